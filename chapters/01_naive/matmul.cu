@@ -1,0 +1,68 @@
+/*
+ * Chapter 1: one thread computes one element of C.
+ *
+ * What changes against chapter 0: the two outer loops of the CPU's triple loop are gone.
+ * The GPU starts a thread for every (row, col), and each thread runs the inner loop.
+ *
+ *                 B  K x N              A row of A and a column of B meet in one
+ *                    |                  element of C:
+ *                    v col
+ *     A  M x K       |                  C[row][col] = alpha * sum over k of
+ *     row --------> acc                     A[row][k] * B[k][col]
+ *                 C  M x N                  + beta * C[row][col]
+ *
+ * Run it:  make chapter1 && ./chapter1
+ */
+#include "matmul.h"
+
+// Threads come in blocks, and a block covers a tile of C: BM rows by BN columns, one
+// thread an element. 32 x 32 = 1,024 threads is the most that a block can hold.
+const int BM = 32;
+const int BN = 32;
+
+static_assert(BM * BN <= 1024, "a block has at most 1,024 threads: make BM or BN smaller");
+
+__global__ void __launch_bounds__(BM * BN)
+matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
+              float beta, float *C)
+{
+    // 1. Find my element. Every thread runs this same function and only the built-in
+    //    blockIdx and threadIdx differ. Tiles are numbered as a page is read: from left
+    //    to right, then the next line.
+    const int tiles_across = (N - 1) / BN + 1;
+    const int tile_row = blockIdx.x / tiles_across;
+    const int tile_col = blockIdx.x % tiles_across;
+
+    // Threads with neighbouring threadIdx.x work side by side, so here neighbours sit in
+    // neighbouring rows. It is a natural choice and an expensive one: see the README.
+    const int row = tile_row * BM + threadIdx.x;
+    const int col = tile_col * BN + threadIdx.y;
+
+    // The tiles on the right and bottom edges may stick out of C. Threads that fall
+    // outside have nothing to do, and must not touch memory that is not theirs.
+    if (row >= M || col >= N)
+        return;
+
+    // 2. Walk along my row of A and down my column of B. The sum lives in a register.
+    //    Offsets are size_t because M * K can be larger than an int holds.
+    float acc = 0.0f;
+    for (int k = 0; k < K; ++k)
+        acc += A[(size_t)row * K + k] * B[(size_t)k * N + col];
+
+    // 3. Store. With beta == 0 the old C may be uninitialised, even NaN, and 0 * NaN is
+    //    NaN: so then it is not read at all.
+    float *c = &C[(size_t)row * N + col];
+    *c = beta == 0.0f ? alpha * acc : alpha * acc + beta * *c;
+}
+
+// C = alpha * A * B + beta * C on device pointers, row-major and packed; M, N, K >= 1.
+static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
+                   float beta, float *C)
+{
+    // (M - 1) / BM + 1 rounds up, so the last, partly filled tile gets a block too. The
+    // grid is a line and not a rectangle because only its x may pass 65,535.
+    const unsigned tiles_down = (M - 1) / BM + 1;
+    const unsigned tiles_across = (N - 1) / BN + 1;
+    const dim3 threads(BM, BN);
+    matmul_kernel<<<tiles_down * tiles_across, threads>>>(M, N, K, alpha, A, B, beta, C);
+}

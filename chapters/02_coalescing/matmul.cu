@@ -1,0 +1,66 @@
+/*
+ * Chapter 2: let neighbouring threads read neighbouring memory.
+ *
+ * What changes against chapter 1: threadIdx.x picks the column and threadIdx.y the row,
+ * not the other way round. The swap of two index lines is all.
+ *
+ *     the 32 threads of a warp    chapter 1                  chapter 2
+ *     read of A at step k         32 rows, far apart         one element, shared by all
+ *     read of B at step k         one element, shared        32 neighbours in one row
+ *     write of C                  32 rows, far apart         32 neighbours in one row
+ *
+ * Run it:  make chapter2 && ./chapter2
+ */
+#include "matmul.h"
+
+// A block covers a tile of C: BM rows by BN columns, one thread an element. BN = 32
+// makes each row of the tile one warp, the 32 threads that the GPU runs in step.
+const int BM = 32;
+const int BN = 32;
+
+static_assert(BM * BN <= 1024, "a block has at most 1,024 threads: make BM or BN smaller");
+
+__global__ void __launch_bounds__(BM * BN)
+matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
+              float beta, float *C)
+{
+    // 1. Find my element. Tiles are numbered as a page is read: from left to right, then
+    //    the next line.
+    const int tiles_across = (N - 1) / BN + 1;
+    const int tile_row = blockIdx.x / tiles_across;
+    const int tile_col = blockIdx.x % tiles_across;
+
+    // A warp is 32 threads with consecutive threadIdx.x. Now they share a row and sit in
+    // neighbouring columns, which is how a row-major matrix lies in memory.
+    const int row = tile_row * BM + threadIdx.y;
+    const int col = tile_col * BN + threadIdx.x;
+
+    // The tiles on the right and bottom edges may stick out of C. Threads that fall
+    // outside have nothing to do, and must not touch memory that is not theirs.
+    if (row >= M || col >= N)
+        return;
+
+    // 2. Walk along my row of A and down my column of B. Nothing in this line says
+    //    "together": the memory system sees 32 addresses at once and fetches each
+    //    32-byte sector among them once, four for B and one for A.
+    float acc = 0.0f;
+    for (int k = 0; k < K; ++k)
+        acc += A[(size_t)row * K + k] * B[(size_t)k * N + col];
+
+    // 3. Store. With beta == 0 the old C may be uninitialised, even NaN, and 0 * NaN is
+    //    NaN: so then it is not read at all.
+    float *c = &C[(size_t)row * N + col];
+    *c = beta == 0.0f ? alpha * acc : alpha * acc + beta * *c;
+}
+
+// C = alpha * A * B + beta * C on device pointers, row-major and packed; M, N, K >= 1.
+static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
+                   float beta, float *C)
+{
+    // (M - 1) / BM + 1 rounds up, so the last, partly filled tile gets a block too. The
+    // grid is a line and not a rectangle because only its x may pass 65,535.
+    const unsigned tiles_down = (M - 1) / BM + 1;
+    const unsigned tiles_across = (N - 1) / BN + 1;
+    const dim3 threads(BN, BM);
+    matmul_kernel<<<tiles_down * tiles_across, threads>>>(M, N, K, alpha, A, B, beta, C);
+}

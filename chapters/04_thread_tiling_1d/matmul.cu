@@ -1,0 +1,97 @@
+/*
+ * Chapter 4: let one thread compute eight results.
+ *
+ * What changes against chapter 3: a thread owns a column of TM = 8 elements of C, so a
+ * value of B, once read from shared memory, is used eight times from a register.
+ *
+ *                         B_tile  BK x BN
+ *                            | k                for each k a thread reads
+ *                            v                    1 value of B and
+ *     A_tile  BM x BK  k -> [acc 0]               TM values of A
+ *                      k -> [acc 1]             and makes TM products: 9 reads for 8,
+ *                      ...    ...               where chapter 3 needed 16
+ *                      k -> [acc 7]
+ *
+ * Run it:  make chapter4 && ./chapter4
+ */
+#include "matmul.h"
+
+// A block covers BM x BN elements of C and takes BK steps along K at a time. The tiles
+// of A and B are longer and thinner than in chapter 3: more of C for the same memory.
+const int BM = 64;
+const int BN = 64;
+const int BK = 8;
+const int TM = 8; // results a thread, in one column of C
+const int THREADS = BM * BN / TM;
+
+static_assert(BM % TM == 0, "TM must divide BM, or some rows have no thread");
+static_assert(BM * BK == THREADS, "A_tile is loaded one element a thread: BM * BK threads");
+static_assert(BK * BN == THREADS, "B_tile is loaded one element a thread: BK * BN threads");
+static_assert(THREADS <= 1024, "a block has at most 1,024 threads: raise TM");
+
+__global__ void __launch_bounds__(THREADS)
+matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
+              float beta, float *C)
+{
+    __shared__ float A_tile[BM][BK];
+    __shared__ float B_tile[BK][BN];
+
+    // 1. Find my results: rows row .. row + TM - 1 of column col.
+    const int tiles_across = (N - 1) / BN + 1;
+    const int tile_row = blockIdx.x / tiles_across;
+    const int tile_col = blockIdx.x % tiles_across;
+    const int thread_row = threadIdx.x / BN * TM;
+    const int thread_col = threadIdx.x % BN;
+    const int row = tile_row * BM + thread_row;
+    const int col = tile_col * BN + thread_col;
+
+    // The tiles have another shape than the threads' results, so loading has an index
+    // pair of its own. It keeps neighbours on neighbouring addresses of A and of B.
+    const int load_a_row = threadIdx.x / BK;
+    const int load_a_col = threadIdx.x % BK;
+    const int load_b_row = threadIdx.x / BN;
+    const int load_b_col = threadIdx.x % BN;
+    const int a_row = tile_row * BM + load_a_row;
+    const int b_col = tile_col * BN + load_b_col;
+
+    // The sums stay in registers: every index into acc is known once the loops over m
+    // are unrolled, and a register can only be named, not indexed.
+    float acc[TM] = {0.0f};
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        // 2. Load one element of each tile, zeros outside the matrices.
+        const int a_col = k0 + load_a_col;
+        const int b_row = k0 + load_b_row;
+        A_tile[load_a_row][load_a_col] =
+            a_row < M && a_col < K ? A[(size_t)a_row * K + a_col] : 0.0f;
+        B_tile[load_b_row][load_b_col] =
+            b_row < K && b_col < N ? B[(size_t)b_row * N + b_col] : 0.0f;
+        __syncthreads();
+
+        // 3. Compute. k is the outer loop, so that one value of B meets TM of A.
+        for (int k = 0; k < BK; ++k) {
+            const float b = B_tile[k][thread_col];
+            for (int m = 0; m < TM; ++m)
+                acc[m] += A_tile[thread_row + m][k] * b;
+        }
+        __syncthreads();
+    }
+
+    // 4. Store the results that lie inside C; beta == 0 must not read C.
+    for (int m = 0; m < TM; ++m) {
+        if (row + m < M && col < N) {
+            float *c = &C[(size_t)(row + m) * N + col];
+            *c = beta == 0.0f ? alpha * acc[m] : alpha * acc[m] + beta * *c;
+        }
+    }
+}
+
+// C = alpha * A * B + beta * C on device pointers, row-major and packed; M, N, K >= 1.
+static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
+                   float beta, float *C)
+{
+    // (M - 1) / BM + 1 rounds up, so the last, partly filled tile gets a block too. The
+    // grid is a line and not a rectangle because only its x may pass 65,535.
+    const unsigned tiles_down = (M - 1) / BM + 1;
+    const unsigned tiles_across = (N - 1) / BN + 1;
+    matmul_kernel<<<tiles_down * tiles_across, THREADS>>>(M, N, K, alpha, A, B, beta, C);
+}

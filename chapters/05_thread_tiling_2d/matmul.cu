@@ -1,0 +1,112 @@
+/*
+ * Chapter 5: let one thread compute a square of results.
+ *
+ * What changes against chapter 4: a thread owns TM x TN = 8 x 8 elements of C. For each
+ * k it reads 8 values of A and 8 of B, and every one of them is used 8 times.
+ *
+ *                          b_frag  1 x TN       for each k:
+ *                         +--------------+        16 reads from shared memory,
+ *              a_frag     |              |        64 products in registers
+ *              TM x 1     |  acc TM x TN |      (the outer product of two short
+ *                         |              |       vectors, added to acc)
+ *                         +--------------+
+ *
+ * Run it:  make chapter5 && ./chapter5
+ */
+#include "matmul.h"
+
+// A block covers BM x BN elements of C and takes BK steps along K at a time.
+const int BM = 128;
+const int BN = 128;
+const int BK = 8;
+const int TM = 8; // results a thread: TM rows
+const int TN = 8; // by TN columns of C
+const int THREADS = BM * BN / (TM * TN);
+
+static_assert(BM % TM == 0, "TM must divide BM, or some rows have no thread");
+static_assert(BN % TN == 0, "TN must divide BN, or some columns have no thread");
+static_assert(THREADS % BK == 0, "a load of A_tile must be whole rows: BK divides THREADS");
+static_assert(THREADS % BN == 0, "a load of B_tile must be whole rows: BN divides THREADS");
+static_assert(BM * BK % THREADS == 0, "A_tile must divide evenly among the threads");
+static_assert(BK * BN % THREADS == 0, "B_tile must divide evenly among the threads");
+static_assert(THREADS <= 1024, "a block has at most 1,024 threads: raise TM or TN");
+
+// The 2 asks the compiler to leave room for two blocks on a multiprocessor, that is, to
+// get by with 128 registers a thread: while one block waits at a barrier, one computes.
+__global__ void __launch_bounds__(THREADS, 2)
+matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
+              float beta, float *C)
+{
+    __shared__ float A_tile[BM][BK];
+    __shared__ float B_tile[BK][BN];
+
+    // 1. Find my results: TM x TN elements from (row, col).
+    const int tiles_across = (N - 1) / BN + 1;
+    const int tile_row = blockIdx.x / tiles_across;
+    const int tile_col = blockIdx.x % tiles_across;
+    const int thread_row = threadIdx.x / (BN / TN) * TM;
+    const int thread_col = threadIdx.x % (BN / TN) * TN;
+    const int row = tile_row * BM + thread_row;
+    const int col = tile_col * BN + thread_col;
+
+    // All threads together load STRIDE_A whole rows of A_tile at a time, and STRIDE_B of
+    // B_tile, until the tiles are full. Neighbours stay on neighbouring addresses.
+    const int STRIDE_A = THREADS / BK;
+    const int STRIDE_B = THREADS / BN;
+    const int load_a_row = threadIdx.x / BK;
+    const int load_a_col = threadIdx.x % BK;
+    const int load_b_row = threadIdx.x / BN;
+    const int load_b_col = threadIdx.x % BN;
+    const int b_col = tile_col * BN + load_b_col;
+
+    float acc[TM][TN] = {{0.0f}};
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        // 2. Load, with zeros outside the matrices.
+        const int a_col = k0 + load_a_col;
+        for (int m = 0; m < BM; m += STRIDE_A) {
+            const int a_row = tile_row * BM + load_a_row + m;
+            A_tile[load_a_row + m][load_a_col] =
+                a_row < M && a_col < K ? A[(size_t)a_row * K + a_col] : 0.0f;
+        }
+        for (int k = 0; k < BK; k += STRIDE_B) {
+            const int b_row = k0 + load_b_row + k;
+            B_tile[load_b_row + k][load_b_col] =
+                b_row < K && b_col < N ? B[(size_t)b_row * N + b_col] : 0.0f;
+        }
+        __syncthreads();
+
+        // 3. Compute: a piece of a column of A_tile times a piece of a row of B_tile.
+        for (int k = 0; k < BK; ++k) {
+            float a_frag[TM], b_frag[TN];
+            for (int m = 0; m < TM; ++m)
+                a_frag[m] = A_tile[thread_row + m][k];
+            for (int n = 0; n < TN; ++n)
+                b_frag[n] = B_tile[k][thread_col + n];
+            for (int m = 0; m < TM; ++m)
+                for (int n = 0; n < TN; ++n)
+                    acc[m][n] += a_frag[m] * b_frag[n];
+        }
+        __syncthreads();
+    }
+
+    // 4. Store the results that lie inside C; beta == 0 must not read C.
+    for (int m = 0; m < TM; ++m) {
+        for (int n = 0; n < TN; ++n) {
+            if (row + m < M && col + n < N) {
+                float *c = &C[(size_t)(row + m) * N + col + n];
+                *c = beta == 0.0f ? alpha * acc[m][n] : alpha * acc[m][n] + beta * *c;
+            }
+        }
+    }
+}
+
+// C = alpha * A * B + beta * C on device pointers, row-major and packed; M, N, K >= 1.
+static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
+                   float beta, float *C)
+{
+    // (M - 1) / BM + 1 rounds up, so the last, partly filled tile gets a block too. The
+    // grid is a line and not a rectangle because only its x may pass 65,535.
+    const unsigned tiles_down = (M - 1) / BM + 1;
+    const unsigned tiles_across = (N - 1) / BN + 1;
+    matmul_kernel<<<tiles_down * tiles_across, THREADS>>>(M, N, K, alpha, A, B, beta, C);
+}

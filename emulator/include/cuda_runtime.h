@@ -1,0 +1,169 @@
+/* The header a CUDA program includes: the runtime API, its C++ conveniences, and, in a .cu file, everything a kernel uses. */
+#ifndef CUDA_RUNTIME_H
+#define CUDA_RUNTIME_H
+
+#include "cuda_runtime_api.h"
+#include "driver_types.h"
+#include "host_defines.h"
+#include "vector_functions.h"
+#include "vector_types.h"
+
+#ifdef __cplusplus
+
+/* These let a program pass its own pointer types, its kernels and its variables where the C functions want void *.
+ * They are inlined always: the runtime takes the caller of the C function for the program's own line. */
+#define EMU_API template <class T> static __forceinline__ cudaError_t
+
+EMU_API cudaMalloc(T **pointer, size_t bytes) {
+    return cudaMalloc((void **)pointer, bytes);
+}
+EMU_API cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height) {
+    return cudaMallocPitch((void **)pointer, pitch, width, height);
+}
+EMU_API cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t stream) {
+    return cudaMallocAsync((void **)pointer, bytes, stream);
+}
+EMU_API cudaMallocManaged(T **pointer, size_t bytes, unsigned int flags = cudaMemAttachGlobal) {
+    return cudaMallocManaged((void **)pointer, bytes, flags);
+}
+EMU_API cudaMallocHost(T **pointer, size_t bytes) {
+    return cudaMallocHost((void **)pointer, bytes);
+}
+/* The flags are those of cudaHostAlloc, which this form is another name of. */
+EMU_API cudaMallocHost(T **pointer, size_t bytes, unsigned int flags) {
+    return cudaHostAlloc((void **)pointer, bytes, flags);
+}
+EMU_API cudaHostAlloc(T **pointer, size_t bytes, unsigned int flags) {
+    return cudaHostAlloc((void **)pointer, bytes, flags);
+}
+EMU_API cudaHostGetDevicePointer(T **device, void *host, unsigned int flags) {
+    return cudaHostGetDevicePointer((void **)device, host, flags);
+}
+
+/* A variable, unlike an address, has a size, so here a copy past its end is refused. */
+EMU_API cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
+                           enum cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+    if (bytes > sizeof(T) || offset > sizeof(T) - bytes) bytes = (size_t)-1;
+    return cudaMemcpyToSymbol((const void *)&symbol, from, bytes, offset, kind);
+}
+EMU_API cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes, size_t offset,
+                                enum cudaMemcpyKind kind, cudaStream_t stream = 0) {
+    if (bytes > sizeof(T) || offset > sizeof(T) - bytes) bytes = (size_t)-1;
+    return cudaMemcpyToSymbolAsync((const void *)&symbol, from, bytes, offset, kind, stream);
+}
+EMU_API cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
+                             enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+    if (bytes > sizeof(T) || offset > sizeof(T) - bytes) bytes = (size_t)-1;
+    return cudaMemcpyFromSymbol(to, (const void *)&symbol, bytes, offset, kind);
+}
+EMU_API cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset,
+                                  enum cudaMemcpyKind kind, cudaStream_t stream = 0) {
+    if (bytes > sizeof(T) || offset > sizeof(T) - bytes) bytes = (size_t)-1;
+    return cudaMemcpyFromSymbolAsync(to, (const void *)&symbol, bytes, offset, kind, stream);
+}
+EMU_API cudaGetSymbolAddress(void **pointer, const T &symbol) {
+    return cudaGetSymbolAddress(pointer, (const void *)&symbol);
+}
+EMU_API cudaGetSymbolSize(size_t *bytes, const T &symbol) {
+    void *address;
+    cudaError_t error = cudaGetSymbolAddress(&address, (const void *)&symbol);
+    if (error == cudaSuccess) *bytes = sizeof(T);
+    return error;
+}
+
+/* The forms of CUDA 12 and before, with a device number for the place. */
+static inline struct cudaMemLocation emu_location(int device) {
+    struct cudaMemLocation location = {
+        device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice, device};
+    return location;
+}
+static inline cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device,
+                                               cudaStream_t stream = 0) {
+    return cudaMemPrefetchAsync(pointer, bytes, emu_location(device), 0, stream);
+}
+static inline cudaError_t cudaMemAdvise(const void *pointer, size_t bytes,
+                                        enum cudaMemoryAdvise advice, int device) {
+    return cudaMemAdvise(pointer, bytes, advice, emu_location(device));
+}
+
+EMU_API cudaFuncSetAttribute(T *kernel, enum cudaFuncAttribute attr, int value) {
+    return cudaFuncSetAttribute((const void *)kernel, attr, value);
+}
+EMU_API cudaFuncSetCacheConfig(T *kernel, enum cudaFuncCache config) {
+    return cudaFuncSetCacheConfig((const void *)kernel, config);
+}
+EMU_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T kernel, int block_size,
+                                                      size_t dynamic_shared) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel, block_size,
+                                                         dynamic_shared);
+}
+EMU_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, T kernel,
+                                                               int block_size,
+                                                               size_t dynamic_shared,
+                                                               unsigned int flags) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks, (const void *)kernel, block_size, dynamic_shared, flags);
+}
+
+/* The largest block among those that fill an SM best. `shared_of` gives a block's dynamic shared memory. */
+template <class Kernel, class SharedOf>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(
+    int *min_grid_size, int *block_size, Kernel kernel, SharedOf shared_of, int limit = 0) {
+    if (!min_grid_size || !block_size) return cudaErrorInvalidValue;
+    int sms = 0, largest = 0, best_threads = 0;
+    cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);
+    cudaDeviceGetAttribute(&largest, cudaDevAttrMaxThreadsPerBlock, 0);
+    if (limit > 0 && limit < largest) largest = limit;
+    *min_grid_size = *block_size = 0;
+    for (int threads = largest; threads > 0; threads = (threads - 1) / 32 * 32) {
+        int blocks = 0;
+        cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, kernel, threads, (size_t)shared_of(threads));
+        if (error != cudaSuccess) return error;
+        if (blocks * threads <= best_threads) continue;
+        best_threads = blocks * threads;
+        *block_size = threads;
+        *min_grid_size = blocks * sms;
+    }
+    return cudaSuccess;
+}
+template <class Kernel>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size,
+                                                             Kernel kernel,
+                                                             size_t dynamic_shared = 0,
+                                                             int limit = 0) {
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
+        min_grid_size, block_size, kernel, [=](int) { return dynamic_shared; }, limit);
+}
+#undef EMU_API
+
+#ifdef __CUDACC__
+#include "device_atomic_functions.h"
+#include "device_functions.h"
+#include "device_launch_parameters.h"
+#include "emulator_launch.h"
+#include "math_functions.h"
+#include "sm_30_intrinsics.h"
+
+/* Only with the kernel's own type: its parameters' types are what says how to read `arguments`. */
+template <class... A, size_t... I>
+static inline cudaError_t emu_launch_array(void (*kernel)(A...), const ::emu::config &config,
+                                           void **arguments, std::index_sequence<I...>) {
+    (void)arguments; /* of a kernel without parameters */
+    cudaError_t before = cudaGetLastError();
+    ::emu::launch("(cudaLaunchKernel)", (const void *)kernel, config, kernel, *(A *)arguments[I]...);
+    cudaError_t error = cudaPeekAtLastError();
+    if (error == cudaSuccess && before != cudaSuccess) emu_launch_failed(before);
+    return error;
+}
+template <class... A>
+static inline cudaError_t cudaLaunchKernel(void (*kernel)(A...), dim3 grid, dim3 block,
+                                           void **arguments, size_t shared = 0,
+                                           cudaStream_t stream = 0) {
+    return emu_launch_array(kernel, ::emu::config(grid, block, shared, stream), arguments,
+                            std::index_sequence_for<A...>());
+}
+#endif
+
+#endif
+#endif

@@ -1,0 +1,76 @@
+/* Atomic operations. One thread runs at a time, so each is a plain read and write; what makes it a function of its own is that
+ * the runtime checks the address first and that the two accesses do not show up as the program's. */
+#ifndef DEVICE_ATOMIC_FUNCTIONS_H
+#define DEVICE_ATOMIC_FUNCTIONS_H
+
+#ifdef __cplusplus
+
+#include "emulator_runtime.h"
+
+#define EMU_ATOMIC_NAMED(name, T, result)                                                   \
+    __attribute__((noinline, no_sanitize("thread"))) inline T name(T *address, T value) {   \
+        emu_atomic_access(address, sizeof(T), __builtin_return_address(0));                 \
+        T old = *address;                                                                   \
+        *address = result;                                                                  \
+        return old;                                                                         \
+    }
+/* How far the effect reaches makes no difference here. */
+#define EMU_ATOMIC(name, T, result)                                                         \
+    EMU_ATOMIC_NAMED(name, T, result)                                                       \
+    EMU_ATOMIC_NAMED(name##_block, T, result)                                               \
+    EMU_ATOMIC_NAMED(name##_system, T, result)
+
+EMU_ATOMIC(atomicAdd, int, (int)((unsigned)old + (unsigned)value))
+EMU_ATOMIC(atomicAdd, unsigned int, old + value)
+EMU_ATOMIC(atomicAdd, unsigned long long, old + value)
+EMU_ATOMIC(atomicAdd, float, old + value)
+EMU_ATOMIC(atomicAdd, double, old + value)
+EMU_ATOMIC(atomicSub, int, (int)((unsigned)old - (unsigned)value))
+EMU_ATOMIC(atomicSub, unsigned int, old - value)
+EMU_ATOMIC(atomicExch, int, value)
+EMU_ATOMIC(atomicExch, unsigned int, value)
+EMU_ATOMIC(atomicExch, unsigned long long, value)
+EMU_ATOMIC(atomicExch, float, value)
+EMU_ATOMIC(atomicMin, int, value < old ? value : old)
+EMU_ATOMIC(atomicMin, unsigned int, value < old ? value : old)
+EMU_ATOMIC(atomicMin, long long, value < old ? value : old)
+EMU_ATOMIC(atomicMin, unsigned long long, value < old ? value : old)
+EMU_ATOMIC(atomicMax, int, value > old ? value : old)
+EMU_ATOMIC(atomicMax, unsigned int, value > old ? value : old)
+EMU_ATOMIC(atomicMax, long long, value > old ? value : old)
+EMU_ATOMIC(atomicMax, unsigned long long, value > old ? value : old)
+EMU_ATOMIC(atomicAnd, int, old & value)
+EMU_ATOMIC(atomicAnd, unsigned int, old & value)
+EMU_ATOMIC(atomicAnd, unsigned long long, old & value)
+EMU_ATOMIC(atomicOr, int, old | value)
+EMU_ATOMIC(atomicOr, unsigned int, old | value)
+EMU_ATOMIC(atomicOr, unsigned long long, old | value)
+EMU_ATOMIC(atomicXor, int, old ^ value)
+EMU_ATOMIC(atomicXor, unsigned int, old ^ value)
+EMU_ATOMIC(atomicXor, unsigned long long, old ^ value)
+EMU_ATOMIC(atomicInc, unsigned int, old >= value ? 0 : old + 1)
+EMU_ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
+
+#define EMU_CAS_NAMED(name, T)                                                              \
+    __attribute__((noinline, no_sanitize("thread"))) inline T name(T *address, T expected,  \
+                                                                   T value) {               \
+        emu_atomic_access(address, sizeof(T), __builtin_return_address(0));                 \
+        T old = *address;                                                                   \
+        if (old == expected) *address = value;                                              \
+        return old;                                                                         \
+    }
+#define EMU_CAS(T)                                                                          \
+    EMU_CAS_NAMED(atomicCAS, T)                                                             \
+    EMU_CAS_NAMED(atomicCAS_block, T)                                                       \
+    EMU_CAS_NAMED(atomicCAS_system, T)
+
+EMU_CAS(int)
+EMU_CAS(unsigned int)
+EMU_CAS(unsigned long long)
+EMU_CAS(unsigned short)
+
+#undef EMU_CAS
+#undef EMU_CAS_NAMED
+
+#endif
+#endif

@@ -1,0 +1,82 @@
+/* What translated CUDA code calls in the emulator's runtime. The CUDA headers beside this file and the code
+ * that `bin/nvcc` generates are the only callers; a CUDA program never names anything in here. */
+#ifndef EMULATOR_RUNTIME_H
+#define EMULATOR_RUNTIME_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A function that runs the kernel once, for the calling CUDA thread. `arguments` is the copy of the launch's
+ * arguments that emu_launch made. */
+typedef void emu_thread_main(void *arguments);
+
+struct emu_launch {
+    const char *kernel;      /* as written in the source, for messages: "matmul<16>" */
+    const void *address;     /* of the kernel, the key for cudaFuncSetAttribute; NULL where it has no one address */
+    unsigned grid[3];        /* blocks, x y z */
+    unsigned block[3];       /* threads a block, x y z */
+    size_t dynamic_shared;   /* bytes */
+    emu_thread_main *run;
+    void *arguments;         /* the launch's arguments, packed by the caller; alive until emu_launch_kernel returns */
+    size_t argument_bytes;
+};
+
+/* Runs every block of the launch to its end before it returns (streams are in order, so nobody can tell).
+ * Returns a cudaError_t as an int: 0, or 9 (invalid configuration: zero or too large a grid or block),
+ * 1 (invalid value: more shared memory than the kernel may have), 701 (too many resources). It does not set the last error. */
+int emu_launch_kernel(const struct emu_launch *launch);
+
+/* The storage behind one `__shared__` declaration. A site is static and zero-initialised; the runtime gives it
+ * a place in the block's shared memory at each launch's first visit. Never fails: too much shared memory is
+ * reported as nvcc would ("uses too much shared data") and ends the program. */
+struct emu_shared_site {
+    unsigned long long launch;
+    void *place;
+};
+void *emu_shared_array(struct emu_shared_site *site, size_t bytes, const char *name);
+
+/* `extern __shared__ T name[];` becomes `extern T name[] __asm__("emu_dynamic_shared");`. */
+
+/* __syncthreads and its three reducing forms. Every thread of the block gets the result. */
+enum emu_barrier_op { EMU_BARRIER_PLAIN, EMU_BARRIER_COUNT, EMU_BARRIER_AND, EMU_BARRIER_OR };
+int emu_barrier(int predicate, enum emu_barrier_op op);
+
+/* The one warp primitive: every lane named in `mask` brings a value; each gets the 32 values, indexed by lane
+ * (entries of lanes outside the mask are stale). The array stays valid until this lane's next warp operation.
+ * Shuffles, votes, matches and reductions are built on it in the headers. `kind` is for messages: "__shfl_sync". */
+const unsigned long long *emu_warp_exchange(unsigned mask, unsigned long long value, const char *kind);
+
+/* __syncwarp: as the exchange, and it also orders the lanes' memory accesses. */
+void emu_warp_sync(unsigned mask);
+
+/* The lanes of the caller's warp that are waiting at this same call once no lane of the warp can run on. */
+unsigned emu_active_mask(void);
+
+unsigned emu_lane(void);        /* 0..31 */
+unsigned emu_warp(void);        /* index of the warp in its block */
+int emu_in_kernel(void);        /* 1 while a CUDA thread runs, 0 in host code (for __host__ __device__ functions) */
+
+/* Called by an atomic before it touches `p`, with the address of the code that called the atomic: checks the address and counts the access. */
+void emu_atomic_access(const volatile void *p, size_t bytes, const void *pc);
+
+/* cp.async as the hardware does it: nothing arrives in shared memory before the wait. `bytes` is 4, 8 or 16; the last
+ * `zero_fill` of them are written as zero and not read. */
+void emu_async_copy(void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc);
+void emu_async_commit(void);
+void emu_async_wait(unsigned groups_that_may_remain);
+
+/* Ends the program with a fault report in the emulator's form: what, where (source line of `pc`), which thread. */
+void emu_fault(const void *pc, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
+
+/* assert() in a kernel, and __trap(). */
+void emu_trap(const void *pc, const char *what) __attribute__((noreturn));
+
+unsigned long long emu_clock(void);  /* counts steps of the calling thread's block, not cycles */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

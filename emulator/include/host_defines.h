@@ -1,0 +1,31 @@
+/* CUDA's words for functions. Here every function can run in both worlds, so the words that say where say nothing;
+ * what they mean for variables (__device__, __constant__, __managed__, __shared__) is the compiler driver's work. */
+#ifndef HOST_DEFINES_H
+#define HOST_DEFINES_H
+
+#ifndef __host__
+#define __host__
+#endif
+#ifndef __device__
+#define __device__
+#endif
+#ifndef __global__
+#define __global__
+#endif
+#ifndef __grid_constant__
+#define __grid_constant__
+#endif
+#ifndef __launch_bounds__
+#define __launch_bounds__(...)
+#endif
+#ifndef __forceinline__
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#endif
+#ifndef __align__
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#endif
+
+#define CUDARTAPI
+#define CUDART_CB
+
+#endif

@@ -1,0 +1,503 @@
+/* Sees every load and store of a kernel, and finds the faults.
+ *
+ * The kernels are compiled with -fsanitize=thread, which makes the compiler call a function `__tsan_...` in front of
+ * every memory access that is not a register or a private local. Those functions are usually ThreadSanitizer's; here they are ours.
+ *
+ * Shared memory carries a record per 4-byte word: who wrote it last and who read it since, and in which interval between
+ * two barriers. Two threads that touch a word in the same interval, one of them writing, have nothing that
+ * orders them: a race, whichever of them happened to run first. */
+#define _GNU_SOURCE /* dl_iterate_phdr */
+#include "emulator.h"
+
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool emu_checking = true;
+
+#define READ EMU_READ
+#define WRITE EMU_WRITE
+#define ATOMIC EMU_ATOMIC
+
+/* ---- shared memory: what is known of each word ---- */
+
+struct touch {              /* one access to a word */
+    const void *pc;
+    uint32_t interval;      /* the barrier interval it happened in; 0 never */
+    uint32_t order;         /* how many __syncwarp its warp had passed */
+    uint16_t thread;
+    uint8_t bytes;          /* which of the word's four bytes, one bit each */
+    uint8_t atomic;
+};
+
+struct word {
+    struct touch write, read, other_read; /* other_read: by a thread other than read's, same interval */
+    uint32_t written_in_block;            /* serial number of the block that wrote it */
+    uint8_t written_bytes;
+    uint8_t bytes_in_flight;              /* claimed by a cp.async that has not been waited for */
+};
+
+static struct word words[EMU_SHARED_BYTES / 4];
+static uint32_t interval, block_serial;
+static uint32_t warp_order[32];
+
+/* Two threads may store the same value to the same word (a flag that several raise). That is
+ * seen only after the store, so the suspicion waits for the next event. */
+static struct suspicion {
+    char *address;
+    uint8_t bytes;
+    uint32_t before;
+    struct touch first, second;
+} suspicions[16];
+static unsigned suspicion_count;
+
+static const char *thread_name(unsigned linear)
+{
+    static char names[4][48];
+    static int next;
+    char *name = names[next++ % 4];
+    const unsigned *block = emu_current_launch->block;
+    snprintf(name, sizeof names[0], "(%u,%u,%u)", linear % block[0], linear / block[0] % block[1],
+             linear / block[0] / block[1]);
+    return name;
+}
+
+static void describe(char *out, size_t size, const char *p)
+{
+    const struct emu_shared_extent *array = emu_find_shared(p);
+    if (array) snprintf(out, size, "byte %td of %s", p - array->base, array->name);
+    else snprintf(out, size, "shared memory");
+}
+
+static void fault_race(const char *p, const struct touch *earlier, const char *did, const struct touch *now,
+                       const char *does)
+{
+    char what[160];
+    describe(what, sizeof what, p);
+    struct emu_place place = emu_source_of(earlier->pc);
+    emu_fault(now->pc, "data race in shared memory, %s: thread %s %s it at %s:%d, thread %s %s it here, and "
+                       "nothing between orders the two (a missing __syncthreads()?)",
+              what, thread_name(earlier->thread), did, place.file, place.line, thread_name(now->thread), does);
+}
+
+/* Called when a thread loses the processor, and before each of its accesses. */
+void emu_check_settle(void)
+{
+    while (suspicion_count > 0) {
+        const struct suspicion *s = &suspicions[--suspicion_count];
+        uint32_t now;
+        memcpy(&now, s->address, 4);
+        for (int b = 0; b < 4; b++)
+            if ((s->bytes >> b & 1) && ((now ^ s->before) >> 8 * b & 0xff))
+                fault_race(s->address, &s->first, "wrote", &s->second, "writes");
+    }
+}
+
+static void suspect(char *address, uint8_t bytes, const struct touch *first, const struct touch *second)
+{
+    if (suspicion_count == sizeof suspicions / sizeof *suspicions) return;
+    struct suspicion *s = &suspicions[suspicion_count++];
+    *s = (struct suspicion){.address = address, .bytes = bytes, .first = *first, .second = *second};
+    memcpy(&s->before, address, 4);
+}
+
+/* Whether nothing orders the earlier access before the present one. */
+static bool unordered(const struct touch *earlier, const struct touch *now)
+{
+    if (earlier->interval != interval || earlier->thread == now->thread) return false;
+    if (!(earlier->bytes & now->bytes) || (earlier->atomic && now->atomic)) return false;
+    return earlier->thread / 32 != now->thread / 32 || earlier->order == now->order;
+}
+
+static void shared_word(char *address, uint8_t bytes, enum emu_access kind, const void *pc)
+{
+    struct word *word = &words[(address - emu_dynamic_shared) / 4];
+    struct touch now = {.pc = pc, .interval = interval, .order = warp_order[emu_current->warp],
+                        .thread = (uint16_t)emu_current->linear, .bytes = bytes, .atomic = kind == ATOMIC};
+    if (word->written_in_block != block_serial) {
+        word->written_in_block = block_serial;
+        word->written_bytes = word->bytes_in_flight = 0;
+    }
+    if (kind != WRITE && (word->written_bytes & bytes) != bytes) {
+        char what[160];
+        describe(what, sizeof what, address);
+        if (word->bytes_in_flight & bytes)
+            emu_fault(pc, "asynchronous copy not waited for: %s is read while a copy into it may still be on its way "
+                          "(a missing __pipeline_wait_prior()?)", what);
+        emu_fault(pc, "uninitialised shared memory: %s is read and no thread of this block has written it", what);
+    }
+    if (unordered(&word->write, &now)) {
+        if (kind != WRITE || word->write.atomic)
+            fault_race(address, &word->write, "wrote", &now, kind == READ ? "reads" : "writes");
+        suspect(address, bytes & word->write.bytes, &word->write, &now);
+    }
+    if (kind == READ) {
+        if (word->read.interval != interval || word->read.thread == now.thread) {
+            /* A thread's later read of other bytes must not hide its earlier one. */
+            if (word->read.interval == interval && word->read.order == now.order) now.bytes |= word->read.bytes;
+            word->read = now;
+        } else {
+            word->other_read = now;
+        }
+        return;
+    }
+    if (unordered(&word->read, &now)) fault_race(address, &word->read, "read", &now, "writes");
+    if (unordered(&word->other_read, &now)) fault_race(address, &word->other_read, "read", &now, "writes");
+    if (word->write.interval == interval && word->write.thread == now.thread &&
+        word->write.order == now.order && word->write.atomic == now.atomic)
+        now.bytes |= word->write.bytes;
+    word->write = now;
+    word->written_bytes |= bytes;
+    word->bytes_in_flight &= (uint8_t)~bytes;
+}
+
+static const struct emu_shared_extent *last_array;
+
+static void shared_access(char *p, size_t n, enum emu_access kind, const void *pc)
+{
+    const struct emu_shared_extent *array = last_array;
+    if (!array || p < array->base || p + n > array->base + array->bytes) {
+        array = last_array = emu_find_shared(p);
+        if (!array)
+            emu_fault(pc, "out of bounds: %s of %zu bytes in shared memory, %td bytes from its start, and the launch "
+                          "asked for no dynamic shared memory there",
+                      kind == READ ? "a read" : "a write", n, p - emu_dynamic_shared);
+        if (p + n > array->base + array->bytes)
+            emu_fault(pc, "out of bounds: %s of %zu bytes, %td bytes past the end of %s (%zu bytes of shared memory)",
+                      kind == READ ? "a read" : "a write", n, p - (array->base + array->bytes), array->name,
+                      array->bytes);
+    }
+    for (char *word = (char *)((uintptr_t)p & ~(uintptr_t)3); word < p + n; word += 4) {
+        unsigned first = word < p ? (unsigned)(p - word) : 0;
+        unsigned last = word + 4 > p + n ? (unsigned)(p + n - word) : 4;
+        shared_word(word, (uint8_t)((1u << last) - (1u << first)), kind, pc);
+    }
+}
+
+/* ---- global memory and everything else ---- */
+
+static struct {
+    char *base;
+    size_t bytes;
+} recent[4]; /* the allocations used last, so that a search is rare */
+
+static void global_access(char *p, size_t n, enum emu_access kind, const void *pc)
+{
+    for (int i = 0; i < 4; i++)
+        if (p >= recent[i].base && (size_t)(p - recent[i].base) + n <= recent[i].bytes) return;
+    static unsigned victim;
+    const struct emu_allocation *a = emu_find_allocation(p);
+    if (a && (size_t)(p - a->base) + n <= a->bytes) {
+        recent[victim].base = a->base;
+        recent[victim++ % 4].bytes = a->bytes;
+        victim %= 4;
+        return;
+    }
+    const char *what = kind == READ ? "a read" : kind == WRITE ? "a write" : "an atomic";
+    if (!a) emu_fault(pc, "out of bounds: %s of %zu bytes in global memory, before the first allocation", what, n);
+    struct emu_place place = emu_source_of(a->pc);
+    emu_fault(pc, "out of bounds: %s of %zu bytes in global memory, %td bytes past the end of the %zu bytes allocated at "
+                  "%s:%d (or memory already freed)",
+              what, n, p - (a->base + a->bytes), a->bytes, place.file, place.line);
+}
+
+/* The program's own image: __device__ and __constant__ variables, constant tables, string literals. */
+static uintptr_t image_low = UINTPTR_MAX, image_high;
+
+static int add_image(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size;
+    (void)unused;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_LOAD) {
+            uintptr_t low = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+            uintptr_t high = low + info->dlpi_phdr[i].p_memsz;
+            if (low < image_low) image_low = low;
+            if (high > image_high) image_high = high;
+        }
+    return 1; /* the first object is the program itself */
+}
+
+static void other_access(char *p, size_t n, enum emu_access kind, const void *pc)
+{
+    uintptr_t a = (uintptr_t)p;
+    if (a >= image_low && a < image_high) return;
+    const char *arguments = emu_current_launch->arguments;
+    if (p >= arguments && p < arguments + emu_current_launch->argument_bytes) return;
+    const char *what = kind == READ ? "a read" : kind == WRITE ? "a write" : "an atomic";
+    if (a < 4096) emu_fault(pc, "null pointer: %s of %zu bytes at address %p", what, n, (void *)p);
+    emu_fault(pc, "out of bounds: %s of %zu bytes at %p, which is host memory or no memory at all; a kernel can only use "
+                  "memory from cudaMalloc (was a host pointer passed?)", what, n, (void *)p);
+}
+
+/* ---- the accesses, as the compiler reports them ---- */
+
+static void access_memory(const volatile void *address, size_t n, enum emu_access kind, const void *pc)
+{
+    char *p = (char *)address;
+    const struct emu_thread *t = emu_current;
+    if ((size_t)(p - emu_dynamic_shared) < EMU_SHARED_BYTES) {
+        if ((uintptr_t)p & (n - 1)) goto misaligned;
+        shared_access(p, n, kind, pc);
+    } else if ((size_t)(p - emu_memory_base) < emu_memory_reserved) {
+        if ((uintptr_t)p & (n - 1)) goto misaligned;
+        global_access(p, n, kind, pc);
+    } else if ((size_t)(p - t->stack_low) >= (size_t)(t->stack_high - t->stack_low)) {
+        other_access(p, n, kind, pc);
+    }
+    return;
+misaligned:
+    emu_fault(pc, "misaligned address: %s of %zu bytes at %p, which is %zu past a multiple of %zu",
+              kind == READ ? "a read" : "a write", n, (void *)p, (uintptr_t)p & (n - 1), n);
+}
+
+/* A copy of any size: the compiler's memcpy, or a struct of odd size. Bytes have no alignment to check. */
+static void access_range(const void *address, size_t n, enum emu_access kind, const void *pc)
+{
+    const char *p = address;
+    while (n > 0) {
+        size_t piece = n >= 4 && !((uintptr_t)p & 3) ? 4 : 1;
+        access_memory(p, piece, kind, pc);
+        p += piece;
+        n -= piece;
+    }
+}
+
+/* Host code of a .cu file. Here device memory can be reached from it; on a GPU it cannot. */
+static void host_access(const void *p, const void *pc)
+{
+    if ((size_t)((const char *)p - emu_memory_base) >= emu_memory_reserved || !emu_checking) return;
+    const struct emu_allocation *a = emu_find_allocation(p);
+    if (a && a->type == cudaMemoryTypeDevice)
+        emu_fault(pc, "host code touches device memory at %p; copy with cudaMemcpy instead", p);
+}
+
+/* Every way in passes here. The lens looks after the check, so that it never sees an address that is nobody's. */
+static void see(const volatile void *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
+{
+    if (!emu_current) {
+        host_access((const void *)p, pc);
+        return;
+    }
+    if (emu_checking) {
+        if (suspicion_count) emu_check_settle();
+        access_memory(p, n, kind, pc);
+    }
+    if (emu_lens_on) emu_lens_access((const void *)p, n, kind, pc, frame);
+}
+
+static void see_range(const void *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
+{
+    if (!emu_current) {
+        host_access(p, pc);
+        return;
+    }
+    if (emu_checking) {
+        if (suspicion_count) emu_check_settle();
+        access_range(p, n, kind, pc);
+    }
+    if (emu_lens_on) emu_lens_access(p, n, kind, pc, frame);
+}
+
+#define PC __builtin_return_address(0)
+#define FRAME __builtin_frame_address(0)
+
+#define HOOK(name, bytes, kind)                                              \
+    void name(void *p);                                                      \
+    void name(void *p)                                                       \
+    {                                                                        \
+        see(p, bytes, kind, PC, FRAME);                  \
+    }
+#define HOOKS(bytes)                                                         \
+    HOOK(__tsan_read##bytes, bytes, READ)                                    \
+    HOOK(__tsan_write##bytes, bytes, WRITE)                                  \
+    HOOK(__tsan_volatile_read##bytes, bytes, READ)                           \
+    HOOK(__tsan_volatile_write##bytes, bytes, WRITE)
+HOOKS(1)
+HOOKS(2)
+HOOKS(4)
+HOOKS(8)
+HOOKS(16)
+
+/* A type with less alignment than its size (a packed struct): the access is legal byte by byte. */
+#define UNALIGNED(name, bytes, kind)                                         \
+    void name(void *p);                                                      \
+    void name(void *p)                                                       \
+    {                                                                        \
+        see_range(p, bytes, kind, PC, FRAME);                   \
+    }
+UNALIGNED(__tsan_unaligned_read2, 2, READ)
+UNALIGNED(__tsan_unaligned_read4, 4, READ)
+UNALIGNED(__tsan_unaligned_read8, 8, READ)
+UNALIGNED(__tsan_unaligned_read16, 16, READ)
+UNALIGNED(__tsan_unaligned_write2, 2, WRITE)
+UNALIGNED(__tsan_unaligned_write4, 4, WRITE)
+UNALIGNED(__tsan_unaligned_write8, 8, WRITE)
+UNALIGNED(__tsan_unaligned_write16, 16, WRITE)
+
+void __tsan_read_range(void *p, size_t n);
+void __tsan_read_range(void *p, size_t n)
+{
+    see_range(p, n, READ, PC, FRAME);
+}
+void __tsan_write_range(void *p, size_t n);
+void __tsan_write_range(void *p, size_t n)
+{
+    see_range(p, n, WRITE, PC, FRAME);
+}
+void *__tsan_memcpy(void *to, const void *from, size_t n);
+void *__tsan_memcpy(void *to, const void *from, size_t n)
+{
+    see_range(from, n, READ, PC, FRAME);
+    see_range(to, n, WRITE, PC, FRAME);
+    return memcpy(to, from, n);
+}
+void *__tsan_memmove(void *to, const void *from, size_t n);
+void *__tsan_memmove(void *to, const void *from, size_t n)
+{
+    see_range(from, n, READ, PC, FRAME);
+    see_range(to, n, WRITE, PC, FRAME);
+    return memmove(to, from, n);
+}
+void *__tsan_memset(void *to, int value, size_t n);
+void *__tsan_memset(void *to, int value, size_t n)
+{
+    see_range(to, n, WRITE, PC, FRAME);
+    return memset(to, value, n);
+}
+
+void __tsan_init(void);
+void __tsan_init(void) {}
+void __tsan_func_entry(void *pc);
+void __tsan_func_entry(void *pc) { (void)pc; }
+void __tsan_func_exit(void);
+void __tsan_func_exit(void) {}
+void __tsan_vptr_update(void **p, void *value);
+void __tsan_vptr_update(void **p, void *value) { (void)p, (void)value; }
+void __tsan_vptr_read(void **p);
+void __tsan_vptr_read(void **p) { (void)p; }
+
+/* C++ atomics, which host code of a .cu file may use (the guard of a static local is one). All runs on one operating-system
+ * thread, so plain operations do. */
+#define ATOMICS(bits, type)                                                                  \
+    type __tsan_atomic##bits##_load(const volatile type *p, int order);                      \
+    type __tsan_atomic##bits##_load(const volatile type *p, int order)                       \
+    {                                                                                        \
+        (void)order;                                                                         \
+        see(p, bits / 8, ATOMIC, PC, FRAME);                             \
+        return *p;                                                                           \
+    }                                                                                        \
+    void __tsan_atomic##bits##_store(volatile type *p, type value, int order);               \
+    void __tsan_atomic##bits##_store(volatile type *p, type value, int order)                \
+    {                                                                                        \
+        (void)order;                                                                         \
+        see(p, bits / 8, ATOMIC, PC, FRAME);                             \
+        *p = value;                                                                          \
+    }                                                                                        \
+    ATOMIC_UPDATE(bits, type, exchange, value)                                               \
+    ATOMIC_UPDATE(bits, type, fetch_add, old + value)                                        \
+    ATOMIC_UPDATE(bits, type, fetch_sub, old - value)                                        \
+    ATOMIC_UPDATE(bits, type, fetch_and, old &value)                                         \
+    ATOMIC_UPDATE(bits, type, fetch_or, old | value)                                         \
+    ATOMIC_UPDATE(bits, type, fetch_xor, old ^ value)                                        \
+    ATOMIC_COMPARE(bits, type, strong)                                                       \
+    ATOMIC_COMPARE(bits, type, weak)
+#define ATOMIC_UPDATE(bits, type, name, result)                                              \
+    type __tsan_atomic##bits##_##name(volatile type *p, type value, int order);              \
+    type __tsan_atomic##bits##_##name(volatile type *p, type value, int order)               \
+    {                                                                                        \
+        (void)order;                                                                         \
+        see(p, bits / 8, ATOMIC, PC, FRAME);                             \
+        type old = *p;                                                                       \
+        (void)old;                                                                           \
+        *p = (type)(result);                                                                 \
+        return old;                                                                          \
+    }
+#define ATOMIC_COMPARE(bits, type, name)                                                     \
+    int __tsan_atomic##bits##_compare_exchange_##name(volatile type *p, type *expected, type desired, int order,\
+                                                      int failure);                          \
+    int __tsan_atomic##bits##_compare_exchange_##name(volatile type *p, type *expected, type desired, int order,\
+                                                      int failure)                           \
+    {                                                                                        \
+        (void)order, (void)failure;                                                          \
+        see(p, bits / 8, ATOMIC, PC, FRAME);                             \
+        if (*p == *expected) return *p = desired, 1;                                         \
+        return *expected = *p, 0;                                                            \
+    }
+ATOMICS(8, uint8_t)
+ATOMICS(16, uint16_t)
+ATOMICS(32, uint32_t)
+ATOMICS(64, uint64_t)
+void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_thread_fence(int order) { (void)order; }
+void __tsan_atomic_signal_fence(int order);
+void __tsan_atomic_signal_fence(int order) { (void)order; }
+
+void emu_atomic_access(const volatile void *p, size_t bytes, const void *pc)
+{
+    see(p, bytes, ATOMIC, pc, FRAME);
+}
+
+void __sanitizer_cov_trace_pc(void);
+void __sanitizer_cov_trace_pc(void)
+{
+    if (emu_lens_on && emu_current) emu_lens_basic_block(PC, FRAME);
+}
+
+void emu_check_async_issue(void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc)
+{
+    if (!emu_checking) return;
+    emu_check_settle();
+    if ((uintptr_t)shared & (bytes - 1) || (bytes > zero_fill && (uintptr_t)global & (bytes - 1)))
+        emu_fault(pc, "misaligned address: an asynchronous copy of %zu bytes needs both addresses to be multiples of %zu",
+                  bytes, bytes);
+    if ((size_t)((char *)shared - emu_dynamic_shared) >= EMU_SHARED_BYTES)
+        emu_fault(pc, "an asynchronous copy's destination must be shared memory");
+    access_range(global, bytes - zero_fill, READ, pc);
+    access_memory(shared, bytes, WRITE, pc);
+    for (size_t i = 0; i < bytes; i += 4) {
+        struct word *word = &words[((char *)shared - emu_dynamic_shared + i) / 4];
+        word->bytes_in_flight = word->written_bytes;
+        word->written_bytes = 0;
+    }
+}
+
+void emu_check_async_arrival(void *shared, size_t bytes, const void *pc)
+{
+    if (!emu_checking) return;
+    emu_check_settle();
+    access_memory(shared, bytes, WRITE, pc);
+}
+
+/* ---- what orders accesses ---- */
+
+void emu_check_launch_begins(void)
+{
+    memset(recent, 0, sizeof recent);
+}
+
+void emu_check_block_begins(unsigned warps)
+{
+    interval++;
+    block_serial++;
+    last_array = NULL;
+    memset(warp_order, 0, warps * sizeof *warp_order);
+}
+
+void emu_check_barrier_passed(void)
+{
+    interval++;
+}
+
+void emu_check_warp_ordered(unsigned warp)
+{
+    warp_order[warp]++;
+}
+
+__attribute__((constructor)) static void read_environment(void)
+{
+    const char *check = getenv("CHECK");
+    emu_checking = !(check && strcmp(check, "0") == 0);
+    dl_iterate_phdr(add_image, NULL);
+}

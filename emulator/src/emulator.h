@@ -1,0 +1,130 @@
+/* The parts of the runtime, and what each offers to the others.
+ *
+ *   device.c   which GPU is emulated: its properties, limits and occupancy rules
+ *   memory.c   device memory: one reserved range of addresses, allocations with guard gaps, copies
+ *   host_api.c the rest of the cuda* calls: errors, streams, events, functions' attributes
+ *   cublas.c   the cublas* calls
+ *   launch.c   a kernel launch: fibers, the scheduler, barriers, warp operations, cp.async
+ *   check.c    sees every load and store; finds the faults
+ *   source.c   from a code address to file, line and source text
+ *   lens.c     counts what the memory system would have seen
+ */
+#ifndef EMULATOR_H
+#define EMULATOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cuda_runtime.h"
+#include "emulator_runtime.h"
+
+/* ---- device.c ---- */
+struct emu_gpu {
+    const char *key;            /* the value of EMULATE: "h200" */
+    struct cudaDeviceProp prop; /* name ends in " (emulated)" */
+    int clock_khz;
+};
+const struct emu_gpu *emu_gpu(void); /* the one chosen by EMULATE, default h200; an unknown name is one clear line and exit 2 */
+
+/* How many blocks of a kernel fit on one SM at once, by each of its four resources. */
+struct emu_occupancy {
+    unsigned by_warps, by_registers, by_shared, by_blocks;
+    unsigned blocks;            /* the smallest of the four; 0 if even one block does not fit */
+    unsigned warps, max_warps;  /* resident on the SM, of as many as it can hold */
+};
+/* `shared` is static and dynamic shared memory of a block, in bytes. The rules are those of the tables "Technical
+ * Specifications per Compute Capability" in the CUDA programming guide and of the occupancy calculator. */
+struct emu_occupancy emu_occupancy(unsigned threads_per_block, unsigned registers_per_thread, size_t shared);
+
+/* ---- memory.c ---- */
+struct emu_allocation {
+    char *base;
+    size_t bytes;
+    const void *pc;    /* of the cudaMalloc call */
+    unsigned number;   /* 1 for the program's first allocation */
+    enum cudaMemoryType type; /* device, managed, or host for pinned memory, which kernels may use too */
+    const char *call;  /* that made it: "cudaMalloc" */
+};
+/* All device memory lies in [emu_memory_base, emu_memory_base + emu_memory_reserved). */
+extern char *emu_memory_base;
+extern size_t emu_memory_reserved;
+/* The allocation that holds p, or the last one that begins before p, or NULL. */
+const struct emu_allocation *emu_find_allocation(const void *p);
+void emu_free_everything(void); /* cudaDeviceReset */
+/* Reports allocations that were never freed; returns how many. */
+int emu_report_leaks(void);
+/* Where the program's __device__, __constant__ and __managed__ variables lie (section "emu_device"). */
+bool emu_is_device_variable(const void *p);
+
+/* ---- host_api.c ---- */
+/* Dynamic shared memory the function may have (cudaFuncSetAttribute), 48 KB unless raised. */
+size_t emu_dynamic_shared_limit(const void *kernel);
+void emu_set_last_error(cudaError_t error);
+
+/* ---- launch.c ---- */
+struct emu_thread {          /* the CUDA thread that is running */
+    unsigned linear;         /* threadIdx.x + threadIdx.y * blockDim.x + ... */
+    unsigned warp, lane;
+    uint3 index;
+    char *stack_low, *stack_high;
+};
+extern struct emu_thread *emu_current;          /* NULL in host code */
+extern const struct emu_launch *emu_current_launch;
+extern uint3 emu_current_block;                 /* blockIdx */
+/* Shared memory: one range; dynamic memory first, then the static arrays with gaps between them. */
+#define EMU_SHARED_BYTES (512 * 1024)
+extern char emu_dynamic_shared[EMU_SHARED_BYTES];
+struct emu_shared_extent { const char *name; char *base; size_t bytes; };
+/* The array that holds p or the nearest before it; NULL if none. */
+const struct emu_shared_extent *emu_find_shared(const void *p);
+
+bool emu_is_pinned(const void *p); /* memory.c: in memory from cudaMallocHost and the like */
+uint3 emu_first_done(void);  /* a thread of the running block that has returned */
+
+/* ---- check.c ---- */
+extern bool emu_checking; /* CHECK=0 turns it off */
+/* launch.c tells what orders memory. */
+void emu_check_launch_begins(void);
+void emu_check_block_begins(unsigned warps);
+void emu_check_barrier_passed(void);            /* every access before is ordered before every access after */
+void emu_check_warp_ordered(unsigned warp);     /* likewise within the warp */
+void emu_check_settle(void);                    /* the running thread is about to lose the processor */
+/* An asynchronous copy reads its source and claims its destination when issued, and writes it when it arrives. */
+void emu_check_async_issue(void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc);
+void emu_check_async_arrival(void *shared, size_t bytes, const void *pc);
+
+/* ---- lens.c ----
+ * Each lane's accesses are logged as they happen and merged into warp-level requests when the warp stops. */
+extern bool emu_lens_on; /* LENS is set, and the running block is one of those looked at */
+enum emu_access { EMU_READ, EMU_WRITE, EMU_ATOMIC, EMU_ASYNC_COPY };
+/* One access of the running thread; the caller has made sure that emu_lens_on holds. `frame` is the frame address of
+ * the function that accesses. May give the processor to the warp's other lanes (the log is full). */
+void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const void *pc, const void *frame);
+/* An asynchronous copy: reads global, writes shared, without passing through registers. */
+void emu_lens_async_copy(const void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc,
+                         const void *frame);
+/* The running thread enters a basic block (trace-pc): what tells the iterations of a divergent loop apart. */
+void emu_lens_basic_block(const void *pc, const void *frame);
+/* launch.c tells where the run stands. */
+void emu_lens_launch_begins(void);
+void emu_lens_launch_ended(void);
+void emu_lens_block_begins(void);
+void emu_lens_block_ended(void);
+/* Every lane of the warp has had its turn. Bit i of can_continue: lane i will run again without waiting for anybody
+ * (it gave up the processor because its log was full). With 0, everything logged is merged. */
+void emu_lens_merge(unsigned warp, unsigned can_continue);
+/* launch.c: gives the processor to the other lanes; the caller stays runnable. */
+void emu_yield(void);
+
+/* ---- source.c ---- */
+struct emu_place {
+    const char *file; /* as the compiler saw it; "?" if unknown */
+    int line;         /* 0 if unknown */
+    const char *function;
+    const char *text; /* the line itself, without its indent; "" if the file is gone */
+};
+/* The innermost place outside the emulator's own headers. Cached for the life of the program; pc may point at the call or behind it. */
+struct emu_place emu_source_of(const void *pc);
+
+#endif

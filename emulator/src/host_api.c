@@ -1,0 +1,520 @@
+/* The rest of the cuda* calls: errors, the device, functions' attributes, streams, events. All work is done by the time a
+ * call returns, so a stream is only a name and an event only a moment. */
+#include "emulator.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- errors ---- */
+
+static _Thread_local cudaError_t last_error = cudaSuccess;
+
+void emu_set_last_error(cudaError_t error)
+{
+    if (error != cudaSuccess) last_error = error;
+}
+
+/* What a <<<>>> that failed leaves behind (emulator_launch.h). */
+void emu_launch_failed(int error);
+void emu_launch_failed(int error)
+{
+    emu_set_last_error((cudaError_t)error);
+}
+
+static cudaError_t set(cudaError_t error)
+{
+    emu_set_last_error(error);
+    return error;
+}
+
+cudaError_t cudaGetLastError(void)
+{
+    cudaError_t error = last_error;
+    last_error = cudaSuccess;
+    return error;
+}
+
+cudaError_t cudaPeekAtLastError(void)
+{
+    return last_error;
+}
+
+static const char UNKNOWN_ERROR[] = "unrecognized error code";
+
+const char *cudaGetErrorName(cudaError_t error)
+{
+    switch (error) {
+#define EMU_ERROR(name, value, text) \
+    case name: return #name;
+#include "emulator_errors.h"
+#undef EMU_ERROR
+    }
+    return UNKNOWN_ERROR;
+}
+
+const char *cudaGetErrorString(cudaError_t error)
+{
+    switch (error) {
+#define EMU_ERROR(name, value, text) \
+    case name: return text;
+#include "emulator_errors.h"
+#undef EMU_ERROR
+    }
+    return UNKNOWN_ERROR;
+}
+
+/* ---- the device ---- */
+
+cudaError_t cudaGetDeviceCount(int *count)
+{
+    if (!count) return set(cudaErrorInvalidValue);
+    *count = 1;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDevice(int *device)
+{
+    if (!device) return set(cudaErrorInvalidValue);
+    *device = 0;
+    return cudaSuccess;
+}
+
+cudaError_t cudaSetDevice(int device)
+{
+    return set(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
+{
+    if (!prop) return set(cudaErrorInvalidValue);
+    if (device != 0) return set(cudaErrorInvalidDevice);
+    *prop = emu_gpu()->prop;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device)
+{
+    if (!value) return set(cudaErrorInvalidValue);
+    if (device != 0) return set(cudaErrorInvalidDevice);
+    const struct cudaDeviceProp *p = &emu_gpu()->prop;
+    switch (attr) {
+    case cudaDevAttrMaxThreadsPerBlock: *value = p->maxThreadsPerBlock; break;
+    case cudaDevAttrMaxBlockDimX: *value = p->maxThreadsDim[0]; break;
+    case cudaDevAttrMaxBlockDimY: *value = p->maxThreadsDim[1]; break;
+    case cudaDevAttrMaxBlockDimZ: *value = p->maxThreadsDim[2]; break;
+    case cudaDevAttrMaxGridDimX: *value = p->maxGridSize[0]; break;
+    case cudaDevAttrMaxGridDimY: *value = p->maxGridSize[1]; break;
+    case cudaDevAttrMaxGridDimZ: *value = p->maxGridSize[2]; break;
+    case cudaDevAttrMaxSharedMemoryPerBlock: *value = (int)p->sharedMemPerBlock; break;
+    case cudaDevAttrTotalConstantMemory: *value = (int)p->totalConstMem; break;
+    case cudaDevAttrWarpSize: *value = p->warpSize; break;
+    case cudaDevAttrMaxPitch: *value = (int)p->memPitch; break;
+    case cudaDevAttrMaxRegistersPerBlock: *value = p->regsPerBlock; break;
+    case cudaDevAttrClockRate: *value = p->clockRate; break;
+    case cudaDevAttrTextureAlignment: *value = (int)p->textureAlignment; break;
+    case cudaDevAttrGpuOverlap: *value = p->deviceOverlap; break;
+    case cudaDevAttrMultiProcessorCount: *value = p->multiProcessorCount; break;
+    case cudaDevAttrKernelExecTimeout: *value = p->kernelExecTimeoutEnabled; break;
+    case cudaDevAttrIntegrated: *value = p->integrated; break;
+    case cudaDevAttrCanMapHostMemory: *value = p->canMapHostMemory; break;
+    case cudaDevAttrComputeMode: *value = p->computeMode; break;
+    case cudaDevAttrConcurrentKernels: *value = p->concurrentKernels; break;
+    case cudaDevAttrEccEnabled: *value = p->ECCEnabled; break;
+    case cudaDevAttrPciBusId: *value = p->pciBusID; break;
+    case cudaDevAttrPciDeviceId: *value = p->pciDeviceID; break;
+    case cudaDevAttrTccDriver: *value = p->tccDriver; break;
+    case cudaDevAttrMemoryClockRate: *value = p->memoryClockRate; break;
+    case cudaDevAttrGlobalMemoryBusWidth: *value = p->memoryBusWidth; break;
+    case cudaDevAttrL2CacheSize: *value = p->l2CacheSize; break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = p->maxThreadsPerMultiProcessor; break;
+    case cudaDevAttrAsyncEngineCount: *value = p->asyncEngineCount; break;
+    case cudaDevAttrUnifiedAddressing: *value = p->unifiedAddressing; break;
+    case cudaDevAttrPciDomainId: *value = p->pciDomainID; break;
+    case cudaDevAttrTexturePitchAlignment: *value = (int)p->texturePitchAlignment; break;
+    case cudaDevAttrComputeCapabilityMajor: *value = p->major; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = p->minor; break;
+    case cudaDevAttrStreamPrioritiesSupported: *value = p->streamPrioritiesSupported; break;
+    case cudaDevAttrGlobalL1CacheSupported: *value = p->globalL1CacheSupported; break;
+    case cudaDevAttrLocalL1CacheSupported: *value = p->localL1CacheSupported; break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = (int)p->sharedMemPerMultiprocessor; break;
+    case cudaDevAttrMaxRegistersPerMultiprocessor: *value = p->regsPerMultiprocessor; break;
+    case cudaDevAttrManagedMemory: *value = p->managedMemory; break;
+    case cudaDevAttrIsMultiGpuBoard: *value = p->isMultiGpuBoard; break;
+    case cudaDevAttrPageableMemoryAccess: *value = p->pageableMemoryAccess; break;
+    case cudaDevAttrConcurrentManagedAccess: *value = p->concurrentManagedAccess; break;
+    case cudaDevAttrComputePreemptionSupported: *value = p->computePreemptionSupported; break;
+    case cudaDevAttrCooperativeLaunch: *value = p->cooperativeLaunch; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)p->sharedMemPerBlockOptin; break;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = p->maxBlocksPerMultiProcessor; break;
+    case cudaDevAttrReservedSharedMemoryPerBlock: *value = (int)p->reservedSharedMemPerBlock; break;
+    case cudaDevAttrMemoryPoolsSupported: *value = p->memoryPoolsSupported; break;
+    case cudaDevAttrClusterLaunch: *value = p->clusterLaunch; break;
+    default: return set(cudaErrorInvalidValue);
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    if (!can) return set(cudaErrorInvalidValue);
+    if (device != 0 || peer != 0) return set(cudaErrorInvalidDevice);
+    *can = 0;
+    return cudaSuccess;
+}
+
+static unsigned int device_flags;
+
+cudaError_t cudaSetDeviceFlags(unsigned int flags)
+{
+    if (flags & ~(unsigned)cudaDeviceMask) return set(cudaErrorInvalidValue);
+    device_flags = flags;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetDeviceFlags(unsigned int *flags)
+{
+    if (!flags) return set(cudaErrorInvalidValue);
+    *flags = device_flags;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize(void)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceReset(void)
+{
+    emu_free_everything();
+    return cudaSuccess;
+}
+
+/* The limits are stored and have no effect: stacks and the heap in a kernel are the host's. */
+static size_t limits[] = {
+    [cudaLimitStackSize] = 1024,
+    [cudaLimitPrintfFifoSize] = 1 << 20,
+    [cudaLimitMallocHeapSize] = 8 << 20,
+    [cudaLimitDevRuntimeSyncDepth] = 2,
+    [cudaLimitDevRuntimePendingLaunchCount] = 2048,
+    [cudaLimitMaxL2FetchGranularity] = 64,
+    [cudaLimitPersistingL2CacheSize] = 0,
+};
+
+cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
+{
+    if ((size_t)limit >= sizeof limits / sizeof limits[0]) return set(cudaErrorUnsupportedLimit);
+    limits[limit] = value;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
+{
+    if (!value) return set(cudaErrorInvalidValue);
+    if ((size_t)limit >= sizeof limits / sizeof limits[0]) return set(cudaErrorUnsupportedLimit);
+    *value = limits[limit];
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
+{
+    return set((unsigned)config <= cudaFuncCachePreferEqual ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
+{
+    return set((unsigned)config <= cudaSharedMemBankSizeEightByte ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    if (least) *least = LEAST_PRIORITY;
+    if (greatest) *greatest = GREATEST_PRIORITY;
+    return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int *version)
+{
+    if (!version) return set(cudaErrorInvalidValue);
+    *version = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int *version)
+{
+    return cudaRuntimeGetVersion(version);
+}
+
+cudaError_t cudaProfilerStart(void)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaProfilerStop(void)
+{
+    return cudaSuccess;
+}
+
+/* ---- kernels ---- */
+
+static struct function {
+    const void *kernel;
+    size_t dynamic_shared;
+} *functions; /* those whose limit was raised or lowered */
+static size_t function_count;
+
+static struct function *find_function(const void *kernel)
+{
+    for (size_t i = 0; i < function_count; i++)
+        if (functions[i].kernel == kernel) return &functions[i];
+    return NULL;
+}
+
+size_t emu_dynamic_shared_limit(const void *kernel)
+{
+    const struct function *f = kernel ? find_function(kernel) : NULL;
+    return f ? f->dynamic_shared : emu_gpu()->prop.sharedMemPerBlock;
+}
+
+cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr, int value)
+{
+    if (!kernel) return set(cudaErrorInvalidDeviceFunction);
+    if (attr == cudaFuncAttributePreferredSharedMemoryCarveout)
+        return set(value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue);
+    if (attr != cudaFuncAttributeMaxDynamicSharedMemorySize) return set(cudaErrorInvalidValue);
+    if (value < 0 || (size_t)value > emu_gpu()->prop.sharedMemPerBlockOptin) return set(cudaErrorInvalidValue);
+    struct function *f = find_function(kernel);
+    if (!f) {
+        struct function *grown = realloc(functions, (function_count + 1) * sizeof *functions);
+        if (!grown) return set(cudaErrorMemoryAllocation);
+        functions = grown;
+        f = &functions[function_count++];
+        f->kernel = kernel;
+    }
+    f->dynamic_shared = (size_t)value;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config)
+{
+    if (!kernel) return set(cudaErrorInvalidDeviceFunction);
+    return cudaDeviceSetCacheConfig(config);
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *kernel, int block_size,
+                                                                   size_t dynamic_shared, unsigned int flags)
+{
+    enum { ASSUMED_REGISTERS = 32 };
+    if (!blocks || block_size <= 0 || flags > cudaOccupancyDisableCachingOverride) return set(cudaErrorInvalidValue);
+    if (!kernel) return set(cudaErrorInvalidDeviceFunction);
+    *blocks = 0;
+    if (dynamic_shared <= emu_dynamic_shared_limit(kernel))
+        *blocks = (int)emu_occupancy((unsigned)block_size, ASSUMED_REGISTERS, dynamic_shared).blocks;
+    return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int block_size,
+                                                          size_t dynamic_shared)
+{
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, kernel, block_size, dynamic_shared,
+                                                                  cudaOccupancyDefault);
+}
+
+/* ---- streams and events ---- */
+
+/* Streams and events are handed out as addresses, so a handle is tried against the list of those that exist before it is
+ * followed. */
+struct handle {
+    struct handle *next;
+};
+struct CUstream_st {
+    struct handle handle;
+};
+struct CUevent_st {
+    struct handle handle;
+    unsigned int flags;
+    bool recorded;
+    struct timespec when;
+};
+static struct handle *streams, *events;
+
+static void *create(struct handle **list, size_t bytes)
+{
+    struct handle *h = calloc(1, bytes);
+    if (!h) return NULL;
+    h->next = *list;
+    *list = h;
+    return h;
+}
+
+static struct handle **find(struct handle **list, const void *wanted)
+{
+    while (*list && (const void *)*list != wanted) list = &(*list)->next;
+    return list;
+}
+
+static bool destroy(struct handle **list, void *handle)
+{
+    struct handle **at = find(list, handle);
+    if (!*at) return false;
+    *at = (*at)->next;
+    free(handle);
+    return true;
+}
+
+static bool is_stream(cudaStream_t stream)
+{
+    return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread || *find(&streams, stream);
+}
+
+static bool is_event(cudaEvent_t event)
+{
+    return event && *find(&events, event);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority)
+{
+    (void)priority; /* CUDA clamps it, and here nothing competes */
+    if (!stream || flags > cudaStreamNonBlocking) return set(cudaErrorInvalidValue);
+    *stream = create(&streams, sizeof **stream);
+    return set(*stream ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
+{
+    return cudaStreamCreateWithPriority(stream, flags, LEAST_PRIORITY);
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    return set(destroy(&streams, stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    return set(is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+    return cudaStreamSynchronize(stream);
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags)
+{
+    if (flags != cudaEventWaitDefault) return set(cudaErrorInvalidValue);
+    return set(is_stream(stream) && is_event(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *user_data,
+                                  unsigned int flags)
+{
+    if (!callback || flags != 0) return set(cudaErrorInvalidValue);
+    if (!is_stream(stream)) return set(cudaErrorInvalidResourceHandle);
+    callback(stream, cudaSuccess, user_data);
+    return cudaSuccess;
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *user_data)
+{
+    if (!function) return set(cudaErrorInvalidValue);
+    if (!is_stream(stream)) return set(cudaErrorInvalidResourceHandle);
+    function(user_data);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
+{
+    unsigned int known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    if (!event || (flags & ~known)) return set(cudaErrorInvalidValue);
+    *event = create(&events, sizeof **event);
+    if (!*event) return set(cudaErrorMemoryAllocation);
+    (*event)->flags = flags;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags)
+{
+    if (flags != cudaEventRecordDefault) return set(cudaErrorInvalidValue);
+    if (!is_event(event) || !is_stream(stream)) return set(cudaErrorInvalidResourceHandle);
+    clock_gettime(CLOCK_MONOTONIC, &event->when);
+    event->recorded = true;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    return set(is_event(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    return cudaEventSynchronize(event);
+}
+
+/* Time of this machine between the two calls, which says nothing about a GPU. */
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
+{
+    if (!milliseconds) return set(cudaErrorInvalidValue);
+    if (!is_event(start) || !is_event(end)) return set(cudaErrorInvalidResourceHandle);
+    if ((start->flags | end->flags) & cudaEventDisableTiming) return set(cudaErrorInvalidResourceHandle);
+    if (!start->recorded || !end->recorded) return set(cudaErrorInvalidResourceHandle);
+    double seconds = (double)(end->when.tv_sec - start->when.tv_sec);
+    double nanoseconds = (double)(end->when.tv_nsec - start->when.tv_nsec);
+    *milliseconds = (float)(seconds * 1e3 + nanoseconds * 1e-6);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    return set(destroy(&events, event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+/* ---- what a kernel calls by names that are not ours ---- */
+
+void __trap(void) __attribute__((noreturn));
+void __trap(void)
+{
+    emu_trap(__builtin_return_address(0), "__trap()");
+}
+
+/* assert() ends here. On the host it does what the C library's does. */
+void __assert_fail(const char *expression, const char *file, unsigned int line, const char *function)
+{
+    if (emu_in_kernel()) {
+        char what[512];
+        snprintf(what, sizeof what, "assertion `%s' failed", expression);
+        emu_trap(__builtin_return_address(0), what);
+    }
+    fflush(stdout);
+    fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function ? function : "?", expression);
+    abort();
+}
+
+/* In a kernel, clock() counts as clock64() does. */
+clock_t clock(void)
+{
+    if (emu_in_kernel()) return (clock_t)emu_clock();
+    struct timespec used;
+    if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0) return (clock_t)-1;
+    return (clock_t)(used.tv_sec * CLOCKS_PER_SEC + used.tv_nsec / (1000000000 / CLOCKS_PER_SEC));
+}

@@ -1,0 +1,663 @@
+/* A kernel launch: every CUDA thread is a fiber, and a block's fibers run one after the other, each until it
+ * needs the others (a barrier, a warp operation) or ends.
+ *
+ * One operating-system thread runs everything. That makes every run repeat itself exactly, faults included, and
+ * costs little: a switch between fibers takes a few nanoseconds. Blocks run in the order x, y, z.
+ */
+#include "emulator.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { WARP = 32, MAX_THREADS = 1024, MAX_WARPS = MAX_THREADS / WARP, MAX_ARRAYS = 256 };
+enum { STACK_BYTES = 256 * 1024, GUARD_BYTES = 4096 };
+enum { STATIC_OFFSET = 256 * 1024, ARRAY_GAP = 128, DEFAULT_SHARED = 48 * 1024 };
+
+/* ---- switching stacks ------------------------------------------------------------------------------------
+ * emu_switch saves the registers that the calling convention lets a function rely on, leaves the stack pointer in
+ * *save, and continues on the stack `load`. It ends in an indirect jump, not a return: the processor predicts
+ * returns from the calls it has seen, and a change of stack makes every such prediction wrong. */
+#if defined(__x86_64__)
+void emu_switch(void **save, void *load);
+__asm__(".text\n"
+        ".globl emu_switch\n"
+        ".type emu_switch, @function\n"
+        "emu_switch:\n"
+        "    pushq %rbp\n"
+        "    pushq %rbx\n"
+        "    pushq %r12\n"
+        "    pushq %r13\n"
+        "    pushq %r14\n"
+        "    pushq %r15\n"
+        "    movq %rsp, (%rdi)\n"
+        "    movq %rsi, %rsp\n"
+        "    popq %r15\n"
+        "    popq %r14\n"
+        "    popq %r13\n"
+        "    popq %r12\n"
+        "    popq %rbx\n"
+        "    popq %rbp\n"
+        "    popq %rcx\n"
+        "    jmp *%rcx\n"
+        ".size emu_switch, .-emu_switch\n");
+
+static void *first_frame(char *top, void (*entry)(void))
+{
+    /* At a function's first instruction the stack pointer is 8 past a multiple of 16. */
+    void **sp = (void **)(top - 16);
+    sp[0] = (void *)entry;
+    sp[1] = NULL;
+    sp -= 6;
+    memset(sp, 0, 6 * sizeof *sp);
+    return sp;
+}
+#elif defined(__aarch64__)
+void emu_switch(void **save, void *load);
+__asm__(".text\n"
+        ".globl emu_switch\n"
+        ".type emu_switch, %function\n"
+        "emu_switch:\n"
+        "    sub sp, sp, #160\n"
+        "    stp x19, x20, [sp, #0]\n"
+        "    stp x21, x22, [sp, #16]\n"
+        "    stp x23, x24, [sp, #32]\n"
+        "    stp x25, x26, [sp, #48]\n"
+        "    stp x27, x28, [sp, #64]\n"
+        "    stp x29, x30, [sp, #80]\n"
+        "    stp d8, d9, [sp, #96]\n"
+        "    stp d10, d11, [sp, #112]\n"
+        "    stp d12, d13, [sp, #128]\n"
+        "    stp d14, d15, [sp, #144]\n"
+        "    mov x9, sp\n"
+        "    str x9, [x0]\n"
+        "    mov sp, x1\n"
+        "    ldp x19, x20, [sp, #0]\n"
+        "    ldp x21, x22, [sp, #16]\n"
+        "    ldp x23, x24, [sp, #32]\n"
+        "    ldp x25, x26, [sp, #48]\n"
+        "    ldp x27, x28, [sp, #64]\n"
+        "    ldp x29, x30, [sp, #80]\n"
+        "    ldp d8, d9, [sp, #96]\n"
+        "    ldp d10, d11, [sp, #112]\n"
+        "    ldp d12, d13, [sp, #128]\n"
+        "    ldp d14, d15, [sp, #144]\n"
+        "    add sp, sp, #160\n"
+        "    mov x16, x30\n"
+        "    br x16\n"
+        ".size emu_switch, .-emu_switch\n");
+
+static void *first_frame(char *top, void (*entry)(void))
+{
+    char *sp = top - 160;
+    memset(sp, 0, 160);
+    memcpy(sp + 88, &entry, sizeof entry); /* x30, where the switch jumps to */
+    return sp;
+}
+#else
+/* An unknown processor: the C library's contexts. About fifty times slower a switch, and always there. */
+#include <ucontext.h>
+
+struct context {
+    ucontext_t user;
+};
+
+static void emu_switch(void **save, void *load)
+{
+    struct context here;
+    *save = &here;
+    swapcontext(&here.user, &((struct context *)load)->user);
+}
+
+static void *first_frame(char *top, void (*entry)(void))
+{
+    struct context *context = (struct context *)(top - sizeof *context - 64);
+    getcontext(&context->user);
+    context->user.uc_stack.ss_sp = top - STACK_BYTES;
+    context->user.uc_stack.ss_size = STACK_BYTES - sizeof *context - 128;
+    context->user.uc_link = NULL;
+    makecontext(&context->user, entry, 0);
+    return context;
+}
+#endif
+
+/* ---- the block that is running --------------------------------------------------------------------------- */
+
+enum state { RUNNABLE, AT_BARRIER, AT_WARP, AT_ACTIVE_MASK, DONE };
+
+struct pending_copy { /* one cp.async that has not arrived */
+    void *shared;
+    const void *pc;
+    unsigned bytes, group;
+    unsigned char data[16];
+};
+
+struct thread {
+    struct emu_thread seen; /* what the other parts of the runtime may look at */
+    void *sp;               /* where to continue; NULL before the first run */
+    int stack;              /* index into the pool, -1 without one */
+    enum state state;
+    const void *pc;         /* of the call that waits */
+    int predicate;          /* brought to a barrier */
+    unsigned mask;          /* of a warp operation; the result of an active-mask query */
+    bool orders_memory;     /* the warp operation is a __syncwarp */
+    const char *kind;       /* of the warp operation, for messages */
+    unsigned long long value;
+
+    struct pending_copy *copies;
+    unsigned copy_count, copy_capacity, groups_committed;
+};
+
+struct emu_thread *emu_current;
+const struct emu_launch *emu_current_launch;
+uint3 emu_current_block;
+char emu_dynamic_shared[EMU_SHARED_BYTES] __attribute__((aligned(1024)));
+
+/* threadIdx and its companions, as the headers name them. */
+uint3 emu_thread_idx, emu_block_idx, emu_block_dim, emu_grid_dim;
+
+static struct thread threads[MAX_THREADS];
+static unsigned thread_count, warp_count;
+static unsigned long long exchanged[MAX_WARPS][WARP]; /* what the lanes brought to the last warp operation */
+static int barrier_result;
+static void *scheduler_sp;
+static unsigned long long steps;
+
+static char *stacks;
+static int free_stacks[MAX_THREADS], free_stack_count;
+
+static struct emu_shared_extent arrays[MAX_ARRAYS];
+static unsigned array_count;
+static size_t static_bytes;        /* as the compiler would lay the arrays out, for the limit */
+static size_t static_end;          /* as we do, with gaps */
+static unsigned long long launch_number;
+
+static struct thread *current(void)
+{
+    return (struct thread *)emu_current;
+}
+
+/* ---- stacks ---- */
+
+static char *stack_low(int stack)
+{
+    return stacks + (size_t)stack * (STACK_BYTES + GUARD_BYTES) + GUARD_BYTES;
+}
+
+static void on_segv(int sig, siginfo_t *info, void *context)
+{
+    (void)sig;
+    (void)context;
+    const char *address = info->si_addr;
+    signal(SIGSEGV, SIG_DFL);
+    signal(SIGBUS, SIG_DFL);
+    if (emu_current) {
+        const struct thread *t = current();
+        if (address >= t->seen.stack_low - GUARD_BYTES && address < t->seen.stack_low)
+            emu_fault(NULL, "local memory overflow: the thread's stack of %d KB is full "
+                            "(a very large local array, or endless recursion)", STACK_BYTES / 1024);
+        emu_fault(NULL, "invalid address %p", (const void *)address);
+    }
+    if (address >= emu_memory_base && address < emu_memory_base + emu_memory_reserved)
+        fprintf(stderr, "FAULT host code touched device memory at %p that is not allocated; "
+                        "copy with cudaMemcpy instead\n", (const void *)address);
+    else
+        fprintf(stderr, "FAULT segmentation fault in host code at address %p\n", (const void *)address);
+    fflush(NULL);
+    _exit(1);
+}
+
+static void make_stacks(void)
+{
+    size_t bytes = (size_t)MAX_THREADS * (STACK_BYTES + GUARD_BYTES);
+    stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (stacks == MAP_FAILED) {
+        fprintf(stderr, "emulator: no address space for %d thread stacks\n", MAX_THREADS);
+        exit(3);
+    }
+    for (int i = MAX_THREADS - 1; i >= 0; i--) {
+        mprotect(stack_low(i) - GUARD_BYTES, GUARD_BYTES, PROT_NONE);
+        free_stacks[free_stack_count++] = i;
+    }
+}
+
+__attribute__((constructor)) static void catch_segv(void)
+{
+    /* The handler needs a stack of its own: the usual cause is that the thread's is full. */
+    static char handler_stack[64 * 1024];
+    stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
+    struct sigaction action = {.sa_sigaction = on_segv, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    sigaltstack(&stack, NULL);
+    sigaction(SIGSEGV, &action, NULL);
+    sigaction(SIGBUS, &action, NULL);
+}
+
+/* ---- fibers ---- */
+
+static void fiber_main(void)
+{
+    emu_current_launch->run(emu_current_launch->arguments);
+    current()->state = DONE;
+    void *never;
+    emu_switch(&never, scheduler_sp);
+    __builtin_unreachable();
+}
+
+static void resume(struct thread *t)
+{
+    if (!t->sp) {
+        t->stack = free_stacks[--free_stack_count];
+        t->seen.stack_low = stack_low(t->stack);
+        t->seen.stack_high = t->seen.stack_low + STACK_BYTES;
+        /* A different offset for each stack, or 1,024 stack tops would share one set of the cache. */
+        t->sp = first_frame(t->seen.stack_high - (t->stack % 48) * 64, fiber_main);
+    }
+    emu_current = &t->seen;
+    emu_thread_idx = t->seen.index;
+    steps++;
+    emu_switch(&scheduler_sp, t->sp);
+    emu_check_settle();
+    emu_current = NULL;
+    if (t->state == DONE) {
+        free_stacks[free_stack_count++] = t->stack;
+        t->stack = -1;
+    }
+}
+
+/* Called on a fiber: gives the processor back until somebody makes the thread runnable again. */
+static void wait_as(enum state state, const void *pc)
+{
+    struct thread *t = current();
+    t->state = state;
+    t->pc = pc;
+    emu_switch(&t->sp, scheduler_sp);
+}
+
+void emu_yield(void)
+{
+    wait_as(RUNNABLE, NULL);
+}
+
+/* ---- warp operations ---- */
+
+static unsigned lanes_of(unsigned warp)
+{
+    unsigned left = thread_count - warp * WARP;
+    return left < WARP ? left : WARP;
+}
+
+/* Lets the operation go on if every lane it names has come; a lane that has ended will never come. */
+static bool release_operation(unsigned warp, const struct thread *waiting)
+{
+    struct thread *lanes = threads + warp * WARP;
+    unsigned mask = waiting->mask, count = lanes_of(warp);
+    for (unsigned lane = 0; lane < count; lane++)
+        if ((mask >> lane & 1) && (lanes[lane].state != AT_WARP || lanes[lane].mask != mask))
+            return false;
+    if (waiting->orders_memory) emu_check_warp_ordered(warp);
+    for (unsigned lane = 0; lane < count; lane++)
+        if (mask >> lane & 1) {
+            exchanged[warp][lane] = lanes[lane].value;
+            lanes[lane].state = RUNNABLE;
+        }
+    return true;
+}
+
+static bool release_active_masks(unsigned warp)
+{
+    struct thread *lanes = threads + warp * WARP;
+    bool released = false;
+    unsigned count = lanes_of(warp);
+    for (unsigned lane = 0; lane < count; lane++) {
+        if (lanes[lane].state != AT_ACTIVE_MASK) continue;
+        unsigned mask = 0;
+        for (unsigned other = 0; other < count; other++)
+            if (lanes[other].state == AT_ACTIVE_MASK && lanes[other].pc == lanes[lane].pc)
+                mask |= 1u << other;
+        for (unsigned other = 0; other < count; other++)
+            if (mask >> other & 1) {
+                lanes[other].state = RUNNABLE;
+                lanes[other].mask = mask;
+            }
+        released = true;
+    }
+    return released;
+}
+
+/* Runs the warp until every lane waits for the whole block or has ended, or nothing can move. */
+static void run_warp(unsigned warp)
+{
+    struct thread *lanes = threads + warp * WARP;
+    unsigned count = lanes_of(warp);
+    for (;;) {
+        bool waiting = false, asking = false, released = false;
+        unsigned can_continue = 0;
+        for (unsigned lane = 0; lane < count; lane++) {
+            if (lanes[lane].state == RUNNABLE) resume(&lanes[lane]);
+            can_continue |= (unsigned)(lanes[lane].state == RUNNABLE) << lane;
+            waiting |= lanes[lane].state == AT_WARP;
+            asking |= lanes[lane].state == AT_ACTIVE_MASK;
+        }
+        if (emu_lens_on) emu_lens_merge(warp, can_continue);
+        if (can_continue) continue;
+        if (waiting)
+            for (unsigned lane = 0; lane < count; lane++)
+                if (lanes[lane].state == AT_WARP) released |= release_operation(warp, &lanes[lane]);
+        if (!released && asking) released = release_active_masks(warp);
+        if (!released) return;
+    }
+}
+
+static void fault_stuck_warp(struct thread *t)
+{
+    struct thread *lanes = threads + t->seen.warp * WARP;
+    unsigned missing = 0, gone = 0, count = lanes_of(t->seen.warp);
+    for (unsigned lane = 0; lane < WARP; lane++)
+        if (t->mask >> lane & 1) {
+            if (lane >= count || lanes[lane].state == DONE) gone |= 1u << lane;
+            else if (lanes[lane].state != AT_WARP || lanes[lane].mask != t->mask) missing |= 1u << lane;
+        }
+    emu_current = &t->seen;
+    if (gone)
+        emu_fault(t->pc, "%s names lanes that do not exist or have ended: mask 0x%08x, of which 0x%08x "
+                         "never come", t->kind, t->mask, gone);
+    emu_fault(t->pc, "warp divergence: %s waits for lanes 0x%08x of its mask 0x%08x, and they never reach it",
+              t->kind, missing, t->mask);
+}
+
+const unsigned long long *emu_warp_exchange(unsigned mask, unsigned long long value, const char *kind)
+{
+    struct thread *t = current();
+    const void *pc = __builtin_return_address(0);
+    if (!(mask >> t->seen.lane & 1))
+        emu_fault(pc, "%s: the calling lane %u is not in its own mask 0x%08x", kind, t->seen.lane, mask);
+    t->mask = mask;
+    t->value = value;
+    t->kind = kind;
+    t->orders_memory = false;
+    wait_as(AT_WARP, pc);
+    return exchanged[t->seen.warp];
+}
+
+void emu_warp_sync(unsigned mask)
+{
+    struct thread *t = current();
+    const void *pc = __builtin_return_address(0);
+    unsigned present = lanes_of(t->seen.warp) == WARP ? ~0u : (1u << lanes_of(t->seen.warp)) - 1;
+    if (!(mask >> t->seen.lane & 1))
+        emu_fault(pc, "__syncwarp: the calling lane %u is not in its own mask 0x%08x", t->seen.lane, mask);
+    /* The full mask on a block's last, partial warp means the lanes that exist. */
+    t->mask = mask & present;
+    t->kind = "__syncwarp";
+    t->orders_memory = true;
+    wait_as(AT_WARP, pc);
+}
+
+unsigned emu_active_mask(void)
+{
+    wait_as(AT_ACTIVE_MASK, __builtin_return_address(0));
+    return current()->mask;
+}
+
+unsigned emu_lane(void) { return emu_current ? emu_current->lane : 0; }
+unsigned emu_warp(void) { return emu_current ? emu_current->warp : 0; }
+int emu_in_kernel(void) { return emu_current != NULL; }
+unsigned long long emu_clock(void) { return ++steps; }
+
+/* ---- barriers ---- */
+
+int emu_barrier(int predicate, enum emu_barrier_op op)
+{
+    struct thread *t = current();
+    t->predicate = predicate;
+    t->value = op;
+    wait_as(AT_BARRIER, __builtin_return_address(0));
+    return barrier_result;
+}
+
+/* Every thread that has not ended waits at a barrier: is it one barrier? */
+static void check_barrier(const struct thread *first, unsigned arrived)
+{
+    if (arrived < thread_count) {
+        unsigned ended = thread_count - arrived;
+        emu_current = (struct emu_thread *)&first->seen;
+        emu_fault(first->pc, "barrier divergence: %u of %u threads wait at this barrier, "
+                             "%u returned without reaching it (thread (%u,%u,%u) is one)",
+                  arrived, thread_count, ended,
+                  emu_first_done().x, emu_first_done().y, emu_first_done().z);
+    }
+    struct emu_place here = {0};
+    for (unsigned i = 0; i < thread_count; i++) {
+        if (threads[i].pc == first->pc) continue;
+        /* The compiler may have copied the call (an unrolled loop): what counts is the source line. */
+        if (!here.file) here = emu_source_of(first->pc);
+        struct emu_place there = emu_source_of(threads[i].pc);
+        if (here.line == there.line && strcmp(here.file, there.file) == 0) continue;
+        emu_current = (struct emu_thread *)&first->seen;
+        emu_fault(first->pc, "barrier divergence: this thread waits here while thread (%u,%u,%u) waits at %s:%d; "
+                             "all threads of a block must meet at the same __syncthreads()",
+                  threads[i].seen.index.x, threads[i].seen.index.y, threads[i].seen.index.z,
+                  there.file, there.line);
+    }
+}
+
+static bool release_barrier(void)
+{
+    const struct thread *first = NULL;
+    unsigned arrived = 0, holds = 0;
+    for (unsigned i = 0; i < thread_count; i++) {
+        struct thread *t = &threads[i];
+        if (t->state == AT_WARP) fault_stuck_warp(t);
+        if (t->state != AT_BARRIER) continue;
+        if (!first) first = t;
+        arrived++;
+        holds += t->predicate != 0;
+    }
+    if (!arrived) return false;
+    if (emu_checking) check_barrier(first, arrived);
+    barrier_result = first->value == EMU_BARRIER_COUNT ? (int)holds
+                   : first->value == EMU_BARRIER_AND   ? holds == arrived
+                                                       : holds != 0;
+    for (unsigned i = 0; i < thread_count; i++)
+        if (threads[i].state == AT_BARRIER) threads[i].state = RUNNABLE;
+    emu_check_barrier_passed();
+    return true;
+}
+
+uint3 emu_first_done(void)
+{
+    for (unsigned i = 0; i < thread_count; i++)
+        if (threads[i].state == DONE) return threads[i].seen.index;
+    return (uint3){0, 0, 0};
+}
+
+/* ---- shared memory ---- */
+
+void *emu_shared_array(struct emu_shared_site *site, size_t bytes, const char *name)
+{
+    if (site->launch == launch_number) return site->place;
+    size_t limit = emu_dynamic_shared_limit(emu_current_launch->address);
+    static_bytes = (static_bytes + 15) / 16 * 16 + bytes;
+    if (static_bytes > DEFAULT_SHARED)
+        emu_fault(__builtin_return_address(0),
+                  "too much shared memory: the __shared__ arrays need %zu bytes, and a kernel may declare "
+                  "%d (ask for more with extern __shared__ and cudaFuncSetAttribute)",
+                  static_bytes, DEFAULT_SHARED);
+    if (static_bytes + emu_current_launch->dynamic_shared > (limit > DEFAULT_SHARED ? limit : DEFAULT_SHARED))
+        emu_fault(__builtin_return_address(0),
+                  "too much shared memory: %zu bytes static and %zu dynamic, the limit is %zu",
+                  static_bytes, emu_current_launch->dynamic_shared, limit);
+    if (array_count == MAX_ARRAYS)
+        emu_fault(__builtin_return_address(0), "more than %d __shared__ arrays in one kernel", MAX_ARRAYS);
+    char *place = emu_dynamic_shared + static_end;
+    arrays[array_count++] = (struct emu_shared_extent){name, place, bytes};
+    /* The gap behind each array is nobody's, so that running past the end is seen. */
+    static_end = (static_end + bytes + ARRAY_GAP + 127) / 128 * 128;
+    memset(place, 0xff, bytes);
+    site->launch = launch_number;
+    site->place = place;
+    return place;
+}
+
+const struct emu_shared_extent *emu_find_shared(const void *p)
+{
+    const struct emu_shared_extent *nearest = NULL;
+    for (unsigned i = 0; i < array_count; i++)
+        if (arrays[i].base <= (const char *)p && (!nearest || arrays[i].base > nearest->base))
+            nearest = &arrays[i];
+    return nearest;
+}
+
+/* ---- cp.async ---- */
+
+void emu_async_copy(void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc)
+{
+    struct thread *t = current();
+    if (bytes != 4 && bytes != 8 && bytes != 16)
+        emu_fault(pc, "an asynchronous copy moves 4, 8 or 16 bytes, not %zu", bytes);
+    if (zero_fill > bytes) zero_fill = bytes;
+    if (t->copy_count == t->copy_capacity) {
+        t->copy_capacity = t->copy_capacity ? 2 * t->copy_capacity : 16;
+        t->copies = realloc(t->copies, t->copy_capacity * sizeof *t->copies);
+        if (!t->copies) emu_fault(pc, "no host memory for a pending asynchronous copy");
+    }
+    emu_check_async_issue(shared, global, bytes, zero_fill, pc);
+    if (emu_lens_on)
+        emu_lens_async_copy(shared, global, bytes, zero_fill, pc, __builtin_frame_address(0));
+    struct pending_copy *copy = &t->copies[t->copy_count++];
+    *copy = (struct pending_copy){
+        .shared = shared, .pc = pc, .bytes = (unsigned)bytes, .group = t->groups_committed};
+    memcpy(copy->data, global, bytes - zero_fill);
+}
+
+void emu_async_commit(void)
+{
+    current()->groups_committed++;
+}
+
+void emu_async_wait(unsigned groups_that_may_remain)
+{
+    struct thread *t = current();
+    unsigned kept = 0;
+    for (unsigned i = 0; i < t->copy_count; i++) {
+        struct pending_copy *copy = &t->copies[i];
+        if (copy->group < t->groups_committed &&
+            t->groups_committed - copy->group > groups_that_may_remain) {
+            emu_check_async_arrival(copy->shared, copy->bytes, copy->pc);
+            memcpy(copy->shared, copy->data, copy->bytes);
+        } else {
+            t->copies[kept++] = *copy;
+        }
+    }
+    t->copy_count = kept;
+}
+
+/* ---- blocks and launches ---- */
+
+static void run_block(void)
+{
+    for (unsigned i = 0; i < thread_count; i++) {
+        threads[i].state = RUNNABLE;
+        threads[i].sp = NULL;
+        threads[i].copy_count = 0;
+        threads[i].groups_committed = 0;
+    }
+    for (unsigned i = 0; i < array_count; i++) memset(arrays[i].base, 0xff, arrays[i].bytes);
+    emu_check_block_begins(warp_count);
+    emu_lens_block_begins();
+    do {
+        for (unsigned warp = 0; warp < warp_count; warp++) run_warp(warp);
+    } while (release_barrier());
+    emu_lens_block_ended();
+}
+
+static int configuration_error(const struct emu_launch *launch)
+{
+    const struct cudaDeviceProp *gpu = &emu_gpu()->prop;
+    unsigned long long count = 1;
+    for (int d = 0; d < 3; d++) {
+        if (launch->grid[d] == 0 || launch->block[d] == 0) return cudaErrorInvalidConfiguration;
+        if (launch->grid[d] > (unsigned)gpu->maxGridSize[d]) return cudaErrorInvalidConfiguration;
+        if (launch->block[d] > (unsigned)gpu->maxThreadsDim[d]) return cudaErrorInvalidConfiguration;
+        count *= launch->block[d];
+    }
+    if (count > MAX_THREADS) return cudaErrorInvalidConfiguration;
+    if (launch->dynamic_shared > emu_dynamic_shared_limit(launch->address)) return cudaErrorInvalidValue;
+    return cudaSuccess;
+}
+
+int emu_launch_kernel(const struct emu_launch *launch)
+{
+    if (emu_current)
+        emu_fault(__builtin_return_address(0), "a kernel launched from a kernel is not supported");
+    int error = configuration_error(launch);
+    if (error != cudaSuccess) return error;
+    if (!stacks) make_stacks();
+
+    emu_current_launch = launch;
+    launch_number++;
+    emu_grid_dim = (uint3){launch->grid[0], launch->grid[1], launch->grid[2]};
+    emu_block_dim = (uint3){launch->block[0], launch->block[1], launch->block[2]};
+    thread_count = launch->block[0] * launch->block[1] * launch->block[2];
+    warp_count = (thread_count + WARP - 1) / WARP;
+    for (unsigned i = 0; i < thread_count; i++) {
+        struct emu_thread *t = &threads[i].seen;
+        t->linear = i;
+        t->warp = i / WARP;
+        t->lane = i % WARP;
+        t->index.x = i % launch->block[0];
+        t->index.y = i / launch->block[0] % launch->block[1];
+        t->index.z = i / launch->block[0] / launch->block[1];
+    }
+    array_count = 0;
+    static_bytes = 0;
+    static_end = STATIC_OFFSET;
+    if (launch->dynamic_shared)
+        arrays[array_count++] = (struct emu_shared_extent){
+            "dynamic shared memory", emu_dynamic_shared, launch->dynamic_shared};
+
+    emu_check_launch_begins();
+    emu_lens_launch_begins();
+    for (unsigned z = 0; z < launch->grid[2]; z++)
+        for (unsigned y = 0; y < launch->grid[1]; y++)
+            for (unsigned x = 0; x < launch->grid[0]; x++) {
+                emu_current_block = emu_block_idx = (uint3){x, y, z};
+                run_block();
+            }
+    emu_lens_launch_ended();
+    emu_current_launch = NULL;
+    return cudaSuccess;
+}
+
+/* ---- messages ---- */
+
+void emu_fault(const void *pc, const char *format, ...)
+{
+    va_list arguments;
+    fflush(stdout);
+    fprintf(stderr, "FAULT ");
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    if (pc) {
+        struct emu_place place = emu_source_of(pc);
+        fprintf(stderr, "  at %s:%d: %s\n", place.file, place.line, place.text);
+    }
+    if (emu_current)
+        fprintf(stderr, "  in kernel %s, block (%u,%u,%u), thread (%u,%u,%u)\n", emu_current_launch->kernel,
+                emu_current_block.x, emu_current_block.y, emu_current_block.z, emu_current->index.x,
+                emu_current->index.y, emu_current->index.z);
+    fflush(NULL);
+    _exit(1);
+}
+
+void emu_trap(const void *pc, const char *what)
+{
+    emu_fault(pc, "%s", what);
+}

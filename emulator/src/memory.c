@@ -1,0 +1,534 @@
+/* Device memory: one reserved range of addresses; every allocation lies in it between pages that nobody may touch.
+ *
+ * Pinned and managed memory lie there too, as kernels can use both. Addresses are handed out in rising order and
+ * a freed allocation becomes inaccessible again; its addresses come back only when the range has been used up. */
+#include "emulator.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Of the functions that device_functions.h declares. */
+unsigned __isShared(const void *p);
+unsigned __isGlobal(const void *p);
+size_t __cvta_generic_to_shared(const void *p);
+
+char *emu_memory_base;
+size_t emu_memory_reserved;
+
+static struct emu_allocation *live; /* sorted by address */
+static size_t live_count, live_capacity;
+static char *next_address;
+static size_t device_bytes; /* in use, device and managed */
+static unsigned allocations_made;
+
+/* ---- what fits ---- */
+
+/* The number behind `name` in a file of "name value" lines, or the file's first number if name is NULL. */
+static bool read_number(const char *path, const char *name, size_t *value)
+{
+    FILE *file = fopen(path, "r");
+    if (!file) return false;
+    char line[256];
+    bool found = false;
+    size_t length = name ? strlen(name) : 0;
+    while (!found && fgets(line, sizeof line, file))
+        found = (!name || strncmp(line, name, length) == 0) && sscanf(line + length, "%zu", value) == 1;
+    fclose(file);
+    return found;
+}
+
+/* What a control group (a container's limit) leaves, given its limit, usage and statistics files. */
+static size_t left_in_group(const char *limit_path, const char *usage_path, const char *stat_path)
+{
+    size_t limit, usage, reclaimable = 0;
+    if (!read_number(limit_path, NULL, &limit) || !read_number(usage_path, NULL, &usage)) return SIZE_MAX;
+    read_number(stat_path, "inactive_file ", &reclaimable);
+    usage -= reclaimable < usage ? reclaimable : usage;
+    return limit > usage ? limit - usage : 0;
+}
+
+/* Bytes the machine can give without ending some process to get them. */
+static size_t host_available(void)
+{
+    size_t kilobytes, least = SIZE_MAX;
+    if (read_number("/proc/meminfo", "MemAvailable:", &kilobytes)) least = kilobytes * 1024;
+    size_t v2 = left_in_group("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current",
+                              "/sys/fs/cgroup/memory.stat");
+    size_t v1 = left_in_group("/sys/fs/cgroup/memory/memory.limit_in_bytes",
+                              "/sys/fs/cgroup/memory/memory.usage_in_bytes", "/sys/fs/cgroup/memory/memory.stat");
+    if (v2 < least) least = v2;
+    if (v1 < least) least = v1;
+    return least;
+}
+
+static bool fits(size_t bytes, enum cudaMemoryType type)
+{
+    enum { WORTH_ASKING = 1 << 20 };
+    size_t spare = (size_t)64 << 20; /* for everything else the machine does */
+    if (type != cudaMemoryTypeHost && bytes > emu_gpu()->prop.totalGlobalMem - device_bytes) return false;
+    if (bytes < WORTH_ASKING) return true;
+    size_t available = host_available();
+    return available > spare && bytes <= available - spare;
+}
+
+/* ---- the range ---- */
+
+static size_t page_size(void)
+{
+    static size_t size;
+    if (!size) size = (size_t)sysconf(_SC_PAGESIZE);
+    return size;
+}
+
+static size_t whole_pages(size_t bytes)
+{
+    return (bytes + page_size() - 1) / page_size() * page_size();
+}
+
+static bool reserve(void)
+{
+    for (size_t bytes = (size_t)1 << 40; bytes >= (size_t)1 << 28; bytes /= 2) {
+        void *base = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (base == MAP_FAILED) continue;
+        emu_memory_base = next_address = base;
+        emu_memory_reserved = bytes;
+        return true;
+    }
+    return false;
+}
+
+/* How many live allocations begin at or before p. */
+static size_t count_up_to(const char *p)
+{
+    size_t low = 0, high = live_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (live[middle].base <= p)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The end of an allocation's pages and of the guard page behind them. */
+static char *end_of(const struct emu_allocation *a)
+{
+    return a->base + whole_pages(a->bytes) + page_size();
+}
+
+/* An address with `bytes` free bytes behind it: past all addresses given so far, or else in the first gap that is wide
+ * enough. NULL if there is none. */
+static char *find_place(size_t bytes)
+{
+    char *end = emu_memory_base + emu_memory_reserved;
+    if (bytes <= (size_t)(end - next_address)) return next_address;
+    char *place = emu_memory_base;
+    for (size_t i = 0; i < live_count; i++) {
+        if (place <= live[i].base && bytes <= (size_t)(live[i].base - place)) return place;
+        place = end_of(&live[i]);
+    }
+    return place < end && bytes <= (size_t)(end - place) ? place : NULL;
+}
+
+/* Fresh memory holds no useful value on a GPU; here it holds NaNs, so that reading it shows. */
+static cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType type, const char *call, const void *pc)
+{
+    if (!pointer) return cudaErrorInvalidValue;
+    *pointer = NULL;
+    if (bytes == 0) return cudaSuccess;
+    if (!emu_memory_base && !reserve()) return cudaErrorMemoryAllocation;
+    if (bytes > emu_memory_reserved || !fits(bytes, type)) return cudaErrorMemoryAllocation;
+
+    size_t with_guard = whole_pages(bytes) + page_size();
+    char *base = find_place(with_guard);
+    if (!base) return cudaErrorMemoryAllocation;
+    if (live_count == live_capacity) {
+        size_t capacity = live_capacity ? 2 * live_capacity : 64;
+        struct emu_allocation *grown = realloc(live, capacity * sizeof *live);
+        if (!grown) return cudaErrorMemoryAllocation;
+        live = grown;
+        live_capacity = capacity;
+    }
+    if (mprotect(base, whole_pages(bytes), PROT_READ | PROT_WRITE) != 0) return cudaErrorMemoryAllocation;
+    memset(base, 0xff, bytes);
+
+    size_t at = count_up_to(base);
+    memmove(live + at + 1, live + at, (live_count - at) * sizeof *live);
+    live[at] = (struct emu_allocation){base, bytes, pc, ++allocations_made, type, call};
+    live_count++;
+    if (base == next_address) next_address += with_guard;
+    if (type != cudaMemoryTypeHost) device_bytes += bytes;
+    *pointer = base;
+    return cudaSuccess;
+}
+
+static void release(size_t at)
+{
+    struct emu_allocation *a = &live[at];
+    if (a->type != cudaMemoryTypeHost) device_bytes -= a->bytes;
+    madvise(a->base, whole_pages(a->bytes), MADV_DONTNEED);
+    mprotect(a->base, whole_pages(a->bytes), PROT_NONE);
+    live_count--;
+    memmove(a, a + 1, (live_count - at) * sizeof *live);
+}
+
+static cudaError_t deallocate(void *pointer, bool pinned)
+{
+    if (!pointer) return cudaSuccess;
+    size_t count = count_up_to(pointer);
+    if (count == 0 || live[count - 1].base != pointer) return cudaErrorInvalidValue;
+    if ((live[count - 1].type == cudaMemoryTypeHost) != pinned) return cudaErrorInvalidValue;
+    release(count - 1);
+    return cudaSuccess;
+}
+
+void emu_free_everything(void)
+{
+    while (live_count > 0) release(live_count - 1);
+}
+
+const struct emu_allocation *emu_find_allocation(const void *p)
+{
+    size_t count = count_up_to(p);
+    return count > 0 ? &live[count - 1] : NULL;
+}
+
+static const struct emu_allocation *allocation_of(const void *p)
+{
+    const struct emu_allocation *a = emu_find_allocation(p);
+    return a && (size_t)((const char *)p - a->base) < a->bytes ? a : NULL;
+}
+
+bool emu_is_pinned(const void *p)
+{
+    const struct emu_allocation *a = allocation_of(p);
+    return a && a->type == cudaMemoryTypeHost;
+}
+
+/* The linker makes these two for a section whose name is an identifier; without such a section they are NULL. */
+extern char __start_emu_device[] __attribute__((weak, visibility("hidden")));
+extern char __stop_emu_device[] __attribute__((weak, visibility("hidden")));
+
+bool emu_is_device_variable(const void *p)
+{
+    return (const char *)p >= __start_emu_device && (const char *)p < __stop_emu_device;
+}
+
+/* ---- which memory an address is in, asked by a kernel ---- */
+
+static bool is_shared(const char *p)
+{
+    return p >= emu_dynamic_shared && p < emu_dynamic_shared + EMU_SHARED_BYTES;
+}
+
+unsigned __isShared(const void *p)
+{
+    return is_shared(p);
+}
+
+unsigned __isGlobal(const void *p)
+{
+    return allocation_of(p) || emu_is_device_variable(p);
+}
+
+size_t __cvta_generic_to_shared(const void *p)
+{
+    if (!is_shared(p)) emu_fault(__builtin_return_address(0), "__cvta_generic_to_shared: %p is not in shared memory", p);
+    return (size_t)((const char *)p - emu_dynamic_shared);
+}
+
+/* ---- leaks ---- */
+
+int emu_report_leaks(void)
+{
+    for (size_t i = 0; i < live_count; i++) {
+        const struct emu_allocation *a = &live[i];
+        size_t bytes = 0, count = 0, first = i;
+        for (size_t j = 0; j < live_count; j++) {
+            if (live[j].pc != a->pc || live[j].call != a->call) continue;
+            if (count == 0) first = j;
+            bytes += live[j].bytes;
+            count++;
+        }
+        if (first != i) continue; /* one line for each place in the source */
+        struct emu_place place = emu_source_of(a->pc);
+        fprintf(stderr, "FAULT memory leak: %zu bytes in %zu allocation%s never freed\n", bytes, count,
+                count == 1 ? "" : "s");
+        fprintf(stderr, "  %s at %s:%d: %s\n", a->call, place.file, place.line, place.text);
+    }
+    return (int)live_count;
+}
+
+static void at_exit(int status, void *unused)
+{
+    (void)unused;
+    if (status != 0 || !emu_checking || live_count == 0) return;
+    fflush(NULL);
+    emu_report_leaks();
+    _exit(1);
+}
+
+/* Registered before anything of the program runs, so called after all of it: destructors of the program's global
+ * objects have freed what they hold by then. */
+__attribute__((constructor(101))) static void watch_exit(void)
+{
+    on_exit(at_exit, NULL);
+}
+
+/* ---- allocation calls ---- */
+
+static cudaError_t set(cudaError_t error)
+{
+    emu_set_last_error(error);
+    return error;
+}
+
+#define CALLER __builtin_return_address(0)
+
+cudaError_t cudaMalloc(void **pointer, size_t bytes)
+{
+    return set(allocate(pointer, bytes, cudaMemoryTypeDevice, "cudaMalloc", CALLER));
+}
+
+cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
+{
+    (void)stream;
+    return set(allocate(pointer, bytes, cudaMemoryTypeDevice, "cudaMallocAsync", CALLER));
+}
+
+cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
+{
+    enum { PITCH_STEP = 512 };
+    if (!pitch || width > SIZE_MAX / 2) return set(cudaErrorInvalidValue);
+    *pitch = (width + PITCH_STEP - 1) / PITCH_STEP * PITCH_STEP;
+    if (*pitch > 0 && height > SIZE_MAX / *pitch) return set(cudaErrorMemoryAllocation);
+    return set(allocate(pointer, *pitch * height, cudaMemoryTypeDevice, "cudaMallocPitch", CALLER));
+}
+
+cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned int flags)
+{
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return set(cudaErrorInvalidValue);
+    if (bytes == 0) return set(cudaErrorInvalidValue);
+    return set(allocate(pointer, bytes, cudaMemoryTypeManaged, "cudaMallocManaged", CALLER));
+}
+
+cudaError_t cudaMallocHost(void **pointer, size_t bytes)
+{
+    return set(allocate(pointer, bytes, cudaMemoryTypeHost, "cudaMallocHost", CALLER));
+}
+
+cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned int flags)
+{
+    unsigned int known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+    if (flags & ~known) return set(cudaErrorInvalidValue);
+    return set(allocate(pointer, bytes, cudaMemoryTypeHost, "cudaHostAlloc", CALLER));
+}
+
+cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int flags)
+{
+    if (!device || flags != 0 || !emu_is_pinned(host)) return set(cudaErrorInvalidValue);
+    *device = host;
+    return set(cudaSuccess);
+}
+
+cudaError_t cudaFree(void *pointer)
+{
+    return set(deallocate(pointer, false));
+}
+
+cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
+{
+    (void)stream;
+    return set(deallocate(pointer, false));
+}
+
+cudaError_t cudaFreeHost(void *pointer)
+{
+    return set(deallocate(pointer, true));
+}
+
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
+{
+    if (!free_bytes || !total) return set(cudaErrorInvalidValue);
+    *total = emu_gpu()->prop.totalGlobalMem;
+    *free_bytes = *total - device_bytes;
+    /* What the emulated card has left may be more than this machine has. */
+    size_t available = host_available();
+    if (available < *free_bytes) *free_bytes = available;
+    return set(cudaSuccess);
+}
+
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
+{
+    if (!attributes) return set(cudaErrorInvalidValue);
+    const struct emu_allocation *a = allocation_of(pointer);
+    bool variable = emu_is_device_variable(pointer);
+    *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered, .device = cudaInvalidDeviceId};
+    attributes->hostPointer = (void *)pointer;
+    if (!a && !variable) return set(cudaSuccess);
+    attributes->type = variable ? cudaMemoryTypeDevice : a->type;
+    attributes->device = 0;
+    attributes->devicePointer = (void *)pointer;
+    if (attributes->type == cudaMemoryTypeDevice) attributes->hostPointer = NULL;
+    return set(cudaSuccess);
+}
+
+/* ---- copies ---- */
+
+enum side { HOST_SIDE = 1, DEVICE_SIDE = 2 };
+
+/* Where [p, p + bytes) lies, as a set: ordinary memory is the host's, cudaMalloc's the device's, pinned and managed memory both
+ * sides'. 0 if the range runs out of its allocation. */
+static unsigned sides(const void *p, size_t bytes)
+{
+    const char *first = p;
+    if (!p) return 0;
+    if (emu_memory_base && first >= emu_memory_base && first < emu_memory_base + emu_memory_reserved) {
+        const struct emu_allocation *a = allocation_of(p);
+        if (!a || bytes > a->bytes - (size_t)(first - a->base)) return 0;
+        return a->type == cudaMemoryTypeDevice ? DEVICE_SIDE : HOST_SIDE | DEVICE_SIDE;
+    }
+    if (emu_is_device_variable(p)) return bytes <= (size_t)(__stop_emu_device - first) ? HOST_SIDE | DEVICE_SIDE : 0;
+    return HOST_SIDE;
+}
+
+/* The bytes that `height` rows of `width` bytes span, one row every `pitch` bytes; SIZE_MAX if beyond counting. */
+static size_t span(size_t pitch, size_t width, size_t height)
+{
+    if (height > 1 && pitch > (SIZE_MAX - width) / (height - 1)) return SIZE_MAX;
+    return pitch * (height - 1) + width;
+}
+
+static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t width, size_t height,
+                        enum cudaMemcpyKind kind)
+{
+    if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    if (width == 0 || height == 0) return cudaSuccess;
+    if (height > 1 && (width > to_pitch || width > from_pitch)) return cudaErrorInvalidPitchValue;
+    unsigned to_side = sides(to, span(to_pitch, width, height));
+    unsigned from_side = sides(from, span(from_pitch, width, height));
+    bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    if (kind != cudaMemcpyDefault) {
+        to_side &= to_device ? DEVICE_SIDE : HOST_SIDE;
+        from_side &= from_device ? DEVICE_SIDE : HOST_SIDE;
+    }
+    if (!to_side || !from_side) return cudaErrorInvalidValue;
+    for (size_t row = 0; row < height; row++) memmove(to + row * to_pitch, from + row * from_pitch, width);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    return set(copy(to, bytes, from, bytes, bytes, 1, kind));
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    (void)stream;
+    return cudaMemcpy(to, from, bytes, kind);
+}
+
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                         enum cudaMemcpyKind kind)
+{
+    return set(copy(to, to_pitch, from, from_pitch, width, height, kind));
+}
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                              size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    (void)stream;
+    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+}
+
+cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
+{
+    if (!pointer) return set(cudaErrorInvalidValue);
+    if (!emu_is_device_variable(symbol)) return set(cudaErrorInvalidSymbol);
+    *pointer = (void *)symbol;
+    return set(cudaSuccess);
+}
+
+cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
+                               enum cudaMemcpyKind kind)
+{
+    if (!emu_is_device_variable(symbol)) return set(cudaErrorInvalidSymbol);
+    if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost) return set(cudaErrorInvalidMemcpyDirection);
+    return cudaMemcpy((char *)symbol + offset, from, bytes, kind);
+}
+
+cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset,
+                                    enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    (void)stream;
+    return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+}
+
+cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
+{
+    if (!emu_is_device_variable(symbol)) return set(cudaErrorInvalidSymbol);
+    if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost) return set(cudaErrorInvalidMemcpyDirection);
+    return cudaMemcpy(to, (const char *)symbol + offset, bytes, kind);
+}
+
+cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
+                                      enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    (void)stream;
+    return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
+}
+
+cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height)
+{
+    if (width == 0 || height == 0) return set(cudaSuccess);
+    if (height > 1 && width > pitch) return set(cudaErrorInvalidPitchValue);
+    if (!(sides(pointer, span(pitch, width, height)) & DEVICE_SIDE)) return set(cudaErrorInvalidValue);
+    for (size_t row = 0; row < height; row++) memset((char *)pointer + row * pitch, value, width);
+    return set(cudaSuccess);
+}
+
+cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
+{
+    (void)stream;
+    return cudaMemset2D(pointer, pitch, value, width, height);
+}
+
+cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
+{
+    return cudaMemset2D(pointer, bytes, value, bytes, 1);
+}
+
+cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream)
+{
+    (void)stream;
+    return cudaMemset(pointer, value, bytes);
+}
+
+static cudaError_t managed_hint(const void *pointer, size_t bytes)
+{
+    const struct emu_allocation *a = allocation_of(pointer);
+    bool inside = a && a->type == cudaMemoryTypeManaged &&
+                  bytes <= a->bytes - (size_t)((const char *)pointer - a->base);
+    return set(bytes > 0 && inside ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, struct cudaMemLocation location, unsigned int flags,
+                                 cudaStream_t stream)
+{
+    (void)location;
+    (void)stream;
+    return flags == 0 ? managed_hint(pointer, bytes) : set(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
+                          struct cudaMemLocation location)
+{
+    (void)advice;
+    (void)location;
+    return managed_hint(pointer, bytes);
+}

@@ -1,0 +1,931 @@
+/* The source translator: a tokenizer, and edits to single tokens.
+ *
+ * Nothing is moved. An edit replaces a token's text or adds text before or after it; white space and line markers stay
+ * where they are. That is what keeps every line number right, however the pieces of a launch are spread over lines.
+ *
+ * What the rewrites need of C++ is little: brackets that match, where a declaration begins, and which
+ * functions are kernels. They read that from the tokens; the compiler that follows does the rest. */
+#include "translate.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { WORD, NUMBER, STRING, CHARACTER, PUNCTUATION, DIRECTIVE, END };
+
+struct token {
+    enum kind kind;
+    const char *text;
+    unsigned length;
+    int line;
+    const char *file;
+    bool system; /* from a system header, or from a macro that one defines */
+    bool device; /* inside the body of a __device__ or __global__ function */
+    int match;   /* the bracket that belongs to this one, -1 if none */
+    const char *replacement; /* NULL: as it is */
+    char *before, *after;    /* text to add, NULL if none */
+};
+
+/* A __global__ function declaration, to know at a launch whether the kernel's name denotes one function. */
+struct kernel {
+    char *name, *scope, *parameters;
+    int template_parameters; /* -1: not a template */
+    bool variadic, defaults;
+};
+
+enum scope_kind { NAMESPACE, CLASS, BLOCK };
+struct scope {
+    enum scope_kind kind;
+    size_t path_length; /* of the path outside it */
+};
+
+struct translation {
+    const char *text, *end;
+    bool separate;
+    struct token *tokens;
+    int count, capacity;
+    struct kernel *kernels;
+    int kernel_count;
+    char **externs; /* names of device variables declared extern */
+    int extern_count;
+    struct scope *scopes;
+    int scope_count;
+    char *path; /* the namespaces we are in: "a::b::" */
+    int shared_count;
+    int errors;
+    void **owned; /* every other allocation, to free at the end */
+    int owned_count;
+};
+
+static void *need(void *p)
+{
+    if (p) return p;
+    fprintf(stderr, "nvcc fatal   : out of memory\n");
+    exit(1);
+}
+
+static void *own(struct translation *t, void *p)
+{
+    t->owned = need(realloc(t->owned, (size_t)(t->owned_count + 1) * sizeof *t->owned));
+    return t->owned[t->owned_count++] = need(p);
+}
+
+static char *format(struct translation *t, const char *pattern, ...)
+{
+    va_list values;
+    va_start(values, pattern);
+    int length = vsnprintf(NULL, 0, pattern, values);
+    va_end(values);
+    char *s = own(t, malloc((size_t)length + 1));
+    va_start(values, pattern);
+    vsnprintf(s, (size_t)length + 1, pattern, values);
+    va_end(values);
+    return s;
+}
+
+static void error(struct translation *t, int i, const char *message)
+{
+    fprintf(stderr, "%s:%d: error: %s\n", t->tokens[i].file, t->tokens[i].line, message);
+    t->errors++;
+}
+
+/* ---- tokens ---------------------------------------------------------------------------------------------- */
+
+static bool starts_word(char c) { return isalpha((unsigned char)c) || c == '_' || c == '$' || (c & 0x80); }
+static bool in_word(char c) { return starts_word(c) || isdigit((unsigned char)c); }
+
+static const char *end_of_quoted(const char *p, const char *end)
+{
+    char quote = *p++;
+    while (p < end && *p != quote && *p != '\n') p += *p == '\\' && p + 1 < end ? 2 : 1;
+    return p < end && *p == quote ? p + 1 : p;
+}
+
+/* p is at the quote of R"delimiter( ... )delimiter". */
+static const char *end_of_raw(const char *p, const char *end)
+{
+    const char *open = memchr(p, '(', (size_t)(end - p));
+    if (!open) return end;
+    size_t length = (size_t)(open - p - 1);
+    for (const char *q = open; q + length + 1 < end; q++)
+        if (*q == ')' && memcmp(q + 1, p + 1, length) == 0 && q[length + 1] == '"') return q + length + 2;
+    return end;
+}
+
+static const char *end_of_number(const char *p, const char *end)
+{
+    while (p < end) {
+        if (strchr("eEpP", *p) && p + 1 < end && (p[1] == '+' || p[1] == '-')) p += 2;
+        else if (*p == '\'' && p + 1 < end && in_word(p[1])) p += 2;
+        else if (in_word(*p) || *p == '.') p++;
+        else break;
+    }
+    return p;
+}
+
+/* < and > are always single: whether >> closes two template argument lists is not the tokenizer's to say. */
+static const char *end_of_punctuation(const char *p, const char *end)
+{
+    static const char *const longer[] = {"...", "->*", "::", "->", ".*", "==", "!=", "<=", ">=", "&&",
+                                         "||",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^=", "++", "--"};
+    for (size_t i = 0; i < sizeof longer / sizeof *longer; i++) {
+        size_t length = strlen(longer[i]);
+        if ((size_t)(end - p) >= length && memcmp(p, longer[i], length) == 0) return p + length;
+    }
+    return p + 1;
+}
+
+/* `# 12 "file.cu" 1 3`: sets the place of the line that follows. */
+static void read_marker(struct translation *t, const char *p, const char *end, const char **file, int *line,
+                        bool *system)
+{
+    char *rest;
+    p++;
+    if (end - p > 4 && memcmp(p, "line", 4) == 0) p += 4;
+    long number = strtol(p, &rest, 10);
+    if (rest == p) return;
+    *line = (int)number - 1; /* the marker's own newline counts one up */
+    const char *quote = memchr(rest, '"', (size_t)(end - rest));
+    if (!quote) return;
+    const char *close = end_of_quoted(quote, end);
+    size_t length = (size_t)(close - quote) - 2;
+    if (strlen(*file) != length || memcmp(*file, quote + 1, length) != 0)
+        *file = format(t, "%.*s", (int)length, quote + 1);
+    *system = false;
+    for (const char *flag = close; flag < end; flag++)
+        if (*flag == '3') *system = true;
+}
+
+static struct token *add_token(struct translation *t)
+{
+    if (t->count == t->capacity) {
+        t->capacity = t->capacity ? t->capacity * 2 : 65536;
+        t->tokens = need(realloc(t->tokens, (size_t)t->capacity * sizeof *t->tokens));
+    }
+    struct token *token = &t->tokens[t->count++];
+    memset(token, 0, sizeof *token);
+    token->match = -1;
+    return token;
+}
+
+static void tokenize(struct translation *t)
+{
+    const char *p = t->text, *end = t->end, *file = "<stdin>";
+    int line = 1;
+    bool system = false, line_start = true;
+    while (p < end) {
+        if (*p == '\n') {
+            line++;
+            line_start = true;
+            p++;
+            continue;
+        }
+        if (isspace((unsigned char)*p)) {
+            p++;
+            continue;
+        }
+        struct token *token = add_token(t);
+        const char *start = p;
+        token->text = p;
+        token->line = line;
+        if (*p == '#' && line_start) {
+            const char *newline = memchr(p, '\n', (size_t)(end - p));
+            p = newline ? newline : end;
+            token->kind = DIRECTIVE;
+            read_marker(t, start, p, &file, &line, &system);
+        } else if (starts_word(*p)) {
+            while (p < end && in_word(*p)) p++;
+            token->kind = WORD;
+            /* A string's or character's prefix sticks to it: L"", u8"", R"()", LR"()". */
+            if (p < end && (*p == '"' || *p == '\'') && p - start <= 3 && strspn(start, "LuU8R") == (size_t)(p - start)) {
+                token->kind = *p == '"' ? STRING : CHARACTER;
+                p = p[-1] == 'R' && *p == '"' ? end_of_raw(p, end) : end_of_quoted(p, end);
+            }
+        } else if (isdigit((unsigned char)*p) || (*p == '.' && p + 1 < end && isdigit((unsigned char)p[1]))) {
+            token->kind = NUMBER;
+            p = end_of_number(p, end);
+        } else if (*p == '"' || *p == '\'') {
+            token->kind = *p == '"' ? STRING : CHARACTER;
+            p = end_of_quoted(p, end);
+        } else {
+            token->kind = PUNCTUATION;
+            p = end_of_punctuation(p, end);
+        }
+        token->length = (unsigned)(p - start);
+        token->file = file;
+        token->system = system;
+        if (token->kind != DIRECTIVE)
+            for (const char *q = start; q < p; q++) line += *q == '\n'; /* in a raw string */
+        line_start = false;
+    }
+    add_token(t)->kind = END;
+    t->tokens[t->count - 1].text = end;
+    t->tokens[t->count - 1].file = file;
+    t->tokens[t->count - 1].line = line;
+}
+
+static bool is(const struct translation *t, int i, const char *text)
+{
+    const struct token *token = &t->tokens[i];
+    return i >= 0 && token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
+}
+
+static bool is_one_of(const struct translation *t, int i, const char *words)
+{
+    const struct token *token = &t->tokens[i];
+    for (const char *p = words; *p; p += strcspn(p, " "), p += strspn(p, " "))
+        if (strcspn(p, " ") == token->length && memcmp(p, token->text, token->length) == 0) return true;
+    return false;
+}
+
+static bool is_word(const struct translation *t, int i) { return t->tokens[i].kind == WORD; }
+
+static int next(const struct translation *t, int i)
+{
+    do i++;
+    while (t->tokens[i].kind == DIRECTIVE);
+    return i < t->count ? i : t->count - 1;
+}
+
+/* -1 before the first. */
+static int previous(const struct translation *t, int i)
+{
+    do i--;
+    while (i >= 0 && t->tokens[i].kind == DIRECTIVE);
+    return i;
+}
+
+static void match_brackets(struct translation *t)
+{
+    int *open = need(malloc((size_t)t->count * sizeof *open)), depth = 0;
+    for (int i = 0; i < t->count; i++) {
+        if (t->tokens[i].kind != PUNCTUATION || t->tokens[i].length != 1) continue;
+        char c = *t->tokens[i].text;
+        if (c == '(' || c == '[' || c == '{') open[depth++] = i;
+        if (c != ')' && c != ']' && c != '}') continue;
+        char wanted = c == ')' ? '(' : c == ']' ? '[' : '{';
+        if (depth == 0 || *t->tokens[open[depth - 1]].text != wanted) continue; /* the compiler will tell */
+        t->tokens[i].match = open[--depth];
+        t->tokens[open[depth]].match = i;
+    }
+    free(open);
+}
+
+/* From an opening bracket to its end; any other token, itself. */
+static int over_bracket(const struct translation *t, int i)
+{
+    return t->tokens[i].match > i ? t->tokens[i].match : i;
+}
+
+/* From the < of a template argument list to its >, or -1 if it is none. */
+static int over_angles(const struct translation *t, int i)
+{
+    for (int depth = 0; t->tokens[i].kind != END; i = next(t, over_bracket(t, i))) {
+        if (is(t, i, "<")) depth++;
+        if (is(t, i, ">") && --depth == 0) return i;
+        if (is_one_of(t, i, "; ) ] } {")) return -1;
+    }
+    return -1;
+}
+
+static int back_over_angles(const struct translation *t, int i)
+{
+    for (int depth = 0; i >= 0; i = previous(t, i)) {
+        if (is(t, i, ">")) depth++;
+        if (is(t, i, "<") && --depth == 0) return i;
+        if (is_one_of(t, i, "; ( [ { }")) return -1;
+        if (t->tokens[i].match >= 0) i = t->tokens[i].match;
+    }
+    return -1;
+}
+
+/* ---- edits ----------------------------------------------------------------------------------------------- */
+
+static void replace(struct translation *t, int i, const char *text) { t->tokens[i].replacement = text; }
+
+static void add_before(struct translation *t, int i, const char *text)
+{
+    char *old = t->tokens[i].before;
+    t->tokens[i].before = format(t, "%s%s", old ? old : "", text);
+}
+
+static void add_after(struct translation *t, int i, const char *text)
+{
+    char *old = t->tokens[i].after;
+    t->tokens[i].after = format(t, "%s%s", old ? old : "", text);
+}
+
+/* Removes a word and the parenthesis behind it. */
+static void remove_with_parenthesis(struct translation *t, int i)
+{
+    int open = next(t, i), close = open;
+    if (is(t, open, "(")) close = over_bracket(t, open);
+    else close = i;
+    for (; i <= close; i++)
+        if (t->tokens[i].kind != DIRECTIVE) replace(t, i, "");
+}
+
+static char *join(struct translation *t, int from, int to)
+{
+    size_t bytes = 1;
+    for (int i = from; i <= to; i++) bytes += 2 * t->tokens[i].length + 1;
+    char *s = own(t, malloc(bytes)), *out = s;
+    for (int i = from; i <= to; i++) {
+        const struct token *token = &t->tokens[i];
+        if (token->kind == DIRECTIVE) continue;
+        if (out > s && (out[-1] == ',' || (in_word(out[-1]) && in_word(*token->text)))) *out++ = ' ';
+        memcpy(out, token->text, token->length);
+        out += token->length;
+    }
+    *out = '\0';
+    return s;
+}
+
+static char *quote(struct translation *t, const char *text)
+{
+    char *s = own(t, malloc(2 * strlen(text) + 3)), *out = s;
+    *out++ = '"';
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') *out++ = '\\';
+        *out++ = *text;
+    }
+    *out++ = '"';
+    *out = '\0';
+    return s;
+}
+
+/* ---- declarations ---------------------------------------------------------------------------------------- */
+
+/* The first token of the declaration that token i, one of its specifiers, belongs to. */
+static int declaration_start(const struct translation *t, int i)
+{
+    for (int before = previous(t, i);; before = previous(t, i)) {
+        if (before < 0 || is_one_of(t, before, "; { } ( :")) return i;
+        i = t->tokens[before].match >= 0 && t->tokens[before].match < before ? t->tokens[before].match
+                                                                              : before;
+    }
+}
+
+struct declaration {
+    int start;
+    int terminator; /* the token behind the first declarator's name: one of ( ; = [ { , */
+    int template_open, template_close; /* of `template <...>`; -1 if none */
+    bool function, is_static, is_extern, is_inline, is_const, is_constexpr;
+};
+
+static struct declaration parse_declaration(const struct translation *t, int i)
+{
+    struct declaration d = {.start = declaration_start(t, i), .template_open = -1, .template_close = -1};
+    bool class_body = false, after_operator = false;
+    for (i = d.start; t->tokens[i].kind != END; i = next(t, i)) {
+        if (is(t, i, "template") && is(t, next(t, i), "<")) {
+            d.template_open = next(t, i);
+            d.template_close = over_angles(t, d.template_open);
+            if (d.template_close < 0) break;
+            i = d.template_close;
+        } else if (is_one_of(t, i, "__attribute__ alignas __align__ decltype __launch_bounds__ __maxnreg__ "
+                                   "__cluster_dims__ __block_size__ explicit noexcept") &&
+                   is(t, next(t, i), "(")) {
+            i = over_bracket(t, next(t, i));
+        } else if (is(t, i, "operator")) {
+            after_operator = d.function = true;
+        } else if (after_operator) {
+            if (is(t, i, "(") && !is(t, previous(t, i), "operator")) break;
+        } else if (is_one_of(t, i, "struct class union enum")) {
+            class_body = true;
+        } else if (is(t, i, "static")) {
+            d.is_static = true;
+        } else if (is(t, i, "extern")) {
+            d.is_extern = true;
+        } else if (is_one_of(t, i, "inline __inline__ __inline")) {
+            d.is_inline = true;
+        } else if (is(t, i, "const")) {
+            d.is_const = true;
+        } else if (is(t, i, "constexpr")) {
+            d.is_const = d.is_constexpr = true;
+        } else if (is(t, i, "*")) {
+            d.is_const = false; /* what is pointed at was const */
+        } else if (is(t, i, "<") && over_angles(t, i) > 0) {
+            i = over_angles(t, i);
+        } else if (is(t, i, "[") && is(t, next(t, i), "[")) {
+            i = over_bracket(t, i);
+        } else if (is(t, i, "{") && class_body) {
+            class_body = false;
+            i = over_bracket(t, i);
+        } else if (is_one_of(t, i, "( ; = [ { ,")) {
+            break;
+        }
+    }
+    d.terminator = i;
+    if (is(t, i, "(")) {
+        /* A pointer to a function, or a number that initializes, makes it a variable after all. */
+        int inside = next(t, i);
+        d.function |= !is(t, inside, "*") && t->tokens[inside].kind != NUMBER;
+    }
+    return d;
+}
+
+/* Marks the body of the function whose parameters begin at `open`. */
+static void mark_device_body(struct translation *t, int open)
+{
+    int i = is(t, open, "(") ? next(t, over_bracket(t, open)) : open;
+    bool initializers = false;
+    for (; t->tokens[i].kind != END && !is(t, i, ";"); i = next(t, over_bracket(t, i))) {
+        if (is(t, i, ":")) initializers = true;
+        if (!is(t, i, "{")) continue;
+        int before = previous(t, i);
+        if (initializers && (is_word(t, before) || is(t, before, ">"))) continue;
+        for (int k = i; k < over_bracket(t, i); k++) t->tokens[k].device = true;
+        return;
+    }
+}
+
+/* The parameters without their names, so that a declaration and its definition compare equal. */
+static char *parameter_types(struct translation *t, int open, bool *defaults)
+{
+    int close = over_bracket(t, open);
+    char *s = format(t, "%s", "");
+    *defaults = false;
+    for (int i = next(t, open); i < close; i = next(t, i)) {
+        int after = next(t, i), before = previous(t, i);
+        if (is(t, i, "=")) *defaults = true;
+        bool name = is_word(t, i) && (after == close || is_one_of(t, after, ", = [")) && before != open &&
+                    !is_one_of(t, before, ", :: ( <") &&
+                    !is_one_of(t, i, "int char short long float double bool unsigned signed const volatile");
+        if (!name) s = format(t, "%s %.*s", s, (int)t->tokens[i].length, t->tokens[i].text);
+    }
+    return s;
+}
+
+static int template_parameter_count(const struct translation *t, int open, int close, bool *variadic)
+{
+    if (next(t, open) == close) return 0;
+    int count = 1, depth = 0;
+    for (int i = next(t, open); i < close; i = next(t, over_bracket(t, i))) {
+        if (is(t, i, "<")) depth++;
+        if (is(t, i, ">")) depth--;
+        if (is(t, i, "...")) *variadic = true;
+        if (is(t, i, ",") && depth == 0) count++;
+    }
+    return count;
+}
+
+static void remember_kernel(struct translation *t, const struct declaration *d)
+{
+    int name = previous(t, d->terminator);
+    if (!is_word(t, name)) return; /* a specialization k<...>: its template is known already */
+    struct kernel kernel = {.template_parameters = -1};
+    kernel.name = join(t, name, name);
+    kernel.scope = format(t, "%s", t->path);
+    kernel.parameters = parameter_types(t, d->terminator, &kernel.defaults);
+    if (d->template_open >= 0)
+        kernel.template_parameters =
+            template_parameter_count(t, d->template_open, d->template_close, &kernel.variadic);
+    t->kernels = need(realloc(t->kernels, (size_t)(t->kernel_count + 1) * sizeof kernel));
+    t->kernels[t->kernel_count++] = kernel;
+}
+
+static bool in_function(const struct translation *t)
+{
+    for (int i = 0; i < t->scope_count; i++)
+        if (t->scopes[i].kind == BLOCK) return true;
+    return false;
+}
+
+static bool declared_extern(struct translation *t, const char *name, bool now)
+{
+    for (int i = 0; i < t->extern_count; i++)
+        if (strcmp(t->externs[i], name) == 0) return true;
+    if (now) {
+        t->externs = need(realloc(t->externs, (size_t)(t->extern_count + 1) * sizeof *t->externs));
+        t->externs[t->extern_count++] = own(t, strdup(name));
+    }
+    return now;
+}
+
+/* A variable in device memory. nvcc keeps it to its source file unless told otherwise. The section is how
+ * the runtime knows which of the program's variables kernels may touch. */
+static const char *device_variable(struct translation *t, const struct declaration *d)
+{
+    int name = previous(t, d->terminator);
+    char *text = join(t, name, name);
+    if (d->is_extern) {
+        declared_extern(t, text, true);
+        return "";
+    }
+    bool in_class = t->scope_count > 0 && t->scopes[t->scope_count - 1].kind == CLASS;
+    if (d->template_open >= 0 || (in_class && d->is_constexpr)) return "";
+    bool local = t->separate || d->is_static || d->is_inline || in_class || declared_extern(t, text, false) ||
+                 is(t, previous(t, name), "::");
+    return format(t, "%s__attribute__((section(\"%s\"), used))", local ? "" : "static ",
+                  d->is_const ? "emu_device_const" : "emu_device");
+}
+
+/* __global__, __device__, __constant__ or __managed__ at token i. */
+static void rewrite_place(struct translation *t, int i)
+{
+    bool kernel = is(t, i, "__global__"), constant = is(t, i, "__constant__");
+    int before = previous(t, i);
+    while (before >= 0 && is_one_of(t, before, "__host__ __device__")) before = previous(t, before);
+    replace(t, i, "");
+    if (before >= 0 && is(t, before, "]")) { /* a lambda */
+        mark_device_body(t, next(t, i));
+        return;
+    }
+    struct declaration d = parse_declaration(t, i);
+    for (int k = d.start; k < d.terminator; k++) {
+        if (is_one_of(t, k, "__global__ __device__ __constant__ __managed__ __host__")) replace(t, k, "");
+        kernel |= is(t, k, "__global__");
+        constant |= is(t, k, "__constant__");
+    }
+    if (d.function && !constant) {
+        if (kernel) remember_kernel(t, &d);
+        mark_device_body(t, d.terminator);
+        /* A kernel nobody launches is no mistake; and nvcc's host compiler never sees device functions. */
+        bool instantiation = is(t, d.start, "template") && d.template_open < 0;
+        if ((kernel && !instantiation) || d.is_static) replace(t, i, "__attribute__((unused))");
+    } else {
+        replace(t, i, device_variable(t, &d));
+    }
+}
+
+/* ---- __shared__ ------------------------------------------------------------------------------------------ */
+
+/* The name in the declarator that begins at i, or -1. Looks into parentheses: (*p)[4]. */
+static int declared_name(const struct translation *t, int i)
+{
+    for (; t->tokens[i].kind != END && !is(t, i, ";"); i = next(t, i)) {
+        if (is_one_of(t, i, "__attribute__ alignas __align__ decltype") && is(t, next(t, i), "("))
+            i = over_bracket(t, next(t, i));
+        else if (is(t, i, "{")) i = over_bracket(t, i);
+        else if (is(t, i, "<") && over_angles(t, i) > 0) i = over_angles(t, i);
+        else if (is_word(t, i) && is_one_of(t, next(t, i), "[ , ; = ) {") &&
+                 !is_one_of(t, previous(t, i), "struct class union"))
+            return i;
+    }
+    return -1;
+}
+
+/* T a[X], b;  becomes  typedef T emu_t1[X], emu_t2; and, for each name, a reference to the array's place:
+ * shared memory belongs to the block, so it can be no ordinary variable. */
+static void rewrite_shared(struct translation *t, int i)
+{
+    int start = declaration_start(t, i);
+    bool dynamic = false;
+    int name = declared_name(t, next(t, i));
+    if (name < 0) {
+        error(t, i, "__shared__ without a variable");
+        return;
+    }
+    for (int k = start; k < name; k = next(t, k)) {
+        dynamic |= is(t, k, "extern");
+        if (is_one_of(t, k, "struct class union")) { /* its alignment and its members are its own */
+            while (!is_one_of(t, k, "{ ; [") && k < name) k = next(t, k);
+            k = over_bracket(t, k);
+        } else if (is_one_of(t, k, "alignas __align__")) {
+            remove_with_parenthesis(t, k); /* every array is aligned to 128 bytes anyway */
+        }
+    }
+    if (!in_function(t)) {
+        replace(t, i, "");
+        if (!dynamic) error(t, i, "the emulator knows __shared__ variables only inside functions");
+        for (; !is(t, name, ";") && t->tokens[name].kind != END; name = next(t, over_bracket(t, name))) continue;
+        add_before(t, name, " __asm__(\"emu_dynamic_shared\")");
+        return;
+    }
+    replace(t, i, "typedef");
+    for (int k = start; k < name; k = next(t, k))
+        if (is_one_of(t, k, "static extern __device__")) replace(t, k, "");
+    char *code = "";
+    while (name >= 0) {
+        char *text = join(t, name, name);
+        int n = ++t->shared_count;
+        replace(t, name, format(t, "emu_t%d", n));
+        if (dynamic)
+            code = format(t, "%s emu_t%d &%s = *reinterpret_cast<emu_t%d *>(::emu_dynamic_shared);", code, n,
+                          text, n);
+        else
+            code = format(t, "%s static ::emu_shared_site emu_s%d; emu_t%d &%s = *static_cast<emu_t%d *>"
+                             "(::emu_shared_array(&emu_s%d, sizeof(emu_t%d), \"%s\"));",
+                          code, n, n, text, n, n, n, text);
+        while (!is_one_of(t, name, ", ;") && t->tokens[name].kind != END) {
+            if (is_one_of(t, name, "= {")) {
+                error(t, name, "a __shared__ variable cannot have an initializer");
+                return;
+            }
+            name = next(t, over_bracket(t, name));
+        }
+        if (!is(t, name, ",")) break;
+        name = declared_name(t, next(t, name));
+    }
+    if (name >= 0) add_after(t, name, code);
+}
+
+/* ---- launches -------------------------------------------------------------------------------------------- */
+
+static bool adjacent(const struct translation *t, int i, const char *text)
+{
+    return is(t, i, text) && is(t, i + 1, text) && t->tokens[i].text + 1 == t->tokens[i + 1].text;
+}
+
+static bool three(const struct translation *t, int i, const char *text)
+{
+    return adjacent(t, i, text) && adjacent(t, i + 1, text);
+}
+
+static bool is_name(const struct translation *t, int i)
+{
+    return i >= 0 && is_word(t, i) &&
+           !is_one_of(t, i, "return else do case throw goto new delete sizeof if while for switch and or not "
+                            "co_return co_yield");
+}
+
+/* Where the expression that ends at token i begins: ns::k<T>, table[i].kernel, (*pointer), pick(n). -1: none. */
+static int expression_start(const struct translation *t, int i)
+{
+    while (i >= 0) {
+        if (is(t, i, ">")) {
+            i = back_over_angles(t, i);
+            i = i < 0 ? -1 : previous(t, i);
+            if (!is_name(t, i)) return -1;
+        } else if (is(t, i, "]")) {
+            i = previous(t, t->tokens[i].match);
+            continue;
+        } else if (is(t, i, ")")) {
+            int open = t->tokens[i].match, before = previous(t, open);
+            if (before < 0 || !(is_name(t, before) || is_one_of(t, before, "] )"))) return open;
+            i = before;
+            continue;
+        } else if (!is_name(t, i)) {
+            return -1;
+        }
+        int before = previous(t, i);
+        if (before >= 0 && is(t, before, "template")) before = previous(t, before);
+        if (before < 0 || !is_one_of(t, before, ":: . ->")) return i;
+        int owner = previous(t, before);
+        if (is(t, before, "::") && !is_name(t, owner) && !is(t, owner, ">")) return before;
+        i = owner;
+    }
+    return -1;
+}
+
+/* Does the name at `name`, given `arguments` template arguments (-1: no list), denote one function? A name that
+ * is no known kernel is a pointer to one, and does. */
+static bool denotes_one_function(const struct translation *t, int name, int arguments)
+{
+    bool known = false;
+    for (int i = 0; i < t->kernel_count; i++) {
+        const struct kernel *k = &t->kernels[i];
+        if (!is(t, name, k->name)) continue;
+        known = true;
+        if (k->template_parameters != arguments || k->variadic || k->defaults) return false;
+        for (int j = 0; j < i; j++)
+            if (strcmp(t->kernels[j].name, k->name) == 0 && strcmp(t->kernels[j].scope, k->scope) == 0 &&
+                strcmp(t->kernels[j].parameters, k->parameters) != 0)
+                return false;
+    }
+    return known || arguments < 0;
+}
+
+/* The end of the argument that begins at i: the index of its comma or closing parenthesis. */
+static int argument_end(const struct translation *t, int i, int close)
+{
+    while (i < close && !is(t, i, ",")) {
+        int angles = is(t, i, "<") && is_word(t, previous(t, i)) ? over_angles(t, i) : -1;
+        i = next(t, angles > 0 && angles < close ? angles : over_bracket(t, i));
+    }
+    return i;
+}
+
+/* A literal 0 or NULL is a null pointer only as long as it is a literal: it goes into the lambda as it is. The others
+ * become the lambda's parameters. Returns the parameters, and in *call what the kernel is called with. */
+static char *split_arguments(struct translation *t, int open, char **call)
+{
+    int close = over_bracket(t, open), parameters = 0, comma = -1;
+    bool literals = false, kept_before = false;
+    for (int i = next(t, open); i < close; i = next(t, argument_end(t, i, close)))
+        literals |= is_one_of(t, i, "0 __null NULL") && next(t, i) == argument_end(t, i, close);
+    *call = "emu_a...";
+    if (!literals) return "auto... emu_a";
+    char *list = "";
+    *call = "";
+    for (int i = next(t, open); i < close;) {
+        int end = argument_end(t, i, close), last = previous(t, end);
+        bool literal = i == last && is_one_of(t, i, "0 __null NULL"), pack = is(t, last, "...");
+        const char *separator = **call ? ", " : "";
+        if (literal) {
+            *call = format(t, "%s%s%s", *call, separator, join(t, i, i));
+            replace(t, i, "");
+        } else {
+            *call = format(t, "%s%semu_a%d%s", *call, separator, ++parameters, pack ? "..." : "");
+            list = format(t, "%s%sauto%s emu_a%d", list, *list ? ", " : "", pack ? "..." : "", parameters);
+        }
+        if (comma >= 0 && (literal || !kept_before)) replace(t, comma, "");
+        kept_before |= !literal;
+        comma = end;
+        i = next(t, end);
+    }
+    return list;
+}
+
+/* <<< at token i. */
+static void rewrite_launch(struct translation *t, int i)
+{
+    int last = previous(t, i), first = expression_start(t, last);
+    if (first < 0) return;
+    int close = next(t, i + 2);
+    for (;; close = next(t, over_bracket(t, close))) {
+        if (t->tokens[close].kind == END || is_one_of(t, close, "; ) ] } {")) {
+            error(t, i, "this kernel launch has no >>>(...)");
+            return;
+        }
+        if (three(t, close, ">") && is(t, next(t, close + 2), "(")) break;
+    }
+
+    int name = last, arguments = -1;
+    bool one = true, variadic = false;
+    if (is(t, last, ">")) {
+        int open = back_over_angles(t, last);
+        arguments = template_parameter_count(t, open, last, &variadic);
+        name = previous(t, open);
+    }
+    int owner = previous(t, name);
+    if (is_word(t, name) && !(owner >= 0 && is_one_of(t, owner, ". ->")))
+        one = denotes_one_function(t, name, arguments) && !variadic;
+    char *text = quote(t, join(t, first, last));
+    if (one) {
+        add_before(t, first, "::emu::kernel(");
+        add_after(t, last, format(t, ", %s, ::emu::config(", text));
+    } else {
+        char *call, *parameters = split_arguments(t, next(t, close + 2), &call);
+        add_before(t, first, format(t, "::emu::deduced([&](%s) __attribute__((no_sanitize(\"thread\"))) { ",
+                                    parameters));
+        add_after(t, last, format(t, "(%s); }, %s, ::emu::config(", call, text));
+    }
+    for (int k = 0; k < 3; k++) {
+        replace(t, i + k, "");
+        replace(t, close + k, k == 0 ? "))" : "");
+    }
+}
+
+/* ---- the walk -------------------------------------------------------------------------------------------- */
+
+static void enter_scope(struct translation *t, int brace)
+{
+    struct scope scope = {.kind = BLOCK, .path_length = strlen(t->path)};
+    const char *name = "";
+    int start = brace;
+    for (int i = previous(t, brace); i >= 0 && !is_one_of(t, i, "; { }"); i = previous(t, i)) {
+        if (is(t, i, ")")) {
+            /* A parameter list makes it a function; alignas(16) and attributes do not. */
+            i = t->tokens[i].match;
+            if (i < 0) break;
+            int before = previous(t, i);
+            if (before < 0 || !is_one_of(t, before, "alignas __align__ __attribute__ declspec")) {
+                start = -1;
+                break;
+            }
+        } else if (is(t, i, ">") && back_over_angles(t, i) >= 0) {
+            i = back_over_angles(t, i); /* `template <class T>` says nothing about this scope */
+        }
+        start = i;
+    }
+    for (int i = start; i >= 0 && i < brace; i = next(t, i)) {
+        if (is(t, i, "template") && is(t, next(t, i), "<")) i = over_angles(t, next(t, i));
+        if (i < 0) break;
+        if (is(t, i, "namespace")) {
+            scope.kind = NAMESPACE;
+            name = next(t, i) == brace ? "(unnamed)::" : format(t, "%s::", join(t, next(t, i), previous(t, brace)));
+            break;
+        }
+        if (is(t, i, "extern") && next(t, next(t, i)) == brace) scope.kind = NAMESPACE;
+        if (is_one_of(t, i, "class struct union enum")) scope.kind = CLASS;
+        if (is(t, i, "=")) scope.kind = BLOCK;
+    }
+    t->path = format(t, "%s%s", t->path, name);
+    t->scopes = need(realloc(t->scopes, (size_t)(t->scope_count + 1) * sizeof scope));
+    t->scopes[t->scope_count++] = scope;
+}
+
+static void leave_scope(struct translation *t)
+{
+    if (t->scope_count == 0) return;
+    t->path = format(t, "%.*s", (int)t->scopes[--t->scope_count].path_length, t->path);
+}
+
+static void check_asm(struct translation *t, int i)
+{
+    int open = next(t, i);
+    while (is_one_of(t, open, "volatile __volatile__ __volatile inline goto")) open = next(t, open);
+    /* An empty text is a compiler barrier, which means the same everywhere. */
+    if (is(t, open, "(") && t->tokens[i].device && !is(t, next(t, open), "\"\""))
+        error(t, i, "inline PTX is not supported by the emulator; guard it with #ifndef __CUDA_EMULATED__");
+}
+
+static void rewrite_word(struct translation *t, int i)
+{
+    if (t->tokens[i].replacement) return; /* done with its declaration */
+    if (is_one_of(t, i, "__global__ __device__ __constant__ __managed__")) {
+        struct declaration d = parse_declaration(t, i);
+        bool shared = false;
+        for (int k = d.start; k < d.terminator; k++) shared |= is(t, k, "__shared__");
+        if (shared) replace(t, i, "");
+        else rewrite_place(t, i);
+    } else if (is(t, i, "__shared__")) {
+        rewrite_shared(t, i);
+    } else if (is_one_of(t, i, "__host__ __grid_constant__ __inline_hint__ __nv_pure__")) {
+        replace(t, i, "");
+    } else if (is_one_of(t, i, "__launch_bounds__ __maxnreg__ __cluster_dims__ __block_size__")) {
+        remove_with_parenthesis(t, i);
+    } else if (is(t, i, "__noinline__")) {
+        replace(t, i, "__attribute__((noinline))");
+    } else if (is(t, i, "__forceinline__")) {
+        bool is_inline = parse_declaration(t, i).is_inline;
+        replace(t, i, is_inline ? "__attribute__((always_inline))" : "inline __attribute__((always_inline))");
+    } else if (is(t, i, "__align__") && is(t, next(t, i), "(")) {
+        replace(t, i, "__attribute__((aligned");
+        add_after(t, over_bracket(t, next(t, i)), "))");
+    } else if (is_one_of(t, i, "asm __asm__ __asm")) {
+        check_asm(t, i);
+    }
+}
+
+/* #pragma unroll and nvcc's own pragmas mean nothing to the host compiler, and it would say so. */
+static bool nvcc_pragma(const struct token *token)
+{
+    const char *p = token->text + 1, *end = token->text + token->length;
+    const char *words[] = {"unroll", "nounroll", "nv_", "diag_", "hd_warning_disable"};
+    while (p < end && *p == ' ') p++;
+    if (end - p < 7 || memcmp(p, "pragma ", 7) != 0) return false;
+    for (p += 7; p < end && *p == ' '; p++) continue;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if ((size_t)(end - p) >= strlen(words[i]) && memcmp(p, words[i], strlen(words[i])) == 0) return true;
+    return false;
+}
+
+static void walk(struct translation *t)
+{
+    for (int i = 0; t->tokens[i].kind != END; i++) {
+        const struct token *token = &t->tokens[i];
+        if (token->kind == DIRECTIVE) {
+            if (nvcc_pragma(token)) replace(t, i, "");
+        } else if (is(t, i, "{")) {
+            enter_scope(t, i);
+        } else if (is(t, i, "}")) {
+            leave_scope(t);
+        } else if (token->system) {
+            continue;
+        } else if (is(t, i, "__attribute__") || is(t, i, "__attribute")) {
+            i = over_bracket(t, next(t, i)); /* __noinline__ has another meaning in there */
+        } else if (token->kind == WORD) {
+            rewrite_word(t, i);
+        } else if (three(t, i, "<") && !token->replacement) {
+            rewrite_launch(t, i);
+            i += 2;
+        }
+    }
+}
+
+static char *assemble(const struct translation *t, size_t *length)
+{
+    size_t size = (size_t)(t->end - t->text) + 1;
+    for (int i = 0; i < t->count; i++) {
+        const struct token *token = &t->tokens[i];
+        if (token->before) size += strlen(token->before);
+        if (token->after) size += strlen(token->after);
+        if (token->replacement) size += strlen(token->replacement);
+    }
+    char *result = need(malloc(size)), *out = result;
+    const char *from = t->text;
+    for (int i = 0; i < t->count; i++) {
+        const struct token *token = &t->tokens[i];
+        out = mempcpy(out, from, (size_t)(token->text - from));
+        if (token->before) out = stpcpy(out, token->before);
+        if (token->replacement) out = stpcpy(out, token->replacement);
+        else out = mempcpy(out, token->text, token->length);
+        if (token->after) out = stpcpy(out, token->after);
+        from = token->text + token->length;
+    }
+    *out = '\0';
+    *length = (size_t)(out - result);
+    return result;
+}
+
+char *translate(const char *text, size_t length, bool separate, size_t *new_length)
+{
+    struct translation t = {.text = text, .end = text + length, .separate = separate};
+    t.path = format(&t, "%s", "");
+    tokenize(&t);
+    match_brackets(&t);
+    walk(&t);
+    char *result = t.errors ? NULL : assemble(&t, new_length);
+    for (int i = 0; i < t.owned_count; i++) free(t.owned[i]);
+    free(t.owned);
+    free(t.tokens);
+    free(t.kernels);
+    free(t.externs);
+    free(t.scopes);
+    return result;
+}
