@@ -16,11 +16,12 @@
 #include "matmul.h"
 
 // Threads come in blocks, and a block covers a tile of C: BM rows by BN columns, one
-// thread an element. 32 x 32 = 1,024 threads is the most that a block can hold.
+// thread an element. 32 x 8 = 256 threads: a multiprocessor holds several such blocks,
+// and when one of them ends only a small part of it falls idle.
 const int BM = 32;
-const int BN = 32;
+const int BN = 8;
 
-static_assert(BM * BN <= 1024, "a block has at most 1,024 threads: make BM or BN smaller");
+static_assert(BM * BN <= 1024, "a block has at most 1,024 threads: lower BM or BN");
 
 __global__ void __launch_bounds__(BM * BN)
 matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
@@ -52,7 +53,8 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     // 3. Store. With beta == 0 the old C may be uninitialised, even NaN, and 0 * NaN is
     //    NaN: so then it is not read at all.
     float *c = &C[(size_t)row * N + col];
-    *c = beta == 0.0f ? alpha * acc : alpha * acc + beta * *c;
+    const float old = beta == 0.0f ? 0.0f : *c;
+    *c = alpha * acc + beta * old;
 }
 
 // C = alpha * A * B + beta * C on device pointers, row-major and packed; M, N, K >= 1.
@@ -65,4 +67,11 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
     const unsigned tiles_across = (N - 1) / BN + 1;
     const dim3 threads(BM, BN);
     matmul_kernel<<<tiles_down * tiles_across, threads>>>(M, N, K, alpha, A, B, beta, C);
+}
+
+int main(int argc, char **argv)
+{
+    const struct chapter chapter = {
+        1, "naive: one thread, one element", matmul, BM, BN, 1, 1, 1, 0};
+    return chapter_main(argc, argv, &chapter);
 }

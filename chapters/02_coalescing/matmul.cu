@@ -1,8 +1,8 @@
 /*
  * Chapter 2: let neighbouring threads read neighbouring memory.
  *
- * What changes against chapter 1: threadIdx.x picks the column and threadIdx.y the row,
- * not the other way round. The swap of two index lines is all.
+ * What changes against chapter 1: rows and columns change places in the index lines, so
+ * threadIdx.x, along which threads are neighbours, now walks along a row of C.
  *
  *     the 32 threads of a warp    chapter 1                  chapter 2
  *     read of A at step k         32 rows, far apart         one element, shared by all
@@ -15,20 +15,20 @@
 
 // A block covers a tile of C: BM rows by BN columns, one thread an element. BN = 32
 // makes each row of the tile one warp, the 32 threads that the GPU runs in step.
-const int BM = 32;
+const int BM = 8;
 const int BN = 32;
 
-static_assert(BM * BN <= 1024, "a block has at most 1,024 threads: make BM or BN smaller");
+static_assert(BM * BN <= 1024, "a block has at most 1,024 threads: lower BM or BN");
 
 __global__ void __launch_bounds__(BM * BN)
 matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
               float beta, float *C)
 {
-    // 1. Find my element. Tiles are numbered as a page is read: from left to right, then
-    //    the next line.
-    const int tiles_across = (N - 1) / BN + 1;
-    const int tile_row = blockIdx.x / tiles_across;
-    const int tile_col = blockIdx.x % tiles_across;
+    // 1. Find my element. Tiles are numbered down the columns, so that blocks running at
+    //    the same time walk down the same few columns of B and meet in the cache.
+    const int tiles_down = (M - 1) / BM + 1;
+    const int tile_row = blockIdx.x % tiles_down;
+    const int tile_col = blockIdx.x / tiles_down;
 
     // A warp is 32 threads with consecutive threadIdx.x. Now they share a row and sit in
     // neighbouring columns, which is how a row-major matrix lies in memory.
@@ -50,7 +50,8 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     // 3. Store. With beta == 0 the old C may be uninitialised, even NaN, and 0 * NaN is
     //    NaN: so then it is not read at all.
     float *c = &C[(size_t)row * N + col];
-    *c = beta == 0.0f ? alpha * acc : alpha * acc + beta * *c;
+    const float old = beta == 0.0f ? 0.0f : *c;
+    *c = alpha * acc + beta * old;
 }
 
 // C = alpha * A * B + beta * C on device pointers, row-major and packed; M, N, K >= 1.
@@ -63,4 +64,11 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
     const unsigned tiles_across = (N - 1) / BN + 1;
     const dim3 threads(BN, BM);
     matmul_kernel<<<tiles_down * tiles_across, threads>>>(M, N, K, alpha, A, B, beta, C);
+}
+
+int main(int argc, char **argv)
+{
+    const struct chapter chapter = {
+        2, "coalescing: neighbours read neighbours", matmul, BM, BN, 1, 1, 0, 0};
+    return chapter_main(argc, argv, &chapter);
 }

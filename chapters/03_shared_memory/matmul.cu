@@ -19,9 +19,9 @@ const int BM = 32;
 const int BN = 32;
 const int BK = 32;
 
-static_assert(BM * BN <= 1024, "a block has at most 1,024 threads: make BM or BN smaller");
-static_assert(BK == BN, "A_tile is loaded one element a thread: BK must equal BN");
-static_assert(BK == BM, "B_tile is loaded one element a thread: BK must equal BM");
+static_assert(BM * BN <= 1024, "a block has at most 1,024 threads: lower BM or BN");
+static_assert(BK == BN, "A_tile takes one element a thread: BK must equal BN");
+static_assert(BK == BM, "B_tile takes one element a thread: BK must equal BM");
 
 __global__ void __launch_bounds__(BM * BN)
 matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
@@ -32,42 +32,58 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     __shared__ float B_tile[BK][BN];
 
     // 1. Find my element, and my place in the tiles.
-    const int tiles_across = (N - 1) / BN + 1;
-    const int tile_row = blockIdx.x / tiles_across;
-    const int tile_col = blockIdx.x % tiles_across;
+    const int tiles_down = (M - 1) / BM + 1;
+    const int tile_row = blockIdx.x % tiles_down;
+    const int tile_col = blockIdx.x / tiles_down;
     const int thread_row = threadIdx.y;
     const int thread_col = threadIdx.x;
     const int row = tile_row * BM + thread_row;
     const int col = tile_col * BN + thread_col;
 
+    // The element of A and the one of B that this thread fetches next.
+    const float *a_next = A + (size_t)row * K + thread_col;
+    const float *b_next = B + (size_t)thread_row * N + col;
+    const bool whole = (tile_row + 1) * BM <= M && (tile_col + 1) * BN <= N;
+
     // No early return for threads outside C: the block needs their help to load, and a
     // barrier waits for every thread.
     float acc = 0.0f;
     for (int k0 = 0; k0 < K; k0 += BK) {
-        // 2. Load one element of each tile. Where a tile sticks out of its matrix a zero
-        //    stands in, which adds nothing to any sum.
-        const int a_col = k0 + thread_col;
-        const int b_row = k0 + thread_row;
-        A_tile[thread_row][thread_col] =
-            row < M && a_col < K ? A[(size_t)row * K + a_col] : 0.0f;
-        B_tile[thread_row][thread_col] =
-            b_row < K && col < N ? B[(size_t)b_row * N + col] : 0.0f;
+        // 2. Fetch one element for each tile. Where a tile sticks out of its matrix a
+        //    zero stands in, which adds nothing to any sum. Most tiles do not: they skip
+        //    the questions.
+        float a_value = 0.0f, b_value = 0.0f;
+        if (whole && k0 + BK <= K) {
+            a_value = *a_next;
+            b_value = *b_next;
+        } else {
+            if (row < M && k0 + thread_col < K)
+                a_value = *a_next;
+            if (k0 + thread_row < K && col < N)
+                b_value = *b_next;
+        }
+        a_next += BK;
+        b_next += (size_t)BK * N;
 
-        // 3. Wait until the tiles are complete: I am about to read what others loaded.
+        // 3. Wait until nobody needs the old tiles, then overwrite them. The fetch above
+        //    comes first because it takes long: it travels while others still compute.
+        __syncthreads();
+        A_tile[thread_row][thread_col] = a_value;
+        B_tile[thread_row][thread_col] = b_value;
+
+        // 4. Wait until the tiles are complete: I am about to read what others stored.
         __syncthreads();
 
-        // 4. Compute from the tiles alone.
+        // 5. Compute from the tiles alone.
         for (int k = 0; k < BK; ++k)
             acc += A_tile[thread_row][k] * B_tile[k][thread_col];
-
-        // 5. Wait until nobody needs the tiles: I am about to overwrite what others read.
-        __syncthreads();
     }
 
     // 6. Store, if this thread owns an element; beta == 0 must not read C.
     if (row < M && col < N) {
         float *c = &C[(size_t)row * N + col];
-        *c = beta == 0.0f ? alpha * acc : alpha * acc + beta * *c;
+        const float old = beta == 0.0f ? 0.0f : *c;
+        *c = alpha * acc + beta * old;
     }
 }
 
@@ -81,4 +97,11 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
     const unsigned tiles_across = (N - 1) / BN + 1;
     const dim3 threads(BN, BM);
     matmul_kernel<<<tiles_down * tiles_across, threads>>>(M, N, K, alpha, A, B, beta, C);
+}
+
+int main(int argc, char **argv)
+{
+    const struct chapter chapter = {
+        3, "shared memory: load once, use many times", matmul, BM, BN, 1, 1, 0, 0};
+    return chapter_main(argc, argv, &chapter);
 }

@@ -25,8 +25,8 @@ const int TM = 8; // results a thread, in one column of C
 const int THREADS = BM * BN / TM;
 
 static_assert(BM % TM == 0, "TM must divide BM, or some rows have no thread");
-static_assert(BM * BK == THREADS, "A_tile is loaded one element a thread: BM * BK threads");
-static_assert(BK * BN == THREADS, "B_tile is loaded one element a thread: BK * BN threads");
+static_assert(BM * BK == THREADS, "A_tile takes one element a thread: BM * BK threads");
+static_assert(BK * BN == THREADS, "B_tile takes one element a thread: BK * BN threads");
 static_assert(THREADS <= 1024, "a block has at most 1,024 threads: raise TM");
 
 __global__ void __launch_bounds__(THREADS)
@@ -36,17 +36,18 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     __shared__ float A_tile[BM][BK];
     __shared__ float B_tile[BK][BN];
 
-    // 1. Find my results: rows row .. row + TM - 1 of column col.
-    const int tiles_across = (N - 1) / BN + 1;
-    const int tile_row = blockIdx.x / tiles_across;
-    const int tile_col = blockIdx.x % tiles_across;
+    // 1. Find my results, rows row .. row + TM - 1 of column col, and their place in the
+    //    tiles.
+    const int tiles_down = (M - 1) / BM + 1;
+    const int tile_row = blockIdx.x % tiles_down;
+    const int tile_col = blockIdx.x / tiles_down;
     const int thread_row = threadIdx.x / BN * TM;
     const int thread_col = threadIdx.x % BN;
     const int row = tile_row * BM + thread_row;
     const int col = tile_col * BN + thread_col;
 
-    // The tiles have another shape than the threads' results, so loading has an index
-    // pair of its own. It keeps neighbours on neighbouring addresses of A and of B.
+    // The tiles have another shape than the threads' results, so loading has indices of
+    // its own. They keep neighbours on neighbouring addresses of A and of B.
     const int load_a_row = threadIdx.x / BK;
     const int load_a_col = threadIdx.x % BK;
     const int load_b_row = threadIdx.x / BN;
@@ -54,34 +55,49 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     const int a_row = tile_row * BM + load_a_row;
     const int b_col = tile_col * BN + load_b_col;
 
-    // The sums stay in registers: every index into acc is known once the loops over m
-    // are unrolled, and a register can only be named, not indexed.
+    // The element of A and the one of B that this thread fetches next.
+    const float *a_next = A + (size_t)a_row * K + load_a_col;
+    const float *b_next = B + (size_t)load_b_row * N + b_col;
+    const bool whole = (tile_row + 1) * BM <= M && (tile_col + 1) * BN <= N;
+
+    // The sums stay in registers. A register can be named but not indexed, so every
+    // index into acc has to be a constant: it is, once the loops over m are unrolled.
     float acc[TM] = {0.0f};
     for (int k0 = 0; k0 < K; k0 += BK) {
-        // 2. Load one element of each tile, zeros outside the matrices.
-        const int a_col = k0 + load_a_col;
-        const int b_row = k0 + load_b_row;
-        A_tile[load_a_row][load_a_col] =
-            a_row < M && a_col < K ? A[(size_t)a_row * K + a_col] : 0.0f;
-        B_tile[load_b_row][load_b_col] =
-            b_row < K && b_col < N ? B[(size_t)b_row * N + b_col] : 0.0f;
+        // 2. Fetch one element for each tile, zeros outside the matrices.
+        float a_value = 0.0f, b_value = 0.0f;
+        if (whole && k0 + BK <= K) {
+            a_value = *a_next;
+            b_value = *b_next;
+        } else {
+            if (a_row < M && k0 + load_a_col < K)
+                a_value = *a_next;
+            if (k0 + load_b_row < K && b_col < N)
+                b_value = *b_next;
+        }
+        a_next += BK;
+        b_next += (size_t)BK * N;
+
+        // 3. Put them in the tiles, between the two barriers.
+        __syncthreads();
+        A_tile[load_a_row][load_a_col] = a_value;
+        B_tile[load_b_row][load_b_col] = b_value;
         __syncthreads();
 
-        // 3. Compute. k is the outer loop, so that one value of B meets TM of A.
+        // 4. Compute. k is the outer loop, so that one value of B meets TM of A.
         for (int k = 0; k < BK; ++k) {
             const float b = B_tile[k][thread_col];
             for (int m = 0; m < TM; ++m)
                 acc[m] += A_tile[thread_row + m][k] * b;
         }
-        __syncthreads();
     }
 
-    // 4. Store the results that lie inside C; beta == 0 must not read C.
-    for (int m = 0; m < TM; ++m) {
-        if (row + m < M && col < N) {
-            float *c = &C[(size_t)(row + m) * N + col];
-            *c = beta == 0.0f ? alpha * acc[m] : alpha * acc[m] + beta * *c;
-        }
+    // 5. Store the results that lie inside C; beta == 0 must not read C.
+    float *c = &C[(size_t)row * N + col];
+    for (int m = 0; m < TM && row + m < M && col < N; ++m) {
+        const float old = beta == 0.0f ? 0.0f : *c;
+        *c = alpha * acc[m] + beta * old;
+        c += N;
     }
 }
 
@@ -94,4 +110,11 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
     const unsigned tiles_down = (M - 1) / BM + 1;
     const unsigned tiles_across = (N - 1) / BN + 1;
     matmul_kernel<<<tiles_down * tiles_across, THREADS>>>(M, N, K, alpha, A, B, beta, C);
+}
+
+int main(int argc, char **argv)
+{
+    const struct chapter chapter = {
+        4, "1D thread tiling: a thread owns a column", matmul, BM, BN, TM, 1, 0, 0};
+    return chapter_main(argc, argv, &chapter);
 }

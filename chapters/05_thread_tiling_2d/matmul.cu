@@ -25,8 +25,8 @@ const int THREADS = BM * BN / (TM * TN);
 
 static_assert(BM % TM == 0, "TM must divide BM, or some rows have no thread");
 static_assert(BN % TN == 0, "TN must divide BN, or some columns have no thread");
-static_assert(THREADS % BK == 0, "a load of A_tile must be whole rows: BK divides THREADS");
-static_assert(THREADS % BN == 0, "a load of B_tile must be whole rows: BN divides THREADS");
+static_assert(THREADS % BK == 0, "BK must divide THREADS: A_tile takes whole rows");
+static_assert(THREADS % BN == 0, "BN must divide THREADS: B_tile takes whole rows");
 static_assert(BM * BK % THREADS == 0, "A_tile must divide evenly among the threads");
 static_assert(BK * BN % THREADS == 0, "B_tile must divide evenly among the threads");
 static_assert(THREADS <= 1024, "a block has at most 1,024 threads: raise TM or TN");
@@ -40,10 +40,10 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     __shared__ float A_tile[BM][BK];
     __shared__ float B_tile[BK][BN];
 
-    // 1. Find my results: TM x TN elements from (row, col).
-    const int tiles_across = (N - 1) / BN + 1;
-    const int tile_row = blockIdx.x / tiles_across;
-    const int tile_col = blockIdx.x % tiles_across;
+    // 1. Find my results, TM x TN elements from (row, col), and their place in the tiles.
+    const int tiles_down = (M - 1) / BM + 1;
+    const int tile_row = blockIdx.x % tiles_down;
+    const int tile_col = blockIdx.x / tiles_down;
     const int thread_row = threadIdx.x / (BN / TN) * TM;
     const int thread_col = threadIdx.x % (BN / TN) * TN;
     const int row = tile_row * BM + thread_row;
@@ -61,7 +61,10 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
 
     float acc[TM][TN] = {{0.0f}};
     for (int k0 = 0; k0 < K; k0 += BK) {
-        // 2. Load, with zeros outside the matrices.
+        // 2. Fill the tiles between the two barriers, with zeros outside the matrices.
+        //    Fetching before the first barrier, as chapter 4 does, would take a register
+        //    for each element in flight, and the sums have used them up.
+        __syncthreads();
         const int a_col = k0 + load_a_col;
         for (int m = 0; m < BM; m += STRIDE_A) {
             const int a_row = tile_row * BM + load_a_row + m;
@@ -76,6 +79,9 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
         __syncthreads();
 
         // 3. Compute: a piece of a column of A_tile times a piece of a row of B_tile.
+        //    Unrolled over k as well, the compiler can read ahead and mix the reads with
+        //    the arithmetic.
+#pragma unroll
         for (int k = 0; k < BK; ++k) {
             float a_frag[TM], b_frag[TN];
             for (int m = 0; m < TM; ++m)
@@ -86,17 +92,16 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
                 for (int n = 0; n < TN; ++n)
                     acc[m][n] += a_frag[m] * b_frag[n];
         }
-        __syncthreads();
     }
 
     // 4. Store the results that lie inside C; beta == 0 must not read C.
-    for (int m = 0; m < TM; ++m) {
-        for (int n = 0; n < TN; ++n) {
-            if (row + m < M && col + n < N) {
-                float *c = &C[(size_t)(row + m) * N + col + n];
-                *c = beta == 0.0f ? alpha * acc[m][n] : alpha * acc[m][n] + beta * *c;
-            }
+    float *c = &C[(size_t)row * N + col];
+    for (int m = 0; m < TM && row + m < M; ++m) {
+        for (int n = 0; n < TN && col + n < N; ++n) {
+            const float old = beta == 0.0f ? 0.0f : c[n];
+            c[n] = alpha * acc[m][n] + beta * old;
         }
+        c += N;
     }
 }
 
@@ -109,4 +114,11 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
     const unsigned tiles_down = (M - 1) / BM + 1;
     const unsigned tiles_across = (N - 1) / BN + 1;
     matmul_kernel<<<tiles_down * tiles_across, THREADS>>>(M, N, K, alpha, A, B, beta, C);
+}
+
+int main(int argc, char **argv)
+{
+    const struct chapter chapter = {
+        5, "2D thread tiling: a thread owns a square", matmul, BM, BN, TM, TN, 0, 0};
+    return chapter_main(argc, argv, &chapter);
 }

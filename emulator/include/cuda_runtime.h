@@ -1,4 +1,5 @@
-/* The header a CUDA program includes: the runtime API, its C++ conveniences, and, in a .cu file, everything a kernel uses. */
+/* The header a CUDA program includes: the runtime API, its C++ conveniences, and, in a
+ * .cu file, everything a kernel uses. */
 #ifndef CUDA_RUNTIME_H
 #define CUDA_RUNTIME_H
 
@@ -10,8 +11,9 @@
 
 #ifdef __cplusplus
 
-/* These let a program pass its own pointer types, its kernels and its variables where the C functions want void *.
- * They are inlined always: the runtime takes the caller of the C function for the program's own line. */
+/* These let a program pass its own pointer types, its kernels and its variables where the
+ * C functions want void *. They are inlined always: the runtime takes the caller of the C
+ * function for the program's own line. */
 #define EMU_API template <class T> static __forceinline__ cudaError_t
 
 EMU_API cudaMalloc(T **pointer, size_t bytes) {
@@ -23,7 +25,8 @@ EMU_API cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height)
 EMU_API cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t stream) {
     return cudaMallocAsync((void **)pointer, bytes, stream);
 }
-EMU_API cudaMallocManaged(T **pointer, size_t bytes, unsigned int flags = cudaMemAttachGlobal) {
+EMU_API cudaMallocManaged(T **pointer, size_t bytes,
+                          unsigned int flags = cudaMemAttachGlobal) {
     return cudaMallocManaged((void **)pointer, bytes, flags);
 }
 EMU_API cudaMallocHost(T **pointer, size_t bytes) {
@@ -41,15 +44,18 @@ EMU_API cudaHostGetDevicePointer(T **device, void *host, unsigned int flags) {
 }
 
 /* A variable, unlike an address, has a size, so here a copy past its end is refused. */
-EMU_API cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
+EMU_API cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes,
+                           size_t offset = 0,
                            enum cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
     if (bytes > sizeof(T) || offset > sizeof(T) - bytes) bytes = (size_t)-1;
     return cudaMemcpyToSymbol((const void *)&symbol, from, bytes, offset, kind);
 }
-EMU_API cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes, size_t offset,
-                                enum cudaMemcpyKind kind, cudaStream_t stream = 0) {
+EMU_API cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes,
+                                size_t offset, enum cudaMemcpyKind kind,
+                                cudaStream_t stream = 0) {
     if (bytes > sizeof(T) || offset > sizeof(T) - bytes) bytes = (size_t)-1;
-    return cudaMemcpyToSymbolAsync((const void *)&symbol, from, bytes, offset, kind, stream);
+    return cudaMemcpyToSymbolAsync((const void *)&symbol, from, bytes, offset, kind,
+                                   stream);
 }
 EMU_API cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
                              enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
@@ -59,7 +65,8 @@ EMU_API cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t off
 EMU_API cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset,
                                   enum cudaMemcpyKind kind, cudaStream_t stream = 0) {
     if (bytes > sizeof(T) || offset > sizeof(T) - bytes) bytes = (size_t)-1;
-    return cudaMemcpyFromSymbolAsync(to, (const void *)&symbol, bytes, offset, kind, stream);
+    return cudaMemcpyFromSymbolAsync(to, (const void *)&symbol, bytes, offset, kind,
+                                     stream);
 }
 EMU_API cudaGetSymbolAddress(void **pointer, const T &symbol) {
     return cudaGetSymbolAddress(pointer, (const void *)&symbol);
@@ -74,11 +81,12 @@ EMU_API cudaGetSymbolSize(size_t *bytes, const T &symbol) {
 /* The forms of CUDA 12 and before, with a device number for the place. */
 static inline struct cudaMemLocation emu_location(int device) {
     struct cudaMemLocation location = {
-        device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice, device};
+        device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice,
+        device};
     return location;
 }
-static inline cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device,
-                                               cudaStream_t stream = 0) {
+static inline cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes,
+                                               int device, cudaStream_t stream = 0) {
     return cudaMemPrefetchAsync(pointer, bytes, emu_location(device), 0, stream);
 }
 static inline cudaError_t cudaMemAdvise(const void *pointer, size_t bytes,
@@ -92,10 +100,11 @@ EMU_API cudaFuncSetAttribute(T *kernel, enum cudaFuncAttribute attr, int value) 
 EMU_API cudaFuncSetCacheConfig(T *kernel, enum cudaFuncCache config) {
     return cudaFuncSetCacheConfig((const void *)kernel, config);
 }
-EMU_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T kernel, int block_size,
+EMU_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T kernel,
+                                                      int block_size,
                                                       size_t dynamic_shared) {
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel, block_size,
-                                                         dynamic_shared);
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel,
+                                                         block_size, dynamic_shared);
 }
 EMU_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, T kernel,
                                                                int block_size,
@@ -105,10 +114,13 @@ EMU_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, T ke
         blocks, (const void *)kernel, block_size, dynamic_shared, flags);
 }
 
-/* The largest block among those that fill an SM best. `shared_of` gives a block's dynamic shared memory. */
+/* The largest block among those that fill an SM best. `shared_of` gives a block's dynamic
+ * shared memory. */
 template <class Kernel, class SharedOf>
-static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(
-    int *min_grid_size, int *block_size, Kernel kernel, SharedOf shared_of, int limit = 0) {
+static inline cudaError_t
+cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *min_grid_size, int *block_size,
+                                               Kernel kernel, SharedOf shared_of,
+                                               int limit = 0) {
     if (!min_grid_size || !block_size) return cudaErrorInvalidValue;
     int sms = 0, largest = 0, best_threads = 0;
     cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);
@@ -128,10 +140,9 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(
     return cudaSuccess;
 }
 template <class Kernel>
-static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size,
-                                                             Kernel kernel,
-                                                             size_t dynamic_shared = 0,
-                                                             int limit = 0) {
+static inline cudaError_t
+cudaOccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size, Kernel kernel,
+                                   size_t dynamic_shared = 0, int limit = 0) {
     return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
         min_grid_size, block_size, kernel, [=](int) { return dynamic_shared; }, limit);
 }
@@ -145,13 +156,18 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *min_grid_size,
 #include "math_functions.h"
 #include "sm_30_intrinsics.h"
 
-/* Only with the kernel's own type: its parameters' types are what says how to read `arguments`. */
+/* Where the kernel comes with its type, as a template's instance may. By a mere address
+ * the form in emulator_launch.h finds it. */
 template <class... A, size_t... I>
-static inline cudaError_t emu_launch_array(void (*kernel)(A...), const ::emu::config &config,
-                                           void **arguments, std::index_sequence<I...>) {
+static inline cudaError_t emu_launch_array(void (*kernel)(A...),
+                                           const ::emu::config &config, void **arguments,
+                                           std::index_sequence<I...>) {
     (void)arguments; /* of a kernel without parameters */
+    const char *name = "(by cudaLaunchKernel)";
+    for (const ::emu::known_kernel *k = ::emu::known_kernel::all(); k; k = k->others)
+        if (k->function == (void (*)())kernel) name = k->name;
     cudaError_t before = cudaGetLastError();
-    ::emu::launch("(cudaLaunchKernel)", (const void *)kernel, config, kernel, *(A *)arguments[I]...);
+    ::emu::launch(name, (const void *)kernel, config, kernel, *(A *)arguments[I]...);
     cudaError_t error = cudaPeekAtLastError();
     if (error == cudaSuccess && before != cudaSuccess) emu_launch_failed(before);
     return error;

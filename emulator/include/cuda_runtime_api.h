@@ -1,6 +1,7 @@
-/* The CUDA runtime API, as far as it is emulated: what is not declared here does not exist, so a program that needs it
- * fails at compile time and the compiler names the call. Everything runs at once and in order; a call that
- * CUDA makes asynchronous has finished when it returns. */
+/* The CUDA runtime API, as far as it is emulated: what is not declared here does not
+ * exist, so a program that needs it fails at compile time and the compiler names the
+ * call. Everything runs at once and in order; a call that CUDA makes asynchronous has
+ * finished when it returns. */
 #ifndef CUDA_RUNTIME_API_H
 #define CUDA_RUNTIME_API_H
 
@@ -56,25 +57,30 @@ cudaError_t cudaFree(void *pointer);
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream);
 cudaError_t cudaFreeHost(void *pointer);
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total);
-cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer);
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
+                                     const void *pointer);
 
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind);
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                            cudaStream_t stream EMU_DEFAULT(0));
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes,
+                       enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
+                            enum cudaMemcpyKind kind, cudaStream_t stream EMU_DEFAULT(0));
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height, enum cudaMemcpyKind kind);
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                              size_t width, size_t height, enum cudaMemcpyKind kind,
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
+                              size_t from_pitch, size_t width, size_t height,
+                              enum cudaMemcpyKind kind,
                               cudaStream_t stream EMU_DEFAULT(0));
-cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes,
-                               size_t offset EMU_DEFAULT(0),
-                               enum cudaMemcpyKind kind EMU_DEFAULT(cudaMemcpyHostToDevice));
+cudaError_t
+cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes,
+                   size_t offset EMU_DEFAULT(0),
+                   enum cudaMemcpyKind kind EMU_DEFAULT(cudaMemcpyHostToDevice));
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
                                     size_t offset, enum cudaMemcpyKind kind,
                                     cudaStream_t stream EMU_DEFAULT(0));
-cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes,
-                                 size_t offset EMU_DEFAULT(0),
-                                 enum cudaMemcpyKind kind EMU_DEFAULT(cudaMemcpyDeviceToHost));
+cudaError_t
+cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes,
+                     size_t offset EMU_DEFAULT(0),
+                     enum cudaMemcpyKind kind EMU_DEFAULT(cudaMemcpyDeviceToHost));
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes,
                                       size_t offset, enum cudaMemcpyKind kind,
                                       cudaStream_t stream EMU_DEFAULT(0));
@@ -83,11 +89,12 @@ cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol);
 cudaError_t cudaMemset(void *pointer, int value, size_t bytes);
 cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes,
                             cudaStream_t stream EMU_DEFAULT(0));
-cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height);
+cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width,
+                         size_t height);
 cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width,
                               size_t height, cudaStream_t stream EMU_DEFAULT(0));
 
-/* Hints about managed memory: checked, then without effect, as one memory serves both sides. */
+/* Hints about managed memory: checked, then without effect; here all memory is one. */
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes,
                                  struct cudaMemLocation location, unsigned int flags,
                                  cudaStream_t stream EMU_DEFAULT(0));
@@ -97,7 +104,8 @@ cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvi
 /* Streams and events */
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags);
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority);
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags,
+                                         int priority);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
@@ -105,11 +113,13 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
                                 unsigned int flags EMU_DEFAULT(0));
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
                                   void *user_data, unsigned int flags);
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *user_data);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
+                               void *user_data);
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream EMU_DEFAULT(0));
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream EMU_DEFAULT(0),
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event,
+                                     cudaStream_t stream EMU_DEFAULT(0),
                                      unsigned int flags EMU_DEFAULT(0));
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
@@ -125,14 +135,20 @@ extern "C" {
 cudaError_t cudaEventCreate(cudaEvent_t *event);
 
 /* Kernels */
-cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr, int value);
+cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr,
+                                 int value);
 cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config);
-/* Registers are ptxas's business and static shared memory is known only once the kernel ran, so both occupancy calls
- * take 32 registers a thread and no static shared memory. Count static shared memory as dynamic to include it. */
+/* Registers are ptxas's business and static shared memory is known only once the kernel
+ * ran, so both occupancy calls take 32 registers a thread and no static shared memory.
+ * Count static shared memory as dynamic to include it. */
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
-                                                          int block_size, size_t dynamic_shared);
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int *blocks, const void *kernel, int block_size, size_t dynamic_shared, unsigned int flags);
+                                                          int block_size,
+                                                          size_t dynamic_shared);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks,
+                                                                   const void *kernel,
+                                                                   int block_size,
+                                                                   size_t dynamic_shared,
+                                                                   unsigned int flags);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
-/* Atomic operations. One thread runs at a time, so each is a plain read and write; what makes it a function of its own is that
- * the runtime checks the address first and that the two accesses do not show up as the program's. */
+/* Atomic operations. One thread runs at a time, so each is a plain read and write; what
+ * makes it a function of its own is that the runtime checks the address first and that
+ * the two accesses do not show up as the program's. */
 #ifndef DEVICE_ATOMIC_FUNCTIONS_H
 #define DEVICE_ATOMIC_FUNCTIONS_H
 
@@ -7,17 +8,18 @@
 
 #include "emulator_runtime.h"
 
-#define EMU_ATOMIC_NAMED(name, T, result)                                                   \
-    __attribute__((noinline, no_sanitize("thread"))) inline T name(T *address, T value) {   \
-        emu_atomic_access(address, sizeof(T), __builtin_return_address(0));                 \
-        T old = *address;                                                                   \
-        *address = result;                                                                  \
-        return old;                                                                         \
+#define EMU_ATOMIC_NAMED(name, T, result)                                                \
+    __attribute__((noinline, no_sanitize("thread"))) inline T name(T *address,           \
+                                                                   T value) {            \
+        emu_atomic_access(address, sizeof(T), __builtin_return_address(0));              \
+        T old = *address;                                                                \
+        *address = result;                                                               \
+        return old;                                                                      \
     }
 /* How far the effect reaches makes no difference here. */
-#define EMU_ATOMIC(name, T, result)                                                         \
-    EMU_ATOMIC_NAMED(name, T, result)                                                       \
-    EMU_ATOMIC_NAMED(name##_block, T, result)                                               \
+#define EMU_ATOMIC(name, T, result)                                                      \
+    EMU_ATOMIC_NAMED(name, T, result)                                                    \
+    EMU_ATOMIC_NAMED(name##_block, T, result)                                            \
     EMU_ATOMIC_NAMED(name##_system, T, result)
 
 EMU_ATOMIC(atomicAdd, int, (int)((unsigned)old + (unsigned)value))
@@ -39,9 +41,9 @@ EMU_ATOMIC(atomicMax, int, value > old ? value : old)
 EMU_ATOMIC(atomicMax, unsigned int, value > old ? value : old)
 EMU_ATOMIC(atomicMax, long long, value > old ? value : old)
 EMU_ATOMIC(atomicMax, unsigned long long, value > old ? value : old)
-EMU_ATOMIC(atomicAnd, int, old & value)
-EMU_ATOMIC(atomicAnd, unsigned int, old & value)
-EMU_ATOMIC(atomicAnd, unsigned long long, old & value)
+EMU_ATOMIC(atomicAnd, int, old &value)
+EMU_ATOMIC(atomicAnd, unsigned int, old &value)
+EMU_ATOMIC(atomicAnd, unsigned long long, old &value)
 EMU_ATOMIC(atomicOr, int, old | value)
 EMU_ATOMIC(atomicOr, unsigned int, old | value)
 EMU_ATOMIC(atomicOr, unsigned long long, old | value)
@@ -51,17 +53,17 @@ EMU_ATOMIC(atomicXor, unsigned long long, old ^ value)
 EMU_ATOMIC(atomicInc, unsigned int, old >= value ? 0 : old + 1)
 EMU_ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
 
-#define EMU_CAS_NAMED(name, T)                                                              \
-    __attribute__((noinline, no_sanitize("thread"))) inline T name(T *address, T expected,  \
-                                                                   T value) {               \
-        emu_atomic_access(address, sizeof(T), __builtin_return_address(0));                 \
-        T old = *address;                                                                   \
-        if (old == expected) *address = value;                                              \
-        return old;                                                                         \
+#define EMU_CAS_NAMED(name, T)                                                           \
+    __attribute__((noinline, no_sanitize("thread"))) inline T name(                      \
+        T *address, T expected, T value) {                                               \
+        emu_atomic_access(address, sizeof(T), __builtin_return_address(0));              \
+        T old = *address;                                                                \
+        if (old == expected) *address = value;                                           \
+        return old;                                                                      \
     }
-#define EMU_CAS(T)                                                                          \
-    EMU_CAS_NAMED(atomicCAS, T)                                                             \
-    EMU_CAS_NAMED(atomicCAS_block, T)                                                       \
+#define EMU_CAS(T)                                                                       \
+    EMU_CAS_NAMED(atomicCAS, T)                                                          \
+    EMU_CAS_NAMED(atomicCAS_block, T)                                                    \
     EMU_CAS_NAMED(atomicCAS_system, T)
 
 EMU_CAS(int)

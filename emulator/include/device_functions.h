@@ -1,4 +1,5 @@
-/* The functions that exist in kernels only: barriers and fences, conversions, integer and floating-point intrinsics. */
+/* The functions that exist in kernels only: barriers and fences, conversions, integer and
+ * floating-point intrinsics. */
 #ifndef DEVICE_FUNCTIONS_H
 #define DEVICE_FUNCTIONS_H
 
@@ -20,9 +21,15 @@
 /* ---- barriers and fences ---- */
 
 EMU_FN void __syncthreads() { emu_barrier(0, EMU_BARRIER_PLAIN); }
-EMU_FN int __syncthreads_count(int predicate) { return emu_barrier(predicate, EMU_BARRIER_COUNT); }
-EMU_FN int __syncthreads_and(int predicate) { return emu_barrier(predicate, EMU_BARRIER_AND); }
-EMU_FN int __syncthreads_or(int predicate) { return emu_barrier(predicate, EMU_BARRIER_OR); }
+EMU_FN int __syncthreads_count(int predicate) {
+    return emu_barrier(predicate, EMU_BARRIER_COUNT);
+}
+EMU_FN int __syncthreads_and(int predicate) {
+    return emu_barrier(predicate, EMU_BARRIER_AND);
+}
+EMU_FN int __syncthreads_or(int predicate) {
+    return emu_barrier(predicate, EMU_BARRIER_OR);
+}
 
 /* One thread runs at a time, so only the compiler could reorder. */
 EMU_FN void __threadfence_block() { __asm__ volatile("" ::: "memory"); }
@@ -38,7 +45,8 @@ extern "C" {
 void __trap() __attribute__((noreturn));
 unsigned __isShared(const void *p);
 unsigned __isGlobal(const void *p);
-size_t __cvta_generic_to_shared(const void *p); /* its offset in the block's shared memory */
+size_t
+__cvta_generic_to_shared(const void *p); /* its offset in the block's shared memory */
 }
 
 /* ---- loads and stores with a cache hint: no hint changes the value ---- */
@@ -71,30 +79,31 @@ EMU_FN double __longlong_as_double(long long x) { return emu_reinterpret<double>
 EMU_FN int __double2hiint(double x) { return (int)(__double_as_longlong(x) >> 32); }
 EMU_FN int __double2loint(double x) { return (int)__double_as_longlong(x); }
 EMU_FN double __hiloint2double(int high, int low) {
-    return __longlong_as_double((long long)((unsigned long long)(unsigned)high << 32 | (unsigned)low));
+    return __longlong_as_double(
+        (long long)((unsigned long long)(unsigned)high << 32 | (unsigned)low));
 }
 
 /* ---- conversions ---- */
 
-/* The hardware clamps to the range of the result and turns NaN into 0 (64-bit results: into the top bit alone).
- * `x` is rounded already; `limit` is one more than the largest result. */
+/* The hardware clamps to the range of the result and turns NaN into 0 (64-bit results:
+ * into the top bit alone). `x` is rounded already; `limit` is the largest result plus 1. */
 template <class To> EMU_FN To emu_clamped(double x, To least, To most, double limit) {
     if (x != x) return sizeof(To) == 8 ? (To)(1ull << 63) : 0;
     if (x >= limit) return most;
     return x < (double)least ? least : (To)x;
 }
-#define EMU_TO_INTEGER(from, T, suffix, round)                                              \
-    EMU_FN int __##from##2int_##suffix(T x) {                                               \
-        return emu_clamped<int>(round((double)x), INT_MIN, INT_MAX, 0x1p31);                \
-    }                                                                                       \
-    EMU_FN unsigned __##from##2uint_##suffix(T x) {                                         \
-        return emu_clamped<unsigned>(round((double)x), 0, UINT_MAX, 0x1p32);                \
-    }                                                                                       \
-    EMU_FN long long __##from##2ll_##suffix(T x) {                                          \
-        return emu_clamped<long long>(round((double)x), LLONG_MIN, LLONG_MAX, 0x1p63);      \
-    }                                                                                       \
-    EMU_FN unsigned long long __##from##2ull_##suffix(T x) {                                \
-        return emu_clamped<unsigned long long>(round((double)x), 0, ULLONG_MAX, 0x1p64);    \
+#define EMU_TO_INTEGER(from, T, suffix, round)                                           \
+    EMU_FN int __##from##2int_##suffix(T x) {                                            \
+        return emu_clamped<int>(round((double)x), INT_MIN, INT_MAX, 0x1p31);             \
+    }                                                                                    \
+    EMU_FN unsigned __##from##2uint_##suffix(T x) {                                      \
+        return emu_clamped<unsigned>(round((double)x), 0, UINT_MAX, 0x1p32);             \
+    }                                                                                    \
+    EMU_FN long long __##from##2ll_##suffix(T x) {                                       \
+        return emu_clamped<long long>(round((double)x), LLONG_MIN, LLONG_MAX, 0x1p63);   \
+    }                                                                                    \
+    EMU_FN unsigned long long __##from##2ull_##suffix(T x) {                             \
+        return emu_clamped<unsigned long long>(round((double)x), 0, ULLONG_MAX, 0x1p64); \
     }
 EMU_TO_INTEGER(float, float, rn, rint)
 EMU_TO_INTEGER(float, float, rz, trunc)
@@ -121,7 +130,9 @@ EMU_FN float __double2float_rn(double x) { return (float)x; }
 EMU_FN int __popc(unsigned x) { return __builtin_popcount(x); }
 EMU_FN int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 EMU_FN int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
-EMU_FN int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
+EMU_FN int __clzll(long long x) {
+    return x ? __builtin_clzll((unsigned long long)x) : 64;
+}
 EMU_FN int __ffs(int x) { return __builtin_ffs(x); }
 EMU_FN int __ffsll(long long x) { return __builtin_ffsll(x); }
 EMU_FN unsigned __brev(unsigned x) {
@@ -133,8 +144,8 @@ EMU_FN unsigned __brev(unsigned x) {
 EMU_FN unsigned long long __brevll(unsigned long long x) {
     return (unsigned long long)__brev((unsigned)x) << 32 | __brev((unsigned)(x >> 32));
 }
-/* Each of the four lowest nibbles of `selector` names one of the eight bytes of y:x; its top bit asks for that byte's
- * sign, eight times, instead. */
+/* Each of the four lowest nibbles of `selector` names one of the eight bytes of y:x; its
+ * top bit asks for that byte's sign, eight times, instead. */
 EMU_FN unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
     unsigned long long both = (unsigned long long)y << 32 | x;
     unsigned result = 0;
@@ -160,20 +171,30 @@ EMU_FN unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
 }
 EMU_FN int emu_low24(int x) { return (int)((unsigned)x << 8) >> 8; }
 EMU_FN int __mul24(int x, int y) { return (int)((long long)emu_low24(x) * emu_low24(y)); }
-EMU_FN unsigned __umul24(unsigned x, unsigned y) { return (x & 0xffffff) * (y & 0xffffff); }
+EMU_FN unsigned __umul24(unsigned x, unsigned y) {
+    return (x & 0xffffff) * (y & 0xffffff);
+}
 EMU_FN int __mulhi(int x, int y) { return (int)((long long)x * y >> 32); }
-EMU_FN unsigned __umulhi(unsigned x, unsigned y) { return (unsigned)((unsigned long long)x * y >> 32); }
-EMU_FN long long __mul64hi(long long x, long long y) { return (long long)((__int128)x * y >> 64); }
+EMU_FN unsigned __umulhi(unsigned x, unsigned y) {
+    return (unsigned)((unsigned long long)x * y >> 32);
+}
+EMU_FN long long __mul64hi(long long x, long long y) {
+    return (long long)((__int128)x * y >> 64);
+}
 EMU_FN unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
     return (unsigned long long)((unsigned __int128)x * y >> 64);
 }
 EMU_FN unsigned __sad(int x, int y, unsigned z) {
     return z + (x > y ? (unsigned)x - (unsigned)y : (unsigned)y - (unsigned)x);
 }
-EMU_FN unsigned __usad(unsigned x, unsigned y, unsigned z) { return z + (x > y ? x - y : y - x); }
+EMU_FN unsigned __usad(unsigned x, unsigned y, unsigned z) {
+    return z + (x > y ? x - y : y - x);
+}
 EMU_FN int __hadd(int x, int y) { return (int)(((long long)x + y) >> 1); }
 EMU_FN int __rhadd(int x, int y) { return (int)(((long long)x + y + 1) >> 1); }
-EMU_FN unsigned __uhadd(unsigned x, unsigned y) { return (unsigned)(((unsigned long long)x + y) >> 1); }
+EMU_FN unsigned __uhadd(unsigned x, unsigned y) {
+    return (unsigned)(((unsigned long long)x + y) >> 1);
+}
 EMU_FN unsigned __urhadd(unsigned x, unsigned y) {
     return (unsigned)(((unsigned long long)x + y + 1) >> 1);
 }
@@ -190,17 +211,18 @@ EMU_FN unsigned __dp4a(unsigned x, unsigned y, unsigned sum) {
 
 /* ---- floating point ---- */
 
-/* The empty assembly keeps a compiler from joining the operation with a neighbour into one with a single rounding. */
-#define EMU_ROUNDED(T, expression)                                                          \
-    T result = expression;                                                                  \
-    __asm__("" : "+m"(result));                                                             \
+/* The empty assembly keeps a compiler from joining the operation with a neighbour into
+ * one with a single rounding. */
+#define EMU_ROUNDED(T, expression)                                                       \
+    T result = expression;                                                               \
+    __asm__("" : "+m"(result));                                                          \
     return result
 EMU_FN float __fadd_rn(float x, float y) { EMU_ROUNDED(float, x + y); }
 EMU_FN float __fsub_rn(float x, float y) { EMU_ROUNDED(float, x - y); }
-EMU_FN float __fmul_rn(float x, float y) { EMU_ROUNDED(float, x * y); }
+EMU_FN float __fmul_rn(float x, float y) { EMU_ROUNDED(float, x *y); }
 EMU_FN double __dadd_rn(double x, double y) { EMU_ROUNDED(double, x + y); }
 EMU_FN double __dsub_rn(double x, double y) { EMU_ROUNDED(double, x - y); }
-EMU_FN double __dmul_rn(double x, double y) { EMU_ROUNDED(double, x * y); }
+EMU_FN double __dmul_rn(double x, double y) { EMU_ROUNDED(double, x *y); }
 #undef EMU_ROUNDED
 EMU_FN float __fdiv_rn(float x, float y) { return x / y; }
 EMU_FN float __frcp_rn(float x) { return 1.0f / x; }
@@ -212,8 +234,8 @@ EMU_FN double __drcp_rn(double x) { return 1.0 / x; }
 EMU_FN double __dsqrt_rn(double x) { return sqrt(x); }
 EMU_FN double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
 
-/* The hardware's fast versions lose a few bits; these do not. glibc declares functions of these very names for its own
- * use, so they are C functions that do not throw. */
+/* The hardware's fast versions lose a few bits; these do not. glibc declares functions of
+ * these very names for its own use, so they are C functions that do not throw. */
 EMU_FN float __fdividef(float x, float y) { return x / y; }
 #define EMU_FAST extern "C" __forceinline__
 EMU_FAST float __expf(float x) noexcept { return expf(x); }

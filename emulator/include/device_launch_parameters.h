@@ -6,14 +6,9 @@
 
 #ifdef __cplusplus
 
-/* The runtime writes these between two threads; to a thread they are constants, and only a const object of a type without
- * constructors is left alone by the compiler's instrumentation. Hence not dim3 for the extents. */
-struct emu_extent {
-    unsigned int x, y, z;
-    operator dim3() const { return dim3(x, y, z); }
-    operator uint3() const { return uint3{x, y, z}; }
-};
-
+/* The runtime writes these between two threads; to a thread they are constants. Only a
+ * const object of a type without constructors is left alone by the compiler's
+ * instrumentation, so the extents are not of type dim3. */
 extern "C" {
 extern const uint3 threadIdx __asm__("emu_thread_idx");
 extern const uint3 blockIdx __asm__("emu_block_idx");

@@ -79,7 +79,8 @@ struct cudaMemLocation {
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;
 typedef void(CUDART_CB *cudaHostFn_t)(void *user_data);
-typedef void(CUDART_CB *cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *user_data);
+typedef void(CUDART_CB *cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status,
+                                              void *user_data);
 
 #define cudaStreamDefault 0x00
 #define cudaStreamNonBlocking 0x01
@@ -192,7 +193,7 @@ enum cudaDeviceAttr {
     cudaDevAttrClusterLaunch = 120
 };
 
-/* As of CUDA 13, and the five fields that CUDA 12 still had, because many programs print them. */
+/* As of CUDA 13, and five fields of CUDA 12 that many programs print. */
 struct cudaDeviceProp {
     char name[256];
     size_t totalGlobalMem;

@@ -1,5 +1,5 @@
-/* Every cudaError_t: name, value, the text of cudaGetErrorString. Define EMU_ERROR(name, value, text) and include
- * this file: driver_types.h makes the enum of it, host_api.c the two tables. */
+/* Every cudaError_t: name, value, the text of cudaGetErrorString. Define EMU_ERROR and
+ * include this file: driver_types.h makes the enum of it, host_api.c the two tables. */
 EMU_ERROR(cudaSuccess, 0, "no error")
 EMU_ERROR(cudaErrorInvalidValue, 1, "invalid argument")
 EMU_ERROR(cudaErrorMemoryAllocation, 2, "out of memory")

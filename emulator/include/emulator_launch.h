@@ -1,10 +1,11 @@
-/* What bin/nvcc makes of `kernel<<<grid, block, shared, stream>>>(arguments)`. C++ only; cuda_runtime.h
- * includes it at its end. Two forms:
+/* What bin/nvcc makes of `kernel<<<grid, block, shared, stream>>>(arguments)`. C++ only;
+ * cuda_runtime.h includes it at its end. Two forms:
  *
  *   ::emu::kernel(k, "k", ::emu::config(grid, block))(arguments)
- *       where k denotes one function: its own parameter types convert the arguments, as in any call;
+ *       where k denotes one function: its own parameter types convert the arguments, as in a call;
  *   ::emu::deduced([&](auto... a) { k(a...); }, "k", ::emu::config(grid, block))(arguments)
- *       where only a call can tell which function k is: a template to deduce, an overloaded name. */
+ *       where only a call can tell which function k is: a template to deduce, an overloaded name.
+ */
 #ifndef EMULATOR_LAUNCH_H
 #define EMULATOR_LAUNCH_H
 
@@ -18,17 +19,46 @@ extern "C" void emu_launch_failed(int error);
 /* `extern __shared__ T name[];` in a function becomes a reference to this. */
 extern "C" char emu_dynamic_shared[];
 
-/* Reading a launch's arguments is not the kernel's doing, so the checker and the lens must not see it. */
+/* Reading a launch's arguments is not the kernel's doing, so the checker and the lens must not
+ * see it. */
 #define EMU_UNSEEN __attribute__((no_sanitize("thread")))
 
-namespace emu {
+namespace emu
+{
 
+/* The <<<...>>> of a launch. Until the launch's end it is the first in the list of pending ones:
+ * an argument may itself be a call that launches something. */
 struct config {
     dim3 grid, block;
     size_t shared;
+    const char *name;
+    void (*function)();
+    config *outer;
 
     config(dim3 grid_, dim3 block_, size_t shared_ = 0, cudaStream_t = nullptr)
-        : grid(grid_), block(block_), shared(shared_) {}
+        : grid(grid_),
+          block(block_),
+          shared(shared_),
+          name(),
+          function(),
+          outer(innermost())
+    {
+        innermost() = this;
+    }
+    config(const config &) = delete;
+    config &operator=(const config &) = delete;
+    ~config() { done(); }
+
+    void done() const
+    {
+        if (innermost() == this) innermost() = outer;
+    }
+
+    static config *&innermost()
+    {
+        static config *pending;
+        return pending;
+    }
 };
 
 /* One argument. The index makes each a base class of its own, even where two types are equal. */
@@ -38,11 +68,15 @@ template <size_t I, class T> struct slot {
 
 template <class Index, class F, class... A> struct packed;
 
-template <size_t... I, class F, class... A>
-struct packed<std::index_sequence<I...>, F, A...> : slot<I, A>... {
+template <size_t... I, class F, class... A> struct packed<std::index_sequence<I...>, F, A...>
+    : slot<I, A>... {
     F function;
 
-    explicit packed(F f, A... a) : slot<I, A>{static_cast<A &&>(a)}..., function(f) {}
+    explicit packed(F f, A... a)
+        : slot<I, A>{static_cast<A &&>(a)}...,
+          function(f)
+    {
+    }
 
     /* The function takes its parameters by value: every CUDA thread gets copies of its own. */
     EMU_UNSEEN static void run(void *self)
@@ -52,43 +86,52 @@ struct packed<std::index_sequence<I...>, F, A...> : slot<I, A>... {
     }
 };
 
-template <class F, class... A>
-void launch(const char *name, const void *address, const config &c, F function, A... a)
+inline int submit(const char *name, const void *address, const config &c, emu_thread_main *run,
+                  void *arguments, size_t bytes)
 {
-    using arguments = packed<std::index_sequence_for<A...>, F, A...>;
-    arguments all(function, static_cast<A &&>(a)...);
     emu_launch l = {name,
                     address,
                     {c.grid.x, c.grid.y, c.grid.z},
                     {c.block.x, c.block.y, c.block.z},
                     c.shared,
-                    arguments::run,
-                    &all,
-                    sizeof all};
+                    run,
+                    arguments,
+                    bytes};
     int error = emu_launch_kernel(&l);
     if (error) emu_launch_failed(error);
+    return error;
 }
 
-template <class... P> struct kernel_call {
-    void (*function)(P...);
-    const char *name;
-    config c;
-
-    void operator()(P... p) const
-    {
-        launch(name, reinterpret_cast<const void *>(function), c, function, static_cast<P &&>(p)...);
-    }
-};
-
-template <class... P> kernel_call<P...> kernel(void (*function)(P...), const char *name, const config &c)
+template <class F, class... A>
+void launch(const char *name, const void *address, const config &c, F function, A... a)
 {
-    return {function, name, c};
+    using arguments = packed<std::index_sequence_for<A...>, F, A...>;
+    arguments all(function, static_cast<A &&>(a)...);
+    submit(name, address, c, arguments::run, &all, sizeof all);
+}
+
+template <class... P> void start(P... p)
+{
+    const config &c = *config::innermost();
+    c.done();
+    auto function = reinterpret_cast<void (*)(P...)>(c.function);
+    launch(c.name, reinterpret_cast<const void *>(function), c, function, static_cast<P &&>(p)...);
+}
+
+/* A plain function with the kernel's parameters, so that the compiler says of wrong arguments
+ * what it always says. */
+template <class... P> auto kernel(void (*function)(P...), const char *name, config &&c)
+    -> void (*)(P...)
+{
+    c.name = name;
+    c.function = reinterpret_cast<void (*)()>(function);
+    return start<P...>;
 }
 
 template <class F> struct deduced_call {
     F function;
     const char *name;
-    config c;
+    const config &c;
 
     template <class... A> void operator()(A... a) const
     {
@@ -96,10 +139,67 @@ template <class F> struct deduced_call {
     }
 };
 
-template <class F> deduced_call<F> deduced(F function, const char *name, const config &c)
+template <class F> deduced_call<F> deduced(F function, const char *name, config &&c)
 {
+    c.done();
     return {function, name, c};
 }
 
+/* ---- kernels by address, for cudaLaunchKernel((const void *)k, ...) -------------------------- */
+
+struct untyped_arguments {
+    void (*function)();
+    void **values;
+};
+
+template <class Index, class... P> struct untyped;
+
+template <size_t... I, class... P> struct untyped<std::index_sequence<I...>, P...> {
+    EMU_UNSEEN static void run(void *arguments)
+    {
+        auto *a = static_cast<untyped_arguments *>(arguments);
+        reinterpret_cast<void (*)(P...)>(a->function)(*static_cast<P *>(a->values[I])...);
+    }
+};
+
+/* One for each kernel that has an address; the generated code makes them before main. */
+struct known_kernel {
+    void (*function)();
+    const char *name;
+    emu_thread_main *run;
+    known_kernel *others;
+
+    template <class... P> known_kernel(void (*f)(P...), const char *n)
+        : function(reinterpret_cast<void (*)()>(f)),
+          name(n),
+          run(untyped<std::index_sequence_for<P...>, P...>::run),
+          others(all())
+    {
+        all() = this;
+    }
+
+    static known_kernel *&all()
+    {
+        static known_kernel *first;
+        return first;
+    }
+};
+
 } // namespace emu
+
+static inline cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block,
+                                           void **arguments, size_t shared = 0,
+                                           cudaStream_t stream = nullptr)
+{
+    for (const emu::known_kernel *k = emu::known_kernel::all(); k; k = k->others)
+        if (reinterpret_cast<const void *>(k->function) == function) {
+            emu::untyped_arguments all = {k->function, arguments};
+            return static_cast<cudaError_t>(emu::submit(k->name, function,
+                                                        emu::config(grid, block, shared, stream),
+                                                        k->run, &all, sizeof all));
+        }
+    emu_launch_failed(cudaErrorInvalidDeviceFunction);
+    return cudaErrorInvalidDeviceFunction;
+}
+
 #endif

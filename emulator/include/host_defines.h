@@ -1,5 +1,6 @@
-/* CUDA's words for functions. Here every function can run in both worlds, so the words that say where say nothing;
- * what they mean for variables (__device__, __constant__, __managed__, __shared__) is the compiler driver's work. */
+/* CUDA's words for functions. Here every function can run in both worlds, so the words
+ * that say where say nothing; what they mean for variables (__device__, __constant__,
+ * __managed__, __shared__) is the compiler driver's work. */
 #ifndef HOST_DEFINES_H
 #define HOST_DEFINES_H
 

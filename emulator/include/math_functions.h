@@ -1,4 +1,5 @@
-/* The mathematics that CUDA has and the C library lacks. All the rest (sinf, exp, fmaf ...) is the C library's. */
+/* The mathematics that CUDA has and the C library lacks. All the rest (sinf, exp, fmaf
+ * ...) is the C library's. */
 #ifndef MATH_FUNCTIONS_H
 #define MATH_FUNCTIONS_H
 
@@ -13,8 +14,8 @@
 
 /* ---- min and max, for every pair of types that CUDA has them for ---- */
 
-#define EMU_MIN_MAX(A, B, T)                                                                \
-    EMU_FN T min(A a, B b) { return (T)b < (T)a ? (T)b : (T)a; }                            \
+#define EMU_MIN_MAX(A, B, T)                                                             \
+    EMU_FN T min(A a, B b) { return (T)b < (T)a ? (T)b : (T)a; }                         \
     EMU_FN T max(A a, B b) { return (T)a < (T)b ? (T)b : (T)a; }
 EMU_MIN_MAX(int, int, int)
 EMU_MIN_MAX(int, unsigned int, unsigned int)
@@ -76,11 +77,15 @@ EMU_FN float fdividef(float x, float y) { return x / y; }
 EMU_FN double rcbrt(double x) { return 1.0 / cbrt(x); }
 EMU_FN float rcbrtf(float x) { return (float)(1.0 / cbrt((double)x)); }
 EMU_FN double rhypot(double x, double y) { return 1.0 / hypot(x, y); }
-EMU_FN float rhypotf(float x, float y) { return (float)(1.0 / hypot((double)x, (double)y)); }
+EMU_FN float rhypotf(float x, float y) {
+    return (float)(1.0 / hypot((double)x, (double)y));
+}
 EMU_FN double norm3d(double x, double y, double z) { return hypot(hypot(x, y), z); }
 EMU_FN float norm3df(float x, float y, float z) { return (float)norm3d(x, y, z); }
 EMU_FN double rnorm3d(double x, double y, double z) { return 1.0 / norm3d(x, y, z); }
-EMU_FN float rnorm3df(float x, float y, float z) { return (float)(1.0 / norm3d(x, y, z)); }
+EMU_FN float rnorm3df(float x, float y, float z) {
+    return (float)(1.0 / norm3d(x, y, z));
+}
 EMU_FN double normcdf(double x) { return 0.5 * erfc(-x * M_SQRT1_2); }
 EMU_FN float normcdff(float x) { return (float)normcdf((double)x); }
 

@@ -1,4 +1,5 @@
-/* Operations among the 32 lanes of a warp. All are made of one exchange: every lane brings a value and sees all of them. */
+/* Operations among the 32 lanes of a warp. All are made of one exchange: every lane
+ * brings a value and sees all of them. */
 #ifndef SM_30_INTRINSICS_H
 #define SM_30_INTRINSICS_H
 
@@ -6,8 +7,8 @@
 
 #include "emulator_runtime.h"
 
-/* Functions that work on what the exchange returned. They are neither inlined nor instrumented, because those values
- * are the emulator's, not the program's memory. */
+/* Functions that work on what the exchange returned. They are neither inlined nor
+ * instrumented, because those values are the emulator's, not the program's memory. */
 #define EMU_HIDDEN __attribute__((noinline, no_sanitize("thread"))) inline
 
 EMU_HIDDEN unsigned long long emu_pick(const unsigned long long *all, unsigned lane) {
@@ -33,25 +34,28 @@ EMU_HIDDEN T emu_fold(const unsigned long long *all, unsigned mask, Op op) {
 }
 
 template <class T> static __forceinline__ unsigned long long emu_to_bits(T value) {
-    static_assert(sizeof(T) <= 8, "a lane brings at most 8 bytes");
+    static_assert(sizeof(T) <= 8, "a lane brings at most 8 bytes at once");
     unsigned long long bits = 0;
     __builtin_memcpy(&bits, &value, sizeof value);
     return bits;
 }
 
-template <class T> static __forceinline__ T emu_from_bits(unsigned long long bits) {
-    T value;
-    __builtin_memcpy((void *)&value, &bits, sizeof value);
-    return value;
-}
-
+/* Values of more than 8 bytes (cooperative groups pass them) take several exchanges. */
 template <class T>
-static __forceinline__ T emu_shuffle(unsigned mask, T value, unsigned from, const char *kind) {
-    return emu_from_bits<T>(emu_pick(emu_warp_exchange(mask, emu_to_bits(value), kind), from));
+static __forceinline__ T emu_shuffle(unsigned mask, T value, unsigned from,
+                                     const char *kind) {
+    enum { WORDS = (sizeof(T) + 7) / 8 };
+    unsigned long long bits[WORDS] = {};
+    __builtin_memcpy(bits, (const void *)&value, sizeof value);
+    for (int i = 0; i < WORDS; i++)
+        bits[i] = emu_pick(emu_warp_exchange(mask, bits[i], kind), from);
+    T result;
+    __builtin_memcpy((void *)&result, bits, sizeof result);
+    return result;
 }
 
-/* Which lane each shuffle reads. `width` splits the warp into parts of that many lanes; a lane whose source would lie
- * outside its part reads itself. */
+/* Which lane each shuffle reads. `width` splits the warp into parts of that many lanes; a
+ * lane whose source would lie outside its part reads itself. */
 static __forceinline__ unsigned emu_indexed_lane(int source, int width) {
     unsigned within = (unsigned)width - 1;
     return (emu_lane() & ~within) | ((unsigned)source & within);
@@ -69,22 +73,24 @@ static __forceinline__ unsigned emu_partner_lane(int flip, int width) {
     return partner <= (lane | ((unsigned)width - 1)) ? partner : lane;
 }
 
-#define EMU_SHUFFLES(T)                                                                     \
-    static __forceinline__ T __shfl_sync(unsigned mask, T value, int source,                \
-                                         int width = 32) {                                  \
-        return emu_shuffle(mask, value, emu_indexed_lane(source, width), "__shfl_sync");    \
-    }                                                                                       \
-    static __forceinline__ T __shfl_up_sync(unsigned mask, T value, unsigned delta,         \
-                                            int width = 32) {                               \
-        return emu_shuffle(mask, value, emu_lane_below(delta, width), "__shfl_up_sync");    \
-    }                                                                                       \
-    static __forceinline__ T __shfl_down_sync(unsigned mask, T value, unsigned delta,       \
-                                              int width = 32) {                             \
-        return emu_shuffle(mask, value, emu_lane_above(delta, width), "__shfl_down_sync");  \
-    }                                                                                       \
-    static __forceinline__ T __shfl_xor_sync(unsigned mask, T value, int flip,              \
-                                             int width = 32) {                              \
-        return emu_shuffle(mask, value, emu_partner_lane(flip, width), "__shfl_xor_sync");  \
+#define EMU_SHUFFLES(T)                                                                  \
+    static __forceinline__ T __shfl_sync(unsigned mask, T value, int source,             \
+                                         int width = 32) {                               \
+        return emu_shuffle(mask, value, emu_indexed_lane(source, width), "__shfl_sync"); \
+    }                                                                                    \
+    static __forceinline__ T __shfl_up_sync(unsigned mask, T value, unsigned delta,      \
+                                            int width = 32) {                            \
+        return emu_shuffle(mask, value, emu_lane_below(delta, width), "__shfl_up_sync"); \
+    }                                                                                    \
+    static __forceinline__ T __shfl_down_sync(unsigned mask, T value, unsigned delta,    \
+                                              int width = 32) {                          \
+        return emu_shuffle(mask, value, emu_lane_above(delta, width),                    \
+                           "__shfl_down_sync");                                          \
+    }                                                                                    \
+    static __forceinline__ T __shfl_xor_sync(unsigned mask, T value, int flip,           \
+                                             int width = 32) {                           \
+        return emu_shuffle(mask, value, emu_partner_lane(flip, width),                   \
+                           "__shfl_xor_sync");                                           \
     }
 EMU_SHUFFLES(int)
 EMU_SHUFFLES(unsigned int)
@@ -96,26 +102,29 @@ EMU_SHUFFLES(float)
 EMU_SHUFFLES(double)
 
 static __forceinline__ unsigned __ballot_sync(unsigned mask, int predicate) {
-    return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__ballot_sync"), mask, 1);
+    return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__ballot_sync"), mask,
+                          1);
 }
 static __forceinline__ int __any_sync(unsigned mask, int predicate) {
-    return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__any_sync"), mask, 1) != 0;
+    return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__any_sync"), mask,
+                          1) != 0;
 }
 static __forceinline__ int __all_sync(unsigned mask, int predicate) {
-    return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__all_sync"), mask, 0) == 0;
+    return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__all_sync"), mask,
+                          0) == 0;
 }
 
-#define EMU_MATCHES(T)                                                                      \
-    static __forceinline__ unsigned __match_any_sync(unsigned mask, T value) {              \
-        unsigned long long bits = emu_to_bits(value);                                       \
-        return emu_lanes_with(emu_warp_exchange(mask, bits, "__match_any_sync"), mask,      \
-                              bits);                                                        \
-    }                                                                                       \
-    static __forceinline__ unsigned __match_all_sync(unsigned mask, T value, int *all) {    \
-        unsigned long long bits = emu_to_bits(value);                                       \
-        *all = emu_lanes_with(emu_warp_exchange(mask, bits, "__match_all_sync"), mask,      \
-                              bits) == mask;                                                \
-        return *all ? mask : 0;                                                             \
+#define EMU_MATCHES(T)                                                                   \
+    static __forceinline__ unsigned __match_any_sync(unsigned mask, T value) {           \
+        unsigned long long bits = emu_to_bits(value);                                    \
+        return emu_lanes_with(emu_warp_exchange(mask, bits, "__match_any_sync"), mask,   \
+                              bits);                                                     \
+    }                                                                                    \
+    static __forceinline__ unsigned __match_all_sync(unsigned mask, T value, int *all) { \
+        unsigned long long bits = emu_to_bits(value);                                    \
+        *all = emu_lanes_with(emu_warp_exchange(mask, bits, "__match_all_sync"), mask,   \
+                              bits) == mask;                                             \
+        return *all ? mask : 0;                                                          \
     }
 EMU_MATCHES(int)
 EMU_MATCHES(unsigned int)
@@ -126,10 +135,10 @@ EMU_MATCHES(unsigned long long)
 EMU_MATCHES(float)
 EMU_MATCHES(double)
 
-#define EMU_REDUCE(name, T, operation)                                                      \
-    static __forceinline__ T name(unsigned mask, T value) {                                 \
-        return emu_fold<T>(emu_warp_exchange(mask, emu_to_bits(value), #name), mask,        \
-                           [](T a, T b) -> T { return operation; });                        \
+#define EMU_REDUCE(name, T, operation)                                                   \
+    static __forceinline__ T name(unsigned mask, T value) {                              \
+        return emu_fold<T>(emu_warp_exchange(mask, emu_to_bits(value), #name), mask,     \
+                           [](T a, T b) -> T { return operation; });                     \
     }
 EMU_REDUCE(__reduce_add_sync, unsigned, a + b)
 EMU_REDUCE(__reduce_add_sync, int, (int)((unsigned)a + (unsigned)b))
@@ -137,13 +146,11 @@ EMU_REDUCE(__reduce_min_sync, unsigned, b < a ? b : a)
 EMU_REDUCE(__reduce_min_sync, int, b < a ? b : a)
 EMU_REDUCE(__reduce_max_sync, unsigned, b > a ? b : a)
 EMU_REDUCE(__reduce_max_sync, int, b > a ? b : a)
-EMU_REDUCE(__reduce_and_sync, unsigned, a & b)
+EMU_REDUCE(__reduce_and_sync, unsigned, a &b)
 EMU_REDUCE(__reduce_or_sync, unsigned, a | b)
 EMU_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
 
-static __forceinline__ unsigned __activemask() {
-    return emu_active_mask();
-}
+static __forceinline__ unsigned __activemask() { return emu_active_mask(); }
 static __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu) {
     emu_warp_sync(mask);
 }

@@ -4,9 +4,10 @@
 
 #include "host_defines.h"
 
-/* A GPU copies a vector in one access, and that access is what the emulator has to see. A C++ compiler is free to
- * split the copy of a plain struct into its members, so each vector whose size the hardware can move at once copies
- * itself through one integer or SIMD value of that size. The constructors give back what the copy constructor takes
+/* A GPU copies a vector in one access, and that access is what the emulator has to see. A
+ * C++ compiler is free to split the copy of a plain struct into its members, so each
+ * vector whose size the hardware can move at once copies itself through one integer or
+ * SIMD value of that size. The constructors give back what the copy constructor takes
  * away: initialisation with braces. */
 #ifdef __cplusplus
 typedef unsigned short emu_unit2 __attribute__((may_alias));
@@ -18,45 +19,57 @@ template <class T> struct emu_in_braces {
     T value;
     constexpr emu_in_braces(T v) : value(v) {}
 };
-#define EMU_ONE_ACCESS(name, bytes)                                                         \
-    name() = default;                                                                       \
-    __attribute__((always_inline)) name(const name &from) {                                 \
-        *reinterpret_cast<emu_unit##bytes *>(this) =                                        \
-            *reinterpret_cast<const emu_unit##bytes *>(&from);                              \
-    }                                                                                       \
-    __attribute__((always_inline)) name &operator=(const name &from) {                      \
-        *reinterpret_cast<emu_unit##bytes *>(this) =                                        \
-            *reinterpret_cast<const emu_unit##bytes *>(&from);                              \
-        return *this;                                                                       \
+#define EMU_ONE_ACCESS(name, bytes)                                                      \
+    name() = default;                                                                    \
+    __attribute__((always_inline)) name(const name &from) {                              \
+        *reinterpret_cast<emu_unit##bytes *>(this) =                                     \
+            *reinterpret_cast<const emu_unit##bytes *>(&from);                           \
+    }                                                                                    \
+    __attribute__((always_inline)) name &operator=(const name &from) {                   \
+        *reinterpret_cast<emu_unit##bytes *>(this) =                                     \
+            *reinterpret_cast<const emu_unit##bytes *>(&from);                           \
+        return *this;                                                                    \
     }
-#define EMU_MEMBERS2(name, T, bytes)                                                        \
-    EMU_ONE_ACCESS(name, bytes)                                                             \
-    constexpr name(emu_in_braces<T> x_) : x(x_.value), y(0) {}                              \
+#define EMU_MEMBERS2(name, T, bytes)                                                     \
+    EMU_ONE_ACCESS(name, bytes)                                                          \
+    constexpr name(emu_in_braces<T> x_) : x(x_.value), y(0) {}                           \
     constexpr name(T x_, T y_) : x(x_), y(y_) {}
-#define EMU_MEMBERS4(name, T, bytes)                                                        \
-    EMU_ONE_ACCESS(name, bytes)                                                             \
-    constexpr name(emu_in_braces<T> x_) : x(x_.value), y(0), z(0), w(0) {}                  \
+#define EMU_MEMBERS4(name, T, bytes)                                                     \
+    EMU_ONE_ACCESS(name, bytes)                                                          \
+    constexpr name(emu_in_braces<T> x_) : x(x_.value), y(0), z(0), w(0) {}               \
     constexpr name(T x_, T y_, T z_ = 0, T w_ = 0) : x(x_), y(y_), z(z_), w(w_) {}
 #else
 #define EMU_MEMBERS2(name, T, bytes)
 #define EMU_MEMBERS4(name, T, bytes)
 #endif
 
-#define EMU_VECTOR1(name, T)                                                                \
-    struct name { T x; };                                                                   \
+#define EMU_VECTOR1(name, T)                                                             \
+    struct name {                                                                        \
+        T x;                                                                             \
+    };                                                                                   \
     typedef struct name name;
-#define EMU_VECTOR2(name, T, bytes)                                                         \
-    struct __align__(bytes) name { T x, y; EMU_MEMBERS2(name, T, bytes) };                  \
+#define EMU_VECTOR2(name, T, bytes)                                                      \
+    struct __align__(bytes) name {                                                       \
+        T x, y;                                                                          \
+        EMU_MEMBERS2(name, T, bytes)                                                     \
+    };                                                                                   \
     typedef struct name name;
-#define EMU_VECTOR3(name, T)                                                                \
-    struct name { T x, y, z; };                                                             \
+#define EMU_VECTOR3(name, T)                                                             \
+    struct name {                                                                        \
+        T x, y, z;                                                                       \
+    };                                                                                   \
     typedef struct name name;
-#define EMU_VECTOR4(name, T, bytes)                                                         \
-    struct __align__(bytes) name { T x, y, z, w; EMU_MEMBERS4(name, T, bytes) };            \
+#define EMU_VECTOR4(name, T, bytes)                                                      \
+    struct __align__(bytes) name {                                                       \
+        T x, y, z, w;                                                                    \
+        EMU_MEMBERS4(name, T, bytes)                                                     \
+    };                                                                                   \
     typedef struct name name;
 /* 32 bytes: more than one access on the hardware too, so a plain struct. */
-#define EMU_VECTOR4_WIDE(name, T)                                                           \
-    struct __align__(16) name { T x, y, z, w; };                                            \
+#define EMU_VECTOR4_WIDE(name, T)                                                        \
+    struct __align__(16) name {                                                          \
+        T x, y, z, w;                                                                    \
+    };                                                                                   \
     typedef struct name name;
 
 EMU_VECTOR1(char1, signed char)
@@ -116,12 +129,21 @@ EMU_VECTOR4_WIDE(double4, double)
 #undef EMU_VECTOR4
 #undef EMU_VECTOR4_WIDE
 
+#ifdef __cplusplus
+/* The type of blockDim and gridDim (device_launch_parameters.h). */
+struct emu_extent {
+    unsigned int x, y, z;
+    operator uint3() const { return uint3{x, y, z}; }
+};
+#endif
+
 struct dim3 {
     unsigned int x, y, z;
 #ifdef __cplusplus
     constexpr dim3(unsigned int x_ = 1, unsigned int y_ = 1, unsigned int z_ = 1)
         : x(x_), y(y_), z(z_) {}
     constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
+    constexpr dim3(emu_extent v) : x(v.x), y(v.y), z(v.z) {}
     constexpr operator uint3() const { return uint3{x, y, z}; }
 #endif
 };

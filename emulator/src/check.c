@@ -125,7 +125,8 @@ static void shared_word(char *address, uint8_t bytes, enum emu_access kind, cons
         if (word->bytes_in_flight & bytes)
             emu_fault(pc, "asynchronous copy not waited for: %s is read while a copy into it may still be on its way "
                           "(a missing __pipeline_wait_prior()?)", what);
-        emu_fault(pc, "uninitialised shared memory: %s is read and no thread of this block has written it", what);
+        emu_fault(pc, "uninitialised shared memory: %s is read and no thread of this block has written it "
+                      "(is a __syncthreads() missing, or a part of the array never loaded?)", what);
     }
     if (unordered(&word->write, &now)) {
         if (kind != WRITE || word->write.atomic)

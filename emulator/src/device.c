@@ -1,4 +1,5 @@
-/* Which GPU is emulated: what its cards' data sheets and cudaGetDeviceProperties say, and how many blocks fit on an SM. */
+/* Which GPU is emulated: what its cards' data sheets and cudaGetDeviceProperties say, and how many
+ * blocks fit on an SM. */
 #include "emulator.h"
 
 #include <stdio.h>
@@ -11,31 +12,36 @@
 static const struct card {
     const char *key, *name;
     int major, minor, sms, threads_per_sm, blocks_per_sm;
-    size_t shared_per_sm, l2, memory;
-    int clock_khz, memory_clock_khz, bus_bits, copy_engines, ecc;
+    size_t shared_kb_per_sm, l2_kb, memory_mb;
+    int clock_mhz, memory_clock_mhz, bus_bits, copy_engines, ecc;
 } CARDS[] = {
-    {"t4", "Tesla T4", 7, 5, 40, 1024, 16, 64 * KB, 4 * MB, 15110 * MB, 1590000, 5001000, 256, 3, 1},
-    {"rtx3090", "NVIDIA GeForce RTX 3090", 8, 6, 82, 1536, 16, 100 * KB, 6 * MB, 24260 * MB, 1695000, 9751000, 384, 2, 0},
-    {"a6000", "NVIDIA RTX A6000", 8, 6, 84, 1536, 16, 100 * KB, 6 * MB, 48677 * MB, 1800000, 8001000, 384, 2, 0},
-    {"a100", "NVIDIA A100-SXM4-80GB", 8, 0, 108, 2048, 32, 164 * KB, 40 * MB, 81154 * MB, 1410000, 1593000, 5120, 3, 1},
-    {"rtx4090", "NVIDIA GeForce RTX 4090", 8, 9, 128, 1536, 24, 100 * KB, 72 * MB, 24210 * MB, 2520000, 10501000, 384, 2, 0},
-    {"h100", "NVIDIA H100 80GB HBM3", 9, 0, 132, 2048, 32, 228 * KB, 50 * MB, 81079 * MB, 1980000, 2619000, 5120, 3, 1},
-    {"h200", "NVIDIA H200", 9, 0, 132, 2048, 32, 228 * KB, 60 * MB, 143156 * MB, 1980000, 3201000, 6144, 3, 1},
-    {"b200", "NVIDIA B200", 10, 0, 148, 2048, 32, 228 * KB, 129536 * KB, 182630 * MB, 1965000, 3996000, 7680, 4, 1},
+    {"t4", "Tesla T4", 7, 5, 40, 1024, 16, 64, 4096, 15110, 1590, 5001, 256, 3, 1},
+    {"rtx3090", "NVIDIA GeForce RTX 3090", 8, 6, 82, 1536, 16, 100, 6144, 24260, 1695, 9751, 384, 2,
+     0},
+    {"a6000", "NVIDIA RTX A6000", 8, 6, 84, 1536, 16, 100, 6144, 48677, 1800, 8001, 384, 2, 0},
+    {"a100", "NVIDIA A100-SXM4-80GB", 8, 0, 108, 2048, 32, 164, 40960, 81154, 1410, 1593, 5120, 3,
+     1},
+    {"rtx4090", "NVIDIA GeForce RTX 4090", 8, 9, 128, 1536, 24, 100, 73728, 24210, 2520, 10501, 384,
+     2, 0},
+    {"h100", "NVIDIA H100 80GB HBM3", 9, 0, 132, 2048, 32, 228, 51200, 81079, 1980, 2619, 5120, 3,
+     1},
+    {"h200", "NVIDIA H200", 9, 0, 132, 2048, 32, 228, 61440, 143156, 1980, 3201, 6144, 3, 1},
+    {"b200", "NVIDIA B200", 10, 0, 148, 2048, 32, 228, 129536, 182630, 1965, 3996, 7680, 4, 1},
 };
 enum { CARD_COUNT = sizeof CARDS / sizeof CARDS[0] };
 
 static void describe(struct emu_gpu *gpu, const struct card *card)
 {
-    /* From compute capability 8.0 on, the system takes 1 KB of shared memory for itself in every block. */
+    /* From compute capability 8.0 on, the system takes 1 KB of shared memory for itself in every
+     * block. */
     size_t reserved = card->major >= 8 ? 1 * KB : 0;
     gpu->key = card->key;
-    gpu->clock_khz = card->clock_khz;
+    gpu->clock_khz = card->clock_mhz * 1000;
     gpu->prop = (struct cudaDeviceProp){
-        .totalGlobalMem = card->memory,
+        .totalGlobalMem = card->memory_mb * MB,
         .sharedMemPerBlock = 48 * KB,
-        .sharedMemPerMultiprocessor = card->shared_per_sm,
-        .sharedMemPerBlockOptin = card->shared_per_sm - reserved,
+        .sharedMemPerMultiprocessor = card->shared_kb_per_sm * KB,
+        .sharedMemPerBlockOptin = card->shared_kb_per_sm * KB - reserved,
         .reservedSharedMemPerBlock = reserved,
         .regsPerBlock = 65536,
         .regsPerMultiprocessor = 65536,
@@ -50,10 +56,10 @@ static void describe(struct emu_gpu *gpu, const struct card *card)
         .major = card->major,
         .minor = card->minor,
         .multiProcessorCount = card->sms,
-        .l2CacheSize = (int)card->l2,
+        .l2CacheSize = (int)(card->l2_kb * KB),
         .memoryBusWidth = card->bus_bits,
-        .clockRate = card->clock_khz,
-        .memoryClockRate = card->memory_clock_khz,
+        .clockRate = card->clock_mhz * 1000,
+        .memoryClockRate = card->memory_clock_mhz * 1000,
         .ECCEnabled = card->ecc,
         .asyncEngineCount = card->copy_engines,
         .deviceOverlap = 1,
@@ -103,16 +109,19 @@ static size_t round_up(size_t value, size_t step)
     return (value + step - 1) / step * step;
 }
 
-struct emu_occupancy emu_occupancy(unsigned threads_per_block, unsigned registers_per_thread, size_t shared)
+struct emu_occupancy emu_occupancy(unsigned threads_per_block, unsigned registers_per_thread,
+                                   size_t shared)
 {
-    /* An SM is four parts with their own registers; a warp stays in one part and takes registers in steps of 256. */
+    /* An SM is four parts with their own registers; a warp stays in one part and takes registers in
+     * steps of 256. */
     enum { WARP = 32, PARTS = 4, REGISTER_STEP = 256, MAX_REGISTERS = 255 };
     const struct cudaDeviceProp *gpu = &emu_gpu()->prop;
     struct emu_occupancy o = {.max_warps = (unsigned)(gpu->maxThreadsPerMultiProcessor / WARP),
                               .by_blocks = (unsigned)gpu->maxBlocksPerMultiProcessor};
 
     unsigned warps = (threads_per_block + WARP - 1) / WARP;
-    if (warps > 0 && threads_per_block <= (unsigned)gpu->maxThreadsPerBlock) o.by_warps = o.max_warps / warps;
+    if (warps > 0 && threads_per_block <= (unsigned)gpu->maxThreadsPerBlock)
+        o.by_warps = o.max_warps / warps;
 
     size_t per_warp = round_up((size_t)registers_per_thread * WARP, REGISTER_STEP);
     if (per_warp == 0)

@@ -51,6 +51,8 @@ extern char *emu_memory_base;
 extern size_t emu_memory_reserved;
 /* The allocation that holds p, or the last one that begins before p, or NULL. */
 const struct emu_allocation *emu_find_allocation(const void *p);
+/* Whether all of it lies in one allocation (or device variable) that the GPU can reach; true for 0 bytes. */
+bool emu_is_device_range(const void *p, size_t bytes);
 void emu_free_everything(void); /* cudaDeviceReset */
 /* Reports allocations that were never freed; returns how many. */
 int emu_report_leaks(void);

@@ -1,5 +1,5 @@
-/* The rest of the cuda* calls: errors, the device, functions' attributes, streams, events. All work is done by the time a
- * call returns, so a stream is only a name and an event only a moment. */
+/* The rest of the cuda* calls: errors, the device, functions' attributes, streams, events. All work
+ * is done by the time a call returns, so a stream is only a name and an event only a moment. */
 #include "emulator.h"
 
 #include <assert.h>
@@ -47,8 +47,9 @@ static const char UNKNOWN_ERROR[] = "unrecognized error code";
 const char *cudaGetErrorName(cudaError_t error)
 {
     switch (error) {
-#define EMU_ERROR(name, value, text) \
-    case name: return #name;
+#define EMU_ERROR(name, value, text)                                                               \
+    case name:                                                                                     \
+        return #name;
 #include "emulator_errors.h"
 #undef EMU_ERROR
     }
@@ -58,8 +59,9 @@ const char *cudaGetErrorName(cudaError_t error)
 const char *cudaGetErrorString(cudaError_t error)
 {
     switch (error) {
-#define EMU_ERROR(name, value, text) \
-    case name: return text;
+#define EMU_ERROR(name, value, text)                                                               \
+    case name:                                                                                     \
+        return text;
 #include "emulator_errors.h"
 #undef EMU_ERROR
     }
@@ -139,7 +141,9 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int dev
     case cudaDevAttrStreamPrioritiesSupported: *value = p->streamPrioritiesSupported; break;
     case cudaDevAttrGlobalL1CacheSupported: *value = p->globalL1CacheSupported; break;
     case cudaDevAttrLocalL1CacheSupported: *value = p->localL1CacheSupported; break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: *value = (int)p->sharedMemPerMultiprocessor; break;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+        *value = (int)p->sharedMemPerMultiprocessor;
+        break;
     case cudaDevAttrMaxRegistersPerMultiprocessor: *value = p->regsPerMultiprocessor; break;
     case cudaDevAttrManagedMemory: *value = p->managedMemory; break;
     case cudaDevAttrIsMultiGpuBoard: *value = p->isMultiGpuBoard; break;
@@ -225,7 +229,8 @@ cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
 
 cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
 {
-    return set((unsigned)config <= cudaSharedMemBankSizeEightByte ? cudaSuccess : cudaErrorInvalidValue);
+    return set((unsigned)config <= cudaSharedMemBankSizeEightByte ? cudaSuccess
+                                                                  : cudaErrorInvalidValue);
 }
 
 enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };
@@ -261,10 +266,12 @@ cudaError_t cudaProfilerStop(void)
 
 /* ---- kernels ---- */
 
-static struct function {
+/* The kernels whose limit was raised or lowered. */
+struct function {
     const void *kernel;
     size_t dynamic_shared;
-} *functions; /* those whose limit was raised or lowered */
+};
+static struct function *functions;
 static size_t function_count;
 
 static struct function *find_function(const void *kernel)
@@ -286,7 +293,8 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
     if (attr == cudaFuncAttributePreferredSharedMemoryCarveout)
         return set(value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue);
     if (attr != cudaFuncAttributeMaxDynamicSharedMemorySize) return set(cudaErrorInvalidValue);
-    if (value < 0 || (size_t)value > emu_gpu()->prop.sharedMemPerBlockOptin) return set(cudaErrorInvalidValue);
+    if (value < 0 || (size_t)value > emu_gpu()->prop.sharedMemPerBlockOptin)
+        return set(cudaErrorInvalidValue);
     struct function *f = find_function(kernel);
     if (!f) {
         struct function *grown = realloc(functions, (function_count + 1) * sizeof *functions);
@@ -305,29 +313,33 @@ cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config
     return cudaDeviceSetCacheConfig(config);
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *kernel, int block_size,
-                                                                   size_t dynamic_shared, unsigned int flags)
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *kernel,
+                                                                   int block_size,
+                                                                   size_t dynamic_shared,
+                                                                   unsigned int flags)
 {
     enum { ASSUMED_REGISTERS = 32 };
-    if (!blocks || block_size <= 0 || flags > cudaOccupancyDisableCachingOverride) return set(cudaErrorInvalidValue);
+    if (!blocks || block_size <= 0 || flags > cudaOccupancyDisableCachingOverride)
+        return set(cudaErrorInvalidValue);
     if (!kernel) return set(cudaErrorInvalidDeviceFunction);
     *blocks = 0;
     if (dynamic_shared <= emu_dynamic_shared_limit(kernel))
-        *blocks = (int)emu_occupancy((unsigned)block_size, ASSUMED_REGISTERS, dynamic_shared).blocks;
+        *blocks =
+            (int)emu_occupancy((unsigned)block_size, ASSUMED_REGISTERS, dynamic_shared).blocks;
     return cudaSuccess;
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int block_size,
-                                                          size_t dynamic_shared)
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
+                                                          int block_size, size_t dynamic_shared)
 {
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, kernel, block_size, dynamic_shared,
-                                                                  cudaOccupancyDefault);
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks, kernel, block_size, dynamic_shared, cudaOccupancyDefault);
 }
 
 /* ---- streams and events ---- */
 
-/* Streams and events are handed out as addresses, so a handle is tried against the list of those that exist before it is
- * followed. */
+/* Streams and events are handed out as addresses, so a handle is tried against the list of those
+ * that exist before it is followed. */
 struct handle {
     struct handle *next;
 };
@@ -368,7 +380,8 @@ static bool destroy(struct handle **list, void *handle)
 
 static bool is_stream(cudaStream_t stream)
 {
-    return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread || *find(&streams, stream);
+    return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
+           *find(&streams, stream);
 }
 
 static bool is_event(cudaEvent_t event)
@@ -415,8 +428,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     return set(is_stream(stream) && is_event(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *user_data,
-                                  unsigned int flags)
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
+                                  void *user_data, unsigned int flags)
 {
     if (!callback || flags != 0) return set(cudaErrorInvalidValue);
     if (!is_stream(stream)) return set(cudaErrorInvalidResourceHandle);
@@ -476,7 +489,8 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 {
     if (!milliseconds) return set(cudaErrorInvalidValue);
     if (!is_event(start) || !is_event(end)) return set(cudaErrorInvalidResourceHandle);
-    if ((start->flags | end->flags) & cudaEventDisableTiming) return set(cudaErrorInvalidResourceHandle);
+    if ((start->flags | end->flags) & cudaEventDisableTiming)
+        return set(cudaErrorInvalidResourceHandle);
     if (!start->recorded || !end->recorded) return set(cudaErrorInvalidResourceHandle);
     double seconds = (double)(end->when.tv_sec - start->when.tv_sec);
     double nanoseconds = (double)(end->when.tv_nsec - start->when.tv_nsec);
@@ -498,7 +512,8 @@ void __trap(void)
 }
 
 /* assert() ends here. On the host it does what the C library's does. */
-void __assert_fail(const char *expression, const char *file, unsigned int line, const char *function)
+void __assert_fail(const char *expression, const char *file, unsigned int line,
+                   const char *function)
 {
     if (emu_in_kernel()) {
         char what[512];
@@ -506,7 +521,8 @@ void __assert_fail(const char *expression, const char *file, unsigned int line, 
         emu_trap(__builtin_return_address(0), what);
     }
     fflush(stdout);
-    fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function ? function : "?", expression);
+    fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function ? function : "?",
+            expression);
     abort();
 }
 

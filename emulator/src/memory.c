@@ -1,7 +1,9 @@
-/* Device memory: one reserved range of addresses; every allocation lies in it between pages that nobody may touch.
+/* Device memory: one reserved range of addresses; every allocation lies in it between pages that
+ * nobody may touch.
  *
- * Pinned and managed memory lie there too, as kernels can use both. Addresses are handed out in rising order and
- * a freed allocation becomes inaccessible again; its addresses come back only when the range has been used up. */
+ * Pinned and managed memory lie there too, as kernels can use both. Addresses are handed out in
+ * rising order and a freed allocation becomes inaccessible again; its addresses come back only when
+ * the range has been used up. */
 #include "emulator.h"
 
 #include <stdio.h>
@@ -26,7 +28,8 @@ static unsigned allocations_made;
 
 /* ---- what fits ---- */
 
-/* The number behind `name` in a file of "name value" lines, or the file's first number if name is NULL. */
+/* The number behind `name` in a file of "name value" lines, or the file's first number if name is
+ * NULL. */
 static bool read_number(const char *path, const char *name, size_t *value)
 {
     FILE *file = fopen(path, "r");
@@ -35,16 +38,18 @@ static bool read_number(const char *path, const char *name, size_t *value)
     bool found = false;
     size_t length = name ? strlen(name) : 0;
     while (!found && fgets(line, sizeof line, file))
-        found = (!name || strncmp(line, name, length) == 0) && sscanf(line + length, "%zu", value) == 1;
+        found =
+            (!name || strncmp(line, name, length) == 0) && sscanf(line + length, "%zu", value) == 1;
     fclose(file);
     return found;
 }
 
-/* What a control group (a container's limit) leaves, given its limit, usage and statistics files. */
+/* What a control group (a container's limit) leaves: its limit, usage and statistics files. */
 static size_t left_in_group(const char *limit_path, const char *usage_path, const char *stat_path)
 {
     size_t limit, usage, reclaimable = 0;
-    if (!read_number(limit_path, NULL, &limit) || !read_number(usage_path, NULL, &usage)) return SIZE_MAX;
+    if (!read_number(limit_path, NULL, &limit) || !read_number(usage_path, NULL, &usage))
+        return SIZE_MAX;
     read_number(stat_path, "inactive_file ", &reclaimable);
     usage -= reclaimable < usage ? reclaimable : usage;
     return limit > usage ? limit - usage : 0;
@@ -58,7 +63,8 @@ static size_t host_available(void)
     size_t v2 = left_in_group("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current",
                               "/sys/fs/cgroup/memory.stat");
     size_t v1 = left_in_group("/sys/fs/cgroup/memory/memory.limit_in_bytes",
-                              "/sys/fs/cgroup/memory/memory.usage_in_bytes", "/sys/fs/cgroup/memory/memory.stat");
+                              "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+                              "/sys/fs/cgroup/memory/memory.stat");
     if (v2 < least) least = v2;
     if (v1 < least) least = v1;
     return least;
@@ -68,7 +74,8 @@ static bool fits(size_t bytes, enum cudaMemoryType type)
 {
     enum { WORTH_ASKING = 1 << 20 };
     size_t spare = (size_t)64 << 20; /* for everything else the machine does */
-    if (type != cudaMemoryTypeHost && bytes > emu_gpu()->prop.totalGlobalMem - device_bytes) return false;
+    if (type != cudaMemoryTypeHost && bytes > emu_gpu()->prop.totalGlobalMem - device_bytes)
+        return false;
     if (bytes < WORTH_ASKING) return true;
     size_t available = host_available();
     return available > spare && bytes <= available - spare;
@@ -91,7 +98,8 @@ static size_t whole_pages(size_t bytes)
 static bool reserve(void)
 {
     for (size_t bytes = (size_t)1 << 40; bytes >= (size_t)1 << 28; bytes /= 2) {
-        void *base = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *base =
+            mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base == MAP_FAILED) continue;
         emu_memory_base = next_address = base;
         emu_memory_reserved = bytes;
@@ -120,8 +128,8 @@ static char *end_of(const struct emu_allocation *a)
     return a->base + whole_pages(a->bytes) + page_size();
 }
 
-/* An address with `bytes` free bytes behind it: past all addresses given so far, or else in the first gap that is wide
- * enough. NULL if there is none. */
+/* An address with `bytes` free bytes behind it: past all addresses given so far, or else in the
+ * first gap that is wide enough. NULL if there is none. */
 static char *find_place(size_t bytes)
 {
     char *end = emu_memory_base + emu_memory_reserved;
@@ -135,7 +143,8 @@ static char *find_place(size_t bytes)
 }
 
 /* Fresh memory holds no useful value on a GPU; here it holds NaNs, so that reading it shows. */
-static cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType type, const char *call, const void *pc)
+static cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType type,
+                            const char *call, const void *pc)
 {
     if (!pointer) return cudaErrorInvalidValue;
     *pointer = NULL;
@@ -153,7 +162,8 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType ty
         live = grown;
         live_capacity = capacity;
     }
-    if (mprotect(base, whole_pages(bytes), PROT_READ | PROT_WRITE) != 0) return cudaErrorMemoryAllocation;
+    if (mprotect(base, whole_pages(bytes), PROT_READ | PROT_WRITE) != 0)
+        return cudaErrorMemoryAllocation;
     memset(base, 0xff, bytes);
 
     size_t at = count_up_to(base);
@@ -209,7 +219,8 @@ bool emu_is_pinned(const void *p)
     return a && a->type == cudaMemoryTypeHost;
 }
 
-/* The linker makes these two for a section whose name is an identifier; without such a section they are NULL. */
+/* The linker makes these two for a section whose name is an identifier; without such a section they
+ * are NULL. */
 extern char __start_emu_device[] __attribute__((weak, visibility("hidden")));
 extern char __stop_emu_device[] __attribute__((weak, visibility("hidden")));
 
@@ -237,7 +248,9 @@ unsigned __isGlobal(const void *p)
 
 size_t __cvta_generic_to_shared(const void *p)
 {
-    if (!is_shared(p)) emu_fault(__builtin_return_address(0), "__cvta_generic_to_shared: %p is not in shared memory", p);
+    if (!is_shared(p))
+        emu_fault(__builtin_return_address(0),
+                  "__cvta_generic_to_shared: %p is not in shared memory", p);
     return (size_t)((const char *)p - emu_dynamic_shared);
 }
 
@@ -256,8 +269,8 @@ int emu_report_leaks(void)
         }
         if (first != i) continue; /* one line for each place in the source */
         struct emu_place place = emu_source_of(a->pc);
-        fprintf(stderr, "FAULT memory leak: %zu bytes in %zu allocation%s never freed\n", bytes, count,
-                count == 1 ? "" : "s");
+        fprintf(stderr, "FAULT memory leak: %zu bytes in %zu allocation%s never freed\n", bytes,
+                count, count == 1 ? "" : "s");
         fprintf(stderr, "  %s at %s:%d: %s\n", a->call, place.file, place.line, place.text);
     }
     return (int)live_count;
@@ -272,8 +285,8 @@ static void at_exit(int status, void *unused)
     _exit(1);
 }
 
-/* Registered before anything of the program runs, so called after all of it: destructors of the program's global
- * objects have freed what they hold by then. */
+/* Registered before anything of the program runs, so called after all of it: destructors of the
+ * program's global objects have freed what they hold by then. */
 __attribute__((constructor(101))) static void watch_exit(void)
 {
     on_exit(at_exit, NULL);
@@ -311,7 +324,8 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t 
 
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned int flags)
 {
-    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) return set(cudaErrorInvalidValue);
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
+        return set(cudaErrorInvalidValue);
     if (bytes == 0) return set(cudaErrorInvalidValue);
     return set(allocate(pointer, bytes, cudaMemoryTypeManaged, "cudaMallocManaged", CALLER));
 }
@@ -367,7 +381,8 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     if (!attributes) return set(cudaErrorInvalidValue);
     const struct emu_allocation *a = allocation_of(pointer);
     bool variable = emu_is_device_variable(pointer);
-    *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered, .device = cudaInvalidDeviceId};
+    *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered,
+                                                 .device = cudaInvalidDeviceId};
     attributes->hostPointer = (void *)pointer;
     if (!a && !variable) return set(cudaSuccess);
     attributes->type = variable ? cudaMemoryTypeDevice : a->type;
@@ -381,30 +396,38 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
 
 enum side { HOST_SIDE = 1, DEVICE_SIDE = 2 };
 
-/* Where [p, p + bytes) lies, as a set: ordinary memory is the host's, cudaMalloc's the device's, pinned and managed memory both
- * sides'. 0 if the range runs out of its allocation. */
+/* Where [p, p + bytes) lies, as a set: ordinary memory is the host's, cudaMalloc's the device's,
+ * pinned and managed memory both sides'. 0 if the range runs out of its allocation. */
 static unsigned sides(const void *p, size_t bytes)
 {
     const char *first = p;
     if (!p) return 0;
-    if (emu_memory_base && first >= emu_memory_base && first < emu_memory_base + emu_memory_reserved) {
+    if (emu_memory_base && first >= emu_memory_base &&
+        first < emu_memory_base + emu_memory_reserved) {
         const struct emu_allocation *a = allocation_of(p);
         if (!a || bytes > a->bytes - (size_t)(first - a->base)) return 0;
         return a->type == cudaMemoryTypeDevice ? DEVICE_SIDE : HOST_SIDE | DEVICE_SIDE;
     }
-    if (emu_is_device_variable(p)) return bytes <= (size_t)(__stop_emu_device - first) ? HOST_SIDE | DEVICE_SIDE : 0;
+    if (emu_is_device_variable(p))
+        return bytes <= (size_t)(__stop_emu_device - first) ? HOST_SIDE | DEVICE_SIDE : 0;
     return HOST_SIDE;
 }
 
-/* The bytes that `height` rows of `width` bytes span, one row every `pitch` bytes; SIZE_MAX if beyond counting. */
+bool emu_is_device_range(const void *p, size_t bytes)
+{
+    return bytes == 0 || (sides(p, bytes) & DEVICE_SIDE);
+}
+
+/* The bytes that `height` rows of `width` bytes span, one row every `pitch` bytes; SIZE_MAX if
+ * beyond counting. */
 static size_t span(size_t pitch, size_t width, size_t height)
 {
     if (height > 1 && pitch > (SIZE_MAX - width) / (height - 1)) return SIZE_MAX;
     return pitch * (height - 1) + width;
 }
 
-static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from_pitch, size_t width, size_t height,
-                        enum cudaMemcpyKind kind)
+static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from_pitch,
+                        size_t width, size_t height, enum cudaMemcpyKind kind)
 {
     if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
     if (width == 0 || height == 0) return cudaSuccess;
@@ -418,7 +441,8 @@ static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from
         from_side &= from_device ? DEVICE_SIDE : HOST_SIDE;
     }
     if (!to_side || !from_side) return cudaErrorInvalidValue;
-    for (size_t row = 0; row < height; row++) memmove(to + row * to_pitch, from + row * from_pitch, width);
+    for (size_t row = 0; row < height; row++)
+        memmove(to + row * to_pitch, from + row * from_pitch, width);
     return cudaSuccess;
 }
 
@@ -427,20 +451,22 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
     return set(copy(to, bytes, from, bytes, bytes, 1, kind));
 }
 
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t stream)
 {
     (void)stream;
     return cudaMemcpy(to, from, bytes, kind);
 }
 
-cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-                         enum cudaMemcpyKind kind)
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                         size_t width, size_t height, enum cudaMemcpyKind kind)
 {
     return set(copy(to, to_pitch, from, from_pitch, width, height, kind));
 }
 
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                              size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, enum cudaMemcpyKind kind,
+                              cudaStream_t stream)
 {
     (void)stream;
     return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
@@ -458,21 +484,24 @@ cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t byte
                                enum cudaMemcpyKind kind)
 {
     if (!emu_is_device_variable(symbol)) return set(cudaErrorInvalidSymbol);
-    if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost) return set(cudaErrorInvalidMemcpyDirection);
+    if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
+        return set(cudaErrorInvalidMemcpyDirection);
     return cudaMemcpy((char *)symbol + offset, from, bytes, kind);
 }
 
-cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset,
-                                    enum cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
+                                    size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     (void)stream;
     return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
 }
 
-cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, enum cudaMemcpyKind kind)
+cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
+                                 enum cudaMemcpyKind kind)
 {
     if (!emu_is_device_variable(symbol)) return set(cudaErrorInvalidSymbol);
-    if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost) return set(cudaErrorInvalidMemcpyDirection);
+    if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
+        return set(cudaErrorInvalidMemcpyDirection);
     return cudaMemcpy(to, (const char *)symbol + offset, bytes, kind);
 }
 
@@ -487,12 +516,14 @@ cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, s
 {
     if (width == 0 || height == 0) return set(cudaSuccess);
     if (height > 1 && width > pitch) return set(cudaErrorInvalidPitchValue);
-    if (!(sides(pointer, span(pitch, width, height)) & DEVICE_SIDE)) return set(cudaErrorInvalidValue);
+    if (!(sides(pointer, span(pitch, width, height)) & DEVICE_SIDE))
+        return set(cudaErrorInvalidValue);
     for (size_t row = 0; row < height; row++) memset((char *)pointer + row * pitch, value, width);
     return set(cudaSuccess);
 }
 
-cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
+cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream)
 {
     (void)stream;
     return cudaMemset2D(pointer, pitch, value, width, height);
@@ -517,8 +548,8 @@ static cudaError_t managed_hint(const void *pointer, size_t bytes)
     return set(bytes > 0 && inside ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, struct cudaMemLocation location, unsigned int flags,
-                                 cudaStream_t stream)
+cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, struct cudaMemLocation location,
+                                 unsigned int flags, cudaStream_t stream)
 {
     (void)location;
     (void)stream;

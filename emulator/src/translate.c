@@ -1,10 +1,12 @@
 /* The source translator: a tokenizer, and edits to single tokens.
  *
- * Nothing is moved. An edit replaces a token's text or adds text before or after it; white space and line markers stay
- * where they are. That is what keeps every line number right, however the pieces of a launch are spread over lines.
+ * Nothing is moved. An edit replaces a token's text or adds text before or after it; white space
+ * and line markers stay where they are. That is what keeps every line number right, however the
+ * pieces of a launch are spread over lines. Columns are restored behind each edit.
  *
- * What the rewrites need of C++ is little: brackets that match, where a declaration begins, and which
- * functions are kernels. They read that from the tokens; the compiler that follows does the rest. */
+ * What the rewrites need of C++ is little: brackets that match, where a declaration begins, and
+ * which functions are kernels. They read that from the tokens; the compiler that follows does the
+ * rest. */
 #include "translate.h"
 
 #include <ctype.h>
@@ -21,18 +23,20 @@ struct token {
     unsigned length;
     int line;
     const char *file;
-    bool system; /* from a system header, or from a macro that one defines */
-    bool device; /* inside the body of a __device__ or __global__ function */
-    int match;   /* the bracket that belongs to this one, -1 if none */
+    bool system;             /* from a system header, or from a macro that one defines */
+    bool device;             /* inside the body of a __device__ or __global__ function */
+    int match;               /* the bracket that belongs to this one, -1 if none */
     const char *replacement; /* NULL: as it is */
     char *before, *after;    /* text to add, NULL if none */
 };
 
-/* A __global__ function declaration, to know at a launch whether the kernel's name denotes one function. */
+/* A __global__ function declaration, to know at a launch whether the kernel's name denotes one
+ * function. */
 struct kernel {
     char *name, *scope, *parameters;
     int template_parameters; /* -1: not a template */
     bool variadic, defaults;
+    bool defined; /* here is its body, and it has a name that the end of the file can use */
 };
 
 enum scope_kind { NAMESPACE, CLASS, BLOCK };
@@ -48,8 +52,6 @@ struct translation {
     int count, capacity;
     struct kernel *kernels;
     int kernel_count;
-    char **externs; /* names of device variables declared extern */
-    int extern_count;
     struct scope *scopes;
     int scope_count;
     char *path; /* the namespaces we are in: "a::b::" */
@@ -85,15 +87,24 @@ static char *format(struct translation *t, const char *pattern, ...)
     return s;
 }
 
+/* In the form of the compilers, the line itself included. */
 static void error(struct translation *t, int i, const char *message)
 {
-    fprintf(stderr, "%s:%d: error: %s\n", t->tokens[i].file, t->tokens[i].line, message);
+    const struct token *token = &t->tokens[i];
+    const char *start = token->text, *end = token->text;
+    while (start > t->text && start[-1] != '\n') start--;
+    while (end < t->end && *end != '\n') end++;
+    fprintf(stderr, "%s:%d: error: %s\n%5d | %.*s\n", token->file, token->line, message,
+            token->line, (int)(end - start), start);
     t->errors++;
 }
 
-/* ---- tokens ---------------------------------------------------------------------------------------------- */
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
-static bool starts_word(char c) { return isalpha((unsigned char)c) || c == '_' || c == '$' || (c & 0x80); }
+static bool starts_word(char c)
+{
+    return isalpha((unsigned char)c) || c == '_' || c == '$' || (c & 0x80);
+}
 static bool in_word(char c) { return starts_word(c) || isdigit((unsigned char)c); }
 
 static const char *end_of_quoted(const char *p, const char *end)
@@ -110,7 +121,8 @@ static const char *end_of_raw(const char *p, const char *end)
     if (!open) return end;
     size_t length = (size_t)(open - p - 1);
     for (const char *q = open; q + length + 1 < end; q++)
-        if (*q == ')' && memcmp(q + 1, p + 1, length) == 0 && q[length + 1] == '"') return q + length + 2;
+        if (*q == ')' && memcmp(q + 1, p + 1, length) == 0 && q[length + 1] == '"')
+            return q + length + 2;
     return end;
 }
 
@@ -125,11 +137,13 @@ static const char *end_of_number(const char *p, const char *end)
     return p;
 }
 
-/* < and > are always single: whether >> closes two template argument lists is not the tokenizer's to say. */
+/* < and > are always single: whether >> closes two template argument lists is not the tokenizer's
+ * to say. */
 static const char *end_of_punctuation(const char *p, const char *end)
 {
-    static const char *const longer[] = {"...", "->*", "::", "->", ".*", "==", "!=", "<=", ">=", "&&",
-                                         "||",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^=", "++", "--"};
+    static const char *const longer[] = {
+        "...", "->*", "::", "->", ".*", "==", "!=", "<=", ">=", "&&", "||",
+        "+=",  "-=",  "*=", "/=", "%=", "&=", "|=", "^=", "++", "--"};
     for (size_t i = 0; i < sizeof longer / sizeof *longer; i++) {
         size_t length = strlen(longer[i]);
         if ((size_t)(end - p) >= length && memcmp(p, longer[i], length) == 0) return p + length;
@@ -138,8 +152,8 @@ static const char *end_of_punctuation(const char *p, const char *end)
 }
 
 /* `# 12 "file.cu" 1 3`: sets the place of the line that follows. */
-static void read_marker(struct translation *t, const char *p, const char *end, const char **file, int *line,
-                        bool *system)
+static void read_marker(struct translation *t, const char *p, const char *end, const char **file,
+                        int *line, bool *system)
 {
     char *rest;
     p++;
@@ -199,11 +213,13 @@ static void tokenize(struct translation *t)
             while (p < end && in_word(*p)) p++;
             token->kind = WORD;
             /* A string's or character's prefix sticks to it: L"", u8"", R"()", LR"()". */
-            if (p < end && (*p == '"' || *p == '\'') && p - start <= 3 && strspn(start, "LuU8R") == (size_t)(p - start)) {
+            if (p < end && (*p == '"' || *p == '\'') && p - start <= 3 &&
+                strspn(start, "LuU8R") == (size_t)(p - start)) {
                 token->kind = *p == '"' ? STRING : CHARACTER;
                 p = p[-1] == 'R' && *p == '"' ? end_of_raw(p, end) : end_of_quoted(p, end);
             }
-        } else if (isdigit((unsigned char)*p) || (*p == '.' && p + 1 < end && isdigit((unsigned char)p[1]))) {
+        } else if (isdigit((unsigned char)*p) ||
+                   (*p == '.' && p + 1 < end && isdigit((unsigned char)p[1]))) {
             token->kind = NUMBER;
             p = end_of_number(p, end);
         } else if (*p == '"' || *p == '\'') {
@@ -228,19 +244,25 @@ static void tokenize(struct translation *t)
 
 static bool is(const struct translation *t, int i, const char *text)
 {
+    if (i < 0) return false;
     const struct token *token = &t->tokens[i];
-    return i >= 0 && token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
+    return token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
 }
 
 static bool is_one_of(const struct translation *t, int i, const char *words)
 {
+    if (i < 0) return false;
     const struct token *token = &t->tokens[i];
     for (const char *p = words; *p; p += strcspn(p, " "), p += strspn(p, " "))
-        if (strcspn(p, " ") == token->length && memcmp(p, token->text, token->length) == 0) return true;
+        if (strcspn(p, " ") == token->length && memcmp(p, token->text, token->length) == 0)
+            return true;
     return false;
 }
 
-static bool is_word(const struct translation *t, int i) { return t->tokens[i].kind == WORD; }
+static bool is_word(const struct translation *t, int i)
+{
+    return i >= 0 && t->tokens[i].kind == WORD;
+}
 
 static int next(const struct translation *t, int i)
 {
@@ -266,7 +288,8 @@ static void match_brackets(struct translation *t)
         if (c == '(' || c == '[' || c == '{') open[depth++] = i;
         if (c != ')' && c != ']' && c != '}') continue;
         char wanted = c == ')' ? '(' : c == ']' ? '[' : '{';
-        if (depth == 0 || *t->tokens[open[depth - 1]].text != wanted) continue; /* the compiler will tell */
+        if (depth == 0 || *t->tokens[open[depth - 1]].text != wanted)
+            continue; /* the compiler will tell */
         t->tokens[i].match = open[--depth];
         t->tokens[open[depth]].match = i;
     }
@@ -301,9 +324,12 @@ static int back_over_angles(const struct translation *t, int i)
     return -1;
 }
 
-/* ---- edits ----------------------------------------------------------------------------------------------- */
+/* ---- edits ----------------------------------------------------------------------------------- */
 
-static void replace(struct translation *t, int i, const char *text) { t->tokens[i].replacement = text; }
+static void replace(struct translation *t, int i, const char *text)
+{
+    t->tokens[i].replacement = text;
+}
 
 static void add_before(struct translation *t, int i, const char *text)
 {
@@ -335,7 +361,8 @@ static char *join(struct translation *t, int from, int to)
     for (int i = from; i <= to; i++) {
         const struct token *token = &t->tokens[i];
         if (token->kind == DIRECTIVE) continue;
-        if (out > s && (out[-1] == ',' || (in_word(out[-1]) && in_word(*token->text)))) *out++ = ' ';
+        if (out > s && (out[-1] == ',' || (in_word(out[-1]) && in_word(*token->text))))
+            *out++ = ' ';
         memcpy(out, token->text, token->length);
         out += token->length;
     }
@@ -356,15 +383,16 @@ static char *quote(struct translation *t, const char *text)
     return s;
 }
 
-/* ---- declarations ---------------------------------------------------------------------------------------- */
+/* ---- declarations ---------------------------------------------------------------------------- */
 
 /* The first token of the declaration that token i, one of its specifiers, belongs to. */
 static int declaration_start(const struct translation *t, int i)
 {
     for (int before = previous(t, i);; before = previous(t, i)) {
         if (before < 0 || is_one_of(t, before, "; { } ( :")) return i;
-        i = t->tokens[before].match >= 0 && t->tokens[before].match < before ? t->tokens[before].match
-                                                                              : before;
+        i = t->tokens[before].match >= 0 && t->tokens[before].match < before
+                ? t->tokens[before].match
+                : before;
     }
 }
 
@@ -372,12 +400,13 @@ struct declaration {
     int start;
     int terminator; /* the token behind the first declarator's name: one of ( ; = [ { , */
     int template_open, template_close; /* of `template <...>`; -1 if none */
-    bool function, is_static, is_extern, is_inline, is_const, is_constexpr;
+    bool function, is_static, is_extern, is_inline, is_const;
 };
 
 static struct declaration parse_declaration(const struct translation *t, int i)
 {
-    struct declaration d = {.start = declaration_start(t, i), .template_open = -1, .template_close = -1};
+    struct declaration d = {
+        .start = declaration_start(t, i), .template_open = -1, .template_close = -1};
     bool class_body = false, after_operator = false;
     for (i = d.start; t->tokens[i].kind != END; i = next(t, i)) {
         if (is(t, i, "template") && is(t, next(t, i), "<")) {
@@ -385,8 +414,10 @@ static struct declaration parse_declaration(const struct translation *t, int i)
             d.template_close = over_angles(t, d.template_open);
             if (d.template_close < 0) break;
             i = d.template_close;
-        } else if (is_one_of(t, i, "__attribute__ alignas __align__ decltype __launch_bounds__ __maxnreg__ "
-                                   "__cluster_dims__ __block_size__ explicit noexcept") &&
+        } else if (is_one_of(
+                       t, i,
+                       "__attribute__ alignas __align__ decltype __launch_bounds__ __maxnreg__ "
+                       "__cluster_dims__ __block_size__ explicit noexcept") &&
                    is(t, next(t, i), "(")) {
             i = over_bracket(t, next(t, i));
         } else if (is(t, i, "operator")) {
@@ -401,10 +432,8 @@ static struct declaration parse_declaration(const struct translation *t, int i)
             d.is_extern = true;
         } else if (is_one_of(t, i, "inline __inline__ __inline")) {
             d.is_inline = true;
-        } else if (is(t, i, "const")) {
+        } else if (is_one_of(t, i, "const constexpr")) {
             d.is_const = true;
-        } else if (is(t, i, "constexpr")) {
-            d.is_const = d.is_constexpr = true;
         } else if (is(t, i, "*")) {
             d.is_const = false; /* what is pointed at was const */
         } else if (is(t, i, "<") && over_angles(t, i) > 0) {
@@ -451,15 +480,18 @@ static char *parameter_types(struct translation *t, int open, bool *defaults)
     for (int i = next(t, open); i < close; i = next(t, i)) {
         int after = next(t, i), before = previous(t, i);
         if (is(t, i, "=")) *defaults = true;
-        bool name = is_word(t, i) && (after == close || is_one_of(t, after, ", = [")) && before != open &&
-                    !is_one_of(t, before, ", :: ( <") &&
-                    !is_one_of(t, i, "int char short long float double bool unsigned signed const volatile");
+        bool name =
+            is_word(t, i) && (after == close || is_one_of(t, after, ", = [")) && before != open &&
+            !is_one_of(t, before, ", :: ( <") &&
+            !is_one_of(t, i,
+                       "int char short long float double bool unsigned signed const volatile");
         if (!name) s = format(t, "%s %.*s", s, (int)t->tokens[i].length, t->tokens[i].text);
     }
     return s;
 }
 
-static int template_parameter_count(const struct translation *t, int open, int close, bool *variadic)
+static int template_parameter_count(const struct translation *t, int open, int close,
+                                    bool *variadic)
 {
     if (next(t, open) == close) return 0;
     int count = 1, depth = 0;
@@ -483,6 +515,8 @@ static void remember_kernel(struct translation *t, const struct declaration *d)
     if (d->template_open >= 0)
         kernel.template_parameters =
             template_parameter_count(t, d->template_open, d->template_close, &kernel.variadic);
+    kernel.defined = is(t, next(t, over_bracket(t, d->terminator)), "{");
+    for (int i = 0; i < t->scope_count; i++) kernel.defined &= t->scopes[i].kind == NAMESPACE;
     t->kernels = need(realloc(t->kernels, (size_t)(t->kernel_count + 1) * sizeof kernel));
     t->kernels[t->kernel_count++] = kernel;
 }
@@ -494,31 +528,14 @@ static bool in_function(const struct translation *t)
     return false;
 }
 
-static bool declared_extern(struct translation *t, const char *name, bool now)
-{
-    for (int i = 0; i < t->extern_count; i++)
-        if (strcmp(t->externs[i], name) == 0) return true;
-    if (now) {
-        t->externs = need(realloc(t->externs, (size_t)(t->extern_count + 1) * sizeof *t->externs));
-        t->externs[t->extern_count++] = own(t, strdup(name));
-    }
-    return now;
-}
-
-/* A variable in device memory. nvcc keeps it to its source file unless told otherwise. The section is how
- * the runtime knows which of the program's variables kernels may touch. */
+/* A variable in device memory. nvcc keeps it to its source file unless told otherwise. The
+ * section is how the runtime knows which of the program's variables kernels may touch. */
 static const char *device_variable(struct translation *t, const struct declaration *d)
 {
-    int name = previous(t, d->terminator);
-    char *text = join(t, name, name);
-    if (d->is_extern) {
-        declared_extern(t, text, true);
-        return "";
-    }
-    bool in_class = t->scope_count > 0 && t->scopes[t->scope_count - 1].kind == CLASS;
-    if (d->template_open >= 0 || (in_class && d->is_constexpr)) return "";
-    bool local = t->separate || d->is_static || d->is_inline || in_class || declared_extern(t, text, false) ||
-                 is(t, previous(t, name), "::");
+    if (d->is_extern || d->template_open >= 0) return "";
+    if (t->scope_count > 0 && t->scopes[t->scope_count - 1].kind == CLASS)
+        error(t, d->start, "a class's member cannot be a device variable of its own");
+    bool local = t->separate || d->is_static || d->is_inline;
     return format(t, "%s__attribute__((section(\"%s\"), used))", local ? "" : "static ",
                   d->is_const ? "emu_device_const" : "emu_device");
 }
@@ -528,22 +545,25 @@ static void rewrite_place(struct translation *t, int i)
 {
     bool kernel = is(t, i, "__global__"), constant = is(t, i, "__constant__");
     int before = previous(t, i);
-    while (before >= 0 && is_one_of(t, before, "__host__ __device__")) before = previous(t, before);
+    while (is_one_of(t, before, "__host__ __device__")) before = previous(t, before);
     replace(t, i, "");
-    if (before >= 0 && is(t, before, "]")) { /* a lambda */
+    if (is(t, before, "]") &&
+        !is(t, next(t, t->tokens[before].match), "[")) { /* a lambda, no [[attribute]] */
         mark_device_body(t, next(t, i));
         return;
     }
     struct declaration d = parse_declaration(t, i);
     for (int k = d.start; k < d.terminator; k++) {
-        if (is_one_of(t, k, "__global__ __device__ __constant__ __managed__ __host__")) replace(t, k, "");
+        if (is_one_of(t, k, "__global__ __device__ __constant__ __managed__ __host__"))
+            replace(t, k, "");
         kernel |= is(t, k, "__global__");
         constant |= is(t, k, "__constant__");
     }
     if (d.function && !constant) {
         if (kernel) remember_kernel(t, &d);
         mark_device_body(t, d.terminator);
-        /* A kernel nobody launches is no mistake; and nvcc's host compiler never sees device functions. */
+        /* A kernel nobody launches is no mistake; and nvcc's host compiler never sees device
+         * functions. */
         bool instantiation = is(t, d.start, "template") && d.template_open < 0;
         if ((kernel && !instantiation) || d.is_static) replace(t, i, "__attribute__((unused))");
     } else {
@@ -551,7 +571,7 @@ static void rewrite_place(struct translation *t, int i)
     }
 }
 
-/* ---- __shared__ ------------------------------------------------------------------------------------------ */
+/* ---- __shared__ ------------------------------------------------------------------------------ */
 
 /* The name in the declarator that begins at i, or -1. Looks into parentheses: (*p)[4]. */
 static int declared_name(const struct translation *t, int i)
@@ -562,14 +582,15 @@ static int declared_name(const struct translation *t, int i)
         else if (is(t, i, "{")) i = over_bracket(t, i);
         else if (is(t, i, "<") && over_angles(t, i) > 0) i = over_angles(t, i);
         else if (is_word(t, i) && is_one_of(t, next(t, i), "[ , ; = ) {") &&
-                 !is_one_of(t, previous(t, i), "struct class union"))
+                 !is_one_of(t, i, "struct class union enum") &&
+                 !is_one_of(t, previous(t, i), "struct class union enum"))
             return i;
     }
     return -1;
 }
 
-/* T a[X], b;  becomes  typedef T emu_t1[X], emu_t2; and, for each name, a reference to the array's place:
- * shared memory belongs to the block, so it can be no ordinary variable. */
+/* T a[X], b;  becomes  typedef T emu_t1[X], emu_t2; and, for each name, a reference to the
+ * array's place: shared memory belongs to the block, so it can be no ordinary variable. */
 static void rewrite_shared(struct translation *t, int i)
 {
     int start = declaration_start(t, i);
@@ -581,7 +602,8 @@ static void rewrite_shared(struct translation *t, int i)
     }
     for (int k = start; k < name; k = next(t, k)) {
         dynamic |= is(t, k, "extern");
-        if (is_one_of(t, k, "struct class union")) { /* its alignment and its members are its own */
+        if (is_one_of(t, k,
+                      "struct class union")) { /* its alignment and its members are its own */
             while (!is_one_of(t, k, "{ ; [") && k < name) k = next(t, k);
             k = over_bracket(t, k);
         } else if (is_one_of(t, k, "alignas __align__")) {
@@ -591,7 +613,9 @@ static void rewrite_shared(struct translation *t, int i)
     if (!in_function(t)) {
         replace(t, i, "");
         if (!dynamic) error(t, i, "the emulator knows __shared__ variables only inside functions");
-        for (; !is(t, name, ";") && t->tokens[name].kind != END; name = next(t, over_bracket(t, name))) continue;
+        for (; !is(t, name, ";") && t->tokens[name].kind != END;
+             name = next(t, over_bracket(t, name)))
+            continue;
         add_before(t, name, " __asm__(\"emu_dynamic_shared\")");
         return;
     }
@@ -604,12 +628,15 @@ static void rewrite_shared(struct translation *t, int i)
         int n = ++t->shared_count;
         replace(t, name, format(t, "emu_t%d", n));
         if (dynamic)
-            code = format(t, "%s emu_t%d &%s = *reinterpret_cast<emu_t%d *>(::emu_dynamic_shared);", code, n,
-                          text, n);
+            code =
+                format(t, "%s emu_t%d &%s = *reinterpret_cast<emu_t%d *>(::emu_dynamic_shared);",
+                       code, n, text, n);
         else
-            code = format(t, "%s static ::emu_shared_site emu_s%d; emu_t%d &%s = *static_cast<emu_t%d *>"
-                             "(::emu_shared_array(&emu_s%d, sizeof(emu_t%d), \"%s\"));",
-                          code, n, n, text, n, n, n, text);
+            code =
+                format(t,
+                       "%s static ::emu_shared_site emu_s%d; emu_t%d &%s = *static_cast<emu_t%d *>"
+                       "(::emu_shared_array(&emu_s%d, sizeof(emu_t%d), \"%s\"));",
+                       code, n, n, text, n, n, n, text);
         while (!is_one_of(t, name, ", ;") && t->tokens[name].kind != END) {
             if (is_one_of(t, name, "= {")) {
                 error(t, name, "a __shared__ variable cannot have an initializer");
@@ -623,7 +650,7 @@ static void rewrite_shared(struct translation *t, int i)
     if (name >= 0) add_after(t, name, code);
 }
 
-/* ---- launches -------------------------------------------------------------------------------------------- */
+/* ---- launches -------------------------------------------------------------------------------- */
 
 static bool adjacent(const struct translation *t, int i, const char *text)
 {
@@ -637,12 +664,15 @@ static bool three(const struct translation *t, int i, const char *text)
 
 static bool is_name(const struct translation *t, int i)
 {
-    return i >= 0 && is_word(t, i) &&
-           !is_one_of(t, i, "return else do case throw goto new delete sizeof if while for switch and or not "
-                            "co_return co_yield");
+    return is_word(t, i) &&
+           !is_one_of(
+               t, i,
+               "return else do case throw goto new delete sizeof if while for switch and or not "
+               "co_return co_yield");
 }
 
-/* Where the expression that ends at token i begins: ns::k<T>, table[i].kernel, (*pointer), pick(n). -1: none. */
+/* Where the expression that ends at token i begins: ns::k<T>, table[i].kernel, (*pointer),
+ * pick(n). -1: none. */
 static int expression_start(const struct translation *t, int i)
 {
     while (i >= 0) {
@@ -655,14 +685,14 @@ static int expression_start(const struct translation *t, int i)
             continue;
         } else if (is(t, i, ")")) {
             int open = t->tokens[i].match, before = previous(t, open);
-            if (before < 0 || !(is_name(t, before) || is_one_of(t, before, "] )"))) return open;
+            if (!is_name(t, before) && !is(t, before, "]")) return open;
             i = before;
             continue;
         } else if (!is_name(t, i)) {
             return -1;
         }
         int before = previous(t, i);
-        if (before >= 0 && is(t, before, "template")) before = previous(t, before);
+        if (is(t, before, "template")) before = previous(t, before);
         if (before < 0 || !is_one_of(t, before, ":: . ->")) return i;
         int owner = previous(t, before);
         if (is(t, before, "::") && !is_name(t, owner) && !is(t, owner, ">")) return before;
@@ -671,8 +701,8 @@ static int expression_start(const struct translation *t, int i)
     return -1;
 }
 
-/* Does the name at `name`, given `arguments` template arguments (-1: no list), denote one function? A name that
- * is no known kernel is a pointer to one, and does. */
+/* Does the name at `name`, given `arguments` template arguments (-1: no list), denote one
+ * function? A name that is no known kernel is a pointer to one, and does. */
 static bool denotes_one_function(const struct translation *t, int name, int arguments)
 {
     bool known = false;
@@ -682,7 +712,8 @@ static bool denotes_one_function(const struct translation *t, int name, int argu
         known = true;
         if (k->template_parameters != arguments || k->variadic || k->defaults) return false;
         for (int j = 0; j < i; j++)
-            if (strcmp(t->kernels[j].name, k->name) == 0 && strcmp(t->kernels[j].scope, k->scope) == 0 &&
+            if (strcmp(t->kernels[j].name, k->name) == 0 &&
+                strcmp(t->kernels[j].scope, k->scope) == 0 &&
                 strcmp(t->kernels[j].parameters, k->parameters) != 0)
                 return false;
     }
@@ -699,8 +730,9 @@ static int argument_end(const struct translation *t, int i, int close)
     return i;
 }
 
-/* A literal 0 or NULL is a null pointer only as long as it is a literal: it goes into the lambda as it is. The others
- * become the lambda's parameters. Returns the parameters, and in *call what the kernel is called with. */
+/* A literal 0 or NULL is a null pointer only as long as it is a literal: it goes into the lambda
+ * as it is. The others become the lambda's parameters. Returns the parameters, and in *call what
+ * the kernel is called with. */
 static char *split_arguments(struct translation *t, int open, char **call)
 {
     int close = over_bracket(t, open), parameters = 0, comma = -1;
@@ -720,7 +752,8 @@ static char *split_arguments(struct translation *t, int open, char **call)
             replace(t, i, "");
         } else {
             *call = format(t, "%s%semu_a%d%s", *call, separator, ++parameters, pack ? "..." : "");
-            list = format(t, "%s%sauto%s emu_a%d", list, *list ? ", " : "", pack ? "..." : "", parameters);
+            list = format(t, "%s%sauto%s emu_a%d", list, *list ? ", " : "", pack ? "..." : "",
+                          parameters);
         }
         if (comma >= 0 && (literal || !kept_before)) replace(t, comma, "");
         kept_before |= !literal;
@@ -737,11 +770,15 @@ static void rewrite_launch(struct translation *t, int i)
     if (first < 0) return;
     int close = next(t, i + 2);
     for (;; close = next(t, over_bracket(t, close))) {
-        if (t->tokens[close].kind == END || is_one_of(t, close, "; ) ] } {")) {
-            error(t, i, "this kernel launch has no >>>(...)");
+        if (t->tokens[close].kind == END || is_one_of(t, close, "; ) ] }")) {
+            error(t, i, "a kernel launch needs <<<grid, block>>>(arguments)");
             return;
         }
         if (three(t, close, ">") && is(t, next(t, close + 2), "(")) break;
+    }
+    if (argument_end(t, next(t, i + 2), close) == close) {
+        error(t, i, "a kernel launch needs <<<grid, block>>>(arguments)");
+        return;
     }
 
     int name = last, arguments = -1;
@@ -752,7 +789,7 @@ static void rewrite_launch(struct translation *t, int i)
         name = previous(t, open);
     }
     int owner = previous(t, name);
-    if (is_word(t, name) && !(owner >= 0 && is_one_of(t, owner, ". ->")))
+    if (is_word(t, name) && !is_one_of(t, owner, ". ->"))
         one = denotes_one_function(t, name, arguments) && !variadic;
     char *text = quote(t, join(t, first, last));
     if (one) {
@@ -760,8 +797,9 @@ static void rewrite_launch(struct translation *t, int i)
         add_after(t, last, format(t, ", %s, ::emu::config(", text));
     } else {
         char *call, *parameters = split_arguments(t, next(t, close + 2), &call);
-        add_before(t, first, format(t, "::emu::deduced([&](%s) __attribute__((no_sanitize(\"thread\"))) { ",
-                                    parameters));
+        add_before(t, first,
+                   format(t, "::emu::deduced([&](%s) __attribute__((no_sanitize(\"thread\"))) { ",
+                          parameters));
         add_after(t, last, format(t, "(%s); }, %s, ::emu::config(", call, text));
     }
     for (int k = 0; k < 3; k++) {
@@ -770,7 +808,7 @@ static void rewrite_launch(struct translation *t, int i)
     }
 }
 
-/* ---- the walk -------------------------------------------------------------------------------------------- */
+/* ---- the walk -------------------------------------------------------------------------------- */
 
 static void enter_scope(struct translation *t, int brace)
 {
@@ -797,7 +835,9 @@ static void enter_scope(struct translation *t, int brace)
         if (i < 0) break;
         if (is(t, i, "namespace")) {
             scope.kind = NAMESPACE;
-            name = next(t, i) == brace ? "(unnamed)::" : format(t, "%s::", join(t, next(t, i), previous(t, brace)));
+            name = next(t, i) == brace
+                       ? ""
+                       : format(t, "%s::", join(t, next(t, i), previous(t, brace)));
             break;
         }
         if (is(t, i, "extern") && next(t, next(t, i)) == brace) scope.kind = NAMESPACE;
@@ -818,10 +858,13 @@ static void leave_scope(struct translation *t)
 static void check_asm(struct translation *t, int i)
 {
     int open = next(t, i);
-    while (is_one_of(t, open, "volatile __volatile__ __volatile inline goto")) open = next(t, open);
+    while (is_one_of(t, open, "volatile __volatile__ __volatile inline goto"))
+        open = next(t, open);
     /* An empty text is a compiler barrier, which means the same everywhere. */
     if (is(t, open, "(") && t->tokens[i].device && !is(t, next(t, open), "\"\""))
-        error(t, i, "inline PTX is not supported by the emulator; guard it with #ifndef __CUDA_EMULATED__");
+        error(t, i,
+              "inline PTX is not supported by the emulator; guard it with #ifndef "
+              "__CUDA_EMULATED__");
 }
 
 static void rewrite_word(struct translation *t, int i)
@@ -842,13 +885,35 @@ static void rewrite_word(struct translation *t, int i)
     } else if (is(t, i, "__noinline__")) {
         replace(t, i, "__attribute__((noinline))");
     } else if (is(t, i, "__forceinline__")) {
-        bool is_inline = parse_declaration(t, i).is_inline;
-        replace(t, i, is_inline ? "__attribute__((always_inline))" : "inline __attribute__((always_inline))");
+        replace(t, i, "inline __attribute__((always_inline))");
     } else if (is(t, i, "__align__") && is(t, next(t, i), "(")) {
         replace(t, i, "__attribute__((aligned");
         add_after(t, over_bracket(t, next(t, i)), "))");
-    } else if (is_one_of(t, i, "asm __asm__ __asm")) {
+    } else if (is_one_of(t, i, "asm __asm__ __asm") && !t->tokens[i].system) {
         check_asm(t, i);
+    }
+}
+
+static bool overloaded(const struct translation *t, const struct kernel *k)
+{
+    for (int i = 0; i < t->kernel_count; i++) {
+        const struct kernel *other = &t->kernels[i];
+        if (strcmp(other->name, k->name) == 0 && strcmp(other->scope, k->scope) == 0 &&
+            (other->template_parameters >= 0 || strcmp(other->parameters, k->parameters) != 0))
+            return true;
+    }
+    return false;
+}
+
+/* Tells the runtime the kernels that cudaLaunchKernel may be given the address of. */
+static void register_kernels(struct translation *t)
+{
+    for (int i = 0; i < t->kernel_count; i++) {
+        const struct kernel *k = &t->kernels[i];
+        if (!k->defined || k->template_parameters >= 0 || overloaded(t, k)) continue;
+        add_before(t, t->count - 1,
+                   format(t, "\nstatic ::emu::known_kernel emu_k%d(%s%s, \"%s\");", i, k->scope,
+                          k->name, k->name));
     }
 }
 
@@ -861,7 +926,8 @@ static bool nvcc_pragma(const struct token *token)
     if (end - p < 7 || memcmp(p, "pragma ", 7) != 0) return false;
     for (p += 7; p < end && *p == ' '; p++) continue;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if ((size_t)(end - p) >= strlen(words[i]) && memcmp(p, words[i], strlen(words[i])) == 0) return true;
+        if ((size_t)(end - p) >= strlen(words[i]) && memcmp(p, words[i], strlen(words[i])) == 0)
+            return true;
     return false;
 }
 
@@ -875,42 +941,84 @@ static void walk(struct translation *t)
             enter_scope(t, i);
         } else if (is(t, i, "}")) {
             leave_scope(t);
-        } else if (token->system) {
-            continue;
         } else if (is(t, i, "__attribute__") || is(t, i, "__attribute")) {
             i = over_bracket(t, next(t, i)); /* __noinline__ has another meaning in there */
         } else if (token->kind == WORD) {
             rewrite_word(t, i);
-        } else if (three(t, i, "<") && !token->replacement) {
+        } else if (three(t, i, "<")) {
             rewrite_launch(t, i);
             i += 2;
         }
     }
 }
 
+struct output {
+    char *text;
+    size_t length, capacity, line_start;
+};
+
+static void put(struct output *out, const char *text, size_t length)
+{
+    if (out->length + length + 1 > out->capacity) {
+        out->capacity = (out->length + length + 1) * 2;
+        out->text = need(realloc(out->text, out->capacity));
+    }
+    memcpy(out->text + out->length, text, length);
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '\n') out->line_start = out->length + i + 1;
+    out->length += length;
+    out->text[out->length] = '\0';
+}
+
+static void put_string(struct output *out, const char *text)
+{
+    if (text) put(out, text, strlen(text));
+}
+
+/* Goes to the column where the reader's token was, so that the compiler's arrows point at it.
+ * Where edits have made the line too long for that, a line marker begins the same line again. */
+static void restore_column(struct output *out, const struct token *token, size_t column)
+{
+    if (out->length - out->line_start > column) {
+        char line[32];
+        snprintf(line, sizeof line, "\n# %d \"", token->line);
+        put_string(out, line);
+        for (const char *p = token->file; *p; p++) {
+            if (*p == '"' || *p == '\\') put(out, "\\", 1);
+            put(out, p, 1);
+        }
+        put_string(out, "\"\n");
+    }
+    while (out->length - out->line_start < column) put(out, " ", 1);
+}
+
 static char *assemble(const struct translation *t, size_t *length)
 {
-    size_t size = (size_t)(t->end - t->text) + 1;
+    struct output out = {0};
+    const char *from = t->text, *line_start = t->text;
+    bool edited = false; /* the line we are in */
     for (int i = 0; i < t->count; i++) {
         const struct token *token = &t->tokens[i];
-        if (token->before) size += strlen(token->before);
-        if (token->after) size += strlen(token->after);
-        if (token->replacement) size += strlen(token->replacement);
-    }
-    char *result = need(malloc(size)), *out = result;
-    const char *from = t->text;
-    for (int i = 0; i < t->count; i++) {
-        const struct token *token = &t->tokens[i];
-        out = mempcpy(out, from, (size_t)(token->text - from));
-        if (token->before) out = stpcpy(out, token->before);
-        if (token->replacement) out = stpcpy(out, token->replacement);
-        else out = mempcpy(out, token->text, token->length);
-        if (token->after) out = stpcpy(out, token->after);
+        for (const char *p = from; p < token->text; p++)
+            if (*p == '\n') {
+                line_start = p + 1;
+                edited = false;
+            }
+        put(&out, from, (size_t)(token->text - from));
+        edited |= token->before || token->replacement;
+        put_string(&out, token->before);
+        if (edited && !token->replacement && !token->system && token->kind != END)
+            restore_column(&out, token, (size_t)(token->text - line_start));
+        edited |= token->after != NULL;
+        if (token->replacement) put_string(&out, token->replacement);
+        else put(&out, token->text, token->length);
+        put_string(&out, token->after);
         from = token->text + token->length;
+        for (const char *p = token->text; p < from; p++)
+            if (*p == '\n') line_start = p + 1; /* in a raw string */
     }
-    *out = '\0';
-    *length = (size_t)(out - result);
-    return result;
+    *length = out.length;
+    return out.text;
 }
 
 char *translate(const char *text, size_t length, bool separate, size_t *new_length)
@@ -920,12 +1028,12 @@ char *translate(const char *text, size_t length, bool separate, size_t *new_leng
     tokenize(&t);
     match_brackets(&t);
     walk(&t);
+    register_kernels(&t);
     char *result = t.errors ? NULL : assemble(&t, new_length);
     for (int i = 0; i < t.owned_count; i++) free(t.owned[i]);
     free(t.owned);
     free(t.tokens);
     free(t.kernels);
-    free(t.externs);
     free(t.scopes);
     return result;
 }

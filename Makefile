@@ -1,0 +1,104 @@
+# make chapter4 && ./chapter4
+#
+# Chapters are found in chapters/NN_*: to add one, add a folder. The compiler is NVIDIA's nvcc where there is a
+# GPU to run on, and emulator/bin/nvcc where there is none; everything after that choice is the same.
+
+CHAPTERS  := $(sort $(wildcard chapters/[0-9][0-9]_*/matmul.cu))
+# chapters/04_name/matmul.cu -> 4
+number_of  = $(shell expr $(firstword $(subst _, ,$(notdir $(patsubst %/,%,$(dir $(1)))))) + 0)
+PROGRAMS  := $(foreach c,$(CHAPTERS),chapter$(call number_of,$(c)))
+# 4 -> chapters/04_name/matmul.cu
+source_of  = $(wildcard chapters/$(shell printf %02d $(1))_*/matmul.cu)
+
+# ---- which compiler ----
+CUDA_HOME ?= $(or $(CUDA_PATH),/usr/local/cuda)
+REAL_NVCC := $(or $(shell command -v nvcc 2>/dev/null),$(wildcard $(CUDA_HOME)/bin/nvcc))
+GPU       := $(shell nvidia-smi -L 2>/dev/null | grep '^GPU ' | head -n 1)
+ifeq ($(origin EMULATOR),undefined)
+  EMULATOR := $(if $(and $(REAL_NVCC),$(GPU)),0,1)
+  WHY := $(if $(REAL_NVCC),$(if $(GPU),there is a GPU: $(REAL_NVCC),there is nvcc, but no GPU to run on: using the emulator),no nvcc here: using the emulator)
+else
+  WHY := $(if $(filter 1,$(EMULATOR)),EMULATOR=1: using the emulator,EMULATOR=$(EMULATOR): using $(REAL_NVCC))
+endif
+
+ARCH     ?= native
+WARNINGS := -Xcompiler -Wall,-Wextra,-Werror
+ifeq ($(EMULATOR),1)
+  WORLD := emulator
+  NVCC  := emulator/bin/nvcc
+  FLAGS := -O2 -std=c++17 $(WARNINGS)
+else
+  WORLD := gpu-$(ARCH)
+  NVCC  ?= $(or $(REAL_NVCC),$(error EMULATOR=$(EMULATOR) asks for the real nvcc, and there is none on PATH or in $(CUDA_HOME)))
+  FLAGS := -O3 -std=c++17 -arch=$(ARCH) -lineinfo $(WARNINGS) -Werror all-warnings
+endif
+BUILD  := build/$(WORLD)
+COMMON := $(patsubst common/%.c,$(BUILD)/%.o,$(wildcard common/*.c))
+Q      := $(if $(V),,@)
+
+# ---- programs ----
+.PHONY: help all clean test test-gpu ladder bench-emulator $(PROGRAMS)
+help:           ## show this list
+	@echo "make chapterN && ./chapterN   build and run a chapter: $(PROGRAMS)"
+	@sed -n 's/^\([a-zA-Z%-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-30s%s\n", $$1, $$2}'
+	@echo "EMULATOR=1 forces the emulator, EMULATOR=0 NVIDIA's nvcc, ARCH=sm_NN another GPU, V=1 shows commands"
+
+all: $(PROGRAMS) ## build every chapter
+
+# The program in the root is a copy, so that it is always the one of the world asked for last.
+$(PROGRAMS): chapter%: $(BUILD)/chapter%
+	@cp -f $< $@
+	@echo "./$@ is ready ($(WHY))"
+
+$(BUILD)/%.o: common/%.c common/common.h common/matmul.h | $(BUILD)
+	$(Q)$(NVCC) $(filter-out -std=c++17,$(FLAGS)) -c $< -o $@
+
+$(BUILD):
+	@mkdir -p $@
+
+define chapter_rules
+$(BUILD)/chapter$(call number_of,$(1)): $(1) $(wildcard common/*.h) $(COMMON) | $(BUILD)
+	$$(Q)$$(NVCC) $$(FLAGS) -Icommon $(1) $$(COMMON) -o $$@ -lcublas
+endef
+$(foreach c,$(CHAPTERS),$(eval $(call chapter_rules,$(c))))
+
+# ---- what the compiler and NVIDIA's tools see ----
+need = @command -v $(1) >/dev/null || { echo "$(1) is not here: $(2)"; exit 3; }
+TOOLKIT := it comes with the CUDA Toolkit, https://developer.nvidia.com/cuda-downloads
+SHOW_ARCH = $(if $(filter native,$(ARCH)),sm_90,$(ARCH))
+
+ptx%:           ## a chapter's PTX, the compiler's portable assembly
+	@test -n "$(REAL_NVCC)" || { echo "nvcc is not here: $(TOOLKIT)"; exit 3; }
+	$(Q)$(REAL_NVCC) -O3 -std=c++17 -arch=$(SHOW_ARCH) -Icommon -ptx $(call source_of,$*) -o -
+
+sass%:          ## a chapter's machine code, with registers and spills
+	@test -n "$(REAL_NVCC)" || { echo "nvcc is not here: $(TOOLKIT)"; exit 3; }
+	$(call need,cuobjdump,$(TOOLKIT))
+	@mkdir -p build
+	$(Q)$(REAL_NVCC) -O3 -std=c++17 -arch=$(SHOW_ARCH) -Icommon -Xptxas -v -cubin $(call source_of,$*) -o build/chapter$*.cubin
+	$(Q)cuobjdump -sass build/chapter$*.cubin
+
+profile%: chapter% ## Nsight Compute's view of a chapter (needs a GPU)
+	$(call need,ncu,it comes with the CUDA Toolkit or as Nsight Compute)
+	$(Q)ncu --clock-control none --set full -k regex:matmul -c 1 ./chapter$* --check-only
+
+memcheck%: chapter% ## compute-sanitizer's view of a chapter (needs a GPU)
+	$(call need,compute-sanitizer,$(TOOLKIT))
+	$(Q)for tool in memcheck racecheck initcheck; do \
+	    compute-sanitizer --tool $$tool --error-exitcode 1 ./chapter$* 300 200 100 --check-only --no-guards || exit 1; done
+
+# ---- tests and measurements ----
+test:           ## everything that CI runs; needs no GPU
+	$(Q)sh tests/run
+
+test-gpu: all   ## shapes, compute-sanitizer and occupancy on the GPU here
+	$(Q)python3 tests/gpu.py
+
+ladder: all     ## every chapter beside cuBLAS, into results/
+	$(Q)python3 results/measure.py
+
+bench-emulator: ## how fast the emulator is here
+	$(Q)$(MAKE) --no-print-directory EMULATOR=1 all >/dev/null && python3 tests/bench_emulator.py
+
+clean:          ## remove everything that was built
+	rm -rf build emulator/build $(PROGRAMS)

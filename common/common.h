@@ -1,0 +1,110 @@
+/* What the files of common/ know of each other. A chapter includes only matmul.h.
+ *
+ *   options.c   what the reader typed
+ *   problem.c   the matrices, on the host and on the device
+ *   verify.c    is the result right?     <- the one to read if you read only one
+ *   timing.c    how long does it take, side by side with cuBLAS?
+ *   report.c    the table, and the same as JSON
+ *   chapter.c   chapter_main, which calls them in this order
+ */
+#ifndef COMMON_H
+#define COMMON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "matmul.h"
+
+enum { PASSED = 0, WRONG = 1, USAGE = 2, CANNOT = 3 }; /* exit codes */
+
+/* The emulator's nvcc defines __CUDA_EMULATED__. Times mean nothing there, so none are taken; and
+ * the emulator watches the edges of every allocation itself, so the guard bands would only be in its way. */
+#ifdef __CUDA_EMULATED__
+enum { EMULATED = 1, DEFAULT_SIZE = 256 };
+#else
+enum { EMULATED = 0, DEFAULT_SIZE = 4096 };
+#endif
+
+/* ---- options.c ---- */
+struct options {
+    int M, N, K;
+    int reps;          /* timed runs; 0: as many as fit in about a second, 7 to 100 */
+    uint64_t seed;
+    float alpha, beta;
+    bool json;         /* print one JSON object instead of the table */
+    bool check_only;   /* verify, don't time */
+    bool guards;       /* put guard bands around the matrices */
+};
+
+/* Fills `options` from the command line. Prints one line and exits (USAGE) on a mistake; prints the help and exits on
+ * --help. */
+void parse_options(int argc, char **argv, const struct chapter *chapter, struct options *options);
+
+/* ---- problem.c ---- */
+struct buffer {       /* a matrix on the device, with a guard band before and behind it */
+    float *data;
+    size_t count;     /* floats */
+    size_t guard;     /* bytes in each band */
+};
+
+enum values { REALS, INTEGERS };
+
+struct problem {
+    int M, N, K;
+    float alpha, beta;
+    enum values values;
+    float *A, *B, *C;         /* host: the inputs, and C as it was before the product */
+    float *result;            /* host: C as the kernel left it */
+    struct buffer dA, dB, dC; /* device */
+    float *dC_before;         /* device copy of C before the product; NULL when beta == 0 */
+};
+
+/* Allocates everything. Returns false, with one line on stderr, when host or device has too little memory; nothing stays
+ * allocated then. */
+bool problem_create(struct problem *p, const struct options *options);
+void problem_destroy(struct problem *p);
+/* Fills A, B and C. REALS: uniform in (-1, 1). INTEGERS: small whole numbers, so small that every partial sum is exact. */
+void problem_fill(struct problem *p, const struct options *options, enum values values);
+/* Puts the device's C back to what it is before a product: NaN everywhere if beta == 0, else the values of `C`. */
+void problem_reset_C(const struct problem *p);
+/* What the kernel did that it must not do: wrote outside the matrices, or into its inputs. NULL if nothing. */
+const char *problem_damage(const struct problem *p);
+
+/* ---- verify.c ---- */
+struct verdict {
+    bool passed;
+    bool exact;              /* integers: nothing but equality will do */
+    bool sampled;            /* too large for a full reference */
+    double worst;            /* largest error, as a fraction of its bound (REALS) */
+    char failure[1600];      /* what is wrong, several lines; empty if passed */
+};
+/* Compares the device's C with a reference in double, and looks at the guard bands and inputs. */
+struct verdict verify(const struct problem *p, const struct chapter *chapter, uint64_t seed);
+
+/* ---- timing.c ---- */
+struct spread { double median, low, high; }; /* low and high: the 10th and 90th percentile */
+
+struct timing {
+    int runs;
+    struct spread kernel_ms, cublas_ms;
+    struct spread ratio;     /* cuBLAS time over kernel time, run by run: above 1 the kernel is faster */
+    double *kernel_all, *cublas_all;
+};
+/* Times kernel and cuBLAS in turn, each run with a cold L2. Only on a GPU. */
+void time_chapter(const struct problem *p, const struct chapter *chapter, int reps, struct timing *timing);
+
+/* ---- report.c ---- */
+struct machine {
+    struct cudaDeviceProp gpu;
+    int clock_khz, driver, runtime;
+    double peak_gflops;      /* fp32, cores x clock x 2; 0 if the architecture is unknown */
+};
+void print_table(const struct chapter *chapter, const struct options *options, const struct machine *machine,
+                 const struct verdict *verdicts, int verdict_count, const struct timing *timing);
+void print_json(const struct chapter *chapter, const struct options *options, const struct machine *machine,
+                const struct verdict *verdicts, int verdict_count, const struct timing *timing);
+
+/* Prints "text" over itself on stderr while something long runs, only on a terminal; NULL wipes it. */
+void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,42 @@
+/* What a chapter needs of common/: describe your kernel, hand over its launcher, return chapter_main(). */
+#ifndef MATMUL_H
+#define MATMUL_H
+
+#include <cuda_runtime.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Enqueues C = alpha * A * B + beta * C on the default stream and returns without waiting.
+ * A is M x K, B is K x N, C is M x N: device pointers, row-major, rows packed without gaps.
+ * M, N, K >= 1 and nothing more is promised. With beta == 0, C may hold anything, NaN too. */
+typedef void matmul_launcher(int M, int N, int K, float alpha, const float *A, const float *B,
+                             float beta, float *C);
+
+/* A chapter, as chapter_main sees it. The tile tells a failure report which block and thread
+ * own a wrong element: blocks cover C in tiles of BM x BN, numbered row by row, and
+ * inside a tile the threads own TM x TN elements each, numbered row by row too. */
+struct chapter {
+    int number;
+    const char *title;
+    matmul_launcher *launch;
+    int BM, BN;             /* C's tile a block; 0 when the chapter has no fixed tile */
+    int TM, TN;             /* elements of C a thread */
+    int threads_walk_rows;  /* 1 if threadIdx.x runs down a column of C (chapter 1) */
+    int min_capability;     /* 90 for Hopper's instructions; 0 for any GPU */
+};
+
+/* The whole program: reads the options, makes the inputs, runs, verifies, times, prints.
+ * Returns the exit code: 0 passed, 1 wrong result, 2 usage, 3 the machine cannot. */
+int chapter_main(int argc, char **argv, const struct chapter *chapter);
+
+/* Ends the program when a CUDA call failed: what was called, what went wrong, what to do. */
+#define CUDA_CHECK(call) cuda_check((call), #call, __FILE__, __LINE__)
+void cuda_check(cudaError_t error, const char *expression, const char *file, int line);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,156 @@
+/* What the reader sees: one table, the same rows in every chapter, on a GPU and without one; or the same as JSON. */
+#include "common.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+/* 2 M N K for the product (a multiplication and an addition each), then alpha, and beta * C and its sum. */
+static double flop_count(const struct options *o)
+{
+    const double MN = (double)o->M * o->N;
+    return 2.0 * MN * o->K + MN * (o->beta == 0.0f ? 1.0 : 3.0);
+}
+
+/* A and B in once, C out once, and in once if beta asks for it. */
+static double least_bytes(const struct options *o)
+{
+    const double MN = (double)o->M * o->N;
+    return 4.0 * ((double)o->M * o->K + (double)o->K * o->N + MN * (o->beta == 0.0f ? 1.0 : 2.0));
+}
+
+static const char *unit(double *value)
+{
+    static const char *const names[] = {"", "k", "M", "G", "T"};
+    int i = 0;
+    while (*value >= 1000.0 && i < 4) *value /= 1000.0, i++;
+    return names[i];
+}
+
+static const char *kind_of_check(const struct verdict *v)
+{
+    if (v->exact) return v->sampled ? "whole numbers, rows + Freivalds" : "whole numbers, every element";
+    return v->sampled ? "reals, rows + Freivalds" : "reals, every element";
+}
+
+void print_table(const struct chapter *chapter, const struct options *o, const struct machine *machine,
+                 const struct verdict *verdicts, int verdict_count, const struct timing *timing)
+{
+    bool passed = true;
+    double flop = flop_count(o), bytes = least_bytes(o);
+    const double intensity = flop / bytes;
+    const char *flop_unit = unit(&flop), *bytes_unit = unit(&bytes);
+
+    printf("Chapter %d: %s\n", chapter->number, chapter->title);
+    printf("  device     %s, %d SMs, %.0f MHz, CUDA %d.%d\n", machine->gpu.name, machine->gpu.multiProcessorCount,
+           machine->clock_khz / 1e3, machine->runtime / 1000, machine->runtime % 1000 / 10);
+    printf("  product    M = %d, N = %d, K = %d, alpha = %g, beta = %g, seed %llu\n", o->M, o->N, o->K, o->alpha,
+           o->beta, (unsigned long long)o->seed);
+    printf("  work       %.4g %sFLOP; at least %.4g %sB to move; %.4g FLOP per byte\n", flop, flop_unit, bytes,
+           bytes_unit, intensity);
+    for (int i = 0; i < verdict_count; i++) {
+        const struct verdict *v = &verdicts[i];
+        passed &= v->passed;
+        printf("  check      %-32s %s", kind_of_check(v), v->passed ? "ok" : "WRONG");
+        if (v->passed && v->exact) printf(", exact");
+        if (v->passed && !v->exact) printf(", error up to %.3g of its bound", v->worst);
+        printf("%s\n", i >= 2 ? ", after timing" : "");
+    }
+    if (timing) {
+        const double gflops = flop_count(o) / timing->kernel_ms.median / 1e6;
+        const double cublas = flop_count(o) / timing->cublas_ms.median / 1e6;
+        printf("  time       %.4g ms (%.4g to %.4g, %d runs, cold L2)\n", timing->kernel_ms.median,
+               timing->kernel_ms.low, timing->kernel_ms.high, timing->runs);
+        printf("  cuBLAS     %.4g ms (%.4g to %.4g), %.0f GFLOP/s\n", timing->cublas_ms.median,
+               timing->cublas_ms.low, timing->cublas_ms.high, cublas);
+        printf("  speed      %.0f GFLOP/s", gflops);
+        if (machine->peak_gflops > 0) printf(", %.1f %% of the GPU's peak", 100.0 * gflops / machine->peak_gflops);
+        printf("\n  ratio      %.3f x cuBLAS (%.3f to %.3f)\n", timing->ratio.median, timing->ratio.low,
+               timing->ratio.high);
+    } else if (!o->check_only) {
+        printf("  time       none: an emulated GPU has no speed. LENS=1 shows what its memory saw\n");
+    }
+    for (int i = 0; i < verdict_count; i++) printf("%s", verdicts[i].failure);
+    printf("%s\n", passed ? "PASS" : "FAIL");
+}
+
+/* ---- JSON ---- */
+
+static void print_string(const char *text)
+{
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') printf("\\%c", *text);
+        else if (*text == '\n') printf("\\n");
+        else putchar(*text);
+    }
+    putchar('"');
+}
+
+static void print_list(const char *name, const double *values, int count)
+{
+    printf(", \"%s\": [", name);
+    for (int i = 0; i < count; i++) printf("%s%.6g", i ? ", " : "", values[i]);
+    printf("]");
+}
+
+static void print_spread(const char *name, const struct spread *s)
+{
+    printf(", \"%s\": {\"median\": %.6g, \"p10\": %.6g, \"p90\": %.6g}", name, s->median, s->low, s->high);
+}
+
+void print_json(const struct chapter *chapter, const struct options *o, const struct machine *machine,
+                const struct verdict *verdicts, int verdict_count, const struct timing *timing)
+{
+    bool passed = true;
+    char date[16];
+    time_t now = time(NULL);
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
+    printf("{\"chapter\": %d, \"title\": ", chapter->number);
+    print_string(chapter->title);
+    printf(", \"device\": ");
+    print_string(machine->gpu.name);
+    printf(", \"emulated\": %s, \"sms\": %d, \"clock_mhz\": %.0f, \"cuda\": \"%d.%d\", \"driver\": \"%d.%d\"",
+           EMULATED ? "true" : "false", machine->gpu.multiProcessorCount, machine->clock_khz / 1e3,
+           machine->runtime / 1000, machine->runtime % 1000 / 10, machine->driver / 1000,
+           machine->driver % 1000 / 10);
+    printf(", \"date\": \"%s\", \"M\": %d, \"N\": %d, \"K\": %d, \"alpha\": %.9g, \"beta\": %.9g, \"seed\": %llu", date,
+           o->M, o->N, o->K, o->alpha, o->beta, (unsigned long long)o->seed);
+    printf(", \"inputs\": \"uniform in (-1, 1)\", \"flop\": %.17g, \"least_bytes\": %.17g", flop_count(o), least_bytes(o));
+    printf(", \"checks\": [");
+    for (int i = 0; i < verdict_count; i++) {
+        const struct verdict *v = &verdicts[i];
+        passed &= v->passed;
+        printf("%s{\"kind\": \"%s\", \"passed\": %s, \"worst\": %.6g, \"failure\": ", i ? ", " : "", kind_of_check(v),
+               v->passed ? "true" : "false", v->worst);
+        print_string(v->failure);
+        printf("}");
+    }
+    printf("]");
+    if (timing) {
+        printf(", \"runs\": %d", timing->runs);
+        print_spread("kernel_ms", &timing->kernel_ms);
+        print_spread("cublas_ms", &timing->cublas_ms);
+        print_spread("ratio", &timing->ratio);
+        printf(", \"gflops\": %.6g, \"cublas_gflops\": %.6g, \"peak_gflops\": %.6g",
+               flop_count(o) / timing->kernel_ms.median / 1e6, flop_count(o) / timing->cublas_ms.median / 1e6,
+               machine->peak_gflops);
+        print_list("kernel_ms_all", timing->kernel_all, timing->runs);
+        print_list("cublas_ms_all", timing->cublas_all, timing->runs);
+    }
+    printf(", \"passed\": %s}\n", passed ? "true" : "false");
+}
+
+void progress(const char *format, ...)
+{
+    if (!isatty(STDERR_FILENO)) return;
+    fprintf(stderr, "\r\033[K");
+    if (format) {
+        va_list arguments;
+        va_start(arguments, format);
+        vfprintf(stderr, format, arguments);
+        va_end(arguments);
+    }
+    fflush(stderr);
+}

@@ -1,0 +1,106 @@
+"""What the tests share: a clean copy of the project, the compilers, and the last line."""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.dont_write_bytecode = True  # nothing of a test run stays in the tree
+
+
+def run(command, timeout=120, **options):
+    """Runs a command; the result has returncode, stdout and stderr as text."""
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                          errors="replace", timeout=timeout, **options)
+
+
+def no_cuda():
+    """The environment without the settings that change what a program or a build does."""
+    ours = ("CHECK", "LENS", "EMULATE", "EMULATOR", "NVCC", "CXX", "MAKEFLAGS", "MAKELEVEL")
+    return {name: value for name, value in os.environ.items() if name not in ours}
+
+
+def real_nvcc():
+    """NVIDIA's nvcc, or None."""
+    for name in ("nvcc", "/usr/local/cuda/bin/nvcc"):
+        found = shutil.which(name)
+        if found and "emulator" not in Path(found).resolve().parts:
+            return found
+    return None
+
+
+needs_real_nvcc = pytest.mark.skipif(not real_nvcc(), reason="NVIDIA's nvcc is not installed")
+
+# Every host compiler that the emulator can use.
+HOST_COMPILERS = [pytest.param(name, marks=pytest.mark.skipif(
+    not shutil.which(name), reason=f"{name} is not installed")) for name in ("g++", "clang++")]
+
+
+@contextlib.contextmanager
+def once(path):
+    """Yields True to the first of the test processes that comes here, and False to those
+    that come after it has finished."""
+    with open(path.with_suffix(".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        first = not path.exists()
+        yield first
+        path.touch()
+
+
+@pytest.fixture(scope="session")
+def shared_folder(tmp_path_factory, worker_id):
+    """A folder that all test processes of this run share."""
+    base = tmp_path_factory.getbasetemp()
+    return base if worker_id == "master" else base.parent
+
+
+@pytest.fixture(scope="session")
+def project(shared_folder):
+    """A copy of the project as a fresh clone has it, in which tests may build."""
+    copy = shared_folder / "project"
+    with once(shared_folder / "copied") as first:
+        if first:
+            left_out = shutil.ignore_patterns(".*", "build", "__pycache__", "chapter[0-9]*[0-9]",
+                                              "chapter[0-9]")
+            shutil.copytree(ROOT, copy, ignore=left_out, symlinks=True)
+    return copy
+
+
+@pytest.fixture(scope="session")
+def emulated_nvcc(project, shared_folder):
+    """The emulator's nvcc, built."""
+    nvcc = project / "emulator" / "bin" / "nvcc"
+    with once(shared_folder / "emulator-built") as first:
+        if first:
+            build = run([nvcc, "--version"], env=no_cuda())
+            assert build.returncode == 0, build.stderr
+    return nvcc
+
+
+@pytest.fixture
+def emulate(emulated_nvcc, tmp_path):
+    """Compiles sources (and flags) for the emulator and returns the program; fails on any message."""
+    def compile_program(*words, compiler="g++", name="program"):
+        program = tmp_path / name
+        build = run([emulated_nvcc, "-ccbin", compiler, "-std=c++17", "-Xcompiler",
+                     "-Wall,-Wextra,-Werror", *words, "-o", program], env=no_cuda())
+        assert build.returncode == 0, build.stderr
+        assert build.stderr == ""
+        return program
+    return compile_program
+
+
+def pytest_unconfigure(config):
+    """The verdict, as the last line of all. An error in the preparations is a failure too."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or hasattr(config, "workerinput"):
+        return
+    count = {name: len(reporter.stats.get(name, ())) for name in ("passed", "failed", "error", "skipped")}
+    print(f"{count['passed']} passed, {count['failed'] + count['error']} failed, "
+          f"{count['skipped']} skipped")

@@ -1,0 +1,55 @@
+// The ways to write a launch: expressions, nested calls, pointers to kernels, cudaLaunchKernel.
+#include "check.h"
+
+__global__ void add(int *out, int a, int b) { atomicAdd(out, a + b); }
+
+__global__ void coordinates(unsigned *out)
+{
+    const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+    const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    out[block * blockDim.x * blockDim.y * blockDim.z + thread] = block * 1000 + thread;
+}
+
+static inline int divide_up(int a, int b) { return (a + b - 1) / b; }
+static dim3 square(unsigned n) { return dim3(n, n); }
+
+#define GRID dim3(2, 3, 2)
+#define RUN(kernel, blocks, threads) kernel<<<blocks, threads>>>
+
+typedef void (*kernel_type)(int *, int, int);
+
+int main(void)
+{
+    int *out, want = 0;
+    CHECK(cudaMallocManaged(&out, sizeof *out));
+    *out = 0;
+    int n = 100;
+    add<<<1, 1>>>(out, 1, 2), want += 3;
+    add<<<divide_up(n, 32), 2 << 1>>>(out, (int)(n / 50), 3), want += 16 * 5;
+    add <<< (n > 50 ? 2 : 1), dim3(n >> 5, 2) >>> (out, n > 50, 0), want += 2 * 6;
+    if (n < 1000 && n > 1) add<<<1, square(2), 0, (cudaStream_t)0>>>(out, 1, 0), want += 4;
+    for (int i = 0; i < 3; ++i) add<<<i + 1, 1>>>(out, i, 0);
+    want += 0 + 2 + 6;
+    kernel_type chosen = n ? add : NULL;
+    chosen<<<1, 2>>>(out, 10, 0), want += 20;
+    RUN(add, 2, 3)(out, 1, 1), want += 12;
+    int a = 5, b = 6;
+    void *arguments[] = {&out, &a, &b};
+    CHECK(cudaLaunchKernel((const void *)add, dim3(2), dim3(2), arguments, 0, NULL));
+    want += 4 * 11;
+    const char *text = "add<<<1, 1>>>(out, 1, 1); // not a launch";
+    /* add<<<1, 1>>>(out, 1000, 1); nor this */
+    EXPECT(text[3] == '<');
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(*out == want);
+
+    unsigned *grid;
+    const dim3 block(3, 2, 4);
+    CHECK(cudaMallocManaged(&grid, 12 * 24 * sizeof *grid));
+    coordinates<<<GRID, block>>>(grid);
+    CHECK(cudaDeviceSynchronize());
+    for (unsigned i = 0; i < 12 * 24; i++) EXPECT(grid[i] == i / 24 * 1000 + i % 24);
+    CHECK(cudaFree(out));
+    CHECK(cudaFree(grid));
+    return pass();
+}

@@ -1,0 +1,85 @@
+// Templates of kernels with arguments deduced and explicit, functors, overloads, defaults.
+#include "check.h"
+
+template <typename T>
+__global__ void scale(T *data, T factor, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) data[i] *= factor;
+}
+
+template <typename T, int PER_THREAD, bool NEGATE = false>
+__global__ void iota(T *data, int n)
+{
+#pragma unroll
+    for (int j = 0; j < PER_THREAD; ++j) {
+        const int i = (blockIdx.x * blockDim.x + threadIdx.x) * PER_THREAD + j;
+        if (i < n) data[i] = NEGATE ? -(T)i : (T)i;
+    }
+}
+
+struct Square {
+    __host__ __device__ double operator()(double x) const { return x * x; }
+};
+
+struct Affine {
+    double a, b;
+    __host__ __device__ double operator()(double x) const { return a * x + b; }
+};
+
+template <class F>
+__global__ void apply(double *data, int n, F f)
+{
+    for (int i = threadIdx.x; i < n; i += blockDim.x) data[i] = f(data[i]);
+}
+
+namespace tools {
+template <int N> struct Power {
+    static __device__ int of(int x) { return x * Power<N - 1>::of(x); }
+};
+template <> struct Power<0> {
+    static __device__ int of(int) { return 1; }
+};
+template <int N> __global__ void power(int *data) { data[threadIdx.x] = Power<N>::of(data[threadIdx.x]); }
+} // namespace tools
+
+// A launcher that is a template itself, with the sizes picked at run time.
+template <int BLOCK> static void launch_scale(float *data, int n)
+{
+    scale<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(data, 0.5f, n);
+}
+
+int main(void)
+{
+    const int n = 200;
+    double *d;
+    float *f;
+    int *v;
+    CHECK(cudaMallocManaged(&d, n * sizeof *d));
+    CHECK(cudaMallocManaged(&f, n * sizeof *f));
+    CHECK(cudaMallocManaged(&v, 32 * sizeof *v));
+
+    iota<double, 4><<<1, 64>>>(d, n);
+    scale<<<2, 128>>>(d, 3.0, n);
+    apply<<<1, 32>>>(d, n, Square());
+    apply<<<1, 32>>>(d, n, Affine{2.0, 1.0});
+    iota<float, 2, (3 > 2)><<<dim3(2), dim3(64)>>>(f, n);
+    switch (n % 64) {
+    case 0: launch_scale<64>(f, n); break;
+    default: launch_scale<32>(f, n);
+    }
+    scale<float><<<2, 128>>>(f, 4, n);
+    for (int i = 0; i < 32; i++) v[i] = i % 5;
+    tools::power<3><<<1, 32>>>(v);
+    CHECK(cudaDeviceSynchronize());
+
+    for (int i = 0; i < n; i++) {
+        EXPECT(d[i] == 2.0 * (9.0 * i * i) + 1.0);
+        EXPECT(f[i] == -2.0f * i);
+    }
+    for (int i = 0; i < 32; i++) EXPECT(v[i] == (i % 5) * (i % 5) * (i % 5));
+    CHECK(cudaFree(d));
+    CHECK(cudaFree(f));
+    CHECK(cudaFree(v));
+    return pass();
+}

@@ -1,0 +1,52 @@
+"""Programs with one planted fault each: it is found, and nothing else ever is.
+
+The comments of a program say what must be reported: `EXPECT: <part of the message>`,
+`THREAD (x,y,z) BLOCK (x,y,z)`, `FAULT` at the end of the line to blame, `OTHER` at the end
+of a line that the message must name besides. With FIXED defined the program is right, and
+must run through without a word.
+"""
+
+import re
+
+import pytest
+
+from conftest import HOST_COMPILERS, ROOT, needs_real_nvcc, no_cuda, real_nvcc, run
+
+FOLDER = ROOT / "tests" / "faults"
+PLANTED = {path.stem: path for path in sorted(FOLDER.glob("*.cu"))}
+
+
+@pytest.mark.parametrize("compiler", HOST_COMPILERS)
+@pytest.mark.parametrize("name", PLANTED)
+def test_is_found(name, compiler, emulate):
+    source = PLANTED[name]
+    text = source.read_text()
+    result = run([emulate(source, compiler=compiler)], env=no_cuda())
+    report = result.stderr
+    assert result.returncode == 1, result.stdout + report
+    assert "FAULT" in report
+    for expected in re.findall(r"^// EXPECT: (.*)$", text, re.M):
+        assert expected in report
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.endswith("// FAULT"):
+            assert re.search(rf"^  .*\bat \S*{source.name}:{number}: ", report, re.M), report
+        if line.endswith("// OTHER"):
+            assert re.search(rf"^FAULT .*\bat \S*{source.name}:{number}\b", report, re.M), report
+    for thread, block in re.findall(r"^// THREAD (\S+) BLOCK (\S+)$", text, re.M):
+        assert f"block {block}, thread {thread}" in report
+
+
+@pytest.mark.parametrize("compiler", HOST_COMPILERS)
+@pytest.mark.parametrize("name", PLANTED)
+def test_is_gone_when_fixed(name, compiler, emulate):
+    result = run([emulate(PLANTED[name], "-DFIXED", compiler=compiler)], env=no_cuda())
+    assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
+
+
+@needs_real_nvcc
+@pytest.mark.parametrize("name", PLANTED)
+def test_is_genuine_cuda(name, tmp_path):
+    result = run([real_nvcc(), "-c", PLANTED[name], "-DFIXED", "-arch=sm_80", "-std=c++17",
+                  "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror",
+                  "-o", tmp_path / "object.o"])
+    assert result.returncode == 0, result.stdout + result.stderr

@@ -1,0 +1,58 @@
+"""CUDA programs of every kind, on the emulator and through the real compiler.
+
+A program checks its own results, prints PASS and returns 0. Its comments may say
+`BUILD: <flags>`, `PRINTS: <a line that its output has>` and `NEEDS: <header>`.
+"""
+
+import re
+
+import pytest
+
+from conftest import HOST_COMPILERS, ROOT, needs_real_nvcc, no_cuda, real_nvcc, run
+
+FOLDER = ROOT / "tests" / "programs"
+# A file is a program; so are all the sources of a folder together.
+PROGRAMS = {path.stem: [path] for path in sorted(FOLDER.glob("*.cu"))}
+for folder in sorted(path for path in FOLDER.iterdir() if path.is_dir()):
+    PROGRAMS[folder.name] = sorted(folder.glob("*.cu")) + sorted(folder.glob("*.c"))
+
+ARCHITECTURES = (75, 80, 86, 89, 90, 100)
+
+
+def notes(sources, what):
+    """The values of the comments `// what: value`."""
+    return [value for source in sources
+            for value in re.findall(rf"^// {what}: (.*)$", source.read_text(), re.M)]
+
+
+def flags(sources):
+    return " ".join(notes(sources, "BUILD")).split()
+
+
+@pytest.mark.parametrize("compiler", HOST_COMPILERS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_on_the_emulator(name, compiler, emulate):
+    sources = PROGRAMS[name]
+    for header in notes(sources, "NEEDS"):
+        if not (ROOT / "emulator" / "include" / header).exists():
+            pytest.skip(f"the emulator has no {header} yet")
+    program = emulate(*sources, *flags(sources), compiler=compiler)
+    result = run([program], env=no_cuda())
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stderr == ""
+    lines = result.stdout.splitlines()
+    assert lines[-1] == "PASS"
+    for line in notes(sources, "PRINTS"):
+        assert line in lines
+
+
+@needs_real_nvcc
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_is_genuine_cuda(name, tmp_path):
+    targets = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in ARCHITECTURES]
+    for source in PROGRAMS[name]:
+        result = run([real_nvcc(), "-c", source, "-o", tmp_path / "object.o", "-std=c++17",
+                      "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror", *targets]
+                     if source.suffix == ".cu" else
+                     [real_nvcc(), "-c", source, "-o", tmp_path / "object.o"])
+        assert result.returncode == 0, result.stdout + result.stderr
