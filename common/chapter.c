@@ -110,6 +110,8 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
     const bool timed = !EMULATED && !options.check_only && verdicts[0].passed && verdicts[1].passed;
     if (timed) {
         time_chapter(&problem, chapter, options.reps, &timing);
+        if (chapter->measure_more)
+            timing.more_count = chapter->measure_more(timing.more, sizeof timing.more / sizeof *timing.more);
         /* The last timed run began with a fresh C: what it left must be right too. */
         verdicts[count++] = verify(&problem, chapter, options.seed + 1);
     }

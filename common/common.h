@@ -89,6 +89,8 @@ struct timing {
     struct spread kernel_ms, cublas_ms;
     struct spread ratio;     /* cuBLAS time over kernel time, run by run: above 1 the kernel is faster */
     double *kernel_all, *cublas_all;
+    struct figure more[8];   /* what the chapter measures besides */
+    int more_count;
 };
 /* Times kernel and cuBLAS in turn, each run with a cold L2. Only on a GPU. */
 void time_chapter(const struct problem *p, const struct chapter *chapter, int reps, struct timing *timing);

@@ -15,6 +15,13 @@ extern "C" {
 typedef void matmul_launcher(int M, int N, int K, float alpha, const float *A, const float *B,
                              float beta, float *C);
 
+/* One more thing a chapter measures on a GPU, beside its product: { "FMA loop", 65.1, "TFLOP/s" }. */
+struct figure {
+    const char *name;
+    double value;
+    const char *unit;
+};
+
 /* A chapter, as chapter_main sees it. The tile tells a failure report which block and thread
  * own a wrong element: blocks cover C in tiles of BM x BN, numbered row by row, and
  * inside a tile the threads own TM x TN elements each, numbered row by row too. */
@@ -26,6 +33,8 @@ struct chapter {
     int TM, TN;             /* elements of C a thread */
     int threads_walk_rows;  /* 1 if threadIdx.x runs down a column of C (chapter 1) */
     int min_capability;     /* 90 for Hopper's instructions; 0 for any GPU */
+    /* Fills in at most `room` figures and returns how many; NULL if there are none. */
+    int (*measure_more)(struct figure *figures, int room);
 };
 
 /* The whole program: reads the options, makes the inputs, runs, verifies, times, prints.

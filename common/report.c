@@ -68,6 +68,8 @@ void print_table(const struct chapter *chapter, const struct options *o, const s
         if (machine->peak_gflops > 0) printf(", %.1f %% of the GPU's peak", 100.0 * gflops / machine->peak_gflops);
         printf("\n  ratio      %.3f x cuBLAS (%.3f to %.3f)\n", timing->ratio.median, timing->ratio.low,
                timing->ratio.high);
+        for (int i = 0; i < timing->more_count; i++)
+            printf("  measured   %s: %.4g %s\n", timing->more[i].name, timing->more[i].value, timing->more[i].unit);
     } else if (!o->check_only) {
         printf("  time       none: an emulated GPU has no speed. LENS=1 shows what its memory saw\n");
     }
@@ -138,6 +140,15 @@ void print_json(const struct chapter *chapter, const struct options *o, const st
                machine->peak_gflops);
         print_list("kernel_ms_all", timing->kernel_all, timing->runs);
         print_list("cublas_ms_all", timing->cublas_all, timing->runs);
+        printf(", \"measured\": [");
+        for (int i = 0; i < timing->more_count; i++) {
+            printf("%s{\"name\": ", i ? ", " : "");
+            print_string(timing->more[i].name);
+            printf(", \"value\": %.6g, \"unit\": ", timing->more[i].value);
+            print_string(timing->more[i].unit);
+            printf("}");
+        }
+        printf("]");
     }
     printf(", \"passed\": %s}\n", passed ? "true" : "false");
 }

@@ -27,9 +27,8 @@ __global__ void __launch_bounds__(BM * BN)
 matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
               float beta, float *C)
 {
-    // 1. Find my element. Every thread runs this same function and only the built-in
-    //    blockIdx and threadIdx differ. Tiles are numbered as a page is read: from left
-    //    to right, then the next line.
+    // 1. Find my element. All threads run this function; only blockIdx and threadIdx
+    //    differ. Tiles are numbered as a page is read: left to right, then the next line.
     const int tiles_across = (N - 1) / BN + 1;
     const int tile_row = blockIdx.x / tiles_across;
     const int tile_col = blockIdx.x % tiles_across;
@@ -39,13 +38,12 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     const int row = tile_row * BM + threadIdx.x;
     const int col = tile_col * BN + threadIdx.y;
 
-    // The tiles on the right and bottom edges may stick out of C. Threads that fall
-    // outside have nothing to do, and must not touch memory that is not theirs.
+    // Tiles on the right and bottom edges may stick out of C, and the threads there have
+    // no element to compute.
     if (row >= M || col >= N)
         return;
 
-    // 2. Walk along my row of A and down my column of B. The sum lives in a register.
-    //    Offsets are size_t because M * K can be larger than an int holds.
+    // 2. Walk along my row of A and down my column of B. size_t, for M * K may pass 2^31.
     float acc = 0.0f;
     for (int k = 0; k < K; ++k)
         acc += A[(size_t)row * K + k] * B[(size_t)k * N + col];
@@ -72,6 +70,6 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 int main(int argc, char **argv)
 {
     const struct chapter chapter = {
-        1, "naive: one thread, one element", matmul, BM, BN, 1, 1, 1, 0};
+        1, "naive: one thread, one element", matmul, BM, BN, 1, 1, 1};
     return chapter_main(argc, argv, &chapter);
 }

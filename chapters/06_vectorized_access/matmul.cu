@@ -14,8 +14,6 @@
  */
 #include "matmul.h"
 
-#include <stdint.h>
-
 // A block covers BM x BN elements of C and takes BK steps along K at a time.
 const int BM = 128;
 const int BN = 128;
@@ -27,40 +25,39 @@ const int THREADS = BM * BN / (TM * TN);
 static_assert(BM % TM == 0, "TM must divide BM, or some rows have no thread");
 static_assert(BN % TN == 0, "TN must divide BN, or some columns have no thread");
 static_assert(TM % 4 == 0 && TN % 4 == 0, "TM and TN must be multiples of 4: float4s");
-static_assert(BM * BK == 4 * THREADS, "A_tile is loaded one float4 a thread");
-static_assert(BK * BN == 4 * THREADS, "B_tile is loaded one float4 a thread");
+static_assert(BM * BK == 4 * THREADS, "A_tile takes one float4 a thread");
+static_assert(BK * BN == 4 * THREADS, "B_tile takes one float4 a thread");
 static_assert(THREADS <= 1024, "a block has at most 1,024 threads: raise TM or TN");
 
-// Reads the four floats at p, of which `left` lie inside the matrix, and puts zeros for
-// the others. One float4 is a promise that p is a multiple of 16 bytes, and the GPU
-// faults when it is broken. ALIGNED says that this matrix keeps it: then its rows are
-// whole float4s, so the four are inside together or outside together.
-template <bool ALIGNED> __device__ float4 load4(const float *p, int left)
+// Copies the four floats at `from`, of which `left` lie inside the matrix, and puts zeros
+// for the others. Moving them as one float4 is a promise that the address is a multiple
+// of 16 bytes, and the GPU faults when it is broken. ALIGNED says that this matrix keeps
+// it: then its rows are whole float4s, and the four are all inside or all outside.
+template <bool ALIGNED> __device__ void load4(float *to, const float *from, int left)
 {
-    if (ALIGNED)
-        return left > 0 ? *(const float4 *)p : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    return make_float4(left > 0 ? p[0] : 0.0f, left > 1 ? p[1] : 0.0f,
-                       left > 2 ? p[2] : 0.0f, left > 3 ? p[3] : 0.0f);
+    if (ALIGNED && left > 0)
+        *(float4 *)to = *(const float4 *)from;
+    else
+        for (int i = 0; i < 4; ++i)
+            to[i] = i < left ? from[i] : 0.0f;
 }
 
-// The counterpart of load4: writes those of the four floats that lie inside, of which
-// there is at least one.
-template <bool ALIGNED> __device__ void store4(float *p, int left, float4 v)
+// The way back, into the matrix: at least the first of the four has its place there.
+template <bool ALIGNED> __device__ void store4(float *to, const float *from, int left)
 {
-    const float values[4] = {v.x, v.y, v.z, v.w};
     if (ALIGNED)
-        *(float4 *)p = v;
+        *(float4 *)to = *(const float4 *)from;
     else
         for (int i = 0; i < 4 && i < left; ++i)
-            p[i] = values[i];
+            to[i] = from[i];
 }
 
-template <bool ALIGNED>
-__global__ void __launch_bounds__(THREADS, 2)
+template <bool ALIGNED> __global__ void __launch_bounds__(THREADS, 2)
 matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
               float beta, float *C)
 {
-    __shared__ __align__(16) float A_tile[BK][BM]; // transposed: k first
+    // Aligned, because float4s are read from them. A_tile lies transposed, k first.
+    __shared__ __align__(16) float A_tile[BK][BM];
     __shared__ __align__(16) float B_tile[BK][BN];
 
     // 1. Find my results, TM x TN elements from (row, col), and their place in the tiles.
@@ -86,21 +83,20 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
         // 2. Fetch. Two float4s fit in registers, so this may start before the barrier.
         const int a_col = k0 + load_a_col;
         const int b_row = k0 + load_b_row;
-        const float4 a =
-            load4<ALIGNED>(&A[(size_t)a_row * K + a_col], a_row < M ? K - a_col : 0);
-        const float4 b =
-            load4<ALIGNED>(&B[(size_t)b_row * N + b_col], b_row < K ? N - b_col : 0);
+        __align__(16) float a[4], b[4];
+        load4<ALIGNED>(a, &A[(size_t)a_row * K + a_col], a_row < M ? K - a_col : 0);
+        load4<ALIGNED>(b, &B[(size_t)b_row * N + b_col], b_row < K ? N - b_col : 0);
 
-        // 3. Fill the tiles. A turns on its way: four of a row become four of a column.
+        // 3. Fill the tiles. A turns on its way: four of a row become four of a column,
+        //    and only here they travel one by one. B stays as it is.
         __syncthreads();
-        A_tile[load_a_col + 0][load_a_row] = a.x;
-        A_tile[load_a_col + 1][load_a_row] = a.y;
-        A_tile[load_a_col + 2][load_a_row] = a.z;
-        A_tile[load_a_col + 3][load_a_row] = a.w;
-        *(float4 *)&B_tile[load_b_row][load_b_col] = b;
+        for (int i = 0; i < 4; ++i)
+            A_tile[load_a_col + i][load_a_row] = a[i];
+        *(float4 *)&B_tile[load_b_row][load_b_col] = *(const float4 *)b;
         __syncthreads();
 
-        // 4. Compute: a piece of a row of A_tile times a piece of a row of B_tile.
+        // 4. Compute: a piece of a row of A_tile times a piece of a row of B_tile. Four
+        //    reads of 16 bytes feed 64 products.
 #pragma unroll
         for (int k = 0; k < BK; ++k) {
             __align__(16) float a_frag[TM], b_frag[TN];
@@ -119,12 +115,11 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     for (int m = 0; m < TM && row + m < M; ++m) {
         for (int n = 0; n < TN && col + n < N; n += 4) {
             const int left = N - (col + n);
-            const float4 old = load4<ALIGNED>(c + n, beta == 0.0f ? 0 : left);
-            store4<ALIGNED>(c + n, left,
-                            make_float4(alpha * acc[m][n + 0] + beta * old.x,
-                                        alpha * acc[m][n + 1] + beta * old.y,
-                                        alpha * acc[m][n + 2] + beta * old.z,
-                                        alpha * acc[m][n + 3] + beta * old.w));
+            __align__(16) float v[4];
+            load4<ALIGNED>(v, c + n, beta == 0.0f ? 0 : left);
+            for (int i = 0; i < 4; ++i)
+                v[i] = alpha * acc[m][n + i] + beta * v[i];
+            store4<ALIGNED>(c + n, v, left);
         }
         c += N;
     }
@@ -137,8 +132,10 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
     // (M - 1) / BM + 1 rounds up, so the last, partly filled tile gets a block too. The
     // grid is a line and not a rectangle because only its x may pass 65,535.
     const unsigned blocks = ((M - 1) / BM + 1u) * ((N - 1) / BN + 1u);
-    const bool aligned = K % 4 == 0 && N % 4 == 0 && (uintptr_t)A % 16 == 0 &&
-                         (uintptr_t)B % 16 == 0 && (uintptr_t)C % 16 == 0;
+    // Every row starts at a multiple of 16 bytes if the first one does and if rows are
+    // whole float4s: K floats in A, N in B and C. Other shapes take the slower kernel.
+    const bool aligned = K % 4 == 0 && N % 4 == 0 && (size_t)A % 16 == 0 &&
+                         (size_t)B % 16 == 0 && (size_t)C % 16 == 0;
     if (aligned)
         matmul_kernel<true><<<blocks, THREADS>>>(M, N, K, alpha, A, B, beta, C);
     else
@@ -148,6 +145,6 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 int main(int argc, char **argv)
 {
     const struct chapter chapter = {
-        6, "vectorised access: 16 bytes at once", matmul, BM, BN, TM, TN, 0, 0};
+        6, "vectorised access: 16 bytes at once", matmul, BM, BN, TM, TN};
     return chapter_main(argc, argv, &chapter);
 }

@@ -740,9 +740,11 @@ static void add_kernel_options(struct list *command)
                            "-Wno-unused-const-variable -Wno-unused-command-line-argument");
     else
         add_words(command, "-O2 -fsanitize=thread --param tsan-instrument-func-entry-exit=0 "
-                           "-Wno-tsan -Wno-maybe-uninitialized");
+                           "-fno-crossjumping -fno-tree-tail-merge -Wno-tsan "
+                           "-Wno-maybe-uninitialized");
+    /* A tail call leaves no return address in the kernel, and so no source line for a fault. */
     add_words(command, "-fsanitize-coverage=trace-pc -g -fno-pie -fno-strict-aliasing "
-                       "-Wno-unknown-pragmas");
+                       "-fno-optimize-sibling-calls -Wno-unknown-pragmas");
 }
 
 static void compile_cu(const char *source, const char *object, const char *result)

@@ -1,0 +1,133 @@
+/*
+ * Chapter 0: the ruler.
+ *
+ * Before making anything fast: what is right, what is possible, and who is the one to beat?
+ *
+ *   right      three loops on the CPU. Every chapter's result is compared with this sum.
+ *   possible   how many multiply-adds this GPU can do a second, and how many bytes it can
+ *              move. Measured here, by two kernels that do nothing else.
+ *   to beat    cuBLAS, NVIDIA's own library. Here it plays the part of the kernel.
+ *
+ * Run it:  make chapter0 && ./chapter0
+ */
+#include "matmul.h"
+
+#include <cublas_v2.h>
+#include <stdlib.h>
+#include <time.h>
+
+// The definition, row-major: row i of A against column j of B.
+static void matmul_on_cpu(int M, int N, int K, const float *A, const float *B, float *C)
+{
+    for (int i = 0; i < M; ++i) {
+        for (int j = 0; j < N; ++j) {
+            float acc = 0.0f;
+            for (int k = 0; k < K; ++k)
+                acc += A[(size_t)i * K + k] * B[(size_t)k * N + j];
+            C[(size_t)i * N + j] = acc;
+        }
+    }
+}
+
+// Multiply-adds and nothing else. One chain of them would wait four cycles for each
+// result, so every thread keeps CHAINS going that do not depend on each other.
+const int CHAINS = 16;
+const int STEPS = 4096;
+
+__global__ void fma_loop(float x, float y, float *out)
+{
+    float acc[CHAINS];
+    for (int c = 0; c < CHAINS; ++c)
+        acc[c] = threadIdx.x + c;
+    for (int step = 0; step < STEPS; ++step)
+        for (int c = 0; c < CHAINS; ++c)
+            acc[c] = acc[c] * x + y;
+    float sum = 0.0f;
+    for (int c = 0; c < CHAINS; ++c)
+        sum += acc[c];
+    // Never true, but the compiler cannot know, and so it cannot drop the loop.
+    if (sum == -1.0f)
+        *out = sum;
+}
+
+// Sixteen bytes in, sixteen bytes out, for as long as there are any.
+__global__ void copy(const float4 *from, float4 *to, size_t count)
+{
+    const size_t stride = (size_t)gridDim.x * blockDim.x;
+    for (size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride)
+        to[i] = from[i];
+}
+
+// C = alpha * A * B + beta * C on device pointers, row-major and packed; M, N, K >= 1.
+static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
+                   float beta, float *C)
+{
+    static cublasHandle_t handle;
+    if (!handle && cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS)
+        exit(3);
+    // cuBLAS counts along columns first, so it takes our row-major C for C transposed.
+    // That is B transposed times A transposed: the operands change places, nothing moves.
+    cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, M, K, &alpha, B, N, A, K, &beta, C, N);
+}
+
+// Runs `launch` once to warm up and then between two events: the time in seconds.
+template <class F> static double seconds(F launch)
+{
+    cudaEvent_t begin, end;
+    float ms;
+    CUDA_CHECK(cudaEventCreate(&begin));
+    CUDA_CHECK(cudaEventCreate(&end));
+    launch();
+    CUDA_CHECK(cudaEventRecord(begin, 0));
+    launch();
+    CUDA_CHECK(cudaEventRecord(end, 0));
+    CUDA_CHECK(cudaEventSynchronize(end));
+    CUDA_CHECK(cudaEventElapsedTime(&ms, begin, end));
+    CUDA_CHECK(cudaEventDestroy(begin));
+    CUDA_CHECK(cudaEventDestroy(end));
+    return ms / 1e3;
+}
+
+static int measure_peaks(struct figure *figures, int room)
+{
+    if (room < 3)
+        return 0;
+    int sms;
+    CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
+    const int blocks = 64 * sms, threads = 256;
+    const double flop = 2.0 * CHAINS * STEPS * blocks * threads;
+
+    // Far more than the L2 holds, so that every byte comes from memory and goes there.
+    const size_t bytes = (size_t)1 << 30;
+    float4 *from, *to;
+    CUDA_CHECK(cudaMalloc(&from, bytes));
+    CUDA_CHECK(cudaMalloc(&to, bytes));
+    CUDA_CHECK(cudaMemset(from, 0, bytes));
+    const double fma_s =
+        seconds([=] { fma_loop<<<blocks, threads>>>(0.999f, 0.001f, (float *)to); });
+    const double copy_s =
+        seconds([=] { copy<<<16 * sms, 512>>>(from, to, bytes / sizeof(float4)); });
+    CUDA_CHECK(cudaFree(from));
+    CUDA_CHECK(cudaFree(to));
+
+    const int n = 512;
+    float *A = (float *)calloc((size_t)n * n, sizeof(float));
+    float *C = (float *)malloc((size_t)n * n * sizeof(float));
+    const clock_t before = clock();
+    matmul_on_cpu(n, n, n, A, A, C);
+    const double cpu_s = (double)(clock() - before) / CLOCKS_PER_SEC;
+    free(A);
+    free(C);
+
+    figures[0] = {"multiply-adds, peak", flop / fma_s / 1e12, "TFLOP/s"};
+    figures[1] = {"copy, read + written", 2.0 * bytes / copy_s / 1e12, "TB/s"};
+    figures[2] = {"three loops on one CPU core, 512", 2.0 * n * n * n / cpu_s / 1e9, "GFLOP/s"};
+    return 3;
+}
+
+int main(int argc, char **argv)
+{
+    const struct chapter chapter = {
+        0, "baseline: cuBLAS, and what the GPU can do", matmul, 0, 0, 0, 0, 0, 0, measure_peaks};
+    return chapter_main(argc, argv, &chapter);
+}
