@@ -83,6 +83,20 @@ def emulated_nvcc(project, shared_folder):
     return nvcc
 
 
+@pytest.fixture(scope="session")
+def chapters(project, shared_folder, emulated_nvcc):
+    """Builds every chapter for the emulator; the programs by number, those that could be built."""
+    with once(shared_folder / "chapters-built") as first:
+        if first:
+            build = run(["make", "-k", "-C", project, "all", "EMULATOR=1"], env=no_cuda(), timeout=600)
+            (shared_folder / "build-log").write_text(build.stdout + build.stderr)
+    class Programs(dict):
+        def __missing__(self, number):
+            pytest.fail(f"chapter {number} was not built:\n" + (shared_folder / "build-log").read_text())
+    found = project.glob("chapter[0-9]*")
+    return Programs({int(path.name[7:]): path for path in found if path.is_file()})
+
+
 @pytest.fixture
 def emulate(emulated_nvcc, tmp_path):
     """Compiles sources (and flags) for the emulator and returns the program; fails on any message."""

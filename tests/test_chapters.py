@@ -1,0 +1,167 @@
+"""Every chapter, on the emulator: right at every shape, clear about every mistake."""
+
+import json
+import re
+
+import pytest
+
+from conftest import ROOT, needs_real_nvcc, no_cuda, real_nvcc, run
+
+SOURCES = sorted((ROOT / "chapters").glob("[0-9][0-9]_*/matmul.cu"))
+CHAPTERS = {int(source.parent.name[:2]): source for source in SOURCES}
+every_chapter = pytest.mark.parametrize("number", CHAPTERS)
+
+SHAPES = """
+1 1 1
+7 5 3
+2 3 1
+1 4096 1
+4096 1 1
+1 1 4096
+64 64 64
+128 128 8
+129 65 33
+31 1 257
+1 33 129
+127 128 129
+132 136 72
+257 129 1025
+1000 700 333
+--alpha 1.5 --beta -0.5 130 131 40
+--alpha 1.5 --beta -0.5 132 136 40
+--alpha -2 --beta 1 67 45 23
+--alpha 0 65 66 67
+--alpha 0 --beta 2 65 66 67
+--beta 1e-3 --alpha 1e3 33 34 35
+--beta 0 --alpha -1 100 1 50
+--seed 2 61 59 53
+--seed 12345678901 200 100 50
+--check-only 257 63 31
+--no-guards 65 63 31
+150 141 36
+150 140 37
+""".strip().splitlines()
+
+MISTAKES = """
+abc
+0 1 1
+-3 4 5
+3 4 5x
+1.5 1 1
+4 5
+1 2 3 4
+--nope
+--alpha
+--alpha x
+--beta nan
+--seed -1
+--reps 0
+99999999999999999999 1 1
+""".strip().splitlines()
+
+
+@every_chapter
+@pytest.mark.parametrize("arguments", SHAPES)
+def test_is_right(number, arguments, chapters):
+    result = run([chapters[number], *arguments.split()], env=no_cuda(), timeout=300)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.endswith("\nPASS\n")
+    assert result.stderr == ""
+
+
+@every_chapter
+def test_default_says_what_it_did(number, chapters):
+    """Without any argument; and the same rows in every chapter."""
+    result = run([chapters[number]], env=no_cuda())
+    assert (result.returncode, result.stderr) == (0, "")
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith(f"Chapter {number}: ")
+    assert [line.split()[0] for line in lines[1:]] == [
+        "device", "product", "work", "check", "check", "time", "PASS"]
+    assert max(map(len, lines)) <= 100
+
+
+@every_chapter
+@pytest.mark.parametrize("arguments", MISTAKES)
+def test_mistake_is_one_line(number, arguments, chapters):
+    result = run([chapters[number], *arguments.split()], env=no_cuda())
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1
+    assert arguments.split()[-1] in result.stderr or len(arguments.split()) == 2
+
+
+@every_chapter
+@pytest.mark.parametrize("arguments", ["9999999 9999999 9999999", "2000000 2000000 1"])
+def test_too_large_is_one_line(number, arguments, chapters):
+    result = run([chapters[number], *arguments.split()], env=no_cuda())
+    assert result.returncode == 3, result.stdout + result.stderr
+    assert result.stdout == ""
+    assert len(result.stderr.splitlines()) == 1
+    assert "memory" in result.stderr
+
+
+@every_chapter
+def test_long_and_thin(number, chapters):
+    """A column of a hundred million: right, or refused in one line."""
+    result = run([chapters[number], "99999999", "1", "1"], env=no_cuda(), timeout=300)
+    assert result.returncode in (0, 2, 3)
+    assert len(result.stderr.splitlines()) == (result.returncode != 0)
+
+
+@every_chapter
+def test_help(number, chapters):
+    result = run([chapters[number], "--help"], env=no_cuda())
+    assert (result.returncode, result.stderr) == (0, "")
+    for flag in ("--alpha", "--beta", "--seed", "--reps", "--json", "--help"):
+        assert flag in result.stdout
+
+
+@every_chapter
+def test_json(number, chapters):
+    result = run([chapters[number], "--json", "--alpha", "0.5", "--beta", "2", "33", "35", "37"], env=no_cuda())
+    assert result.returncode == 0
+    told = json.loads(result.stdout)
+    expected = {"chapter": number, "M": 33, "N": 35, "K": 37, "alpha": 0.5, "beta": 2, "seed": 1,
+                "emulated": True, "passed": True}
+    assert {key: told[key] for key in expected} == expected
+    assert told["flop"] == 2 * 33 * 35 * 37 + 3 * 33 * 35
+    assert told["least_bytes"] == 4 * (33 * 37 + 37 * 35 + 2 * 33 * 35)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", told["date"])
+    assert [check["passed"] for check in told["checks"]] == [True, True]
+    for key in ("title", "device", "sms", "clock_mhz", "cuda", "driver", "inputs"):
+        assert told[key]
+
+
+@every_chapter
+def test_another_gpu(number, chapters):
+    result = run([chapters[number], "40", "50", "60"], env=no_cuda() | {"EMULATE": "t4"})
+    assert result.returncode in (0, 3)
+    if result.returncode == 0:
+        assert "T4" in result.stdout
+    else:
+        assert len(result.stderr.splitlines()) == 1
+
+
+@every_chapter
+def test_without_checks(number, chapters):
+    result = run([chapters[number], "150", "130", "70"], env=no_cuda() | {"CHECK": "0"})
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@needs_real_nvcc
+@pytest.mark.parametrize("architecture", [75, 80, 86, 89, 90, 100])
+@every_chapter
+def test_real_compiler(number, architecture, tmp_path):
+    result = run([real_nvcc(), "-c", CHAPTERS[number], "-I", ROOT / "common", "-o", tmp_path / "chapter.o",
+                  "-O3", "-std=c++17", f"-arch=sm_{architecture}", "-Werror", "all-warnings",
+                  "-Xcompiler", "-Wall,-Wextra,-Werror"])
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@needs_real_nvcc
+@pytest.mark.parametrize("source", sorted((ROOT / "common").glob("*.c")), ids=lambda path: path.name)
+def test_common_with_the_real_compiler(source, tmp_path):
+    result = run([real_nvcc(), "-c", source, "-o", tmp_path / "common.o", "-O3", "-Werror", "all-warnings",
+                  "-Xcompiler", "-Wall,-Wextra,-Werror"])
+    assert result.returncode == 0, result.stdout + result.stderr
