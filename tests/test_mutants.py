@@ -1,8 +1,9 @@
 """Chapters with one bug planted in each: verification or a fault check must refuse them all.
 
 A mutant replaces a piece of a chapter's source, which has to be there exactly once, so that
-a mutant whose text has gone is noticed. It is run on shapes that are no multiple of any tile
-and on one where every row is whole float4s, with beta = 0 and with beta != 0.
+a mutant whose text has gone is noticed. It is run on shapes that are no multiple of any tile,
+on one where every row is whole float4s, with beta = 0 and with beta != 0, and on two that are
+whole tiles in one direction only.
 """
 
 import re
@@ -13,7 +14,8 @@ import pytest
 from conftest import ROOT, no_cuda, run
 
 SCALED = "--alpha 1.5 --beta -0.5"
-RUNS = ["150 141 37", f"150 141 37 {SCALED}", "132 136 72", f"132 136 72 {SCALED}"]
+RUNS = ["150 141 37", f"150 141 37 {SCALED}", "132 136 72", f"132 136 72 {SCALED}",
+        "128 141 64", "150 128 64"]
 
 
 class Mutant(NamedTuple):
