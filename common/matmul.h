@@ -23,15 +23,16 @@ struct figure {
 };
 
 /* A chapter, as chapter_main sees it. The tile tells a failure report which block and thread
- * own a wrong element: blocks cover C in tiles of BM x BN, numbered row by row, and
- * inside a tile the threads own TM x TN elements each, numbered row by row too. */
+ * own a wrong element: blocks cover C in tiles of BM x BN, and inside a tile the threads own
+ * TM x TN elements each. Both are numbered along the rows, or down the columns. */
 struct chapter {
     int number;
     const char *title;
     matmul_launcher *launch;
     int BM, BN;             /* C's tile a block; 0 when the chapter has no fixed tile */
     int TM, TN;             /* elements of C a thread */
-    int threads_walk_rows;  /* 1 if threadIdx.x runs down a column of C (chapter 1) */
+    int blocks_go_down;     /* 1 if neighbouring blocks lie below each other, 0 side by side */
+    int threads_go_down;    /* the same for the threads of a tile */
     int min_capability;     /* 90 for Hopper's instructions; 0 for any GPU */
     /* Fills in at most `room` figures and returns how many; NULL if there are none. */
     int (*measure_more)(struct figure *figures, int room);

@@ -226,6 +226,12 @@ static void append(struct verdict *verdict, const char *format, ...)
     va_end(arguments);
 }
 
+/* The number of cell (row, col) in a grid of rows x cols. */
+static int number_of(int row, int col, int rows, int cols, int goes_down)
+{
+    return goes_down ? col * rows + row : row * cols + col;
+}
+
 static void describe(const struct problem *p, const struct chapter *c, const struct findings *f, int rows_checked,
                      struct verdict *verdict)
 {
@@ -234,12 +240,12 @@ static void describe(const struct problem *p, const struct chapter *c, const str
     for (int i = 0; i < f->shown_count; i++) {
         const struct wrong *w = &f->shown[i];
         append(verdict, "  C[%d][%d] is %.9g, should be %.9g", w->row, w->col, w->got, w->want);
-        if (c->BM && c->BN) {
-            const int tiles_across = (p->N - 1) / c->BN + 1;
-            const int r = w->row % c->BM / c->TM, s = w->col % c->BN / c->TN;
-            append(verdict, "   (block %d, thread %d)", w->row / c->BM * tiles_across + w->col / c->BN,
-                   c->threads_walk_rows ? s * (c->BM / c->TM) + r : r * (c->BN / c->TN) + s);
-        }
+        if (c->BM && c->BN)
+            append(verdict, "   (block %d, thread %d)",
+                   number_of(w->row / c->BM, w->col / c->BN, (p->M - 1) / c->BM + 1, (p->N - 1) / c->BN + 1,
+                             c->blocks_go_down),
+                   number_of(w->row % c->BM / c->TM, w->col % c->BN / c->TN, c->BM / c->TM, c->BN / c->TN,
+                             c->threads_go_down));
         append(verdict, "\n");
     }
     const char *cause = likely_cause(p, c, f);

@@ -70,6 +70,6 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 int main(int argc, char **argv)
 {
     const struct chapter chapter = {
-        1, "naive: one thread, one element", matmul, BM, BN, 1, 1, 1};
+        1, "naive: one thread, one element", matmul, BM, BN, 1, 1, 0, 1};
     return chapter_main(argc, argv, &chapter);
 }

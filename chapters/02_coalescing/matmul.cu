@@ -69,6 +69,6 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 int main(int argc, char **argv)
 {
     const struct chapter chapter = {
-        2, "coalescing: neighbours read neighbours", matmul, BM, BN, 1, 1};
+        2, "coalescing: neighbours read neighbours", matmul, BM, BN, 1, 1, 1};
     return chapter_main(argc, argv, &chapter);
 }

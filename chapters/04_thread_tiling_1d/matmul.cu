@@ -115,6 +115,6 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 int main(int argc, char **argv)
 {
     const struct chapter chapter = {
-        4, "1D thread tiling: a thread owns a column", matmul, BM, BN, TM, 1};
+        4, "1D thread tiling: a thread owns a column", matmul, BM, BN, TM, 1, 1};
     return chapter_main(argc, argv, &chapter);
 }

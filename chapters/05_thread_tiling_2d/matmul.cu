@@ -119,6 +119,6 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 int main(int argc, char **argv)
 {
     const struct chapter chapter = {
-        5, "2D thread tiling: a thread owns a square", matmul, BM, BN, TM, TN};
+        5, "2D thread tiling: a thread owns a square", matmul, BM, BN, TM, TN, 1};
     return chapter_main(argc, argv, &chapter);
 }

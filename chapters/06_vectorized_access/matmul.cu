@@ -145,6 +145,6 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 int main(int argc, char **argv)
 {
     const struct chapter chapter = {
-        6, "vectorised access: 16 bytes at once", matmul, BM, BN, TM, TN};
+        6, "vectorised access: 16 bytes at once", matmul, BM, BN, TM, TN, 1};
     return chapter_main(argc, argv, &chapter);
 }

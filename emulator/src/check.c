@@ -32,7 +32,8 @@ struct touch {              /* one access to a word */
 };
 
 struct word {
-    struct touch write, read, other_read; /* other_read: by a thread other than read's, same interval */
+    struct touch write, read;             /* the last of each */
+    struct touch other_write, other_read; /* the last by another thread than that, in the same interval */
     uint32_t written_in_block;            /* serial number of the block that wrote it */
     uint8_t written_bytes;
     uint8_t bytes_in_flight;              /* claimed by a cp.async that has not been waited for */
@@ -51,6 +52,11 @@ static struct suspicion {
     struct touch first, second;
 } suspicions[16];
 static unsigned suspicion_count;
+
+static const char *name_of(enum emu_access kind)
+{
+    return kind == READ ? "a read" : kind == WRITE ? "a write" : "an atomic";
+}
 
 static const char *thread_name(unsigned linear)
 {
@@ -81,8 +87,28 @@ static void fault_race(const char *p, const struct touch *earlier, const char *d
               what, thread_name(earlier->thread), did, place.file, place.line, thread_name(now->thread), does);
 }
 
-/* Called when a thread loses the processor, and before each of its accesses. */
-void emu_check_settle(void)
+/* A compare-and-swap loop looks at its word with a plain read first, beside the atomics of other threads, and that is
+ * harmless: the swap looks again. So such a read is a race only if no atomic of the same thread on the same word follows. */
+static struct doubt {
+    char *address;
+    struct touch write, read;
+} doubts[16];
+static unsigned doubt_count;
+
+static void doubt(char *address, const struct touch *write, const struct touch *read)
+{
+    if (doubt_count == sizeof doubts / sizeof *doubts) fault_race(address, write, "wrote", read, "reads");
+    doubts[doubt_count++] = (struct doubt){address, *write, *read};
+}
+
+static void dispel_doubt(const char *address)
+{
+    for (unsigned i = 0; i < doubt_count; i++)
+        if (doubts[i].address == address) doubts[i--] = doubts[--doubt_count];
+}
+
+/* Called when a thread stops running, and before each of its accesses. */
+static void settle(void)
 {
     while (suspicion_count > 0) {
         const struct suspicion *s = &suspicions[--suspicion_count];
@@ -92,6 +118,12 @@ void emu_check_settle(void)
             if ((s->bytes >> b & 1) && ((now ^ s->before) >> 8 * b & 0xff))
                 fault_race(s->address, &s->first, "wrote", &s->second, "writes");
     }
+}
+
+void emu_check_thread_stops(void)
+{
+    settle();
+    if (doubt_count > 0) fault_race(doubts[0].address, &doubts[0].write, "wrote", &doubts[0].read, "reads");
 }
 
 static void suspect(char *address, uint8_t bytes, const struct touch *first, const struct touch *second)
@@ -128,10 +160,16 @@ static void shared_word(char *address, uint8_t bytes, enum emu_access kind, cons
         emu_fault(pc, "uninitialised shared memory: %s is read and no thread of this block has written it "
                       "(is a __syncthreads() missing, or a part of the array never loaded?)", what);
     }
-    if (unordered(&word->write, &now)) {
-        if (kind != WRITE || word->write.atomic)
-            fault_race(address, &word->write, "wrote", &now, kind == READ ? "reads" : "writes");
-        suspect(address, bytes & word->write.bytes, &word->write, &now);
+    const struct touch *write = unordered(&word->write, &now) ? &word->write
+                              : unordered(&word->other_write, &now) ? &word->other_write : NULL;
+    if (write && kind == READ && write->atomic) doubt(address, write, &now);
+    else if (write && (kind != WRITE || write->atomic))
+        fault_race(address, write, "wrote", &now, kind == READ ? "reads" : "writes");
+    else if (write) suspect(address, bytes & write->bytes, write, &now);
+    if (kind == ATOMIC) {
+        if (doubt_count) dispel_doubt(address);
+        if (word->read.thread == now.thread) word->read.atomic = 1;
+        if (word->other_read.thread == now.thread) word->other_read.atomic = 1;
     }
     if (kind == READ) {
         if (word->read.interval != interval || word->read.thread == now.thread) {
@@ -145,9 +183,10 @@ static void shared_word(char *address, uint8_t bytes, enum emu_access kind, cons
     }
     if (unordered(&word->read, &now)) fault_race(address, &word->read, "read", &now, "writes");
     if (unordered(&word->other_read, &now)) fault_race(address, &word->other_read, "read", &now, "writes");
-    if (word->write.interval == interval && word->write.thread == now.thread &&
-        word->write.order == now.order && word->write.atomic == now.atomic)
-        now.bytes |= word->write.bytes;
+    if (word->write.interval == interval) {
+        if (word->write.thread != now.thread) word->other_write = word->write;
+        else if (word->write.order == now.order && word->write.atomic == now.atomic) now.bytes |= word->write.bytes;
+    }
     word->write = now;
     word->written_bytes |= bytes;
     word->bytes_in_flight &= (uint8_t)~bytes;
@@ -163,10 +202,10 @@ static void shared_access(char *p, size_t n, enum emu_access kind, const void *p
         if (!array)
             emu_fault(pc, "out of bounds: %s of %zu bytes in shared memory, %td bytes from its start, and the launch "
                           "asked for no dynamic shared memory there",
-                      kind == READ ? "a read" : "a write", n, p - emu_dynamic_shared);
+                      name_of(kind), n, p - emu_dynamic_shared);
         if (p + n > array->base + array->bytes)
             emu_fault(pc, "out of bounds: %s of %zu bytes, %td bytes past the end of %s (%zu bytes of shared memory)",
-                      kind == READ ? "a read" : "a write", n, p - (array->base + array->bytes), array->name,
+                      name_of(kind), n, p - (array->base + array->bytes), array->name,
                       array->bytes);
     }
     for (char *word = (char *)((uintptr_t)p & ~(uintptr_t)3); word < p + n; word += 4) {
@@ -195,12 +234,17 @@ static void global_access(char *p, size_t n, enum emu_access kind, const void *p
         victim %= 4;
         return;
     }
-    const char *what = kind == READ ? "a read" : kind == WRITE ? "a write" : "an atomic";
-    if (!a) emu_fault(pc, "out of bounds: %s of %zu bytes in global memory, before the first allocation", what, n);
+    const char *what = name_of(kind);
+    const struct emu_allocation *behind = emu_allocation_behind(p);
+    if (!a && !behind) emu_fault(pc, "out of bounds: %s of %zu bytes in global memory that is freed", what, n);
+    /* Whoever is nearer is likely to be meant: index -1 lies before its own array, not behind another. */
+    bool before = !a || (behind && behind->base - p < p - (a->base + (ptrdiff_t)a->bytes));
+    if (before) a = behind;
     struct emu_place place = emu_source_of(a->pc);
-    emu_fault(pc, "out of bounds: %s of %zu bytes in global memory, %td bytes past the end of the %zu bytes allocated at "
+    emu_fault(pc, "out of bounds: %s of %zu bytes in global memory, %td bytes %s of the %zu bytes allocated at "
                   "%s:%d (or memory already freed)",
-              what, n, p - (a->base + a->bytes), a->bytes, place.file, place.line);
+              what, n, before ? a->base - p : p - (a->base + a->bytes), before ? "before the start" : "past the end",
+              a->bytes, place.file, place.line);
 }
 
 /* The program's own image: __device__ and __constant__ variables, constant tables, string literals. */
@@ -226,7 +270,7 @@ static void other_access(char *p, size_t n, enum emu_access kind, const void *pc
     if (a >= image_low && a < image_high) return;
     const char *arguments = emu_current_launch->arguments;
     if (p >= arguments && p < arguments + emu_current_launch->argument_bytes) return;
-    const char *what = kind == READ ? "a read" : kind == WRITE ? "a write" : "an atomic";
+    const char *what = name_of(kind);
     if (a < 4096) emu_fault(pc, "null pointer: %s of %zu bytes at address %p", what, n, (void *)p);
     emu_fault(pc, "out of bounds: %s of %zu bytes at %p, which is host memory or no memory at all; a kernel can only use "
                   "memory from cudaMalloc (was a host pointer passed?)", what, n, (void *)p);
@@ -250,7 +294,7 @@ static void access_memory(const volatile void *address, size_t n, enum emu_acces
     return;
 misaligned:
     emu_fault(pc, "misaligned address: %s of %zu bytes at %p, which is %zu past a multiple of %zu",
-              kind == READ ? "a read" : "a write", n, (void *)p, (uintptr_t)p & (n - 1), n);
+              name_of(kind), n, (void *)p, (uintptr_t)p & (n - 1), n);
 }
 
 /* A copy of any size: the compiler's memcpy, or a struct of odd size. Bytes have no alignment to check. */
@@ -282,7 +326,7 @@ static void see(const volatile void *p, size_t n, enum emu_access kind, const vo
         return;
     }
     if (emu_checking) {
-        if (suspicion_count) emu_check_settle();
+        if (suspicion_count) settle();
         access_memory(p, n, kind, pc);
     }
     if (emu_lens_on) emu_lens_access((const void *)p, n, kind, pc, frame);
@@ -295,7 +339,7 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
         return;
     }
     if (emu_checking) {
-        if (suspicion_count) emu_check_settle();
+        if (suspicion_count) settle();
         access_range(p, n, kind, pc);
     }
     if (emu_lens_on) emu_lens_access(p, n, kind, pc, frame);
@@ -449,7 +493,7 @@ void __sanitizer_cov_trace_pc(void)
 void emu_check_async_issue(void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc)
 {
     if (!emu_checking) return;
-    emu_check_settle();
+    settle();
     if ((uintptr_t)shared & (bytes - 1) || (bytes > zero_fill && (uintptr_t)global & (bytes - 1)))
         emu_fault(pc, "misaligned address: an asynchronous copy of %zu bytes needs both addresses to be multiples of %zu",
                   bytes, bytes);
@@ -467,7 +511,7 @@ void emu_check_async_issue(void *shared, const void *global, size_t bytes, size_
 void emu_check_async_arrival(void *shared, size_t bytes, const void *pc)
 {
     if (!emu_checking) return;
-    emu_check_settle();
+    settle();
     access_memory(shared, bytes, WRITE, pc);
 }
 

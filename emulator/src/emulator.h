@@ -51,6 +51,8 @@ extern char *emu_memory_base;
 extern size_t emu_memory_reserved;
 /* The allocation that holds p, or the last one that begins before p, or NULL. */
 const struct emu_allocation *emu_find_allocation(const void *p);
+/* The first allocation that begins behind p, or NULL. */
+const struct emu_allocation *emu_allocation_behind(const void *p);
 /* Whether all of it lies in one allocation (or device variable) that the GPU can reach; true for 0 bytes. */
 bool emu_is_device_range(const void *p, size_t bytes);
 void emu_free_everything(void); /* cudaDeviceReset */
@@ -81,7 +83,6 @@ struct emu_shared_extent { const char *name; char *base; size_t bytes; };
 /* The array that holds p or the nearest before it; NULL if none. */
 const struct emu_shared_extent *emu_find_shared(const void *p);
 
-bool emu_is_pinned(const void *p); /* memory.c: in memory from cudaMallocHost and the like */
 uint3 emu_first_done(void);  /* a thread of the running block that has returned */
 
 /* ---- check.c ---- */
@@ -91,7 +92,7 @@ void emu_check_launch_begins(void);
 void emu_check_block_begins(unsigned warps);
 void emu_check_barrier_passed(void);            /* every access before is ordered before every access after */
 void emu_check_warp_ordered(unsigned warp);     /* likewise within the warp */
-void emu_check_settle(void);                    /* the running thread is about to lose the processor */
+void emu_check_thread_stops(void);              /* the running thread waits or has ended */
 /* An asynchronous copy reads its source and claims its destination when issued, and writes it when it arrives. */
 void emu_check_async_issue(void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc);
 void emu_check_async_arrival(void *shared, size_t bytes, const void *pc);

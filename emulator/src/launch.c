@@ -261,7 +261,7 @@ static void resume(struct thread *t)
     emu_thread_idx = t->seen.index;
     steps++;
     emu_switch(&scheduler_sp, t->sp);
-    emu_check_settle();
+    emu_check_thread_stops();
     emu_current = NULL;
     if (t->state == DONE) {
         free_stacks[free_stack_count++] = t->stack;

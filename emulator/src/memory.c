@@ -22,6 +22,7 @@ size_t emu_memory_reserved;
 
 static struct emu_allocation *live; /* sorted by address */
 static size_t live_count, live_capacity;
+enum { FIRST_GUARD = 1 << 20 }; /* nobody's, so that index -1 of the first allocation is seen */
 static char *next_address;
 static size_t device_bytes; /* in use, device and managed */
 static unsigned allocations_made;
@@ -101,7 +102,8 @@ static bool reserve(void)
         void *base =
             mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base == MAP_FAILED) continue;
-        emu_memory_base = next_address = base;
+        emu_memory_base = base;
+        next_address = emu_memory_base + FIRST_GUARD;
         emu_memory_reserved = bytes;
         return true;
     }
@@ -134,7 +136,7 @@ static char *find_place(size_t bytes)
 {
     char *end = emu_memory_base + emu_memory_reserved;
     if (bytes <= (size_t)(end - next_address)) return next_address;
-    char *place = emu_memory_base;
+    char *place = emu_memory_base + FIRST_GUARD;
     for (size_t i = 0; i < live_count; i++) {
         if (place <= live[i].base && bytes <= (size_t)(live[i].base - place)) return place;
         place = end_of(&live[i]);
@@ -205,6 +207,12 @@ const struct emu_allocation *emu_find_allocation(const void *p)
 {
     size_t count = count_up_to(p);
     return count > 0 ? &live[count - 1] : NULL;
+}
+
+const struct emu_allocation *emu_allocation_behind(const void *p)
+{
+    size_t count = count_up_to(p);
+    return count < live_count ? &live[count] : NULL;
 }
 
 static const struct emu_allocation *allocation_of(const void *p)
