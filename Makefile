@@ -27,6 +27,7 @@ WARNINGS := -Xcompiler -Wall,-Wextra,-Werror,-Wno-missing-field-initializers
 ifeq ($(EMULATOR),1)
   WORLD := emulator
   NVCC  := emulator/bin/nvcc
+  TOOLS := $(wildcard emulator/src/* emulator/include/*)
   FLAGS := -O2 -std=c++17 $(WARNINGS)
 else
   WORLD := gpu-$(ARCH)
@@ -51,14 +52,14 @@ $(PROGRAMS): chapter%: $(BUILD)/chapter%
 	@cp -f $< $@
 	@echo "./$@ is ready ($(WHY))"
 
-$(BUILD)/%.o: common/%.c common/common.h common/matmul.h | $(BUILD)
+$(BUILD)/%.o: common/%.c common/common.h common/matmul.h $(TOOLS) | $(BUILD)
 	$(Q)$(NVCC) $(filter-out -std=c++17,$(FLAGS)) -c $< -o $@
 
 $(BUILD):
 	@mkdir -p $@
 
 define chapter_rules
-$(BUILD)/chapter$(call number_of,$(1)): $(1) $(wildcard common/*.h) $(COMMON) | $(BUILD)
+$(BUILD)/chapter$(call number_of,$(1)): $(1) $(COMMON) | $(BUILD)
 	$$(Q)$$(NVCC) $$(FLAGS) -Icommon $(1) $$(COMMON) -o $$@ -lcublas
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter_rules,$(c))))

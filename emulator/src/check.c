@@ -23,25 +23,33 @@ bool emu_checking = true;
 /* ---- shared memory: what is known of each word ---- */
 
 struct touch {              /* one access to a word */
-    const void *pc;
+    uint32_t pc;            /* from the start of the program's image; see unpack_pc */
     uint32_t interval;      /* the barrier interval it happened in; 0 never */
-    uint32_t order;         /* how many __syncwarp its warp had passed */
-    uint16_t thread;
-    uint8_t bytes;          /* which of the word's four bytes, one bit each */
-    uint8_t atomic;
+    uint16_t order;         /* how many __syncwarp its warp had passed */
+    uint16_t thread : 10;
+    uint16_t bytes : 4;     /* which of the word's four bytes, one bit each */
+    uint16_t atomic : 1;
 };
 
-struct word {
+struct word {               /* one cache line: reading these is what checking costs */
     struct touch write, read;             /* the last of each */
     struct touch other_write, other_read; /* the last by another thread than that, in the same interval */
     uint32_t written_in_block;            /* serial number of the block that wrote it */
     uint8_t written_bytes;
     uint8_t bytes_in_flight;              /* claimed by a cp.async that has not been waited for */
-};
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct word) == 64, "a word's record must not straddle cache lines");
 
 static struct word words[EMU_SHARED_BYTES / 4];
 static uint32_t interval, block_serial;
-static uint32_t warp_order[32];
+static uint16_t warp_order[32];
+static uintptr_t image_low = UINTPTR_MAX, image_high; /* the program's own image in memory */
+
+static const void *unpack_pc(const struct touch *touch)
+{
+    return (const void *)(image_low + touch->pc);
+}
 
 /* Two threads may store the same value to the same word (a flag that several raise). That is
  * seen only after the store, so the suspicion waits for the next event. */
@@ -81,8 +89,8 @@ static void fault_race(const char *p, const struct touch *earlier, const char *d
 {
     char what[160];
     describe(what, sizeof what, p);
-    struct emu_place place = emu_source_of(earlier->pc);
-    emu_fault(now->pc, "data race in shared memory, %s: thread %s %s it at %s:%d, thread %s %s it here, and "
+    struct emu_place place = emu_source_of(unpack_pc(earlier));
+    emu_fault(unpack_pc(now), "data race in shared memory, %s: thread %s %s it at %s:%d, thread %s %s it here, and "
                        "nothing between orders the two (a missing __syncthreads()?)",
               what, thread_name(earlier->thread), did, place.file, place.line, thread_name(now->thread), does);
 }
@@ -142,11 +150,33 @@ static bool unordered(const struct touch *earlier, const struct touch *now)
     return earlier->thread / 32 != now->thread / 32 || earlier->order == now->order;
 }
 
-static void shared_word(char *address, uint8_t bytes, enum emu_access kind, const void *pc)
+static inline void note_read(struct word *word, struct touch *now)
+{
+    if (word->read.interval != interval) {
+        word->read = *now;
+    } else if (word->read.thread != now->thread) {
+        /* Two readers of different warps already forbid every write until the next barrier. */
+        if (word->other_read.interval != interval || word->other_read.thread / 32 == word->read.thread / 32 ||
+            word->other_read.bytes != 15 || word->read.bytes != 15)
+            word->other_read = *now;
+    } else {
+        /* A thread's later read of other bytes must not hide its earlier one. */
+        if (word->read.order == now->order) now->bytes |= word->read.bytes;
+        word->read = *now;
+    }
+}
+
+static inline void shared_word(char *address, uint8_t bytes, enum emu_access kind, const void *pc)
 {
     struct word *word = &words[(address - emu_dynamic_shared) / 4];
-    struct touch now = {.pc = pc, .interval = interval, .order = warp_order[emu_current->warp],
-                        .thread = (uint16_t)emu_current->linear, .bytes = bytes, .atomic = kind == ATOMIC};
+    struct touch now = {.pc = (uint32_t)((uintptr_t)pc - image_low), .interval = interval, .order = warp_order[emu_current->warp],
+                        .thread = emu_current->linear & 1023, .bytes = bytes & 15, .atomic = kind == ATOMIC};
+    /* Nearly every access is this one: a read of what was written before the last barrier. */
+    if (kind == READ && word->written_in_block == block_serial && word->write.interval != interval &&
+        (word->written_bytes & bytes) == bytes) {
+        note_read(word, &now);
+        return;
+    }
     if (word->written_in_block != block_serial) {
         word->written_in_block = block_serial;
         word->written_bytes = word->bytes_in_flight = 0;
@@ -172,13 +202,7 @@ static void shared_word(char *address, uint8_t bytes, enum emu_access kind, cons
         if (word->other_read.thread == now.thread) word->other_read.atomic = 1;
     }
     if (kind == READ) {
-        if (word->read.interval != interval || word->read.thread == now.thread) {
-            /* A thread's later read of other bytes must not hide its earlier one. */
-            if (word->read.interval == interval && word->read.order == now.order) now.bytes |= word->read.bytes;
-            word->read = now;
-        } else {
-            word->other_read = now;
-        }
+        note_read(word, &now);
         return;
     }
     if (unordered(&word->read, &now)) fault_race(address, &word->read, "read", &now, "writes");
@@ -192,13 +216,19 @@ static void shared_word(char *address, uint8_t bytes, enum emu_access kind, cons
     word->bytes_in_flight &= (uint8_t)~bytes;
 }
 
-static const struct emu_shared_extent *last_array;
+static const struct emu_shared_extent *last_arrays[2]; /* a kernel mostly reads two in turn */
+
+static bool inside(const struct emu_shared_extent *array, const char *p, size_t n)
+{
+    return array && p >= array->base && p + n <= array->base + array->bytes;
+}
 
 static void shared_access(char *p, size_t n, enum emu_access kind, const void *pc)
 {
-    const struct emu_shared_extent *array = last_array;
-    if (!array || p < array->base || p + n > array->base + array->bytes) {
-        array = last_array = emu_find_shared(p);
+    if (!inside(last_arrays[0], p, n) && !inside(last_arrays[1], p, n)) {
+        const struct emu_shared_extent *array = emu_find_shared(p);
+        last_arrays[1] = last_arrays[0];
+        last_arrays[0] = array;
         if (!array)
             emu_fault(pc, "out of bounds: %s of %zu bytes in shared memory, %td bytes from its start, and the launch "
                           "asked for no dynamic shared memory there",
@@ -207,6 +237,10 @@ static void shared_access(char *p, size_t n, enum emu_access kind, const void *p
             emu_fault(pc, "out of bounds: %s of %zu bytes, %td bytes past the end of %s (%zu bytes of shared memory)",
                       name_of(kind), n, p - (array->base + array->bytes), array->name,
                       array->bytes);
+    }
+    if (n == 4) {
+        shared_word(p, 15, kind, pc);
+        return;
     }
     for (char *word = (char *)((uintptr_t)p & ~(uintptr_t)3); word < p + n; word += 4) {
         unsigned first = word < p ? (unsigned)(p - word) : 0;
@@ -248,8 +282,6 @@ static void global_access(char *p, size_t n, enum emu_access kind, const void *p
 }
 
 /* The program's own image: __device__ and __constant__ variables, constant tables, string literals. */
-static uintptr_t image_low = UINTPTR_MAX, image_high;
-
 static int add_image(struct dl_phdr_info *info, size_t size, void *unused)
 {
     (void)size;
@@ -526,7 +558,7 @@ void emu_check_block_begins(unsigned warps)
 {
     interval++;
     block_serial++;
-    last_array = NULL;
+    last_arrays[0] = last_arrays[1] = NULL;
     memset(warp_order, 0, warps * sizeof *warp_order);
 }
 

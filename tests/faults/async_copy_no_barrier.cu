@@ -14,8 +14,7 @@ __global__ void shift(const float *in, float *out)
 #ifdef FIXED
     __syncthreads();
 #endif
-    if (t > 0)
-        out[t] = tile[t - 1]; // FAULT
+    if (t > 0) out[t] = tile[t - 1]; // FAULT
 }
 
 int main(void)

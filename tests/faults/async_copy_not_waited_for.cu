@@ -1,4 +1,5 @@
-// The tile is read while its copy may still be on the way: a barrier does not wait for it.
+// The tile is read while its copy may still be on the way: a barrier does not wait for
+// it.
 // EXPECT: asynchronous copy not waited for
 // THREAD (0,0,0) BLOCK (0,0,0)
 #include "fault.h"

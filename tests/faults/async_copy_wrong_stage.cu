@@ -19,7 +19,8 @@ __global__ void sum(const float *in, float *out, int tiles)
     __pipeline_commit();
     for (int i = 0; i < tiles; i++) {
         if (i + 1 < tiles)
-            __pipeline_memcpy_async(&tile[(i + 1) % 2][t], &in[(i + 1) * 32 + t], sizeof(float));
+            __pipeline_memcpy_async(&tile[(i + 1) % 2][t], &in[(i + 1) * 32 + t],
+                                    sizeof(float));
         __pipeline_commit();
         __pipeline_wait_prior(MAY_REMAIN);
         __syncthreads();

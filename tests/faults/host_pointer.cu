@@ -7,8 +7,7 @@
 __global__ void add(const float *in, float *out, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n)
-        out[i] = in[i] + 1.0f; // FAULT
+    if (i < n) out[i] = in[i] + 1.0f; // FAULT
 }
 
 int main(void)

@@ -2,7 +2,10 @@
 // EXPECT: host code touches device memory
 #include "fault.h"
 
-__global__ void answer(int *out) { *out = 42; }
+__global__ void answer(int *out)
+{
+    *out = 42;
+}
 
 int main(void)
 {

@@ -12,8 +12,7 @@ __global__ void count(int *out)
 #ifdef FIXED
     __syncthreads();
 #endif
-    if (threadIdx.x == 40)
-        *out = total; // OTHER
+    if (threadIdx.x == 40) *out = total; // OTHER
 }
 
 int main(void)

@@ -12,8 +12,7 @@ __global__ void count(int *out)
 #ifdef FIXED
     __syncthreads();
 #endif
-    if (threadIdx.x == 63)
-        *out = total; // FAULT
+    if (threadIdx.x == 63) *out = total; // FAULT
 }
 
 int main(void)

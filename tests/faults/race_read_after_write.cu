@@ -11,8 +11,7 @@ __global__ void differences(const int *in, int *out)
 #ifdef FIXED
     __syncthreads();
 #endif
-    if (t > 0)
-        out[t] = tile[t] - tile[t - 1]; // FAULT
+    if (t > 0) out[t] = tile[t] - tile[t - 1]; // FAULT
 }
 
 int main(void)

@@ -13,8 +13,7 @@ __global__ void shift(const int *in, int *out)
 #else
     __syncwarp();
 #endif
-    if (t > 0)
-        out[t] = s[t - 1]; // FAULT
+    if (t > 0) out[t] = s[t - 1]; // FAULT
 }
 
 int main(void)

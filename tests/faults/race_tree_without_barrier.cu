@@ -9,8 +9,7 @@ __global__ void reduce(const float *in, float *out)
     s[t] = in[blockIdx.x * 128 + t];
     __syncthreads();
     for (int d = 64; d > 0; d /= 2) {
-        if (t < d)
-            s[t] += s[t + d]; // FAULT
+        if (t < d) s[t] += s[t + d]; // FAULT
 #ifdef FIXED
         __syncthreads();
 #endif

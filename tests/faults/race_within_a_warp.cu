@@ -11,8 +11,7 @@ __global__ void shift(const int *in, int *out)
 #ifdef FIXED
     __syncwarp();
 #endif
-    if (lane > 0)
-        out[lane] = s[lane - 1]; // FAULT
+    if (lane > 0) out[lane] = s[lane - 1]; // FAULT
 }
 
 int main(void)

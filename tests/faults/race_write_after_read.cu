@@ -11,8 +11,7 @@ __global__ void sums(const int *in, int *out, int tiles)
     for (int i = 0; i < tiles; i++) {
         tile[t] = in[i * 64 + t]; // OTHER
         __syncthreads();
-        for (int j = 0; j < 64; j++)
-            sum += tile[j]; // FAULT
+        for (int j = 0; j < 64; j++) sum += tile[j]; // FAULT
 #ifdef FIXED
         __syncthreads();
 #endif

@@ -1,4 +1,5 @@
-// The launch asks for too little: the number of floats where the number of bytes is meant.
+// The launch asks for too little: the number of floats where the number of bytes is
+// meant.
 // EXPECT: past the end of dynamic shared memory
 // THREAD (16,0,0) BLOCK (0,0,0)
 #include "fault.h"

@@ -15,8 +15,7 @@ __global__ void neighbours(const float *in, float *out, int n)
     const int i = blockIdx.x * blockDim.x + threadIdx.x, t = threadIdx.x;
     tile[t] = i < n ? in[i] : 0.0f;
     const int next = i + 1 < n && (blockIdx.x == 2) ? i + 1 : 0;
-    if (t == (int)blockDim.x - 1 && next)
-        tile[t + 1] = in[next]; // FAULT
+    if (t == (int)blockDim.x - 1 && next) tile[t + 1] = in[next]; // FAULT
     __syncthreads();
     if (i < n && t + 1 < 32) out[i] = tile[t] + tile[t + 1];
 }

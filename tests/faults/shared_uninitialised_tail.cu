@@ -9,12 +9,12 @@ __global__ void sums(const float *in, float *out, int n)
     const int i = blockIdx.x * 64 + threadIdx.x;
     if (i < n) tile[threadIdx.x] = in[i];
 #ifdef FIXED
-    else tile[threadIdx.x] = 0.0f;
+    else
+        tile[threadIdx.x] = 0.0f;
 #endif
     __syncthreads();
     float sum = 0.0f;
-    for (int j = 0; j < 64; j++)
-        sum += tile[j]; // FAULT
+    for (int j = 0; j < 64; j++) sum += tile[j]; // FAULT
     if (threadIdx.x == 0) out[blockIdx.x] = sum;
 }
 

@@ -9,8 +9,7 @@ __global__ void mix(int *data)
 #ifdef FIXED
     v = __shfl_xor_sync(0xffffffffu, v, 1);
 #else
-    if (threadIdx.x < 16)
-        v = __shfl_xor_sync(0xffffffffu, v, 1); // FAULT
+    if (threadIdx.x < 16) v = __shfl_xor_sync(0xffffffffu, v, 1); // FAULT
 #endif
     __syncthreads();
     data[threadIdx.x] = v;

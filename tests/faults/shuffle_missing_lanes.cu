@@ -12,8 +12,7 @@ __global__ void sum(const int *in, int *out, int n)
     if (lane >= n) return;
     int v = in[lane];
 #endif
-    for (int d = 16; d > 0; d /= 2)
-        v += __shfl_down_sync(0xffffffffu, v, d); // FAULT
+    for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffffu, v, d); // FAULT
     if (lane == 0) *out = v;
 }
 

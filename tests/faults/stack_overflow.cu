@@ -11,7 +11,10 @@ __device__ __noinline__ int depth(int n, volatile int *stop)
     return depth(n + 1, stop) + (local[n % 16] == n);
 }
 
-__global__ void run(int *stop, int *out) { *out = depth(0, stop); }
+__global__ void run(int *stop, int *out)
+{
+    *out = depth(0, stop);
+}
 
 int main(void)
 {

@@ -7,23 +7,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHECK(call)                                                                    \
-    do {                                                                               \
-        const cudaError_t status_ = (call);                                            \
-        if (status_ != cudaSuccess) {                                                  \
-            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__,                         \
-                    cudaGetErrorString(status_));                                      \
-            exit(1);                                                                   \
-        }                                                                              \
+#define CHECK(call)                                                                      \
+    do {                                                                                 \
+        const cudaError_t status_ = (call);                                              \
+        if (status_ != cudaSuccess) {                                                    \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__,                           \
+                    cudaGetErrorString(status_));                                        \
+            exit(1);                                                                     \
+        }                                                                                \
     } while (0)
 
 /* A statement about the result; the program ends at the first that is not true. */
-#define EXPECT(condition)                                                              \
-    do {                                                                               \
-        if (!(condition)) {                                                            \
-            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);  \
-            exit(1);                                                                   \
-        }                                                                              \
+#define EXPECT(condition)                                                                \
+    do {                                                                                 \
+        if (!(condition)) {                                                              \
+            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition);    \
+            exit(1);                                                                     \
+        }                                                                                \
     } while (0)
 
 /* Reproducible values in (-1, 1). */

@@ -1,10 +1,14 @@
-// C++ in kernels: classes with methods and operators, arguments by value, functions by pointer.
+// C++ in kernels: classes with methods and operators, arguments by value, functions by
+// pointer.
 #include "check.h"
 #include <cuda.h>
 
-class Complex {
+class Complex
+{
   public:
-    __host__ __device__ Complex(float re = 0.0f, float im = 0.0f) : re_(re), im_(im) {}
+    __host__ __device__ Complex(float re = 0.0f, float im = 0.0f) : re_(re), im_(im)
+    {
+    }
     __host__ __device__ Complex operator*(const Complex &o) const
     {
         return Complex(re_ * o.re_ - im_ * o.im_, re_ * o.im_ + im_ * o.re_);
@@ -15,7 +19,10 @@ class Complex {
         a.im_ += b.im_;
         return a;
     }
-    __host__ __device__ float norm() const { return re_ * re_ + im_ * im_; }
+    __host__ __device__ float norm() const
+    {
+        return re_ * re_ + im_ * im_;
+    }
 
   private:
     float re_, im_;
@@ -35,25 +42,37 @@ __host__ __device__ inline int escape(Complex c)
 struct View {
     int width, height;
     float left, top, step;
-    __host__ __device__ Complex at(int x, int y) const { return Complex(left + step * x, top + step * y); }
+    __host__ __device__ Complex at(int x, int y) const
+    {
+        return Complex(left + step * x, top + step * y);
+    }
 };
 
-namespace {
+namespace
+{
 __global__ void mandelbrot(int *out, const View view)
 {
-    const int x = blockDim.x * blockIdx.x + threadIdx.x, y = blockDim.y * blockIdx.y + threadIdx.y;
-    if (x < view.width && y < view.height) out[y * view.width + x] = escape(view.at(x, y));
+    const int x = blockDim.x * blockIdx.x + threadIdx.x,
+              y = blockDim.y * blockIdx.y + threadIdx.y;
+    if (x < view.width && y < view.height)
+        out[y * view.width + x] = escape(view.at(x, y));
 }
 } // namespace
 
-// A structure as large as arguments may be in practice, and a switch over device functions.
+// A structure as large as arguments get in practice, and a switch over device functions.
 struct Table {
     float values[200];
 };
 
 typedef float (*operation)(float, float);
-__device__ float plus(float a, float b) { return a + b; }
-__device__ float times(float a, float b) { return a * b; }
+__device__ float plus(float a, float b)
+{
+    return a + b;
+}
+__device__ float times(float a, float b)
+{
+    return a * b;
+}
 
 __device__ float combine(operation op, const float *v, int n)
 {
@@ -91,7 +110,8 @@ int main()
         for (int t = 0; t < 32; t++) {
             float want = table.values[t];
             for (int i = 1; i < 8; i++)
-                want = which == 0 ? want + table.values[t + i] : want * table.values[t + i];
+                want =
+                    which == 0 ? want + table.values[t + i] : want * table.values[t + i];
             EXPECT(results[t] == want);
         }
     }

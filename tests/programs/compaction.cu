@@ -1,6 +1,6 @@
-// Keeps the positive numbers in their order: ballots give each lane its place in its warp,
-// shared memory each warp its place in the block. Then the same without order, by one
-// atomic for the lanes that happen to be active.
+// Keeps the positive numbers in their order: ballots give each lane its place in its
+// warp, shared memory each warp its place in the block. Then the same without order,
+// by one atomic for the lanes that happen to be active.
 #include "check.h"
 
 enum { THREADS = 256 };

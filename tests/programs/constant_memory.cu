@@ -14,7 +14,8 @@ __constant__ int primes[] = {2, 3, 5, 7, 11};
 
 __global__ void convolve(const float *in, float *out)
 {
-    const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    const int x = blockIdx.x * blockDim.x + threadIdx.x,
+              y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= shape.width || y >= shape.height) return;
     float sum = 0.0f;
     for (int dy = -RADIUS; dy <= RADIUS; dy++)
@@ -45,8 +46,12 @@ int main(void)
             double want = host_primes[x % 5];
             for (int dy = -RADIUS; dy <= RADIUS; dy++)
                 for (int dx = -RADIUS; dx <= RADIUS; dx++) {
-                    const int u = x + dx < 0 ? 0 : x + dx >= s.width ? s.width - 1 : x + dx;
-                    const int v = y + dy < 0 ? 0 : y + dy >= s.height ? s.height - 1 : y + dy;
+                    const int u = x + dx < 0          ? 0
+                                  : x + dx >= s.width ? s.width - 1
+                                                      : x + dx;
+                    const int v = y + dy < 0           ? 0
+                                  : y + dy >= s.height ? s.height - 1
+                                                       : y + dy;
                     want += (double)m[dy + RADIUS][dx + RADIUS] * in[v * s.width + u];
                 }
             EXPECT(close_to(out[y * s.width + x], want, 1e-5));

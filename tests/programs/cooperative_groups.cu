@@ -1,4 +1,5 @@
-// Cooperative groups: the block, tiles of a warp, shuffles and votes of a tile, reductions.
+// Cooperative groups: the block, tiles of a warp, shuffles and votes of a tile,
+// reductions.
 #include "check.h"
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
@@ -35,8 +36,10 @@ __global__ void work(int *sums, int *ranks, int *reduced, unsigned *ballots)
     if (warp.thread_rank() == 0) sums[block.size() / 8 + warp.meta_group_rank()] = total;
 
     ranks[i] = rank_plus_size(block) + rank_plus_size(eight);
-    reduced[i] = cg::reduce(warp, (int)i, cg::plus<int>()) + cg::reduce(eight, (int)i, cg::greater<int>());
-    ballots[i] = eight.ballot(i % 3 == 0) | (unsigned)eight.any(i == 5) << 16 | (unsigned)eight.all(i < 8) << 17;
+    reduced[i] = cg::reduce(warp, (int)i, cg::plus<int>()) +
+                 cg::reduce(eight, (int)i, cg::greater<int>());
+    ballots[i] = eight.ballot(i % 3 == 0) | (unsigned)eight.any(i == 5) << 16 |
+                 (unsigned)eight.all(i < 8) << 17;
     warp.sync();
     cg::thread_group half = cg::tiled_partition(block, 16);
     ranks[i] += (int)half.thread_rank() * 1000000;

@@ -1,4 +1,5 @@
-// cuBLAS: single, double and GemmEx, both transpositions, column-major with leading dimensions.
+// cuBLAS: single, double and GemmEx, both transpositions, column-major with leading
+// dimensions.
 // BUILD: -lcublas
 #include "check.h"
 #include <cublas_v2.h>
@@ -7,9 +8,11 @@
 
 enum { M = 23, N = 17, K = 31, LDC = M + 2 };
 
-// The definition: op(A) is M x K, op(B) is K x N, element (row, column) of X at row + column * ld.
+// The definition: op(A) is M x K, op(B) is K x N, element (row, column) of X at row +
+// column * ld.
 template <typename T>
-static double want(const T *A, int lda, bool ta, const T *B, int ldb, bool tb, int row, int column)
+static double want(const T *A, int lda, bool ta, const T *B, int ldb, bool tb, int row,
+                   int column)
 {
     double sum = 0.0;
     for (int k = 0; k < K; k++)
@@ -44,8 +47,10 @@ int main(void)
             C[i] = 1.0f;
             DC[i] = NAN;
         }
-        CHECK_BLAS(cublasSgemm(handle, op_a, op_b, M, N, K, &alpha, A, lda, B, ldb, &beta, C, LDC));
-        CHECK_BLAS(cublasDgemm(handle, op_a, op_b, M, N, K, &dalpha, DA, lda, DB, ldb, &dbeta, DC, LDC));
+        CHECK_BLAS(cublasSgemm(handle, op_a, op_b, M, N, K, &alpha, A, lda, B, ldb, &beta,
+                               C, LDC));
+        CHECK_BLAS(cublasDgemm(handle, op_a, op_b, M, N, K, &dalpha, DA, lda, DB, ldb,
+                               &dbeta, DC, LDC));
         CHECK(cudaDeviceSynchronize());
         for (int j = 0; j < N; j++)
             for (int i = 0; i < LDC; i++) {
@@ -55,14 +60,15 @@ int main(void)
                 }
                 const double w = want(A, lda, ta, B, ldb, tb, i, j);
                 EXPECT(close_to(C[i + j * LDC], 1.5 * w - 0.5, 1e-4));
-                EXPECT(close_to(DC[i + j * LDC], 2.0 * want(DA, lda, ta, DB, ldb, tb, i, j), 1e-12));
+                EXPECT(close_to(DC[i + j * LDC],
+                                2.0 * want(DA, lda, ta, DB, ldb, tb, i, j), 1e-12));
             }
     }
 
     CHECK_BLAS(cublasSetMathMode(handle, CUBLAS_DEFAULT_MATH));
-    CHECK_BLAS(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, M, N, K, &alpha, A, CUDA_R_32F, M, B,
-                            CUDA_R_32F, K, &beta, C, CUDA_R_32F, LDC, CUBLAS_COMPUTE_32F,
-                            CUBLAS_GEMM_DEFAULT));
+    CHECK_BLAS(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, M, N, K, &alpha, A,
+                            CUDA_R_32F, M, B, CUDA_R_32F, K, &beta, C, CUDA_R_32F, LDC,
+                            CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
     CHECK(cudaDeviceSynchronize());
     EXPECT(C[M] == 1.0f);
     CHECK_BLAS(cublasDestroy(handle));

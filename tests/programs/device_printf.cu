@@ -8,8 +8,8 @@
 __global__ void speak(void)
 {
     assert(blockDim.x == 2 && "the launch asks for two");
-    printf("thread (%d,%d) of block %u says %.2f and %s\n", threadIdx.x, threadIdx.y, blockIdx.x,
-           blockIdx.x + threadIdx.x + 0.5, "x");
+    printf("thread (%d,%d) of block %u says %.2f and %s\n", threadIdx.x, threadIdx.y,
+           blockIdx.x, blockIdx.x + threadIdx.x + 0.5, "x");
     if (blockIdx.x == 2 && threadIdx.x == 1 && threadIdx.y == 1)
         printf("%d%% of %d threads\n", 100, (int)(gridDim.x * blockDim.x * blockDim.y));
 }

@@ -19,7 +19,10 @@ __device__ __noinline__ unsigned fibonacci(unsigned n)
     return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
 }
 
-__device__ void bump(int *p, int by) { atomicAdd(p, by); }
+__device__ void bump(int *p, int by)
+{
+    atomicAdd(p, by);
+}
 
 __global__ void work(int *out)
 {

@@ -25,8 +25,7 @@ __global__ void mixed(double *out, int n)
     out[t] = values[index[(t + 1) % n]];
 }
 
-template <typename T>
-__global__ void large(T *out, int count)
+template <typename T> __global__ void large(T *out, int count)
 {
     extern __shared__ __align__(16) char memory[];
     T *values = (T *)memory;
@@ -48,7 +47,7 @@ int main(void)
     CHECK(cudaMallocManaged(&sums, n * sizeof *sums));
     for (int i = 0; i < n; i++) data[i] = (float)i;
     reverse<<<1, n, n * sizeof(float)>>>(data);
-    mixed<<<1, n, n * (sizeof(double) + sizeof(int)), 0>>>(out, n);
+    mixed<<<1, n, n *(sizeof(double) + sizeof(int)), 0>>>(out, n);
     CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < n; i++) {
         EXPECT(data[i] == (float)(n - 1 - i));
@@ -59,7 +58,8 @@ int main(void)
     const int count = 7500, bytes = count * (int)sizeof(long long);
     large<long long><<<1, n, bytes>>>(sums, count);
     EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
-    CHECK(cudaFuncSetAttribute(large<long long>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    CHECK(cudaFuncSetAttribute(large<long long>,
+                               cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     large<long long><<<1, n, bytes>>>(sums, count);
     CHECK(cudaGetLastError());
     CHECK(cudaDeviceSynchronize());

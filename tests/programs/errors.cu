@@ -2,9 +2,14 @@
 #include "check.h"
 #include <string.h>
 
-__global__ void nothing(void) {}
+__global__ void nothing(void)
+{
+}
 
-__global__ void set(int *p) { *p = 7; }
+__global__ void set(int *p)
+{
+    *p = 7;
+}
 
 int main(void)
 {
@@ -30,13 +35,15 @@ int main(void)
     EXPECT(strcmp(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory") == 0);
     EXPECT(cudaGetLastError() == cudaErrorMemoryAllocation);
     EXPECT(cudaSetDevice(99) == cudaErrorInvalidDevice);
-    EXPECT(strcmp(cudaGetErrorString(cudaErrorInvalidDevice), "invalid device ordinal") == 0);
+    EXPECT(strcmp(cudaGetErrorString(cudaErrorInvalidDevice), "invalid device ordinal") ==
+           0);
     EXPECT(cudaGetLastError() == cudaErrorInvalidDevice);
     EXPECT(strcmp(cudaGetErrorString(cudaSuccess), "no error") == 0);
 
     int *d, value = 0;
     CHECK(cudaMalloc(&d, sizeof *d));
-    EXPECT(cudaMemcpy(d, &value, 4, (enum cudaMemcpyKind)17) == cudaErrorInvalidMemcpyDirection);
+    EXPECT(cudaMemcpy(d, &value, 4, (enum cudaMemcpyKind)17) ==
+           cudaErrorInvalidMemcpyDirection);
     (void)cudaGetLastError();
     EXPECT(cudaMemcpy(NULL, &value, 4, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
     (void)cudaGetLastError();

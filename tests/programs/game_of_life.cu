@@ -7,7 +7,8 @@ enum { WIDTH = 40, HEIGHT = 24, BX = 16, BY = 8 };
 __global__ void generation(const bool *now, bool *next)
 {
     __shared__ unsigned char tile[BY + 2][BX + 2];
-    for (unsigned i = threadIdx.y * BX + threadIdx.x; i < (BY + 2) * (BX + 2); i += BX * BY) {
+    for (unsigned i = threadIdx.y * BX + threadIdx.x; i < (BY + 2) * (BX + 2);
+         i += BX * BY) {
         const int x = ((int)(blockIdx.x * BX + i % (BX + 2)) - 1 + WIDTH) % WIDTH;
         const int y = ((int)(blockIdx.y * BY + i / (BX + 2)) - 1 + HEIGHT) % HEIGHT;
         tile[i / (BX + 2)][i % (BX + 2)] = now[y * WIDTH + x];

@@ -1,4 +1,5 @@
-// Half precision: conversions, arithmetic, pairs, and a GEMM with halves in and floats out.
+// Half precision: conversions, arithmetic, pairs, and a GEMM with halves in and floats
+// out.
 // BUILD: -lcublas
 // NEEDS: cuda_fp16.h
 #include "check.h"
@@ -29,7 +30,8 @@ int main(void)
     EXPECT(sizeof(__half) == 2);
     // 2049 has no half of its own: it lies between 2048 and 2050, and the even one wins.
     EXPECT(__half2float(__float2half(2049.0f)) == 2048.0f);
-    EXPECT(__half2float(__float2half(65504.0f)) == 65504.0f && isinf(__half2float(__float2half(70000.0f))));
+    EXPECT(__half2float(__float2half(65504.0f)) == 65504.0f &&
+           isinf(__half2float(__float2half(70000.0f))));
     for (int i = 0; i < D * D; i++) {
         x[i] = __float2half((float)(i % 7));
         y[i] = __float2half(1.0f);
@@ -48,14 +50,15 @@ int main(void)
     cublasHandle_t handle;
     const float alpha = 1.0f, beta = 0.0f;
     EXPECT(cublasCreate(&handle) == CUBLAS_STATUS_SUCCESS);
-    EXPECT(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, D, D, D, &alpha, x, CUDA_R_16F, D, y,
-                        CUDA_R_16F, D, &beta, C, CUDA_R_32F, D, CUBLAS_COMPUTE_32F,
+    EXPECT(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, D, D, D, &alpha, x, CUDA_R_16F,
+                        D, y, CUDA_R_16F, D, &beta, C, CUDA_R_32F, D, CUBLAS_COMPUTE_32F,
                         CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS);
     CHECK(cudaDeviceSynchronize());
     for (int j = 0; j < D; j++)
         for (int i = 0; i < D; i++) {
             float dot = 0.0f;
-            for (int k = 0; k < D; k++) dot += __half2float(x[i + k * D]) * __half2float(y[k + j * D]);
+            for (int k = 0; k < D; k++)
+                dot += __half2float(x[i + k * D]) * __half2float(y[k + j * D]);
             EXPECT(C[i + j * D] == dot);
         }
     EXPECT(cublasDestroy(handle) == CUBLAS_STATUS_SUCCESS);

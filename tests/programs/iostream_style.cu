@@ -1,4 +1,5 @@
-// As many courses write it: iostream, a namespace opened wide, global pointers, C++ headers.
+// As many courses write it: iostream, a namespace opened wide, global pointers, C++
+// headers.
 // PRINTS: sum of 1000 elements: 499500
 #include <algorithm>
 #include <cmath>
@@ -20,16 +21,26 @@ int *dev_in, *dev_out;
 inline void check(cudaError_t code, const char *file, int line, bool abort = true)
 {
     if (code != cudaSuccess) {
-        cerr << "GPU error: " << cudaGetErrorString(code) << " " << file << " " << line << endl;
+        cerr << "GPU error: " << cudaGetErrorString(code) << " " << file << " " << line
+             << endl;
         if (abort) exit(code);
     }
 }
-#define gpuErrchk(ans) { check((ans), __FILE__, __LINE__); }
+#define gpuErrchk(ans)                                                                   \
+    {                                                                                    \
+        check((ans), __FILE__, __LINE__);                                                \
+    }
 
 template <typename T> struct DeviceArray {
     T *pointer = nullptr;
-    explicit DeviceArray(size_t n) { gpuErrchk(cudaMalloc(&pointer, n * sizeof(T))); }
-    ~DeviceArray() { cudaFree(pointer); }
+    explicit DeviceArray(size_t n)
+    {
+        gpuErrchk(cudaMalloc(&pointer, n * sizeof(T)));
+    }
+    ~DeviceArray()
+    {
+        cudaFree(pointer);
+    }
     DeviceArray(const DeviceArray &) = delete;
 };
 
@@ -64,7 +75,8 @@ int main(int argc, char *argv[])
     gpuErrchk(cudaPeekAtLastError());
     gpuErrchk(cudaMemcpy(&out[0], dev_out, blocks * sizeof(int), cudaMemcpyDeviceToHost));
     long sum = accumulate(out.begin(), out.end(), 0L);
-    cout << "sum of " << N << " elements: " << fixed << setprecision(0) << (double)sum << endl;
+    cout << "sum of " << N << " elements: " << fixed << setprecision(0) << (double)sum
+         << endl;
 
     {
         DeviceArray<float> a(100), b(50);

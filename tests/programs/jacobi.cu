@@ -1,4 +1,5 @@
-// Jacobi iteration on a tile with a halo in shared memory, until a barrier's vote says stop.
+// Jacobi iteration on a tile with a halo in shared memory, until a barrier's vote says
+// stop.
 #include "check.h"
 
 enum { SIDE = 16, HALO = SIDE + 2, MOST = 200 };
@@ -12,7 +13,7 @@ __global__ void solve(const float *in, float *out, float tolerance, int *steps)
     __syncthreads();
     int now = 0, step = 0;
     for (bool moving = true; moving && step < MOST; ++step) {
-        const float (*g)[HALO] = grid[now];
+        const float(*g)[HALO] = grid[now];
         const float v = 0.25f * (g[y - 1][x] + g[y + 1][x] + g[y][x - 1] + g[y][x + 1]);
         grid[1 - now][y][x] = v;
         moving = __syncthreads_or(fabsf(v - g[y][x]) > tolerance);
@@ -30,15 +31,17 @@ int main(void)
     CHECK(cudaMallocManaged(&out, SIDE * SIDE * sizeof *out));
     CHECK(cudaMallocManaged(&steps, sizeof *steps));
     for (int i = 0; i < HALO * HALO; i++)
-        g[0][i / HALO][i % HALO] = g[1][i / HALO][i % HALO] = in[i] = i < HALO ? 1.0f : 0.0f;
+        g[0][i / HALO][i % HALO] = g[1][i / HALO][i % HALO] = in[i] =
+            i < HALO ? 1.0f : 0.0f;
     solve<<<1, dim3(SIDE, SIDE)>>>(in, out, 1e-3f, steps);
     CHECK(cudaDeviceSynchronize());
     EXPECT(*steps > 10 && *steps < MOST);
     for (int s = 0; s < *steps; s++)
         for (int y = 1; y <= SIDE; y++)
             for (int x = 1; x <= SIDE; x++) {
-                const float (*old)[HALO] = g[s % 2];
-                g[1 - s % 2][y][x] = 0.25f * (old[y - 1][x] + old[y + 1][x] + old[y][x - 1] + old[y][x + 1]);
+                const float(*old)[HALO] = g[s % 2];
+                g[1 - s % 2][y][x] = 0.25f * (old[y - 1][x] + old[y + 1][x] +
+                                              old[y][x - 1] + old[y][x + 1]);
             }
     for (int i = 0; i < SIDE * SIDE; i++)
         EXPECT(close_to(out[i], g[*steps % 2][i / SIDE + 1][i % SIDE + 1], 1e-5));

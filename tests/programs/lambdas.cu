@@ -1,28 +1,40 @@
-// Kernels that take lambdas, variadic templates, if constexpr: CUDA as newer C++ writes it.
+// Kernels that take lambdas, variadic templates, if constexpr: CUDA as newer C++
+// writes it.
 // BUILD: --extended-lambda
 #include "check.h"
 #include <type_traits>
 
 template <typename F> __global__ void for_each(int n, F f)
 {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) f(i);
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += gridDim.x * blockDim.x)
+        f(i);
 }
 
-template <typename... Pointers> __device__ auto sum_of(int i, Pointers... pointers) { return (pointers[i] + ...); }
+template <typename... Pointers> __device__ auto sum_of(int i, Pointers... pointers)
+{
+    return (pointers[i] + ...);
+}
 
-template <typename T, typename... Inputs> __global__ void add_all(int n, T *out, const Inputs *...inputs)
+template <typename T, typename... Inputs>
+__global__ void add_all(int n, T *out, const Inputs *...inputs)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
-    if constexpr (std::is_same_v<T, int>) out[i] = sum_of(i, inputs...);
-    else out[i] = (T)0.5 * sum_of(i, inputs...);
+    if constexpr (std::is_same_v<T, int>)
+        out[i] = sum_of(i, inputs...);
+    else
+        out[i] = (T)0.5 * sum_of(i, inputs...);
 }
 
-template <int... SIZES> struct List {};
+template <int... SIZES> struct List {
+};
 template <int FIRST, int... REST> constexpr int largest(List<FIRST, REST...>)
 {
-    if constexpr (sizeof...(REST) == 0) return FIRST;
-    else return FIRST > largest(List<REST...>()) ? FIRST : largest(List<REST...>());
+    if constexpr (sizeof...(REST) == 0)
+        return FIRST;
+    else
+        return FIRST > largest(List<REST...>()) ? FIRST : largest(List<REST...>());
 }
 
 int main()
@@ -37,7 +49,8 @@ int main()
     CHECK(cudaMallocManaged(&f, n * sizeof(float)));
     const int factor = 3;
     for_each<<<2, threads>>>(n, [=] __device__(int i) { a[i] = factor * i; });
-    for_each<<<2, threads>>>(n, [b] __host__ __device__(int i) { b[i] = i % 2 ? 1 : -1; });
+    for_each<<<2, threads>>>(n,
+                             [b] __host__ __device__(int i) { b[i] = i % 2 ? 1 : -1; });
     add_all<<<(n + threads - 1) / threads, threads>>>(n, c, a, b);
     add_all<<<(n + threads - 1) / threads, threads>>>(n, f, a, b, c);
     CHECK(cudaDeviceSynchronize());

@@ -8,7 +8,9 @@ __global__ void sum(const double *in, int n, volatile double *partial, double *t
     __shared__ double cache[128];
     __shared__ bool last;
     double mine = 0.0;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) mine += in[i];
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += gridDim.x * blockDim.x)
+        mine += in[i];
     cache[threadIdx.x] = mine;
     __syncthreads();
     for (int s = 64; s > 0; s /= 2) {

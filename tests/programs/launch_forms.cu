@@ -1,17 +1,28 @@
-// The ways to write a launch: expressions, nested calls, pointers to kernels, cudaLaunchKernel.
+// The ways to write a launch: expressions, nested calls, pointers to kernels,
+// cudaLaunchKernel.
 #include "check.h"
 
-__global__ void add(int *out, int a, int b) { atomicAdd(out, a + b); }
+__global__ void add(int *out, int a, int b)
+{
+    atomicAdd(out, a + b);
+}
 
 __global__ void coordinates(unsigned *out)
 {
     const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
-    const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    const unsigned thread =
+        threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
     out[block * blockDim.x * blockDim.y * blockDim.z + thread] = block * 1000 + thread;
 }
 
-static inline int divide_up(int a, int b) { return (a + b - 1) / b; }
-static dim3 square(unsigned n) { return dim3(n, n); }
+static inline int divide_up(int a, int b)
+{
+    return (a + b - 1) / b;
+}
+static dim3 square(unsigned n)
+{
+    return dim3(n, n);
+}
 
 #define GRID dim3(2, 3, 2)
 #define RUN(kernel, blocks, threads) kernel<<<blocks, threads>>>
@@ -26,8 +37,9 @@ int main(void)
     int n = 100;
     add<<<1, 1>>>(out, 1, 2), want += 3;
     add<<<divide_up(n, 32), 2 << 1>>>(out, (int)(n / 50), 3), want += 16 * 5;
-    add <<< (n > 50 ? 2 : 1), dim3(n >> 5, 2) >>> (out, n > 50, 0), want += 2 * 6;
-    if (n < 1000 && n > 1) add<<<1, square(2), 0, (cudaStream_t)0>>>(out, 1, 0), want += 4;
+    add<<<(n > 50 ? 2 : 1), dim3(n >> 5, 2)>>>(out, n > 50, 0), want += 2 * 6;
+    if (n < 1000 && n > 1)
+        add<<<1, square(2), 0, (cudaStream_t)0>>>(out, 1, 0), want += 4;
     for (int i = 0; i < 3; ++i) add<<<i + 1, 1>>>(out, i, 0);
     want += 0 + 2 + 6;
     kernel_type chosen = n ? add : NULL;

@@ -14,22 +14,29 @@ __global__ void floats(float x, float *out)
     out[i++] = fminf(x, 0.5f) + fmaxf(x, 0.5f) + fabsf(-x) + copysignf(x, -1.0f);
     out[i++] = floorf(x) + ceilf(x) + truncf(-x) + roundf(x) + rintf(x) + fmodf(x, 0.4f);
     out[i++] = erff(x) + erfcf(x) + tgammaf(x) + lgammaf(x);
-    out[i++] = atan2f(x, 2.0f) + asinf(x / 2) + acosf(x / 2) + tanhf(x) + sinhf(x) + hypotf(x, 1.0f);
-    out[i++] = __fadd_rn(x, 1.0f) * __fmul_rn(x, x) - __fsub_rn(x, 1.0f) + __frcp_rn(x) + __fsqrt_rn(x);
+    out[i++] = atan2f(x, 2.0f) + asinf(x / 2) + acosf(x / 2) + tanhf(x) + sinhf(x) +
+               hypotf(x, 1.0f);
+    out[i++] = __fadd_rn(x, 1.0f) * __fmul_rn(x, x) - __fsub_rn(x, 1.0f) + __frcp_rn(x) +
+               __fsqrt_rn(x);
     out[i++] = __int_as_float(__float_as_int(x) + 1) - x + __uint_as_float(0x3f800000u);
-    out[i++] = (float)(__float2int_rn(x * 10) + __float2int_rz(-x * 10)) + __int2float_rn(3) + __saturatef(x);
+    out[i++] = (float)(__float2int_rn(x * 10) + __float2int_rz(-x * 10)) +
+               __int2float_rn(3) + __saturatef(x);
     float s, c;
     sincosf(x, &s, &c);
-    out[i++] = s * c + (isnan(x) ? 1.0f : 0.0f) + (isinf(x) ? 1.0f : 0.0f) + (signbit(x) ? 1.0f : 0.0f);
+    out[i++] = s * c + (isnan(x) ? 1.0f : 0.0f) + (isinf(x) ? 1.0f : 0.0f) +
+               (signbit(x) ? 1.0f : 0.0f);
 }
 
 __global__ void doubles(double x, double *out)
 {
     out[0] = sin(x) + cos(x) + exp(x) + log(x) + sqrt(x) + rsqrt(x) + pow(x, 1.5);
-    out[1] = fma(x, 2.0, 1.0) + fmin(x, 0.5) + fmax(x, 0.5) + floor(x) + ceil(x) + fabs(-x);
-    out[2] = __longlong_as_double(__double_as_longlong(x)) + (double)__double2int_rz(x * 10);
+    out[1] =
+        fma(x, 2.0, 1.0) + fmin(x, 0.5) + fmax(x, 0.5) + floor(x) + ceil(x) + fabs(-x);
+    out[2] =
+        __longlong_as_double(__double_as_longlong(x)) + (double)__double2int_rz(x * 10);
     out[3] = (double)(min(3, 4) + max(5u, 6u) + abs(-7)) + min(x, 0.25) + max(x, 9.0);
-    out[4] = (double)__hiloint2double(__double2hiint(x), __double2loint(x)) + erf(x) + normcdf(0.0);
+    out[4] = (double)__hiloint2double(__double2hiint(x), __double2loint(x)) + erf(x) +
+             normcdf(0.0);
 }
 
 int main(void)
@@ -61,10 +68,13 @@ int main(void)
         sin(x) * cos(x),
     };
     for (int i = 0; i < 15; i++) {
-        if (!close_to(f[i], want[i], 1e-5)) printf("%d: %.9g, not %.9g\n", i, f[i], want[i]);
+        if (!close_to(f[i], want[i], 1e-5))
+            printf("%d: %.9g, not %.9g\n", i, f[i], want[i]);
         EXPECT(close_to(f[i], want[i], 1e-5));
     }
-    EXPECT(close_to(d[0], sin(x) + cos(x) + exp(x) + log(x) + sqrt(x) + 1 / sqrt(x) + pow(x, 1.5), 1e-14));
+    EXPECT(close_to(
+        d[0], sin(x) + cos(x) + exp(x) + log(x) + sqrt(x) + 1 / sqrt(x) + pow(x, 1.5),
+        1e-14));
     EXPECT(close_to(d[1], 2 * x + 1 + 0.5 + x + 0 + 1 + x, 1e-14));
     EXPECT(close_to(d[2], x + 7, 1e-14) || close_to(d[2], x + 6, 1e-14));
     EXPECT(close_to(d[3], 3 + 6 + 7 + 0.25 + 9, 1e-14));

@@ -14,8 +14,7 @@ __global__ void matmul(const float *A, const float *B, float *C, int M, int N, i
         Bs[ty][tx] = col < N && t * TILE + ty < K ? B[(t * TILE + ty) * N + col] : 0.0f;
         __syncthreads();
 #pragma unroll
-        for (int k = 0; k < TILE; ++k)
-            sum += As[ty][k] * Bs[k][tx];
+        for (int k = 0; k < TILE; ++k) sum += As[ty][k] * Bs[k][tx];
         __syncthreads();
     }
     if (row < M && col < N) C[row * N + col] = sum;

@@ -1,4 +1,5 @@
-// Every kind of memory and copy: set, 2-D, pitched, managed, pinned, between device buffers.
+// Every kind of memory and copy: set, 2-D, pitched, managed, pinned, between device
+// buffers.
 #include "check.h"
 #include <string.h>
 
@@ -27,9 +28,11 @@ int main(void)
     CHECK(cudaMallocPitch(&pitched, &pitch, WIDTH * sizeof(float), HEIGHT));
     EXPECT(pitch >= WIDTH * sizeof(float) && pitch % 16 == 0);
     CHECK(cudaMemset2D(pitched, pitch, 0, WIDTH * sizeof(float), HEIGHT));
-    CHECK(cudaMemcpy2D(pitched, pitch, in, sizeof in[0], sizeof in[0], HEIGHT, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy2D(pitched, pitch, in, sizeof in[0], sizeof in[0], HEIGHT,
+                       cudaMemcpyHostToDevice));
     add_pitched<<<HEIGHT, 32>>>(pitched, pitch, WIDTH, HEIGHT, 0.25f);
-    CHECK(cudaMemcpy2D(out, sizeof out[0], pitched, pitch, sizeof in[0], HEIGHT, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy2D(out, sizeof out[0], pitched, pitch, sizeof in[0], HEIGHT,
+                       cudaMemcpyDeviceToHost));
     for (int y = 0; y < HEIGHT; y++)
         for (int x = 0; x < WIDTH + 4; x++)
             EXPECT(out[y][x] == (x < WIDTH ? in[y][x] + 0.25f : 0.0f));
@@ -67,7 +70,8 @@ int main(void)
     int *pooled;
     CHECK(cudaMallocAsync(&pooled, n * sizeof(int), stream));
     CHECK(cudaMemsetAsync(pooled, 0, n * sizeof(int), stream));
-    CHECK(cudaMemcpyAsync(pinned, pooled, n * sizeof(int), cudaMemcpyDeviceToHost, stream));
+    CHECK(
+        cudaMemcpyAsync(pinned, pooled, n * sizeof(int), cudaMemcpyDeviceToHost, stream));
     CHECK(cudaFreeAsync(pooled, stream));
     CHECK(cudaStreamSynchronize(stream));
     for (int i = 0; i < n; i++) EXPECT(pinned[i] == 0);

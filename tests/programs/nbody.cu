@@ -39,7 +39,8 @@ int main(void)
     CHECK(cudaMallocManaged(&bodies, n * sizeof *bodies));
     CHECK(cudaMallocManaged(&out, n * sizeof *out));
     for (int i = 0; i < n; i++)
-        bodies[i] = make_float4(noise(4 * i), noise(4 * i + 1), noise(4 * i + 2), 1.0f + noise(4 * i + 3));
+        bodies[i] = make_float4(noise(4 * i), noise(4 * i + 1), noise(4 * i + 2),
+                                1.0f + noise(4 * i + 3));
     forces<<<(n + TILE - 1) / TILE, TILE>>>(bodies, out, n);
     CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < n; i++) {
@@ -52,7 +53,8 @@ int main(void)
             y += dy * s;
             z += dz * s;
         }
-        EXPECT(close_to(out[i].x, x, 1e-4) && close_to(out[i].y, y, 1e-4) && close_to(out[i].z, z, 1e-4));
+        EXPECT(close_to(out[i].x, x, 1e-4) && close_to(out[i].y, y, 1e-4) &&
+               close_to(out[i].z, z, 1e-4));
     }
     CHECK(cudaFree(bodies));
     CHECK(cudaFree(out));

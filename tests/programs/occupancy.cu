@@ -32,7 +32,8 @@ int main(void)
     EXPECT(prop.totalGlobalMem > (1u << 30) && prop.l2CacheSize > 0);
     CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, device));
     EXPECT(value == prop.multiProcessorCount);
-    CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+    CHECK(
+        cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     EXPECT((size_t)value == prop.sharedMemPerBlockOptin);
 
     cudaFuncAttributes attributes;
@@ -50,7 +51,8 @@ int main(void)
 
     int grid = 0, block = 0;
     CHECK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, saxpy, 0, 0));
-    EXPECT(block % 32 == 0 && block > 0 && block <= 1024 && grid >= prop.multiProcessorCount);
+    EXPECT(block % 32 == 0 && block > 0 && block <= 1024 &&
+           grid >= prop.multiProcessorCount);
 
     const int n = 3000;
     float *x, *y;

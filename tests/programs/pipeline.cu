@@ -13,7 +13,8 @@ __global__ void sum_tiles(const float *in, float *out, int tiles)
     __pipeline_commit();
     for (int i = 0; i < tiles; i++) {
         if (i + 1 < tiles)
-            __pipeline_memcpy_async(&buffer[(i + 1) % 2][4 * t], &in[(i + 1) * TILE + 4 * t], 16);
+            __pipeline_memcpy_async(&buffer[(i + 1) % 2][4 * t],
+                                    &in[(i + 1) * TILE + 4 * t], 16);
         __pipeline_commit();
         __pipeline_wait_prior(1);
         __syncthreads();
@@ -29,7 +30,8 @@ __global__ void zero_fill(const float *in, float *out, int n)
 {
     __shared__ float line[THREADS];
     const int t = threadIdx.x;
-    __pipeline_memcpy_async(&line[t], t < n ? &in[t] : in, sizeof(float), t < n ? 0 : sizeof(float));
+    __pipeline_memcpy_async(&line[t], t < n ? &in[t] : in, sizeof(float),
+                            t < n ? 0 : sizeof(float));
     __pipeline_commit();
     __pipeline_wait_prior(0);
     __syncthreads();

@@ -23,7 +23,8 @@ __inline__ __device__ float block_sum(float v)
 __global__ void sum(const float *in, float *out, int n)
 {
     float v = 0.0f;
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += blockDim.x * gridDim.x)
         v += in[i];
     v = block_sum(v);
     if (threadIdx.x == 0) atomicAdd(out, v);

@@ -1,4 +1,5 @@
-// Sums by a tree in dynamic shared memory: interleaved, sequential, and the two-stage form.
+// Sums by a tree in dynamic shared memory: interleaved, sequential, and the two-stage
+// form.
 #include "check.h"
 
 __global__ void reduce_interleaved(const int *in, int *out, int n)

@@ -1,5 +1,5 @@
-// Prefix sums: inclusive (doubling, two buffers), exclusive (up and down the tree), and by
-// shuffles with the blocks' sums added afterwards.
+// Prefix sums: inclusive (doubling, two buffers), exclusive (up and down the tree),
+// and by shuffles with the blocks' sums added afterwards.
 #include "check.h"
 
 #define THREADS 256

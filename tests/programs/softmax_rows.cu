@@ -4,7 +4,8 @@
 
 const int WARPS = 4;
 
-__global__ void softmax(const float *__restrict__ in, float *__restrict__ out, int rows, int columns)
+__global__ void softmax(const float *__restrict__ in, float *__restrict__ out, int rows,
+                        int columns)
 {
     const int row = blockIdx.x * WARPS + threadIdx.y;
     if (row >= rows) return; // a whole warp at once
@@ -13,7 +14,8 @@ __global__ void softmax(const float *__restrict__ in, float *__restrict__ out, i
 
     float largest = -FLT_MAX;
     for (int c = threadIdx.x; c < columns; c += 32) largest = fmaxf(largest, x[c]);
-    for (int o = 16; o; o >>= 1) largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, o));
+    for (int o = 16; o; o >>= 1)
+        largest = fmaxf(largest, __shfl_xor_sync(~0u, largest, o));
     float sum = 0.0f;
     for (int c = threadIdx.x; c < columns; c += 32) sum += __expf(x[c] - largest);
     for (int o = 16; o; o >>= 1) sum += __shfl_xor_sync(~0u, sum, o);

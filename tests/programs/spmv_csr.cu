@@ -1,8 +1,9 @@
-// A sparse matrix times a vector, a warp a row, reading through __ldg and restrict pointers.
+// A sparse matrix times a vector, a warp a row; __ldg and restrict pointers.
 #include "check.h"
 
-__global__ void spmv(int rows, const int *__restrict__ first, const int *__restrict__ column,
-                     const float *__restrict__ value, const float *__restrict__ x, float *__restrict__ y)
+__global__ void spmv(int rows, const int *__restrict__ first,
+                     const int *__restrict__ column, const float *__restrict__ value,
+                     const float *__restrict__ x, float *__restrict__ y)
 {
     const int row = (blockIdx.x * blockDim.x + threadIdx.x) / warpSize;
     const int lane = threadIdx.x & 31;
@@ -40,7 +41,8 @@ int main(void)
     CHECK(cudaDeviceSynchronize());
     for (int r = 0; r < rows; r++) {
         double want = 0.0;
-        for (int i = first[r]; i < first[r + 1]; i++) want += (double)value[i] * x[column[i]];
+        for (int i = first[r]; i < first[r + 1]; i++)
+            want += (double)value[i] * x[column[i]];
         EXPECT(close_to(y[r], want, 1e-5));
     }
     CHECK(cudaFree(first));

@@ -2,7 +2,7 @@
 #include "check.h"
 #include <string.h>
 
-#define AT(x, y, z) (((size_t)(z) * ny + (y)) * nx + (x))
+#define AT(x, y, z) (((size_t)(z)*ny + (y)) * nx + (x))
 
 __global__ void step(const double *in, double *out, int nx, int ny, int nz)
 {
@@ -15,9 +15,10 @@ __global__ void step(const double *in, double *out, int nx, int ny, int nz)
         out[AT(x, y, z)] = here;
         return;
     }
-    out[AT(x, y, z)] = here + 0.1 * (in[AT(x - 1, y, z)] + in[AT(x + 1, y, z)] +
-                                     in[AT(x, y - 1, z)] + in[AT(x, y + 1, z)] +
-                                     in[AT(x, y, z - 1)] + in[AT(x, y, z + 1)] - 6.0 * here);
+    out[AT(x, y, z)] =
+        here + 0.1 * (in[AT(x - 1, y, z)] + in[AT(x + 1, y, z)] + in[AT(x, y - 1, z)] +
+                      in[AT(x, y + 1, z)] + in[AT(x, y, z - 1)] + in[AT(x, y, z + 1)] -
+                      6.0 * here);
 }
 
 int main(void)

@@ -7,7 +7,10 @@ __global__ void triple(float *data, int n)
     if (i < n) data[i] *= 3.0f;
 }
 
-static void CUDART_CB note(void *where) { ++*(int *)where; }
+static void CUDART_CB note(void *where)
+{
+    ++*(int *)where;
+}
 
 int main(void)
 {
@@ -29,10 +32,12 @@ int main(void)
     CHECK(cudaEventRecord(start));
     for (int s = 0; s < 2; s++) {
         const size_t bytes = half * sizeof(float);
-        CHECK(cudaMemcpyAsync(device + s * half, host + s * half, bytes, cudaMemcpyHostToDevice, streams[s]));
+        CHECK(cudaMemcpyAsync(device + s * half, host + s * half, bytes,
+                              cudaMemcpyHostToDevice, streams[s]));
         triple<<<half / 128, 128, 0, streams[s]>>>(device + s * half, half);
         CHECK(cudaGetLastError());
-        CHECK(cudaMemcpyAsync(host + s * half, device + s * half, bytes, cudaMemcpyDeviceToHost, streams[s]));
+        CHECK(cudaMemcpyAsync(host + s * half, device + s * half, bytes,
+                              cudaMemcpyDeviceToHost, streams[s]));
         CHECK(cudaLaunchHostFunc(streams[s], note, &notes));
     }
     CHECK(cudaEventRecord(ready, streams[0]));

@@ -1,8 +1,8 @@
-// Templates of kernels with arguments deduced and explicit, functors, overloads, defaults.
+// Templates of kernels with arguments deduced and explicit, functors, overloads,
+// defaults.
 #include "check.h"
 
-template <typename T>
-__global__ void scale(T *data, T factor, int n)
+template <typename T> __global__ void scale(T *data, T factor, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) data[i] *= factor;
@@ -19,28 +19,43 @@ __global__ void iota(T *data, int n)
 }
 
 struct Square {
-    __host__ __device__ double operator()(double x) const { return x * x; }
+    __host__ __device__ double operator()(double x) const
+    {
+        return x * x;
+    }
 };
 
 struct Affine {
     double a, b;
-    __host__ __device__ double operator()(double x) const { return a * x + b; }
+    __host__ __device__ double operator()(double x) const
+    {
+        return a * x + b;
+    }
 };
 
-template <class F>
-__global__ void apply(double *data, int n, F f)
+template <class F> __global__ void apply(double *data, int n, F f)
 {
     for (int i = threadIdx.x; i < n; i += blockDim.x) data[i] = f(data[i]);
 }
 
-namespace tools {
+namespace tools
+{
 template <int N> struct Power {
-    static __device__ int of(int x) { return x * Power<N - 1>::of(x); }
+    static __device__ int of(int x)
+    {
+        return x * Power<N - 1>::of(x);
+    }
 };
 template <> struct Power<0> {
-    static __device__ int of(int) { return 1; }
+    static __device__ int of(int)
+    {
+        return 1;
+    }
 };
-template <int N> __global__ void power(int *data) { data[threadIdx.x] = Power<N>::of(data[threadIdx.x]); }
+template <int N> __global__ void power(int *data)
+{
+    data[threadIdx.x] = Power<N>::of(data[threadIdx.x]);
+}
 } // namespace tools
 
 // A launcher that is a template itself, with the sizes picked at run time.
@@ -65,8 +80,11 @@ int main(void)
     apply<<<1, 32>>>(d, n, Affine{2.0, 1.0});
     iota<float, 2, (3 > 2)><<<dim3(2), dim3(64)>>>(f, n);
     switch (n % 64) {
-    case 0: launch_scale<64>(f, n); break;
-    default: launch_scale<32>(f, n);
+    case 0:
+        launch_scale<64>(f, n);
+        break;
+    default:
+        launch_scale<32>(f, n);
     }
     scale<float><<<2, 128>>>(f, 4, n);
     for (int i = 0; i < 32; i++) v[i] = i % 5;

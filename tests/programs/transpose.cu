@@ -35,7 +35,8 @@ int main(void)
         CHECK(cudaGetLastError());
         CHECK(cudaDeviceSynchronize());
         for (int y = 0; y < height; y++)
-            for (int x = 0; x < width; x++) EXPECT(out[x * height + y] == in[y * width + x]);
+            for (int x = 0; x < width; x++)
+                EXPECT(out[x * height + y] == in[y * width + x]);
     }
     CHECK(cudaFree(in));
     CHECK(cudaFree(out));

@@ -12,7 +12,8 @@ __global__ void add(const float *a, const float *b, float *c, int n)
 
 __global__ void add_stride(const float *a, const float *b, float *c, int n)
 {
-    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n;
+         i += blockDim.x * gridDim.x)
         c[i] = a[i] + b[i];
 }
 
@@ -20,7 +21,8 @@ int main()
 {
     const int n = 10007;
     const size_t bytes = n * sizeof(float);
-    float *a = (float *)malloc(bytes), *b = (float *)malloc(bytes), *c = (float *)malloc(bytes);
+    float *a = (float *)malloc(bytes), *b = (float *)malloc(bytes),
+          *c = (float *)malloc(bytes);
     for (int i = 0; i < n; i++) {
         a[i] = i;
         b[i] = 2.0f * i;

@@ -71,11 +71,14 @@ int main(void)
     move<<<1, 32>>>(p, make_float3(0.5f, 1.0f, -1.0f));
     CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < n; i++)
-        EXPECT(out[i] == in[i] + (i < 100 && i % 4 == 0 ? 1.0f : i < 100 && i % 4 == 3 ? in[i] : 0.0f));
+        EXPECT(out[i] == in[i] + (i < 100 && i % 4 == 0   ? 1.0f
+                                  : i < 100 && i % 4 == 3 ? in[i]
+                                                          : 0.0f));
     for (int i = 0; i < 32; i++) {
         EXPECT(b[i].x == i - 31 && b[i].y == 31 - i);
         EXPECT(d[i].x == 31 - i && d[i].y == 0.5 * (i - 31));
-        EXPECT(p[i].position.x == i + 0.5f && p[i].position.z == 3 * i - 1 && p[i].position.w == 1);
+        EXPECT(p[i].position.x == i + 0.5f && p[i].position.z == 3 * i - 1 &&
+               p[i].position.w == 1);
         EXPECT(p[i].cell.x == i && p[i].cell.y == i + 1);
         EXPECT(p[i].colour.x == 1 && p[i].colour.z == i && p[i].colour.w == 4);
     }

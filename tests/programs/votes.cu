@@ -6,19 +6,25 @@ __global__ void votes(unsigned *out)
     const unsigned lane = threadIdx.x % 32;
     unsigned *mine = out + threadIdx.x * 12;
     mine[0] = __ballot_sync(0xffffffffu, lane % 4 == 1);
-    mine[1] = (unsigned)__any_sync(0xffffffffu, lane == 9) + 2u * (unsigned)__all_sync(0xffffffffu, lane < 32);
+    mine[1] = (unsigned)__any_sync(0xffffffffu, lane == 9) +
+              2u * (unsigned)__all_sync(0xffffffffu, lane < 32);
     mine[2] = __match_any_sync(0xffffffffu, lane / 4);
     int same = -1;
     mine[3] = __match_all_sync(0xffffffffu, 42, &same) & (same ? ~0u : 0u);
     mine[4] = (unsigned)__syncthreads_count(threadIdx.x % 3 == 0);
-    mine[5] = (unsigned)(__syncthreads_or(threadIdx.x == 40) != 0) + 2u * (unsigned)(__syncthreads_and(lane < 31) != 0);
-    mine[6] = (unsigned)__popc(lane) + 100u * (unsigned)__clz((int)(lane + 1)) + 10000u * (unsigned)__ffs((int)(lane + 1));
+    mine[5] = (unsigned)(__syncthreads_or(threadIdx.x == 40) != 0) +
+              2u * (unsigned)(__syncthreads_and(lane < 31) != 0);
+    mine[6] = (unsigned)__popc(lane) + 100u * (unsigned)__clz((int)(lane + 1)) +
+              10000u * (unsigned)__ffs((int)(lane + 1));
     mine[7] = __brev(lane);
     mine[8] = __byte_perm(0x33221100u, 0x77665544u, 0x0246u + lane % 2);
-    mine[9] = (unsigned)__mul24((int)lane, 3) + __umulhi(1u << 31, lane) + (unsigned)__popcll(0xff00000000ull);
+    mine[9] = (unsigned)__mul24((int)lane, 3) + __umulhi(1u << 31, lane) +
+              (unsigned)__popcll(0xff00000000ull);
     mine[10] = __activemask();
-    if (lane < 8) mine[11] = __ballot_sync(0x000000ffu, lane & 1);
-    else mine[11] = __ballot_sync(0xffffff00u, lane & 1);
+    if (lane < 8)
+        mine[11] = __ballot_sync(0x000000ffu, lane & 1);
+    else
+        mine[11] = __ballot_sync(0xffffff00u, lane & 1);
 }
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
@@ -29,7 +35,10 @@ __global__ void reductions(unsigned *out)
                 100000u * __reduce_min_sync(~0u, lane + 7u);
 }
 #else
-__global__ void reductions(unsigned *out) { out[threadIdx.x] = 496u + 31000u + 700000u; }
+__global__ void reductions(unsigned *out)
+{
+    out[threadIdx.x] = 496u + 31000u + 700000u;
+}
 #endif
 
 int main(void)

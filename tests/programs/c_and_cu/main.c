@@ -1,4 +1,4 @@
-/* A C program whose GPU part is a .cu file: C calls the CUDA API and a function of that file. */
+/* A C program whose GPU part is a .cu file: C calls the CUDA API and a function of it. */
 #include <cuda_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>

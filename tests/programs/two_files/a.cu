@@ -1,4 +1,5 @@
-// Two source files and a header: kernels of one launched by the other, launches in macros.
+// Two source files and a header: kernels of one launched by the other, launches in
+// macros.
 #include "../check.h"
 #include "vector.h"
 

@@ -16,6 +16,9 @@ template <typename T> __global__ void fill(T *data, T value, int n)
 __global__ void square(float *data, int n);
 float sum_on_device(const float *data, int n);
 
-static __device__ __forceinline__ float half_of(float x) { return 0.5f * x; }
+static __device__ __forceinline__ float half_of(float x)
+{
+    return 0.5f * x;
+}
 
 #endif

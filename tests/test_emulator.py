@@ -1,0 +1,357 @@
+"""The emulator's nvcc and runtime, beside the programs: messages, options, environment."""
+
+import os
+import re
+import textwrap
+
+import pytest
+
+from conftest import HOST_COMPILERS, ROOT, no_cuda, run
+
+every_compiler = pytest.mark.parametrize("compiler", HOST_COMPILERS)
+
+HELLO = """
+    #include <cstdio>
+    __global__ void k(int *x, int n) { if (threadIdx.x < (unsigned)n) x[threadIdx.x] = n; }
+    int main()
+    {
+        int *x;
+        cudaMalloc(&x, 4 * sizeof *x);
+        k<<<1, 32>>>(x, 4);
+        cudaFree(x);
+        puts("PASS");
+    }
+    """
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(text, name="user.cu"):
+        path = tmp_path / name
+        path.write_text(textwrap.dedent(text))
+        return path
+    return write_file
+
+
+@pytest.fixture
+def nvcc(emulated_nvcc, tmp_path):
+    def call(*words, **environment):
+        return run([emulated_nvcc, *words], cwd=tmp_path, env=no_cuda() | environment)
+    return call
+
+
+def line_of(text, mark):
+    return next(n for n, line in enumerate(textwrap.dedent(text).splitlines(), 1) if mark in line)
+
+
+# Programs with a mistake on the line that ends in "// HERE", and what the message names.
+MISTAKES = {
+    "undeclared variable in a kernel": ("""
+        __global__ void k(int *x)
+        {
+            __shared__ int tile[32], other[2][
+                16];
+            tile[threadIdx.x] = other[0][0] = 1;
+            x[0] = tile[0] + nothing; // HERE
+        }
+        int main() { k<<<1, 1>>>(nullptr); }
+        """, "nothing"),
+    "after a launch of several lines": ("""
+        __global__ void k(int *, int) {}
+        int main()
+        {
+            int *x = nullptr;
+            k<<<dim3(1,
+                     2),
+                32>>>(
+                x,
+                1);
+            int y = missing; // HERE
+            return y;
+        }
+        """, "missing"),
+    "wrong type for a kernel's argument": ("""
+        __global__ void k(float *x) { *x = 0; }
+        int main()
+        {
+            int *x = nullptr;
+            k<<<1, 32>>>(x); // HERE
+        }
+        """, "int*"),
+    "too few arguments": ("""
+        __global__ void k(float *x, int n) { *x = n; }
+        int main()
+        {
+            k<<<1, 32>>>(nullptr); // HERE
+        }
+        """, "k"),
+    "unknown kernel": ("""
+        int main()
+        {
+            no_such_kernel<<<1, 32>>>(); // HERE
+        }
+        """, "no_such_kernel"),
+    "a launch that is not closed": ("""
+        __global__ void k() {}
+        int main()
+        {
+            k<<<1, 32>>(); // HERE
+        }
+        """, ""),
+    "a block with five dimensions": ("""
+        __global__ void k() {}
+        int main()
+        {
+            k<<<1, dim3(1, 2, 3, 4, 5)>>>(); // HERE
+        }
+        """, "dim3"),
+    "missing semicolon": ("""
+        /* a comment
+         * of several lines */
+        #define LONG \\
+            one two
+        __device__ int f()
+        {
+            int a = 1 // HERE
+            return a;
+        }
+        int main() {}
+        """, ""),
+    "in a template": ("""
+        template <typename T, int N> __global__ void k(T *x)
+        {
+            extern __shared__ T cache[];
+            cache[N] = *x;
+            *x = cache[N].length; // HERE
+        }
+        int main() { k<float, 2><<<1, 1, 64>>>(nullptr); }
+        """, "length"),
+}
+
+
+@every_compiler
+@pytest.mark.parametrize("name", MISTAKES)
+def test_mistake_is_reported_at_its_line(name, compiler, write, nvcc):
+    text, named = MISTAKES[name]
+    result = nvcc("-ccbin", compiler, write(text))
+    assert result.returncode != 0
+    where = [int(n) for n in re.findall(r"\buser\.cu:(\d+)(?::\d+)?: error", result.stderr)]
+    here = line_of(text, "// HERE")
+    # Compilers see a missing semicolon only at the next word.
+    assert where and where[0] in (here, here + 1), result.stderr
+    assert named.replace("*", " *") in result.stderr or named in result.stderr
+
+
+def test_mistake_in_a_header(write, nvcc):
+    write("#pragma once\n__device__ int f() { return 1; }\nint broken(;\n", "mine.h")
+    result = nvcc(write("#include \"mine.h\"\nint main() {}\n"))
+    assert result.returncode != 0
+    assert re.search(r"mine\.h:3:\d+: error", result.stderr), result.stderr
+
+
+@every_compiler
+def test_warnings_are_the_users_own(compiler, write, nvcc):
+    text = """
+        __global__ void k(int *x)
+        {
+            int unused; // HERE
+            *x = 1;
+        }
+        int main() { k<<<1, 1>>>(nullptr); }
+        """
+    result = nvcc("-ccbin", compiler, "-Xcompiler", "-Wall,-Wextra", write(text))
+    assert result.returncode == 0
+    assert set(re.findall(r"^(\S+?):(\d+):\d+: warning", result.stderr, re.M)) == {
+        (re.search(r"^(\S*user\.cu):", result.stderr, re.M)[1], str(line_of(text, "// HERE")))}
+
+
+# What the emulator has not: the compiler must say so, and name it.
+UNSUPPORTED = {
+    "cudaGraphCreate": "cudaGraph_t g; cudaGraphCreate(&g, 0);",
+    "cudaMallocArray": "cudaMallocArray(0, 0, 1, 1);",
+    "cudaCreateTextureObject": "cudaCreateTextureObject(0, 0, 0, 0);",
+    "cudaIpcGetMemHandle": "cudaIpcGetMemHandle(0, 0);",
+    "cudaStreamBeginCapture": "cudaStreamBeginCapture(0, 0);",
+    "cublasStrsm": "cublasStrsm(0);",
+}
+
+
+@every_compiler
+@pytest.mark.parametrize("name", UNSUPPORTED)
+def test_unsupported_call_names_itself(name, compiler, write, nvcc):
+    text = f"#include <cublas_v2.h>\nint main()\n{{\n    {UNSUPPORTED[name]}\n}}\n"
+    result = nvcc("-ccbin", compiler, write(text))
+    assert result.returncode != 0
+    assert re.search(rf"user\.cu:4:\d+: error: .*\b{name}\b", result.stderr), result.stderr
+
+
+def test_inline_ptx_is_refused(write, nvcc):
+    text = """
+        __global__ void k(unsigned *x)
+        {
+            asm volatile("mov.u32 %0, %%smid;" : "=r"(*x)); // HERE
+        }
+        int main() {}
+        """
+    result = nvcc(write(text))
+    assert result.returncode != 0
+    assert f"user.cu:{line_of(text, '// HERE')}: error: inline PTX" in result.stderr
+
+
+@pytest.mark.parametrize("flags", [
+    "-arch=sm_80 -O3 -lineinfo",
+    "-arch sm_90a -O2 --use_fast_math -g -G",
+    "-gencode arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=[sm_90,compute_90] -O0",
+    "--gpu-architecture=sm_75 -Xptxas -v,-O3 -maxrregcount=64 -rdc=true --threads 2",
+    "-std=c++14 --expt-relaxed-constexpr --extended-lambda -Wno-deprecated-gpu-targets -w",
+    "--std=c++20 -Xcompiler=-Wall -Xcompiler -Wextra -Xlinker --as-needed --compiler-options -fno-inline",
+    "-std=c++17 -cudart static -lcudart -lcublas -lm -restrict -ftz=true -Werror all-warnings",
+])
+def test_options_people_use(flags, write, nvcc, tmp_path):
+    result = nvcc(*flags.split(), write(HELLO), "-o", "hello")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert run([tmp_path / "hello"], env=no_cuda()).stdout == "PASS\n"
+
+
+def test_objects_defines_and_folders(write, nvcc, tmp_path):
+    (tmp_path / "with space").mkdir()
+    write("#define ANSWER 6 * FACTOR\n", "with space/answer.h")
+    write("#include <answer.h>\n__global__ void k(int *x) { *x = ANSWER; }\n"
+          "void launch(int *x) { k<<<1, 1>>>(x); }\n", "part.cu")
+    main = write("""
+        #include <cstdio>
+        void launch(int *x);
+        int main()
+        {
+            int *x;
+            cudaMallocManaged(&x, sizeof *x);
+            launch(x);
+            cudaDeviceSynchronize();
+            printf("%d\\n", *x);
+            cudaFree(x);
+            return 3;
+        }
+        """, "main program.cpp")
+    assert nvcc("-c", "-DFACTOR=7", "-Iwith space", "part.cu").returncode == 0
+    assert (tmp_path / "part.o").exists()
+    compiled = nvcc("-x", "cu", "-c", main, "-o", "main.o")
+    assert (compiled.returncode, compiled.stderr) == (0, "")
+    linked = nvcc("main.o", "part.o")
+    assert (linked.returncode, linked.stderr) == (0, "")
+    result = run([tmp_path / "a.out"], env=no_cuda())
+    assert (result.returncode, result.stdout) == (3, "42\n")  # the program's own exit code
+
+
+def test_file_and_line_stay_the_users(write, emulate):
+    text = """
+        #include <cstdio>
+        #include <cstring>
+        #define WHERE __FILE__, __LINE__
+        static int say(const char *file, int line)
+        {
+            return printf("%s %d\\n", strrchr(file, '/') + 1, line);
+        }
+        __global__ void k(int *x) { extern __shared__ int s[]; s[0] = 1; *x = __LINE__ + s[0]; }
+        int main()
+        {
+            int *x;
+            cudaMallocManaged(&x, sizeof *x);
+            k<<<1, 1, sizeof(int)>>>(
+                x); say(WHERE);
+            cudaDeviceSynchronize();
+            printf("kernel %d\\n", *x - 1);
+            cudaFree(x);
+        }
+        """
+    result = run([emulate(write(text))], env=no_cuda())
+    assert result.stdout == (f"user.cu {line_of(text, 'say(WHERE)')}\n"
+                             f"kernel {line_of(text, '__global__')}\n")
+
+
+@pytest.mark.parametrize("words, message", [
+    (["--nope", "x.cu"], "--nope"),
+    (["missing.cu"], "missing.cu"),
+    ([], "input"),
+])
+def test_misuse_is_one_line(words, message, nvcc):
+    result = nvcc(*words)
+    assert result.returncode != 0
+    assert len(result.stderr.splitlines()) == 1
+    assert message in result.stderr
+
+
+def test_runs_through_a_link_and_from_anywhere(emulated_nvcc, write, tmp_path):
+    write(HELLO)
+    os.symlink(emulated_nvcc, tmp_path / "nvcc")
+    result = run(["./nvcc", "user.cu", "-o", "hello"], cwd=tmp_path, env=no_cuda())
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_checks_can_be_turned_off(emulate):
+    program = emulate(ROOT / "tests" / "faults" / "race_read_after_write.cu")
+    assert run([program], env=no_cuda()).returncode == 1
+    result = run([program], env=no_cuda() | {"CHECK": "0"})
+    assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
+
+
+def test_output_comes_before_the_fault_and_repeats_itself(write, emulate):
+    program = emulate(write("""
+        #include <cstdio>
+        template <int N> __global__ void fill(int *x) { x[threadIdx.x] = N; }
+        int main()
+        {
+            int *x;
+            printf("before\\n");
+            cudaMalloc(&x, 20 * sizeof *x);
+            fill<7><<<1, 32>>>(x);
+            printf("never\\n");
+            cudaFree(x);
+        }
+        """))
+    first, second = (run([program], env=no_cuda()) for _ in range(2))
+    assert (first.returncode, first.stdout) == (1, "before\n")
+    assert "in kernel fill<7>, block (0,0,0), thread (20,0,0)" in first.stderr
+    # Addresses may differ from run to run, nothing else.
+    assert re.sub(r"0x[0-9a-f]+", "", first.stderr) == re.sub(r"0x[0-9a-f]+", "", second.stderr)
+
+
+# EMULATE's value, the name it stands for, compute capability, SMs, shared memory and threads a SM
+# (NVIDIA's data sheets and the programming guide's table of compute capabilities).
+CARDS = [
+    ("t4", "T4", 75, 40, 64, 1024),
+    ("rtx3090", "RTX 3090", 86, 82, 100, 1536),
+    ("a6000", "A6000", 86, 84, 100, 1536),
+    ("a100", "A100", 80, 108, 164, 2048),
+    ("h100", "H100", 90, 132, 228, 2048),
+    ("h200", "H200", 90, 132, 228, 2048),
+    ("b200", "B200", 100, 148, 228, 2048),
+]
+QUERY = """
+    #include <cstdio>
+    __global__ void k(float *x) { __shared__ float s[2048]; s[threadIdx.x] = *x; __syncthreads(); *x = s[0]; }
+    int main()
+    {
+        cudaDeviceProp p;
+        int blocks;
+        cudaGetDeviceProperties(&p, 0);
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k, 64, 0);
+        printf("%s|%d %d %d %d|%d\\n", p.name, 10 * p.major + p.minor, p.multiProcessorCount,
+               (int)(p.sharedMemPerMultiprocessor / 1024), p.maxThreadsPerMultiProcessor, blocks);
+    }
+    """
+
+
+def test_cards(write, emulate):
+    program = emulate(write(QUERY))
+    for key, name, capability, multiprocessors, kilobytes, threads in CARDS:
+        result = run([program], env=no_cuda() | {"EMULATE": key})
+        told_name, told, blocks = result.stdout.strip().split("|")
+        assert name in told_name
+        assert told == f"{capability} {multiprocessors} {kilobytes} {threads}"
+        # 8 KB a block, 1 KB more on newer GPUs for the system; 64 threads; 16 to 32 blocks at most.
+        reserved = 0 if capability < 80 else 1
+        most = {75: 16, 86: 16}.get(capability, 32)
+        assert int(blocks) == min(kilobytes // (8 + reserved), threads // 64, most), key
+    unknown = run([program], env=no_cuda() | {"EMULATE": "voodoo2"})
+    assert unknown.returncode == 2
+    assert len(unknown.stderr.splitlines()) == 1 and "h200" in unknown.stderr

@@ -1,0 +1,134 @@
+"""The house rules that a program can check."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import ROOT, no_cuda, run
+
+COLUMNS = 90
+CHAPTERS = sorted((ROOT / "chapters").glob("[0-9][0-9]_*"))
+OUTSIDE = {".git", ".venv", ".scratch", "build", "__pycache__"}
+TEXT = {".c", ".h", ".cu", ".cuh", ".cpp", ".md", ".py", ".sh", ".dot", ".csv", ".txt", ".cff", ""}
+
+
+def files(*suffixes, under="."):
+    """The project's files with one of these suffixes, without what is built or downloaded."""
+    return sorted(path for path in (ROOT / under).rglob("*")
+                  if path.is_file() and path.suffix in suffixes
+                  and not OUTSIDE & set(path.relative_to(ROOT).parts)
+                  and not re.fullmatch(r"chapter\d+", path.name))
+
+
+def name(path):
+    return str(path.relative_to(ROOT))
+
+
+def comment_share(source):
+    """Lines with a comment and no code, as a share of all lines that are not blank."""
+    inside, comments, lines = False, 0, 0
+    for line in source.read_text().splitlines():
+        line = line.strip()
+        if not line:
+            continue
+        lines += 1
+        comments += inside or line.startswith(("//", "/*"))
+        if line.startswith("/*"):
+            inside = True
+        if "*/" in line:
+            inside = False
+    return comments / lines
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.name)
+def test_chapter_is_short_and_explained(chapter, record_property):
+    source = chapter / "matmul.cu"
+    assert (chapter / "README.md").exists()
+    lines = source.read_text().splitlines()
+    share = comment_share(source)
+    said = f"{name(source)}: {len(lines)} lines, {share:.0%} comments"
+    assert chapter.name.startswith("11_") or len(lines) <= 150, said
+    assert 0.25 <= share <= 0.40, said
+    assert max(map(len, lines)) <= COLUMNS, said
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.name)
+def test_chapter_is_described(chapter):
+    text = (chapter / "README.md").read_text()
+    number = int(chapter.name[:2])
+    assert text.startswith("# ")
+    assert f"chapter{number}" in text
+
+
+@pytest.mark.parametrize("source", files(".c", ".h", ".cu", under="common") + files(".cu", under="chapters")
+                         + files(".c", ".h", ".cu", under="tests"), ids=name)
+def test_format(source):
+    tool = shutil.which("clang-format")
+    if not tool:
+        pytest.skip("clang-format is not installed")
+    result = run([tool, "--dry-run", "-Werror", source], cwd=ROOT)
+    assert result.returncode == 0, result.stderr[:2000]
+
+
+@pytest.mark.parametrize("page", files(".md"), ids=name)
+def test_links_lead_somewhere(page):
+    text = re.sub(r"^(```|~~~).*?^\1", "", page.read_text(), flags=re.M | re.S)
+    text = re.sub(r"`[^`\n]*`", "", text)
+    targets = re.findall(r"\]\(\s*<?([^)\s>]+)", text)
+    targets += re.findall(r"<(?:img|source|a)\b[^>]*?\b(?:src|srcset|href)=\"([^\" ]+)", text)
+    for target in targets:
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        goal = (page.parent / path) if path else page
+        assert goal.exists(), f"{target} is not there"
+        if anchor and goal.suffix == ".md":
+            heads = [re.sub(r"[^\w\- ]", "", head.lower()).strip().replace(" ", "-")
+                     for head in re.findall(r"^#+ (.*)$", goal.read_text(), re.M)]
+            assert anchor in heads, f"{target}: no such heading"
+
+
+def test_no_machine_is_named():
+    """No path of the machine a file was written on."""
+    homes = re.compile(r"(?<![\w.])/(work|root|home|Users|tmp)/\w")
+    for path in files(*TEXT):
+        if path.parent == ROOT / "tests" and path.suffix == ".py":
+            continue
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            assert not homes.search(line), f"{name(path)}:{number}: {line.strip()}"
+
+
+def test_nothing_is_left_to_do():
+    unfinished = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
+    for path in files(*TEXT):
+        if path.name == "test_repo.py":
+            continue
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            assert not unfinished.search(line), f"{name(path)}:{number}: {line.strip()}"
+
+
+def test_help_lists_the_targets():
+    result = run(["make", "-s", "help"], cwd=ROOT, env=no_cuda())
+    assert result.returncode == 0, result.stderr
+    for word in ("help", "test", "clean", "ladder", "chapter", "EMULATOR=1"):
+        assert word in result.stdout
+    for chapter in CHAPTERS:
+        assert f"chapter{int(chapter.name[:2])}" in result.stdout
+
+
+def test_chapters_are_numbered_without_a_gap():
+    numbers = [int(chapter.name[:2]) for chapter in CHAPTERS]
+    assert numbers == list(range(len(numbers)))
+
+
+def test_nothing_built_is_committed():
+    if not (ROOT / ".git").exists() or not shutil.which("git"):
+        pytest.skip("not a git checkout")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+    built = re.compile(r"\.(o|a|so|ii|pyc|cubin)$|^chapter\d+$|(^|/)build/|^\.venv/")
+    assert not [path for path in listed if built.search(path)]
+    for path in listed:
+        file = ROOT / path
+        assert not file.is_file() or file.stat().st_size < 1 << 20, f"{path} is larger than 1 MB"
