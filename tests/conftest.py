@@ -16,13 +16,28 @@ sys.dont_write_bytecode = True  # nothing of a test run stays in the tree
 
 def run(command, timeout=120, **options):
     """Runs a command; the result has returncode, stdout and stderr as text."""
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          errors="replace", timeout=timeout, **options)
+    return subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=timeout,
+        **options,
+    )
 
 
 def no_cuda():
     """The environment without the settings that change what a program or a build does."""
-    ours = ("CHECK", "LENS", "EMULATE", "EMULATOR", "NVCC", "CXX", "MAKEFLAGS", "MAKELEVEL")
+    ours = (
+        "CHECK",
+        "LENS",
+        "EMULATE",
+        "EMULATOR",
+        "NVCC",
+        "CXX",
+        "MAKEFLAGS",
+        "MAKELEVEL",
+    )
     return {name: value for name, value in os.environ.items() if name not in ours}
 
 
@@ -35,11 +50,20 @@ def real_nvcc():
     return None
 
 
-needs_real_nvcc = pytest.mark.skipif(not real_nvcc(), reason="NVIDIA's nvcc is not installed")
+needs_real_nvcc = pytest.mark.skipif(
+    not real_nvcc(), reason="NVIDIA's nvcc is not installed"
+)
 
 # Every host compiler that the emulator can use.
-HOST_COMPILERS = [pytest.param(name, marks=pytest.mark.skipif(
-    not shutil.which(name), reason=f"{name} is not installed")) for name in ("g++", "clang++")]
+HOST_COMPILERS = [
+    pytest.param(
+        name,
+        marks=pytest.mark.skipif(
+            not shutil.which(name), reason=f"{name} is not installed"
+        ),
+    )
+    for name in ("g++", "clang++")
+]
 
 
 @contextlib.contextmanager
@@ -66,8 +90,9 @@ def project(shared_folder):
     copy = shared_folder / "project"
     with once(shared_folder / "copied") as first:
         if first:
-            left_out = shutil.ignore_patterns(".*", "build", "__pycache__", "chapter[0-9]*[0-9]",
-                                              "chapter[0-9]")
+            left_out = shutil.ignore_patterns(
+                ".*", "build", "__pycache__", "chapter[0-9]*[0-9]", "chapter[0-9]"
+            )
             shutil.copytree(ROOT, copy, ignore=left_out, symlinks=True)
     return copy
 
@@ -88,11 +113,20 @@ def chapters(project, shared_folder, emulated_nvcc):
     """Builds every chapter for the emulator; the programs by number, those that could be built."""
     with once(shared_folder / "chapters-built") as first:
         if first:
-            build = run(["make", "-k", "-C", project, "all", "EMULATOR=1"], env=no_cuda(), timeout=600)
+            build = run(
+                ["make", "-k", "-C", project, "all", "EMULATOR=1"],
+                env=no_cuda(),
+                timeout=600,
+            )
             (shared_folder / "build-log").write_text(build.stdout + build.stderr)
+
     class Programs(dict):
         def __missing__(self, number):
-            pytest.fail(f"chapter {number} was not built:\n" + (shared_folder / "build-log").read_text())
+            pytest.fail(
+                f"chapter {number} was not built:\n"
+                + (shared_folder / "build-log").read_text()
+            )
+
     found = project.glob("chapter[0-9]*")
     return Programs({int(path.name[7:]): path for path in found if path.is_file()})
 
@@ -100,13 +134,27 @@ def chapters(project, shared_folder, emulated_nvcc):
 @pytest.fixture
 def emulate(emulated_nvcc, tmp_path):
     """Compiles sources (and flags) for the emulator and returns the program; fails on any message."""
+
     def compile_program(*words, compiler="g++", name="program"):
         program = tmp_path / name
-        build = run([emulated_nvcc, "-ccbin", compiler, "-std=c++17", "-Xcompiler",
-                     "-Wall,-Wextra,-Werror", *words, "-o", program], env=no_cuda())
+        build = run(
+            [
+                emulated_nvcc,
+                "-ccbin",
+                compiler,
+                "-std=c++17",
+                "-Xcompiler",
+                "-Wall,-Wextra,-Werror",
+                *words,
+                "-o",
+                program,
+            ],
+            env=no_cuda(),
+        )
         assert build.returncode == 0, build.stderr
         assert build.stderr == ""
         return program
+
     return compile_program
 
 
@@ -115,6 +163,11 @@ def pytest_unconfigure(config):
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None or hasattr(config, "workerinput"):
         return
-    count = {name: len(reporter.stats.get(name, ())) for name in ("passed", "failed", "error", "skipped")}
-    print(f"{count['passed']} passed, {count['failed'] + count['error']} failed, "
-          f"{count['skipped']} skipped")
+    count = {
+        name: len(reporter.stats.get(name, ()))
+        for name in ("passed", "failed", "error", "skipped")
+    }
+    print(
+        f"{count['passed']} passed, {count['failed'] + count['error']} failed, "
+        f"{count['skipped']} skipped"
+    )

@@ -77,7 +77,14 @@ def test_default_says_what_it_did(number, chapters):
     lines = result.stdout.splitlines()
     assert lines[0].startswith(f"Chapter {number}: ")
     assert [line.split()[0] for line in lines[1:]] == [
-        "device", "product", "work", "check", "check", "time", "PASS"]
+        "device",
+        "product",
+        "work",
+        "check",
+        "check",
+        "time",
+        "PASS",
+    ]
     assert max(map(len, lines)) <= 100
 
 
@@ -119,11 +126,23 @@ def test_help(number, chapters):
 
 @every_chapter
 def test_json(number, chapters):
-    result = run([chapters[number], "--json", "--alpha", "0.5", "--beta", "2", "33", "35", "37"], env=no_cuda())
+    result = run(
+        [chapters[number], "--json", "--alpha", "0.5", "--beta", "2", "33", "35", "37"],
+        env=no_cuda(),
+    )
     assert result.returncode == 0
     told = json.loads(result.stdout)
-    expected = {"chapter": number, "M": 33, "N": 35, "K": 37, "alpha": 0.5, "beta": 2, "seed": 1,
-                "emulated": True, "passed": True}
+    expected = {
+        "chapter": number,
+        "M": 33,
+        "N": 35,
+        "K": 37,
+        "alpha": 0.5,
+        "beta": 2,
+        "seed": 1,
+        "emulated": True,
+        "passed": True,
+    }
     assert {key: told[key] for key in expected} == expected
     assert told["flop"] == 2 * 33 * 35 * 37 + 3 * 33 * 35
     assert told["least_bytes"] == 4 * (33 * 37 + 37 * 35 + 2 * 33 * 35)
@@ -153,15 +172,44 @@ def test_without_checks(number, chapters):
 @pytest.mark.parametrize("architecture", [75, 80, 86, 89, 90, 100])
 @every_chapter
 def test_real_compiler(number, architecture, tmp_path):
-    result = run([real_nvcc(), "-c", CHAPTERS[number], "-I", ROOT / "common", "-o", tmp_path / "chapter.o",
-                  "-O3", "-std=c++17", f"-arch=sm_{architecture}", "-Werror", "all-warnings",
-                  "-Xcompiler", "-Wall,-Wextra,-Werror"])
+    result = run(
+        [
+            real_nvcc(),
+            "-c",
+            CHAPTERS[number],
+            "-I",
+            ROOT / "common",
+            "-o",
+            tmp_path / "chapter.o",
+            "-O3",
+            "-std=c++17",
+            f"-arch=sm_{architecture}",
+            "-Werror",
+            "all-warnings",
+            "-Xcompiler",
+            "-Wall,-Wextra,-Werror",
+        ]
+    )
     assert result.returncode == 0, result.stdout + result.stderr
 
 
 @needs_real_nvcc
-@pytest.mark.parametrize("source", sorted((ROOT / "common").glob("*.c")), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "source", sorted((ROOT / "common").glob("*.c")), ids=lambda path: path.name
+)
 def test_common_with_the_real_compiler(source, tmp_path):
-    result = run([real_nvcc(), "-c", source, "-o", tmp_path / "common.o", "-O3", "-Werror", "all-warnings",
-                  "-Xcompiler", "-Wall,-Wextra,-Werror"])
+    result = run(
+        [
+            real_nvcc(),
+            "-c",
+            source,
+            "-o",
+            tmp_path / "common.o",
+            "-O3",
+            "-Werror",
+            "all-warnings",
+            "-Xcompiler",
+            "-Wall,-Wextra,-Werror",
+        ]
+    )
     assert result.returncode == 0, result.stdout + result.stderr

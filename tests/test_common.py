@@ -37,8 +37,22 @@ def verifier(emulated_nvcc, shared_folder, project):
     with once(shared_folder / "verifier-built") as first:
         if first:
             common = sorted((project / "common").glob("*.c"))
-            build = run([emulated_nvcc, "-O2", "-std=c++17", "-U__CUDA_EMULATED__", "-I", project / "common",
-                         ROOT / "tests" / "verifier.cu", *common, "-lcublas", "-o", program], env=no_cuda())
+            build = run(
+                [
+                    emulated_nvcc,
+                    "-O2",
+                    "-std=c++17",
+                    "-U__CUDA_EMULATED__",
+                    "-I",
+                    project / "common",
+                    ROOT / "tests" / "verifier.cu",
+                    *common,
+                    "-lcublas",
+                    "-o",
+                    program,
+                ],
+                env=no_cuda(),
+            )
             assert build.returncode == 0, build.stderr
     return program
 
@@ -64,4 +78,6 @@ def test_refuses_and_explains(verifier, damage, arguments, report):
 
 def test_names_block_and_thread(verifier):
     result = check(verifier, "40 30 20", "zero")
-    assert "(block 0, thread 87)" in result.stdout  # row 5 of a tile of 16 columns, column 7
+    assert (
+        "(block 0, thread 87)" in result.stdout
+    )  # row 5 of a tile of 16 columns, column 7

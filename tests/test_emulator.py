@@ -30,6 +30,7 @@ def write(tmp_path):
         path = tmp_path / name
         path.write_text(textwrap.dedent(text))
         return path
+
     return write_file
 
 
@@ -37,16 +38,20 @@ def write(tmp_path):
 def nvcc(emulated_nvcc, tmp_path):
     def call(*words, **environment):
         return run([emulated_nvcc, *words], cwd=tmp_path, env=no_cuda() | environment)
+
     return call
 
 
 def line_of(text, mark):
-    return next(n for n, line in enumerate(textwrap.dedent(text).splitlines(), 1) if mark in line)
+    return next(
+        n for n, line in enumerate(textwrap.dedent(text).splitlines(), 1) if mark in line
+    )
 
 
 # Programs with a mistake on the line that ends in "// HERE", and what the message names.
 MISTAKES = {
-    "undeclared variable in a kernel": ("""
+    "undeclared variable in a kernel": (
+        """
         __global__ void k(int *x)
         {
             __shared__ int tile[32], other[2][
@@ -55,8 +60,11 @@ MISTAKES = {
             x[0] = tile[0] + nothing; // HERE
         }
         int main() { k<<<1, 1>>>(nullptr); }
-        """, "nothing"),
-    "after a launch of several lines": ("""
+        """,
+        "nothing",
+    ),
+    "after a launch of several lines": (
+        """
         __global__ void k(int *, int) {}
         int main()
         {
@@ -69,43 +77,61 @@ MISTAKES = {
             int y = missing; // HERE
             return y;
         }
-        """, "missing"),
-    "wrong type for a kernel's argument": ("""
+        """,
+        "missing",
+    ),
+    "wrong type for a kernel's argument": (
+        """
         __global__ void k(float *x) { *x = 0; }
         int main()
         {
             int *x = nullptr;
             k<<<1, 32>>>(x); // HERE
         }
-        """, "int*"),
-    "too few arguments": ("""
+        """,
+        "int*",
+    ),
+    "too few arguments": (
+        """
         __global__ void k(float *x, int n) { *x = n; }
         int main()
         {
             k<<<1, 32>>>(nullptr); // HERE
         }
-        """, "k"),
-    "unknown kernel": ("""
+        """,
+        "k",
+    ),
+    "unknown kernel": (
+        """
         int main()
         {
             no_such_kernel<<<1, 32>>>(); // HERE
         }
-        """, "no_such_kernel"),
-    "a launch that is not closed": ("""
+        """,
+        "no_such_kernel",
+    ),
+    "a launch that is not closed": (
+        """
         __global__ void k() {}
         int main()
         {
             k<<<1, 32>>(); // HERE
         }
-        """, ""),
-    "a block with five dimensions": ("""
+        """,
+        "",
+    ),
+    "a block with five dimensions": (
+        """
         __global__ void k() {}
         int main()
         {
             k<<<1, dim3(1, 2, 3, 4, 5)>>>(); // HERE
         }
-        """, "dim3"),
-    "missing semicolon": ("""
+        """,
+        "dim3",
+    ),
+    "missing semicolon": (
+        """
         /* a comment
          * of several lines */
         #define LONG \\
@@ -116,8 +142,11 @@ MISTAKES = {
             return a;
         }
         int main() {}
-        """, ""),
-    "in a template": ("""
+        """,
+        "",
+    ),
+    "in a template": (
+        """
         template <typename T, int N> __global__ void k(T *x)
         {
             extern __shared__ T cache[];
@@ -125,7 +154,9 @@ MISTAKES = {
             *x = cache[N].length; // HERE
         }
         int main() { k<float, 2><<<1, 1, 64>>>(nullptr); }
-        """, "length"),
+        """,
+        "length",
+    ),
 }
 
 
@@ -135,7 +166,9 @@ def test_mistake_is_reported_at_its_line(name, compiler, write, nvcc):
     text, named = MISTAKES[name]
     result = nvcc("-ccbin", compiler, write(text))
     assert result.returncode != 0
-    where = [int(n) for n in re.findall(r"\buser\.cu:(\d+)(?::\d+)?: error", result.stderr)]
+    where = [
+        int(n) for n in re.findall(r"\buser\.cu:(\d+)(?::\d+)?: error", result.stderr)
+    ]
     here = line_of(text, "// HERE")
     # Compilers see a missing semicolon only at the next word.
     assert where and where[0] in (here, here + 1), result.stderr
@@ -162,12 +195,16 @@ def test_warnings_are_the_users_own(compiler, write, nvcc):
     result = nvcc("-ccbin", compiler, "-Xcompiler", "-Wall,-Wextra", write(text))
     assert result.returncode == 0
     assert set(re.findall(r"^(\S+?):(\d+):\d+: warning", result.stderr, re.M)) == {
-        (re.search(r"^(\S*user\.cu):", result.stderr, re.M)[1], str(line_of(text, "// HERE")))}
+        (
+            re.search(r"^(\S*user\.cu):", result.stderr, re.M)[1],
+            str(line_of(text, "// HERE")),
+        )
+    }
 
 
 # What the emulator has not: the compiler must say so, and name it.
 UNSUPPORTED = {
-    "cudaGraphCreate": "cudaGraph_t g; cudaGraphCreate(&g, 0);",
+    "cudaGraphCreate": "cudaGraphCreate(0, 0);",
     "cudaMallocArray": "cudaMallocArray(0, 0, 1, 1);",
     "cudaCreateTextureObject": "cudaCreateTextureObject(0, 0, 0, 0);",
     "cudaIpcGetMemHandle": "cudaIpcGetMemHandle(0, 0);",
@@ -182,7 +219,9 @@ def test_unsupported_call_names_itself(name, compiler, write, nvcc):
     text = f"#include <cublas_v2.h>\nint main()\n{{\n    {UNSUPPORTED[name]}\n}}\n"
     result = nvcc("-ccbin", compiler, write(text))
     assert result.returncode != 0
-    assert re.search(rf"user\.cu:4:\d+: error: .*\b{name}\b", result.stderr), result.stderr
+    assert re.search(
+        rf"user\.cu:4:\d+: error: .*\b{name}\b", result.stderr
+    ), result.stderr
 
 
 def test_inline_ptx_is_refused(write, nvcc):
@@ -198,15 +237,18 @@ def test_inline_ptx_is_refused(write, nvcc):
     assert f"user.cu:{line_of(text, '// HERE')}: error: inline PTX" in result.stderr
 
 
-@pytest.mark.parametrize("flags", [
-    "-arch=sm_80 -O3 -lineinfo",
-    "-arch sm_90a -O2 --use_fast_math -g -G",
-    "-gencode arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=[sm_90,compute_90] -O0",
-    "--gpu-architecture=sm_75 -Xptxas -v,-O3 -maxrregcount=64 -rdc=true --threads 2",
-    "-std=c++14 --expt-relaxed-constexpr --extended-lambda -Wno-deprecated-gpu-targets -w",
-    "--std=c++20 -Xcompiler=-Wall -Xcompiler -Wextra -Xlinker --as-needed --compiler-options -fno-inline",
-    "-std=c++17 -cudart static -lcudart -lcublas -lm -restrict -ftz=true -Werror all-warnings",
-])
+@pytest.mark.parametrize(
+    "flags",
+    [
+        "-arch=sm_80 -O3 -lineinfo",
+        "-arch sm_90a -O2 --use_fast_math -g -G",
+        "-gencode arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=[sm_90,compute_90] -O0",
+        "--gpu-architecture=sm_75 -Xptxas -v,-O3 -maxrregcount=64 -rdc=true --threads 2",
+        "-std=c++14 --expt-relaxed-constexpr --extended-lambda -Wno-deprecated-gpu-targets -w",
+        "--std=c++20 -Xcompiler=-Wall -Xcompiler -Wextra -Xlinker --as-needed --compiler-options -fno-inline",
+        "-std=c++17 -cudart static -lcudart -lcublas -lm -restrict -ftz=true -Werror all-warnings",
+    ],
+)
 def test_options_people_use(flags, write, nvcc, tmp_path):
     result = nvcc(*flags.split(), write(HELLO), "-o", "hello")
     assert (result.returncode, result.stderr) == (0, "")
@@ -216,9 +258,13 @@ def test_options_people_use(flags, write, nvcc, tmp_path):
 def test_objects_defines_and_folders(write, nvcc, tmp_path):
     (tmp_path / "with space").mkdir()
     write("#define ANSWER 6 * FACTOR\n", "with space/answer.h")
-    write("#include <answer.h>\n__global__ void k(int *x) { *x = ANSWER; }\n"
-          "void launch(int *x) { k<<<1, 1>>>(x); }\n", "part.cu")
-    main = write("""
+    write(
+        "#include <answer.h>\n__global__ void k(int *x) { *x = ANSWER; }\n"
+        "void launch(int *x) { k<<<1, 1>>>(x); }\n",
+        "part.cu",
+    )
+    main = write(
+        """
         #include <cstdio>
         void launch(int *x);
         int main()
@@ -231,7 +277,9 @@ def test_objects_defines_and_folders(write, nvcc, tmp_path):
             cudaFree(x);
             return 3;
         }
-        """, "main program.cpp")
+        """,
+        "main program.cpp",
+    )
     assert nvcc("-c", "-DFACTOR=7", "-Iwith space", "part.cu").returncode == 0
     assert (tmp_path / "part.o").exists()
     compiled = nvcc("-x", "cu", "-c", main, "-o", "main.o")
@@ -239,7 +287,10 @@ def test_objects_defines_and_folders(write, nvcc, tmp_path):
     linked = nvcc("main.o", "part.o")
     assert (linked.returncode, linked.stderr) == (0, "")
     result = run([tmp_path / "a.out"], env=no_cuda())
-    assert (result.returncode, result.stdout) == (3, "42\n")  # the program's own exit code
+    assert (result.returncode, result.stdout) == (
+        3,
+        "42\n",
+    )  # the program's own exit code
 
 
 def test_file_and_line_stay_the_users(write, emulate):
@@ -264,15 +315,20 @@ def test_file_and_line_stay_the_users(write, emulate):
         }
         """
     result = run([emulate(write(text))], env=no_cuda())
-    assert result.stdout == (f"user.cu {line_of(text, 'say(WHERE)')}\n"
-                             f"kernel {line_of(text, '__global__')}\n")
+    assert result.stdout == (
+        f"user.cu {line_of(text, 'say(WHERE)')}\n"
+        f"kernel {line_of(text, '__global__')}\n"
+    )
 
 
-@pytest.mark.parametrize("words, message", [
-    (["--nope", "x.cu"], "--nope"),
-    (["missing.cu"], "missing.cu"),
-    ([], "input"),
-])
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["--nope", "x.cu"], "--nope"),
+        (["missing.cu"], "missing.cu"),
+        ([], "input"),
+    ],
+)
 def test_misuse_is_one_line(words, message, nvcc):
     result = nvcc(*words)
     assert result.returncode != 0
@@ -295,7 +351,9 @@ def test_checks_can_be_turned_off(emulate):
 
 
 def test_output_comes_before_the_fault_and_repeats_itself(write, emulate):
-    program = emulate(write("""
+    program = emulate(
+        write(
+            """
         #include <cstdio>
         template <int N> __global__ void fill(int *x) { x[threadIdx.x] = N; }
         int main()
@@ -307,12 +365,16 @@ def test_output_comes_before_the_fault_and_repeats_itself(write, emulate):
             printf("never\\n");
             cudaFree(x);
         }
-        """))
+        """
+        )
+    )
     first, second = (run([program], env=no_cuda()) for _ in range(2))
     assert (first.returncode, first.stdout) == (1, "before\n")
     assert "in kernel fill<7>, block (0,0,0), thread (20,0,0)" in first.stderr
     # Addresses may differ from run to run, nothing else.
-    assert re.sub(r"0x[0-9a-f]+", "", first.stderr) == re.sub(r"0x[0-9a-f]+", "", second.stderr)
+    assert re.sub(r"0x[0-9a-f]+", "", first.stderr) == re.sub(
+        r"0x[0-9a-f]+", "", second.stderr
+    )
 
 
 # EMULATE's value, the name it stands for, compute capability, SMs, shared memory and threads a SM

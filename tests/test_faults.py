@@ -29,9 +29,13 @@ def test_is_found(name, compiler, emulate):
         assert expected in report
     for number, line in enumerate(text.splitlines(), 1):
         if line.endswith("// FAULT"):
-            assert re.search(rf"^  .*\bat \S*{source.name}:{number}: ", report, re.M), report
+            assert re.search(
+                rf"^  .*\bat \S*{source.name}:{number}: ", report, re.M
+            ), report
         if line.endswith("// OTHER"):
-            assert re.search(rf"^FAULT .*\bat \S*{source.name}:{number}\b", report, re.M), report
+            assert re.search(
+                rf"^FAULT .*\bat \S*{source.name}:{number}\b", report, re.M
+            ), report
     for thread, block in re.findall(r"^// THREAD (\S+) BLOCK (\S+)$", text, re.M):
         assert f"block {block}, thread {thread}" in report
 
@@ -46,7 +50,20 @@ def test_is_gone_when_fixed(name, compiler, emulate):
 @needs_real_nvcc
 @pytest.mark.parametrize("name", PLANTED)
 def test_is_genuine_cuda(name, tmp_path):
-    result = run([real_nvcc(), "-c", PLANTED[name], "-DFIXED", "-arch=sm_80", "-std=c++17",
-                  "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror",
-                  "-o", tmp_path / "object.o"])
+    result = run(
+        [
+            real_nvcc(),
+            "-c",
+            PLANTED[name],
+            "-DFIXED",
+            "-arch=sm_80",
+            "-std=c++17",
+            "-Werror",
+            "all-warnings",
+            "-Xcompiler",
+            "-Wall,-Wextra,-Werror",
+            "-o",
+            tmp_path / "object.o",
+        ]
+    )
     assert result.returncode == 0, result.stdout + result.stderr

@@ -14,8 +14,14 @@ import pytest
 from conftest import ROOT, no_cuda, run
 
 SCALED = "--alpha 1.5 --beta -0.5"
-RUNS = ["150 141 37", f"150 141 37 {SCALED}", "132 136 72", f"132 136 72 {SCALED}",
-        "128 141 64", "150 128 64"]
+RUNS = [
+    "150 141 37",
+    f"150 141 37 {SCALED}",
+    "132 136 72",
+    f"132 136 72 {SCALED}",
+    "128 141 64",
+    "150 128 64",
+]
 
 
 class Mutant(NamedTuple):
@@ -23,7 +29,7 @@ class Mutant(NamedTuple):
     name: str
     old: str
     new: str
-    caught: str = ""          # must be in what it prints
+    caught: str = ""  # must be in what it prints
     runs: tuple = tuple(RUNS)  # until one refuses it
 
 
@@ -31,102 +37,274 @@ NEVER_WRITTEN = "never written"
 PRODUCT = "acc += A[(size_t)row * K + k] * B[(size_t)k * N + col];"
 MUTANTS = [
     # Chapter 1: indices, guards, alpha and beta.
-    Mutant(1, "transposed", "*c = &C[(size_t)row * N + col]", "*c = &C[(size_t)col * N + row]",
-           "this is the transposed result", ("96 96 40",)),
+    Mutant(
+        1,
+        "transposed",
+        "*c = &C[(size_t)row * N + col]",
+        "*c = &C[(size_t)col * N + row]",
+        "this is the transposed result",
+        ("96 96 40",),
+    ),
     Mutant(1, "no guard", "if (row >= M || col >= N)", "if (row < 0)", "out of bounds"),
-    Mutant(1, "guard by the wrong dimension", "row >= M || col >= N", "row >= N || col >= M"),
+    Mutant(
+        1, "guard by the wrong dimension", "row >= M || col >= N", "row >= N || col >= M"
+    ),
     Mutant(1, "guard off by one row", "row >= M", "row > M", "out of bounds"),
     Mutant(1, "guard off by one column", "col >= N", "col > N"),
     Mutant(1, "guard one row too strict", "row >= M", "row >= M - 1", NEVER_WRITTEN),
-    Mutant(1, "C's rows are K long", "&C[(size_t)row * N + col]", "&C[(size_t)row * K + col]"),
+    Mutant(
+        1, "C's rows are K long", "&C[(size_t)row * N + col]", "&C[(size_t)row * K + col]"
+    ),
     Mutant(1, "B's rows are K long", "B[(size_t)k * N + col]", "B[(size_t)k * K + col]"),
     Mutant(1, "A's rows are N long", "A[(size_t)row * K + k]", "A[(size_t)row * N + k]"),
     Mutant(1, "A read transposed", "A[(size_t)row * K + k]", "A[(size_t)k * M + row]"),
     Mutant(1, "the last k left out", "k < K;", "k < K - 1;"),
     Mutant(1, "one k too many", "k < K;", "k <= K;"),
     Mutant(1, "the first k left out", "int k = 0; k < K;", "int k = 1; k < K;"),
-    Mutant(1, "sum starts from C", "float acc = 0.0f;", "float acc = C[(size_t)row * N + col];"),
+    Mutant(
+        1,
+        "sum starts from C",
+        "float acc = 0.0f;",
+        "float acc = C[(size_t)row * N + col];",
+    ),
     Mutant(1, "sum overwritten", PRODUCT, PRODUCT.replace("+=", "=")),
     Mutant(1, "alpha ignored", "= alpha * acc", "= acc", "alpha was not applied"),
     Mutant(1, "beta * C left out", "acc + beta * old", "acc", "beta * C was not added"),
-    Mutant(1, "C added without beta", "beta * old", "(beta == 0.0f ? 0.0f : old)", "without beta"),
+    Mutant(
+        1,
+        "C added without beta",
+        "beta * old",
+        "(beta == 0.0f ? 0.0f : old)",
+        "without beta",
+    ),
     Mutant(1, "beta == 0 reads C", "beta == 0.0f ? 0.0f : *c", "*c"),
-    Mutant(1, "input overwritten", "    *c = alpha", "    *(float *)&A[(size_t)row * K] = 0.5f;\n    *c = alpha"),
-
+    Mutant(
+        1,
+        "input overwritten",
+        "    *c = alpha",
+        "    *(float *)&A[(size_t)row * K] = 0.5f;\n    *c = alpha",
+        "the input A was changed",
+    ),
     # Chapter 2: which block has which tile.
-    Mutant(2, "bottom tiles not launched", "const unsigned tiles_down = (M - 1) / BM + 1;",
-           "const unsigned tiles_down = M / BM;"),
-    Mutant(2, "right tiles not launched", "const unsigned tiles_across = (N - 1) / BN + 1;",
-           "const unsigned tiles_across = N / BN;", NEVER_WRITTEN),
-    Mutant(2, "tiles counted along the wrong side", "const int tiles_down = (M - 1) / BM + 1;",
-           "const int tiles_down = (N - 1) / BN + 2;"),
+    Mutant(
+        2,
+        "bottom tiles not launched",
+        "const unsigned tiles_down = (M - 1) / BM + 1;",
+        "const unsigned tiles_down = M / BM;",
+    ),
+    Mutant(
+        2,
+        "right tiles not launched",
+        "const unsigned tiles_across = (N - 1) / BN + 1;",
+        "const unsigned tiles_across = N / BN;",
+        NEVER_WRITTEN,
+    ),
+    Mutant(
+        2,
+        "tiles counted along the wrong side",
+        "const int tiles_down = (M - 1) / BM + 1;",
+        "const int tiles_down = (N - 1) / BN + 2;",
+    ),
     Mutant(2, "tile's origin forgotten", "tile_row * BM + threadIdx.y", "threadIdx.y"),
-    Mutant(2, "tile's origin in the wrong unit", "tile_col * BN + threadIdx.x", "tile_col + threadIdx.x"),
-
+    Mutant(
+        2,
+        "tile's origin in the wrong unit",
+        "tile_col * BN + threadIdx.x",
+        "tile_col + threadIdx.x",
+    ),
     # Chapter 3: barriers and tails of tiles.
-    Mutant(3, "no barrier before the tiles are filled",
-           "__syncthreads();\n        A_tile[", "A_tile[", "data race"),
-    Mutant(3, "no barrier after the tiles are filled",
-           "= b_value;\n\n        // 4. Wait until the tiles are complete: I am about to read what others "
-           "stored.\n        __syncthreads();", "= b_value;"),
-    Mutant(3, "barrier in a condition", "__syncthreads();\n        A_tile[",
-           "if (row < M) __syncthreads();\n        A_tile[", "barrier divergence"),
-    Mutant(3, "early return", "    float acc = 0.0f;", "    if (row >= M || col >= N) return;\n    float acc = 0.0f;",
-           "barrier divergence"),
+    Mutant(
+        3,
+        "no barrier before the tiles are filled",
+        "__syncthreads();\n        A_tile[",
+        "A_tile[",
+        "data race",
+    ),
+    Mutant(
+        3,
+        "no barrier after the tiles are filled",
+        "        __syncthreads();\n\n        // 5.",
+        "        // 5.",
+    ),
+    Mutant(
+        3,
+        "barrier in a condition",
+        "__syncthreads();\n        A_tile[",
+        "if (row < M) __syncthreads();\n        A_tile[",
+        "barrier divergence",
+    ),
+    Mutant(
+        3,
+        "early return",
+        "    float acc = 0.0f;",
+        "    if (row >= M || col >= N) return;\n    float acc = 0.0f;",
+        "barrier divergence",
+    ),
     Mutant(3, "no guard along K for A", "row < M && k0 + thread_col < K", "row < M"),
     Mutant(3, "no guard along K for B", "k0 + thread_row < K && col < N", "col < N"),
-    Mutant(3, "no guard on the rows of A", "row < M && k0 + thread_col < K", "k0 + thread_col < K",
-           "out of bounds"),
+    Mutant(
+        3,
+        "no guard on the rows of A",
+        "row < M && k0 + thread_col < K",
+        "k0 + thread_col < K",
+        "out of bounds",
+    ),
     Mutant(3, "whole tiles by rows only", " && (tile_col + 1) * BN <= N;", ";"),
     Mutant(3, "last tile along K taken as whole", "k0 + BK <= K", "k0 < K"),
     Mutant(3, "A's tile never moves on", "a_next += BK;", ""),
-    Mutant(3, "B's tile moves on by rows of K", "b_next += (size_t)BK * N;", "b_next += (size_t)BK * K;"),
-    Mutant(3, "B_tile read transposed", "* B_tile[k][thread_col]", "* B_tile[thread_col][k]"),
+    Mutant(
+        3,
+        "B's tile moves on by rows of K",
+        "b_next += (size_t)BK * N;",
+        "b_next += (size_t)BK * K;",
+    ),
+    Mutant(
+        3, "B_tile read transposed", "* B_tile[k][thread_col]", "* B_tile[thread_col][k]"
+    ),
     Mutant(3, "runs past the tile", "k < BK;", "k <= BK;", "past the end of"),
-    Mutant(3, "tile filled only inside the matrix", "        A_tile[thread_row][thread_col] = a_value;",
-           "        if (row < M) A_tile[thread_row][thread_col] = a_value;", "uninitialised shared memory"),
-
+    Mutant(
+        3,
+        "tile filled only inside the matrix",
+        "        A_tile[thread_row][thread_col] = a_value;",
+        "        if (row < M) A_tile[thread_row][thread_col] = a_value;",
+        "uninitialised shared memory",
+    ),
     # Chapter 4: more results a thread.
-    Mutant(4, "no barrier before the tiles are filled", "__syncthreads();\n        A_tile[", "A_tile[",
-           "data race"),
-    Mutant(4, "no barrier after the tiles are filled", "= b_value;\n        __syncthreads();", "= b_value;"),
+    Mutant(
+        4,
+        "no barrier before the tiles are filled",
+        "__syncthreads();\n        A_tile[",
+        "A_tile[",
+        "data race",
+    ),
+    Mutant(
+        4,
+        "no barrier after the tiles are filled",
+        "= b_value;\n        __syncthreads();",
+        "= b_value;",
+    ),
     Mutant(4, "threads' rows overlap", "threadIdx.x / BN * TM", "threadIdx.x / BN"),
-    Mutant(4, "last result of a thread not stored", "m < TM && row + m < M && col < N",
-           "m < TM - 1 && row + m < M && col < N", NEVER_WRITTEN),
-    Mutant(4, "no guard on the rows of C", "m < TM && row + m < M && col < N", "m < TM && col < N",
-           "out of bounds"),
-    Mutant(4, "no guard on the columns of C", "m < TM && row + m < M && col < N", "m < TM && row + m < M"),
+    Mutant(
+        4,
+        "last result of a thread not stored",
+        "m < TM && row + m < M && col < N",
+        "m < TM - 1 && row + m < M && col < N",
+        NEVER_WRITTEN,
+    ),
+    Mutant(
+        4,
+        "no guard on the rows of C",
+        "m < TM && row + m < M && col < N",
+        "m < TM && col < N",
+        "out of bounds",
+    ),
+    Mutant(
+        4,
+        "no guard on the columns of C",
+        "m < TM && row + m < M && col < N",
+        "m < TM && row + m < M",
+    ),
     Mutant(4, "next row of C by K", "        c += N;", "        c += K;"),
     Mutant(4, "stale sums", "acc[m] += A_tile", "acc[m] = A_tile"),
-
     # Chapter 5: strided loads, a square of results.
-    Mutant(5, "no barrier before the tiles are filled", "__syncthreads();\n        const int a_col",
-           "const int a_col", "data race"),
-    Mutant(5, "no barrier after the tiles are filled", "        }\n        __syncthreads();\n\n        // 3.",
-           "        }\n\n        // 3."),
-    Mutant(5, "half of A_tile never filled", "m += STRIDE_A", "m += 2 * STRIDE_A", "uninitialised shared memory"),
+    Mutant(
+        5,
+        "no barrier before the tiles are filled",
+        "__syncthreads();\n        const int a_col",
+        "const int a_col",
+        "data race",
+    ),
+    Mutant(
+        5,
+        "no barrier after the tiles are filled",
+        "        }\n        __syncthreads();\n\n        // 3.",
+        "        }\n\n        // 3.",
+    ),
+    Mutant(
+        5,
+        "half of A_tile never filled",
+        "m += STRIDE_A",
+        "m += 2 * STRIDE_A",
+        "uninitialised shared memory",
+    ),
     Mutant(5, "B's row forgets the stride", "k0 + load_b_row + k;", "k0 + load_b_row;"),
-    Mutant(5, "guard on B by the wrong dimension", "b_row < K && b_col < N", "b_row < N && b_col < K"),
+    Mutant(
+        5,
+        "guard on B by the wrong dimension",
+        "b_row < K && b_col < N",
+        "b_row < N && b_col < K",
+    ),
     Mutant(5, "fragments swapped", "a_frag[m] * b_frag[n]", "a_frag[n] * b_frag[m]"),
-    Mutant(5, "a fragment one row too far", "a_frag[m] = A_tile[thread_row + m][k]",
-           "a_frag[m] = A_tile[thread_row + m + 1][k]"),
-    Mutant(5, "last column of a thread not stored", "n < TN && col + n < N", "n < TN - 1 && col + n < N",
-           NEVER_WRITTEN),
-
+    Mutant(
+        5,
+        "a fragment one row too far",
+        "a_frag[m] = A_tile[thread_row + m][k]",
+        "a_frag[m] = A_tile[thread_row + m + 1][k]",
+    ),
+    Mutant(
+        5,
+        "last column of a thread not stored",
+        "n < TN && col + n < N",
+        "n < TN - 1 && col + n < N",
+        NEVER_WRITTEN,
+    ),
     # Chapter 6: 16 bytes at once.
-    Mutant(6, "float4 although N is odd", "K % 4 == 0 && N % 4 == 0", "K % 4 == 0", "misaligned address",
-           ("150 141 36",)),
-    Mutant(6, "float4 although K is odd", "K % 4 == 0 && N % 4 == 0", "N % 4 == 0", "misaligned address",
-           ("150 140 37",)),
-    Mutant(6, "no barrier before the tiles are filled", "__syncthreads();\n        for (int i", "for (int i",
-           "data race"),
-    Mutant(6, "no barrier after the tiles are filled", "(const float4 *)b;\n        __syncthreads();",
-           "(const float4 *)b;"),
-    Mutant(6, "A not turned", "A_tile[load_a_col + i][load_a_row] = a[i]", "A_tile[load_a_col + i][load_a_row] = a[0]"),
-    Mutant(6, "no guard on the rows of A", "a_row < M ? K - a_col : 0", "K - a_col", "out of bounds"),
-    Mutant(6, "store ignores the edge", "store4<ALIGNED>(c + n, v, left);", "store4<ALIGNED>(c + n, v, 4);"),
+    Mutant(
+        6,
+        "float4 although N is odd",
+        "K % 4 == 0 && N % 4 == 0",
+        "K % 4 == 0",
+        "misaligned address",
+        ("150 141 36",),
+    ),
+    Mutant(
+        6,
+        "float4 although K is odd",
+        "K % 4 == 0 && N % 4 == 0",
+        "N % 4 == 0",
+        "misaligned address",
+        ("150 140 37",),
+    ),
+    Mutant(
+        6,
+        "no barrier before the tiles are filled",
+        "__syncthreads();\n        for (int i",
+        "for (int i",
+        "data race",
+    ),
+    Mutant(
+        6,
+        "no barrier after the tiles are filled",
+        "(const float4 *)b;\n        __syncthreads();",
+        "(const float4 *)b;",
+    ),
+    Mutant(
+        6,
+        "A not turned",
+        "A_tile[load_a_col + i][load_a_row] = a[i]",
+        "A_tile[load_a_col + i][load_a_row] = a[0]",
+    ),
+    Mutant(
+        6,
+        "no guard on the rows of A",
+        "a_row < M ? K - a_col : 0",
+        "K - a_col",
+        "out of bounds",
+    ),
+    Mutant(
+        6,
+        "store ignores the edge",
+        "store4<ALIGNED>(c + n, v, left);",
+        "store4<ALIGNED>(c + n, v, 4);",
+    ),
     Mutant(6, "beta == 0 reads C", "beta == 0.0f ? 0 : left", "left"),
-    Mutant(6, "every other float4 not stored", "col + n < N; n += 4", "col + n < N; n += 8", NEVER_WRITTEN),
+    Mutant(
+        6,
+        "every other float4 not stored",
+        "col + n < N; n += 4",
+        "col + n < N; n += 8",
+        NEVER_WRITTEN,
+    ),
 ]
 
 
@@ -137,20 +315,39 @@ def source_of(chapter):
 @pytest.fixture
 def mutate(emulated_nvcc, chapters, project, tmp_path):
     """Builds a chapter with `old` replaced by `new`."""
+
     def build(chapter, old, new):
         text = source_of(chapter).read_text()
-        assert text.count(old) == 1, f"the text to replace is there {text.count(old)} times"
+        assert (
+            text.count(old) == 1
+        ), f"the text to replace is there {text.count(old)} times"
         mutant, program = tmp_path / "matmul.cu", tmp_path / "mutant"
         mutant.write_text(text.replace(old, new))
         objects = sorted((project / "build" / "emulator").glob("*.o"))
-        result = run([emulated_nvcc, "-O2", "-std=c++17", "-I", project / "common", mutant, *objects,
-                      "-lcublas", "-o", program], env=no_cuda())
+        result = run(
+            [
+                emulated_nvcc,
+                "-O2",
+                "-std=c++17",
+                "-I",
+                project / "common",
+                mutant,
+                *objects,
+                "-lcublas",
+                "-o",
+                program,
+            ],
+            env=no_cuda(),
+        )
         assert result.returncode == 0, result.stderr
         return program
+
     return build
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: f"{m.chapter}-{m.name}".replace(" ", "_"))
+@pytest.mark.parametrize(
+    "mutant", MUTANTS, ids=lambda m: f"{m.chapter}-{m.name}".replace(" ", "_")
+)
 def test_is_refused(mutant, mutate):
     program = mutate(mutant.chapter, mutant.old, mutant.new)
     said = ""
@@ -166,16 +363,19 @@ def test_is_refused(mutant, mutate):
 
 
 # The place to spoil a result, after which everything a thread stores is wrong.
-STORE = {1: "    float *c = &C", 2: "    float *c = &C", 3: "        float *c = &C",
-         4: "    float *c = &C", 5: "    float *c = &C", 6: "    float *c = &C"}
+STORE = "float *c = &C"
 
 
-@pytest.mark.parametrize("chapter", STORE)
+@pytest.mark.parametrize("chapter", sorted({mutant.chapter for mutant in MUTANTS}))
 def test_report_names_block_and_thread(chapter, mutate):
-    spoil = ("    if (blockIdx.x == 1 && threadIdx.x + threadIdx.y * blockDim.x == 37)\n"
-             "        alpha += 1.0f;\n")
-    program = mutate(chapter, STORE[chapter], spoil + STORE[chapter])
+    spoil = (
+        "    if (blockIdx.x == 1 && threadIdx.x + threadIdx.y * blockDim.x == 37)\n"
+        "        alpha += 1.0f;\n"
+    )
+    program = mutate(chapter, STORE, spoil + STORE)
     result = run([program, "300", "400", "20"], env=no_cuda())
     assert result.returncode == 1
     assert re.findall(r"\(block \d+, thread \d+\)", result.stdout)
-    assert set(re.findall(r"\(block (\d+), thread (\d+)\)", result.stdout)) == {("1", "37")}
+    assert set(re.findall(r"\(block (\d+), thread (\d+)\)", result.stdout)) == {
+        ("1", "37")
+    }

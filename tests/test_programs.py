@@ -21,8 +21,11 @@ ARCHITECTURES = (75, 80, 86, 89, 90, 100)
 
 def notes(sources, what):
     """The values of the comments `// what: value`."""
-    return [value for source in sources
-            for value in re.findall(rf"^// {what}: (.*)$", source.read_text(), re.M)]
+    return [
+        value
+        for source in sources
+        for value in re.findall(rf"^// {what}: (.*)$", source.read_text(), re.M)
+    ]
 
 
 def flags(sources):
@@ -49,10 +52,10 @@ def test_on_the_emulator(name, compiler, emulate):
 @needs_real_nvcc
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_is_genuine_cuda(name, tmp_path):
-    targets = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in ARCHITECTURES]
+    strict = ["-std=c++17", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror"]
+    strict += [f"-gencode=arch=compute_{a},code=sm_{a}" for a in ARCHITECTURES]
     for source in PROGRAMS[name]:
-        result = run([real_nvcc(), "-c", source, "-o", tmp_path / "object.o", "-std=c++17",
-                      "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror", *targets]
-                     if source.suffix == ".cu" else
-                     [real_nvcc(), "-c", source, "-o", tmp_path / "object.o"])
+        options = strict + flags(PROGRAMS[name]) if source.suffix == ".cu" else []
+        compiled = ["-c", source, "-o", tmp_path / "object.o"]
+        result = run([real_nvcc(), *options, *compiled])
         assert result.returncode == 0, result.stdout + result.stderr

@@ -8,18 +8,36 @@ import pytest
 
 from conftest import ROOT, no_cuda, run
 
-COLUMNS = 90
 CHAPTERS = sorted((ROOT / "chapters").glob("[0-9][0-9]_*"))
 OUTSIDE = {".git", ".venv", ".scratch", "build", "__pycache__"}
-TEXT = {".c", ".h", ".cu", ".cuh", ".cpp", ".md", ".py", ".sh", ".dot", ".csv", ".txt", ".cff", ""}
+SOURCE = {".c", ".h", ".cu", ".py"}
+TEXT = {
+    ".c",
+    ".h",
+    ".cu",
+    ".cuh",
+    ".cpp",
+    ".md",
+    ".py",
+    ".sh",
+    ".dot",
+    ".csv",
+    ".txt",
+    ".cff",
+    "",
+}
 
 
 def files(*suffixes, under="."):
     """The project's files with one of these suffixes, without what is built or downloaded."""
-    return sorted(path for path in (ROOT / under).rglob("*")
-                  if path.is_file() and path.suffix in suffixes
-                  and not OUTSIDE & set(path.relative_to(ROOT).parts)
-                  and not re.fullmatch(r"chapter\d+", path.name))
+    return sorted(
+        path
+        for path in (ROOT / under).rglob("*")
+        if path.is_file()
+        and path.suffix in suffixes
+        and not OUTSIDE & set(path.relative_to(ROOT).parts)
+        and not re.fullmatch(r"chapter\d+", path.name)
+    )
 
 
 def name(path):
@@ -43,7 +61,7 @@ def comment_share(source):
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.name)
-def test_chapter_is_short_and_explained(chapter, record_property):
+def test_chapter_is_short_and_explained(chapter):
     source = chapter / "matmul.cu"
     assert (chapter / "README.md").exists()
     lines = source.read_text().splitlines()
@@ -51,7 +69,6 @@ def test_chapter_is_short_and_explained(chapter, record_property):
     said = f"{name(source)}: {len(lines)} lines, {share:.0%} comments"
     assert chapter.name.startswith("11_") or len(lines) <= 150, said
     assert 0.25 <= share <= 0.40, said
-    assert max(map(len, lines)) <= COLUMNS, said
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.name)
@@ -62,14 +79,17 @@ def test_chapter_is_described(chapter):
     assert f"chapter{number}" in text
 
 
-@pytest.mark.parametrize("source", files(".c", ".h", ".cu", under="common") + files(".cu", under="chapters")
-                         + files(".c", ".h", ".cu", under="tests"), ids=name)
-def test_format(source):
-    tool = shutil.which("clang-format")
-    if not tool:
-        pytest.skip("clang-format is not installed")
-    result = run([tool, "--dry-run", "-Werror", source], cwd=ROOT)
-    assert result.returncode == 0, result.stderr[:2000]
+@pytest.mark.parametrize("source", files(*SOURCE), ids=name)
+def test_layout(source):
+    """What any version of any formatter agrees on."""
+    widest = 90 if source.is_relative_to(ROOT / "chapters") else 150
+    text = source.read_text()
+    assert text.endswith("\n") and not text.endswith("\n\n")
+    for number, line in enumerate(text.splitlines(), 1):
+        here = f"{name(source)}:{number}"
+        assert len(line) <= widest, f"{here} has {len(line)} columns"
+        assert "\t" not in line, f"{here} has a tab"
+        assert line == line.rstrip(), f"{here} ends in blanks"
 
 
 @pytest.mark.parametrize("page", files(".md"), ids=name)
@@ -77,7 +97,9 @@ def test_links_lead_somewhere(page):
     text = re.sub(r"^(```|~~~).*?^\1", "", page.read_text(), flags=re.M | re.S)
     text = re.sub(r"`[^`\n]*`", "", text)
     targets = re.findall(r"\]\(\s*<?([^)\s>]+)", text)
-    targets += re.findall(r"<(?:img|source|a)\b[^>]*?\b(?:src|srcset|href)=\"([^\" ]+)", text)
+    targets += re.findall(
+        r"<(?:img|source|a)\b[^>]*?\b(?:src|srcset|href)=\"([^\" ]+)", text
+    )
     for target in targets:
         if re.match(r"[a-z]+:", target):
             continue
@@ -85,8 +107,10 @@ def test_links_lead_somewhere(page):
         goal = (page.parent / path) if path else page
         assert goal.exists(), f"{target} is not there"
         if anchor and goal.suffix == ".md":
-            heads = [re.sub(r"[^\w\- ]", "", head.lower()).strip().replace(" ", "-")
-                     for head in re.findall(r"^#+ (.*)$", goal.read_text(), re.M)]
+            heads = [
+                re.sub(r"[^\w\- ]", "", head.lower()).strip().replace(" ", "-")
+                for head in re.findall(r"^#+ (.*)$", goal.read_text(), re.M)
+            ]
             assert anchor in heads, f"{target}: no such heading"
 
 
@@ -126,9 +150,13 @@ def test_chapters_are_numbered_without_a_gap():
 def test_nothing_built_is_committed():
     if not (ROOT / ".git").exists() or not shutil.which("git"):
         pytest.skip("not a git checkout")
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+    listed = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True
+    ).stdout.splitlines()
     built = re.compile(r"\.(o|a|so|ii|pyc|cubin)$|^chapter\d+$|(^|/)build/|^\.venv/")
     assert not [path for path in listed if built.search(path)]
     for path in listed:
         file = ROOT / path
-        assert not file.is_file() or file.stat().st_size < 1 << 20, f"{path} is larger than 1 MB"
+        assert (
+            not file.is_file() or file.stat().st_size < 1 << 20
+        ), f"{path} is larger than 1 MB"

@@ -7,7 +7,7 @@
  *   launch.c   a kernel launch: fibers, the scheduler, barriers, warp operations, cp.async
  *   check.c    sees every load and store; finds the faults
  *   source.c   from a code address to file, line and source text
- *   lens.c     counts what the memory system would have seen
+ *   lens.c     counts what the memory system would have seen; lens_report.c prints it
  */
 #ifndef EMULATOR_H
 #define EMULATOR_H
@@ -58,7 +58,8 @@ bool emu_is_device_range(const void *p, size_t bytes);
 void emu_free_everything(void); /* cudaDeviceReset */
 /* Reports allocations that were never freed; returns how many. */
 int emu_report_leaks(void);
-/* Where the program's __device__, __constant__ and __managed__ variables lie (section "emu_device"). */
+/* The program's __device__, __managed__ and __constant__ variables, in sections of their own; and the last alone. */
+bool emu_is_constant_variable(const void *p);
 bool emu_is_device_variable(const void *p);
 
 /* ---- host_api.c ---- */
@@ -83,6 +84,7 @@ struct emu_shared_extent { const char *name; char *base; size_t bytes; };
 /* The array that holds p or the nearest before it; NULL if none. */
 const struct emu_shared_extent *emu_find_shared(const void *p);
 
+size_t emu_shared_in_use(void); /* bytes, static and dynamic, of the running block */
 uint3 emu_first_done(void);  /* a thread of the running block that has returned */
 
 /* ---- check.c ---- */

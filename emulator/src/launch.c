@@ -253,9 +253,9 @@ static void resume(struct thread *t)
     if (!t->sp) {
         t->stack = free_stacks[--free_stack_count];
         t->seen.stack_low = stack_low(t->stack);
-        t->seen.stack_high = t->seen.stack_low + STACK_BYTES;
         /* A different offset for each stack, or 1,024 stack tops would share one set of the cache. */
-        t->sp = first_frame(t->seen.stack_high - (t->stack % 48) * 64, fiber_main);
+        t->seen.stack_high = t->seen.stack_low + STACK_BYTES - (t->stack % 48) * 64;
+        t->sp = first_frame(t->seen.stack_high, fiber_main);
     }
     emu_current = &t->seen;
     emu_thread_idx = t->seen.index;
@@ -502,6 +502,11 @@ void *emu_shared_array(struct emu_shared_site *site, size_t bytes, const char *n
     site->launch = launch_number;
     site->place = place;
     return place;
+}
+
+size_t emu_shared_in_use(void)
+{
+    return static_bytes + emu_current_launch->dynamic_shared;
 }
 
 const struct emu_shared_extent *emu_find_shared(const void *p)

@@ -1,8 +1,405 @@
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-#include "emulator.h"
+/* Counts what the memory system would have seen.
+ *
+ * The lanes of a warp run one after the other here, and on a GPU together. So each lane's accesses go into a log, and
+ * when every lane has had its turn the logs are merged: what the 32 lanes did at the same place in the program
+ * becomes one request of the warp. "The same place" is found as the hardware's convergence is: among the
+ * lanes' next events the one deepest in the calls goes first, then the one lowest in the code, and all lanes whose next event is that one
+ * take part. The entries of basic blocks are logged too; they keep a lane that skips an iteration of a
+ * loop apart from the lanes that don't. */
+#include "lens.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 bool emu_lens_on;
-void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const void *pc, const void *frame){}
-void emu_lens_async_copy(const void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc,const void *frame){}
-void emu_lens_basic_block(const void *pc, const void *frame){}
-void emu_lens_launch_begins(void){} void emu_lens_launch_ended(void){} void emu_lens_block_begins(void){} void emu_lens_block_ended(void){}
-void emu_lens_merge(unsigned warp, unsigned can_continue){}
+struct lens_kernel *lens_kernels;
+
+enum { LANES = 32, LOG_EVENTS = 2000, TABLE = 4096 };
+
+struct event {
+    uint64_t address;
+    uint32_t pc;
+    uint16_t depth;  /* of the stack, in 16 bytes */
+    uint8_t kind;    /* enum lens_class */
+    uint8_t bytes;
+};
+
+/* The odd rest in the row length keeps the 32 lanes' logs out of each other's cache sets. */
+static struct event logs[LANES][LOG_EVENTS + 5];
+static unsigned begin[LANES], end[LANES];
+
+static const char *mode;       /* the value of LENS */
+static struct lens_kernel *kernel;
+static struct lens_site *table[TABLE];
+static uint64_t block_number, stride, events_in_block;
+static long example_warp = -1; /* LENS_WARP */
+static uint64_t blocks_wanted; /* LENS_BLOCKS, 0 for as many as are quick */
+
+/* Above this many events a launch is looked at block by block, not all of them. */
+static const uint64_t MANY_EVENTS = 300000000;
+
+/* ---- the log ---- */
+
+static void log_event(const void *p, size_t bytes, enum lens_class kind, const void *pc, const void *frame)
+{
+    const unsigned lane = emu_current->lane;
+    if (end[lane] == LOG_EVENTS) emu_yield();
+    logs[lane][end[lane]++] = (struct event){
+        .address = (uint64_t)(uintptr_t)p,
+        .pc = (uint32_t)(uintptr_t)pc,
+        .depth = (uint16_t)((emu_current->stack_high - (const char *)frame) / 16),
+        .kind = (uint8_t)kind,
+        .bytes = (uint8_t)bytes,
+    };
+}
+
+static bool is_shared(const void *p)
+{
+    return (size_t)((const char *)p - emu_dynamic_shared) < EMU_SHARED_BYTES;
+}
+
+void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const void *pc, const void *frame)
+{
+    enum lens_class class;
+    if (is_shared(p))
+        class = kind == EMU_READ ? SHARED_LOAD : kind == EMU_WRITE ? SHARED_STORE : SHARED_ATOMIC;
+    else if ((size_t)((const char *)p - emu_memory_base) < emu_memory_reserved)
+        class = kind == EMU_READ ? GLOBAL_LOAD : kind == EMU_WRITE ? GLOBAL_STORE : GLOBAL_ATOMIC;
+    else if ((const char *)p >= emu_current->stack_low && (const char *)p < emu_current->stack_high)
+        return; /* local memory: registers, if the GPU's compiler can help it */
+    else if (emu_is_constant_variable(p))
+        class = CONSTANT_LOAD;
+    else if (emu_is_device_variable(p))
+        class = kind == EMU_READ ? GLOBAL_LOAD : kind == EMU_WRITE ? GLOBAL_STORE : GLOBAL_ATOMIC;
+    else
+        return;
+    /* What no instruction can move at once, a struct of 12 bytes say, goes word by word. */
+    const size_t piece = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16 ? bytes
+                       : (bytes | (uintptr_t)p) & 3 ? 1 : 4;
+    for (size_t i = 0; i < bytes; i += piece) log_event((const char *)p + i, piece, class, pc, frame);
+}
+
+void emu_lens_async_copy(const void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc,
+                         const void *frame)
+{
+    if (zero_fill < bytes) log_event(global, bytes - zero_fill, ASYNC_READ, pc, frame);
+    log_event(shared, bytes, ASYNC_WRITE, pc, frame);
+}
+
+void emu_lens_basic_block(const void *pc, const void *frame)
+{
+    log_event(NULL, 0, BASIC_BLOCK, pc, frame);
+}
+
+/* ---- distinct bytes of the whole launch ---- */
+
+/* One bit for each 4 bytes of an allocation, for loads and for stores. */
+struct footprint {
+    char *base;
+    size_t bytes;
+    uint32_t *loaded, *stored;
+};
+
+static struct footprint footprints[64];
+static unsigned footprint_count, last_footprint;
+static bool footprints_complete;
+
+static void footprints_make(void)
+{
+    enum { MOST = 1 << 30 };
+    size_t total = 0;
+    footprint_count = last_footprint = 0;
+    footprints_complete = true;
+    for (const struct emu_allocation *a = emu_allocation_behind(emu_memory_base); a;
+         a = emu_allocation_behind(a->base)) {
+        total += a->bytes;
+        if (footprint_count == sizeof footprints / sizeof *footprints || total > MOST) {
+            footprints_complete = false;
+            return;
+        }
+        size_t words = a->bytes / 128 + 1;
+        footprints[footprint_count++] = (struct footprint){
+            a->base, a->bytes, calloc(words, sizeof(uint32_t)), calloc(words, sizeof(uint32_t))};
+    }
+}
+
+static void footprint_touch(uint64_t address, unsigned bytes, bool store)
+{
+    const char *p = (const char *)address;
+    struct footprint *f = &footprints[last_footprint];
+    for (unsigned i = 0; (size_t)(p - f->base) >= f->bytes; i++) {
+        if (i == footprint_count) return; /* a device variable */
+        f = &footprints[last_footprint = i];
+    }
+    uint32_t *bits = store ? f->stored : f->loaded;
+    if (!bits) return;
+    size_t first = (size_t)(p - f->base) / 4, last = ((size_t)(p - f->base) + bytes - 1) / 4;
+    for (size_t i = first; i <= last; i++) bits[i / 32] |= 1u << i % 32;
+}
+
+static uint64_t footprint_bytes(bool store)
+{
+    uint64_t count = 0;
+    for (unsigned i = 0; i < footprint_count; i++) {
+        const uint32_t *bits = store ? footprints[i].stored : footprints[i].loaded;
+        for (size_t j = 0; bits && j < footprints[i].bytes / 128 + 1; j++)
+            count += (unsigned)__builtin_popcount(bits[j]);
+    }
+    return 4 * count;
+}
+
+static void footprints_free(void)
+{
+    for (unsigned i = 0; i < footprint_count; i++) free(footprints[i].loaded), free(footprints[i].stored);
+    footprint_count = 0;
+}
+
+/* ---- one request of a warp ---- */
+
+/* How many different values of address >> shift there are. Addresses that rise with the lane, as most do,
+ * need one look each. */
+static unsigned distinct(const uint64_t *address, unsigned count, unsigned shift)
+{
+    uint64_t values[LANES];
+    unsigned n = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const uint64_t value = address[i] >> shift;
+        if (n > 0 && value == values[n - 1]) continue;
+        unsigned at = n;
+        while (at > 0 && values[at - 1] > value) at--;
+        if (at > 0 && values[at - 1] == value) continue;
+        memmove(values + at + 1, values + at, (n - at) * sizeof *values);
+        values[at] = value;
+        n++;
+    }
+    return n;
+}
+
+/* The lanes from `first` on, `count` of them, go through the banks together. A wavefront carries one unit (a word, or the
+ * 8 or 16 neighbouring bytes a lane asked for) per group of banks; lanes that want the same unit share it. */
+static unsigned phase(const uint64_t *address, uint32_t lanes, unsigned first, unsigned count, unsigned unit,
+                      unsigned *distinct_units)
+{
+    const unsigned groups = 128 / unit;
+    uint64_t seen[LANES];
+    unsigned in_group[LANES] = {0}, last_in_group[LANES] = {0}, before[LANES], n = 0, most = 0;
+    for (unsigned lane = first; lane < first + count; lane++) {
+        if (!(lanes >> lane & 1)) continue;
+        const uint64_t value = address[lane] / unit;
+        const unsigned group = value % groups;
+        unsigned i = last_in_group[group], left = in_group[group];
+        for (; left > 0 && seen[i] != value; left--) i = before[i];
+        if (left > 0) continue;
+        before[n] = last_in_group[group];
+        last_in_group[group] = n;
+        seen[n++] = value;
+        if (++in_group[group] > most) most = in_group[group];
+    }
+    *distinct_units = n;
+    return most;
+}
+
+unsigned lens_wavefronts(const uint64_t *address, uint32_t lanes, unsigned bytes, bool store, unsigned *ideal)
+{
+    (void)store;
+    const unsigned unit = bytes < 4 ? 4 : bytes;
+    const unsigned together = unit == 4 ? 32 : 16; /* 8 and 16 bytes: half a warp at a time */
+    const unsigned groups = 128 / unit;
+    unsigned wavefronts = 0;
+    *ideal = 0;
+    for (unsigned first = 0; first < LANES; first += together) {
+        unsigned units;
+        wavefronts += phase(address, lanes, first, together, unit, &units);
+        *ideal += (units + groups - 1) / groups;
+    }
+    return wavefronts;
+}
+
+static struct lens_site *site_of(const struct event *e)
+{
+    unsigned slot = (e->pc * 31 + e->kind * 7 + e->bytes) % TABLE;
+    for (struct lens_site *s = table[slot]; s; s = table[slot = (slot + 1) % TABLE])
+        if ((uint32_t)(uintptr_t)s->pc == e->pc && s->kind == e->kind && s->bytes == e->bytes) return s;
+    struct lens_site *s = calloc(1, sizeof *s);
+    s->pc = (const void *)(uintptr_t)e->pc;
+    s->kind = e->kind;
+    s->bytes = e->bytes;
+    s->kernel = kernel;
+    s->next = kernel->sites;
+    kernel->sites = s;
+    return table[slot] = s;
+}
+
+static void keep_example(struct lens_site *s, const uint64_t *address, uint32_t lanes, unsigned warp, unsigned cost)
+{
+    if (example_warp >= 0 ? (long)warp != example_warp || s->example.lanes : cost <= s->example.cost) return;
+    memcpy(s->example.address, address, sizeof s->example.address);
+    s->example.lanes = lanes;
+    s->example.block = emu_current_block;
+    s->example.warp = warp;
+    s->example.cost = cost;
+}
+
+/* The lanes in `group` execute the event at their logs' heads together. */
+static void count(uint32_t group, unsigned warp)
+{
+    const unsigned leader = (unsigned)__builtin_ctz(group);
+    const struct event e = logs[leader][begin[leader]];
+    struct lens_site *s = site_of(&e);
+    s->requests++;
+    s->lanes += (unsigned)__builtin_popcount(group);
+    if (e.kind == BASIC_BLOCK) return;
+
+    uint64_t address[LANES], dense[LANES];
+    unsigned n = 0;
+    for (uint32_t rest = group; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        dense[n++] = address[lane] = logs[lane][begin[lane]].address;
+    }
+    s->unique_bytes += (uint64_t)distinct(dense, n, (unsigned)__builtin_ctz(e.bytes)) * e.bytes;
+    unsigned cost;
+    if (e.kind == SHARED_LOAD || e.kind == SHARED_STORE || e.kind == SHARED_ATOMIC || e.kind == ASYNC_WRITE) {
+        unsigned ideal;
+        cost = lens_wavefronts(address, group, e.bytes, e.kind != SHARED_LOAD, &ideal);
+        s->wavefronts += cost;
+        s->ideal += ideal;
+    } else {
+        cost = distinct(dense, n, 5);
+        s->sectors += cost;
+        if (footprints_complete)
+            for (unsigned i = 0; i < n; i++) footprint_touch(dense[i], e.bytes, e.kind == GLOBAL_STORE);
+    }
+    keep_example(s, address, group, warp, cost);
+}
+
+void emu_lens_merge(unsigned warp, unsigned can_continue)
+{
+    for (;;) {
+        uint32_t present = 0, group = 0;
+        const struct event *first = NULL;
+        for (unsigned lane = 0; lane < LANES; lane++) {
+            if (begin[lane] == end[lane]) {
+                begin[lane] = end[lane] = 0;
+                if (can_continue >> lane & 1) return; /* its next event may belong before all others */
+                continue;
+            }
+            const struct event *e = &logs[lane][begin[lane]];
+            present |= 1u << lane;
+            bool same = first && e->pc == first->pc && e->depth == first->depth && e->kind == first->kind &&
+                        e->bytes == first->bytes;
+            if (same) {
+                group |= 1u << lane;
+            } else if (!first || e->depth > first->depth ||
+                       (e->depth == first->depth &&
+                        (e->pc < first->pc || (e->pc == first->pc && e->kind < first->kind)))) {
+                first = e;
+                group = 1u << lane;
+            }
+        }
+        if (!present) return;
+        events_in_block += (unsigned)__builtin_popcount(group);
+        count(group, warp);
+        for (; group; group &= group - 1) begin[__builtin_ctz(group)]++;
+    }
+}
+
+/* ---- launches and blocks ---- */
+
+static struct lens_kernel *kernel_of(const struct emu_launch *launch)
+{
+    struct lens_kernel **place = &lens_kernels;
+    for (; *place; place = &(*place)->next)
+        if ((*place)->address == launch->address && strcmp((*place)->name, launch->kernel) == 0) return *place;
+    struct lens_kernel *k = *place = calloc(1, sizeof *k);
+    k->name = strdup(launch->kernel);
+    k->address = launch->address;
+    return k;
+}
+
+void emu_lens_launch_begins(void)
+{
+    if (!mode) return;
+    kernel = kernel_of(emu_current_launch);
+    memset(table, 0, sizeof table);
+    for (struct lens_site *s = kernel->sites; s; s = s->next) {
+        unsigned slot = ((uint32_t)(uintptr_t)s->pc * 31 + s->kind * 7 + s->bytes) % TABLE;
+        while (table[slot]) slot = (slot + 1) % TABLE;
+        table[slot] = s;
+    }
+    memcpy(kernel->grid, emu_current_launch->grid, sizeof kernel->grid);
+    memcpy(kernel->block, emu_current_launch->block, sizeof kernel->block);
+    kernel->launches++;
+    block_number = 0;
+    stride = 1;
+    const uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
+    if (blocks_wanted && blocks_wanted < blocks) stride = (blocks + blocks_wanted - 1) / blocks_wanted;
+    kernel->blocks += blocks;
+    footprints_make();
+}
+
+void emu_lens_block_begins(void)
+{
+    if (!mode) return;
+    emu_lens_on = block_number % stride == 0;
+    if (!emu_lens_on) return;
+    events_in_block = 0;
+    memset(begin, 0, sizeof begin);
+    memset(end, 0, sizeof end);
+}
+
+void emu_lens_block_ended(void)
+{
+    if (!mode) return;
+    if (emu_lens_on) {
+        kernel->blocks_seen++;
+        kernel->threads_seen += (uint64_t)kernel->block[0] * kernel->block[1] * kernel->block[2];
+        kernel->shared = emu_shared_in_use();
+    }
+    /* The first block tells how much all of them would be. */
+    if (block_number == 0 && !blocks_wanted) {
+        const uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
+        stride = 1 + events_in_block * blocks / MANY_EVENTS;
+    }
+    block_number++;
+    emu_lens_on = false;
+}
+
+void emu_lens_launch_ended(void)
+{
+    if (!mode) return;
+    if (footprints_complete && stride == 1) {
+        const uint64_t stored = footprint_bytes(true);
+        unsigned width = 4;
+        for (const struct lens_site *s = kernel->sites; s; s = s->next)
+            if (s->kind == GLOBAL_STORE && s->bytes < width) width = s->bytes;
+        kernel->loaded_bytes += footprint_bytes(false);
+        kernel->stored_bytes += stored;
+        kernel->stored_elements += stored / 4;
+    }
+    footprints_free();
+}
+
+/* ---- start and end of the program ---- */
+
+static void at_exit(int status, void *unused)
+{
+    (void)status;
+    (void)unused;
+    fflush(stdout);
+    if (lens_kernels) lens_report(mode);
+}
+
+__attribute__((constructor(102))) static void read_environment(void)
+{
+    const char *lens = getenv("LENS"), *warp = getenv("LENS_WARP"), *blocks = getenv("LENS_BLOCKS");
+    if (!lens || !*lens || strcmp(lens, "0") == 0) return;
+    if (strcmp(lens, "1") != 0 && strcmp(lens, "json") != 0 && strcmp(lens, "dot") != 0) {
+        fprintf(stderr, "LENS must be 1 (a table), json or dot, not \"%s\"\n", lens);
+        exit(2);
+    }
+    mode = lens;
+    if (warp) example_warp = atol(warp);
+    if (blocks && atol(blocks) > 0) blocks_wanted = (uint64_t)atol(blocks);
+    on_exit(at_exit, NULL);
+}

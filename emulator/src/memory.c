@@ -227,14 +227,21 @@ bool emu_is_pinned(const void *p)
     return a && a->type == cudaMemoryTypeHost;
 }
 
-/* The linker makes these two for a section whose name is an identifier; without such a section they
+/* The linker makes such a pair for a section whose name is an identifier; without the section they
  * are NULL. */
-extern char __start_emu_device[] __attribute__((weak, visibility("hidden")));
-extern char __stop_emu_device[] __attribute__((weak, visibility("hidden")));
+#define SECTION_END __attribute__((weak, visibility("hidden")))
+extern char __start_emu_device[] SECTION_END, __stop_emu_device[] SECTION_END;
+extern char __start_emu_constant[] SECTION_END, __stop_emu_constant[] SECTION_END;
+
+bool emu_is_constant_variable(const void *p)
+{
+    return (const char *)p >= __start_emu_constant && (const char *)p < __stop_emu_constant;
+}
 
 bool emu_is_device_variable(const void *p)
 {
-    return (const char *)p >= __start_emu_device && (const char *)p < __stop_emu_device;
+    return ((const char *)p >= __start_emu_device && (const char *)p < __stop_emu_device) ||
+           emu_is_constant_variable(p);
 }
 
 /* ---- which memory an address is in, asked by a kernel ---- */
@@ -416,8 +423,10 @@ static unsigned sides(const void *p, size_t bytes)
         if (!a || bytes > a->bytes - (size_t)(first - a->base)) return 0;
         return a->type == cudaMemoryTypeDevice ? DEVICE_SIDE : HOST_SIDE | DEVICE_SIDE;
     }
-    if (emu_is_device_variable(p))
-        return bytes <= (size_t)(__stop_emu_device - first) ? HOST_SIDE | DEVICE_SIDE : 0;
+    if (emu_is_device_variable(p)) {
+        const char *end = emu_is_constant_variable(p) ? __stop_emu_constant : __stop_emu_device;
+        return bytes <= (size_t)(end - first) ? HOST_SIDE | DEVICE_SIDE : 0;
+    }
     return HOST_SIDE;
 }
 

@@ -530,14 +530,14 @@ static bool in_function(const struct translation *t)
 
 /* A variable in device memory. nvcc keeps it to its source file unless told otherwise. The
  * section is how the runtime knows which of the program's variables kernels may touch. */
-static const char *device_variable(struct translation *t, const struct declaration *d)
+static const char *device_variable(struct translation *t, const struct declaration *d, bool constant)
 {
     if (d->is_extern || d->template_open >= 0) return "";
     if (t->scope_count > 0 && t->scopes[t->scope_count - 1].kind == CLASS)
         error(t, d->start, "a class's member cannot be a device variable of its own");
     bool local = t->separate || d->is_static || d->is_inline;
     return format(t, "%s__attribute__((section(\"%s\"), used))", local ? "" : "static ",
-                  d->is_const ? "emu_device_const" : "emu_device");
+                  d->is_const ? "emu_device_const" : constant ? "emu_constant" : "emu_device");
 }
 
 /* __global__, __device__, __constant__ or __managed__ at token i. */
@@ -567,7 +567,7 @@ static void rewrite_place(struct translation *t, int i)
         bool instantiation = is(t, d.start, "template") && d.template_open < 0;
         if ((kernel && !instantiation) || d.is_static) replace(t, i, "__attribute__((unused))");
     } else {
-        replace(t, i, device_variable(t, &d));
+        replace(t, i, device_variable(t, &d, constant));
     }
 }
 

@@ -1,6 +1,6 @@
 // Everybody adds with an atomic, and one thread looks before the others are done.
 // EXPECT: data race in shared memory
-// THREAD (41,0,0) BLOCK (0,0,0)
+// THREAD (40,0,0) BLOCK (0,0,0)
 #include "fault.h"
 
 __global__ void count(int *out)
@@ -8,11 +8,11 @@ __global__ void count(int *out)
     __shared__ int total;
     if (threadIdx.x == 0) total = 0;
     __syncthreads();
-    atomicAdd(&total, 1); // FAULT
+    atomicAdd(&total, 1); // OTHER
 #ifdef FIXED
     __syncthreads();
 #endif
-    if (threadIdx.x == 40) *out = total; // OTHER
+    if (threadIdx.x == 40) *out = total; // FAULT
 }
 
 int main(void)

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""make ladder: every chapter beside cuBLAS on the GPU here, into results/<gpu>.csv.
+
+One process measures one chapter at one shape; in it the chapter and cuBLAS take turns
+(common/timing.c). A row replaces an older one of the same chapter and shape, the others stay.
+Exit code: 0, 1 if a chapter failed, 2 usage, 3 if nothing can be measured here.
+"""
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+import rows
+
+SIZES = [256, 512, 1024, 2048, 4096, 8192]
+LONGEST = 900  # seconds for one row
+CANNOT = 3     # the exit code of a chapter that this machine cannot run
+
+
+def words(text):
+    return [word for word in text.split(",") if word]
+
+
+def shape(text):
+    numbers = [int(number) for number in text.split("x")]
+    if len(numbers) != 3 or min(numbers) < 1:
+        raise ValueError
+    return tuple(numbers)
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description="Measures chapters beside cuBLAS.")
+    parser.add_argument("--chapters", metavar="N,N", help="only these")
+    parser.add_argument("--sizes", metavar="N,N", help=f"squares; default {SIZES}")
+    parser.add_argument("--shapes", metavar="MxNxK,…", help="other shapes; alone: no squares")
+    parser.add_argument("--reps", type=int, help="timed runs a row; default: a second's worth")
+    parser.add_argument("--out", metavar="FILE", type=rows.Path, help="default results/<gpu>.csv")
+    chosen = parser.parse_args()
+    try:
+        chosen.chapters = chosen.chapters and [int(n) for n in words(chosen.chapters)]
+        sizes = [int(n) for n in words(chosen.sizes or "")]
+        shapes = [shape(text) for text in words(chosen.shapes or "")]
+    except ValueError:
+        parser.error("--chapters and --sizes are numbers, --shapes MxNxK, with commas between")
+    if not sizes and not shapes:
+        sizes = SIZES
+    chosen.shapes = [(n, n, n) for n in sizes] + shapes
+    return chosen
+
+
+def programs():
+    """{number: path} of what `make all` has built."""
+    found = {int(path.name[7:]): path for path in rows.ROOT.glob("chapter[0-9]*")
+             if path.name[7:].isdigit()}
+    return dict(sorted(found.items()))
+
+
+def output(command):
+    """What a command prints; nothing if it cannot be run or fails."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except OSError:
+        return ""
+    return done.stdout if done.returncode == 0 else ""
+
+
+def key_of(name):
+    """NVIDIA H200 -> h200, NVIDIA A100-SXM4-80GB -> a100, NVIDIA GeForce RTX 3090 -> 3090."""
+    found = re.findall(r"[a-z]*\d+\w*", name.lower())
+    return found[0] if found else name.lower().split()[-1]
+
+
+def measure(program, M, N, K, reps):
+    """Runs a chapter. Returns (what it printed as JSON or {}, what went wrong or None, exit
+    code)."""
+    command = [program, str(M), str(N), str(K), "--json"]
+    command += ["--reps", str(reps)] if reps else []
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST)
+    except subprocess.TimeoutExpired:
+        return {}, f"no end after {LONGEST} seconds", 1
+    try:
+        report = json.loads(done.stdout)
+    except ValueError:
+        report = {}
+    if done.returncode == 0 and report.get("passed") and not report["emulated"]:
+        return report, None, 0
+    if report.get("emulated"):
+        return {}, "built for the emulator: `make EMULATOR=0 all` builds for the GPU", CANNOT
+    said = [check["failure"] for check in report.get("checks", []) if not check["passed"]]
+    said += [done.stderr, f"exit code {done.returncode} without a word"]
+    reason = next(text for text in said if text.strip()).strip().splitlines()
+    return report, reason[0 if report else -1], done.returncode
+
+
+def row_of(report, chapter, M, N, K, driver):
+    """A report as a row. One that failed has no times, and perhaps no more than its shape."""
+    row = dict.fromkeys(rows.COLUMNS)
+    row.update({name: "" for name in rows.TEXTS}, chapter=chapter, M=M, N=N, K=K, alpha=1.0,
+               beta=0.0, passed=False)
+    row.update({name: report[name] for name in rows.COLUMNS if name in report})
+    for name in ("kernel_ms", "cublas_ms", "ratio"):
+        for part, value in report.get(name, {}).items():
+            row[f"{name}_{part}"] = value
+    row["measured"] = "; ".join(f"{figure['name']}: {figure['value']:g} {figure['unit']}"
+                                for figure in report.get("measured", []))
+    row["gpu"] = report.get("device", "")
+    row["driver"] = driver or row["driver"]
+    return row
+
+
+def say(text=""):
+    """Progress, over itself, on a terminal only."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+class Table:
+    """One shape's rungs with bars as wide as the terminal allows; '#' where there is none."""
+
+    def __init__(self):
+        self.terminal = sys.stdout.isatty()
+        utf = (sys.stdout.encoding or "").lower().startswith("utf")
+        self.mark = "█" if self.terminal and utf else "#"
+        self.width = shutil.get_terminal_size().columns if self.terminal else 90
+
+    def show(self, M, N, K, lines):
+        """lines: (chapter, row, reason), reason None if the row is good."""
+        good = [row for _, row, reason in lines if reason is None]
+        fastest = max((max(row["gflops"], row["cublas_gflops"]) for row in good), default=1.0)
+        print(f"\n{'M = N = K = %d' % M if M == N == K else 'M, N, K = %d, %d, %d' % (M, N, K)}")
+        print(f"  {'chapter':24} {'ms':>9} {'GFLOP/s':>8} {'x before':>8} {'% cuBLAS':>8}")
+        before = None
+        for chapter, row, reason in lines:
+            name = f"{chapter} {row['title'].partition(':')[0]}"[:24]
+            if reason is not None:
+                print(f"  {name:24} {reason}")
+                continue
+            # Chapter 0 is cuBLAS, which the first kernel does not build upon.
+            step = f"{row['gflops'] / before:.2f}" if before and chapter > 1 else ""
+            line = (f"  {name:24} {row['kernel_ms_median']:9.4g} {row['gflops']:8,.0f} "
+                    f"{step:>8} {100 * row['ratio_median']:8.1f}  ")
+            room = max(0, self.width - len(line) - 1)
+            print(line + self.mark * round(room * row["gflops"] / fastest))
+            before = row["gflops"]
+        sys.stdout.flush()
+
+
+def sweep(chosen, found, driver):
+    """Measures; returns the exit code."""
+    table, path, kept = Table(), chosen.out, []
+    failed = measured = 0
+    begun, done, total = time.monotonic(), 0, len(chosen.shapes) * len(found)
+    for M, N, K in chosen.shapes:
+        lines = []
+        for chapter, program in found.items():
+            left = (time.monotonic() - begun) / done * (total - done) if done else 0
+            say(f"{M} x {N} x {K}, chapter {chapter}: {done} of {total} done"
+                + (f", about {left / 60:.0f} min to go" if left >= 60 else ""))
+            report, reason, code = measure(program, M, N, K, chosen.reps)
+            row = row_of(report, chapter, M, N, K, driver)
+            if report and path is None:
+                path = rows.ROOT / "results" / f"{key_of(row['gpu'])}.csv"
+            if report and not measured + failed:
+                say()
+                print(f"{row['gpu']}, {row['sms']} SMs, {row['clock_mhz']:,.0f} MHz, "
+                      f"CUDA {row['cuda']}, driver {row['driver']}, {row['date']}")
+            if code == CANNOT:
+                reason = f"not run: {reason}"
+            else:
+                failed += reason is not None
+                measured += reason is None
+                if reason is not None:
+                    reason = f"FAILED: {reason}"
+                if path:
+                    kept = [old for old in rows.read(path) if rows.what(old) != rows.what(row)]
+                    rows.write(path, kept + [row])
+            lines.append((chapter, row, reason))
+            done += 1
+        say()
+        table.show(M, N, K, lines)
+    print(f"\n{measured} measured, {failed} failed, {done - measured - failed} not run here"
+          + (f"; they are in {path}" if path else ""))
+    if failed:
+        return 1
+    return 0 if measured else CANNOT
+
+
+def main():
+    chosen = arguments()
+    if "GPU " not in output(["nvidia-smi", "-L"]):
+        print("the ladder needs an NVIDIA GPU and there is none here; README.md shows it as "
+              "measured on ours", file=sys.stderr)
+        return CANNOT
+    found = programs()
+    for chapter in chosen.chapters or []:
+        if chapter not in found:
+            print(f"there is no ./chapter{chapter}: `make all` builds the chapters",
+                  file=sys.stderr)
+            return CANNOT
+    if chosen.chapters:
+        found = {chapter: found[chapter] for chapter in sorted(set(chosen.chapters))}
+    if not found:
+        print("no chapter is built: `make all` builds them", file=sys.stderr)
+        return CANNOT
+    driver = output(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"])
+    return sweep(chosen, found, driver.partition("\n")[0].strip())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

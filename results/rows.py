@@ -1,0 +1,93 @@
+"""A row of results/<gpu>.csv: one process, in which a chapter and cuBLAS took turns."""
+import csv
+import os
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+TEXTS = ("gpu", "cuda", "driver", "date", "title", "inputs", "measured")
+WHOLE = ("sms", "chapter", "M", "N", "K", "runs")
+# Times in milliseconds; p10 and p90 are percentiles over the runs. The ratio is cuBLAS'
+# time over the chapter's, run by run. peak_gflops is cores x clock x 2. Chapter 0 measures
+# more than its product, which goes into the last column: "name: value unit; name: ...".
+COLUMNS = ("gpu", "sms", "clock_mhz", "cuda", "driver", "date", "chapter", "title", "M", "N",
+           "K", "alpha", "beta", "inputs", "runs",
+           "kernel_ms_median", "kernel_ms_p10", "kernel_ms_p90",
+           "cublas_ms_median", "cublas_ms_p10", "cublas_ms_p90",
+           "ratio_median", "ratio_p10", "ratio_p90",
+           "gflops", "cublas_gflops", "peak_gflops", "passed", "measured")
+
+
+def parsed(column, text):
+    """A field as a value; None where the row has none, as a failed row has no times."""
+    if column in TEXTS:
+        return text
+    if column == "passed":
+        return text == "yes"
+    if text == "":
+        return None
+    return int(text) if column in WHOLE else float(text)
+
+
+def formatted(value):
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def read(path):
+    """The rows of a CSV file, none if there is no such file. ValueError if it is not one of
+    ours."""
+    if not path.exists():
+        return []
+    with open(path, newline="") as file:
+        reader = csv.DictReader(file)
+        if tuple(reader.fieldnames or ()) != COLUMNS:
+            raise ValueError(f"{path}: the columns are not those of results/rows.py")
+        return [{name: parsed(name, row[name]) for name in COLUMNS} for row in reader]
+
+
+def write(path, rows):
+    """Replaces the file, at once: whoever interrupts a sweep keeps what was measured."""
+    part = path.with_suffix(".part")
+    with open(part, "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for row in sorted(rows, key=what):
+            writer.writerow([formatted(row[name]) for name in COLUMNS])
+    os.replace(part, path)
+
+
+def what(row):
+    """What was measured: a later row of the same replaces the earlier."""
+    return tuple(row[name] for name in ("chapter", "M", "N", "K", "alpha", "beta", "inputs"))
+
+
+def plain(rows):
+    """The rows that can be shown side by side: right, timed, and C = A * B."""
+    return [row for row in rows
+            if row["passed"] and row["gflops"] and (row["alpha"], row["beta"]) == (1, 0)]
+
+
+def of_size(rows, size):
+    """{chapter: row} of the plain squares of one size, in order."""
+    return {row["chapter"]: row for row in sorted(plain(rows), key=what)
+            if row["M"] == row["N"] == row["K"] == size}
+
+
+def measured(rows):
+    """Chapter 0's figures {name: (value, unit)}, from its largest problem."""
+    figures = {}
+    for row in sorted(rows, key=lambda row: row["M"]):
+        for field in filter(None, row["measured"].split("; ")):
+            name, _, value = field.rpartition(": ")
+            number, unit = value.split(" ", 1)
+            figures[name] = (float(number), unit)
+    return figures
+
+
+def folder(chapter):
+    """The chapter's folder; None if there is none."""
+    return next((ROOT / "chapters").glob(f"{chapter:02d}_*"), None)
