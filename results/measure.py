@@ -73,42 +73,40 @@ def key_of(name):
     return found[0] if found else name.lower().split()[-1]
 
 
-def measure(program, M, N, K, reps):
+def ask(program, *options, timeout=LONGEST):
     """Runs a chapter. Returns (what it printed as JSON or {}, what went wrong or None, exit
     code)."""
-    command = [program, str(M), str(N), str(K), "--json"]
-    command += ["--reps", str(reps)] if reps else []
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST)
+        done = subprocess.run([program, *options, "--json"], capture_output=True, text=True,
+                              timeout=timeout)
     except subprocess.TimeoutExpired:
-        return {}, f"no end after {LONGEST} seconds", 1
+        return {}, f"no end after {timeout} seconds", 1
     try:
         report = json.loads(done.stdout)
     except ValueError:
         report = {}
-    if done.returncode == 0 and report.get("passed") and not report["emulated"]:
+    if done.returncode == 0 and report.get("passed"):
         return report, None, 0
-    if report.get("emulated"):
-        return {}, "built for the emulator: `make EMULATOR=0 all` builds for the GPU", CANNOT
-    said = [check["failure"] for check in report.get("checks", []) if not check["passed"]]
-    said += [done.stderr, f"exit code {done.returncode} without a word"]
-    reason = next(text for text in said if text.strip()).strip().splitlines()
-    return report, reason[0 if report else -1], done.returncode
+    wrong = [check["failure"] for check in report.get("checks", []) if not check["passed"]]
+    for text in [text.strip() for text in wrong + [done.stderr]]:
+        if text:
+            return report, text.splitlines()[0 if report else -1], done.returncode or 1
+    return report, f"exit code {done.returncode} and no report", done.returncode or 1
 
 
-def row_of(report, chapter, M, N, K, driver):
+def row_of(report, machine, chapter, M, N, K):
     """A report as a row. One that failed has no times, and perhaps no more than its shape."""
     row = dict.fromkeys(rows.COLUMNS)
     row.update({name: "" for name in rows.TEXTS}, chapter=chapter, M=M, N=N, K=K, alpha=1.0,
                beta=0.0, passed=False)
-    row.update({name: report[name] for name in rows.COLUMNS if name in report})
+    for source in (machine, report):
+        row.update({name: source[name] for name in rows.COLUMNS if name in source})
     for name in ("kernel_ms", "cublas_ms", "ratio"):
         for part, value in report.get(name, {}).items():
             row[f"{name}_{part}"] = value
+    row["driver"] = machine["driver"]
     row["measured"] = "; ".join(f"{figure['name']}: {figure['value']:g} {figure['unit']}"
                                 for figure in report.get("measured", []))
-    row["gpu"] = report.get("device", "")
-    row["driver"] = driver or row["driver"]
     return row
 
 
@@ -135,24 +133,28 @@ class Table:
         print(f"  {'chapter':24} {'ms':>9} {'GFLOP/s':>8} {'x before':>8} {'% cuBLAS':>8}")
         before = None
         for chapter, row, reason in lines:
-            name = f"{chapter} {row['title'].partition(':')[0]}"[:24]
+            title = row["title"] or rows.folder(chapter).name[3:]
+            name = f"{chapter} {title.partition(':')[0]}"[:24]
             if reason is not None:
                 print(f"  {name:24} {reason}")
                 continue
-            # Chapter 0 is cuBLAS, which the first kernel does not build upon.
-            step = f"{row['gflops'] / before:.2f}" if before and chapter > 1 else ""
+            step = f"{row['gflops'] / before:.2f}" if before else ""
             line = (f"  {name:24} {row['kernel_ms_median']:9.4g} {row['gflops']:8,.0f} "
                     f"{step:>8} {100 * row['ratio_median']:8.1f}  ")
             room = max(0, self.width - len(line) - 1)
             print(line + self.mark * round(room * row["gflops"] / fastest))
-            before = row["gflops"]
+            # Chapter 0 is cuBLAS, which no chapter builds upon.
+            before = row["gflops"] if chapter else None
         sys.stdout.flush()
 
 
-def sweep(chosen, found, driver):
-    """Measures; returns the exit code."""
-    table, path, kept = Table(), chosen.out, []
-    failed = measured = 0
+def sweep(chosen, found, machine):
+    """Measures every shape with every chapter; returns the exit code."""
+    path = chosen.out or rows.ROOT / "results" / f"{key_of(machine['gpu'])}.csv"
+    print("{gpu}, {sms} SMs, {clock_mhz:,.0f} MHz, CUDA {cuda}, driver {driver}, {date}"
+          .format(**machine))
+    table = Table()
+    count = {"measured": 0, "FAILED": 0, "not run": 0}
     begun, done, total = time.monotonic(), 0, len(chosen.shapes) * len(found)
     for M, N, K in chosen.shapes:
         lines = []
@@ -160,33 +162,21 @@ def sweep(chosen, found, driver):
             left = (time.monotonic() - begun) / done * (total - done) if done else 0
             say(f"{M} x {N} x {K}, chapter {chapter}: {done} of {total} done"
                 + (f", about {left / 60:.0f} min to go" if left >= 60 else ""))
-            report, reason, code = measure(program, M, N, K, chosen.reps)
-            row = row_of(report, chapter, M, N, K, driver)
-            if report and path is None:
-                path = rows.ROOT / "results" / f"{key_of(row['gpu'])}.csv"
-            if report and not measured + failed:
-                say()
-                print(f"{row['gpu']}, {row['sms']} SMs, {row['clock_mhz']:,.0f} MHz, "
-                      f"CUDA {row['cuda']}, driver {row['driver']}, {row['date']}")
-            if code == CANNOT:
-                reason = f"not run: {reason}"
-            else:
-                failed += reason is not None
-                measured += reason is None
-                if reason is not None:
-                    reason = f"FAILED: {reason}"
-                if path:
-                    kept = [old for old in rows.read(path) if rows.what(old) != rows.what(row)]
-                    rows.write(path, kept + [row])
-            lines.append((chapter, row, reason))
+            reps = ["--reps", str(chosen.reps)] if chosen.reps else []
+            report, wrong, code = ask(program, str(M), str(N), str(K), *reps)
+            row = row_of(report, machine, chapter, M, N, K)
+            ending = "measured" if not wrong else "not run" if code == CANNOT else "FAILED"
+            count[ending] += 1
             done += 1
+            if ending != "not run":
+                kept = [old for old in rows.read(path) if rows.what(old) != rows.what(row)]
+                rows.write(path, kept + [row])
+            lines.append((chapter, row, wrong and f"{ending}: {wrong}"))
         say()
         table.show(M, N, K, lines)
-    print(f"\n{measured} measured, {failed} failed, {done - measured - failed} not run here"
-          + (f"; they are in {path}" if path else ""))
-    if failed:
-        return 1
-    return 0 if measured else CANNOT
+    print("\n" + ", ".join(f"{number} {name}" for name, number in count.items())
+          + f"; the rows are in {path}")
+    return 1 if count["FAILED"] else 0 if count["measured"] else CANNOT
 
 
 def main():
@@ -196,18 +186,27 @@ def main():
               "measured on ours", file=sys.stderr)
         return CANNOT
     found = programs()
-    for chapter in chosen.chapters or []:
-        if chapter not in found:
-            print(f"there is no ./chapter{chapter}: `make all` builds the chapters",
-                  file=sys.stderr)
-            return CANNOT
-    if chosen.chapters:
-        found = {chapter: found[chapter] for chapter in sorted(set(chosen.chapters))}
-    if not found:
-        print("no chapter is built: `make all` builds them", file=sys.stderr)
+    missing = [chapter for chapter in chosen.chapters or [0] if chapter not in found]
+    if missing:
+        print(f"there is no ./chapter{missing[0]}: `make all` builds the chapters",
+              file=sys.stderr)
+        return CANNOT
+
+    # Any chapter can tell what the machine is, and whether it was built for it.
+    report, wrong, code = ask(next(iter(found.values())), "1", "--check-only")
+    if wrong:
+        print(wrong, file=sys.stderr)
+        return code
+    if report["emulated"]:
+        print("the chapters are built for the emulator: `make EMULATOR=0 ladder` builds them "
+              "for the GPU", file=sys.stderr)
         return CANNOT
     driver = output(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"])
-    return sweep(chosen, found, driver.partition("\n")[0].strip())
+    machine = {name: report[name] for name in ("sms", "clock_mhz", "cuda", "date", "inputs")}
+    machine.update(gpu=report["device"], driver=driver.split()[0] if driver.split() else "?")
+    if chosen.chapters:
+        found = {chapter: found[chapter] for chapter in sorted(set(chosen.chapters))}
+    return sweep(chosen, found, machine)
 
 
 if __name__ == "__main__":

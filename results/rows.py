@@ -62,7 +62,7 @@ def write(path, rows):
 
 def what(row):
     """What was measured: a later row of the same replaces the earlier."""
-    return tuple(row[name] for name in ("chapter", "M", "N", "K", "alpha", "beta", "inputs"))
+    return tuple(row[name] for name in ("chapter", "M", "N", "K", "alpha", "beta"))
 
 
 def plain(rows):

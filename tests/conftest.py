@@ -28,20 +28,11 @@ def run(command, timeout=120, **options):
 
 def no_cuda():
     """The environment without the settings that change what a program or a build does."""
-    ours = (
-        "CHECK",
-        "LENS",
-        "EMULATE",
-        "EMULATOR",
-        "NVCC",
-        "CXX",
-        "MAKEFLAGS",
-        "MAKELEVEL",
-    )
+    ours = "CHECK LENS EMULATE EMULATOR NVCC NVCC_CCBIN ARCH CXX MAKEFLAGS MAKELEVEL".split()
     return {name: value for name, value in os.environ.items() if name not in ours}
 
 
-def real_nvcc():
+def find_nvcc():
     """NVIDIA's nvcc, or None."""
     for name in ("nvcc", "/usr/local/cuda/bin/nvcc"):
         found = shutil.which(name)
@@ -50,20 +41,29 @@ def real_nvcc():
     return None
 
 
-needs_real_nvcc = pytest.mark.skipif(
-    not real_nvcc(), reason="NVIDIA's nvcc is not installed"
-)
+REAL_NVCC = find_nvcc()
 
-# Every host compiler that the emulator can use.
-HOST_COMPILERS = [
-    pytest.param(
-        name,
-        marks=pytest.mark.skipif(
-            not shutil.which(name), reason=f"{name} is not installed"
-        ),
-    )
-    for name in ("g++", "clang++")
-]
+
+def for_real_nvcc(name, values, **options):
+    """Parametrises a test of NVIDIA's compiler. Where there is none, one skip stands for all."""
+    if not REAL_NVCC:
+        skip = pytest.mark.skip(reason="NVIDIA's nvcc is not installed")
+        values, options = [pytest.param(None, marks=skip)], {}
+    return pytest.mark.parametrize(name, values, **options)
+
+
+def accept(source, folder, *options):
+    """Has NVIDIA's compiler compile a file; a warning is as good as an error."""
+    strict = "-Wall,-Wextra,-Werror,-Wno-missing-field-initializers"
+    if source.suffix == ".cu":
+        options += ("-std=c++17",)
+    command = [REAL_NVCC, "-c", source, "-o", folder / "object.o", "-O3", *options]
+    result = run(command + ["-Werror", "all-warnings", "-Xcompiler", strict])
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+# Every host compiler that is here and that the emulator can use.
+HOST_COMPILERS = [name for name in ("g++", "clang++") if shutil.which(name)]
 
 
 @contextlib.contextmanager
@@ -114,17 +114,14 @@ def chapters(project, shared_folder, emulated_nvcc):
     with once(shared_folder / "chapters-built") as first:
         if first:
             build = run(
-                ["make", "-k", "-C", project, "all", "EMULATOR=1"],
-                env=no_cuda(),
-                timeout=600,
+                ["make", "-k", "-C", project, "all", "EMULATOR=1"], env=no_cuda(), timeout=600
             )
             (shared_folder / "build-log").write_text(build.stdout + build.stderr)
 
     class Programs(dict):
         def __missing__(self, number):
             pytest.fail(
-                f"chapter {number} was not built:\n"
-                + (shared_folder / "build-log").read_text()
+                f"chapter {number} was not built:\n" + (shared_folder / "build-log").read_text()
             )
 
     found = project.glob("chapter[0-9]*")
@@ -135,22 +132,10 @@ def chapters(project, shared_folder, emulated_nvcc):
 def emulate(emulated_nvcc, tmp_path):
     """Compiles sources (and flags) for the emulator and returns the program; fails on any message."""
 
-    def compile_program(*words, compiler="g++", name="program"):
+    def compile_program(*words, compiler=HOST_COMPILERS[0], name="program"):
         program = tmp_path / name
-        build = run(
-            [
-                emulated_nvcc,
-                "-ccbin",
-                compiler,
-                "-std=c++17",
-                "-Xcompiler",
-                "-Wall,-Wextra,-Werror",
-                *words,
-                "-o",
-                program,
-            ],
-            env=no_cuda(),
-        )
+        command = [emulated_nvcc, "-ccbin", compiler, "-std=c++17", *words, "-o", program]
+        build = run(command + ["-Xcompiler", "-Wall,-Wextra,-Werror"], env=no_cuda())
         assert build.returncode == 0, build.stderr
         assert build.stderr == ""
         return program

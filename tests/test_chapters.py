@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from conftest import ROOT, needs_real_nvcc, no_cuda, real_nvcc, run
+from conftest import ROOT, accept, for_real_nvcc, no_cuda, once, run
 
 SOURCES = sorted((ROOT / "chapters").glob("[0-9][0-9]_*/matmul.cu"))
 CHAPTERS = {int(source.parent.name[:2]): source for source in SOURCES}
@@ -168,48 +168,26 @@ def test_without_checks(number, chapters):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-@needs_real_nvcc
-@pytest.mark.parametrize("architecture", [75, 80, 86, 89, 90, 100])
+@for_real_nvcc("architecture", [75, 80, 86, 89, 90, 100])
 @every_chapter
-def test_real_compiler(number, architecture, tmp_path):
-    result = run(
-        [
-            real_nvcc(),
-            "-c",
-            CHAPTERS[number],
-            "-I",
-            ROOT / "common",
-            "-o",
-            tmp_path / "chapter.o",
-            "-O3",
-            "-std=c++17",
-            f"-arch=sm_{architecture}",
-            "-Werror",
-            "all-warnings",
-            "-Xcompiler",
-            "-Wall,-Wextra,-Werror",
-        ]
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
+def test_real_compiler_accepts(number, architecture, tmp_path):
+    accept(CHAPTERS[number], tmp_path, "-I", ROOT / "common", f"-arch=sm_{architecture}")
 
 
-@needs_real_nvcc
-@pytest.mark.parametrize(
-    "source", sorted((ROOT / "common").glob("*.c")), ids=lambda path: path.name
-)
-def test_common_with_the_real_compiler(source, tmp_path):
-    result = run(
-        [
-            real_nvcc(),
-            "-c",
-            source,
-            "-o",
-            tmp_path / "common.o",
-            "-O3",
-            "-Werror",
-            "all-warnings",
-            "-Xcompiler",
-            "-Wall,-Wextra,-Werror",
-        ]
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
+@for_real_nvcc("source", sorted((ROOT / "common").glob("*.c")), ids=lambda path: path.name)
+def test_real_compiler_accepts_common(source, tmp_path):
+    accept(source, tmp_path)
+
+
+@for_real_nvcc("number", CHAPTERS)
+def test_builds_for_a_gpu(number, project, shared_folder):
+    """What make does on a machine with a GPU, up to the finished program."""
+    with once(shared_folder / "built-for-a-gpu") as first:
+        if first:
+            programs = [f"build/gpu-sm_80/chapter{chapter}" for chapter in CHAPTERS]
+            run(
+                ["make", "-k", "-C", project, "EMULATOR=0", "ARCH=sm_80", *programs],
+                env=no_cuda(),
+                timeout=600,
+            )
+    assert (project / f"build/gpu-sm_80/chapter{number}").exists()

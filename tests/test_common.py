@@ -78,6 +78,4 @@ def test_refuses_and_explains(verifier, damage, arguments, report):
 
 def test_names_block_and_thread(verifier):
     result = check(verifier, "40 30 20", "zero")
-    assert (
-        "(block 0, thread 87)" in result.stdout
-    )  # row 5 of a tile of 16 columns, column 7
+    assert "(block 0, thread 87)" in result.stdout  # row 5 of a tile of 16 columns, column 7

@@ -24,6 +24,13 @@ HELLO = """
     """
 
 
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_host_compiler_is_here(compiler):
+    """Stands for the tests that are left out without it."""
+    if compiler not in HOST_COMPILERS:
+        pytest.skip(f"{compiler} is not installed, so nothing is tested with it")
+
+
 @pytest.fixture
 def write(tmp_path):
     def write_file(text, name="user.cu"):
@@ -166,9 +173,7 @@ def test_mistake_is_reported_at_its_line(name, compiler, write, nvcc):
     text, named = MISTAKES[name]
     result = nvcc("-ccbin", compiler, write(text))
     assert result.returncode != 0
-    where = [
-        int(n) for n in re.findall(r"\buser\.cu:(\d+)(?::\d+)?: error", result.stderr)
-    ]
+    where = [int(n) for n in re.findall(r"\buser\.cu:(\d+)(?::\d+)?: error", result.stderr)]
     here = line_of(text, "// HERE")
     # Compilers see a missing semicolon only at the next word.
     assert where and where[0] in (here, here + 1), result.stderr
@@ -195,10 +200,7 @@ def test_warnings_are_the_users_own(compiler, write, nvcc):
     result = nvcc("-ccbin", compiler, "-Xcompiler", "-Wall,-Wextra", write(text))
     assert result.returncode == 0
     assert set(re.findall(r"^(\S+?):(\d+):\d+: warning", result.stderr, re.M)) == {
-        (
-            re.search(r"^(\S*user\.cu):", result.stderr, re.M)[1],
-            str(line_of(text, "// HERE")),
-        )
+        (re.search(r"^(\S*user\.cu):", result.stderr, re.M)[1], str(line_of(text, "// HERE")))
     }
 
 
@@ -219,9 +221,7 @@ def test_unsupported_call_names_itself(name, compiler, write, nvcc):
     text = f"#include <cublas_v2.h>\nint main()\n{{\n    {UNSUPPORTED[name]}\n}}\n"
     result = nvcc("-ccbin", compiler, write(text))
     assert result.returncode != 0
-    assert re.search(
-        rf"user\.cu:4:\d+: error: .*\b{name}\b", result.stderr
-    ), result.stderr
+    assert re.search(rf"user\.cu:4:\d+: error: .*\b{name}\b", result.stderr), result.stderr
 
 
 def test_inline_ptx_is_refused(write, nvcc):
@@ -287,10 +287,7 @@ def test_objects_defines_and_folders(write, nvcc, tmp_path):
     linked = nvcc("main.o", "part.o")
     assert (linked.returncode, linked.stderr) == (0, "")
     result = run([tmp_path / "a.out"], env=no_cuda())
-    assert (result.returncode, result.stdout) == (
-        3,
-        "42\n",
-    )  # the program's own exit code
+    assert (result.returncode, result.stdout) == (3, "42\n")  # the program's own exit code
 
 
 def test_file_and_line_stay_the_users(write, emulate):
@@ -316,18 +313,13 @@ def test_file_and_line_stay_the_users(write, emulate):
         """
     result = run([emulate(write(text))], env=no_cuda())
     assert result.stdout == (
-        f"user.cu {line_of(text, 'say(WHERE)')}\n"
-        f"kernel {line_of(text, '__global__')}\n"
+        f"user.cu {line_of(text, 'say(WHERE)')}\n" f"kernel {line_of(text, '__global__')}\n"
     )
 
 
 @pytest.mark.parametrize(
     "words, message",
-    [
-        (["--nope", "x.cu"], "--nope"),
-        (["missing.cu"], "missing.cu"),
-        ([], "input"),
-    ],
+    [(["--nope", "x.cu"], "--nope"), (["missing.cu"], "missing.cu"), ([], "input")],
 )
 def test_misuse_is_one_line(words, message, nvcc):
     result = nvcc(*words)
@@ -372,9 +364,7 @@ def test_output_comes_before_the_fault_and_repeats_itself(write, emulate):
     assert (first.returncode, first.stdout) == (1, "before\n")
     assert "in kernel fill<7>, block (0,0,0), thread (20,0,0)" in first.stderr
     # Addresses may differ from run to run, nothing else.
-    assert re.sub(r"0x[0-9a-f]+", "", first.stderr) == re.sub(
-        r"0x[0-9a-f]+", "", second.stderr
-    )
+    assert re.sub(r"0x[0-9a-f]+", "", first.stderr) == re.sub(r"0x[0-9a-f]+", "", second.stderr)
 
 
 # EMULATE's value, the name it stands for, compute capability, SMs, shared memory and threads a SM

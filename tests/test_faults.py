@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-from conftest import HOST_COMPILERS, ROOT, needs_real_nvcc, no_cuda, real_nvcc, run
+from conftest import HOST_COMPILERS, ROOT, accept, for_real_nvcc, no_cuda, run
 
 FOLDER = ROOT / "tests" / "faults"
 PLANTED = {path.stem: path for path in sorted(FOLDER.glob("*.cu"))}
@@ -29,9 +29,7 @@ def test_is_found(name, compiler, emulate):
         assert expected in report
     for number, line in enumerate(text.splitlines(), 1):
         if line.endswith("// FAULT"):
-            assert re.search(
-                rf"^  .*\bat \S*{source.name}:{number}: ", report, re.M
-            ), report
+            assert re.search(rf"^  .*\bat \S*{source.name}:{number}: ", report, re.M), report
         if line.endswith("// OTHER"):
             assert re.search(
                 rf"^FAULT .*\bat \S*{source.name}:{number}\b", report, re.M
@@ -47,23 +45,6 @@ def test_is_gone_when_fixed(name, compiler, emulate):
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
 
 
-@needs_real_nvcc
-@pytest.mark.parametrize("name", PLANTED)
+@for_real_nvcc("name", PLANTED)
 def test_is_genuine_cuda(name, tmp_path):
-    result = run(
-        [
-            real_nvcc(),
-            "-c",
-            PLANTED[name],
-            "-DFIXED",
-            "-arch=sm_80",
-            "-std=c++17",
-            "-Werror",
-            "all-warnings",
-            "-Xcompiler",
-            "-Wall,-Wextra,-Werror",
-            "-o",
-            tmp_path / "object.o",
-        ]
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
+    accept(PLANTED[name], tmp_path, "-DFIXED", "-arch=sm_80")

@@ -46,15 +46,11 @@ MUTANTS = [
         ("96 96 40",),
     ),
     Mutant(1, "no guard", "if (row >= M || col >= N)", "if (row < 0)", "out of bounds"),
-    Mutant(
-        1, "guard by the wrong dimension", "row >= M || col >= N", "row >= N || col >= M"
-    ),
+    Mutant(1, "guard by the wrong dimension", "row >= M || col >= N", "row >= N || col >= M"),
     Mutant(1, "guard off by one row", "row >= M", "row > M", "out of bounds"),
     Mutant(1, "guard off by one column", "col >= N", "col > N"),
     Mutant(1, "guard one row too strict", "row >= M", "row >= M - 1", NEVER_WRITTEN),
-    Mutant(
-        1, "C's rows are K long", "&C[(size_t)row * N + col]", "&C[(size_t)row * K + col]"
-    ),
+    Mutant(1, "C's rows are K long", "&C[(size_t)row * N + col]", "&C[(size_t)row * K + col]"),
     Mutant(1, "B's rows are K long", "B[(size_t)k * N + col]", "B[(size_t)k * K + col]"),
     Mutant(1, "A's rows are N long", "A[(size_t)row * K + k]", "A[(size_t)row * N + k]"),
     Mutant(1, "A read transposed", "A[(size_t)row * K + k]", "A[(size_t)k * M + row]"),
@@ -62,20 +58,13 @@ MUTANTS = [
     Mutant(1, "one k too many", "k < K;", "k <= K;"),
     Mutant(1, "the first k left out", "int k = 0; k < K;", "int k = 1; k < K;"),
     Mutant(
-        1,
-        "sum starts from C",
-        "float acc = 0.0f;",
-        "float acc = C[(size_t)row * N + col];",
+        1, "sum starts from C", "float acc = 0.0f;", "float acc = C[(size_t)row * N + col];"
     ),
     Mutant(1, "sum overwritten", PRODUCT, PRODUCT.replace("+=", "=")),
     Mutant(1, "alpha ignored", "= alpha * acc", "= acc", "alpha was not applied"),
     Mutant(1, "beta * C left out", "acc + beta * old", "acc", "beta * C was not added"),
     Mutant(
-        1,
-        "C added without beta",
-        "beta * old",
-        "(beta == 0.0f ? 0.0f : old)",
-        "without beta",
+        1, "C added without beta", "beta * old", "(beta == 0.0f ? 0.0f : old)", "without beta"
     ),
     Mutant(1, "beta == 0 reads C", "beta == 0.0f ? 0.0f : *c", "*c"),
     Mutant(
@@ -158,9 +147,7 @@ MUTANTS = [
         "b_next += (size_t)BK * N;",
         "b_next += (size_t)BK * K;",
     ),
-    Mutant(
-        3, "B_tile read transposed", "* B_tile[k][thread_col]", "* B_tile[thread_col][k]"
-    ),
+    Mutant(3, "B_tile read transposed", "* B_tile[k][thread_col]", "* B_tile[thread_col][k]"),
     Mutant(3, "runs past the tile", "k < BK;", "k <= BK;", "past the end of"),
     Mutant(
         3,
@@ -318,9 +305,7 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
 
     def build(chapter, old, new):
         text = source_of(chapter).read_text()
-        assert (
-            text.count(old) == 1
-        ), f"the text to replace is there {text.count(old)} times"
+        assert text.count(old) == 1, f"the text to replace is there {text.count(old)} times"
         mutant, program = tmp_path / "matmul.cu", tmp_path / "mutant"
         mutant.write_text(text.replace(old, new))
         objects = sorted((project / "build" / "emulator").glob("*.o"))
@@ -376,6 +361,4 @@ def test_report_names_block_and_thread(chapter, mutate):
     result = run([program, "300", "400", "20"], env=no_cuda())
     assert result.returncode == 1
     assert re.findall(r"\(block \d+, thread \d+\)", result.stdout)
-    assert set(re.findall(r"\(block (\d+), thread (\d+)\)", result.stdout)) == {
-        ("1", "37")
-    }
+    assert set(re.findall(r"\(block (\d+), thread (\d+)\)", result.stdout)) == {("1", "37")}

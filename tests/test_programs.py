@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from conftest import HOST_COMPILERS, ROOT, needs_real_nvcc, no_cuda, real_nvcc, run
+from conftest import HOST_COMPILERS, ROOT, accept, for_real_nvcc, no_cuda, run
 
 FOLDER = ROOT / "tests" / "programs"
 # A file is a program; so are all the sources of a folder together.
@@ -49,13 +49,12 @@ def test_on_the_emulator(name, compiler, emulate):
         assert line in lines
 
 
-@needs_real_nvcc
-@pytest.mark.parametrize("name", PROGRAMS)
+@for_real_nvcc("name", PROGRAMS)
 def test_is_genuine_cuda(name, tmp_path):
-    strict = ["-std=c++17", "-Werror", "all-warnings", "-Xcompiler", "-Wall,-Wextra,-Werror"]
-    strict += [f"-gencode=arch=compute_{a},code=sm_{a}" for a in ARCHITECTURES]
+    targets = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in ARCHITECTURES]
     for source in PROGRAMS[name]:
-        options = strict + flags(PROGRAMS[name]) if source.suffix == ".cu" else []
-        compiled = ["-c", source, "-o", tmp_path / "object.o"]
-        result = run([real_nvcc(), *options, *compiled])
-        assert result.returncode == 0, result.stdout + result.stderr
+        accept(
+            source,
+            tmp_path,
+            *(targets + flags(PROGRAMS[name]) if source.suffix == ".cu" else []),
+        )

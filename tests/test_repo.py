@@ -97,9 +97,7 @@ def test_links_lead_somewhere(page):
     text = re.sub(r"^(```|~~~).*?^\1", "", page.read_text(), flags=re.M | re.S)
     text = re.sub(r"`[^`\n]*`", "", text)
     targets = re.findall(r"\]\(\s*<?([^)\s>]+)", text)
-    targets += re.findall(
-        r"<(?:img|source|a)\b[^>]*?\b(?:src|srcset|href)=\"([^\" ]+)", text
-    )
+    targets += re.findall(r"<(?:img|source|a)\b[^>]*?\b(?:src|srcset|href)=\"([^\" ]+)", text)
     for target in targets:
         if re.match(r"[a-z]+:", target):
             continue

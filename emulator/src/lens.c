@@ -157,6 +157,11 @@ static void footprints_free(void)
 
 /* ---- one request of a warp ---- */
 
+static unsigned lanes_in(uint32_t group)
+{
+    return group == ~0u ? LANES : (unsigned)__builtin_popcount(group);
+}
+
 /* How many different values of address >> shift there are. Addresses that rise with the lane, as most do,
  * need one look each. */
 static unsigned distinct(const uint64_t *address, unsigned count, unsigned shift)
@@ -216,6 +221,32 @@ unsigned lens_wavefronts(const uint64_t *address, uint32_t lanes, unsigned bytes
     return wavefronts;
 }
 
+/* Most requests are a constant stride from lane to lane, and need no counting. Returns false for the others. */
+static bool constant_stride(const uint64_t *address, unsigned count, uint64_t *stride_found)
+{
+    const uint64_t step = count > 1 ? address[1] - address[0] : 0;
+    if (step > 1 << 20) return false; /* falling addresses come out as huge */
+    uint64_t different = 0;
+    for (unsigned i = 2; i < count; i++) different |= (address[i] - address[i - 1]) ^ step;
+    *stride_found = step;
+    return different == 0;
+}
+
+static unsigned sectors_of(const uint64_t *address, unsigned count)
+{
+    uint64_t step;
+    if (!constant_stride(address, count, &step)) return distinct(address, count, 5);
+    if (step >= 32) return count;
+    return (unsigned)((address[count - 1] >> 5) - (address[0] >> 5)) + 1;
+}
+
+static unsigned unique_bytes_of(const uint64_t *address, unsigned count, unsigned bytes)
+{
+    uint64_t step;
+    if (!constant_stride(address, count, &step)) return distinct(address, count, (unsigned)__builtin_ctz(bytes)) * bytes;
+    return step ? count * bytes : bytes;
+}
+
 static struct lens_site *site_of(const struct event *e)
 {
     unsigned slot = (e->pc * 31 + e->kind * 7 + e->bytes) % TABLE;
@@ -247,25 +278,31 @@ static void count(uint32_t group, unsigned warp)
     const unsigned leader = (unsigned)__builtin_ctz(group);
     const struct event e = logs[leader][begin[leader]];
     struct lens_site *s = site_of(&e);
-    s->requests++;
-    s->lanes += (unsigned)__builtin_popcount(group);
-    if (e.kind == BASIC_BLOCK) return;
-
     uint64_t address[LANES], dense[LANES];
     unsigned n = 0;
+    s->requests++;
+    if (e.kind == BASIC_BLOCK) {
+        s->lanes += lanes_in(group);
+        return;
+    }
     for (uint32_t rest = group; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
         dense[n++] = address[lane] = logs[lane][begin[lane]].address;
     }
-    s->unique_bytes += (uint64_t)distinct(dense, n, (unsigned)__builtin_ctz(e.bytes)) * e.bytes;
+    s->lanes += n;
+    s->unique_bytes += unique_bytes_of(dense, n, e.bytes);
     unsigned cost;
     if (e.kind == SHARED_LOAD || e.kind == SHARED_STORE || e.kind == SHARED_ATOMIC || e.kind == ASYNC_WRITE) {
         unsigned ideal;
-        cost = lens_wavefronts(address, group, e.bytes, e.kind != SHARED_LOAD, &ideal);
+        uint64_t step;
+        if (e.bytes == 4 && constant_stride(dense, n, &step) && (step == 4 || step == 0))
+            cost = ideal = 1; /* neighbours in neighbouring banks, or one word for all */
+        else
+            cost = lens_wavefronts(address, group, e.bytes, e.kind != SHARED_LOAD, &ideal);
         s->wavefronts += cost;
         s->ideal += ideal;
     } else {
-        cost = distinct(dense, n, 5);
+        cost = sectors_of(dense, n);
         s->sectors += cost;
         if (footprints_complete)
             for (unsigned i = 0; i < n; i++) footprint_touch(dense[i], e.bytes, e.kind == GLOBAL_STORE);
@@ -298,7 +335,7 @@ void emu_lens_merge(unsigned warp, unsigned can_continue)
             }
         }
         if (!present) return;
-        events_in_block += (unsigned)__builtin_popcount(group);
+        events_in_block += lanes_in(group);
         count(group, warp);
         for (; group; group &= group - 1) begin[__builtin_ctz(group)]++;
     }
