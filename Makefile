@@ -39,7 +39,7 @@ COMMON := $(patsubst common/%.c,$(BUILD)/%.o,$(wildcard common/*.c))
 Q      := $(if $(V),,@)
 
 # ---- programs ----
-.PHONY: help all clean test test-gpu ladder bench-emulator $(PROGRAMS)
+.PHONY: help all clean test test-gpu lens-vs-ncu patterns ladder bench-emulator $(PROGRAMS)
 help:           ## show this list
 	@echo "make chapterN && ./chapterN   build and run a chapter: $(PROGRAMS)"
 	@sed -n 's/^\([a-zA-Z%-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-30s%s\n", $$1, $$2}'
@@ -98,6 +98,14 @@ test-gpu: all   ## shapes, compute-sanitizer and occupancy on the GPU here
 
 ladder: all     ## every chapter beside cuBLAS, into results/
 	$(Q)python3 results/measure.py
+
+lens-vs-ncu:    ## the lens beside Nsight Compute's counters (needs a GPU)
+	$(call need,ncu,it comes with the CUDA Toolkit or as Nsight Compute)
+	$(Q)for emulator in 0 1; do $(MAKE) --no-print-directory EMULATOR=$$emulator all patterns || exit 1; done
+	$(Q)python3 results/lens_vs_ncu.py
+
+patterns: tests/lens/patterns.cu $(TOOLS) | $(BUILD)
+	$(Q)$(NVCC) $(FLAGS) $< -o $(BUILD)/patterns
 
 bench-emulator: ## how fast the emulator is here
 	$(Q)$(MAKE) --no-print-directory EMULATOR=1 all >/dev/null && python3 tests/bench_emulator.py

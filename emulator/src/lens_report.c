@@ -492,11 +492,13 @@ static void draw(const struct row *row)
     say("digraph request {\n"
         "  graph [rankdir=TB, bgcolor=\"transparent\", ranksep=1.1, nodesep=0.05, margin=0.1,\n"
         "         fontname=\"Helvetica,Arial,sans-serif\", fontsize=18, fontcolor=\"" GREY_COLOUR "\", labelloc=t,\n"
-        "         label=\"%s, %u bytes a lane: %s\"];\n"
+        "         label=\"%s, %u bytes a lane: %s\\nabove: the 32 lanes of a warp; below: %s\"];\n"
         "  node [shape=box, style=filled, fontname=\"Helvetica,Arial,sans-serif\", fontsize=13, fontcolor=white,\n"
         "        color=\"#00000000\", width=0.32, height=0.32, fixedsize=true, margin=0];\n"
         "  edge [color=\"%s\", arrowsize=0.5, penwidth=1.2];\n",
-        class_names[row->sum.kind], bytes, text, banks ? SHARED_COLOUR : GLOBAL_COLOUR);
+        class_names[row->sum.kind], bytes, text,
+        banks ? "the 32 banks, an arrow's colour is its wavefront" : "the 32-byte sectors they touch, in order of address",
+        banks ? SHARED_COLOUR : GLOBAL_COLOUR);
     say("  { rank=same;\n");
     for (unsigned lane = 0; lane < 32; lane++)
         say("    lane%u [label=\"%u\", fillcolor=\"%s\"];\n", lane, lane, r->lanes >> lane & 1 ? "#7a5fb5" : GREY_COLOUR);
@@ -539,10 +541,7 @@ static void draw(const struct row *row)
             say("  lane%u -> unit%u;\n", lane, unit);
         }
     }
-    say("  below [shape=plaintext, style=\"\", fixedsize=false, fontsize=15, fontcolor=\"" GREY_COLOUR "\",\n"
-        "         label=\"above: the 32 lanes of a warp; below: %s\"];\n",
-        banks ? "the 32 banks, an arrow's colour is its wavefront" : "the 32-byte sectors they touch, in order of address");
-    say("  unit%u -> below [style=invis];\n}\n", count / 2);
+    say("}\n");
 }
 
 static void draw_worst(void)

@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""make tables: writes the generated blocks of the READMEs.
+
+    <!-- BEGIN generated: ladder gpu=h200 size=4096 -->     every chapter at one size
+    <!-- BEGIN generated: chapter n=5 gpu=h200 -->          one chapter at every size
+    <!-- BEGIN generated: lens n=5 size=256 -->             what the emulator's lens counted
+    <!-- END generated -->                                  ends each
+
+The first two come from results/<gpu>.csv and are empty while that holds nothing for them.
+The third builds the chapter for the emulator and runs it. --check writes nothing and exits
+with 1 if a block is not what it should be; with names (README.md ...), only those files.
+"""
+import argparse
+import inspect
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import rows
+
+BLOCK = re.compile(r"^<!-- BEGIN generated: (\w+)((?: \w+=\w+)*) -->\n(.*?)"
+                   r"^<!-- END generated -->$", re.M | re.S)
+
+
+class Mistake(Exception):
+    """Something that a person has to put right; the message says what."""
+
+
+def table(alignment, head, body):
+    """A Markdown table; alignment is a letter a column: l or r."""
+    rule = ["---:" if letter == "r" else "---" for letter in alignment]
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in [head, rule, *body])
+
+
+def span(values):
+    """The values that occur, each once: dates as first to last."""
+    found = sorted(set(values))
+    return found[0] if len(found) == 1 else f"{found[0]} to {found[-1]}"
+
+
+def measured_on(shown):
+    first = shown[0]
+    return (f"Measured on one {first['gpu']}, {first['sms']} SMs at {first['clock_mhz']:,.0f} "
+            f"MHz, CUDA {span(row['cuda'] for row in shown)}, driver "
+            f"{span(row['driver'] for row in shown)}, {span(row['date'] for row in shown)}")
+
+
+def csv_of(gpu):
+    return rows.read(rows.ROOT / "results" / f"{gpu}.csv")
+
+
+def times(new, old):
+    return f"{new['gflops'] / old['gflops']:.2f}" if old else ""
+
+
+def percent(row):
+    return f"{100 * row['ratio_median']:.1f} %"
+
+
+# ---- the blocks: each takes the page it stands on and its arguments, and returns Markdown ----
+
+def ladder(page, gpu, size):
+    shown = rows.of_size(csv_of(gpu), int(size))
+    if not shown:
+        return ""
+    body = []
+    for chapter, row in shown.items():
+        folder = rows.folder(chapter)
+        if not folder:
+            raise Mistake(f"results/{gpu}.csv has a chapter {chapter}, chapters/ has none")
+        link = f"[{row['title']}]({os.path.relpath(folder, page.parent)})"
+        before = shown.get(chapter - 1) if chapter > 1 else None
+        body.append([str(chapter), link, f"{row['gflops']:,.0f}", times(row, before),
+                     percent(row)])
+    size = int(size)
+    head = ["", f"M = N = K = {size:,}", "GFLOP/s", "× the one before", "of cuBLAS"]
+    return (table("rlrrr", head, body) + "\n" + measured_on(list(shown.values()))
+            + ". Medians; every run starts with a cold L2 and has a run of cuBLAS, also in "
+              "fp32, for its neighbour.\n`make ladder` measures it again.\n")
+
+
+def chapter(page, n, gpu):
+    every = csv_of(gpu)
+    number, before = int(n), {}
+    mine = [row for row in rows.plain(every) if row["chapter"] == number]
+    if not mine:
+        return ""
+    # Chapter 0 is cuBLAS, which the first kernel does not build upon.
+    for row in rows.plain(every) if number > 1 else []:
+        if row["chapter"] == number - 1:
+            before[row["M"], row["N"], row["K"]] = row
+
+    def square(row):
+        return row["M"] == row["N"] == row["K"]
+
+    body = []
+    for row in sorted(mine, key=lambda row: (not square(row), row["M"], row["N"], row["K"])):
+        old = before.get((row["M"], row["N"], row["K"]))
+        size = f"{row['M']:,}"
+        if not square(row):
+            size = " × ".join(f"{row[name]:,}" for name in "MNK")
+        cells = [size, f"{row['kernel_ms_median']:.4g}",
+                 f"{row['kernel_ms_p10']:.4g} to {row['kernel_ms_p90']:.4g}",
+                 f"{row['gflops']:,.0f}", percent(row)]
+        if before:
+            cells += [f"{old['gflops']:,.0f}" if old else "", times(row, old)]
+        body.append(cells)
+    head = ["M = N = K" if all(map(square, mine)) else "M × N × K", "ms",
+            "10th to 90th percentile", "GFLOP/s", "of cuBLAS"]
+    if before:
+        head += [f"chapter {number - 1}, GFLOP/s", f"× chapter {number - 1}"]
+    text = table("r" * len(head), head, body) + "\n" + measured_on(mine) + ".\n"
+    peaks = rows.measured(mine)
+    if peaks:
+        text += "\n" + table("lr", ["measured besides", ""],
+                             [[name, f"{value:,.4g} {unit}"]
+                              for name, (value, unit) in peaks.items()])
+    return text
+
+
+def lens(page, n, size):
+    report = run_lens(int(n), int(size))
+    text = ""
+    for kernel in report["kernels"]:
+        launches = kernel["launches"]
+        body = []
+        for line in kernel["lines"]:
+            banks = "wavefronts" in line
+            cost = line["wavefronts" if banks else "sectors"] / line["requests"]
+            if banks:
+                waste = f"{line['conflicts'] // launches:,} bank conflicts"
+            else:
+                waste = f"{line['bytes_used'] / line['sectors']:.3g} of 32 bytes used of each"
+            code = line["text"].replace("|", "\\|")
+            body.append([str(line["line"]), f"`{code}`", line["kind"], str(line["bytes"]),
+                         f"{line['requests'] // launches:,}",
+                         f"{cost:.4g} {'wavefronts' if banks else 'sectors'}", waste])
+        head = ["line", "", "access", "bytes a lane", "requests", "a request", ""]
+        text += table("rllrrrl", head, body) + "\n"
+        loads = {kind: sum(total["lanes"] for name, total in kernel["totals"].items()
+                           if name in names) / kernel["results"]
+                 for kind, names in (("global", ("global load", "async copy, read")),
+                                     ("shared", ("shared load",)))}
+        flop = 2 * int(size) ** 3 * launches / kernel["requested_load_bytes"]
+        text += (f"For each element of C {loads['global']:,.4g} loads from global memory and "
+                 f"{loads['shared']:,.4g} from shared memory;\n{flop:.4g} FLOP for each byte "
+                 f"requested from global memory. Counted by `LENS=1 ./chapter{n} {size}` on "
+                 "the emulator.\n\n")
+    return text[:-1]
+
+
+BLOCKS = {"ladder": ladder, "chapter": chapter, "lens": lens}
+
+
+def run_lens(number, size):
+    """What the lens says about a chapter, as its JSON. Always by the same host compiler where
+    it is there: another may place an access on another line."""
+    program = f"build/emulator/chapter{number}"
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("CHECK", "EMULATE", "MAKEFLAGS", "MAKELEVEL")
+                   and not name.startswith("LENS")}
+    if shutil.which("g++"):
+        environment["NVCC_CCBIN"] = "g++"
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "lens.json"
+        environment.update(LENS="json", LENS_OUT=str(out))
+        for command in (["make", "-s", "EMULATOR=1", program],
+                        [f"./{program}", str(size), "--check-only"]):
+            done = subprocess.run(command, cwd=rows.ROOT, env=environment, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            if done.returncode:
+                raise Mistake(f"`{' '.join(command)}` failed: {done.stdout.strip()[-500:]}")
+        return json.loads(out.read_text())
+
+
+# ---- the pages ----
+
+def pages():
+    return [rows.ROOT / "README.md", *sorted((rows.ROOT / "chapters").rglob("*.md"))]
+
+
+def renewed(page, text):
+    """The page's text with every block made anew, and the names of those that changed."""
+    stale = []
+    if text.count("<!-- BEGIN generated") != len(BLOCK.findall(text)):
+        raise Mistake("a generated block does not begin and end as results/tables.py says")
+
+    def renew(match):
+        name, options, old = match.groups()
+        title = name + options
+        if name not in BLOCKS:
+            raise Mistake(f"there is no generated block of the name {name}")
+        values = dict(option.split("=") for option in options.split())
+        needed = list(inspect.signature(BLOCKS[name]).parameters)[1:]
+        if sorted(values) != sorted(needed):
+            raise Mistake(f"{title}: the arguments of {name} are {', '.join(needed)}")
+        new = BLOCKS[name](page, **values)
+        new = f"\n{new}\n" if new else ""
+        if new != old:
+            stale.append(title)
+        return f"<!-- BEGIN generated: {title} -->\n{new}<!-- END generated -->"
+
+    return BLOCK.sub(renew, text), stale
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Writes the generated blocks of the READMEs.")
+    parser.add_argument("--check", action="store_true", help="write nothing, name what is stale")
+    parser.add_argument("page", nargs="*", type=Path, help="only these; default: all READMEs")
+    chosen = parser.parse_args()
+    wrong = 0
+    for page in [page.resolve() for page in chosen.page] or pages():
+        name = os.path.relpath(page, rows.ROOT)
+        try:
+            text = page.read_text()
+            new, stale = renewed(page, text)
+        except (Mistake, ValueError, OSError) as problem:
+            print(f"{name}: {problem}", file=sys.stderr)
+            wrong += 1
+            continue
+        for title in stale:
+            print(f"{name}: {title}: " + ("stale, `make tables` renews it" if chosen.check
+                                          else "renewed"))
+        if chosen.check:
+            wrong += len(stale)
+        elif stale:
+            page.write_text(new)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
