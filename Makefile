@@ -39,7 +39,7 @@ COMMON := $(patsubst common/%.c,$(BUILD)/%.o,$(wildcard common/*.c))
 Q      := $(if $(V),,@)
 
 # ---- programs ----
-.PHONY: help all clean test test-gpu lens-vs-ncu patterns ladder bench-emulator $(PROGRAMS)
+.PHONY: help all clean test test-gpu lens-vs-ncu patterns ladder tables plots images bench-emulator $(PROGRAMS)
 help:           ## show this list
 	@echo "make chapterN && ./chapterN   build and run a chapter: $(PROGRAMS)"
 	@sed -n 's/^\([a-zA-Z%-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-30s%s\n", $$1, $$2}'
@@ -96,8 +96,31 @@ test:           ## everything that CI runs; needs no GPU
 test-gpu: all   ## shapes, compute-sanitizer and occupancy on the GPU here
 	$(Q)python3 tests/gpu.py
 
-ladder: all     ## every chapter beside cuBLAS, into results/
+ladder: $(if $(GPU),all) ## every chapter beside cuBLAS, into results/
 	$(Q)python3 results/measure.py
+
+tables:         ## the numbers in the READMEs, from results/ and the lens
+	$(Q)python3 results/tables.py
+
+plots: .venv/plots.txt ## the plots in images/, from results/
+	$(Q).venv/bin/python results/plots.py
+
+FIGURES := $(patsubst %,%.svg,$(basename $(wildcard images/*.dot images/*.py)))
+images: plots $(FIGURES) ## all figures: plots, images/*.dot, images/*.py
+# The last line names the source by its hash: a test can tell whether the picture is older.
+stamp = echo "<!-- made from $<: $$(sha256sum <$< | cut -c -16) -->" >>$@
+
+images/%.svg: images/%.dot
+	$(call need,dot,it comes with Graphviz: apt install graphviz)
+	$(Q)dot -Tsvg $< >$@ && $(stamp)
+
+images/%.svg: images/%.py
+	$(Q)python3 $< >$@ && $(stamp)
+
+.venv/plots.txt: results/requirements.txt
+	$(Q)test -x .venv/bin/python || python3 -m venv .venv || { echo "on Debian: apt install python3-venv"; exit 3; }
+	$(Q).venv/bin/python -m pip install -q --disable-pip-version-check -r $<
+	@cp $< $@
 
 lens-vs-ncu:    ## the lens beside Nsight Compute's counters (needs a GPU)
 	$(call need,ncu,it comes with the CUDA Toolkit or as Nsight Compute)

@@ -263,7 +263,7 @@ struct verdict verify(const struct problem *p, const struct chapter *chapter, ui
 
     const double work = (double)p->M * p->N * p->K;
     verdict.sampled = work > FULL_REFERENCE;
-    int rows = verdict.sampled ? (int)(4.0 * FULL_REFERENCE / ((double)p->N * p->K)) : p->M;
+    int rows = verdict.sampled ? (int)(FULL_REFERENCE / ((double)p->N * p->K)) : p->M;
     if (rows < 3) rows = 3;
     if (rows > p->M) rows = p->M;
 

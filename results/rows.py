@@ -88,6 +88,16 @@ def measured(rows):
     return figures
 
 
+def roof(rows):
+    """(GFLOP/s, GB/s) as chapter 0 measured them; None if it has not."""
+    figures = measured(rows)
+    peak, copy = figures.get("multiply-adds, peak"), figures.get("copy, read + written")
+    if not peak or not copy:
+        return None
+    thousands = {"GFLOP/s": 1.0, "TFLOP/s": 1e3, "GB/s": 1.0, "TB/s": 1e3}
+    return peak[0] * thousands[peak[1]], copy[0] * thousands[copy[1]]
+
+
 def folder(chapter):
     """The chapter's folder; None if there is none."""
     return next((ROOT / "chapters").glob(f"{chapter:02d}_*"), None)

@@ -120,6 +120,10 @@ def chapter(page, n, gpu):
         text += "\n" + table("lr", ["measured besides", ""],
                              [[name, f"{value:,.4g} {unit}"]
                               for name, (value, unit) in peaks.items()])
+    if rows.roof(mine):
+        peak, slope = rows.roof(mine)
+        text += (f"\nRidge point: {peak / slope:.1f} FLOP per byte. With fewer, memory sets the "
+                 "limit; with more, the multiply-adds.\n")
     return text
 
 
@@ -131,7 +135,8 @@ def lens(page, n, size):
         body = []
         for line in kernel["lines"]:
             banks = "wavefronts" in line
-            cost = line["wavefronts" if banks else "sectors"] / line["requests"]
+            unit = "wavefront" if banks else "sector"
+            cost = line[unit + "s"] / line["requests"]
             if banks:
                 waste = f"{line['conflicts'] // launches:,} bank conflicts"
             else:
@@ -139,7 +144,7 @@ def lens(page, n, size):
             code = line["text"].replace("|", "\\|")
             body.append([str(line["line"]), f"`{code}`", line["kind"], str(line["bytes"]),
                          f"{line['requests'] // launches:,}",
-                         f"{cost:.4g} {'wavefronts' if banks else 'sectors'}", waste])
+                         f"{cost:.4g} {unit}{'' if cost == 1 else 's'}", waste])
         head = ["line", "", "access", "bytes a lane", "requests", "a request", ""]
         text += table("rllrrrl", head, body) + "\n"
         loads = {kind: sum(total["lanes"] for name, total in kernel["totals"].items()

@@ -5,13 +5,11 @@ import fcntl
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.dont_write_bytecode = True  # nothing of a test run stays in the tree
 
 
 def run(command, timeout=120, **options):
@@ -84,16 +82,19 @@ def shared_folder(tmp_path_factory, worker_id):
     return base if worker_id == "master" else base.parent
 
 
+def copy_project(folder):
+    """Copies the project as a fresh clone has it: nothing built, nothing downloaded."""
+    built = [".*", "build", "__pycache__", "chapter[0-9]", "chapter[0-9][0-9]"]
+    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*built), symlinks=True)
+
+
 @pytest.fixture(scope="session")
 def project(shared_folder):
-    """A copy of the project as a fresh clone has it, in which tests may build."""
+    """A copy of the project in which all tests may build, and none may change anything."""
     copy = shared_folder / "project"
     with once(shared_folder / "copied") as first:
         if first:
-            left_out = shutil.ignore_patterns(
-                ".*", "build", "__pycache__", "chapter[0-9]*[0-9]", "chapter[0-9]"
-            )
-            shutil.copytree(ROOT, copy, ignore=left_out, symlinks=True)
+            copy_project(copy)
     return copy
 
 

@@ -1,7 +1,9 @@
 """Every chapter, on the emulator: right at every shape, clear about every mistake."""
 
 import json
+import os
 import re
+import subprocess
 
 import pytest
 
@@ -160,6 +162,18 @@ def test_another_gpu(number, chapters):
         assert "T4" in result.stdout
     else:
         assert len(result.stderr.splitlines()) == 1
+
+
+@every_chapter
+def test_needs_little_memory(number, chapters):
+    """The matrices, host and device, and at most 256 MB more."""
+    command = [str(chapters[number]), "--check-only", "2000", "2500", "16"]
+    with subprocess.Popen(command, env=no_cuda(), stdout=subprocess.DEVNULL) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    matrices = 2 * 4 * (2000 * 16 + 16 * 2500 + 2000 * 2500)
+    assert process.returncode == 0
+    assert usage.ru_maxrss * 1024 <= matrices + (256 << 20)
 
 
 @every_chapter

@@ -36,23 +36,13 @@ def verifier(emulated_nvcc, shared_folder, project):
     program = shared_folder / "verifier"
     with once(shared_folder / "verifier-built") as first:
         if first:
-            common = sorted((project / "common").glob("*.c"))
-            build = run(
-                [
-                    emulated_nvcc,
-                    "-O2",
-                    "-std=c++17",
-                    "-U__CUDA_EMULATED__",
-                    "-I",
-                    project / "common",
-                    ROOT / "tests" / "verifier.cu",
-                    *common,
-                    "-lcublas",
-                    "-o",
-                    program,
-                ],
-                env=no_cuda(),
-            )
+            sources = [
+                ROOT / "tests" / "verifier.cu",
+                *sorted((project / "common").glob("*.c")),
+            ]
+            options = ["-O2", "-std=c++17", "-U__CUDA_EMULATED__", "-I", project / "common"]
+            command = [emulated_nvcc, *options, *sources, "-lcublas", "-o", program]
+            build = run(command, env=no_cuda())
             assert build.returncode == 0, build.stderr
     return program
 

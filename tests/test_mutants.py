@@ -309,21 +309,8 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
         mutant, program = tmp_path / "matmul.cu", tmp_path / "mutant"
         mutant.write_text(text.replace(old, new))
         objects = sorted((project / "build" / "emulator").glob("*.o"))
-        result = run(
-            [
-                emulated_nvcc,
-                "-O2",
-                "-std=c++17",
-                "-I",
-                project / "common",
-                mutant,
-                *objects,
-                "-lcublas",
-                "-o",
-                program,
-            ],
-            env=no_cuda(),
-        )
+        command = [emulated_nvcc, "-O2", "-std=c++17", "-I", project / "common", mutant]
+        result = run(command + [*objects, "-lcublas", "-o", program], env=no_cuda())
         assert result.returncode == 0, result.stderr
         return program
 

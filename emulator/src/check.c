@@ -385,7 +385,7 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
     void name(void *p);                                                      \
     void name(void *p)                                                       \
     {                                                                        \
-        see(p, bytes, kind, PC, FRAME);                  \
+        if (emu_checking | emu_lens_on) see(p, bytes, kind, PC, FRAME);      \
     }
 #define HOOKS(bytes)                                                         \
     HOOK(__tsan_read##bytes, bytes, READ)                                    \

@@ -1,0 +1,214 @@
+"""Numbers flow one way: GPU -> results/*.csv -> READMEs and plots. Here: nothing that is shown
+differs from what it was made from, and the scripts between do what they say."""
+
+import hashlib
+import os
+import shutil
+import sys
+
+import pytest
+
+from conftest import ROOT, no_cuda, run
+
+sys.path.insert(0, str(ROOT / "results"))
+import plots  # noqa: E402
+import rows  # noqa: E402
+
+MEASURED = sorted((ROOT / "results").glob("*.csv"))
+needs_data = pytest.mark.skipif(not MEASURED, reason="nothing is measured yet: no results/*.csv")
+
+# A chapter that measures nothing: it says what a real one would print. Its speed is its
+# number, cuBLAS' speed is 4; BAD and OLD name a chapter that fails and one that cannot run.
+STAND_IN = """#!%s
+import json, os, sys
+number = int(os.path.basename(sys.argv[0])[7:])
+sizes = [int(word) for word in sys.argv[1:] if word.isdigit()]
+M, N, K = sizes if len(sizes) == 3 else sizes * 3
+if M > 1 and str(number) == os.environ.get("OLD"):
+    print("needs a newer GPU", file=sys.stderr)
+    sys.exit(3)
+bad = M > 1 and str(number) == os.environ.get("BAD")
+def spread(value):
+    return {"median": value, "p10": 0.9 * value, "p90": 1.1 * value}
+flop, speed = 2.0 * M * N * K + M * N, number or 4
+report = {"chapter": number, "title": "rung %%d: made up" %% number, "device": "NVIDIA X9000",
+          "emulated": "EMULATED" in os.environ, "sms": 1, "clock_mhz": 1000, "cuda": "13.0",
+          "driver": "13.0", "date": "2026-01-02", "M": M, "N": N, "K": K, "alpha": 1, "beta": 0,
+          "inputs": "none", "checks": [{"passed": not bad, "failure": "all of it" if bad else ""}],
+          "passed": not bad}
+if not bad:
+    report.update(runs=7, kernel_ms=spread(flop / speed / 1e6), cublas_ms=spread(flop / 4e6),
+                  ratio=spread(speed / 4), gflops=speed, cublas_gflops=4, peak_gflops=8)
+if number == 0:
+    report["measured"] = [{"name": "multiply-adds, peak", "value": 6, "unit": "TFLOP/s"},
+                          {"name": "copy, read + written", "value": 2, "unit": "TB/s"}]
+print(json.dumps(report))
+sys.exit(bad)
+""" % sys.executable
+
+
+@pytest.fixture
+def world(tmp_path):
+    """A project with four rungs that stand in for chapters, on a machine that has a GPU."""
+    shutil.copytree(ROOT / "results", tmp_path / "results",
+                    ignore=shutil.ignore_patterns("*.csv", "__pycache__"))
+    (tmp_path / "images").mkdir()
+    for number in range(4):
+        program = tmp_path / f"chapter{number}"
+        program.write_text(STAND_IN)
+        program.chmod(0o755)
+        (tmp_path / "chapters" / f"{number:02d}_rung").mkdir(parents=True)
+    smi = tmp_path / "bin" / "nvidia-smi"
+    smi.parent.mkdir()
+    smi.write_text("#!/bin/sh\ntest \"$1\" = -L && echo 'GPU 0: X9000' || echo 580.1\n")
+    smi.chmod(0o755)
+    return tmp_path
+
+
+def script(world, name, *words, **more):
+    environment = dict(no_cuda(), PATH=f"{world}/bin:{os.environ['PATH']}", **more)
+    return run([sys.executable, "-B", world / "results" / name, *words], env=environment, cwd=world)
+
+
+# ---- what is committed ----
+
+def test_tables_are_current(project, chapters):
+    result = run([sys.executable, "-B", project / "results" / "tables.py", "--check"],
+                 env=no_cuda(), cwd=project)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_plots_are_current():
+    result = run([sys.executable, "-B", ROOT / "results" / "plots.py", "--check"])
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_figures_are_current():
+    for suffix in ("dot", "py"):
+        for source in sorted((ROOT / "images").glob(f"*.{suffix}")):
+            made_from = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
+            picture = source.with_suffix(".svg")
+            stamp = f"<!-- made from images/{source.name}: {made_from} -->\n"
+            assert picture.exists() and picture.read_text().endswith(stamp), \
+                f"{picture.name} is older than {source.name}: `make images` renews it"
+
+
+@needs_data
+@pytest.mark.parametrize("path", MEASURED, ids=lambda path: path.name)
+def test_rows_agree_with_themselves(path):
+    seen = set()
+    for row in rows.read(path):
+        here = f"{path.name}: chapter {row['chapter']}, {row['M']} {row['N']} {row['K']}"
+        assert row["passed"], f"{here} failed when it was measured"
+        assert rows.what(row) not in seen, f"{here} is there twice"
+        seen.add(rows.what(row))
+        flop = 2 * row["M"] * row["N"] * row["K"] + \
+            row["M"] * row["N"] * (1 if row["beta"] == 0 else 3)
+        for name, speed in (("kernel_ms", "gflops"), ("cublas_ms", "cublas_gflops")):
+            assert row[speed] == pytest.approx(flop / row[f"{name}_median"] / 1e6, rel=1e-4), here
+        for name in ("kernel_ms", "cublas_ms", "ratio"):
+            low, middle, high = (row[f"{name}_{part}"] for part in ("p10", "median", "p90"))
+            assert 0 < low <= middle <= high, here
+        assert row["ratio_median"] == pytest.approx(row["gflops"] / row["cublas_gflops"], rel=0.1)
+        assert row["gflops"] < row["peak_gflops"] or not row["peak_gflops"], here
+
+
+@needs_data
+@pytest.mark.parametrize("path", MEASURED, ids=lambda path: path.name)
+def test_every_rung_was_faster_than_the_one_before(path):
+    speeds = [(chapter, row["gflops"])
+              for chapter, row in rows.of_size(rows.read(path), 4096).items() if chapter]
+    assert speeds == sorted(speeds, key=lambda pair: pair[1])
+
+
+@pytest.mark.parametrize("chapter, expected", [(1, 0.25), (2, 0.25), (3, 8), (4, 16), (5, 32)])
+def test_intensity_is_read_from_the_source(chapter, expected):
+    assert plots.intensity(chapter) == expected
+
+
+# ---- the scripts ----
+
+def test_ladder_measures_everything(world):
+    result = script(world, "measure.py", "--sizes", "64,32", "--shapes", "8x4x2")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "12 measured, 0 FAILED" in result.stdout and result.stderr == ""
+    found = rows.read(world / "results" / "x9000.csv")
+    assert [(row["chapter"], row["M"], row["N"], row["K"]) for row in found] == \
+        [(c, *shape) for c in range(4) for shape in ((8, 4, 2), (32, 32, 32), (64, 64, 64))]
+    row = found[-1]
+    assert (row["gpu"], row["driver"], row["gflops"], row["ratio_median"], row["runs"]) == \
+        ("NVIDIA X9000", "580.1", 3.0, 0.75, 7)
+    assert rows.roof(found) == (6000, 2000)
+
+
+def test_ladder_shows_and_keeps_what_failed(world):
+    assert script(world, "measure.py", "--sizes", "64").returncode == 0
+    result = script(world, "measure.py", "--sizes", "64", BAD="2", OLD="3")
+    assert result.returncode == 1
+    assert "FAILED: all of it" in result.stdout and "not run: needs a newer GPU" in result.stdout
+    found = rows.of_size(rows.read(world / "results" / "x9000.csv"), 64)
+    assert sorted(found) == [0, 1, 3], "a failed row replaces its older one, what did not run stays"
+
+
+def test_ladder_without_a_gpu_says_so(world):
+    (world / "bin" / "nvidia-smi").write_text("#!/bin/sh\nexit 9\n")
+    result = script(world, "measure.py")
+    assert (result.returncode, result.stdout) == (3, "")
+    assert "needs an NVIDIA GPU" in result.stderr and result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words, more, code, said", [
+    (["--sizes", "x"], {}, 2, "are numbers"),
+    (["--shapes", "1x2"], {}, 2, "MxNxK"),
+    (["--chapters", "9"], {}, 3, "there is no ./chapter9"),
+    ([], {"EMULATED": "1"}, 3, "built for the emulator"),
+])
+def test_ladder_says_what_is_wrong(world, words, more, code, said):
+    result = script(world, "measure.py", *words, **more)
+    assert result.returncode == code and said in result.stderr
+    assert not list((world / "results").glob("*.csv"))
+
+
+def test_tables_are_written_and_checked(world):
+    page = world / "README.md"
+    page.write_text("a\n<!-- BEGIN generated: ladder gpu=x9000 size=64 -->\n"
+                    "<!-- END generated -->\nb\n"
+                    "<!-- BEGIN generated: chapter n=2 gpu=x9000 -->\n<!-- END generated -->\n")
+    empty = page.read_text()
+    assert script(world, "tables.py", "--check").returncode == 0, "without data blocks are empty"
+    script(world, "measure.py", "--sizes", "32,64")
+    result = script(world, "tables.py", "--check")
+    assert result.returncode == 1
+    assert "README.md: ladder gpu=x9000 size=64: stale" in result.stdout
+    assert page.read_text() == empty
+    assert script(world, "tables.py").returncode == 0
+    text = page.read_text()
+    assert "| 3 | [rung 3: made up](chapters/03_rung) | 3 | 1.50 | 75.0 % |" in text
+    assert "NVIDIA X9000, 1 SMs at 1,000 MHz, CUDA 13.0, driver 580.1, 2026-01-02" in text
+    assert text.startswith("a\n") and "\nb\n" in text
+    assert script(world, "tables.py", "--check").returncode == 0
+    page.write_text(text.replace("75.0 %", "95.0 %"))
+    assert script(world, "tables.py", "--check").returncode == 1
+
+
+@pytest.mark.parametrize("block, said", [
+    ("<!-- BEGIN generated: leader size=64 -->\n<!-- END generated -->\n", "no generated block"),
+    ("<!-- BEGIN generated: ladder size=64 -->\n<!-- END generated -->\n", "gpu, size"),
+    ("<!-- BEGIN generated: ladder gpu=x size=64 -->\nno end\n", "begin and end"),
+])
+def test_a_wrong_block_is_named(world, block, said):
+    (world / "README.md").write_text(block)
+    result = script(world, "tables.py", "--check")
+    assert result.returncode == 1 and "README.md: " in result.stderr and said in result.stderr
+
+
+def test_plots_know_when_they_are_old(world):
+    script(world, "measure.py", "--sizes", "2048,4096")
+    result = script(world, "plots.py", "--gpu", "x9000", "--check")
+    assert result.returncode == 1 and "images/ladder.svg is older" in result.stdout
+
+
+def test_labels_keep_apart():
+    assert plots.apart([10, 11, 50], 5) == pytest.approx([8, 13, 50])
+    assert plots.apart([50, 11, 10], 5) == pytest.approx([50, 13, 8])
+    assert plots.apart([10, 11], 5, ceiling=11) == pytest.approx([6, 11])
