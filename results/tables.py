@@ -131,6 +131,8 @@ def lens(page, n, size):
     report = run_lens(int(n), int(size))
     text = ""
     for kernel in report["kernels"]:
+        if not kernel["results"]:
+            raise Mistake(f"the lens saw chapter {n} store nothing")
         launches = kernel["launches"]
         body = []
         for line in kernel["lines"]:
@@ -147,14 +149,16 @@ def lens(page, n, size):
                          f"{cost:.4g} {unit}{'' if cost == 1 else 's'}", waste])
         head = ["line", "", "access", "bytes a lane", "requests", "a request", ""]
         text += table("rllrrrl", head, body) + "\n"
-        loads = {kind: sum(total["lanes"] for name, total in kernel["totals"].items()
-                           if name in names) / kernel["results"]
-                 for kind, names in (("global", ("global load", "async copy, read")),
-                                     ("shared", ("shared load",)))}
+        loads = []
+        for place, kinds in (("global", ("global load", "async copy, read")),
+                             ("shared", ("shared load",))):
+            of_place = [line for line in kernel["lines"] if line["kind"] in kinds]
+            count = sum(line["lanes"] for line in of_place) / kernel["results"]
+            asked = sum(line["lanes"] * line["bytes"] for line in of_place) / kernel["results"]
+            loads.append(f"{count:,.4g} from {place} memory ({asked:,.4g} bytes)")
         flop = 2 * int(size) ** 3 * launches / kernel["requested_load_bytes"]
-        text += (f"For each element of C {loads['global']:,.4g} loads from global memory and "
-                 f"{loads['shared']:,.4g} from shared memory;\n{flop:.4g} FLOP for each byte "
-                 f"requested from global memory. Counted by `LENS=1 ./chapter{n} {size}` on "
+        text += (f"Loads for each element of C: {loads[0]}, {loads[1]}.\n{flop:.4g} FLOP for each "
+                 f"byte requested from global memory. Counted by `LENS=1 ./chapter{n} {size}` on "
                  "the emulator.\n\n")
     return text[:-1]
 
