@@ -730,8 +730,8 @@ static void translate_file(const char *from, const char *to)
 
 /* The order matters: the reader's options first, then those that the runtime's view of memory
  * depends on. Vectorizing would merge the accesses that the source shows, before they can be
- * counted. g++ unrolls short loops before it adds the hooks, at -O3 only: that leaves fewer basic
- * blocks to report, and is what nvcc does too. */
+ * counted. And -O3 would copy code that lanes
+ * of one warp then pass at different places. */
 static void add_kernel_options(struct list *command)
 {
     if (host.clang)
@@ -740,7 +740,7 @@ static void add_kernel_options(struct list *command)
                            "-mllvm -tsan-instrument-read-before-write=1 -Wno-parentheses-equality "
                            "-Wno-unused-const-variable -Wno-unused-command-line-argument");
     else
-        add_words(command, "-O3 -fsanitize=thread --param tsan-instrument-func-entry-exit=0 "
+        add_words(command, "-O2 -fsanitize=thread --param tsan-instrument-func-entry-exit=0 "
                            "-fno-tree-vectorize -fno-tree-slp-vectorize -fno-crossjumping -fno-tree-tail-merge "
                            "-fno-reorder-blocks -fno-reorder-blocks-and-partition -Wno-tsan "
                            "-Wno-maybe-uninitialized");

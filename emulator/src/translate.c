@@ -867,6 +867,51 @@ static void check_asm(struct translation *t, int i)
               "__CUDA_EMULATED__");
 }
 
+/* A bound that is surely known to the compiler: a number, or a name in capitals as constants have, but not M, N or K. */
+static bool constant_bound(const struct translation *t, int i)
+{
+    const struct token *token = &t->tokens[i];
+    if (isdigit((unsigned char)token->text[0])) return true;
+    if (token->kind != WORD || token->length < 2) return false;
+    for (size_t c = 0; c < token->length; c++)
+        if (islower((unsigned char)token->text[c])) return false;
+    return true;
+}
+
+/* Whether tokens i to end hold no decision and no call, but for loops that are themselves straight. */
+static bool straight(const struct translation *t, int i, int end)
+{
+    for (; i < end; i = next(t, i)) {
+        if (is_one_of(t, i, "if else switch while do ? && || return break continue goto")) return false;
+        if (is_word(t, i) && !is(t, i, "for") && is(t, next(t, i), "(")) return false;
+    }
+    return true;
+}
+
+/* for (int i = 0; i < CONSTANT; ++i) over straight code: nvcc unrolls it, and here too that saves the calls that
+ * report each basic block. Loops with decisions inside stay as they are, because their unrolled copies would no longer be the
+ * same place in the program for all lanes of a warp. */
+static void unroll_loop(struct translation *t, int i)
+{
+    const int open = next(t, i), before = previous(t, i);
+    if (!is(t, open, "(") || t->tokens[i].system || !is_one_of(t, before, "; { } )")) return;
+    const int close = previous(t, over_bracket(t, open));
+    int first = next(t, open), less = first;
+    while (less < close && !is(t, less, ";")) less = next(t, less);
+    const int variable = next(t, less), bound = next(t, next(t, variable));
+    if (less >= close || !is_word(t, variable) || !is(t, next(t, variable), "<")) return;
+    if (!constant_bound(t, bound) || !is(t, next(t, bound), ";")) return;
+    int end = next(t, close);
+    if (is(t, end, "{")) {
+        end = over_bracket(t, end);
+    } else {
+        while (end < t->count - 1 && !is(t, end, ";")) /* nested loops: skip their headers */
+            end = is(t, end, "(") || is(t, end, "{") ? over_bracket(t, end) : next(t, end);
+    }
+    if (!straight(t, next(t, close), end)) return;
+    add_before(t, i, format(t, "\n#pragma GCC unroll 16\n# %d \"%s\"\n", t->tokens[i].line, t->tokens[i].file));
+}
+
 static void rewrite_word(struct translation *t, int i)
 {
     if (t->tokens[i].replacement) return; /* done with its declaration */
@@ -889,6 +934,8 @@ static void rewrite_word(struct translation *t, int i)
     } else if (is(t, i, "__align__") && is(t, next(t, i), "(")) {
         replace(t, i, "__attribute__((aligned");
         add_after(t, over_bracket(t, next(t, i)), "))");
+    } else if (is(t, i, "for")) {
+        unroll_loop(t, i);
     } else if (is_one_of(t, i, "asm __asm__ __asm") && !t->tokens[i].system) {
         check_asm(t, i);
     }
