@@ -386,6 +386,10 @@ QUERY = """
         cudaDeviceProp p;
         int blocks;
         cudaGetDeviceProperties(&p, 0);
+        float *x;
+        cudaMalloc(&x, sizeof *x);
+        k<<<1, 1>>>(x); // the emulator knows what a kernel declares once it has run
+        cudaFree(x);
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k, 64, 0);
         printf("%s|%d %d %d %d|%d\\n", p.name, 10 * p.major + p.minor, p.multiProcessorCount,
                (int)(p.sharedMemPerMultiprocessor / 1024), p.maxThreadsPerMultiProcessor, blocks);

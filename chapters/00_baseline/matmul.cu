@@ -1,7 +1,7 @@
 /*
  * Chapter 0: the ruler.
  *
- * Before making anything fast: what is right, what is possible, and who is the one to beat?
+ * Before making anything fast: what is right, what is possible, and who is to beat?
  *
  *   right      three loops on the CPU. Every chapter's result is compared with this sum.
  *   possible   how many multiply-adds this GPU can do a second, and how many bytes it can
@@ -16,7 +16,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-// The definition, row-major: row i of A against column j of B.
+// The definition, row-major: row i of A against column j of B. All other programs here
+// compute the same sums in another order, on other hardware, and must get the same
+// result up to rounding. This one is also timed, to have somewhere to start from.
 static void matmul_on_cpu(int M, int N, int K, const float *A, const float *B, float *C)
 {
     for (int i = 0; i < M; ++i) {
@@ -38,7 +40,7 @@ __global__ void fma_loop(float x, float y, float *out)
 {
     float acc[CHAINS];
     for (int c = 0; c < CHAINS; ++c)
-        acc[c] = threadIdx.x + c;
+        acc[c] = threadIdx.x + c; // any numbers will do
     for (int step = 0; step < STEPS; ++step)
         for (int c = 0; c < CHAINS; ++c)
             acc[c] = acc[c] * x + y;
@@ -58,6 +60,7 @@ __global__ void copy(const float4 *from, float4 *to, size_t count)
         to[i] = from[i];
 }
 
+// The kernel of this chapter is NVIDIA's.
 // C = alpha * A * B + beta * C on device pointers, row-major and packed; M, N, K >= 1.
 static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
                    float beta, float *C)
@@ -67,12 +70,16 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
         exit(3);
     // cuBLAS counts along columns first, so it takes our row-major C for C transposed.
     // That is B transposed times A transposed: the operands change places, nothing moves.
-    cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, M, K, &alpha, B, N, A, K, &beta, C, N);
+    cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, M, K, &alpha, B, N, A, K, &beta, C,
+                N);
 }
 
-// Runs `launch` once to warm up and then between two events: the time in seconds.
+// Runs `launch` once to warm up and then between two events: the time in seconds. A GPU
+// works on after the call has returned, so a clock on the CPU would measure the call. An
+// event is a mark in the GPU's own queue, and the time between two marks is the work.
 template <class F> static double seconds(F launch)
 {
+    // The first launch also loads the code onto the GPU; nobody wants to time that.
     cudaEvent_t begin, end;
     float ms;
     CUDA_CHECK(cudaEventCreate(&begin));
@@ -94,6 +101,7 @@ static int measure_peaks(struct figure *figures, int room)
         return 0;
     int sms;
     CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
+    // Many more blocks than fit at once, so that no multiprocessor waits at the end.
     const int blocks = 64 * sms, threads = 256;
     const double flop = 2.0 * CHAINS * STEPS * blocks * threads;
 
@@ -110,6 +118,8 @@ static int measure_peaks(struct figure *figures, int room)
     CUDA_CHECK(cudaFree(from));
     CUDA_CHECK(cudaFree(to));
 
+    // The CPU on its own, on a size that takes a blink. Zeros do: a CPU's speed does not
+    // depend on the values (a GPU's does, a little, through the power they take).
     const int n = 512;
     float *A = (float *)calloc((size_t)n * n, sizeof(float));
     float *C = (float *)malloc((size_t)n * n * sizeof(float));
@@ -119,6 +129,8 @@ static int measure_peaks(struct figure *figures, int room)
     free(A);
     free(C);
 
+    // Rates, each in the unit that it is usually quoted in. The copy moves every byte
+    // twice, in and out, and both count.
     figures[0] = {"multiply-adds, peak", flop / fma_s / 1e12, "TFLOP/s"};
     figures[1] = {"copy, read + written", 2.0 * bytes / copy_s / 1e12, "TB/s"};
     figures[2] = {"three loops on one CPU core, 512", 2.0 * n * n * n / cpu_s / 1e9, "GFLOP/s"};

@@ -16,8 +16,7 @@
 #include "matmul.h"
 
 // Threads come in blocks, and a block covers a tile of C: BM rows by BN columns, one
-// thread an element. 32 x 8 = 256 threads: a multiprocessor holds several such blocks,
-// and when one of them ends only a small part of it falls idle.
+// thread an element. A multiprocessor holds several blocks of 32 x 8 = 256 threads.
 const int BM = 32;
 const int BN = 8;
 
@@ -33,8 +32,7 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     const int tile_row = blockIdx.x / tiles_across;
     const int tile_col = blockIdx.x % tiles_across;
 
-    // Threads with neighbouring threadIdx.x work side by side, so here neighbours sit in
-    // neighbouring rows. It is a natural choice and an expensive one: see the README.
+    // Neighbours in threadIdx.x sit in neighbouring rows: natural, and expensive.
     const int row = tile_row * BM + threadIdx.x;
     const int col = tile_col * BN + threadIdx.y;
 
@@ -48,8 +46,7 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     for (int k = 0; k < K; ++k)
         acc += A[(size_t)row * K + k] * B[(size_t)k * N + col];
 
-    // 3. Store. With beta == 0 the old C may be uninitialised, even NaN, and 0 * NaN is
-    //    NaN: so then it is not read at all.
+    // 3. Store. With beta == 0 the old C may be NaN, and 0 * NaN is NaN: don't read it.
     float *c = &C[(size_t)row * N + col];
     const float old = beta == 0.0f ? 0.0f : *c;
     *c = alpha * acc + beta * old;
@@ -59,8 +56,8 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
 static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
                    float beta, float *C)
 {
-    // (M - 1) / BM + 1 rounds up, so the last, partly filled tile gets a block too. The
-    // grid is a line and not a rectangle because only its x may pass 65,535.
+    // Rounded up, so that the last, partly filled tile gets a block too. The grid is a
+    // line and not a rectangle because only its x may pass 65,535.
     const unsigned tiles_down = (M - 1) / BM + 1;
     const unsigned tiles_across = (N - 1) / BN + 1;
     const dim3 threads(BM, BN);

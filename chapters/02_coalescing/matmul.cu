@@ -13,8 +13,7 @@
  */
 #include "matmul.h"
 
-// A block covers a tile of C: BM rows by BN columns, one thread an element. BN = 32
-// makes each row of the tile one warp, the 32 threads that the GPU runs in step.
+// BN = 32: a row of the tile is one warp, the 32 threads that the GPU runs in step.
 const int BM = 8;
 const int BN = 32;
 
@@ -30,13 +29,11 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     const int tile_row = blockIdx.x % tiles_down;
     const int tile_col = blockIdx.x / tiles_down;
 
-    // A warp is 32 threads with consecutive threadIdx.x. Now they share a row and sit in
-    // neighbouring columns, which is how a row-major matrix lies in memory.
+    // Now a warp shares a row and sits in neighbouring columns, as memory lies.
     const int row = tile_row * BM + threadIdx.y;
     const int col = tile_col * BN + threadIdx.x;
 
-    // Tiles on the right and bottom edges may stick out of C, and the threads there have
-    // no element to compute.
+    // Tiles on the edges may stick out of C; threads out there have nothing to do.
     if (row >= M || col >= N)
         return;
 
@@ -47,8 +44,7 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     for (int k = 0; k < K; ++k)
         acc += A[(size_t)row * K + k] * B[(size_t)k * N + col];
 
-    // 3. Store. With beta == 0 the old C may be uninitialised, even NaN, and 0 * NaN is
-    //    NaN: so then it is not read at all.
+    // 3. Store. With beta == 0 the old C may be NaN, and 0 * NaN is NaN: don't read it.
     float *c = &C[(size_t)row * N + col];
     const float old = beta == 0.0f ? 0.0f : *c;
     *c = alpha * acc + beta * old;
@@ -58,8 +54,8 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
 static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
                    float beta, float *C)
 {
-    // (M - 1) / BM + 1 rounds up, so the last, partly filled tile gets a block too. The
-    // grid is a line and not a rectangle because only its x may pass 65,535.
+    // Rounded up, so that the last, partly filled tile gets a block too. The grid is a
+    // line and not a rectangle because only its x may pass 65,535.
     const unsigned tiles_down = (M - 1) / BM + 1;
     const unsigned tiles_across = (N - 1) / BN + 1;
     const dim3 threads(BN, BM);

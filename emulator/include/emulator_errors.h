@@ -126,7 +126,8 @@ EMU_ERROR(cudaErrorStreamCaptureImplicit, 906, "operation would make the legacy 
 EMU_ERROR(cudaErrorCapturedEvent, 907, "operation not permitted on an event last recorded in a capturing stream")
 EMU_ERROR(cudaErrorStreamCaptureWrongThread, 908, "attempt to terminate a thread-local capture sequence from another thread")
 EMU_ERROR(cudaErrorTimeout, 909, "wait operation timed out")
-EMU_ERROR(cudaErrorGraphExecUpdateFailure, 910, "the graph update was not performed because it included changes which violated constraints specific to instantiated graph update")
+EMU_ERROR(cudaErrorGraphExecUpdateFailure, 910, "the graph update was not performed because it included changes "
+          "which violated constraints specific to instantiated graph update")
 EMU_ERROR(cudaErrorExternalDevice, 911, "an async error has occured in external entity outside of CUDA")
 EMU_ERROR(cudaErrorInvalidClusterSize, 912, "a kernel launch error has occurred due to cluster misconfiguration")
 EMU_ERROR(cudaErrorFunctionNotLoaded, 913, "the function handle is not loaded when calling an API that requires a loaded function")

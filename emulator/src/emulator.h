@@ -65,6 +65,8 @@ bool emu_is_device_variable(const void *p);
 /* ---- host_api.c ---- */
 /* Dynamic shared memory the function may have (cudaFuncSetAttribute), 48 KB unless raised. */
 size_t emu_dynamic_shared_limit(const void *kernel);
+/* A launch of `kernel` (NULL: unknown) declared this much; the occupancy calls count it from then on. */
+void emu_note_static_shared(const void *kernel, size_t bytes);
 void emu_set_last_error(cudaError_t error);
 
 /* ---- launch.c ---- */

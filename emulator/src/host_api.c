@@ -266,10 +266,11 @@ cudaError_t cudaProfilerStop(void)
 
 /* ---- kernels ---- */
 
-/* The kernels whose limit was raised or lowered. */
+/* The kernels of which something is known: their limit was set, or they have run. */
 struct function {
     const void *kernel;
-    size_t dynamic_shared;
+    size_t dynamic_shared; /* the limit */
+    size_t static_shared;  /* what the last launch declared */
 };
 static struct function *functions;
 static size_t function_count;
@@ -279,6 +280,24 @@ static struct function *find_function(const void *kernel)
     for (size_t i = 0; i < function_count; i++)
         if (functions[i].kernel == kernel) return &functions[i];
     return NULL;
+}
+
+static struct function *find_or_add_function(const void *kernel)
+{
+    struct function *f = find_function(kernel);
+    if (f) return f;
+    struct function *grown = realloc(functions, (function_count + 1) * sizeof *functions);
+    if (!grown) return NULL;
+    functions = grown;
+    f = &functions[function_count++];
+    *f = (struct function){.kernel = kernel, .dynamic_shared = emu_gpu()->prop.sharedMemPerBlock};
+    return f;
+}
+
+void emu_note_static_shared(const void *kernel, size_t bytes)
+{
+    struct function *f = kernel ? find_or_add_function(kernel) : NULL;
+    if (f) f->static_shared = bytes;
 }
 
 size_t emu_dynamic_shared_limit(const void *kernel)
@@ -295,14 +314,8 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
     if (attr != cudaFuncAttributeMaxDynamicSharedMemorySize) return set(cudaErrorInvalidValue);
     if (value < 0 || (size_t)value > emu_gpu()->prop.sharedMemPerBlockOptin)
         return set(cudaErrorInvalidValue);
-    struct function *f = find_function(kernel);
-    if (!f) {
-        struct function *grown = realloc(functions, (function_count + 1) * sizeof *functions);
-        if (!grown) return set(cudaErrorMemoryAllocation);
-        functions = grown;
-        f = &functions[function_count++];
-        f->kernel = kernel;
-    }
+    struct function *f = find_or_add_function(kernel);
+    if (!f) return set(cudaErrorMemoryAllocation);
     f->dynamic_shared = (size_t)value;
     return cudaSuccess;
 }
@@ -324,8 +337,12 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
     if (!kernel) return set(cudaErrorInvalidDeviceFunction);
     *blocks = 0;
     if (dynamic_shared <= emu_dynamic_shared_limit(kernel))
-        *blocks =
-            (int)emu_occupancy((unsigned)block_size, ASSUMED_REGISTERS, dynamic_shared).blocks;
+    {
+        /* How much shared memory a kernel declares is known here once it has run. */
+        const struct function *f = find_function(kernel);
+        const size_t shared = dynamic_shared + (f ? f->static_shared : 0);
+        *blocks = (int)emu_occupancy((unsigned)block_size, ASSUMED_REGISTERS, shared).blocks;
+    }
     return cudaSuccess;
 }
 

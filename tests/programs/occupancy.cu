@@ -36,11 +36,6 @@ int main(void)
         cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
     EXPECT((size_t)value == prop.sharedMemPerBlockOptin);
 
-    cudaFuncAttributes attributes;
-    CHECK(cudaFuncGetAttributes(&attributes, saxpy));
-    EXPECT(attributes.maxThreadsPerBlock >= 256);
-    EXPECT(attributes.sharedSizeBytes == 0);
-
     int blocks = 0;
     CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, saxpy, 256, 0));
     EXPECT(blocks >= 1 && blocks * 256 <= prop.maxThreadsPerMultiProcessor);
