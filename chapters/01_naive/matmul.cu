@@ -15,8 +15,7 @@
  */
 #include "matmul.h"
 
-// Threads come in blocks, and a block covers a tile of C: BM rows by BN columns, one
-// thread an element. A multiprocessor holds several blocks of 32 x 8 = 256 threads.
+// Threads come in blocks. A block covers a tile of C, BM rows by BN columns.
 const int BM = 32;
 const int BN = 8;
 
@@ -26,8 +25,7 @@ __global__ void __launch_bounds__(BM * BN)
 matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
               float beta, float *C)
 {
-    // 1. Find my element. All threads run this function; only blockIdx and threadIdx
-    //    differ. Tiles are numbered as a page is read: left to right, then the next line.
+    // 1. Find my element: only blockIdx and threadIdx differ from thread to thread.
     const int tiles_across = (N - 1) / BN + 1;
     const int tile_row = blockIdx.x / tiles_across;
     const int tile_col = blockIdx.x % tiles_across;
@@ -41,7 +39,8 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     if (row >= M || col >= N)
         return;
 
-    // 2. Walk along my row of A and down my column of B. size_t, for M * K may pass 2^31.
+    // 2. Walk along my row of A and down my column of B. Offsets are size_t because
+    //    M * K can be larger than an int holds.
     float acc = 0.0f;
     for (int k = 0; k < K; ++k)
         acc += A[(size_t)row * K + k] * B[(size_t)k * N + col];

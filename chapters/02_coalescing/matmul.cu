@@ -37,9 +37,8 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     if (row >= M || col >= N)
         return;
 
-    // 2. Walk along my row of A and down my column of B. Nothing in this line says
-    //    "together": the memory system sees 32 addresses at once and fetches each
-    //    32-byte sector among them once, four for B and one for A.
+    // 2. Walk. Nothing here says "together": the memory system sees 32 addresses at once
+    //    and fetches each 32-byte sector among them once, four for B and one for A.
     float acc = 0.0f;
     for (int k = 0; k < K; ++k)
         acc += A[(size_t)row * K + k] * B[(size_t)k * N + col];
