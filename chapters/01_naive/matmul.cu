@@ -10,7 +10,6 @@
  *     A  M x K       |                  C[row][col] = alpha * sum over k of
  *     row --------> acc                     A[row][k] * B[k][col]
  *                 C  M x N                  + beta * C[row][col]
- *
  * Run it:  make chapter1 && ./chapter1
  */
 #include "matmul.h"
@@ -34,8 +33,7 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     const int row = tile_row * BM + threadIdx.x;
     const int col = tile_col * BN + threadIdx.y;
 
-    // Tiles on the right and bottom edges may stick out of C, and the threads there have
-    // no element to compute.
+    // Tiles on the edges may stick out of C; threads out there have nothing to do.
     if (row >= M || col >= N)
         return;
 
