@@ -1,0 +1,490 @@
+/*
+ * Chapter 11: beyond cuBLAS.
+ *
+ * What changes against chapter 10: everything that is not a multiply-add goes. The GPU's
+ * copy engine (TMA) brings whole tiles, started by one thread with one instruction;
+ * barriers in shared memory (mbarriers) say when a tile has come and when all have read it,
+ * so that no warp waits for another that it needs nothing from; and as many blocks as there
+ * are SMs stay for the whole product, each doing exactly as many k-blocks as any other.
+ *
+ *     132 blocks, 512 tiles:   3 whole tiles each, then 116 tiles are left for 132 blocks.
+ *     their k-blocks, end to end:  |  tile 396  |  tile 397  |  tile 398  | ...
+ *     cut into equal shares:       | block 0  | block 1  | block 2  | block 3 | ...
+ *
+ * A share may hold the end of one tile and the start of the next; whoever brings the last
+ * part of a tile adds up all its parts. Problems with too few tiles for this, or too little
+ * to do, go to small.cuh.
+ *
+ * Run it:  make chapter11 && ./chapter11        (needs a Hopper GPU, or none)
+ */
+#include "hopper.h"
+#include "matmul.h"
+#include "small.cuh"
+
+#include <stdlib.h>
+
+const int WARPS = 8;
+const int THREADS = 32 * WARPS;
+const int BK = 72;     // steps of k a stage. Thin stages cost: each ends in a wait.
+const int STAGES = 2;  // one to multiply, one to fill
+const int UNROLL = 12; // steps of k without a branch: more do not fit the instruction cache
+
+static_assert(BK % UNROLL == 0, "whole rounds make a stage");
+static_assert(BK % 4 == 0, "the copy engine writes multiples of 16 bytes");
+
+// What all blocks do together, and which part of it is mine.
+struct work {
+    int M, N, K;
+    float alpha, beta;
+    float *C;
+    int tiles_down, tiles_across; // tiles of C
+    int blocks_k;                 // k-blocks a tile: stretches of BK along K
+    int whole_tiles;              // tiles done by one block each; the rest are shared
+    int share, longer_shares;     // k-blocks a share; the first longer_shares do one more
+    float *parts;                 // two parts of tiles a block: sums of a thread side by side
+    int *arrived;                 // for each shared tile and warp: parts brought so far
+};
+
+// A stretch of k-blocks of one tile: [begin, end).
+struct segment {
+    int tile, begin, end;
+};
+
+// A block's way through its work. The copies go ahead of the arithmetic, so there are two.
+struct position {
+    struct segment segment;
+    int whole;       // my next whole tile
+    int shared, end; // my k-blocks in the row of shared ones: [shared, end)
+};
+
+// The first k-block of a block's share.
+static __device__ int first_of(const struct work *w, int block)
+{
+    return block * w->share + min(block, w->longer_shares);
+}
+
+// The block whose share holds k-block `at`: first_of backwards.
+static __device__ int owner_of(const struct work *w, int at)
+{
+    const int longer = w->longer_shares * (w->share + 1);
+    return at < longer ? at / (w->share + 1)
+                       : w->longer_shares + (at - longer) / w->share;
+}
+
+static __device__ struct position start_position(const struct work *w)
+{
+    const int block = blockIdx.x;
+    const struct position p = {
+        {0, 0, 0}, block, first_of(w, block), first_of(w, block + 1)};
+    return p;
+}
+
+// Steps to the block's next segment; false when there is none.
+static __device__ __forceinline__ bool next_segment(const struct work *w, struct position *p)
+{
+    if (p->whole < w->whole_tiles) {
+        p->segment.tile = p->whole;
+        p->segment.begin = 0;
+        p->segment.end = w->blocks_k;
+        p->whole += gridDim.x;
+        return true;
+    }
+    if (p->shared >= p->end)
+        return false;
+    const int tile = p->shared / w->blocks_k;
+    const int start = tile * w->blocks_k;
+    p->segment.tile = w->whole_tiles + tile;
+    p->segment.begin = p->shared - start;
+    p->segment.end = min(p->end - start, w->blocks_k);
+    p->shared = start + p->segment.end;
+    return true;
+}
+
+// Where a tile lies. Neighbours in number are neighbours in C, down and across: the blocks
+// that run together read the same rows of A and columns of B, and find them in the L2.
+static __device__ void place_tile(const struct work *w, int rows_together, int tile,
+                                  int *tile_row, int *tile_col)
+{
+    const int band = tile / (rows_together * w->tiles_across);
+    const int rows = min(rows_together, w->tiles_down - band * rows_together);
+    const int in_band = tile % (rows_together * w->tiles_across);
+    *tile_row = band * rows_together + in_band % rows;
+    *tile_col = in_band / rows;
+}
+
+// The stages in shared memory, as one who fills them or one who reads them goes round.
+struct stage {
+    int index;
+    unsigned parity; // of the round: barriers tell one round from the next by it
+};
+
+static __device__ void next_stage(struct stage *s)
+{
+    if (++s->index == STAGES) {
+        s->index = 0;
+        s->parity ^= 1;
+    }
+}
+
+// TM x TN results a thread; WARPS_DOWN of the warps lie below each other, the others beside.
+template <int TM, int TN, int WARPS_DOWN> struct tile {
+    static const int WM = 4 * TM, WN = 8 * TN; // a warp is 4 lanes down and 8 across
+    static const int BM = WM * WARPS_DOWN, BN = WN * (WARPS / WARPS_DOWN);
+    static const int A_FLOATS = BK * BM, B_FLOATS = BK * BN, FLOATS = A_FLOATS + B_FLOATS;
+    static const int SHARED_BYTES = STAGES * FLOATS * sizeof(float);
+    static const int ROWS_TOGETHER = 2048 / BM;
+    static_assert(WARPS % WARPS_DOWN == 0, "whole columns of warps");
+    static_assert(BM <= 256 && BN <= 256, "the copy engine moves boxes of at most 256");
+    static_assert(SHARED_BYTES <= 227 * 1024, "an SM has 227 KB of shared memory to give");
+};
+
+// How far the copies are: they run one k-block ahead of the arithmetic.
+struct filler {
+    struct position at;
+    struct stage stage;
+    int block_k, tile_row, tile_col; // the next k-block to copy
+};
+
+// Starts the copies of the next k-block into the stage that was read longest ago, as soon as
+// the last warp has left it. All threads keep count, one gives the orders.
+template <class T> static __device__ __forceinline__ void
+fill_stage(struct filler *f, const struct work *w, const CUtensorMap *A_map,
+           const CUtensorMap *B_map, float *tiles, uint64_t *full, uint64_t *empty)
+{
+    if (f->block_k == f->at.segment.end) {
+        if (!next_segment(w, &f->at))
+            return;
+        f->block_k = f->at.segment.begin;
+        place_tile(w, T::ROWS_TOGETHER, f->at.segment.tile, &f->tile_row, &f->tile_col);
+    }
+    if (threadIdx.x == 0) {
+        float *to = &tiles[f->stage.index * T::FLOATS];
+        uint64_t *come = &full[f->stage.index];
+        mbarrier_wait_parity(&empty[f->stage.index], f->stage.parity ^ 1);
+        mbarrier_arrive_expect_tx(come, T::FLOATS * sizeof(float));
+        cp_async_bulk_tensor_2d(to, A_map, f->tile_row * T::BM, f->block_k * BK, come);
+        cp_async_bulk_tensor_2d(to + T::A_FLOATS, B_map, f->tile_col * T::BN,
+                                f->block_k * BK, come);
+    }
+    ++f->block_k;
+    next_stage(&f->stage);
+}
+
+template <int TM, int TN, int WARPS_DOWN> __global__ void __launch_bounds__(THREADS, 1)
+matmul_kernel(const __grid_constant__ CUtensorMap A_map,
+              const __grid_constant__ CUtensorMap B_map, const __grid_constant__ struct work w)
+{
+    typedef tile<TM, TN, WARPS_DOWN> T;
+    // A_tile[k][m] and B_tile[k][n] of each stage: A comes transposed already.
+    extern __shared__ __align__(1024) float tiles[];
+    // full: the tiles of this stage have come. empty: all warps have read them.
+    __shared__ uint64_t full[STAGES], empty[STAGES];
+
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < STAGES; ++s) {
+            mbarrier_init(&full[s], 1);
+            mbarrier_init(&empty[s], WARPS);
+        }
+        fence_mbarrier_init();
+    }
+    __syncthreads();
+
+    // 1. Find my place in the tile: my warp's square, my lane's place in that (chapter 8).
+    const int warp = threadIdx.x / 32;
+    const int lane = threadIdx.x % 32;
+    const int lane_row = lane / 2 % 4;
+    const int lane_col = lane / 8 * 2 + lane % 2;
+    int thread_row = warp / (T::BN / T::WN) * T::WM + lane_row * 4;
+    int thread_col = warp % (T::BN / T::WN) * T::WN + lane_col * 4;
+
+    // 2. Start the first copies.
+    struct position use = start_position(&w);
+    struct stage stage = {0, 0};
+    struct filler filler = {use, stage, 0, 0, 0};
+    fill_stage<T>(&filler, &w, &A_map, &B_map, tiles, full, empty);
+
+    while (next_segment(&w, &use)) {
+        float acc[TM][TN];
+#pragma unroll
+        for (int m = 0; m < TM; ++m)
+#pragma unroll
+            for (int n = 0; n < TN; ++n)
+                acc[m][n] = 0.0f;
+
+        for (int block_k = use.segment.begin; block_k < use.segment.end; ++block_k) {
+            fill_stage<T>(&filler, &w, &A_map, &B_map, tiles, full, empty);
+
+            // 3. Compute, as soon as this k-block has come. The last may be thin.
+            mbarrier_wait_parity(&full[stage.index], stage.parity);
+            const float *A_tile = &tiles[stage.index * T::FLOATS] + thread_row;
+            const float *B_tile = &tiles[stage.index * T::FLOATS] + T::A_FLOATS + thread_col;
+            const int depth = min(BK, w.K - block_k * BK);
+#pragma unroll 1
+            for (int k0 = 0; k0 < depth; k0 += UNROLL) {
+#pragma unroll
+                for (int k = 0; k < UNROLL; ++k) {
+                    float a_frag[TM], b_frag[TN];
+                    load_fragment<TM>(a_frag, A_tile + k * T::BM, T::WM / (TM / 4));
+                    load_fragment<TN>(b_frag, B_tile + k * T::BN, T::WN / (TN / 4));
+                    // There and back again, as in chapter 8.
+#pragma unroll
+                    for (int m = 0; m < TM; ++m)
+#pragma unroll
+                        for (int i = 0; i < TN; ++i) {
+                            const int n = m % 2 ? i : TN - 1 - i;
+                            acc[m][n] += a_frag[m] * b_frag[n];
+                        }
+                }
+                A_tile += UNROLL * T::BM;
+                B_tile += UNROLL * T::BN;
+            }
+            __syncwarp();
+            if (lane == 0)
+                mbarrier_arrive(&empty[stage.index]);
+            next_stage(&stage);
+        }
+
+        // 4. Part of a tile: leave it for whoever brings the last part. That warp adds them
+        //    all in the order of k, so that the sum does not depend on who came when.
+        if (use.segment.end - use.segment.begin < w.blocks_k) {
+            const int tile_number = use.segment.tile - w.whole_tiles;
+            const int start = tile_number * w.blocks_k;
+            const int first = owner_of(&w, start);
+            const int last = owner_of(&w, start + w.blocks_k - 1);
+            const int PART = T::BM * T::BN;
+            // A block has two parts at most: the start of a tile, and the end or middle of
+            // another. The start of a tile is always its owner's second.
+            float *part = &w.parts[threadIdx.x];
+            float *mine = part + (2 * (size_t)blockIdx.x + (use.segment.begin == 0)) * PART;
+#pragma unroll
+            for (int m = 0; m < TM; ++m)
+#pragma unroll
+                for (int n = 0; n < TN; ++n)
+                    mine[(m * TN + n) * THREADS] = acc[m][n];
+            // Mine must be visible before I say so, and theirs after they have.
+            __threadfence();
+            __syncwarp();
+            int before = 0;
+            int *arrived = &w.arrived[tile_number * WARPS + warp];
+            if (lane == 0)
+                before = atomicAdd(arrived, 1);
+            before = __shfl_sync(0xffffffffu, before, 0);
+            if (before != last - first)
+                continue;
+            __threadfence();
+            if (lane == 0)
+                *arrived = 0; // ready for the next product
+#pragma unroll
+            for (int m0 = 0; m0 < TM; m0 += 4) {
+#pragma unroll
+                for (int m = m0; m < m0 + 4; ++m)
+#pragma unroll
+                    for (int n = 0; n < TN; ++n)
+                        acc[m][n] = 0.0f;
+                for (int block = first; block <= last; ++block) {
+                    const float *theirs = part + (2 * (size_t)block + (block == first)) * PART;
+#pragma unroll
+                    for (int m = m0; m < m0 + 4; ++m)
+#pragma unroll
+                        for (int n = 0; n < TN; ++n)
+                            acc[m][n] += __ldcg(&theirs[(m * TN + n) * THREADS]);
+                }
+            }
+        }
+
+        // 5. Store the results that lie inside C.
+        int tile_row, tile_col;
+        place_tile(&w, T::ROWS_TOGETHER, use.segment.tile, &tile_row, &tile_col);
+#pragma unroll
+        for (int m = 0; m < TM; ++m) {
+#pragma unroll
+            for (int n = 0; n < TN; n += 4) {
+                const int row = tile_row * T::BM + thread_row + m / 4 * (T::WM / (TM / 4)) + m % 4;
+                const int col = tile_col * T::BN + thread_col + n / 4 * (T::WN / (TN / 4));
+                if (row < w.M && col < w.N)
+                    store4(&w.C[(size_t)row * w.N + col], &acc[m][n], w.N - col,
+                           w.N % 4 == 0, w.alpha, w.beta);
+            }
+        }
+    }
+}
+
+/* ---- the host's side ---- */
+
+// Device memory that lasts from one product to the next, and is freed when the program ends.
+struct scratch {
+    void *memory;
+    size_t bytes;
+};
+enum { A_COPY, B_COPY, PARTS, ARRIVED, SCRATCHES };
+static struct scratch scratches[SCRATCHES];
+
+static void free_scratches(void)
+{
+    for (int i = 0; i < SCRATCHES; ++i)
+        cudaFree(scratches[i].memory); // too late to complain
+}
+
+// At least `bytes` of device memory, zeros at first.
+static float *scratch(int which, size_t bytes)
+{
+    static bool registered;
+    if (!registered)
+        atexit(free_scratches);
+    registered = true;
+    struct scratch *s = &scratches[which];
+    if (s->bytes < bytes) {
+        CUDA_CHECK(cudaFree(s->memory));
+        s->bytes = 0;
+        CUDA_CHECK(cudaMalloc(&s->memory, bytes));
+        CUDA_CHECK(cudaMemset(s->memory, 0, bytes));
+        s->bytes = bytes;
+    }
+    return (float *)s->memory;
+}
+
+// Writes the transpose of a rows x cols matrix, rows of `stride` floats: the copy engine
+// moves rows of A as they lie, and the threads want its columns. It costs a pass over A,
+// 2 * M * K * 4 bytes at the speed of memory; the product is longer by a factor of N.
+static __global__ void transpose(int rows, int cols, const float *from, float *to, int stride)
+{
+    __shared__ float tile[64][65]; // padded: rows are written, columns are read
+    const int x = threadIdx.x % 64;
+    const int y = threadIdx.x / 64;
+    const int col = blockIdx.x * 64;
+    for (int row = blockIdx.y * 64; row < rows; row += gridDim.y * 64) {
+#pragma unroll
+        for (int i = y; i < 64; i += 4)
+            if (row + i < rows && col + x < cols)
+                tile[i][x] = from[(size_t)(row + i) * cols + col + x];
+        __syncthreads();
+#pragma unroll
+        for (int i = y; i < 64; i += 4)
+            if (col + i < cols && row + x < rows)
+                to[(size_t)(col + i) * stride + row + x] = tile[x][i];
+        __syncthreads();
+    }
+}
+
+static int round_up_to_4(int n)
+{
+    return (n + 3) / 4 * 4;
+}
+
+// A's transpose as the copy engine can read it: K rows whose length is a multiple of 16 bytes.
+static const float *transposed_A(int M, int K, const float *A)
+{
+    const int stride = round_up_to_4(M);
+    float *copy = scratch(A_COPY, (size_t)K * stride * sizeof(float));
+    const int down = (M - 1) / 64 + 1;
+    const dim3 blocks((K - 1) / 64 + 1, down < 65535 ? down : 65535);
+    transpose<<<blocks, 256>>>(M, K, A, copy, stride);
+    return copy;
+}
+
+// B itself if the copy engine can read it, else a copy with longer rows.
+static const float *readable_B(int K, int N, const float *B)
+{
+    if (N % 4 == 0 && (size_t)B % 16 == 0)
+        return B;
+    const size_t row = N * sizeof(float), stride = round_up_to_4(N) * sizeof(float);
+    float *copy = scratch(B_COPY, K * stride);
+    CUDA_CHECK(cudaMemcpy2DAsync(copy, stride, B, row, row, K, cudaMemcpyDeviceToDevice));
+    return copy;
+}
+
+// Deals the tiles to `blocks` blocks: whole tiles as long as all get the same number, and
+// then what is left in equal shares. Where sharing gains less than a tenth of the last wave
+// of tiles, or the k-blocks of what is left are more than an int can count, it is not done.
+static void deal(struct work *w, int blocks)
+{
+    const long long tiles = (long long)w->tiles_down * w->tiles_across;
+    long long left = tiles % blocks;
+    if (left * 10 >= blocks * 9LL || left * w->blocks_k > 0x7fffffff)
+        left = 0;
+    w->whole_tiles = (int)(tiles - left);
+    w->share = (int)(left * w->blocks_k / blocks);
+    w->longer_shares = (int)(left * w->blocks_k % blocks);
+}
+
+// The small kernel: split-K into as many parts as there is room for blocks, of at least 32
+// steps each.
+template <class T> static void launch_small(int sms, int M, int N, int K, float alpha,
+                                            const float *A, const float *B, float beta,
+                                            float *C)
+{
+    const unsigned tiles = ((M - 1) / T::BM + 1u) * ((N - 1) / T::BN + 1u);
+    unsigned parts = sms * T::BLOCKS / tiles, most = (K - 1) / 32 + 1;
+    parts = parts < 1 ? 1 : parts < most ? parts : most;
+    const int k_share = ((K - 1) / parts / T::BK + 1) * T::BK;
+    parts = (K - 1) / k_share + 1;
+
+    const bool aligned = N % 4 == 0 && (size_t)B % 16 == 0 && (size_t)C % 16 == 0;
+    const size_t size = (size_t)M * N;
+    float *sum = parts > 1 ? scratch(PARTS, parts * size * sizeof(float)) : C;
+    const float a = parts > 1 ? 1.0f : alpha, b = parts > 1 ? 0.0f : beta;
+    auto kernel = aligned ? small_kernel<T, 4> : small_kernel<T, 1>;
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    T::SHARED_BYTES));
+    kernel<<<dim3(tiles, parts), T::THREADS, T::SHARED_BYTES>>>(M, N, K, k_share, a, A, B, b,
+                                                                sum);
+    if (parts == 1)
+        return;
+    const unsigned blocks = (unsigned)((size / (aligned ? 4 : 1) - 1) / 128 + 1);
+    if (aligned)
+        add_parts<4><<<blocks, 128>>>(size, parts, alpha, sum, beta, C);
+    else
+        add_parts<1><<<blocks, 128>>>(size, parts, alpha, sum, beta, C);
+}
+
+template <int TM, int TN, int WARPS_DOWN>
+static void launch(int sms, struct work w, const float *A, const float *B)
+{
+    typedef tile<TM, TN, WARPS_DOWN> T;
+    const CUtensorMap A_map = tensor_map_2d(transposed_A(w.M, w.K, A), w.K, w.M,
+                                            round_up_to_4(w.M), BK, T::BM);
+    const CUtensorMap B_map = tensor_map_2d(readable_B(w.K, w.N, B), w.K, w.N,
+                                            round_up_to_4(w.N), BK, T::BN);
+    w.tiles_down = (w.M - 1) / T::BM + 1;
+    w.tiles_across = (w.N - 1) / T::BN + 1;
+    w.blocks_k = (w.K - 1) / BK + 1;
+    const long long pieces = (long long)w.tiles_down * w.tiles_across * w.blocks_k;
+    const int blocks = pieces < sms ? (int)pieces : sms;
+    deal(&w, blocks);
+    w.parts = scratch(PARTS, 2 * (size_t)sms * T::BM * T::BN * sizeof(float));
+    w.arrived = (int *)scratch(ARRIVED, (size_t)sms * WARPS * sizeof(int));
+    CUDA_CHECK(cudaFuncSetAttribute(matmul_kernel<TM, TN, WARPS_DOWN>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    T::SHARED_BYTES));
+    matmul_kernel<TM, TN, WARPS_DOWN><<<blocks, THREADS, T::SHARED_BYTES>>>(A_map, B_map, w);
+}
+
+// C = alpha * A * B + beta * C on device pointers, row-major and packed; M, N, K >= 1.
+static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
+                   float beta, float *C)
+{
+    static int sms;
+    if (!sms)
+        CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
+    // Which kernel: measured on an H200, see the README.
+    const double products = (double)M * N * K;
+    const long long wide_tiles = ((M - 1) / 128 + 1LL) * ((N - 1) / 256 + 1LL);
+    const struct work w = {M, N, K, alpha, beta, C};
+    if (products <= 1.6e8 || (M < 64 && N < 64))
+        launch_small<small_tile<32, 64, 4, 4, 8, 1>>(sms, M, N, K, alpha, A, B, beta, C);
+    else if (M <= 64)
+        launch<8, 8, 2>(sms, w, A, B);
+    else if (N <= 128)
+        launch_small<small_tile<128, 128, 16, 8, 3, 2>>(sms, M, N, K, alpha, A, B, beta, C);
+    else if (wide_tiles <= sms / 4 || (wide_tiles <= sms && wide_tiles * 10 >= sms * 9LL))
+        launch_small<small_tile<128, 256, 16, 8, 4, 1>>(sms, M, N, K, alpha, A, B, beta, C);
+    else
+        launch<16, 8, 4>(sms, w, A, B);
+}
+
+int main(int argc, char **argv)
+{
+    struct chapter chapter = {11, "beyond cuBLAS: nothing but multiply-adds", matmul};
+    chapter.min_capability = 90;
+    return chapter_main(argc, argv, &chapter);
+}
