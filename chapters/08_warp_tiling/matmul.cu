@@ -134,7 +134,7 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
                         *(const float4 *)&B_tile[k][thread_col + n / 4 * COL_STEP];
                 for (int m = 0; m < TM; ++m)
                     for (int i = 0; i < TN; ++i) {
-                        const int n = m % 2 ? TN - 1 - i : i;
+                        const int n = m % 2 ? i : TN - 1 - i;
                         acc[m][n] += a_frag[m] * b_frag[n];
                     }
             }

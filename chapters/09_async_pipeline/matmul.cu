@@ -196,7 +196,7 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
             start_copies<WIDTH>(k, &from, &A_tile[next], &B_tile[next], N, K);
             for (int m = 0; m < TM; ++m)
                 for (int i = 0; i < TN; ++i) {
-                    const int n = m % 2 ? TN - 1 - i : i;
+                    const int n = m % 2 ? i : TN - 1 - i;
                     acc[m][n] += a_frag[k % 2][m] * b_frag[k % 2][n];
                 }
         }
