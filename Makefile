@@ -59,7 +59,7 @@ $(BUILD):
 	@mkdir -p $@
 
 define chapter_rules
-$(BUILD)/chapter$(call number_of,$(1)): $(1) $(COMMON) | $(BUILD)
+$(BUILD)/chapter$(call number_of,$(1)): $(wildcard $(dir $(1))*.cu*) $(wildcard common/*.h) $(COMMON) | $(BUILD)
 	$$(Q)$$(NVCC) $$(FLAGS) -Icommon $(1) $$(COMMON) -o $$@ -lcublas
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter_rules,$(c))))

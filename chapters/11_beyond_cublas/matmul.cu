@@ -354,14 +354,14 @@ static __global__ void transpose(int rows, int cols, const float *from, float *t
     const int col = blockIdx.x * 64;
     for (int row = blockIdx.y * 64; row < rows; row += gridDim.y * 64) {
 #pragma unroll
-        for (int i = y; i < 64; i += 4)
-            if (row + i < rows && col + x < cols)
-                tile[i][x] = from[(size_t)(row + i) * cols + col + x];
+        for (int i = 0; i < 64; i += 4)
+            if (row + y + i < rows && col + x < cols)
+                tile[y + i][x] = from[(size_t)(row + y + i) * cols + col + x];
         __syncthreads();
 #pragma unroll
-        for (int i = y; i < 64; i += 4)
-            if (col + i < cols && row + x < rows)
-                to[(size_t)(col + i) * stride + row + x] = tile[x][i];
+        for (int i = 0; i < 64; i += 4)
+            if (col + y + i < cols && row + x < rows)
+                to[(size_t)(col + y + i) * stride + row + x] = tile[x][y + i];
         __syncthreads();
     }
 }

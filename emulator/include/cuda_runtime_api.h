@@ -135,6 +135,9 @@ extern "C" {
 cudaError_t cudaEventCreate(cudaEvent_t *event);
 
 /* Kernels */
+cudaError_t cudaGetDriverEntryPointByVersion(
+    const char *symbol, void **function, unsigned version, unsigned long long flags,
+    enum cudaDriverEntryPointQueryResult *found);
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr,
                                  int value);
 cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config);

@@ -258,4 +258,15 @@ struct cudaDeviceProp {
     int kernelExecTimeoutEnabled;
 };
 
+/* The driver's functions, by name. The misspelling is CUDA's own. */
+enum cudaDriverEntryPointQueryResult {
+    cudaDriverEntryPointSuccess = 0,
+    cudaDriverEntryPointSymbolNotFound = 1,
+    cudaDriverEntryPointVersionNotSufficent = 2
+};
+#ifndef __cplusplus
+typedef enum cudaDriverEntryPointQueryResult cudaDriverEntryPointQueryResult;
+#endif
+#define cudaEnableDefault 0x0
+
 #endif

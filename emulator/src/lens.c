@@ -316,7 +316,38 @@ static void count(uint32_t group, unsigned warp)
     keep_example(s, address, group, warp, cost);
 }
 
-void emu_lens_merge(unsigned warp, unsigned can_continue)
+/* The logs of a warp that had to stop while a lane of it was missing. */
+struct kept_logs {
+    unsigned begin[LANES], end[LANES];
+    struct event logs[LANES][LOG_EVENTS + 5];
+};
+static struct kept_logs *kept[32];
+static unsigned logging_warp;
+
+void emu_lens_warp_begins(unsigned warp)
+{
+    if (warp == logging_warp) return;
+    bool left = false;
+    for (unsigned lane = 0; lane < LANES; lane++) left |= begin[lane] != end[lane];
+    if (left) {
+        struct kept_logs *k = kept[logging_warp] = malloc(sizeof *k);
+        memcpy(k->begin, begin, sizeof begin);
+        memcpy(k->end, end, sizeof end);
+        memcpy(k->logs, logs, sizeof logs);
+    }
+    memset(begin, 0, sizeof begin);
+    memset(end, 0, sizeof end);
+    logging_warp = warp;
+    struct kept_logs *k = kept[warp];
+    if (!k) return;
+    memcpy(begin, k->begin, sizeof begin);
+    memcpy(end, k->end, sizeof end);
+    memcpy(logs, k->logs, sizeof logs);
+    free(k);
+    kept[warp] = NULL;
+}
+
+void emu_lens_merge(unsigned warp, unsigned may_come)
 {
     for (;;) {
         uint32_t present = 0, group = 0;
@@ -324,7 +355,7 @@ void emu_lens_merge(unsigned warp, unsigned can_continue)
         for (unsigned lane = 0; lane < LANES; lane++) {
             if (begin[lane] == end[lane]) {
                 begin[lane] = end[lane] = 0;
-                if (can_continue >> lane & 1) return; /* its next event may belong before all others */
+                if (may_come >> lane & 1) return; /* its next event may belong before all others */
                 continue;
             }
             const struct event *e = &logs[lane][begin[lane]];
@@ -345,6 +376,19 @@ void emu_lens_merge(unsigned warp, unsigned can_continue)
         count(group, warp);
         for (; group; group &= group - 1) begin[__builtin_ctz(group)]++;
     }
+}
+
+void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void *pc)
+{
+    const struct event e = {.pc = (uint32_t)(uintptr_t)pc, .kind = BULK_COPY, .bytes = 4};
+    struct lens_site *s = site_of(&e);
+    const uint64_t address = (uint64_t)(uintptr_t)global;
+    s->requests += first;
+    s->lanes += bytes / 4;
+    s->unique_bytes += bytes;
+    s->sectors += (address + bytes - 1) / 32 - address / 32 + 1;
+    if (footprints_complete)
+        for (size_t i = 0; i < bytes; i += 4) footprint_touch(address + i, 4, false);
 }
 
 /* ---- launches and blocks ---- */
@@ -389,6 +433,7 @@ void emu_lens_block_begins(void)
     events_in_block = 0;
     memset(begin, 0, sizeof begin);
     memset(end, 0, sizeof end);
+    logging_warp = 0;
 }
 
 void emu_lens_block_ended(void)

@@ -8,6 +8,7 @@ enum lens_class {
     GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, SHARED_LOAD, SHARED_STORE, SHARED_ATOMIC,
     ASYNC_READ,  /* cp.async: its read of global memory, */
     ASYNC_WRITE, /* and its write to shared memory */
+    BULK_COPY,   /* the copy engine's reads: a request is a copy, a lane 4 bytes */
     CONSTANT_LOAD, BASIC_BLOCK, LENS_CLASSES
 };
 

@@ -10,7 +10,7 @@
 
 static const char *const class_names[LENS_CLASSES] = {
     "global load", "global store", "global atomic", "shared load", "shared store", "shared atomic",
-    "async copy, read", "async copy, write", "constant load", "basic block"};
+    "async copy, read", "async copy, write", "bulk copy", "constant load", "basic block"};
 
 static bool touches_banks(enum lens_class kind)
 {
@@ -96,6 +96,11 @@ static uint64_t requested_bytes(const struct lens_kernel *k, enum lens_class kin
     for (const struct lens_site *s = k->sites; s; s = s->next)
         if (s->kind == kind) bytes += s->lanes * s->bytes;
     return bytes;
+}
+
+static uint64_t loads_requested(const struct lens_kernel *k)
+{
+    return requested_bytes(k, GLOBAL_LOAD) + requested_bytes(k, ASYNC_READ) + requested_bytes(k, BULK_COPY);
 }
 
 /* ---- floating-point operations ----
@@ -263,7 +268,10 @@ static void verdict(const struct row *row, char *out, size_t size)
     }
     const double sectors = ratio(s->sectors, s->requests), used = ratio(s->unique_bytes, s->sectors);
     const double values = ratio(s->unique_bytes, s->requests) / s->bytes;
-    if (s->kind == CONSTANT_LOAD) {
+    if (s->kind == BULK_COPY) {
+        snprintf(out, size, "the copy engine moves %s bytes at once: no lane asks, no register waits",
+                 number(ratio(s->unique_bytes, s->requests)));
+    } else if (s->kind == CONSTANT_LOAD) {
         snprintf(out, size, values == 1.0 ? "one value for all lanes: what constant memory is good at"
                                           : "lanes want %.3g different values: constant memory serves them in turn", values);
     } else if (values == 1.0 && lanes > 1.0) {
@@ -300,8 +308,12 @@ static void print_row(const struct row *row, double per, bool worst)
     const struct lens_site *s = &row->sum;
     char text[200];
     verdict(row, text, sizeof text);
-    say("        %-17s %2u B x %-4.3g %14s requests", class_names[s->kind], s->bytes, ratio(s->lanes, s->requests),
-        number(s->requests / per));
+    if (s->kind == BULK_COPY)
+        say("        %-17s %9s B %14s copies  ", class_names[s->kind], number(ratio(s->unique_bytes, s->requests)),
+            number(s->requests / per));
+    else
+        say("        %-17s %2u B x %-4.3g %14s requests", class_names[s->kind], s->bytes, ratio(s->lanes, s->requests),
+            number(s->requests / per));
     if (touches_banks(s->kind))
         say("  %6s wavefronts each%s\n", number(ratio(s->wavefronts, s->requests)), worst ? "  <- worst" : "");
     else
@@ -349,14 +361,14 @@ static void print_summary(const struct lens_kernel *k, double per)
 {
     say("  in all\n");
     for (int kind = 0; kind < BASIC_BLOCK; kind++) print_total(k, kind, per);
-    const double loaded = (double)requested_bytes(k, GLOBAL_LOAD) + (double)requested_bytes(k, ASYNC_READ);
+    const double loaded = (double)loads_requested(k);
     uint64_t flop;
     const bool flop_known = flop_count(k, &flop);
     if (k->stored_elements) {
         const struct lens_site global = total_of(k, GLOBAL_LOAD), async = total_of(k, ASYNC_READ),
-                               shared = total_of(k, SHARED_LOAD);
+                               bulk = total_of(k, BULK_COPY), shared = total_of(k, SHARED_LOAD);
         say("    for each of %s results:", number(k->stored_elements / per));
-        say(" %s loads from global memory", number((double)(global.lanes + async.lanes) / (double)k->stored_elements));
+        say(" %s loads from global memory", number((double)(global.lanes + async.lanes + bulk.lanes) / (double)k->stored_elements));
         say(", %s from shared memory\n", number((double)shared.lanes / (double)k->stored_elements));
     }
     if (flop_known && flop && loaded > 0) {
@@ -433,7 +445,7 @@ static void json_kernel(const struct lens_kernel *k)
         (unsigned long long)k->blocks, (unsigned long long)k->blocks_seen);
     if (flop_count(k, &flop)) say(", \"flop\": %llu", (unsigned long long)flop);
     say(", \"requested_load_bytes\": %llu, \"loaded_bytes\": %llu, \"stored_bytes\": %llu, \"results\": %llu",
-        (unsigned long long)(requested_bytes(k, GLOBAL_LOAD) + requested_bytes(k, ASYNC_READ)),
+        (unsigned long long)loads_requested(k),
         (unsigned long long)k->loaded_bytes, (unsigned long long)k->stored_bytes, (unsigned long long)k->stored_elements);
     struct emu_occupancy o = emu_occupancy(threads, registers ? registers : 16, k->shared);
     say(", \"shared_bytes\": %zu, \"occupancy\": {\"registers\": ", k->shared);
