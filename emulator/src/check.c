@@ -619,6 +619,11 @@ void emu_check_block_begins(unsigned warps)
     clocks_in_use = false;
 }
 
+uint32_t emu_check_interval(void)
+{
+    return interval;
+}
+
 void emu_check_barrier_passed(void)
 {
     interval++;

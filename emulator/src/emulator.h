@@ -110,6 +110,7 @@ void emu_check_bulk_arrival(void *shared, size_t bytes);
 void emu_check_global_read(const void *p, size_t bytes, const void *pc);
 void emu_check_shared_write(void *p, size_t bytes, const void *pc);
 void emu_check_shared_atomic(const void *p, size_t bytes, const void *pc);
+uint32_t emu_check_interval(void); /* the number of the stretch between two barriers of the whole block */
 /* A vector clock: for each thread of the block, up to which of its accesses something is ordered behind them. */
 typedef uint16_t emu_clock_of_block[1024];
 /* What the running thread did and has seen so far is ordered before whoever acquires the clock. */

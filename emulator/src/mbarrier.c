@@ -34,7 +34,8 @@ struct bulk_copy { /* one copy on its way */
 
 struct mbarrier {
     uint64_t *address;
-    const void *init_pc;
+    unsigned init_warp;                /* who initialised it, and in which interval: others need a barrier behind that */
+    uint32_t init_interval;
     unsigned phase;                    /* the one that is going on; only its parity can be asked for */
     unsigned expected, pending;        /* arrivals a phase, and those still missing */
     int64_t bytes_missing;             /* announced and not yet come; less than 0 if the copies were quicker */
@@ -57,6 +58,9 @@ static struct mbarrier *find_ready(const uint64_t *address, const void *pc, cons
     emu_check_shared_atomic(address, sizeof *address, pc);
     struct mbarrier *b = find(address);
     if (!b) emu_fault(pc, "%s on an mbarrier that was never initialised (mbarrier.init)", what);
+    if (emu_checking && b->init_interval == emu_check_interval() && b->init_warp != emu_current->warp)
+        emu_fault(pc, "%s on an mbarrier that another warp initialises, and nothing between orders the two (a missing "
+                      "__syncthreads()?)", what);
     return b;
 }
 
@@ -108,7 +112,8 @@ void emu_mbarrier_init(uint64_t *address, unsigned arrivals, const void *pc)
         if (barrier_count == MAX_BARRIERS) emu_fault(pc, "more than %d mbarriers in a block", MAX_BARRIERS);
         b = &barriers[barrier_count++];
     }
-    *b = (struct mbarrier){.address = address, .init_pc = pc, .expected = arrivals, .pending = arrivals};
+    *b = (struct mbarrier){.address = address, .init_warp = emu_current->warp,
+                           .init_interval = emu_check_interval(), .expected = arrivals, .pending = arrivals};
     b->last = &b->copies;
 }
 
