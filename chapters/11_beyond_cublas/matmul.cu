@@ -50,7 +50,8 @@ struct segment {
     int tile, begin, end;
 };
 
-// A block's way through its work. The copies go ahead of the arithmetic, so there are two.
+// A block's way through its work. The copies go ahead of the arithmetic, so there are
+// two.
 struct position {
     struct segment segment;
     int whole;       // my next whole tile
@@ -100,8 +101,9 @@ static __device__ __forceinline__ bool next_segment(const struct work *w, struct
     return true;
 }
 
-// Where a tile lies. Neighbours in number are neighbours in C, down and across: the blocks
-// that run together read the same rows of A and columns of B, and find them in the L2.
+// Where a tile lies. Neighbours in number are neighbours in C, down and across: the
+// blocks that run together read the same rows of A and columns of B, and find them in the
+// L2.
 static __device__ void place_tile(const struct work *w, int rows_together, int tile,
                                   int *tile_row, int *tile_col)
 {
@@ -126,7 +128,8 @@ static __device__ void next_stage(struct stage *s)
     }
 }
 
-// TM x TN results a thread; WARPS_DOWN of the warps lie below each other, the others beside.
+// TM x TN results a thread; WARPS_DOWN of the warps lie below each other, the others
+// beside.
 template <int TM, int TN, int WARPS_DOWN> struct tile {
     static const int WM = 4 * TM, WN = 8 * TN; // a warp is 4 lanes down and 8 across
     static const int BM = WM * WARPS_DOWN, BN = WN * (WARPS / WARPS_DOWN);
@@ -145,8 +148,8 @@ struct filler {
     int block_k, tile_row, tile_col; // the next k-block to copy
 };
 
-// Starts the copies of the next k-block into the stage that was read longest ago, as soon as
-// the last warp has left it. All threads keep count, one gives the orders.
+// Starts the copies of the next k-block into the stage that was read longest ago, as soon
+// as the last warp has left it. All threads keep count, one gives the orders.
 template <class T> static __device__ __forceinline__ void
 fill_stage(struct filler *f, const struct work *w, const CUtensorMap *A_map,
            const CUtensorMap *B_map, float *tiles, uint64_t *full, uint64_t *empty)
@@ -189,7 +192,8 @@ matmul_kernel(const __grid_constant__ CUtensorMap A_map,
     }
     __syncthreads();
 
-    // 1. Find my place in the tile: my warp's square, my lane's place in that (chapter 8).
+    // 1. Find my place in the tile: my warp's square, my lane's place in that (chapter
+    //    8).
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int lane_row = lane / 2 % 4;
@@ -244,16 +248,17 @@ matmul_kernel(const __grid_constant__ CUtensorMap A_map,
             next_stage(&stage);
         }
 
-        // 4. Part of a tile: leave it for whoever brings the last part. That warp adds them
-        //    all in the order of k, so that the sum does not depend on who came when.
+        // 4. Part of a tile: leave it for whoever brings the last part. That warp adds
+        //    them all in the order of k, so that the sum does not depend on who came
+        //    when.
         if (use.segment.end - use.segment.begin < w.blocks_k) {
             const int tile_number = use.segment.tile - w.whole_tiles;
             const int start = tile_number * w.blocks_k;
             const int first = owner_of(&w, start);
             const int last = owner_of(&w, start + w.blocks_k - 1);
             const int PART = T::BM * T::BN;
-            // A block has two parts at most: the start of a tile, and the end or middle of
-            // another. The start of a tile is always its owner's second.
+            // A block has two parts at most: the start of a tile, and the end or middle
+            // of another. The start of a tile is always its owner's second.
             float *part = &w.parts[threadIdx.x];
             float *mine = part + (2 * (size_t)blockIdx.x + (use.segment.begin == 0)) * PART;
 #pragma unroll
@@ -311,7 +316,8 @@ matmul_kernel(const __grid_constant__ CUtensorMap A_map,
 
 /* ---- the host's side ---- */
 
-// Device memory that lasts from one product to the next, and is freed when the program ends.
+// Device memory that lasts from one product to the next, and is freed when the program
+// ends.
 struct scratch {
     void *memory;
     size_t bytes;
@@ -371,7 +377,8 @@ static int round_up_to_4(int n)
     return (n + 3) / 4 * 4;
 }
 
-// A's transpose as the copy engine can read it: K rows whose length is a multiple of 16 bytes.
+// A's transpose as the copy engine can read it: K rows whose length is a multiple of 16
+// bytes.
 static const float *transposed_A(int M, int K, const float *A)
 {
     const int stride = round_up_to_4(M);
@@ -394,8 +401,9 @@ static const float *readable_B(int K, int N, const float *B)
 }
 
 // Deals the tiles to `blocks` blocks: whole tiles as long as all get the same number, and
-// then what is left in equal shares. Where sharing gains less than a tenth of the last wave
-// of tiles, or the k-blocks of what is left are more than an int can count, it is not done.
+// then what is left in equal shares. Where sharing gains less than a tenth of the last
+// wave of tiles, or the k-blocks of what is left are more than an int can count, it is
+// not done.
 static void deal(struct work *w, int blocks)
 {
     const long long tiles = (long long)w->tiles_down * w->tiles_across;
@@ -407,8 +415,8 @@ static void deal(struct work *w, int blocks)
     w->longer_shares = (int)(left * w->blocks_k % blocks);
 }
 
-// The small kernel: split-K into as many parts as there is room for blocks, of at least 32
-// steps each.
+// The small kernel: split-K into as many parts as there is room for blocks, of at least
+// 32 steps each.
 template <class T> static void launch_small(int sms, int M, int N, int K, float alpha,
                                             const float *A, const float *B, float beta,
                                             float *C)

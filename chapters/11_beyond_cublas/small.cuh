@@ -11,7 +11,8 @@
 
 #include <cuda_pipeline.h>
 
-// A tile of C and how it is dealt: TM x TN results a thread, a warp 4 lanes down, 8 across.
+// A tile of C and how it is dealt: TM x TN results a thread, a warp 4 lanes down, 8
+// across.
 template <int BM_, int BN_, int TM_, int TN_, int STAGES_, int BLOCKS_> struct small_tile {
     static const int BM = BM_, BN = BN_, TM = TM_, TN = TN_, STAGES = STAGES_;
     static const int BLOCKS = BLOCKS_; // that an SM should hold at once
@@ -28,8 +29,9 @@ template <int BM_, int BN_, int TM_, int TN_, int STAGES_, int BLOCKS_> struct s
     static_assert(STAGES >= 3, "one in use, one that must have come, one to copy into");
 };
 
-// Stores four neighbours of a row of C from `c` on, of which `left` lie inside the matrix.
-// beta == 0 must not read C. `aligned`: all four are inside and c is a multiple of 16 bytes.
+// Stores four neighbours of a row of C from `c` on, of which `left` lie inside the
+// matrix. beta == 0 must not read C. `aligned`: all four are inside and c is a multiple
+// of 16 bytes.
 static __device__ __forceinline__ void store4(float *c, const float *sum, int left,
                                               bool aligned, float alpha, float beta)
 {
@@ -94,8 +96,9 @@ start_copies(int step, small_source<T> *from, float *stage, int N, int k_end)
     }
 }
 
-// Block (x, y) multiplies tile x over part y of K: k_share steps, the last part maybe fewer.
-// Part y goes to the y-th M x N matrix from C on. WIDTH floats of B and C move at once.
+// Block (x, y) multiplies tile x over part y of K: k_share steps, the last part maybe
+// fewer. Part y goes to the y-th M x N matrix from C on. WIDTH floats of B and C move at
+// once.
 template <class T, int WIDTH> __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
 small_kernel(int M, int N, int K, int k_share, float alpha, const float *A, const float *B,
              float beta, float *C)
@@ -134,8 +137,8 @@ small_kernel(int M, int N, int K, int k_share, float alpha, const float *A, cons
     __pipeline_wait_prior(T::STAGES - 2);
     __syncthreads();
 
-    // 3. Multiply the tile in use, step by step, reading one step ahead and starting a few
-    //    copies in each.
+    // 3. Multiply the tile in use, step by step, reading one step ahead and starting a
+    //    few copies in each.
     float acc[T::TM][T::TN];
 #pragma unroll
     for (int m = 0; m < T::TM; ++m)
@@ -189,7 +192,8 @@ small_kernel(int M, int N, int K, int k_share, float alpha, const float *A, cons
     }
 }
 
-// C = alpha * (the sum of `count` parts of `size` floats) + beta * C. WIDTH floats a thread.
+// C = alpha * (the sum of `count` parts of `size` floats) + beta * C. WIDTH floats a
+// thread.
 template <int WIDTH> static __global__ void
 add_parts(size_t size, int count, float alpha, const float *parts, float beta, float *C)
 {

@@ -55,12 +55,12 @@ static struct mbarrier *find(const uint64_t *address)
 
 static struct mbarrier *find_ready(const uint64_t *address, const void *pc, const char *what)
 {
-    emu_check_shared_atomic(address, sizeof *address, pc);
     struct mbarrier *b = find(address);
     if (!b) emu_fault(pc, "%s on an mbarrier that was never initialised (mbarrier.init)", what);
     if (emu_checking && b->init_interval == emu_check_interval() && b->init_warp != emu_current->warp)
         emu_fault(pc, "%s on an mbarrier that another warp initialises, and nothing between orders the two (a missing "
                       "__syncthreads()?)", what);
+    emu_check_shared_atomic(address, sizeof *address, pc);
     return b;
 }
 
@@ -149,8 +149,10 @@ static void never_over(void *waiting)
     const struct wait *w = waiting;
     const struct mbarrier *b = w->barrier;
     emu_fault(w->pc, "the mbarrier never completes: this thread waits for a phase of parity %u, of which %u of %u "
-                     "arrivals and %lld announced bytes are missing, and no other thread can go on",
-              w->parity, b->pending, b->expected, (long long)b->bytes_missing);
+                     "arrivals and %lld announced bytes are missing, and no other thread can go on%s",
+              w->parity, b->pending, b->expected, (long long)b->bytes_missing,
+              b->phase > 1 ? " (phases before it are over: was this thread left behind, by one that did not wait for it "
+                             "before it filled the stage again?)" : "");
 }
 
 void emu_mbarrier_wait(uint64_t *address, unsigned parity, const void *pc)
