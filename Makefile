@@ -58,11 +58,26 @@ $(BUILD)/%.o: common/%.c common/common.h common/matmul.h $(TOOLS) | $(BUILD)
 $(BUILD):
 	@mkdir -p $@
 
+# What else lies in a chapter's folder belongs to its program.
+parts_of = $(patsubst chapters/%.c,$(BUILD)/%.o,$(wildcard $(dir $(1))*.c))
+
+$(BUILD)/%.o: chapters/%.c common/common.h common/matmul.h $(TOOLS)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(filter-out -std=c++17,$(FLAGS)) -Icommon -c $< -o $@
+
 define chapter_rules
-$(BUILD)/chapter$(call number_of,$(1)): $(1) $(COMMON) | $(BUILD)
-	$$(Q)$$(NVCC) $$(FLAGS) -Icommon $(1) $$(COMMON) -o $$@ -lcublas
+$(BUILD)/chapter$(call number_of,$(1)): $(1) $(call parts_of,$(1)) $(COMMON) \
+    $(wildcard $(dir $(1))*.h $(dir $(1))*.txt) | $(BUILD)
+	$$(Q)$$(NVCC) $$(FLAGS) -Icommon $(1) $(call parts_of,$(1)) $$(COMMON) -o $$@ -lcublas -ldl
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter_rules,$(c))))
+
+# ---- chapter 10's candidates: ./chapter10 --tune asks for them by name ----
+TUNED := chapters/10_autotuning
+CANDIDATES := build/tune/$(if $(filter 1,$(EMULATOR)),emulator,$(ARCH))
+$(CANDIDATES)/%.verdict: $(TUNED)/matmul.cu $(TUNED)/candidate.sh $(BUILD)/10_autotuning/tune.o $(COMMON)
+	@NVCC='$(NVCC)' FLAGS='$(FLAGS) -Icommon' OBJECTS='$(BUILD)/10_autotuning/tune.o $(COMMON)' \
+	    LIBRARIES='-lcublas -ldl' sh $(TUNED)/candidate.sh $* $(@:.verdict=)
 
 # ---- what the compiler and NVIDIA's tools see ----
 need = @command -v $(1) >/dev/null || { echo "$(1) is not here: $(2)"; exit 3; }

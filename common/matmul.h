@@ -39,6 +39,7 @@ struct chapter {
     int min_capability;     /* 90 for Hopper's instructions; 0 for any GPU */
     /* Fills in at most `room` figures and returns how many; NULL if there are none. */
     int (*measure_more)(struct figure *figures, int room);
+    const char *more_help;  /* lines for --help about options of the chapter's own, or NULL */
 };
 
 /* The whole program: reads the options, makes the inputs, runs, verifies, times, prints.
