@@ -1,5 +1,5 @@
 #!/bin/sh
-# candidate.sh 128-256-8-16-8-4-4-1-8 OUT: compiles one candidate of chapter 10, runs it on two
+# candidate.sh 128-256-8-16-8-4-4-1-8-1 OUT: compiles one candidate of chapter 10, runs it on two
 # small products, and leaves what it found in OUT.verdict: "ok", or what is wrong. For a GPU
 # it also leaves OUT.so, which ./chapter10 --tune loads to time it. The Makefile calls this, many
 # at once, with NVCC, FLAGS and OBJECTS set as for chapter 10 itself.

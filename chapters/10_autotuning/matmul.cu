@@ -30,9 +30,10 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
 // takes BK steps along K at a time, a thread has TM x TN results in squares of 4 x 4, a warp
 // is LANES threads down and 32 / LANES across. STAGES tiles stand in shared memory. The
 // compiler must leave registers for BLOCKS blocks an SM. Blocks that follow each other go
-// GROUP tiles down, then one to the right. WIDTH floats of B and C move at once, 4 or 1.
+// GROUP tiles down, then one to the right. TURN, 0 or 1, says whether a thread's odd or its
+// even rows of products run to the left. WIDTH floats of B and C move at once, 4 or 1.
 template <int WIDTH, int BM, int BN, int BK, int TM, int TN, int STAGES, int LANES,
-          int BLOCKS, int GROUP>
+          int BLOCKS, int GROUP, int TURN>
 struct variant {
     static const int THREADS = BM * BN / (TM * TN);
     static const int BLOCKS_PER_SM = BLOCKS;
@@ -203,7 +204,7 @@ struct variant {
                 start_copies(k, &from, &A_tile[next], &B_tile[next], N, K);
                 for (int m = 0; m < TM; ++m)
                     for (int i = 0; i < TN; ++i) {
-                        const int n = m % 2 ? TN - 1 - i : i;
+                        const int n = (m + TURN) % 2 ? TN - 1 - i : i;
                         acc[m][n] += a_frag[k % 2][m] * b_frag[k % 2][n];
                     }
             }
@@ -252,7 +253,7 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     V::multiply(M, N, K, alpha, A, B, beta, C);
 }
 
-// A line of winners.txt becomes a row of this table, and its last nine numbers two kernels:
+// A line of winners.txt becomes a row of this table, and its last ten numbers two kernels:
 // one for B and C whose rows start at multiples of 16 bytes, one for all others. While
 // tuning, the table of each small program is the one candidate that it tries.
 #define WINNER(gpu, M, N, K, ...)                                                          \
@@ -268,6 +269,14 @@ static const struct winner WINNERS[] = {
 };
 static const int WINNER_COUNT = sizeof WINNERS / sizeof *WINNERS;
 
+// Whether a row is for the GPU of this name. An emulated GPU takes the real one's rows.
+static bool is_for(const struct winner *w, const char *gpu_name)
+{
+    const size_t length = strlen(w->gpu);
+    return strncmp(gpu_name, w->gpu, length) == 0 &&
+           (gpu_name[length] == '\0' || strcmp(gpu_name + length, " (emulated)") == 0);
+}
+
 // The row for this GPU, or else for any, whose shape is most like M, N, K: a side of twice
 // the length is as far away as one of half the length. K counts half of what M and N do, for
 // it makes the work of a tile longer, and not more of them.
@@ -279,7 +288,7 @@ static const struct winner *pick(int M, int N, int K)
     const struct winner *best = NULL;
     double least = HUGE_VAL;
     for (const struct winner *w = WINNERS; w < WINNERS + WINNER_COUNT; ++w) {
-        const bool tuned_here = strcmp(w->gpu, gpu.name) == 0;
+        const bool tuned_here = is_for(w, gpu.name);
         if (!tuned_here && strcmp(w->gpu, "any") != 0)
             continue;
         if ((size_t)w->shared_bytes > gpu.sharedMemPerBlockOptin)

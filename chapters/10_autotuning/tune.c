@@ -25,14 +25,25 @@
 
 /* ---- the space ---- */
 
-enum { AXES = sizeof(struct config) / sizeof(int), FREE_AXES = 5 };
+enum { AXES = sizeof(struct config) / sizeof(int), MOST_VALUES = 4, USUAL_GROUP = 8 };
 
-/* The values to try. The first is the usual one, and the search begins near it; the block's and the thread's tile (and BK
- * between them) have no usual value. */
-static const struct { const char *name; int values[5]; } SPACE[AXES] = {
-    {"BM", {128, 64, 256, 32}}, {"BN", {128, 256, 64, 32}}, {"BK", {8, 16}},
-    {"TM", {8, 16, 4}},         {"TN", {8, 16, 4}},         {"STAGES", {4, 3, 8}},
-    {"LANES", {4, 8}},          {"BLOCKS", {1, 2}},         {"GROUP", {8, 2, 32}},
+/* The values to try. Where there is a usual one, it is the first, and the search begins with the candidates that take it. The
+ * tiles of blocks and threads have none: all their combinations are tried early. */
+static const struct {
+    const char *name;
+    bool has_usual;
+    int count, values[MOST_VALUES];
+} SPACE[AXES] = {
+    {"BM", false, 4, {32, 64, 128, 256}},
+    {"BN", false, 4, {32, 64, 128, 256}},
+    {"BK", true, 2, {8, 16}},
+    {"TM", false, 3, {4, 8, 16}},
+    {"TN", false, 3, {4, 8, 16}},
+    {"STAGES", true, 3, {4, 3, 8}},
+    {"LANES", true, 2, {4, 8}},
+    {"BLOCKS", true, 2, {1, 2}},
+    {"GROUP", true, 2, {USUAL_GROUP, 32}},
+    {"TURN", true, 2, {1, 0}},
 };
 
 static const struct { int M, N, K; } SHAPES[] = {
@@ -43,19 +54,12 @@ static const struct { int M, N, K; } SHAPES[] = {
 struct candidate {
     struct config config;
     int unusual;             /* how many of its parameters are not the usual ones */
-    char name[64];           /* 128-256-8-16-8-4-4-1-8 */
+    char name[64];           /* 128-256-8-16-8-4-4-1-8-1 */
     matmul_launcher *launch; /* NULL until it is made, checked and loaded */
     double *times;           /* at the shape being tuned, milliseconds */
     int time_count;
     struct spread spread;
 };
-
-static int axis_length(int axis)
-{
-    int length = 0;
-    while (length < 5 && SPACE[axis].values[length]) length++;
-    return length;
-}
 
 static int threads_of(const struct config *c)
 {
@@ -92,7 +96,7 @@ static const char *reason_against(const struct config *c, const struct cudaDevic
     if (c->BLOCKS * threads * ((registers_of(c) + 7) / 8 * 8) > gpu->regsPerMultiprocessor)
         return "more registers than BLOCKS blocks find on an SM";
     if (c->BLOCKS * threads > gpu->maxThreadsPerMultiProcessor) return "more threads than an SM may have";
-    if (c->GROUP != SPACE[AXES - 1].values[0] && c->BM * c->BN < 128 * 128)
+    if (c->GROUP != USUAL_GROUP && c->BM * c->BN < 128 * 128)
         return "the order of blocks hardly matters for small tiles: one is enough";
     return NULL;
 }
@@ -124,22 +128,26 @@ static int compare_unusual(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
+static int size_of_space(void)
+{
+    int size = 1;
+    for (int axis = 0; axis < AXES; axis++) size *= SPACE[axis].count;
+    return size;
+}
+
 /* Fills `list`, which has room for all of the space, with the candidates that pass, those of the rows in use first, then
- * from usual to unusual: whenever the time is up, the best guesses have been tried. Returns how many; `total` is the size of
- * the space. */
+ * from usual to unusual: whenever the time is up, the best guesses have been tried. Returns how many. */
 static int enumerate(struct candidate *list, const struct cudaDeviceProp *gpu, const struct winner *rows, int row_count,
-                     struct reasons *reasons, int *total)
+                     struct reasons *reasons)
 {
     int count = 0;
-    *total = 1;
-    for (int axis = 0; axis < AXES; axis++) *total *= axis_length(axis);
-    for (int i = 0; i < *total; i++) {
+    for (int i = 0; i < size_of_space(); i++) {
         struct candidate c = {0};
-        /* i, written with the axes' lengths as bases, has one digit for each parameter. */
-        for (int axis = 0, rest = i; axis < AXES; rest /= axis_length(axis++)) {
-            const int digit = rest % axis_length(axis);
+        /* i has one digit for each parameter, each to its own base: the number of its values. */
+        for (int axis = 0, rest = i; axis < AXES; rest /= SPACE[axis++].count) {
+            const int digit = rest % SPACE[axis].count;
             ((int *)&c.config)[axis] = SPACE[axis].values[digit];
-            c.unusual += (axis >= FREE_AXES || axis == 2) && digit > 0;
+            c.unusual += SPACE[axis].has_usual && digit > 0;
         }
         const char *reason = reason_against(&c.config, gpu);
         if (reason) {
@@ -188,7 +196,7 @@ static const char *verdict_on(const struct candidate *c, const struct cudaDevice
 
 /* Has make compile and check the candidates, as many at once as there are processors, in the order of the list, for at most
  * `seconds`. Those that make finds done already cost nothing. Returns false if make could not be started. */
-static bool make_candidates(const struct candidate *list, int count, const struct cudaDeviceProp *gpu, double seconds)
+static bool make_candidates(const struct candidate *list, int count, const struct cudaDeviceProp *gpu, int seconds)
 {
     char command[200], world[40] = "EMULATOR=1", line[160];
     const char *wanted = "build/tune/wanted";
@@ -199,8 +207,7 @@ static bool make_candidates(const struct candidate *list, int count, const struc
     for (int i = 0; i < count; i++) fprintf(file, "%s\n", path_of(list[i].name, "verdict", gpu));
     fclose(file);
     if (!EMULATED) snprintf(world, sizeof world, "EMULATOR=0 ARCH=sm_%d%d", gpu->major, gpu->minor);
-    snprintf(command, sizeof command, "timeout %.0f xargs ${MAKE:-make} -s -k -j\"$(nproc)\" %s <%s 2>&1", seconds, world,
-             wanted);
+    snprintf(command, sizeof command, "timeout --foreground %d make -s -k -j\"$(nproc)\" %s $(cat %s) 2>&1", seconds, world, wanted);
 
     FILE *make = popen(command, "r");
     if (!make) return false;
@@ -304,8 +311,7 @@ static void find_fastest(struct candidate *list, int count, const struct stopwat
  * that it is whole at any moment. Returns false, with a line on stderr, if it cannot be written. */
 static bool write_winner(const char *gpu, int M, int N, int K, const struct candidate *winner, double gflops)
 {
-    char start[200], line[400], date[16], temporary[sizeof FILE_OF_WINNERS + 4];
-    const int *v = &winner->config.BM;
+    char start[320], row[480], line[480], date[16], temporary[sizeof FILE_OF_WINNERS + 4];
     bool written = false;
     snprintf(temporary, sizeof temporary, "%s.new", FILE_OF_WINNERS);
     FILE *from = fopen(FILE_OF_WINNERS, "r"), *to = fopen(temporary, "w");
@@ -316,9 +322,10 @@ static bool write_winner(const char *gpu, int M, int N, int K, const struct cand
     const time_t now = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
     const int start_length = snprintf(start, sizeof start, "WINNER(\"%s\", %d, %d, %d,", gpu, M, N, K);
-    char row[400];
-    snprintf(row, sizeof row, "%s  %d, %d, %d, %d, %d, %d, %d, %d, %d) // %.0f GFLOP/s, %s\n", start, v[0], v[1], v[2], v[3],
-             v[4], v[5], v[6], v[7], v[8], gflops, date);
+    int used = snprintf(row, sizeof row, "%s ", start);
+    for (int axis = 0; axis < AXES; axis++)
+        used += snprintf(row + used, sizeof row - used, axis ? ", %d" : " %d", ((const int *)&winner->config)[axis]);
+    snprintf(row + used, sizeof row - used, ") // %.0f GFLOP/s, %s\n", gflops, date);
     while (fgets(line, sizeof line, from)) {
         const bool same = !strncmp(line, start, start_length);
         if (!same || !written) fputs(same ? row : line, to);
@@ -337,8 +344,8 @@ static bool write_winner(const char *gpu, int M, int N, int K, const struct cand
 
 static void print_config(const struct config *c)
 {
-    printf("%3d x %3d x %2d  %2d x %2d  %d stages, %d lanes down, %d a SM, groups of %d", c->BM, c->BN, c->BK, c->TM, c->TN,
-           c->STAGES, c->LANES, c->BLOCKS, c->GROUP);
+    printf("%3d x %3d x %2d  %2d x %2d  %d stages, %d lanes down, %d a SM, groups of %d, turn %d", c->BM, c->BN, c->BK,
+           c->TM, c->TN, c->STAGES, c->LANES, c->BLOCKS, c->GROUP, c->TURN);
 }
 
 /* Times all candidates at one shape and writes down the fastest that is right there. Returns an exit code. */
@@ -449,13 +456,11 @@ int tune(int argc, char **argv, const struct chapter *chapter, const struct winn
     const struct tune_options options = parse_tune_options(argc, argv);
     struct reasons reasons = {0};
     struct cudaDeviceProp gpu;
-    int total = 1;
     CUDA_CHECK(cudaGetDeviceProperties(&gpu, 0));
-    for (int axis = 0; axis < AXES; axis++) total *= axis_length(axis);
-    struct candidate *list = calloc(total, sizeof *list);
-    int count = enumerate(list, &gpu, rows, row_count, &reasons, &total);
+    struct candidate *list = calloc(size_of_space(), sizeof *list);
+    int count = enumerate(list, &gpu, rows, row_count, &reasons);
 
-    printf("Chapter 10: tuning for %s\nspace       %d combinations of", gpu.name, total);
+    printf("Chapter 10: tuning for %s\nspace       %d combinations of", gpu.name, size_of_space());
     for (int axis = 0; axis < AXES; axis++) printf(" %s", SPACE[axis].name);
     printf("\n");
     for (int i = 0; i < reasons.count; i++) printf("%9d   %s\n", -reasons.list[i].times, reasons.list[i].text);

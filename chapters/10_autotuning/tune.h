@@ -11,7 +11,7 @@ extern "C" {
 /* The parameters of chapter 10's kernel, in the order of its template; matmul.cu says what
  * they mean. All are ints, and tune.c also walks them as an array. */
 struct config {
-    int BM, BN, BK, TM, TN, STAGES, LANES, BLOCKS, GROUP;
+    int BM, BN, BK, TM, TN, STAGES, LANES, BLOCKS, GROUP, TURN;
 };
 
 struct winner {
