@@ -15,9 +15,11 @@ static double planned_time(const struct problem *p, int i)
     float *c = calloc((size_t)p->M * p->N, sizeof *c);
     for (int row = 0; row < p->M; row++)
         for (int col = 0; col < p->N; col++)
-            for (int k = 0; k < p->K; k++) c[row * p->N + col] += p->A[row * p->K + k] * p->B[k * p->N + col];
+            for (int k = 0; k < p->K; k++)
+                c[row * p->N + col] += p->A[row * p->K + k] * p->B[k * p->N + col];
     if (i == FASTEST_AND_WRONG) c[0] += 1.0f;
-    CUDA_CHECK(cudaMemcpy(p->dC.data, c, sizeof *c * p->M * p->N, cudaMemcpyHostToDevice));
+    CUDA_CHECK(
+        cudaMemcpy(p->dC.data, c, sizeof *c * p->M * p->N, cudaMemcpyHostToDevice));
     free(c);
 
     calls[i]++;
@@ -25,7 +27,8 @@ static double planned_time(const struct problem *p, int i)
     twice_in_a_row += i == last;
     last = i;
     /* The machine gets slower as it gets warm, by more than neighbours differ: 8 is the fastest that is right, then 6. */
-    const double own = 1.0 + 0.01 * abs(i - FASTEST_AND_WRONG) + (i < FASTEST_AND_WRONG ? 0.002 : 0.0);
+    const double own =
+        1.0 + 0.01 * abs(i - FASTEST_AND_WRONG) + (i < FASTEST_AND_WRONG ? 0.002 : 0.0);
     return own * (1.0 + 0.001 * (call_count < 100 ? call_count : 100));
 }
 
@@ -46,6 +49,7 @@ int main(void)
         most = calls[i] > most ? calls[i] : most;
         least = calls[i] < least ? calls[i] : least;
     }
-    printf("code %d, most %d, least %d, twice in a row %d\n", code, most, least, twice_in_a_row);
+    printf("code %d, most %d, least %d, twice in a row %d\n", code, most, least,
+           twice_in_a_row);
     return 0;
 }
