@@ -61,7 +61,7 @@ $(BUILD):
 # What else lies in a chapter's folder belongs to its program.
 parts_of = $(patsubst chapters/%.c,$(BUILD)/%.o,$(wildcard $(dir $(1))*.c))
 
-$(BUILD)/%.o: chapters/%.c common/common.h common/matmul.h $(TOOLS)
+$(BUILD)/%.o: chapters/%.c $(wildcard chapters/*/*.h common/*.h) $(TOOLS)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(filter-out -std=c++17,$(FLAGS)) -Icommon -c $< -o $@
 
@@ -74,9 +74,10 @@ $(foreach c,$(CHAPTERS),$(eval $(call chapter_rules,$(c))))
 
 # ---- chapter 10's candidates: ./chapter10 --tune asks for them by name ----
 TUNED := chapters/10_autotuning
+TUNED_PARTS := $(call parts_of,$(TUNED)/matmul.cu) $(COMMON)
 CANDIDATES := build/tune/$(if $(filter 1,$(EMULATOR)),emulator,$(ARCH))
-$(CANDIDATES)/%.verdict: $(TUNED)/matmul.cu $(TUNED)/candidate.sh $(BUILD)/10_autotuning/tune.o $(COMMON)
-	@NVCC='$(NVCC)' FLAGS='$(FLAGS) -Icommon' OBJECTS='$(BUILD)/10_autotuning/tune.o $(COMMON)' \
+$(CANDIDATES)/%.verdict: $(TUNED)/matmul.cu $(TUNED)/tune.h $(TUNED)/candidate.sh $(TUNED_PARTS)
+	@NVCC='$(NVCC)' FLAGS='$(FLAGS) -Icommon' OBJECTS='$(TUNED_PARTS)' \
 	    LIBRARIES='-lcublas -ldl' sh $(TUNED)/candidate.sh $* $(@:.verdict=)
 
 # ---- what the compiler and NVIDIA's tools see ----

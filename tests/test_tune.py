@@ -67,7 +67,7 @@ def test_rejects_with_a_reason(card, chapters):
     assert len(told) == len(expected)
     for word, count in expected.items():
         assert [int(n) for n, reason in told if word in reason] == [count], word
-    listed = re.findall(r"^ +(\d+(?:-\d+){9})  ", result.stdout, re.M)
+    listed = re.findall(r"^ +(\d+(?:-\d+){9})$", result.stdout, re.M)
     fine = {"-".join(map(str, numbers)) for numbers, word in verdicts.items() if not word}
     assert set(listed) == fine and len(listed) == len(fine)
 
@@ -75,7 +75,7 @@ def test_rejects_with_a_reason(card, chapters):
 def test_lists_what_is_in_use_first(chapters):
     """So that a short search compares with what is there already."""
     result = run([chapters[10], "--tune", "--dry-run"], env=no_cuda())
-    listed = re.findall(r"^ +(\d+(?:-\d+){9})  ", result.stdout, re.M)
+    listed = re.findall(r"^ +(\d+(?:-\d+){9})$", result.stdout, re.M)
     rows = re.findall(r'^WINNER\("any", (.*)\)', (FOLDER / "winners.txt").read_text(), re.M)
     in_use = {"-".join(re.findall(r"\d+", row)[3:]) for row in rows}
     assert set(listed[: len(in_use)]) == in_use
@@ -126,6 +126,9 @@ def test_needs_the_project(chapters, tmp_path):
     assert "run --tune in the project's folder" in result.stderr
 
 
+PLANTED = '    static_assert(BM != 64, "planted");\n'
+
+
 def test_a_bad_candidate_costs_itself_alone(workshop):
     """One that does not compile, one that computes wrongly, one that crashes, one that is fine;
     and a second search goes on where the first one was."""
@@ -137,8 +140,8 @@ def test_a_bad_candidate_costs_itself_alone(workshop):
     (chapter / "winners.txt").write_text("".join(lines))
     build()
     source = chapter / "matmul.cu"
-    change(source, "    // tune.c rejects", '    static_assert(BM != 64, "planted");\n    // tune.c rejects')
-    change(source, "        // 1. Find", "        if (BM == 32) __syncthreads(), C[-1] = 0;\n        // 1. Find")
+    change(source, "    static_assert(BK % 2", PLANTED + "    static_assert(BK % 2")
+    change(source, "        // 1. Find", "        if (BM == 32) C[-1] = 0;\n        // 1. Find")
     change(source, "= alpha * acc", "= (BN == 256 ? 2 : 1) * alpha * acc")
 
     def tune(most):
@@ -153,9 +156,9 @@ def test_a_bad_candidate_costs_itself_alone(workshop):
     times = {path: path.stat().st_mtime_ns for path in verdicts.glob("*.verdict")}
     assert len(times) == 2
     second = tune(4)
-    assert re.search(r"^ +128-256-\S+ +computes wrongly$", second, re.M)
-    assert re.search(r"^ +32-64-\S+ +computes wrongly$", second, re.M)
-    assert re.search(r"^ +64-64-\S+ +does not compile$", second, re.M)
+    assert re.search(r"^ +128-256-\S+ computes wrongly$", second, re.M)
+    assert re.search(r"^ +32-64-\S+ computes wrongly$", second, re.M)
+    assert re.search(r"^ +64-64-\S+ does not compile$", second, re.M)
     assert "1 ready, 3 failed, 0 not tried" in second
     assert all(path.stat().st_mtime_ns == time for path, time in times.items())
 
@@ -234,6 +237,6 @@ def test_a_new_line_goes_to_the_end(tuner):
     assert [path.name for path in listed.parent.iterdir()] == ["winners.txt"]
 
 
-@for_real_nvcc("source", [FOLDER / "tune.c"], ids=["tune.c"])
+@for_real_nvcc("source", sorted(FOLDER.glob("*.c")), ids=lambda path: path.name)
 def test_real_compiler_accepts(source, tmp_path):
     accept(source, tmp_path, "-I", ROOT / "common")

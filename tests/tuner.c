@@ -7,6 +7,9 @@ static double planned_time(const struct problem *p, int i);
 #define time_launch(watch, p, launch) planned_time(p, (int)(size_t)(launch)-1)
 #include "tune.c"
 
+const struct winner WINNERS[] = {{.gpu = "any"}};
+const int WINNER_COUNT = 1;
+
 enum { CANDIDATES = 40, FASTEST_AND_WRONG = 7 };
 static int calls[CANDIDATES], call_count, last = -1, twice_in_a_row;
 
@@ -35,12 +38,14 @@ static double planned_time(const struct problem *p, int i)
 int main(void)
 {
     static struct candidate list[CANDIDATES];
+    static struct winner kernels[CANDIDATES];
     const struct chapter chapter = {10, "test", NULL};
     const struct cudaDeviceProp gpu = {.name = "Test GPU"};
     for (int i = 0; i < CANDIDATES; i++) {
         snprintf(list[i].name, sizeof list[i].name, "candidate %d", i);
         list[i].config.BM = i;
-        list[i].launch = (matmul_launcher *)(size_t)(i + 1);
+        kernels[i].wide = kernels[i].narrow = (matmul_launcher *)(size_t)(i + 1);
+        list[i].kernels = &kernels[i];
         list[i].times = malloc(MOST_RUNS * sizeof *list[i].times);
     }
     const int code = tune_shape(&chapter, &gpu, 8, 9, 10, list, CANDIDATES, NULL);

@@ -1,37 +1,36 @@
 /*
  * Chapter 10: let the machine choose.
  *
- * What changes against chapter 9: the constants are parameters of a template, so the same
- * kernel is there in several variants at once. Which variants, and for which GPU and shape,
- * stands in winners.txt, and a program wrote that: `./chapter10 --tune` compiles hundreds,
- * checks them, times them against each other and notes the fastest (tune.c).
+ * What changes against chapter 9: the constants are parameters of a template, so the
+ * kernel is here in several variants at once. Which ones, and for which GPU and shape,
+ * stands in winners.txt, and a program wrote that: `./chapter10 --tune` compiles
+ * hundreds, checks them, times them against each other and notes the fastest (tune.c).
  *
  *     winners.txt                                      4096 x 4096 x 4096 ?
  *     "NVIDIA H200"   4096, 4096, 4096,  128, 256 ...  <----- the row most like it
  *     "NVIDIA H200"    512,  512,  512,   32,  64 ...
- *     "any"           4096, 4096, 4096,  128, 128 ...   for GPUs that have no rows yet
+ *     "any"           4096, 4096, 4096,  128, 128 ...  for GPUs that have no rows yet
  *
  * Run it:  make chapter10 && ./chapter10
- * Tune it: ./chapter10 --tune
  */
 #include "matmul.h"
 #include "tune.h"
 
 #include <cuda_pipeline.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
+// A kernel cannot be a member of a struct, so each variant's body has this one around it.
 template <class V> __global__ void __launch_bounds__(V::THREADS, V::BLOCKS_PER_SM)
 matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
-              float beta, float *C);
+              float beta, float *C)
+{
+    V::multiply(M, N, K, alpha, A, B, beta, C);
+}
 
-// Chapter 9's kernel with its constants left open. A block covers BM x BN elements of C and
-// takes BK steps along K at a time, a thread has TM x TN results in squares of 4 x 4, a warp
-// is LANES threads down and 32 / LANES across. STAGES tiles stand in shared memory. The
-// compiler must leave registers for BLOCKS blocks an SM. Blocks that follow each other go
-// GROUP tiles down, then one to the right. TURN, 0 or 1, says whether a thread's odd or its
-// even rows of products run to the left. WIDTH floats of B and C move at once, 4 or 1.
+// Chapter 9's kernel with its constants left open, and a few that it took for granted:
+// a warp is LANES threads down and 32 / LANES across; the compiler must leave registers
+// for BLOCKS blocks an SM; blocks that follow each other go GROUP tiles down and then one
+// to the right; TURN, 0 or 1, says which rows of a thread's products run backwards.
 template <int WIDTH, int BM, int BN, int BK, int TM, int TN, int STAGES, int LANES,
           int BLOCKS, int GROUP, int TURN>
 struct variant {
@@ -45,36 +44,33 @@ struct variant {
     static const int A_COPIES = BM * BK / THREADS;
     static const int A_STEP = THREADS / BK; // rows between a thread's copies
     static const int B_COPIES = BK * BN / (WIDTH * THREADS);
-    static const int B_STEP = BK / B_COPIES;
+    static const int B_STEP = THREADS / (BN / WIDTH);
     static const int SHARED_BYTES = STAGES * BK * (BM + PADDING + BN) * sizeof(float);
 
-    // tune.c rejects a candidate for these same reasons, before it gets here.
-    static_assert(BM % WM == 0 && BN % WN == 0, "whole warp tiles cover the block's tile");
-    static_assert(TM % 4 == 0 && TN % 4 == 0, "TM and TN must be multiples of 4: float4s");
+    // The tuner rejects a candidate for the same reasons before it gets here.
+    static_assert(BM % WM == 0 && BN % WN == 0, "whole warp tiles cover the block's");
     static_assert(A_COPIES * A_STEP == BM, "the copies cover A_tile");
-    static_assert(B_COPIES * WIDTH * THREADS == BK * BN, "the copies cover B_tile");
+    static_assert(B_COPIES * B_STEP == BK, "the copies cover B_tile");
     static_assert(A_COPIES <= BK && B_COPIES <= BK, "a copy of each per step of k");
-    static_assert(BN / WIDTH <= THREADS, "a row of B is copied by threads of one turn");
-    static_assert(BK % 2 == 0, "fragments take turns: the last step of k uses the second");
-    static_assert(STAGES >= 3, "one tile in use, one that has arrived, one to copy into");
-    static_assert(THREADS <= 1024, "a block has at most 1,024 threads: raise TM or TN");
+    static_assert(BK % 2 == 0, "fragments take turns: a tile starts with the first");
+    static_assert(STAGES >= 3, "one tile in use, one arrived, one to copy into");
 
     typedef float a_tile[BK][BM + PADDING]; // transposed, k first
     typedef float b_tile[BK][BN];
 
-    // Where this thread's copies come from: its floats of A and B at k = k0, and the k of
-    // each.
+    // Where this thread's next copies come from: a float of A in each of A_COPIES rows,
+    // all at k = a_k, and the first WIDTH floats of B at k = b_k. They land in column
+    // b_col of B_tile.
     struct source {
         const float *A[A_COPIES], *B;
         int a_k, b_k, b_col;
     };
 
-    // Starts the copies of step `step` of BK for the next tile; the last step ends the tile.
+    // Starts the copies of step `step` of BK for the next tile; the last step ends it.
+    // What lies past the end of K is not read: those copies bring zeros.
     static __device__ void start_copies(int step, struct source *from, a_tile *A_tile,
                                         b_tile *B_tile, int N, int K)
     {
-        // What lies past the end of K is not read: those copies bring zeros. The last
-        // argument says how many of the bytes are to be zeros.
         if (step < A_COPIES) {
             const int row = threadIdx.x / BK + step * A_STEP;
             __pipeline_memcpy_async(&(*A_tile)[threadIdx.x % BK][row], from->A[step],
@@ -84,9 +80,8 @@ struct variant {
         if (step < B_COPIES) {
             const int k = threadIdx.x / (BN / WIDTH) + step * B_STEP;
             const int left = K - (from->b_k + step * B_STEP);
-            __pipeline_memcpy_async(&(*B_tile)[k][from->b_col],
-                                    from->B + (size_t)step * B_STEP * N,
-                                    WIDTH * sizeof(float),
+            const float *b = from->B + (size_t)step * B_STEP * N;
+            __pipeline_memcpy_async(&(*B_tile)[k][from->b_col], b, WIDTH * sizeof(float),
                                     left > 0 ? 0 : WIDTH * sizeof(float));
         }
         if (step == BK - 1) {
@@ -97,9 +92,10 @@ struct variant {
         }
     }
 
-    // Reads what a thread needs for one step of k: TM floats of A_tile, TN of B_tile.
-    static __device__ void load_fragments(float *a_frag, float *b_frag, const float *a_row,
-                                          const float *b_row)
+    // Reads what a thread needs for one step of k, in float4s, from where its first
+    // squares lie.
+    static __device__ void load_fragments(float *a_frag, float *b_frag,
+                                          const float *a_row, const float *b_row)
     {
         for (int m = 0; m < TM; m += 4)
             *(float4 *)&a_frag[m] = *(const float4 *)&a_row[m / 4 * ROW_STEP];
@@ -107,8 +103,8 @@ struct variant {
             *(float4 *)&b_frag[n] = *(const float4 *)&b_row[n / 4 * COL_STEP];
     }
 
-    // Reads the four floats of C from `from` on, of which `left` lie inside the matrix, and
-    // puts zeros for the others: as one float4 where WIDTH says that the address allows it.
+    // Reads the four floats of C from `from` on, of which `left` lie inside the matrix,
+    // and puts zeros for the others.
     static __device__ void load4(float *to, const float *from, int left)
     {
         if (WIDTH == 4 && left > 0)
@@ -131,23 +127,20 @@ struct variant {
     static __device__ void multiply(int M, int N, int K, float alpha, const float *A,
                                     const float *B, float beta, float *C)
     {
-        // Shared memory beyond 48 KB is not declared in the kernel but asked for at launch.
+        // More than 48 KB cannot be declared in a kernel: the launch asks for them.
         extern __shared__ float4 shared[];
         a_tile *A_tile = (a_tile *)shared;
         b_tile *B_tile = (b_tile *)(A_tile + STAGES);
 
-        // 1. Find my results: the block's tile, my warp's part of it, my lane's place in
-        //    that. GROUP rows of tiles are walked column by column, so that the blocks that
-        //    run at the same time want a few rows of A and a few columns of B.
-        const int tiles_down = (M - 1) / BM + 1;
-        const int tiles_across = (N - 1) / BN + 1;
+        // 1. Find my results. GROUP rows of tiles are walked column by column, so that
+        //    blocks that run at the same time want few rows of A and few columns of B.
+        const int tiles_down = (M - 1) / BM + 1, tiles_across = (N - 1) / BN + 1;
         const int group = blockIdx.x / (GROUP * tiles_across);
         const int in_group = blockIdx.x % (GROUP * tiles_across);
         const int group_rows = min(GROUP, tiles_down - group * GROUP);
         const int tile_row = group * GROUP + in_group % group_rows;
         const int tile_col = in_group / group_rows;
-        const int warp = threadIdx.x / 32;
-        const int lane = threadIdx.x % 32;
+        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
         const int lane_row = lane / 2 % 4 + lane / (128 / LANES) * 4;
         const int lane_col = lane / 8 % (16 / LANES) * 2 + lane % 2;
         const int thread_row = warp / (BN / WN) * WM + lane_row * 4;
@@ -168,12 +161,11 @@ struct variant {
         const int b_col = tile_col * BN + from.b_col;
         from.B = &B[(size_t)from.b_k * N + min(b_col, (N - 1) / WIDTH * WIDTH)];
 
-        // 3. Send the first tiles on their way, and wait for the oldest.
+        // 3. Send the first tiles on their way, and wait for the oldest. Unrolled like
+        //    step 6: registers have no addresses.
 #pragma unroll
-        for (int stage = 0; stage < STAGES - 1; ++stage)
-#pragma unroll
-            for (int step = 0; step < BK; ++step)
-                start_copies(step, &from, &A_tile[stage], &B_tile[stage], N, K);
+        for (int i = 0; i < (STAGES - 1) * BK; ++i)
+            start_copies(i % BK, &from, &A_tile[i / BK], &B_tile[i / BK], N, K);
         __pipeline_wait_prior(STAGES - 2);
         __syncthreads();
 
@@ -190,14 +182,13 @@ struct variant {
             for (int k = 0; k < BK; ++k) {
                 // 4. The last step reads ahead into the next tile. It has arrived when my
                 //    own copies have and the barrier says the same of everybody's; after
-                //    it, nobody reads the stage before this one, and it may be copied into.
+                //    it, nobody reads the stage before this one: it may be copied into.
                 if (k == BK - 1) {
                     __pipeline_wait_prior(STAGES - 3);
                     __syncthreads();
                     now = now + 1 < STAGES ? now + 1 : 0;
                 }
-                // 5. Read for the next step, start a few copies, compute this step: three
-                //    things that do not wait for each other.
+                // 5. Read for the next step, start a few copies, compute this step.
                 load_fragments(a_frag[(k + 1) % 2], b_frag[(k + 1) % 2],
                                &A_tile[now][(k + 1) % BK][thread_row],
                                &B_tile[now][(k + 1) % BK][thread_col]);
@@ -213,9 +204,7 @@ struct variant {
         // Copies that nobody needs any more are still copies into this block's memory.
         __pipeline_wait_prior(0);
 
-        // 6. Store the results that lie inside C; beta == 0 must not read C. Unrolled,
-        //    because registers have no addresses: an acc[m] with an m that varies would
-        //    move to memory.
+        // 6. Store the results that lie inside C; beta == 0 must not read C.
 #pragma unroll
         for (int m = 0; m < TM; ++m) {
 #pragma unroll
@@ -238,113 +227,46 @@ struct variant {
                        float beta, float *C)
     {
         const unsigned blocks = ((M - 1) / BM + 1u) * ((N - 1) / BN + 1u);
-        // A failure of this call is found where the launch's own is.
+        // If this fails, the launch fails too, and that is looked at.
         cudaFuncSetAttribute(matmul_kernel<variant>,
                              cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
-        matmul_kernel<variant><<<blocks, THREADS, SHARED_BYTES>>>(M, N, K, alpha, A, B,
-                                                                  beta, C);
+        matmul_kernel<variant>
+            <<<blocks, THREADS, SHARED_BYTES>>>(M, N, K, alpha, A, B, beta, C);
     }
 };
 
-template <class V> __global__ void __launch_bounds__(V::THREADS, V::BLOCKS_PER_SM)
-matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
-              float beta, float *C)
-{
-    V::multiply(M, N, K, alpha, A, B, beta, C);
-}
-
-// A line of winners.txt becomes a row of this table, and its last ten numbers two kernels:
-// one for B and C whose rows start at multiples of 16 bytes, one for all others. While
-// tuning, the table of each small program is the one candidate that it tries.
-#define WINNER(gpu, M, N, K, ...)                                                          \
-    {gpu, M, N, K, {__VA_ARGS__}, variant<4, __VA_ARGS__>::SHARED_BYTES,                   \
+// A line of winners.txt becomes a row of a table, and its last ten numbers two kernels: one
+// for B and C whose rows start at multiples of 16 bytes, one for all others. While tuning,
+// each candidate is compiled with a table of its own that has no other row.
+#define WINNER(gpu, M, N, K, ...)                                                         \
+    {gpu, M, N, K, {__VA_ARGS__}, variant<4, __VA_ARGS__>::SHARED_BYTES,                  \
      variant<4, __VA_ARGS__>::launch, variant<1, __VA_ARGS__>::launch},
 
-static const struct winner WINNERS[] = {
+const struct winner WINNERS[] = {
 #ifdef CANDIDATE
     WINNER("any", 1, 1, 1, CANDIDATE)
 #else
 #include "winners.txt"
 #endif
 };
-static const int WINNER_COUNT = sizeof WINNERS / sizeof *WINNERS;
+const int WINNER_COUNT = sizeof WINNERS / sizeof *WINNERS;
 
-// Whether a row is for the GPU of this name. An emulated GPU takes the real one's rows.
-static bool is_for(const struct winner *w, const char *gpu_name)
-{
-    const size_t length = strlen(w->gpu);
-    return strncmp(gpu_name, w->gpu, length) == 0 &&
-           (gpu_name[length] == '\0' || strcmp(gpu_name + length, " (emulated)") == 0);
-}
-
-// The row for this GPU, or else for any, whose shape is most like M, N, K: a side of twice
-// the length is as far away as one of half the length. K counts half of what M and N do, for
-// it makes the work of a tile longer, and not more of them.
-static const struct winner *pick(int M, int N, int K)
-{
-    static struct cudaDeviceProp gpu;
-    if (gpu.major == 0)
-        cudaGetDeviceProperties(&gpu, 0);
-    const struct winner *best = NULL;
-    double least = HUGE_VAL;
-    for (const struct winner *w = WINNERS; w < WINNERS + WINNER_COUNT; ++w) {
-        const bool tuned_here = is_for(w, gpu.name);
-        if (!tuned_here && strcmp(w->gpu, "any") != 0)
-            continue;
-        if ((size_t)w->shared_bytes > gpu.sharedMemPerBlockOptin)
-            continue;
-        // Any row of this GPU's is nearer than all of the others.
-        const double distance = fabs(log2((double)M / w->M)) + fabs(log2((double)N / w->N)) +
-                                fabs(log2((double)K / w->K)) / 2 + (tuned_here ? 0 : 1000);
-        if (distance < least) {
-            least = distance;
-            best = w;
-        }
-    }
-    return best;
-}
-
-static const struct winner *picked;
-static struct chapter chapter;
-
-// The thread that owns element (row, col) of a tile, for the report of a wrong result.
-static int thread_of(int row, int col)
-{
-    const struct config *c = &picked->config;
-    const int WM = c->LANES * c->TM, WN = 32 / c->LANES * c->TN;
-    const int warp = row / WM * (c->BN / WN) + col / WN;
-    const int lane_row = row % (c->LANES * 4) / 4, lane_col = col % (128 / c->LANES) / 4;
-    return warp * 32 + lane_row / 4 * (128 / c->LANES) + lane_col / 2 * 8 +
-           lane_row % 4 * 2 + lane_col % 2;
-}
+static struct chapter chapter = {10, "autotuning: let the machine choose"};
 
 // C = alpha * A * B + beta * C on device pointers, row-major and packed; M, N, K >= 1.
-extern "C" void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
-                       float beta, float *C)
+static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
+                   float beta, float *C)
 {
-    picked = pick(M, N, K);
-    const struct config *c = &picked->config;
-    // The report says which variant it was. It numbers blocks down the columns of tiles,
-    // so where there are several groups it cannot say which block owned an element.
-    static char title[100];
-    snprintf(title, sizeof title, "autotuning: %dx%dx%d, %dx%d a thread, %d stages (%s)",
-             c->BM, c->BN, c->BK, c->TM, c->TN, c->STAGES, picked->gpu);
-    chapter.title = title;
-    chapter.BM = (M - 1) / c->BM < c->GROUP ? c->BM : 0;
-    chapter.BN = c->BN;
+    const struct winner *winner = pick(M, N, K, &chapter);
     const bool aligned = N % 4 == 0 && (size_t)B % 16 == 0 && (size_t)C % 16 == 0;
-    (aligned ? picked->wide : picked->narrow)(M, N, K, alpha, A, B, beta, C);
+    (aligned ? winner->wide : winner->narrow)(M, N, K, alpha, A, B, beta, C);
 }
 
 int main(int argc, char **argv)
 {
-    chapter.number = 10;
-    chapter.title = "autotuning: let the machine choose";
     chapter.launch = matmul;
-    chapter.blocks_go_down = 1;
-    chapter.thread_of = thread_of;
-    chapter.more_help = "    --tune         find the fastest variants for this GPU; see --tune --help\n";
+    chapter.more_help = "    --tune         find the fastest variants: --tune --help\n";
     if (argc > 1 && strcmp(argv[1], "--tune") == 0)
-        return tune(argc, argv, &chapter, WINNERS, WINNER_COUNT);
+        return tune(argc, argv, &chapter);
     return chapter_main(argc, argv, &chapter);
 }

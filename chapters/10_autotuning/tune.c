@@ -59,10 +59,10 @@ static const struct {
 
 struct candidate {
     struct config config;
-    int unusual;             /* how many of its parameters are not the usual ones */
-    char name[64];           /* 128-256-8-16-8-4-4-1-8-1 */
-    matmul_launcher *launch; /* NULL until it is made, checked and loaded */
-    double *times;           /* at the shape being tuned, milliseconds */
+    int unusual;                  /* how many of its parameters are not the usual ones */
+    char name[64];                /* 128-256-8-16-8-4-4-1-8-1 */
+    const struct winner *kernels; /* NULL until it is made, checked and loaded */
+    double *times;                /* at the shape being tuned, milliseconds */
     int time_count;
     struct spread spread;
 };
@@ -158,7 +158,7 @@ static int size_of_space(void)
  * of the rows in use first, then from usual to unusual: whenever the time is up, the best
  * guesses have been tried. Returns how many. */
 static int enumerate(struct candidate *list, const struct cudaDeviceProp *gpu,
-                     const struct winner *rows, int row_count, struct reasons *reasons)
+                     struct reasons *reasons)
 {
     int count = 0;
     for (int i = 0; i < size_of_space(); i++) {
@@ -175,8 +175,8 @@ static int enumerate(struct candidate *list, const struct cudaDeviceProp *gpu,
             count_reason(reasons, reason);
             continue;
         }
-        for (int row = 0; row < row_count; row++)
-            if (!memcmp(&rows[row].config, &c.config, sizeof c.config)) c.unusual = -1;
+        for (int row = 0; row < WINNER_COUNT; row++)
+            if (!memcmp(&WINNERS[row].config, &c.config, sizeof c.config)) c.unusual = -1;
         for (int axis = 0, used = 0; axis < AXES; axis++)
             used += snprintf(c.name + used, sizeof c.name - used, axis ? "-%d" : "%d",
                              ((int *)&c.config)[axis]);
@@ -264,8 +264,7 @@ static bool make_candidates(const struct candidate *list, int count,
 static int count_ready(const struct candidate *list, int count,
                        const struct cudaDeviceProp *gpu)
 {
-    struct reasons wrong = {0};
-    int ready = 0, open = 0;
+    int ready = 0, failed = 0, open = 0;
     for (int i = 0; i < count; i++) {
         const char *verdict = verdict_on(&list[i], gpu);
         if (!strcmp(verdict, "ok")) {
@@ -273,12 +272,11 @@ static int count_ready(const struct candidate *list, int count,
         } else if (!verdict[0]) {
             open++;
         } else {
-            printf("%28s  %s\n", list[i].name, verdict);
-            if (wrong.count < MOST_REASONS) count_reason(&wrong, "failed");
+            printf("            %s %s\n", list[i].name, verdict);
+            failed++;
         }
     }
-    printf("made        %d ready, %d failed, %d not tried%s\n", ready,
-           wrong.count ? wrong.list[0].times : 0, open,
+    printf("made        %d ready, %d failed, %d not tried%s\n", ready, failed, open,
            open && !EMULATED ? " yet (--tune again goes on with them)" : "");
     return ready;
 }
@@ -294,8 +292,8 @@ static int load_candidates(struct candidate *list, int count,
         struct candidate c = list[i];
         if (strcmp(verdict_on(&c, gpu), "ok")) continue;
         void *library = dlopen(path_of(c.name, "so", gpu), RTLD_LAZY | RTLD_LOCAL);
-        c.launch = library ? (matmul_launcher *)dlsym(library, "matmul") : NULL;
-        if (!c.launch) {
+        c.kernels = library ? dlsym(library, "WINNERS") : NULL;
+        if (!c.kernels) {
             fprintf(stderr, "%s cannot be loaded: %s\n", c.name, dlerror());
             continue;
         }
@@ -313,6 +311,12 @@ static int compare_medians(const void *a, const void *b)
 enum { ROUNDS_RUNS = 3, FINALISTS = 4, MOST_RUNS = 60 };
 static const double SMALL_SPREAD = 0.01; /* 90th percentile over 10th, less 1 */
 
+static double time_once(const struct candidate *c, const struct stopwatch *watch,
+                        const struct problem *p)
+{
+    return time_launch(watch, p, p->N % 4 ? c->kernels->narrow : c->kernels->wide);
+}
+
 /* Each candidate in turn, `runs` times over; then the list is sorted by the median of all
  * runs so far. */
 static void time_round(struct candidate *list, int count, int runs,
@@ -320,7 +324,7 @@ static void time_round(struct candidate *list, int count, int runs,
 {
     for (int run = 0; run < runs; run++)
         for (int i = 0; i < count; i++) {
-            list[i].times[list[i].time_count++] = time_launch(watch, p, list[i].launch);
+            list[i].times[list[i].time_count++] = time_once(&list[i], watch, p);
             if (i % 16 == 0)
                 progress("%d x %d x %d: %d left, run %d", p->M, p->N, p->K, count,
                          list[i].time_count);
@@ -335,8 +339,7 @@ static void find_fastest(struct candidate *list, int count, const struct stopwat
                          const struct problem *p)
 {
     for (int i = 0; i < count; i++) {
-        time_launch(watch, p,
-                    list[i].launch); /* the first run loads code, and is not counted */
+        time_once(&list[i], watch, p); /* the first run loads code, and is not counted */
         list[i].time_count = 0;
     }
     int left = count;
@@ -394,14 +397,6 @@ static bool write_winner(const char *gpu, int M, int N, int K,
 
 /* ---- one shape ---- */
 
-static void print_config(const struct config *c)
-{
-    printf("%3d x %3d x %2d  %2d x %2d  %d stages, %d lanes down, %d a SM, groups of %d, "
-           "turn %d",
-           c->BM, c->BN, c->BK, c->TM, c->TN, c->STAGES, c->LANES, c->BLOCKS, c->GROUP,
-           c->TURN);
-}
-
 /* Times all candidates at one shape and writes down the fastest that is right there.
  * Returns an exit code. */
 static int tune_shape(const struct chapter *chapter, const struct cudaDeviceProp *gpu,
@@ -423,7 +418,7 @@ static int tune_shape(const struct chapter *chapter, const struct cudaDeviceProp
 
     int winner = 0;
     for (; winner < count; winner++) {
-        time_launch(watch, &problem, list[winner].launch);
+        time_once(&list[winner], watch, &problem);
         const struct verdict verdict = verify(&problem, chapter, options.seed);
         if (verdict.passed) break;
         printf("%s is fast and wrong at %d x %d x %d:\n%s", list[winner].name, M, N, K,
@@ -433,10 +428,9 @@ static int tune_shape(const struct chapter *chapter, const struct cudaDeviceProp
     if (winner == count) return WRONG;
 
     const struct spread *t = &list[winner].spread;
-    printf("%5d x %5d x %5d  %8.1f GFLOP/s +-%.1f %%  ", M, N, K, gflop / t->median * 1e3,
-           50.0 * (t->high - t->low) / t->median);
-    print_config(&list[winner].config);
-    printf("\n");
+    printf("%5d x %5d x %5d  %8.1f GFLOP/s +-%.1f %%  %s\n", M, N, K,
+           gflop / t->median * 1e3, 50.0 * (t->high - t->low) / t->median,
+           list[winner].name);
     fflush(stdout);
     return write_winner(gpu->name, M, N, K, &list[winner], gflop / t->median * 1e3)
                ? PASSED
@@ -522,15 +516,14 @@ static struct tune_options parse_tune_options(int argc, char **argv)
     return o;
 }
 
-int tune(int argc, char **argv, const struct chapter *chapter, const struct winner *rows,
-         int row_count)
+int tune(int argc, char **argv, const struct chapter *chapter)
 {
     const struct tune_options options = parse_tune_options(argc, argv);
     struct reasons reasons = {0};
     struct cudaDeviceProp gpu;
     CUDA_CHECK(cudaGetDeviceProperties(&gpu, 0));
     struct candidate *list = calloc(size_of_space(), sizeof *list);
-    int count = enumerate(list, &gpu, rows, row_count, &reasons);
+    int count = enumerate(list, &gpu, &reasons);
 
     printf("Chapter 10: tuning for %s\nspace       %d combinations of", gpu.name,
            size_of_space());
@@ -541,11 +534,7 @@ int tune(int argc, char **argv, const struct chapter *chapter, const struct winn
     printf("%9d   candidates\n", count);
     fflush(stdout);
     if (options.dry_run) {
-        for (int i = 0; i < count; i++) {
-            printf("%28s  ", list[i].name);
-            print_config(&list[i].config);
-            printf("\n");
-        }
+        for (int i = 0; i < count; i++) printf("            %s\n", list[i].name);
         return PASSED;
     }
 

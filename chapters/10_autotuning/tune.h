@@ -1,5 +1,4 @@
-/* What the kernel and the tuner know of each other: a configuration, and a row of
- * winners.txt. */
+/* What the kernel, the choice and the tuner know of each other: a row of winners.txt. */
 #ifndef TUNE_H
 #define TUNE_H
 
@@ -17,17 +16,24 @@ struct config {
 
 struct winner {
     const char *gpu; /* as CUDA names it, or "any" */
-    int M, N, K;     /* the shape it was tuned for; serves all shapes nearest to it */
+    int M, N, K;     /* the shape it was tuned for; it serves all that are nearest to it */
     struct config config;
     int shared_bytes;
-    matmul_launcher *wide,
-        *narrow; /* rows of B and C start at multiples of 16 bytes, or not */
+    matmul_launcher *wide;   /* for B and C whose rows start at multiples of 16 bytes */
+    matmul_launcher *narrow; /* for all others */
 };
 
-/* The program behind --tune: makes the candidates, checks and times them, writes
+/* matmul.cu: winners.txt, compiled. */
+extern const struct winner WINNERS[];
+extern const int WINNER_COUNT;
+
+/* pick.c: the row for this GPU whose shape is most like M, N, K, or if the GPU has none,
+ * such a row for any GPU. Writes into `chapter` what a report says of this variant. */
+const struct winner *pick(int M, int N, int K, struct chapter *chapter);
+
+/* tune.c: the program behind --tune. Makes the candidates, checks and times them, writes
  * winners.txt. Returns the exit code as chapter_main does. */
-int tune(int argc, char **argv, const struct chapter *chapter, const struct winner *rows,
-         int row_count);
+int tune(int argc, char **argv, const struct chapter *chapter);
 
 #ifdef __cplusplus
 }
