@@ -8,7 +8,6 @@
  *
  *     winners.txt                                      4096 x 4096 x 4096 ?
  *     "NVIDIA H200"   4096, 4096, 4096,  128, 256 ...  <----- the row most like it
- *     "NVIDIA H200"    512,  512,  512,   32,  64 ...
  *     "any"           4096, 4096, 4096,  128, 128 ...  for GPUs that have no rows yet
  *
  * Run it:  make chapter10 && ./chapter10
@@ -36,15 +35,12 @@ template <int WIDTH, int BM, int BN, int BK, int TM, int TN, int STAGES, int LAN
 struct variant {
     static const int THREADS = BM * BN / (TM * TN);
     static const int BLOCKS_PER_SM = BLOCKS;
-    static const int WM = LANES * TM; // a warp: WM x WN of the block's tile
-    static const int WN = 32 / LANES * TN;
-    static const int ROW_STEP = WM / (TM / 4); // between a thread's squares
-    static const int COL_STEP = WN / (TN / 4);
+    static const int WM = LANES * TM, WN = 32 / LANES * TN; // the warp's tile
+    static const int ROW_STEP = WM / (TM / 4), COL_STEP = WN / (TN / 4);
     static const int PADDING = 4;
-    static const int A_COPIES = BM * BK / THREADS;
-    static const int A_STEP = THREADS / BK; // rows between a thread's copies
+    static const int A_COPIES = BM * BK / THREADS, A_STEP = THREADS / BK;
     static const int B_COPIES = BK * BN / (WIDTH * THREADS);
-    static const int B_STEP = THREADS / (BN / WIDTH);
+    static const int B_STEP = THREADS / (BN / WIDTH); // rows between a thread's copies
     static const int SHARED_BYTES = STAGES * BK * (BM + PADDING + BN) * sizeof(float);
 
     // The tuner rejects a candidate for the same reasons before it gets here.
@@ -58,13 +54,9 @@ struct variant {
     typedef float a_tile[BK][BM + PADDING]; // transposed, k first
     typedef float b_tile[BK][BN];
 
-    // Where this thread's next copies come from: a float of A in each of A_COPIES rows,
-    // all at k = a_k, and the first WIDTH floats of B at k = b_k. They land in column
-    // b_col of B_tile.
-    struct source {
-        const float *A[A_COPIES], *B;
-        int a_k, b_k, b_col;
-    };
+    // Where this thread's next copies come from: a float of A in each of A_COPIES rows
+    // at k = a_k, and the first WIDTH floats of B at k = b_k, for column b_col of B_tile.
+    struct source { const float *A[A_COPIES], *B; int a_k, b_k, b_col; };
 
     // Starts the copies of step `step` of BK for the next tile; the last step ends it.
     // What lies past the end of K is not read: those copies bring zeros.
@@ -92,8 +84,7 @@ struct variant {
         }
     }
 
-    // Reads what a thread needs for one step of k, in float4s, from where its first
-    // squares lie.
+    // Reads what a thread needs for one step of k, from where its first squares lie.
     static __device__ void load_fragments(float *a_frag, float *b_frag,
                                           const float *a_row, const float *b_row)
     {
@@ -103,8 +94,7 @@ struct variant {
             *(float4 *)&b_frag[n] = *(const float4 *)&b_row[n / 4 * COL_STEP];
     }
 
-    // Reads the four floats of C from `from` on, of which `left` lie inside the matrix,
-    // and puts zeros for the others.
+    // Reads four floats of C; those beyond the `left` that lie in the matrix become 0.
     static __device__ void load4(float *to, const float *from, int left)
     {
         if (WIDTH == 4 && left > 0)
@@ -114,7 +104,7 @@ struct variant {
                 to[i] = i < left ? from[i] : 0.0f;
     }
 
-    // The way back, into the matrix: at least the first of the four has its place there.
+    // The way back: at least the first of the four has its place in the matrix.
     static __device__ void store4(float *to, const float *from, int left)
     {
         if (WIDTH == 4)
@@ -145,8 +135,7 @@ struct variant {
         const int lane_col = lane / 8 % (16 / LANES) * 2 + lane % 2;
         const int thread_row = warp / (BN / WN) * WM + lane_row * 4;
         const int thread_col = warp % (BN / WN) * WN + lane_col * 4;
-        const int row = tile_row * BM + thread_row;
-        const int col = tile_col * BN + thread_col;
+        const int row = tile_row * BM + thread_row, col = tile_col * BN + thread_col;
 
         // 2. Find my copies. Rows and columns past the end of the matrix are copied from
         //    the last ones: somebody multiplies them, nobody stores the result.
@@ -161,8 +150,7 @@ struct variant {
         const int b_col = tile_col * BN + from.b_col;
         from.B = &B[(size_t)from.b_k * N + min(b_col, (N - 1) / WIDTH * WIDTH)];
 
-        // 3. Send the first tiles on their way, and wait for the oldest. Unrolled like
-        //    step 6: registers have no addresses.
+        // 3. Send the first tiles on their way, and wait for the oldest.
 #pragma unroll
         for (int i = 0; i < (STAGES - 1) * BK; ++i)
             start_copies(i % BK, &from, &A_tile[i / BK], &B_tile[i / BK], N, K);
@@ -204,7 +192,8 @@ struct variant {
         // Copies that nobody needs any more are still copies into this block's memory.
         __pipeline_wait_prior(0);
 
-        // 6. Store the results that lie inside C; beta == 0 must not read C.
+        // 6. Store the results that lie inside C; beta == 0 must not read C. Unrolled like
+        //    step 3, because registers have no addresses.
 #pragma unroll
         for (int m = 0; m < TM; ++m) {
 #pragma unroll
@@ -227,17 +216,17 @@ struct variant {
                        float beta, float *C)
     {
         const unsigned blocks = ((M - 1) / BM + 1u) * ((N - 1) / BN + 1u);
+        auto kernel = matmul_kernel<variant>;
         // If this fails, the launch fails too, and that is looked at.
-        cudaFuncSetAttribute(matmul_kernel<variant>,
-                             cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES);
-        matmul_kernel<variant>
-            <<<blocks, THREADS, SHARED_BYTES>>>(M, N, K, alpha, A, B, beta, C);
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                             SHARED_BYTES);
+        kernel<<<blocks, THREADS, SHARED_BYTES>>>(M, N, K, alpha, A, B, beta, C);
     }
 };
 
-// A line of winners.txt becomes a row of a table, and its last ten numbers two kernels: one
-// for B and C whose rows start at multiples of 16 bytes, one for all others. While tuning,
-// each candidate is compiled with a table of its own that has no other row.
+// A line of winners.txt becomes a row of a table, its last ten numbers two kernels: for B
+// and C whose rows start at multiples of 16 bytes, and for all others. While tuning, each
+// candidate is compiled by itself, with a table that has no other row.
 #define WINNER(gpu, M, N, K, ...)                                                         \
     {gpu, M, N, K, {__VA_ARGS__}, variant<4, __VA_ARGS__>::SHARED_BYTES,                  \
      variant<4, __VA_ARGS__>::launch, variant<1, __VA_ARGS__>::launch},

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether a row is for the GPU of this name. An emulated GPU takes the real one's rows. */
+/* Whether a row is for the GPU of this name. An emulated GPU takes the real one's. */
 static bool is_for(const struct winner *row, const char *gpu_name)
 {
     const size_t length = strlen(row->gpu);

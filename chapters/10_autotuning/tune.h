@@ -16,7 +16,7 @@ struct config {
 
 struct winner {
     const char *gpu; /* as CUDA names it, or "any" */
-    int M, N, K;     /* the shape it was tuned for; it serves all that are nearest to it */
+    int M, N, K;     /* the shape it was tuned for; it serves all that are nearest */
     struct config config;
     int shared_bytes;
     matmul_launcher *wide;   /* for B and C whose rows start at multiples of 16 bytes */
