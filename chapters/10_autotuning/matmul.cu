@@ -14,11 +14,12 @@
  */
 #include "matmul.h"
 #include "tune.h"
-
 #include <cuda_pipeline.h>
 #include <string.h>
 
-// A kernel cannot be a member of a struct, so each variant's body has this one around it.
+// What the GPU starts. A kernel cannot be a member of a struct, so it only calls the
+// variant's own function, and the compiler makes one of the two. V's bounds are what the
+// compiler divides the registers by.
 template <class V> __global__ void __launch_bounds__(V::THREADS, V::BLOCKS_PER_SM)
 matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
               float beta, float *C)
@@ -26,24 +27,30 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     V::multiply(M, N, K, alpha, A, B, beta, C);
 }
 
-// Chapter 9's kernel with its constants left open, and a few that it took for granted:
-// a warp is LANES threads down and 32 / LANES across; the compiler must leave registers
-// for BLOCKS blocks an SM; blocks that follow each other go GROUP tiles down and then one
-// to the right; TURN, 0 or 1, says which rows of a thread's products run backwards.
+// Chapter 9's kernel with its constants left open: for every combination of them that is
+// used somewhere, the compiler makes a struct with functions of its own, and can unroll
+// and assign registers as if they were written there. Besides chapter 9's constants there
+// are some that it took for granted:
+//   WIDTH   floats of B and C that move at once: 4 where addresses allow it, else 1
+//   LANES   a warp is LANES threads down and 32 / LANES across
+//   BLOCKS  the compiler must leave registers for so many blocks on an SM
+//   GROUP   blocks that follow each other go so many tiles down, then one to the right
+//   TURN    0 or 1: whether a thread's odd or its even rows of products run backwards.
+//           No theory says which; the compiler's choice of registers depends on it
 template <int WIDTH, int BM, int BN, int BK, int TM, int TN, int STAGES, int LANES,
           int BLOCKS, int GROUP, int TURN>
 struct variant {
-    static const int THREADS = BM * BN / (TM * TN);
-    static const int BLOCKS_PER_SM = BLOCKS;
+    static const int THREADS = BM * BN / (TM * TN), BLOCKS_PER_SM = BLOCKS;
     static const int WM = LANES * TM, WN = 32 / LANES * TN; // the warp's tile
     static const int ROW_STEP = WM / (TM / 4), COL_STEP = WN / (TN / 4);
-    static const int PADDING = 4;
+    static const int PADDING = 4; // floats more a row of A_tile: chapter 7
     static const int A_COPIES = BM * BK / THREADS, A_STEP = THREADS / BK;
     static const int B_COPIES = BK * BN / (WIDTH * THREADS);
     static const int B_STEP = THREADS / (BN / WIDTH); // rows between a thread's copies
     static const int SHARED_BYTES = STAGES * BK * (BM + PADDING + BN) * sizeof(float);
 
-    // The tuner rejects a candidate for the same reasons before it gets here.
+    // What every variant must keep to. The tuner asks the same of a candidate before it
+    // troubles the compiler; this is for lines that somebody writes by hand.
     static_assert(BM % WM == 0 && BN % WN == 0, "whole warp tiles cover the block's");
     static_assert(A_COPIES * A_STEP == BM, "the copies cover A_tile");
     static_assert(B_COPIES * B_STEP == BK, "the copies cover B_tile");
@@ -59,7 +66,8 @@ struct variant {
     struct source { const float *A[A_COPIES], *B; int a_k, b_k, b_col; };
 
     // Starts the copies of step `step` of BK for the next tile; the last step ends it.
-    // What lies past the end of K is not read: those copies bring zeros.
+    // What lies past the end of K is not read: those copies bring zeros, and the last
+    // argument says how many bytes of them.
     static __device__ void start_copies(int step, struct source *from, a_tile *A_tile,
                                         b_tile *B_tile, int N, int K)
     {
@@ -94,36 +102,18 @@ struct variant {
             *(float4 *)&b_frag[n] = *(const float4 *)&b_row[n / 4 * COL_STEP];
     }
 
-    // Reads four floats of C; those beyond the `left` that lie in the matrix become 0.
-    static __device__ void load4(float *to, const float *from, int left)
-    {
-        if (WIDTH == 4 && left > 0)
-            *(float4 *)to = *(const float4 *)from;
-        else
-            for (int i = 0; i < 4; ++i)
-                to[i] = i < left ? from[i] : 0.0f;
-    }
-
-    // The way back: at least the first of the four has its place in the matrix.
-    static __device__ void store4(float *to, const float *from, int left)
-    {
-        if (WIDTH == 4)
-            *(float4 *)to = *(const float4 *)from;
-        else
-            for (int i = 0; i < 4 && i < left; ++i)
-                to[i] = from[i];
-    }
-
     static __device__ void multiply(int M, int N, int K, float alpha, const float *A,
                                     const float *B, float beta, float *C)
     {
-        // More than 48 KB cannot be declared in a kernel: the launch asks for them.
+        // Shared memory of a size that the launch says. What a kernel declares by itself
+        // may not be more than 48 KB, and some variants are larger.
         extern __shared__ float4 shared[];
         a_tile *A_tile = (a_tile *)shared;
         b_tile *B_tile = (b_tile *)(A_tile + STAGES);
 
         // 1. Find my results. GROUP rows of tiles are walked column by column, so that
-        //    blocks that run at the same time want few rows of A and few columns of B.
+        //    blocks that run at the same time want few rows of A and few columns of B,
+        //    and L2 has them. The last group may have fewer rows.
         const int tiles_down = (M - 1) / BM + 1, tiles_across = (N - 1) / BN + 1;
         const int group = blockIdx.x / (GROUP * tiles_across);
         const int in_group = blockIdx.x % (GROUP * tiles_across);
@@ -164,7 +154,8 @@ struct variant {
         __align__(16) float a_frag[2][TM], b_frag[2][TN];
         load_fragments(a_frag[0], b_frag[0], &A_tile[0][0][thread_row],
                        &B_tile[0][0][thread_col]);
-        int now = 0, next = STAGES - 1; // the stage in use, and the one to copy into
+        // The stage in use, and the one to copy into: the one in use before it.
+        int now = 0, next = STAGES - 1;
         for (int k0 = 0; k0 < K; k0 += BK) {
 #pragma unroll
             for (int k = 0; k < BK; ++k) {
@@ -176,7 +167,8 @@ struct variant {
                     __syncthreads();
                     now = now + 1 < STAGES ? now + 1 : 0;
                 }
-                // 5. Read for the next step, start a few copies, compute this step.
+                // 5. Read for the next step, start a few copies, compute this step: three
+                //    things that do not wait for each other.
                 load_fragments(a_frag[(k + 1) % 2], b_frag[(k + 1) % 2],
                                &A_tile[now][(k + 1) % BK][thread_row],
                                &B_tile[now][(k + 1) % BK][thread_col]);
@@ -189,11 +181,12 @@ struct variant {
             }
             next = next + 1 < STAGES ? next + 1 : 0;
         }
-        // Copies that nobody needs any more are still copies into this block's memory.
+        // The last copies brought zeros that nobody needs. They are still copies into
+        // this block's memory, which goes to another block when this one ends.
         __pipeline_wait_prior(0);
 
-        // 6. Store the results that lie inside C; beta == 0 must not read C. Unrolled like
-        //    step 3, because registers have no addresses.
+        // 6. Store the results that lie inside C; beta == 0 must not read C. Unrolled
+        //    like step 3, because registers have no addresses.
 #pragma unroll
         for (int m = 0; m < TM; ++m) {
 #pragma unroll
@@ -204,10 +197,15 @@ struct variant {
                     continue;
                 float *c = &C[(size_t)c_row * N + N - left];
                 __align__(16) float v[4];
-                load4(v, c, beta == 0.0f ? 0 : left);
-                for (int i = 0; i < 4; ++i)
-                    v[i] = alpha * acc[m][n + i] + beta * v[i];
-                store4(c, v, left);
+                for (int i = 0; i < 4; ++i) {
+                    const float old = beta != 0.0f && i < left ? c[i] : 0.0f;
+                    v[i] = alpha * acc[m][n + i] + beta * old;
+                }
+                if (WIDTH == 4)
+                    *(float4 *)c = *(const float4 *)v;
+                else
+                    for (int i = 0; i < 4 && i < left; ++i)
+                        c[i] = v[i];
             }
         }
     }
@@ -217,7 +215,8 @@ struct variant {
     {
         const unsigned blocks = ((M - 1) / BM + 1u) * ((N - 1) / BN + 1u);
         auto kernel = matmul_kernel<variant>;
-        // If this fails, the launch fails too, and that is looked at.
+        // Beyond 48 KB a kernel must be allowed to, once; if it cannot be, the launch
+        // fails too, and that is looked at.
         cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                              SHARED_BYTES);
         kernel<<<blocks, THREADS, SHARED_BYTES>>>(M, N, K, alpha, A, B, beta, C);
@@ -227,8 +226,8 @@ struct variant {
 // A line of winners.txt becomes a row of a table, its last ten numbers two kernels: for B
 // and C whose rows start at multiples of 16 bytes, and for all others. While tuning, each
 // candidate is compiled by itself, with a table that has no other row.
-#define WINNER(gpu, M, N, K, ...)                                                         \
-    {gpu, M, N, K, {__VA_ARGS__}, variant<4, __VA_ARGS__>::SHARED_BYTES,                  \
+#define WINNER(gpu, M, N, K, ...)                                                        \
+    {gpu, M, N, K, {__VA_ARGS__}, variant<4, __VA_ARGS__>::SHARED_BYTES,                 \
      variant<4, __VA_ARGS__>::launch, variant<1, __VA_ARGS__>::launch},
 
 const struct winner WINNERS[] = {
@@ -247,6 +246,7 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
                    float beta, float *C)
 {
     const struct winner *winner = pick(M, N, K, &chapter);
+    // A travels float by float and has no say in this.
     const bool aligned = N % 4 == 0 && (size_t)B % 16 == 0 && (size_t)C % 16 == 0;
     (aligned ? winner->wide : winner->narrow)(M, N, K, alpha, A, B, beta, C);
 }
@@ -255,7 +255,6 @@ int main(int argc, char **argv)
 {
     chapter.launch = matmul;
     chapter.more_help = "    --tune         find the fastest variants: --tune --help\n";
-    if (argc > 1 && strcmp(argv[1], "--tune") == 0)
-        return tune(argc, argv, &chapter);
-    return chapter_main(argc, argv, &chapter);
+    const bool tuning = argc > 1 && strcmp(argv[1], "--tune") == 0;
+    return (tuning ? tune : chapter_main)(argc, argv, &chapter);
 }

@@ -66,8 +66,8 @@ const struct winner *pick(int M, int N, int K, struct chapter *chapter)
              picked.BM, picked.BN, picked.BK, picked.TM, picked.TN, picked.STAGES,
              best->gpu);
     chapter->title = title;
-    /* A report numbers the blocks down the columns of tiles. Where they go down in several
-     * groups that would be wrong, and it is better to name no block. */
+    /* A report numbers the blocks down the columns of tiles. Where they go down in
+     * several groups that would be wrong, and it is better to name no block. */
     chapter->BM = (M - 1) / picked.BM < picked.GROUP ? picked.BM : 0;
     chapter->BN = picked.BN;
     chapter->blocks_go_down = 1;

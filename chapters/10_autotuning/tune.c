@@ -4,12 +4,12 @@
  *           needs no trying: too many threads, copies that do not come out even, more
  *           shared memory than there is. They are counted by their reason and forgotten.
  *   make    The others are compiled, many at once, and each is run as a program of its
- *           own, with all of common's checks (candidate.sh). One that spills, crashes or is
- *           wrong costs nobody but itself. What is made stays in build/tune, so an
+ *           own, with all of common's checks (candidate.sh). One that spills, crashes or
+ *           is wrong costs nobody but itself. What is made stays in build/tune, so an
  *           interrupted search goes on where it was.
  *   time    The survivors are loaded into one process and take turns, so that a change of
- *           the clock hits them all. After each round the slower half is out; the last few
- *           go on until their times stop moving.
+ *           the clock hits them all. After each round the slower half is out; the last
+ *           few go on until their times stop moving.
  *   write   The winner is checked again at the shape it was timed at, and becomes a line
  *           of winners.txt. */
 #include "tune.h"
