@@ -57,8 +57,8 @@ struct variant {
     static_assert(A_COPIES <= BK && B_COPIES <= BK, "a copy of each per step of k");
     static_assert(BK % 2 == 0, "fragments take turns: a tile starts with the first");
     static_assert(STAGES >= 3, "one tile in use, one arrived, one to copy into");
-
-    typedef float a_tile[BK][BM + PADDING]; // transposed, k first
+    // A's tile lies transposed, k first, as in every chapter since the sixth.
+    typedef float a_tile[BK][BM + PADDING];
     typedef float b_tile[BK][BN];
 
     // Where this thread's next copies come from: a float of A in each of A_COPIES rows
