@@ -9,6 +9,8 @@ from collections import Counter
 import pytest
 
 from conftest import ROOT, accept, for_real_nvcc, no_cuda, run
+from test_mutants import STORE, Mutant, mutate  # noqa: F401, a fixture
+from test_mutants import test_is_refused as refuse
 
 FOLDER = ROOT / "chapters" / "10_autotuning"
 NAMES = "BM BN BK TM TN STAGES LANES BLOCKS GROUP TURN".split()
@@ -235,6 +237,41 @@ def test_a_new_line_goes_to_the_end(tuner):
     run([program], cwd=listed.parents[2], env=no_cuda())
     assert re.fullmatch(r'// a comment\nWINNER\("Test GPU", 8, 9, 10, .*\n', listed.read_text())
     assert [path.name for path in listed.parent.iterdir()] == ["winners.txt"]
+
+
+MUTANTS = [
+    Mutant(10, "no guard on the rows of C", "c_row >= M || left", "left", "out of bounds"),
+    Mutant(10, "no guard on the columns of C", "c_row >= M || left <= 0", "c_row >= M"),
+    Mutant(10, "rows past the end copied", "min(a_row, M - 1)", "a_row", "out of bounds"),
+    Mutant(10, "A past the end of K", "from->a_k < K ? 0 : sizeof(float)", "0"),
+    Mutant(10, "B past the end of K", "left > 0 ? 0 : WIDTH * sizeof(float)", "0"),
+    Mutant(10, "turned the wrong way", "* b_frag[k % 2][n]", "* b_frag[k % 2][i]"),
+    Mutant(10, "a tile waited for too late", "STAGES - 3);", "STAGES - 2);", "not waited for"),
+    Mutant(10, "a tile copied into too early", "next = STAGES - 1;", "next = STAGES - 2;"),
+    Mutant(10, "groups all begin at the first", "group * GROUP + in_group", "in_group"),
+    Mutant(10, "the last group taken as whole", "% group_rows;", "% GROUP;"),
+    Mutant(10, "float4 although N is odd", "N % 4 == 0 && (size_t)B", "(size_t)B", "misaligned"),
+    Mutant(10, "beta == 0 reads C", "beta != 0.0f && i < left ?", "i < left ?"),
+    Mutant(10, "too little shared memory", "kernel<<<blocks, THREADS, SHARED_BYTES>>>",
+           "kernel<<<blocks, THREADS, SHARED_BYTES - 16>>>", "past the end"),
+]
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name.replace(" ", "_"))
+def test_mutant_is_refused(mutant, mutate):  # noqa: F811
+    # Small tiles are picked for small products, so the grid has several groups of blocks.
+    refuse(mutant._replace(runs=(*mutant.runs, "300 70 20")), mutate)
+
+
+def test_report_names_block_and_thread(mutate):  # noqa: F811
+    spoil = "if (blockIdx.x == 1 && threadIdx.x == 37) alpha += 1.0f;\n"
+    program = mutate(10, STORE, spoil + STORE)
+    result = run([program, "200", "400", "20"], env=no_cuda())
+    assert result.returncode == 1
+    assert set(re.findall(r"\(block (\d+), thread (\d+)\)", result.stdout)) == {("1", "37")}
+    # Ten tiles down are two groups of blocks: better no number than a wrong one.
+    result = run([program, "300", "400", "20"], env=no_cuda())
+    assert result.returncode == 1 and "(block" not in result.stdout
 
 
 @for_real_nvcc("source", sorted(FOLDER.glob("*.c")), ids=lambda path: path.name)
