@@ -32,7 +32,8 @@ ifeq ($(EMULATOR),1)
 else
   WORLD := gpu-$(ARCH)
   NVCC  ?= $(or $(REAL_NVCC),$(error EMULATOR=$(EMULATOR) asks for the real nvcc, and there is none on PATH or in $(CUDA_HOME)))
-  FLAGS := -O3 -std=c++17 -arch=$(ARCH) -lineinfo $(WARNINGS) -Werror all-warnings
+  # -fPIC: chapter 10 loads what it has compiled.
+  FLAGS := -O3 -std=c++17 -arch=$(ARCH) -lineinfo -Xcompiler -fPIC $(WARNINGS) -Werror all-warnings
 endif
 BUILD  := build/$(WORLD)
 COMMON := $(patsubst common/%.c,$(BUILD)/%.o,$(wildcard common/*.c))
