@@ -256,31 +256,36 @@ static bool make_candidates(const struct candidate *list, int count,
          * what it could not do. */
         if (line[0] < '0' || line[0] > '9') continue;
         done++;
-        progress("making candidates: %d of %d, %d s  %s", done, count,
-                 (int)(time(NULL) - start), line);
+        progress("[%-30.*s] %d of %d, %d s  %s", 30 * done / count,
+                 "##############################", done, count, (int)(time(NULL) - start),
+                 line);
     }
     pclose(make);
     progress(NULL);
     return true;
 }
 
-/* Tells how the making went. Returns how many are ready. */
+/* Tells how the making went. Returns how many are ready. Spilling is an everyday thing, the
+ * other failures are named. */
 static int count_ready(const struct candidate *list, int count,
                        const struct cudaDeviceProp *gpu)
 {
-    int ready = 0, failed = 0, open = 0;
+    int ready = 0, spilled = 0, failed = 0, open = 0;
     for (int i = 0; i < count; i++) {
         const char *verdict = verdict_on(&list[i], gpu);
         if (!strcmp(verdict, "ok")) {
             ready++;
         } else if (!verdict[0]) {
             open++;
+        } else if (strstr(verdict, "spills")) {
+            spilled++;
         } else {
             printf("            %s %s\n", list[i].name, verdict);
             failed++;
         }
     }
-    printf("made        %d ready, %d failed, %d not tried%s\n", ready, failed, open,
+    printf("made        %d ready, %d spilled, %d failed, %d not tried%s\n", ready,
+           spilled, failed, open,
            open && !EMULATED ? " yet (--tune again goes on with them)" : "");
     return ready;
 }
