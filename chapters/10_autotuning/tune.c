@@ -265,8 +265,8 @@ static bool make_candidates(const struct candidate *list, int count,
     return true;
 }
 
-/* Tells how the making went. Returns how many are ready. Spilling is an everyday thing, the
- * other failures are named. */
+/* Tells how the making went. Returns how many are ready. Spilling is an everyday thing;
+ * the other failures are named. */
 static int count_ready(const struct candidate *list, int count,
                        const struct cudaDeviceProp *gpu)
 {
