@@ -39,10 +39,12 @@ static void print_help(const struct chapter *chapter)
            "    --no-guards    no guard bands around the matrices, for tools that watch their edges\n"
            "    --json         one JSON object instead of the table\n"
            "    --help         this\n"
+           "%s"
            "\n"
            "Exit code: 0 passed, 1 wrong result or a fault, 2 usage, 3 this machine cannot.\n",
            chapter->number, chapter->title, chapter->number,
-           EMULATED ? "" : " and times it beside cuBLAS", DEFAULT_SIZE);
+           EMULATED ? "" : " and times it beside cuBLAS", DEFAULT_SIZE,
+           chapter->more_help ? chapter->more_help : "");
     exit(PASSED);
 }
 

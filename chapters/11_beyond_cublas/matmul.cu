@@ -1,19 +1,19 @@
 /*
  * Chapter 11: beyond cuBLAS.
  *
- * What changes against chapter 10: everything that is not a multiply-add goes. The GPU's
- * copy engine (TMA) brings whole tiles, started by one thread with one instruction;
- * barriers in shared memory (mbarriers) say when a tile has come and when all have read it,
- * so that no warp waits for another that it needs nothing from; and as many blocks as there
- * are SMs stay for the whole product, each doing exactly as many k-blocks as any other.
+ * What changes against chapter 10: everything that is not a multiply-add goes. The
+ * GPU's copy engine (TMA) brings whole tiles, started by one thread with one instruction;
+ * barriers in shared memory (mbarriers) say when a tile has come and when all have read
+ * it, so that no warp waits for another that it needs nothing from; and as many blocks as
+ * there are SMs stay for the whole product, each doing as many k-blocks as any other.
  *
- *     132 blocks, 512 tiles:   3 whole tiles each, then 116 tiles are left for 132 blocks.
+ *     132 blocks, 512 tiles:  3 whole tiles each, then 116 are left for 132 blocks.
  *     their k-blocks, end to end:  |  tile 396  |  tile 397  |  tile 398  | ...
  *     cut into equal shares:       | block 0  | block 1  | block 2  | block 3 | ...
  *
  * A share may hold the end of one tile and the start of the next; whoever brings the last
- * part of a tile adds up all its parts. Problems with too few tiles for this, or too little
- * to do, go to small.cuh.
+ * part of a tile adds up all its parts. Problems with too few tiles for this, or too
+ * little to do, go to small.cuh.
  *
  * Run it:  make chapter11 && ./chapter11        (needs a Hopper GPU, or none)
  */
@@ -27,7 +27,7 @@ const int WARPS = 8;
 const int THREADS = 32 * WARPS;
 const int BK = 72;     // steps of k a stage. Thin stages cost: each ends in a wait.
 const int STAGES = 2;  // one to multiply, one to fill
-const int UNROLL = 12; // steps of k without a branch: more do not fit the instruction cache
+const int UNROLL = 12; // steps of k without a branch: more overflow the instruction cache
 
 static_assert(BK % UNROLL == 0, "whole rounds make a stage");
 static_assert(BK % 4 == 0, "the copy engine writes multiples of 16 bytes");
@@ -37,11 +37,12 @@ struct work {
     int M, N, K;
     float alpha, beta;
     float *C;
+    bool aligned;                 // rows of C start at multiples of 16 bytes
     int tiles_down, tiles_across; // tiles of C
     int blocks_k;                 // k-blocks a tile: stretches of BK along K
     int whole_tiles;              // tiles done by one block each; the rest are shared
     int share, longer_shares;     // k-blocks a share; the first longer_shares do one more
-    float *parts;                 // two parts of tiles a block: sums of a thread side by side
+    float *parts;                 // two parts of tiles a block
     int *arrived;                 // for each shared tile and warp: parts brought so far
 };
 
@@ -81,7 +82,8 @@ static __device__ struct position start_position(const struct work *w)
 }
 
 // Steps to the block's next segment; false when there is none.
-static __device__ __forceinline__ bool next_segment(const struct work *w, struct position *p)
+static __device__ __forceinline__ bool next_segment(const struct work *w,
+                                                    struct position *p)
 {
     if (p->whole < w->whole_tiles) {
         p->segment.tile = p->whole;
@@ -132,13 +134,14 @@ static __device__ void next_stage(struct stage *s)
 // beside.
 template <int TM, int TN, int WARPS_DOWN> struct tile {
     static const int WM = 4 * TM, WN = 8 * TN; // a warp is 4 lanes down and 8 across
+    static const int ROW_STEP = WM / (TM / 4), COL_STEP = WN / (TN / 4);
     static const int BM = WM * WARPS_DOWN, BN = WN * (WARPS / WARPS_DOWN);
     static const int A_FLOATS = BK * BM, B_FLOATS = BK * BN, FLOATS = A_FLOATS + B_FLOATS;
     static const int SHARED_BYTES = STAGES * FLOATS * sizeof(float);
     static const int ROWS_TOGETHER = 2048 / BM;
     static_assert(WARPS % WARPS_DOWN == 0, "whole columns of warps");
     static_assert(BM <= 256 && BN <= 256, "the copy engine moves boxes of at most 256");
-    static_assert(SHARED_BYTES <= 227 * 1024, "an SM has 227 KB of shared memory to give");
+    static_assert(SHARED_BYTES <= 227 * 1024, "a block has at most 227 KB");
 };
 
 // How far the copies are: they run one k-block ahead of the arithmetic.
@@ -175,7 +178,8 @@ fill_stage(struct filler *f, const struct work *w, const CUtensorMap *A_map,
 
 template <int TM, int TN, int WARPS_DOWN> __global__ void __launch_bounds__(THREADS, 1)
 matmul_kernel(const __grid_constant__ CUtensorMap A_map,
-              const __grid_constant__ CUtensorMap B_map, const __grid_constant__ struct work w)
+              const __grid_constant__ CUtensorMap B_map,
+              const __grid_constant__ struct work w)
 {
     typedef tile<TM, TN, WARPS_DOWN> T;
     // A_tile[k][m] and B_tile[k][n] of each stage: A comes transposed already.
@@ -201,6 +205,10 @@ matmul_kernel(const __grid_constant__ CUtensorMap A_map,
     int thread_row = warp / (T::BN / T::WN) * T::WM + lane_row * 4;
     int thread_col = warp % (T::BN / T::WN) * T::WN + lane_col * 4;
 
+    // Says that these two have changed, though they have not: or the compiler computes them
+    // anew in every round, and lays out registers the worse for it (1.5 % on an H200).
+    asm("" : "+r"(thread_row), "+r"(thread_col));
+
     // 2. Start the first copies.
     struct position use = start_position(&w);
     struct stage stage = {0, 0};
@@ -220,16 +228,17 @@ matmul_kernel(const __grid_constant__ CUtensorMap A_map,
 
             // 3. Compute, as soon as this k-block has come. The last may be thin.
             mbarrier_wait_parity(&full[stage.index], stage.parity);
-            const float *A_tile = &tiles[stage.index * T::FLOATS] + thread_row;
-            const float *B_tile = &tiles[stage.index * T::FLOATS] + T::A_FLOATS + thread_col;
+            const float *A_tile = &tiles[stage.index * T::FLOATS + thread_row];
+            const float *B_tile =
+                &tiles[stage.index * T::FLOATS + T::A_FLOATS + thread_col];
             const int depth = min(BK, w.K - block_k * BK);
 #pragma unroll 1
             for (int k0 = 0; k0 < depth; k0 += UNROLL) {
 #pragma unroll
                 for (int k = 0; k < UNROLL; ++k) {
                     float a_frag[TM], b_frag[TN];
-                    load_fragment<TM>(a_frag, A_tile + k * T::BM, T::WM / (TM / 4));
-                    load_fragment<TN>(b_frag, B_tile + k * T::BN, T::WN / (TN / 4));
+                    load_fragment<TM>(a_frag, A_tile + k * T::BM, T::ROW_STEP);
+                    load_fragment<TN>(b_frag, B_tile + k * T::BN, T::COL_STEP);
                     // There and back again, as in chapter 8.
 #pragma unroll
                     for (int m = 0; m < TM; ++m)
@@ -260,7 +269,8 @@ matmul_kernel(const __grid_constant__ CUtensorMap A_map,
             // A block has two parts at most: the start of a tile, and the end or middle
             // of another. The start of a tile is always its owner's second.
             float *part = &w.parts[threadIdx.x];
-            float *mine = part + (2 * (size_t)blockIdx.x + (use.segment.begin == 0)) * PART;
+            const bool starts = use.segment.begin == 0;
+            float *mine = part + (2 * (size_t)blockIdx.x + starts) * PART;
 #pragma unroll
             for (int m = 0; m < TM; ++m)
 #pragma unroll
@@ -287,7 +297,8 @@ matmul_kernel(const __grid_constant__ CUtensorMap A_map,
                     for (int n = 0; n < TN; ++n)
                         acc[m][n] = 0.0f;
                 for (int block = first; block <= last; ++block) {
-                    const float *theirs = part + (2 * (size_t)block + (block == first)) * PART;
+                    const bool began = block == first;
+                    const float *theirs = part + (2 * (size_t)block + began) * PART;
 #pragma unroll
                     for (int m = m0; m < m0 + 4; ++m)
 #pragma unroll
@@ -304,11 +315,11 @@ matmul_kernel(const __grid_constant__ CUtensorMap A_map,
         for (int m = 0; m < TM; ++m) {
 #pragma unroll
             for (int n = 0; n < TN; n += 4) {
-                const int row = tile_row * T::BM + thread_row + m / 4 * (T::WM / (TM / 4)) + m % 4;
-                const int col = tile_col * T::BN + thread_col + n / 4 * (T::WN / (TN / 4));
+                const int row = tile_row * T::BM + thread_row + m / 4 * T::ROW_STEP + m % 4;
+                const int col = tile_col * T::BN + thread_col + n / 4 * T::COL_STEP;
                 if (row < w.M && col < w.N)
                     store4(&w.C[(size_t)row * w.N + col], &acc[m][n], w.N - col,
-                           w.N % 4 == 0, w.alpha, w.beta);
+                           w.aligned, w.alpha, w.beta);
             }
         }
     }
@@ -352,7 +363,8 @@ static float *scratch(int which, size_t bytes)
 // Writes the transpose of a rows x cols matrix, rows of `stride` floats: the copy engine
 // moves rows of A as they lie, and the threads want its columns. It costs a pass over A,
 // 2 * M * K * 4 bytes at the speed of memory; the product is longer by a factor of N.
-static __global__ void transpose(int rows, int cols, const float *from, float *to, int stride)
+static __global__ void transpose(int rows, int cols, const float *from, float *to,
+                                 int stride)
 {
     __shared__ float tile[64][65]; // padded: rows are written, columns are read
     const int x = threadIdx.x % 64;
@@ -417,32 +429,32 @@ static void deal(struct work *w, int blocks)
 
 // The small kernel: split-K into as many parts as there is room for blocks, of at least
 // 32 steps each.
-template <class T> static void launch_small(int sms, int M, int N, int K, float alpha,
-                                            const float *A, const float *B, float beta,
-                                            float *C)
+template <class T>
+static void launch_small(int sms, struct work w, const float *A, const float *B)
 {
+    const int M = w.M, N = w.N, K = w.K;
     const unsigned tiles = ((M - 1) / T::BM + 1u) * ((N - 1) / T::BN + 1u);
     unsigned parts = sms * T::BLOCKS / tiles, most = (K - 1) / 32 + 1;
     parts = parts < 1 ? 1 : parts < most ? parts : most;
     const int k_share = ((K - 1) / parts / T::BK + 1) * T::BK;
     parts = (K - 1) / k_share + 1;
 
-    const bool aligned = N % 4 == 0 && (size_t)B % 16 == 0 && (size_t)C % 16 == 0;
+    const bool aligned = w.aligned && (size_t)B % 16 == 0;
     const size_t size = (size_t)M * N;
-    float *sum = parts > 1 ? scratch(PARTS, parts * size * sizeof(float)) : C;
-    const float a = parts > 1 ? 1.0f : alpha, b = parts > 1 ? 0.0f : beta;
+    float *sum = parts > 1 ? scratch(PARTS, parts * size * sizeof(float)) : w.C;
+    const float a = parts > 1 ? 1.0f : w.alpha, b = parts > 1 ? 0.0f : w.beta;
     auto kernel = aligned ? small_kernel<T, 4> : small_kernel<T, 1>;
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     T::SHARED_BYTES));
-    kernel<<<dim3(tiles, parts), T::THREADS, T::SHARED_BYTES>>>(M, N, K, k_share, a, A, B, b,
-                                                                sum);
+    const dim3 blocks(tiles, parts);
+    kernel<<<blocks, T::THREADS, T::SHARED_BYTES>>>(M, N, K, k_share, a, A, B, b, sum);
     if (parts == 1)
         return;
-    const unsigned blocks = (unsigned)((size / (aligned ? 4 : 1) - 1) / 128 + 1);
+    const unsigned adders = (unsigned)((size / (aligned ? 4 : 1) - 1) / 128 + 1);
     if (aligned)
-        add_parts<4><<<blocks, 128>>>(size, parts, alpha, sum, beta, C);
+        add_parts<4><<<adders, 128>>>(size, parts, w.alpha, sum, w.beta, w.C);
     else
-        add_parts<1><<<blocks, 128>>>(size, parts, alpha, sum, beta, C);
+        add_parts<1><<<adders, 128>>>(size, parts, w.alpha, sum, w.beta, w.C);
 }
 
 template <int TM, int TN, int WARPS_DOWN>
@@ -464,7 +476,8 @@ static void launch(int sms, struct work w, const float *A, const float *B)
     CUDA_CHECK(cudaFuncSetAttribute(matmul_kernel<TM, TN, WARPS_DOWN>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     T::SHARED_BYTES));
-    matmul_kernel<TM, TN, WARPS_DOWN><<<blocks, THREADS, T::SHARED_BYTES>>>(A_map, B_map, w);
+    matmul_kernel<TM, TN, WARPS_DOWN>
+        <<<blocks, THREADS, T::SHARED_BYTES>>>(A_map, B_map, w);
 }
 
 // C = alpha * A * B + beta * C on device pointers, row-major and packed; M, N, K >= 1.
@@ -477,15 +490,16 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
     // Which kernel: measured on an H200, see the README.
     const double products = (double)M * N * K;
     const long long wide_tiles = ((M - 1) / 128 + 1LL) * ((N - 1) / 256 + 1LL);
-    const struct work w = {M, N, K, alpha, beta, C};
+    const bool aligned = N % 4 == 0 && (size_t)C % 16 == 0;
+    const struct work w = {M, N, K, alpha, beta, C, aligned};
     if (products <= 1.6e8 || (M < 64 && N < 64))
-        launch_small<small_tile<32, 64, 4, 4, 8, 1>>(sms, M, N, K, alpha, A, B, beta, C);
+        launch_small<small_tile<32, 64, 4, 4, 8, 1>>(sms, w, A, B);
     else if (M <= 64)
         launch<8, 8, 2>(sms, w, A, B);
     else if (N <= 128)
-        launch_small<small_tile<128, 128, 16, 8, 3, 2>>(sms, M, N, K, alpha, A, B, beta, C);
+        launch_small<small_tile<128, 128, 16, 8, 3, 2>>(sms, w, A, B);
     else if (wide_tiles <= sms / 4 || (wide_tiles <= sms && wide_tiles * 10 >= sms * 9LL))
-        launch_small<small_tile<128, 256, 16, 8, 4, 1>>(sms, M, N, K, alpha, A, B, beta, C);
+        launch_small<small_tile<128, 256, 16, 8, 4, 1>>(sms, w, A, B);
     else
         launch<16, 8, 4>(sms, w, A, B);
 }

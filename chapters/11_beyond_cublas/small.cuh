@@ -1,4 +1,4 @@
-/* Chapter 9's pipeline once more, for problems that chapter 11's long-lived blocks are too large for.
+/* Chapter 9's pipeline once more, for problems too small for chapter 11's long-lived blocks.
  *
  * Two things are new. The tile is a template's argument, as in chapter 10, since a small
  * problem wants small tiles. And where even those are too few for all SMs, several blocks
@@ -84,9 +84,10 @@ start_copies(int step, small_source<T> *from, float *stage, int N, int k_end)
     }
     if (step < B_COPIES) {
         const int k = threadIdx.x / (T::BN / WIDTH) + step * B_STEP;
-        __pipeline_memcpy_async(&stage[T::A_FLOATS + k * T::BN + from->b_col],
-                                from->B + (size_t)step * B_STEP * N, WIDTH * sizeof(float),
-                                from->b_k + step * B_STEP < k_end ? 0 : WIDTH * sizeof(float));
+        const float *b = from->B + (size_t)step * B_STEP * N;
+        const size_t bytes = WIDTH * sizeof(float);
+        __pipeline_memcpy_async(&stage[T::A_FLOATS + k * T::BN + from->b_col], b, bytes,
+                                from->b_k + step * B_STEP < k_end ? 0 : bytes);
     }
     if (step == T::BK - 1) {
         from->a_k += T::BK;
@@ -163,7 +164,8 @@ small_kernel(int M, int N, int K, int k_share, float alpha, const float *A, cons
             load_fragment<T::TM>(a_frag[(k + 1) % 2], &stage[ahead * T::A_ROW + thread_row],
                                  ROW_STEP);
             load_fragment<T::TN>(b_frag[(k + 1) % 2],
-                                 &stage[T::A_FLOATS + ahead * T::BN + thread_col], COL_STEP);
+                                 &stage[T::A_FLOATS + ahead * T::BN + thread_col],
+                                 COL_STEP);
             start_copies<T, WIDTH>(k, &from, &tiles[next * T::FLOATS], N, k_end);
 #pragma unroll
             for (int m = 0; m < T::TM; ++m)
