@@ -1,10 +1,10 @@
-/* Chapter 9's pipeline once more, for problems too small for chapter 11's long-lived blocks.
+/* Chapter 9's pipeline once more, for problems too small for chapter 11's blocks.
  *
  * Two things are new. The tile is a template's argument, as in chapter 10, since a small
  * problem wants small tiles. And where even those are too few for all SMs, several blocks
  * share a tile: each sums over a part of K (split-K) into a C of its own, and a second
- * kernel adds these up. A C of their own, and not atomicAdd, because float addition depends
- * on the order: the same product must give the same bits every time.
+ * kernel adds these up. A C of their own, and not atomicAdd, because float addition
+ * depends on the order: the same product must give the same bits every time.
  */
 #ifndef SMALL_CUH
 #define SMALL_CUH
@@ -13,7 +13,8 @@
 
 // A tile of C and how it is dealt: TM x TN results a thread, a warp 4 lanes down, 8
 // across.
-template <int BM_, int BN_, int TM_, int TN_, int STAGES_, int BLOCKS_> struct small_tile {
+template <int BM_, int BN_, int TM_, int TN_, int STAGES_, int BLOCKS_>
+struct small_tile {
     static const int BM = BM_, BN = BN_, TM = TM_, TN = TN_, STAGES = STAGES_;
     static const int BLOCKS = BLOCKS_; // that an SM should hold at once
     static const int BK = 8, WM = 4 * TM, WN = 8 * TN;
@@ -22,10 +23,10 @@ template <int BM_, int BN_, int TM_, int TN_, int STAGES_, int BLOCKS_> struct s
     static const int A_FLOATS = BK * A_ROW, FLOATS = A_FLOATS + BK * BN; // a stage
     static const int SHARED_BYTES = STAGES * FLOATS * sizeof(float);
     static const int A_COPIES = BM * BK / THREADS, A_STEP = THREADS / BK;
-    static_assert(BM % WM == 0 && BN % WN == 0, "whole warp tiles cover the block's tile");
-    static_assert(TM % 4 == 0 && TN % 4 == 0, "TM and TN must be multiples of 4: float4s");
+    static_assert(BM % WM == 0 && BN % WN == 0, "warp tiles cover the block's tile");
+    static_assert(TM % 4 == 0 && TN % 4 == 0, "TM and TN: whole float4s");
     static_assert(A_COPIES * A_STEP == BM, "the copies cover A's tile");
-    static_assert(A_COPIES <= BK && BK * BN / THREADS <= BK, "a copy of each a step of k");
+    static_assert(A_COPIES <= BK && BK * BN / THREADS <= BK, "one copy a step");
     static_assert(STAGES >= 3, "one in use, one that must have come, one to copy into");
 };
 
@@ -68,41 +69,43 @@ template <class T> struct small_source {
     int a_k, b_k, b_col;
 };
 
-// Starts the copies of step `step` of BK; the last step ends the tile. See chapter 9.
-template <class T, int WIDTH> static __device__ __forceinline__ void
-start_copies(int step, small_source<T> *from, float *stage, int N, int k_end)
+// Starts the copies of step `step` of BK; the last step ends the tile. See chapter 9. B's
+// rows, `stride` floats apart, must start at multiples of 16 bytes.
+template <class T> static __device__ __forceinline__ void
+start_copies(int step, small_source<T> *from, float *stage, int stride, int k_end)
 {
-    const int B_COPIES = T::BK * T::BN / (WIDTH * T::THREADS);
+    const int B_COPIES = T::BK * T::BN / (4 * T::THREADS);
     const int B_STEP = T::BK / B_COPIES;
-    static_assert(B_COPIES * WIDTH * T::THREADS == T::BK * T::BN, "B's tile is covered");
-    static_assert(B_STEP * (T::BN / WIDTH) == T::THREADS, "all threads copy in each turn");
+    static_assert(B_COPIES * 4 * T::THREADS == T::BK * T::BN, "B's tile is covered");
+    static_assert(B_STEP * (T::BN / 4) == T::THREADS, "all threads copy in each turn");
     if (step < T::A_COPIES) {
         const int row = threadIdx.x / T::BK + step * T::A_STEP;
-        __pipeline_memcpy_async(&stage[threadIdx.x % T::BK * T::A_ROW + row], from->A[step],
-                                sizeof(float), from->a_k < k_end ? 0 : sizeof(float));
+        float *to = &stage[threadIdx.x % T::BK * T::A_ROW + row];
+        __pipeline_memcpy_async(to, from->A[step], sizeof(float),
+                                from->a_k < k_end ? 0 : sizeof(float));
         from->A[step] += T::BK;
     }
     if (step < B_COPIES) {
-        const int k = threadIdx.x / (T::BN / WIDTH) + step * B_STEP;
-        const float *b = from->B + (size_t)step * B_STEP * N;
-        const size_t bytes = WIDTH * sizeof(float);
+        const int k = threadIdx.x / (T::BN / 4) + step * B_STEP;
+        const float *b = from->B + (size_t)step * B_STEP * stride;
+        const size_t bytes = sizeof(float4);
         __pipeline_memcpy_async(&stage[T::A_FLOATS + k * T::BN + from->b_col], b, bytes,
                                 from->b_k + step * B_STEP < k_end ? 0 : bytes);
     }
     if (step == T::BK - 1) {
         from->a_k += T::BK;
         from->b_k += T::BK;
-        from->B += (size_t)T::BK * N;
+        from->B += (size_t)T::BK * stride;
         __pipeline_commit();
     }
 }
 
 // Block (x, y) multiplies tile x over part y of K: k_share steps, the last part maybe
-// fewer. Part y goes to the y-th M x N matrix from C on. WIDTH floats of B and C move at
-// once.
-template <class T, int WIDTH> __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
-small_kernel(int M, int N, int K, int k_share, float alpha, const float *A, const float *B,
-             float beta, float *C)
+// fewer. Part y goes to the y-th M x N matrix from C on; `aligned` says that the rows of
+// these start at multiples of 16 bytes.
+template <class T> __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
+small_kernel(int M, int N, int K, int k_share, float alpha, const float *A,
+             const float *B, int stride, float beta, float *C, bool aligned)
 {
     extern __shared__ __align__(1024) float tiles[];
 
@@ -121,20 +124,20 @@ small_kernel(int M, int N, int K, int k_share, float alpha, const float *A, cons
     const int thread_col = warp % (T::BN / T::WN) * T::WN + lane_col * 4;
     small_source<T> from;
     from.a_k = k_begin + threadIdx.x % T::BK;
-    from.b_k = k_begin + threadIdx.x / (T::BN / WIDTH);
-    from.b_col = threadIdx.x % (T::BN / WIDTH) * WIDTH;
+    from.b_k = k_begin + threadIdx.x / (T::BN / 4);
+    from.b_col = threadIdx.x % (T::BN / 4) * 4;
     for (int i = 0; i < T::A_COPIES; ++i) {
         const int row = tile_row + threadIdx.x / T::BK + i * T::A_STEP;
         from.A[i] = &A[(size_t)min(row, M - 1) * K + from.a_k];
     }
-    const int from_col = min(tile_col + from.b_col, (N - 1) / WIDTH * WIDTH);
-    from.B = &B[(size_t)from.b_k * N + from_col];
+    const int from_col = min(tile_col + from.b_col, (N - 1) / 4 * 4);
+    from.B = &B[(size_t)from.b_k * stride + from_col];
 
     // 2. Send the first tiles on their way, and wait for the oldest.
     for (int stage = 0; stage < T::STAGES - 1; ++stage)
 #pragma unroll
         for (int step = 0; step < T::BK; ++step)
-            start_copies<T, WIDTH>(step, &from, &tiles[stage * T::FLOATS], N, k_end);
+            start_copies<T>(step, &from, &tiles[stage * T::FLOATS], stride, k_end);
     __pipeline_wait_prior(T::STAGES - 2);
     __syncthreads();
 
@@ -161,12 +164,12 @@ small_kernel(int M, int N, int K, int k_share, float alpha, const float *A, cons
             }
             const float *stage = &tiles[now * T::FLOATS];
             const int ahead = (k + 1) % T::BK;
-            load_fragment<T::TM>(a_frag[(k + 1) % 2], &stage[ahead * T::A_ROW + thread_row],
-                                 ROW_STEP);
+            load_fragment<T::TM>(a_frag[(k + 1) % 2],
+                                 &stage[ahead * T::A_ROW + thread_row], ROW_STEP);
             load_fragment<T::TN>(b_frag[(k + 1) % 2],
                                  &stage[T::A_FLOATS + ahead * T::BN + thread_col],
                                  COL_STEP);
-            start_copies<T, WIDTH>(k, &from, &tiles[next * T::FLOATS], N, k_end);
+            start_copies<T>(k, &from, &tiles[next * T::FLOATS], stride, k_end);
 #pragma unroll
             for (int m = 0; m < T::TM; ++m)
 #pragma unroll
@@ -188,7 +191,7 @@ small_kernel(int M, int N, int K, int k_share, float alpha, const float *A, cons
             const int row = tile_row + thread_row + m / 4 * ROW_STEP + m % 4;
             const int col = tile_col + thread_col + n / 4 * COL_STEP;
             if (row < M && col < N)
-                store4(&C[(size_t)row * N + col], &acc[m][n], N - col, WIDTH == 4, alpha,
+                store4(&C[(size_t)row * N + col], &acc[m][n], N - col, aligned, alpha,
                        beta);
         }
     }
