@@ -94,26 +94,6 @@ def test_layout(source):
         assert line == line.rstrip(), f"{here} ends in blanks"
 
 
-@pytest.mark.parametrize("page", files(".md"), ids=name)
-def test_links_lead_somewhere(page):
-    text = re.sub(r"^(```|~~~).*?^\1", "", page.read_text(), flags=re.M | re.S)
-    text = re.sub(r"`[^`\n]*`", "", text)
-    targets = re.findall(r"\]\(\s*<?([^)\s>]+)", text)
-    targets += re.findall(r"<(?:img|source|a)\b[^>]*?\b(?:src|srcset|href)=\"([^\" ]+)", text)
-    for target in targets:
-        if re.match(r"[a-z]+:", target):
-            continue
-        path, _, anchor = target.partition("#")
-        goal = (page.parent / path) if path else page
-        assert goal.exists(), f"{target} is not there"
-        if anchor and goal.suffix == ".md":
-            heads = [
-                re.sub(r"[^\w\- ]", "", head.lower()).strip().replace(" ", "-")
-                for head in re.findall(r"^#+ (.*)$", goal.read_text(), re.M)
-            ]
-            assert anchor in heads, f"{target}: no such heading"
-
-
 def test_no_machine_is_named():
     """No path of the machine a file was written on."""
     homes = re.compile(r"(?<![\w.])/(work|root|home|Users|tmp)/\w")
