@@ -1,0 +1,135 @@
+"""What the notebooks' cells call: open a chapter, look through the lens, draw what it saw."""
+import json
+import os
+import subprocess
+from pathlib import Path
+
+from IPython import get_ipython
+from nvcc4jupyter import set_defaults
+
+ROOT = Path(__file__).resolve().parents[1]
+GLOBAL, SHARED, MOVING, GREY = "#d9822b", "#2b8a9d", "#c0392b", "#888888"
+
+_number = None  # of the chapter that is open
+
+
+def _parts(number, **settings):
+    """Builds what a chapter needs beside its matmul.cu. Returns why which compiler was taken,
+    the compiler, and its options; RuntimeError with make's message if that fails."""
+    words = [f"{name}={value}" for name, value in settings.items()]
+    made = subprocess.run(["make", "-s", f"parts{number}", *words], cwd=ROOT, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if made.returncode:
+        raise RuntimeError(made.stdout.strip())
+    return made.stdout.splitlines()[-3:]
+
+
+def _group():
+    """Where nvcc4jupyter keeps the files of the open chapter's cells."""
+    plugin = get_ipython().magics_manager.registry["NVCCPlugin"]
+    return Path(plugin.workdir) / f"chapter{_number}"
+
+
+def open_chapter(number):
+    """Puts the right nvcc on PATH, tells nvcc4jupyter its options, and says what there is.
+
+    The current folder is then the project's.
+    """
+    global _number
+    why, compiler, options = _parts(number)
+    _number = number
+    os.chdir(ROOT)
+    folder = Path(compiler).resolve().parent
+    os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    set_defaults(compiler_args=options)
+    print(f"Compiler: {compiler} ({why}).")
+    if "emulator" in Path(compiler).parts:
+        print("Every cell runs here and is checked, on the CPU. There are no times: for those "
+              "it takes an NVIDIA GPU\nand the CUDA Toolkit (on Colab: Runtime, Change runtime "
+              "type, T4 GPU).")
+    else:
+        smi = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
+        print(smi.stdout.partition("\n")[0].partition(" (UUID")[0])
+
+
+def run(*words):
+    """Runs what the last %cuda_group_run has compiled, now with words on its command line: sizes,
+    or options such as "--beta", 2."""
+    program = _group() / "cuda_exec.out"
+    if not program.exists():
+        raise RuntimeError("there is no program yet: run the cells above")
+    print(subprocess.run([program, *map(str, words)], text=True, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT).stdout)
+
+
+def lens(*sizes):
+    """Runs the pieces as the cells above have saved them, on the emulator and under the lens,
+    whether there is a GPU or not. Prints what the memory system saw, line by line, and returns
+    the report of the kernel that did most, as emulator/LENS.md describes it."""
+    _, compiler, options = _parts(_number, EMULATOR=1)
+    group, program = _group(), _group() / "lens.out"
+    built = subprocess.run(
+        [compiler, *options.split(), f"-I{group}", group / "matmul.cu", "-o", program],
+        cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if built.returncode:
+        raise RuntimeError(built.stdout.strip())
+    out = group / "lens.json"
+    ran = subprocess.run([program, *map(str, sizes or [256]), "--check-only"], cwd=ROOT,
+                         env=dict(os.environ, LENS="json", LENS_OUT=str(out)),
+                         text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if ran.returncode:
+        raise RuntimeError(ran.stdout.strip())
+    kernel = max(json.loads(out.read_text())["kernels"], key=lambda kernel: kernel["flop"])
+    for line in kernel["lines"]:
+        unit = "wavefronts" if "wavefronts" in line else "sectors"
+        print(f"{Path(line['file']).name}:{line['line']}  {line['text']}\n"
+              f"    {line['kind']}, {line['bytes']} bytes a lane: "
+              f"{line['requests'] // kernel['launches']:,} requests, "
+              f"{line[unit] / line['requests']:.4g} {unit} each; {line['verdict']}")
+    for name, value, _ in _counts(kernel):
+        print(f"{name.replace(chr(10), ' ')}: {value:.4g}")
+    return kernel
+
+
+# Kinds of access in a lens report that are counted together, and what they cost.
+ACCESSES = {"load from global memory": (("global load", "async copy, read"), "sectors", GLOBAL),
+            "store to global memory": (("global store",), "sectors", GLOBAL),
+            "load from shared memory": (("shared load",), "wavefronts", SHARED),
+            "store to shared memory": (("shared store", "async copy, write"), "wavefronts",
+                                       SHARED)}
+
+
+def _counts(kernel):
+    """(what, how much, colour) of a lens report: loads for each result, cost of each request."""
+    loads, costs = [], []
+    for access, (kinds, unit, colour) in ACCESSES.items():
+        lines = [line for line in kernel["lines"] if line["kind"] in kinds]
+        requests = sum(line["requests"] for line in lines)
+        if not requests:
+            continue
+        if "load" in access:
+            loads.append((f"{access.replace('load', 'loads')}\nfor each result",
+                          sum(line["lanes"] for line in lines) / kernel["results"], colour))
+        costs.append((f"{unit} for a\n{access}",
+                      sum(line[unit] for line in lines) / requests, colour))
+    return loads + costs
+
+
+def plot(reports):
+    """Draws the counts of one or more lens reports, {label: report}, side by side."""
+    from matplotlib import pyplot
+    every = {label: {name: (value, colour) for name, value, colour in _counts(report)}
+             for label, report in reports.items()}
+    names = list(dict.fromkeys(name for counts in every.values() for name in counts))
+    figure, axes = pyplot.subplots(1, len(names), figsize=(2.2 * len(names), 2.8), squeeze=False)
+    for axis, name in zip(axes[0], names):
+        values = [counts.get(name, (0, GREY))[0] for counts in every.values()]
+        colour = next(counts[name][1] for counts in every.values() if name in counts)
+        bars = axis.bar(list(every), values, color=colour, width=0.6)
+        axis.bar_label(bars, [f"{value:.4g}" for value in values])
+        axis.set_title(name, fontsize=9)
+        axis.margins(y=0.15)
+        axis.set_yticks([])
+        axis.spines[["top", "right", "left"]].set_visible(False)
+    figure.tight_layout()
+    pyplot.show()
