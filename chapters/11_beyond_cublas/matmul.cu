@@ -121,6 +121,8 @@ static __device__ void place_tile(const struct work *w, int rows_together, int t
 }
 
 // The stages in shared memory, as one who fills them or one who reads them goes round.
+// Both start at stage 0 and take the stages in turn, so nobody has to tell the other
+// where he is.
 struct stage {
     int index;
     unsigned parity; // of the round: barriers tell one round from the next by it
@@ -135,9 +137,9 @@ static __device__ void next_stage(struct stage *s)
     }
 }
 
-// TM x TN results a thread, in squares of 4 x 4, ROW_STEP and COL_STEP apart as in chapter
-// 8; WARPS_DOWN of the warps lie below each other, the others beside them. A stage holds
-// A_FLOATS of A, then B_FLOATS of B.
+// TM x TN results a thread, in squares of 4 x 4, ROW_STEP and COL_STEP apart as in
+// chapter 8; WARPS_DOWN of the warps lie below each other, the others beside them. A
+// stage holds A_FLOATS of A, then B_FLOATS of B.
 template <int TM, int TN, int WARPS_DOWN> struct tile {
     static const int WM = 4 * TM, WN = 8 * TN; // a warp is 4 lanes down and 8 across
     static const int ROW_STEP = WM / (TM / 4), COL_STEP = WN / (TN / 4);
@@ -216,8 +218,8 @@ matmul_kernel(const __grid_constant__ CUtensorMap A_map,
     }
     __syncthreads();
 
-    // 1. Find my place in the tile: my warp's square, my lane's place in that, numbered in
-    //    a z as in chapter 8. It is the same in every tile.
+    // 1. Find my place in the tile: my warp's square, my lane's place in that, numbered
+    //    in a z as in chapter 8. It is the same in every tile.
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
     const int lane_row = lane / 2 % 4;
@@ -237,6 +239,8 @@ matmul_kernel(const __grid_constant__ CUtensorMap A_map,
     fill_stage<T>(&filler, &w, &A_map, &B_map, tiles, full, empty);
 
     while (next_segment(&w, &use)) {
+        // Set to zero one by one: `= {0}` makes the compiler keep the array in memory for
+        // a moment, and that spoils its choice of registers.
         float acc[TM][TN];
 #pragma unroll
         for (int m = 0; m < TM; ++m)
@@ -382,8 +386,8 @@ static void deal(struct work *w, int blocks)
     w->longer_shares = (int)(left * w->blocks_k % blocks);
 }
 
-// The small kernel: split-K into as many parts as there is room for blocks, of at least
-// 32 steps each.
+// The small kernel, for tiles that are dealt once, a block each: split-K into as many
+// parts as there is room for blocks, of at least 32 steps each.
 template <class T>
 static void launch_small(int sms, struct work w, const float *A, const float *B)
 {
@@ -439,6 +443,7 @@ static void launch(int sms, struct work w, const float *A, const float *B)
 }
 
 // C = alpha * A * B + beta * C on device pointers, row-major and packed; M, N, K >= 1.
+// Not for two host threads or streams at once: they would share the scratch memory.
 static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
                    float beta, float *C)
 {
@@ -463,6 +468,8 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
         launch<16, 8, 4>(sms, w, A, B);
 }
 
+// Tiles depend on the problem, so a report of a wrong result cannot name block and
+// thread.
 int main(int argc, char **argv)
 {
     struct chapter chapter = {11, "beyond cuBLAS: nothing but multiply-adds", matmul};
