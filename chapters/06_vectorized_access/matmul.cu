@@ -9,7 +9,6 @@
  *            one float4                 k             B_tile[k][col .. col+7]  2 float4
  *                                       k             where chapter 5 asked for
  *                                       k             16 floats one by one
- *
  * Run it:  make chapter6 && ./chapter6
  */
 #include "matmul.h"
@@ -129,8 +128,7 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
 static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
                    float beta, float *C)
 {
-    // (M - 1) / BM + 1 rounds up, so the last, partly filled tile gets a block too. The
-    // grid is a line and not a rectangle because only its x may pass 65,535.
+    // (M - 1) / BM + 1 rounds up, so the last, partly filled tile gets a block too.
     const unsigned blocks = ((M - 1) / BM + 1u) * ((N - 1) / BN + 1u);
     // Every row starts at a multiple of 16 bytes if the first one does and if rows are
     // whole float4s: K floats in A, N in B and C. Other shapes take the slower kernel.
@@ -144,7 +142,9 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 
 int main(int argc, char **argv)
 {
-    const struct chapter chapter = {
+    struct chapter chapter = {
         6, "vectorised access: 16 bytes at once", matmul, BM, BN, TM, TN, 1};
+    chapter.kernel = (const void *)matmul_kernel<true>;
+    chapter.threads = THREADS;
     return chapter_main(argc, argv, &chapter);
 }
