@@ -21,8 +21,7 @@ const int TM = 8; // results a thread: TM rows
 const int TN = 8; // by TN columns of C
 const int THREADS = BM * BN / (TM * TN);
 
-static_assert(BM % TM == 0, "TM must divide BM, or some rows have no thread");
-static_assert(BN % TN == 0, "TN must divide BN, or some columns have no thread");
+static_assert(BM % TM == 0 && BN % TN == 0, "or some results have no thread");
 static_assert(TM % 4 == 0 && TN % 4 == 0, "TM and TN must be multiples of 4: float4s");
 static_assert(BM * BK == 4 * THREADS, "A_tile takes one float4 a thread");
 static_assert(BK * BN == 4 * THREADS, "B_tile takes one float4 a thread");
@@ -128,7 +127,8 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
 static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
                    float beta, float *C)
 {
-    // (M - 1) / BM + 1 rounds up, so the last, partly filled tile gets a block too.
+    // (M - 1) / BM + 1 rounds up, so the last, partly filled tile gets a block too. The
+    // grid is a line and not a rectangle because only its x may pass 65,535.
     const unsigned blocks = ((M - 1) / BM + 1u) * ((N - 1) / BN + 1u);
     // Every row starts at a multiple of 16 bytes if the first one does and if rows are
     // whole float4s: K floats in A, N in B and C. Other shapes take the slower kernel.
@@ -144,7 +144,7 @@ int main(int argc, char **argv)
 {
     struct chapter chapter = {
         6, "vectorised access: 16 bytes at once", matmul, BM, BN, TM, TN, 1};
-    chapter.kernel = (const void *)matmul_kernel<true>;
+    chapter.kernel = (const void *)matmul_kernel<true>; // for --occupancy
     chapter.threads = THREADS;
     return chapter_main(argc, argv, &chapter);
 }
