@@ -58,7 +58,8 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     __shared__ __align__(16) float A_tile[BK][BM];
     __shared__ __align__(16) float B_tile[BK][BN];
 
-    // 1. Find my results, TM x TN elements from (row, col), and their place in the tiles.
+    // 1. Find my results, TM x TN elements from (row, col) on, and their place in the
+    //    tiles.
     const int tiles_down = (M - 1) / BM + 1;
     const int tile_row = blockIdx.x % tiles_down;
     const int tile_col = blockIdx.x / tiles_down;
@@ -79,8 +80,7 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     float acc[TM][TN] = {{0.0f}};
     for (int k0 = 0; k0 < K; k0 += BK) {
         // 2. Fetch. Two float4s fit in registers, so this may start before the barrier.
-        const int a_col = k0 + load_a_col;
-        const int b_row = k0 + load_b_row;
+        const int a_col = k0 + load_a_col, b_row = k0 + load_b_row;
         __align__(16) float a[4], b[4];
         load4<ALIGNED>(a, &A[(size_t)a_row * K + a_col], a_row < M ? K - a_col : 0);
         load4<ALIGNED>(b, &B[(size_t)b_row * N + b_col], b_row < K ? N - b_col : 0);
