@@ -296,7 +296,8 @@ static void count(uint32_t group, unsigned warp)
         dense[n++] = address[lane] = logs[lane][begin[lane]].address;
     }
     s->lanes += n;
-    s->unique_bytes += unique_bytes_of(dense, n, e.bytes);
+    const unsigned unique_bytes = unique_bytes_of(dense, n, e.bytes);
+    s->unique_bytes += unique_bytes;
     unsigned cost;
     if (e.kind == SHARED_LOAD || e.kind == SHARED_STORE || e.kind == SHARED_ATOMIC || e.kind == ASYNC_WRITE) {
         unsigned ideal;
@@ -310,6 +311,7 @@ static void count(uint32_t group, unsigned warp)
     } else {
         cost = sectors_of(dense, n);
         s->sectors += cost;
+        s->ideal += (unique_bytes + 31) / 32;
         if (footprints_complete)
             for (unsigned i = 0; i < n; i++) footprint_touch(dense[i], e.bytes, e.kind == GLOBAL_STORE);
     }
@@ -370,6 +372,9 @@ void emu_lens_launch_begins(void)
         while (table[slot]) slot = (slot + 1) % TABLE;
         table[slot] = s;
     }
+    if (kernel->launches && (memcmp(kernel->grid, emu_current_launch->grid, sizeof kernel->grid) ||
+                             memcmp(kernel->block, emu_current_launch->block, sizeof kernel->block)))
+        kernel->shapes_differ = true;
     memcpy(kernel->grid, emu_current_launch->grid, sizeof kernel->grid);
     memcpy(kernel->block, emu_current_launch->block, sizeof kernel->block);
     kernel->launches++;
@@ -413,9 +418,6 @@ void emu_lens_launch_ended(void)
     if (!mode) return;
     if (footprints_complete && stride == 1) {
         const uint64_t stored = footprint_bytes(true);
-        unsigned width = 4;
-        for (const struct lens_site *s = kernel->sites; s; s = s->next)
-            if (s->kind == GLOBAL_STORE && s->bytes < width) width = s->bytes;
         kernel->loaded_bytes += footprint_bytes(false);
         kernel->stored_bytes += stored;
         kernel->stored_elements += stored / 4;

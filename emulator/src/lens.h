@@ -31,7 +31,7 @@ struct lens_site {
     uint64_t sectors;         /* global: distinct 32-byte pieces, added up over the requests */
     uint64_t unique_bytes;    /* distinct bytes, added up over the requests */
     uint64_t wavefronts;      /* shared: passes through the banks */
-    uint64_t ideal;           /* wavefronts if no two words met in a bank */
+    uint64_t ideal;           /* wavefronts if no two words met in a bank; sectors if the bytes lay side by side */
     struct lens_request example; /* the costliest, or the first of the warp that LENS_WARP names */
     struct lens_site *next;
 };
@@ -40,10 +40,11 @@ struct lens_kernel {
     char *name;
     const void *address;
     uint64_t launches, blocks, blocks_seen, threads_seen;
-    unsigned grid[3], block[3];
+    unsigned grid[3], block[3];          /* of the last launch */
+    bool shapes_differ;                  /* there were launches of other grids or blocks */
     size_t shared;            /* static and dynamic, of a block */
     uint64_t loaded_bytes, stored_bytes; /* distinct ones, of the launches together; 0 unless every block was seen */
-    uint64_t stored_elements;            /* distinct results: stored_bytes by the width of the stores */
+    uint64_t stored_elements;            /* distinct results: words of 4 bytes */
     struct lens_site *sites;
     struct lens_kernel *next;
 };

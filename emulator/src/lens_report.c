@@ -243,43 +243,67 @@ static unsigned busiest_bank(const struct lens_request *r, unsigned bytes, char 
     return worst_group * (unit / 4);
 }
 
+/* How far apart neighbouring lanes of a request lie; 0 if not all equally far. */
+static uint64_t apart(const struct lens_request *r)
+{
+    uint64_t step = 0;
+    for (unsigned lane = 1; lane < 32; lane++) {
+        if (!(r->lanes >> lane & r->lanes >> (lane - 1) & 1)) continue;
+        const uint64_t next = r->address[lane] - r->address[lane - 1];
+        if (step && next != step) return 0;
+        step = next;
+    }
+    return step < 1ull << 40 ? step : 0; /* falling addresses come out as huge */
+}
+
+static const char *many(double count, const char *one, const char *more)
+{
+    return count == 1.0 ? one : more;
+}
+
 /* One sentence on what the figures of a row mean. */
 static void verdict(const struct row *row, char *out, size_t size)
 {
     const struct lens_site *s = &row->sum;
-    const double lanes = ratio(s->lanes, s->requests);
-    if (touches_banks(s->kind)) {
-        if (s->wavefronts == s->ideal) {
-            const double values = ratio(s->unique_bytes, s->requests) / s->bytes;
-            if (values == 1.0 && lanes > 1.0) snprintf(out, size, "all lanes want one value: a broadcast, no conflict");
-            else snprintf(out, size, "no bank conflicts");
-            return;
-        }
+    const double lanes = ratio(s->lanes, s->requests), values = ratio(s->unique_bytes, s->requests) / s->bytes;
+    const bool atomic = s->kind == GLOBAL_ATOMIC || s->kind == SHARED_ATOMIC;
+    int used = 0;
+    if (lanes == 1.0) {
+        used = snprintf(out, size, "one lane alone");
+    } else if (values == 1.0) {
+        used = snprintf(out, size, atomic ? "%.3g lanes change the same value: they have to take turns"
+                                  : s->kind == CONSTANT_LOAD
+                                      ? "one value for all lanes: what constant memory is good at"
+                                      : touches_banks(s->kind) ? "all lanes want one value: a broadcast, no conflict"
+                                                               : "all lanes want one value: a broadcast, one sector",
+                        lanes);
+    } else if (s->kind == CONSTANT_LOAD) {
+        used = snprintf(out, size, "lanes want %.3g different values: constant memory serves them in turn", values);
+    } else if (touches_banks(s->kind) && s->wavefronts == s->ideal) {
+        used = snprintf(out, size, "no bank conflicts");
+    } else if (touches_banks(s->kind)) {
         char who[64];
-        unsigned bank = busiest_bank(&s->example, s->bytes, who, sizeof who);
-        snprintf(out, size, "%s-way bank conflict: lanes %s meet in bank %u", number(ratio(s->wavefronts, s->ideal)), who,
-                 bank);
-        return;
-    }
-    const double sectors = ratio(s->sectors, s->requests), used = ratio(s->unique_bytes, s->sectors);
-    const double values = ratio(s->unique_bytes, s->requests) / s->bytes;
-    if (s->kind == CONSTANT_LOAD) {
-        snprintf(out, size, values == 1.0 ? "one value for all lanes: what constant memory is good at"
-                                          : "lanes want %.3g different values: constant memory serves them in turn", values);
-    } else if (values == 1.0 && lanes > 1.0) {
-        snprintf(out, size, "all lanes want one value: a broadcast, one sector");
-    } else if (used == 32.0) {
-        snprintf(out, size, "%.3g lanes touch %.3g sectors and use every byte", lanes, sectors);
+        const unsigned bank = busiest_bank(&s->example, s->bytes, who, sizeof who);
+        used = snprintf(out, size, "%.3g-way bank conflict: lanes %s meet in bank %u", ratio(s->wavefronts, s->ideal), who,
+                        bank);
     } else {
-        snprintf(out, size, "%.3g lanes touch %.3g sectors: %.3g of 32 bytes used of each", lanes, sectors, used);
+        const double sectors = ratio(s->sectors, s->requests), bytes = ratio(s->unique_bytes, s->sectors);
+        used = snprintf(out, size, "%.3g lanes touch %.3g %s", lanes, sectors, many(sectors, "sector", "sectors"));
+        used += snprintf(out + used, size - (size_t)used,
+                         bytes == 32.0 ? " and use every byte" : ": %.3g of 32 bytes used of each", bytes);
+        const uint64_t step = apart(&s->example);
+        if (s->sectors > s->ideal && step > s->bytes)
+            used += snprintf(out + used, size - (size_t)used, "; neighbours lie %s bytes apart", number((double)step));
     }
+    if (lanes > 1.0 && lanes < 24.0)
+        snprintf(out + used, size - (size_t)used, "; %.3g of 32 lanes take part", lanes);
 }
 
 /* What a row wastes: sectors, or wavefronts, beyond what its bytes needed. The row with the most is the worst. */
 static double waste(const struct lens_site *s)
 {
-    if (touches_banks(s->kind)) return (double)(s->wavefronts - s->ideal);
-    return s->kind == CONSTANT_LOAD ? 0.0 : (double)s->sectors - (double)s->unique_bytes / 32.0;
+    if (s->kind == CONSTANT_LOAD) return 0.0;
+    return (double)(touches_banks(s->kind) ? s->wavefronts : s->sectors) - (double)s->ideal;
 }
 
 /* ---- the table ---- */
@@ -303,9 +327,11 @@ static void print_row(const struct row *row, double per, bool worst)
     say("        %-17s %2u B x %-4.3g %14s requests", class_names[s->kind], s->bytes, ratio(s->lanes, s->requests),
         number(s->requests / per));
     if (touches_banks(s->kind))
-        say("  %6s wavefronts each%s\n", number(ratio(s->wavefronts, s->requests)), worst ? "  <- worst" : "");
+        say("  %6s wavefront%s each%s\n", number(ratio(s->wavefronts, s->requests)),
+            s->wavefronts == s->requests ? " " : "s", worst ? "  <- worst" : "");
     else
-        say("  %6s sectors each%s\n", number(ratio(s->sectors, s->requests)), worst ? "  <- worst" : "");
+        say("  %6s sector%s each%s\n", number(ratio(s->sectors, s->requests)), s->sectors == s->requests ? " " : "s",
+            worst ? "  <- worst" : "");
     say("          %s\n", text);
 }
 
@@ -313,11 +339,11 @@ static void print_total(const struct lens_kernel *k, enum lens_class kind, doubl
 {
     const struct lens_site s = total_of(k, kind);
     if (!s.requests) return;
-    say("    %-18s %14s requests", class_names[kind], number(s.requests / per));
+    say("    %-18s %13s requests", class_names[kind], number(s.requests / per));
     if (touches_banks(kind))
-        say("  %14s wavefronts  %14s conflicts\n", number(s.wavefronts / per), number((s.wavefronts - s.ideal) / per));
+        say("  %13s wavefronts  %13s conflicts\n", number(s.wavefronts / per), number((s.wavefronts - s.ideal) / per));
     else
-        say("  %14s sectors     %6s a request, %.3g of 32 bytes used\n", number(s.sectors / per),
+        say("  %13s sectors     %6s each, %.3g of 32 bytes used\n", number(s.sectors / per),
             number(ratio(s.sectors, s.requests)), ratio(s.unique_bytes, s.sectors));
 }
 
@@ -327,22 +353,71 @@ static unsigned registers_given(void)
     return text && atoi(text) > 0 ? (unsigned)atoi(text) : 0;
 }
 
+/* Which of the limits decide, as "threads and registers". */
+static const char *limit_of(const struct emu_occupancy *o, bool registers_known)
+{
+    static char text[64];
+    const struct { const char *name; unsigned blocks; } limits[] = {
+        {"threads", o->by_warps}, {"registers", o->by_registers}, {"shared memory", o->by_shared},
+        {"the number of blocks", o->by_blocks}};
+    text[0] = '\0';
+    for (unsigned i = 0; i < 4; i++) {
+        if (limits[i].blocks != o->blocks || (i == 1 && !registers_known)) continue;
+        if (text[0]) strcat(text, " and ");
+        strcat(text, limits[i].name);
+    }
+    return text;
+}
+
 static void print_occupancy(const struct lens_kernel *k)
 {
     const unsigned threads = k->block[0] * k->block[1] * k->block[2], registers = registers_given();
     struct emu_occupancy o = emu_occupancy(threads, registers ? registers : 16, k->shared);
-    say("    occupancy: a block has %u threads and %s bytes of shared memory. Blocks on an SM: %u by threads,\n",
-        threads, number((double)k->shared), o.by_warps);
+    say("    occupancy: a block has %s thread%s and %s bytes of shared memory. Blocks on an SM: %u by threads,\n",
+        number(threads), threads == 1 ? "" : "s", number((double)k->shared), o.by_warps);
+    say("      ");
+    if (registers) say("%u by %u registers a thread, ", o.by_registers, registers);
+    say("%u by shared memory, %u at most: %u of %u warps (%.1f %%),\n", o.by_shared, o.by_blocks, o.warps, o.max_warps,
+        100.0 * o.warps / o.max_warps);
+    say("      limited by %s", limit_of(&o, registers > 0));
     if (registers) {
-        say("      %u by %u registers a thread, %u by shared memory, %u at most: %u of %u warps (%.1f %%)\n", o.by_registers,
-            registers, o.by_shared, o.by_blocks, o.warps, o.max_warps, 100.0 * o.warps / o.max_warps);
+        say("\n");
         return;
     }
     unsigned most = 16;
     while (most < 255 && emu_occupancy(threads, most + 1, k->shared).blocks == o.blocks) most++;
-    say("      %u by shared memory, %u at most: %u of %u warps (%.1f %%), if a thread needs no more than\n", o.by_shared,
-        o.by_blocks, o.warps, o.max_warps, 100.0 * o.warps / o.max_warps);
-    say("      %u registers. Only NVIDIA's compiler knows that number: LENS_REGS=n tells it here\n", most);
+    say(", if a thread needs no more than %u registers.\n", most);
+    say("      Only NVIDIA's compiler knows that number: LENS_REGS=n tells it here\n");
+}
+
+/* Where a reader should look first, and what helps there. */
+static void print_advice(const struct row *rows, unsigned count, const struct row *worst)
+{
+    uint64_t requests = 0;
+    const struct row *idle = NULL;
+    for (unsigned i = 0; i < count; i++) {
+        const struct lens_site *s = &rows[i].sum;
+        requests += s->requests;
+        if (!idle || 32 * s->requests - s->lanes > 32 * idle->sum.requests - idle->sum.lanes) idle = &rows[i];
+    }
+    if (worst && waste(&worst->sum) >= 0.2 * (double)(worst->sum.ideal + waste(&worst->sum))) {
+        const struct lens_site *s = &worst->sum;
+        say("  begin at line %d: ", worst->place.line);
+        if (touches_banks(s->kind))
+            say("%.0f %% of the wavefronts of its %s are conflicts. Other places in the array\n"
+                "    (a longer row, rearranged columns) or other lanes in charge spread them over the banks\n",
+                100.0 * waste(s) / (double)s->wavefronts, class_names[s->kind]);
+        else
+            say("its %s moves %.3g times the sectors that its bytes would fill. It moves fewer\n"
+                "    when neighbours in threadIdx.x go to neighbouring addresses, from a multiple of 32 bytes on\n",
+                class_names[s->kind], ratio(s->sectors, s->ideal));
+    } else if (idle && 2 * idle->sum.lanes < 32 * idle->sum.requests && 4 * idle->sum.requests > requests) {
+        say("  begin at line %d: %.3g of 32 lanes take part in its %s, and the others wait. Give the work to\n"
+            "    whole warps, and let other whole warps rest\n", idle->place.line,
+            ratio(idle->sum.lanes, idle->sum.requests), class_names[idle->sum.kind]);
+    } else if (count) {
+        say("  no line wastes much: what is left is to ask for less, or for more at once\n");
+    }
 }
 
 static void print_summary(const struct lens_kernel *k, double per)
@@ -355,9 +430,10 @@ static void print_summary(const struct lens_kernel *k, double per)
     if (k->stored_elements) {
         const struct lens_site global = total_of(k, GLOBAL_LOAD), async = total_of(k, ASYNC_READ),
                                shared = total_of(k, SHARED_LOAD);
-        say("    for each of %s results:", number(k->stored_elements / per));
-        say(" %s loads from global memory", number((double)(global.lanes + async.lanes) / (double)k->stored_elements));
-        say(", %s from shared memory\n", number((double)shared.lanes / (double)k->stored_elements));
+        say("    loads for each of %s results:", number(k->stored_elements / per));
+        say(" %s from global memory, %s from shared memory\n",
+            number((double)(global.lanes + async.lanes) / (double)k->stored_elements),
+            number((double)shared.lanes / (double)k->stored_elements));
     }
     if (flop_known && flop && loaded > 0) {
         say("    %s FLOP: %.3g for each byte requested from global memory", number((double)flop / per), (double)flop / loaded);
@@ -374,13 +450,17 @@ static void print_kernel(const struct lens_kernel *k)
 {
     unsigned count;
     struct row *rows = rows_of(k, &count);
-    const double per = k->blocks_seen == k->blocks ? (double)k->launches : 1.0;
-    say("\nLENS  %s  grid (%u,%u,%u), block (%u,%u,%u), as a %s would see it\n", k->name, k->grid[0], k->grid[1],
+    const bool of_one = k->blocks_seen == k->blocks && !k->shapes_differ;
+    const double per = of_one ? (double)k->launches : 1.0;
+    say("\nLENS  %s  grid (%u,%u,%u), block (%u,%u,%u), on %s\n", k->name, k->grid[0], k->grid[1],
         k->grid[2], k->block[0], k->block[1], k->block[2], emu_gpu()->prop.name);
     if (k->blocks_seen < k->blocks)
         say("  looked at %s of %s blocks; the figures are of those\n", number((double)k->blocks_seen),
             number((double)k->blocks));
-    else if (k->launches > 1) say("  %s launches; the figures are of one\n", number((double)k->launches));
+    else if (k->launches > 1)
+        say(of_one ? "  %s launches; the figures are of one\n"
+                   : "  %s launches of different shapes, this is the last; the figures are of all together\n",
+            number((double)k->launches));
 
     const struct row *worst = NULL;
     for (unsigned i = 0; i < count; i++)
@@ -393,6 +473,7 @@ static void print_kernel(const struct lens_kernel *k)
         print_row(r, per, r == worst);
     }
     print_summary(k, per);
+    print_advice(rows, count, worst);
     free(rows);
 }
 
@@ -416,8 +497,8 @@ static void json_counts(const struct lens_site *s)
         say("\"wavefronts\": %llu, \"ideal_wavefronts\": %llu, \"conflicts\": %llu}", (unsigned long long)s->wavefronts,
             (unsigned long long)s->ideal, (unsigned long long)(s->wavefronts - s->ideal));
     else
-        say("\"sectors\": %llu, \"bytes_used\": %llu}", (unsigned long long)s->sectors,
-            (unsigned long long)s->unique_bytes);
+        say("\"sectors\": %llu, \"ideal_sectors\": %llu, \"bytes_used\": %llu}", (unsigned long long)s->sectors,
+            (unsigned long long)s->ideal, (unsigned long long)s->unique_bytes);
 }
 
 static void json_kernel(const struct lens_kernel *k)
