@@ -109,7 +109,9 @@ plots: .venv/plots.txt ## the plots in images/, from results/
 	$(Q).venv/bin/python results/plots.py
 
 FIGURES := $(patsubst %,%.svg,$(basename $(wildcard images/*.dot images/*.py)))
-images: plots $(FIGURES) ## all figures: plots, images/*.dot, images/*.py
+images: plots $(FIGURES) ## all figures: plots, images/*.dot, images/*.py, and what the lens draws
+	$(call need,dot,it comes with Graphviz: apt install graphviz)
+	$(Q)python3 results/lens_figures.py
 # The last line names the source by its hash: a test can tell whether the picture is older.
 stamp = echo "<!-- made from $<: $$(sha256sum <$< | cut -c -16) -->" >>$@
 

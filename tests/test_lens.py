@@ -3,6 +3,7 @@ what is printed tells a reader what to do."""
 
 import json
 import re
+import sys
 
 import pytest
 
@@ -364,7 +365,7 @@ def test_report_of_chapter_6(chapters):
     text = report(chapters[6], "256", "--check-only")
     line = line_of(SOURCE[6], "*(float4 *)&b_frag[n] = *(const float4 *)&B_tile[k][thread_col + n];")
     assert ("        shared load       16 B x 32           16,384 requests       8 wavefronts each  <- worst\n"
-            "          2-way bank conflict: lanes 0, 4, 8, 12 meet in bank ") in text
+            "          2-way bank conflict: lanes 0, 4, 8, 12 meet in banks 0 to 3\n") in text
     assert ("        shared store       4 B x 32            4,096 requests       2 wavefronts each\n"
             "          2-way bank conflict: lanes 0, 1 meet in bank ") in text
     assert f"  begin at line {line}: 50 % of the wavefronts of its shared load are conflicts." in text
@@ -400,6 +401,43 @@ def test_report_of_a_reduction(program):
     assert "          one lane alone\n" in interleaved
     assert f"  begin at line {line}: 5.52 of 32 lanes take part in its shared load, and the others wait." in interleaved
     assert "  2 launches of different shapes, this is the last; the figures are of all together\n" in sequential
+
+
+# ---- the drawing ----
+
+def drawing(program, tmp_path, **settings):
+    out = tmp_path / "request.dot"
+    result = run([program, "64", "--check-only"], env=no_cuda() | {"LENS": "dot", "LENS_OUT": str(out)} | settings)
+    assert result.returncode == 0
+    return out.read_text(), result.stderr
+
+
+def test_drawing_of_sectors(chapters, tmp_path):
+    line = line_of(SOURCE[1], "acc += A[(size_t)row * K + k] * B[(size_t)k * N + col];")
+    rows_apart, _ = drawing(chapters[1], tmp_path, LENS_LINE=f"{line}.1")
+    assert re.findall(r"lane(\d+):s -> word(\d+)_(\d+):n", rows_apart) == [(str(i), str(i), "0") for i in range(32)]
+    assert rows_apart.count('fillcolor="#d9822b"') == 32
+    broadcast, _ = drawing(chapters[1], tmp_path, LENS_LINE=f"{line}.2")
+    assert len(re.findall(r"lane\d+:s -> word0_0:n", broadcast)) == 32
+    worst, _ = drawing(chapters[1], tmp_path)
+    assert worst == rows_apart, "without a choice it is the worst line"
+
+
+def test_drawing_of_banks(chapters, tmp_path):
+    line = line_of(SOURCE[6], "A_tile[load_a_col + i][load_a_row] = a[i];")
+    text, _ = drawing(chapters[6], tmp_path, LENS_LINE=str(line))
+    served = re.findall(r'box(\d)_(\d+) .*fillcolor="#2b8a9d", label="(\d+)"', text)
+    assert served == [(str(i % 2), str(i // 2), str(i)) for i in sorted(range(32), key=lambda lane: (lane % 2, lane))]
+
+
+def test_drawing_of_nothing_is_one_line(chapters, tmp_path):
+    text, said = drawing(chapters[1], tmp_path, LENS_LINE="1")
+    assert (text, said) == ("", "LENS=dot: no access to memory on line 1\n")
+
+
+def test_figures_are_current(chapters, project):
+    result = run([sys.executable, "-B", project / "results" / "lens_figures.py", "--check"], env=no_cuda(), timeout=300)
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 @pytest.mark.parametrize("setting", ["2", "yes", "JSON"])

@@ -76,7 +76,9 @@ static struct row *rows_of(const struct lens_kernel *k, unsigned *count)
             continue;
         }
         add(&rows[i].sum, s);
-        if (s->pc < rows[i].sum.pc) rows[i].sum.pc = s->pc;
+        if (s->pc > rows[i].sum.pc) continue;
+        rows[i].sum.pc = s->pc;
+        if (s->example.cost >= rows[i].sum.example.cost) rows[i].sum.example = s->example;
     }
     if (rows) qsort(rows, *count, sizeof *rows, row_order);
     return rows;
@@ -284,8 +286,8 @@ static void verdict(const struct row *row, char *out, size_t size)
     } else if (touches_banks(s->kind)) {
         char who[64];
         const unsigned bank = busiest_bank(&s->example, s->bytes, who, sizeof who);
-        used = snprintf(out, size, "%.3g-way bank conflict: lanes %s meet in bank %u", ratio(s->wavefronts, s->ideal), who,
-                        bank);
+        used = snprintf(out, size, "%.3g-way bank conflict: lanes %s meet in bank", ratio(s->wavefronts, s->ideal), who);
+        used += snprintf(out + used, size - (size_t)used, s->bytes > 4 ? "s %u to %u" : " %u", bank, bank + s->bytes / 4 - 1);
     } else {
         const double sectors = ratio(s->sectors, s->requests), bytes = ratio(s->unique_bytes, s->sectors);
         used = snprintf(out, size, "%.3g lanes touch %.3g %s", lanes, sectors, many(sectors, "sector", "sectors"));
@@ -548,12 +550,34 @@ static void json_kernel(const struct lens_kernel *k)
     free(rows);
 }
 
-/* ---- a drawing of one request ---- */
+/* ---- a drawing of one request ----
+ * Graphviz only draws here: neato, with every box at its place. Lengths are points, y grows upwards. */
 
 #define GLOBAL_COLOUR "#d9822b"
 #define SHARED_COLOUR "#2b8a9d"
+#define REGISTER_COLOUR "#7a5fb5"
 #define MOVING_COLOUR "#c0392b"
 #define GREY_COLOUR "#888888"
+#define EMPTY_COLOUR "#88888838"
+#define FONT "Helvetica,Arial,sans-serif"
+
+enum { DRAWING = 864, LANE = DRAWING / 32 };
+
+static void draw_text(double left, double y, double width, int size, const char *font, const char *text)
+{
+    static int count;
+    say("  text%d [shape=plaintext, style=\"\", width=%.3f, height=0.3, pos=\"%.1f,%.1f!\", fontname=\"%s\", fontsize=%d,\n"
+        "    fontcolor=\"" GREY_COLOUR "\", label=\"", count++, width / 72, left + width / 2, y, font, size);
+    for (; *text; text++) say(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    say("\\l\"];\n");
+}
+
+static void draw_box(const char *name, double left, double y, double width, double height, const char *colour,
+                     const char *label)
+{
+    say("  %s [width=%.3f, height=%.3f, pos=\"%.2f,%.1f!\", fillcolor=\"%s\", label=\"%s\"];\n", name, width / 72, height / 72,
+        left + width / 2, y, colour, label);
+}
 
 static int address_order(const void *a, const void *b)
 {
@@ -561,78 +585,140 @@ static int address_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Lanes on the left, what they touch on the right: sectors of global memory in the order of their addresses, or
- * banks, one row a wavefront. HTML-like tables keep 32 lanes in one straight line. */
-static void draw(const struct row *row)
+/* Lanes above; below them the sectors they touch in order of address, a column for every 4 bytes. */
+static void draw_sectors(const struct lens_request *r, unsigned bytes)
 {
-    const struct lens_request *r = &row->sum.example;
-    const bool banks = touches_banks(row->sum.kind);
-    const unsigned bytes = row->sum.bytes;
-    char text[200];
-    verdict(row, text, sizeof text);
-    say("digraph request {\n"
-        "  graph [rankdir=TB, bgcolor=\"transparent\", ranksep=1.1, nodesep=0.05, margin=0.1,\n"
-        "         fontname=\"Helvetica,Arial,sans-serif\", fontsize=18, fontcolor=\"" GREY_COLOUR "\", labelloc=t,\n"
-        "         label=\"%s, %u bytes a lane: %s\\nabove: the 32 lanes of a warp; below: %s\"];\n"
-        "  node [shape=box, style=filled, fontname=\"Helvetica,Arial,sans-serif\", fontsize=13, fontcolor=white,\n"
-        "        color=\"#00000000\", width=0.32, height=0.32, fixedsize=true, margin=0];\n"
-        "  edge [color=\"%s\", arrowsize=0.5, penwidth=1.2];\n",
-        class_names[row->sum.kind], bytes, text,
-        banks ? "the 32 banks, an arrow's colour is its wavefront" : "the 32-byte sectors they touch, in order of address",
-        banks ? SHARED_COLOUR : GLOBAL_COLOUR);
-    say("  { rank=same;\n");
-    for (unsigned lane = 0; lane < 32; lane++)
-        say("    lane%u [label=\"%u\", fillcolor=\"%s\"];\n", lane, lane, r->lanes >> lane & 1 ? "#7a5fb5" : GREY_COLOUR);
-    for (unsigned lane = 0; lane < 31; lane++) say("    lane%u -> lane%u [style=invis];\n", lane, lane + 1);
-    say("  }\n  { rank=same;\n");
-    uint64_t units[32];
-    unsigned count = 0;
-    if (banks) {
-        for (unsigned bank = 0; bank < 32; bank++)
-            say("    unit%u [label=\"%u\", fillcolor=\"" SHARED_COLOUR "\"];\n", bank, bank);
-        count = 32;
-    } else {
-        for (unsigned lane = 0; lane < 32; lane++)
-            if (r->lanes >> lane & 1) units[count++] = r->address[lane] / 32;
-        qsort(units, count, sizeof *units, address_order);
-        unsigned distinct = 0;
-        for (unsigned i = 0; i < count; i++)
-            if (i == 0 || units[i] != units[i - 1]) units[distinct++] = units[i];
-        count = distinct;
-        for (unsigned i = 0; i < count; i++)
-            say("    unit%u [label=\"%u\", fillcolor=\"" GLOBAL_COLOUR "\", width=%s];\n", i, i,
-                count <= 8 ? "1.0" : "0.32");
-    }
-    for (unsigned i = 0; i + 1 < count; i++) say("    unit%u -> unit%u [style=invis];\n", i, i + 1);
-    say("  }\n");
-    /* Of the words that meet in a bank, the first goes in the first wavefront, the next in the second, ... */
-    static const char *const wave_colours[] = {SHARED_COLOUR, MOVING_COLOUR, GLOBAL_COLOUR, "#7a5fb5"};
-    uint64_t seen[32][32];
-    unsigned in_bank[32] = {0};
+    enum { LANES_AT = -72, SECTORS_AT = -212, WORDS = 8 };
+    uint64_t sectors[32 * 2];
+    unsigned count = 0, different = 0;
     for (unsigned lane = 0; lane < 32; lane++) {
         if (!(r->lanes >> lane & 1)) continue;
-        unsigned unit = 0, wave = 0;
-        if (banks) {
-            unit = r->address[lane] / 4 % 32;
-            while (wave < in_bank[unit] && seen[unit][wave] != r->address[lane] / 4) wave++;
-            if (wave == in_bank[unit]) seen[unit][in_bank[unit]++] = r->address[lane] / 4;
-            say("  lane%u -> unit%u [color=\"%s\"];\n", lane, unit, wave_colours[wave % 4]);
-        } else {
-            while (units[unit] != r->address[lane] / 32) unit++;
-            say("  lane%u -> unit%u;\n", lane, unit);
+        sectors[count++] = r->address[lane] / 32;
+        sectors[count++] = (r->address[lane] + bytes - 1) / 32;
+    }
+    qsort(sectors, count, sizeof *sectors, address_order);
+    for (unsigned i = 0; i < count; i++)
+        if (i == 0 || sectors[i] != sectors[i - 1]) sectors[different++] = sectors[i];
+    const double pitch = different > 5 ? (double)DRAWING / different : (double)DRAWING / 5;
+    const double word = 0.9 * pitch / WORDS, first = (DRAWING - pitch * different + 0.1 * pitch) / 2;
+
+    uint32_t used[32 * 2] = {0}; /* a bit for each word */
+    char name[32], label[64];
+    draw_text(0, LANES_AT + 24, DRAWING, 13, FONT, "the 32 lanes of a warp");
+    for (unsigned lane = 0; lane < 32; lane++) {
+        snprintf(name, sizeof name, "lane%u", lane);
+        snprintf(label, sizeof label, "%u", lane);
+        const bool active = r->lanes >> lane & 1;
+        draw_box(name, lane * LANE + 1.5, LANES_AT, LANE - 3, 22, active ? REGISTER_COLOUR : EMPTY_COLOUR, label);
+        for (unsigned byte = 0; active && byte < bytes; byte++) {
+            unsigned i = 0;
+            while (sectors[i] != (r->address[lane] + byte) / 32) i++;
+            used[i] |= 1u << (r->address[lane] + byte) % 32 / 4;
         }
     }
+    for (unsigned i = 0; i < different; i++)
+        for (unsigned w = 0; w < WORDS; w++) {
+            snprintf(name, sizeof name, "word%u_%u", i, w);
+            draw_box(name, first + i * pitch + w * word, SECTORS_AT, word > 4 ? word - 1 : word, 26,
+                     used[i] >> w & 1 ? GLOBAL_COLOUR : EMPTY_COLOUR, "");
+        }
+    snprintf(label, sizeof label, different == 1 ? "%u sector of global memory: 32 bytes, 4 to a column"
+                                                 : "%u sectors of global memory: 32 bytes each, 4 to a column", different);
+    draw_text(0, SECTORS_AT - 26, DRAWING, 13, FONT, label);
+    for (unsigned lane = 0; lane < 32; lane++) {
+        if (!(r->lanes >> lane & 1)) continue;
+        const uint64_t middle = r->address[lane] + (bytes > 4 ? bytes / 2 : 0);
+        unsigned i = 0;
+        while (sectors[i] != middle / 32) i++;
+        say("  lane%u:s -> word%u_%u:n;\n", lane, i, (unsigned)(middle % 32 / 4));
+    }
+}
+
+/* The lanes that share a unit, for its box: "5", "0-15", "0,16", or how many. */
+static void name_lanes(uint32_t lanes, char *text, size_t size)
+{
+    const unsigned low = (unsigned)__builtin_ctz(lanes), high = 31 - (unsigned)__builtin_clz(lanes);
+    const unsigned count = (unsigned)__builtin_popcount(lanes);
+    if (count == 1) snprintf(text, size, "%u", low);
+    else if (count == high - low + 1) snprintf(text, size, "%u-%u", low, high);
+    else if (count == 2) snprintf(text, size, "%u,%u", low, high);
+    else snprintf(text, size, "%u x", count);
+}
+
+/* The banks are columns, the wavefronts rows: who is served when. */
+static void draw_banks(const struct lens_request *r, unsigned bytes)
+{
+    enum { BANKS_AT = -72, ROW = 24 };
+    const unsigned unit = bytes < 4 ? 4 : bytes, together = unit == 4 ? 32 : 16, groups = 128 / unit, banks = 32 / groups;
+    char name[32], label[96];
+    unsigned row = 0;
+    snprintf(label, sizeof label, "a column is one of the 32 banks, a row is one wavefront; numbers are the lanes it serves");
+    draw_text(0, BANKS_AT + 24, DRAWING, 13, FONT, label);
+    for (unsigned bank = 0; bank < 32; bank++) {
+        snprintf(label, sizeof label, "%u", bank);
+        say("  bank%u [shape=plaintext, style=\"\", width=0.3, height=0.2, pos=\"%.1f,%d!\", fontcolor=\"" GREY_COLOUR
+            "\", fontsize=11, label=\"%u\"];\n", bank, (bank + 0.5) * LANE, BANKS_AT, bank);
+    }
+    for (unsigned first = 0; first < 32; first += together) {
+        uint64_t unit_at[32][32];
+        uint32_t lanes_of[32][32] = {{0}};
+        unsigned waves = 0, in_group[32] = {0};
+        for (unsigned lane = first; lane < first + together; lane++) {
+            if (!(r->lanes >> lane & 1)) continue;
+            const uint64_t value = r->address[lane] / unit;
+            const unsigned group = value % groups;
+            unsigned wave = 0;
+            while (wave < in_group[group] && unit_at[group][wave] != value) wave++;
+            if (wave == in_group[group]) unit_at[group][in_group[group]++] = value;
+            lanes_of[group][wave] |= 1u << lane;
+            if (wave + 1 > waves) waves = wave + 1;
+        }
+        for (unsigned wave = 0; wave < waves; wave++, row++)
+            for (unsigned group = 0; group < groups; group++) {
+                const uint32_t lanes = lanes_of[group][wave];
+                label[0] = '\0';
+                if (lanes) name_lanes(lanes, label, sizeof label);
+                snprintf(name, sizeof name, "box%u_%u", row, group);
+                draw_box(name, group * banks * LANE + 1, BANKS_AT - 20.0 - row * ROW, banks * LANE - 2.0, ROW - 2.0,
+                         lanes ? SHARED_COLOUR : EMPTY_COLOUR, label);
+            }
+    }
+    snprintf(label, sizeof label, row == 1 ? "%u wavefront" : "%u wavefronts, one after the other", row);
+    draw_text(0, BANKS_AT - 20.0 - row * ROW - 4, DRAWING, 13, FONT, label);
+}
+
+static void draw(const struct row *row)
+{
+    char text[200], title[300];
+    verdict(row, text, sizeof text);
+    snprintf(title, sizeof title, "%s, %u byte%s a lane: %s", class_names[row->sum.kind], row->sum.bytes,
+             row->sum.bytes == 1 ? "" : "s", text);
+    snprintf(text, sizeof text, "%.100s", row->place.text);
+    say("digraph request {\n"
+        "  graph [layout=neato, inputscale=72, bgcolor=\"transparent\", pad=0.1, splines=line];\n"
+        "  node [shape=box, style=filled, fixedsize=true, penwidth=0, margin=0, fontname=\"" FONT "\", fontsize=11,\n"
+        "        fontcolor=white];\n"
+        "  edge [color=\"" MOVING_COLOUR "\", arrowsize=0.4, penwidth=1];\n");
+    draw_text(0, 0, DRAWING, 15, FONT, title);
+    draw_text(0, -22, DRAWING, 13, "Courier,monospace", text);
+    if (touches_banks(row->sum.kind)) draw_banks(&row->sum.example, row->sum.bytes);
+    else draw_sectors(&row->sum.example, row->sum.bytes);
     say("}\n");
 }
 
-static void draw_worst(void)
+/* LENS_LINE=44 is the access of line 44 that wastes most, 44.2 the second that the table shows there; without it, the worst
+ * of all. */
+static void draw_chosen(void)
 {
-    const char *wanted = getenv("LENS_LINE");
+    const char *wanted = getenv("LENS_LINE"), *dot = wanted ? strchr(wanted, '.') : NULL;
+    const int line = wanted ? atoi(wanted) : 0, which = dot ? atoi(dot + 1) : 0;
     for (const struct lens_kernel *k = lens_kernels; k; k = k->next) {
         unsigned count;
+        int place = 0;
         struct row *rows = rows_of(k, &count), *chosen = NULL;
         for (unsigned i = 0; i < count; i++) {
-            if (!rows[i].sum.example.lanes || (wanted && rows[i].place.line != atoi(wanted))) continue;
+            place = i && rows[i].place.line == rows[i - 1].place.line ? place + 1 : 1;
+            if (!rows[i].sum.example.lanes || (line && rows[i].place.line != line) || (which && place != which)) continue;
             if (!chosen || waste(&rows[i].sum) > waste(&chosen->sum)) chosen = &rows[i];
         }
         if (chosen) {
@@ -657,7 +743,7 @@ void lens_report(const char *mode)
         return;
     }
     if (strcmp(mode, "dot") == 0) {
-        draw_worst();
+        draw_chosen();
     } else if (strcmp(mode, "json") == 0) {
         say("{\"gpu\": ");
         json_string(emu_gpu()->prop.name);
