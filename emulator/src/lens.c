@@ -211,11 +211,26 @@ static unsigned phase(const uint64_t *address, uint32_t lanes, unsigned first, u
     return most;
 }
 
+static bool paired(const uint64_t *address, uint32_t lanes, unsigned unit, unsigned distance)
+{
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        const unsigned other = lane ^ distance;
+        if (lanes >> lane & lanes >> other & 1 && address[lane] / unit != address[other] / unit) return false;
+    }
+    return true;
+}
+
+unsigned lens_lanes_together(const uint64_t *address, uint32_t lanes, unsigned bytes, bool store)
+{
+    if (bytes <= 4) return LANES;
+    const bool twice = !store && (paired(address, lanes, bytes, 1) || paired(address, lanes, bytes, 2));
+    return LANES * 4 / bytes * (twice ? 2 : 1);
+}
+
 unsigned lens_wavefronts(const uint64_t *address, uint32_t lanes, unsigned bytes, bool store, unsigned *ideal)
 {
-    (void)store;
     const unsigned unit = bytes < 4 ? 4 : bytes;
-    const unsigned together = unit == 4 ? 32 : 16; /* 8 and 16 bytes: half a warp at a time */
+    const unsigned together = lens_lanes_together(address, lanes, bytes, store);
     const unsigned groups = 128 / unit;
     unsigned wavefronts = 0;
     *ideal = 0;

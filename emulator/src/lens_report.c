@@ -207,9 +207,10 @@ static const char *number(double value)
 }
 
 /* The lanes of a request that meet in its busiest bank, as "0, 8, 16, 24"; returns the bank. */
-static unsigned busiest_bank(const struct lens_request *r, unsigned bytes, char *lanes, size_t size)
+static unsigned busiest_bank(const struct lens_request *r, unsigned bytes, bool store, char *lanes, size_t size)
 {
-    const unsigned unit = bytes < 4 ? 4 : bytes, together = unit == 4 ? 32 : 16, groups = 128 / unit;
+    const unsigned unit = bytes < 4 ? 4 : bytes, groups = 128 / unit;
+    const unsigned together = lens_lanes_together(r->address, r->lanes, bytes, store);
     unsigned worst_group = 0, worst_first = 0, most = 0;
     for (unsigned first = 0; first < 32; first += together)
         for (unsigned group = 0; group < groups; group++) {
@@ -285,7 +286,8 @@ static void verdict(const struct row *row, char *out, size_t size)
         used = snprintf(out, size, "no bank conflicts");
     } else if (touches_banks(s->kind)) {
         char who[64];
-        const unsigned bank = busiest_bank(&s->example, s->bytes, who, sizeof who);
+        const unsigned bank = busiest_bank(&s->example, s->bytes, s->kind != SHARED_LOAD, who,
+                                           sizeof who);
         used = snprintf(out, size, "%.3g-way bank conflict: lanes %s meet in bank", ratio(s->wavefronts, s->ideal), who);
         used += snprintf(out + used, size - (size_t)used, s->bytes > 4 ? "s %u to %u" : " %u", bank, bank + s->bytes / 4 - 1);
     } else {
@@ -646,10 +648,11 @@ static void name_lanes(uint32_t lanes, char *text, size_t size)
 }
 
 /* The banks are columns, the wavefronts rows: who is served when. */
-static void draw_banks(const struct lens_request *r, unsigned bytes)
+static void draw_banks(const struct lens_request *r, unsigned bytes, bool store)
 {
     enum { BANKS_AT = -72, ROW = 24 };
-    const unsigned unit = bytes < 4 ? 4 : bytes, together = unit == 4 ? 32 : 16, groups = 128 / unit, banks = 32 / groups;
+    const unsigned unit = bytes < 4 ? 4 : bytes, groups = 128 / unit, banks = 32 / groups;
+    const unsigned together = lens_lanes_together(r->address, r->lanes, bytes, store);
     char name[32], label[96];
     unsigned row = 0;
     snprintf(label, sizeof label, "a column is one of the 32 banks, a row is one wavefront; numbers are the lanes it serves");
@@ -701,7 +704,7 @@ static void draw(const struct row *row)
         "  edge [color=\"" MOVING_COLOUR "\", arrowsize=0.4, penwidth=1];\n");
     draw_text(0, 0, DRAWING, 15, FONT, title);
     draw_text(0, -22, DRAWING, 13, "Courier,monospace", text);
-    if (touches_banks(row->sum.kind)) draw_banks(&row->sum.example, row->sum.bytes);
+    if (touches_banks(row->sum.kind)) draw_banks(&row->sum.example, row->sum.bytes, row->sum.kind != SHARED_LOAD);
     else draw_sectors(&row->sum.example, row->sum.bytes);
     say("}\n");
 }
