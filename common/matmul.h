@@ -33,12 +33,12 @@ struct chapter {
     int TM, TN;             /* elements of C a thread */
     int blocks_go_down;     /* 1 if neighbouring blocks lie below each other, 0 side by side */
     int threads_go_down;    /* the same for the threads of a tile */
-    /* Where a thread's elements do not lie together: the thread that owns (row, col) of a tile.
-     * NULL: as TM, TN and threads_go_down say. */
-    int (*thread_of)(int row, int col);
     int min_capability;     /* 90 for Hopper's instructions; 0 for any GPU */
     /* Fills in at most `room` figures and returns how many; NULL if there are none. */
     int (*measure_more)(struct figure *figures, int room);
+    /* Where a thread's elements do not lie together: the thread that owns (row, col) of a tile.
+     * NULL: as TM, TN and threads_go_down say. */
+    int (*thread_of)(int row, int col);
     /* For --occupancy: the kernel that an aligned product launches, the threads of its blocks and the dynamic
      * shared memory of each, in bytes. NULL: there is no kernel to tell about. */
     const void *kernel;

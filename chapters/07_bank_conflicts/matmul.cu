@@ -24,14 +24,14 @@ const int BK = 16;
 const int TM = 8; // results a thread: TM rows
 const int TN = 8; // by TN columns of C, in squares of 4 x 4
 const int THREADS = BM * BN / (TM * TN);
-// A thread's squares lie this far apart: between them lie those of its neighbours.
+// A thread's squares lie this far apart, with those of its neighbours between them.
 const int ROW_STEP = BM / (TM / 4);
 const int COL_STEP = BN / (TN / 4);
 // Without padding, rows of A_tile that are 4 apart start in the same bank: 4 * 128 floats
 // are a multiple of 32. 4 floats more a row move them 16 banks apart, and 4 is also the
-// least that keeps every row on a multiple of 16 bytes, which float4s need.
+// least that keeps every row on a multiple of 16 bytes, as float4s need it.
 const int PADDING = 4;
-// The float4s of a tile that each thread fetches, and how many steps of k lie between two.
+// The float4s of a tile that each thread fetches, and the steps of k between two of them.
 const int LOADS = BM * BK / 4 / THREADS;
 const int LOAD_STEP = BK / LOADS;
 
@@ -41,7 +41,7 @@ static_assert(TM % 4 == 0 && TN % 4 == 0, "TM and TN must be multiples of 4: flo
 static_assert(BM == BN, "both tiles take the same number of float4s a thread");
 static_assert(LOADS * THREADS * 4 == BM * BK, "all threads fetch the same number");
 static_assert(LOADS * LOAD_STEP == BK, "the fetches of a thread divide the steps of k");
-static_assert(LOAD_STEP == 8, "a warp fetches 16 rows of A, 8 floats of each: see PADDING");
+static_assert(LOAD_STEP == 8, "a warp fetches 16 rows of A, 8 floats each: see PADDING");
 static_assert(THREADS <= 1024, "a block has at most 1,024 threads: raise TM or TN");
 
 // Copies the four floats at `from`, of which `left` lie inside the matrix, and puts zeros
@@ -101,8 +101,10 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
         for (int i = 0; i < LOADS; ++i) {
             const int a_col = k0 + load_a_col + i * LOAD_STEP;
             const int b_row = k0 + load_b_row + i * LOAD_STEP;
-            load4<ALIGNED>(a[i], &A[(size_t)a_row * K + a_col], a_row < M ? K - a_col : 0);
-            load4<ALIGNED>(b[i], &B[(size_t)b_row * N + b_col], b_row < K ? N - b_col : 0);
+            const int a_left = a_row < M ? K - a_col : 0;
+            const int b_left = b_row < K ? N - b_col : 0;
+            load4<ALIGNED>(a[i], &A[(size_t)a_row * K + a_col], a_left);
+            load4<ALIGNED>(b[i], &B[(size_t)b_row * N + b_col], b_left);
         }
 
         // 3. Fill the tiles. A turns on its way: four of a row become four of a column,
@@ -121,9 +123,11 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
         for (int k = 0; k < BK; ++k) {
             __align__(16) float a_frag[TM], b_frag[TN];
             for (int m = 0; m < TM; m += 4)
-                *(float4 *)&a_frag[m] = *(const float4 *)&A_tile[k][thread_row + m / 4 * ROW_STEP];
+                *(float4 *)&a_frag[m] =
+                    *(const float4 *)&A_tile[k][thread_row + m / 4 * ROW_STEP];
             for (int n = 0; n < TN; n += 4)
-                *(float4 *)&b_frag[n] = *(const float4 *)&B_tile[k][thread_col + n / 4 * COL_STEP];
+                *(float4 *)&b_frag[n] =
+                    *(const float4 *)&B_tile[k][thread_col + n / 4 * COL_STEP];
             for (int m = 0; m < TM; ++m)
                 for (int n = 0; n < TN; ++n)
                     acc[m][n] += a_frag[m] * b_frag[n];

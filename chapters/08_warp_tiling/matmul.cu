@@ -27,7 +27,7 @@ const int WN = 64;
 const int TM = 16; // results a thread: TM rows
 const int TN = 8;  // by TN columns of C, in squares of 4 x 4
 const int THREADS = BM * BN / (TM * TN);
-// A thread's squares lie this far apart: between them lie those of the warp's other lanes.
+// A thread's squares lie this far apart, with those of the other lanes between them.
 const int ROW_STEP = WM / (TM / 4);
 const int COL_STEP = WN / (TN / 4);
 const int PADDING = 4; // floats more a row of A_tile: chapter 7
@@ -41,7 +41,7 @@ static_assert(WM == 4 * TM && WN == 8 * TN, "a warp is 4 lanes down and 8 across
 static_assert(TM % 4 == 0 && TN % 4 == 0, "TM and TN must be multiples of 4: float4s");
 static_assert(BM == BN, "both tiles take the same number of float4s a thread");
 static_assert(LOADS * THREADS * 4 == BM * BK, "all threads fetch the same number");
-static_assert(LOADS * A_STEP == BM && LOADS * B_STEP == BK, "the fetches cover the tiles");
+static_assert(LOADS * A_STEP == BM && LOADS * B_STEP == BK, "fetches cover the tiles");
 static_assert(BK == 8, "a warp fetches 16 rows of A, 8 floats of each: see PADDING");
 static_assert(THREADS <= 1024, "a block has at most 1,024 threads: raise TM or TN");
 
@@ -76,9 +76,9 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     __shared__ __align__(16) float A_tile[BK][BM + PADDING];
     __shared__ __align__(16) float B_tile[BK][BN];
 
-    // 1. Find my results: the block's tile, my warp's square in it, my lane's place in that.
-    //    Lanes are numbered in a z: any 8 that follow each other want 4 float4s of A and 2
-    //    of B, few enough for the hardware to answer 16 lanes in one wavefront.
+    // 1. Find my results: the block's tile, my warp's square in it, my lane's place in
+    //    that. Lanes are numbered in a z: any 8 that follow each other want 4 float4s of
+    //    A and 2 of B, few enough for the hardware to answer 16 lanes in one wavefront.
     const int tiles_down = (M - 1) / BM + 1;
     const int tile_row = blockIdx.x % tiles_down;
     const int tile_col = blockIdx.x / tiles_down;
@@ -97,24 +97,26 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     const int load_a_col = threadIdx.x % (BK / 4) * 4;
     const int load_b_row = threadIdx.x / (BN / 4);
     const int load_b_col = threadIdx.x % (BN / 4) * 4;
-    const int a_row = tile_row * BM + load_a_row;
+    const int first_a_row = tile_row * BM + load_a_row;
     const int b_col = tile_col * BN + load_b_col;
 
     float acc[TM][TN];
     for (int m = 0; m < TM; ++m)
         for (int n = 0; n < TN; ++n)
             acc[m][n] = 0.0f;
-    // One round before the first tile and none after the last: each round fetches the tile
-    // at k0 + BK and multiplies the one at k0.
+    // One round before the first tile and none after the last: each round fetches the
+    // tile at k0 + BK and multiplies the one at k0.
     for (int k0 = -BK; k0 < K; k0 += BK) {
         // 2. Fetch the next tile into registers. Nobody waits for it before step 4.
         __align__(16) float a[LOADS][4], b[LOADS][4];
         const int a_col = k0 + BK + load_a_col;
         for (int i = 0; i < LOADS; ++i) {
-            const int i_row = a_row + i * A_STEP;
+            const int a_row = first_a_row + i * A_STEP;
             const int b_row = k0 + BK + load_b_row + i * B_STEP;
-            load4<ALIGNED>(a[i], &A[(size_t)i_row * K + a_col], i_row < M ? K - a_col : 0);
-            load4<ALIGNED>(b[i], &B[(size_t)b_row * N + b_col], b_row < K ? N - b_col : 0);
+            const int a_left = a_row < M ? K - a_col : 0;
+            const int b_left = b_row < K ? N - b_col : 0;
+            load4<ALIGNED>(a[i], &A[(size_t)a_row * K + a_col], a_left);
+            load4<ALIGNED>(b[i], &B[(size_t)b_row * N + b_col], b_left);
         }
 
         // 3. Compute. The row of products runs to the right, the next one to the left:
@@ -132,7 +134,7 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
                         *(const float4 *)&B_tile[k][thread_col + n / 4 * COL_STEP];
                 for (int m = 0; m < TM; ++m)
                     for (int i = 0; i < TN; ++i) {
-                        const int n = m % 2 ? TN - 1 - i : i;
+                        const int n = m % 2 ? i : TN - 1 - i;
                         acc[m][n] += a_frag[m] * b_frag[n];
                     }
             }
@@ -148,8 +150,9 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
         __syncthreads();
     }
 
-    // 5. Store the results that lie inside C; beta == 0 must not read C. Unrolled, because
-    //    registers have no addresses: an acc[m] with an m that varies would move to memory.
+    // 5. Store the results that lie inside C; beta == 0 must not read C. Unrolled,
+    //    because registers have no addresses: an acc[m] with an m that varies would move
+    //    to memory.
 #pragma unroll
     for (int m = 0; m < TM; ++m) {
 #pragma unroll

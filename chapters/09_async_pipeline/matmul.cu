@@ -1,10 +1,11 @@
 /*
  * Chapter 9: load the next while computing this one.
  *
- * What changes against chapter 8: tiles travel from global to shared memory by themselves.
- * A thread starts the copy (cp.async) and goes on; three stages of tiles stand in shared
- * memory, one being multiplied while the other two are on their way, and a thread waits
- * only for the oldest copies it has started. No register holds what is on its way.
+ * What changes against chapter 8: tiles travel from global to shared memory by
+ * themselves. A thread starts a copy (cp.async) and goes on; three stages of tiles stand
+ * in shared memory, one being multiplied while the other two are on their way, and a
+ * thread waits only for the oldest copies it has started. No register holds what is
+ * on its way, and no thread carries it the second half of the way.
  *
  *     stage 0   | copy 0 |  . . .  | multiply 0 | copy 3 | . . .   | multiply 3 |
  *     stage 1            | copy 1  |    . . .   | multiply 1 | copy 4 |  . . .
@@ -27,36 +28,38 @@ const int TM = 16; // results a thread: TM rows
 const int TN = 8;  // by TN columns of C, in squares of 4 x 4
 const int STAGES = 3; // tiles in shared memory: one in use, the others on their way
 const int THREADS = BM * BN / (TM * TN);
-// A thread's squares lie this far apart: between them lie those of the warp's other lanes.
+// A thread's squares lie this far apart, with those of the other lanes between them.
 const int ROW_STEP = WM / (TM / 4);
 const int COL_STEP = WN / (TN / 4);
-// A copy cannot turn four floats around on its way. So A travels float by float, each to its
-// place in the transposed tile; 8 lanes bring 8 steps of k of a row, 4 rows a warp, and
-// 4 floats of padding put these 32 into 32 banks: k * 132 + row.
+// A copy cannot turn four floats around on its way. So A travels float by float, each to
+// its place in the transposed tile; 8 lanes bring 8 steps of k of a row, 4 rows a warp,
+// and 4 floats of padding put these 32 into 32 banks: k * 132 + row.
 const int PADDING = 4;
 const int A_COPIES = BM * BK / THREADS;
 const int A_STEP = THREADS / BK; // rows between a thread's copies
 
 static_assert(BM % WM == 0 && BN % WN == 0, "whole warp tiles cover the block's tile");
 static_assert(WM == 4 * TM && WN == 8 * TN, "a warp is 4 lanes down and 8 across");
-static_assert(TM % 4 == 0 && TN % 4 == 0, "TM and TN must be multiples of 4: float4s");
 static_assert(A_COPIES * A_STEP == BM, "the copies cover A_tile");
 static_assert(A_COPIES <= BK && BK * BN / THREADS <= BK, "a copy of each per step of k");
-static_assert(BK % 2 == 0, "fragments take turns: the last step of k must use the second");
-static_assert(STAGES >= 3, "one tile in use, one that must have arrived, one to copy into");
-static_assert(THREADS <= 1024, "a block has at most 1,024 threads: raise TM or TN");
+static_assert(BK % 2 == 0, "fragments take turns, and a tile must start with the first");
+static_assert(STAGES >= 3, "one tile in use, one that has arrived, one to copy into");
 
 typedef float a_tile[BK][BM + PADDING]; // transposed, k first
 typedef float b_tile[BK][BN];
 
-// Where this thread's copies come from: its floats of A and B at k = k0, and the k of each.
+// Where this thread's next copies come from: a float of A in each of A_COPIES rows, all
+// at k = a_k, and the first WIDTH floats of B at k = b_k. They land in column b_col of
+// B_tile.
 struct source {
     const float *A[A_COPIES], *B;
     int a_k, b_k, b_col;
 };
 
 // Starts the copies of step `step` of BK for the next tile; the last step ends the tile.
-// WIDTH floats of B go at once: 4 if its rows start at multiples of 16 bytes, else 1.
+// A few copies a step, because the unit that takes them has a short queue: all at once,
+// and the warp stands before it. WIDTH floats of B go at once: 4 if its rows start at
+// multiples of 16 bytes, else 1.
 template <int WIDTH> __device__ void
 start_copies(int step, struct source *from, a_tile *A_tile, b_tile *B_tile, int N, int K)
 {
@@ -65,8 +68,8 @@ start_copies(int step, struct source *from, a_tile *A_tile, b_tile *B_tile, int 
     static_assert(B_COPIES * WIDTH * THREADS == BK * BN, "the copies cover B_tile");
     static_assert(BN / WIDTH <= THREADS, "a row of B is copied by threads of one turn");
 
-    // What lies past the end of K is not read: those copies bring zeros. The last argument
-    // says how many of the bytes are to be zeros.
+    // What lies past the end of K is not read: those copies bring zeros. The last
+    // argument says how many of the bytes are to be zeros.
     if (step < A_COPIES) {
         const int row = threadIdx.x / BK + step * A_STEP;
         __pipeline_memcpy_async(&(*A_tile)[threadIdx.x % BK][row], from->A[step],
@@ -76,10 +79,12 @@ start_copies(int step, struct source *from, a_tile *A_tile, b_tile *B_tile, int 
     if (step < B_COPIES) {
         const int k = threadIdx.x / (BN / WIDTH) + step * B_STEP;
         const int left = K - (from->b_k + step * B_STEP);
-        __pipeline_memcpy_async(&(*B_tile)[k][from->b_col],
-                                from->B + (size_t)step * B_STEP * N, WIDTH * sizeof(float),
+        const float *b = from->B + (size_t)step * B_STEP * N;
+        __pipeline_memcpy_async(&(*B_tile)[k][from->b_col], b, WIDTH * sizeof(float),
                                 left > 0 ? 0 : WIDTH * sizeof(float));
     }
+    // What was started since the last commit is a group, and groups are what one waits
+    // for.
     if (step == BK - 1) {
         from->a_k += BK;
         from->b_k += BK;
@@ -88,7 +93,8 @@ start_copies(int step, struct source *from, a_tile *A_tile, b_tile *B_tile, int 
     }
 }
 
-// Reads what a thread needs for one step of k: TM floats of A_tile, TN of B_tile.
+// Reads what a thread needs for one step of k: TM floats of a row of A_tile and TN of a
+// row of B_tile, in float4s, from where its first squares lie.
 __device__ void load_fragments(float *a_frag, float *b_frag, const float *a_row,
                                const float *b_row)
 {
@@ -98,7 +104,8 @@ __device__ void load_fragments(float *a_frag, float *b_frag, const float *a_row,
         *(float4 *)&b_frag[n] = *(const float4 *)&b_row[n / 4 * COL_STEP];
 }
 
-// Reads the four floats of C from `from` on, of which `left` lie inside the matrix, and puts
+// As in chapter 6, but only C comes this way now: A and B have copies of their own. Reads
+// the four floats of C from `from` on, of which `left` lie inside the matrix, and puts
 // zeros for the others: as one float4 where WIDTH says that the address allows it.
 template <int WIDTH> __device__ void load4(float *to, const float *from, int left)
 {
@@ -126,14 +133,13 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     __shared__ __align__(16) a_tile A_tile[STAGES];
     __shared__ __align__(16) b_tile B_tile[STAGES];
 
-    // 1. Find my results: the block's tile, my warp's square in it, my lane's place in that.
+    // 1. Find my results: the block's tile, my warp's square in it, my lane's place in
+    //    that, numbered in a z as in chapter 8.
     const int tiles_down = (M - 1) / BM + 1;
     const int tile_row = blockIdx.x % tiles_down;
     const int tile_col = blockIdx.x / tiles_down;
-    const int warp = threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const int lane_row = lane / 2 % 4;
-    const int lane_col = lane / 8 * 2 + lane % 2;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int lane_row = lane / 2 % 4, lane_col = lane / 8 * 2 + lane % 2;
     const int thread_row = warp / (BN / WN) * WM + lane_row * 4;
     const int thread_col = warp % (BN / WN) * WN + lane_col * 4;
     const int row = tile_row * BM + thread_row;
@@ -152,7 +158,9 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     const int b_col = tile_col * BN + from.b_col;
     from.B = &B[(size_t)from.b_k * N + min(b_col, (N - 1) / WIDTH * WIDTH)];
 
-    // 3. Send the first tiles on their way, and wait for the oldest.
+    // 3. Send the first tiles on their way, and wait for the oldest: all but the newest
+    //    STAGES - 2 groups of my copies must have arrived, and the barrier says the same
+    //    of everybody's.
     for (int stage = 0; stage < STAGES - 1; ++stage)
         for (int step = 0; step < BK; ++step)
             start_copies<WIDTH>(step, &from, &A_tile[stage], &B_tile[stage], N, K);
@@ -163,10 +171,12 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     for (int m = 0; m < TM; ++m)
         for (int n = 0; n < TN; ++n)
             acc[m][n] = 0.0f;
+    // Two of each: one to multiply, one to read the next step's operands into.
     __align__(16) float a_frag[2][TM], b_frag[2][TN];
     load_fragments(a_frag[0], b_frag[0], &A_tile[0][0][thread_row],
                    &B_tile[0][0][thread_col]);
-    int now = 0, next = STAGES - 1; // the stage in use, and the one to copy into
+    // The stage in use, and the one to copy into: the one that was in use before it.
+    int now = 0, next = STAGES - 1;
     for (int k0 = 0; k0 < K; k0 += BK) {
 #pragma unroll
         for (int k = 0; k < BK; ++k) {
@@ -186,17 +196,19 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
             start_copies<WIDTH>(k, &from, &A_tile[next], &B_tile[next], N, K);
             for (int m = 0; m < TM; ++m)
                 for (int i = 0; i < TN; ++i) {
-                    const int n = m % 2 ? TN - 1 - i : i;
+                    const int n = m % 2 ? i : TN - 1 - i;
                     acc[m][n] += a_frag[k % 2][m] * b_frag[k % 2][n];
                 }
         }
         next = next + 1 < STAGES ? next + 1 : 0;
     }
-    // Copies that nobody needs any more are still copies into this block's memory.
+    // The last copies brought zeros that nobody needs. They are still copies into this
+    // block's memory, which goes to another block when this one ends.
     __pipeline_wait_prior(0);
 
-    // 6. Store the results that lie inside C; beta == 0 must not read C. Unrolled, because
-    //    registers have no addresses: an acc[m] with an m that varies would move to memory.
+    // 6. Store the results that lie inside C; beta == 0 must not read C. Unrolled,
+    //    because registers have no addresses: an acc[m] with an m that varies would move
+    //    to memory.
 #pragma unroll
     for (int m = 0; m < TM; ++m) {
 #pragma unroll
@@ -242,7 +254,7 @@ static int thread_of(int row, int col)
 int main(int argc, char **argv)
 {
     struct chapter chapter = {
-        9, "asynchronous copies: load the next while computing this one", matmul, BM, BN, TM, TN, 1};
+        9, "asynchronous pipeline: load the next", matmul, BM, BN, TM, TN, 1};
     chapter.thread_of = thread_of;
     chapter.kernel = (const void *)matmul_kernel<4>; // for --occupancy
     chapter.threads = THREADS;
