@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from conftest import ROOT, accept, for_real_nvcc, no_cuda, once, run
+from conftest import HOST_COMPILERS, ROOT, accept, for_real_nvcc, no_cuda, once, run
 
 FLOAT = 4
 
@@ -296,12 +296,12 @@ for notes, kernel_name in re.findall(r"((?:^// LENS: .*\n)+)__global__ void (\w+
         for kind, numbers in re.findall(r"^// LENS: (.*?) (requests=.*)$", notes, re.M)}
 
 
-@pytest.fixture(scope="session")
-def rules(emulated_nvcc, shared_folder, tmp_path_factory):
-    program = shared_folder / "rules"
-    with once(shared_folder / "rules-built") as first:
+@pytest.fixture(scope="session", params=HOST_COMPILERS)
+def rules(request, emulated_nvcc, shared_folder, tmp_path_factory):
+    program = shared_folder / f"rules-{request.param}"
+    with once(shared_folder / f"rules-built-{request.param}") as first:
         if first:
-            build = run([emulated_nvcc, "-O2", "-std=c++17", RULES, "-o", program,
+            build = run([emulated_nvcc, "-ccbin", request.param, "-O2", "-std=c++17", RULES, "-o", program,
                          "-Xcompiler", "-Wall,-Wextra,-Werror"], env=no_cuda())
             assert build.returncode == 0, build.stderr
     kernels = look(program, tmp_path=tmp_path_factory.mktemp("rules"))

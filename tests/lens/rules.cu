@@ -29,15 +29,15 @@ __global__ void rows_of_33(const float *, float *out)
     out[threadIdx.x * 64 + threadIdx.y * 32] = 1.0f;
 }
 
-// Two branches are two requests, each with its own half of the lanes in every sector.
+// Two branches are two requests, each with its own half of the lanes: 16 floats two apart, 16 float2 side by side.
 // LENS: global load requests=1 lanes=16 sectors=4 ideal_sectors=2 bytes_used=64
-// LENS: global store requests=2 lanes=32 sectors=8 ideal_sectors=4 bytes_used=128
+// LENS: global store requests=2 lanes=32 sectors=8 ideal_sectors=6 bytes_used=192
 __global__ void two_branches(const float *in, float *out)
 {
     if (threadIdx.x % 2)
-        out[threadIdx.x] = 1.0f;
+        out[threadIdx.x] = in[threadIdx.x];
     else
-        out[threadIdx.x + 64] = in[threadIdx.x];
+        ((float2 *)out)[32 + threadIdx.x / 2] = make_float2(1.0f, 2.0f);
 }
 
 // Lane i makes i turns: turn k is made by the lanes from k + 1 on, together. So 7 turns touch 4 sectors,
