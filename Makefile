@@ -32,7 +32,8 @@ ifeq ($(EMULATOR),1)
 else
   WORLD := gpu-$(ARCH)
   NVCC  ?= $(or $(REAL_NVCC),$(error EMULATOR=$(EMULATOR) asks for the real nvcc, and there is none on PATH or in $(CUDA_HOME)))
-  FLAGS := -O3 -std=c++17 -arch=$(ARCH) -lineinfo $(WARNINGS) -Werror all-warnings
+  # -fPIC: chapter 10 loads what it has compiled.
+  FLAGS := -O3 -std=c++17 -arch=$(ARCH) -lineinfo -Xcompiler -fPIC $(WARNINGS) -Werror all-warnings
 endif
 BUILD  := build/$(WORLD)
 COMMON := $(patsubst common/%.c,$(BUILD)/%.o,$(wildcard common/*.c))
@@ -58,11 +59,27 @@ $(BUILD)/%.o: common/%.c common/common.h common/matmul.h $(TOOLS) | $(BUILD)
 $(BUILD):
 	@mkdir -p $@
 
+# What else lies in a chapter's folder belongs to its program.
+parts_of = $(patsubst chapters/%.c,$(BUILD)/%.o,$(wildcard $(dir $(1))*.c))
+
+$(BUILD)/%.o: chapters/%.c $(wildcard chapters/*/*.h common/*.h) $(TOOLS)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(filter-out -std=c++17,$(FLAGS)) -Icommon -c $< -o $@
+
 define chapter_rules
-$(BUILD)/chapter$(call number_of,$(1)): $(1) $(COMMON) | $(BUILD)
-	$$(Q)$$(NVCC) $$(FLAGS) -Icommon $(1) $$(COMMON) -o $$@ -lcublas
+$(BUILD)/chapter$(call number_of,$(1)): $(1) $(call parts_of,$(1)) $(COMMON) \
+    $(wildcard $(dir $(1))*.h $(dir $(1))*.txt) | $(BUILD)
+	$$(Q)$$(NVCC) $$(FLAGS) -Icommon $(1) $(call parts_of,$(1)) $$(COMMON) -o $$@ -lcublas -ldl
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter_rules,$(c))))
+
+# ---- chapter 10's candidates: ./chapter10 --tune asks for them by name ----
+TUNED := chapters/10_autotuning
+TUNED_PARTS := $(call parts_of,$(TUNED)/matmul.cu) $(COMMON)
+CANDIDATES := build/tune/$(if $(filter 1,$(EMULATOR)),emulator,$(ARCH))
+$(CANDIDATES)/%.verdict: $(TUNED)/matmul.cu $(TUNED)/tune.h $(TUNED)/candidate.sh $(TUNED_PARTS)
+	@NVCC='$(NVCC)' FLAGS='$(FLAGS) -Icommon' OBJECTS='$(TUNED_PARTS)' \
+	    LIBRARIES='-lcublas -ldl' sh $(TUNED)/candidate.sh $* $(@:.verdict=)
 
 # ---- what the compiler and NVIDIA's tools see ----
 need = @command -v $(1) >/dev/null || { echo "$(1) is not here: $(2)"; exit 3; }

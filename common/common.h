@@ -87,6 +87,19 @@ struct verdict verify(const struct problem *p, const struct chapter *chapter, ui
 /* ---- timing.c ---- */
 struct spread { double median, low, high; }; /* low and high: the 10th and 90th percentile */
 
+/* Median, 10th and 90th percentile of `count` >= 1 values. */
+struct spread spread_of(const double *values, int count);
+
+struct stopwatch {
+    cudaEvent_t begin, end;
+    void *flush;             /* written before each run, so that L2 holds nothing of the matrices */
+    size_t flush_bytes;
+};
+void stopwatch_create(struct stopwatch *watch);
+void stopwatch_destroy(struct stopwatch *watch);
+/* Runs `launch` once on a fresh C and returns the milliseconds. A failed launch ends the program. */
+double time_launch(const struct stopwatch *watch, const struct problem *p, matmul_launcher *launch);
+
 struct timing {
     int runs;
     struct spread kernel_ms, cublas_ms;

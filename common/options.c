@@ -41,10 +41,12 @@ static void print_help(const struct chapter *chapter)
            "    --occupancy    run nothing: show how many blocks fit on the SMs of eight GPUs\n"
            "    --registers N  for --occupancy: if a thread needed N registers\n"
            "    --help         this\n"
+           "%s"
            "\n"
            "Exit code: 0 passed, 1 wrong result or a fault, 2 usage, 3 this machine cannot.\n",
            chapter->number, chapter->title, chapter->number,
-           EMULATED ? "" : " and times it beside cuBLAS", DEFAULT_SIZE);
+           EMULATED ? "" : " and times it beside cuBLAS", DEFAULT_SIZE,
+           chapter->more_help ? chapter->more_help : "");
     exit(PASSED);
 }
 
