@@ -40,7 +40,7 @@ COMMON := $(patsubst common/%.c,$(BUILD)/%.o,$(wildcard common/*.c))
 Q      := $(if $(V),,@)
 
 # ---- programs ----
-.PHONY: help all clean test test-gpu lens-vs-ncu patterns ladder tables plots images bench-emulator $(PROGRAMS)
+.PHONY: help all clean test test-gpu lens-vs-ncu patterns ladder registers tables plots images bench-emulator $(PROGRAMS)
 help:           ## show this list
 	@echo "make chapterN && ./chapterN   build and run a chapter: $(PROGRAMS)"
 	@sed -n 's/^\([a-zA-Z%-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-30s%s\n", $$1, $$2}'
@@ -116,6 +116,9 @@ test-gpu: all   ## shapes, compute-sanitizer and occupancy on the GPU here
 ladder: $(if $(GPU),all) ## every chapter beside cuBLAS, into results/
 	$(Q)python3 results/measure.py
 
+registers:      ## the registers of every chapter, which --occupancy needs (nvcc, no GPU)
+	$(Q)python3 results/registers.py
+
 tables:         ## the numbers in the READMEs, from results/ and the lens
 	$(Q)python3 results/tables.py
 
@@ -123,7 +126,9 @@ plots: .venv/plots.txt ## the plots in images/, from results/
 	$(Q).venv/bin/python results/plots.py
 
 FIGURES := $(patsubst %,%.svg,$(basename $(wildcard images/*.dot images/*.py)))
-images: plots $(FIGURES) ## all figures: plots, images/*.dot, images/*.py
+images: plots $(FIGURES) ## all figures: plots, images/*.dot, images/*.py, and what the lens draws
+	$(call need,dot,it comes with Graphviz: apt install graphviz)
+	$(Q)python3 results/lens_figures.py
 # The last line names the source by its hash: a test can tell whether the picture is older.
 stamp = echo "<!-- made from $<: $$(sha256sum <$< | cut -c -16) -->" >>$@
 
