@@ -405,6 +405,7 @@ class Grading:
         self.exercise, self.source, self.folder = exercise, Path(source), Path(folder)
         self.seed = secrets.randbits(48) if seed is None else seed
         self.dice = random.Random(self.seed)
+        self.reached = []
 
     def fail(self, status, text, mistake="", line=0, hint=None, points=0.0):
         said, level = self.exercise.advice(mistake or status)
@@ -497,7 +498,9 @@ class Grading:
         where = f"{at(line, text)}, " if line and int(line) else ""
         who = f"{place[2]}" if place else "on the host"
         said = f"A fault at {where}{who}{here}: {what}."
-        return self.fail("fault", said, what, int(line or 0))
+        verdict = self.fail("fault", said, what, int(line or 0))
+        verdict.mistake = re.split("[:,]", what)[0]
+        return verdict
 
     def wrong(self, finding, shape):
         vector = shape[0] in ("axpy", "blur")
@@ -528,6 +531,8 @@ class Grading:
             limit = evaluate(goal["at_most" if most else "at_least"], names)
             if not (seen <= limit * (1 + 1e-9) if most else seen >= limit * (1 - 1e-9)):
                 return self.missed(goal, seen, limit, most, lens)
+            limits = f"{'at most' if most else 'at least'} {number(limit)}"
+            self.reached.append(f"{goal.name.partition(' ')[2]}: {number(seen)} ({limits})")
         return None
 
     def missed(self, goal, seen, limit, most, lens):
@@ -608,10 +613,7 @@ class Grading:
             if missed.status == "goal":
                 missed.points = self.exercise.data.getint("exercise", "points_if_right", fallback=0)
             return missed
-        goals = len(self.exercise.sections("goal"))
-        said = f"right for {len(shapes) + 1} shapes, no fault"
-        return self.passed(said + (f", and {'both goals' if goals == 2 else f'all {goals} goals' if goals > 2 else 'the goal'} "
-                                   "reached" if goals else ""))
+        return self.passed(f"right for {len(shapes) + 1} shapes, no fault; " + "; ".join(self.reached))
 
     def passed(self, said):
         points = self.exercise.points

@@ -170,12 +170,12 @@ static int only_part_of_the_sum(const struct problem *p, const float *got, const
     if (p->c.kind != MATMUL && p->c.kind != ROW_SUMS) return 0;
     for (int tile = 128; tile >= 4; tile /= 2) {
         const int cut = tail ? (K - 1) / tile * tile : K / tile * tile;
-        if (cut == (tail ? 0 : K)) continue;
+        if (cut == 0 || cut == K) continue;
         int all = 1;
         for (uint32_t i = 0; i < p->c.out && all; i++)
             if (wrong[i]) {
                 const struct value part = want_part(p, i, tail ? cut : 0, tail ? K : cut);
-                all = part.terms == 0 ? got[i] == 0.0f : is_right(got[i], part);
+                all = is_right(got[i], part);
             }
         if (all) return tile;
     }
@@ -243,9 +243,9 @@ static void judge(const struct problem *p, const float *got)
     else if (is_transposed(p, got)) pattern = "transposed";
     else if (is_shifted(p, got, to_k)) pattern = "shifted";
     else if (only_one_lane(p, got)) pattern = "one lane";
+    else if (zeros == m.wrong) pattern = "zero";
     else if ((tile = only_part_of_the_sum(p, got, wrong, 0))) pattern = "tail forgotten";
     else if ((tile = only_part_of_the_sum(p, got, wrong, 1))) pattern = "last tile only";
-    else if (zeros == m.wrong) pattern = "zero";
     else if (nans == m.wrong) pattern = "nan";
     else if ((tile = below)) pattern = "bottom edge";
     else if ((tile = right)) pattern = "right edge";

@@ -21,8 +21,6 @@ matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
     // My results: TM x TN elements side by side, from here.
     const int thread_row = threadIdx.x / (BN / TN) * TM;
     const int thread_col = threadIdx.x % (BN / TN) * TN;
-    const int ROW_STEP = 1; // from one of my rows to the next
-    const int COL_STEP = 1;
     const int row = blockIdx.y * BM + thread_row;
     const int col = blockIdx.x * BN + thread_col;
 
@@ -43,9 +41,9 @@ matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
         for (int k = 0; k < BK; ++k) {
             float a_frag[TM], b_frag[TN];
             for (int m = 0; m < TM; ++m)
-                a_frag[m] = A_tile[thread_row + m * ROW_STEP][k];
+                a_frag[m] = A_tile[thread_row + m][k];
             for (int n = 0; n < TN; ++n)
-                b_frag[n] = B_tile[k][thread_col + n * COL_STEP];
+                b_frag[n] = B_tile[k][thread_col + n];
             for (int m = 0; m < TM; ++m)
                 for (int n = 0; n < TN; ++n)
                     acc[m][n] += a_frag[m] * b_frag[n];
@@ -55,8 +53,8 @@ matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
 
     for (int m = 0; m < TM; ++m)
         for (int n = 0; n < TN; ++n)
-            if (row + m * ROW_STEP < M && col + n * COL_STEP < N)
-                C[(row + m * ROW_STEP) * N + col + n * COL_STEP] = acc[m][n];
+            if (row + m < M && col + n < N)
+                C[(row + m) * N + col + n] = acc[m][n];
 }
 
 void matmul(int M, int N, int K, const float *A, const float *B, float *C)

@@ -22,11 +22,9 @@ matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
     //- // My results: TM x TN elements side by side, from here.
     //- const int thread_row = threadIdx.x / (BN / TN) * TM;
     //- const int thread_col = threadIdx.x % (BN / TN) * TN;
-    //- const int ROW_STEP = 1; // from one of my rows to the next
-    //- const int COL_STEP = 1;
     // My results: every 16th row and every 16th column from here. What is a step for me is
     // filled by my neighbours, so that a warp always sits side by side.
-    const int ROW_STEP = BM / TM; // from one of my rows to the next
+    const int ROW_STEP = BM / TM;
     const int COL_STEP = BN / TN;
     const int thread_row = threadIdx.x / COL_STEP;
     const int thread_col = threadIdx.x % COL_STEP;
@@ -50,10 +48,16 @@ matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
 
         for (int k = 0; k < BK; ++k) {
             float a_frag[TM], b_frag[TN];
+            // BEGIN hidden
+            //- for (int m = 0; m < TM; ++m)
+            //-     a_frag[m] = A_tile[thread_row + m][k];
+            //- for (int n = 0; n < TN; ++n)
+            //-     b_frag[n] = B_tile[k][thread_col + n];
             for (int m = 0; m < TM; ++m)
                 a_frag[m] = A_tile[thread_row + m * ROW_STEP][k];
             for (int n = 0; n < TN; ++n)
                 b_frag[n] = B_tile[k][thread_col + n * COL_STEP];
+            // END hidden
             for (int m = 0; m < TM; ++m)
                 for (int n = 0; n < TN; ++n)
                     acc[m][n] += a_frag[m] * b_frag[n];
@@ -63,8 +67,12 @@ matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
 
     for (int m = 0; m < TM; ++m)
         for (int n = 0; n < TN; ++n)
+            // BEGIN hidden
+            //- if (row + m < M && col + n < N)
+            //-     C[(row + m) * N + col + n] = acc[m][n];
             if (row + m * ROW_STEP < M && col + n * COL_STEP < N)
                 C[(row + m * ROW_STEP) * N + col + n * COL_STEP] = acc[m][n];
+            // END hidden
 }
 
 void matmul(int M, int N, int K, const float *A, const float *B, float *C)
