@@ -36,6 +36,9 @@ struct chapter {
     int min_capability;     /* 90 for Hopper's instructions; 0 for any GPU */
     /* Fills in at most `room` figures and returns how many; NULL if there are none. */
     int (*measure_more)(struct figure *figures, int room);
+    /* Where a thread's elements do not lie together: the thread that owns (row, col) of a tile.
+     * NULL: as TM, TN and threads_go_down say. */
+    int (*thread_of)(int row, int col);
 };
 
 /* The whole program: reads the options, makes the inputs, runs, verifies, times, prints.

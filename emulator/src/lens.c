@@ -44,7 +44,13 @@ static const uint64_t MANY_EVENTS = 300000000;
 static void log_event(const void *p, size_t bytes, enum lens_class kind, const void *pc, const void *frame)
 {
     const unsigned lane = emu_current->lane;
-    if (end[lane] == LOG_EVENTS) emu_yield();
+    /* The other lanes' turn: the log empties as far as they have come. */
+    while (end[lane] == LOG_EVENTS) {
+        emu_yield();
+        end[lane] -= begin[lane];
+        memmove(logs[lane], logs[lane] + begin[lane], end[lane] * sizeof **logs);
+        begin[lane] = 0;
+    }
     logs[lane][end[lane]++] = (struct event){
         .address = (uint64_t)(uintptr_t)p,
         .pc = (uint32_t)(uintptr_t)pc,
