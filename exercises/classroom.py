@@ -249,7 +249,7 @@ def solution(options):
         print(f"The solution is shown when exercise {exercise.number} is passed. Stuck? make hint{exercise.number}. "
               f"(FORCE=1 shows it all the same)")
         return NOT_YET
-    print(exercise.solution.read_text(), end="")
+    print(grade.solution_to_show(exercise.solution.read_text()), end="")
     return PASSED
 
 

@@ -5,6 +5,7 @@ drawn at this moment. It decides nothing: judge.c, in a process of its own, know
 """
 
 import configparser
+import contextlib
 import fcntl
 import functools
 import json
@@ -102,6 +103,12 @@ def all_exercises():
     return [load(path.parent) for path in sorted(FOLDER.glob("[0-9][0-9]_*/exercise.ini"))]
 
 
+def solution_to_show(solution):
+    """The solution without the marks and without the skeleton's own lines."""
+    lines = [line for line in solution.splitlines() if not re.match(r"\s*//(- | (BEGIN|END) (answer|hidden)\b)", line)]
+    return "\n".join(lines) + "\n"
+
+
 def skeleton_of(solution):
     """What the student gets: the solution without the lines between the marks.
 
@@ -133,7 +140,7 @@ HEADERS = {
 # A kernel and its launch need none of these; a program that wants to look right without being right does.
 REFUSED = re.compile(
     r"main|asm|__asm__?|__attribute__|__attribute|constructor|destructor|cublas\w*|cudaMemcpy\w*"
-    r"|cudaMalloc(Managed|Host)|cudaHost\w*|cudaMemPrefetch\w*|cudaDeviceReset|cudaFree|emu_\w*|lens_\w*|\w*tsan\w*"
+    r"|cudaMalloc\w*|cudaHost\w*|cudaMemPrefetch\w*|cudaDeviceReset|cudaFree|emu_\w*|lens_\w*|\w*tsan\w*"
     r"|\w*sanitizer\w*|__CUDA_EMULATED__|__builtin_\w*|__has_include|__FILE__|_?_?exit|_Exit|quick_exit|abort|atexit|at_quick_exit"
     r"|on_exit|raise|v?fork|clone3?|exec(l|v|le|ve|lp|vp|vpe)|posix_spawn\w*|system|popen|syscall|kill|signal|sigaction"
     r"|setjmp|longjmp|f?open(at)?|fdopen|freopen|creat|p?read|p?write|readv|writev|fread|fwrite|fputs|fputc|putc|fprintf|dup[23]?"
@@ -293,14 +300,12 @@ COUNTS = {
 }
 
 
-def last_json(text):
-    for line in reversed(text.splitlines()):
-        if line.startswith("{"):
-            try:
-                return json.loads(line)
-            except ValueError:
-                pass
-    return None
+def as_lens(text):
+    """What the lens wrote, or None."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
 
 
 def measures(lens):
@@ -450,16 +455,24 @@ class Grading:
             return self.fail("compile", f"`{name[1]}` is used and defined nowhere.", "compile")
         return self.fail("compile", "It does not compile: " + unwrap(ended.err[-300:]), "compile")
 
-    def run(self, shapes, seed, **environment):
-        """Runs the program over the shapes; how it ended, and the judge's findings so far."""
+    @contextlib.contextmanager
+    def output(self):
+        """A file for the program to write, under a name that it cannot guess. It is opened before the program runs: what is put
+        in its place later is not read."""
+        with open(self.folder / secrets.token_hex(16), "w+b") as file:
+            os.chmod(file.fileno(), 0o666)
+            yield file
+
+    def run(self, program, shapes, seed, **environment):
+        """Runs a program over the shapes. Returns how it ended, the judge's findings so far, and what the lens wrote."""
         cases = self.folder / "cases"
         cases.write_bytes(judge("make", seed, shapes))
-        # Opened before the program runs: what it puts in the place of the file is not read.
-        with open(self.folder / "results", "w+b") as results:
-            os.chmod(results.fileno(), 0o666)
-            command = ["./program", cases, results.name]
-            ended = sandbox.run(command, self.folder, **environment)
-            return ended, judge("compare", seed, shapes, results)
+        with self.output() as results, self.output() as lens:
+            environment["LENS_OUT"] = lens.name
+            ended = sandbox.run([program, cases, results.name], self.folder, **environment)
+            findings = judge("compare", seed, shapes, results)
+            text = lens.read(sandbox.MB * sandbox.Limits().output_mb).decode(errors="replace")
+            return ended, findings, as_lens(text)
 
     def judge_end(self, ended, findings, shapes):
         """None if the program ended well and everything is right."""
@@ -512,14 +525,13 @@ class Grading:
         text = f"For {shape_text(shape)}, {said}."
         return self.fail("wrong", text, finding["pattern"])
 
-    def missed_goal(self):
+    def missed_goal(self, shapes):
         """None, or the Verdict about the first goal that is not reached."""
-        shapes = draw_shapes(self.exercise, "lens", self.dice)
         environment = {"LENS": "json", "LENS_BLOCKS": "1000000"}
         environment.update(word.split("=") for word in self.exercise.data["exercise"].get("lens", "").split())
-        ended, findings = self.run(shapes, self.dice.getrandbits(48), **environment)
+        seed = self.dice.getrandbits(48)
+        ended, findings, lens = self.run("./program", shapes, seed, **environment)
         bad = self.judge_end(ended, findings, shapes)
-        lens = last_json(ended.out)
         if bad or lens is None:
             return bad or self.fail("crash", "The program ended before the lens could report.", "crash")
         names = measures(lens)
@@ -558,14 +570,12 @@ class Grading:
         if not self.exercise.data["exercise"].get("baseline"):
             return {}
         shutil.copy(BUILD / self.exercise.name, self.folder / "baseline")
-        cases = self.folder / "cases"
-        cases.write_bytes(judge("make", 1, shapes))
-        ended = sandbox.run(["./baseline", cases, "/dev/null"], self.folder, **environment)
-        return {"base_" + name: value for name, value in measures(last_json(ended.out)).items()}
+        _, _, lens = self.run("./baseline", shapes, 1, **environment)
+        return {"base_" + name: value for name, value in measures(lens).items()}
 
     def predictions(self):
         shapes = [("predict", (1, 1, 1))]
-        ended, findings = self.run(shapes, self.seed)
+        ended, findings, _ = self.run("./program", shapes, self.seed)
         bad = self.judge_end(ended, findings, shapes)
         if bad:
             return bad
@@ -603,17 +613,19 @@ class Grading:
         if self.exercise.kind == "predict":
             bad = self.predictions()
             return bad or self.passed("every prediction is right")
-        shapes = draw_shapes(self.exercise, "check", self.dice)
-        ended, findings = self.run(shapes, self.dice.getrandbits(48))
+        # The shapes that the lens will see are among those that faults are looked for in.
+        seen = draw_shapes(self.exercise, "lens", self.dice)
+        shapes = draw_shapes(self.exercise, "check", self.dice) + seen
+        ended, findings, _ = self.run("./program", shapes, self.dice.getrandbits(48))
         bad = self.judge_end(ended, findings, shapes)
         if bad:
             return bad
-        missed = self.missed_goal() or self.check_source(text)
+        missed = self.missed_goal(seen) or self.check_source(text)
         if missed:
             if missed.status == "goal":
                 missed.points = self.exercise.data.getint("exercise", "points_if_right", fallback=0)
             return missed
-        return self.passed(f"right for {len(shapes) + 1} shapes, no fault; " + "; ".join(self.reached))
+        return self.passed(f"right for {len(shapes)} shapes, no fault; " + "; ".join(self.reached))
 
     def passed(self, said):
         points = self.exercise.points
@@ -623,11 +635,12 @@ class Grading:
 @functools.lru_cache(maxsize=None)
 def measured(exercise, argument, settings):
     """What the lens counts for a kernel that a task asks about: given.cu, run with one argument."""
-    environment = {**os.environ, "LENS": "json", **dict(word.split("=") for word in settings.split())}
+    environment = {"PATH": os.environ["PATH"], "LENS": "json"}
+    environment.update(word.split("=") for word in settings.split())
     done = subprocess.run(
         [str(BUILD / exercise.name), argument], capture_output=True, text=True, env=environment
     )
-    lens = last_json(done.stdout)
+    lens = as_lens(done.stdout)
     if done.returncode or lens is None:
         raise MachineCannot(f"{exercise.name}/given.cu {argument}: {done.stdout}{done.stderr}")
     return measures(lens)

@@ -157,7 +157,7 @@ def run(command, folder, limits=Limits(), trusted=False, **environment):
             os.setuid(user)
 
     environment = {
-        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+        **{name: os.environ[name] for name in ("PATH", "NVCC_CCBIN") if name in os.environ},
         "LC_ALL": "C",
         "HOME": str(folder),
         "TMPDIR": str(folder),

@@ -24,7 +24,6 @@ def classroom(project, emulated_nvcc):
     """The grader of the tests' copy of the project, ready."""
     sys.path.insert(0, str(project / "exercises"))
     grader = importlib.import_module("grade")
-    os.environ.update({"LENS": "", "EMULATE": ""})
     grader.prepare()
     return grader
 
@@ -105,12 +104,12 @@ def test_solution_passes(exercise, classroom):
 def test_wrong_attempts_are_told_what_is_wrong(exercise, classroom, tmp_path):
     solution, found = exercise.solution.read_text(), attempts(exercise.name)
     assert len(found) >= 5
+    misjudged = []
     for name, replacements, words in found:
         source = tmp_path / "attempt.cu"
         source.write_text(changed(solution, replacements, name))
         verdict = classroom.grade(exercise, source)
-        said = f"{name}: {verdict}"
-        assert words and not verdict.passed, said
-        assert verdict.status in ("wrong", "fault", "goal", "compile", "crash"), said
-        for word in words:
-            assert word in verdict.feedback, said
+        kept_apart = verdict.status in ("wrong", "fault", "goal", "compile", "crash")
+        if not words or not kept_apart or any(word not in verdict.feedback for word in words):
+            misjudged.append(f"{name}: {verdict}")
+    assert not misjudged
