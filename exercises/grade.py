@@ -85,7 +85,7 @@ class Exercise:
         for section in self.sections("mistake"):
             if mistake.startswith(section.name.partition(" ")[2]):
                 return unwrap(section["say"]), section.getint("hint")
-        return "", 1
+        return "", 0
 
 
 def unwrap(text):
@@ -105,7 +105,7 @@ def all_exercises():
 
 def solution_to_show(solution):
     """The solution without the marks and without the skeleton's own lines."""
-    lines = [line for line in solution.splitlines() if not re.match(r"\s*//(- | (BEGIN|END) (answer|hidden)\b)", line)]
+    lines = [line for line in solution.splitlines() if not re.match(r"\s*//(-| (BEGIN|END) (answer|hidden)\b)", line)]
     return "\n".join(lines) + "\n"
 
 
@@ -415,7 +415,11 @@ class Grading:
     def fail(self, status, text, mistake="", line=0, hint=None, points=0.0):
         said, level = self.exercise.advice(mistake or status)
         hint = hint or level
-        text = f"{text} {said}".strip() + f" Hint {hint} is about this: make hint{self.exercise.number} LEVEL={hint}"
+        text = f"{text} {said}".strip()
+        if hint:
+            text += f" Hint {hint} is about this: make hint{self.exercise.number} LEVEL={hint}"
+        elif status in ("wrong", "fault", "crash"):
+            text += f" Stuck? make hint{self.exercise.number}"
         return Verdict(
             self.exercise.name, False, status, points, self.exercise.points, text, line, hint, mistake, self.seed
         )
@@ -505,12 +509,12 @@ class Grading:
     def fault(self, fault, err, here):
         what, _, line, text = fault.groups()
         what = re.sub(r"\S*?exercise\.cu:(\d+)", r"line \1", what)
-        what = re.sub(r" (allocated )?at \S+runner\.c:\d+|, and nothing between.*| \((or|is|a|ask) .*", "", what)
+        what = re.sub(r" (allocated )?at \S+runner\.c:\d+|, and nothing between.*| \((or|is|a|ask) .*|; copy with.*", "", what)
         what = re.sub(r" at 0x[0-9a-f]+", "", what)
         place = re.search(r"^  in kernel (\w+), (block \S+ thread \S+)", err, re.M)
-        where = f"{at(line, text)}, " if line and int(line) else ""
-        who = f"{place[2]}" if place else "on the host"
-        said = f"A fault at {where}{who}{here}: {what}."
+        where = f"at {at(line, text)}, " if line and int(line) else ""
+        who = f"in {place[2]}" if place else "on the host"
+        said = f"A fault {where}{who}{here}: {what}."
         verdict = self.fail("fault", said, what, int(line or 0))
         verdict.mistake = re.split("[:,]", what)[0]
         return verdict

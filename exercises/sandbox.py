@@ -24,7 +24,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 @dataclass
 class Limits:
-    seconds: int = 10
+    seconds: int = 4  # of processor time, and twice that by the clock
     memory_mb: int = 4096  # the emulator reserves 1 GB of addresses for its threads' stacks
     file_mb: int = 64
     output_mb: int = 4  # of stdout and stderr, this much is read
