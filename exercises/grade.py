@@ -221,7 +221,10 @@ def prepare():
     BUILD.mkdir(parents=True, exist_ok=True)
     with open(BUILD / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        emulator = subprocess.run([str(NVCC), "--version"], capture_output=True, text=True)
+        try:
+            emulator = subprocess.run([str(NVCC), "--version"], capture_output=True, text=True)
+        except OSError as error:
+            raise MachineCannot(f"cannot start {NVCC}: {error.strerror}") from error
         if emulator.returncode:
             raise MachineCannot(emulator.stderr.strip())
         build(BUILD / "judge", FOLDER / "judge.c", "-lm")

@@ -8,6 +8,7 @@ owns nothing. What is not contained: exercises/TEACHING.md.
 import ctypes
 import os
 import resource
+import select
 import signal
 import subprocess
 import tempfile
@@ -137,6 +138,25 @@ def tail(file, limit):
     return file.read().decode(errors="replace")
 
 
+def ends_within(program, seconds):
+    """Waits for a process. Popen.wait() would do, but it looks only every 50 ms."""
+    try:
+        descriptor = os.pidfd_open(program.pid)
+    except (AttributeError, OSError):  # an old kernel
+        try:
+            program.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+    try:
+        ended = bool(select.select([descriptor], [], [], seconds)[0])
+    finally:
+        os.close(descriptor)
+    if ended:
+        program.wait()
+    return ended
+
+
 def run(command, folder, limits=Limits(), trusted=False, **environment):
     """Runs a command in `folder`. `trusted` programs (a compiler) keep our user
     and may start others. Call it from a process with one thread and no other children."""
@@ -164,7 +184,6 @@ def run(command, folder, limits=Limits(), trusted=False, **environment):
         **environment,
     }
     adopt_orphans()
-    too_long = False
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         program = subprocess.Popen(
             [str(word) for word in command],
@@ -176,10 +195,8 @@ def run(command, folder, limits=Limits(), trusted=False, **environment):
             preexec_fn=limit,
             start_new_session=True,
         )
-        try:
-            program.wait(2 * limits.seconds)
-        except subprocess.TimeoutExpired:
-            too_long = True
+        too_long = not ends_within(program, 2 * limits.seconds)
+        if too_long:
             program.kill()
             program.wait()
         end_all(user)
