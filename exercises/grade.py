@@ -530,7 +530,12 @@ class Grading:
         tile = f"tile of {finding['tile']}" if finding["tile"] > 1 else "tile"
         said = PATTERNS[finding["pattern"]].format(**{**finding, "where": where, "tile": tile})
         text = f"For {shape_text(shape)}, {said}."
-        return self.fail("wrong", text, finding["pattern"])
+        pattern = finding["pattern"]
+        if not self.exercise.advice(pattern)[0]:
+            pattern = "other"  # what this exercise says about wrong results in general
+        verdict = self.fail("wrong", text, pattern)
+        verdict.mistake = finding["pattern"]
+        return verdict
 
     def missed_goal(self, shapes):
         """None, or the Verdict about the first goal that is not reached."""

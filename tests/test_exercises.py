@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from conftest import ROOT, no_cuda, run
+from conftest import ROOT, accept, for_real_nvcc, no_cuda, run
 
 FOLDERS = sorted((ROOT / "exercises").glob("[0-9][0-9]_*"))
 NAMES = [folder.name for folder in FOLDERS]
@@ -108,6 +108,22 @@ def test_wrong_attempts_are_told_what_is_wrong(exercise, classroom, tmp_path):
         if not words or not kept_apart or any(word not in verdict.feedback for word in words):
             misjudged.append(f"{name}: {verdict}")
     assert not misjudged
+
+
+@for_real_nvcc("kind", ["solution", "exercise"])
+def test_is_genuine_cuda(kind, tmp_path):
+    """All of them in one file, each in a namespace, because starting nvcc takes longer than compiling."""
+    words = ["#include <cuda_pipeline.h>", '#include "exercise.h"']
+    functions = "axpy blur scale transpose row_sums matmul predict".split()
+    for folder in FOLDERS:
+        words += [f"#define {name} {name}_{folder.name}" for name in functions]
+        words += [f"namespace e{folder.name} {{", f'#include "{folder / kind}.cu"', "}"]
+        words += [f"#undef {name}" for name in functions]
+    source = tmp_path / "all.cu"
+    source.write_text("\n".join(words) + "\n")
+    # A skeleton may declare what only the answer uses.
+    unused = ["-diag-suppress=177"] if kind == "exercise" else []
+    accept(source, tmp_path, "-arch=sm_80", "-I", ROOT / "exercises", *unused)
 
 
 # ---- hints and tasks ----
