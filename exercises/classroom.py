@@ -39,7 +39,9 @@ def read_progress():
         return {}
     except (ValueError, KeyError, TypeError):
         PROGRESS.replace(PROGRESS.with_suffix(".unreadable"))
-        print(f"{PROGRESS.name} could not be read and is now {PROGRESS.stem}.unreadable; starting a new one")
+        print(
+            f"{PROGRESS.name} could not be read and is now {PROGRESS.stem}.unreadable; starting a new one"
+        )
         return {}
 
 
@@ -98,8 +100,12 @@ def clear_running():
 
 def show(verdict, exercise):
     word = "PASS" if verdict.passed else "NOT YET"
-    print(f"{word}  exercise {exercise.number}, {exercise.title}: {grade.number(verdict.points)} of {verdict.of} points")
-    print(textwrap.fill(verdict.feedback, columns(), initial_indent="  ", subsequent_indent="  "))
+    print(
+        f"{word}  exercise {exercise.number}, {exercise.title}: {grade.number(verdict.points)} of {verdict.of} points"
+    )
+    print(
+        textwrap.fill(verdict.feedback, columns(), initial_indent="  ", subsequent_indent="  ")
+    )
 
 
 def short(path):
@@ -117,7 +123,9 @@ def show_next(progress):
     following = next_exercise(progress)
     print(f"Progress {bar(done, len(exercises))}")
     if following:
-        print(f"Next: {short(following.folder / 'README.md')}, then make exercise{following.number}")
+        print(
+            f"Next: {short(following.folder / 'README.md')}, then make exercise{following.number}"
+        )
     else:
         print("All exercises are passed. Well done.")
 
@@ -137,7 +145,9 @@ def grade_one(options):
     exercise = find(options.number)
     source = options.source or exercise.source
     if not Path(source).exists():
-        raise Usage(f"{short(source)} is not there; make reset{exercise.number} brings the skeleton back")
+        raise Usage(
+            f"{short(source)} is not there; make reset{exercise.number} brings the skeleton back"
+        )
     show_running(f"Checking exercise {exercise.number}, {exercise.title} ...")
     grade.prepare()
     verdict = grade.grade(exercise, source, options.seed)
@@ -161,7 +171,9 @@ def grade_own(exercise):
 def pool(jobs):
     """Processes that grade. Control-C is for the one that started them."""
     context = multiprocessing.get_context("fork")
-    return context.Pool(jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN))
+    return context.Pool(
+        jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
+    )
 
 
 def grade_all(options):
@@ -181,10 +193,16 @@ def grade_all(options):
         verdict = verdicts.get(exercise.name)
         state = "not begun" if not verdict else "passed" if verdict.passed else "not yet"
         points += verdict.points if verdict else 0
-        print(f"{exercise.number:3}  {state:10} {grade.number(verdict.points if verdict else 0):>4} of {exercise.points:<3} {exercise.title}")
+        print(
+            f"{exercise.number:3}  {state:10} {grade.number(verdict.points if verdict else 0):>4} of {exercise.points:<3} {exercise.title}"
+        )
     print(f"{grade.number(points)} of {sum(exercise.points for exercise in exercises)} points")
     show_next(read_progress())
-    return PASSED if all(e.name in verdicts and verdicts[e.name].passed for e in exercises) else NOT_YET
+    return (
+        PASSED
+        if all(e.name in verdicts and verdicts[e.name].passed for e in exercises)
+        else NOT_YET
+    )
 
 
 def watch(options):
@@ -208,7 +226,9 @@ def watch(options):
             seen = now
             if is_terminal():
                 print("\033[2J\033[H", end="")
-            print(f"Exercise {exercise.number}: edit {short(exercise.source)}; the task is in its README.md")
+            print(
+                f"Exercise {exercise.number}: edit {short(exercise.source)}; the task is in its README.md"
+            )
             if new_one and not is_begun(exercise):
                 print("  Not begun. It is graded whenever you save.")
             else:
@@ -220,7 +240,10 @@ def watch(options):
                 if verdict.passed:
                     time.sleep(2 if is_terminal() else 0)
             done = sum(has_passed(read_progress(), e) for e in grade.all_exercises())
-            print(f"\nProgress {bar(done, len(grade.all_exercises()))}   Control-C ends", flush=True)
+            print(
+                f"\nProgress {bar(done, len(grade.all_exercises()))}   Control-C ends",
+                flush=True,
+            )
     except KeyboardInterrupt:
         print()
         return PASSED
@@ -246,8 +269,10 @@ def hint(options):
 def solution(options):
     exercise = find(options.number)
     if not options.force and not has_passed(read_progress(), exercise):
-        print(f"The solution is shown when exercise {exercise.number} is passed. Stuck? make hint{exercise.number}. "
-              f"(FORCE=1 shows it all the same)")
+        print(
+            f"The solution is shown when exercise {exercise.number} is passed. Stuck? make hint{exercise.number}. "
+            f"(FORCE=1 shows it all the same)"
+        )
         return NOT_YET
     print(grade.solution_to_show(exercise.solution.read_text()), end="")
     return PASSED
@@ -290,15 +315,30 @@ def submitted(student, exercise):
 def grade_submission(job):
     student, exercise, path = job
     if path is None:
-        verdict = grade.Verdict(exercise.name, False, "missing", 0, exercise.points, "Nothing was handed in.")
+        verdict = grade.Verdict(
+            exercise.name, False, "missing", 0, exercise.points, "Nothing was handed in."
+        )
     elif not path.resolve().is_relative_to(student.resolve()):
-        verdict = grade.Verdict(exercise.name, False, "refused", 0, exercise.points, "The file lies outside the submission.")
+        verdict = grade.Verdict(
+            exercise.name,
+            False,
+            "refused",
+            0,
+            exercise.points,
+            "The file lies outside the submission.",
+        )
     else:
         try:
             verdict = grade.grade(exercise, path)
         except Exception as error:  # the others are to be graded whatever happens here
-            verdict = grade.Verdict(exercise.name, False, "not graded", 0, exercise.points,
-                                    f"The grader failed: {type(error).__name__}: {error}")
+            verdict = grade.Verdict(
+                exercise.name,
+                False,
+                "not graded",
+                0,
+                exercise.points,
+                f"The grader failed: {type(error).__name__}: {error}",
+            )
     return student.name, verdict
 
 
@@ -313,7 +353,9 @@ def write_grades(folder, rows):
             table.writerow([student, *dataclasses.astuple(verdict)])
     students = {}
     for student, verdict in rows:
-        entry = students.setdefault(student, {"points": 0, "of": 0, "passed": 0, "exercises": []})
+        entry = students.setdefault(
+            student, {"points": 0, "of": 0, "passed": 0, "exercises": []}
+        )
         entry["points"] += verdict.points
         entry["of"] += verdict.of
         entry["passed"] += verdict.passed
@@ -327,7 +369,9 @@ def show_class(rows, exercises):
     print("exercise               passed  most frequent trouble")
     for exercise in exercises:
         verdicts = [verdict for _, verdict in rows if verdict.exercise == exercise.name]
-        troubles = [v.mistake or v.status for v in verdicts if not v.passed and v.status != "missing"]
+        troubles = [
+            v.mistake or v.status for v in verdicts if not v.passed and v.status != "missing"
+        ]
         most = max(set(troubles), key=lambda word: (troubles.count(word), word), default="")
         passed = sum(verdict.passed for verdict in verdicts)
         count = f"{most[:44]} ({troubles.count(most)})" if most else ""
@@ -338,12 +382,18 @@ def submissions(options):
     folder = Path(options.folder)
     if not folder.is_dir():
         raise Usage(f"{folder} is no folder; it should hold a folder for each student")
-    students = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    students = sorted(
+        path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")
+    )
     if not students:
         raise Usage(f"{folder} holds no folder; make one for each student")
     grade.prepare()
     exercises = grade.all_exercises()
-    jobs = [(student, exercise, submitted(student, exercise)) for student in students for exercise in exercises]
+    jobs = [
+        (student, exercise, submitted(student, exercise))
+        for student in students
+        for exercise in exercises
+    ]
     rows = []
     try:
         with pool(options.jobs) as workers:
@@ -356,7 +406,9 @@ def submissions(options):
     out = Path(options.out) if options.out else folder
     out.mkdir(parents=True, exist_ok=True)
     for name, entry in write_grades(out, rows).items():
-        print(f"{name:24} {grade.number(entry['points']):>5} of {entry['of']} points, {entry['passed']} of {len(exercises)} passed")
+        print(
+            f"{name:24} {grade.number(entry['points']):>5} of {entry['of']} points, {entry['passed']} of {len(exercises)} passed"
+        )
     show_class(rows, exercises)
     print(f"Written: {short(out / 'grades.csv')} and {short(out / 'grades.json')}")
     failed = sum(verdict.status == "not graded" for _, verdict in rows)
@@ -370,7 +422,9 @@ def submissions(options):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="classroom.py", description="Exercises: grade, watch, hints, solutions.")
+    parser = argparse.ArgumentParser(
+        prog="classroom.py", description="Exercises: grade, watch, hints, solutions."
+    )
     commands = parser.add_subparsers(dest="command", required=True)
 
     def command(name, action, about, numbered=False):
@@ -381,8 +435,12 @@ def main():
         return added
 
     one = command("grade", grade_one, "grade one exercise", numbered=True)
-    one.add_argument("--source", help="another file than the exercise's own; progress is not changed")
-    one.add_argument("--seed", type=int, help="draw the shapes and numbers of an earlier run again")
+    one.add_argument(
+        "--source", help="another file than the exercise's own; progress is not changed"
+    )
+    one.add_argument(
+        "--seed", type=int, help="draw the shapes and numbers of an earlier run again"
+    )
     one.add_argument("--json", action="store_true")
     every = command("all", grade_all, "grade all exercises that were begun")
     command("watch", watch, "grade on every save")
@@ -393,7 +451,9 @@ def main():
     command("reset", reset, "bring a skeleton back", numbered=True)
     many = command("submissions", submissions, "grade a folder of submissions")
     many.add_argument("folder")
-    many.add_argument("--out", help="where grades.csv and grades.json go; default: the folder itself")
+    many.add_argument(
+        "--out", help="where grades.csv and grades.json go; default: the folder itself"
+    )
     for parallel in (every, many):
         parallel.add_argument("--jobs", type=int, default=min(8, os.cpu_count() or 1))
     options = parser.parse_args()

@@ -14,6 +14,7 @@ import random
 import re
 import secrets
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
@@ -105,7 +106,11 @@ def all_exercises():
 
 def solution_to_show(solution):
     """The solution without the marks and without the skeleton's own lines."""
-    lines = [line for line in solution.splitlines() if not re.match(r"\s*//(-| (BEGIN|END) (answer|hidden)\b)", line)]
+    lines = [
+        line
+        for line in solution.splitlines()
+        if not re.match(r"\s*//(-| (BEGIN|END) (answer|hidden)\b)", line)
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -135,7 +140,16 @@ def skeleton_of(solution):
 HEADERS = {
     *("exercise.h", "cuda_runtime.h", "cuda_pipeline.h", "cuda_pipeline_primitives.h"),
     *("cooperative_groups.h", "cooperative_groups/reduce.h", "cuda_fp16.h"),
-    *("math.h", "stdio.h", "stdint.h", "stddef.h", "stdbool.h", "assert.h", "float.h", "limits.h"),
+    *(
+        "math.h",
+        "stdio.h",
+        "stdint.h",
+        "stddef.h",
+        "stdbool.h",
+        "assert.h",
+        "float.h",
+        "limits.h",
+    ),
 }
 # A kernel and its launch need none of these; a program that wants to look right without being right does.
 REFUSED = re.compile(
@@ -159,7 +173,11 @@ def words_of(source):
     )
 
     def blank(match):
-        return re.sub(r"[^\n]", " ", match[0]) if match[0][0] == "/" else '""' + "\n" * match[0].count("\n")
+        return (
+            re.sub(r"[^\n]", " ", match[0])
+            if match[0][0] == "/"
+            else '""' + "\n" * match[0].count("\n")
+        )
 
     return re.sub(pattern, blank, source, flags=re.S)
 
@@ -168,18 +186,26 @@ def refusal(source):
     """Why a source is not even compiled: (line, reason); None if it may be."""
     spliced = re.search(r"\w\\\r?\n\w", source)
     if spliced:
-        return source.count("\n", 0, spliced.start()) + 1, "a name must not be split over two lines"
+        return (
+            source.count("\n", 0, spliced.start()) + 1,
+            "a name must not be split over two lines",
+        )
     for number, line in enumerate(source.splitlines(), 1):
         include = re.match(r"\s*(?:#|%:|\?\?=)\s*include(?:_next)?\b(.*)", line)
         if include:
             header = re.match(r'\s*(?:<([^>]*)>|"([^"]*)")', include[1])
             name = header and (header[1] or header[2])
             if name not in HEADERS:
-                return number, f"only headers of CUDA and C may be included here, not {name or 'this'}"
+                return (
+                    number,
+                    f"only headers of CUDA and C may be included here, not {name or 'this'}",
+                )
     for number, line in enumerate(words_of(source).splitlines(), 1):
         if re.search(r"##|%:|\?\?=|\\", line):
             return number, "names must be written out, not pasted together"
-        if re.search(r"#\s*(embed|import|pragma\s+(weak|redefine_extname|GCC|push_macro))", line):
+        if re.search(
+            r"#\s*(embed|import|pragma\s+(weak|redefine_extname|GCC|push_macro))", line
+        ):
             return number, "this directive is not needed here"
         for word in re.findall(r"[A-Za-z_]\w*", line):
             if REFUSED.fullmatch(word):
@@ -281,6 +307,21 @@ def shape_text(shape):
     return f"M = {M}, N = {N}" + (f", K = {K}" if kind == "matmul" else "")
 
 
+def array_of(size, shape):
+    """The array of so many bytes, by its name in exercise.h where only one has that size."""
+    kind, (M, N, K) = shape
+    arrays = {
+        "axpy": {"x, y or out": N},
+        "blur": {"x or out": N},
+        "scale": {"A or B": M * N},
+        "transpose": {"A or B": M * N},
+        "row_sums": {"A": M * N, "sums": M},
+        "matmul": {"A": M * K, "B": K * N, "C": M * N},
+    }.get(kind, {})
+    names = [name for name, count in arrays.items() if 4 * count == size]
+    return f"{' or '.join(names) or 'an array'} ({size} bytes)"
+
+
 # ---- the lens ----
 
 CLASSES = {
@@ -327,7 +368,15 @@ def measures(lens):
         for kernel in kernels
     )
     names["shared_bytes"] = max((kernel["shared_bytes"] for kernel in kernels), default=0)
-    for name in ("by_threads", "by_registers", "by_shared", "by_blocks", "blocks", "warps", "max_warps"):
+    for name in (
+        "by_threads",
+        "by_registers",
+        "by_shared",
+        "by_blocks",
+        "blocks",
+        "warps",
+        "max_warps",
+    ):
         values = [kernel["occupancy"][name] for kernel in kernels]
         # by_shared: the blocks that fit by shared memory alone; blocks, warps: what an SM holds
         name = name.replace("by_", "fit_") if name.startswith("by_") else "sm_" + name
@@ -424,7 +473,16 @@ class Grading:
         elif status in ("wrong", "fault", "crash"):
             text += f" Stuck? make hint{self.exercise.number}"
         return Verdict(
-            self.exercise.name, False, status, points, self.exercise.points, text, line, hint, mistake, self.seed
+            self.exercise.name,
+            False,
+            status,
+            points,
+            self.exercise.points,
+            text,
+            line,
+            hint,
+            mistake,
+            self.seed,
         )
 
     def read(self):
@@ -434,7 +492,9 @@ class Grading:
             if not stat.S_ISREG(os.lstat(self.source).st_mode):
                 return self.fail("refused", "This is not a plain file.")
             if self.source.stat().st_size > LARGEST_SOURCE:
-                return self.fail("refused", f"The file has more than {LARGEST_SOURCE // 1024} KB.")
+                return self.fail(
+                    "refused", f"The file has more than {LARGEST_SOURCE // 1024} KB."
+                )
             text = self.source.read_bytes().decode(errors="replace")
         except OSError as error:
             return self.fail("refused", f"The file cannot be read: {error.strerror}.")
@@ -446,21 +506,39 @@ class Grading:
 
     def compile(self):
         """None, or the Verdict about what the compiler said."""
-        words = [NVCC, "-O2", "-std=c++17", "-I", FOLDER, "exercise.cu", BUILD / "runner.o", "-o", "program"]
+        words = [
+            NVCC,
+            "-O2",
+            "-std=c++17",
+            "-I",
+            FOLDER,
+            "exercise.cu",
+            BUILD / "runner.o",
+            "-o",
+            "program",
+        ]
         limits = sandbox.Limits(seconds=20)
         ended = sandbox.run(words, self.folder, limits, trusted=True)
         if ended.code == 0:
             return None
         if ended.too_long:
-            return self.fail("limit", "The compiler did not finish within 20 seconds.", "compile")
-        error = re.search(r"^exercise\.cu:(\d+):(?:\d+:)? (?:fatal )?error: (.*)$", ended.err, re.M)
+            return self.fail(
+                "limit", "The compiler did not finish within 20 seconds.", "compile"
+            )
+        error = re.search(
+            r"^exercise\.cu:(\d+):(?:\d+:)? (?:fatal )?error: (.*)$", ended.err, re.M
+        )
         if error:
             line = int(error[1])
-            return self.fail("compile", f"The compiler stops at line {line}: {error[2]}.", "compile", line)
+            return self.fail(
+                "compile", f"The compiler stops at line {line}: {error[2]}.", "compile", line
+            )
         if "undefined reference" in ended.err:
             name = re.search(r"undefined reference to `([^'(]*)", ended.err)
             return self.fail("compile", f"`{name[1]}` is used and defined nowhere.", "compile")
-        return self.fail("compile", "It does not compile: " + unwrap(ended.err[-300:]), "compile")
+        return self.fail(
+            "compile", "It does not compile: " + unwrap(ended.err[-300:]), "compile"
+        )
 
     @contextlib.contextmanager
     def output(self):
@@ -481,11 +559,13 @@ class Grading:
             text = lens.read(sandbox.MB * sandbox.Limits().output_mb).decode(errors="replace")
             return ended, findings, as_lens(text)
 
+    def for_shape(self, shape):
+        return "" if self.exercise.kind == "predict" else f" (for {shape_text(shape)})"
+
     def judge_end(self, ended, findings, shapes):
         """None if the program ended well and everything is right."""
-        here = f" (for {shape_text(shapes[min(len(findings), len(shapes) - 1)])})"
-        if self.exercise.kind == "predict":
-            here = ""
+        shape = shapes[min(len(findings), len(shapes) - 1)]  # where it was when it ended
+        here = self.for_shape(shape)
         if ended.too_long:
             text = f"It did not come to an end within {sandbox.Limits().seconds} seconds{here}."
             return self.fail("limit", text, "endless")
@@ -494,26 +574,48 @@ class Grading:
                 return self.wrong(finding, shape)
         fault = re.search(r"^FAULT (.*)$(?:\n  .*?\bat (\S+):(\d+): (.*)$)?", ended.err, re.M)
         if fault:
-            return self.fault(fault, ended.err, here)
+            return self.fault(fault, ended.err, shape)
         if ended.code == NO_FUNCTION:
-            return self.fail("compile", f"The function `{self.exercise.kind}` is not there: keep its name and its "
-                             "parameters as the skeleton has them.", "compile")
+            return self.fail(
+                "compile",
+                f"The function `{self.exercise.kind}` is not there: keep its name and its "
+                "parameters as the skeleton has them.",
+                "compile",
+            )
         if ended.code == CUDA_ERROR:
             last = ended.err.strip().splitlines()[-1]
-            return self.fail("crash", f"CUDA refuses{here}: {last}.", last.partition(": ")[2] or "launch")
+            return self.fail(
+                "crash", f"CUDA refuses{here}: {last}.", last.partition(": ")[2] or "launch"
+            )
         if ended.code != 0:
-            why = f"signal {-ended.code}" if ended.code < 0 else f"exit code {ended.code}"
             said = unwrap(ended.err[-200:])
-            return self.fail("crash", f"The program broke off with {why}{here}. {said}", "crash")
+            if ended.code == -signal.SIGXFSZ:
+                said = f"It wrote more than {sandbox.Limits().file_mb} MB."
+            why = f"exit code {ended.code}"
+            if ended.code < 0:
+                why = f"signal {-ended.code}, {signal.strsignal(-ended.code)}"
+            return self.fail(
+                "crash", f"The program broke off with {why}{here}. {said}", "crash"
+            )
         if len(findings) < len(shapes):
-            return self.fail("crash", f"The program ended before all its work was done{here}.", "crash")
+            return self.fail(
+                "crash", f"The program ended before all its work was done{here}.", "crash"
+            )
         return None
 
-    def fault(self, fault, err, here):
+    def fault(self, fault, err, shape):
+        here = self.for_shape(shape)
         what, _, line, text = fault.groups()
         what = re.sub(r"\S*?exercise\.cu:(\d+)", r"line \1", what)
-        what = re.sub(r" (allocated )?at \S+runner\.c:\d+|, and nothing between.*| \((or|is|a|ask) .*|; copy with.*", "", what)
+        what = re.sub(
+            r" (allocated )?at \S+runner\.c:\d+|, and nothing between.*| \((or|is|a|ask) .*|; copy with.*",
+            "",
+            what,
+        )
         what = re.sub(r" at 0x[0-9a-f]+", "", what)
+        what = re.sub(
+            r"of the (\d+) bytes$", lambda size: f"of {array_of(int(size[1]), shape)}", what
+        )
         place = re.search(r"^  in kernel (\w+), (block \S+ thread \S+)", err, re.M)
         where = f"at {at(line, text)}, " if line and int(line) else ""
         who = f"in {place[2]}" if place else "on the host"
@@ -524,7 +626,11 @@ class Grading:
 
     def wrong(self, finding, shape):
         vector = shape[0] in ("axpy", "blur")
-        where = f"element {finding['col']}" if vector else f"row {finding['row']}, column {finding['col']}"
+        where = (
+            f"element {finding['col']}"
+            if vector
+            else f"row {finding['row']}, column {finding['col']}"
+        )
         if shape[0] == "row_sums":
             where = f"row {finding['row']}"
         tile = f"tile of {finding['tile']}" if finding["tile"] > 1 else "tile"
@@ -540,12 +646,16 @@ class Grading:
     def missed_goal(self, shapes):
         """None, or the Verdict about the first goal that is not reached."""
         environment = {"LENS": "json", "LENS_BLOCKS": "1000000"}
-        environment.update(word.split("=") for word in self.exercise.data["exercise"].get("lens", "").split())
+        environment.update(
+            word.split("=") for word in self.exercise.data["exercise"].get("lens", "").split()
+        )
         seed = self.dice.getrandbits(48)
         ended, findings, lens = self.run("./program", shapes, seed, **environment)
         bad = self.judge_end(ended, findings, shapes)
         if bad or lens is None:
-            return bad or self.fail("crash", "The program ended before the lens could report.", "crash")
+            return bad or self.fail(
+                "crash", "The program ended before the lens could report.", "crash"
+            )
         names = measures(lens)
         names.update(zip("MNK", shapes[0][1]), n=shapes[0][1][1])
         names.update(self.baseline(shapes, environment))
@@ -603,8 +713,10 @@ class Grading:
             return None
         given, want, question, truth = wrong[0]
         said = [f"{right} of {len(questions)} predictions are right."]
-        said.append(f"{question.name.capitalize()} ({unwrap(question['ask'])}): you say {given}, and the lens counts "
-                    + ("more." if want > given else "fewer."))
+        said.append(
+            f"{question.name.capitalize()} ({unwrap(question['ask'])}): you say {given}, and the lens counts "
+            + ("more." if want > given else "fewer.")
+        )
         for trap in sorted(key for key in question if key.startswith("trap")):
             formula, _, text = question[trap].partition("|")
             if given == evaluate(formula, truth):
@@ -635,13 +747,25 @@ class Grading:
         missed = self.missed_goal(seen) or self.check_source(text)
         if missed:
             if missed.status == "goal":
-                missed.points = self.exercise.data.getint("exercise", "points_if_right", fallback=0)
+                missed.points = self.exercise.data.getint(
+                    "exercise", "points_if_right", fallback=0
+                )
             return missed
-        return self.passed(f"right for {len(shapes)} shapes, no fault; " + "; ".join(self.reached))
+        return self.passed(
+            f"right for {len(shapes)} shapes, no fault; " + "; ".join(self.reached)
+        )
 
     def passed(self, said):
         points = self.exercise.points
-        return Verdict(self.exercise.name, True, "passed", points, points, f"Passed: {said}.", seed=self.seed)
+        return Verdict(
+            self.exercise.name,
+            True,
+            "passed",
+            points,
+            points,
+            f"Passed: {said}.",
+            seed=self.seed,
+        )
 
 
 @functools.lru_cache(maxsize=None)

@@ -145,7 +145,11 @@ def test_task_and_hints_are_there_and_hold_no_answer(exercise, classroom):
     said = plain(" ".join(exercise.hints)) + plain(task)
     for line in answer_lines(exercise):
         code = plain(line.split("//")[0])
-        for part in [code, *re.findall(r"=(.*);", code), *re.findall(r"\[(.*?)\]|\((.*)\)", code)]:
+        for part in [
+            code,
+            *re.findall(r"=(.*);", code),
+            *re.findall(r"\[(.*?)\]|\((.*)\)", code),
+        ]:
             part = part if isinstance(part, str) else part[0] or part[1]
             if len(part) > 7 and part not in shown:
                 assert part not in said, f"{line} is given away"
@@ -198,7 +202,7 @@ def test_cheat_does_not_pass(cheat, classroom):
         'asm(".incbin \\"exercise.ini\\"");',
         "#pragma GCC system_header",
         "__attribute__((constructor)) void f();",
-        "const char *s = R\"x(\")x\"; int n = getenv(\"\");",
+        'const char *s = R"x(")x"; int n = getenv("");',
         "/* \\\n */ float *p; auto e = cudaMallocManaged(&p, 4);",
     ],
 )
@@ -213,7 +217,7 @@ def test_refused(classroom, source):
         'const char *s = "fork"; // exit',
         "/* #include <unistd.h> */",
         "#define SQUARE(x) \\\n    ((x) * (x))",
-        "const char c = '\\n'; const char *s = \"\\\"exit(0)\\\"\";",
+        'const char c = \'\\n\'; const char *s = "\\"exit(0)\\"";',
         "#pragma unroll 4",
     ],
 )
@@ -255,7 +259,9 @@ HOSTILE = {
 def test_sandbox_contains(name, classroom, tmp_path):
     """Run by a grader of its own, as root and as an ordinary user where we can be both."""
     source = tmp_path / "hostile.c"
-    headers = "".join(f"#include <{h}.h>\n" for h in "stdio stdlib string unistd signal".split())
+    headers = "".join(
+        f"#include <{h}.h>\n" for h in "stdio stdlib string unistd signal".split()
+    )
     source.write_text(f"{headers}int main(void) {{ {HOSTILE[name]} }}\n")
     folder = tmp_path / "box"
     folder.mkdir()
@@ -271,7 +277,9 @@ def test_sandbox_contains(name, classroom, tmp_path):
     )
     others = ["60999"] if os.getuid() == 0 and "fork" in HOSTILE[name] else []
     for user in ["-", *others]:
-        result = run([sys.executable, "-c", script, classroom.FOLDER, folder, user], env=no_cuda())
+        result = run(
+            [sys.executable, "-c", script, classroom.FOLDER, folder, user], env=no_cuda()
+        )
         assert result.returncode == 0, result.stderr
         code, too_long, left = result.stdout.split()
         assert left == "0"
@@ -300,7 +308,9 @@ def test_a_students_way(own_copy):
     first = own_copy / "exercises" / "01_map_threads"
     skeleton = (first / "exercise.cu").read_text()
     result = make(own_copy, "exercise1")
-    assert result.returncode != 0 and "NOT YET" in result.stdout and "make hint1" in result.stdout
+    assert (
+        result.returncode != 0 and "NOT YET" in result.stdout and "make hint1" in result.stdout
+    )
     assert "Hint 1" in make(own_copy, "hint1").stdout
     assert "Hint 2" in make(own_copy, "hint1").stdout
     assert "Hint 3" in make(own_copy, "hint1", "LEVEL=3").stdout
@@ -311,7 +321,11 @@ def test_a_students_way(own_copy):
     assert "BEGIN" not in shown.stdout and "//-" not in shown.stdout
     (first / "exercise.cu").write_text(shown.stdout)
     result = make(own_copy, "exercise1")
-    assert result.returncode == 0 and "PASS" in result.stdout and "02_guard_the_edge" in result.stdout
+    assert (
+        result.returncode == 0
+        and "PASS" in result.stdout
+        and "02_guard_the_edge" in result.stdout
+    )
     assert make(own_copy, "solution1").returncode == 0
     listed = make(own_copy, "exercises")
     assert listed.returncode != 0
@@ -325,7 +339,9 @@ def test_a_students_way(own_copy):
 def test_progress_survives(own_copy):
     """An update may bring exercises and take some; what is unknown is kept, what is unreadable is put aside."""
     progress = own_copy / ".progress.json"
-    progress.write_text('{"exercises": {"99_of_tomorrow": {"passed": "2030-01-01", "mood": 7}}}')
+    progress.write_text(
+        '{"exercises": {"99_of_tomorrow": {"passed": "2030-01-01", "mood": 7}}}'
+    )
     make(own_copy, "exercise2")
     kept = json.loads(progress.read_text())["exercises"]
     assert kept["99_of_tomorrow"] == {"passed": "2030-01-01", "mood": 7}
@@ -344,7 +360,12 @@ def test_exit_codes(own_copy):
 
     assert code("grade", "1", "--source", solution) == 0
     assert code("grade", "2") == 1
-    assert code("grade", "99") == code("hint", "1", "4") == code("submissions", own_copy / "none") == 2
+    assert (
+        code("grade", "99")
+        == code("hint", "1", "4")
+        == code("submissions", own_copy / "none")
+        == 2
+    )
     assert code("nonsense") == 2
     (own_copy / "emulator" / "bin" / "nvcc").rename(own_copy / "emulator" / "bin" / "away")
     try:
@@ -401,8 +422,14 @@ def test_a_folder_of_submissions(own_copy, classroom, tmp_path):
     rows = list(csv.DictReader(open(tmp_path / "out" / "grades.csv")))
     assert len(rows) == 2 * len(exercises)
     status = {(row["student"], row["exercise"][:2]): row["status"] for row in rows}
-    assert [status["good", number] for number in ("01", "02", "03", "04")] == ["passed"] * 3 + ["missing"]
-    assert [status["odd", number] for number in ("01", "02", "03")] == ["fault", "wrong", "refused"]
+    assert [status["good", number] for number in ("01", "02", "03", "04")] == ["passed"] * 3 + [
+        "missing"
+    ]
+    assert [status["odd", number] for number in ("01", "02", "03")] == [
+        "fault",
+        "wrong",
+        "refused",
+    ]
     students = json.loads((tmp_path / "out" / "grades.json").read_text())["students"]
     assert students["good"]["points"] == 20 and students["odd"]["points"] == 0
     empty = tmp_path / "empty"
