@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 import grade
+import tasks
 
 PROGRESS = grade.ROOT / ".progress.json"
 PASSED, NOT_YET, USAGE, MACHINE = 0, 1, 2, 3
@@ -66,7 +67,7 @@ def has_passed(progress, exercise):
 
 def is_begun(exercise):
     """Whether the student has changed anything."""
-    skeleton = grade.skeleton_of(exercise.solution.read_text())
+    skeleton = exercise.skeleton
     return not exercise.source.exists() or exercise.source.read_text() != skeleton
 
 
@@ -114,11 +115,11 @@ def short(path):
 
 
 def next_exercise(progress):
-    return next((e for e in grade.all_exercises() if not has_passed(progress, e)), None)
+    return next((e for e in tasks.all_exercises() if not has_passed(progress, e)), None)
 
 
 def show_next(progress):
-    exercises = grade.all_exercises()
+    exercises = tasks.all_exercises()
     done = sum(has_passed(progress, exercise) for exercise in exercises)
     following = next_exercise(progress)
     print(f"Progress {bar(done, len(exercises))}")
@@ -134,10 +135,10 @@ def show_next(progress):
 
 
 def find(number):
-    for exercise in grade.all_exercises():
+    for exercise in tasks.all_exercises():
         if exercise.number == number:
             return exercise
-    numbers = [exercise.number for exercise in grade.all_exercises()]
+    numbers = [exercise.number for exercise in tasks.all_exercises()]
     raise Usage(f"there is no exercise {number}: they go from {min(numbers)} to {max(numbers)}")
 
 
@@ -178,7 +179,7 @@ def pool(jobs):
 
 def grade_all(options):
     grade.prepare()
-    exercises = grade.all_exercises()
+    exercises = tasks.all_exercises()
     begun = [exercise for exercise in exercises if is_begun(exercise)]
     verdicts = {}
     show_running(bar(0, len(begun) or 1))
@@ -239,9 +240,9 @@ def watch(options):
                 remember(verdict)
                 if verdict.passed:
                     time.sleep(2 if is_terminal() else 0)
-            done = sum(has_passed(read_progress(), e) for e in grade.all_exercises())
+            done = sum(has_passed(read_progress(), e) for e in tasks.all_exercises())
             print(
-                f"\nProgress {bar(done, len(grade.all_exercises()))}   Control-C ends",
+                f"\nProgress {bar(done, len(tasks.all_exercises()))}   Control-C ends",
                 flush=True,
             )
     except KeyboardInterrupt:
@@ -274,7 +275,7 @@ def solution(options):
             f"(FORCE=1 shows it all the same)"
         )
         return NOT_YET
-    print(grade.solution_to_show(exercise.solution.read_text()), end="")
+    print(tasks.solution_to_show(exercise.solution.read_text()), end="")
     return PASSED
 
 
@@ -289,7 +290,7 @@ def reset(options):
         kept = grade.BUILD / f"{exercise.name}.{time.strftime('%Y%m%d-%H%M%S')}.cu"
         shutil.copy(exercise.source, kept)
         print(f"Your file is kept as {short(kept)}")
-    exercise.source.write_text(grade.skeleton_of(exercise.solution.read_text()))
+    exercise.source.write_text(exercise.skeleton)
     print(f"{short(exercise.source)} is the skeleton again")
     return PASSED
 
@@ -388,7 +389,7 @@ def submissions(options):
     if not students:
         raise Usage(f"{folder} holds no folder; make one for each student")
     grade.prepare()
-    exercises = grade.all_exercises()
+    exercises = tasks.all_exercises()
     jobs = [
         (student, exercise, submitted(student, exercise))
         for student in students

@@ -24,13 +24,14 @@ def classroom(project, emulated_nvcc):
     """The grader of the tests' copy of the project, ready."""
     sys.path.insert(0, str(project / "exercises"))
     grader = importlib.import_module("grade")
+    grader.tasks = importlib.import_module("tasks")
     grader.prepare()
     return grader
 
 
 @pytest.fixture
 def exercise(classroom, request):
-    return classroom.load(classroom.FOLDER / request.param)
+    return classroom.tasks.load(classroom.FOLDER / request.param)
 
 
 each = pytest.mark.parametrize("exercise", NAMES, indirect=True, ids=NAMES)
@@ -74,9 +75,8 @@ def answer_lines(exercise):
 
 
 @each
-def test_skeleton_is_the_solution_without_the_marked_lines(exercise, classroom):
-    solution = exercise.solution.read_text()
-    assert exercise.source.read_text() == classroom.skeleton_of(solution)
+def test_skeleton_is_the_solution_without_the_marked_lines(exercise):
+    assert exercise.source.read_text() == exercise.skeleton
     assert answer_lines(exercise)
 
 
