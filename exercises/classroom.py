@@ -1,4 +1,4 @@
-"""The classroom's commands; make calls them: make exercise3, exercises, watch, hint3, solution3, reset3, grade.
+"""The classroom's commands; make calls them: exercise3, exercises, watch, hint3, grade, ...
 
 Exit codes: 0 passed, 1 not yet, 2 usage, 3 the machine cannot.
 """
@@ -32,17 +32,15 @@ class Usage(Exception):
 
 
 def read_progress():
-    """By exercise name: when it was passed, how many attempts, how many hints. Exercises that this version of the project does
-    not have are kept for the version that has them."""
+    """By exercise name: when it was passed, how many attempts, how many hints. Exercises that this
+    version of the project does not have are kept for the version that has them."""
     try:
         return json.loads(PROGRESS.read_text())["exercises"]
     except FileNotFoundError:
         return {}
     except (ValueError, KeyError, TypeError):
         PROGRESS.replace(PROGRESS.with_suffix(".unreadable"))
-        print(
-            f"{PROGRESS.name} could not be read and is now {PROGRESS.stem}.unreadable; starting a new one"
-        )
+        print(f"{PROGRESS.name} could not be read; it is kept as {PROGRESS.stem}.unreadable")
         return {}
 
 
@@ -101,9 +99,8 @@ def clear_running():
 
 def show(verdict, exercise):
     word = "PASS" if verdict.passed else "NOT YET"
-    print(
-        f"{word}  exercise {exercise.number}, {exercise.title}: {grade.number(verdict.points)} of {verdict.of} points"
-    )
+    points = f"{grade.number(verdict.points)} of {verdict.of} points"
+    print(f"{word}  exercise {exercise.number}, {exercise.title}: {points}")
     print(
         textwrap.fill(verdict.feedback, columns(), initial_indent="  ", subsequent_indent="  ")
     )
@@ -194,9 +191,9 @@ def grade_all(options):
         verdict = verdicts.get(exercise.name)
         state = "not begun" if not verdict else "passed" if verdict.passed else "not yet"
         points += verdict.points if verdict else 0
-        print(
-            f"{exercise.number:3}  {state:10} {grade.number(verdict.points if verdict else 0):>4} of {exercise.points:<3} {exercise.title}"
-        )
+        reached = grade.number(verdict.points if verdict else 0)
+        line = f"{exercise.number:3}  {state:10} {reached:>4} of {exercise.points:<3}"
+        print(line, exercise.title)
     print(f"{grade.number(points)} of {sum(exercise.points for exercise in exercises)} points")
     show_next(read_progress())
     return (
@@ -227,9 +224,8 @@ def watch(options):
             seen = now
             if is_terminal():
                 print("\033[2J\033[H", end="")
-            print(
-                f"Exercise {exercise.number}: edit {short(exercise.source)}; the task is in its README.md"
-            )
+            file = short(exercise.source)
+            print(f"Exercise {exercise.number}: edit {file}; the task is in its README.md")
             if new_one and not is_begun(exercise):
                 print("  Not begun. It is graded whenever you save.")
             else:
@@ -270,10 +266,11 @@ def hint(options):
 def solution(options):
     exercise = find(options.number)
     if not options.force and not has_passed(read_progress(), exercise):
+        number = exercise.number
         print(
-            f"The solution is shown when exercise {exercise.number} is passed. Stuck? make hint{exercise.number}. "
-            f"(FORCE=1 shows it all the same)"
+            f"The solution is shown when exercise {number} is passed. Stuck? make hint{number}."
         )
+        print("FORCE=1 shows it all the same.")
         return NOT_YET
     print(tasks.solution_to_show(exercise.solution.read_text()), end="")
     return PASSED
@@ -299,7 +296,7 @@ def reset(options):
 
 
 def submitted(student, exercise):
-    """The student's file for an exercise, in any of the layouts that TEACHING.md names; None if there is none."""
+    """The student's file for an exercise, in any layout that TEACHING.md names; None without one."""
     for folder in (student, student / "exercises"):
         for name in (
             f"{exercise.name}/exercise.cu",
@@ -407,9 +404,8 @@ def submissions(options):
     out = Path(options.out) if options.out else folder
     out.mkdir(parents=True, exist_ok=True)
     for name, entry in write_grades(out, rows).items():
-        print(
-            f"{name:24} {grade.number(entry['points']):>5} of {entry['of']} points, {entry['passed']} of {len(exercises)} passed"
-        )
+        points = f"{grade.number(entry['points']):>5} of {entry['of']} points"
+        print(f"{name:24} {points}, {entry['passed']} of {len(exercises)} passed")
     show_class(rows, exercises)
     print(f"Written: {short(out / 'grades.csv')} and {short(out / 'grades.json')}")
     failed = sum(verdict.status == "not graded" for _, verdict in rows)

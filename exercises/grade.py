@@ -341,8 +341,9 @@ class Grading:
             where = f"element {finding['col']}"
         tile = f"tile of {finding['tile']}" if finding["tile"] > 1 else "tile"
         said = PATTERNS[pattern].format(**{**finding, "where": where, "tile": tile})
-        # Where an exercise has no word on a pattern, it may have one on wrong results in general.
-        advice = pattern if self.exercise.advice(pattern)[0] else "other"
+        # Where an exercise has no word on a pattern, it may have one on others of its kind.
+        kin = "unwritten" if "unwritten" in pattern else "other"
+        advice = pattern if self.exercise.advice(pattern)[0] else kin
         self.fail("wrong", f"For {shape_text(shape)}, {said}.", pattern, advice=advice)
 
     # ---- goals ----
@@ -370,7 +371,8 @@ class Grading:
         if seen <= limit * (1 + 1e-9) if most else seen >= limit * (1 - 1e-9):
             self.reached.append(f"{name}: {number(seen)} ({wanted})")
             return
-        text = f"All results are right. {unwrap(goal['say'])} Seen: {number(seen)}; wanted: {wanted}."
+        text = f"All results are right. {unwrap(goal['say'])} "
+        text += f"Seen: {number(seen)}; wanted: {wanted}."
         found = (
             costliest_line(lens, goal["where"], goal["measure"]) if "where" in goal else None
         )

@@ -3,9 +3,10 @@
  *     judge make SEED KIND M N K [KIND M N K ...] > cases
  *     judge compare SEED KIND M N K [...] < results       one line of JSON a case
  *
- * Inputs are made again from the seed for the comparison, because the student's program could have written over the file. The
- * reference is computed in double; an element is right within the rounding bound (n + 4) u * sum |terms| for n
- * terms in any order, doubled. Written so that NaN is never right. */
+ * Inputs are made again from the seed for the comparison, because the student's program could
+ * have written over the file. The reference is computed in double; an element is right within
+ * the rounding bound (n + 4) u * sum |terms| for n terms in any order, doubled. Written so that
+ * NaN is never right. */
 #include "cases.h"
 
 #include <math.h>
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_names[KINDS] = {"axpy", "blur", "scale", "transpose", "row_sums", "matmul", "predict"};
+static const char *const kind_names[KINDS] = {"axpy",     "blur",   "scale",  "transpose",
+                                              "row_sums", "matmul", "predict"};
 
 static void stop(const char *why)
 {
@@ -66,7 +68,7 @@ static struct problem make_problem(const char *kind, long M, long N, long K)
     case TRANSPOSE: p.c.first = p.c.out = m * n; break;
     case ROW_SUMS: p.c.first = m * n, p.c.out = m; break;
     case MATMUL: p.c.first = m * k, p.c.second = k * n, p.c.out = m * n; break;
-    case PREDICT: p.c.out = 16; break;
+    case PREDICT: p.c.out = ANSWERS; break;
     }
     p.first = reserve(p.c.first, sizeof *p.first);
     p.second = reserve(p.c.second, sizeof *p.second);
@@ -94,7 +96,7 @@ static void add(struct value *v, double term)
     v->terms++;
 }
 
-/* Element `i` of the output, from the terms with `from` <= k < `to` where there is a sum over k. */
+/* Element `i` of the output, from the terms `from` <= k < `to` where there is a sum over k. */
 static struct value want_part(const struct problem *p, uint32_t i, int from, int to)
 {
     const struct test_case *c = &p->c;
@@ -109,14 +111,19 @@ static struct value want_part(const struct problem *p, uint32_t i, int from, int
             if (j >= 0 && j < c->N) add(&v, p->first[j] / 3.0);
         break;
     case SCALE: add(&v, (double)c->a * p->first[i]); break;
-    case TRANSPOSE: add(&v, p->first[i % (uint32_t)c->M * (uint32_t)c->N + i / (uint32_t)c->M]); break;
+    case TRANSPOSE: {
+        const uint32_t m = (uint32_t)c->M, n = (uint32_t)c->N;
+        add(&v, p->first[i % m * n + i / m]);
+        break;
+    }
     case ROW_SUMS:
         for (int k = from; k < to; k++) add(&v, p->first[i * (uint32_t)c->N + (uint32_t)k]);
         break;
     case MATMUL: {
         const uint32_t n = (uint32_t)c->N, row = i / n, col = i % n;
         for (int k = from; k < to; k++)
-            add(&v, (double)p->first[row * (uint32_t)c->K + (uint32_t)k] * p->second[(uint32_t)k * n + col]);
+            add(&v, (double)p->first[row * (uint32_t)c->K + (uint32_t)k] *
+                        p->second[(uint32_t)k * n + col]);
         break;
     }
     }
@@ -147,7 +154,8 @@ static int width(const struct test_case *c)
     return c->kind == TRANSPOSE ? c->M : c->kind == ROW_SUMS ? 1 : c->N;
 }
 
-/* Every wrong element sits past the last whole tile, in rows (down = 1) or columns. Tells the tile's size, or 0. */
+/* Every wrong element sits past the last whole tile, in rows (down = 1) or columns. Tells the
+ * tile's size, or 0. */
 static int only_past_whole_tiles(const struct problem *p, const char *wrong, int down)
 {
     const uint32_t columns = (uint32_t)width(&p->c), rows = p->c.out / columns;
@@ -162,9 +170,11 @@ static int only_past_whole_tiles(const struct problem *p, const char *wrong, int
     return 0;
 }
 
-/* Every wrong element is what a part of the sum over k gives: what is left when the last, partly filled tile is forgotten
- * (tail = 0), or when only the last tile is there (tail = 1). Tells the tile's size, or 0. */
-static int only_part_of_the_sum(const struct problem *p, const float *got, const char *wrong, int tail)
+/* Every wrong element is what a part of the sum over k gives: what is left when the last, partly
+ * filled tile is forgotten (tail = 0), or when only the last tile is there (tail = 1). Tells the
+ * tile's size, or 0. */
+static int only_part_of_the_sum(const struct problem *p, const float *got, const char *wrong,
+                                int tail)
 {
     const int K = p->c.kind == ROW_SUMS ? p->c.N : p->c.K;
     if (p->c.kind != MATMUL && p->c.kind != ROW_SUMS) return 0;
@@ -200,9 +210,9 @@ static int is_transposed(const struct problem *p, const float *got)
     if (p->c.kind != MATMUL && p->c.kind != TRANSPOSE && p->c.kind != SCALE) return 0;
     const uint32_t columns = (uint32_t)width(&p->c), rows = p->c.out / columns;
     if (rows == 1 || columns == 1) return 0;
+    const int to_k = p->c.kind == MATMUL ? p->c.K : 0;
     for (uint32_t i = 0; i < p->c.out; i++)
-        if (!is_right(got[i % columns * rows + i / columns], want_part(p, i, 0, p->c.kind == MATMUL ? p->c.K : 0)))
-            return 0;
+        if (!is_right(got[i % columns * rows + i / columns], want_part(p, i, 0, to_k))) return 0;
     return 1;
 }
 
@@ -237,9 +247,14 @@ static void judge(const struct problem *p, const float *got)
     const char *pattern = "other";
     int tile = 0;
     uint32_t zeros = 0, nans = 0;
-    for (uint32_t i = 0; i < p->c.out; i++) zeros += wrong[i] && got[i] == 0.0f, nans += got[i] != got[i];
-    const int below = only_past_whole_tiles(p, wrong, 1), right = only_past_whole_tiles(p, wrong, 0);
-    if (m.unwritten == m.wrong) pattern = below || right ? "edge unwritten" : "unwritten", tile = below ? below : right;
+    for (uint32_t i = 0; i < p->c.out; i++) {
+        zeros += wrong[i] && got[i] == 0.0f;
+        nans += got[i] != got[i];
+    }
+    const int below = only_past_whole_tiles(p, wrong, 1);
+    const int right = only_past_whole_tiles(p, wrong, 0);
+    if (m.unwritten == m.wrong && (tile = below ? below : right)) pattern = "edge unwritten";
+    else if (m.unwritten == m.wrong) pattern = "unwritten";
     else if (is_transposed(p, got)) pattern = "transposed";
     else if (is_shifted(p, got, to_k)) pattern = "shifted";
     else if (only_one_lane(p, got)) pattern = "one lane";
@@ -251,33 +266,37 @@ static void judge(const struct problem *p, const float *got)
     else if ((tile = right)) pattern = "right edge";
     const uint32_t columns = (uint32_t)width(&p->c);
     const struct value want = want_part(p, m.first, 0, to_k);
-    printf("{\"ok\": false, \"wrong\": %u, \"of\": %u, \"unwritten\": %u, \"pattern\": \"%s\", \"tile\": %d, \"row\": %u, "
-           "\"col\": %u, \"got\": \"%g\", \"want\": \"%g\"}\n",
-           m.wrong, p->c.out, m.unwritten, pattern, tile, m.first / columns, m.first % columns, got[m.first], want.sum);
+    printf("{\"ok\": false, \"wrong\": %u, \"of\": %u, \"unwritten\": %u, ", m.wrong, p->c.out,
+           m.unwritten);
+    printf("\"pattern\": \"%s\", \"tile\": %d, \"row\": %u, \"col\": %u, ", pattern, tile,
+           m.first / columns, m.first % columns);
+    printf("\"got\": \"%g\", \"want\": \"%g\"}\n", got[m.first], want.sum);
     free(wrong);
 }
 
 static void report_answers(const float *got)
 {
     printf("{\"ok\": true, \"answers\": [");
-    for (int i = 0; i < 16; i++) printf("%s%.0f", i ? ", " : "", got[i]);
+    for (int i = 0; i < ANSWERS; i++) printf("%s%.0f", i ? ", " : "", got[i]);
     printf("]}\n");
 }
 
 int main(int argc, char **argv)
 {
-    if (argc < 7 || (argc - 3) % 4 != 0) stop("usage: judge make|compare SEED KIND M N K ...");
+    if (argc < 7 || (argc - 3) % 4 != 0)
+        stop("usage: judge make|compare SEED KIND M N K ...");
     const int make = strcmp(argv[1], "make") == 0;
     random_state = strtoull(argv[2], NULL, 10);
     for (int i = 3; i < argc; i += 4) {
-        struct problem p = make_problem(argv[i], atol(argv[i + 1]), atol(argv[i + 2]), atol(argv[i + 3]));
+        const long M = atol(argv[i + 1]), N = atol(argv[i + 2]), K = atol(argv[i + 3]);
+        struct problem p = make_problem(argv[i], M, N, K);
         if (make) {
             put(&p.c, sizeof p.c, 1);
             put(p.first, sizeof *p.first, p.c.first);
             put(p.second, sizeof *p.second, p.c.second);
         } else {
             float *got = reserve(p.c.out, sizeof *got);
-            if (fread(got, sizeof *got, p.c.out, stdin) != p.c.out) break; /* the program ended early */
+            if (fread(got, sizeof *got, p.c.out, stdin) != p.c.out) break; /* it ended early */
             if (p.c.kind == PREDICT) report_answers(got);
             else judge(&p, got);
             free(got);

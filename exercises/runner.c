@@ -1,5 +1,5 @@
-/* Runs a student's kernel over the cases of a file. It computes no answer and takes no decision: whatever the student's
- * code does to this process, the judge compares what came out in another one.
+/* Runs a student's kernel over the cases of a file. It computes no answer and takes no decision:
+ * whatever the student's code does to this process, the judge compares what came out in another.
  *
  *     program cases results
  *
@@ -20,6 +20,8 @@
 #pragma weak row_sums
 #pragma weak matmul
 #pragma weak predict
+
+_Static_assert(MAX_ANSWERS == ANSWERS, "the judge expects what the task promises");
 
 enum { NO_FUNCTION = 4, CUDA_ERROR = 5 };
 
@@ -45,7 +47,8 @@ static float *read_input(uint32_t count, FILE *cases)
 {
     if (count == 0) return NULL;
     float *host = floats(count), *device;
-    if (fread(host, sizeof *host, count, cases) != count) stop(3, "runner", "the case file is cut short");
+    if (fread(host, sizeof *host, count, cases) != count)
+        stop(3, "runner", "the case file is cut short");
     need(cudaMalloc((void **)&device, count * sizeof *device), "cudaMalloc");
     need(cudaMemcpy(device, host, count * sizeof *host, cudaMemcpyHostToDevice), "cudaMemcpy");
     free(host);
@@ -75,15 +78,17 @@ static int call(const struct test_case *c, const float *first, const float *seco
 static void run_case(const struct test_case *c, FILE *cases, FILE *results)
 {
     float *host = floats(c->out), *out;
-    float *first = read_input(c->first, cases), *second = read_input(c->second, cases);
+    float *first = read_input(c->first, cases);
+    float *second = read_input(c->second, cases);
     poison(host, c->out);
     need(cudaMalloc((void **)&out, c->out * sizeof *out), "cudaMalloc");
     need(cudaMemcpy(out, host, c->out * sizeof *out, cudaMemcpyHostToDevice), "cudaMemcpy");
-    if (!call(c, first, second, out)) stop(NO_FUNCTION, "the function of this exercise", "not defined");
+    if (!call(c, first, second, out)) stop(NO_FUNCTION, "the exercise's function", "not defined");
     need(cudaGetLastError(), "launch");
     need(cudaDeviceSynchronize(), "kernel");
     need(cudaMemcpy(host, out, c->out * sizeof *out, cudaMemcpyDeviceToHost), "cudaMemcpy");
-    if (fwrite(host, sizeof *host, c->out, results) != c->out || fflush(results)) stop(3, "runner", "cannot write");
+    if (fwrite(host, sizeof *host, c->out, results) != c->out || fflush(results))
+        stop(3, "runner", "cannot write");
     cudaFree(first);
     cudaFree(second);
     cudaFree(out);

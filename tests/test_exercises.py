@@ -1,4 +1,4 @@
-"""The classroom: what is right passes, what is wrong does not, and nobody talks the grader round."""
+"""The classroom: what is right passes, what is wrong does not, and nobody talks it round."""
 
 import collections
 import csv
@@ -112,7 +112,7 @@ def test_wrong_attempts_are_told_what_is_wrong(exercise, classroom, tmp_path):
 
 @for_real_nvcc("kind", ["solution", "exercise"])
 def test_is_genuine_cuda(kind, tmp_path):
-    """All of them in one file, each in a namespace, because starting nvcc takes longer than compiling."""
+    """All of them in one file, each in a namespace: starting nvcc takes longer than compiling."""
     words = ["#include <cuda_pipeline.h>", '#include "exercise.h"']
     functions = "axpy blur scale transpose row_sums matmul predict".split()
     for folder in FOLDERS:
@@ -140,7 +140,7 @@ def test_task_and_hints_are_there_and_hold_no_answer(exercise, classroom):
     assert task.startswith(f"# Exercise {exercise.number}: {exercise.title}\n")
     for word in ("**Your task.**", f"make exercise{exercise.number}", "exercise.cu"):
         assert word in task
-    # What the skeleton shows is no secret; what the README of an exercise in predicting shows are the questions.
+    # What the skeleton shows is no secret.
     shown = plain(exercise.source.read_text())
     said = plain(" ".join(exercise.hints)) + plain(task)
     for line in answer_lines(exercise):
@@ -248,8 +248,8 @@ HOSTILE = {
     "a child that stays": "if (!fork()) { setsid(); for (;;) pause(); } return 0;",
     "endless": "for (;;) ;",
     "asleep": "for (;;) pause();",
-    "memory": "for (long i = 0;; i++) { char *p = malloc(1 << 20); if (!p) return 9; memset(p, 1, 1 << 20); }",
-    "disk": 'FILE *f = fopen("large", "w"); if (!f) f = stdout; for (;;) if (fputs("0123456789", f) < 0) return 9;',
+    "memory": "for (;;) { char *p = malloc(1 << 20); if (!p) return 9; memset(p, 1, 1 << 20); }",
+    "disk": 'for (;;) if (fputs("0123456789", stdout) < 0) return 9;',
     "files": "for (int i = 0; i < 100000; i++) if (dup(1) < 0) return 9;",
     "crash": "raise(SIGSEGV);",
 }
@@ -270,9 +270,11 @@ def test_sandbox_contains(name, classroom, tmp_path):
         if parent.stat().st_uid == os.getuid() and parent.parts[-1:] != ("tmp",):
             parent.chmod(parent.stat().st_mode | 0o711)
     script = (
-        "import os, sys; sys.dont_write_bytecode = True; sys.path.insert(0, sys.argv[1]); import sandbox\n"
+        "import os, sys; sys.dont_write_bytecode = True\n"
+        "sys.path.insert(0, sys.argv[1]); import sandbox\n"
         "if sys.argv[3] != '-': os.setgid(int(sys.argv[3])); os.setuid(int(sys.argv[3]))\n"
-        "ended = sandbox.run([sys.argv[2] + '/hostile'], sys.argv[2], sandbox.Limits(seconds=1, memory_mb=512))\n"
+        "limits = sandbox.Limits(seconds=1, memory_mb=512)\n"
+        "ended = sandbox.run([sys.argv[2] + '/hostile'], sys.argv[2], limits)\n"
         "print(ended.code, ended.too_long, len(sandbox.descendants()))\n"
     )
     others = ["60999"] if os.getuid() == 0 and "fork" in HOSTILE[name] else []
@@ -337,7 +339,7 @@ def test_a_students_way(own_copy):
 
 
 def test_progress_survives(own_copy):
-    """An update may bring exercises and take some; what is unknown is kept, what is unreadable is put aside."""
+    """What is unknown is kept for the version that knows it; what is unreadable is put aside."""
     progress = own_copy / ".progress.json"
     progress.write_text(
         '{"exercises": {"99_of_tomorrow": {"passed": "2030-01-01", "mood": 7}}}'
