@@ -179,7 +179,6 @@ def grade_all(options):
     exercises = tasks.all_exercises()
     begun = [exercise for exercise in exercises if is_begun(exercise)]
     verdicts = {}
-    show_running(bar(0, len(begun) or 1))
     with pool(options.jobs) as workers:
         for verdict in workers.imap_unordered(grade_own, begun):
             verdicts[verdict.exercise] = verdict
@@ -296,7 +295,7 @@ def reset(options):
 
 
 def submitted(student, exercise):
-    """The student's file for an exercise, in any layout that TEACHING.md names; None without one."""
+    """The student's file for an exercise, in any layout that TEACHING.md names, or None."""
     for folder in (student, student / "exercises"):
         for name in (
             f"{exercise.name}/exercise.cu",

@@ -65,7 +65,7 @@ def evaluate(formula, names):
 
 
 def costliest_line(lens, kind, formula):
-    """The student's line with most of what a goal counts: (line, text). None without such a line."""
+    """The student's line with most of what a goal counts: (line, text), or None."""
     rows = [
         row
         for kernel in lens["kernels"]

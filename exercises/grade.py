@@ -34,7 +34,7 @@ BUILD = ROOT / "build" / "exercises"
 
 NO_FUNCTION, CUDA_ERROR = 4, 5  # runner.c's exit codes
 LARGEST_SOURCE = 256 * 1024
-COMPILER_SECONDS = 20
+COMPILER_SECONDS = 10
 
 
 class MachineCannot(Exception):
@@ -243,7 +243,7 @@ class Grading:
         ended = sandbox.run([*words, "-o", "program"], self.folder, limits, trusted=True)
         if ended.code == 0:
             return
-        if ended.too_long:
+        if ended.too_long or "Killed signal" in ended.err:
             text = f"The compiler did not finish within {COMPILER_SECONDS} seconds."
             self.fail("limit", text, "compile")
         error = re.search(
@@ -276,7 +276,13 @@ class Grading:
         cases.write_bytes(judge("make", seed, shapes))
         with self.output() as results, self.output() as lens:
             environment["LENS_OUT"] = lens.name
-            ended = sandbox.run([program, cases, results.name], self.folder, **environment)
+            try:
+                ended = sandbox.run([program, cases, results.name], self.folder, **environment)
+            except OSError as error:
+                where = f"cannot start programs in {self.folder.parent}: {error.strerror}"
+                raise MachineCannot(
+                    f"{where}; set TMPDIR to a folder where they may"
+                ) from error
             findings = judge("compare", seed, shapes, results)
             text = lens.read(sandbox.MB * sandbox.Limits().output_mb).decode(errors="replace")
             return ended, findings, as_lens(text)

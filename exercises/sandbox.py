@@ -18,6 +18,7 @@ from pathlib import Path
 
 MB = 1 << 20
 SPARE_PROCESSES = 32  # addr2line and objdump, which the emulator asks for names and lines
+OPEN_FILES = 64
 FIRST_SPARE_USER = 61000
 
 PR_SET_CHILD_SUBREAPER = 36
@@ -138,6 +139,13 @@ def tail(file, limit):
     return file.read().decode(errors="replace")
 
 
+def lower(limit, wanted):
+    """Sets a limit, which may be lower than wanted already."""
+    hard = resource.getrlimit(limit)[1]
+    value = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    resource.setrlimit(limit, (value, value))
+
+
 def ends_within(program, seconds):
     """Waits for a process. Popen.wait() would do, but it looks only every 50 ms."""
     try:
@@ -164,13 +172,13 @@ def run(command, folder, limits=Limits(), trusted=False, **environment):
     allowed = None if trusted else processes_allowed(user)
 
     def limit():
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_CPU, (limits.seconds, limits.seconds + 1))
-        resource.setrlimit(resource.RLIMIT_AS, (limits.memory_mb * MB,) * 2)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limits.file_mb * MB,) * 2)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+        lower(resource.RLIMIT_CORE, 0)
+        lower(resource.RLIMIT_CPU, limits.seconds)
+        lower(resource.RLIMIT_AS, limits.memory_mb * MB)
+        lower(resource.RLIMIT_FSIZE, limits.file_mb * MB)
+        lower(resource.RLIMIT_NOFILE, OPEN_FILES)
         if allowed is not None:
-            resource.setrlimit(resource.RLIMIT_NPROC, (allowed, allowed))
+            lower(resource.RLIMIT_NPROC, allowed)
         if user is not None:
             os.setgroups([])
             os.setgid(user)
