@@ -47,9 +47,6 @@ def open_chapter(number):
         print("Every cell runs here and is checked, on the CPU. There are no times: for those "
               "it takes an NVIDIA GPU\nand the CUDA Toolkit (on Colab: Runtime, Change runtime "
               "type, T4 GPU).")
-    else:
-        smi = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
-        print(smi.stdout.partition("\n")[0].partition(" (UUID")[0])
 
 
 def run(*words):
