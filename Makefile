@@ -40,7 +40,8 @@ COMMON := $(patsubst common/%.c,$(BUILD)/%.o,$(wildcard common/*.c))
 Q      := $(if $(V),,@)
 
 # ---- programs ----
-.PHONY: help all clean test test-gpu lens-vs-ncu patterns ladder registers tables plots images bench-emulator $(PROGRAMS)
+.PHONY: help all clean test test-gpu lens-vs-ncu patterns ladder registers tables plots images bench-emulator \
+    exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@echo "make chapterN && ./chapterN   build and run a chapter: $(PROGRAMS)"
 	@sed -n 's/^\([a-zA-Z%-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-30s%s\n", $$1, $$2}'
@@ -107,7 +108,6 @@ memcheck%: chapter% ## compute-sanitizer's view of a chapter (needs a GPU)
 	    compute-sanitizer --tool $$tool --error-exitcode 1 ./chapter$* 300 200 100 --check-only --no-guards || exit 1; done
 
 # ---- exercises ----
-.PHONY: exercises watch grade
 CLASSROOM := $(Q)python3 -B exercises/classroom.py
 
 exercise%:      ## grade an exercise: make exercise3
