@@ -64,10 +64,10 @@ def ncu(command, kernels):
     return [launches[i] for i in sorted(launches)]
 
 
-def lens(command):
-    """The same from the lens, for one launch of the first kernel."""
+def lens(command, kernels):
+    """The same from the lens, for one launch of the first kernel of such a name."""
     text = sh(command, LENS="json").strip().splitlines()[-1]
-    kernel = json.loads(text)["kernels"][0]
+    kernel = next(k for k in json.loads(text)["kernels"] if re.search(kernels, k["name"]))
     figures = dict.fromkeys(METRICS, 0)
     for kind, total in kernel["totals"].items():
         for figure, value in total.items():
@@ -83,7 +83,7 @@ def programs():
     paths = sorted(glob.glob(str(ROOT / "build/emulator/chapter[0-9]*")), key=lambda path: int(path.rpartition("chapter")[2]))
     for name in map(os.path.basename, paths):
         for shape in CHAPTER_SHAPES if name != "chapter0" else []:
-            found[f"{name} {shape}"] = f"{name} {shape} --check-only", "matmul"
+            found[f"{name} {shape}"] = f"{name} {shape} --check-only", "matmul|small"
     for i, name in enumerate(sh("build/emulator/patterns list").splitlines()):
         found[name] = f"patterns {i}", "."
     return found
@@ -134,7 +134,8 @@ def main(words):
     measured, origin = recorded() if "--lens" in words else counters(commands)
     rows = []
     for what, seen in measured.items():
-        figures = lens(f"build/emulator/{commands[what][0]}")
+        program, kernels = commands[what]
+        figures = lens(f"build/emulator/{program}", kernels)
         rows += [[*origin, what, figure, metric, str(seen[figure]), str(figures[figure]), verdict(figure, seen, figures)]
                  for figure, metric in METRICS.items() if seen[figure] or figures[figure]]
     differ = [row for row in rows if row[-1] == "DIFFERS"]
