@@ -25,7 +25,7 @@ bool emu_checking = true;
 struct touch {              /* one access to a word */
     uint32_t pc;            /* from the start of the program's image; see unpack_pc */
     uint32_t interval;      /* the barrier interval it happened in; 0 never */
-    uint16_t order;         /* how many __syncwarp its warp had passed */
+    uint16_t order;         /* its warp's time then: __syncwarps passed, and arrivals at mbarriers */
     uint16_t thread : 10;
     uint16_t bytes : 4;     /* which of the word's four bytes, one bit each */
     uint16_t atomic : 1;
@@ -44,6 +44,10 @@ _Static_assert(sizeof(struct word) == 64, "a word's record must not straddle cac
 static struct word words[EMU_SHARED_BYTES / 4];
 static uint32_t interval, block_serial;
 static uint16_t warp_order[32];
+/* Between two barriers of the whole block, mbarriers order accesses: seen[a][b] is up to when, in the time of b's warp, thread
+ * a comes after everything that thread b did. Time runs from 1, 0 is never. */
+static emu_clock_of_block seen[1024];
+static bool clocks_in_use;
 static uintptr_t image_low = UINTPTR_MAX, image_high; /* the program's own image in memory */
 
 static const void *unpack_pc(const struct touch *touch)
@@ -147,6 +151,7 @@ static bool unordered(const struct touch *earlier, const struct touch *now)
 {
     if (earlier->interval != interval || earlier->thread == now->thread) return false;
     if (!(earlier->bytes & now->bytes) || (earlier->atomic && now->atomic)) return false;
+    if (clocks_in_use && seen[now->thread][earlier->thread] >= earlier->order) return false;
     return earlier->thread / 32 != now->thread / 32 || earlier->order == now->order;
 }
 
@@ -186,7 +191,7 @@ static inline void shared_word(char *address, uint8_t bytes, enum emu_access kin
         describe(what, sizeof what, address);
         if (word->bytes_in_flight & bytes)
             emu_fault(pc, "asynchronous copy not waited for: %s is read while a copy into it may still be on its way "
-                          "(a missing __pipeline_wait_prior()?)", what);
+                          "(a missing __pipeline_wait_prior(), or a wait for its mbarrier?)", what);
         emu_fault(pc, "uninitialised shared memory: %s is read and no thread of this block has written it "
                       "(is a __syncthreads() missing, or a part of the array never loaded?)", what);
     }
@@ -548,6 +553,55 @@ void emu_check_async_arrival(void *shared, size_t bytes, const void *pc)
     access_memory(shared, bytes, WRITE, pc);
 }
 
+static struct word *word_at(const char *shared)
+{
+    return &words[(shared - emu_dynamic_shared) / 4];
+}
+
+void emu_check_bulk_issue(void *shared, size_t bytes, const void *pc)
+{
+    settle();
+    if ((size_t)((char *)shared - emu_dynamic_shared) >= EMU_SHARED_BYTES)
+        emu_fault(pc, "a bulk copy's destination must be shared memory");
+    if (!emu_checking) return;
+    access_range(shared, bytes, WRITE, pc);
+    if (emu_lens_on) return;
+    for (size_t i = 0; i < bytes; i += 4) {
+        struct word *word = word_at((char *)shared + i);
+        word->bytes_in_flight = 15;
+        word->written_bytes = 0;
+        /* The claim comes after these: whoever is ordered behind it is behind them too. */
+        word->read.interval = word->other_read.interval = word->other_write.interval = 0;
+    }
+}
+
+void emu_check_bulk_arrival(void *shared, size_t bytes)
+{
+    if (!emu_checking || emu_lens_on) return;
+    for (size_t i = 0; i < bytes; i += 4) {
+        struct word *word = word_at((char *)shared + i);
+        word->bytes_in_flight = 0;
+        word->written_bytes = 15;
+    }
+}
+
+void emu_check_global_read(const void *p, size_t bytes, const void *pc)
+{
+    if (emu_checking) access_range(p, bytes, READ, pc);
+}
+
+void emu_check_shared_write(void *p, size_t bytes, const void *pc)
+{
+    if (emu_checking) access_range(p, bytes, WRITE, pc);
+}
+
+void emu_check_shared_atomic(const void *p, size_t bytes, const void *pc)
+{
+    if (!emu_checking) return;
+    settle();
+    access_range(p, bytes, ATOMIC, pc);
+}
+
 /* ---- what orders accesses ---- */
 
 void emu_check_launch_begins(void)
@@ -560,7 +614,14 @@ void emu_check_block_begins(unsigned warps)
     interval++;
     block_serial++;
     last_arrays[0] = last_arrays[1] = NULL;
-    memset(warp_order, 0, warps * sizeof *warp_order);
+    for (unsigned warp = 0; warp < warps; warp++) warp_order[warp] = 1;
+    if (clocks_in_use) memset(seen, 0, sizeof seen);
+    clocks_in_use = false;
+}
+
+uint32_t emu_check_interval(void)
+{
+    return interval;
 }
 
 void emu_check_barrier_passed(void)
@@ -570,7 +631,51 @@ void emu_check_barrier_passed(void)
 
 void emu_check_warp_ordered(unsigned warp)
 {
-    warp_order[warp]++;
+    if (++warp_order[warp] < UINT16_MAX) return;
+    /* The clock is full. A race across this moment goes unseen; a false alarm would be worse. */
+    interval++;
+    for (unsigned i = 0; i < sizeof warp_order / sizeof *warp_order; i++) warp_order[i] = 1;
+    memset(seen, 0, sizeof seen);
+}
+
+static unsigned threads_in_block(void)
+{
+    const unsigned *block = emu_current_launch->block;
+    return block[0] * block[1] * block[2];
+}
+
+static void join(emu_clock_of_block to, const emu_clock_of_block from)
+{
+    const unsigned count = threads_in_block();
+    for (unsigned i = 0; i < count; i++) to[i] = to[i] > from[i] ? to[i] : from[i];
+}
+
+void emu_check_release_own(emu_clock_of_block clock)
+{
+    if (!emu_checking) return;
+    const unsigned warp = emu_current->warp;
+    clock[emu_current->linear] = warp_order[warp];
+    emu_check_warp_ordered(warp);
+}
+
+void emu_check_release(emu_clock_of_block clock)
+{
+    if (!emu_checking) return;
+    const unsigned warp = emu_current->warp, count = threads_in_block();
+    join(clock, seen[emu_current->linear]);
+    /* What the other lanes did before the last __syncwarp comes along. */
+    for (unsigned lane = 0; lane < 32 && warp * 32 + lane < count; lane++) {
+        uint16_t *other = &clock[warp * 32 + lane];
+        if (*other < warp_order[warp] - 1) *other = (uint16_t)(warp_order[warp] - 1);
+    }
+    emu_check_release_own(clock);
+}
+
+void emu_check_acquire(const emu_clock_of_block clock)
+{
+    if (!emu_checking) return;
+    clocks_in_use = true;
+    join(seen[emu_current->linear], clock);
 }
 
 __attribute__((constructor)) static void read_environment(void)

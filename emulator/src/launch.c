@@ -127,7 +127,7 @@ static void *first_frame(char *top, void (*entry)(void))
 
 /* ---- the block that is running --------------------------------------------------------------------------- */
 
-enum state { RUNNABLE, AT_BARRIER, AT_WARP, AT_ACTIVE_MASK, DONE };
+enum state { RUNNABLE, AT_BARRIER, AT_WARP, AT_ACTIVE_MASK, AT_CONDITION, DONE };
 
 struct pending_copy { /* one cp.async that has not arrived */
     void *shared;
@@ -147,6 +147,9 @@ struct thread {
     bool orders_memory;     /* the warp operation is a __syncwarp */
     const char *kind;       /* of the warp operation, for messages */
     unsigned long long value;
+    bool (*ready)(void *);  /* of a condition: see emu_wait_until */
+    void (*stuck)(void *);
+    void *condition;
 
     struct pending_copy *copies;
     unsigned copy_count, copy_capacity, groups_committed;
@@ -166,6 +169,7 @@ static unsigned long long exchanged[MAX_WARPS][WARP]; /* what the lanes brought 
 static int barrier_result;
 static void *scheduler_sp;
 static unsigned long long steps;
+static unsigned parked; /* threads at a condition */
 
 static char *stacks;
 static int free_stacks[MAX_THREADS], free_stack_count;
@@ -283,6 +287,17 @@ void emu_yield(void)
     wait_as(RUNNABLE, NULL);
 }
 
+void emu_wait_until(bool (*ready)(void *), void (*stuck)(void *), void *condition)
+{
+    if (ready(condition)) return;
+    struct thread *t = current();
+    t->ready = ready;
+    t->stuck = stuck;
+    t->condition = condition;
+    parked++;
+    wait_as(AT_CONDITION, NULL);
+}
+
 /* ---- warp operations ---- */
 
 static unsigned lanes_of(unsigned warp)
@@ -329,27 +344,53 @@ static bool release_active_masks(unsigned warp)
     return released;
 }
 
-/* Runs the warp until every lane waits for the whole block or has ended, or nothing can move. */
-static void run_warp(unsigned warp)
+/* Whether a lane waits for a condition that does not hold yet. */
+static bool has_parked_lane(struct thread *lanes, unsigned count, unsigned *which)
+{
+    *which = 0;
+    for (unsigned lane = 0; parked > 0 && lane < count; lane++) {
+        if (lanes[lane].state != AT_CONDITION) continue;
+        if (lanes[lane].ready(lanes[lane].condition)) {
+            lanes[lane].state = RUNNABLE;
+            parked--;
+        } else {
+            *which |= 1u << lane;
+        }
+    }
+    return *which != 0;
+}
+
+/* Runs the warp until every lane waits for the whole block or has ended, or nothing can move. While a lane waits for a
+ * condition, the others wait with it, as lanes do on a GPU that will meet again behind a branch; `apart` lets them go on.
+ * Returns whether a lane has run. */
+static bool run_warp(unsigned warp, bool apart)
 {
     struct thread *lanes = threads + warp * WARP;
-    unsigned count = lanes_of(warp);
+    unsigned count = lanes_of(warp), waits;
+    bool ran = false;
+    if (emu_lens_on) emu_lens_warp_begins(warp);
     for (;;) {
         bool waiting = false, asking = false, released = false;
         unsigned can_continue = 0;
+        if (has_parked_lane(lanes, count, &waits) && !apart) return ran;
         for (unsigned lane = 0; lane < count; lane++) {
-            if (lanes[lane].state == RUNNABLE) resume(&lanes[lane]);
+            if (lanes[lane].state == RUNNABLE && (apart || !waits)) {
+                resume(&lanes[lane]);
+                ran = true;
+                if (lanes[lane].state == AT_CONDITION) waits |= 1u << lane;
+            }
             can_continue |= (unsigned)(lanes[lane].state == RUNNABLE) << lane;
             waiting |= lanes[lane].state == AT_WARP;
             asking |= lanes[lane].state == AT_ACTIVE_MASK;
         }
-        if (emu_lens_on) emu_lens_merge(warp, can_continue);
+        if (emu_lens_on) emu_lens_merge(warp, apart ? can_continue : can_continue | waits);
         if (can_continue) continue;
+        if (waits && !apart) continue;
         if (waiting)
             for (unsigned lane = 0; lane < count; lane++)
                 if (lanes[lane].state == AT_WARP) released |= release_operation(warp, &lanes[lane]);
         if (!released && asking) released = release_active_masks(warp);
-        if (!released) return;
+        if (!released) return ran;
     }
 }
 
@@ -450,6 +491,11 @@ static bool release_barrier(void)
 {
     const struct thread *first = NULL;
     unsigned arrived = 0, holds = 0;
+    for (unsigned i = 0; parked > 0 && i < thread_count; i++) {
+        if (threads[i].state != AT_CONDITION) continue;
+        emu_current = &threads[i].seen;
+        threads[i].stuck(threads[i].condition);
+    }
     for (unsigned i = 0; i < thread_count; i++) {
         struct thread *t = &threads[i];
         if (t->state == AT_WARP) fault_stuck_warp(t);
@@ -481,14 +527,16 @@ uint3 emu_first_done(void)
 void *emu_shared_array(struct emu_shared_site *site, size_t bytes, const char *name)
 {
     if (site->launch == launch_number) return site->place;
-    size_t limit = emu_dynamic_shared_limit(emu_current_launch->address);
+    /* A kernel that was allowed more dynamic memory may fill up what a block can have on this GPU. */
+    const bool raised = emu_dynamic_shared_limit(emu_current_launch->address) > DEFAULT_SHARED;
+    const size_t limit = raised ? emu_gpu()->prop.sharedMemPerBlockOptin : DEFAULT_SHARED;
     static_bytes = (static_bytes + 15) / 16 * 16 + bytes;
     if (static_bytes > DEFAULT_SHARED)
         emu_fault(__builtin_return_address(0),
                   "too much shared memory: the __shared__ arrays need %zu bytes, and a kernel may declare "
                   "%d (ask for more with extern __shared__ and cudaFuncSetAttribute)",
                   static_bytes, DEFAULT_SHARED);
-    if (static_bytes + emu_current_launch->dynamic_shared > (limit > DEFAULT_SHARED ? limit : DEFAULT_SHARED))
+    if (static_bytes + emu_current_launch->dynamic_shared > limit)
         emu_fault(__builtin_return_address(0),
                   "too much shared memory: %zu bytes static and %zu dynamic, the limit is %zu",
                   static_bytes, emu_current_launch->dynamic_shared, limit);
@@ -574,9 +622,15 @@ static void run_block(void)
     }
     for (unsigned i = 0; i < array_count; i++) memset(arrays[i].base, 0xff, arrays[i].bytes);
     emu_check_block_begins(warp_count);
+    emu_mbarrier_block_begins();
     emu_lens_block_begins();
+    bool ran;
     do {
-        for (unsigned warp = 0; warp < warp_count; warp++) run_warp(warp);
+        do {
+            ran = false;
+            for (unsigned warp = 0; warp < warp_count; warp++) ran |= run_warp(warp, false);
+            for (unsigned warp = 0; !ran && parked > 0 && warp < warp_count; warp++) ran = run_warp(warp, true);
+        } while (ran && parked > 0);
     } while (release_barrier());
     emu_lens_block_ended();
 }
