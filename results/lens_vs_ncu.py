@@ -67,7 +67,8 @@ def ncu(command, kernels):
 def lens(command, kernels):
     """The same from the lens, for one launch of the first kernel of such a name."""
     text = sh(command, LENS="json").strip().splitlines()[-1]
-    kernel = next(k for k in json.loads(text)["kernels"] if re.search(kernels, k["name"]))
+    found = json.loads(text)["kernels"]
+    kernel = next((k for k in found if re.search(kernels, k["name"])), found[0])
     figures = dict.fromkeys(METRICS, 0)
     for kind, total in kernel["totals"].items():
         for figure, value in total.items():
