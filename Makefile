@@ -41,7 +41,7 @@ Q      := $(if $(V),,@)
 
 # ---- programs ----
 .PHONY: help all clean test test-gpu lens-vs-ncu patterns ladder registers tables plots images \
-    notebooks bench-emulator exercises watch grade $(PROGRAMS)
+    notebooks site bench-emulator exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@echo "make chapterN && ./chapterN   build and run a chapter: $(PROGRAMS)"
 	@sed -n 's/^\([a-zA-Z%-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-30s%s\n", $$1, $$2}'
@@ -172,7 +172,8 @@ images/%.svg: images/%.py
 # A file in .venv says which requirements are in it.
 .venv/plots.txt: results/requirements.txt
 .venv/notebooks.txt: notebooks/requirements.txt
-.venv/plots.txt .venv/notebooks.txt:
+.venv/site.txt: notebooks/site/requirements.txt
+.venv/plots.txt .venv/notebooks.txt .venv/site.txt:
 	$(Q)test -x .venv/bin/python || python3 -m venv .venv || { echo "on Debian: apt install python3-venv"; exit 3; }
 	$(Q).venv/bin/python -m pip install -q --disable-pip-version-check -r $<
 	@cp $< $@
@@ -180,6 +181,10 @@ images/%.svg: images/%.py
 notebooks: .venv/plots.txt .venv/notebooks.txt ## the notebooks, from their sources, and run
 	$(Q)python3 notebooks/make.py
 	$(Q).venv/bin/python notebooks/run.py
+
+site: .venv/site.txt ## the READMEs and notebooks as a web site, in build/site
+	$(Q).venv/bin/python -m sphinx -q -W --keep-going -c notebooks/site -d build/site.cache . build/site
+	@echo "build/site/index.html is ready"
 
 lens-vs-ncu:    ## the lens beside Nsight Compute's counters (needs a GPU)
 	$(call need,ncu,it comes with the CUDA Toolkit or as Nsight Compute)
