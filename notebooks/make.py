@@ -75,7 +75,7 @@ def project_address():
 
 def pinned(package):
     """A package with its version, as notebooks/requirements.txt has it."""
-    return re.search(rf"^{package}==\S+", (HERE / "requirements.txt").read_text(), re.M)[0]
+    return re.search(rf"^{package}==[\w.]+", (HERE / "requirements.txt").read_text(), re.M)[0]
 
 
 def chapter_of(source):

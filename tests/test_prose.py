@@ -95,7 +95,7 @@ def links(text):
 def images(text):
     """(line number, alt text or None, path) of every image."""
     bare, found = without_code(text), []
-    for match in re.finditer(r"!\[([^\]]*)\]\(\s*<?([^)\s>]+)", bare):
+    for match in re.finditer(r"!\[((?:[^\[\]]|\[[^\]]*\])*)\]\(\s*<?([^)\s>]+)", bare):
         found.append((line_of(bare, match.start()), match[1].strip(), match[2]))
     for match in re.finditer(r"<img\b[^>]*>", bare, re.S):
         parts = dict(re.findall(r"\b(alt|src)=\"([^\"]*)\"", match[0]))
@@ -268,6 +268,8 @@ GOOD = """# Chapter 7: made up
 A question. [Further down](#try-it), [the file](matmul.cu#L3), [the root](../../top.md#a-head-1).
 
 ![Two boxes, one inside the other](../../box.svg)
+![Boxes a[0] and
+a[1]](../../box.svg)
 
 ## Predict
 How many?
@@ -352,7 +354,7 @@ QUOTES, HEADS, PICTURES, LINKS, SPEEDS = range(5)
     ("## Why", "## Why not", HEADS, "the sections are"),
     ("## Try it\n", "## Try it\n## More\n", HEADS, "the sections are"),
     ("# Chapter 7:", "# Chapter 8:", HEADS, "# Chapter 7: ..."),
-    ("![Two boxes, one inside the other](../../box.svg)\n", "", HEADS, "no figure before"),
+    (GOOD[GOOD.index("![Two"):GOOD.index("## Predict")], "", HEADS, "no figure before"),
     ("<details><summary>", "<p>", HEADS, "not folded"),
     ("box.svg", "bag.svg", PICTURES, "../../bag.svg is not there"),
     ("![Two boxes, one inside the other]", "![]", PICTURES, "alt text"),
@@ -367,13 +369,13 @@ QUOTES, HEADS, PICTURES, LINKS, SPEEDS = range(5)
     ("45.2 TFLOP/s", "45.3 TFLOP/s", SPEEDS, "45.3 TFLOP/s"),
     ("45.2 TFLOP/s", "45,181 GFLOP/s", SPEEDS, "45,181 GFLOP/s"),
     ("4096³", "8192³", SPEEDS, "45.2 TFLOP/s"),
-    ("On an H200 it", "It", SPEEDS, "line 31: where does 45.2 TFLOP/s"),
+    ("On an H200 it", "It", SPEEDS, "line 33: where does 45.2 TFLOP/s"),
     ("On an H200 it", "On an H100 it", SPEEDS, "45.2 TFLOP/s"),
     ("([NVIDIA](https://example.org/h200))", "", SPEEDS, "67 TFLOP/s"),
     ("of an H200 is", "is", SPEEDS, "67 TFLOP/s"),
     ("The peak", "The speed", SPEEDS, "67 TFLOP/s"),
     ("60.6", "60.7", SPEEDS, "60.7 TFLOP/s"),
-    ("it would do 99", "it does 99", SPEEDS, "line 40: where does 99 TFLOP/s"),
+    ("it would do 99", "it does 99", SPEEDS, "line 42: where does 99 TFLOP/s"),
     ("That.", "That, at 8 GFLOP/s.", SPEEDS, "8 GFLOP/s"),
 ])
 def test_a_wrong_page_is_named(page, old, new, check, said):
