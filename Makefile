@@ -40,7 +40,8 @@ COMMON := $(patsubst common/%.c,$(BUILD)/%.o,$(wildcard common/*.c))
 Q      := $(if $(V),,@)
 
 # ---- programs ----
-.PHONY: help all clean test test-gpu lens-vs-ncu patterns ladder tables plots images bench-emulator $(PROGRAMS)
+.PHONY: help all clean test test-gpu lens-vs-ncu patterns ladder registers tables plots images bench-emulator \
+    exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@echo "make chapterN && ./chapterN   build and run a chapter: $(PROGRAMS)"
 	@sed -n 's/^\([a-zA-Z%-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-30s%s\n", $$1, $$2}'
@@ -106,6 +107,30 @@ memcheck%: chapter% ## compute-sanitizer's view of a chapter (needs a GPU)
 	$(Q)for tool in memcheck racecheck initcheck; do \
 	    compute-sanitizer --tool $$tool --error-exitcode 1 ./chapter$* 300 200 100 --check-only --no-guards || exit 1; done
 
+# ---- exercises ----
+CLASSROOM := $(Q)python3 -B exercises/classroom.py
+
+exercise%:      ## grade an exercise: make exercise3
+	$(CLASSROOM) grade $*
+
+exercises:      ## grade all exercises, and see where you stand
+	$(CLASSROOM) all
+
+watch:          ## grade the current exercise whenever you save it
+	$(CLASSROOM) watch
+
+hint%:          ## a hint for an exercise, LEVEL=1, 2 or 3
+	$(CLASSROOM) hint $* $(LEVEL)
+
+solution%:      ## an exercise's solution, once it is passed (or FORCE=1)
+	$(CLASSROOM) solution $* $(if $(FORCE),--force)
+
+reset%:         ## an exercise's skeleton again; your file is kept
+	$(CLASSROOM) reset $*
+
+grade:          ## for teachers: grade a folder, SUBMISSIONS=dir
+	$(CLASSROOM) submissions $(or $(SUBMISSIONS),$(error say which folder: make grade SUBMISSIONS=dir)) $(if $(OUT),--out $(OUT))
+
 # ---- tests and measurements ----
 test:           ## everything that CI runs; needs no GPU
 	$(Q)sh tests/run
@@ -116,6 +141,9 @@ test-gpu: all   ## shapes, compute-sanitizer and occupancy on the GPU here
 ladder: $(if $(GPU),all) ## every chapter beside cuBLAS, into results/
 	$(Q)python3 results/measure.py
 
+registers:      ## the registers of every chapter, which --occupancy needs (nvcc, no GPU)
+	$(Q)python3 results/registers.py
+
 tables:         ## the numbers in the READMEs, from results/ and the lens
 	$(Q)python3 results/tables.py
 
@@ -123,7 +151,9 @@ plots: .venv/plots.txt ## the plots in images/, from results/
 	$(Q).venv/bin/python results/plots.py
 
 FIGURES := $(patsubst %,%.svg,$(basename $(wildcard images/*.dot images/*.py)))
-images: plots $(FIGURES) ## all figures: plots, images/*.dot, images/*.py
+images: plots $(FIGURES) ## all figures: plots, images/*.dot, images/*.py, and what the lens draws
+	$(call need,dot,it comes with Graphviz: apt install graphviz)
+	$(Q)python3 results/lens_figures.py
 # The last line names the source by its hash: a test can tell whether the picture is older.
 stamp = echo "<!-- made from $<: $$(sha256sum <$< | cut -c -16) -->" >>$@
 

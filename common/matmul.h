@@ -40,6 +40,11 @@ struct chapter {
      * NULL: as TM, TN and threads_go_down say. */
     int (*thread_of)(int row, int col);
     const char *more_help;  /* lines for --help about options of the chapter's own, or NULL */
+    /* For --occupancy: the kernel that an aligned product launches, the threads of its blocks and the dynamic
+     * shared memory of each, in bytes. NULL: there is no kernel to tell about. */
+    const void *kernel;
+    int threads;
+    size_t dynamic_shared;
 };
 
 /* The whole program: reads the options, makes the inputs, runs, verifies, times, prints.

@@ -179,5 +179,7 @@ int main(int argc, char **argv)
     struct chapter chapter = {
         7, "bank conflicts: thirty-two doors", matmul, BM, BN, TM, TN, 1};
     chapter.thread_of = thread_of;
+    chapter.kernel = (const void *)matmul_kernel<true>; // for --occupancy
+    chapter.threads = THREADS;
     return chapter_main(argc, argv, &chapter);
 }

@@ -231,11 +231,9 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
 static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
                    float beta, float *C)
 {
-    // (M - 1) / BM + 1 rounds up, so the last, partly filled tile gets a block too. The
-    // grid is a line and not a rectangle because only its x may pass 65,535.
+    // (M - 1) / BM + 1 rounds up, so the last, partly filled tile gets a block too.
     const unsigned blocks = ((M - 1) / BM + 1u) * ((N - 1) / BN + 1u);
-    // Every row of B and C starts at a multiple of 16 bytes if the first one does and if
-    // rows are whole float4s. A travels float by float anyhow.
+    // Rows of B and C have to be whole float4s. A travels float by float anyhow.
     const bool aligned = N % 4 == 0 && (size_t)B % 16 == 0 && (size_t)C % 16 == 0;
     if (aligned)
         matmul_kernel<4><<<blocks, THREADS>>>(M, N, K, alpha, A, B, beta, C);
@@ -256,5 +254,7 @@ int main(int argc, char **argv)
     struct chapter chapter = {
         9, "asynchronous pipeline: load the next", matmul, BM, BN, TM, TN, 1};
     chapter.thread_of = thread_of;
+    chapter.kernel = (const void *)matmul_kernel<4>; // for --occupancy
+    chapter.threads = THREADS;
     return chapter_main(argc, argv, &chapter);
 }

@@ -211,11 +211,26 @@ static unsigned phase(const uint64_t *address, uint32_t lanes, unsigned first, u
     return most;
 }
 
+static bool paired(const uint64_t *address, uint32_t lanes, unsigned unit, unsigned distance)
+{
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        const unsigned other = lane ^ distance;
+        if (lanes >> lane & lanes >> other & 1 && address[lane] / unit != address[other] / unit) return false;
+    }
+    return true;
+}
+
+unsigned lens_lanes_together(const uint64_t *address, uint32_t lanes, unsigned bytes, bool store)
+{
+    if (bytes <= 4) return LANES;
+    const bool twice = !store && (paired(address, lanes, bytes, 1) || paired(address, lanes, bytes, 2));
+    return LANES * 4 / bytes * (twice ? 2 : 1);
+}
+
 unsigned lens_wavefronts(const uint64_t *address, uint32_t lanes, unsigned bytes, bool store, unsigned *ideal)
 {
-    (void)store;
     const unsigned unit = bytes < 4 ? 4 : bytes;
-    const unsigned together = unit == 4 ? 32 : 16; /* 8 and 16 bytes: half a warp at a time */
+    const unsigned together = lens_lanes_together(address, lanes, bytes, store);
     const unsigned groups = 128 / unit;
     unsigned wavefronts = 0;
     *ideal = 0;
@@ -296,7 +311,8 @@ static void count(uint32_t group, unsigned warp)
         dense[n++] = address[lane] = logs[lane][begin[lane]].address;
     }
     s->lanes += n;
-    s->unique_bytes += unique_bytes_of(dense, n, e.bytes);
+    const unsigned unique_bytes = unique_bytes_of(dense, n, e.bytes);
+    s->unique_bytes += unique_bytes;
     unsigned cost;
     if (e.kind == SHARED_LOAD || e.kind == SHARED_STORE || e.kind == SHARED_ATOMIC || e.kind == ASYNC_WRITE) {
         unsigned ideal;
@@ -310,6 +326,7 @@ static void count(uint32_t group, unsigned warp)
     } else {
         cost = sectors_of(dense, n);
         s->sectors += cost;
+        s->ideal += (unique_bytes + 31) / 32;
         if (footprints_complete)
             for (unsigned i = 0; i < n; i++) footprint_touch(dense[i], e.bytes, e.kind == GLOBAL_STORE);
     }
@@ -386,7 +403,9 @@ void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void
     s->requests += first;
     s->lanes += bytes / 4;
     s->unique_bytes += bytes;
-    s->sectors += (address + bytes - 1) / 32 - address / 32 + 1;
+    const uint64_t sectors = (address + bytes - 1) / 32 - address / 32 + 1;
+    s->sectors += sectors;
+    s->ideal += sectors; /* a copy's rows lie where they lie */
     if (footprints_complete)
         for (size_t i = 0; i < bytes; i += 4) footprint_touch(address + i, 4, false);
 }
@@ -414,6 +433,9 @@ void emu_lens_launch_begins(void)
         while (table[slot]) slot = (slot + 1) % TABLE;
         table[slot] = s;
     }
+    if (kernel->launches && (memcmp(kernel->grid, emu_current_launch->grid, sizeof kernel->grid) ||
+                             memcmp(kernel->block, emu_current_launch->block, sizeof kernel->block)))
+        kernel->shapes_differ = true;
     memcpy(kernel->grid, emu_current_launch->grid, sizeof kernel->grid);
     memcpy(kernel->block, emu_current_launch->block, sizeof kernel->block);
     kernel->launches++;
@@ -458,9 +480,6 @@ void emu_lens_launch_ended(void)
     if (!mode) return;
     if (footprints_complete && stride == 1) {
         const uint64_t stored = footprint_bytes(true);
-        unsigned width = 4;
-        for (const struct lens_site *s = kernel->sites; s; s = s->next)
-            if (s->kind == GLOBAL_STORE && s->bytes < width) width = s->bytes;
         kernel->loaded_bytes += footprint_bytes(false);
         kernel->stored_bytes += stored;
         kernel->stored_elements += stored / 4;
