@@ -43,6 +43,11 @@ cudaError_t cudaRuntimeGetVersion(int *version);
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaProfilerStart(void);
 cudaError_t cudaProfilerStop(void);
+/* A function of the driver API by its name; the emulated driver has cuTensorMapEncodeTiled
+ * alone (cuda.h). */
+cudaError_t cudaGetDriverEntryPointByVersion(
+    const char *symbol, void **function, unsigned int version, unsigned long long flags,
+    enum cudaDriverEntryPointQueryResult *found EMU_DEFAULT(NULL));
 
 /* Memory */
 cudaError_t cudaMalloc(void **pointer, size_t bytes);

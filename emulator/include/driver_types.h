@@ -55,6 +55,19 @@ struct cudaMemLocation {
     int id;
 };
 
+enum cudaDriverEntryPointQueryResult {
+    cudaDriverEntryPointSuccess = 0,
+    cudaDriverEntryPointSymbolNotFound = 1,
+    cudaDriverEntryPointVersionNotSufficent = 2 /* CUDA's own spelling */
+};
+#ifndef __cplusplus
+typedef enum cudaDriverEntryPointQueryResult cudaDriverEntryPointQueryResult;
+#endif
+
+#define cudaEnableDefault 0x0
+#define cudaEnableLegacyStream 0x1
+#define cudaEnablePerThreadDefaultStream 0x2
+
 #define cudaCpuDeviceId ((int)-1)
 #define cudaInvalidDeviceId ((int)-2)
 

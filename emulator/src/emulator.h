@@ -5,6 +5,7 @@
  *   host_api.c the rest of the cuda* calls: errors, streams, events, functions' attributes
  *   cublas.c   the cublas* calls
  *   launch.c   a kernel launch: fibers, the scheduler, barriers, warp operations, cp.async
+ *   bulk.c     mbarriers, and the bulk tensor copies that report to them
  *   check.c    sees every load and store; finds the faults
  *   source.c   from a code address to file, line and source text
  *   lens.c     counts what the memory system would have seen; lens_report.c prints it
@@ -89,6 +90,22 @@ const struct emu_shared_extent *emu_find_shared(const void *p);
 size_t emu_shared_in_use(void); /* bytes, static and dynamic, of the running block */
 uint3 emu_first_done(void);  /* a thread of the running block that has returned */
 
+/* The running thread waits until the mbarrier's phase of this parity has completed, and, if it has already, until
+ * the warp's other lanes have come to where they wait. */
+void emu_wait_at_mbarrier(unsigned barrier, unsigned parity, bool completed, const void *pc);
+/* The phase of this parity has: whoever waits for it may go on. */
+void emu_mbarrier_completed(unsigned barrier, unsigned parity);
+
+/* ---- bulk.c ---- */
+#define EMU_MBARRIERS 128 /* in a block at once; they are named by their index */
+void emu_bulk_block_begins(void);
+void emu_bulk_block_ended(void);
+/* A thread waits at this mbarrier and no thread can run: copies on their way arrive now. Returns whether that completed
+ * its phase. */
+bool emu_bulk_arrives(unsigned barrier);
+/* What the present phase of the mbarrier still lacks, in words. */
+const char *emu_mbarrier_lacks(unsigned barrier);
+
 /* ---- check.c ---- */
 extern bool emu_checking; /* CHECK=0 turns it off */
 /* launch.c tells what orders memory. */
@@ -100,6 +117,18 @@ void emu_check_thread_stops(void);              /* the running thread waits or h
 /* An asynchronous copy reads its source and claims its destination when issued, and writes it when it arrives. */
 void emu_check_async_issue(void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc);
 void emu_check_async_arrival(void *shared, size_t bytes, const void *pc);
+/* The running thread uses an mbarrier's eight bytes. */
+void emu_check_mbarrier_used(void *barrier, bool init, const void *pc);
+/* All that the running thread has done, and knows to be done, comes before what those do who wait for this phase ... */
+void emu_check_mbarrier_arrived(unsigned barrier);
+/* ... which has now completed, ... */
+void emu_check_mbarrier_completed(unsigned barrier);
+/* ... and this thread has waited for it. */
+void emu_check_mbarrier_passed(unsigned barrier, unsigned thread);
+/* A bulk copy reads global memory; claims its destination when issued; has written it when it arrives. */
+void emu_check_bulk_read(const void *global, size_t bytes, const void *pc);
+void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier, const void *pc);
+void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier);
 
 /* ---- lens.c ----
  * Each lane's accesses are logged as they happen and merged into warp-level requests when the warp stops. */
@@ -111,6 +140,10 @@ void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const vo
 /* An asynchronous copy: reads global, writes shared, without passing through registers. */
 void emu_lens_async_copy(const void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc,
                          const void *frame);
+/* A bulk copy of `rows` rows of `row_bytes`, `pitch` bytes apart, out of boxes of `box_bytes` (what lies outside of the
+ * matrix is zero and not read). */
+void emu_lens_bulk_copy(const void *global, size_t rows, size_t row_bytes, size_t pitch, size_t box_bytes,
+                        unsigned element_bytes, const void *pc);
 /* The running thread enters a basic block (trace-pc): what tells the iterations of a divergent loop apart. */
 void emu_lens_basic_block(const void *pc, const void *frame);
 /* launch.c tells where the run stands. */

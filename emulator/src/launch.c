@@ -127,7 +127,7 @@ static void *first_frame(char *top, void (*entry)(void))
 
 /* ---- the block that is running --------------------------------------------------------------------------- */
 
-enum state { RUNNABLE, AT_BARRIER, AT_WARP, AT_ACTIVE_MASK, DONE };
+enum state { RUNNABLE, AT_BARRIER, AT_WARP, AT_ACTIVE_MASK, AT_MBARRIER, DONE };
 
 struct pending_copy { /* one cp.async that has not arrived */
     void *shared;
@@ -148,6 +148,9 @@ struct thread {
     const char *kind;       /* of the warp operation, for messages */
     unsigned long long value;
 
+    unsigned mbarrier, parity; /* of the phase it waits for */
+    bool phase_completed;
+
     struct pending_copy *copies;
     unsigned copy_count, copy_capacity, groups_committed;
 };
@@ -164,6 +167,7 @@ static struct thread threads[MAX_THREADS];
 static unsigned thread_count, warp_count;
 static unsigned long long exchanged[MAX_WARPS][WARP]; /* what the lanes brought to the last warp operation */
 static int barrier_result;
+static unsigned waiting_at_mbarriers;
 static void *scheduler_sp;
 static unsigned long long steps;
 
@@ -329,19 +333,49 @@ static bool release_active_masks(unsigned warp)
     return released;
 }
 
+/* A warp goes through an if together and comes together behind it. So of lanes that wait at several mbarriers the smallest
+ * group at one place goes first (they are inside the if), and the others wait until it has come to where they are, even
+ * if their own phase has completed. Only where nothing else moves, whoever can goes on: `alone`. */
+static bool release_mbarriers(unsigned warp, bool alone)
+{
+    struct thread *lanes = threads + warp * WARP;
+    const unsigned count = lanes_of(warp);
+    const void *place = NULL;
+    unsigned fewest = WARP + 1, completed = 0;
+    for (unsigned lane = 0; lane < count; lane++) {
+        if (lanes[lane].state != AT_MBARRIER || lanes[lane].pc == place) continue;
+        unsigned here = 0, completed_here = 0;
+        for (unsigned other = lane; other < count; other++)
+            if (lanes[other].state == AT_MBARRIER && lanes[other].pc == lanes[lane].pc) {
+                here++;
+                completed_here += lanes[other].phase_completed;
+            }
+        if (here >= fewest || (alone && completed_here == 0)) continue;
+        place = lanes[lane].pc;
+        fewest = here;
+        completed = completed_here;
+    }
+    if (completed == 0 || (completed < fewest && !alone)) return false;
+    for (unsigned lane = 0; lane < count; lane++)
+        if (lanes[lane].state == AT_MBARRIER && lanes[lane].pc == place && lanes[lane].phase_completed)
+            lanes[lane].state = RUNNABLE;
+    return true;
+}
+
 /* Runs the warp until every lane waits for the whole block or has ended, or nothing can move. */
 static void run_warp(unsigned warp)
 {
     struct thread *lanes = threads + warp * WARP;
     unsigned count = lanes_of(warp);
     for (;;) {
-        bool waiting = false, asking = false, released = false;
+        bool waiting = false, asking = false, at_mbarrier = false, released = false;
         unsigned can_continue = 0;
         for (unsigned lane = 0; lane < count; lane++) {
             if (lanes[lane].state == RUNNABLE) resume(&lanes[lane]);
             can_continue |= (unsigned)(lanes[lane].state == RUNNABLE) << lane;
             waiting |= lanes[lane].state == AT_WARP;
             asking |= lanes[lane].state == AT_ACTIVE_MASK;
+            at_mbarrier |= lanes[lane].state == AT_MBARRIER;
         }
         if (emu_lens_on) emu_lens_merge(warp, can_continue);
         if (can_continue) continue;
@@ -349,6 +383,7 @@ static void run_warp(unsigned warp)
             for (unsigned lane = 0; lane < count; lane++)
                 if (lanes[lane].state == AT_WARP) released |= release_operation(warp, &lanes[lane]);
         if (!released && asking) released = release_active_masks(warp);
+        if (!released && at_mbarrier) released = release_mbarriers(warp, false);
         if (!released) return;
     }
 }
@@ -469,6 +504,48 @@ static bool release_barrier(void)
     return true;
 }
 
+/* ---- mbarriers ---- */
+
+void emu_wait_at_mbarrier(unsigned barrier, unsigned parity, bool completed, const void *pc)
+{
+    struct thread *t = current();
+    t->mbarrier = barrier;
+    t->parity = parity;
+    t->phase_completed = completed;
+    waiting_at_mbarriers++;
+    wait_as(AT_MBARRIER, pc);
+    waiting_at_mbarriers--;
+}
+
+void emu_mbarrier_completed(unsigned barrier, unsigned parity)
+{
+    for (unsigned i = 0; i < thread_count; i++) {
+        struct thread *t = &threads[i];
+        if (t->state != AT_MBARRIER || t->mbarrier != barrier || t->parity != parity) continue;
+        t->phase_completed = true;
+        emu_check_mbarrier_passed(barrier, i);
+    }
+}
+
+/* No thread can run on. Data arrives as late as it may, which is now: whoever reads without waiting has done so by then. */
+static bool release_waiting(void)
+{
+    if (waiting_at_mbarriers == 0) return false;
+    const struct thread *stuck = NULL;
+    bool released = false;
+    for (unsigned warp = 0; warp < warp_count; warp++) released |= release_mbarriers(warp, false);
+    for (unsigned i = 0; !released && i < thread_count; i++)
+        if (threads[i].state == AT_MBARRIER && !threads[i].phase_completed) {
+            released = emu_bulk_arrives(threads[i].mbarrier);
+            if (!stuck) stuck = &threads[i];
+        }
+    for (unsigned warp = 0; !released && warp < warp_count; warp++) released = release_mbarriers(warp, true);
+    if (released) return true;
+    emu_current = (struct emu_thread *)&stuck->seen;
+    emu_fault(stuck->pc, "this barrier never completes: no thread can run on, and its phase lacks %s",
+              emu_mbarrier_lacks(stuck->mbarrier));
+}
+
 uint3 emu_first_done(void)
 {
     for (unsigned i = 0; i < thread_count; i++)
@@ -488,6 +565,8 @@ void *emu_shared_array(struct emu_shared_site *site, size_t bytes, const char *n
                   "too much shared memory: the __shared__ arrays need %zu bytes, and a kernel may declare "
                   "%d (ask for more with extern __shared__ and cudaFuncSetAttribute)",
                   static_bytes, DEFAULT_SHARED);
+    /* What cudaFuncSetAttribute allows is dynamic memory alone; the card's own limit holds for both together. */
+    if (limit > DEFAULT_SHARED) limit = emu_gpu()->prop.sharedMemPerBlockOptin;
     if (static_bytes + emu_current_launch->dynamic_shared > (limit > DEFAULT_SHARED ? limit : DEFAULT_SHARED))
         emu_fault(__builtin_return_address(0),
                   "too much shared memory: %zu bytes static and %zu dynamic, the limit is %zu",
@@ -575,9 +654,11 @@ static void run_block(void)
     for (unsigned i = 0; i < array_count; i++) memset(arrays[i].base, 0xff, arrays[i].bytes);
     emu_check_block_begins(warp_count);
     emu_lens_block_begins();
+    emu_bulk_block_begins();
     do {
         for (unsigned warp = 0; warp < warp_count; warp++) run_warp(warp);
-    } while (release_barrier());
+    } while (release_waiting() || release_barrier());
+    emu_bulk_block_ended();
     emu_lens_block_ended();
 }
 

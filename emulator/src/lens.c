@@ -310,6 +310,22 @@ static void count(uint32_t group, unsigned warp)
     keep_example(s, address, group, warp, cost);
 }
 
+void emu_lens_bulk_copy(const void *global, size_t rows, size_t row_bytes, size_t pitch, size_t box_bytes,
+                        unsigned element_bytes, const void *pc)
+{
+    const struct event e = {.pc = (uint32_t)(uintptr_t)pc, .kind = BULK_COPY, .bytes = (uint8_t)element_bytes};
+    struct lens_site *s = site_of(&e);
+    s->requests++;
+    s->lanes += rows * row_bytes / element_bytes;
+    s->unique_bytes += rows * row_bytes;
+    s->box_bytes += box_bytes;
+    for (size_t row = 0; row < rows; row++) {
+        const uint64_t first = (uint64_t)(uintptr_t)global + row * pitch;
+        s->sectors += ((first + row_bytes - 1) >> 5) - (first >> 5) + 1;
+        if (footprints_complete) footprint_touch(first, (unsigned)row_bytes, false);
+    }
+}
+
 void emu_lens_merge(unsigned warp, unsigned can_continue)
 {
     for (;;) {

@@ -8,7 +8,9 @@ enum lens_class {
     GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, SHARED_LOAD, SHARED_STORE, SHARED_ATOMIC,
     ASYNC_READ,  /* cp.async: its read of global memory, */
     ASYNC_WRITE, /* and its write to shared memory */
-    CONSTANT_LOAD, BASIC_BLOCK, LENS_CLASSES
+    CONSTANT_LOAD,
+    BULK_COPY,   /* one request a box; its elements are the lanes */
+    BASIC_BLOCK, LENS_CLASSES
 };
 
 /* One warp's request, as 32 addresses: an example for the reader. */
@@ -32,6 +34,7 @@ struct lens_site {
     uint64_t unique_bytes;    /* distinct bytes, added up over the requests */
     uint64_t wavefronts;      /* shared: passes through the banks */
     uint64_t ideal;           /* wavefronts if no two words met in a bank */
+    uint64_t box_bytes;       /* bulk copies: written to shared memory, zeros outside of the matrix included */
     struct lens_request example; /* the costliest, or the first of the warp that LENS_WARP names */
     struct lens_site *next;
 };

@@ -10,7 +10,7 @@
 
 static const char *const class_names[LENS_CLASSES] = {
     "global load", "global store", "global atomic", "shared load", "shared store", "shared atomic",
-    "async copy, read", "async copy, write", "constant load", "basic block"};
+    "async copy, read", "async copy, write", "constant load", "bulk copy", "basic block"};
 
 static bool touches_banks(enum lens_class kind)
 {
@@ -45,6 +45,7 @@ static void add(struct lens_site *sum, const struct lens_site *s)
     sum->unique_bytes += s->unique_bytes;
     sum->wavefronts += s->wavefronts;
     sum->ideal += s->ideal;
+    sum->box_bytes += s->box_bytes;
     if (s->example.cost > sum->example.cost) sum->example = s->example;
 }
 
@@ -96,6 +97,11 @@ static uint64_t requested_bytes(const struct lens_kernel *k, enum lens_class kin
     for (const struct lens_site *s = k->sites; s; s = s->next)
         if (s->kind == kind) bytes += s->lanes * s->bytes;
     return bytes;
+}
+
+static uint64_t requested_load_bytes(const struct lens_kernel *k)
+{
+    return requested_bytes(k, GLOBAL_LOAD) + requested_bytes(k, ASYNC_READ) + requested_bytes(k, BULK_COPY);
 }
 
 /* ---- floating-point operations ----
@@ -263,7 +269,10 @@ static void verdict(const struct row *row, char *out, size_t size)
     }
     const double sectors = ratio(s->sectors, s->requests), used = ratio(s->unique_bytes, s->sectors);
     const double values = ratio(s->unique_bytes, s->requests) / s->bytes;
-    if (s->kind == CONSTANT_LOAD) {
+    if (s->kind == BULK_COPY) {
+        snprintf(out, size, "the copy engine's: no thread loads; %.3g %% of the boxes lie in the matrix, %.3g of 32 bytes used",
+                 100.0 * ratio(s->unique_bytes, s->box_bytes), used);
+    } else if (s->kind == CONSTANT_LOAD) {
         snprintf(out, size, values == 1.0 ? "one value for all lanes: what constant memory is good at"
                                           : "lanes want %.3g different values: constant memory serves them in turn", values);
     } else if (values == 1.0 && lanes > 1.0) {
@@ -300,7 +309,11 @@ static void print_row(const struct row *row, double per, bool worst)
     const struct lens_site *s = &row->sum;
     char text[200];
     verdict(row, text, sizeof text);
-    say("        %-17s %2u B x %-4.3g %14s requests", class_names[s->kind], s->bytes, ratio(s->lanes, s->requests),
+    if (s->kind == BULK_COPY)
+        say("        %-17s %8.8g B %14s boxes   ", class_names[s->kind], ratio(s->box_bytes, s->requests),
+            number(s->requests / per));
+    else
+        say("        %-17s %2u B x %-4.3g %14s requests", class_names[s->kind], s->bytes, ratio(s->lanes, s->requests),
         number(s->requests / per));
     if (touches_banks(s->kind))
         say("  %6s wavefronts each%s\n", number(ratio(s->wavefronts, s->requests)), worst ? "  <- worst" : "");
@@ -313,12 +326,12 @@ static void print_total(const struct lens_kernel *k, enum lens_class kind, doubl
 {
     const struct lens_site s = total_of(k, kind);
     if (!s.requests) return;
-    say("    %-18s %14s requests", class_names[kind], number(s.requests / per));
+    say("    %-18s %14s %s", class_names[kind], number(s.requests / per), kind == BULK_COPY ? "boxes   " : "requests");
     if (touches_banks(kind))
         say("  %14s wavefronts  %14s conflicts\n", number(s.wavefronts / per), number((s.wavefronts - s.ideal) / per));
     else
-        say("  %14s sectors     %6s a request, %.3g of 32 bytes used\n", number(s.sectors / per),
-            number(ratio(s.sectors, s.requests)), ratio(s.unique_bytes, s.sectors));
+        say("  %14s sectors     %6s a %s, %.3g of 32 bytes used\n", number(s.sectors / per),
+            number(ratio(s.sectors, s.requests)), kind == BULK_COPY ? "box" : "request", ratio(s.unique_bytes, s.sectors));
 }
 
 static unsigned registers_given(void)
@@ -349,14 +362,14 @@ static void print_summary(const struct lens_kernel *k, double per)
 {
     say("  in all\n");
     for (int kind = 0; kind < BASIC_BLOCK; kind++) print_total(k, kind, per);
-    const double loaded = (double)requested_bytes(k, GLOBAL_LOAD) + (double)requested_bytes(k, ASYNC_READ);
+    const double loaded = (double)requested_load_bytes(k);
     uint64_t flop;
     const bool flop_known = flop_count(k, &flop);
     if (k->stored_elements) {
         const struct lens_site global = total_of(k, GLOBAL_LOAD), async = total_of(k, ASYNC_READ),
-                               shared = total_of(k, SHARED_LOAD);
+                               bulk = total_of(k, BULK_COPY), shared = total_of(k, SHARED_LOAD);
         say("    for each of %s results:", number(k->stored_elements / per));
-        say(" %s loads from global memory", number((double)(global.lanes + async.lanes) / (double)k->stored_elements));
+        say(" %s loads from global memory", number((double)(global.lanes + async.lanes + bulk.lanes) / (double)k->stored_elements));
         say(", %s from shared memory\n", number((double)shared.lanes / (double)k->stored_elements));
     }
     if (flop_known && flop && loaded > 0) {
@@ -411,6 +424,11 @@ static void json_string(const char *text)
 
 static void json_counts(const struct lens_site *s)
 {
+    if (s->kind == BULK_COPY) {
+        say("\"boxes\": %llu, \"box_bytes\": %llu, \"sectors\": %llu, \"bytes_used\": %llu}", (unsigned long long)s->requests,
+            (unsigned long long)s->box_bytes, (unsigned long long)s->sectors, (unsigned long long)s->unique_bytes);
+        return;
+    }
     say("\"requests\": %llu, \"lanes\": %llu, ", (unsigned long long)s->requests, (unsigned long long)s->lanes);
     if (touches_banks(s->kind))
         say("\"wavefronts\": %llu, \"ideal_wavefronts\": %llu, \"conflicts\": %llu}", (unsigned long long)s->wavefronts,
@@ -433,7 +451,7 @@ static void json_kernel(const struct lens_kernel *k)
         (unsigned long long)k->blocks, (unsigned long long)k->blocks_seen);
     if (flop_count(k, &flop)) say(", \"flop\": %llu", (unsigned long long)flop);
     say(", \"requested_load_bytes\": %llu, \"loaded_bytes\": %llu, \"stored_bytes\": %llu, \"results\": %llu",
-        (unsigned long long)(requested_bytes(k, GLOBAL_LOAD) + requested_bytes(k, ASYNC_READ)),
+        (unsigned long long)requested_load_bytes(k),
         (unsigned long long)k->loaded_bytes, (unsigned long long)k->stored_bytes, (unsigned long long)k->stored_elements);
     struct emu_occupancy o = emu_occupancy(threads, registers ? registers : 16, k->shared);
     say(", \"shared_bytes\": %zu, \"occupancy\": {\"registers\": ", k->shared);

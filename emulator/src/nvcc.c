@@ -746,7 +746,7 @@ static void add_kernel_options(struct list *command)
                            "-Wno-maybe-uninitialized");
     /* A tail call leaves no return address in the kernel, and so no source line for a fault. */
     add_words(command, "-fsanitize-coverage=trace-pc -g -fno-pie -fno-strict-aliasing "
-                       "-fno-optimize-sibling-calls -Wno-unknown-pragmas");
+                       "-fno-optimize-sibling-calls -Wno-unknown-pragmas -Wno-psabi");
 }
 
 static void compile_cu(const char *source, const char *object, const char *result)

@@ -1,0 +1,42 @@
+// The barrier is told to expect more bytes than the copy brings.
+// EXPECT: barrier never completes
+// EXPECT: 16 bytes
+// THREAD (0,0,0) BLOCK (0,0,0)
+#include "fault.h"
+#include "../../common/hopper.h"
+
+enum { ROWS = 4, TILE = ROWS * 32 };
+
+__global__ void reverse(const __grid_constant__ CUtensorMap map, float *out)
+{
+    __shared__ __align__(128) float tile[TILE];
+    __shared__ uint64_t arrived;
+    const int t = threadIdx.x;
+    if (t == 0) {
+        mbarrier_init(&arrived, 1);
+        fence_mbarrier_init();
+#ifdef FIXED
+        mbarrier_arrive_expect_tx(&arrived, sizeof tile);
+#else
+        mbarrier_arrive_expect_tx(&arrived, sizeof tile + 16);
+#endif
+        cp_async_bulk_tensor_2d(tile, &map, 0, 0, &arrived);
+    }
+    __syncthreads();
+    mbarrier_wait_parity(&arrived, 0); // FAULT
+    out[t] = tile[TILE - 1 - t];
+}
+
+int main(void)
+{
+    float *in, *out;
+    cudaMalloc(&in, 64 * 32 * sizeof *in);
+    cudaMalloc(&out, 128 * sizeof *out);
+    cudaMemset(in, 0, 64 * 32 * sizeof *in);
+    const CUtensorMap map = tensor_map_2d(in, 64, 32, 32, ROWS, 32);
+    reverse<<<1, TILE>>>(map, out);
+    int status = finish();
+    cudaFree(in);
+    cudaFree(out);
+    return status;
+}

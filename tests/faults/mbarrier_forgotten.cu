@@ -1,0 +1,41 @@
+// One barrier of two is never initialised.
+// EXPECT: not initialised
+// THREAD (0,0,0) BLOCK (0,0,0)
+#include "fault.h"
+#include "../../common/hopper.h"
+
+enum { ROWS = 4, TILE = ROWS * 32 };
+
+__global__ void reverse(const __grid_constant__ CUtensorMap map, float *out)
+{
+    __shared__ __align__(128) float tile[TILE];
+    __shared__ uint64_t arrived, read;
+    const int t = threadIdx.x;
+    if (t == 0) {
+        mbarrier_init(&arrived, 1);
+#ifdef FIXED
+        mbarrier_init(&read, TILE);
+#endif
+        fence_mbarrier_init();
+        mbarrier_arrive_expect_tx(&arrived, sizeof tile);
+        cp_async_bulk_tensor_2d(tile, &map, 0, 0, &arrived);
+    }
+    __syncthreads();
+    mbarrier_wait_parity(&arrived, 0);
+    out[t] = tile[TILE - 1 - t];
+    mbarrier_arrive(&read); // FAULT
+}
+
+int main(void)
+{
+    float *in, *out;
+    cudaMalloc(&in, 64 * 32 * sizeof *in);
+    cudaMalloc(&out, 128 * sizeof *out);
+    cudaMemset(in, 0, 64 * 32 * sizeof *in);
+    const CUtensorMap map = tensor_map_2d(in, 64, 32, 32, ROWS, 32);
+    reverse<<<1, TILE>>>(map, out);
+    int status = finish();
+    cudaFree(in);
+    cudaFree(out);
+    return status;
+}
