@@ -141,21 +141,21 @@ static struct mbarrier *find(const uint64_t *place)
     return NULL;
 }
 
+static unsigned index_of(const struct mbarrier *b)
+{
+    return (unsigned)(b - barriers);
+}
+
 /* The barrier there, which the running thread uses. */
 static struct mbarrier *use(uint64_t *place, const char *who, const void *pc)
 {
     check_place(place, who, pc);
     struct mbarrier *b = find(place);
     if (!b) emu_fault(pc, "%s: this barrier is not initialised (does mbarrier_init come first, and a __syncthreads()?)", who);
-    emu_check_mbarrier_used(place, false, pc);
+    emu_check_mbarrier_used(place, index_of(b), pc);
     if (memcmp(place, &b->image, sizeof b->image) != 0)
         emu_fault(pc, "%s: something else was stored over this barrier since its last use", who);
     return b;
-}
-
-static unsigned index_of(const struct mbarrier *b)
-{
-    return (unsigned)(b - barriers);
 }
 
 static bool complete_if_done(struct mbarrier *b)
@@ -180,7 +180,7 @@ void mbarrier_init(uint64_t *barrier, unsigned arrivals)
         emu_fault(CALLER, "mbarrier_init: this is a barrier already, and it may be in use; initialise it once a block");
     if (barrier_count == EMU_MBARRIERS)
         emu_fault(CALLER, "more than %d mbarriers in a block are not emulated", EMU_MBARRIERS);
-    emu_check_mbarrier_used(barrier, true, CALLER);
+    emu_check_mbarrier_init(barrier, barrier_count, CALLER);
     struct mbarrier *b = &barriers[barrier_count++];
     *b = (struct mbarrier){
         .place = barrier, .expected = arrivals, .pending = arrivals, .owner = emu_current->linear};
@@ -198,7 +198,8 @@ static void arrive(uint64_t *barrier, unsigned bytes, const char *who, const voi
     enum { MOST = (1 << 20) - 1 };
     struct mbarrier *b = use(barrier, who, pc);
     if (b->pending == 0)
-        emu_fault(pc, "%s: all %u arrivals of this phase are in already", who, b->expected);
+        emu_fault(pc, "%s: all %u arrivals of this phase are in already and its copies still on their way (a stage filled "
+                      "again before it was waited for?)", who, b->expected);
     b->bytes += bytes;
     if (b->bytes > MOST)
         emu_fault(pc, "%s: a phase can wait for %d bytes at most, this makes %lld", who, MOST, (long long)b->bytes);
@@ -228,14 +229,16 @@ void mbarrier_wait_parity(uint64_t *barrier, unsigned parity)
 
 const char *emu_mbarrier_lacks(unsigned barrier)
 {
-    static char text[160];
+    static char texts[2][120];
+    static int next;
+    char *text = texts[next++ % 2];
     const struct mbarrier *b = &barriers[barrier];
     if (b->pending > 0)
-        snprintf(text, sizeof text, "%u of its %u arrivals", b->pending, b->expected);
+        snprintf(text, sizeof *texts, "%u of its %u arrivals", b->pending, b->expected);
     else if (b->bytes > 0)
-        snprintf(text, sizeof text, "%lld bytes that were announced and that no copy brings", (long long)b->bytes);
+        snprintf(text, sizeof *texts, "%lld bytes that were announced and that no copy brings", (long long)b->bytes);
     else
-        snprintf(text, sizeof text, "an announcement of %lld bytes that copies brought besides", (long long)-b->bytes);
+        snprintf(text, sizeof *texts, "an announcement of %lld bytes that copies brought besides", (long long)-b->bytes);
     return text;
 }
 

@@ -122,7 +122,7 @@ static void fault_race(const char *p, const struct touch *earlier, const char *d
     emu_fault(unpack_pc(now), "data race in shared memory, %s: thread %s %s it at %s:%d, thread %s %s it here, and "
                        "nothing between orders the two (a missing %s?)",
               what, thread_name(earlier->thread), did, place.file, place.line, thread_name(now->thread), does,
-              clocks_on ? "wait for a barrier" : "__syncthreads()");
+              clocks_on ? "__syncthreads(), or a wait for an mbarrier" : "__syncthreads()");
 }
 
 /* A compare-and-swap loop looks at its word with a plain read first, beside the atomics of other threads, and that is
@@ -299,6 +299,9 @@ static void shared_access(char *p, size_t n, enum emu_access kind, const void *p
             emu_fault(pc, "out of bounds: %s of %zu bytes in shared memory, %td bytes from its start, and the launch "
                           "asked for no dynamic shared memory there",
                       name_of(kind), n, p - emu_dynamic_shared);
+        if (p < array->base + array->bytes && p + n > array->base + array->bytes)
+            emu_fault(pc, "out of bounds: %s of %zu bytes in shared memory, at byte %td of %s, reaches past the end of its "
+                          "%zu bytes", name_of(kind), n, p - array->base, array->name, array->bytes);
         if (p + n > array->base + array->bytes)
             emu_fault(pc, "out of bounds: %s of %zu bytes, %td bytes past the end of %s (%zu bytes of shared memory)",
                       name_of(kind), n, p - (array->base + array->bytes), array->name,
@@ -616,7 +619,10 @@ void emu_check_async_arrival(void *shared, size_t bytes, const void *pc)
 
 /* ---- mbarriers and bulk copies ---- */
 
-void emu_check_mbarrier_used(void *barrier, bool init, const void *pc)
+/* Who initialised each mbarrier. That it exists does not depend on its later uses, so they have no say here. */
+static struct touch inits[EMU_MBARRIERS];
+
+void emu_check_mbarrier_init(void *barrier, unsigned index, const void *pc)
 {
     if (!emu_checking) return;
     settle();
@@ -628,7 +634,17 @@ void emu_check_mbarrier_used(void *barrier, bool init, const void *pc)
         }
         clocks_on = true;
     }
-    access_memory(barrier, 8, init ? WRITE : ATOMIC, pc);
+    access_memory(barrier, 8, WRITE, pc);
+    inits[index] = word_at(barrier)->write;
+}
+
+void emu_check_mbarrier_used(void *barrier, unsigned index, const void *pc)
+{
+    if (!clocks_on) return;
+    settle();
+    const struct touch now = {.pc = (uint32_t)((uintptr_t)pc - image_low), .time = now_time,
+                              .order = warp_order[emu_current->warp], .thread = emu_current->linear & 1023, .bytes = 15};
+    if (unordered(&inits[index], &now)) fault_race(barrier, &inits[index], "initialised", &now, "uses");
 }
 
 void emu_check_mbarrier_arrived(unsigned barrier)

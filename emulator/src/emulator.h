@@ -103,7 +103,7 @@ void emu_bulk_block_ended(void);
 /* A thread waits at this mbarrier and no thread can run: copies on their way arrive now. Returns whether that completed
  * its phase. */
 bool emu_bulk_arrives(unsigned barrier);
-/* What the present phase of the mbarrier still lacks, in words. */
+/* What the present phase of the mbarrier still lacks, in words. Two answers may be in use at once. */
 const char *emu_mbarrier_lacks(unsigned barrier);
 
 /* ---- check.c ---- */
@@ -117,8 +117,9 @@ void emu_check_thread_stops(void);              /* the running thread waits or h
 /* An asynchronous copy reads its source and claims its destination when issued, and writes it when it arrives. */
 void emu_check_async_issue(void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc);
 void emu_check_async_arrival(void *shared, size_t bytes, const void *pc);
-/* The running thread uses an mbarrier's eight bytes. */
-void emu_check_mbarrier_used(void *barrier, bool init, const void *pc);
+/* The running thread makes eight bytes an mbarrier; and uses it, which must come after. */
+void emu_check_mbarrier_init(void *barrier, unsigned index, const void *pc);
+void emu_check_mbarrier_used(void *barrier, unsigned index, const void *pc);
 /* All that the running thread has done, and knows to be done, comes before what those do who wait for this phase ... */
 void emu_check_mbarrier_arrived(unsigned barrier);
 /* ... which has now completed, ... */

@@ -527,11 +527,28 @@ void emu_mbarrier_completed(unsigned barrier, unsigned parity)
     }
 }
 
+static void fault_stuck_mbarrier(struct thread *t)
+{
+    emu_current = &t->seen;
+    /* Often one waits for another who waits in turn, and the mistake is there. */
+    for (unsigned i = 0; i < thread_count; i++) {
+        const struct thread *other = &threads[i];
+        if (other->state != AT_MBARRIER || other->mbarrier == t->mbarrier) continue;
+        struct emu_place there = emu_source_of(other->pc);
+        emu_fault(t->pc, "this barrier never completes: its phase lacks %s, and no thread can run on. Thread (%u,%u,%u) waits "
+                         "at %s:%d, where the phase lacks %s",
+                  emu_mbarrier_lacks(t->mbarrier), other->seen.index.x, other->seen.index.y, other->seen.index.z,
+                  there.file, there.line, emu_mbarrier_lacks(other->mbarrier));
+    }
+    emu_fault(t->pc, "this barrier never completes: its phase lacks %s, and no thread can run on",
+              emu_mbarrier_lacks(t->mbarrier));
+}
+
 /* No thread can run on. Data arrives as late as it may, which is now: whoever reads without waiting has done so by then. */
 static bool release_waiting(void)
 {
     if (waiting_at_mbarriers == 0) return false;
-    const struct thread *stuck = NULL;
+    struct thread *stuck = NULL;
     bool released = false;
     for (unsigned warp = 0; warp < warp_count; warp++) released |= release_mbarriers(warp, false);
     for (unsigned i = 0; !released && i < thread_count; i++)
@@ -540,10 +557,8 @@ static bool release_waiting(void)
             if (!stuck) stuck = &threads[i];
         }
     for (unsigned warp = 0; !released && warp < warp_count; warp++) released = release_mbarriers(warp, true);
-    if (released) return true;
-    emu_current = (struct emu_thread *)&stuck->seen;
-    emu_fault(stuck->pc, "this barrier never completes: no thread can run on, and its phase lacks %s",
-              emu_mbarrier_lacks(stuck->mbarrier));
+    if (!released) fault_stuck_mbarrier(stuck);
+    return true;
 }
 
 uint3 emu_first_done(void)

@@ -1,6 +1,6 @@
 // The box has one row more than the array that it is copied to.
 // EXPECT: out of bounds: a write
-// EXPECT: past the end of tile
+// EXPECT: past the end of its 384 bytes
 // THREAD (0,0,0) BLOCK (0,0,0)
 #include "fault.h"
 #include "../../common/hopper.h"

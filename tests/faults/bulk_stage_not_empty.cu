@@ -1,7 +1,7 @@
-// A stage is filled again without waiting until all have read it.
+// Thread 0 fills a stage again, and its neighbours may still read what was there.
 // EXPECT: data race in shared memory
 // EXPECT: may overwrite it
-// BLOCK
+// THREAD (32,0,0) BLOCK (0,0,0)
 #include "fault.h"
 #include "../../common/hopper.h"
 
@@ -20,26 +20,23 @@ __global__ void sum(const __grid_constant__ CUtensorMap map, float *out)
         fence_mbarrier_init();
     }
     __syncthreads();
-    if (t == 32 * WARPS) { // the last warp copies, the others add
-        for (int i = 0; i < TILES; i++) {
-            const int s = i % STAGES;
+    float total = 0.0f;
+    for (int i = -1; i < TILES; i++) {
+        const int next = (i + 1) % STAGES, s = i % STAGES;
+        if (t == 0 && i + 1 < TILES) {
 #ifdef FIXED
-            mbarrier_wait_parity(&empty[s], (i / STAGES + 1) % 2);
+            mbarrier_wait_parity(&empty[next], ((i + 1) / STAGES + 1) % 2);
 #endif
-            mbarrier_arrive_expect_tx(&full[s], sizeof stages[s]);
-            cp_async_bulk_tensor_2d(stages[s], &map, 0, i * ROWS, &full[s]);
+            mbarrier_arrive_expect_tx(&full[next], sizeof stages[next]);
+            cp_async_bulk_tensor_2d(stages[next], &map, 0, (i + 1) * ROWS, &full[next]); // OTHER
         }
-    } else if (t < 32 * WARPS) {
-        float total = 0.0f;
-        for (int i = 0; i < TILES; i++) {
-            const int s = i % STAGES;
-            mbarrier_wait_parity(&full[s], i / STAGES % 2);
-            total += stages[s][TILE - 1 - t];
-            __syncwarp();
-            if (t % 32 == 0) mbarrier_arrive(&empty[s]);
-        }
-        out[t] = total;
+        if (i < 0) continue;
+        mbarrier_wait_parity(&full[s], i / STAGES % 2);
+        total += stages[s][TILE - 1 - t]; // FAULT
+        __syncwarp();
+        if (t % 32 == 0) mbarrier_arrive(&empty[s]);
     }
+    out[t] = total;
 }
 
 int main(void)
@@ -49,7 +46,7 @@ int main(void)
     cudaMalloc(&out, 128 * sizeof *out);
     cudaMemset(in, 0, 64 * 32 * sizeof *in);
     const CUtensorMap map = tensor_map_2d(in, 64, 32, 32, ROWS, 32);
-    sum<<<1, 32 * WARPS + 32>>>(map, out);
+    sum<<<1, 32 * WARPS>>>(map, out);
     int status = finish();
     cudaFree(in);
     cudaFree(out);

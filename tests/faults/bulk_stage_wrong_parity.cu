@@ -1,6 +1,6 @@
-// The stage's parity is that of the tile, not of the stage's turn.
-// EXPECT: shared memory
-// THREAD
+// The wait names the phase before: on a new barrier that means not waiting.
+// EXPECT: uninitialised shared memory
+// THREAD (0,0,0) BLOCK (0,0,0)
 #include "fault.h"
 #include "../../common/hopper.h"
 
@@ -33,9 +33,9 @@ __global__ void sum(const __grid_constant__ CUtensorMap map, float *out)
 #ifdef FIXED
             mbarrier_wait_parity(&full[s], i / STAGES % 2);
 #else
-            mbarrier_wait_parity(&full[s], 1);
+            mbarrier_wait_parity(&full[s], (i / STAGES + 1) % 2);
 #endif
-            total += stages[s][TILE - 1 - t];
+            total += stages[s][TILE - 1 - t]; // FAULT
             __syncwarp();
             if (t % 32 == 0) mbarrier_arrive(&empty[s]);
         }

@@ -23,7 +23,7 @@ __global__ void sum(const __grid_constant__ CUtensorMap map, float *out)
     if (t == 32 * WARPS) { // the last warp copies, the others add
         for (int i = 0; i < TILES; i++) {
             const int s = i % STAGES;
-            mbarrier_wait_parity(&empty[s], (i / STAGES + 1) % 2);
+            mbarrier_wait_parity(&empty[s], (i / STAGES + 1) % 2); // OTHER
             mbarrier_arrive_expect_tx(&full[s], sizeof stages[s]);
             cp_async_bulk_tensor_2d(stages[s], &map, 0, i * ROWS, &full[s]);
         }
@@ -31,7 +31,7 @@ __global__ void sum(const __grid_constant__ CUtensorMap map, float *out)
         float total = 0.0f;
         for (int i = 0; i < TILES; i++) {
             const int s = i % STAGES;
-            mbarrier_wait_parity(&full[s], i / STAGES % 2);
+            mbarrier_wait_parity(&full[s], i / STAGES % 2); // FAULT
             total += stages[s][TILE - 1 - t];
             __syncwarp();
 #ifdef FIXED
