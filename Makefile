@@ -32,14 +32,16 @@ ifeq ($(EMULATOR),1)
 else
   WORLD := gpu-$(ARCH)
   NVCC  ?= $(or $(REAL_NVCC),$(error EMULATOR=$(EMULATOR) asks for the real nvcc, and there is none on PATH or in $(CUDA_HOME)))
-  FLAGS := -O3 -std=c++17 -arch=$(ARCH) -lineinfo $(WARNINGS) -Werror all-warnings
+  # -fPIC: chapter 10 loads what it has compiled.
+  FLAGS := -O3 -std=c++17 -arch=$(ARCH) -lineinfo -Xcompiler -fPIC $(WARNINGS) -Werror all-warnings
 endif
 BUILD  := build/$(WORLD)
 COMMON := $(patsubst common/%.c,$(BUILD)/%.o,$(wildcard common/*.c))
 Q      := $(if $(V),,@)
 
 # ---- programs ----
-.PHONY: help all clean test test-gpu lens-vs-ncu patterns ladder tables plots images bench-emulator $(PROGRAMS)
+.PHONY: help all clean test test-gpu lens-vs-ncu patterns ladder registers tables plots images bench-emulator \
+    exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@echo "make chapterN && ./chapterN   build and run a chapter: $(PROGRAMS)"
 	@sed -n 's/^\([a-zA-Z%-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-30s%s\n", $$1, $$2}'
@@ -58,11 +60,27 @@ $(BUILD)/%.o: common/%.c common/common.h common/matmul.h $(TOOLS) | $(BUILD)
 $(BUILD):
 	@mkdir -p $@
 
+# What else lies in a chapter's folder belongs to its program.
+parts_of = $(patsubst chapters/%.c,$(BUILD)/%.o,$(wildcard $(dir $(1))*.c))
+
+$(BUILD)/%.o: chapters/%.c $(wildcard chapters/*/*.h common/*.h) $(TOOLS)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(filter-out -std=c++17,$(FLAGS)) -Icommon -c $< -o $@
+
 define chapter_rules
-$(BUILD)/chapter$(call number_of,$(1)): $(1) $(COMMON) | $(BUILD)
-	$$(Q)$$(NVCC) $$(FLAGS) -Icommon $(1) $$(COMMON) -o $$@ -lcublas
+$(BUILD)/chapter$(call number_of,$(1)): $(1) $(call parts_of,$(1)) $(COMMON) \
+    $(wildcard $(dir $(1))*.cuh $(dir $(1))*.h $(dir $(1))*.txt common/*.h) | $(BUILD)
+	$$(Q)$$(NVCC) $$(FLAGS) -Icommon $(1) $(call parts_of,$(1)) $$(COMMON) -o $$@ -lcublas -ldl
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter_rules,$(c))))
+
+# ---- chapter 10's candidates: ./chapter10 --tune asks for them by name ----
+TUNED := chapters/10_autotuning
+TUNED_PARTS := $(call parts_of,$(TUNED)/matmul.cu) $(COMMON)
+CANDIDATES := build/tune/$(if $(filter 1,$(EMULATOR)),emulator,$(ARCH))
+$(CANDIDATES)/%.verdict: $(TUNED)/matmul.cu $(TUNED)/tune.h $(TUNED)/candidate.sh $(TUNED_PARTS)
+	@NVCC='$(NVCC)' FLAGS='$(FLAGS) -Icommon' OBJECTS='$(TUNED_PARTS)' \
+	    LIBRARIES='-lcublas -ldl' sh $(TUNED)/candidate.sh $* $(@:.verdict=)
 
 # ---- what the compiler and NVIDIA's tools see ----
 need = @command -v $(1) >/dev/null || { echo "$(1) is not here: $(2)"; exit 3; }
@@ -89,6 +107,30 @@ memcheck%: chapter% ## compute-sanitizer's view of a chapter (needs a GPU)
 	$(Q)for tool in memcheck racecheck initcheck; do \
 	    compute-sanitizer --tool $$tool --error-exitcode 1 ./chapter$* 300 200 100 --check-only --no-guards || exit 1; done
 
+# ---- exercises ----
+CLASSROOM := $(Q)python3 -B exercises/classroom.py
+
+exercise%:      ## grade an exercise: make exercise3
+	$(CLASSROOM) grade $*
+
+exercises:      ## grade all exercises, and see where you stand
+	$(CLASSROOM) all
+
+watch:          ## grade the current exercise whenever you save it
+	$(CLASSROOM) watch
+
+hint%:          ## a hint for an exercise, LEVEL=1, 2 or 3
+	$(CLASSROOM) hint $* $(LEVEL)
+
+solution%:      ## an exercise's solution, once it is passed (or FORCE=1)
+	$(CLASSROOM) solution $* $(if $(FORCE),--force)
+
+reset%:         ## an exercise's skeleton again; your file is kept
+	$(CLASSROOM) reset $*
+
+grade:          ## for teachers: grade a folder, SUBMISSIONS=dir
+	$(CLASSROOM) submissions $(or $(SUBMISSIONS),$(error say which folder: make grade SUBMISSIONS=dir)) $(if $(OUT),--out $(OUT))
+
 # ---- tests and measurements ----
 test:           ## everything that CI runs; needs no GPU
 	$(Q)sh tests/run
@@ -99,6 +141,9 @@ test-gpu: all   ## shapes, compute-sanitizer and occupancy on the GPU here
 ladder: $(if $(GPU),all) ## every chapter beside cuBLAS, into results/
 	$(Q)python3 results/measure.py
 
+registers:      ## the registers of every chapter, which --occupancy needs (nvcc, no GPU)
+	$(Q)python3 results/registers.py
+
 tables:         ## the numbers in the READMEs, from results/ and the lens
 	$(Q)python3 results/tables.py
 
@@ -106,7 +151,9 @@ plots: .venv/plots.txt ## the plots in images/, from results/
 	$(Q).venv/bin/python results/plots.py
 
 FIGURES := $(patsubst %,%.svg,$(basename $(wildcard images/*.dot images/*.py)))
-images: plots $(FIGURES) ## all figures: plots, images/*.dot, images/*.py
+images: plots $(FIGURES) ## all figures: plots, images/*.dot, images/*.py, and what the lens draws
+	$(call need,dot,it comes with Graphviz: apt install graphviz)
+	$(Q)python3 results/lens_figures.py
 # The last line names the source by its hash: a test can tell whether the picture is older.
 stamp = echo "<!-- made from $<: $$(sha256sum <$< | cut -c -16) -->" >>$@
 

@@ -95,6 +95,7 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
     int count = 0;
 
     parse_options(argc, argv, chapter, &options);
+    if (options.occupancy) return print_occupancy(chapter, &options);
     const struct machine machine = look_around();
     const int capability = 10 * machine.gpu.major + machine.gpu.minor;
     if (capability < chapter->min_capability) {

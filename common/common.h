@@ -5,6 +5,7 @@
  *   verify.c    is the result right?     <- the one to read if you read only one
  *   timing.c    how long does it take, side by side with cuBLAS?
  *   report.c    the table, and the same as JSON
+ *   occupancy.c how many blocks fit on a multiprocessor: --occupancy
  *   chapter.c   chapter_main, which calls them in this order
  */
 #ifndef COMMON_H
@@ -34,6 +35,8 @@ struct options {
     bool json;         /* print one JSON object instead of the table */
     bool check_only;   /* verify, don't time */
     bool guards;       /* put guard bands around the matrices */
+    bool occupancy;    /* tell how many blocks fit on an SM; run nothing */
+    int registers;     /* a thread, for --occupancy; 0: as the compiler says */
 };
 
 /* Fills `options` from the command line. Prints one line and exits (USAGE) on a mistake; prints the help and exits on
@@ -84,6 +87,19 @@ struct verdict verify(const struct problem *p, const struct chapter *chapter, ui
 /* ---- timing.c ---- */
 struct spread { double median, low, high; }; /* low and high: the 10th and 90th percentile */
 
+/* Median, 10th and 90th percentile of `count` >= 1 values. */
+struct spread spread_of(const double *values, int count);
+
+struct stopwatch {
+    cudaEvent_t begin, end;
+    void *flush;             /* written before each run, so that L2 holds nothing of the matrices */
+    size_t flush_bytes;
+};
+void stopwatch_create(struct stopwatch *watch);
+void stopwatch_destroy(struct stopwatch *watch);
+/* Runs `launch` once on a fresh C and returns the milliseconds. A failed launch ends the program. */
+double time_launch(const struct stopwatch *watch, const struct problem *p, matmul_launcher *launch);
+
 struct timing {
     int runs;
     struct spread kernel_ms, cublas_ms;
@@ -108,5 +124,23 @@ void print_json(const struct chapter *chapter, const struct options *options, co
 
 /* Prints "text" over itself on stderr while something long runs, only on a terminal; NULL wipes it. */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- occupancy.c ---- */
+struct sm {                  /* what one multiprocessor (SM) has for the blocks on it */
+    const char *gpu;
+    int capability;          /* 86 for 8.6 */
+    int threads, blocks, registers;
+    size_t shared, reserved; /* bytes; what the system takes of them for itself in every block */
+};
+struct residency {           /* blocks that fit, by each of the four, and what follows */
+    int by_threads, by_registers, by_shared, by_blocks;
+    int blocks;              /* the least of them; 0: not even one block can run */
+    int warps, max_warps;
+};
+/* Source of the rules: "Technical Specifications per Compute Capability" in the CUDA C++ Programming Guide, and the
+ * cuda_occupancy.h that comes with the Toolkit. `shared` is a block's, static and dynamic. */
+struct residency residency_on(const struct sm *sm, int threads, int registers, size_t shared);
+/* --occupancy: the table for eight GPUs and, in a program built for a GPU, the one that is here. Returns the exit code. */
+int print_occupancy(const struct chapter *chapter, const struct options *options);
 
 #endif

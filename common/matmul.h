@@ -36,6 +36,15 @@ struct chapter {
     int min_capability;     /* 90 for Hopper's instructions; 0 for any GPU */
     /* Fills in at most `room` figures and returns how many; NULL if there are none. */
     int (*measure_more)(struct figure *figures, int room);
+    /* Where a thread's elements do not lie together: the thread that owns (row, col) of a tile.
+     * NULL: as TM, TN and threads_go_down say. */
+    int (*thread_of)(int row, int col);
+    const char *more_help;  /* lines for --help about options of the chapter's own, or NULL */
+    /* For --occupancy: the kernel that an aligned product launches, the threads of its blocks and the dynamic
+     * shared memory of each, in bytes. NULL: there is no kernel to tell about. */
+    const void *kernel;
+    int threads;
+    size_t dynamic_shared;
 };
 
 /* The whole program: reads the options, makes the inputs, runs, verifies, times, prints.

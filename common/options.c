@@ -38,11 +38,15 @@ static void print_help(const struct chapter *chapter)
            "    --check-only   check, don't time\n"
            "    --no-guards    no guard bands around the matrices, for tools that watch their edges\n"
            "    --json         one JSON object instead of the table\n"
+           "    --occupancy    run nothing: show how many blocks fit on the SMs of eight GPUs\n"
+           "    --registers N  for --occupancy: if a thread needed N registers\n"
            "    --help         this\n"
+           "%s"
            "\n"
            "Exit code: 0 passed, 1 wrong result or a fault, 2 usage, 3 this machine cannot.\n",
            chapter->number, chapter->title, chapter->number,
-           EMULATED ? "" : " and times it beside cuBLAS", DEFAULT_SIZE);
+           EMULATED ? "" : " and times it beside cuBLAS", DEFAULT_SIZE,
+           chapter->more_help ? chapter->more_help : "");
     exit(PASSED);
 }
 
@@ -99,8 +103,13 @@ void parse_options(int argc, char **argv, const struct chapter *chapter, struct 
             options->guards = false;
             continue;
         }
+        if (strcmp(flag, "--occupancy") == 0) {
+            options->occupancy = true;
+            continue;
+        }
         bool takes_value = strcmp(flag, "--alpha") == 0 || strcmp(flag, "--beta") == 0 ||
-                           strcmp(flag, "--seed") == 0 || strcmp(flag, "--reps") == 0;
+                           strcmp(flag, "--seed") == 0 || strcmp(flag, "--reps") == 0 ||
+                           strcmp(flag, "--registers") == 0;
         if (!takes_value) usage_error(chapter, "unknown option \"%s\"", flag);
         if (i + 1 == argc) usage_error(chapter, "%s needs a value", flag);
         const char *text = argv[++i];
@@ -112,6 +121,10 @@ void parse_options(int argc, char **argv, const struct chapter *chapter, struct 
             if (!parse_integer(text, 0, INT64_MAX, &number))
                 usage_error(chapter, "--seed must be a whole number from 0, not \"%s\"", text);
             options->seed = (uint64_t)number;
+        } else if (strcmp(flag, "--registers") == 0) {
+            if (!parse_integer(text, 1, 255, &number))
+                usage_error(chapter, "--registers must be a whole number from 1 to 255, not \"%s\"", text);
+            options->registers = (int)number;
         } else {
             if (!parse_integer(text, 1, 100000, &number))
                 usage_error(chapter, "--reps must be a whole number from 1 to 100000, not \"%s\"", text);

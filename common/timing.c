@@ -34,7 +34,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static struct spread spread_of(const double *values, int count)
+struct spread spread_of(const double *values, int count)
 {
     double *sorted = malloc(count * sizeof *sorted);
     for (int i = 0; i < count; i++) sorted[i] = values[i];
@@ -48,11 +48,22 @@ static struct spread spread_of(const double *values, int count)
     return spread;
 }
 
-struct stopwatch {
-    cudaEvent_t begin, end;
-    void *flush;
-    size_t flush_bytes;
-};
+void stopwatch_create(struct stopwatch *watch)
+{
+    int l2_bytes;
+    CUDA_CHECK(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, 0));
+    watch->flush_bytes = 2 * (size_t)l2_bytes;
+    CUDA_CHECK(cudaMalloc(&watch->flush, watch->flush_bytes));
+    CUDA_CHECK(cudaEventCreate(&watch->begin));
+    CUDA_CHECK(cudaEventCreate(&watch->end));
+}
+
+void stopwatch_destroy(struct stopwatch *watch)
+{
+    CUDA_CHECK(cudaEventDestroy(watch->begin));
+    CUDA_CHECK(cudaEventDestroy(watch->end));
+    CUDA_CHECK(cudaFree(watch->flush));
+}
 
 static void start(const struct stopwatch *watch)
 {
@@ -70,11 +81,11 @@ static double stop(const struct stopwatch *watch)
     return ms;
 }
 
-static double time_kernel(const struct stopwatch *watch, const struct problem *p, const struct chapter *chapter)
+double time_launch(const struct stopwatch *watch, const struct problem *p, matmul_launcher *launch)
 {
     problem_reset_C(p);
     start(watch);
-    chapter->launch(p->M, p->N, p->K, p->alpha, p->dA.data, p->dB.data, p->beta, p->dC.data);
+    launch(p->M, p->N, p->K, p->alpha, p->dA.data, p->dB.data, p->beta, p->dC.data);
     return stop(watch);
 }
 
@@ -92,18 +103,13 @@ void time_chapter(const struct problem *p, const struct chapter *chapter, int re
     struct stopwatch watch;
     cublasHandle_t handle;
     float *C;
-    int l2_bytes;
-    CUDA_CHECK(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, 0));
-    watch.flush_bytes = 2 * (size_t)l2_bytes;
-    CUDA_CHECK(cudaMalloc(&watch.flush, watch.flush_bytes));
     CUDA_CHECK(cudaMalloc((void **)&C, p->dC.count * sizeof(float)));
-    CUDA_CHECK(cudaEventCreate(&watch.begin));
-    CUDA_CHECK(cudaEventCreate(&watch.end));
+    stopwatch_create(&watch);
     cublas_check(cublasCreate(&handle), "cublasCreate");
 
     /* Two rounds to warm up: the first loads code, the second tells how many a second holds. */
     double round_ms = 0.0;
-    for (int i = 0; i < 2; i++) round_ms = time_kernel(&watch, p, chapter) + time_cublas(&watch, p, handle, C);
+    for (int i = 0; i < 2; i++) round_ms = time_launch(&watch, p, chapter->launch) + time_cublas(&watch, p, handle, C);
     if (reps == 0) {
         reps = (int)(1000.0 / (round_ms + 0.1));
         reps = reps < 7 ? 7 : reps > 100 ? 100 : reps;
@@ -114,7 +120,7 @@ void time_chapter(const struct problem *p, const struct chapter *chapter, int re
     timing->kernel_all = malloc(reps * sizeof *timing->kernel_all);
     timing->cublas_all = malloc(reps * sizeof *timing->cublas_all);
     for (int i = 0; i < reps; i++) {
-        timing->kernel_all[i] = time_kernel(&watch, p, chapter);
+        timing->kernel_all[i] = time_launch(&watch, p, chapter->launch);
         timing->cublas_all[i] = time_cublas(&watch, p, handle, C);
         ratio[i] = timing->cublas_all[i] / timing->kernel_all[i];
         progress("timing %d of %d", i + 1, reps);
@@ -126,8 +132,6 @@ void time_chapter(const struct problem *p, const struct chapter *chapter, int re
 
     free(ratio);
     cublas_check(cublasDestroy(handle), "cublasDestroy");
-    CUDA_CHECK(cudaEventDestroy(watch.begin));
-    CUDA_CHECK(cudaEventDestroy(watch.end));
+    stopwatch_destroy(&watch);
     CUDA_CHECK(cudaFree(C));
-    CUDA_CHECK(cudaFree(watch.flush));
 }

@@ -232,6 +232,13 @@ static int number_of(int row, int col, int rows, int cols, int goes_down)
     return goes_down ? col * rows + row : row * cols + col;
 }
 
+/* The thread that owns element (row, col) of a tile. */
+static int thread_of(const struct chapter *c, int row, int col)
+{
+    if (c->thread_of) return c->thread_of(row, col);
+    return number_of(row / c->TM, col / c->TN, c->BM / c->TM, c->BN / c->TN, c->threads_go_down);
+}
+
 static void describe(const struct problem *p, const struct chapter *c, const struct findings *f, int rows_checked,
                      struct verdict *verdict)
 {
@@ -244,8 +251,7 @@ static void describe(const struct problem *p, const struct chapter *c, const str
             append(verdict, "   (block %d, thread %d)",
                    number_of(w->row / c->BM, w->col / c->BN, (p->M - 1) / c->BM + 1, (p->N - 1) / c->BN + 1,
                              c->blocks_go_down),
-                   number_of(w->row % c->BM / c->TM, w->col % c->BN / c->TN, c->BM / c->TM, c->BN / c->TN,
-                             c->threads_go_down));
+                   thread_of(c, w->row % c->BM, w->col % c->BN));
         append(verdict, "\n");
     }
     const char *cause = likely_cause(p, c, f);

@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 """make lens-vs-ncu: the lens beside Nsight Compute's counters, for every chapter and for the patterns of
 tests/lens/patterns.cu. Needs a GPU whose counters may be read. Writes results/lens_vs_ncu.csv and
-says how many global figures differ (none should) and shared ones differ by more than 3 %."""
+says how many global figures differ (none should) and shared ones differ by more than 3 %.
+
+    --lens     renews what the lens says and leaves the counters as they are: needs no GPU
+    --check    (with --lens) writes nothing, exits with 1 if the lens says something else now"""
 import csv
+import datetime
 import glob
 import io
 import json
@@ -10,7 +14,11 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
+TABLE = ROOT / "results" / "lens_vs_ncu.csv"
+COLUMNS = ["gpu", "cuda", "date", "what", "figure", "ncu metric", "ncu", "lens", "verdict"]
 METRICS = {
     "global load requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "global load sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
@@ -24,90 +32,132 @@ METRICS = {
     "shared store conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
 }
 CHAPTER_SHAPES = ["256 256 256", "200 136 72", "130 67 33"]
+CANNOT = 3  # a chapter's exit code where it needs a newer GPU
 
 
-def sh(command, **options):
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, **options)
+class Cannot(Exception):
+    """The program says that this machine cannot run it."""
+
+
+def sh(command, **settings):
+    quiet = {name: value for name, value in os.environ.items()
+             if name not in ("CHECK", "EMULATE") and not name.startswith("LENS")}
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=ROOT, env=quiet | settings)
+    if done.returncode == CANNOT:
+        raise Cannot(done.stderr.strip())
     if done.returncode:
         sys.exit(f"{command}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return done.stdout
 
 
 def ncu(command, kernels):
-    """A list of {metric: value}, one for each launch of a kernel whose name matches."""
+    """A list of {figure: value}, one for each launch of a kernel whose name matches."""
     text = sh(f"ncu --clock-control none --csv --print-units base -k regex:'{kernels}' "
               f"--metrics {','.join(METRICS.values())} {command}")
-    table = csv.DictReader(io.StringIO(text[text.index('"ID"'):]))
+    if '"ID"' not in text:
+        sys.exit(f"ncu saw no kernel of {command}:\n{text[-2000:]}")
+    figure_of = {metric: figure for figure, metric in METRICS.items()}
     launches = {}
-    for row in table:
-        name = row["Metric Name"]
-        launches.setdefault(int(row["ID"]), {})[name] = float(row["Metric Value"].replace(",", ""))
+    for row in csv.DictReader(io.StringIO(text[text.index('"ID"'):])):
+        value = round(float(row["Metric Value"].replace(",", "")))
+        launches.setdefault(int(row["ID"]), {})[figure_of[row["Metric Name"]]] = value
     return [launches[i] for i in sorted(launches)]
 
 
-def lens(command):
-    """The same from the lens: one {figure: value} a kernel, for one launch."""
-    text = sh(f"LENS=json {command}").strip().splitlines()[-1]
-    kernels = []
-    for kernel in json.loads(text)["kernels"]:
-        figures = dict.fromkeys(METRICS, 0.0)
-        for kind, total in kernel["totals"].items():
-            for figure, value in total.items():
-                if f"{kind} {figure}" in figures:
-                    figures[f"{kind} {figure}"] = value / kernel["launches"]
-        kernels.append(figures)
-    return kernels
+def lens(command, kernels):
+    """The same from the lens, for one launch of the first kernel of such a name."""
+    text = sh(command, LENS="json").strip().splitlines()[-1]
+    found = json.loads(text)["kernels"]
+    kernel = next((k for k in found if re.search(kernels, k["name"])), found[0])
+    figures = dict.fromkeys(METRICS, 0)
+    for kind, total in kernel["totals"].items():
+        for figure, value in total.items():
+            if f"{kind} {figure}" in figures:
+                figures[f"{kind} {figure}"] = value // kernel["launches"]
+    return figures
 
 
-def main():
-    gpu = glob.glob("build/gpu-*")
-    if not gpu:
+def programs():
+    """{what: (program and arguments, the kernels' names)} of everything to compare. Chapter 0 runs cuBLAS' kernels:
+    there is nothing to look at."""
+    found = {}
+    paths = sorted(glob.glob(str(ROOT / "build/emulator/chapter[0-9]*")), key=lambda path: int(path.rpartition("chapter")[2]))
+    for name in map(os.path.basename, paths):
+        for shape in CHAPTER_SHAPES if name != "chapter0" else []:
+            found[f"{name} {shape}"] = f"{name} {shape} --check-only", "matmul|small"
+    for i, name in enumerate(sh("build/emulator/patterns list").splitlines()):
+        found[name] = f"patterns {i}", "."
+    return found
+
+
+def counters(commands):
+    """{what: {figure: value}} as the GPU counts, and (gpu, cuda, date)."""
+    gpus = glob.glob(str(ROOT / "build/gpu-*"))
+    if not gpus:
         sys.exit("build both worlds first: make lens-vs-ncu does")
-    gpu = max(gpu, key=os.path.getmtime)
-    rows, pairs = [], []
-    for program in sorted(glob.glob("build/emulator/chapter[0-9]*"),
-                          key=lambda p: int(re.sub(r"\D", "", os.path.basename(p)))):
-        name = os.path.basename(program)
-        if name == "chapter0":
-            continue  # cuBLAS' own kernels: nothing here to look at
-        for shape in CHAPTER_SHAPES:
-            seen = ncu(f"{gpu}/{name} {shape} --check-only", "matmul")
-            pairs.append((f"{name} {shape}", seen[0], lens(f"{program} {shape} --check-only")[0]))
-    names = sh("build/emulator/patterns list").splitlines()
-    seen = ncu(f"{gpu}/patterns", ".")
-    for i, name in enumerate(names):
-        pairs.append((name, seen[i], lens(f"build/emulator/patterns {i}")[0]))
+    gpu = max(gpus, key=os.path.getmtime)
+    patterns = iter(ncu(f"{gpu}/patterns", "."))
+    found = {}
+    for what, (command, kernels) in commands.items():
+        try:
+            found[what] = next(patterns) if command.startswith("patterns") else ncu(f"{gpu}/{command}", kernels)[0]
+        except Cannot as reason:
+            print(f"{what}: left out: {reason}")
+    told = json.loads(sh(f"{gpu}/chapter1 1 --check-only --json"))
+    return found, (told["device"], told["cuda"], datetime.date.today().isoformat())
 
-    wrong_global = wrong_shared = compared = 0
-    for name, counters, figures in pairs:
-        for figure, metric in METRICS.items():
-            want, have = counters[metric], figures[figure]
-            if want == have == 0:
-                continue
-            compared += 1
-            fused = figure.startswith("shared") and figures[figure.rsplit(" ", 1)[0] + " requests"] != \
-                counters[METRICS[figure.rsplit(" ", 1)[0] + " requests"]]
-            if figure.startswith("global"):
-                verdict = "equal" if want == have else "DIFFERS"
-                wrong_global += want != have
-            elif fused:
-                verdict = "fused by the compiler"
-            else:
-                near = abs(want - have) <= 0.03 * max(want, have) + 2
-                verdict = "equal" if want == have else "within 3 %" if near else "DIFFERS"
-                wrong_shared += not near
-            rows.append([name, figure, metric, f"{want:.0f}", f"{have:g}", verdict])
-    with open("results/lens_vs_ncu.csv", "w", newline="") as f:
-        writer = csv.writer(f)
-        writer.writerow(["what", "figure", "ncu metric", "ncu", "lens", "verdict"])
+
+def recorded():
+    """The same as the table has it."""
+    found, origin = {}, None
+    with open(TABLE, newline="") as file:
+        for row in csv.DictReader(file):
+            found.setdefault(row["what"], dict.fromkeys(METRICS, 0))[row["figure"]] = int(row["ncu"])
+            origin = row["gpu"], row["cuda"], row["date"]
+    return found, origin
+
+
+def verdict(figure, seen, figures):
+    """How the lens' figure stands to the counter's. Shared ones may differ by 3 % of the wavefronts."""
+    counter, ours = seen[figure], figures[figure]
+    kind = figure.rpartition(" ")[0]
+    compiled, written = seen[f"{kind} requests"], figures[f"{kind} requests"]
+    if kind.startswith("shared") and compiled < written:
+        return f"as compiled: {written} accesses joined to {compiled}"
+    if counter == ours:
+        return "equal"
+    wavefronts = max(table[f"{kind} wavefronts"] for table in (seen, figures)) if kind.startswith("shared") else 0
+    return "within 3 %" if abs(counter - ours) <= 0.03 * wavefronts else "DIFFERS"
+
+
+def main(words):
+    commands = programs()
+    measured, origin = recorded() if "--lens" in words else counters(commands)
+    rows = []
+    for what, seen in measured.items():
+        program, kernels = commands[what]
+        figures = lens(f"build/emulator/{program}", kernels)
+        rows += [[*origin, what, figure, metric, str(seen[figure]), str(figures[figure]), verdict(figure, seen, figures)]
+                 for figure, metric in METRICS.items() if seen[figure] or figures[figure]]
+    differ = [row for row in rows if row[-1] == "DIFFERS"]
+    global_ones = sum(row[4].startswith("global") for row in differ)
+    if "--check" in words:
+        with open(TABLE, newline="") as file:
+            old = list(csv.reader(file))[1:]
+        changed = [row for row in rows if row not in old]
+        for row in changed:
+            print(f"results/lens_vs_ncu.csv: {row[3]}: {row[4]}: the lens says {row[7]} now")
+        return bool(changed or len(old) != len(rows) or global_ones)
+    with open(TABLE, "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
         writer.writerows(rows)
-    for row in rows:
-        if row[-1] == "DIFFERS":
-            print("  ".join(row))
-    print(f"{compared} figures compared; {wrong_global} global ones differ; {wrong_shared} shared ones "
+    for row in differ:
+        print("  ".join(row[3:]))
+    print(f"{len(rows)} figures compared; {global_ones} global ones differ; {len(differ) - global_ones} shared ones "
           f"differ by more than 3 % with the same instructions")
-    return wrong_global > 0
+    return global_ones > 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -128,7 +128,7 @@ def chapter(page, n, gpu):
 
 
 def lens(page, n, size):
-    report = run_lens(int(n), int(size))
+    report = json.loads(run_lens(int(n), int(size), LENS="json"))
     text = ""
     for kernel in report["kernels"]:
         if not kernel["results"]:
@@ -166,9 +166,9 @@ def lens(page, n, size):
 BLOCKS = {"ladder": ladder, "chapter": chapter, "lens": lens}
 
 
-def run_lens(number, size):
-    """What the lens says about a chapter, as its JSON. Always by the same host compiler where
-    it is there: another may place an access on another line."""
+def run_lens(number, size, **settings):
+    """What the lens says about a chapter, in the form that settings["LENS"] names. Always by the
+    same host compiler where it is there: another may place an access on another line."""
     program = f"build/emulator/chapter{number}"
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("CHECK", "EMULATE", "MAKEFLAGS", "MAKELEVEL")
@@ -176,15 +176,15 @@ def run_lens(number, size):
     if shutil.which("g++"):
         environment["NVCC_CCBIN"] = "g++"
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "lens.json"
-        environment.update(LENS="json", LENS_OUT=str(out))
+        out = Path(folder) / "lens.txt"
+        environment.update(settings, LENS_OUT=str(out))
         for command in (["make", "-s", "EMULATOR=1", program],
                         [f"./{program}", str(size), "--check-only"]):
             done = subprocess.run(command, cwd=rows.ROOT, env=environment, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
             if done.returncode:
                 raise Mistake(f"`{' '.join(command)}` failed: {done.stdout.strip()[-500:]}")
-        return json.loads(out.read_text())
+        return out.read_text()
 
 
 # ---- the pages ----

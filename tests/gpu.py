@@ -3,6 +3,7 @@
 checkers over the awkward ones. Prints one line a group, ends with "N passed, N failed"."""
 import concurrent.futures
 import glob
+import json
 import re
 import shutil
 import subprocess
@@ -35,6 +36,22 @@ def run(commands):
                       f"{done.stdout[-3000:]}{done.stderr[-3000:]}")
 
 
+def compare_occupancy(program):
+    """Whether the program has a kernel of its own; counts a pass or a failure if so."""
+    global passed, failed
+    done = subprocess.run([f"./{program}", "--occupancy", "--json"], capture_output=True, text=True)
+    if done.returncode == 2 and "names no kernel" in done.stderr:
+        return False
+    here = json.loads(done.stdout).get("here") if done.returncode == 0 else None
+    if here and here["blocks"] == here["cuda_blocks"]:
+        passed += 1
+        print(f"{program}: {here['blocks']} blocks on an SM, by {here['limit']}; CUDA says the same")
+    else:
+        failed += 1
+        print(f"FAILED: {program} --occupancy: {here}{done.stderr}")
+    return True
+
+
 def main():
     programs = sorted(glob.glob("chapter[0-9]*"), key=lambda p: int(re.sub(r"\D", "", p)))
     if not programs:
@@ -45,6 +62,11 @@ def main():
         # With timed runs in between, C must still be right after the last of them.
         run([f"./{program} 300 517 129 {scale} --reps 3" for scale in SCALES])
         print(f"{program}: {len(shapes)} shapes, {len(SCALES)} pairs of alpha and beta", flush=True)
+
+    # Blocks on a multiprocessor: by our rules, and as CUDA answers.
+    for program in programs:
+        if not compare_occupancy(program):
+            print(f"{program}: has no kernel to count blocks for")
 
     sanitizer = shutil.which("compute-sanitizer")
     if not sanitizer:

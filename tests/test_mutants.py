@@ -308,9 +308,11 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
         assert text.count(old) == 1, f"the text to replace is there {text.count(old)} times"
         mutant, program = tmp_path / "matmul.cu", tmp_path / "mutant"
         mutant.write_text(text.replace(old, new))
-        objects = sorted((project / "build" / "emulator").glob("*.o"))
-        command = [emulated_nvcc, "-O2", "-std=c++17", "-I", project / "common", mutant]
-        result = run(command + [*objects, "-lcublas", "-o", program], env=no_cuda())
+        folder, built = source_of(chapter).parent, project / "build" / "emulator"
+        objects = [*built.glob("*.o"), *(built / folder.name).glob("*.o")]
+        command = [emulated_nvcc, "-O2", "-std=c++17", "-I", project / "common", "-I", folder]
+        command += [mutant, *objects, "-lcublas", "-ldl", "-o", program]
+        result = run(command, env=no_cuda())
         assert result.returncode == 0, result.stderr
         return program
 

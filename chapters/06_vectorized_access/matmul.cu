@@ -9,7 +9,6 @@
  *            one float4                 k             B_tile[k][col .. col+7]  2 float4
  *                                       k             where chapter 5 asked for
  *                                       k             16 floats one by one
- *
  * Run it:  make chapter6 && ./chapter6
  */
 #include "matmul.h"
@@ -22,8 +21,7 @@ const int TM = 8; // results a thread: TM rows
 const int TN = 8; // by TN columns of C
 const int THREADS = BM * BN / (TM * TN);
 
-static_assert(BM % TM == 0, "TM must divide BM, or some rows have no thread");
-static_assert(BN % TN == 0, "TN must divide BN, or some columns have no thread");
+static_assert(BM % TM == 0 && BN % TN == 0, "or some results have no thread");
 static_assert(TM % 4 == 0 && TN % 4 == 0, "TM and TN must be multiples of 4: float4s");
 static_assert(BM * BK == 4 * THREADS, "A_tile takes one float4 a thread");
 static_assert(BK * BN == 4 * THREADS, "B_tile takes one float4 a thread");
@@ -60,7 +58,8 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     __shared__ __align__(16) float A_tile[BK][BM];
     __shared__ __align__(16) float B_tile[BK][BN];
 
-    // 1. Find my results, TM x TN elements from (row, col), and their place in the tiles.
+    // 1. Find my results, TM x TN elements from (row, col) on, and their place in the
+    //    tiles.
     const int tiles_down = (M - 1) / BM + 1;
     const int tile_row = blockIdx.x % tiles_down;
     const int tile_col = blockIdx.x / tiles_down;
@@ -81,8 +80,7 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     float acc[TM][TN] = {{0.0f}};
     for (int k0 = 0; k0 < K; k0 += BK) {
         // 2. Fetch. Two float4s fit in registers, so this may start before the barrier.
-        const int a_col = k0 + load_a_col;
-        const int b_row = k0 + load_b_row;
+        const int a_col = k0 + load_a_col, b_row = k0 + load_b_row;
         __align__(16) float a[4], b[4];
         load4<ALIGNED>(a, &A[(size_t)a_row * K + a_col], a_row < M ? K - a_col : 0);
         load4<ALIGNED>(b, &B[(size_t)b_row * N + b_col], b_row < K ? N - b_col : 0);
@@ -144,7 +142,9 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 
 int main(int argc, char **argv)
 {
-    const struct chapter chapter = {
+    struct chapter chapter = {
         6, "vectorised access: 16 bytes at once", matmul, BM, BN, TM, TN, 1};
+    chapter.kernel = (const void *)matmul_kernel<true>; // for --occupancy
+    chapter.threads = THREADS;
     return chapter_main(argc, argv, &chapter);
 }

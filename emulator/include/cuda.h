@@ -1,6 +1,7 @@
-/* Many programs include this beside cuda_runtime.h and use nothing of it. Of the driver API
- * there are tensor maps alone, which describe a matrix in global memory to the bulk copies
- * of emulator_ptx.h; a call to anything else (cuInit, cuLaunchKernel ...) does not compile. */
+/* Many programs include this beside cuda_runtime.h and use nothing of it. The driver API
+ * itself (cuInit, cuLaunchKernel ...) is not emulated: a call to it does not compile. What
+ * is here are the tensor maps of Hopper's bulk copies, which have no other API;
+ * cudaGetDriverEntryPointByVersion gives the function that makes them. */
 #ifndef CUDA_H
 #define CUDA_H
 
@@ -11,20 +12,18 @@
 typedef uint32_t cuuint32_t;
 typedef uint64_t cuuint64_t;
 
-typedef enum {
+typedef enum cudaError_enum {
     CUDA_SUCCESS = 0,
     CUDA_ERROR_INVALID_VALUE = 1,
     CUDA_ERROR_NOT_SUPPORTED = 801
 } CUresult;
 
-#define CU_TENSOR_MAP_NUM_QWORDS 16
-
 typedef struct CUtensorMap_st {
-    cuuint64_t opaque[CU_TENSOR_MAP_NUM_QWORDS] __attribute__((aligned(64)));
-} CUtensorMap;
+    cuuint64_t opaque[16];
+} __attribute__((aligned(64))) CUtensorMap;
 
-typedef enum {
-    CU_TENSOR_MAP_DATA_TYPE_UINT8,
+typedef enum CUtensorMapDataType_enum {
+    CU_TENSOR_MAP_DATA_TYPE_UINT8 = 0,
     CU_TENSOR_MAP_DATA_TYPE_UINT16,
     CU_TENSOR_MAP_DATA_TYPE_UINT32,
     CU_TENSOR_MAP_DATA_TYPE_INT32,
@@ -36,45 +35,24 @@ typedef enum {
     CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
 } CUtensorMapDataType;
 
-typedef enum {
-    CU_TENSOR_MAP_INTERLEAVE_NONE,
-    CU_TENSOR_MAP_INTERLEAVE_16B,
-    CU_TENSOR_MAP_INTERLEAVE_32B
+/* Interleaved and swizzled layouts and NaN filling are not emulated, and so not declared. */
+typedef enum CUtensorMapInterleave_enum {
+    CU_TENSOR_MAP_INTERLEAVE_NONE = 0
 } CUtensorMapInterleave;
 
-typedef enum {
-    CU_TENSOR_MAP_SWIZZLE_NONE,
-    CU_TENSOR_MAP_SWIZZLE_32B,
-    CU_TENSOR_MAP_SWIZZLE_64B,
-    CU_TENSOR_MAP_SWIZZLE_128B
+typedef enum CUtensorMapSwizzle_enum {
+    CU_TENSOR_MAP_SWIZZLE_NONE = 0
 } CUtensorMapSwizzle;
 
-typedef enum {
-    CU_TENSOR_MAP_L2_PROMOTION_NONE,
+typedef enum CUtensorMapL2promotion_enum {
+    CU_TENSOR_MAP_L2_PROMOTION_NONE = 0,
     CU_TENSOR_MAP_L2_PROMOTION_L2_64B,
     CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
     CU_TENSOR_MAP_L2_PROMOTION_L2_256B
 } CUtensorMapL2promotion;
 
-typedef enum {
-    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
-    CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
+typedef enum CUtensorMapFloatOOBfill_enum {
+    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0
 } CUtensorMapFloatOOBfill;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* Rank 2 without interleaving, swizzling or NaN fill; CUDA_ERROR_NOT_SUPPORTED for the
- * rest, and on an emulated card older than Hopper. */
-CUresult cuTensorMapEncodeTiled(
-    CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
-    const cuuint64_t *dims, const cuuint64_t *strides, const cuuint32_t *box,
-    const cuuint32_t *element_strides, CUtensorMapInterleave interleave,
-    CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
-    CUtensorMapFloatOOBfill fill);
-
-#ifdef __cplusplus
-}
-#endif
 #endif

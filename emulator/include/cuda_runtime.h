@@ -97,6 +97,9 @@ static inline cudaError_t cudaMemAdvise(const void *pointer, size_t bytes,
 EMU_API cudaFuncSetAttribute(T *kernel, enum cudaFuncAttribute attr, int value) {
     return cudaFuncSetAttribute((const void *)kernel, attr, value);
 }
+EMU_API cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, T *kernel) {
+    return cudaFuncGetAttributes(attributes, (const void *)kernel);
+}
 EMU_API cudaFuncSetCacheConfig(T *kernel, enum cudaFuncCache config) {
     return cudaFuncSetCacheConfig((const void *)kernel, config);
 }

@@ -43,11 +43,6 @@ cudaError_t cudaRuntimeGetVersion(int *version);
 cudaError_t cudaDriverGetVersion(int *version);
 cudaError_t cudaProfilerStart(void);
 cudaError_t cudaProfilerStop(void);
-/* A function of the driver API by its name; the emulated driver has cuTensorMapEncodeTiled
- * alone (cuda.h). */
-cudaError_t cudaGetDriverEntryPointByVersion(
-    const char *symbol, void **function, unsigned int version, unsigned long long flags,
-    enum cudaDriverEntryPointQueryResult *found EMU_DEFAULT(NULL));
 
 /* Memory */
 cudaError_t cudaMalloc(void **pointer, size_t bytes);
@@ -140,12 +135,17 @@ extern "C" {
 cudaError_t cudaEventCreate(cudaEvent_t *event);
 
 /* Kernels */
+cudaError_t cudaGetDriverEntryPointByVersion(
+    const char *symbol, void **function, unsigned version, unsigned long long flags,
+    enum cudaDriverEntryPointQueryResult *found);
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr,
                                  int value);
 cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config);
 /* Registers are ptxas's business and static shared memory is known only once the kernel
- * ran, so both occupancy calls take 32 registers a thread and no static shared memory.
- * Count static shared memory as dynamic to include it. */
+ * ran. So this call and the occupancy calls say 32 registers a thread, or what the
+ * environment's LENS_REGS says, and no static shared memory before the first launch. */
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
+                                  const void *kernel);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
                                                           int block_size,
                                                           size_t dynamic_shared);

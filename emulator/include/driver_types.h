@@ -35,6 +35,19 @@ struct cudaPointerAttributes {
     void *hostPointer;
 };
 
+struct cudaFuncAttributes {
+    size_t sharedSizeBytes;
+    size_t constSizeBytes;
+    size_t localSizeBytes;
+    int maxThreadsPerBlock;
+    int numRegs;
+    int ptxVersion;
+    int binaryVersion;
+    int cacheModeCA;
+    int maxDynamicSharedSizeBytes;
+    int preferredShmemCarveout;
+};
+
 enum cudaMemoryAdvise {
     cudaMemAdviseSetReadMostly = 1,
     cudaMemAdviseUnsetReadMostly = 2,
@@ -54,19 +67,6 @@ struct cudaMemLocation {
     enum cudaMemLocationType type;
     int id;
 };
-
-enum cudaDriverEntryPointQueryResult {
-    cudaDriverEntryPointSuccess = 0,
-    cudaDriverEntryPointSymbolNotFound = 1,
-    cudaDriverEntryPointVersionNotSufficent = 2 /* CUDA's own spelling */
-};
-#ifndef __cplusplus
-typedef enum cudaDriverEntryPointQueryResult cudaDriverEntryPointQueryResult;
-#endif
-
-#define cudaEnableDefault 0x0
-#define cudaEnableLegacyStream 0x1
-#define cudaEnablePerThreadDefaultStream 0x2
 
 #define cudaCpuDeviceId ((int)-1)
 #define cudaInvalidDeviceId ((int)-2)
@@ -270,5 +270,16 @@ struct cudaDeviceProp {
     int computeMode;
     int kernelExecTimeoutEnabled;
 };
+
+/* The driver's functions, by name. The misspelling is CUDA's own. */
+enum cudaDriverEntryPointQueryResult {
+    cudaDriverEntryPointSuccess = 0,
+    cudaDriverEntryPointSymbolNotFound = 1,
+    cudaDriverEntryPointVersionNotSufficent = 2
+};
+#ifndef __cplusplus
+typedef enum cudaDriverEntryPointQueryResult cudaDriverEntryPointQueryResult;
+#endif
+#define cudaEnableDefault 0x0
 
 #endif

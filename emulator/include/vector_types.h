@@ -12,7 +12,7 @@
 #ifdef __cplusplus
 typedef unsigned short emu_unit2 __attribute__((may_alias));
 typedef unsigned int emu_unit4 __attribute__((may_alias));
-typedef unsigned long long emu_unit8 __attribute__((may_alias));
+typedef unsigned int emu_unit8 __attribute__((vector_size(8), may_alias));
 typedef unsigned int emu_unit16 __attribute__((vector_size(16), may_alias));
 /* Lets `float4 v = {0};` through and stops `float4 v = 0;`, which CUDA refuses. */
 template <class T> struct emu_in_braces {

@@ -5,7 +5,7 @@
  *   host_api.c the rest of the cuda* calls: errors, streams, events, functions' attributes
  *   cublas.c   the cublas* calls
  *   launch.c   a kernel launch: fibers, the scheduler, barriers, warp operations, cp.async
- *   bulk.c     mbarriers, and the bulk tensor copies that report to them
+ *   mbarrier.c barriers in shared memory, bulk copies, tensor maps
  *   check.c    sees every load and store; finds the faults
  *   source.c   from a code address to file, line and source text
  *   lens.c     counts what the memory system would have seen; lens_report.c prints it
@@ -87,24 +87,11 @@ struct emu_shared_extent { const char *name; char *base; size_t bytes; };
 /* The array that holds p or the nearest before it; NULL if none. */
 const struct emu_shared_extent *emu_find_shared(const void *p);
 
+/* Parks the running thread until ready(what) holds; asked again whenever other threads have run. When nobody else can go on,
+ * stuck(what) is called as the waiting thread; it does not return. */
+void emu_wait_until(bool (*ready)(void *what), void (*stuck)(void *what), void *what);
 size_t emu_shared_in_use(void); /* bytes, static and dynamic, of the running block */
 uint3 emu_first_done(void);  /* a thread of the running block that has returned */
-
-/* The running thread waits until the mbarrier's phase of this parity has completed, and, if it has already, until
- * the warp's other lanes have come to where they wait. */
-void emu_wait_at_mbarrier(unsigned barrier, unsigned parity, bool completed, const void *pc);
-/* The phase of this parity has: whoever waits for it may go on. */
-void emu_mbarrier_completed(unsigned barrier, unsigned parity);
-
-/* ---- bulk.c ---- */
-#define EMU_MBARRIERS 128 /* in a block at once; they are named by their index */
-void emu_bulk_block_begins(void);
-void emu_bulk_block_ended(void);
-/* A thread waits at this mbarrier and no thread can run: copies on their way arrive now. Returns whether that completed
- * its phase. */
-bool emu_bulk_arrives(unsigned barrier);
-/* What the present phase of the mbarrier still lacks, in words. Two answers may be in use at once. */
-const char *emu_mbarrier_lacks(unsigned barrier);
 
 /* ---- check.c ---- */
 extern bool emu_checking; /* CHECK=0 turns it off */
@@ -117,19 +104,22 @@ void emu_check_thread_stops(void);              /* the running thread waits or h
 /* An asynchronous copy reads its source and claims its destination when issued, and writes it when it arrives. */
 void emu_check_async_issue(void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc);
 void emu_check_async_arrival(void *shared, size_t bytes, const void *pc);
-/* The running thread makes eight bytes an mbarrier; and uses it, which must come after. */
-void emu_check_mbarrier_init(void *barrier, unsigned index, const void *pc);
-void emu_check_mbarrier_used(void *barrier, unsigned index, const void *pc);
-/* All that the running thread has done, and knows to be done, comes before what those do who wait for this phase ... */
-void emu_check_mbarrier_arrived(unsigned barrier);
-/* ... which has now completed, ... */
-void emu_check_mbarrier_completed(unsigned barrier);
-/* ... and this thread has waited for it. */
-void emu_check_mbarrier_passed(unsigned barrier, unsigned thread);
-/* A bulk copy reads global memory; claims its destination when issued; has written it when it arrives. */
-void emu_check_bulk_read(const void *global, size_t bytes, const void *pc);
-void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier, const void *pc);
-void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier);
+/* A bulk copy likewise; it arrives in nobody's name. `bytes` and the address are multiples of 16. */
+void emu_check_bulk_issue(void *shared, size_t bytes, const void *pc);
+void emu_check_bulk_arrival(void *shared, size_t bytes);
+void emu_check_global_read(const void *p, size_t bytes, const void *pc);
+void emu_check_shared_write(void *p, size_t bytes, const void *pc);
+void emu_check_shared_atomic(const void *p, size_t bytes, const void *pc);
+uint32_t emu_check_interval(void); /* the number of the stretch between two barriers of the whole block */
+/* A vector clock: for each thread of the block, up to which of its accesses something is ordered behind them. */
+typedef uint16_t emu_clock_of_block[1024];
+/* What the running thread did and has seen so far is ordered before whoever acquires the clock. */
+void emu_check_release(emu_clock_of_block clock);
+void emu_check_release_own(emu_clock_of_block clock); /* what it did itself, no more */
+void emu_check_acquire(const emu_clock_of_block clock);
+
+/* ---- mbarrier.c ---- */
+void emu_mbarrier_block_begins(void);
 
 /* ---- lens.c ----
  * Each lane's accesses are logged as they happen and merged into warp-level requests when the warp stops. */
@@ -141,10 +131,8 @@ void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const vo
 /* An asynchronous copy: reads global, writes shared, without passing through registers. */
 void emu_lens_async_copy(const void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc,
                          const void *frame);
-/* A bulk copy of `rows` rows of `row_bytes`, `pitch` bytes apart, out of boxes of `box_bytes` (what lies outside of the
- * matrix is zero and not read). */
-void emu_lens_bulk_copy(const void *global, size_t rows, size_t row_bytes, size_t pitch, size_t box_bytes,
-                        unsigned element_bytes, const void *pc);
+/* `bytes` of a bulk copy's source, that lie side by side; `first` for one of them a copy. No lane takes part. */
+void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void *pc);
 /* The running thread enters a basic block (trace-pc): what tells the iterations of a divergent loop apart. */
 void emu_lens_basic_block(const void *pc, const void *frame);
 /* launch.c tells where the run stands. */
@@ -152,9 +140,11 @@ void emu_lens_launch_begins(void);
 void emu_lens_launch_ended(void);
 void emu_lens_block_begins(void);
 void emu_lens_block_ended(void);
-/* Every lane of the warp has had its turn. Bit i of can_continue: lane i will run again without waiting for anybody
- * (it gave up the processor because its log was full). With 0, everything logged is merged. */
-void emu_lens_merge(unsigned warp, unsigned can_continue);
+/* The lanes that run from now on are this warp's. */
+void emu_lens_warp_begins(unsigned warp);
+/* Every lane of the warp has had its turn. Bit i of may_come: lane i will run again before the others do anything else
+ * (its log was full, or it waits where they do not). With 0, everything logged is merged. */
+void emu_lens_merge(unsigned warp, unsigned may_come);
 /* launch.c: gives the processor to the other lanes; the caller stays runnable. */
 void emu_yield(void);
 

@@ -320,6 +320,33 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
     return cudaSuccess;
 }
 
+/* Only NVIDIA's compiler knows how many registers a thread takes; LENS_REGS tells, or it is this many. */
+static unsigned assumed_registers(void)
+{
+    enum { ASSUMED_REGISTERS = 32, MOST_REGISTERS = 255 };
+    const char *told = getenv("LENS_REGS");
+    const int registers = told ? atoi(told) : 0;
+    return registers > 0 && registers <= MOST_REGISTERS ? (unsigned)registers : ASSUMED_REGISTERS;
+}
+
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *kernel)
+{
+    if (!attributes) return set(cudaErrorInvalidValue);
+    if (!kernel) return set(cudaErrorInvalidDeviceFunction);
+    const struct cudaDeviceProp *gpu = &emu_gpu()->prop;
+    const struct function *f = find_function(kernel);
+    *attributes = (struct cudaFuncAttributes){
+        .sharedSizeBytes = f ? f->static_shared : 0,
+        .maxThreadsPerBlock = gpu->maxThreadsPerBlock,
+        .numRegs = (int)assumed_registers(),
+        .ptxVersion = 10 * gpu->major + gpu->minor,
+        .binaryVersion = 10 * gpu->major + gpu->minor,
+        .maxDynamicSharedSizeBytes = (int)emu_dynamic_shared_limit(kernel),
+        .preferredShmemCarveout = -1,
+    };
+    return cudaSuccess;
+}
+
 cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config)
 {
     if (!kernel) return set(cudaErrorInvalidDeviceFunction);
@@ -331,7 +358,6 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
                                                                    size_t dynamic_shared,
                                                                    unsigned int flags)
 {
-    enum { ASSUMED_REGISTERS = 32 };
     if (!blocks || block_size <= 0 || flags > cudaOccupancyDisableCachingOverride)
         return set(cudaErrorInvalidValue);
     if (!kernel) return set(cudaErrorInvalidDeviceFunction);
@@ -341,7 +367,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
         /* How much shared memory a kernel declares is known here once it has run. */
         const struct function *f = find_function(kernel);
         const size_t shared = dynamic_shared + (f ? f->static_shared : 0);
-        *blocks = (int)emu_occupancy((unsigned)block_size, ASSUMED_REGISTERS, shared).blocks;
+        *blocks = (int)emu_occupancy((unsigned)block_size, assumed_registers(), shared).blocks;
     }
     return cudaSuccess;
 }

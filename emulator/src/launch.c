@@ -127,7 +127,7 @@ static void *first_frame(char *top, void (*entry)(void))
 
 /* ---- the block that is running --------------------------------------------------------------------------- */
 
-enum state { RUNNABLE, AT_BARRIER, AT_WARP, AT_ACTIVE_MASK, AT_MBARRIER, DONE };
+enum state { RUNNABLE, AT_BARRIER, AT_WARP, AT_ACTIVE_MASK, AT_CONDITION, DONE };
 
 struct pending_copy { /* one cp.async that has not arrived */
     void *shared;
@@ -147,9 +147,9 @@ struct thread {
     bool orders_memory;     /* the warp operation is a __syncwarp */
     const char *kind;       /* of the warp operation, for messages */
     unsigned long long value;
-
-    unsigned mbarrier, parity; /* of the phase it waits for */
-    bool phase_completed;
+    bool (*ready)(void *);  /* of a condition: see emu_wait_until */
+    void (*stuck)(void *);
+    void *condition;
 
     struct pending_copy *copies;
     unsigned copy_count, copy_capacity, groups_committed;
@@ -167,9 +167,9 @@ static struct thread threads[MAX_THREADS];
 static unsigned thread_count, warp_count;
 static unsigned long long exchanged[MAX_WARPS][WARP]; /* what the lanes brought to the last warp operation */
 static int barrier_result;
-static unsigned waiting_at_mbarriers;
 static void *scheduler_sp;
 static unsigned long long steps;
+static unsigned parked; /* threads at a condition */
 
 static char *stacks;
 static int free_stacks[MAX_THREADS], free_stack_count;
@@ -287,6 +287,17 @@ void emu_yield(void)
     wait_as(RUNNABLE, NULL);
 }
 
+void emu_wait_until(bool (*ready)(void *), void (*stuck)(void *), void *condition)
+{
+    if (ready(condition)) return;
+    struct thread *t = current();
+    t->ready = ready;
+    t->stuck = stuck;
+    t->condition = condition;
+    parked++;
+    wait_as(AT_CONDITION, NULL);
+}
+
 /* ---- warp operations ---- */
 
 static unsigned lanes_of(unsigned warp)
@@ -333,58 +344,53 @@ static bool release_active_masks(unsigned warp)
     return released;
 }
 
-/* A warp goes through an if together and comes together behind it. So of lanes that wait at several mbarriers the smallest
- * group at one place goes first (they are inside the if), and the others wait until it has come to where they are, even
- * if their own phase has completed. Only where nothing else moves, whoever can goes on: `alone`. */
-static bool release_mbarriers(unsigned warp, bool alone)
+/* Whether a lane waits for a condition that does not hold yet. */
+static bool has_parked_lane(struct thread *lanes, unsigned count, unsigned *which)
 {
-    struct thread *lanes = threads + warp * WARP;
-    const unsigned count = lanes_of(warp);
-    const void *place = NULL;
-    unsigned fewest = WARP + 1, completed = 0;
-    for (unsigned lane = 0; lane < count; lane++) {
-        if (lanes[lane].state != AT_MBARRIER || lanes[lane].pc == place) continue;
-        unsigned here = 0, completed_here = 0;
-        for (unsigned other = lane; other < count; other++)
-            if (lanes[other].state == AT_MBARRIER && lanes[other].pc == lanes[lane].pc) {
-                here++;
-                completed_here += lanes[other].phase_completed;
-            }
-        if (here >= fewest || (alone && completed_here == 0)) continue;
-        place = lanes[lane].pc;
-        fewest = here;
-        completed = completed_here;
-    }
-    if (completed == 0 || (completed < fewest && !alone)) return false;
-    for (unsigned lane = 0; lane < count; lane++)
-        if (lanes[lane].state == AT_MBARRIER && lanes[lane].pc == place && lanes[lane].phase_completed)
+    *which = 0;
+    for (unsigned lane = 0; parked > 0 && lane < count; lane++) {
+        if (lanes[lane].state != AT_CONDITION) continue;
+        if (lanes[lane].ready(lanes[lane].condition)) {
             lanes[lane].state = RUNNABLE;
-    return true;
+            parked--;
+        } else {
+            *which |= 1u << lane;
+        }
+    }
+    return *which != 0;
 }
 
-/* Runs the warp until every lane waits for the whole block or has ended, or nothing can move. */
-static void run_warp(unsigned warp)
+/* Runs the warp until every lane waits for the whole block or has ended, or nothing can move. While a lane waits for a
+ * condition, the others wait with it, as lanes do on a GPU that will meet again behind a branch; `apart` lets them go on.
+ * Returns whether a lane has run. */
+static bool run_warp(unsigned warp, bool apart)
 {
     struct thread *lanes = threads + warp * WARP;
-    unsigned count = lanes_of(warp);
+    unsigned count = lanes_of(warp), waits;
+    bool ran = false;
+    if (emu_lens_on) emu_lens_warp_begins(warp);
     for (;;) {
-        bool waiting = false, asking = false, at_mbarrier = false, released = false;
+        bool waiting = false, asking = false, released = false;
         unsigned can_continue = 0;
+        if (has_parked_lane(lanes, count, &waits) && !apart) return ran;
         for (unsigned lane = 0; lane < count; lane++) {
-            if (lanes[lane].state == RUNNABLE) resume(&lanes[lane]);
+            if (lanes[lane].state == RUNNABLE && (apart || !waits)) {
+                resume(&lanes[lane]);
+                ran = true;
+                if (lanes[lane].state == AT_CONDITION) waits |= 1u << lane;
+            }
             can_continue |= (unsigned)(lanes[lane].state == RUNNABLE) << lane;
             waiting |= lanes[lane].state == AT_WARP;
             asking |= lanes[lane].state == AT_ACTIVE_MASK;
-            at_mbarrier |= lanes[lane].state == AT_MBARRIER;
         }
-        if (emu_lens_on) emu_lens_merge(warp, can_continue);
+        if (emu_lens_on) emu_lens_merge(warp, apart ? can_continue : can_continue | waits);
         if (can_continue) continue;
+        if (waits && !apart) continue;
         if (waiting)
             for (unsigned lane = 0; lane < count; lane++)
                 if (lanes[lane].state == AT_WARP) released |= release_operation(warp, &lanes[lane]);
         if (!released && asking) released = release_active_masks(warp);
-        if (!released && at_mbarrier) released = release_mbarriers(warp, false);
-        if (!released) return;
+        if (!released) return ran;
     }
 }
 
@@ -485,6 +491,11 @@ static bool release_barrier(void)
 {
     const struct thread *first = NULL;
     unsigned arrived = 0, holds = 0;
+    for (unsigned i = 0; parked > 0 && i < thread_count; i++) {
+        if (threads[i].state != AT_CONDITION) continue;
+        emu_current = &threads[i].seen;
+        threads[i].stuck(threads[i].condition);
+    }
     for (unsigned i = 0; i < thread_count; i++) {
         struct thread *t = &threads[i];
         if (t->state == AT_WARP) fault_stuck_warp(t);
@@ -504,63 +515,6 @@ static bool release_barrier(void)
     return true;
 }
 
-/* ---- mbarriers ---- */
-
-void emu_wait_at_mbarrier(unsigned barrier, unsigned parity, bool completed, const void *pc)
-{
-    struct thread *t = current();
-    t->mbarrier = barrier;
-    t->parity = parity;
-    t->phase_completed = completed;
-    waiting_at_mbarriers++;
-    wait_as(AT_MBARRIER, pc);
-    waiting_at_mbarriers--;
-}
-
-void emu_mbarrier_completed(unsigned barrier, unsigned parity)
-{
-    for (unsigned i = 0; i < thread_count; i++) {
-        struct thread *t = &threads[i];
-        if (t->state != AT_MBARRIER || t->mbarrier != barrier || t->parity != parity) continue;
-        t->phase_completed = true;
-        emu_check_mbarrier_passed(barrier, i);
-    }
-}
-
-static void fault_stuck_mbarrier(struct thread *t)
-{
-    emu_current = &t->seen;
-    /* Often one waits for another who waits in turn, and the mistake is there. */
-    for (unsigned i = 0; i < thread_count; i++) {
-        const struct thread *other = &threads[i];
-        if (other->state != AT_MBARRIER || other->mbarrier == t->mbarrier) continue;
-        struct emu_place there = emu_source_of(other->pc);
-        emu_fault(t->pc, "this barrier never completes: its phase lacks %s, and no thread can run on. Thread (%u,%u,%u) waits "
-                         "at %s:%d, where the phase lacks %s",
-                  emu_mbarrier_lacks(t->mbarrier), other->seen.index.x, other->seen.index.y, other->seen.index.z,
-                  there.file, there.line, emu_mbarrier_lacks(other->mbarrier));
-    }
-    emu_fault(t->pc, "this barrier never completes: its phase lacks %s, and no thread can run on",
-              emu_mbarrier_lacks(t->mbarrier));
-}
-
-/* No thread can run on. Data arrives as late as it may, which is now: whoever reads without waiting has done so by then. */
-static bool release_waiting(void)
-{
-    if (waiting_at_mbarriers == 0) return false;
-    struct thread *stuck = NULL;
-    bool released = false;
-    for (unsigned warp = 0; warp < warp_count; warp++) released |= release_mbarriers(warp, false);
-    for (unsigned i = 0; !released && i < thread_count; i++)
-        if (threads[i].state == AT_MBARRIER && !threads[i].phase_completed) {
-            released = emu_bulk_arrives(threads[i].mbarrier);
-            if (!stuck) stuck = &threads[i];
-        }
-    for (unsigned warp = 0; !released && warp < warp_count; warp++) released = release_mbarriers(warp, true);
-    if (!released) fault_stuck_mbarrier(stuck);
-    return true;
-}
-
 uint3 emu_first_done(void)
 {
     for (unsigned i = 0; i < thread_count; i++)
@@ -573,16 +527,16 @@ uint3 emu_first_done(void)
 void *emu_shared_array(struct emu_shared_site *site, size_t bytes, const char *name)
 {
     if (site->launch == launch_number) return site->place;
-    size_t limit = emu_dynamic_shared_limit(emu_current_launch->address);
+    /* A kernel that was allowed more dynamic memory may fill up what a block can have on this GPU. */
+    const bool raised = emu_dynamic_shared_limit(emu_current_launch->address) > DEFAULT_SHARED;
+    const size_t limit = raised ? emu_gpu()->prop.sharedMemPerBlockOptin : DEFAULT_SHARED;
     static_bytes = (static_bytes + 15) / 16 * 16 + bytes;
     if (static_bytes > DEFAULT_SHARED)
         emu_fault(__builtin_return_address(0),
                   "too much shared memory: the __shared__ arrays need %zu bytes, and a kernel may declare "
                   "%d (ask for more with extern __shared__ and cudaFuncSetAttribute)",
                   static_bytes, DEFAULT_SHARED);
-    /* What cudaFuncSetAttribute allows is dynamic memory alone; the card's own limit holds for both together. */
-    if (limit > DEFAULT_SHARED) limit = emu_gpu()->prop.sharedMemPerBlockOptin;
-    if (static_bytes + emu_current_launch->dynamic_shared > (limit > DEFAULT_SHARED ? limit : DEFAULT_SHARED))
+    if (static_bytes + emu_current_launch->dynamic_shared > limit)
         emu_fault(__builtin_return_address(0),
                   "too much shared memory: %zu bytes static and %zu dynamic, the limit is %zu",
                   static_bytes, emu_current_launch->dynamic_shared, limit);
@@ -668,12 +622,16 @@ static void run_block(void)
     }
     for (unsigned i = 0; i < array_count; i++) memset(arrays[i].base, 0xff, arrays[i].bytes);
     emu_check_block_begins(warp_count);
+    emu_mbarrier_block_begins();
     emu_lens_block_begins();
-    emu_bulk_block_begins();
+    bool ran;
     do {
-        for (unsigned warp = 0; warp < warp_count; warp++) run_warp(warp);
-    } while (release_waiting() || release_barrier());
-    emu_bulk_block_ended();
+        do {
+            ran = false;
+            for (unsigned warp = 0; warp < warp_count; warp++) ran |= run_warp(warp, false);
+            for (unsigned warp = 0; !ran && parked > 0 && warp < warp_count; warp++) ran = run_warp(warp, true);
+        } while (ran && parked > 0);
+    } while (release_barrier());
     emu_lens_block_ended();
 }
 

@@ -44,7 +44,13 @@ static const uint64_t MANY_EVENTS = 300000000;
 static void log_event(const void *p, size_t bytes, enum lens_class kind, const void *pc, const void *frame)
 {
     const unsigned lane = emu_current->lane;
-    if (end[lane] == LOG_EVENTS) emu_yield();
+    /* The other lanes' turn: the log empties as far as they have come. */
+    while (end[lane] == LOG_EVENTS) {
+        emu_yield();
+        end[lane] -= begin[lane];
+        memmove(logs[lane], logs[lane] + begin[lane], end[lane] * sizeof **logs);
+        begin[lane] = 0;
+    }
     logs[lane][end[lane]++] = (struct event){
         .address = (uint64_t)(uintptr_t)p,
         .pc = (uint32_t)(uintptr_t)pc,
@@ -205,11 +211,26 @@ static unsigned phase(const uint64_t *address, uint32_t lanes, unsigned first, u
     return most;
 }
 
+static bool paired(const uint64_t *address, uint32_t lanes, unsigned unit, unsigned distance)
+{
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        const unsigned other = lane ^ distance;
+        if (lanes >> lane & lanes >> other & 1 && address[lane] / unit != address[other] / unit) return false;
+    }
+    return true;
+}
+
+unsigned lens_lanes_together(const uint64_t *address, uint32_t lanes, unsigned bytes, bool store)
+{
+    if (bytes <= 4) return LANES;
+    const bool twice = !store && (paired(address, lanes, bytes, 1) || paired(address, lanes, bytes, 2));
+    return LANES * 4 / bytes * (twice ? 2 : 1);
+}
+
 unsigned lens_wavefronts(const uint64_t *address, uint32_t lanes, unsigned bytes, bool store, unsigned *ideal)
 {
-    (void)store;
     const unsigned unit = bytes < 4 ? 4 : bytes;
-    const unsigned together = unit == 4 ? 32 : 16; /* 8 and 16 bytes: half a warp at a time */
+    const unsigned together = lens_lanes_together(address, lanes, bytes, store);
     const unsigned groups = 128 / unit;
     unsigned wavefronts = 0;
     *ideal = 0;
@@ -290,7 +311,8 @@ static void count(uint32_t group, unsigned warp)
         dense[n++] = address[lane] = logs[lane][begin[lane]].address;
     }
     s->lanes += n;
-    s->unique_bytes += unique_bytes_of(dense, n, e.bytes);
+    const unsigned unique_bytes = unique_bytes_of(dense, n, e.bytes);
+    s->unique_bytes += unique_bytes;
     unsigned cost;
     if (e.kind == SHARED_LOAD || e.kind == SHARED_STORE || e.kind == SHARED_ATOMIC || e.kind == ASYNC_WRITE) {
         unsigned ideal;
@@ -304,29 +326,45 @@ static void count(uint32_t group, unsigned warp)
     } else {
         cost = sectors_of(dense, n);
         s->sectors += cost;
+        s->ideal += (unique_bytes + 31) / 32;
         if (footprints_complete)
             for (unsigned i = 0; i < n; i++) footprint_touch(dense[i], e.bytes, e.kind == GLOBAL_STORE);
     }
     keep_example(s, address, group, warp, cost);
 }
 
-void emu_lens_bulk_copy(const void *global, size_t rows, size_t row_bytes, size_t pitch, size_t box_bytes,
-                        unsigned element_bytes, const void *pc)
+/* The logs of a warp that had to stop while a lane of it was missing. */
+struct kept_logs {
+    unsigned begin[LANES], end[LANES];
+    struct event logs[LANES][LOG_EVENTS + 5];
+};
+static struct kept_logs *kept[32];
+static unsigned logging_warp;
+
+void emu_lens_warp_begins(unsigned warp)
 {
-    const struct event e = {.pc = (uint32_t)(uintptr_t)pc, .kind = BULK_COPY, .bytes = (uint8_t)element_bytes};
-    struct lens_site *s = site_of(&e);
-    s->requests++;
-    s->lanes += rows * row_bytes / element_bytes;
-    s->unique_bytes += rows * row_bytes;
-    s->box_bytes += box_bytes;
-    for (size_t row = 0; row < rows; row++) {
-        const uint64_t first = (uint64_t)(uintptr_t)global + row * pitch;
-        s->sectors += ((first + row_bytes - 1) >> 5) - (first >> 5) + 1;
-        if (footprints_complete) footprint_touch(first, (unsigned)row_bytes, false);
+    if (warp == logging_warp) return;
+    bool left = false;
+    for (unsigned lane = 0; lane < LANES; lane++) left |= begin[lane] != end[lane];
+    if (left) {
+        struct kept_logs *k = kept[logging_warp] = malloc(sizeof *k);
+        memcpy(k->begin, begin, sizeof begin);
+        memcpy(k->end, end, sizeof end);
+        memcpy(k->logs, logs, sizeof logs);
     }
+    memset(begin, 0, sizeof begin);
+    memset(end, 0, sizeof end);
+    logging_warp = warp;
+    struct kept_logs *k = kept[warp];
+    if (!k) return;
+    memcpy(begin, k->begin, sizeof begin);
+    memcpy(end, k->end, sizeof end);
+    memcpy(logs, k->logs, sizeof logs);
+    free(k);
+    kept[warp] = NULL;
 }
 
-void emu_lens_merge(unsigned warp, unsigned can_continue)
+void emu_lens_merge(unsigned warp, unsigned may_come)
 {
     for (;;) {
         uint32_t present = 0, group = 0;
@@ -334,7 +372,7 @@ void emu_lens_merge(unsigned warp, unsigned can_continue)
         for (unsigned lane = 0; lane < LANES; lane++) {
             if (begin[lane] == end[lane]) {
                 begin[lane] = end[lane] = 0;
-                if (can_continue >> lane & 1) return; /* its next event may belong before all others */
+                if (may_come >> lane & 1) return; /* its next event may belong before all others */
                 continue;
             }
             const struct event *e = &logs[lane][begin[lane]];
@@ -355,6 +393,21 @@ void emu_lens_merge(unsigned warp, unsigned can_continue)
         count(group, warp);
         for (; group; group &= group - 1) begin[__builtin_ctz(group)]++;
     }
+}
+
+void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void *pc)
+{
+    const struct event e = {.pc = (uint32_t)(uintptr_t)pc, .kind = BULK_COPY, .bytes = 4};
+    struct lens_site *s = site_of(&e);
+    const uint64_t address = (uint64_t)(uintptr_t)global;
+    s->requests += first;
+    s->lanes += bytes / 4;
+    s->unique_bytes += bytes;
+    const uint64_t sectors = (address + bytes - 1) / 32 - address / 32 + 1;
+    s->sectors += sectors;
+    s->ideal += sectors; /* a copy's rows lie where they lie */
+    if (footprints_complete)
+        for (size_t i = 0; i < bytes; i += 4) footprint_touch(address + i, 4, false);
 }
 
 /* ---- launches and blocks ---- */
@@ -380,6 +433,9 @@ void emu_lens_launch_begins(void)
         while (table[slot]) slot = (slot + 1) % TABLE;
         table[slot] = s;
     }
+    if (kernel->launches && (memcmp(kernel->grid, emu_current_launch->grid, sizeof kernel->grid) ||
+                             memcmp(kernel->block, emu_current_launch->block, sizeof kernel->block)))
+        kernel->shapes_differ = true;
     memcpy(kernel->grid, emu_current_launch->grid, sizeof kernel->grid);
     memcpy(kernel->block, emu_current_launch->block, sizeof kernel->block);
     kernel->launches++;
@@ -399,6 +455,7 @@ void emu_lens_block_begins(void)
     events_in_block = 0;
     memset(begin, 0, sizeof begin);
     memset(end, 0, sizeof end);
+    logging_warp = 0;
 }
 
 void emu_lens_block_ended(void)
@@ -423,9 +480,6 @@ void emu_lens_launch_ended(void)
     if (!mode) return;
     if (footprints_complete && stride == 1) {
         const uint64_t stored = footprint_bytes(true);
-        unsigned width = 4;
-        for (const struct lens_site *s = kernel->sites; s; s = s->next)
-            if (s->kind == GLOBAL_STORE && s->bytes < width) width = s->bytes;
         kernel->loaded_bytes += footprint_bytes(false);
         kernel->stored_bytes += stored;
         kernel->stored_elements += stored / 4;

@@ -10,7 +10,7 @@
 
 static const char *const class_names[LENS_CLASSES] = {
     "global load", "global store", "global atomic", "shared load", "shared store", "shared atomic",
-    "async copy, read", "async copy, write", "constant load", "bulk copy", "basic block"};
+    "async copy, read", "async copy, write", "bulk copy", "constant load", "basic block"};
 
 static bool touches_banks(enum lens_class kind)
 {
@@ -45,7 +45,6 @@ static void add(struct lens_site *sum, const struct lens_site *s)
     sum->unique_bytes += s->unique_bytes;
     sum->wavefronts += s->wavefronts;
     sum->ideal += s->ideal;
-    sum->box_bytes += s->box_bytes;
     if (s->example.cost > sum->example.cost) sum->example = s->example;
 }
 
@@ -77,7 +76,9 @@ static struct row *rows_of(const struct lens_kernel *k, unsigned *count)
             continue;
         }
         add(&rows[i].sum, s);
-        if (s->pc < rows[i].sum.pc) rows[i].sum.pc = s->pc;
+        if (s->pc > rows[i].sum.pc) continue;
+        rows[i].sum.pc = s->pc;
+        if (s->example.cost >= rows[i].sum.example.cost) rows[i].sum.example = s->example;
     }
     if (rows) qsort(rows, *count, sizeof *rows, row_order);
     return rows;
@@ -99,7 +100,7 @@ static uint64_t requested_bytes(const struct lens_kernel *k, enum lens_class kin
     return bytes;
 }
 
-static uint64_t requested_load_bytes(const struct lens_kernel *k)
+static uint64_t loads_requested(const struct lens_kernel *k)
 {
     return requested_bytes(k, GLOBAL_LOAD) + requested_bytes(k, ASYNC_READ) + requested_bytes(k, BULK_COPY);
 }
@@ -211,9 +212,10 @@ static const char *number(double value)
 }
 
 /* The lanes of a request that meet in its busiest bank, as "0, 8, 16, 24"; returns the bank. */
-static unsigned busiest_bank(const struct lens_request *r, unsigned bytes, char *lanes, size_t size)
+static unsigned busiest_bank(const struct lens_request *r, unsigned bytes, bool store, char *lanes, size_t size)
 {
-    const unsigned unit = bytes < 4 ? 4 : bytes, together = unit == 4 ? 32 : 16, groups = 128 / unit;
+    const unsigned unit = bytes < 4 ? 4 : bytes, groups = 128 / unit;
+    const unsigned together = lens_lanes_together(r->address, r->lanes, bytes, store);
     unsigned worst_group = 0, worst_first = 0, most = 0;
     for (unsigned first = 0; first < 32; first += together)
         for (unsigned group = 0; group < groups; group++) {
@@ -249,46 +251,73 @@ static unsigned busiest_bank(const struct lens_request *r, unsigned bytes, char 
     return worst_group * (unit / 4);
 }
 
+/* How far apart neighbouring lanes of a request lie; 0 if not all equally far. */
+static uint64_t apart(const struct lens_request *r)
+{
+    uint64_t step = 0;
+    for (unsigned lane = 1; lane < 32; lane++) {
+        if (!(r->lanes >> lane & r->lanes >> (lane - 1) & 1)) continue;
+        const uint64_t next = r->address[lane] - r->address[lane - 1];
+        if (step && next != step) return 0;
+        step = next;
+    }
+    return step < 1ull << 40 ? step : 0; /* falling addresses come out as huge */
+}
+
+static const char *many(double count, const char *one, const char *more)
+{
+    return count == 1.0 ? one : more;
+}
+
 /* One sentence on what the figures of a row mean. */
 static void verdict(const struct row *row, char *out, size_t size)
 {
     const struct lens_site *s = &row->sum;
-    const double lanes = ratio(s->lanes, s->requests);
-    if (touches_banks(s->kind)) {
-        if (s->wavefronts == s->ideal) {
-            const double values = ratio(s->unique_bytes, s->requests) / s->bytes;
-            if (values == 1.0 && lanes > 1.0) snprintf(out, size, "all lanes want one value: a broadcast, no conflict");
-            else snprintf(out, size, "no bank conflicts");
-            return;
-        }
-        char who[64];
-        unsigned bank = busiest_bank(&s->example, s->bytes, who, sizeof who);
-        snprintf(out, size, "%s-way bank conflict: lanes %s meet in bank %u", number(ratio(s->wavefronts, s->ideal)), who,
-                 bank);
+    const double lanes = ratio(s->lanes, s->requests), values = ratio(s->unique_bytes, s->requests) / s->bytes;
+    const bool atomic = s->kind == GLOBAL_ATOMIC || s->kind == SHARED_ATOMIC;
+    int used = 0;
+    if (s->kind == BULK_COPY) {
+        snprintf(out, size, "the copy engine moves %s bytes at once: no lane asks, no register waits",
+                 number(ratio(s->unique_bytes, s->requests)));
         return;
     }
-    const double sectors = ratio(s->sectors, s->requests), used = ratio(s->unique_bytes, s->sectors);
-    const double values = ratio(s->unique_bytes, s->requests) / s->bytes;
-    if (s->kind == BULK_COPY) {
-        snprintf(out, size, "the copy engine's: no thread loads; %.3g %% of the boxes lie in the matrix, %.3g of 32 bytes used",
-                 100.0 * ratio(s->unique_bytes, s->box_bytes), used);
+    if (lanes == 1.0) {
+        used = snprintf(out, size, "one lane alone");
+    } else if (values == 1.0) {
+        used = snprintf(out, size, atomic ? "%.3g lanes change the same value: they have to take turns"
+                                  : s->kind == CONSTANT_LOAD
+                                      ? "one value for all lanes: what constant memory is good at"
+                                      : touches_banks(s->kind) ? "all lanes want one value: a broadcast, no conflict"
+                                                               : "all lanes want one value: a broadcast, one sector",
+                        lanes);
     } else if (s->kind == CONSTANT_LOAD) {
-        snprintf(out, size, values == 1.0 ? "one value for all lanes: what constant memory is good at"
-                                          : "lanes want %.3g different values: constant memory serves them in turn", values);
-    } else if (values == 1.0 && lanes > 1.0) {
-        snprintf(out, size, "all lanes want one value: a broadcast, one sector");
-    } else if (used == 32.0) {
-        snprintf(out, size, "%.3g lanes touch %.3g sectors and use every byte", lanes, sectors);
+        used = snprintf(out, size, "lanes want %.3g different values: constant memory serves them in turn", values);
+    } else if (touches_banks(s->kind) && s->wavefronts == s->ideal) {
+        used = snprintf(out, size, "no bank conflicts");
+    } else if (touches_banks(s->kind)) {
+        char who[64];
+        const unsigned bank = busiest_bank(&s->example, s->bytes, s->kind != SHARED_LOAD, who,
+                                           sizeof who);
+        used = snprintf(out, size, "%.3g-way bank conflict: lanes %s meet in bank", ratio(s->wavefronts, s->ideal), who);
+        used += snprintf(out + used, size - (size_t)used, s->bytes > 4 ? "s %u to %u" : " %u", bank, bank + s->bytes / 4 - 1);
     } else {
-        snprintf(out, size, "%.3g lanes touch %.3g sectors: %.3g of 32 bytes used of each", lanes, sectors, used);
+        const double sectors = ratio(s->sectors, s->requests), bytes = ratio(s->unique_bytes, s->sectors);
+        used = snprintf(out, size, "%.3g lanes touch %.3g %s", lanes, sectors, many(sectors, "sector", "sectors"));
+        used += snprintf(out + used, size - (size_t)used,
+                         bytes == 32.0 ? " and use every byte" : ": %.3g of 32 bytes used of each", bytes);
+        const uint64_t step = apart(&s->example);
+        if (s->sectors > s->ideal && step > s->bytes)
+            used += snprintf(out + used, size - (size_t)used, "; neighbours lie %s bytes apart", number((double)step));
     }
+    if (lanes > 1.0 && lanes < 24.0)
+        snprintf(out + used, size - (size_t)used, "; %.3g of 32 lanes take part", lanes);
 }
 
 /* What a row wastes: sectors, or wavefronts, beyond what its bytes needed. The row with the most is the worst. */
 static double waste(const struct lens_site *s)
 {
-    if (touches_banks(s->kind)) return (double)(s->wavefronts - s->ideal);
-    return s->kind == CONSTANT_LOAD ? 0.0 : (double)s->sectors - (double)s->unique_bytes / 32.0;
+    if (s->kind == CONSTANT_LOAD) return 0.0;
+    return (double)(touches_banks(s->kind) ? s->wavefronts : s->sectors) - (double)s->ideal;
 }
 
 /* ---- the table ---- */
@@ -310,15 +339,17 @@ static void print_row(const struct row *row, double per, bool worst)
     char text[200];
     verdict(row, text, sizeof text);
     if (s->kind == BULK_COPY)
-        say("        %-17s %8.8g B %14s boxes   ", class_names[s->kind], ratio(s->box_bytes, s->requests),
+        say("        %-17s %9s B %14s copies  ", class_names[s->kind], number(ratio(s->unique_bytes, s->requests)),
             number(s->requests / per));
     else
         say("        %-17s %2u B x %-4.3g %14s requests", class_names[s->kind], s->bytes, ratio(s->lanes, s->requests),
-        number(s->requests / per));
+            number(s->requests / per));
     if (touches_banks(s->kind))
-        say("  %6s wavefronts each%s\n", number(ratio(s->wavefronts, s->requests)), worst ? "  <- worst" : "");
+        say("  %6s wavefront%s each%s\n", number(ratio(s->wavefronts, s->requests)),
+            s->wavefronts == s->requests ? " " : "s", worst ? "  <- worst" : "");
     else
-        say("  %6s sectors each%s\n", number(ratio(s->sectors, s->requests)), worst ? "  <- worst" : "");
+        say("  %6s sector%s each%s\n", number(ratio(s->sectors, s->requests)), s->sectors == s->requests ? " " : "s",
+            worst ? "  <- worst" : "");
     say("          %s\n", text);
 }
 
@@ -326,12 +357,12 @@ static void print_total(const struct lens_kernel *k, enum lens_class kind, doubl
 {
     const struct lens_site s = total_of(k, kind);
     if (!s.requests) return;
-    say("    %-18s %14s %s", class_names[kind], number(s.requests / per), kind == BULK_COPY ? "boxes   " : "requests");
+    say("    %-18s %13s requests", class_names[kind], number(s.requests / per));
     if (touches_banks(kind))
-        say("  %14s wavefronts  %14s conflicts\n", number(s.wavefronts / per), number((s.wavefronts - s.ideal) / per));
+        say("  %13s wavefronts  %13s conflicts\n", number(s.wavefronts / per), number((s.wavefronts - s.ideal) / per));
     else
-        say("  %14s sectors     %6s a %s, %.3g of 32 bytes used\n", number(s.sectors / per),
-            number(ratio(s.sectors, s.requests)), kind == BULK_COPY ? "box" : "request", ratio(s.unique_bytes, s.sectors));
+        say("  %13s sectors     %6s each, %.3g of 32 bytes used\n", number(s.sectors / per),
+            number(ratio(s.sectors, s.requests)), ratio(s.unique_bytes, s.sectors));
 }
 
 static unsigned registers_given(void)
@@ -340,37 +371,87 @@ static unsigned registers_given(void)
     return text && atoi(text) > 0 ? (unsigned)atoi(text) : 0;
 }
 
+/* Which of the limits decide, as "threads and registers". */
+static const char *limit_of(const struct emu_occupancy *o, bool registers_known)
+{
+    static char text[64];
+    const struct { const char *name; unsigned blocks; } limits[] = {
+        {"threads", o->by_warps}, {"registers", o->by_registers}, {"shared memory", o->by_shared},
+        {"the number of blocks", o->by_blocks}};
+    text[0] = '\0';
+    for (unsigned i = 0; i < 4; i++) {
+        if (limits[i].blocks != o->blocks || (i == 1 && !registers_known)) continue;
+        if (text[0]) strcat(text, " and ");
+        strcat(text, limits[i].name);
+    }
+    return text;
+}
+
 static void print_occupancy(const struct lens_kernel *k)
 {
     const unsigned threads = k->block[0] * k->block[1] * k->block[2], registers = registers_given();
     struct emu_occupancy o = emu_occupancy(threads, registers ? registers : 16, k->shared);
-    say("    occupancy: a block has %u threads and %s bytes of shared memory. Blocks on an SM: %u by threads,\n",
-        threads, number((double)k->shared), o.by_warps);
+    say("    occupancy: a block has %s thread%s and %s bytes of shared memory. Blocks on an SM: %u by threads,\n",
+        number(threads), threads == 1 ? "" : "s", number((double)k->shared), o.by_warps);
+    say("      ");
+    if (registers) say("%u by %u registers a thread, ", o.by_registers, registers);
+    say("%u by shared memory, %u at most: %u of %u warps (%.1f %%),\n", o.by_shared, o.by_blocks, o.warps, o.max_warps,
+        100.0 * o.warps / o.max_warps);
+    say("      limited by %s", limit_of(&o, registers > 0));
     if (registers) {
-        say("      %u by %u registers a thread, %u by shared memory, %u at most: %u of %u warps (%.1f %%)\n", o.by_registers,
-            registers, o.by_shared, o.by_blocks, o.warps, o.max_warps, 100.0 * o.warps / o.max_warps);
+        say("\n");
         return;
     }
     unsigned most = 16;
     while (most < 255 && emu_occupancy(threads, most + 1, k->shared).blocks == o.blocks) most++;
-    say("      %u by shared memory, %u at most: %u of %u warps (%.1f %%), if a thread needs no more than\n", o.by_shared,
-        o.by_blocks, o.warps, o.max_warps, 100.0 * o.warps / o.max_warps);
-    say("      %u registers. Only NVIDIA's compiler knows that number: LENS_REGS=n tells it here\n", most);
+    say(", if a thread needs no more than %u registers.\n", most);
+    say("      Only NVIDIA's compiler knows that number: LENS_REGS=n tells it here\n");
+}
+
+/* Where a reader should look first, and what helps there. */
+static void print_advice(const struct row *rows, unsigned count, const struct row *worst)
+{
+    uint64_t requests = 0;
+    const struct row *idle = NULL;
+    for (unsigned i = 0; i < count; i++) {
+        const struct lens_site *s = &rows[i].sum;
+        requests += s->requests;
+        if (!idle || 32 * s->requests - s->lanes > 32 * idle->sum.requests - idle->sum.lanes) idle = &rows[i];
+    }
+    if (worst && waste(&worst->sum) >= 0.2 * (double)(worst->sum.ideal + waste(&worst->sum))) {
+        const struct lens_site *s = &worst->sum;
+        say("  begin at line %d: ", worst->place.line);
+        if (touches_banks(s->kind))
+            say("%.0f %% of the wavefronts of its %s are conflicts. Other places in the array\n"
+                "    (a longer row, rearranged columns) or other lanes in charge spread them over the banks\n",
+                100.0 * waste(s) / (double)s->wavefronts, class_names[s->kind]);
+        else
+            say("its %s moves %.3g times the sectors that its bytes would fill. It moves fewer\n"
+                "    when neighbours in threadIdx.x go to neighbouring addresses, from a multiple of 32 bytes on\n",
+                class_names[s->kind], ratio(s->sectors, s->ideal));
+    } else if (idle && 2 * idle->sum.lanes < 32 * idle->sum.requests && 4 * idle->sum.requests > requests) {
+        say("  begin at line %d: %.3g of 32 lanes take part in its %s, and the others wait. Give the work to\n"
+            "    whole warps, and let other whole warps rest\n", idle->place.line,
+            ratio(idle->sum.lanes, idle->sum.requests), class_names[idle->sum.kind]);
+    } else if (count) {
+        say("  no line wastes much: what is left is to ask for less, or for more at once\n");
+    }
 }
 
 static void print_summary(const struct lens_kernel *k, double per)
 {
     say("  in all\n");
     for (int kind = 0; kind < BASIC_BLOCK; kind++) print_total(k, kind, per);
-    const double loaded = (double)requested_load_bytes(k);
+    const double loaded = (double)loads_requested(k);
     uint64_t flop;
     const bool flop_known = flop_count(k, &flop);
     if (k->stored_elements) {
         const struct lens_site global = total_of(k, GLOBAL_LOAD), async = total_of(k, ASYNC_READ),
                                bulk = total_of(k, BULK_COPY), shared = total_of(k, SHARED_LOAD);
-        say("    for each of %s results:", number(k->stored_elements / per));
-        say(" %s loads from global memory", number((double)(global.lanes + async.lanes + bulk.lanes) / (double)k->stored_elements));
-        say(", %s from shared memory\n", number((double)shared.lanes / (double)k->stored_elements));
+        say("    loads for each of %s results:", number(k->stored_elements / per));
+        say(" %s from global memory, %s from shared memory\n",
+            number((double)(global.lanes + async.lanes + bulk.lanes) / (double)k->stored_elements),
+            number((double)shared.lanes / (double)k->stored_elements));
     }
     if (flop_known && flop && loaded > 0) {
         say("    %s FLOP: %.3g for each byte requested from global memory", number((double)flop / per), (double)flop / loaded);
@@ -387,13 +468,17 @@ static void print_kernel(const struct lens_kernel *k)
 {
     unsigned count;
     struct row *rows = rows_of(k, &count);
-    const double per = k->blocks_seen == k->blocks ? (double)k->launches : 1.0;
-    say("\nLENS  %s  grid (%u,%u,%u), block (%u,%u,%u), as a %s would see it\n", k->name, k->grid[0], k->grid[1],
+    const bool of_one = k->blocks_seen == k->blocks && !k->shapes_differ;
+    const double per = of_one ? (double)k->launches : 1.0;
+    say("\nLENS  %s  grid (%u,%u,%u), block (%u,%u,%u), on %s\n", k->name, k->grid[0], k->grid[1],
         k->grid[2], k->block[0], k->block[1], k->block[2], emu_gpu()->prop.name);
     if (k->blocks_seen < k->blocks)
         say("  looked at %s of %s blocks; the figures are of those\n", number((double)k->blocks_seen),
             number((double)k->blocks));
-    else if (k->launches > 1) say("  %s launches; the figures are of one\n", number((double)k->launches));
+    else if (k->launches > 1)
+        say(of_one ? "  %s launches; the figures are of one\n"
+                   : "  %s launches of different shapes, this is the last; the figures are of all together\n",
+            number((double)k->launches));
 
     const struct row *worst = NULL;
     for (unsigned i = 0; i < count; i++)
@@ -406,6 +491,7 @@ static void print_kernel(const struct lens_kernel *k)
         print_row(r, per, r == worst);
     }
     print_summary(k, per);
+    print_advice(rows, count, worst);
     free(rows);
 }
 
@@ -424,18 +510,13 @@ static void json_string(const char *text)
 
 static void json_counts(const struct lens_site *s)
 {
-    if (s->kind == BULK_COPY) {
-        say("\"boxes\": %llu, \"box_bytes\": %llu, \"sectors\": %llu, \"bytes_used\": %llu}", (unsigned long long)s->requests,
-            (unsigned long long)s->box_bytes, (unsigned long long)s->sectors, (unsigned long long)s->unique_bytes);
-        return;
-    }
     say("\"requests\": %llu, \"lanes\": %llu, ", (unsigned long long)s->requests, (unsigned long long)s->lanes);
     if (touches_banks(s->kind))
         say("\"wavefronts\": %llu, \"ideal_wavefronts\": %llu, \"conflicts\": %llu}", (unsigned long long)s->wavefronts,
             (unsigned long long)s->ideal, (unsigned long long)(s->wavefronts - s->ideal));
     else
-        say("\"sectors\": %llu, \"bytes_used\": %llu}", (unsigned long long)s->sectors,
-            (unsigned long long)s->unique_bytes);
+        say("\"sectors\": %llu, \"ideal_sectors\": %llu, \"bytes_used\": %llu}", (unsigned long long)s->sectors,
+            (unsigned long long)s->ideal, (unsigned long long)s->unique_bytes);
 }
 
 static void json_kernel(const struct lens_kernel *k)
@@ -451,7 +532,7 @@ static void json_kernel(const struct lens_kernel *k)
         (unsigned long long)k->blocks, (unsigned long long)k->blocks_seen);
     if (flop_count(k, &flop)) say(", \"flop\": %llu", (unsigned long long)flop);
     say(", \"requested_load_bytes\": %llu, \"loaded_bytes\": %llu, \"stored_bytes\": %llu, \"results\": %llu",
-        (unsigned long long)requested_load_bytes(k),
+        (unsigned long long)loads_requested(k),
         (unsigned long long)k->loaded_bytes, (unsigned long long)k->stored_bytes, (unsigned long long)k->stored_elements);
     struct emu_occupancy o = emu_occupancy(threads, registers ? registers : 16, k->shared);
     say(", \"shared_bytes\": %zu, \"occupancy\": {\"registers\": ", k->shared);
@@ -485,12 +566,34 @@ static void json_kernel(const struct lens_kernel *k)
     free(rows);
 }
 
-/* ---- a drawing of one request ---- */
+/* ---- a drawing of one request ----
+ * Graphviz only draws here: neato, with every box at its place. Lengths are points, y grows upwards. */
 
 #define GLOBAL_COLOUR "#d9822b"
 #define SHARED_COLOUR "#2b8a9d"
+#define REGISTER_COLOUR "#7a5fb5"
 #define MOVING_COLOUR "#c0392b"
 #define GREY_COLOUR "#888888"
+#define EMPTY_COLOUR "#88888838"
+#define FONT "Helvetica,Arial,sans-serif"
+
+enum { DRAWING = 864, LANE = DRAWING / 32 };
+
+static void draw_text(double left, double y, double width, int size, const char *font, const char *text)
+{
+    static int count;
+    say("  text%d [shape=plaintext, style=\"\", width=%.3f, height=0.3, pos=\"%.1f,%.1f!\", fontname=\"%s\", fontsize=%d,\n"
+        "    fontcolor=\"" GREY_COLOUR "\", label=\"", count++, width / 72, left + width / 2, y, font, size);
+    for (; *text; text++) say(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    say("\\l\"];\n");
+}
+
+static void draw_box(const char *name, double left, double y, double width, double height, const char *colour,
+                     const char *label)
+{
+    say("  %s [width=%.3f, height=%.3f, pos=\"%.2f,%.1f!\", fillcolor=\"%s\", label=\"%s\"];\n", name, width / 72, height / 72,
+        left + width / 2, y, colour, label);
+}
 
 static int address_order(const void *a, const void *b)
 {
@@ -498,78 +601,141 @@ static int address_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Lanes on the left, what they touch on the right: sectors of global memory in the order of their addresses, or
- * banks, one row a wavefront. HTML-like tables keep 32 lanes in one straight line. */
-static void draw(const struct row *row)
+/* Lanes above; below them the sectors they touch in order of address, a column for every 4 bytes. */
+static void draw_sectors(const struct lens_request *r, unsigned bytes)
 {
-    const struct lens_request *r = &row->sum.example;
-    const bool banks = touches_banks(row->sum.kind);
-    const unsigned bytes = row->sum.bytes;
-    char text[200];
-    verdict(row, text, sizeof text);
-    say("digraph request {\n"
-        "  graph [rankdir=TB, bgcolor=\"transparent\", ranksep=1.1, nodesep=0.05, margin=0.1,\n"
-        "         fontname=\"Helvetica,Arial,sans-serif\", fontsize=18, fontcolor=\"" GREY_COLOUR "\", labelloc=t,\n"
-        "         label=\"%s, %u bytes a lane: %s\\nabove: the 32 lanes of a warp; below: %s\"];\n"
-        "  node [shape=box, style=filled, fontname=\"Helvetica,Arial,sans-serif\", fontsize=13, fontcolor=white,\n"
-        "        color=\"#00000000\", width=0.32, height=0.32, fixedsize=true, margin=0];\n"
-        "  edge [color=\"%s\", arrowsize=0.5, penwidth=1.2];\n",
-        class_names[row->sum.kind], bytes, text,
-        banks ? "the 32 banks, an arrow's colour is its wavefront" : "the 32-byte sectors they touch, in order of address",
-        banks ? SHARED_COLOUR : GLOBAL_COLOUR);
-    say("  { rank=same;\n");
-    for (unsigned lane = 0; lane < 32; lane++)
-        say("    lane%u [label=\"%u\", fillcolor=\"%s\"];\n", lane, lane, r->lanes >> lane & 1 ? "#7a5fb5" : GREY_COLOUR);
-    for (unsigned lane = 0; lane < 31; lane++) say("    lane%u -> lane%u [style=invis];\n", lane, lane + 1);
-    say("  }\n  { rank=same;\n");
-    uint64_t units[32];
-    unsigned count = 0;
-    if (banks) {
-        for (unsigned bank = 0; bank < 32; bank++)
-            say("    unit%u [label=\"%u\", fillcolor=\"" SHARED_COLOUR "\"];\n", bank, bank);
-        count = 32;
-    } else {
-        for (unsigned lane = 0; lane < 32; lane++)
-            if (r->lanes >> lane & 1) units[count++] = r->address[lane] / 32;
-        qsort(units, count, sizeof *units, address_order);
-        unsigned distinct = 0;
-        for (unsigned i = 0; i < count; i++)
-            if (i == 0 || units[i] != units[i - 1]) units[distinct++] = units[i];
-        count = distinct;
-        for (unsigned i = 0; i < count; i++)
-            say("    unit%u [label=\"%u\", fillcolor=\"" GLOBAL_COLOUR "\", width=%s];\n", i, i,
-                count <= 8 ? "1.0" : "0.32");
-    }
-    for (unsigned i = 0; i + 1 < count; i++) say("    unit%u -> unit%u [style=invis];\n", i, i + 1);
-    say("  }\n");
-    /* Of the words that meet in a bank, the first goes in the first wavefront, the next in the second, ... */
-    static const char *const wave_colours[] = {SHARED_COLOUR, MOVING_COLOUR, GLOBAL_COLOUR, "#7a5fb5"};
-    uint64_t seen[32][32];
-    unsigned in_bank[32] = {0};
+    enum { LANES_AT = -72, SECTORS_AT = -212, WORDS = 8 };
+    uint64_t sectors[32 * 2];
+    unsigned count = 0, different = 0;
     for (unsigned lane = 0; lane < 32; lane++) {
         if (!(r->lanes >> lane & 1)) continue;
-        unsigned unit = 0, wave = 0;
-        if (banks) {
-            unit = r->address[lane] / 4 % 32;
-            while (wave < in_bank[unit] && seen[unit][wave] != r->address[lane] / 4) wave++;
-            if (wave == in_bank[unit]) seen[unit][in_bank[unit]++] = r->address[lane] / 4;
-            say("  lane%u -> unit%u [color=\"%s\"];\n", lane, unit, wave_colours[wave % 4]);
-        } else {
-            while (units[unit] != r->address[lane] / 32) unit++;
-            say("  lane%u -> unit%u;\n", lane, unit);
+        sectors[count++] = r->address[lane] / 32;
+        sectors[count++] = (r->address[lane] + bytes - 1) / 32;
+    }
+    qsort(sectors, count, sizeof *sectors, address_order);
+    for (unsigned i = 0; i < count; i++)
+        if (i == 0 || sectors[i] != sectors[i - 1]) sectors[different++] = sectors[i];
+    const double pitch = different > 5 ? (double)DRAWING / different : (double)DRAWING / 5;
+    const double word = 0.9 * pitch / WORDS, first = (DRAWING - pitch * different + 0.1 * pitch) / 2;
+
+    uint32_t used[32 * 2] = {0}; /* a bit for each word */
+    char name[32], label[64];
+    draw_text(0, LANES_AT + 24, DRAWING, 13, FONT, "the 32 lanes of a warp");
+    for (unsigned lane = 0; lane < 32; lane++) {
+        snprintf(name, sizeof name, "lane%u", lane);
+        snprintf(label, sizeof label, "%u", lane);
+        const bool active = r->lanes >> lane & 1;
+        draw_box(name, lane * LANE + 1.5, LANES_AT, LANE - 3, 22, active ? REGISTER_COLOUR : EMPTY_COLOUR, label);
+        for (unsigned byte = 0; active && byte < bytes; byte++) {
+            unsigned i = 0;
+            while (sectors[i] != (r->address[lane] + byte) / 32) i++;
+            used[i] |= 1u << (r->address[lane] + byte) % 32 / 4;
         }
     }
+    for (unsigned i = 0; i < different; i++)
+        for (unsigned w = 0; w < WORDS; w++) {
+            snprintf(name, sizeof name, "word%u_%u", i, w);
+            draw_box(name, first + i * pitch + w * word, SECTORS_AT, word > 4 ? word - 1 : word, 26,
+                     used[i] >> w & 1 ? GLOBAL_COLOUR : EMPTY_COLOUR, "");
+        }
+    snprintf(label, sizeof label, different == 1 ? "%u sector of global memory: 32 bytes, 4 to a column"
+                                                 : "%u sectors of global memory: 32 bytes each, 4 to a column", different);
+    draw_text(0, SECTORS_AT - 26, DRAWING, 13, FONT, label);
+    for (unsigned lane = 0; lane < 32; lane++) {
+        if (!(r->lanes >> lane & 1)) continue;
+        const uint64_t middle = r->address[lane] + (bytes > 4 ? bytes / 2 : 0);
+        unsigned i = 0;
+        while (sectors[i] != middle / 32) i++;
+        say("  lane%u:s -> word%u_%u:n;\n", lane, i, (unsigned)(middle % 32 / 4));
+    }
+}
+
+/* The lanes that share a unit, for its box: "5", "0-15", "0,16", or how many. */
+static void name_lanes(uint32_t lanes, char *text, size_t size)
+{
+    const unsigned low = (unsigned)__builtin_ctz(lanes), high = 31 - (unsigned)__builtin_clz(lanes);
+    const unsigned count = (unsigned)__builtin_popcount(lanes);
+    if (count == 1) snprintf(text, size, "%u", low);
+    else if (count == high - low + 1) snprintf(text, size, "%u-%u", low, high);
+    else if (count == 2) snprintf(text, size, "%u,%u", low, high);
+    else snprintf(text, size, "%u x", count);
+}
+
+/* The banks are columns, the wavefronts rows: who is served when. */
+static void draw_banks(const struct lens_request *r, unsigned bytes, bool store)
+{
+    enum { BANKS_AT = -72, ROW = 24 };
+    const unsigned unit = bytes < 4 ? 4 : bytes, groups = 128 / unit, banks = 32 / groups;
+    const unsigned together = lens_lanes_together(r->address, r->lanes, bytes, store);
+    char name[32], label[96];
+    unsigned row = 0;
+    snprintf(label, sizeof label, "a column is one of the 32 banks, a row is one wavefront; numbers are the lanes it serves");
+    draw_text(0, BANKS_AT + 24, DRAWING, 13, FONT, label);
+    for (unsigned bank = 0; bank < 32; bank++) {
+        snprintf(label, sizeof label, "%u", bank);
+        say("  bank%u [shape=plaintext, style=\"\", width=0.3, height=0.2, pos=\"%.1f,%d!\", fontcolor=\"" GREY_COLOUR
+            "\", fontsize=11, label=\"%u\"];\n", bank, (bank + 0.5) * LANE, BANKS_AT, bank);
+    }
+    for (unsigned first = 0; first < 32; first += together) {
+        uint64_t unit_at[32][32];
+        uint32_t lanes_of[32][32] = {{0}};
+        unsigned waves = 0, in_group[32] = {0};
+        for (unsigned lane = first; lane < first + together; lane++) {
+            if (!(r->lanes >> lane & 1)) continue;
+            const uint64_t value = r->address[lane] / unit;
+            const unsigned group = value % groups;
+            unsigned wave = 0;
+            while (wave < in_group[group] && unit_at[group][wave] != value) wave++;
+            if (wave == in_group[group]) unit_at[group][in_group[group]++] = value;
+            lanes_of[group][wave] |= 1u << lane;
+            if (wave + 1 > waves) waves = wave + 1;
+        }
+        for (unsigned wave = 0; wave < waves; wave++, row++)
+            for (unsigned group = 0; group < groups; group++) {
+                const uint32_t lanes = lanes_of[group][wave];
+                label[0] = '\0';
+                if (lanes) name_lanes(lanes, label, sizeof label);
+                snprintf(name, sizeof name, "box%u_%u", row, group);
+                draw_box(name, group * banks * LANE + 1, BANKS_AT - 20.0 - row * ROW, banks * LANE - 2.0, ROW - 2.0,
+                         lanes ? SHARED_COLOUR : EMPTY_COLOUR, label);
+            }
+    }
+    snprintf(label, sizeof label, row == 1 ? "%u wavefront" : "%u wavefronts, one after the other", row);
+    draw_text(0, BANKS_AT - 20.0 - row * ROW - 4, DRAWING, 13, FONT, label);
+}
+
+static void draw(const struct row *row)
+{
+    char text[200], title[300];
+    verdict(row, text, sizeof text);
+    snprintf(title, sizeof title, "%s, %u byte%s a lane: %s", class_names[row->sum.kind], row->sum.bytes,
+             row->sum.bytes == 1 ? "" : "s", text);
+    snprintf(text, sizeof text, "%.100s", row->place.text);
+    say("digraph request {\n"
+        "  graph [layout=neato, inputscale=72, bgcolor=\"transparent\", pad=0.1, splines=line];\n"
+        "  node [shape=box, style=filled, fixedsize=true, penwidth=0, margin=0, fontname=\"" FONT "\", fontsize=11,\n"
+        "        fontcolor=white];\n"
+        "  edge [color=\"" MOVING_COLOUR "\", arrowsize=0.4, penwidth=1];\n");
+    draw_text(0, 0, DRAWING, 15, FONT, title);
+    draw_text(0, -22, DRAWING, 13, "Courier,monospace", text);
+    if (touches_banks(row->sum.kind)) draw_banks(&row->sum.example, row->sum.bytes, row->sum.kind != SHARED_LOAD);
+    else draw_sectors(&row->sum.example, row->sum.bytes);
     say("}\n");
 }
 
-static void draw_worst(void)
+/* LENS_LINE=44 is the access of line 44 that wastes most, 44.2 the second that the table shows there; without it, the worst
+ * of all. */
+static void draw_chosen(void)
 {
-    const char *wanted = getenv("LENS_LINE");
+    const char *wanted = getenv("LENS_LINE"), *dot = wanted ? strchr(wanted, '.') : NULL;
+    const int line = wanted ? atoi(wanted) : 0, which = dot ? atoi(dot + 1) : 0;
     for (const struct lens_kernel *k = lens_kernels; k; k = k->next) {
         unsigned count;
+        int place = 0;
         struct row *rows = rows_of(k, &count), *chosen = NULL;
         for (unsigned i = 0; i < count; i++) {
-            if (!rows[i].sum.example.lanes || (wanted && rows[i].place.line != atoi(wanted))) continue;
+            place = i && rows[i].place.line == rows[i - 1].place.line ? place + 1 : 1;
+            if (!rows[i].sum.example.lanes || (line && rows[i].place.line != line) || (which && place != which)) continue;
             if (!chosen || waste(&rows[i].sum) > waste(&chosen->sum)) chosen = &rows[i];
         }
         if (chosen) {
@@ -594,7 +760,7 @@ void lens_report(const char *mode)
         return;
     }
     if (strcmp(mode, "dot") == 0) {
-        draw_worst();
+        draw_chosen();
     } else if (strcmp(mode, "json") == 0) {
         say("{\"gpu\": ");
         json_string(emu_gpu()->prop.name);

@@ -741,12 +741,12 @@ static void add_kernel_options(struct list *command)
                            "-Wno-unused-const-variable -Wno-unused-command-line-argument");
     else
         add_words(command, "-O2 -fsanitize=thread --param tsan-instrument-func-entry-exit=0 "
-                           "-fno-tree-vectorize -fno-tree-slp-vectorize -fno-crossjumping -fno-tree-tail-merge "
+                           "-Wno-psabi -fno-tree-vectorize -fno-tree-slp-vectorize -fno-crossjumping -fno-tree-tail-merge "
                            "-fno-reorder-blocks -fno-reorder-blocks-and-partition -Wno-tsan "
                            "-Wno-maybe-uninitialized");
     /* A tail call leaves no return address in the kernel, and so no source line for a fault. */
     add_words(command, "-fsanitize-coverage=trace-pc -g -fno-pie -fno-strict-aliasing "
-                       "-fno-optimize-sibling-calls -Wno-unknown-pragmas -Wno-psabi");
+                       "-fno-optimize-sibling-calls -Wno-unknown-pragmas");
 }
 
 static void compile_cu(const char *source, const char *object, const char *result)

@@ -1,59 +1,47 @@
-// One warp never says that it has read the stage.
-// EXPECT: barrier never completes
-// EXPECT: 1 of its 4 arrivals
+// One warp never says that it has read its box.
+// EXPECT: the mbarrier never completes
 // THREAD (0,0,0) BLOCK (0,0,0)
-#include "fault.h"
-#include "../../common/hopper.h"
+#include "bulk.h"
 
-enum { ROWS = 4, TILE = ROWS * 32, STAGES = 2, TILES = 6, WARPS = 4 };
-
-__global__ void sum(const __grid_constant__ CUtensorMap map, float *out)
+__global__ void add(const __grid_constant__ CUtensorMap map, float *out)
 {
-    __shared__ __align__(128) float stages[STAGES][TILE];
-    __shared__ uint64_t full[STAGES], empty[STAGES];
-    const int t = threadIdx.x;
-    if (t == 0) {
-        for (int s = 0; s < STAGES; s++) {
+    __shared__ __align__(128) float box[2][BOX * BOX];
+    __shared__ uint64_t full[2], empty[2];
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < 2; s++) {
             mbarrier_init(&full[s], 1);
             mbarrier_init(&empty[s], WARPS);
         }
         fence_mbarrier_init();
     }
     __syncthreads();
-    if (t == 32 * WARPS) { // the last warp copies, the others add
-        for (int i = 0; i < TILES; i++) {
-            const int s = i % STAGES;
-            mbarrier_wait_parity(&empty[s], (i / STAGES + 1) % 2); // OTHER
-            mbarrier_arrive_expect_tx(&full[s], sizeof stages[s]);
-            cp_async_bulk_tensor_2d(stages[s], &map, 0, i * ROWS, &full[s]);
+    float sum[BOX * BOX / (32 * WARPS)] = {0.0f};
+    for (int i = -1; i < 4; i++) {
+        // Box i + 1 is sent for before box i is used.
+        if (threadIdx.x == 0 && i < 3) {
+            const int s = (i + 1) % 2;
+            mbarrier_wait_parity(&empty[s], (i + 1) / 2 % 2 ^ 1); // FAULT
+            mbarrier_arrive_expect_tx(&full[s], sizeof box[0]);
+            cp_async_bulk_tensor_2d(box[s], &map, (i + 1) * BOX, 0, &full[s]);
         }
-    } else if (t < 32 * WARPS) {
-        float total = 0.0f;
-        for (int i = 0; i < TILES; i++) {
-            const int s = i % STAGES;
-            mbarrier_wait_parity(&full[s], i / STAGES % 2); // FAULT
-            total += stages[s][TILE - 1 - t];
-            __syncwarp();
+        if (i < 0)
+            continue;
+        mbarrier_wait_parity(&full[i % 2], i / 2 % 2);
+        for (int j = 0; j < BOX * BOX / (32 * WARPS); j++)
+            sum[j] += box[i % 2][j * 32 * WARPS + threadIdx.x];
+        __syncwarp();
 #ifdef FIXED
-            if (t % 32 == 0) mbarrier_arrive(&empty[s]);
+        if (threadIdx.x % 32 == 0)
 #else
-            if (t % 32 == 0 && t < 96) mbarrier_arrive(&empty[s]);
+        if (threadIdx.x % 32 == 0 && threadIdx.x > 0)
 #endif
-        }
-        out[t] = total;
+            mbarrier_arrive(&empty[i % 2]);
     }
+    for (int j = 0; j < BOX * BOX / (32 * WARPS); j++)
+        out[j * 32 * WARPS + threadIdx.x] = sum[j];
 }
 
 int main(void)
 {
-    float *in, *out;
-    cudaMalloc(&in, 64 * 32 * sizeof *in);
-    cudaMalloc(&out, 128 * sizeof *out);
-    cudaMemset(in, 0, 64 * 32 * sizeof *in);
-    const CUtensorMap map = tensor_map_2d(in, 64, 32, 32, ROWS, 32);
-    sum<<<1, 32 * WARPS + 32>>>(map, out);
-    int status = finish();
-    cudaFree(in);
-    cudaFree(out);
-    return status;
+    return run(add);
 }

@@ -13,10 +13,10 @@ enum place { GLOBAL_LOAD, GLOBAL_STORE, SHARED_LOAD, SHARED_STORE, PLACES };
 static const char *const place_names[PLACES] = {"global load", "global store", "shared load",
                                                 "shared store"};
 
-// Where lane i goes: (i / group) * stride + offset elements, or backwards.
+// Where lane i goes: (i / group) * stride + offset elements, or backwards; i starts anew every `period` lanes.
 struct pattern {
     const char *name;
-    int stride, group, offset, backwards, threads;
+    int stride, group, offset, backwards, threads, period;
 };
 
 static const struct pattern patterns[] = {
@@ -36,6 +36,9 @@ static const struct pattern patterns[] = {
     {"backwards, stride 2", 2, 1, 0, 1, 32}, {"20 lanes", 1, 1, 0, 0, 20},
     {"8 lanes", 1, 1, 0, 0, 8},       {"one lane", 1, 1, 0, 0, 1},
     {"20 lanes, stride 2", 2, 1, 0, 0, 20}, {"two warps", 1, 1, 0, 0, 64},
+    {"every 2 again", 1, 1, 0, 0, 32, 2},   {"every 4 again", 1, 1, 0, 0, 32, 4},
+    {"every 8 again", 1, 1, 0, 0, 32, 8},   {"every 16 again", 1, 1, 0, 0, 32, 16},
+    {"13 lanes, uniform", 0, 1, 0, 0, 13},  {"13 lanes, pairs", 1, 2, 0, 0, 13},
 };
 static const int PATTERNS = sizeof patterns / sizeof *patterns;
 static const int ELEMENTS = 33 * 64 + 8;
@@ -43,7 +46,7 @@ static const int ELEMENTS = 33 * 64 + 8;
 __device__ int target(struct pattern p)
 {
     const int lane = threadIdx.x % 32;
-    const int i = p.backwards ? 31 - lane : lane;
+    const int i = p.backwards ? 31 - lane : p.period ? lane % p.period : lane;
     return i / p.group * p.stride + p.offset;
 }
 

@@ -1,82 +1,69 @@
-// Bulk copies of boxes that hang over every edge of the matrix: what lies outside is zero.
-#include "check.h"
+// The copy engine brings boxes of a matrix whose size no box divides; a second kernel starts outside it.
 #include "../../common/hopper.h"
 
-enum { BOX_ROWS = 16, BOX_COLS = 24, THREADS = 96 };
+#include "check.h"
 
-// Each block brings one box, which begins at (x, y), and writes down all of it.
-__global__ void unpack(const __grid_constant__ CUtensorMap map, int x0, int y0, float *out)
+const int ROWS = 37, COLS = 52, STRIDE = 56, BOX_ROWS = 16, BOX_COLS = 24;
+
+void cuda_check(cudaError_t error, const char *call, const char *file, int line)
 {
-    __shared__ __align__(128) float box[BOX_ROWS * BOX_COLS];
-    __shared__ uint64_t arrived;
-    const int x = x0 + (int)blockIdx.x * BOX_COLS, y = y0 + (int)blockIdx.y * BOX_ROWS;
-    if (threadIdx.x == 0) {
-        mbarrier_init(&arrived, 1);
-        fence_mbarrier_init();
-        mbarrier_arrive_expect_tx(&arrived, sizeof box);
-        cp_async_bulk_tensor_2d(box, &map, x, y, &arrived);
-    }
-    __syncthreads();
-    mbarrier_wait_parity(&arrived, 0);
-    float *to = out + (blockIdx.y * gridDim.x + blockIdx.x) * (BOX_ROWS * BOX_COLS);
-    for (int i = threadIdx.x; i < BOX_ROWS * BOX_COLS; i += THREADS) to[i] = box[i];
+    if (error != cudaSuccess) printf("%s:%d: %s: %s\n", file, line, call, cudaGetErrorString(error));
 }
 
-// Thread 0 alone waits; a __syncthreads() hands what it knows to the others.
-__global__ void sum(const __grid_constant__ CUtensorMap map, float *out)
+// Block (x, y) brings the box at column x * BOX_COLS + dx, row y * BOX_ROWS + dy, and writes it out.
+__global__ void bring(const __grid_constant__ CUtensorMap map, int dx, int dy, float *out)
 {
-    extern __shared__ __align__(128) float boxes[];
-    __shared__ uint64_t arrived;
+    __shared__ __align__(128) float box[BOX_ROWS][BOX_COLS];
+    __shared__ uint64_t come;
     if (threadIdx.x == 0) {
-        mbarrier_init(&arrived, 2);
+        mbarrier_init(&come, 1);
         fence_mbarrier_init();
-        for (int i = 0; i < 2; i++) {
-            mbarrier_arrive_expect_tx(&arrived, BOX_ROWS * BOX_COLS * sizeof(float));
-            cp_async_bulk_tensor_2d(boxes + i * BOX_ROWS * BOX_COLS, &map, i * BOX_COLS, 0,
-                                    &arrived);
-        }
-        mbarrier_wait_parity(&arrived, 1); // the phase before the first: no wait at all
-        mbarrier_wait_parity(&arrived, 0);
     }
     __syncthreads();
-    float total = 0.0f;
-    for (int i = threadIdx.x; i < 2 * BOX_ROWS * BOX_COLS; i += THREADS) total += boxes[i];
-    atomicAdd(out, total);
+    if (threadIdx.x == 0) {
+        mbarrier_arrive_expect_tx(&come, sizeof box);
+        cp_async_bulk_tensor_2d(box, &map, blockIdx.x * BOX_COLS + dx, blockIdx.y * BOX_ROWS + dy, &come);
+    }
+    mbarrier_wait_parity(&come, 0);
+    float *mine = out + (blockIdx.y * gridDim.x + blockIdx.x) * BOX_ROWS * BOX_COLS;
+    for (int i = threadIdx.x; i < BOX_ROWS * BOX_COLS; i += blockDim.x) mine[i] = box[i / BOX_COLS][i % BOX_COLS];
+}
+
+static int compare(const float *matrix, const float *out, dim3 grid, int dx, int dy)
+{
+    int wrong = 0;
+    for (int y = 0; y < (int)grid.y; y++)
+        for (int x = 0; x < (int)grid.x; x++)
+            for (int i = 0; i < BOX_ROWS * BOX_COLS; i++) {
+                const int row = y * BOX_ROWS + dy + i / BOX_COLS, col = x * BOX_COLS + dx + i % BOX_COLS;
+                const bool inside = row >= 0 && row < ROWS && col >= 0 && col < COLS;
+                wrong += out[(y * grid.x + x) * BOX_ROWS * BOX_COLS + i] != (inside ? matrix[row * STRIDE + col] : 0.0f);
+            }
+    return wrong;
 }
 
 int main(void)
 {
-    // Rows of 53 floats, 56 apart: what lies between must not be taken for data.
-    const int rows = 37, cols = 53, stride = 56;
-    const int across = 4, down = 5, boxes = across * down, box = BOX_ROWS * BOX_COLS;
-    float *in, *out;
-    CHECK(cudaMallocManaged(&in, rows * stride * sizeof *in));
-    CHECK(cudaMallocManaged(&out, boxes * box * sizeof *out));
-    for (int i = 0; i < rows * stride; i++) in[i] = i % stride < cols ? noise(i) : 1e9f;
-
-    const CUtensorMap map = tensor_map_2d(in, rows, cols, stride, BOX_ROWS, BOX_COLS);
-    const int x0 = -5, y0 = -BOX_ROWS - 3; // the first row of boxes lies outside altogether
-    unpack<<<dim3(across, down), THREADS>>>(map, x0, y0, out);
-    CHECK(cudaGetLastError());
-    CHECK(cudaDeviceSynchronize());
-    for (int i = 0; i < boxes * box; i++) {
-        const int col = x0 + i / box % across * BOX_COLS + i % box % BOX_COLS;
-        const int row = y0 + i / box / across * BOX_ROWS + i % box / BOX_COLS;
-        const int inside = row >= 0 && row < rows && col >= 0 && col < cols;
-        EXPECT(out[i] == (inside ? in[row * stride + col] : 0.0f));
+    const dim3 grid((COLS - 1) / BOX_COLS + 1, (ROWS - 1) / BOX_ROWS + 1);
+    const size_t bytes = grid.x * grid.y * BOX_ROWS * BOX_COLS * sizeof(float);
+    float *matrix = (float *)malloc(ROWS * STRIDE * sizeof(float)), *out = (float *)malloc(bytes);
+    for (int i = 0; i < ROWS * STRIDE; i++) matrix[i] = (float)(i + 1);
+    float *d_matrix, *d_out;
+    CHECK(cudaMalloc(&d_matrix, ROWS * STRIDE * sizeof(float)));
+    CHECK(cudaMalloc(&d_out, bytes));
+    CHECK(cudaMemcpy(d_matrix, matrix, ROWS * STRIDE * sizeof(float), cudaMemcpyHostToDevice));
+    const CUtensorMap map = tensor_map_2d(d_matrix, ROWS, COLS, STRIDE, BOX_ROWS, BOX_COLS);
+    int wrong = 0;
+    const int starts[3][2] = {{0, 0}, {-5, -3}, {40, 30}};
+    for (const int *start : starts) {
+        bring<<<grid, 96>>>(map, start[0], start[1], d_out);
+        CHECK(cudaMemcpy(out, d_out, bytes, cudaMemcpyDeviceToHost));
+        wrong += compare(matrix, out, grid, start[0], start[1]);
     }
-
-    float want = 0.0f;
-    for (int row = 0; row < BOX_ROWS; row++)
-        for (int col = 0; col < 2 * BOX_COLS; col++) {
-            in[row * stride + col] = (float)((row + col) % 7);
-            want += in[row * stride + col];
-        }
-    out[0] = 0.0f;
-    sum<<<1, THREADS, 2 * box * sizeof(float)>>>(map, out);
-    CHECK(cudaDeviceSynchronize());
-    EXPECT(out[0] == want);
-    CHECK(cudaFree(in));
-    CHECK(cudaFree(out));
+    CHECK(cudaFree(d_matrix));
+    CHECK(cudaFree(d_out));
+    free(matrix);
+    free(out);
+    EXPECT(wrong == 0);
     return pass();
 }

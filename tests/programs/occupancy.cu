@@ -58,6 +58,10 @@ int main(void)
     shared_user<<<1, 256>>>(y);
     CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < n; i++) EXPECT(y[i] == 3.0f * (i < 2048 ? 2047 - i : i));
+    cudaFuncAttributes attributes;
+    CHECK(cudaFuncGetAttributes(&attributes, shared_user));
+    EXPECT(attributes.sharedSizeBytes == 2048 * sizeof(float));
+    EXPECT(attributes.numRegs > 0 && attributes.numRegs <= 255);
     CHECK(cudaFree(x));
     CHECK(cudaFree(y));
     return pass();

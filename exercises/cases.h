@@ -1,0 +1,25 @@
+/* The files between the judge, which makes the inputs and knows the answers, and the runner,
+ * which is linked with a student's kernel and knows neither. */
+#ifndef CASES_H
+#define CASES_H
+
+#include <stdint.h>
+
+/* The numbers are written into case files; the names are those of exercise.h. */
+enum kind { AXPY, BLUR, SCALE, TRANSPOSE, ROW_SUMS, MATMUL, PREDICT, KINDS };
+
+/* A case file is a sequence of these, each followed by `first` and `second` floats of input. A
+ * result file holds, case by case, `out` floats. */
+struct test_case {
+    int32_t kind, M, N, K; /* a vector has N elements */
+    float a;
+    uint32_t first, second, out;
+};
+
+/* A NaN that arithmetic does not make: what outputs hold before the kernel runs. */
+#define NEVER_WRITTEN 0x7fc0deadu
+
+/* How many numbers the result of a prediction has, asked for or not. */
+#define ANSWERS 16
+
+#endif

@@ -1,0 +1,467 @@
+"""The classroom's commands; make calls them: exercise3, exercises, watch, hint3, grade, ...
+
+Exit codes: 0 passed, 1 not yet, 2 usage, 3 the machine cannot.
+"""
+
+import argparse
+import csv
+import dataclasses
+import datetime
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import grade
+import tasks
+
+PROGRESS = grade.ROOT / ".progress.json"
+PASSED, NOT_YET, USAGE, MACHINE = 0, 1, 2, 3
+
+
+class Usage(Exception):
+    """A command that makes no sense, and why."""
+
+
+# ---- what a student has reached ----
+
+
+def read_progress():
+    """By exercise name: when it was passed, how many attempts, how many hints. Exercises that this
+    version of the project does not have are kept for the version that has them."""
+    try:
+        return json.loads(PROGRESS.read_text())["exercises"]
+    except FileNotFoundError:
+        return {}
+    except (ValueError, KeyError, TypeError):
+        PROGRESS.replace(PROGRESS.with_suffix(".unreadable"))
+        print(f"{PROGRESS.name} could not be read; it is kept as {PROGRESS.stem}.unreadable")
+        return {}
+
+
+def write_progress(progress):
+    scratch = PROGRESS.with_suffix(f".{os.getpid()}")
+    scratch.write_text(json.dumps({"exercises": progress}, indent=1, sort_keys=True) + "\n")
+    scratch.replace(PROGRESS)
+
+
+def remember(verdict):
+    progress = read_progress()
+    entry = progress.setdefault(verdict.exercise, {})
+    entry["attempts"] = entry.get("attempts", 0) + 1
+    if verdict.passed and "passed" not in entry:
+        entry["passed"] = datetime.date.today().isoformat()
+    write_progress(progress)
+
+
+def has_passed(progress, exercise):
+    return "passed" in progress.get(exercise.name, {})
+
+
+def is_begun(exercise):
+    """Whether the student has changed anything."""
+    skeleton = exercise.skeleton
+    return not exercise.source.exists() or exercise.source.read_text() != skeleton
+
+
+# ---- what a reader sees ----
+
+
+def is_terminal():
+    return sys.stdout.isatty()
+
+
+def columns():
+    return min(100, shutil.get_terminal_size((80, 24)).columns)
+
+
+def bar(done, total):
+    width = max(10, min(40, columns() - 30))
+    filled = width * done // total
+    return f"[{'#' * filled}{'-' * (width - filled)}] {done}/{total}"
+
+
+def show_running(text):
+    """A line that the next one overwrites; nothing where that is not possible."""
+    if is_terminal():
+        print(f"\r{text[:columns() - 1]:<{columns() - 1}}", end="", flush=True)
+
+
+def clear_running():
+    if is_terminal():
+        print(f"\r{'':<{columns() - 1}}\r", end="", flush=True)
+
+
+def show(verdict, exercise):
+    word = "PASS" if verdict.passed else "NOT YET"
+    points = f"{grade.number(verdict.points)} of {verdict.of} points"
+    print(f"{word}  exercise {exercise.number}, {exercise.title}: {points}")
+    print(
+        textwrap.fill(verdict.feedback, columns(), initial_indent="  ", subsequent_indent="  ")
+    )
+
+
+def short(path):
+    """A path as the reader would type it."""
+    return os.path.relpath(path)
+
+
+def next_exercise(progress):
+    return next((e for e in tasks.all_exercises() if not has_passed(progress, e)), None)
+
+
+def show_next(progress):
+    exercises = tasks.all_exercises()
+    done = sum(has_passed(progress, exercise) for exercise in exercises)
+    following = next_exercise(progress)
+    print(f"Progress {bar(done, len(exercises))}")
+    if following:
+        print(
+            f"Next: {short(following.folder / 'README.md')}, then make exercise{following.number}"
+        )
+    else:
+        print("All exercises are passed. Well done.")
+
+
+# ---- commands for students ----
+
+
+def find(number):
+    for exercise in tasks.all_exercises():
+        if exercise.number == number:
+            return exercise
+    numbers = [exercise.number for exercise in tasks.all_exercises()]
+    raise Usage(f"there is no exercise {number}: they go from {min(numbers)} to {max(numbers)}")
+
+
+def grade_one(options):
+    exercise = find(options.number)
+    source = options.source or exercise.source
+    if not Path(source).exists():
+        raise Usage(
+            f"{short(source)} is not there; make reset{exercise.number} brings the skeleton back"
+        )
+    show_running(f"Checking exercise {exercise.number}, {exercise.title} ...")
+    grade.prepare()
+    verdict = grade.grade(exercise, source, options.seed)
+    clear_running()
+    if options.json:
+        print(json.dumps(dataclasses.asdict(verdict)))
+    else:
+        show(verdict, exercise)
+    if not options.source:
+        remember(verdict)
+        if verdict.passed and not options.json:
+            print(f"  The solution, to compare: make solution{exercise.number}")
+            show_next(read_progress())
+    return PASSED if verdict.passed else NOT_YET
+
+
+def grade_own(exercise):
+    return grade.grade(exercise)
+
+
+def pool(jobs):
+    """Processes that grade. Control-C is for the one that started them."""
+    context = multiprocessing.get_context("fork")
+    return context.Pool(
+        jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
+    )
+
+
+def grade_all(options):
+    grade.prepare()
+    exercises = tasks.all_exercises()
+    begun = [exercise for exercise in exercises if is_begun(exercise)]
+    verdicts = {}
+    with pool(options.jobs) as workers:
+        for verdict in workers.imap_unordered(grade_own, begun):
+            verdicts[verdict.exercise] = verdict
+            remember(verdict)
+            show_running(f"{bar(len(verdicts), len(begun))} {verdict.exercise}")
+    clear_running()
+    points = 0
+    for exercise in exercises:
+        verdict = verdicts.get(exercise.name)
+        state = "not begun" if not verdict else "passed" if verdict.passed else "not yet"
+        points += verdict.points if verdict else 0
+        reached = grade.number(verdict.points if verdict else 0)
+        line = f"{exercise.number:3}  {state:10} {reached:>4} of {exercise.points:<3}"
+        print(line, exercise.title)
+    print(f"{grade.number(points)} of {sum(exercise.points for exercise in exercises)} points")
+    show_next(read_progress())
+    return (
+        PASSED
+        if all(e.name in verdicts and verdicts[e.name].passed for e in exercises)
+        else NOT_YET
+    )
+
+
+def watch(options):
+    """Grades the current exercise whenever its file is saved, and moves on when it is passed."""
+    grade.prepare()
+    seen = None
+    try:
+        while True:
+            exercise = next_exercise(read_progress())
+            if exercise is None:
+                show_next(read_progress())
+                return PASSED
+            try:
+                now = (exercise.name, exercise.source.stat().st_mtime_ns)
+            except FileNotFoundError:  # an editor that replaces the file is between two steps
+                now = seen
+            if now == seen:
+                time.sleep(0.3)
+                continue
+            new_one = seen is None or seen[0] != now[0]
+            seen = now
+            if is_terminal():
+                print("\033[2J\033[H", end="")
+            file = short(exercise.source)
+            print(f"Exercise {exercise.number}: edit {file}; the task is in its README.md")
+            if new_one and not is_begun(exercise):
+                print("  Not begun. It is graded whenever you save.")
+            else:
+                show_running("Checking ...")
+                verdict = grade.grade(exercise)
+                clear_running()
+                show(verdict, exercise)
+                remember(verdict)
+                if verdict.passed:
+                    time.sleep(2 if is_terminal() else 0)
+            done = sum(has_passed(read_progress(), e) for e in tasks.all_exercises())
+            print(
+                f"\nProgress {bar(done, len(tasks.all_exercises()))}   Control-C ends",
+                flush=True,
+            )
+    except KeyboardInterrupt:
+        print()
+        return PASSED
+
+
+def hint(options):
+    """Shows the hints up to a level: without one, one more than last time."""
+    exercise = find(options.number)
+    progress = read_progress()
+    entry = progress.setdefault(exercise.name, {})
+    level = options.level or min(3, entry.get("hints", 0) + 1)
+    if not 1 <= level <= 3:
+        raise Usage("hints have levels 1, 2 and 3")
+    entry["hints"] = max(level, entry.get("hints", 0))
+    write_progress(progress)
+    for number, text in enumerate(exercise.hints[:level], 1):
+        print(textwrap.fill(f"Hint {number}: {text}", columns(), subsequent_indent="        "))
+    if level < 3:
+        print(f"More: make hint{exercise.number} LEVEL={level + 1}")
+    return PASSED
+
+
+def solution(options):
+    exercise = find(options.number)
+    if not options.force and not has_passed(read_progress(), exercise):
+        number = exercise.number
+        print(
+            f"The solution is shown when exercise {number} is passed. Stuck? make hint{number}."
+        )
+        print("FORCE=1 shows it all the same.")
+        return NOT_YET
+    print(tasks.solution_to_show(exercise.solution.read_text()), end="")
+    return PASSED
+
+
+def reset(options):
+    """Brings the skeleton back; what was there is kept."""
+    exercise = find(options.number)
+    if exercise.source.exists():
+        if not is_begun(exercise):
+            print(f"{short(exercise.source)} is the skeleton already")
+            return PASSED
+        grade.BUILD.mkdir(parents=True, exist_ok=True)
+        kept = grade.BUILD / f"{exercise.name}.{time.strftime('%Y%m%d-%H%M%S')}.cu"
+        shutil.copy(exercise.source, kept)
+        print(f"Your file is kept as {short(kept)}")
+    exercise.source.write_text(exercise.skeleton)
+    print(f"{short(exercise.source)} is the skeleton again")
+    return PASSED
+
+
+# ---- commands for teachers ----
+
+
+def submitted(student, exercise):
+    """The student's file for an exercise, in any layout that TEACHING.md names, or None."""
+    for folder in (student, student / "exercises"):
+        for name in (
+            f"{exercise.name}/exercise.cu",
+            f"{exercise.name}.cu",
+            f"exercise{exercise.number}.cu",
+            f"exercise{exercise.number:02}.cu",
+        ):
+            path = folder / name
+            if os.path.lexists(path):
+                return path
+    return None
+
+
+def grade_submission(job):
+    student, exercise, path = job
+    if path is None:
+        verdict = grade.Verdict(
+            exercise.name, False, "missing", 0, exercise.points, "Nothing was handed in."
+        )
+    elif not path.resolve().is_relative_to(student.resolve()):
+        verdict = grade.Verdict(
+            exercise.name,
+            False,
+            "refused",
+            0,
+            exercise.points,
+            "The file lies outside the submission.",
+        )
+    else:
+        try:
+            verdict = grade.grade(exercise, path)
+        except Exception as error:  # the others are to be graded whatever happens here
+            verdict = grade.Verdict(
+                exercise.name,
+                False,
+                "not graded",
+                0,
+                exercise.points,
+                f"The grader failed: {type(error).__name__}: {error}",
+            )
+    return student.name, verdict
+
+
+def write_grades(folder, rows):
+    """grades.csv, a line a student and exercise, and grades.json, with sums."""
+    rows = sorted(rows, key=lambda row: (row[0], row[1].exercise))
+    names = [field.name for field in dataclasses.fields(grade.Verdict)]
+    with open(folder / "grades.csv", "w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file)
+        table.writerow(["student", *names])
+        for student, verdict in rows:
+            table.writerow([student, *dataclasses.astuple(verdict)])
+    students = {}
+    for student, verdict in rows:
+        entry = students.setdefault(
+            student, {"points": 0, "of": 0, "passed": 0, "exercises": []}
+        )
+        entry["points"] += verdict.points
+        entry["of"] += verdict.of
+        entry["passed"] += verdict.passed
+        entry["exercises"].append(dataclasses.asdict(verdict))
+    (folder / "grades.json").write_text(json.dumps({"students": students}, indent=1) + "\n")
+    return students
+
+
+def show_class(rows, exercises):
+    """How many passed each exercise, and what went wrong most often."""
+    print("exercise               passed  most frequent trouble")
+    for exercise in exercises:
+        verdicts = [verdict for _, verdict in rows if verdict.exercise == exercise.name]
+        troubles = [
+            v.mistake or v.status for v in verdicts if not v.passed and v.status != "missing"
+        ]
+        most = max(set(troubles), key=lambda word: (troubles.count(word), word), default="")
+        passed = sum(verdict.passed for verdict in verdicts)
+        count = f"{most[:44]} ({troubles.count(most)})" if most else ""
+        print(f"{exercise.name:22} {passed:3}/{len(verdicts):<3} {count}")
+
+
+def submissions(options):
+    folder = Path(options.folder)
+    if not folder.is_dir():
+        raise Usage(f"{folder} is no folder; it should hold a folder for each student")
+    students = sorted(
+        path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")
+    )
+    if not students:
+        raise Usage(f"{folder} holds no folder; make one for each student")
+    grade.prepare()
+    exercises = tasks.all_exercises()
+    jobs = [
+        (student, exercise, submitted(student, exercise))
+        for student in students
+        for exercise in exercises
+    ]
+    rows = []
+    try:
+        with pool(options.jobs) as workers:
+            for row in workers.imap_unordered(grade_submission, jobs):
+                rows.append(row)
+                show_running(f"{bar(len(rows), len(jobs))} {row[0]} {row[1].exercise}")
+    except KeyboardInterrupt:
+        print("\nInterrupted: what was graded so far is written.")
+    clear_running()
+    out = Path(options.out) if options.out else folder
+    out.mkdir(parents=True, exist_ok=True)
+    for name, entry in write_grades(out, rows).items():
+        points = f"{grade.number(entry['points']):>5} of {entry['of']} points"
+        print(f"{name:24} {points}, {entry['passed']} of {len(exercises)} passed")
+    show_class(rows, exercises)
+    print(f"Written: {short(out / 'grades.csv')} and {short(out / 'grades.json')}")
+    failed = sum(verdict.status == "not graded" for _, verdict in rows)
+    if failed or len(rows) < len(jobs):
+        print(f"{failed + len(jobs) - len(rows)} could not be graded")
+        return MACHINE
+    return PASSED
+
+
+# ---- entry ----
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        prog="classroom.py", description="Exercises: grade, watch, hints, solutions."
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    def command(name, action, about, numbered=False):
+        added = commands.add_parser(name, help=about)
+        added.set_defaults(action=action)
+        if numbered:
+            added.add_argument("number", type=int)
+        return added
+
+    one = command("grade", grade_one, "grade one exercise", numbered=True)
+    one.add_argument(
+        "--source", help="another file than the exercise's own; progress is not changed"
+    )
+    one.add_argument(
+        "--seed", type=int, help="draw the shapes and numbers of an earlier run again"
+    )
+    one.add_argument("--json", action="store_true")
+    every = command("all", grade_all, "grade all exercises that were begun")
+    command("watch", watch, "grade on every save")
+    hints = command("hint", hint, "show a hint", numbered=True)
+    hints.add_argument("level", type=int, nargs="?")
+    shown = command("solution", solution, "show a solution", numbered=True)
+    shown.add_argument("--force", action="store_true")
+    command("reset", reset, "bring a skeleton back", numbered=True)
+    many = command("submissions", submissions, "grade a folder of submissions")
+    many.add_argument("folder")
+    many.add_argument(
+        "--out", help="where grades.csv and grades.json go; default: the folder itself"
+    )
+    for parallel in (every, many):
+        parallel.add_argument("--jobs", type=int, default=min(8, os.cpu_count() or 1))
+    options = parser.parse_args()
+    try:
+        return options.action(options)
+    except Usage as error:
+        print(error, file=sys.stderr)
+        return USAGE
+    except grade.MachineCannot as error:
+        print(error, file=sys.stderr)
+        return MACHINE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

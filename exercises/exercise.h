@@ -1,0 +1,41 @@
+/* What an exercise asks you to write: one of these functions, with the kernels that it launches.
+ *
+ * All pointers lead to device memory. Matrices are row-major, rows packed without gaps; the
+ * output holds NaN when you get it, and every element of it must be written. Sizes are 1 or
+ * more. There is nothing to allocate, copy or wait for. */
+#ifndef EXERCISE_H
+#define EXERCISE_H
+
+#include <cuda_runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* out[i] = a * x[i] + y[i], n elements. */
+void axpy(int n, float a, const float *x, const float *y, float *out);
+
+/* out[i] = (x[i - 1] + x[i] + x[i + 1]) / 3, where x is 0 outside its n elements. */
+void blur(int n, const float *x, float *out);
+
+/* B = a * A; both are M x N. */
+void scale(int M, int N, float a, const float *A, float *B);
+
+/* B[col][row] = A[row][col]; A is M x N, so B is N x M. */
+void transpose(int M, int N, const float *A, float *B);
+
+/* sums[row] = the sum of the N elements of A's row; A is M x N. */
+void row_sums(int M, int N, const float *A, float *sums);
+
+/* C = A * B; A is M x K, B is K x N, C is M x N. */
+void matmul(int M, int N, int K, const float *A, const float *B, float *C);
+
+/* Your predictions: answer[0] for the first question of the task, at most MAX_ANSWERS of them. */
+void predict(int *answer);
+
+enum { MAX_ANSWERS = 16 };
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,308 @@
+/* Makes the inputs of an exercise and judges what a student's kernel made of them.
+ *
+ *     judge make SEED KIND M N K [KIND M N K ...] > cases
+ *     judge compare SEED KIND M N K [...] < results       one line of JSON a case
+ *
+ * Inputs are made again from the seed for the comparison, because the student's program could
+ * have written over the file. The reference is computed in double; an element is right within
+ * the rounding bound (n + 4) u * sum |terms| for n terms in any order, doubled. Written so that
+ * NaN is never right. */
+#include "cases.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const kind_names[KINDS] = {"axpy",     "blur",   "scale",  "transpose",
+                                              "row_sums", "matmul", "predict"};
+
+static void stop(const char *why)
+{
+    fprintf(stderr, "judge: %s\n", why);
+    exit(2);
+}
+
+static void *reserve(size_t count, size_t size)
+{
+    void *p = calloc(count + 1, size);
+    if (!p) stop("out of memory");
+    return p;
+}
+
+/* SplitMix64 (Steele, Lea, Flood 2014): any seed will do, neighbouring ones too. */
+static uint64_t random_state;
+
+static uint64_t random_bits(void)
+{
+    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* In (-1, 1), and never so near to 0 that a term left out could hide in the rounding bound. */
+static float random_float(void)
+{
+    const float size = 0.0625f + 0.9375f * (float)(random_bits() >> 40) / 16777216.0f;
+    return random_bits() & 1 ? size : -size;
+}
+
+struct problem {
+    struct test_case c;
+    float *first, *second;
+};
+
+static struct problem make_problem(const char *kind, long M, long N, long K)
+{
+    int number = 0;
+    while (number < KINDS && strcmp(kind, kind_names[number]) != 0) number++;
+    if (number == KINDS) stop("no such kind of exercise");
+    if (M < 1 || N < 1 || K < 1 || M > 4096 || N > 1 << 22 || K > 4096) stop("sizes out of range");
+    const uint32_t m = (uint32_t)M, n = (uint32_t)N, k = (uint32_t)K;
+    struct problem p = {.c = {number, (int)M, (int)N, (int)K, random_float(), 0, 0, 0}};
+    switch (number) {
+    case AXPY: p.c.first = p.c.second = p.c.out = n; break;
+    case BLUR: p.c.first = p.c.out = n; break;
+    case SCALE:
+    case TRANSPOSE: p.c.first = p.c.out = m * n; break;
+    case ROW_SUMS: p.c.first = m * n, p.c.out = m; break;
+    case MATMUL: p.c.first = m * k, p.c.second = k * n, p.c.out = m * n; break;
+    case PREDICT: p.c.out = ANSWERS; break;
+    }
+    p.first = reserve(p.c.first, sizeof *p.first);
+    p.second = reserve(p.c.second, sizeof *p.second);
+    for (uint32_t i = 0; i < p.c.first; i++) p.first[i] = random_float();
+    for (uint32_t i = 0; i < p.c.second; i++) p.second[i] = random_float();
+    return p;
+}
+
+static void put(const void *data, size_t size, size_t count)
+{
+    if (fwrite(data, size, count, stdout) != count) stop("cannot write");
+}
+
+/* ---- what is right ---- */
+
+struct value {
+    double sum, magnitude; /* magnitude: the sum of the absolute values of the terms */
+    int terms;
+};
+
+static void add(struct value *v, double term)
+{
+    v->sum += term;
+    v->magnitude += fabs(term);
+    v->terms++;
+}
+
+/* Element `i` of the output, from the terms `from` <= k < `to` where there is a sum over k. */
+static struct value want_part(const struct problem *p, uint32_t i, int from, int to)
+{
+    const struct test_case *c = &p->c;
+    struct value v = {0.0, 0.0, 0};
+    switch (c->kind) {
+    case AXPY:
+        add(&v, (double)c->a * p->first[i]);
+        add(&v, p->second[i]);
+        break;
+    case BLUR:
+        for (int64_t j = (int64_t)i - 1; j <= (int64_t)i + 1; j++)
+            if (j >= 0 && j < c->N) add(&v, p->first[j] / 3.0);
+        break;
+    case SCALE: add(&v, (double)c->a * p->first[i]); break;
+    case TRANSPOSE: {
+        const uint32_t m = (uint32_t)c->M, n = (uint32_t)c->N;
+        add(&v, p->first[i % m * n + i / m]);
+        break;
+    }
+    case ROW_SUMS:
+        for (int k = from; k < to; k++) add(&v, p->first[i * (uint32_t)c->N + (uint32_t)k]);
+        break;
+    case MATMUL: {
+        const uint32_t n = (uint32_t)c->N, row = i / n, col = i % n;
+        for (int k = from; k < to; k++)
+            add(&v, (double)p->first[row * (uint32_t)c->K + (uint32_t)k] *
+                        p->second[(uint32_t)k * n + col]);
+        break;
+    }
+    }
+    return v;
+}
+
+static int is_right(float got, struct value want)
+{
+    const double bound = 2.0 * (want.terms + 4) * 0x1p-24 * want.magnitude;
+    return fabs(got - want.sum) <= bound;
+}
+
+static int is_unwritten(float got)
+{
+    uint32_t bits;
+    memcpy(&bits, &got, sizeof bits);
+    return bits == NEVER_WRITTEN;
+}
+
+/* ---- what went wrong ---- */
+
+struct mistakes {
+    uint32_t wrong, unwritten, first; /* first: the first wrong element */
+};
+
+static int width(const struct test_case *c)
+{
+    return c->kind == TRANSPOSE ? c->M : c->kind == ROW_SUMS ? 1 : c->N;
+}
+
+/* Every wrong element sits past the last whole tile, in rows (down = 1) or columns. Tells the
+ * tile's size, or 0. */
+static int only_past_whole_tiles(const struct problem *p, const char *wrong, int down)
+{
+    const uint32_t columns = (uint32_t)width(&p->c), rows = p->c.out / columns;
+    for (uint32_t tile = 128; tile >= 4; tile /= 2) {
+        const uint32_t edge = (down ? rows : columns) / tile * tile;
+        if (edge == 0 || edge == (down ? rows : columns)) continue;
+        int all = 1;
+        for (uint32_t i = 0; i < p->c.out && all; i++)
+            if (wrong[i] && (down ? i / columns : i % columns) < edge) all = 0;
+        if (all) return (int)tile;
+    }
+    return 0;
+}
+
+/* Every wrong element is what a part of the sum over k gives: what is left when the last, partly
+ * filled tile is forgotten (tail = 0), or when only the last tile is there (tail = 1). Tells the
+ * tile's size, or 0. */
+static int only_part_of_the_sum(const struct problem *p, const float *got, const char *wrong,
+                                int tail)
+{
+    const int K = p->c.kind == ROW_SUMS ? p->c.N : p->c.K;
+    if (p->c.kind != MATMUL && p->c.kind != ROW_SUMS) return 0;
+    for (int tile = 128; tile >= 4; tile /= 2) {
+        const int cut = tail ? (K - 1) / tile * tile : K / tile * tile;
+        if (cut == 0 || cut == K) continue;
+        int all = 1;
+        for (uint32_t i = 0; i < p->c.out && all; i++)
+            if (wrong[i]) {
+                const struct value part = want_part(p, i, tail ? cut : 0, tail ? K : cut);
+                all = is_right(got[i], part);
+            }
+        if (all) return tile;
+    }
+    return 0;
+}
+
+/* What one lane of 32 adds up is all that is there. */
+static int only_one_lane(const struct problem *p, const float *got)
+{
+    if (p->c.kind != ROW_SUMS || p->c.N <= 32) return 0;
+    for (uint32_t i = 0; i < p->c.out; i++) {
+        struct value v = {0.0, 0.0, 0};
+        for (int k = 0; k < p->c.N; k += 32) add(&v, p->first[i * (uint32_t)p->c.N + (uint32_t)k]);
+        if (!is_right(got[i], v)) return 0;
+    }
+    return 1;
+}
+
+/* The right values, in the places of the transposed matrix. */
+static int is_transposed(const struct problem *p, const float *got)
+{
+    if (p->c.kind != MATMUL && p->c.kind != TRANSPOSE && p->c.kind != SCALE) return 0;
+    const uint32_t columns = (uint32_t)width(&p->c), rows = p->c.out / columns;
+    if (rows == 1 || columns == 1) return 0;
+    const int to_k = p->c.kind == MATMUL ? p->c.K : 0;
+    for (uint32_t i = 0; i < p->c.out; i++)
+        if (!is_right(got[i % columns * rows + i / columns], want_part(p, i, 0, to_k))) return 0;
+    return 1;
+}
+
+/* The right values, one place further or earlier. Tells by how much, or 0. */
+static int is_shifted(const struct problem *p, const float *got, int to_k)
+{
+    for (int by = -1; by <= 1; by += 2) {
+        int64_t fit = 0;
+        for (int64_t i = 1; i + 1 < (int64_t)p->c.out; i++)
+            fit += is_right(got[i + by], want_part(p, (uint32_t)i, 0, to_k));
+        if (p->c.out > 8 && fit > (int64_t)p->c.out * 3 / 4) return by;
+    }
+    return 0;
+}
+
+static void judge(const struct problem *p, const float *got)
+{
+    const int to_k = p->c.kind == ROW_SUMS ? p->c.N : p->c.K;
+    char *wrong = reserve(p->c.out, 1);
+    struct mistakes m = {0, 0, 0};
+    for (uint32_t i = 0; i < p->c.out; i++) {
+        wrong[i] = !is_right(got[i], want_part(p, i, 0, to_k));
+        if (!wrong[i]) continue;
+        if (m.wrong++ == 0) m.first = i;
+        m.unwritten += (uint32_t)is_unwritten(got[i]);
+    }
+    if (m.wrong == 0) {
+        printf("{\"ok\": true}\n");
+        free(wrong);
+        return;
+    }
+    const char *pattern = "other";
+    int tile = 0;
+    uint32_t zeros = 0, nans = 0;
+    for (uint32_t i = 0; i < p->c.out; i++) {
+        zeros += wrong[i] && got[i] == 0.0f;
+        nans += got[i] != got[i];
+    }
+    const int below = only_past_whole_tiles(p, wrong, 1);
+    const int right = only_past_whole_tiles(p, wrong, 0);
+    if (m.unwritten == m.wrong && (tile = below ? below : right)) pattern = "edge unwritten";
+    else if (m.unwritten == m.wrong) pattern = "unwritten";
+    else if (is_transposed(p, got)) pattern = "transposed";
+    else if (is_shifted(p, got, to_k)) pattern = "shifted";
+    else if (only_one_lane(p, got)) pattern = "one lane";
+    else if (zeros == m.wrong) pattern = "zero";
+    else if ((tile = only_part_of_the_sum(p, got, wrong, 0))) pattern = "tail forgotten";
+    else if ((tile = only_part_of_the_sum(p, got, wrong, 1))) pattern = "last tile only";
+    else if (nans == m.wrong) pattern = "nan";
+    else if ((tile = below)) pattern = "bottom edge";
+    else if ((tile = right)) pattern = "right edge";
+    const uint32_t columns = (uint32_t)width(&p->c);
+    const struct value want = want_part(p, m.first, 0, to_k);
+    printf("{\"ok\": false, \"wrong\": %u, \"of\": %u, \"unwritten\": %u, ", m.wrong, p->c.out,
+           m.unwritten);
+    printf("\"pattern\": \"%s\", \"tile\": %d, \"row\": %u, \"col\": %u, ", pattern, tile,
+           m.first / columns, m.first % columns);
+    printf("\"got\": \"%g\", \"want\": \"%g\"}\n", got[m.first], want.sum);
+    free(wrong);
+}
+
+static void report_answers(const float *got)
+{
+    printf("{\"ok\": true, \"answers\": [");
+    for (int i = 0; i < ANSWERS; i++) printf("%s%.0f", i ? ", " : "", got[i]);
+    printf("]}\n");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 7 || (argc - 3) % 4 != 0)
+        stop("usage: judge make|compare SEED KIND M N K ...");
+    const int make = strcmp(argv[1], "make") == 0;
+    random_state = strtoull(argv[2], NULL, 10);
+    for (int i = 3; i < argc; i += 4) {
+        const long M = atol(argv[i + 1]), N = atol(argv[i + 2]), K = atol(argv[i + 3]);
+        struct problem p = make_problem(argv[i], M, N, K);
+        if (make) {
+            put(&p.c, sizeof p.c, 1);
+            put(p.first, sizeof *p.first, p.c.first);
+            put(p.second, sizeof *p.second, p.c.second);
+        } else {
+            float *got = reserve(p.c.out, sizeof *got);
+            if (fread(got, sizeof *got, p.c.out, stdin) != p.c.out) break; /* it ended early */
+            if (p.c.kind == PREDICT) report_answers(got);
+            else judge(&p, got);
+            free(got);
+        }
+        free(p.first);
+        free(p.second);
+    }
+    return fflush(stdout) ? 3 : 0;
+}

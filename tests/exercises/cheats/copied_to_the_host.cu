@@ -1,0 +1,11 @@
+// EXERCISE 4 EXPECT `cudaMemcpy` is not needed
+// The processor does the work, on a copy.
+#include "exercise.h"
+
+void matmul(int M, int N, int K, const float *A, const float *B, float *C)
+{
+    static float a[10000], b[10000], c[10000];
+    cudaMemcpy(a, A, sizeof(float) * M * K, cudaMemcpyDeviceToHost);
+    cudaMemcpy(b, B, sizeof(float) * K * N, cudaMemcpyDeviceToHost);
+    cudaMemcpy(C, c, sizeof(float) * M * N, cudaMemcpyHostToDevice);
+}

@@ -1,0 +1,13 @@
+// EXERCISE 4 EXPECT `main` is not needed
+// Brings its own program.
+#include "exercise.h"
+
+void matmul(int M, int N, int K, const float *A, const float *B, float *C)
+{
+    (void)M, (void)N, (void)K, (void)A, (void)B, (void)C;
+}
+
+int main(void)
+{
+    return 0;
+}
