@@ -98,6 +98,9 @@ sass%:          ## a chapter's machine code, with registers and spills
 	$(Q)$(REAL_NVCC) -O3 -std=c++17 -arch=$(SHOW_ARCH) -Icommon -Xptxas -v -cubin $(call source_of,$*) -o build/chapter$*.cubin
 	$(Q)cuobjdump -sass build/chapter$*.cubin
 
+loop%:          ## what a chapter's main loop is made of, from its machine code
+	$(Q)$(MAKE) -s --no-print-directory sass$* 2>/dev/null | python3 results/loop.py
+
 profile%: chapter% ## Nsight Compute's view of a chapter (needs a GPU)
 	$(call need,ncu,it comes with the CUDA Toolkit or as Nsight Compute)
 	$(Q)ncu --clock-control none --set full -k regex:matmul -c 1 ./chapter$* --check-only

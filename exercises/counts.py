@@ -41,7 +41,7 @@ def measures(lens):
             for count in COUNTS:
                 if kind in PREFIXES and count in counts:
                     names[f"{PREFIXES[kind]}_{count}"] += counts[count]
-    for name in ("flop", "results", "blocks"):
+    for name in ("flop", "results", "loaded_bytes", "blocks"):
         names[name] = sum(kernel.get(name, 0) for kernel in kernels)
     names["threads"] = 0
     for kernel in kernels:

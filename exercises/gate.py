@@ -15,7 +15,8 @@ HEADERS = """
 # A kernel and its launch need none of these. A program that wants to look right does.
 NAMES = r"""
     main asm __asm(__)? __attribute(__)? constructor destructor __builtin_\w* __has_include __FILE__
-    cublas\w* cudaMemcpy\w* cudaMalloc\w* cudaHost\w* cudaMemPrefetch\w* cudaDeviceReset cudaFree\w*
+    cublas\w* cudaMemcpy\w* cudaMemset\w* cudaMalloc\w* cudaHost\w* cudaMemPrefetch\w*
+    cudaDeviceReset cudaFree\w* w?mem(cpy|move|set) mem(p|c)cpy bcopy bzero
     emu_\w* lens_\w* \w*tsan\w* \w*sanitizer\w* __CUDA_EMULATED__
     _?_?exit _Exit quick_exit abort atexit at_quick_exit on_exit raise kill signal sigaction
     setjmp longjmp v?fork clone3? exec(l|v|le|ve|lp|vp|vpe) posix_spawn\w* system popen syscall

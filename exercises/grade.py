@@ -25,7 +25,7 @@ from pathlib import Path
 import sandbox
 from counts import as_lens, costliest_line, evaluate, measures
 from gate import code_of, refusal
-from tasks import FOLDER, all_exercises, array_of, draw_shapes, name_of, settings
+from tasks import FOLDER, all_exercises, array_of, arrays_of, draw_shapes, name_of, settings
 from tasks import shape_text, unwrap
 
 ROOT = FOLDER.parent
@@ -367,6 +367,10 @@ class Grading:
             names.update({"base_" + name: value for name, value in measures(base).items()})
         for goal in self.exercise.sections("goal"):
             self.check_goal(goal, names, lens)
+        *inputs, output = arrays_of(shapes[0]).values()
+        if names["loaded_bytes"] < 4 * sum(inputs) or names["results"] < output:
+            text = "All results are right, but the lens has not seen all the loads and stores that "
+            self.fail("refused", text + "they need. Load and store floats, or vectors of them.")
 
     def check_goal(self, goal, names, lens):
         seen, name = evaluate(goal["measure"], names), name_of(goal)

@@ -160,16 +160,21 @@ def shape_text(shape):
     return f"M = {M}, N = {N}" + (f", K = {K}" if kind == "matmul" else "")
 
 
-def array_of(size, shape):
-    """What exercise.h calls the array of so many bytes."""
+def arrays_of(shape):
+    """The arrays of a problem by their names in exercise.h, with their elements; the last is the
+    output."""
     kind, (M, N, K) = shape
-    arrays = {
-        "axpy": {"x, y or out": N},
-        "blur": {"x or out": N},
-        "scale": {"A or B": M * N},
-        "transpose": {"A or B": M * N},
+    return {
+        "axpy": {"x": N, "y": N, "out": N},
+        "blur": {"x": N, "out": N},
+        "scale": {"A": M * N, "B": M * N},
+        "transpose": {"A": M * N, "B": M * N},
         "row_sums": {"A": M * N, "sums": M},
         "matmul": {"A": M * K, "B": K * N, "C": M * N},
-    }.get(kind, {})
-    names = [name for name, count in arrays.items() if 4 * count == size]
+    }[kind]
+
+
+def array_of(size, shape):
+    """The arrays that have so many bytes."""
+    names = [name for name, count in arrays_of(shape).items() if 4 * count == size]
     return f"{' or '.join(names) or 'an array'} ({size} bytes)"

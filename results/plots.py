@@ -132,7 +132,9 @@ def draw_ladder(every):
 
 
 def draw_sizes(every):
-    squares = [row for row in rows.plain(every) if row["M"] == row["N"] == row["K"]]
+    # Odd sizes beside even ones (4,092 and 4,096) would draw a wall where there is none.
+    squares = [row for row in rows.plain(every)
+               if row["M"] == row["N"] == row["K"] and row["M"] % 256 == 0]
     lines = {}
     for row in sorted(squares, key=rows.what):
         lines.setdefault(row["chapter"], []).append(row)

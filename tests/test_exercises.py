@@ -201,6 +201,7 @@ def test_cheat_does_not_pass(cheat, classroom):
         "#define J(a, b) a %:%: b",
         'asm(".incbin \\"exercise.ini\\"");',
         "#pragma GCC system_header",
+        "__device__ void f(float *a, float *b) { memcpy(a, b, 4); }",
         "__attribute__((constructor)) void f();",
         'const char *s = R"x(")x"; int n = getenv("");',
         "/* \\\n */ float *p; auto e = cudaMallocManaged(&p, 4);",

@@ -28,6 +28,7 @@ const int BK = 72;     // steps of k a stage. Thin stages cost: each ends in a w
 const int STAGES = 2;  // one to multiply, one to fill
 const int UNROLL = 12; // steps of k without a branch: more overflow the instruction cache
 
+static_assert(STAGES >= 2, "the next stage is ordered before this one is read");
 static_assert(BK % UNROLL == 0, "whole rounds make a stage");
 static_assert(BK % 4 == 0, "the copy engine writes multiples of 16 bytes");
 
