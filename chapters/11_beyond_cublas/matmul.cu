@@ -24,7 +24,7 @@
 
 const int WARPS = 8;
 const int THREADS = 32 * WARPS;
-// Thin stages cost: each ends in a wait, and two of 72 steps are what shared memory holds.
+// Thin stages cost: each ends in a wait. Two of 72 steps are what shared memory holds.
 const int BK = 72;     // steps of k a stage
 const int STAGES = 2;  // one to multiply, one to fill
 const int UNROLL = 12; // steps of k without a branch: more overflow the instruction cache
