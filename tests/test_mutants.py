@@ -34,6 +34,7 @@ class Mutant(NamedTuple):
 
 
 NEVER_WRITTEN = "never written"
+SHARED = ("4096 300 150",)  # chapter 11's large kernel, all tiles shared
 PRODUCT = "acc += A[(size_t)row * K + k] * B[(size_t)k * N + col];"
 MUTANTS = [
     # Chapter 1: indices, guards, alpha and beta.
@@ -292,6 +293,41 @@ MUTANTS = [
         "col + n < N; n += 8",
         NEVER_WRITTEN,
     ),
+    # Chapter 7: squares that lie apart, padded rows.
+    Mutant(7, "squares of A side by side", "m / 4 * ROW_STEP];", "m];"),
+    Mutant(7, "squares of B side by side", "n / 4 * COL_STEP];", "n];"),
+    Mutant(
+        7,
+        "second fetch into the first one's place",
+        "A_tile[load_a_col + i * LOAD_STEP + j]",
+        "A_tile[load_a_col + j]",
+    ),
+    Mutant(7, "results stored side by side", "row + m / 4 * ROW_STEP + m % 4", "row + m"),
+    # Chapter 8: a fetch ahead, lanes in a z.
+    Mutant(8, "multiplies before the first tile", "if (k0 >= 0)", "if (k0 >= -BK)"),
+    Mutant(8, "the last tile never multiplied", "k0 < K; k0 += BK", "k0 < K - BK; k0 += BK"),
+    Mutant(8, "fetches this tile again", "k0 + BK + load_a_col", "k0 + load_a_col"),
+    Mutant(8, "two lanes with one row", "lane / 2 % 4;", "lane / 4 % 4;"),
+    Mutant(8, "a run of products walked twice", "m % 2 ? i : TN - 1 - i", "m % 2 ? i : TN - 2 - i"),
+    # Chapter 9: copies, groups, stages.
+    Mutant(9, "waits for too few copies", "__pipeline_wait_prior(STAGES - 3);",
+           "__pipeline_wait_prior(STAGES - 2);"),
+    Mutant(9, "no wait before the first tile", "__pipeline_wait_prior(STAGES - 2);\n", "\n"),
+    Mutant(9, "copies into the stage in use", "int now = 0, next = STAGES - 1;",
+           "int now = 0, next = 0;"),
+    Mutant(9, "B past the end of K", "left > 0 ? 0 : WIDTH * sizeof(float)", "0"),
+    Mutant(9, "rows past the end of A", "min(a_row, M - 1)", "a_row", "out of bounds"),
+    # Chapter 11: shares, phases, parts. A row of C in several blocks' hands.
+    Mutant(11, "the last part not added", "block <= last; ++block", "block < last; ++block", "", SHARED),
+    # Each stores what has come by then: right in the end, but for what beta adds each time.
+    Mutant(11, "stored by everyone who comes", "before != last - first", "before != 0", "",
+           (f"{SHARED[0]} {SCALED}",)),
+    Mutant(11, "the counter not set back", "*arrived = 0;", ";", "", SHARED),
+    Mutant(11, "waits for nothing", "mbarrier_wait_parity(&full[stage.index], stage.parity);", "",
+           "not waited for", SHARED),
+    Mutant(11, "one byte count for both tiles", "T::FLOATS * sizeof(float));", "T::A_FLOATS * sizeof(float));",
+           "asynchronous copy", SHARED),
+    Mutant(11, "shares overlap", "min(block, w->longer_shares)", "min(block + 1, w->longer_shares)", "", SHARED),
 ]
 
 
