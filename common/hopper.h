@@ -95,7 +95,10 @@ HOPPER_EMULATED mbarrier_init(uint64_t *barrier, unsigned arrivals)
     emu_mbarrier_init(barrier, arrivals, __builtin_return_address(0));
 }
 
-HOPPER_EMULATED fence_mbarrier_init(void) {}
+HOPPER_EMULATED fence_mbarrier_init(void)
+{
+    emu_mbarrier_fence_init();
+}
 
 HOPPER_EMULATED mbarrier_arrive(uint64_t *barrier)
 {

@@ -24,7 +24,8 @@
 
 const int WARPS = 8;
 const int THREADS = 32 * WARPS;
-const int BK = 72;     // steps of k a stage. Thin stages cost: each ends in a wait.
+// Thin stages cost: each ends in a wait. Two of 72 steps are what shared memory holds.
+const int BK = 72;     // steps of k a stage
 const int STAGES = 2;  // one to multiply, one to fill
 const int UNROLL = 12; // steps of k without a branch: more overflow the instruction cache
 
@@ -456,6 +457,7 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
     const double products = (double)M * N * K;
     const long long wide_tiles = ((M - 1) / 128 + 1LL) * ((N - 1) / 256 + 1LL);
     const bool aligned = N % 4 == 0 && (size_t)C % 16 == 0;
+    // What the tiles and the shares are, launch() fills in: it knows the tile.
     const struct work w = {M, N, K, alpha, beta, C, aligned};
     if (products <= 1.6e8 || (M < 64 && N < 64))
         launch_small<small_tile<32, 64, 4, 4, 8, 1>>(sms, w, A, B);

@@ -5,7 +5,10 @@
  *
  * Shared memory carries a record per 4-byte word: who wrote it last and who read it since, and in which interval between
  * two barriers. Two threads that touch a word in the same interval, one of them writing, have nothing that
- * orders them: a race, whichever of them happened to run first. */
+ * orders them: a race, whichever of them happened to run first.
+ *
+ * An mbarrier orders fewer: who waited for it comes after those who arrived at it, and nobody else. Blocks that have one
+ * are checked with vector clocks besides (L. Lamport 1978; C. Flanagan and S. Freund, "FastTrack", 2009). */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "emulator.h"
 
@@ -24,11 +27,12 @@ bool emu_checking = true;
 
 struct touch {              /* one access to a word */
     uint32_t pc;            /* from the start of the program's image; see unpack_pc */
-    uint32_t interval;      /* the barrier interval it happened in; 0 never */
-    uint16_t order;         /* its warp's time then: __syncwarps passed, and arrivals at mbarriers */
+    uint32_t time;          /* when it happened; 0 never */
+    uint16_t order;         /* how many __syncwarp its warp had passed; of a bulk copy, its mbarrier */
     uint16_t thread : 10;
     uint16_t bytes : 4;     /* which of the word's four bytes, one bit each */
     uint16_t atomic : 1;
+    uint16_t bulk : 1;      /* a bulk copy writes, which `thread` started */
 };
 
 struct word {               /* one cache line: reading these is what checking costs */
@@ -36,19 +40,40 @@ struct word {               /* one cache line: reading these is what checking co
     struct touch other_write, other_read; /* the last by another thread than that, in the same interval */
     uint32_t written_in_block;            /* serial number of the block that wrote it */
     uint8_t written_bytes;
-    uint8_t bytes_in_flight;              /* claimed by a cp.async that has not been waited for */
+    uint8_t bytes_in_flight;              /* claimed by an asynchronous copy that has not been waited for */
+    uint8_t bytes_overwritten;            /* by the bulk copy in flight */
+    uint32_t readers;                     /* with clocks: the warps that have read it since it was written, a bit each */
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct word) == 64, "a word's record must not straddle cache lines");
 
 static struct word words[EMU_SHARED_BYTES / 4];
-static uint32_t interval, block_serial;
+static uint32_t block_serial;
+/* Time steps on at every barrier, and at every use of an mbarrier. What happened before the last barrier is
+ * ordered before all that comes. */
+static uint32_t now_time, interval_start;
 static uint16_t warp_order[32];
-/* Between two barriers of the whole block, mbarriers order accesses: seen[a][b] is up to when, in the time of b's warp, thread
- * a comes after everything that thread b did. Time runs from 1, 0 is never. */
-static emu_clock_of_block seen[1024];
-static bool clocks_in_use;
 static uintptr_t image_low = UINTPTR_MAX, image_high; /* the program's own image in memory */
+
+/* ---- clocks: what mbarriers order ----
+ * A row is what somebody knows of the others: row[u] is the time up to which all that u did lies before all that the
+ * row's owner does from now on. Owners of rows are the threads, and each mbarrier twice: what those who arrived at
+ * it knew, and as much of it as completed phases hand to those who wait. The columns behind the threads' are
+ * the bulk copies, by the mbarrier that they report to. Time never runs back, so nothing here is ever reset. */
+enum { THREADS = 1024, COLUMNS = THREADS + EMU_MBARRIERS, WARP = 32 };
+static uint32_t (*clocks)[COLUMNS];
+static struct touch (*readers)[WARP];     /* of each word, the last read by each warp */
+static bool clocks_on;                    /* the block has an mbarrier */
+
+static uint32_t *arrived_clock(unsigned barrier) { return clocks[THREADS + barrier]; }
+static uint32_t *over_clock(unsigned barrier) { return clocks[COLUMNS + barrier]; }
+
+static void join(uint32_t *into, const uint32_t *from)
+{
+    const unsigned threads = emu_current_launch->block[0] * emu_current_launch->block[1] * emu_current_launch->block[2];
+    for (unsigned i = 0; i < threads; i++) into[i] = into[i] > from[i] ? into[i] : from[i];
+    for (unsigned i = THREADS; i < COLUMNS; i++) into[i] = into[i] > from[i] ? into[i] : from[i];
+}
 
 static const void *unpack_pc(const struct touch *touch)
 {
@@ -67,7 +92,7 @@ static unsigned suspicion_count;
 
 static const char *name_of(enum emu_access kind)
 {
-    return kind == READ ? "a read" : kind == WRITE ? "a write" : "an atomic";
+    return kind == READ ? "a read" : kind == ATOMIC ? "an atomic" : "a write";
 }
 
 static const char *thread_name(unsigned linear)
@@ -95,8 +120,9 @@ static void fault_race(const char *p, const struct touch *earlier, const char *d
     describe(what, sizeof what, p);
     struct emu_place place = emu_source_of(unpack_pc(earlier));
     emu_fault(unpack_pc(now), "data race in shared memory, %s: thread %s %s it at %s:%d, thread %s %s it here, and "
-                       "nothing between orders the two (a missing __syncthreads()?)",
-              what, thread_name(earlier->thread), did, place.file, place.line, thread_name(now->thread), does);
+                       "nothing between orders the two (a missing %s?)",
+              what, thread_name(earlier->thread), did, place.file, place.line, thread_name(now->thread), does,
+              clocks_on ? "__syncthreads(), or a wait for an mbarrier" : "__syncthreads()");
 }
 
 /* A compare-and-swap loop looks at its word with a plain read first, beside the atomics of other threads, and that is
@@ -149,19 +175,24 @@ static void suspect(char *address, uint8_t bytes, const struct touch *first, con
 /* Whether nothing orders the earlier access before the present one. */
 static bool unordered(const struct touch *earlier, const struct touch *now)
 {
-    if (earlier->interval != interval || earlier->thread == now->thread) return false;
+    if (earlier->time < interval_start || (earlier->thread == now->thread && !earlier->bulk)) return false;
     if (!(earlier->bytes & now->bytes) || (earlier->atomic && now->atomic)) return false;
-    if (clocks_in_use && seen[now->thread][earlier->thread] >= earlier->order) return false;
-    return earlier->thread / 32 != now->thread / 32 || earlier->order == now->order;
+    if (earlier->thread / WARP == now->thread / WARP && earlier->order != now->order && !earlier->bulk) return false;
+    if (!clocks_on) return true;
+    return earlier->time > clocks[now->thread][earlier->bulk ? THREADS + earlier->order : earlier->thread];
 }
 
 static inline void note_read(struct word *word, struct touch *now)
 {
-    if (word->read.interval != interval) {
+    if (clocks_on) {
+        /* An mbarrier may order the next write after some of the readers only, so every warp's is kept. */
+        readers[word - words][now->thread / WARP] = *now;
+        word->readers |= 1u << now->thread / WARP;
+    } else if (word->read.time < interval_start) {
         word->read = *now;
     } else if (word->read.thread != now->thread) {
         /* Two readers of different warps already forbid every write until the next barrier. */
-        if (word->other_read.interval != interval || word->other_read.thread / 32 == word->read.thread / 32 ||
+        if (word->other_read.time < interval_start || word->other_read.thread / 32 == word->read.thread / 32 ||
             word->other_read.bytes != 15 || word->read.bytes != 15)
             word->other_read = *now;
     } else {
@@ -171,13 +202,35 @@ static inline void note_read(struct word *word, struct touch *now)
     }
 }
 
+static struct word *word_at(const char *address)
+{
+    return &words[(address - emu_dynamic_shared) / 4];
+}
+
+/* The word belongs to a bulk copy that nobody has waited for. */
+static void fault_in_flight(const struct word *word, const char *address, const struct touch *now, const char *does)
+{
+    char what[160];
+    describe(what, sizeof what, address);
+    const struct touch *copy = &word->write;
+    struct emu_place place = emu_source_of(unpack_pc(copy));
+    if (word->bytes_overwritten & now->bytes)
+        emu_fault(unpack_pc(now), "data race in shared memory, %s: thread %s started a copy at %s:%d that may overwrite it "
+                           "any moment, thread %s %s it here, and nothing between orders the two (the copy must be waited "
+                           "for, and must not start before all have read what was there)",
+                  what, thread_name(copy->thread), place.file, place.line, thread_name(now->thread), does);
+    emu_fault(unpack_pc(now), "asynchronous copy not waited for: thread %s %s %s while the copy that thread %s started at "
+                       "%s:%d may still be on its way (a missing mbarrier_wait_parity()?)",
+              thread_name(now->thread), does, what, thread_name(copy->thread), place.file, place.line);
+}
+
 static inline void shared_word(char *address, uint8_t bytes, enum emu_access kind, const void *pc)
 {
-    struct word *word = &words[(address - emu_dynamic_shared) / 4];
-    struct touch now = {.pc = (uint32_t)((uintptr_t)pc - image_low), .interval = interval, .order = warp_order[emu_current->warp],
+    struct word *word = word_at(address);
+    struct touch now = {.pc = (uint32_t)((uintptr_t)pc - image_low), .time = now_time, .order = warp_order[emu_current->warp],
                         .thread = emu_current->linear & 1023, .bytes = bytes & 15, .atomic = kind == ATOMIC};
     /* Nearly every access is this one: a read of what was written before the last barrier. */
-    if (kind == READ && word->written_in_block == block_serial && word->write.interval != interval &&
+    if (kind == READ && word->written_in_block == block_serial && word->write.time < interval_start &&
         (word->written_bytes & bytes) == bytes) {
         note_read(word, &now);
         return;
@@ -185,13 +238,17 @@ static inline void shared_word(char *address, uint8_t bytes, enum emu_access kin
     if (word->written_in_block != block_serial) {
         word->written_in_block = block_serial;
         word->written_bytes = word->bytes_in_flight = 0;
+        word->readers = 0;
+        word->write.bulk = 0;
     }
-    if (kind != WRITE && (word->written_bytes & bytes) != bytes) {
+    if (word->write.bulk && word->bytes_in_flight)
+        fault_in_flight(word, address, &now, kind == READ ? "reads" : "writes");
+    if ((kind == READ || kind == ATOMIC) && (word->written_bytes & bytes) != bytes) {
         char what[160];
         describe(what, sizeof what, address);
         if (word->bytes_in_flight & bytes)
             emu_fault(pc, "asynchronous copy not waited for: %s is read while a copy into it may still be on its way "
-                          "(a missing __pipeline_wait_prior(), or a wait for its mbarrier?)", what);
+                          "(a missing __pipeline_wait_prior()?)", what);
         emu_fault(pc, "uninitialised shared memory: %s is read and no thread of this block has written it "
                       "(is a __syncthreads() missing, or a part of the array never loaded?)", what);
     }
@@ -212,8 +269,12 @@ static inline void shared_word(char *address, uint8_t bytes, enum emu_access kin
     }
     if (unordered(&word->read, &now)) fault_race(address, &word->read, "read", &now, "writes");
     if (unordered(&word->other_read, &now)) fault_race(address, &word->other_read, "read", &now, "writes");
-    if (word->write.interval == interval) {
-        if (word->write.thread != now.thread) word->other_write = word->write;
+    for (; word->readers; word->readers &= word->readers - 1) {
+        const struct touch *read = &readers[word - words][__builtin_ctz(word->readers)];
+        if (unordered(read, &now)) fault_race(address, read, "read", &now, "writes");
+    }
+    if (word->write.time >= interval_start) {
+        if (word->write.thread != now.thread || word->write.bulk) word->other_write = word->write;
         else if (word->write.order == now.order && word->write.atomic == now.atomic) now.bytes |= word->write.bytes;
     }
     word->write = now;
@@ -238,6 +299,9 @@ static void shared_access(char *p, size_t n, enum emu_access kind, const void *p
             emu_fault(pc, "out of bounds: %s of %zu bytes in shared memory, %td bytes from its start, and the launch "
                           "asked for no dynamic shared memory there",
                       name_of(kind), n, p - emu_dynamic_shared);
+        if (p < array->base + array->bytes && p + n > array->base + array->bytes)
+            emu_fault(pc, "out of bounds: %s of %zu bytes in shared memory, at byte %td of %s, reaches past the end of its "
+                          "%zu bytes", name_of(kind), n, p - array->base, array->name, array->bytes);
         if (p + n > array->base + array->bytes)
             emu_fault(pc, "out of bounds: %s of %zu bytes, %td bytes past the end of %s (%zu bytes of shared memory)",
                       name_of(kind), n, p - (array->base + array->bytes), array->name,
@@ -553,53 +617,88 @@ void emu_check_async_arrival(void *shared, size_t bytes, const void *pc)
     access_memory(shared, bytes, WRITE, pc);
 }
 
-static struct word *word_at(const char *shared)
+/* ---- mbarriers and bulk copies ---- */
+
+/* Who initialised each mbarrier. That it exists does not depend on its later uses, so they have no say here. */
+static struct touch inits[EMU_MBARRIERS];
+
+void emu_check_mbarrier_init(void *barrier, unsigned number, const void *pc)
 {
-    return &words[(shared - emu_dynamic_shared) / 4];
+    if (!emu_checking) return;
+    settle();
+    if (!clocks_on && !emu_lens_on) {
+        if (!clocks) {
+            clocks = calloc(COLUMNS + EMU_MBARRIERS, sizeof *clocks);
+            readers = calloc(EMU_SHARED_BYTES / 4, sizeof *readers);
+            if (!clocks || !readers) emu_fault(pc, "no host memory to check an mbarrier");
+        }
+        clocks_on = true;
+    }
+    access_memory(barrier, 8, WRITE, pc);
+    inits[number] = word_at(barrier)->write;
 }
 
-void emu_check_bulk_issue(void *shared, size_t bytes, const void *pc)
+void emu_check_mbarrier_used(void *barrier, unsigned number, const void *pc)
 {
+    if (!clocks_on) return;
     settle();
-    if ((size_t)((char *)shared - emu_dynamic_shared) >= EMU_SHARED_BYTES)
-        emu_fault(pc, "a bulk copy's destination must be shared memory");
+    const struct touch now = {.pc = (uint32_t)((uintptr_t)pc - image_low), .time = now_time,
+                              .order = warp_order[emu_current->warp], .thread = emu_current->linear & 1023, .bytes = 15};
+    if (unordered(&inits[number], &now)) fault_race(barrier, &inits[number], "initialised", &now, "uses");
+}
+
+void emu_check_mbarrier_arrived(unsigned barrier)
+{
+    if (!clocks_on) return;
+    const unsigned thread = emu_current->linear;
+    join(arrived_clock(barrier), clocks[thread]);
+    arrived_clock(barrier)[thread] = now_time++;
+}
+
+void emu_check_mbarrier_over(unsigned barrier)
+{
+    if (clocks_on) memcpy(over_clock(barrier), arrived_clock(barrier), sizeof *clocks);
+}
+
+void emu_check_mbarrier_passed(unsigned barrier)
+{
+    if (clocks_on) join(clocks[emu_current->linear], over_clock(barrier));
+}
+
+void emu_check_global_read(const void *global, size_t bytes, const void *pc)
+{
     if (!emu_checking) return;
-    access_range(shared, bytes, WRITE, pc);
-    if (emu_lens_on) return;
-    for (size_t i = 0; i < bytes; i += 4) {
-        struct word *word = word_at((char *)shared + i);
+    char *p = (char *)global;
+    if ((size_t)(p - emu_memory_base) < emu_memory_reserved) global_access(p, bytes, READ, pc);
+    else other_access(p, bytes, READ, pc);
+}
+
+void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier, const void *pc)
+{
+    if (!emu_checking) return;
+    settle();
+    struct word *const first = word_at(shared), *const end = first + bytes / 4;
+    for (struct word *word = first; clocks_on && word < end; word++)
+        word->bytes_overwritten = word->written_in_block == block_serial ? word->written_bytes : 0;
+    shared_access(shared, bytes, EMU_ASYNC_COPY, pc);
+    for (struct word *word = first; clocks_on && word < end; word++) {
+        word->write.bulk = 1;
+        word->write.order = (uint16_t)barrier;
         word->bytes_in_flight = 15;
         word->written_bytes = 0;
-        /* The claim comes after these: whoever is ordered behind it is behind them too. */
-        word->read.interval = word->other_read.interval = word->other_write.interval = 0;
     }
 }
 
-void emu_check_bulk_arrival(void *shared, size_t bytes)
+void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
 {
-    if (!emu_checking || emu_lens_on) return;
-    for (size_t i = 0; i < bytes; i += 4) {
-        struct word *word = word_at((char *)shared + i);
+    if (!clocks_on) return;
+    now_time++;
+    for (struct word *word = word_at(shared), *end = word + bytes / 4; word < end; word++) {
+        word->write.time = now_time;
         word->bytes_in_flight = 0;
         word->written_bytes = 15;
     }
-}
-
-void emu_check_global_read(const void *p, size_t bytes, const void *pc)
-{
-    if (emu_checking) access_range(p, bytes, READ, pc);
-}
-
-void emu_check_shared_write(void *p, size_t bytes, const void *pc)
-{
-    if (emu_checking) access_range(p, bytes, WRITE, pc);
-}
-
-void emu_check_shared_atomic(const void *p, size_t bytes, const void *pc)
-{
-    if (!emu_checking) return;
-    settle();
-    access_range(p, bytes, ATOMIC, pc);
+    arrived_clock(barrier)[THREADS + barrier] = now_time++;
 }
 
 /* ---- what orders accesses ---- */
@@ -611,71 +710,27 @@ void emu_check_launch_begins(void)
 
 void emu_check_block_begins(unsigned warps)
 {
-    interval++;
+    interval_start = ++now_time;
     block_serial++;
+    clocks_on = false;
     last_arrays[0] = last_arrays[1] = NULL;
-    for (unsigned warp = 0; warp < warps; warp++) warp_order[warp] = 1;
-    if (clocks_in_use) memset(seen, 0, sizeof seen);
-    clocks_in_use = false;
-}
-
-uint32_t emu_check_interval(void)
-{
-    return interval;
+    memset(warp_order, 0, warps * sizeof *warp_order);
 }
 
 void emu_check_barrier_passed(void)
 {
-    interval++;
+    interval_start = ++now_time;
 }
 
 void emu_check_warp_ordered(unsigned warp)
 {
-    if (++warp_order[warp] < UINT16_MAX) return;
-    /* The clock is full. A race across this moment goes unseen; a false alarm would be worse. */
-    interval++;
-    for (unsigned i = 0; i < sizeof warp_order / sizeof *warp_order; i++) warp_order[i] = 1;
-    memset(seen, 0, sizeof seen);
-}
-
-static unsigned threads_in_block(void)
-{
-    const unsigned *block = emu_current_launch->block;
-    return block[0] * block[1] * block[2];
-}
-
-static void join(emu_clock_of_block to, const emu_clock_of_block from)
-{
-    const unsigned count = threads_in_block();
-    for (unsigned i = 0; i < count; i++) to[i] = to[i] > from[i] ? to[i] : from[i];
-}
-
-void emu_check_release_own(emu_clock_of_block clock)
-{
-    if (!emu_checking) return;
-    const unsigned warp = emu_current->warp;
-    clock[emu_current->linear] = warp_order[warp];
-    emu_check_warp_ordered(warp);
-}
-
-void emu_check_release(emu_clock_of_block clock)
-{
-    if (!emu_checking) return;
-    const unsigned warp = emu_current->warp, count = threads_in_block();
-    join(clock, seen[emu_current->linear]);
-    /* What the other lanes did before the last __syncwarp comes along. */
-    for (unsigned lane = 0; lane < 32 && warp * 32 + lane < count; lane++) {
-        uint16_t *other = &clock[warp * 32 + lane];
-        if (*other < warp_order[warp] - 1) *other = (uint16_t)(warp_order[warp] - 1);
-    }
-    emu_check_release_own(clock);
-}
-
-void emu_check_acquire(const emu_clock_of_block clock)
-{
-    if (!emu_checking) return;
-    clocks_in_use = true;
-    join(seen[emu_current->linear], clock);
+    warp_order[warp]++;
+    if (!clocks_on) return;
+    const unsigned first = warp * WARP;
+    for (unsigned lane = 0; lane < WARP; lane++) clocks[first + lane][first + lane] = now_time;
+    for (unsigned lane = 1; lane < WARP; lane++) join(clocks[first], clocks[first + lane]);
+    for (unsigned lane = 1; lane < WARP; lane++) memcpy(clocks[first + lane], clocks[first], sizeof *clocks);
+    now_time++;
 }
 
 __attribute__((constructor)) static void read_environment(void)

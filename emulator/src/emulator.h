@@ -104,22 +104,26 @@ void emu_check_thread_stops(void);              /* the running thread waits or h
 /* An asynchronous copy reads its source and claims its destination when issued, and writes it when it arrives. */
 void emu_check_async_issue(void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc);
 void emu_check_async_arrival(void *shared, size_t bytes, const void *pc);
-/* A bulk copy likewise; it arrives in nobody's name. `bytes` and the address are multiples of 16. */
-void emu_check_bulk_issue(void *shared, size_t bytes, const void *pc);
-void emu_check_bulk_arrival(void *shared, size_t bytes);
-void emu_check_global_read(const void *p, size_t bytes, const void *pc);
-void emu_check_shared_write(void *p, size_t bytes, const void *pc);
-void emu_check_shared_atomic(const void *p, size_t bytes, const void *pc);
-uint32_t emu_check_interval(void); /* the number of the stretch between two barriers of the whole block */
-/* A vector clock: for each thread of the block, up to which of its accesses something is ordered behind them. */
-typedef uint16_t emu_clock_of_block[1024];
-/* What the running thread did and has seen so far is ordered before whoever acquires the clock. */
-void emu_check_release(emu_clock_of_block clock);
-void emu_check_release_own(emu_clock_of_block clock); /* what it did itself, no more */
-void emu_check_acquire(const emu_clock_of_block clock);
+/* A bulk copy, which will report to the mbarrier of that number, likewise. Address and `bytes` are multiples of 16. */
+void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier, const void *pc);
+void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier);
+void emu_check_global_read(const void *global, size_t bytes, const void *pc);
+/* The running thread makes eight bytes an mbarrier; and uses it, which must come after. */
+void emu_check_mbarrier_init(void *barrier, unsigned number, const void *pc);
+void emu_check_mbarrier_used(void *barrier, unsigned number, const void *pc);
+/* All that the running thread has done, and knows to be done, comes before what those do who wait for this phase ... */
+void emu_check_mbarrier_arrived(unsigned barrier);
+/* ... which is over now, ... */
+void emu_check_mbarrier_over(unsigned barrier);
+/* ... and for which the running thread has waited. */
+void emu_check_mbarrier_passed(unsigned barrier);
 
 /* ---- mbarrier.c ---- */
+#define EMU_MBARRIERS 256 /* in a block; numbered in the order of their inits */
 void emu_mbarrier_block_begins(void);
+void emu_mbarrier_block_ended(void);
+/* No thread can go on. Copies that one waits for arrive now, as late as they may. Returns whether a phase is over by that. */
+bool emu_bulk_copies_arrive(void);
 
 /* ---- lens.c ----
  * Each lane's accesses are logged as they happen and merged into warp-level requests when the warp stops. */

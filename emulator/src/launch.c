@@ -629,9 +629,11 @@ static void run_block(void)
         do {
             ran = false;
             for (unsigned warp = 0; warp < warp_count; warp++) ran |= run_warp(warp, false);
+            if (!ran && parked > 0) ran = emu_bulk_copies_arrive();
             for (unsigned warp = 0; !ran && parked > 0 && warp < warp_count; warp++) ran = run_warp(warp, true);
         } while (ran && parked > 0);
     } while (release_barrier());
+    emu_mbarrier_block_ended();
     emu_lens_block_ended();
 }
 

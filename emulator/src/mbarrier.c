@@ -2,11 +2,13 @@
  *
  * An mbarrier counts one phase after the other. A phase is over when as many threads have arrived as its init said and as
  * many bytes have come as were announced (expect_tx). Here a copy comes as late as it may: when a thread waits for the
- * phase and only copies are missing. Until then its destination holds nothing that may be read.
+ * phase, only copies are missing, and no thread can do anything else. Until then its destination holds nothing that may be
+ * read; so whoever reads without waiting has done so by then.
  *
  * What is known of a barrier lies beside it, in a table by address; the 8 bytes in shared memory are only claimed. */
 #include "emulator.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,10 +25,10 @@ struct tensor_map {
 _Static_assert(sizeof(struct tensor_map) <= sizeof(CUtensorMap), "a tensor map has 128 bytes");
 static const uint32_t TENSOR_MAP = 0x70616d74;
 
-enum { MAX_BARRIERS = 256, MAX_BLOCK = 1024 };
-
 struct bulk_copy { /* one copy on its way */
     struct bulk_copy *next;
+    struct emu_thread *thread; /* who sent for it, */
+    const void *pc;            /* and where */
     char *shared;
     size_t bytes;
     char data[];
@@ -34,17 +36,30 @@ struct bulk_copy { /* one copy on its way */
 
 struct mbarrier {
     uint64_t *address;
-    unsigned init_warp;                /* who initialised it, and in which interval: others need a barrier behind that */
-    uint32_t init_interval;
+    unsigned owner;                    /* the thread that initialised it */
+    bool fenced;                       /* and told the copy engine */
     unsigned phase;                    /* the one that is going on; only its parity can be asked for */
     unsigned expected, pending;        /* arrivals a phase, and those still missing */
     int64_t bytes_missing;             /* announced and not yet come; less than 0 if the copies were quicker */
     struct bulk_copy *copies, **last;  /* on their way, in order */
-    emu_clock_of_block arriving, over; /* what lies before the arrivals of this phase, and of those before it */
+    const struct wait *waiting;        /* one of those who wait, the last that came */
 };
 
-static struct mbarrier barriers[MAX_BARRIERS];
+struct wait {
+    struct mbarrier *barrier;
+    const struct wait *others;
+    const struct emu_thread *thread;
+    unsigned phase;
+    const void *pc;
+};
+
+static struct mbarrier barriers[EMU_MBARRIERS];
 static unsigned barrier_count;
+
+static unsigned number_of(const struct mbarrier *b)
+{
+    return (unsigned)(b - barriers);
+}
 
 static struct mbarrier *find(const uint64_t *address)
 {
@@ -53,14 +68,11 @@ static struct mbarrier *find(const uint64_t *address)
     return NULL;
 }
 
-static struct mbarrier *find_ready(const uint64_t *address, const void *pc, const char *what)
+static struct mbarrier *find_ready(uint64_t *address, const void *pc, const char *what)
 {
     struct mbarrier *b = find(address);
     if (!b) emu_fault(pc, "%s on an mbarrier that was never initialised (mbarrier.init)", what);
-    if (emu_checking && b->init_interval == emu_check_interval() && b->init_warp != emu_current->warp)
-        emu_fault(pc, "%s on an mbarrier that another warp initialises, and nothing between orders the two (a missing "
-                      "__syncthreads()?)", what);
-    emu_check_shared_atomic(address, sizeof *address, pc);
+    emu_check_mbarrier_used(address, number_of(b), pc);
     return b;
 }
 
@@ -80,22 +92,49 @@ void emu_mbarrier_block_begins(void)
     barrier_count = 0;
 }
 
-/* Ends the phase if nothing but copies is missing. */
-static void advance(struct mbarrier *b)
+void emu_mbarrier_block_ended(void)
 {
-    if (b->pending > 0) return;
-    for (struct bulk_copy *copy = b->copies; copy; copy = copy->next) {
-        emu_check_bulk_arrival(copy->shared, copy->bytes);
-        memcpy(copy->shared, copy->data, copy->bytes);
-        b->bytes_missing -= (int64_t)copy->bytes;
+    for (unsigned i = 0; emu_checking && i < barrier_count; i++) {
+        const struct bulk_copy *copy = barriers[i].copies;
+        if (!copy) continue;
+        emu_current = copy->thread;
+        emu_fault(copy->pc, "asynchronous copy not waited for: the block has ended, and this copy may still be on its way into "
+                            "shared memory that is another block's by then");
     }
-    forget_copies(b);
-    if (b->bytes_missing != 0) return;
+}
+
+/* Ends the phase if nothing is missing. */
+static bool advance(struct mbarrier *b)
+{
+    if (b->pending > 0 || b->bytes_missing != 0) return false;
     b->phase++;
     b->pending = b->expected;
-    for (unsigned i = 0; i < MAX_BLOCK; i++)
-        if (b->over[i] < b->arriving[i]) b->over[i] = b->arriving[i];
-    memset(b->arriving, 0, sizeof b->arriving);
+    emu_check_mbarrier_over(number_of(b));
+    return true;
+}
+
+/* The barrier's copies arrive in order, up to the one that ends the phase. */
+static bool arrive_at(struct mbarrier *b)
+{
+    while (b->copies) {
+        struct bulk_copy *copy = b->copies;
+        emu_check_bulk_arrival(copy->shared, copy->bytes, number_of(b));
+        memcpy(copy->shared, copy->data, copy->bytes);
+        b->bytes_missing -= (int64_t)copy->bytes;
+        b->copies = copy->next;
+        if (!b->copies) b->last = &b->copies;
+        free(copy);
+        if (advance(b)) return true;
+    }
+    return false;
+}
+
+bool emu_bulk_copies_arrive(void)
+{
+    bool over = false;
+    for (struct mbarrier *b = barriers; b < barriers + barrier_count; b++)
+        if (b->waiting && b->pending == 0) over |= arrive_at(b);
+    return over;
 }
 
 void emu_mbarrier_init(uint64_t *address, unsigned arrivals, const void *pc)
@@ -104,62 +143,76 @@ void emu_mbarrier_init(uint64_t *address, unsigned arrivals, const void *pc)
         emu_fault(pc, "an mbarrier is 8 bytes of shared memory, at a multiple of 8");
     if (arrivals < 1 || arrivals >= 1u << 20)
         emu_fault(pc, "mbarrier.init: %u arrivals a phase; 1 to 1,048,575 are possible", arrivals);
-    emu_check_shared_write(address, sizeof *address, pc);
-    struct mbarrier *b = find(address);
-    if (b && (b->copies || b->pending != b->expected))
-        emu_fault(pc, "mbarrier.init on a barrier that is in use: its phase has begun");
-    if (!b) {
-        if (barrier_count == MAX_BARRIERS) emu_fault(pc, "more than %d mbarriers in a block", MAX_BARRIERS);
-        b = &barriers[barrier_count++];
-    }
-    *b = (struct mbarrier){.address = address, .init_warp = emu_current->warp,
-                           .init_interval = emu_check_interval(), .expected = arrivals, .pending = arrivals};
+    if (find(address))
+        emu_fault(pc, "mbarrier.init on what is an mbarrier already and may be in use: it is initialised once a block, not "
+                      "once a phase");
+    if (barrier_count == EMU_MBARRIERS) emu_fault(pc, "more than %d mbarriers in a block", EMU_MBARRIERS);
+    emu_check_mbarrier_init(address, barrier_count, pc);
+    struct mbarrier *b = &barriers[barrier_count++];
+    *b = (struct mbarrier){
+        .address = address, .owner = emu_current->linear, .expected = arrivals, .pending = arrivals};
     b->last = &b->copies;
+}
+
+void emu_mbarrier_fence_init(void)
+{
+    for (unsigned i = 0; i < barrier_count; i++)
+        if (barriers[i].owner == emu_current->linear) barriers[i].fenced = true;
 }
 
 void emu_mbarrier_arrive(uint64_t *address, unsigned bytes, const void *pc)
 {
     struct mbarrier *b = find_ready(address, pc, "an arrival");
-    if (b->pending == 0) advance(b);
     if (b->pending == 0)
-        emu_fault(pc, "mbarrier: one arrival more than the %u that a phase counts, and the phase is not over: "
-                      "%lld bytes that were announced have not come", b->expected, (long long)b->bytes_missing);
+        emu_fault(pc, "mbarrier: one arrival more than the %u that a phase counts, and %lld bytes of the phase may still be on "
+                      "their way (was a stage filled again before it was waited for?)",
+                  b->expected, (long long)b->bytes_missing);
     b->bytes_missing += bytes;
     b->pending--;
-    emu_check_release(b->arriving);
-    /* Without bytes to come nobody has to wait for the phase to end it. */
-    if (!b->copies) advance(b);
+    emu_check_mbarrier_arrived(number_of(b));
+    advance(b);
 }
-
-struct wait {
-    struct mbarrier *barrier;
-    unsigned parity;
-    const void *pc;
-};
 
 static bool is_over(void *waiting)
 {
     const struct wait *w = waiting;
-    if ((w->barrier->phase & 1) == w->parity) advance(w->barrier);
-    return (w->barrier->phase & 1) != w->parity;
+    return w->barrier->phase != w->phase;
 }
 
 static void never_over(void *waiting)
 {
     const struct wait *w = waiting;
     const struct mbarrier *b = w->barrier;
+    char other[300] = "";
+    /* Often it waits for a thread that waits in turn, and there is the mistake. */
+    for (const struct mbarrier *o = barriers; o < barriers + barrier_count && !*other; o++) {
+        if (o == b || !o->waiting) continue;
+        const struct emu_place place = emu_source_of(o->waiting->pc);
+        const uint3 thread = o->waiting->thread->index;
+        snprintf(other, sizeof other, "; thread (%u,%u,%u) waits at %s:%d, where %u of %u arrivals and %lld announced bytes are "
+                 "missing", thread.x, thread.y, thread.z, place.file, place.line, o->pending, o->expected,
+                 (long long)o->bytes_missing);
+    }
     emu_fault(w->pc, "the mbarrier never completes: this thread waits for a phase of parity %u, of which %u of %u "
-                     "arrivals and %lld announced bytes are missing, and no other thread can go on%s",
-              w->parity, b->pending, b->expected, (long long)b->bytes_missing,
+                     "arrivals and %lld announced bytes are missing, and no other thread can go on%s%s",
+              w->phase & 1, b->pending, b->expected, (long long)b->bytes_missing,
               b->phase > 1 ? " (phases before it are over: was this thread left behind, by one that did not wait for it "
-                             "before it filled the stage again?)" : "");
+                             "before it filled the stage again?)" : "", other);
 }
 
+/* A phase is named by its parity: it is the one that goes on, or else the one before, which is over. */
 void emu_mbarrier_wait(uint64_t *address, unsigned parity, const void *pc)
 {
-    struct wait w = {find_ready(address, pc, "a wait"), parity & 1, pc};
-    emu_wait_until(is_over, never_over, &w);
-    emu_check_acquire(w.barrier->over);
+    struct mbarrier *b = find_ready(address, pc, "a wait");
+    if ((b->phase & 1) == (parity & 1)) {
+        struct wait w = {b, b->waiting, emu_current, b->phase, pc};
+        b->waiting = &w;
+        emu_wait_until(is_over, never_over, &w);
+        const struct wait **place = &b->waiting;
+        while (*place != &w) place = (const struct wait **)&(*place)->others;
+        *place = w.others;
+    }
+    emu_check_mbarrier_passed(number_of(b));
 }
 
 void emu_bulk_copy(void *shared, const void *map, int dimensions, const int *at, uint64_t *address,
@@ -173,6 +226,9 @@ void emu_bulk_copy(void *shared, const void *map, int dimensions, const int *at,
         emu_fault(pc, "misaligned address: a bulk copy's destination must be a multiple of 128 bytes, and %p is %zu past "
                       "one", shared, (size_t)((uintptr_t)shared % 128));
     struct mbarrier *b = find_ready(address, pc, "a bulk copy");
+    if (emu_checking && !b->fenced)
+        emu_fault(pc, "a bulk copy with an mbarrier that the copy engine may not know yet: the thread that initialised it must "
+                      "call fence_mbarrier_init() (fence.mbarrier_init)");
 
     size_t count = 1;
     for (int d = 0; d < dimensions; d++) count *= m->box[d];
@@ -181,8 +237,11 @@ void emu_bulk_copy(void *shared, const void *map, int dimensions, const int *at,
     if (!copy) emu_fault(pc, "no host memory for a bulk copy on its way");
     copy->shared = shared;
     copy->bytes = bytes;
-    emu_check_bulk_issue(shared, bytes, pc);
-    emu_check_release_own(b->arriving);
+    copy->thread = emu_current;
+    copy->pc = pc;
+    if ((size_t)((char *)shared - emu_dynamic_shared) >= EMU_SHARED_BYTES - bytes)
+        emu_fault(pc, "a bulk copy's destination must be shared memory");
+    emu_check_bulk_issue(shared, bytes, number_of(b), pc);
 
     bool first_row = true;
     /* Row by row; what lies outside the tensor stays zero. */

@@ -1,5 +1,7 @@
-// A box is sent for before all warps have read the one before it in its place: they are left behind.
-// EXPECT: was this thread left behind
+// A box is sent for before all warps have read the one before it in its place.
+// EXPECT: data race in shared memory
+// EXPECT: may overwrite it
+// THREAD (32,0,0) BLOCK (0,0,0)
 #include "bulk.h"
 
 __global__ void add(const __grid_constant__ CUtensorMap map, float *out)
@@ -23,13 +25,13 @@ __global__ void add(const __grid_constant__ CUtensorMap map, float *out)
             mbarrier_wait_parity(&empty[s], (i + 1) / 2 % 2 ^ 1);
 #endif
             mbarrier_arrive_expect_tx(&full[s], sizeof box[0]);
-            cp_async_bulk_tensor_2d(box[s], &map, (i + 1) * BOX, 0, &full[s]);
+            cp_async_bulk_tensor_2d(box[s], &map, (i + 1) * BOX, 0, &full[s]); // OTHER
         }
         if (i < 0)
             continue;
-        mbarrier_wait_parity(&full[i % 2], i / 2 % 2); // FAULT
+        mbarrier_wait_parity(&full[i % 2], i / 2 % 2);
         for (int j = 0; j < BOX * BOX / (32 * WARPS); j++)
-            sum[j] += box[i % 2][j * 32 * WARPS + threadIdx.x];
+            sum[j] += box[i % 2][j * 32 * WARPS + threadIdx.x]; // FAULT
         __syncwarp();
         if (threadIdx.x % 32 == 0)
             mbarrier_arrive(&empty[i % 2]);

@@ -1,5 +1,5 @@
 // Other warps wait at a barrier that may not have been initialised yet.
-// EXPECT: another warp initialises
+// EXPECT: data race in shared memory, byte 0 of full
 #include "bulk.h"
 
 __global__ void add(const __grid_constant__ CUtensorMap map, float *out)
@@ -8,7 +8,7 @@ __global__ void add(const __grid_constant__ CUtensorMap map, float *out)
     __shared__ uint64_t full[2], empty[2];
     if (threadIdx.x == 0) {
         for (int s = 0; s < 2; s++) {
-            mbarrier_init(&full[s], 1);
+            mbarrier_init(&full[s], 1); // OTHER
             mbarrier_init(&empty[s], WARPS);
         }
         fence_mbarrier_init();
