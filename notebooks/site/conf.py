@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 project = "How do I make a GPU kernel fast?"
 html_title = project
 root_doc = "README"
-include_patterns = ["README.md", "chapters/**.md", "notebooks/*.ipynb", "emulator/*.md",
+include_patterns = ["README.md", "chapters/**.md", "notebooks/*.ipynb", "notebooks/README.md", "emulator/*.md",
                     "exercises/**.md"]
 exclude_patterns = ["build", ".*", "**/build"]
 
