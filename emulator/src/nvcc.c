@@ -744,8 +744,9 @@ static void add_kernel_options(struct list *command)
                            "-Wno-psabi -fno-tree-vectorize -fno-tree-slp-vectorize -fno-crossjumping -fno-tree-tail-merge "
                            "-fno-reorder-blocks -fno-reorder-blocks-and-partition -Wno-tsan "
                            "-Wno-maybe-uninitialized");
-    /* A tail call leaves no return address in the kernel, and so no source line for a fault. */
-    add_words(command, "-fsanitize-coverage=trace-pc -g -fno-pie -fno-strict-aliasing "
+    /* A tail call leaves no return address in the kernel, and so no source line for a fault. Of DWARF 5, addr2line (seen with
+     * binutils 2.40) mixes up the files of inlined functions. */
+    add_words(command, "-fsanitize-coverage=trace-pc -gdwarf-4 -fno-pie -fno-strict-aliasing "
                        "-fno-optimize-sibling-calls -Wno-unknown-pragmas");
 }
 
