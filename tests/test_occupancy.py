@@ -148,11 +148,17 @@ def test_table_says_what_the_lens_sees(chapters, tmp_path):
     for number in KERNELS:
         out = tmp_path / f"{number}.json"
         settings = no_cuda() | {"LENS": "json", "LENS_OUT": str(out), "LENS_BLOCKS": "1"}
-        run([chapters[number], "256", "--check-only"], env=settings)
-        kernel = json.loads(out.read_text())["kernels"][0]
+        # A small product is another kernel's work in chapter 11.
+        shape = ["4096", "640", "80"] if number == 11 else ["256"]
+        run([chapters[number], *shape, "--check-only"], env=settings)
+        kernels = json.loads(out.read_text())["kernels"]
+        kernel = next(kernel for kernel in kernels if kernel["name"].startswith("matmul_kernel"))
         card = json.loads(run([chapters[number], "--occupancy", "--json"], env=no_cuda()).stdout)["gpus"][-1]
         x, y, z = kernel["block"]
-        assert (card["threads"], card["shared"]) == (x * y * z, kernel["shared_bytes"]), f"chapter {number}"
+        assert card["threads"] == x * y * z, f"chapter {number}"
+        # Dynamic memory that must start at a multiple of 1 KB leaves a gap behind the static arrays.
+        gap = 1024 - 1 if number == 11 else 0
+        assert 0 <= card["shared"] - kernel["shared_bytes"] <= gap, f"chapter {number}"
 
 
 def test_each_chapter_launches_one_kernel():
