@@ -153,10 +153,16 @@ static inline CUtensorMap tensor_map_2d(const float *matrix, size_t rows, size_t
                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (result != CUDA_SUCCESS) {
+        const char *rule = (uintptr_t)matrix % 16 ? "the matrix must start at a multiple of 16 bytes"
+                           : row_stride % 4       ? "rows must be a multiple of 4 floats apart"
+                           : box_cols % 4         ? "a box must be a multiple of 4 floats wide"
+                           : box_rows - 1 > 255 || box_cols - 1 > 255 ? "a box has 1 to 256 rows and columns"
+                           : result == CUDA_ERROR_NOT_SUPPORTED ? "it needs compute capability 9.0"
+                                                                : "see tensor_map_2d for what it asks";
         fprintf(stderr,
                 "cuTensorMapEncodeTiled refuses a %zu x %zu matrix at %p, rows %zu floats apart, in boxes of %u x %u "
-                "(CUresult %d): see tensor_map_2d for what it asks\n",
-                rows, cols, (const void *)matrix, row_stride, box_rows, box_cols, (int)result);
+                "(CUresult %d): %s\n",
+                rows, cols, (const void *)matrix, row_stride, box_rows, box_cols, (int)result, rule);
         exit(3);
     }
     return map;

@@ -28,12 +28,18 @@ bool emu_checking = true;
 struct touch {              /* one access to a word */
     uint32_t pc;            /* from the start of the program's image; see unpack_pc */
     uint32_t time;          /* when it happened; 0 never */
-    uint16_t order;         /* how many __syncwarp its warp had passed; of a bulk copy, its mbarrier */
+    uint16_t order;         /* how many __syncwarp its warp had passed; from BULK on, a bulk copy that `thread` started */
     uint16_t thread : 10;
     uint16_t bytes : 4;     /* which of the word's four bytes, one bit each */
     uint16_t atomic : 1;
-    uint16_t bulk : 1;      /* a bulk copy writes, which `thread` started */
 };
+
+enum { BULK = 0x10000 - EMU_MBARRIERS }; /* and from there the number of the copy's mbarrier */
+
+static bool is_bulk(const struct touch *touch)
+{
+    return touch->order >= BULK;
+}
 
 struct word {               /* one cache line: reading these is what checking costs */
     struct touch write, read;             /* the last of each */
@@ -52,6 +58,7 @@ static uint32_t block_serial;
 /* Time steps on at every barrier, and at every use of an mbarrier. What happened before the last barrier is
  * ordered before all that comes. */
 static uint32_t now_time, interval_start;
+static uint32_t quick_before; /* interval_start; with clocks 0, since nothing is simple then */
 static uint16_t warp_order[32];
 static uintptr_t image_low = UINTPTR_MAX, image_high; /* the program's own image in memory */
 
@@ -175,20 +182,16 @@ static void suspect(char *address, uint8_t bytes, const struct touch *first, con
 /* Whether nothing orders the earlier access before the present one. */
 static bool unordered(const struct touch *earlier, const struct touch *now)
 {
-    if (earlier->time < interval_start || (earlier->thread == now->thread && !earlier->bulk)) return false;
+    if (earlier->time < interval_start || (earlier->thread == now->thread && !is_bulk(earlier))) return false;
     if (!(earlier->bytes & now->bytes) || (earlier->atomic && now->atomic)) return false;
-    if (earlier->thread / WARP == now->thread / WARP && earlier->order != now->order && !earlier->bulk) return false;
+    if (earlier->thread / WARP == now->thread / WARP && earlier->order != now->order && !is_bulk(earlier)) return false;
     if (!clocks_on) return true;
-    return earlier->time > clocks[now->thread][earlier->bulk ? THREADS + earlier->order : earlier->thread];
+    return earlier->time > clocks[now->thread][is_bulk(earlier) ? THREADS + earlier->order - BULK : earlier->thread];
 }
 
 static inline void note_read(struct word *word, struct touch *now)
 {
-    if (clocks_on) {
-        /* An mbarrier may order the next write after some of the readers only, so every warp's is kept. */
-        readers[word - words][now->thread / WARP] = *now;
-        word->readers |= 1u << now->thread / WARP;
-    } else if (word->read.time < interval_start) {
+    if (word->read.time < interval_start) {
         word->read = *now;
     } else if (word->read.thread != now->thread) {
         /* Two readers of different warps already forbid every write until the next barrier. */
@@ -224,24 +227,29 @@ static void fault_in_flight(const struct word *word, const char *address, const 
               thread_name(now->thread), does, what, thread_name(copy->thread), place.file, place.line);
 }
 
+static void examine(struct word *word, char *address, uint8_t bytes, enum emu_access kind, struct touch now, const void *pc);
+
 static inline void shared_word(char *address, uint8_t bytes, enum emu_access kind, const void *pc)
 {
     struct word *word = word_at(address);
     struct touch now = {.pc = (uint32_t)((uintptr_t)pc - image_low), .time = now_time, .order = warp_order[emu_current->warp],
                         .thread = emu_current->linear & 1023, .bytes = bytes & 15, .atomic = kind == ATOMIC};
     /* Nearly every access is this one: a read of what was written before the last barrier. */
-    if (kind == READ && word->written_in_block == block_serial && word->write.time < interval_start &&
-        (word->written_bytes & bytes) == bytes) {
+    if (kind == READ && word->written_in_block == block_serial && word->write.time < quick_before &&
+        (word->written_bytes & bytes) == bytes)
         note_read(word, &now);
-        return;
-    }
+    else
+        examine(word, address, bytes, kind, now, pc);
+}
+
+static void examine(struct word *word, char *address, uint8_t bytes, enum emu_access kind, struct touch now, const void *pc)
+{
     if (word->written_in_block != block_serial) {
         word->written_in_block = block_serial;
         word->written_bytes = word->bytes_in_flight = 0;
         word->readers = 0;
-        word->write.bulk = 0;
     }
-    if (word->write.bulk && word->bytes_in_flight)
+    if (word->bytes_in_flight && is_bulk(&word->write))
         fault_in_flight(word, address, &now, kind == READ ? "reads" : "writes");
     if ((kind == READ || kind == ATOMIC) && (word->written_bytes & bytes) != bytes) {
         char what[160];
@@ -263,6 +271,12 @@ static inline void shared_word(char *address, uint8_t bytes, enum emu_access kin
         if (word->read.thread == now.thread) word->read.atomic = 1;
         if (word->other_read.thread == now.thread) word->other_read.atomic = 1;
     }
+    if (kind == READ && clocks_on) {
+        /* An mbarrier may order the next write after some of the readers only, so every warp's is kept. */
+        readers[word - words][now.thread / WARP] = now;
+        word->readers |= 1u << now.thread / WARP;
+        return;
+    }
     if (kind == READ) {
         note_read(word, &now);
         return;
@@ -274,7 +288,7 @@ static inline void shared_word(char *address, uint8_t bytes, enum emu_access kin
         if (unordered(read, &now)) fault_race(address, read, "read", &now, "writes");
     }
     if (word->write.time >= interval_start) {
-        if (word->write.thread != now.thread || word->write.bulk) word->other_write = word->write;
+        if (word->write.thread != now.thread || is_bulk(&word->write)) word->other_write = word->write;
         else if (word->write.order == now.order && word->write.atomic == now.atomic) now.bytes |= word->write.bytes;
     }
     word->write = now;
@@ -633,6 +647,7 @@ void emu_check_mbarrier_init(void *barrier, unsigned number, const void *pc)
             if (!clocks || !readers) emu_fault(pc, "no host memory to check an mbarrier");
         }
         clocks_on = true;
+        quick_before = 0;
     }
     access_memory(barrier, 8, WRITE, pc);
     inits[number] = word_at(barrier)->write;
@@ -682,8 +697,7 @@ void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier, const vo
         word->bytes_overwritten = word->written_in_block == block_serial ? word->written_bytes : 0;
     shared_access(shared, bytes, EMU_ASYNC_COPY, pc);
     for (struct word *word = first; clocks_on && word < end; word++) {
-        word->write.bulk = 1;
-        word->write.order = (uint16_t)barrier;
+        word->write.order = (uint16_t)(BULK + barrier);
         word->bytes_in_flight = 15;
         word->written_bytes = 0;
     }
@@ -710,7 +724,7 @@ void emu_check_launch_begins(void)
 
 void emu_check_block_begins(unsigned warps)
 {
-    interval_start = ++now_time;
+    quick_before = interval_start = ++now_time;
     block_serial++;
     clocks_on = false;
     last_arrays[0] = last_arrays[1] = NULL;
@@ -720,11 +734,12 @@ void emu_check_block_begins(unsigned warps)
 void emu_check_barrier_passed(void)
 {
     interval_start = ++now_time;
+    quick_before = clocks_on ? 0 : interval_start;
 }
 
 void emu_check_warp_ordered(unsigned warp)
 {
-    warp_order[warp]++;
+    if (++warp_order[warp] == BULK) warp_order[warp] = 0;
     if (!clocks_on) return;
     const unsigned first = warp * WARP;
     for (unsigned lane = 0; lane < WARP; lane++) clocks[first + lane][first + lane] = now_time;
