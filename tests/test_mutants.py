@@ -376,7 +376,8 @@ def test_is_refused(mutant, mutate):
 STORE = "float *c = &C"
 
 
-@pytest.mark.parametrize("chapter", sorted({mutant.chapter for mutant in MUTANTS}))
+# Chapter 11 cannot name them: its tile depends on the problem.
+@pytest.mark.parametrize("chapter", sorted({mutant.chapter for mutant in MUTANTS} - {11}))
 def test_report_names_block_and_thread(chapter, mutate):
     spoil = (
         "    if (blockIdx.x == 1 && threadIdx.x + threadIdx.y * blockDim.x == 37)\n"
