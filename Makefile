@@ -40,8 +40,8 @@ COMMON := $(patsubst common/%.c,$(BUILD)/%.o,$(wildcard common/*.c))
 Q      := $(if $(V),,@)
 
 # ---- programs ----
-.PHONY: help all clean test test-gpu lens-vs-ncu patterns ladder registers tables plots images \
-    notebooks site bench-emulator exercises watch grade $(PROGRAMS)
+.PHONY: help all clean test test-gpu lens-vs-ncu patterns ladder tried profiles registers tables plots \
+    images notebooks site bench-emulator exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@echo "make chapterN && ./chapterN   build and run a chapter: $(PROGRAMS)"
 	@sed -n 's/^\([a-zA-Z%-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-30s%s\n", $$1, $$2}'
@@ -108,7 +108,7 @@ loop%:          ## what a chapter's main loop is made of, from its machine code
 
 profile%: chapter% ## Nsight Compute's view of a chapter (needs a GPU)
 	$(call need,ncu,it comes with the CUDA Toolkit or as Nsight Compute)
-	$(Q)ncu --clock-control none --set full -k regex:matmul -c 1 ./chapter$* --check-only
+	$(Q)ncu --clock-control none --set full -k 'regex:$(if $(filter 0,$*),gemm,matmul|small)' -c 1 ./chapter$* --check-only
 
 memcheck%: chapter% ## compute-sanitizer's view of a chapter (needs a GPU)
 	$(call need,compute-sanitizer,$(TOOLKIT))
@@ -148,6 +148,12 @@ test-gpu: all   ## shapes, compute-sanitizer and occupancy on the GPU here
 
 ladder: $(if $(GPU),all) ## every chapter beside cuBLAS, into results/
 	$(Q)python3 results/measure.py
+
+tried: $(if $(GPU),chapter1) ## what was tried and not kept (chapters/*/tried), beside the chapters as they are
+	$(Q)python3 results/tried.py
+
+profiles: $(if $(GPU),all) ## what Nsight Compute counts in every chapter, into results/ (needs a GPU)
+	$(Q)python3 results/profiles.py
 
 registers:      ## the registers of every chapter, which --occupancy needs (nvcc, no GPU)
 	$(Q)python3 results/registers.py

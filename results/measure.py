@@ -179,34 +179,37 @@ def sweep(chosen, found, machine):
     return 1 if count["FAILED"] else 0 if count["measured"] else CANNOT
 
 
-def main():
-    chosen = arguments()
+def look_around(number=0):
+    """What every row says of this machine, asked of ./chapter<number>. Returns (a dictionary, what is wrong or
+    None, exit code)."""
     if "GPU " not in output(["nvidia-smi", "-L"]):
-        print("the ladder needs an NVIDIA GPU and there is none here; README.md shows it as "
-              "measured on ours", file=sys.stderr)
-        return CANNOT
-    found = programs()
-    missing = [chapter for chapter in chosen.chapters or [0] if chapter not in found]
-    if missing:
-        print(f"there is no ./chapter{missing[0]}: `make all` builds the chapters",
-              file=sys.stderr)
-        return CANNOT
-
-    # Any chapter can tell what the machine is, and whether it was built for it.
-    report, wrong, code = ask(next(iter(found.values())), "1", "--check-only")
+        return {}, ("this needs an NVIDIA GPU and there is none here; README.md shows it as "
+                    "measured on ours"), CANNOT
+    program = programs().get(number)
+    if not program:
+        return {}, f"there is no ./chapter{number}: `make all` builds the chapters", CANNOT
+    report, wrong, code = ask(program, "1", "--check-only")
     if wrong:
-        print(wrong, file=sys.stderr)
-        return code
+        return {}, wrong, code
     if report["emulated"]:
-        print("the chapters are built for the emulator: `make EMULATOR=0 ladder` builds them "
-              "for the GPU", file=sys.stderr)
-        return CANNOT
+        return {}, ("the chapters are built for the emulator: with EMULATOR=0, make builds them "
+                    "for the GPU"), CANNOT
     driver = output(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"])
     machine = {name: report[name] for name in ("sms", "clock_mhz", "cuda", "date", "inputs")}
     machine.update(gpu=report["device"], driver=driver.split()[0] if driver.split() else "?")
-    if chosen.chapters:
-        found = {chapter: found[chapter] for chapter in sorted(set(chosen.chapters))}
-    return sweep(chosen, found, machine)
+    return machine, None, 0
+
+
+def main():
+    chosen = arguments()
+    found = programs()
+    wanted = sorted(set(chosen.chapters or found or [0]))
+    # The first that is not there says so; else any of them can tell what the machine is.
+    machine, wrong, code = look_around(next((n for n in wanted if n not in found), wanted[0]))
+    if wrong:
+        print(wrong, file=sys.stderr)
+        return code
+    return sweep(chosen, {number: found[number] for number in wanted}, machine)
 
 
 if __name__ == "__main__":

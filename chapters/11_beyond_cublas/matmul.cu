@@ -17,6 +17,7 @@
  *
  * Run it:  make chapter11 && ./chapter11        (needs a Hopper GPU, or none)
  */
+#include "ceiling.cuh"
 #include "hopper.h"
 #include "matmul.h"
 #include "prepare.cuh"
@@ -163,7 +164,8 @@ struct filler {
 };
 
 // Starts the copies of the next k-block into the stage that was read longest ago, as soon
-// as the last warp has left it. All threads keep count, one gives the orders.  Parities.
+// as the last warp has left it. All threads keep count, one gives the orders.
+//
 // A stage is filled for the r-th time (r = 0, 1, ...) when its round's parity is r & 1.
 // `full` ends its phase r when the bytes of that filling have come, so a reader waits for
 // parity r & 1. `empty` ends its phase r when that filling has been read, so whoever
@@ -480,5 +482,6 @@ int main(int argc, char **argv)
     chapter.kernel = (const void *)matmul_kernel<16, 8, 4>; // for --occupancy
     chapter.threads = THREADS;
     chapter.dynamic_shared = tile<16, 8, 4>::SHARED_BYTES;
+    chapter.measure_more = measure_ceilings;
     return chapter_main(argc, argv, &chapter);
 }

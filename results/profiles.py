@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""make profiles: what Nsight Compute counts in each chapter's kernel and in cuBLAS', into results/profiles.csv.
+
+One launch of each at 4,096, as `make profileN` shows it, but only the counters that the READMEs speak of. Counters say
+what a kernel did; its time is measured elsewhere (make ladder), without a profiler. Needs a GPU whose counters may be
+read. Exit code: 0, 2 usage, 3 if nothing can be counted here.
+"""
+import argparse
+import csv
+import io
+import shutil
+import subprocess
+import sys
+
+import measure
+import rows
+
+TABLE = rows.ROOT / "results" / "profiles.csv"
+COLUMNS = ["gpu", "cuda", "date", "chapter", "size", "metric", "value"]
+SIZE = 4096
+# What a warp can wait for, in Nsight Compute's words: smsp__average_warps_issue_stalled_<this>_per_issue_active.ratio
+# is the clocks that a warp spends so between two of its instructions.
+STALLS = ["barrier", "branch_resolve", "dispatch_stall", "drain", "imc_miss", "lg_throttle", "long_scoreboard",
+          "math_pipe_throttle", "membar", "mio_throttle", "misc", "no_instruction", "not_selected", "selected",
+          "short_scoreboard", "sleeping", "tex_throttle", "wait"]
+METRICS = ["smsp__inst_executed.sum", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+           "smsp__issue_active.avg.pct_of_peak_sustained_active", "sm__warps_active.avg.per_cycle_active",
+           "l1tex__m_xbar2l1tex_read_bytes.sum", "dram__bytes_read.sum",
+           *(f"smsp__average_warps_issue_stalled_{stall}_per_issue_active.ratio" for stall in STALLS)]
+
+
+def kernels_of(chapter):
+    """The names of the kernel to look at: chapter 0's is cuBLAS'."""
+    return "gemm" if chapter == 0 else "matmul|small"
+
+
+def read():
+    if not TABLE.exists():
+        return []
+    with open(TABLE, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def counted(key, chapter, size=SIZE):
+    """{metric: value} of a GPU, by the key that results/<gpu>.csv has; empty if nothing is known."""
+    return {row["metric"]: float(row["value"]) for row in read()
+            if (measure.key_of(row["gpu"]), row["chapter"], row["size"]) == (key, str(chapter), str(size))}
+
+
+def count(chapter):
+    done = subprocess.run(["ncu", "--clock-control", "none", "--csv", "--print-units", "base", "-c", "1", "-k",
+                           f"regex:{kernels_of(chapter)}", "--metrics", ",".join(METRICS), f"./chapter{chapter}",
+                           str(SIZE), "--check-only"], cwd=rows.ROOT, text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+    if '"ID"' not in done.stdout:
+        sys.exit(f"ncu saw no kernel of chapter {chapter}:\n{done.stdout[-2000:]}")
+    lines = csv.DictReader(io.StringIO(done.stdout[done.stdout.index('"ID"'):]))
+    return {line["Metric Name"]: line["Metric Value"].replace(",", "") for line in lines}
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Nsight Compute's counters of every chapter.")
+    parser.add_argument("chapter", nargs="*", type=int, help="only these; default: all")
+    chosen = parser.parse_args()
+    if not shutil.which("ncu"):
+        print("ncu is not here: it comes with the CUDA Toolkit or as Nsight Compute", file=sys.stderr)
+        return measure.CANNOT
+    machine, wrong, code = measure.look_around()
+    if wrong:
+        print(wrong, file=sys.stderr)
+        return code
+    for chapter in chosen.chapter or measure.programs():
+        values = count(chapter)
+        kept = [row for row in read() if (row["gpu"], row["chapter"], row["size"]) !=
+                (machine["gpu"], str(chapter), str(SIZE))]
+        new = [dict(gpu=machine["gpu"], cuda=machine["cuda"], date=machine["date"], chapter=str(chapter),
+                    size=str(SIZE), metric=metric, value=value) for metric, value in values.items()]
+        with open(TABLE, "w", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(sorted(kept + new, key=lambda row: (row["gpu"], int(row["chapter"]), row["metric"])))
+        print(f"chapter {chapter}: {len(values)} counters", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

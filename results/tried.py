@@ -1,0 +1,163 @@
+#!/usr/bin/env python3
+"""make tried: what was tried and not kept, beside the chapters as they are, into results/tried.csv.
+
+chapters/NN_*/tried/NAME.diff changes a chapter; its first line says how, in words. Each is applied to a copy in
+build/tried/, built like its chapter, checked on odd shapes, and then timed: the chapter and its changed copies
+run in turns, each beside cuBLAS as in `make ladder`, and each is judged by the median of its turns.
+Exit code: 0, 1 if one does not apply, build or pass, 2 usage, 3 if nothing can be measured here.
+"""
+import argparse
+import concurrent.futures
+import csv
+import os
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+
+import measure
+import rows
+
+TABLE = rows.ROOT / "results" / "tried.csv"
+TEXTS = ("gpu", "cuda", "driver", "date", "tried")
+# `tried` is the diff's name, nothing for the chapter as it is. The ratio is cuBLAS' time over the kernel's: the
+# median of the turns, the least and the greatest.
+COLUMNS = ("gpu", "sms", "clock_mhz", "cuda", "driver", "date", "chapter", "tried", "M", "N", "K", "turns", "gflops",
+           "ratio", "ratio_min", "ratio_max")
+TURNS = 3
+CHECKED = ["130 67 33", "256 512 80"]
+# Chapter 11 takes its large kernel where there are many tiles, and is judged where it is to win.
+CHECKED_BESIDES = {11: ["4096 640 80"]}
+SIZES = {11: [4096, 8192]}
+
+
+class Broken(Exception):
+    """A diff that does not apply, or a program that does not build or is wrong; the message says which."""
+
+
+def diffs(chapter):
+    """{name: path} of a chapter's."""
+    return {path.stem: path for path in sorted(rows.folder(chapter).glob("tried/*.diff"))}
+
+
+def title(path):
+    """A diff's first line."""
+    with open(path) as file:
+        return file.readline().strip()
+
+
+def sh(command, **more):
+    done = subprocess.run(command, cwd=rows.ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more)
+    if done.returncode:
+        raise Broken(f"`{' '.join(map(str, command))}` says\n{done.stdout.strip()[-1500:]}")
+    return done.stdout
+
+
+def build(chapter, diff, compiler):
+    """Builds the chapter with a diff (a path), or as it is (None), checks it, and returns the program."""
+    folder = rows.ROOT / "build" / "tried" / f"{chapter}_{diff.stem if diff else 'as_it_is'}"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(rows.folder(chapter), folder)
+    if diff:
+        sh(["patch", "-s", "-p3", "-d", folder, "-i", diff])
+    program = folder / "program"
+    sh([*shlex.split(compiler[0]), folder / "matmul.cu", *shlex.split(compiler[1]), "-o", program])
+    for shape in CHECKED + CHECKED_BESIDES.get(chapter, []):
+        sh([program, *shape.split(), "--check-only"])
+    return program
+
+
+def built(chapter):
+    """({name: program} of what can be built and is right, what is wrong with the others)."""
+    found, wrong = {}, []
+    # As the notebooks do: why this compiler, which, with what.
+    compiler = sh(["make", "-s", f"parts{chapter}"]).splitlines()[-2:]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        waiting = {name: pool.submit(build, chapter, diff, compiler) for name, diff in [("", None), *diffs(chapter).items()]}
+        for name, program in waiting.items():
+            try:
+                found[name] = program.result()
+            except Broken as reason:
+                wrong.append(f"chapter {chapter}, {name or 'as it is'}: {reason}")
+    return found, wrong
+
+
+def read():
+    if not TABLE.exists():
+        return []
+    with open(TABLE, newline="") as file:
+        return [{name: text if name in TEXTS else float(text) if "." in text else int(text) for name, text in row.items()}
+                for row in csv.DictReader(file)]
+
+
+def what(row):
+    return tuple(row[name] for name in ("gpu", "chapter", "M", "N", "K", "tried"))
+
+
+def write(new):
+    """Adds rows; a row replaces an older one of the same."""
+    kept = {what(row): row for row in read() + new}
+    with open(TABLE, "w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(kept[key] for key in sorted(kept))
+
+
+def time_in_turns(chapter, size, programs, machine):
+    """Rows for {name: program}, all of one chapter at one size."""
+    reports = {name: [] for name in programs}
+    for turn in range(TURNS):
+        for name, program in programs.items():
+            measure.say(f"chapter {chapter}, {size}, turn {turn + 1} of {TURNS}: {name or 'as it is'}")
+            report, wrong, _ = measure.ask(program, str(size))
+            if wrong:
+                raise Broken(f"chapter {chapter}, {name or 'as it is'}, at {size}: {wrong}")
+            reports[name].append(report)
+    measure.say()
+    found = []
+    for name, turns in reports.items():
+        ratios = [report["ratio"]["median"] for report in turns]
+        row = dict(machine, chapter=chapter, tried=name, M=size, N=size, K=size, turns=TURNS,
+                   gflops=round(statistics.median(report["gflops"] for report in turns)),
+                   ratio=round(statistics.median(ratios), 4), ratio_min=round(min(ratios), 4),
+                   ratio_max=round(max(ratios), 4))
+        found.append({column: row[column] for column in COLUMNS})
+    return found
+
+
+def show(found):
+    base = next(row for row in found if not row["tried"])
+    print(f"\nchapter {base['chapter']}, M = N = K = {base['M']}")
+    for row in found:
+        print(f"  {row['tried'] or 'as it is':28} {row['gflops']:8,.0f} GFLOP/s  {100 * row['ratio']:6.1f} % of cuBLAS  "
+              f"x {row['ratio'] / base['ratio']:.3f}")
+    sys.stdout.flush()
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Measures what was tried and not kept.")
+    parser.add_argument("--check-only", action="store_true", help="build and check, time nothing: needs no GPU")
+    parser.add_argument("chapter", nargs="*", type=int, help="only these; default: all that have tried something")
+    chosen, status, machine = parser.parse_args(), 0, None
+    if not chosen.check_only:
+        machine, wrong, code = measure.look_around(1)
+        if wrong:
+            print(wrong, file=sys.stderr)
+            return code
+    everything = sorted({int(path.parts[-3][:2]) for path in rows.ROOT.glob("chapters/*/tried/*.diff")})
+    for chapter in chosen.chapter or everything:
+        programs, wrong = built(chapter)
+        for reason in wrong:
+            print(f"FAILED: {reason}", file=sys.stderr)
+            status = 1
+        print(f"chapter {chapter}: {len(programs)} built, and right", flush=True)
+        for size in [] if chosen.check_only or "" not in programs else SIZES.get(chapter, [4096]):
+            found = time_in_turns(chapter, size, programs, machine)
+            write(found)
+            show(found)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
