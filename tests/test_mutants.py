@@ -303,11 +303,11 @@ MUTANTS = [
         "A_tile[load_a_col + j]",
     ),
     Mutant(7, "results stored side by side", "row + m / 4 * ROW_STEP + m % 4", "row + m"),
-    # Chapter 8: a fetch ahead, lanes in a z.
+    # Chapter 8: a fetch ahead, lanes row by row.
     Mutant(8, "multiplies before the first tile", "if (k0 >= 0)", "if (k0 >= -BK)"),
     Mutant(8, "the last tile never multiplied", "k0 < K; k0 += BK", "k0 < K - BK; k0 += BK"),
     Mutant(8, "fetches this tile again", "k0 + BK + load_a_col", "k0 + load_a_col"),
-    Mutant(8, "two lanes with one row", "lane / 2 % 4;", "lane / 4 % 4;"),
+    Mutant(8, "two lanes with one column", "lane % 8;", "lane % 4;"),
     Mutant(8, "a run of products walked twice", "m % 2 ? i : TN - 1 - i", "m % 2 ? i : TN - 2 - i"),
     # Chapter 9: copies, groups, stages.
     Mutant(9, "waits for too few copies", "__pipeline_wait_prior(STAGES - 3);",

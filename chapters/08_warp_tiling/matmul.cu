@@ -7,11 +7,11 @@
  * again, so that each product finds one operand still at hand. 128 sums a thread leave
  * room for few warps, so each fetches the next tile before it multiplies this one.
  *
- *     a block, 128 x 128     a warp, 64 x 64: lanes, four rows of 8, numbered in a z
- *     +--------+--------+        0  1 |  8  9 | 16 17 | 24 25
- *     | warp 0 | warp 1 |        2  3 | 10 11 | 18 19 | 26 27
- *     +--------+--------+        4  5 | 12 13 | 20 21 | 28 29
- *     | warp 2 | warp 3 |        6  7 | 14 15 | 22 23 | 30 31
+ *     a block, 128 x 128     a warp, 64 x 64: lanes, four rows of 8
+ *     +--------+--------+        0  1  2  3  4  5  6  7
+ *     | warp 0 | warp 1 |        8  9 10 11 12 13 14 15
+ *     +--------+--------+       16 17 18 19 20 21 22 23
+ *     | warp 2 | warp 3 |       24 25 26 27 28 29 30 31
  *     +--------+--------+
  *
  * Run it:  make chapter8 && ./chapter8
@@ -77,15 +77,15 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     __shared__ __align__(16) float B_tile[BK][BN];
 
     // 1. Find my results: the block's tile, my warp's square in it, my lane's place in
-    //    that. Lanes are numbered in a z: any 8 that follow each other want 4 float4s of
-    //    A and 2 of B, few enough for the hardware to answer 16 lanes in one wavefront.
+    //    that. The 8 lanes of a row want the same float4 of A, the 4 of a column the same
+    //    of B: one answer serves them all.
     const int tiles_down = (M - 1) / BM + 1;
     const int tile_row = blockIdx.x % tiles_down;
     const int tile_col = blockIdx.x / tiles_down;
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
-    const int lane_row = lane / 2 % 4;
-    const int lane_col = lane / 8 * 2 + lane % 2;
+    const int lane_row = lane / 8;
+    const int lane_col = lane % 8;
     const int thread_row = warp / (BN / WN) * WM + lane_row * 4;
     const int thread_col = warp % (BN / WN) * WN + lane_col * 4;
     const int row = tile_row * BM + thread_row;
@@ -193,7 +193,7 @@ static int thread_of(int row, int col)
 {
     const int warp = row / WM * (BN / WN) + col / WN;
     const int lane_row = row % ROW_STEP / 4, lane_col = col % COL_STEP / 4;
-    return warp * 32 + lane_col / 2 * 8 + lane_row * 2 + lane_col % 2;
+    return warp * 32 + lane_row * 8 + lane_col;
 }
 
 int main(int argc, char **argv)

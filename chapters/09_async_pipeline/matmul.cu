@@ -134,12 +134,12 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     __shared__ __align__(16) b_tile B_tile[STAGES];
 
     // 1. Find my results: the block's tile, my warp's square in it, my lane's place in
-    //    that, numbered in a z as in chapter 8.
+    //    that.
     const int tiles_down = (M - 1) / BM + 1;
     const int tile_row = blockIdx.x % tiles_down;
     const int tile_col = blockIdx.x / tiles_down;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int lane_row = lane / 2 % 4, lane_col = lane / 8 * 2 + lane % 2;
+    const int lane_row = lane / 8, lane_col = lane % 8;
     const int thread_row = warp / (BN / WN) * WM + lane_row * 4;
     const int thread_col = warp % (BN / WN) * WN + lane_col * 4;
     const int row = tile_row * BM + thread_row;
@@ -246,7 +246,7 @@ static int thread_of(int row, int col)
 {
     const int warp = row / WM * (BN / WN) + col / WN;
     const int lane_row = row % ROW_STEP / 4, lane_col = col % COL_STEP / 4;
-    return warp * 32 + lane_col / 2 * 8 + lane_row * 2 + lane_col % 2;
+    return warp * 32 + lane_row * 8 + lane_col;
 }
 
 int main(int argc, char **argv)

@@ -121,8 +121,7 @@ struct variant {
         const int tile_row = group * GROUP + in_group % group_rows;
         const int tile_col = in_group / group_rows;
         const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-        const int lane_row = lane / 2 % 4 + lane / (128 / LANES) * 4;
-        const int lane_col = lane / 8 % (16 / LANES) * 2 + lane % 2;
+        const int lane_row = lane / (32 / LANES), lane_col = lane % (32 / LANES);
         const int thread_row = warp / (BN / WN) * WM + lane_row * 4;
         const int thread_col = warp % (BN / WN) * WN + lane_col * 4;
         const int row = tile_row * BM + thread_row, col = tile_col * BN + thread_col;

@@ -30,12 +30,10 @@ static struct config picked;
 /* The thread that owns element (row, col) of a tile: matmul.cu's step 1, backwards. */
 static int thread_of(int row, int col)
 {
-    const int WM = picked.LANES * picked.TM, WN = 32 / picked.LANES * picked.TN;
+    const int across = 32 / picked.LANES; /* lanes of a warp, beside each other */
+    const int WM = picked.LANES * picked.TM, WN = across * picked.TN;
     const int warp = row / WM * (picked.BN / WN) + col / WN;
-    const int lane_row = row % (picked.LANES * 4) / 4;
-    const int lane_col = col % (128 / picked.LANES) / 4;
-    return warp * 32 + lane_row / 4 * (128 / picked.LANES) + lane_col / 2 * 8 +
-           lane_row % 4 * 2 + lane_col % 2;
+    return warp * 32 + row % (picked.LANES * 4) / 4 * across + col % (across * 4) / 4;
 }
 
 const struct winner *pick(int M, int N, int K, struct chapter *chapter)

@@ -27,8 +27,8 @@ ceiling_loop(float *out)
 
     // The lane's place, as in matmul.cu.
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    int row = warp / 2 * 64 + lane / 2 % 4 * 4;
-    int col = warp % 2 * 64 + (lane / 8 * 2 + lane % 2) * 4;
+    int row = warp / 2 * 64 + lane / 8 * 4;
+    int col = warp % 2 * 64 + lane % 8 * 4;
     asm("" : "+r"(row), "+r"(col));
 
     float acc[TM][TN], a[TM], b[TN];

@@ -222,12 +222,12 @@ matmul_kernel(const __grid_constant__ CUtensorMap A_map,
     }
     __syncthreads();
 
-    // 1. Find my place in the tile: my warp's square, my lane's place in that, numbered
-    //    in a z as in chapter 8. It is the same in every tile.
+    // 1. Find my place in the tile: my warp's square, my lane's place in that, row by
+    //    row as in chapter 8. It is the same in every tile.
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
-    const int lane_row = lane / 2 % 4;
-    const int lane_col = lane / 8 * 2 + lane % 2;
+    const int lane_row = lane / 8;
+    const int lane_col = lane % 8;
     int thread_row = warp / (T::BN / T::WN) * T::WM + lane_row * 4;
     int thread_col = warp % (T::BN / T::WN) * T::WN + lane_col * 4;
 

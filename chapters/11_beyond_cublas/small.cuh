@@ -118,8 +118,8 @@ small_kernel(int M, int N, int K, int k_share, float alpha, const float *A,
     const int k_end = min(K, k_begin + k_share);
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
-    const int lane_row = lane / 2 % 4;
-    const int lane_col = lane / 8 * 2 + lane % 2;
+    const int lane_row = lane / 8;
+    const int lane_col = lane % 8;
     const int thread_row = warp / (T::BN / T::WN) * T::WM + lane_row * 4;
     const int thread_col = warp % (T::BN / T::WN) * T::WN + lane_col * 4;
     small_source<T> from;
