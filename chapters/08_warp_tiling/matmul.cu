@@ -77,8 +77,8 @@ matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
     __shared__ __align__(16) float B_tile[BK][BN];
 
     // 1. Find my results: the block's tile, my warp's square in it, my lane's place in
-    //    that. Lanes are numbered in a z: any 8 that follow each other want 4 float4s of
-    //    A and 2 of B, few enough for the hardware to answer 16 lanes in one wavefront.
+    //    that. Lanes are numbered in a z: 0 and 1 want the same of A, 0 and 2 the same of
+    //    B, and so on in pairs; then one wavefront answers 16 lanes and not 8.
     const int tiles_down = (M - 1) / BM + 1;
     const int tile_row = blockIdx.x % tiles_down;
     const int tile_col = blockIdx.x / tiles_down;
