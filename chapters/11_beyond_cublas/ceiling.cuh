@@ -1,6 +1,7 @@
-/* How fast could a kernel with this inner loop be at the most? Two loops of nothing but
- * the multiply-adds of chapter 11: once with all operands in registers, once with the six
- * reads of shared memory for every step of k. Nothing is copied, awaited or stored. */
+/* How fast could a kernel with this inner loop be at the most? Loops of nothing but the
+ * multiply-adds of chapter 11: once with all operands in registers, then with the six
+ * reads of shared memory for every step of k, with the lanes numbered in four ways that
+ * read the same bytes. Nothing is copied, awaited or stored. */
 #ifndef CEILING_CUH
 #define CEILING_CUH
 
@@ -14,8 +15,24 @@ struct ceiling_tile {
     static const int ROUNDS = 1000; // through one stage, again and again: some 10 ms
 };
 
-template <class T, bool FED> __global__ void __launch_bounds__(T::THREADS, 1)
-ceiling_loop(float *out)
+// Where the lanes of a warp stand, four rows of eight.
+enum lanes { ROW_BY_ROW, COLUMN_BY_COLUMN, IN_A_Z, ON_DIAGONALS };
+
+template <enum lanes LANES> __device__ int ceiling_row(int lane)
+{
+    return LANES == ROW_BY_ROW ? lane / 8 : LANES == IN_A_Z ? lane / 2 % 4 : lane % 4;
+}
+
+template <enum lanes LANES> __device__ int ceiling_col(int lane)
+{
+    return LANES == ROW_BY_ROW         ? lane % 8
+           : LANES == IN_A_Z           ? lane / 8 * 2 + lane % 2
+           : LANES == COLUMN_BY_COLUMN ? lane / 4
+                                       : (lane / 4) ^ (lane % 4);
+}
+
+template <class T, bool FED, enum lanes LANES>
+__global__ void __launch_bounds__(T::THREADS, 1) ceiling_loop(float *out)
 {
     const int BM = T::BM, BN = T::BN, BK = T::BK, TM = T::TM, TN = T::TN;
     extern __shared__ __align__(16) float tile[];
@@ -25,10 +42,9 @@ ceiling_loop(float *out)
         tile[i] = (i * 2654435761u >> 8) * (2.0f / (1 << 24)) - 1.0f;
     __syncthreads();
 
-    // The lane's place, as in matmul.cu.
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    int row = warp / 2 * 64 + lane / 8 * 4;
-    int col = warp % 2 * 64 + lane % 8 * 4;
+    int row = warp / 2 * 64 + ceiling_row<LANES>(lane) * 4;
+    int col = warp % 2 * 64 + ceiling_col<LANES>(lane) * 4;
     asm("" : "+r"(row), "+r"(col));
 
     float acc[TM][TN], a[TM], b[TN];
@@ -74,18 +90,19 @@ ceiling_loop(float *out)
 
 // The rate of one of the loops, one block on every SM, in TFLOP/s. `out` takes a float of
 // every thread.
-template <class T, bool FED> static double ceiling_rate(int sms, float *out)
+template <class T, bool FED, enum lanes LANES>
+static double ceiling_rate(int sms, float *out)
 {
-    CUDA_CHECK(cudaFuncSetAttribute(ceiling_loop<T, FED>,
+    CUDA_CHECK(cudaFuncSetAttribute(ceiling_loop<T, FED, LANES>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     T::SHARED_BYTES));
     cudaEvent_t begin, end;
     float ms;
     CUDA_CHECK(cudaEventCreate(&begin));
     CUDA_CHECK(cudaEventCreate(&end));
-    ceiling_loop<T, FED><<<sms, T::THREADS, T::SHARED_BYTES>>>(out); // warms up
+    ceiling_loop<T, FED, LANES><<<sms, T::THREADS, T::SHARED_BYTES>>>(out); // warms up
     CUDA_CHECK(cudaEventRecord(begin, 0));
-    ceiling_loop<T, FED><<<sms, T::THREADS, T::SHARED_BYTES>>>(out);
+    ceiling_loop<T, FED, LANES><<<sms, T::THREADS, T::SHARED_BYTES>>>(out);
     CUDA_CHECK(cudaEventRecord(end, 0));
     CUDA_CHECK(cudaEventSynchronize(end));
     CUDA_CHECK(cudaEventElapsedTime(&ms, begin, end));
@@ -99,16 +116,22 @@ static int measure_ceilings(struct figure *figures, int room)
     typedef ceiling_tile T;
     int sms;
     float *out;
-    if (room < 2)
+    if (room < 5)
         return 0;
     CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
     CUDA_CHECK(cudaMalloc(&out, (size_t)sms * T::THREADS * sizeof(float)));
-    figures[0] = {"multiply-adds, from registers", ceiling_rate<T, false>(sms, out),
-                  "TFLOP/s"};
-    figures[1] = {"multiply-adds, 6 reads for 128", ceiling_rate<T, true>(sms, out),
-                  "TFLOP/s"};
+    figures[0] = {"multiply-adds, from registers",
+                  ceiling_rate<T, false, ON_DIAGONALS>(sms, out), "TFLOP/s"};
+    figures[1] = {"with 6 reads for 128, lanes in a z",
+                  ceiling_rate<T, true, IN_A_Z>(sms, out), "TFLOP/s"};
+    figures[2] = {"with 6 reads for 128, lanes row by row",
+                  ceiling_rate<T, true, ROW_BY_ROW>(sms, out), "TFLOP/s"};
+    figures[3] = {"with 6 reads for 128, lanes column by column",
+                  ceiling_rate<T, true, COLUMN_BY_COLUMN>(sms, out), "TFLOP/s"};
+    figures[4] = {"with 6 reads for 128, lanes on diagonals",
+                  ceiling_rate<T, true, ON_DIAGONALS>(sms, out), "TFLOP/s"};
     CUDA_CHECK(cudaFree(out));
-    return 2;
+    return 5;
 }
 
 #endif

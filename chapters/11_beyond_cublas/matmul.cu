@@ -222,12 +222,14 @@ matmul_kernel(const __grid_constant__ CUtensorMap A_map,
     }
     __syncthreads();
 
-    // 1. Find my place in the tile: my warp's square, my lane's place in that, row by
-    //    row as in chapter 8. It is the same in every tile.
+    // 1. Find my place in the tile, the same in every tile: my warp's square, my lane's
+    //    place in that. Lanes stand on diagonals, so that lanes 0 and 1, 0 and 2, ... are
+    //    neither in one row nor in one column. Where they are, one wavefront answers 16
+    //    lanes instead of 8, and the multiply-adds are held up the longer: ceiling.cuh.
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
-    const int lane_row = lane / 8;
-    const int lane_col = lane % 8;
+    const int lane_row = lane % 4;
+    const int lane_col = (lane / 4) ^ (lane % 4);
     int thread_row = warp / (T::BN / T::WN) * T::WM + lane_row * 4;
     int thread_col = warp % (T::BN / T::WN) * T::WN + lane_col * 4;
 
