@@ -26,10 +26,9 @@ TEXTS = ("gpu", "cuda", "driver", "date", "tried")
 COLUMNS = ("gpu", "sms", "clock_mhz", "cuda", "driver", "date", "chapter", "tried", "M", "N", "K", "turns", "gflops",
            "ratio", "ratio_min", "ratio_max")
 TURNS = 3
+SIZE = 4096
 CHECKED = ["130 67 33", "256 512 80"]
-# Chapter 11 takes its large kernel where there are many tiles, and is judged where it is to win.
-CHECKED_BESIDES = {11: ["4096 640 80"]}
-SIZES = {11: [4096, 8192]}
+CHECKED_BESIDES = {11: ["4096 640 80"]}  # enough tiles for its large kernel
 
 
 class Broken(Exception):
@@ -104,21 +103,21 @@ def write(new):
         writer.writerows(kept[key] for key in sorted(kept))
 
 
-def time_in_turns(chapter, size, programs, machine):
-    """Rows for {name: program}, all of one chapter at one size."""
+def time_in_turns(chapter, programs, machine):
+    """Rows for {name: program}, all of one chapter."""
     reports = {name: [] for name in programs}
     for turn in range(TURNS):
         for name, program in programs.items():
-            measure.say(f"chapter {chapter}, {size}, turn {turn + 1} of {TURNS}: {name or 'as it is'}")
-            report, wrong, _ = measure.ask(program, str(size))
+            measure.say(f"chapter {chapter}, turn {turn + 1} of {TURNS}: {name or 'as it is'}")
+            report, wrong, _ = measure.ask(program, str(SIZE))
             if wrong:
-                raise Broken(f"chapter {chapter}, {name or 'as it is'}, at {size}: {wrong}")
+                sys.exit(f"chapter {chapter}, {name or 'as it is'}: {wrong}")
             reports[name].append(report)
     measure.say()
     found = []
     for name, turns in reports.items():
         ratios = [report["ratio"]["median"] for report in turns]
-        row = dict(machine, chapter=chapter, tried=name, M=size, N=size, K=size, turns=TURNS,
+        row = dict(machine, chapter=chapter, tried=name, M=SIZE, N=SIZE, K=SIZE, turns=TURNS,
                    gflops=round(statistics.median(report["gflops"] for report in turns)),
                    ratio=round(statistics.median(ratios), 4), ratio_min=round(min(ratios), 4),
                    ratio_max=round(max(ratios), 4))
@@ -152,8 +151,8 @@ def main():
             print(f"FAILED: {reason}", file=sys.stderr)
             status = 1
         print(f"chapter {chapter}: {len(programs)} built, and right", flush=True)
-        for size in [] if chosen.check_only or "" not in programs else SIZES.get(chapter, [4096]):
-            found = time_in_turns(chapter, size, programs, machine)
+        if "" in programs and not chosen.check_only:
+            found = time_in_turns(chapter, programs, machine)
             write(found)
             show(found)
     return status

@@ -5,6 +5,7 @@
 #ifndef CEILING_CUH
 #define CEILING_CUH
 
+#include "lanes.cuh"
 #include "matmul.h"
 
 // What a block would compute: matmul.cu's largest tile and the depth of its stages.
@@ -14,22 +15,6 @@ struct ceiling_tile {
     static const int SHARED_BYTES = BK * (BM + BN) * sizeof(float);
     static const int ROUNDS = 1000; // through one stage, again and again: some 10 ms
 };
-
-// Where the lanes of a warp stand, four rows of eight.
-enum lanes { ROW_BY_ROW, COLUMN_BY_COLUMN, IN_A_Z, ON_DIAGONALS };
-
-template <enum lanes LANES> __device__ int ceiling_row(int lane)
-{
-    return LANES == ROW_BY_ROW ? lane / 8 : LANES == IN_A_Z ? lane / 2 % 4 : lane % 4;
-}
-
-template <enum lanes LANES> __device__ int ceiling_col(int lane)
-{
-    return LANES == ROW_BY_ROW         ? lane % 8
-           : LANES == IN_A_Z           ? lane / 8 * 2 + lane % 2
-           : LANES == COLUMN_BY_COLUMN ? lane / 4
-                                       : (lane / 4) ^ (lane % 4);
-}
 
 template <class T, bool FED, enum lanes LANES>
 __global__ void __launch_bounds__(T::THREADS, 1) ceiling_loop(float *out)
@@ -43,8 +28,8 @@ __global__ void __launch_bounds__(T::THREADS, 1) ceiling_loop(float *out)
     __syncthreads();
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    int row = warp / 2 * 64 + ceiling_row<LANES>(lane) * 4;
-    int col = warp % 2 * 64 + ceiling_col<LANES>(lane) * 4;
+    int row = warp / 2 * 64 + lane_row_of<LANES>(lane) * 4;
+    int col = warp % 2 * 64 + lane_col_of<LANES>(lane) * 4;
     asm("" : "+r"(row), "+r"(col));
 
     float acc[TM][TN], a[TM], b[TN];

@@ -19,6 +19,7 @@
  */
 #include "ceiling.cuh"
 #include "hopper.h"
+#include "lanes.cuh"
 #include "matmul.h"
 #include "prepare.cuh"
 #include "small.cuh"
@@ -150,6 +151,7 @@ template <int TM, int TN, int WARPS_DOWN> struct tile {
     static const int A_FLOATS = BK * BM, B_FLOATS = BK * BN, FLOATS = A_FLOATS + B_FLOATS;
     static const int SHARED_BYTES = STAGES * FLOATS * sizeof(float);
     static const int ROWS_TOGETHER = 2048 / BM;
+    static const enum lanes LANES = lanes_for(TM, TN);
     static_assert(WARPS % WARPS_DOWN == 0, "whole columns of warps");
     static_assert(BM <= 256 && BN <= 256, "the copy engine moves boxes of at most 256");
     static_assert(SHARED_BYTES <= 227 * 1024, "a block has at most 227 KB");
@@ -223,13 +225,12 @@ matmul_kernel(const __grid_constant__ CUtensorMap A_map,
     __syncthreads();
 
     // 1. Find my place in the tile, the same in every tile: my warp's square, my lane's
-    //    place in that. Lanes stand on diagonals, so that lanes 0 and 1, 0 and 2, ... are
-    //    neither in one row nor in one column. Where they are, one wavefront answers 16
-    //    lanes instead of 8, and the multiply-adds are held up the longer: ceiling.cuh.
+    //    place in that. Which lane stands where matters more than one would think:
+    //    lanes.cuh.
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
-    const int lane_row = lane % 4;
-    const int lane_col = (lane / 4) ^ (lane % 4);
+    const int lane_row = lane_row_of<T::LANES>(lane);
+    const int lane_col = lane_col_of<T::LANES>(lane);
     int thread_row = warp / (T::BN / T::WN) * T::WM + lane_row * 4;
     int thread_col = warp % (T::BN / T::WN) * T::WN + lane_col * 4;
 

@@ -9,6 +9,8 @@
 #ifndef SMALL_CUH
 #define SMALL_CUH
 
+#include "lanes.cuh"
+
 #include <cuda_pipeline.h>
 
 // A tile of C and how it is dealt: TM x TN results a thread, a warp 4 lanes down, 8
@@ -18,6 +20,7 @@ struct small_tile {
     static const int BM = BM_, BN = BN_, TM = TM_, TN = TN_, STAGES = STAGES_;
     static const int BLOCKS = BLOCKS_; // that an SM should hold at once
     static const int BK = 8, WM = 4 * TM, WN = 8 * TN;
+    static const enum lanes LANES = lanes_for(TM, TN);
     static const int THREADS = BM * BN / (TM * TN);
     static const int A_ROW = BM + 4; // padded: chapter 9
     static const int A_FLOATS = BK * A_ROW, FLOATS = A_FLOATS + BK * BN; // a stage
@@ -118,8 +121,8 @@ small_kernel(int M, int N, int K, int k_share, float alpha, const float *A,
     const int k_end = min(K, k_begin + k_share);
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
-    const int lane_row = lane / 8;
-    const int lane_col = lane % 8;
+    const int lane_row = lane_row_of<T::LANES>(lane);
+    const int lane_col = lane_col_of<T::LANES>(lane);
     const int thread_row = warp / (T::BN / T::WN) * T::WM + lane_row * 4;
     const int thread_col = warp % (T::BN / T::WN) * T::WN + lane_col * 4;
     small_source<T> from;
@@ -174,7 +177,7 @@ small_kernel(int M, int N, int K, int k_share, float alpha, const float *A,
             for (int m = 0; m < T::TM; ++m)
 #pragma unroll
                 for (int i = 0; i < T::TN; ++i) {
-                    const int n = m % 2 ? i : T::TN - 1 - i;
+                    const int n = m % 2 ? T::TN - 1 - i : i;
                     acc[m][n] += a_frag[k % 2][m] * b_frag[k % 2][n];
                 }
         }

@@ -1,0 +1,46 @@
+/* Where the 32 lanes of a warp stand in its tile: always four rows of eight, but in which
+ * order? They read the same bytes in any order. What differs is which lanes ask for the
+ * same 16 bytes, and with that how many a wavefront answers.
+ *
+ *     row by row                 in a z                     on diagonals
+ *      0  1  2  3  4  5  6  7     0  1  8  9 16 17 24 25     0  4  8 12 16 20 24 28
+ *      8  9 10 11 12 13 14 15     2  3 10 11 18 19 26 27     5  1 13  9 21 17 29 25
+ *     16 17 18 19 20 21 22 23     4  5 12 13 20 21 28 29    10 14  2  6 26 30 18 22
+ *     24 25 26 27 28 29 30 31     6  7 14 15 22 23 30 31    15 11  7  3 31 27 23 19
+ *
+ * If 0 and 1, 2 and 3, ... want the same 16 bytes, or 0 and 2, 1 and 3, ..., a wavefront
+ * answers 16 lanes and not 8 (chapter 7). In one row they want the same of A, in one
+ * column the same of B. So in a z all reads take two wavefronts instead of four, row by
+ * row and column by column only those of one matrix, and on diagonals none.
+ *
+ * Fewer wavefronts should be better, and are, where shared memory is the limit. Where it
+ * is not, such an answer for 16 holds up the multiply-adds longer than two for 8:
+ * ceiling.cuh measures it. */
+#ifndef LANES_CUH
+#define LANES_CUH
+
+enum lanes { ROW_BY_ROW, COLUMN_BY_COLUMN, IN_A_Z, ON_DIAGONALS };
+
+// The row of a lane, 0 to 3.
+template <enum lanes LANES> __device__ __forceinline__ int lane_row_of(int lane)
+{
+    return LANES == ROW_BY_ROW ? lane / 8 : LANES == IN_A_Z ? lane / 2 % 4 : lane % 4;
+}
+
+// The column of a lane, 0 to 7.
+template <enum lanes LANES> __device__ __forceinline__ int lane_col_of(int lane)
+{
+    return LANES == ROW_BY_ROW         ? lane % 8
+           : LANES == IN_A_Z           ? lane / 8 * 2 + lane % 2
+           : LANES == COLUMN_BY_COLUMN ? lane / 4
+                                       : (lane / 4) ^ (lane % 4);
+}
+
+// The order for TM x TN results a thread. Two reads for 16 multiply-adds keep shared
+// memory busy, six for 128 do not; between the two it is close.
+constexpr enum lanes lanes_for(int TM, int TN)
+{
+    return TM * TN >= 128 ? ON_DIAGONALS : IN_A_Z;
+}
+
+#endif
