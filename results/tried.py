@@ -37,7 +37,10 @@ class Broken(Exception):
 
 def diffs(chapter):
     """{name: path} of a chapter's."""
-    return {path.stem: path for path in sorted(rows.folder(chapter).glob("tried/*.diff"))}
+    folder = rows.folder(chapter)
+    if not folder:
+        raise Broken("there is no such chapter")
+    return {path.stem: path for path in sorted(folder.glob("tried/*.diff"))}
 
 
 def title(path):
@@ -70,15 +73,16 @@ def build(chapter, diff, compiler):
 def built(chapter):
     """({name: program} of what can be built and is right, what is wrong with the others)."""
     found, wrong = {}, []
+    todo = [("", None), *diffs(chapter).items()]
     # As the notebooks do: why this compiler, which, with what.
     compiler = sh(["make", "-s", f"parts{chapter}"]).splitlines()[-2:]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        waiting = {name: pool.submit(build, chapter, diff, compiler) for name, diff in [("", None), *diffs(chapter).items()]}
+        waiting = {name: pool.submit(build, chapter, diff, compiler) for name, diff in todo}
         for name, program in waiting.items():
             try:
                 found[name] = program.result()
             except Broken as reason:
-                wrong.append(f"chapter {chapter}, {name or 'as it is'}: {reason}")
+                wrong.append(f"{name or 'as it is'}: {reason}")
     return found, wrong
 
 
@@ -111,7 +115,7 @@ def time_in_turns(chapter, programs, machine):
             measure.say(f"chapter {chapter}, turn {turn + 1} of {TURNS}: {name or 'as it is'}")
             report, wrong, _ = measure.ask(program, str(SIZE))
             if wrong:
-                sys.exit(f"chapter {chapter}, {name or 'as it is'}: {wrong}")
+                raise Broken(f"{name or 'as it is'}: {wrong}")
             reports[name].append(report)
     measure.say()
     found = []
@@ -146,15 +150,18 @@ def main():
             return code
     everything = sorted({int(path.parts[-3][:2]) for path in rows.ROOT.glob("chapters/*/tried/*.diff")})
     for chapter in chosen.chapter or everything:
-        programs, wrong = built(chapter)
+        try:
+            programs, wrong = built(chapter)
+            print(f"chapter {chapter}: {len(programs)} built, and right", flush=True)
+            if "" in programs and not chosen.check_only:
+                found = time_in_turns(chapter, programs, machine)
+                write(found)
+                show(found)
+        except Broken as reason:
+            wrong = [reason]
         for reason in wrong:
-            print(f"FAILED: {reason}", file=sys.stderr)
+            print(f"FAILED: chapter {chapter}, {reason}", file=sys.stderr)
             status = 1
-        print(f"chapter {chapter}: {len(programs)} built, and right", flush=True)
-        if "" in programs and not chosen.check_only:
-            found = time_in_turns(chapter, programs, machine)
-            write(found)
-            show(found)
     return status
 
 

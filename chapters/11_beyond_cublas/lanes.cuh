@@ -37,10 +37,10 @@ template <enum lanes LANES> __device__ __forceinline__ int lane_col_of(int lane)
 }
 
 // The order for TM x TN results a thread. Two reads for 16 multiply-adds keep shared
-// memory busy, six for 128 do not; between the two it is close.
+// memory busy; four for 64 or six for 128 do not.
 constexpr enum lanes lanes_for(int TM, int TN)
 {
-    return TM * TN >= 128 ? ON_DIAGONALS : IN_A_Z;
+    return TM * TN >= 64 ? ON_DIAGONALS : IN_A_Z;
 }
 
 #endif
