@@ -10,7 +10,7 @@
 
 // What a block would compute: matmul.cu's largest tile and the depth of its stages.
 struct ceiling_tile {
-    static const int BM = 256, BN = 128, BK = 72, UNROLL = 12, TM = 16, TN = 8;
+    static const int BM = 256, BN = 128, BK = 72, UNROLL = 8, TM = 16, TN = 8;
     static const int THREADS = BM * BN / (TM * TN);
     static const int SHARED_BYTES = BK * (BM + BN) * sizeof(float);
     static const int ROUNDS = 1000; // through one stage, again and again: some 10 ms

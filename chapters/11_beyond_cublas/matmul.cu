@@ -29,7 +29,7 @@ const int THREADS = 32 * WARPS;
 // Thin stages cost: each ends in a wait. Two of 72 steps are what shared memory holds.
 const int BK = 72;     // steps of k a stage
 const int STAGES = 2;  // one to multiply, one to fill
-const int UNROLL = 12; // steps of k without a branch: more overflow the instruction cache
+const int UNROLL = 8;  // steps of k without a branch: more overflow the instruction cache
 
 static_assert(STAGES >= 2, "the next stage is ordered before this one is read");
 static_assert(BK % UNROLL == 0, "whole rounds make a stage");
@@ -269,9 +269,9 @@ matmul_kernel(const __grid_constant__ CUtensorMap A_map,
             const float *B_tile =
                 &tiles[stage.index * T::FLOATS + T::A_FLOATS + thread_col];
             const int depth = min(BK, w.K - block_k * BK);
-            // 12 steps are 1,608 instructions, 25 KB. Instructions come through a cache
-            // too: 16 steps (34 KB) did not fit, and 4 % of the time went into waiting
-            // for code.
+            // 8 steps are 1,077 instructions, 17 KB. Instructions come through a cache
+            // too: 18 steps, 39 KB, do not fit, and a tenth of the time goes into waiting
+            // for code (tried/unroll_18.diff).
 #pragma unroll 1
             for (int k0 = 0; k0 < depth; k0 += UNROLL) {
 #pragma unroll
