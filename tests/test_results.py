@@ -12,6 +12,7 @@ from conftest import ROOT, no_cuda, run
 
 sys.path.insert(0, str(ROOT / "results"))
 import plots  # noqa: E402
+import profiles  # noqa: E402
 import rows  # noqa: E402
 
 MEASURED = sorted(path for path in (ROOT / "results").glob("*.csv")
@@ -124,7 +125,23 @@ def test_every_rung_was_faster_than_the_one_before(path):
 
 @pytest.mark.parametrize("chapter, expected", [(1, 0.25), (2, 0.25), (3, 8), (4, 16), (5, 32)])
 def test_intensity_is_read_from_the_source(chapter, expected):
-    assert plots.intensity(chapter) == expected
+    assert plots.intensity({"chapter": chapter, "title": "made up"}) == expected
+
+
+def test_intensity_is_read_from_the_title_of_what_was_tuned():
+    assert plots.intensity({"chapter": 10, "title": "autotuning: 64x64x8, 4x4 a thread"}) == 16
+
+
+@needs_data
+@pytest.mark.parametrize("path", MEASURED, ids=lambda path: path.name)
+def test_intensity_agrees_with_the_counters(path):
+    """What a tile requests is what comes from L2, less what the two blocks of an SM share in L1
+    and plus what chapter 11's blocks hand one another."""
+    for chapter, row in rows.of_size(rows.read(path), plots.SIZE).items():
+        counted = profiles.counted(path.stem, chapter, plots.SIZE) if chapter > 2 else {}
+        if counted:
+            moved = counted["l1tex__m_xbar2l1tex_read_bytes.sum"]
+            assert plots.intensity(row) == pytest.approx(2 * plots.SIZE ** 3 / moved, rel=0.2), chapter
 
 
 # ---- the scripts ----
