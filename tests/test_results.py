@@ -72,6 +72,41 @@ def script(world, name, *words, **more):
     return run([sys.executable, "-B", world / "results" / name, *words], env=environment, cwd=world)
 
 
+# ---- what was tried ----
+
+TRIED = sorted({int(path.parts[-3][:2]) for path in (ROOT / "chapters").glob("*/tried/*.diff")})
+
+
+@pytest.mark.parametrize("number", TRIED)
+def test_what_was_tried_still_applies_and_is_right(project, chapters, number):
+    """Slower is no fault, wrong is one."""
+    result = run([sys.executable, "-B", project / "results" / "tried.py", "--check-only", str(number)],
+                 env=no_cuda(), cwd=project, timeout=600)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+WRONG = """a sum of sums
+--- a/chapters/03_shared_memory/matmul.cu
++++ b/chapters/03_shared_memory/matmul.cu
+@@ -80,1 +80,1 @@
+-            acc += A_tile[thread_row][k] * B_tile[k][thread_col];
++            acc += A_tile[thread_row][k] + B_tile[k][thread_col];
+"""
+
+
+def test_a_wrong_attempt_is_told_from_a_slow_one(project, chapters, tmp_path):
+    copy = tmp_path / "project"
+    shutil.copytree(project, copy, symlinks=True)
+    tried = copy / "chapters" / "03_shared_memory" / "tried"
+    (tried / "wrong.diff").write_text(WRONG)
+    (tried / "gone.diff").write_text(WRONG.replace("acc += A_tile", "sum += A_tile"))
+    result = run([sys.executable, "-B", copy / "results" / "tried.py", "--check-only", "3"], env=no_cuda(), cwd=copy,
+                 timeout=600)
+    assert result.returncode == 1
+    assert "chapter 3: 2 built, and right" in result.stdout
+    assert "FAILED: chapter 3, wrong" in result.stderr and "FAILED: chapter 3, gone" in result.stderr
+
+
 # ---- what is committed ----
 
 def test_tables_are_current(project, chapters):
