@@ -195,6 +195,13 @@ static bool explains(const struct problem *p, const struct findings *f, char kin
     return f->shown_count > 0;
 }
 
+/* Which of the rounds, for a message. chapter.c doubles the product of whole numbers where alpha is 1. */
+static const char *inputs_of(const struct problem *p)
+{
+    if (p->values == REALS) return "real inputs";
+    return p->alpha == 2.0f ? "whole-number inputs, alpha = 2" : "whole-number inputs";
+}
+
 static const char *likely_cause(const struct problem *p, const struct chapter *c, const struct findings *f)
 {
     if (p->beta == 0.0f && f->not_a_number == f->wrong)
@@ -242,8 +249,7 @@ static int thread_of(const struct chapter *c, int row, int col)
 static void describe(const struct problem *p, const struct chapter *c, const struct findings *f, int rows_checked,
                      struct verdict *verdict)
 {
-    append(verdict, "%zu of %zu elements are wrong (%s inputs)\n", f->wrong, (size_t)rows_checked * p->N,
-           p->values == REALS ? "real" : "whole-number");
+    append(verdict, "%zu of %zu elements are wrong (%s)\n", f->wrong, (size_t)rows_checked * p->N, inputs_of(p));
     for (int i = 0; i < f->shown_count; i++) {
         const struct wrong *w = &f->shown[i];
         append(verdict, "  C[%d][%d] is %.9g, should be %.9g", w->row, w->col, w->got, w->want);

@@ -22,6 +22,8 @@ GLOBAL, SHARED, REGISTERS, MOVING, GREY = "#d9822b", "#2b8a9d", "#7a5fb5", "#c03
 # A rung has the colour of the memory that its idea is about.
 COLOURS = {1: GLOBAL, 2: GLOBAL, 3: SHARED, 4: REGISTERS, 5: REGISTERS, 6: SHARED, 7: SHARED,
            8: REGISTERS, 9: MOVING, 10: GREY, 11: MOVING}
+# The tiles, BM and BN, that a chapter takes at SIZE and writes nowhere as constants.
+TILES = {11: (256, 128)}
 FONT = "Helvetica,Arial,sans-serif"
 WIDTH, TEXT = 9.0, 11.0  # inches and points
 
@@ -34,19 +36,27 @@ def label(row):
     return f"{row['chapter']} · {row['title'].partition(':')[0]}"
 
 
-def intensity(chapter):
-    """FLOP for each byte that the kernel requests from global memory: 2 BM BN for a step along
-    K that fetches BM + BN floats. Without a tile in shared memory every thread fetches two
-    floats for two operations. None if the tile is no constant of the chapter's file."""
-    source = rows.folder(chapter) / "matmul.cu"
+def intensity(row):
+    """FLOP for each byte that the row's kernel requests from global memory: 2 BM BN for a step
+    along K that fetches BM + BN floats. The tile is a constant of the chapter's file, or what
+    the autotuner names in the title. Without a tile in shared memory every thread fetches two
+    floats for two operations. None if nothing says what the tile was."""
+    source = rows.folder(row["chapter"]) / "matmul.cu"
     text = source.read_text() if source.exists() else ""
     if text and "__shared__" not in text:
         return 2 / 8
-    tile = [re.search(rf"^const(?:expr)? int {name} = (\d+);", text, re.M)
-            for name in ("BM", "BN")]
-    if not all(tile):
+    tuned = re.search(r"(\d+)x(\d+)x\d+", row["title"])
+    constants = [re.search(rf"^const(?:expr)? int {name} = (\d+);", text, re.M)
+                 for name in ("BM", "BN")]
+    if tuned:
+        tile = tuned.groups()
+    elif all(constants):
+        tile = [found[1] for found in constants]
+    else:
+        tile = TILES.get(row["chapter"])
+    if not tile:
         return None
-    BM, BN = (int(found[1]) for found in tile)
+    BM, BN = map(int, tile)
     return 2 * BM * BN / (4 * (BM + BN))
 
 
@@ -106,8 +116,9 @@ def label_ends(axes, ends, x, ceiling=math.inf):
 
 
 def draw_ladder(every):
-    shown = [row for chapter, row in rows.of_size(every, SIZE).items() if chapter]
-    cublas = statistics.median(row["cublas_gflops"] for row in shown)
+    measured = rows.of_size(every, SIZE)
+    shown = [row for chapter, row in measured.items() if chapter]
+    cublas = measured[0]["gflops"]  # chapter 0 is cuBLAS
     height = 1.1 + 0.36 * len(shown)
     figure, axes = canvas(height, 2.3, 0.3, 0.65, 0.4)
     widest = 1.12 * max([cublas, *(row["gflops"] for row in shown)])
@@ -168,8 +179,8 @@ def draw_sizes(every):
 def draw_roofline(every):
     peak, slope = rows.roof(every)
     ridge = peak / slope
-    points = [(intensity(chapter), row) for chapter, row in rows.of_size(every, SIZE).items()
-              if chapter and intensity(chapter)]
+    points = [(intensity(row), row) for chapter, row in rows.of_size(every, SIZE).items()
+              if chapter and intensity(row)]
     left, right = 0.125, max([64.0] + [1.5 * x for x, _ in points])
     low = 0.5 * min([left * slope] + [row["gflops"] for _, row in points])
     figure, axes = canvas(5.4, 1.15, 2.3, 0.65, 0.3)
@@ -211,7 +222,7 @@ def draw_roofline(every):
 
 # What a picture shows, and whether there is enough for it.
 PICTURES = {
-    "ladder": (draw_ladder, lambda every: any(rows.of_size(every, SIZE))),
+    "ladder": (draw_ladder, lambda every: {0, 1} <= rows.of_size(every, SIZE).keys()),
     "sizes": (draw_sizes, lambda every: len({row["M"] for row in rows.plain(every)}) > 1),
     "roofline": (draw_roofline, lambda every: rows.roof(every)
                  and any(rows.of_size(every, SIZE))),
@@ -238,8 +249,8 @@ def prepare():
 
 def origin(every):
     """Everything that decides how the pictures look, as one short hash."""
-    tiles = {row["chapter"]: intensity(row["chapter"]) for row in every if row["chapter"]}
-    text = json.dumps([every, sorted(tiles.items())]) + rows.Path(__file__).read_text()
+    tiles = [intensity(row) for row in every if row["chapter"]]
+    text = json.dumps([every, tiles]) + rows.Path(__file__).read_text()
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

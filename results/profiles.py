@@ -20,7 +20,7 @@ COLUMNS = ["gpu", "cuda", "date", "chapter", "size", "metric", "value"]
 SIZE = 4096
 # What a warp can wait for, in Nsight Compute's words: smsp__average_warps_issue_stalled_<this>_per_issue_active.ratio
 # is the clocks that a warp spends so between two of its instructions.
-STALLS = ["barrier", "branch_resolve", "dispatch_stall", "drain", "imc_miss", "lg_throttle", "long_scoreboard",
+STALLS = ["barrier", "branch_resolving", "dispatch_stall", "drain", "imc_miss", "lg_throttle", "long_scoreboard",
           "math_pipe_throttle", "membar", "mio_throttle", "misc", "no_instruction", "not_selected", "selected",
           "short_scoreboard", "sleeping", "tex_throttle", "wait"]
 METRICS = ["smsp__inst_executed.sum", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
@@ -41,10 +41,31 @@ def read():
         return list(csv.DictReader(file))
 
 
-def counted(key, chapter, size=SIZE):
-    """{metric: value} of a GPU, by the key that results/<gpu>.csv has; empty if nothing is known."""
-    return {row["metric"]: float(row["value"]) for row in read()
-            if (measure.key_of(row["gpu"]), row["chapter"], row["size"]) == (key, str(chapter), str(size))}
+def counted(key):
+    """({chapter: {metric: value}}, "GPU, CUDA, date") of a GPU, by the key that results/<gpu>.csv has."""
+    found, origins = {}, set()
+    for row in read():
+        if (measure.key_of(row["gpu"]), row["size"]) == (key, str(SIZE)):
+            found.setdefault(int(row["chapter"]), {})[row["metric"]] = float(row["value"])
+            origins.add(f"{row['gpu']}, CUDA {row['cuda']}, {row['date']}")
+    return found, "; ".join(sorted(origins))
+
+
+def slots(values):
+    """(issue slots in use, instructions that are multiply-adds), both as shares. Their product is the share of the
+    slots in which a multiply-add began."""
+    multiply_adds = values["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"] / 32  # 32 threads an instruction
+    return (values["smsp__issue_active.avg.pct_of_peak_sustained_active"] / 100,
+            multiply_adds / values["smsp__inst_executed.sum"])
+
+
+def waits(values, most=2):
+    """[(reason, clocks a warp waits for it between two instructions)], the longest first; what takes less than a
+    tenth of the longest is left out. Being ready and not chosen is no reason to wait, and issuing is none."""
+    found = [(values.get(f"smsp__average_warps_issue_stalled_{stall}_per_issue_active.ratio", 0.0), stall)
+             for stall in STALLS if stall not in ("selected", "not_selected")]
+    found.sort(reverse=True)
+    return [(stall, clocks) for clocks, stall in found[:most] if clocks >= found[0][0] / 10]
 
 
 def count(chapter):
@@ -55,7 +76,8 @@ def count(chapter):
     if '"ID"' not in done.stdout:
         sys.exit(f"ncu saw no kernel of chapter {chapter}:\n{done.stdout[-2000:]}")
     lines = csv.DictReader(io.StringIO(done.stdout[done.stdout.index('"ID"'):]))
-    return {line["Metric Name"]: line["Metric Value"].replace(",", "") for line in lines}
+    values = {line["Metric Name"]: line["Metric Value"].replace(",", "") for line in lines}
+    return {metric: value for metric, value in values.items() if value != "n/a"}
 
 
 def main():

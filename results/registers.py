@@ -47,9 +47,9 @@ def nvcc():
 
 def plain(name):
     """A demangled name as the source writes it: no result, no parameters, true for (bool)1."""
-    name = re.sub(r"\((?!bool\)|int\)|unsigned).*$", "", name.removeprefix("void "))
+    name = re.sub(r"\((?!\w+( \w+)?\)\d).*$", "", name.removeprefix("void "))  # what is no cast begins the parameters
     name = name.replace("(bool)1", "true").replace("(bool)0", "false")
-    return re.sub(r"\((int|unsigned int|unsigned)\)", "", name)
+    return re.sub(r"\(\w+( \w+)?\)(?=\d)", "", name)
 
 
 def named_by(source):

@@ -3,11 +3,14 @@
 
     <!-- BEGIN generated: ladder gpu=h200 size=4096 -->     every chapter at one size
     <!-- BEGIN generated: chapter n=5 gpu=h200 -->          one chapter at every size
+    <!-- BEGIN generated: tried n=5 gpu=h200 -->            what was tried and not kept
+    <!-- BEGIN generated: profile n=5 gpu=h200 -->          Nsight Compute's counters
+    <!-- BEGIN generated: slots gpu=h200 -->                the same, of every chapter
     <!-- BEGIN generated: lens n=5 size=256 -->             what the emulator's lens counted
     <!-- END generated -->                                  ends each
 
-The first two come from results/<gpu>.csv and are empty while that holds nothing for them.
-The third builds the chapter for the emulator and runs it. --check writes nothing and exits
+The first two come from results/<gpu>.csv, the others from results/tried.csv and profiles.csv, and are
+empty while those hold nothing for them. The last builds the chapter for the emulator and runs it. --check writes nothing and exits
 with 1 if a block is not what it should be; with names (README.md ...), only those files.
 """
 import argparse
@@ -21,7 +24,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+import measure
+import profiles
 import rows
+import tried as tried_out
 
 BLOCK = re.compile(r"^<!-- BEGIN generated: (\w+)((?: \w+=\w+)*) -->\n(.*?)"
                    r"^<!-- END generated -->$", re.M | re.S)
@@ -127,6 +133,80 @@ def chapter(page, n, gpu):
     return text
 
 
+def tried(page, n, gpu):
+    mine = [row for row in tried_out.read()
+            if row["chapter"] == int(n) and measure.key_of(row["gpu"]) == gpu]
+    base = next((row for row in mine if not row["tried"]), None)
+    if not base:
+        return ""
+    paths, body = tried_out.diffs(int(n)), []
+    if set(paths) != {row["tried"] for row in mine} - {""}:
+        raise Mistake(f"results/tried.csv and chapter {n}'s tried/ differ: `make tried`")
+    for row in sorted(mine, key=lambda row: (row["tried"] != "", -row["ratio"])):
+        link = os.path.relpath(paths[row["tried"]], page.parent) if row["tried"] else ""
+        what = f"[{tried_out.title(paths[row['tried']])}]({link})" if link else "the chapter as it is"
+        body.append([what, f"{row['gflops']:,}", f"{100 * row['ratio']:.1f} %",
+                     f"{row['ratio'] / base['ratio']:.3f}" if link else ""])
+    head = [f"M = N = K = {base['M']:,}", "GFLOP/s", "of cuBLAS", f"× chapter {n}"]
+    return (table("lrrr", head, body) + "\n" + measured_on(mine)
+            + f"; medians of {base['turns']} turns.\n`make tried` measures it again; "
+              "`patch -p1 <FILE` makes a change yours, with `-R` it goes.\n")
+
+
+STALLS = {"mio_throttle": "MIO throttle", "lg_throttle": "LG throttle", "dispatch_stall": "dispatch stall"}
+
+
+def profile(page, n, gpu):
+    every, origin = profiles.counted(gpu)
+    number = int(n)
+    if number not in every:
+        return ""
+    # The chapter before, this one, and cuBLAS: nothing comes before chapter 1.
+    shown = [number - 1] * (number > 1) + [number, 0]
+
+    def line(name, show):
+        return [name, *(show(every[number]) for number in shown)]
+
+    def waits(values):
+        return ", ".join(f"{STALLS.get(stall, stall.replace('_', ' '))} {clocks:.2g}"
+                         for stall, clocks in profiles.waits(values))
+
+    def product(values):
+        used, share = profiles.slots(values)
+        return f"{100 * used * share:.1f} %"
+
+    body = [
+        line("instructions of a warp, billions", lambda v: f"{v['smsp__inst_executed.sum'] / 1e9:.2f}"),
+        line("of them multiply-adds", lambda v: f"{100 * profiles.slots(v)[1]:.1f} %"),
+        line("issue slots in use", lambda v: f"{100 * profiles.slots(v)[0]:.1f} %"),
+        line("slots with a multiply-add", product),
+        line("warps on an SM, of 64", lambda v: f"{v['sm__warps_active.avg.per_cycle_active']:.1f}"),
+        line("a warp waits for …, clocks an instruction", waits),
+        line("from L2 to the SMs, GB", lambda v: f"{v['l1tex__m_xbar2l1tex_read_bytes.sum'] / 1e9:.2f}"),
+        line("from device memory, GB", lambda v: f"{v['dram__bytes_read.sum'] / 1e9:.2f}"),
+    ]
+    head = [f"M = N = K = {profiles.SIZE:,}",
+            *(f"chapter {number}" if number else "cuBLAS" for number in shown)]
+    meaning = os.path.relpath(rows.ROOT / "chapters" / "MEASURING.md", page.parent)
+    return (table("l" + "r" * len(shown), head, body)
+            + f"\nCounted by Nsight Compute on one {origin}; `make profiles` counts again. What the rows "
+              f"say: [MEASURING.md]({meaning}#what-the-profiler-counts).\n")
+
+
+def slots(page, gpu):
+    every, origin = profiles.counted(gpu)
+    body = []
+    for number in sorted(every, key=lambda number: number or 99):
+        used, share = profiles.slots(every[number])
+        body.append([f"chapter {number}" if number else "cuBLAS", f"{100 * used:.1f} %", f"{100 * share:.1f} %",
+                     f"{100 * used * share:.1f} %"])
+    if not body:
+        return ""
+    head = [f"M = N = K = {profiles.SIZE:,}", "issue slots in use", "of them multiply-adds", "slots with a multiply-add"]
+    return (table("lrrr", head, body)
+            + f"\nCounted by Nsight Compute on one {origin}; `make profiles` counts again.\n")
+
+
 def lens(page, n, size):
     report = json.loads(run_lens(int(n), int(size), LENS="json"))
     text = ""
@@ -163,7 +243,8 @@ def lens(page, n, size):
     return text[:-1]
 
 
-BLOCKS = {"ladder": ladder, "chapter": chapter, "lens": lens}
+BLOCKS = {"ladder": ladder, "chapter": chapter, "tried": tried, "profile": profile, "slots": slots,
+          "lens": lens}
 
 
 def run_lens(number, size, **settings):

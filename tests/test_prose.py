@@ -251,6 +251,11 @@ def test_pictures_are_there_and_described(page):
     assert wrong_images(page) == []
 
 
+def test_every_picture_is_shown_somewhere():
+    shown = {(page.parent / path).resolve() for page in PAGES for _, _, path in images(page.read_text())}
+    assert [name(path) for path in files(".svg", under="images") if path.resolve() not in shown] == []
+
+
 @every_page
 def test_links_lead_somewhere(page):
     assert wrong_links(page) == []

@@ -12,10 +12,11 @@ from conftest import ROOT, no_cuda, run
 
 sys.path.insert(0, str(ROOT / "results"))
 import plots  # noqa: E402
+import profiles  # noqa: E402
 import rows  # noqa: E402
 
-MEASURED = sorted(path for path in (ROOT / "results").glob("*.csv")
-                  if path.name not in ("lens_vs_ncu.csv", "registers.csv"))  # no times: other forms
+OTHER_FORMS = {"lens_vs_ncu.csv", "profiles.csv", "registers.csv", "tried.csv"}
+MEASURED = sorted(path for path in (ROOT / "results").glob("*.csv") if path.name not in OTHER_FORMS)
 needs_data = pytest.mark.skipif(not MEASURED, reason="nothing is measured yet: no results/*.csv")
 
 # A chapter that measures nothing: it says what a real one would print. Its speed is its
@@ -124,7 +125,23 @@ def test_every_rung_was_faster_than_the_one_before(path):
 
 @pytest.mark.parametrize("chapter, expected", [(1, 0.25), (2, 0.25), (3, 8), (4, 16), (5, 32)])
 def test_intensity_is_read_from_the_source(chapter, expected):
-    assert plots.intensity(chapter) == expected
+    assert plots.intensity({"chapter": chapter, "title": "made up"}) == expected
+
+
+def test_intensity_is_read_from_the_title_of_what_was_tuned():
+    assert plots.intensity({"chapter": 10, "title": "autotuning: 64x64x8, 4x4 a thread"}) == 16
+
+
+@needs_data
+@pytest.mark.parametrize("path", MEASURED, ids=lambda path: path.name)
+def test_intensity_agrees_with_the_counters(path):
+    """What a tile requests is what comes from L2, less what the two blocks of an SM share in L1
+    and plus what chapter 11's blocks hand one another."""
+    counted, _ = profiles.counted(path.stem)
+    for chapter, row in rows.of_size(rows.read(path), profiles.SIZE).items():
+        if chapter > 2 and chapter in counted:
+            moved = counted[chapter]["l1tex__m_xbar2l1tex_read_bytes.sum"]
+            assert plots.intensity(row) == pytest.approx(2 * profiles.SIZE ** 3 / moved, rel=0.2), chapter
 
 
 # ---- the scripts ----
