@@ -54,6 +54,10 @@ $(PROGRAMS): chapter%: $(BUILD)/chapter%
 	@cp -f $< $@
 	@echo "./$@ is ready ($(WHY))"
 
+# Those that are there have rules of their own: what comes here is not.
+chapter%:
+	@echo "there is no chapter $*"; exit 2
+
 $(BUILD)/%.o: common/%.c common/common.h common/matmul.h $(TOOLS) | $(BUILD)
 	$(Q)$(NVCC) $(filter-out -std=c++17,$(FLAGS)) -c $< -o $@
 
@@ -92,18 +96,26 @@ need = @command -v $(1) >/dev/null || { echo "$(1) is not here: $(2)"; exit 3; }
 TOOLKIT := it comes with the CUDA Toolkit, https://developer.nvidia.com/cuda-downloads
 SHOW_ARCH = $(if $(filter native,$(ARCH)),sm_90,$(ARCH))
 
+# What ptx, sass and loop ask first: is there such a chapter, is there NVIDIA's compiler?
+define need_chapter_and_nvcc
+@test -n "$(call source_of,$*)" || { echo "there is no chapter $*"; exit 2; }
+@test -n "$(REAL_NVCC)" || { echo "nvcc is not here: $(TOOLKIT)"; exit 3; }
+endef
+
 ptx%:           ## a chapter's PTX, the compiler's portable assembly
-	@test -n "$(REAL_NVCC)" || { echo "nvcc is not here: $(TOOLKIT)"; exit 3; }
+	$(need_chapter_and_nvcc)
 	$(Q)$(REAL_NVCC) -O3 -std=c++17 -arch=$(SHOW_ARCH) -Icommon -ptx $(call source_of,$*) -o -
 
 sass%:          ## a chapter's machine code, with registers and spills
-	@test -n "$(REAL_NVCC)" || { echo "nvcc is not here: $(TOOLKIT)"; exit 3; }
+	$(need_chapter_and_nvcc)
 	$(call need,cuobjdump,$(TOOLKIT))
 	@mkdir -p build
 	$(Q)$(REAL_NVCC) -O3 -std=c++17 -arch=$(SHOW_ARCH) -Icommon -Xptxas -v -cubin $(call source_of,$*) -o build/chapter$*.cubin
 	$(Q)cuobjdump -sass build/chapter$*.cubin
 
 loop%:          ## what a chapter's main loop is made of, from its machine code
+	$(need_chapter_and_nvcc)
+	$(call need,cuobjdump,$(TOOLKIT))
 	$(Q)$(MAKE) -s --no-print-directory sass$* 2>/dev/null | python3 results/loop.py
 
 profile%: chapter% ## Nsight Compute's view of a chapter (needs a GPU)
@@ -121,7 +133,7 @@ CLASSROOM := $(Q)python3 -B exercises/classroom.py
 exercise%:      ## grade an exercise: make exercise3
 	$(CLASSROOM) grade $*
 
-exercises:      ## grade all exercises, and see where you stand
+exercises:      ## grade all exercises you have begun, and see where you stand
 	$(CLASSROOM) all
 
 watch:          ## grade the current exercise whenever you save it
@@ -137,13 +149,13 @@ reset%:         ## an exercise's skeleton again; your file is kept
 	$(CLASSROOM) reset $*
 
 grade:          ## for teachers: grade a folder, SUBMISSIONS=dir
-	$(CLASSROOM) submissions $(or $(SUBMISSIONS),$(error say which folder: make grade SUBMISSIONS=dir)) $(if $(OUT),--out $(OUT))
+	$(CLASSROOM) submissions "$(or $(SUBMISSIONS),$(error say which folder: make grade SUBMISSIONS=dir))" $(if $(OUT),--out "$(OUT)")
 
 # ---- tests and measurements ----
 test:           ## everything that CI runs; needs no GPU
 	$(Q)sh tests/run
 
-test-gpu: all   ## shapes, compute-sanitizer and occupancy on the GPU here
+test-gpu: $(if $(GPU),all) ## shapes, compute-sanitizer and occupancy on the GPU here
 	$(Q)python3 tests/gpu.py
 
 ladder: $(if $(GPU),all) ## every chapter beside cuBLAS, into results/

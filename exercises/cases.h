@@ -16,8 +16,9 @@ struct test_case {
     uint32_t first, second, out;
 };
 
-/* A NaN that arithmetic does not make: what outputs hold before the kernel runs. */
-#define NEVER_WRITTEN 0x7fc0deadu
+/* What outputs hold before the kernel runs: a signalling NaN. Arithmetic may pass on what else a NaN
+ * holds, but never returns a signalling one. */
+#define NEVER_WRITTEN 0x7fa0deadu
 
 /* How many numbers the result of a prediction has, asked for or not. */
 #define ANSWERS 16

@@ -22,6 +22,7 @@ import tasks
 
 PROGRESS = grade.ROOT / ".progress.json"
 PASSED, NOT_YET, USAGE, MACHINE = 0, 1, 2, 3
+UNMATCHED_SHOWN = 5  # files a student
 
 
 class Usage(Exception):
@@ -139,13 +140,18 @@ def find(number):
     raise Usage(f"there is no exercise {number}: they go from {min(numbers)} to {max(numbers)}")
 
 
+def is_missing(exercise):
+    return (
+        f"{short(exercise.source)} is not there; "
+        f"make reset{exercise.number} brings the skeleton back"
+    )
+
+
 def grade_one(options):
     exercise = find(options.number)
     source = options.source or exercise.source
     if not Path(source).exists():
-        raise Usage(
-            f"{short(source)} is not there; make reset{exercise.number} brings the skeleton back"
-        )
+        raise Usage(f"{short(source)} is not there" if options.source else is_missing(exercise))
     show_running(f"Checking exercise {exercise.number}, {exercise.title} ...")
     grade.prepare()
     verdict = grade.grade(exercise, source, options.seed)
@@ -195,17 +201,13 @@ def grade_all(options):
         print(line, exercise.title)
     print(f"{grade.number(points)} of {sum(exercise.points for exercise in exercises)} points")
     show_next(read_progress())
-    return (
-        PASSED
-        if all(e.name in verdicts and verdicts[e.name].passed for e in exercises)
-        else NOT_YET
-    )
+    return PASSED  # the question was where one stands
 
 
 def watch(options):
     """Grades the current exercise whenever its file is saved, and moves on when it is passed."""
     grade.prepare()
-    seen = None
+    seen, misses = None, 0
     try:
         while True:
             exercise = next_exercise(read_progress())
@@ -214,8 +216,11 @@ def watch(options):
                 return PASSED
             try:
                 now = (exercise.name, exercise.source.stat().st_mtime_ns)
-            except FileNotFoundError:  # an editor that replaces the file is between two steps
-                now = seen
+                misses = 0
+            except FileNotFoundError:
+                now, misses = seen, misses + 1
+                if misses == 3:  # before, an editor that replaces the file may be between two steps
+                    print(is_missing(exercise), flush=True)
             if now == seen:
                 time.sleep(0.3)
                 continue
@@ -276,14 +281,13 @@ def solution(options):
 
 
 def reset(options):
-    """Brings the skeleton back; what was there is kept."""
+    """Brings the skeleton back. What was there is kept beside it: `make clean` does not come there."""
     exercise = find(options.number)
     if exercise.source.exists():
         if not is_begun(exercise):
             print(f"{short(exercise.source)} is the skeleton already")
             return PASSED
-        grade.BUILD.mkdir(parents=True, exist_ok=True)
-        kept = grade.BUILD / f"{exercise.name}.{time.strftime('%Y%m%d-%H%M%S')}.cu"
+        kept = exercise.source.with_suffix(f".{time.strftime('%Y%m%d-%H%M%S')}.cu")
         shutil.copy(exercise.source, kept)
         print(f"Your file is kept as {short(kept)}")
     exercise.source.write_text(exercise.skeleton)
@@ -307,6 +311,34 @@ def submitted(student, exercise):
             if os.path.lexists(path):
                 return path
     return None
+
+
+def handed_in(student):
+    """All files in a student's folder. Hidden ones, which nobody writes by hand, do not count."""
+    found = []
+    for folder, folders, files in os.walk(student):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(folder, name) for name in files if not name.startswith(".")]
+    return sorted(found)
+
+
+def show_unmatched(folder, students, jobs):
+    """Names the .cu files that are no exercise by their names. What a clone of the project has
+    besides is none of them, nor is what `make resetN` has kept."""
+    matched = {path for _, _, path in jobs}
+    for student in students:
+        odd = [
+            path
+            for path in handed_in(student)
+            if path.suffix.lower() == ".cu"
+            and path not in matched
+            and not path.match("exercise.*.cu")
+            and not (grade.ROOT / path.relative_to(student)).exists()
+        ]
+        for path in odd[:UNMATCHED_SHOWN]:
+            print(f"Not graded, as its name is no exercise's: {path.relative_to(folder)}")
+        if len(odd) > UNMATCHED_SHOWN:
+            print(f"and {len(odd) - UNMATCHED_SHOWN} more in {student.name}")
 
 
 def grade_submission(job):
@@ -379,11 +411,12 @@ def submissions(options):
     folder = Path(options.folder)
     if not folder.is_dir():
         raise Usage(f"{folder} is no folder; it should hold a folder for each student")
-    students = sorted(
+    folders = sorted(
         path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")
     )
+    students = [path for path in folders if handed_in(path)]
     if not students:
-        raise Usage(f"{folder} holds no folder; make one for each student")
+        raise Usage(f"{folder} holds no folder with a file in it; make one for each student")
     grade.prepare()
     exercises = tasks.all_exercises()
     jobs = [
@@ -406,6 +439,10 @@ def submissions(options):
         points = f"{grade.number(entry['points']):>5} of {entry['of']} points"
         print(f"{name:24} {points}, {entry['passed']} of {len(exercises)} passed")
     show_class(rows, exercises)
+    show_unmatched(folder, students, jobs)
+    empty = [path.name for path in folders if path not in students]
+    if empty:
+        print(f"Left out, as no file is in them: {', '.join(empty)}")
     print(f"Written: {short(out / 'grades.csv')} and {short(out / 'grades.json')}")
     failed = sum(verdict.status == "not graded" for _, verdict in rows)
     if failed or len(rows) < len(jobs):
@@ -415,6 +452,12 @@ def submissions(options):
 
 
 # ---- entry ----
+
+
+def at_least_one(text):
+    if int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return int(text)
 
 
 def main():
@@ -451,7 +494,9 @@ def main():
         "--out", help="where grades.csv and grades.json go; default: the folder itself"
     )
     for parallel in (every, many):
-        parallel.add_argument("--jobs", type=int, default=min(8, os.cpu_count() or 1))
+        parallel.add_argument(
+            "--jobs", type=at_least_one, default=min(8, os.cpu_count() or 1)
+        )
     options = parser.parse_args()
     try:
         return options.action(options)

@@ -159,8 +159,8 @@ PATTERNS = {
     "tail forgotten": "the sums stop too early: the part past the last whole {tile} is missing",
     "last tile only": "only the last {tile} is in the sums, as if each tile began them again",
     "zero": "{wrong} of {of} results are 0, " + FIRST + ", which should be {want}",
-    "nan": "{wrong} of {of} results are not a number, " + FIRST + ": what was used that nobody "
-    "wrote?",
+    "nan": "{wrong} of {of} results are not a number, " + FIRST + ": something was used before "
+    "it was written. The output itself holds no numbers at first: it is stored with =, not +=",
     "bottom edge": "only rows past the last whole {tile} are wrong, " + INSTEAD,
     "right edge": "only columns past the last whole {tile} are wrong, " + INSTEAD,
     "other": "{wrong} of {of} results are wrong, " + INSTEAD,
@@ -349,6 +349,7 @@ class Grading:
         said = PATTERNS[pattern].format(**{**finding, "where": where, "tile": tile})
         # Where an exercise has no word on a pattern, it may have one on others of its kind.
         kin = "unwritten" if "unwritten" in pattern else "other"
+        kin = "nan" if pattern == "nan" else kin  # says what there is to say itself
         advice = pattern if self.exercise.advice(pattern)[0] else kin
         self.fail("wrong", f"For {shape_text(shape)}, {said}.", pattern, advice=advice)
 

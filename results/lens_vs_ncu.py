@@ -16,6 +16,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import profiles
+
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "results" / "lens_vs_ncu.csv"
 COLUMNS = ["gpu", "cuda", "date", "what", "figure", "ncu metric", "ncu", "lens", "verdict"]
@@ -89,7 +91,8 @@ def programs():
     paths = sorted(glob.glob(str(ROOT / "build/emulator/chapter[0-9]*")), key=lambda path: int(path.rpartition("chapter")[2]))
     for name in map(os.path.basename, paths):
         for shape in CHAPTER_SHAPES if name != "chapter0" else []:
-            found[f"{name} {shape}"] = f"{name} {shape} --check-only", "matmul|small"
+            kernels = profiles.kernels_of(int(name.removeprefix("chapter")))
+            found[f"{name} {shape}"] = f"{name} {shape} --check-only", kernels
     for i, name in enumerate(sh("build/emulator/patterns list").splitlines()):
         found[name] = f"patterns {i}", "."
     return found

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """make test-gpu: what only a GPU can tell. Every chapter over many shapes, and NVIDIA's own
-checkers over the awkward ones. Prints one line a group, ends with "N passed, N failed"."""
+checkers over the awkward ones. Prints one line a group, ends with "N passed, N failed".
+Exit code: 0, 1 if something failed, 3 if there is no GPU here, or no compute-sanitizer."""
 import concurrent.futures
 import glob
 import json
@@ -8,6 +9,10 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "results"))
+import measure  # noqa: E402
 
 SQUARES = [1, 2, 3, 7, 16, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 255, 256, 257, 500,
            512, 1000, 1024, 1031, 2048, 4092, 4096]
@@ -53,9 +58,15 @@ def compare_occupancy(program):
 
 
 def main():
+    _, wrong, code = measure.look_around()
+    if wrong:
+        print(wrong, file=sys.stderr)
+        return code
+    sanitizer = shutil.which("compute-sanitizer")
+    if not sanitizer:
+        print("compute-sanitizer is not here: it comes with the CUDA Toolkit; what needs it is left out",
+              file=sys.stderr)
     programs = sorted(glob.glob("chapter[0-9]*"), key=lambda p: int(re.sub(r"\D", "", p)))
-    if not programs:
-        sys.exit("no chapter is built: run `make all` first")
     for program in programs:
         shapes = LARGE + [str(n) for n in SQUARES] + OTHERS
         run([f"./{program} {shape} --check-only" for shape in shapes])
@@ -68,17 +79,14 @@ def main():
         if not compare_occupancy(program):
             print(f"{program}: has no kernel to count blocks for")
 
-    sanitizer = shutil.which("compute-sanitizer")
-    if not sanitizer:
-        sys.exit("compute-sanitizer is not here: it comes with the CUDA Toolkit")
-    for program in programs:
+    for program in programs if sanitizer else []:
         # Without guard bands, so that the tool sees the edges of the matrices.
         run([f"{sanitizer} --tool {tool} --error-exitcode 9 ./{program} {shape} --beta 1 "
              f"--check-only --no-guards"
              for tool in ["memcheck", "racecheck", "initcheck"] for shape in SMALL])
         print(f"{program}: memcheck, racecheck, initcheck on {len(SMALL)} shapes", flush=True)
     print(f"{passed} passed, {failed} failed")
-    return failed > 0
+    return 1 if failed else 0 if sanitizer else measure.CANNOT
 
 
 if __name__ == "__main__":

@@ -9,10 +9,11 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 
 import pytest
 
-from conftest import ROOT, accept, for_real_nvcc, no_cuda, run
+from conftest import ROOT, accept, for_real_nvcc, no_cuda, once, run, students_files
 
 FOLDERS = sorted((ROOT / "exercises").glob("[0-9][0-9]_*"))
 NAMES = [folder.name for folder in FOLDERS]
@@ -20,11 +21,14 @@ ATTEMPTS = ROOT / "tests" / "exercises"
 
 
 @pytest.fixture(scope="session")
-def classroom(project, emulated_nvcc):
-    """The grader of the tests' copy of the project, ready."""
+def classroom(project, shared_folder, emulated_nvcc):
+    """The grader of the tests' copy of the project, ready. In that copy nobody has solved anything."""
     sys.path.insert(0, str(project / "exercises"))
     grader = importlib.import_module("grade")
     grader.tasks = importlib.import_module("tasks")
+    with once(shared_folder / "skeletons-written") as first:
+        for exercise in grader.all_exercises() if first else []:
+            exercise.source.write_text(exercise.skeleton)
     grader.prepare()
     return grader
 
@@ -76,8 +80,11 @@ def answer_lines(exercise):
 
 @each
 def test_skeleton_is_the_solution_without_the_marked_lines(exercise):
-    assert exercise.source.read_text() == exercise.skeleton
     assert answer_lines(exercise)
+    committed = ROOT / "exercises" / exercise.name / "exercise.cu"
+    if committed in students_files():
+        pytest.skip(f"{exercise.name}/exercise.cu is a student's: git says that it is changed")
+    assert committed.read_text() == exercise.skeleton
 
 
 @each
@@ -112,13 +119,14 @@ def test_wrong_attempts_are_told_what_is_wrong(exercise, classroom, tmp_path):
 
 
 @for_real_nvcc("kind", ["solution", "exercise"])
-def test_is_genuine_cuda(kind, tmp_path):
+def test_is_genuine_cuda(kind, classroom, tmp_path):
     """All of them in one file, each in a namespace: starting nvcc takes longer than compiling."""
     words = ["#include <cuda_pipeline.h>", '#include "exercise.h"']
     functions = "axpy blur scale transpose row_sums matmul predict".split()
     for folder in FOLDERS:
         words += [f"#define {name} {name}_{folder.name}" for name in functions]
-        words += [f"namespace e{folder.name} {{", f'#include "{folder / kind}.cu"', "}"]
+        source = classroom.FOLDER / folder.name / f"{kind}.cu"
+        words += [f"namespace e{folder.name} {{", f'#include "{source}"', "}"]
         words += [f"#undef {name}" for name in functions]
     source = tmp_path / "all.cu"
     source.write_text("\n".join(words) + "\n")
@@ -332,12 +340,19 @@ def test_a_students_way(own_copy):
     )
     assert make(own_copy, "solution1").returncode == 0
     listed = make(own_copy, "exercises")
-    assert listed.returncode != 0
+    assert listed.returncode == 0, listed.stderr
     assert re.search(r"^ +1 +passed +5 of 5", listed.stdout, re.M)
     assert re.search(r"^ +2 +not begun", listed.stdout, re.M)
     assert make(own_copy, "reset1").returncode == 0
     assert (first / "exercise.cu").read_text() == skeleton
-    assert list((own_copy / "build" / "exercises").glob("01_map_threads.2*.cu"))
+    (kept,) = first.glob("exercise.2*.cu")
+    assert kept.read_text() == shown.stdout
+    ignored = (own_copy.parent / "repo", kept.relative_to(own_copy))
+    if shutil.which("git"):
+        run(["git", "init", "-q", ignored[0]])
+        shutil.copy(ROOT / ".gitignore", ignored[0])
+        asked = run(["git", "-C", ignored[0], "check-ignore", ignored[1], ignored[1].with_name("exercise.cu")])
+        assert asked.stdout == f"{ignored[1]}\n"
 
 
 def test_progress_survives(own_copy):
@@ -370,7 +385,9 @@ def test_exit_codes(own_copy):
         == code("submissions", own_copy / "none")
         == 2
     )
-    assert code("nonsense") == 2
+    assert code("nonsense") == code("all", "--jobs", "0") == 2
+    lost = run([sys.executable, "-B", script, "grade", "1", "--source", "no.cu"], env=no_cuda())
+    assert lost.returncode == 2 and lost.stderr == "no.cu is not there\n"
     (own_copy / "emulator" / "bin" / "nvcc").rename(own_copy / "emulator" / "bin" / "away")
     try:
         assert code("grade", "1", "--source", solution) == 3
@@ -384,6 +401,8 @@ def test_watch_grades_on_every_save(own_copy):
     skeleton = source.read_text()
     command = [sys.executable, "-B", "-u", own_copy / "exercises" / "classroom.py", "watch"]
     watching = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=no_cuda())
+    timer = threading.Timer(100, watching.kill)
+    timer.start()
     seen = []
 
     def until(words):
@@ -398,10 +417,13 @@ def test_watch_grades_on_every_save(own_copy):
         assert any("Not begun" in line for line in seen)
         source.write_text(skeleton + "\n// A change.\n")
         until("NOT YET")
+        source.unlink()
+        until("make reset1 brings the skeleton back")
         source.write_text(source.with_name("solution.cu").read_text())
         until("PASS")
         until("Exercise 2")
     finally:
+        timer.cancel()
         watching.terminate()
         watching.communicate()
         source.write_text(skeleton)
@@ -410,7 +432,8 @@ def test_watch_grades_on_every_save(own_copy):
 def test_a_folder_of_submissions(own_copy, classroom, tmp_path):
     """Whatever one submission does, the others are graded."""
     exercises = {e.number: e for e in classroom.all_exercises()}
-    good, odd = tmp_path / "good", tmp_path / "odd"
+    folder = tmp_path / "my class"
+    good, odd = folder / "good", folder / "odd"
     (good / exercises[1].name).mkdir(parents=True)
     (good / "exercises" / exercises[3].name).mkdir(parents=True)
     shutil.copy(exercises[1].solution, good / exercises[1].name / "exercise.cu")
@@ -420,10 +443,19 @@ def test_a_folder_of_submissions(own_copy, classroom, tmp_path):
     shutil.copy(ATTEMPTS / "cheats" / "crash.cu", odd / f"{exercises[1].name}.cu")
     shutil.copy(exercises[2].source, odd / "exercise02.cu")
     (odd / "exercise3.cu").symlink_to("/etc/hostname")
-    result = make(own_copy, "grade", f"SUBMISSIONS={tmp_path}", f"OUT={tmp_path / 'out'}")
+    (odd / "late").mkdir()
+    shutil.copy(exercises[4].solution, odd / "late" / "Exercise4.cu")
+    (chapter,) = (own_copy / "chapters").glob("01_*/matmul.cu")
+    shutil.copytree(chapter.parent, odd / "chapters" / chapter.parent.name)
+    (folder / "__MACOSX" / "good").mkdir(parents=True)
+    (folder / "__MACOSX" / "good" / "._exercise2.cu").touch()
+    result = make(own_copy, "grade", f"SUBMISSIONS={folder}", f"OUT={tmp_path / 'the grades'}")
     assert result.returncode == 0, result.stderr
     assert "20 of" in result.stdout
-    rows = list(csv.DictReader(open(tmp_path / "out" / "grades.csv")))
+    assert re.search(rf"^{exercises[2].name} +1/2 ", result.stdout, re.M)
+    assert re.findall("^Not graded, .*: (.*)", result.stdout, re.M) == ["odd/late/Exercise4.cu"]
+    assert "Left out, as no file is in them: __MACOSX\n" in result.stdout
+    rows = list(csv.DictReader(open(tmp_path / "the grades" / "grades.csv")))
     assert len(rows) == 2 * len(exercises)
     status = {(row["student"], row["exercise"][:2]): row["status"] for row in rows}
     assert [status["good", number] for number in ("01", "02", "03", "04")] == ["passed"] * 3 + [
@@ -434,7 +466,7 @@ def test_a_folder_of_submissions(own_copy, classroom, tmp_path):
         "wrong",
         "refused",
     ]
-    students = json.loads((tmp_path / "out" / "grades.json").read_text())["students"]
+    students = json.loads((tmp_path / "the grades" / "grades.json").read_text())["students"]
     assert students["good"]["points"] == 20 and students["odd"]["points"] == 0
     empty = tmp_path / "empty"
     empty.mkdir()

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from conftest import ROOT, no_cuda, run
+from conftest import ROOT, no_cuda, run, students_files
 
 CHAPTERS = sorted((ROOT / "chapters").glob("[0-9][0-9]_*"))
 OUTSIDE = {".git", ".venv", ".scratch", "build", "__pycache__"}
@@ -29,7 +29,8 @@ TEXT = {
 
 
 def files(*suffixes, under="."):
-    """The project's files with one of these suffixes, without what is built or downloaded."""
+    """The project's files with one of these suffixes, without what is built, downloaded or a
+    student's."""
     return sorted(
         path
         for path in (ROOT / under).rglob("*")
@@ -37,6 +38,7 @@ def files(*suffixes, under="."):
         and path.suffix in suffixes
         and not OUTSIDE & set(path.relative_to(ROOT).parts)
         and not re.fullmatch(r"chapter\d+", path.name)
+        and path not in students_files()
     )
 
 
@@ -120,6 +122,18 @@ def test_help_lists_the_targets():
         assert word in result.stdout
     for chapter in CHAPTERS:
         assert f"chapter{int(chapter.name[:2])}" in result.stdout
+
+
+@pytest.mark.parametrize("command", "chapter ptx sass loop profile memcheck".split())
+def test_a_chapter_that_is_not_there_is_named(command):
+    result = run(["make", "-s", f"{command}99"], cwd=ROOT, env=no_cuda())
+    assert result.returncode != 0 and result.stdout == "there is no chapter 99\n"
+
+
+@pytest.mark.parametrize("command", ["ptx1", "sass1", "loop1"])
+def test_a_missing_compiler_is_named(command):
+    result = run(["make", "-s", command, "REAL_NVCC="], cwd=ROOT, env=no_cuda())
+    assert result.returncode != 0 and result.stdout.startswith("nvcc is not here: ")
 
 
 def test_chapters_are_numbered_without_a_gap():

@@ -222,6 +222,61 @@ def test_ladder_says_what_is_wrong(world, words, more, code, said):
     assert not list((world / "results").glob("*.csv"))
 
 
+# A chapter that is there for a GPU, right for every shape, and without a kernel of its own.
+RIGHT_CHAPTER = """#!/bin/sh
+test "$1" = --occupancy && echo "names no kernel" >&2 && exit 2
+echo '{"passed": true, "emulated": false, "device": "X", "sms": 1, "clock_mhz": 1, "cuda": "1",'
+echo '"date": "2026-01-02", "inputs": "none"}'
+"""
+
+
+def test_gpu_tests_end_with_the_count(world):
+    (world / "tests").mkdir()
+    shutil.copy(ROOT / "tests" / "gpu.py", world / "tests")
+    for program in world.glob("chapter[0-9]"):
+        program.write_text(RIGHT_CHAPTER)
+    command = [sys.executable, "-B", world / "tests" / "gpu.py"]
+    only_the_gpu = dict(no_cuda(), PATH=str(world / "bin"))
+    result = run(command, env=only_the_gpu, cwd=world)
+    assert result.returncode == 3 and "compute-sanitizer is not here" in result.stderr
+    assert result.stdout.endswith(" passed, 0 failed\n")
+    (world / "bin" / "compute-sanitizer").write_text("#!/bin/sh\nexit 0\n")
+    (world / "bin" / "compute-sanitizer").chmod(0o755)
+    result = run(command, env=only_the_gpu, cwd=world)
+    assert result.returncode == 0 and result.stdout.endswith(" passed, 0 failed\n")
+    (world / "bin" / "compute-sanitizer").write_text("#!/bin/sh\nexit 9\n")
+    result = run(command, env=only_the_gpu, cwd=world)
+    assert result.returncode == 1 and result.stdout.endswith(" passed, 60 failed\n")
+    (world / "bin" / "nvidia-smi").write_text("#!/bin/sh\nexit 9\n")
+    result = run(command, env=only_the_gpu, cwd=world)
+    assert (result.returncode, result.stdout) == (3, "") and "needs an NVIDIA GPU" in result.stderr
+
+
+# In form as cuobjdump prints it: a main loop, the loop for what its unrolling left over, the end.
+MACHINE_CODE = """
+\t\tFunction : kernel
+        /*0000*/                   MOV R1, c[0x0][0x28] ;      /* 0x1 */
+        /*0010*/                   LDG.E R2, [R4.64] ;         /* 0x2 */
+        /*0020*/                   FFMA R0, R2, R3, R0 ;       /* 0x3 */
+        /*0030*/                   FFMA R0, R5.reuse, R3, R0 ; /* 0x4 */
+        /*0040*/              @P1 BRA 0x10 ;                   /* 0x5 */
+        /*0050*/                   LDG.E R2, [R4.64] ;         /* 0x6 */
+        /*0060*/                   FFMA R0, R2, R3, R0 ;       /* 0x7 */
+        /*0070*/              @P1 BRA 0x50 ;                   /* 0x8 */
+        /*0080*/                   EXIT ;                      /* 0x9 */
+        /*0090*/                   BRA 0x90;                   /* 0xa */
+"""
+
+
+@pytest.mark.parametrize("code, said, status", [
+    (MACHINE_CODE, "kernel\n    4 instructions in the main loop: 2 FFMA (50.0%), 1 with .reuse; ", 0),
+    (MACHINE_CODE.replace("FFMA", "DFMA"), "", 1), ("", "", 1)])
+def test_main_loop_is_the_one_with_most_multiply_adds(code, said, status):
+    result = run([sys.executable, "-B", ROOT / "results" / "loop.py"], input=code)
+    assert result.returncode == status and result.stdout.startswith(said)
+    assert status == 0 or "no kernel with a loop" in result.stderr and not result.stdout
+
+
 def test_tables_are_written_and_checked(world):
     page = world / "README.md"
     page.write_text("a\n<!-- BEGIN generated: ladder gpu=x9000 size=64 -->\n"
