@@ -161,8 +161,8 @@ def profile(page, n, gpu):
     number = int(n)
     if number not in every:
         return ""
-    # The chapter before, this one, and cuBLAS: nothing comes before chapter 1.
-    shown = [number - 1] * (number > 1) + [number, 0]
+    # The chapter before, this one, and cuBLAS, which is chapter 0.
+    shown = [before for before in (number - 1, number) if before > 0] + [0]
 
     def line(name, show):
         return [name, *(show(every[number]) for number in shown)]
