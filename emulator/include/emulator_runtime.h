@@ -39,6 +39,9 @@ struct emu_shared_site {
 };
 void *emu_shared_array(struct emu_shared_site *site, size_t bytes, const char *name);
 
+/* A static variable in a function that kernels may call: they may use it, unlike other variables of the program. */
+void emu_local_static(const void *p, size_t bytes);
+
 /* `extern __shared__ T name[];` becomes `extern T name[] __asm__("emu_dynamic_shared");`. */
 
 /* __syncthreads and its three reducing forms. Every thread of the block gets the result. */

@@ -59,9 +59,10 @@ bool emu_is_device_range(const void *p, size_t bytes);
 void emu_free_everything(void); /* cudaDeviceReset */
 /* Reports allocations that were never freed; returns how many. */
 int emu_report_leaks(void);
-/* The program's __device__, __managed__ and __constant__ variables, in sections of their own; and the last alone. */
-bool emu_is_constant_variable(const void *p);
+/* The program's __device__, __managed__ and __constant__ variables, in sections of their own; and the last two alone. */
 bool emu_is_device_variable(const void *p);
+bool emu_is_managed_variable(const void *p); /* or a static local of a function that kernels call */
+bool emu_is_constant_variable(const void *p);
 
 /* ---- host_api.c ---- */
 /* Dynamic shared memory the function may have (cudaFuncSetAttribute), 48 KB unless raised. */

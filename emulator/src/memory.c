@@ -232,16 +232,22 @@ bool emu_is_pinned(const void *p)
 #define SECTION_END __attribute__((weak, visibility("hidden")))
 extern char __start_emu_device[] SECTION_END, __stop_emu_device[] SECTION_END;
 extern char __start_emu_constant[] SECTION_END, __stop_emu_constant[] SECTION_END;
+extern char __start_emu_managed[] SECTION_END, __stop_emu_managed[] SECTION_END;
 
 bool emu_is_constant_variable(const void *p)
 {
     return (const char *)p >= __start_emu_constant && (const char *)p < __stop_emu_constant;
 }
 
+bool emu_is_managed_variable(const void *p)
+{
+    return (const char *)p >= __start_emu_managed && (const char *)p < __stop_emu_managed;
+}
+
 bool emu_is_device_variable(const void *p)
 {
     return ((const char *)p >= __start_emu_device && (const char *)p < __stop_emu_device) ||
-           emu_is_constant_variable(p);
+           emu_is_constant_variable(p) || emu_is_managed_variable(p);
 }
 
 /* ---- which memory an address is in, asked by a kernel ---- */
@@ -400,7 +406,9 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
                                                  .device = cudaInvalidDeviceId};
     attributes->hostPointer = (void *)pointer;
     if (!a && !variable) return set(cudaSuccess);
-    attributes->type = variable ? cudaMemoryTypeDevice : a->type;
+    attributes->type = emu_is_managed_variable(pointer) ? cudaMemoryTypeManaged
+                       : variable                       ? cudaMemoryTypeDevice
+                                                        : a->type;
     attributes->device = 0;
     attributes->devicePointer = (void *)pointer;
     if (attributes->type == cudaMemoryTypeDevice) attributes->hostPointer = NULL;
@@ -424,8 +432,12 @@ static unsigned sides(const void *p, size_t bytes)
         return a->type == cudaMemoryTypeDevice ? DEVICE_SIDE : HOST_SIDE | DEVICE_SIDE;
     }
     if (emu_is_device_variable(p)) {
-        const char *end = emu_is_constant_variable(p) ? __stop_emu_constant : __stop_emu_device;
-        return bytes <= (size_t)(end - first) ? HOST_SIDE | DEVICE_SIDE : 0;
+        const bool managed = emu_is_managed_variable(p);
+        const char *end = managed                       ? __stop_emu_managed
+                          : emu_is_constant_variable(p) ? __stop_emu_constant
+                                                        : __stop_emu_device;
+        if (bytes > (size_t)(end - first)) return 0;
+        return managed ? HOST_SIDE | DEVICE_SIDE : DEVICE_SIDE;
     }
     return HOST_SIDE;
 }

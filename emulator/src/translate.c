@@ -530,20 +530,26 @@ static bool in_function(const struct translation *t)
 
 /* A variable in device memory. nvcc keeps it to its source file unless told otherwise. The
  * section is how the runtime knows which of the program's variables kernels may touch. */
-static const char *device_variable(struct translation *t, const struct declaration *d, bool constant)
+static const char *device_variable(struct translation *t, const struct declaration *d, bool constant,
+                                   bool managed)
 {
-    if (d->is_extern || d->template_open >= 0) return "";
+    if (d->is_extern) return "";
+    if (d->template_open >= 0)
+        error(t, d->start, "the emulator knows no templates of device variables");
     if (t->scope_count > 0 && t->scopes[t->scope_count - 1].kind == CLASS)
         error(t, d->start, "a class's member cannot be a device variable of its own");
     bool local = t->separate || d->is_static || d->is_inline;
     return format(t, "%s__attribute__((section(\"%s\"), used))", local ? "" : "static ",
-                  d->is_const ? "emu_device_const" : constant ? "emu_constant" : "emu_device");
+                  d->is_const ? "emu_device_const"
+                  : constant  ? "emu_constant"
+                  : managed   ? "emu_managed"
+                              : "emu_device");
 }
 
 /* __global__, __device__, __constant__ or __managed__ at token i. */
 static void rewrite_place(struct translation *t, int i)
 {
-    bool kernel = is(t, i, "__global__"), constant = is(t, i, "__constant__");
+    bool kernel = is(t, i, "__global__"), constant = is(t, i, "__constant__"), managed = false;
     int before = previous(t, i);
     while (is_one_of(t, before, "__host__ __device__")) before = previous(t, before);
     replace(t, i, "");
@@ -558,6 +564,7 @@ static void rewrite_place(struct translation *t, int i)
             replace(t, k, "");
         kernel |= is(t, k, "__global__");
         constant |= is(t, k, "__constant__");
+        managed |= is(t, k, "__managed__");
     }
     if (d.function && !constant) {
         if (kernel) remember_kernel(t, &d);
@@ -567,7 +574,7 @@ static void rewrite_place(struct translation *t, int i)
         bool instantiation = is(t, d.start, "template") && d.template_open < 0;
         if ((kernel && !instantiation) || d.is_static) replace(t, i, "__attribute__((unused))");
     } else {
-        replace(t, i, device_variable(t, &d, constant));
+        replace(t, i, device_variable(t, &d, constant, managed));
     }
 }
 
@@ -648,6 +655,25 @@ static void rewrite_shared(struct translation *t, int i)
         name = declared_name(t, next(t, name));
     }
     if (name >= 0) add_after(t, name, code);
+}
+
+/* A static variable of a device function is the device's; the runtime is told when its function runs, since a section will
+ * not hold those of templates and inline functions. */
+static void note_local_static(struct translation *t, int i)
+{
+    int name = declared_name(t, next(t, i)), end = name;
+    if (!is_one_of(t, previous(t, i), "; { }")) return;
+    for (int k = i; k < name; k = next(t, k))
+        if (is_one_of(t, k, "__shared__ __device__ __constant__ __managed__ const constexpr")) return;
+    char *code = "";
+    while (name >= 0) {
+        char *text = join(t, name, name);
+        code = format(t, "%s ::emu_local_static(&%s, sizeof %s);", code, text, text);
+        for (end = name; !is_one_of(t, end, ", ;") && t->tokens[end].kind != END;)
+            end = next(t, over_bracket(t, end));
+        name = is(t, end, ",") ? declared_name(t, next(t, end)) : -1;
+    }
+    if (end >= 0) add_after(t, end, code);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -936,6 +962,8 @@ static void rewrite_word(struct translation *t, int i)
         add_after(t, over_bracket(t, next(t, i)), "))");
     } else if (is(t, i, "for")) {
         unroll_loop(t, i);
+    } else if (is(t, i, "static") && t->tokens[i].device && !t->tokens[i].system) {
+        note_local_static(t, i);
     } else if (is_one_of(t, i, "asm __asm__ __asm") && !t->tokens[i].system) {
         check_asm(t, i);
     }
