@@ -572,21 +572,18 @@ void __tsan_write_range(void *p, size_t n)
 {
     see_range(p, n, WRITE, PC, FRAME);
 }
-void *__tsan_memcpy(void *to, const void *from, size_t n);
 void *__tsan_memcpy(void *to, const void *from, size_t n)
 {
     see_range(from, n, READ, PC, FRAME);
     see_range(to, n, WRITE, PC, FRAME);
     return memcpy(to, from, n);
 }
-void *__tsan_memmove(void *to, const void *from, size_t n);
 void *__tsan_memmove(void *to, const void *from, size_t n)
 {
     see_range(from, n, READ, PC, FRAME);
     see_range(to, n, WRITE, PC, FRAME);
     return memmove(to, from, n);
 }
-void *__tsan_memset(void *to, int value, size_t n);
 void *__tsan_memset(void *to, int value, size_t n)
 {
     see_range(to, n, WRITE, PC, FRAME);
@@ -782,9 +779,14 @@ void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
 
 /* ---- what orders accesses ---- */
 
-void emu_check_launch_begins(void)
+void emu_check_allocations_changed(void)
 {
     memset(recent, 0, sizeof recent);
+}
+
+void emu_check_launch_begins(void)
+{
+    emu_check_allocations_changed();
 }
 
 void emu_check_block_begins(unsigned warps)

@@ -196,7 +196,7 @@ cudaError_t cudaDeviceReset(void)
     return cudaSuccess;
 }
 
-/* The limits are stored and have no effect: stacks and the heap in a kernel are the host's. */
+/* The limits are stored; only the heap's has an effect (memory.c). */
 static size_t limits[] = {
     [cudaLimitStackSize] = 1024,
     [cudaLimitPrintfFifoSize] = 1 << 20,
@@ -303,7 +303,10 @@ void emu_note_static_shared(const void *kernel, size_t bytes)
 size_t emu_dynamic_shared_limit(const void *kernel)
 {
     const struct function *f = kernel ? find_function(kernel) : NULL;
-    return f ? f->dynamic_shared : emu_gpu()->prop.sharedMemPerBlock;
+    size_t limit = f ? f->dynamic_shared : emu_gpu()->prop.sharedMemPerBlock;
+    for (size_t i = 0; !kernel && i < function_count; i++)
+        if (functions[i].dynamic_shared > limit) limit = functions[i].dynamic_shared;
+    return limit;
 }
 
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr, int value)

@@ -17,6 +17,8 @@
 
 enum kind { WORD, NUMBER, STRING, CHARACTER, PUNCTUATION, DIRECTIVE, END };
 
+enum place { ELSEWHERE, KERNEL, DEVICE_FUNCTION };
+
 struct token {
     enum kind kind;
     const char *text;
@@ -25,6 +27,7 @@ struct token {
     const char *file;
     bool system;             /* from a system header, or from a macro that one defines */
     bool device;             /* inside the body of a __device__ or __global__ function */
+    enum place place;        /* of a name: what it declares */
     int match;               /* the bracket that belongs to this one, -1 if none */
     const char *replacement; /* NULL: as it is */
     char *before, *after;    /* text to add, NULL if none */
@@ -52,6 +55,8 @@ struct translation {
     int count, capacity;
     struct kernel *kernels;
     int kernel_count;
+    char **device_functions; /* their names */
+    int device_function_count;
     struct scope *scopes;
     int scope_count;
     char *path; /* the namespaces we are in: "a::b::" */
@@ -456,8 +461,8 @@ static struct declaration parse_declaration(const struct translation *t, int i)
     return d;
 }
 
-/* Marks the body of the function whose parameters begin at `open`. */
-static void mark_device_body(struct translation *t, int open)
+/* Marks the body of the function whose parameters begin at `open`. Returns the body's brace, -1 without one. */
+static int mark_device_body(struct translation *t, int open)
 {
     int i = is(t, open, "(") ? next(t, over_bracket(t, open)) : open;
     bool initializers = false;
@@ -467,8 +472,9 @@ static void mark_device_body(struct translation *t, int open)
         int before = previous(t, i);
         if (initializers && (is_word(t, before) || is(t, before, ">"))) continue;
         for (int k = i; k < over_bracket(t, i); k++) t->tokens[k].device = true;
-        return;
+        return i;
     }
+    return -1;
 }
 
 /* The parameters without their names, so that a declaration and its definition compare equal. */
@@ -508,6 +514,7 @@ static void remember_kernel(struct translation *t, const struct declaration *d)
 {
     int name = previous(t, d->terminator);
     if (!is_word(t, name)) return; /* a specialization k<...>: its template is known already */
+    t->tokens[name].place = KERNEL;
     struct kernel kernel = {.template_parameters = -1};
     kernel.name = join(t, name, name);
     kernel.scope = format(t, "%s", t->path);
@@ -519,6 +526,23 @@ static void remember_kernel(struct translation *t, const struct declaration *d)
     for (int i = 0; i < t->scope_count; i++) kernel.defined &= t->scopes[i].kind == NAMESPACE;
     t->kernels = need(realloc(t->kernels, (size_t)(t->kernel_count + 1) * sizeof kernel));
     t->kernels[t->kernel_count++] = kernel;
+}
+
+static void remember_device_function(struct translation *t, const struct declaration *d)
+{
+    const int name = previous(t, d->terminator);
+    if (!is_word(t, name)) return;
+    t->tokens[name].place = DEVICE_FUNCTION;
+    t->device_functions = need(
+        realloc(t->device_functions, (size_t)(t->device_function_count + 1) * sizeof(char *)));
+    t->device_functions[t->device_function_count++] = join(t, name, name);
+}
+
+static bool names_kernel(const struct translation *t, int name)
+{
+    for (int i = 0; i < t->kernel_count; i++)
+        if (is(t, name, t->kernels[i].name)) return true;
+    return false;
 }
 
 static bool in_function(const struct translation *t)
@@ -546,6 +570,26 @@ static const char *device_variable(struct translation *t, const struct declarati
                               : "emu_device");
 }
 
+/* The end of the argument that begins at i: the index of its comma or closing parenthesis. */
+static int argument_end(const struct translation *t, int i, int close)
+{
+    while (i < close && !is(t, i, ",")) {
+        int angles = is(t, i, "<") && is_word(t, previous(t, i)) ? over_angles(t, i) : -1;
+        i = next(t, angles > 0 && angles < close ? angles : over_bracket(t, i));
+    }
+    return i;
+}
+
+/* __launch_bounds__ at token i: the first of its numbers is a limit that the kernel checks itself, since it may depend on
+ * template parameters. */
+static void add_launch_bounds(struct translation *t, int i, int body)
+{
+    const int open = next(t, i);
+    if (!is(t, open, "(")) return;
+    const int end = argument_end(t, next(t, open), over_bracket(t, open));
+    add_after(t, body, format(t, " ::emu_launch_bounds(%s);", join(t, next(t, open), previous(t, end))));
+}
+
 /* __global__, __device__, __constant__ or __managed__ at token i. */
 static void rewrite_place(struct translation *t, int i)
 {
@@ -568,7 +612,10 @@ static void rewrite_place(struct translation *t, int i)
     }
     if (d.function && !constant) {
         if (kernel) remember_kernel(t, &d);
-        mark_device_body(t, d.terminator);
+        else remember_device_function(t, &d);
+        const int body = mark_device_body(t, d.terminator);
+        for (int k = d.start; body >= 0 && k < d.terminator; k++)
+            if (is(t, k, "__launch_bounds__")) add_launch_bounds(t, k, body);
         /* A kernel nobody launches is no mistake; and nvcc's host compiler never sees device
          * functions. */
         bool instantiation = is(t, d.start, "template") && d.template_open < 0;
@@ -746,16 +793,6 @@ static bool denotes_one_function(const struct translation *t, int name, int argu
     return known || arguments < 0;
 }
 
-/* The end of the argument that begins at i: the index of its comma or closing parenthesis. */
-static int argument_end(const struct translation *t, int i, int close)
-{
-    while (i < close && !is(t, i, ",")) {
-        int angles = is(t, i, "<") && is_word(t, previous(t, i)) ? over_angles(t, i) : -1;
-        i = next(t, angles > 0 && angles < close ? angles : over_bracket(t, i));
-    }
-    return i;
-}
-
 /* A literal 0 or NULL is a null pointer only as long as it is a literal: it goes into the lambda
  * as it is. The others become the lambda's parameters. Returns the parameters, and in *call what
  * the kernel is called with. */
@@ -789,6 +826,42 @@ static char *split_arguments(struct translation *t, int open, char **call)
     return list;
 }
 
+/* Whether the name has a declaration of another kind than that: a function of the host, a variable, a member. */
+static bool has_other_meaning(struct translation *t, int name, enum place place)
+{
+    char *text = join(t, name, name);
+    bool other = false;
+    for (int i = 0; !other && t->tokens[i].kind != END; i++) {
+        if (t->tokens[i].kind != WORD || t->tokens[i].place == place || !is(t, i, text)) continue;
+        if (t->tokens[i].system && !is(t, next(t, i), "(")) continue; /* a library's own variables */
+        const int before = previous(t, i);
+        other = is_one_of(t, before, "* & > ]") || (is_name(t, before) && !is(t, before, "template"));
+    }
+    return other;
+}
+
+/* Only a kernel can be launched ... */
+static void check_launched(struct translation *t, int name)
+{
+    if (names_kernel(t, name) || has_other_meaning(t, name, DEVICE_FUNCTION)) return;
+    for (int i = 0; i < t->device_function_count; i++)
+        if (is(t, name, t->device_functions[i])) {
+            error(t, name, format(t, "%s is a __device__ function; only a __global__ function can be launched",
+                                  t->device_functions[i]));
+            return;
+        }
+}
+
+/* ... and a kernel can only be launched. Token i is a name. */
+static void check_called(struct translation *t, int i)
+{
+    if (t->tokens[i].device || !in_function(t) || !is(t, next(t, i), "(")) return;
+    const int before = previous(t, i);
+    if (is_name(t, before) || is_one_of(t, before, ". -> :: * & > ]")) return;
+    if (!names_kernel(t, i) || has_other_meaning(t, i, KERNEL)) return;
+    error(t, i, format(t, "%s is a kernel; it must be launched, %s<<<grid, block>>>(...)", join(t, i, i), join(t, i, i)));
+}
+
 /* <<< at token i. */
 static void rewrite_launch(struct translation *t, int i)
 {
@@ -815,8 +888,10 @@ static void rewrite_launch(struct translation *t, int i)
         name = previous(t, open);
     }
     int owner = previous(t, name);
-    if (is_word(t, name) && !is_one_of(t, owner, ". ->"))
+    if (is_word(t, name) && !is_one_of(t, owner, ". ->")) {
         one = denotes_one_function(t, name, arguments) && !variadic;
+        check_launched(t, name);
+    }
     char *text = quote(t, join(t, first, last));
     if (one) {
         add_before(t, first, "::emu::kernel(");
@@ -938,6 +1013,27 @@ static void unroll_loop(struct translation *t, int i)
     add_before(t, i, format(t, "\n#pragma GCC unroll 16\n# %d \"%s\"\n", t->tokens[i].line, t->tokens[i].file));
 }
 
+/* Whether the word is called as a function of the C library: not a member, not in a namespace but std, no declaration. */
+static bool calls_library(const struct translation *t, int i)
+{
+    int before = previous(t, i);
+    if (t->tokens[i].system || !is(t, next(t, i), "(") || is_one_of(t, before, ". -> *")) return false;
+    if (is(t, before, "::")) {
+        before = previous(t, before);
+        if (is(t, before, "std")) before = previous(t, before);
+        if (is(t, before, "::")) before = previous(t, before);
+    }
+    return !is_name(t, before) && !is(t, before, ">");
+}
+
+/* Sends the call to a function of the runtime instead. */
+static void redirect(struct translation *t, int i, const char *function)
+{
+    for (int before = previous(t, i); is_one_of(t, before, ":: std"); before = previous(t, before))
+        replace(t, before, "");
+    replace(t, i, function);
+}
+
 static void rewrite_word(struct translation *t, int i)
 {
     if (t->tokens[i].replacement) return; /* done with its declaration */
@@ -960,12 +1056,18 @@ static void rewrite_word(struct translation *t, int i)
     } else if (is(t, i, "__align__") && is(t, next(t, i), "(")) {
         replace(t, i, "__attribute__((aligned");
         add_after(t, over_bracket(t, next(t, i)), "))");
+    } else if (is_one_of(t, i, "memcpy memmove memset") && calls_library(t, i)) {
+        redirect(t, i, format(t, "__tsan_%s", join(t, i, i)));
+    } else if (is_one_of(t, i, "malloc free") && t->tokens[i].device && calls_library(t, i)) {
+        redirect(t, i, format(t, "emu_device_%s", join(t, i, i)));
     } else if (is(t, i, "for")) {
         unroll_loop(t, i);
     } else if (is(t, i, "static") && t->tokens[i].device && !t->tokens[i].system) {
         note_local_static(t, i);
     } else if (is_one_of(t, i, "asm __asm__ __asm") && !t->tokens[i].system) {
         check_asm(t, i);
+    } else if (!t->tokens[i].system) {
+        check_called(t, i);
     }
 }
 
@@ -1109,6 +1211,7 @@ char *translate(const char *text, size_t length, bool separate, size_t *new_leng
     free(t.owned);
     free(t.tokens);
     free(t.kernels);
+    free(t.device_functions);
     free(t.scopes);
     return result;
 }
