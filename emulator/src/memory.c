@@ -1,9 +1,9 @@
 /* Device memory: one reserved range of addresses; every allocation lies in it between pages that
  * nobody may touch.
  *
- * Pinned and managed memory lie there too, as kernels can use both, and the heap of kernels. Addresses are handed out in
- * rising order and a freed allocation becomes inaccessible again; its addresses come back only when
- * the range has been used up. */
+ * Pinned and managed memory lie there too, as kernels can use both, and the heap of kernels.
+ * Addresses are handed out in rising order and a freed allocation becomes inaccessible again; its
+ * addresses come back only when the range has been used up. */
 #include "emulator.h"
 
 #include <stdio.h>
@@ -442,7 +442,9 @@ static void heap_free(void *p, const char *call, const void *pc)
     if (!p) return;
     size_t count = count_up_to(p);
     if (count == 0 || live[count - 1].base != p || !live[count - 1].heap)
-        emu_fault(pc, "%s of %p, which malloc or new in a kernel did not give, or which is freed already", call, p);
+        emu_fault(pc,
+                  "%s of %p, which malloc or new in a kernel did not give, or which is freed already",
+                  call, p);
     release(count - 1);
     emu_check_allocations_changed();
 }
@@ -458,8 +460,8 @@ void emu_device_free(void *p)
     else free(p);
 }
 
-/* C++'s operators new and delete, which the program uses instead of its library's. The other forms of the library call
- * these. Weak, since a program may have its own. */
+/* C++'s operators new and delete, which the program uses instead of its library's. The library's
+ * other forms call these, but for over-aligned types. Weak, since a program may have its own. */
 #define OPERATOR(name) __asm__(name) __attribute__((weak))
 void *operator_new(size_t bytes) OPERATOR("_Znwm");
 void *operator_new_array(size_t bytes) OPERATOR("_Znam");
@@ -475,8 +477,10 @@ static void *allocate_object(size_t bytes, const void *pc)
     void *p = emu_in_kernel() ? heap_allocate(bytes, "new", pc) : malloc(bytes);
     if (p) return p;
     if (emu_in_kernel())
-        emu_fault(pc, "new of %zu bytes: the heap of kernels is full (cudaDeviceSetLimit with cudaLimitMallocHeapSize "
-                      "makes it larger)", bytes);
+        emu_fault(pc,
+                  "new of %zu bytes: the heap of kernels is full (cudaDeviceSetLimit with "
+                  "cudaLimitMallocHeapSize makes it larger)",
+                  bytes);
     if (throw_bad_alloc) throw_bad_alloc();
     abort();
 }

@@ -461,7 +461,8 @@ static struct declaration parse_declaration(const struct translation *t, int i)
     return d;
 }
 
-/* Marks the body of the function whose parameters begin at `open`. Returns the body's brace, -1 without one. */
+/* Marks the body of the function whose parameters begin at `open`. Returns the body's brace, -1
+ * without one. */
 static int mark_device_body(struct translation *t, int open)
 {
     int i = is(t, open, "(") ? next(t, over_bracket(t, open)) : open;
@@ -554,8 +555,8 @@ static bool in_function(const struct translation *t)
 
 /* A variable in device memory. nvcc keeps it to its source file unless told otherwise. The
  * section is how the runtime knows which of the program's variables kernels may touch. */
-static const char *device_variable(struct translation *t, const struct declaration *d, bool constant,
-                                   bool managed)
+static const char *device_variable(struct translation *t, const struct declaration *d,
+                                   bool constant, bool managed)
 {
     if (d->is_extern) return "";
     if (d->template_open >= 0)
@@ -580,14 +581,15 @@ static int argument_end(const struct translation *t, int i, int close)
     return i;
 }
 
-/* __launch_bounds__ at token i: the first of its numbers is a limit that the kernel checks itself, since it may depend on
- * template parameters. */
+/* __launch_bounds__ at token i: the first of its numbers is a limit that the kernel checks itself,
+ * since it may depend on template parameters. */
 static void add_launch_bounds(struct translation *t, int i, int body)
 {
     const int open = next(t, i);
     if (!is(t, open, "(")) return;
     const int end = argument_end(t, next(t, open), over_bracket(t, open));
-    add_after(t, body, format(t, " ::emu_launch_bounds(%s);", join(t, next(t, open), previous(t, end))));
+    char *threads = join(t, next(t, open), previous(t, end));
+    add_after(t, body, format(t, " ::emu_launch_bounds(%s);", threads));
 }
 
 /* __global__, __device__, __constant__ or __managed__ at token i. */
@@ -704,14 +706,15 @@ static void rewrite_shared(struct translation *t, int i)
     if (name >= 0) add_after(t, name, code);
 }
 
-/* A static variable of a device function is the device's; the runtime is told when its function runs, since a section will
- * not hold those of templates and inline functions. */
+/* A static variable of a device function is the device's; the runtime is told when its function
+ * runs, since a section will not hold those of templates and inline functions. */
 static void note_local_static(struct translation *t, int i)
 {
     int name = declared_name(t, next(t, i)), end = name;
     if (!is_one_of(t, previous(t, i), "; { }")) return;
     for (int k = i; k < name; k = next(t, k))
-        if (is_one_of(t, k, "__shared__ __device__ __constant__ __managed__ const constexpr")) return;
+        if (is_one_of(t, k, "__shared__ __device__ __constant__ __managed__ const constexpr"))
+            return;
     char *code = "";
     while (name >= 0) {
         char *text = join(t, name, name);
@@ -826,16 +829,17 @@ static char *split_arguments(struct translation *t, int open, char **call)
     return list;
 }
 
-/* Whether the name has a declaration of another kind than that: a function of the host, a variable, a member. */
+/* Whether the name has a declaration of another kind than that: a function of the host, a variable,
+ * a member. */
 static bool has_other_meaning(struct translation *t, int name, enum place place)
 {
     char *text = join(t, name, name);
     bool other = false;
     for (int i = 0; !other && t->tokens[i].kind != END; i++) {
         if (t->tokens[i].kind != WORD || t->tokens[i].place == place || !is(t, i, text)) continue;
-        if (t->tokens[i].system && !is(t, next(t, i), "(")) continue; /* a library's own variables */
+        if (t->tokens[i].system && !is(t, next(t, i), "(")) continue; /* a library's variable */
         const int before = previous(t, i);
-        other = is_one_of(t, before, "* & > ]") || (is_name(t, before) && !is(t, before, "template"));
+        other = is_one_of(t, before, "* & > ]") || is_name(t, before);
     }
     return other;
 }
@@ -846,8 +850,10 @@ static void check_launched(struct translation *t, int name)
     if (names_kernel(t, name) || has_other_meaning(t, name, DEVICE_FUNCTION)) return;
     for (int i = 0; i < t->device_function_count; i++)
         if (is(t, name, t->device_functions[i])) {
-            error(t, name, format(t, "%s is a __device__ function; only a __global__ function can be launched",
-                                  t->device_functions[i]));
+            error(t, name,
+                  format(t,
+                         "%s is a __device__ function; only a __global__ function can be launched",
+                         t->device_functions[i]));
             return;
         }
 }
@@ -859,7 +865,9 @@ static void check_called(struct translation *t, int i)
     const int before = previous(t, i);
     if (is_name(t, before) || is_one_of(t, before, ". -> :: * & > ]")) return;
     if (!names_kernel(t, i) || has_other_meaning(t, i, KERNEL)) return;
-    error(t, i, format(t, "%s is a kernel; it must be launched, %s<<<grid, block>>>(...)", join(t, i, i), join(t, i, i)));
+    char *name = join(t, i, i);
+    error(t, i,
+          format(t, "%s is a kernel; it must be launched, %s<<<grid, block>>>(...)", name, name));
 }
 
 /* <<< at token i. */
@@ -1013,11 +1021,13 @@ static void unroll_loop(struct translation *t, int i)
     add_before(t, i, format(t, "\n#pragma GCC unroll 16\n# %d \"%s\"\n", t->tokens[i].line, t->tokens[i].file));
 }
 
-/* Whether the word is called as a function of the C library: not a member, not in a namespace but std, no declaration. */
+/* Whether the word is called as a function of the C library: not a member, not in a namespace but
+ * std, no declaration. */
 static bool calls_library(const struct translation *t, int i)
 {
     int before = previous(t, i);
-    if (t->tokens[i].system || !is(t, next(t, i), "(") || is_one_of(t, before, ". -> *")) return false;
+    if (t->tokens[i].system || !is(t, next(t, i), "(")) return false;
+    if (is_one_of(t, before, ". -> *")) return false;
     if (is(t, before, "::")) {
         before = previous(t, before);
         if (is(t, before, "std")) before = previous(t, before);
