@@ -34,6 +34,9 @@ int emu_launch_kernel(const struct emu_launch *launch);
  * emu_launch_kernel fails with 1, which is what cuLaunchKernel says of it. */
 void emu_launch_bounds(unsigned threads_at_most);
 
+/* The kernel has such bounds. The occupancy calls need to know before it is launched. */
+void emu_note_launch_bounds(const void *kernel, unsigned threads_at_most);
+
 /* The storage behind one `__shared__` declaration. A site is static and zero-initialised; the runtime gives it
  * a place in the block's shared memory at each launch's first visit. Never fails: too much shared memory is
  * reported as nvcc would ("uses too much shared data") and ends the program. */

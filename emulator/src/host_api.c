@@ -271,6 +271,7 @@ struct function {
     const void *kernel;
     size_t dynamic_shared; /* the limit */
     size_t static_shared;  /* what the last launch declared */
+    unsigned threads_at_most;
 };
 static struct function *functions;
 static size_t function_count;
@@ -290,7 +291,9 @@ static struct function *find_or_add_function(const void *kernel)
     if (!grown) return NULL;
     functions = grown;
     f = &functions[function_count++];
-    *f = (struct function){.kernel = kernel, .dynamic_shared = emu_gpu()->prop.sharedMemPerBlock};
+    *f = (struct function){.kernel = kernel,
+                           .dynamic_shared = emu_gpu()->prop.sharedMemPerBlock,
+                           .threads_at_most = (unsigned)emu_gpu()->prop.maxThreadsPerBlock};
     return f;
 }
 
@@ -298,6 +301,12 @@ void emu_note_static_shared(const void *kernel, size_t bytes)
 {
     struct function *f = kernel ? find_or_add_function(kernel) : NULL;
     if (f) f->static_shared = bytes;
+}
+
+void emu_note_launch_bounds(const void *kernel, unsigned threads_at_most)
+{
+    struct function *f = kernel ? find_or_add_function(kernel) : NULL;
+    if (f && threads_at_most < f->threads_at_most) f->threads_at_most = threads_at_most;
 }
 
 size_t emu_dynamic_shared_limit(const void *kernel)
@@ -340,7 +349,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
     const struct function *f = find_function(kernel);
     *attributes = (struct cudaFuncAttributes){
         .sharedSizeBytes = f ? f->static_shared : 0,
-        .maxThreadsPerBlock = gpu->maxThreadsPerBlock,
+        .maxThreadsPerBlock = f ? (int)f->threads_at_most : gpu->maxThreadsPerBlock,
         .numRegs = (int)assumed_registers(),
         .ptxVersion = 10 * gpu->major + gpu->minor,
         .binaryVersion = 10 * gpu->major + gpu->minor,
@@ -365,10 +374,10 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
         return set(cudaErrorInvalidValue);
     if (!kernel) return set(cudaErrorInvalidDeviceFunction);
     *blocks = 0;
-    if (dynamic_shared <= emu_dynamic_shared_limit(kernel))
-    {
-        /* How much shared memory a kernel declares is known here once it has run. */
-        const struct function *f = find_function(kernel);
+    /* How much shared memory a kernel declares is known here once it has run. */
+    const struct function *f = find_function(kernel);
+    const bool allowed = !f || (unsigned)block_size <= f->threads_at_most;
+    if (allowed && dynamic_shared <= emu_dynamic_shared_limit(kernel)) {
         const size_t shared = dynamic_shared + (f ? f->static_shared : 0);
         *blocks = (int)emu_occupancy((unsigned)block_size, assumed_registers(), shared).blocks;
     }

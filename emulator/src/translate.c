@@ -529,6 +529,17 @@ static void remember_kernel(struct translation *t, const struct declaration *d)
     t->kernels[t->kernel_count++] = kernel;
 }
 
+static bool overloaded(const struct translation *t, const struct kernel *k)
+{
+    for (int i = 0; i < t->kernel_count; i++) {
+        const struct kernel *other = &t->kernels[i];
+        if (strcmp(other->name, k->name) == 0 && strcmp(other->scope, k->scope) == 0 &&
+            (other->template_parameters >= 0 || strcmp(other->parameters, k->parameters) != 0))
+            return true;
+    }
+    return false;
+}
+
 static void remember_device_function(struct translation *t, const struct declaration *d)
 {
     const int name = previous(t, d->terminator);
@@ -582,14 +593,19 @@ static int argument_end(const struct translation *t, int i, int close)
 }
 
 /* __launch_bounds__ at token i: the first of its numbers is a limit that the kernel checks itself,
- * since it may depend on template parameters. */
-static void add_launch_bounds(struct translation *t, int i, int body)
+ * since it may depend on template parameters. Behind a kernel that is no template the runtime is
+ * told, too. */
+static void add_launch_bounds(struct translation *t, int i, const struct declaration *d, int body)
 {
-    const int open = next(t, i);
+    const int open = next(t, i), name = previous(t, d->terminator);
     if (!is(t, open, "(")) return;
     const int end = argument_end(t, next(t, open), over_bracket(t, open));
-    char *threads = join(t, next(t, open), previous(t, end));
+    char *threads = join(t, next(t, open), previous(t, end)), *kernel = join(t, name, name);
     add_after(t, body, format(t, " ::emu_launch_bounds(%s);", threads));
+    if (d->template_open < 0 && !overloaded(t, &t->kernels[t->kernel_count - 1]))
+        add_after(t, over_bracket(t, body),
+                  format(t, " static const ::emu::launch_bounds emu_b%d(%s, %s);", body, kernel,
+                         threads));
 }
 
 /* __global__, __device__, __constant__ or __managed__ at token i. */
@@ -617,7 +633,7 @@ static void rewrite_place(struct translation *t, int i)
         else remember_device_function(t, &d);
         const int body = mark_device_body(t, d.terminator);
         for (int k = d.start; body >= 0 && k < d.terminator; k++)
-            if (is(t, k, "__launch_bounds__")) add_launch_bounds(t, k, body);
+            if (is(t, k, "__launch_bounds__")) add_launch_bounds(t, k, &d, body);
         /* A kernel nobody launches is no mistake; and nvcc's host compiler never sees device
          * functions. */
         bool instantiation = is(t, d.start, "template") && d.template_open < 0;
@@ -1021,13 +1037,26 @@ static void unroll_loop(struct translation *t, int i)
     add_before(t, i, format(t, "\n#pragma GCC unroll 16\n# %d \"%s\"\n", t->tokens[i].line, t->tokens[i].file));
 }
 
+/* Whether the program has a function of its own by that name. */
+static bool program_declares(struct translation *t, int name)
+{
+    char *text = join(t, name, name);
+    for (int i = 0; t->tokens[i].kind != END; i++) {
+        if (t->tokens[i].kind != WORD || t->tokens[i].system || !is(t, i, text)) continue;
+        const int before = previous(t, i);
+        if (is(t, next(t, i), "(") && (is_name(t, before) || is_one_of(t, before, "* & >")))
+            return true;
+    }
+    return false;
+}
+
 /* Whether the word is called as a function of the C library: not a member, not in a namespace but
  * std, no declaration. */
-static bool calls_library(const struct translation *t, int i)
+static bool calls_library(struct translation *t, int i)
 {
     int before = previous(t, i);
     if (t->tokens[i].system || !is(t, next(t, i), "(")) return false;
-    if (is_one_of(t, before, ". -> *")) return false;
+    if (is_one_of(t, before, ". -> *") || program_declares(t, i)) return false;
     if (is(t, before, "::")) {
         before = previous(t, before);
         if (is(t, before, "std")) before = previous(t, before);
@@ -1079,17 +1108,6 @@ static void rewrite_word(struct translation *t, int i)
     } else if (!t->tokens[i].system) {
         check_called(t, i);
     }
-}
-
-static bool overloaded(const struct translation *t, const struct kernel *k)
-{
-    for (int i = 0; i < t->kernel_count; i++) {
-        const struct kernel *other = &t->kernels[i];
-        if (strcmp(other->name, k->name) == 0 && strcmp(other->scope, k->scope) == 0 &&
-            (other->template_parameters >= 0 || strcmp(other->parameters, k->parameters) != 0))
-            return true;
-    }
-    return false;
 }
 
 /* Tells the runtime the kernels that cudaLaunchKernel may be given the address of. */

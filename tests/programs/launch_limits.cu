@@ -29,6 +29,14 @@ __global__ void __launch_bounds__(128) bounded(float *out)
 template <int N> __global__ __launch_bounds__(N * 32, 2) void bounded_by(float *out)
 { out[threadIdx.x] = N; }
 
+namespace tiled
+{
+const int THREADS = 64;
+__global__ void __launch_bounds__(THREADS) bounded(float *out)
+{
+    out[threadIdx.x] = 1.0f;
+} }
+
 int main(void)
 {
     float *out, host[256];
@@ -54,6 +62,15 @@ int main(void)
     EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
     CHECK(cudaMemcpy(host, out, sizeof host, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 256; i++) EXPECT(host[i] == 0.0f);
+
+    int grid, block, blocks;
+    cudaFuncAttributes attributes;
+    CHECK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, tiled::bounded));
+    EXPECT(block == 64);
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, tiled::bounded, 65, 0));
+    EXPECT(blocks == 0);
+    CHECK(cudaFuncGetAttributes(&attributes, bounded));
+    EXPECT(attributes.maxThreadsPerBlock == 128);
 
     bounded<<<1, 128>>>(out);
     CHECK(cudaGetLastError());
