@@ -108,6 +108,36 @@ MISTAKES = {
         """,
         "k",
     ),
+    "a kernel called like a function": (
+        """
+        __global__ void k(float *x) { *x = 0; }
+        __global__ void named(int *x) { *x = 0; }
+        struct other { void named(int) {} };
+        int main()
+        {
+            other().named(3);
+            k(nullptr); // HERE
+        }
+        """,
+        "<<<grid, block>>>",
+    ),
+    "a launch of a device function": (
+        """
+        __device__ void answer(int *x) { *x = 42; }
+        int main()
+        {
+            answer<<<1, 32>>>(nullptr); // HERE
+        }
+        """,
+        "answer is a __device__ function",
+    ),
+    "a template of device variables": (
+        """
+        template <class T> __device__ T counter; // HERE
+        int main() {}
+        """,
+        "template",
+    ),
     "unknown kernel": (
         """
         int main()

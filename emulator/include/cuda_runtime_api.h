@@ -143,7 +143,8 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
 cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config);
 /* Registers are ptxas's business and static shared memory is known only once the kernel
  * ran. So this call and the occupancy calls say 32 registers a thread, or what the
- * environment's LENS_REGS says, and no static shared memory before the first launch. */
+ * environment's LENS_REGS says, and before the first launch no static shared memory and,
+ * of a template's instance, no __launch_bounds__. */
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
                                   const void *kernel);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,

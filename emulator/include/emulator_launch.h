@@ -162,6 +162,15 @@ template <size_t... I, class... P> struct untyped<std::index_sequence<I...>, P..
     }
 };
 
+/* Made before main for a kernel with __launch_bounds__ that is no template's; of a template's instance the runtime hears when
+ * it is launched. */
+struct launch_bounds {
+    template <class... P> launch_bounds(void (*kernel)(P...), unsigned threads_at_most)
+    {
+        emu_note_launch_bounds(reinterpret_cast<const void *>(kernel), threads_at_most);
+    }
+};
+
 /* One for each kernel that has an address; the generated code makes them before main. */
 struct known_kernel {
     void (*function)();

@@ -27,8 +27,15 @@ struct emu_launch {
 
 /* Runs every block of the launch to its end before it returns (streams are in order, so nobody can tell).
  * Returns a cudaError_t as an int: 0, or 9 (invalid configuration: zero or too large a grid or block),
- * 1 (invalid value: more shared memory than the kernel may have), 701 (too many resources). It does not set the last error. */
+ * 1 (invalid value: more dynamic shared memory or more threads than the kernel may have). It does not set the last error. */
 int emu_launch_kernel(const struct emu_launch *launch);
+
+/* Begins the body of a kernel with __launch_bounds__(threads_at_most): in a launch of more, does not return, and
+ * emu_launch_kernel fails with 1, which is what cuLaunchKernel says of it. */
+void emu_launch_bounds(unsigned threads_at_most);
+
+/* The kernel has such bounds. The occupancy calls need to know before it is launched. */
+void emu_note_launch_bounds(const void *kernel, unsigned threads_at_most);
 
 /* The storage behind one `__shared__` declaration. A site is static and zero-initialised; the runtime gives it
  * a place in the block's shared memory at each launch's first visit. Never fails: too much shared memory is
@@ -38,6 +45,19 @@ struct emu_shared_site {
     void *place;
 };
 void *emu_shared_array(struct emu_shared_site *site, size_t bytes, const char *name);
+
+/* A static variable in a function that kernels may call: they may use it, unlike other variables of the program. */
+void emu_local_static(const void *p, size_t bytes);
+
+/* memcpy, memmove and memset of a .cu file, by the names that compilers give them: what is copied is looked at first. */
+void *__tsan_memcpy(void *to, const void *from, size_t bytes);
+void *__tsan_memmove(void *to, const void *from, size_t bytes);
+void *__tsan_memset(void *to, int value, size_t bytes);
+
+/* malloc and free of functions that kernels may call: the device's heap in a kernel, the host's elsewhere. A full heap
+ * (cudaLimitMallocHeapSize) gives NULL. */
+void *emu_device_malloc(size_t bytes);
+void emu_device_free(void *p);
 
 /* `extern __shared__ T name[];` becomes `extern T name[] __asm__("emu_dynamic_shared");`. */
 

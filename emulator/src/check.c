@@ -61,6 +61,8 @@ static uint32_t now_time, interval_start;
 static uint32_t quick_before; /* interval_start; with clocks 0, since nothing is simple then */
 static uint16_t warp_order[32];
 static uintptr_t image_low = UINTPTR_MAX, image_high; /* the program's own image in memory */
+static uintptr_t variables_low = UINTPTR_MAX, variables_high; /* what of it can be written */
+static uintptr_t fixed_low, fixed_high;               /* and what of that only the loader writes */
 
 /* ---- clocks: what mbarriers order ----
  * A row is what somebody knows of the others: row[u] is the time up to which all that u did lies before all that the
@@ -365,25 +367,82 @@ static void global_access(char *p, size_t n, enum emu_access kind, const void *p
               a->bytes, place.file, place.line);
 }
 
-/* The program's own image: __device__ and __constant__ variables, constant tables, string literals. */
+/* The program's own image: variables of the host and of the device, constant tables, string literals. */
 static int add_image(struct dl_phdr_info *info, size_t size, void *unused)
 {
     (void)size;
     (void)unused;
-    for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_LOAD) {
-            uintptr_t low = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
-            uintptr_t high = low + info->dlpi_phdr[i].p_memsz;
-            if (low < image_low) image_low = low;
-            if (high > image_high) image_high = high;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uintptr_t low = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+        uintptr_t high = low + info->dlpi_phdr[i].p_memsz;
+        if (info->dlpi_phdr[i].p_type == PT_GNU_RELRO) {
+            fixed_low = low;
+            fixed_high = high;
         }
+        if (info->dlpi_phdr[i].p_type != PT_LOAD) continue;
+        if (low < image_low) image_low = low;
+        if (high > image_high) image_high = high;
+        if (!(info->dlpi_phdr[i].p_flags & PF_W)) continue;
+        if (low < variables_low) variables_low = low;
+        if (high > variables_high) variables_high = high;
+    }
     return 1; /* the first object is the program itself */
+}
+
+/* A reference to threadIdx or one of its companions is read like any memory. */
+static bool is_position(const char *p)
+{
+    extern uint3 emu_thread_idx, emu_block_idx, emu_block_dim, emu_grid_dim;
+    const uint3 *const positions[] = {&emu_thread_idx, &emu_block_idx, &emu_block_dim, &emu_grid_dim};
+    for (size_t i = 0; i < sizeof positions / sizeof *positions; i++)
+        if ((size_t)(p - (const char *)positions[i]) < sizeof *positions[i]) return true;
+    return false;
+}
+
+/* Static variables of functions that kernels call. Which they are is known once their function has run. */
+static struct local_static {
+    const char *base;
+    size_t bytes;
+    struct local_static *next;
+} *local_statics;
+
+static bool is_local_static(const char *p)
+{
+    for (const struct local_static *s = local_statics; s; s = s->next)
+        if ((size_t)(p - s->base) < s->bytes) return true;
+    return false;
+}
+
+void emu_local_static(const void *p, size_t bytes)
+{
+    if (is_local_static(p)) return;
+    struct local_static *s = malloc(sizeof *s);
+    if (!s) emu_fault(__builtin_return_address(0), "no host memory to note a static variable");
+    *s = (struct local_static){p, bytes, local_statics};
+    local_statics = s;
+}
+
+static void image_access(char *p, size_t n, enum emu_access kind, const void *pc)
+{
+    const uintptr_t a = (uintptr_t)p;
+    const bool fixed = a < variables_low || a >= variables_high || (a >= fixed_low && a < fixed_high);
+    if (emu_is_constant_variable(p) || (fixed && !emu_is_device_variable(p))) {
+        if (kind == READ) return;
+        emu_fault(pc, "%s of %zu bytes in memory that a kernel can only read: a __constant__ variable, a const or a string",
+                  name_of(kind), n);
+    }
+    if (emu_is_device_variable(p) || is_local_static(p) || is_position(p)) return;
+    emu_fault(pc, "host memory: %s of %zu bytes in a variable of the host; a kernel can only use memory from cudaMalloc and "
+                  "__device__, __constant__ or __managed__ variables", name_of(kind), n);
 }
 
 static void other_access(char *p, size_t n, enum emu_access kind, const void *pc)
 {
     uintptr_t a = (uintptr_t)p;
-    if (a >= image_low && a < image_high) return;
+    if (a >= image_low && a < image_high) {
+        image_access(p, n, kind, pc);
+        return;
+    }
     const char *arguments = emu_current_launch->arguments;
     if (p >= arguments && p < arguments + emu_current_launch->argument_bytes) return;
     const char *what = name_of(kind);
@@ -428,6 +487,12 @@ static void access_range(const void *address, size_t n, enum emu_access kind, co
 /* Host code of a .cu file. Here device memory can be reached from it; on a GPU it cannot. */
 static void host_access(const void *p, const void *pc)
 {
+    if ((uintptr_t)p - variables_low < variables_high - variables_low) {
+        if (emu_checking && emu_is_device_variable(p) && !emu_is_managed_variable(p))
+            emu_fault(pc, "host code touches a __device__ or __constant__ variable; copy with cudaMemcpyToSymbol or "
+                          "cudaMemcpyFromSymbol instead");
+        return;
+    }
     if ((size_t)((const char *)p - emu_memory_base) >= emu_memory_reserved || !emu_checking) return;
     const struct emu_allocation *a = emu_find_allocation(p);
     if (a && a->type == cudaMemoryTypeDevice)
@@ -507,21 +572,18 @@ void __tsan_write_range(void *p, size_t n)
 {
     see_range(p, n, WRITE, PC, FRAME);
 }
-void *__tsan_memcpy(void *to, const void *from, size_t n);
 void *__tsan_memcpy(void *to, const void *from, size_t n)
 {
     see_range(from, n, READ, PC, FRAME);
     see_range(to, n, WRITE, PC, FRAME);
     return memcpy(to, from, n);
 }
-void *__tsan_memmove(void *to, const void *from, size_t n);
 void *__tsan_memmove(void *to, const void *from, size_t n)
 {
     see_range(from, n, READ, PC, FRAME);
     see_range(to, n, WRITE, PC, FRAME);
     return memmove(to, from, n);
 }
-void *__tsan_memset(void *to, int value, size_t n);
 void *__tsan_memset(void *to, int value, size_t n)
 {
     see_range(to, n, WRITE, PC, FRAME);
@@ -717,9 +779,14 @@ void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
 
 /* ---- what orders accesses ---- */
 
-void emu_check_launch_begins(void)
+void emu_check_allocations_changed(void)
 {
     memset(recent, 0, sizeof recent);
+}
+
+void emu_check_launch_begins(void)
+{
+    emu_check_allocations_changed();
 }
 
 void emu_check_block_begins(unsigned warps)

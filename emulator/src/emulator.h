@@ -46,6 +46,7 @@ struct emu_allocation {
     unsigned number;   /* 1 for the program's first allocation */
     enum cudaMemoryType type; /* device, managed, or host for pinned memory, which kernels may use too */
     const char *call;  /* that made it: "cudaMalloc" */
+    bool heap;         /* made by a kernel, with malloc or new; the host can neither copy nor free it */
 };
 /* All device memory lies in [emu_memory_base, emu_memory_base + emu_memory_reserved). */
 extern char *emu_memory_base;
@@ -59,12 +60,14 @@ bool emu_is_device_range(const void *p, size_t bytes);
 void emu_free_everything(void); /* cudaDeviceReset */
 /* Reports allocations that were never freed; returns how many. */
 int emu_report_leaks(void);
-/* The program's __device__, __managed__ and __constant__ variables, in sections of their own; and the last alone. */
-bool emu_is_constant_variable(const void *p);
+/* The program's __device__, __managed__ and __constant__ variables, in sections of their own; and the last two alone. */
 bool emu_is_device_variable(const void *p);
+bool emu_is_managed_variable(const void *p); /* or a static local of a function that kernels call */
+bool emu_is_constant_variable(const void *p);
 
 /* ---- host_api.c ---- */
-/* Dynamic shared memory the function may have (cudaFuncSetAttribute), 48 KB unless raised. */
+/* Dynamic shared memory the function may have (cudaFuncSetAttribute), 48 KB unless raised. Which function an overloaded or
+ * deduced name denotes (NULL) only the compiler knows: the largest limit of any, so that no right program is refused. */
 size_t emu_dynamic_shared_limit(const void *kernel);
 /* A launch of `kernel` (NULL: unknown) declared this much; the occupancy calls count it from then on. */
 void emu_note_static_shared(const void *kernel, size_t bytes);
@@ -97,6 +100,7 @@ uint3 emu_first_done(void);  /* a thread of the running block that has returned 
 extern bool emu_checking; /* CHECK=0 turns it off */
 /* launch.c tells what orders memory. */
 void emu_check_launch_begins(void);
+void emu_check_allocations_changed(void);       /* a kernel has freed memory */
 void emu_check_block_begins(unsigned warps);
 void emu_check_barrier_passed(void);            /* every access before is ordered before every access after */
 void emu_check_warp_ordered(unsigned warp);     /* likewise within the warp */

@@ -196,7 +196,7 @@ cudaError_t cudaDeviceReset(void)
     return cudaSuccess;
 }
 
-/* The limits are stored and have no effect: stacks and the heap in a kernel are the host's. */
+/* The limits are stored; only the heap's has an effect (memory.c). */
 static size_t limits[] = {
     [cudaLimitStackSize] = 1024,
     [cudaLimitPrintfFifoSize] = 1 << 20,
@@ -271,6 +271,7 @@ struct function {
     const void *kernel;
     size_t dynamic_shared; /* the limit */
     size_t static_shared;  /* what the last launch declared */
+    unsigned threads_at_most;
 };
 static struct function *functions;
 static size_t function_count;
@@ -290,7 +291,9 @@ static struct function *find_or_add_function(const void *kernel)
     if (!grown) return NULL;
     functions = grown;
     f = &functions[function_count++];
-    *f = (struct function){.kernel = kernel, .dynamic_shared = emu_gpu()->prop.sharedMemPerBlock};
+    *f = (struct function){.kernel = kernel,
+                           .dynamic_shared = emu_gpu()->prop.sharedMemPerBlock,
+                           .threads_at_most = (unsigned)emu_gpu()->prop.maxThreadsPerBlock};
     return f;
 }
 
@@ -300,10 +303,19 @@ void emu_note_static_shared(const void *kernel, size_t bytes)
     if (f) f->static_shared = bytes;
 }
 
+void emu_note_launch_bounds(const void *kernel, unsigned threads_at_most)
+{
+    struct function *f = kernel ? find_or_add_function(kernel) : NULL;
+    if (f && threads_at_most < f->threads_at_most) f->threads_at_most = threads_at_most;
+}
+
 size_t emu_dynamic_shared_limit(const void *kernel)
 {
     const struct function *f = kernel ? find_function(kernel) : NULL;
-    return f ? f->dynamic_shared : emu_gpu()->prop.sharedMemPerBlock;
+    size_t limit = f ? f->dynamic_shared : emu_gpu()->prop.sharedMemPerBlock;
+    for (size_t i = 0; !kernel && i < function_count; i++)
+        if (functions[i].dynamic_shared > limit) limit = functions[i].dynamic_shared;
+    return limit;
 }
 
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr, int value)
@@ -337,7 +349,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
     const struct function *f = find_function(kernel);
     *attributes = (struct cudaFuncAttributes){
         .sharedSizeBytes = f ? f->static_shared : 0,
-        .maxThreadsPerBlock = gpu->maxThreadsPerBlock,
+        .maxThreadsPerBlock = f ? (int)f->threads_at_most : gpu->maxThreadsPerBlock,
         .numRegs = (int)assumed_registers(),
         .ptxVersion = 10 * gpu->major + gpu->minor,
         .binaryVersion = 10 * gpu->major + gpu->minor,
@@ -362,10 +374,10 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
         return set(cudaErrorInvalidValue);
     if (!kernel) return set(cudaErrorInvalidDeviceFunction);
     *blocks = 0;
-    if (dynamic_shared <= emu_dynamic_shared_limit(kernel))
-    {
-        /* How much shared memory a kernel declares is known here once it has run. */
-        const struct function *f = find_function(kernel);
+    /* How much shared memory a kernel declares is known here once it has run. */
+    const struct function *f = find_function(kernel);
+    const bool allowed = !f || (unsigned)block_size <= f->threads_at_most;
+    if (allowed && dynamic_shared <= emu_dynamic_shared_limit(kernel)) {
         const size_t shared = dynamic_shared + (f ? f->static_shared : 0);
         *blocks = (int)emu_occupancy((unsigned)block_size, assumed_registers(), shared).blocks;
     }

@@ -179,6 +179,8 @@ static unsigned array_count;
 static size_t static_bytes;        /* as the compiler would lay the arrays out, for the limit */
 static size_t static_end;          /* as we do, with gaps */
 static unsigned long long launch_number;
+static int refusal;                /* why the kernel itself refuses the launch, 0 if it does not */
+static unsigned bounds;            /* the threads that it allows, 0 if it does not say */
 
 static struct thread *current(void)
 {
@@ -296,6 +298,15 @@ void emu_wait_until(bool (*ready)(void *), void (*stuck)(void *), void *conditio
     t->condition = condition;
     parked++;
     wait_as(AT_CONDITION, NULL);
+}
+
+/* The first thing a thread of such a kernel does, so a refused launch has no effect but its error. */
+void emu_launch_bounds(unsigned threads_at_most)
+{
+    bounds = threads_at_most;
+    if (thread_count <= threads_at_most) return;
+    refusal = cudaErrorInvalidValue;
+    wait_as(DONE, NULL);
 }
 
 /* ---- warp operations ---- */
@@ -682,18 +693,21 @@ int emu_launch_kernel(const struct emu_launch *launch)
         arrays[array_count++] = (struct emu_shared_extent){
             "dynamic shared memory", emu_dynamic_shared, launch->dynamic_shared};
 
+    refusal = cudaSuccess;
+    bounds = 0;
     emu_check_launch_begins();
     emu_lens_launch_begins();
     for (unsigned z = 0; z < launch->grid[2]; z++)
         for (unsigned y = 0; y < launch->grid[1]; y++)
-            for (unsigned x = 0; x < launch->grid[0]; x++) {
+            for (unsigned x = 0; x < launch->grid[0] && refusal == cudaSuccess; x++) {
                 emu_current_block = emu_block_idx = (uint3){x, y, z};
                 run_block();
             }
     emu_lens_launch_ended();
     emu_note_static_shared(launch->address, static_bytes);
+    if (bounds) emu_note_launch_bounds(launch->address, bounds);
     emu_current_launch = NULL;
-    return cudaSuccess;
+    return refusal;
 }
 
 /* ---- messages ---- */

@@ -1,9 +1,9 @@
 /* Device memory: one reserved range of addresses; every allocation lies in it between pages that
  * nobody may touch.
  *
- * Pinned and managed memory lie there too, as kernels can use both. Addresses are handed out in
- * rising order and a freed allocation becomes inaccessible again; its addresses come back only when
- * the range has been used up. */
+ * Pinned and managed memory lie there too, as kernels can use both, and the heap of kernels.
+ * Addresses are handed out in rising order and a freed allocation becomes inaccessible again; its
+ * addresses come back only when the range has been used up. */
 #include "emulator.h"
 
 #include <stdio.h>
@@ -25,6 +25,7 @@ static size_t live_count, live_capacity;
 enum { FIRST_GUARD = 1 << 20 }; /* nobody's, so that index -1 of the first allocation is seen */
 static char *next_address;
 static size_t device_bytes; /* in use, device and managed */
+static size_t heap_bytes;   /* of them what kernels allocated */
 static unsigned allocations_made;
 
 /* ---- what fits ---- */
@@ -170,7 +171,12 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType ty
 
     size_t at = count_up_to(base);
     memmove(live + at + 1, live + at, (live_count - at) * sizeof *live);
-    live[at] = (struct emu_allocation){base, bytes, pc, ++allocations_made, type, call};
+    live[at] = (struct emu_allocation){.base = base,
+                                       .bytes = bytes,
+                                       .pc = pc,
+                                       .number = ++allocations_made,
+                                       .type = type,
+                                       .call = call};
     live_count++;
     if (base == next_address) next_address += with_guard;
     if (type != cudaMemoryTypeHost) device_bytes += bytes;
@@ -182,6 +188,7 @@ static void release(size_t at)
 {
     struct emu_allocation *a = &live[at];
     if (a->type != cudaMemoryTypeHost) device_bytes -= a->bytes;
+    if (a->heap) heap_bytes -= a->bytes;
     madvise(a->base, whole_pages(a->bytes), MADV_DONTNEED);
     mprotect(a->base, whole_pages(a->bytes), PROT_NONE);
     live_count--;
@@ -194,6 +201,7 @@ static cudaError_t deallocate(void *pointer, bool pinned)
     size_t count = count_up_to(pointer);
     if (count == 0 || live[count - 1].base != pointer) return cudaErrorInvalidValue;
     if ((live[count - 1].type == cudaMemoryTypeHost) != pinned) return cudaErrorInvalidValue;
+    if (live[count - 1].heap) return cudaErrorInvalidValue;
     release(count - 1);
     return cudaSuccess;
 }
@@ -232,16 +240,22 @@ bool emu_is_pinned(const void *p)
 #define SECTION_END __attribute__((weak, visibility("hidden")))
 extern char __start_emu_device[] SECTION_END, __stop_emu_device[] SECTION_END;
 extern char __start_emu_constant[] SECTION_END, __stop_emu_constant[] SECTION_END;
+extern char __start_emu_managed[] SECTION_END, __stop_emu_managed[] SECTION_END;
 
 bool emu_is_constant_variable(const void *p)
 {
     return (const char *)p >= __start_emu_constant && (const char *)p < __stop_emu_constant;
 }
 
+bool emu_is_managed_variable(const void *p)
+{
+    return (const char *)p >= __start_emu_managed && (const char *)p < __stop_emu_managed;
+}
+
 bool emu_is_device_variable(const void *p)
 {
     return ((const char *)p >= __start_emu_device && (const char *)p < __stop_emu_device) ||
-           emu_is_constant_variable(p);
+           emu_is_constant_variable(p) || emu_is_managed_variable(p);
 }
 
 /* ---- which memory an address is in, asked by a kernel ---- */
@@ -400,12 +414,89 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
                                                  .device = cudaInvalidDeviceId};
     attributes->hostPointer = (void *)pointer;
     if (!a && !variable) return set(cudaSuccess);
-    attributes->type = variable ? cudaMemoryTypeDevice : a->type;
+    attributes->type = emu_is_managed_variable(pointer) ? cudaMemoryTypeManaged
+                       : variable                       ? cudaMemoryTypeDevice
+                                                        : a->type;
     attributes->device = 0;
     attributes->devicePointer = (void *)pointer;
     if (attributes->type == cudaMemoryTypeDevice) attributes->hostPointer = NULL;
     return set(cudaSuccess);
 }
+
+/* ---- the heap of kernels ---- */
+
+static void *heap_allocate(size_t bytes, const char *call, const void *pc)
+{
+    void *p;
+    size_t limit = 0;
+    cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize);
+    if (bytes > limit || heap_bytes > limit - bytes) return NULL;
+    if (allocate(&p, bytes, cudaMemoryTypeDevice, call, pc) != cudaSuccess || !p) return NULL;
+    live[count_up_to(p) - 1].heap = true;
+    heap_bytes += bytes;
+    return p;
+}
+
+static void heap_free(void *p, const char *call, const void *pc)
+{
+    if (!p) return;
+    size_t count = count_up_to(p);
+    if (count == 0 || live[count - 1].base != p || !live[count - 1].heap)
+        emu_fault(pc,
+                  "%s of %p, which malloc or new in a kernel did not give, or which is freed already",
+                  call, p);
+    release(count - 1);
+    emu_check_allocations_changed();
+}
+
+void *emu_device_malloc(size_t bytes)
+{
+    return emu_in_kernel() ? heap_allocate(bytes, "malloc", CALLER) : malloc(bytes);
+}
+
+void emu_device_free(void *p)
+{
+    if (emu_in_kernel()) heap_free(p, "free", CALLER);
+    else free(p);
+}
+
+/* C++'s operators new and delete, which the program uses instead of its library's. The library's
+ * other forms call these, but for over-aligned types. Weak, since a program may have its own. */
+#define OPERATOR(name) __asm__(name) __attribute__((weak))
+void *operator_new(size_t bytes) OPERATOR("_Znwm");
+void *operator_new_array(size_t bytes) OPERATOR("_Znam");
+void operator_delete(void *p) OPERATOR("_ZdlPv");
+void operator_delete_array(void *p) OPERATOR("_ZdaPv");
+void operator_delete_sized(void *p, size_t bytes) OPERATOR("_ZdlPvm");
+void operator_delete_array_sized(void *p, size_t bytes) OPERATOR("_ZdaPvm");
+void throw_bad_alloc(void) OPERATOR("_ZSt17__throw_bad_allocv"); /* the library's */
+
+static void *allocate_object(size_t bytes, const void *pc)
+{
+    if (bytes == 0) bytes = 1;
+    void *p = emu_in_kernel() ? heap_allocate(bytes, "new", pc) : malloc(bytes);
+    if (p) return p;
+    if (emu_in_kernel())
+        emu_fault(pc,
+                  "new of %zu bytes: the heap of kernels is full (cudaDeviceSetLimit with "
+                  "cudaLimitMallocHeapSize makes it larger)",
+                  bytes);
+    if (throw_bad_alloc) throw_bad_alloc();
+    abort();
+}
+
+static void free_object(void *p, const void *pc)
+{
+    if (emu_in_kernel()) heap_free(p, "delete", pc);
+    else free(p);
+}
+
+void *operator_new(size_t bytes) { return allocate_object(bytes, CALLER); }
+void *operator_new_array(size_t bytes) { return allocate_object(bytes, CALLER); }
+void operator_delete(void *p) { free_object(p, CALLER); }
+void operator_delete_array(void *p) { free_object(p, CALLER); }
+void operator_delete_sized(void *p, size_t bytes) { (void)bytes, free_object(p, CALLER); }
+void operator_delete_array_sized(void *p, size_t bytes) { (void)bytes, free_object(p, CALLER); }
 
 /* ---- copies ---- */
 
@@ -420,12 +511,16 @@ static unsigned sides(const void *p, size_t bytes)
     if (emu_memory_base && first >= emu_memory_base &&
         first < emu_memory_base + emu_memory_reserved) {
         const struct emu_allocation *a = allocation_of(p);
-        if (!a || bytes > a->bytes - (size_t)(first - a->base)) return 0;
+        if (!a || a->heap || bytes > a->bytes - (size_t)(first - a->base)) return 0;
         return a->type == cudaMemoryTypeDevice ? DEVICE_SIDE : HOST_SIDE | DEVICE_SIDE;
     }
     if (emu_is_device_variable(p)) {
-        const char *end = emu_is_constant_variable(p) ? __stop_emu_constant : __stop_emu_device;
-        return bytes <= (size_t)(end - first) ? HOST_SIDE | DEVICE_SIDE : 0;
+        const bool managed = emu_is_managed_variable(p);
+        const char *end = managed                       ? __stop_emu_managed
+                          : emu_is_constant_variable(p) ? __stop_emu_constant
+                                                        : __stop_emu_device;
+        if (bytes > (size_t)(end - first)) return 0;
+        return managed ? HOST_SIDE | DEVICE_SIDE : DEVICE_SIDE;
     }
     return HOST_SIDE;
 }

@@ -17,6 +17,8 @@
 
 enum kind { WORD, NUMBER, STRING, CHARACTER, PUNCTUATION, DIRECTIVE, END };
 
+enum place { ELSEWHERE, KERNEL, DEVICE_FUNCTION };
+
 struct token {
     enum kind kind;
     const char *text;
@@ -25,6 +27,7 @@ struct token {
     const char *file;
     bool system;             /* from a system header, or from a macro that one defines */
     bool device;             /* inside the body of a __device__ or __global__ function */
+    enum place place;        /* of a name: what it declares */
     int match;               /* the bracket that belongs to this one, -1 if none */
     const char *replacement; /* NULL: as it is */
     char *before, *after;    /* text to add, NULL if none */
@@ -52,6 +55,8 @@ struct translation {
     int count, capacity;
     struct kernel *kernels;
     int kernel_count;
+    char **device_functions; /* their names */
+    int device_function_count;
     struct scope *scopes;
     int scope_count;
     char *path; /* the namespaces we are in: "a::b::" */
@@ -456,8 +461,9 @@ static struct declaration parse_declaration(const struct translation *t, int i)
     return d;
 }
 
-/* Marks the body of the function whose parameters begin at `open`. */
-static void mark_device_body(struct translation *t, int open)
+/* Marks the body of the function whose parameters begin at `open`. Returns the body's brace, -1
+ * without one. */
+static int mark_device_body(struct translation *t, int open)
 {
     int i = is(t, open, "(") ? next(t, over_bracket(t, open)) : open;
     bool initializers = false;
@@ -467,8 +473,9 @@ static void mark_device_body(struct translation *t, int open)
         int before = previous(t, i);
         if (initializers && (is_word(t, before) || is(t, before, ">"))) continue;
         for (int k = i; k < over_bracket(t, i); k++) t->tokens[k].device = true;
-        return;
+        return i;
     }
+    return -1;
 }
 
 /* The parameters without their names, so that a declaration and its definition compare equal. */
@@ -508,6 +515,7 @@ static void remember_kernel(struct translation *t, const struct declaration *d)
 {
     int name = previous(t, d->terminator);
     if (!is_word(t, name)) return; /* a specialization k<...>: its template is known already */
+    t->tokens[name].place = KERNEL;
     struct kernel kernel = {.template_parameters = -1};
     kernel.name = join(t, name, name);
     kernel.scope = format(t, "%s", t->path);
@@ -521,6 +529,34 @@ static void remember_kernel(struct translation *t, const struct declaration *d)
     t->kernels[t->kernel_count++] = kernel;
 }
 
+static bool overloaded(const struct translation *t, const struct kernel *k)
+{
+    for (int i = 0; i < t->kernel_count; i++) {
+        const struct kernel *other = &t->kernels[i];
+        if (strcmp(other->name, k->name) == 0 && strcmp(other->scope, k->scope) == 0 &&
+            (other->template_parameters >= 0 || strcmp(other->parameters, k->parameters) != 0))
+            return true;
+    }
+    return false;
+}
+
+static void remember_device_function(struct translation *t, const struct declaration *d)
+{
+    const int name = previous(t, d->terminator);
+    if (!is_word(t, name)) return;
+    t->tokens[name].place = DEVICE_FUNCTION;
+    t->device_functions = need(
+        realloc(t->device_functions, (size_t)(t->device_function_count + 1) * sizeof(char *)));
+    t->device_functions[t->device_function_count++] = join(t, name, name);
+}
+
+static bool names_kernel(const struct translation *t, int name)
+{
+    for (int i = 0; i < t->kernel_count; i++)
+        if (is(t, name, t->kernels[i].name)) return true;
+    return false;
+}
+
 static bool in_function(const struct translation *t)
 {
     for (int i = 0; i < t->scope_count; i++)
@@ -530,20 +566,52 @@ static bool in_function(const struct translation *t)
 
 /* A variable in device memory. nvcc keeps it to its source file unless told otherwise. The
  * section is how the runtime knows which of the program's variables kernels may touch. */
-static const char *device_variable(struct translation *t, const struct declaration *d, bool constant)
+static const char *device_variable(struct translation *t, const struct declaration *d,
+                                   bool constant, bool managed)
 {
-    if (d->is_extern || d->template_open >= 0) return "";
+    if (d->is_extern) return "";
+    if (d->template_open >= 0)
+        error(t, d->start, "the emulator knows no templates of device variables");
     if (t->scope_count > 0 && t->scopes[t->scope_count - 1].kind == CLASS)
         error(t, d->start, "a class's member cannot be a device variable of its own");
     bool local = t->separate || d->is_static || d->is_inline;
     return format(t, "%s__attribute__((section(\"%s\"), used))", local ? "" : "static ",
-                  d->is_const ? "emu_device_const" : constant ? "emu_constant" : "emu_device");
+                  d->is_const ? "emu_device_const"
+                  : constant  ? "emu_constant"
+                  : managed   ? "emu_managed"
+                              : "emu_device");
+}
+
+/* The end of the argument that begins at i: the index of its comma or closing parenthesis. */
+static int argument_end(const struct translation *t, int i, int close)
+{
+    while (i < close && !is(t, i, ",")) {
+        int angles = is(t, i, "<") && is_word(t, previous(t, i)) ? over_angles(t, i) : -1;
+        i = next(t, angles > 0 && angles < close ? angles : over_bracket(t, i));
+    }
+    return i;
+}
+
+/* __launch_bounds__ at token i: the first of its numbers is a limit that the kernel checks itself,
+ * since it may depend on template parameters. Behind a kernel that is no template the runtime is
+ * told, too. */
+static void add_launch_bounds(struct translation *t, int i, const struct declaration *d, int body)
+{
+    const int open = next(t, i), name = previous(t, d->terminator);
+    if (!is(t, open, "(")) return;
+    const int end = argument_end(t, next(t, open), over_bracket(t, open));
+    char *threads = join(t, next(t, open), previous(t, end)), *kernel = join(t, name, name);
+    add_after(t, body, format(t, " ::emu_launch_bounds(%s);", threads));
+    if (d->template_open < 0 && !overloaded(t, &t->kernels[t->kernel_count - 1]))
+        add_after(t, over_bracket(t, body),
+                  format(t, " static const ::emu::launch_bounds emu_b%d(%s, %s);", body, kernel,
+                         threads));
 }
 
 /* __global__, __device__, __constant__ or __managed__ at token i. */
 static void rewrite_place(struct translation *t, int i)
 {
-    bool kernel = is(t, i, "__global__"), constant = is(t, i, "__constant__");
+    bool kernel = is(t, i, "__global__"), constant = is(t, i, "__constant__"), managed = false;
     int before = previous(t, i);
     while (is_one_of(t, before, "__host__ __device__")) before = previous(t, before);
     replace(t, i, "");
@@ -558,16 +626,20 @@ static void rewrite_place(struct translation *t, int i)
             replace(t, k, "");
         kernel |= is(t, k, "__global__");
         constant |= is(t, k, "__constant__");
+        managed |= is(t, k, "__managed__");
     }
     if (d.function && !constant) {
         if (kernel) remember_kernel(t, &d);
-        mark_device_body(t, d.terminator);
+        else remember_device_function(t, &d);
+        const int body = mark_device_body(t, d.terminator);
+        for (int k = d.start; body >= 0 && k < d.terminator; k++)
+            if (is(t, k, "__launch_bounds__")) add_launch_bounds(t, k, &d, body);
         /* A kernel nobody launches is no mistake; and nvcc's host compiler never sees device
          * functions. */
         bool instantiation = is(t, d.start, "template") && d.template_open < 0;
         if ((kernel && !instantiation) || d.is_static) replace(t, i, "__attribute__((unused))");
     } else {
-        replace(t, i, device_variable(t, &d, constant));
+        replace(t, i, device_variable(t, &d, constant, managed));
     }
 }
 
@@ -650,6 +722,26 @@ static void rewrite_shared(struct translation *t, int i)
     if (name >= 0) add_after(t, name, code);
 }
 
+/* A static variable of a device function is the device's; the runtime is told when its function
+ * runs, since a section will not hold those of templates and inline functions. */
+static void note_local_static(struct translation *t, int i)
+{
+    int name = declared_name(t, next(t, i)), end = name;
+    if (!is_one_of(t, previous(t, i), "; { }")) return;
+    for (int k = i; k < name; k = next(t, k))
+        if (is_one_of(t, k, "__shared__ __device__ __constant__ __managed__ const constexpr"))
+            return;
+    char *code = "";
+    while (name >= 0) {
+        char *text = join(t, name, name);
+        code = format(t, "%s ::emu_local_static(&%s, sizeof %s);", code, text, text);
+        for (end = name; !is_one_of(t, end, ", ;") && t->tokens[end].kind != END;)
+            end = next(t, over_bracket(t, end));
+        name = is(t, end, ",") ? declared_name(t, next(t, end)) : -1;
+    }
+    if (end >= 0) add_after(t, end, code);
+}
+
 /* ---- launches -------------------------------------------------------------------------------- */
 
 static bool adjacent(const struct translation *t, int i, const char *text)
@@ -720,16 +812,6 @@ static bool denotes_one_function(const struct translation *t, int name, int argu
     return known || arguments < 0;
 }
 
-/* The end of the argument that begins at i: the index of its comma or closing parenthesis. */
-static int argument_end(const struct translation *t, int i, int close)
-{
-    while (i < close && !is(t, i, ",")) {
-        int angles = is(t, i, "<") && is_word(t, previous(t, i)) ? over_angles(t, i) : -1;
-        i = next(t, angles > 0 && angles < close ? angles : over_bracket(t, i));
-    }
-    return i;
-}
-
 /* A literal 0 or NULL is a null pointer only as long as it is a literal: it goes into the lambda
  * as it is. The others become the lambda's parameters. Returns the parameters, and in *call what
  * the kernel is called with. */
@@ -763,6 +845,47 @@ static char *split_arguments(struct translation *t, int open, char **call)
     return list;
 }
 
+/* Whether the name has a declaration of another kind than that: a function of the host, a variable,
+ * a member. */
+static bool has_other_meaning(struct translation *t, int name, enum place place)
+{
+    char *text = join(t, name, name);
+    bool other = false;
+    for (int i = 0; !other && t->tokens[i].kind != END; i++) {
+        if (t->tokens[i].kind != WORD || t->tokens[i].place == place || !is(t, i, text)) continue;
+        if (t->tokens[i].system && !is(t, next(t, i), "(")) continue; /* a library's variable */
+        const int before = previous(t, i);
+        other = is_one_of(t, before, "* & > ]") || is_name(t, before);
+    }
+    return other;
+}
+
+/* Only a kernel can be launched ... */
+static void check_launched(struct translation *t, int name)
+{
+    if (names_kernel(t, name) || has_other_meaning(t, name, DEVICE_FUNCTION)) return;
+    for (int i = 0; i < t->device_function_count; i++)
+        if (is(t, name, t->device_functions[i])) {
+            error(t, name,
+                  format(t,
+                         "%s is a __device__ function; only a __global__ function can be launched",
+                         t->device_functions[i]));
+            return;
+        }
+}
+
+/* ... and a kernel can only be launched. Token i is a name. */
+static void check_called(struct translation *t, int i)
+{
+    if (t->tokens[i].device || !in_function(t) || !is(t, next(t, i), "(")) return;
+    const int before = previous(t, i);
+    if (is_name(t, before) || is_one_of(t, before, ". -> :: * & > ]")) return;
+    if (!names_kernel(t, i) || has_other_meaning(t, i, KERNEL)) return;
+    char *name = join(t, i, i);
+    error(t, i,
+          format(t, "%s is a kernel; it must be launched, %s<<<grid, block>>>(...)", name, name));
+}
+
 /* <<< at token i. */
 static void rewrite_launch(struct translation *t, int i)
 {
@@ -789,8 +912,10 @@ static void rewrite_launch(struct translation *t, int i)
         name = previous(t, open);
     }
     int owner = previous(t, name);
-    if (is_word(t, name) && !is_one_of(t, owner, ". ->"))
+    if (is_word(t, name) && !is_one_of(t, owner, ". ->")) {
         one = denotes_one_function(t, name, arguments) && !variadic;
+        check_launched(t, name);
+    }
     char *text = quote(t, join(t, first, last));
     if (one) {
         add_before(t, first, "::emu::kernel(");
@@ -912,6 +1037,42 @@ static void unroll_loop(struct translation *t, int i)
     add_before(t, i, format(t, "\n#pragma GCC unroll 16\n# %d \"%s\"\n", t->tokens[i].line, t->tokens[i].file));
 }
 
+/* Whether the program has a function of its own by that name. */
+static bool program_declares(struct translation *t, int name)
+{
+    char *text = join(t, name, name);
+    for (int i = 0; t->tokens[i].kind != END; i++) {
+        if (t->tokens[i].kind != WORD || t->tokens[i].system || !is(t, i, text)) continue;
+        const int before = previous(t, i);
+        if (is(t, next(t, i), "(") && (is_name(t, before) || is_one_of(t, before, "* & >")))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the word is called as a function of the C library: not a member, not in a namespace but
+ * std, no declaration. */
+static bool calls_library(struct translation *t, int i)
+{
+    int before = previous(t, i);
+    if (t->tokens[i].system || !is(t, next(t, i), "(")) return false;
+    if (is_one_of(t, before, ". -> *") || program_declares(t, i)) return false;
+    if (is(t, before, "::")) {
+        before = previous(t, before);
+        if (is(t, before, "std")) before = previous(t, before);
+        if (is(t, before, "::")) before = previous(t, before);
+    }
+    return !is_name(t, before) && !is(t, before, ">");
+}
+
+/* Sends the call to a function of the runtime instead. */
+static void redirect(struct translation *t, int i, const char *function)
+{
+    for (int before = previous(t, i); is_one_of(t, before, ":: std"); before = previous(t, before))
+        replace(t, before, "");
+    replace(t, i, function);
+}
+
 static void rewrite_word(struct translation *t, int i)
 {
     if (t->tokens[i].replacement) return; /* done with its declaration */
@@ -934,22 +1095,19 @@ static void rewrite_word(struct translation *t, int i)
     } else if (is(t, i, "__align__") && is(t, next(t, i), "(")) {
         replace(t, i, "__attribute__((aligned");
         add_after(t, over_bracket(t, next(t, i)), "))");
+    } else if (is_one_of(t, i, "memcpy memmove memset") && calls_library(t, i)) {
+        redirect(t, i, format(t, "__tsan_%s", join(t, i, i)));
+    } else if (is_one_of(t, i, "malloc free") && t->tokens[i].device && calls_library(t, i)) {
+        redirect(t, i, format(t, "emu_device_%s", join(t, i, i)));
     } else if (is(t, i, "for")) {
         unroll_loop(t, i);
+    } else if (is(t, i, "static") && t->tokens[i].device && !t->tokens[i].system) {
+        note_local_static(t, i);
     } else if (is_one_of(t, i, "asm __asm__ __asm") && !t->tokens[i].system) {
         check_asm(t, i);
+    } else if (!t->tokens[i].system) {
+        check_called(t, i);
     }
-}
-
-static bool overloaded(const struct translation *t, const struct kernel *k)
-{
-    for (int i = 0; i < t->kernel_count; i++) {
-        const struct kernel *other = &t->kernels[i];
-        if (strcmp(other->name, k->name) == 0 && strcmp(other->scope, k->scope) == 0 &&
-            (other->template_parameters >= 0 || strcmp(other->parameters, k->parameters) != 0))
-            return true;
-    }
-    return false;
 }
 
 /* Tells the runtime the kernels that cudaLaunchKernel may be given the address of. */
@@ -1081,6 +1239,7 @@ char *translate(const char *text, size_t length, bool separate, size_t *new_leng
     free(t.owned);
     free(t.tokens);
     free(t.kernels);
+    free(t.device_functions);
     free(t.scopes);
     return result;
 }
