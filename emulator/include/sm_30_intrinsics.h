@@ -11,22 +11,24 @@
  * instrumented, because those values are the emulator's, not the program's memory. */
 #define EMU_HIDDEN __attribute__((noinline, no_sanitize("thread"))) inline
 
+/* A lane that takes no part has nothing to give. On a GPU the result is undefined; here it
+ * is what fresh memory holds, a NaN or -1, so that using it shows. */
 EMU_HIDDEN unsigned long long emu_pick(const unsigned long long *all, unsigned lane) {
-    return all[lane & 31];
+    return emu_lanes_that_came() >> (lane & 31) & 1 ? all[lane & 31] : ~0ull;
 }
 
-/* The lanes of `mask` whose value is `wanted`. */
-EMU_HIDDEN unsigned emu_lanes_with(const unsigned long long *all, unsigned mask,
+/* The lanes whose value is `wanted`. */
+EMU_HIDDEN unsigned emu_lanes_with(const unsigned long long *all,
                                    unsigned long long wanted) {
-    unsigned lanes = 0;
+    unsigned lanes = 0, mask = emu_lanes_that_came();
     for (unsigned lane = 0; lane < 32; lane++)
         if (mask >> lane & 1 && all[lane] == wanted) lanes |= 1u << lane;
     return lanes;
 }
 
 template <class T, class Op>
-EMU_HIDDEN T emu_fold(const unsigned long long *all, unsigned mask, Op op) {
-    unsigned lane = (unsigned)__builtin_ctz(mask);
+EMU_HIDDEN T emu_fold(const unsigned long long *all, Op op) {
+    unsigned mask = emu_lanes_that_came(), lane = (unsigned)__builtin_ctz(mask);
     T result = (T)all[lane];
     while (++lane < 32)
         if (mask >> lane & 1) result = op(result, (T)all[lane]);
@@ -102,28 +104,24 @@ EMU_SHUFFLES(float)
 EMU_SHUFFLES(double)
 
 static __forceinline__ unsigned __ballot_sync(unsigned mask, int predicate) {
-    return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__ballot_sync"), mask,
-                          1);
+    return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__ballot_sync"), 1);
 }
 static __forceinline__ int __any_sync(unsigned mask, int predicate) {
-    return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__any_sync"), mask,
-                          1) != 0;
+    return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__any_sync"), 1) != 0;
 }
 static __forceinline__ int __all_sync(unsigned mask, int predicate) {
-    return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__all_sync"), mask,
-                          0) == 0;
+    return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__all_sync"), 0) == 0;
 }
 
 #define EMU_MATCHES(T)                                                                   \
     static __forceinline__ unsigned __match_any_sync(unsigned mask, T value) {           \
         unsigned long long bits = emu_to_bits(value);                                    \
-        return emu_lanes_with(emu_warp_exchange(mask, bits, "__match_any_sync"), mask,   \
-                              bits);                                                     \
+        return emu_lanes_with(emu_warp_exchange(mask, bits, "__match_any_sync"), bits);  \
     }                                                                                    \
     static __forceinline__ unsigned __match_all_sync(unsigned mask, T value, int *all) { \
         unsigned long long bits = emu_to_bits(value);                                    \
-        *all = emu_lanes_with(emu_warp_exchange(mask, bits, "__match_all_sync"), mask,   \
-                              bits) == mask;                                             \
+        *all = emu_lanes_with(emu_warp_exchange(mask, bits, "__match_all_sync"), bits)   \
+               == emu_lanes_that_came();                                                 \
         return *all ? mask : 0;                                                          \
     }
 EMU_MATCHES(int)
@@ -137,7 +135,7 @@ EMU_MATCHES(double)
 
 #define EMU_REDUCE(name, T, operation)                                                   \
     static __forceinline__ T name(unsigned mask, T value) {                              \
-        return emu_fold<T>(emu_warp_exchange(mask, emu_to_bits(value), #name), mask,     \
+        return emu_fold<T>(emu_warp_exchange(mask, emu_to_bits(value), #name),           \
                            [](T a, T b) -> T { return operation; });                     \
     }
 EMU_REDUCE(__reduce_add_sync, unsigned, a + b)

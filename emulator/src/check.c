@@ -28,7 +28,7 @@ bool emu_checking = true;
 struct touch {              /* one access to a word */
     uint32_t pc;            /* from the start of the program's image; see unpack_pc */
     uint32_t time;          /* when it happened; 0 never */
-    uint16_t order;         /* how many __syncwarp its warp had passed; from BULK on, a bulk copy that `thread` started */
+    uint16_t order;         /* how many __syncwarp its warp had seen; from BULK on, a bulk copy that `thread` started */
     uint16_t thread : 10;
     uint16_t bytes : 4;     /* which of the word's four bytes, one bit each */
     uint16_t atomic : 1;
@@ -60,6 +60,10 @@ static uint32_t block_serial;
 static uint32_t now_time, interval_start;
 static uint32_t quick_before; /* interval_start; with clocks 0, since nothing is simple then */
 static uint16_t warp_order[32];
+/* Since its last __syncwarp() of all lanes, a warp may have had some of only a few. Then [warp][b][a] is the warp's order from
+ * which on a's accesses are not ordered before what b does now; what came before is. */
+static uint16_t lane_order[32][32][32];
+static bool partly_ordered[32];           /* the warp has had such, and its part of the above is valid */
 static uintptr_t image_low = UINTPTR_MAX, image_high; /* the program's own image in memory */
 
 /* ---- clocks: what mbarriers order ----
@@ -179,12 +183,21 @@ static void suspect(char *address, uint8_t bytes, const struct touch *first, con
     memcpy(&s->before, address, 4);
 }
 
+/* Whether a __syncwarp() orders the earlier access of another lane before the present one. */
+static bool ordered_by_warp(const struct touch *earlier, const struct touch *now)
+{
+    const unsigned warp = now->thread / WARP;
+    if (earlier->thread / WARP != warp || earlier->order == now->order || is_bulk(earlier)) return false;
+    if (!partly_ordered[warp]) return true;
+    return earlier->order < lane_order[warp][now->thread % WARP][earlier->thread % WARP];
+}
+
 /* Whether nothing orders the earlier access before the present one. */
 static bool unordered(const struct touch *earlier, const struct touch *now)
 {
     if (earlier->time < interval_start || (earlier->thread == now->thread && !is_bulk(earlier))) return false;
     if (!(earlier->bytes & now->bytes) || (earlier->atomic && now->atomic)) return false;
-    if (earlier->thread / WARP == now->thread / WARP && earlier->order != now->order && !is_bulk(earlier)) return false;
+    if (ordered_by_warp(earlier, now)) return false;
     if (!clocks_on) return true;
     return earlier->time > clocks[now->thread][is_bulk(earlier) ? THREADS + earlier->order - BULK : earlier->thread];
 }
@@ -729,6 +742,7 @@ void emu_check_block_begins(unsigned warps)
     clocks_on = false;
     last_arrays[0] = last_arrays[1] = NULL;
     memset(warp_order, 0, warps * sizeof *warp_order);
+    memset(partly_ordered, 0, sizeof partly_ordered);
 }
 
 void emu_check_barrier_passed(void)
@@ -737,14 +751,44 @@ void emu_check_barrier_passed(void)
     quick_before = clocks_on ? 0 : interval_start;
 }
 
-void emu_check_warp_ordered(unsigned warp)
+/* Each of the lanes learns what any of them knew. */
+static void order_lanes(unsigned warp, unsigned lanes)
 {
-    if (++warp_order[warp] == BULK) warp_order[warp] = 0;
+    const uint16_t now = warp_order[warp];
+    uint16_t known[WARP] = {0};
+    if (!partly_ordered[warp])
+        for (unsigned b = 0; b < WARP; b++)
+            for (unsigned a = 0; a < WARP; a++) lane_order[warp][b][a] = (uint16_t)(now - 1);
+    partly_ordered[warp] = true;
+    for (unsigned rest = lanes; rest; rest &= rest - 1) {
+        const uint16_t *row = lane_order[warp][__builtin_ctz(rest)];
+        for (unsigned a = 0; a < WARP; a++) known[a] = lanes >> a & 1 ? now : row[a] > known[a] ? row[a] : known[a];
+    }
+    for (unsigned rest = lanes; rest; rest &= rest - 1)
+        memcpy(lane_order[warp][__builtin_ctz(rest)], known, sizeof known);
+}
+
+void emu_check_warp_ordered(unsigned warp, unsigned lanes)
+{
+    if (++warp_order[warp] == BULK) {
+        /* The numbers are used up. To begin anew as if this were a barrier may miss a race, and never invents one. */
+        emu_check_barrier_passed();
+        warp_order[warp] = 0;
+        partly_ordered[warp] = false;
+    } else if (lanes == ~0u) {
+        partly_ordered[warp] = false;
+    } else {
+        order_lanes(warp, lanes);
+    }
     if (!clocks_on) return;
-    const unsigned first = warp * WARP;
-    for (unsigned lane = 0; lane < WARP; lane++) clocks[first + lane][first + lane] = now_time;
-    for (unsigned lane = 1; lane < WARP; lane++) join(clocks[first], clocks[first + lane]);
-    for (unsigned lane = 1; lane < WARP; lane++) memcpy(clocks[first + lane], clocks[first], sizeof *clocks);
+    const unsigned first = warp * WARP, leader = first + (unsigned)__builtin_ctz(lanes);
+    for (unsigned rest = lanes; rest; rest &= rest - 1) {
+        const unsigned thread = first + (unsigned)__builtin_ctz(rest);
+        clocks[thread][thread] = now_time;
+        if (thread != leader) join(clocks[leader], clocks[thread]);
+    }
+    for (unsigned rest = lanes & (lanes - 1); rest; rest &= rest - 1)
+        memcpy(clocks[first + (unsigned)__builtin_ctz(rest)], clocks[leader], sizeof *clocks);
     now_time++;
 }
 

@@ -99,7 +99,7 @@ extern bool emu_checking; /* CHECK=0 turns it off */
 void emu_check_launch_begins(void);
 void emu_check_block_begins(unsigned warps);
 void emu_check_barrier_passed(void);            /* every access before is ordered before every access after */
-void emu_check_warp_ordered(unsigned warp);     /* likewise within the warp */
+void emu_check_warp_ordered(unsigned warp, unsigned lanes); /* likewise among these of the warp; all bits: the whole warp */
 void emu_check_thread_stops(void);              /* the running thread waits or has ended */
 /* An asynchronous copy reads its source and claims its destination when issued, and writes it when it arrives. */
 void emu_check_async_issue(void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc);

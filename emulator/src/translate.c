@@ -793,12 +793,12 @@ static void rewrite_launch(struct translation *t, int i)
         one = denotes_one_function(t, name, arguments) && !variadic;
     char *text = quote(t, join(t, first, last));
     if (one) {
-        add_before(t, first, "::emu::kernel(");
+        add_before(t, first, " ::emu::kernel(");
         add_after(t, last, format(t, ", %s, ::emu::config(", text));
     } else {
         char *call, *parameters = split_arguments(t, next(t, close + 2), &call);
         add_before(t, first,
-                   format(t, "::emu::deduced([&](%s) __attribute__((no_sanitize(\"thread\"))) { ",
+                   format(t, " ::emu::deduced([&](%s) __attribute__((no_sanitize(\"thread\"))) { ",
                           parameters));
         add_after(t, last, format(t, "(%s); }, %s, ::emu::config(", call, text));
     }
