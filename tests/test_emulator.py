@@ -246,6 +246,7 @@ def test_inline_ptx_is_refused(write, nvcc):
         "--gpu-architecture=sm_75 -Xptxas -v,-O3 -maxrregcount=64 -rdc=true --threads 2",
         "-std=c++14 --expt-relaxed-constexpr --extended-lambda -Wno-deprecated-gpu-targets -w",
         "--std=c++20 -Xcompiler=-Wall -Xcompiler -Wextra -Xlinker --as-needed --compiler-options -fno-inline",
+        "-std=c++11 -O1",
         "-std=c++17 -cudart static -lcudart -lcublas -lm -restrict -ftz=true -Werror all-warnings",
     ],
 )

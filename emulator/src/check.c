@@ -353,6 +353,34 @@ static struct {
     size_t bytes;
 } recent[4]; /* the allocations used last, so that a search is rare */
 
+/* Nobody's memory: whose was meant? */
+static void fault_global(const char *p, size_t n, enum emu_access kind, const void *pc)
+{
+    enum { GUARD = 4096 };
+    const char *what = name_of(kind);
+    const void *freed_at;
+    const struct emu_allocation *gone = emu_find_freed(p, &freed_at);
+    if (gone) {
+        struct emu_place made = emu_source_of(gone->pc), freed = emu_source_of(freed_at);
+        emu_fault(pc, "use after free: %s of %zu bytes in global memory, at byte %td of the %zu bytes allocated at %s:%d and "
+                      "freed at %s:%d",
+                  what, n, p - gone->base, gone->bytes, made.file, made.line, freed.file, freed.line);
+    }
+    /* Whoever is nearer is likely to be meant: index -1 lies before its own array, not behind another. But a wrong index rarely
+     * leads further away than its array is long. */
+    const struct emu_allocation *a = emu_find_allocation(p), *behind = emu_allocation_behind(p);
+    const size_t before = behind ? (size_t)(behind->base - p) : SIZE_MAX;
+    const size_t past = !a ? SIZE_MAX : p < a->base + a->bytes ? 0 : (size_t)(p - (a->base + a->bytes));
+    const struct emu_allocation *nearest = before < past ? behind : a;
+    const size_t distance = before < past ? before : past;
+    if (!nearest || distance > nearest->bytes + GUARD)
+        emu_fault(pc, "out of bounds: %s of %zu bytes in global memory at %p, which is freed, or was never allocated",
+                  what, n, (const void *)p);
+    struct emu_place place = emu_source_of(nearest->pc);
+    emu_fault(pc, "out of bounds: %s of %zu bytes in global memory, %zu bytes %s of the %zu bytes allocated at %s:%d",
+              what, n, distance, before < past ? "before the start" : "past the end", nearest->bytes, place.file, place.line);
+}
+
 static void global_access(char *p, size_t n, enum emu_access kind, const void *pc)
 {
     for (int i = 0; i < 4; i++)
@@ -365,17 +393,7 @@ static void global_access(char *p, size_t n, enum emu_access kind, const void *p
         victim %= 4;
         return;
     }
-    const char *what = name_of(kind);
-    const struct emu_allocation *behind = emu_allocation_behind(p);
-    if (!a && !behind) emu_fault(pc, "out of bounds: %s of %zu bytes in global memory that is freed", what, n);
-    /* Whoever is nearer is likely to be meant: index -1 lies before its own array, not behind another. */
-    bool before = !a || (behind && behind->base - p < p - (a->base + (ptrdiff_t)a->bytes));
-    if (before) a = behind;
-    struct emu_place place = emu_source_of(a->pc);
-    emu_fault(pc, "out of bounds: %s of %zu bytes in global memory, %td bytes %s of the %zu bytes allocated at "
-                  "%s:%d (or memory already freed)",
-              what, n, before ? a->base - p : p - (a->base + a->bytes), before ? "before the start" : "past the end",
-              a->bytes, place.file, place.line);
+    fault_global(p, n, kind, pc);
 }
 
 /* The program's own image: __device__ and __constant__ variables, constant tables, string literals. */

@@ -54,6 +54,8 @@ extern size_t emu_memory_reserved;
 const struct emu_allocation *emu_find_allocation(const void *p);
 /* The first allocation that begins behind p, or NULL. */
 const struct emu_allocation *emu_allocation_behind(const void *p);
+/* The one that held p until it was freed, by the call at *freed_at; NULL if none of the last 1,024 did. */
+const struct emu_allocation *emu_find_freed(const void *p, const void **freed_at);
 /* Whether all of it lies in one allocation (or device variable) that the GPU can reach; true for 0 bytes. */
 bool emu_is_device_range(const void *p, size_t bytes);
 void emu_free_everything(void); /* cudaDeviceReset */
