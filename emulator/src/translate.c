@@ -867,6 +867,29 @@ static void check_asm(struct translation *t, int i)
               "__CUDA_EMULATED__");
 }
 
+/* (void *)k<int>, or cudaLaunchKernel(k<int>: only there is it known which functions of a template cudaLaunchKernel may be given,
+ * so the expression tells the runtime as it is evaluated. */
+static void register_instance(struct translation *t, int i)
+{
+    const int open = next(t, i), close = over_angles(t, open);
+    if (t->tokens[i].system || close < 0 || is_one_of(t, next(t, close), "( <")) return;
+    bool variadic = false;
+    const int arguments = template_parameter_count(t, open, close, &variadic);
+    if (variadic || !denotes_one_function(t, i, arguments)) return;
+    int first = expression_start(t, close);
+    if (first < 0) return;
+    char *text = quote(t, join(t, first, close));
+    if (is(t, previous(t, first), "&")) first = previous(t, first);
+    const int before = previous(t, first);
+    bool address = is(t, before, "(") && is(t, previous(t, before), "cudaLaunchKernel");
+    const int end = is(t, before, ")") ? before : is(t, before, "(") ? previous(t, before) : -1;
+    if (end >= 0 && is_one_of(t, end, ") >") && is(t, previous(t, end), "*"))
+        address |= is_one_of(t, previous(t, previous(t, end)), "void const");
+    if (!address) return;
+    add_before(t, first, " ::emu::address_of(");
+    add_after(t, close, format(t, ", %s)", text));
+}
+
 /* A bound that is surely known to the compiler: a number, or a name in capitals as constants have, but not M, N or K. */
 static bool constant_bound(const struct translation *t, int i)
 {
@@ -938,6 +961,8 @@ static void rewrite_word(struct translation *t, int i)
         unroll_loop(t, i);
     } else if (is_one_of(t, i, "asm __asm__ __asm") && !t->tokens[i].system) {
         check_asm(t, i);
+    } else if (is(t, next(t, i), "<")) {
+        register_instance(t, i);
     }
 }
 

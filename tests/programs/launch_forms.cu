@@ -60,6 +60,13 @@ int main(void)
     void *arguments[] = {&out, &a, &b};
     CHECK(cudaLaunchKernel((const void *)add, dim3(2), dim3(2), arguments, 0, NULL));
     want += 4 * 11;
+    CHECK(cudaLaunchKernel(add, 1, 1, arguments, 0, NULL));
+    CHECK(cudaLaunchKernel((void *)add_constant<8>, dim3(2), dim3(2), arguments, 0, NULL));
+    CHECK(cudaLaunchKernel((const void *)&add_constant<8>, 1, 1, arguments, 0, NULL));
+    CHECK(cudaLaunchKernel(reinterpret_cast<const void *>(add_constant<3>), 1, 1, arguments,
+                           0, NULL));
+    CHECK(cudaLaunchKernel(add_constant<4>, 1, 1, arguments, 0, NULL));
+    want += 11 + 4 * 8 + 8 + 3 + 4;
     const char *text = "add<<<1, 1>>>(out, 1, 1); // not a launch";
     /* add<<<1, 1>>>(out, 1000, 1); nor this */
     EXPECT(text[3] == '<');
