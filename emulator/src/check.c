@@ -13,6 +13,7 @@
 #include "emulator.h"
 
 #include <link.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -465,8 +466,72 @@ static void host_access(const void *p, const void *pc)
         emu_fault(pc, "host code touches device memory at %p; copy with cudaMemcpy instead", p);
 }
 
-/* Every way in passes here. The lens looks after the check, so that it never sees an address that is nobody's. */
-static void see(const volatile void *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
+/* ---- a thread that waits for another's store ----
+ * On a GPU the other runs meanwhile; here it never would. That shows in a proof: two rounds of a loop that begin with the same
+ * registers, the same stack and the same values read, and store nothing in between, are followed by a third. A thread is watched
+ * for some accesses whenever it has run for long without a pause, so other threads pay nothing for it. */
+enum { LONG_RUN = 1 << 24, LOOKS = 256 }; /* in basic blocks; in accesses */
+static unsigned blocks_left = LONG_RUN;
+static bool watching;
+static unsigned looks;
+static unsigned long long pauses_seen;
+static uint64_t remembered_state; /* of a look before this one; 0 where something has been stored since */
+static jmp_buf registers;
+static struct {
+    const void *address;
+    size_t bytes;
+    uint64_t before;
+} last_atomic; /* Only the next look can tell whether it stored anything new. */
+
+static void consider_watching(void)
+{
+    watching = emu_checking && emu_current && pauses_seen == emu_pauses();
+    pauses_seen = emu_pauses();
+    blocks_left = LONG_RUN;
+    looks = 0;
+    remembered_state = 0;
+    last_atomic.bytes = 0;
+}
+
+/* Apart from look(), because it must not touch any register before it has kept them all. */
+__attribute__((noinline)) static void keep_registers(void)
+{
+    if (_setjmp(registers)) abort();
+}
+
+static uint64_t mix(uint64_t hash, const void *data, size_t n)
+{
+    for (const unsigned char *p = data; n > 0; p++, n--) hash = (hash ^ *p) * 0x100000001b3;
+    return hash;
+}
+
+static uint64_t hash_of(const void *data, size_t n)
+{
+    return mix(0xcbf29ce484222325, data, n); /* FNV-1a */
+}
+
+/* Before an access that is known to be legal. The caller's frames, from this one's end on, are part of the state. */
+__attribute__((noinline)) static void look(const volatile void *p, size_t n, enum emu_access kind, const void *pc)
+{
+    const char *stack = (const char *)__builtin_frame_address(0) + 2 * sizeof(void *);
+    if (++looks > LOOKS || pauses_seen != emu_pauses()) watching = false;
+    if (kind == WRITE || hash_of(last_atomic.address, last_atomic.bytes) != last_atomic.before) remembered_state = 0;
+    last_atomic.bytes = kind == ATOMIC ? n : 0;
+    last_atomic.address = (const void *)p;
+    last_atomic.before = hash_of(last_atomic.address, last_atomic.bytes);
+    if (kind == WRITE || !watching) return;
+    uint64_t state = hash_of(registers, sizeof registers);
+    state = mix(state, stack, (size_t)(emu_current->stack_high - stack));
+    state = mix(mix(state, (const void *)p, n), &p, sizeof p);
+    if (state == remembered_state)
+        emu_fault(pc, "endless loop: this thread reads the same values again and again. Threads of a block run one after the other "
+                      "here: a thread that waits for another's store must meet it at a barrier");
+    if ((looks & (looks - 1)) == 0) remembered_state = state;
+}
+
+/* The lens looks after the check, so that it never sees an address that is nobody's. */
+__attribute__((noinline)) static void see_with_more(const volatile void *p, size_t n, enum emu_access kind, const void *pc,
+                                                    const void *frame)
 {
     if (!emu_current) {
         host_access((const void *)p, pc);
@@ -475,8 +540,19 @@ static void see(const volatile void *p, size_t n, enum emu_access kind, const vo
     if (emu_checking) {
         if (suspicion_count) settle();
         access_memory(p, n, kind, pc);
+        if (watching) {
+            keep_registers();
+            look(p, n, kind, pc);
+        }
     }
     if (emu_lens_on) emu_lens_access((const void *)p, n, kind, pc, frame);
+}
+
+/* Every way in passes here. */
+static void see(const volatile void *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
+{
+    if (!emu_current || !emu_checking || emu_lens_on || watching || suspicion_count) see_with_more(p, n, kind, pc, frame);
+    else access_memory(p, n, kind, pc);
 }
 
 static void see_range(const void *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
@@ -488,6 +564,10 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
     if (emu_checking) {
         if (suspicion_count) settle();
         access_range(p, n, kind, pc);
+        if (watching) {
+            keep_registers();
+            look(p, n, kind, pc);
+        }
     }
     if (emu_lens_on) emu_lens_access(p, n, kind, pc, frame);
 }
@@ -635,6 +715,7 @@ void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void)
 {
     if (emu_lens_on && emu_current) emu_lens_basic_block(PC, FRAME);
+    if (--blocks_left == 0) consider_watching();
 }
 
 void emu_check_async_issue(void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc)

@@ -92,6 +92,8 @@ const struct emu_shared_extent *emu_find_shared(const void *p);
 /* Parks the running thread until ready(what) holds; asked again whenever other threads have run. When nobody else can go on,
  * stuck(what) is called as the waiting thread; it does not return. */
 void emu_wait_until(bool (*ready)(void *what), void (*stuck)(void *what), void *what);
+/* Changes whenever a thread gives way to another, or reads the clock. */
+unsigned long long emu_pauses(void);
 size_t emu_shared_in_use(void); /* bytes, static and dynamic, of the running block */
 uint3 emu_first_done(void);  /* a thread of the running block that has returned */
 

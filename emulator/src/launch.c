@@ -491,6 +491,7 @@ unsigned emu_lane(void) { return emu_current ? emu_current->lane : 0; }
 unsigned emu_warp(void) { return emu_current ? emu_current->warp : 0; }
 int emu_in_kernel(void) { return emu_current != NULL; }
 unsigned long long emu_clock(void) { return ++steps; }
+unsigned long long emu_pauses(void) { return steps; }
 
 /* ---- barriers ---- */
 
