@@ -11,15 +11,15 @@ __global__ void count(const volatile int *limit, const volatile int *stop, int *
     *out = odd;
 }
 
-// All that changes is in memory: one word by atomics, while another is read.
+// All that changes is in memory: one word, while another is read.
 __global__ void tally(const volatile int *stop, int *out)
 {
     while (!*stop && atomicAdd(out, 1) < ROUNDS - 1) continue;
 }
 
-__global__ void step(volatile int *out)
+__global__ void step(const volatile int *stop, volatile int *out)
 {
-    while (*out < ROUNDS) *out = *out + 1;
+    while (!*stop && *out < ROUNDS) *out = *out + 1;
 }
 
 // Waits, but not for anybody: for the clock.
@@ -45,7 +45,7 @@ int main(void)
     CHECK(cudaDeviceSynchronize());
     EXPECT(*out == ROUNDS);
     *out = 0;
-    step<<<1, 1>>>(out);
+    step<<<1, 1>>>(stop, out);
     CHECK(cudaDeviceSynchronize());
     EXPECT(*out == ROUNDS);
     *out = 0;
