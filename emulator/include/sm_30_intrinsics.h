@@ -11,12 +11,6 @@
  * instrumented, because those values are the emulator's, not the program's memory. */
 #define EMU_HIDDEN __attribute__((noinline, no_sanitize("thread"))) inline
 
-/* A lane that takes no part has nothing to give. On a GPU the result is undefined; here it
- * is what fresh memory holds, a NaN or -1, so that using it shows. */
-EMU_HIDDEN unsigned long long emu_pick(const unsigned long long *all, unsigned lane) {
-    return emu_lanes_that_came() >> (lane & 31) & 1 ? all[lane & 31] : ~0ull;
-}
-
 /* The lanes whose value is `wanted`. */
 EMU_HIDDEN unsigned emu_lanes_with(const unsigned long long *all,
                                    unsigned long long wanted) {
@@ -50,7 +44,7 @@ static __forceinline__ T emu_shuffle(unsigned mask, T value, unsigned from,
     unsigned long long bits[WORDS] = {};
     __builtin_memcpy(bits, (const void *)&value, sizeof value);
     for (int i = 0; i < WORDS; i++)
-        bits[i] = emu_pick(emu_warp_exchange(mask, bits[i], kind), from);
+        bits[i] = emu_warp_shuffle(mask, bits[i], from, kind);
     T result;
     __builtin_memcpy((void *)&result, bits, sizeof result);
     return result;

@@ -14,9 +14,11 @@
 
 #include <link.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 bool emu_checking = true;
 
@@ -184,13 +186,10 @@ static void suspect(char *address, uint8_t bytes, const struct touch *first, con
     memcpy(&s->before, address, 4);
 }
 
-/* Whether a __syncwarp() orders the earlier access of another lane before the present one. */
-static bool ordered_by_warp(const struct touch *earlier, const struct touch *now)
+/* Whether a __syncwarp() of some lanes orders the earlier access before the present one of the same warp. */
+static bool ordered_in_part(const struct touch *earlier, const struct touch *now)
 {
-    const unsigned warp = now->thread / WARP;
-    if (earlier->thread / WARP != warp || earlier->order == now->order || is_bulk(earlier)) return false;
-    if (!partly_ordered[warp]) return true;
-    return earlier->order < lane_order[warp][now->thread % WARP][earlier->thread % WARP];
+    return earlier->order < lane_order[now->thread / WARP][now->thread % WARP][earlier->thread % WARP];
 }
 
 /* Whether nothing orders the earlier access before the present one. */
@@ -198,7 +197,9 @@ static bool unordered(const struct touch *earlier, const struct touch *now)
 {
     if (earlier->time < interval_start || (earlier->thread == now->thread && !is_bulk(earlier))) return false;
     if (!(earlier->bytes & now->bytes) || (earlier->atomic && now->atomic)) return false;
-    if (ordered_by_warp(earlier, now)) return false;
+    if (earlier->thread / WARP == now->thread / WARP && earlier->order != now->order && !is_bulk(earlier) &&
+        (!partly_ordered[now->thread / WARP] || ordered_in_part(earlier, now)))
+        return false;
     if (!clocks_on) return true;
     return earlier->time > clocks[now->thread][is_bulk(earlier) ? THREADS + earlier->order - BULK : earlier->thread];
 }
@@ -469,13 +470,14 @@ static void host_access(const void *p, const void *pc)
 /* ---- a thread that waits for another's store ----
  * On a GPU the other runs meanwhile; here it never would. That shows in a proof: two rounds of a loop that begin with the same
  * registers, the same stack and the same values read, and store nothing in between, are followed by a third. A thread is watched
- * for some accesses whenever it has run for long without a pause, so other threads pay nothing for it. */
-enum { LONG_RUN = 1 << 24, LOOKS = 256 }; /* in basic blocks; in accesses */
-static unsigned blocks_left = LONG_RUN;
-static bool watching;
+ * for some accesses whenever it has run for long without a pause, so other threads pay nothing for it. When that happens
+ * depends on a clock; what is then found, and reported, does not. */
+enum { LONG_RUN_US = 200 * 1000, LOOKS = 512 };
+static volatile bool watching, watch_begins;
 static unsigned looks;
 static unsigned long long pauses_seen;
 static uint64_t remembered_state; /* of a look before this one; 0 where something has been stored since */
+static const void *first_in_loop; /* once the state has come back: the access with the lowest address in the program */
 static jmp_buf registers;
 static struct {
     const void *address;
@@ -483,14 +485,24 @@ static struct {
     uint64_t before;
 } last_atomic; /* Only the next look can tell whether it stored anything new. */
 
-static void consider_watching(void)
+static void on_tick(int signal)
 {
-    watching = emu_checking && emu_current && pauses_seen == emu_pauses();
+    (void)signal;
+    if (emu_checking && emu_current && pauses_seen == emu_pauses()) watching = watch_begins = true;
     pauses_seen = emu_pauses();
-    blocks_left = LONG_RUN;
-    looks = 0;
-    remembered_state = 0;
-    last_atomic.bytes = 0;
+}
+
+/* Counts the processor's time while a kernel runs. Without the timer, only this one fault is never found. */
+static void tick(bool on)
+{
+    static bool caught;
+    if (!caught) {
+        struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_ONSTACK | SA_RESTART};
+        sigaction(SIGVTALRM, &action, NULL);
+        caught = true;
+    }
+    const struct timeval period = {0, on ? LONG_RUN_US : 0};
+    setitimer(ITIMER_VIRTUAL, &(struct itimerval){period, period}, NULL);
 }
 
 /* Apart from look(), because it must not touch any register before it has kept them all. */
@@ -514,6 +526,13 @@ static uint64_t hash_of(const void *data, size_t n)
 __attribute__((noinline)) static void look(const volatile void *p, size_t n, enum emu_access kind, const void *pc)
 {
     const char *stack = (const char *)__builtin_frame_address(0) + 2 * sizeof(void *);
+    if (watch_begins) {
+        looks = 0;
+        remembered_state = 0;
+        first_in_loop = NULL;
+        last_atomic.bytes = 0;
+        watch_begins = false;
+    }
     if (++looks > LOOKS || pauses_seen != emu_pauses()) watching = false;
     if (kind == WRITE || hash_of(last_atomic.address, last_atomic.bytes) != last_atomic.before) remembered_state = 0;
     last_atomic.bytes = kind == ATOMIC ? n : 0;
@@ -523,10 +542,11 @@ __attribute__((noinline)) static void look(const volatile void *p, size_t n, enu
     uint64_t state = hash_of(registers, sizeof registers);
     state = mix(state, stack, (size_t)(emu_current->stack_high - stack));
     state = mix(mix(state, (const void *)p, n), &p, sizeof p);
-    if (state == remembered_state)
-        emu_fault(pc, "endless loop: this thread reads the same values again and again. Threads of a block run one after the other "
+    if (state == remembered_state && first_in_loop)
+        emu_fault(first_in_loop, "endless loop: this thread reads the same values again and again. Threads of a block run one after the other "
                       "here: a thread that waits for another's store must meet it at a barrier");
-    if ((looks & (looks - 1)) == 0) remembered_state = state;
+    if (state == remembered_state || (first_in_loop && pc < first_in_loop)) first_in_loop = pc;
+    if ((looks & (looks - 1)) == 0 && !first_in_loop) remembered_state = state;
 }
 
 /* The lens looks after the check, so that it never sees an address that is nobody's. */
@@ -715,7 +735,6 @@ void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void)
 {
     if (emu_lens_on && emu_current) emu_lens_basic_block(PC, FRAME);
-    if (--blocks_left == 0) consider_watching();
 }
 
 void emu_check_async_issue(void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc)
@@ -832,6 +851,13 @@ void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
 void emu_check_launch_begins(void)
 {
     memset(recent, 0, sizeof recent);
+    if (emu_checking) tick(true);
+}
+
+void emu_check_launch_ended(void)
+{
+    if (emu_checking) tick(false);
+    watching = false;
 }
 
 void emu_check_block_begins(unsigned warps)

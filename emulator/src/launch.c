@@ -339,25 +339,25 @@ static void check_operation(struct thread *first, const struct thread *other)
 static bool release_operation(unsigned warp, struct thread *waiting)
 {
     struct thread *lanes = threads + warp * WARP;
-    const unsigned mask = waiting->mask, present = present_lanes(warp);
+    const unsigned mask = waiting->mask, count = lanes_of(warp);
     unsigned came = 0;
-    for (unsigned rest = mask & present; rest; rest &= rest - 1) {
-        const struct thread *lane = &lanes[__builtin_ctz(rest)];
-        if (lane->state == DONE && !emu_checking) continue;
-        if (lane->state != AT_WARP || lane->mask != mask) return false;
-        came |= rest & -rest;
+    bool same = true;
+    for (unsigned lane = 0; lane < count; lane++) {
+        const struct thread *t = &lanes[lane];
+        if (!(mask >> lane & 1) || (t->state == DONE && !emu_checking)) continue;
+        if (t->state != AT_WARP || t->mask != mask) return false;
+        came |= 1u << lane;
+        same &= t->pc == waiting->pc && t->kind == waiting->kind;
     }
-    for (unsigned rest = came; emu_checking && rest; rest &= rest - 1) {
-        const struct thread *lane = &lanes[__builtin_ctz(rest)];
-        if (lane->pc != waiting->pc || lane->kind != waiting->kind) check_operation(waiting, lane);
-    }
-    if (waiting->orders_memory) emu_check_warp_ordered(warp, came | ~present);
-    for (unsigned rest = came; rest; rest &= rest - 1) {
-        struct thread *lane = &lanes[__builtin_ctz(rest)];
-        exchanged[warp][lane->seen.lane] = lane->value;
-        lane->came = came;
-        lane->state = RUNNABLE;
-    }
+    for (unsigned lane = 0; lane < count && !same && emu_checking; lane++)
+        if (came >> lane & 1) check_operation(waiting, &lanes[lane]);
+    if (waiting->orders_memory) emu_check_warp_ordered(warp, came | ~present_lanes(warp));
+    for (unsigned lane = 0; lane < count; lane++)
+        if (came >> lane & 1) {
+            exchanged[warp][lane] = lanes[lane].value;
+            lanes[lane].came = came;
+            lanes[lane].state = RUNNABLE;
+        }
     return true;
 }
 
@@ -449,10 +449,9 @@ static void fault_stuck_warp(struct thread *t)
               t->kind, missing, t->mask);
 }
 
-const unsigned long long *emu_warp_exchange(unsigned mask, unsigned long long value, const char *kind)
+static void exchange(unsigned mask, unsigned long long value, const char *kind, const void *pc)
 {
     struct thread *t = current();
-    const void *pc = __builtin_return_address(0);
     if (!(mask >> t->seen.lane & 1))
         emu_fault(pc, "%s: the calling lane %u is not in its own mask 0x%08x", kind, t->seen.lane, mask);
     t->mask = mask;
@@ -460,7 +459,20 @@ const unsigned long long *emu_warp_exchange(unsigned mask, unsigned long long va
     t->kind = kind;
     t->orders_memory = false;
     wait_as(AT_WARP, pc);
-    return exchanged[t->seen.warp];
+}
+
+const unsigned long long *emu_warp_exchange(unsigned mask, unsigned long long value, const char *kind)
+{
+    exchange(mask, value, kind, __builtin_return_address(0));
+    return exchanged[current()->seen.warp];
+}
+
+unsigned long long emu_warp_shuffle(unsigned mask, unsigned long long value, unsigned from, const char *kind)
+{
+    exchange(mask, value, kind, __builtin_return_address(0));
+    const struct thread *t = current();
+    from %= WARP;
+    return t->came >> from & 1 ? exchanged[t->seen.warp][from] : ~0ull;
 }
 
 void emu_warp_sync(unsigned mask)
@@ -730,6 +742,7 @@ int emu_launch_kernel(const struct emu_launch *launch)
                 run_block();
             }
     emu_lens_launch_ended();
+    emu_check_launch_ended();
     emu_note_static_shared(launch->address, static_bytes);
     emu_current_launch = NULL;
     return cudaSuccess;
