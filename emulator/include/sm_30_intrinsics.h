@@ -1,5 +1,5 @@
 /* Operations among the 32 lanes of a warp. All are made of one exchange: every lane
- * brings a value and sees all of them. */
+ * brings a value and sees one of them, or all. */
 #ifndef SM_30_INTRINSICS_H
 #define SM_30_INTRINSICS_H
 

@@ -485,24 +485,34 @@ static struct {
     uint64_t before;
 } last_atomic; /* Only the next look can tell whether it stored anything new. */
 
+static volatile bool ticking;
+
+static void set_timer(int period_us)
+{
+    const struct timeval period = {0, period_us};
+    setitimer(ITIMER_VIRTUAL, &(struct itimerval){period, period}, NULL);
+}
+
 static void on_tick(int signal)
 {
     (void)signal;
-    if (emu_checking && emu_current && pauses_seen == emu_pauses()) watching = watch_begins = true;
+    if (!emu_current_launch) {
+        set_timer(0);
+        ticking = false;
+    } else if (emu_current && pauses_seen == emu_pauses()) {
+        watching = watch_begins = true;
+    }
     pauses_seen = emu_pauses();
 }
 
-/* Counts the processor's time while a kernel runs. Without the timer, only this one fault is never found. */
-static void tick(bool on)
+/* Counts the processor's time. The timer stops by itself some time after the last kernel, which costs less than to start and stop
+ * it for each. Should there be none, only this one fault is never found. */
+static void start_ticking(void)
 {
-    static bool caught;
-    if (!caught) {
-        struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_ONSTACK | SA_RESTART};
-        sigaction(SIGVTALRM, &action, NULL);
-        caught = true;
-    }
-    const struct timeval period = {0, on ? LONG_RUN_US : 0};
-    setitimer(ITIMER_VIRTUAL, &(struct itimerval){period, period}, NULL);
+    struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_ONSTACK | SA_RESTART};
+    ticking = true;
+    sigaction(SIGVTALRM, &action, NULL);
+    set_timer(LONG_RUN_US);
 }
 
 /* Apart from look(), because it must not touch any register before it has kept them all. */
@@ -851,13 +861,7 @@ void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
 void emu_check_launch_begins(void)
 {
     memset(recent, 0, sizeof recent);
-    if (emu_checking) tick(true);
-}
-
-void emu_check_launch_ended(void)
-{
-    if (emu_checking) tick(false);
-    watching = false;
+    if (emu_checking && !ticking) start_ticking();
 }
 
 void emu_check_block_begins(unsigned warps)

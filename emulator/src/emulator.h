@@ -101,7 +101,6 @@ uint3 emu_first_done(void);  /* a thread of the running block that has returned 
 extern bool emu_checking; /* CHECK=0 turns it off */
 /* launch.c tells what orders memory. */
 void emu_check_launch_begins(void);
-void emu_check_launch_ended(void);
 void emu_check_block_begins(unsigned warps);
 void emu_check_barrier_passed(void);            /* every access before is ordered before every access after */
 void emu_check_warp_ordered(unsigned warp, unsigned lanes); /* likewise among these of the warp; all bits: the whole warp */
