@@ -553,8 +553,8 @@ __attribute__((noinline)) static void look(const volatile void *p, size_t n, enu
     state = mix(state, stack, (size_t)(emu_current->stack_high - stack));
     state = mix(mix(state, (const void *)p, n), &p, sizeof p);
     if (state == remembered_state && first_in_loop)
-        emu_fault(first_in_loop, "endless loop: this thread reads the same values again and again. Threads of a block run one after the other "
-                      "here: a thread that waits for another's store must meet it at a barrier");
+        emu_fault(first_in_loop, "endless loop: this thread reads the same values again and again. Threads of a block run one "
+                                 "after the other here: a thread that waits for another's store must meet it at a barrier");
     if (state == remembered_state || (first_in_loop && pc < first_in_loop)) first_in_loop = pc;
     if ((looks & (looks - 1)) == 0 && !first_in_loop) remembered_state = state;
 }
