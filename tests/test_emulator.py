@@ -276,6 +276,7 @@ def test_inline_ptx_is_refused(write, nvcc):
         "--gpu-architecture=sm_75 -Xptxas -v,-O3 -maxrregcount=64 -rdc=true --threads 2",
         "-std=c++14 --expt-relaxed-constexpr --extended-lambda -Wno-deprecated-gpu-targets -w",
         "--std=c++20 -Xcompiler=-Wall -Xcompiler -Wextra -Xlinker --as-needed --compiler-options -fno-inline",
+        "-std=c++11 -O1",
         "-std=c++17 -cudart static -lcudart -lcublas -lm -restrict -ftz=true -Werror all-warnings",
     ],
 )
@@ -370,6 +371,43 @@ def test_checks_can_be_turned_off(emulate):
     assert run([program], env=no_cuda()).returncode == 1
     result = run([program], env=no_cuda() | {"CHECK": "0"})
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
+
+
+def test_warp_operations_go_on_without_lanes_that_ended(write, emulate):
+    program = emulate(
+        write(
+            """
+        #include <cstdio>
+        __global__ void vote(unsigned *out)
+        {
+            if (threadIdx.x >= 20) return;
+            out[0] = __ballot_sync(~0u, threadIdx.x % 2);
+            out[1] = __all_sync(~0u, 1);
+            out[2] = __reduce_add_sync(~0u, threadIdx.x);
+            int equal;
+            out[3] = __match_all_sync(~0u, 5, &equal);
+            out[4] = equal;
+            __syncwarp();
+            out[5] = __shfl_sync(~0u, threadIdx.x, 19);
+        }
+        int main()
+        {
+            unsigned *out;
+            cudaMallocManaged(&out, 6 * sizeof *out);
+            vote<<<1, 32>>>(out);
+            cudaDeviceSynchronize();
+            printf("%x %u %u %x %u %u", out[0], out[1], out[2], out[3], out[4], out[5]);
+            cudaFree(out);
+        }
+        """
+        )
+    )
+    result = run([program], env=no_cuda())
+    assert result.returncode == 1
+    assert "__ballot_sync names lanes that do not exist or have ended" in result.stderr
+    result = run([program], env=no_cuda() | {"CHECK": "0"})
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout == "aaaaa 1 190 ffffffff 1 19"
 
 
 def test_output_comes_before_the_fault_and_repeats_itself(write, emulate):

@@ -192,7 +192,23 @@ struct known_kernel {
         static known_kernel *first;
         return first;
     }
+
+    static const known_kernel *find(const void *address)
+    {
+        const known_kernel *k = all();
+        while (k && reinterpret_cast<const void *>(k->function) != address) k = k->others;
+        return k;
+    }
 };
+
+/* A kernel made from a template becomes known where its address is taken. */
+template <class... P> auto address_of(void (*function)(P...), const char *name)
+    -> void (*)(P...)
+{
+    if (!known_kernel::find(reinterpret_cast<const void *>(function)))
+        new known_kernel(function, name);
+    return function;
+}
 
 } // namespace emu
 
@@ -200,15 +216,15 @@ static inline cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3
                                            void **arguments, size_t shared = 0,
                                            cudaStream_t stream = nullptr)
 {
-    for (const emu::known_kernel *k = emu::known_kernel::all(); k; k = k->others)
-        if (reinterpret_cast<const void *>(k->function) == function) {
-            emu::untyped_arguments all = {k->function, arguments};
-            return static_cast<cudaError_t>(emu::submit(k->name, function,
-                                                        emu::config(grid, block, shared, stream),
-                                                        k->run, &all, sizeof all));
-        }
-    emu_launch_failed(cudaErrorInvalidDeviceFunction);
-    return cudaErrorInvalidDeviceFunction;
+    const emu::known_kernel *k = emu::known_kernel::find(function);
+    if (!k) {
+        emu_launch_failed(cudaErrorInvalidDeviceFunction);
+        return cudaErrorInvalidDeviceFunction;
+    }
+    emu::untyped_arguments all = {k->function, arguments};
+    return static_cast<cudaError_t>(emu::submit(k->name, function,
+                                                emu::config(grid, block, shared, stream), k->run,
+                                                &all, sizeof all));
 }
 
 #endif

@@ -66,9 +66,14 @@ enum emu_barrier_op { EMU_BARRIER_PLAIN, EMU_BARRIER_COUNT, EMU_BARRIER_AND, EMU
 int emu_barrier(int predicate, enum emu_barrier_op op);
 
 /* The one warp primitive: every lane named in `mask` brings a value; each gets the 32 values, indexed by lane
- * (entries of lanes outside the mask are stale). The array stays valid until this lane's next warp operation.
- * Shuffles, votes, matches and reductions are built on it in the headers. `kind` is for messages: "__shfl_sync". */
+ * (of those that came; the others' entries mean nothing). The array stays valid until this lane's next warp operation.
+ * Votes, matches and reductions are built on it in the headers. `kind` is for messages: "__shfl_sync". */
 const unsigned long long *emu_warp_exchange(unsigned mask, unsigned long long value, const char *kind);
+/* Which they were: the lanes of the mask that exist and, with CHECK=0, have not ended. */
+unsigned emu_lanes_that_came(void);
+/* What lane `from` brought. One that takes no part has nothing to give: on a GPU the result is undefined, here it is what fresh
+ * memory holds, a NaN or -1, so that using it shows. */
+unsigned long long emu_warp_shuffle(unsigned mask, unsigned long long value, unsigned from, const char *kind);
 
 /* __syncwarp: as the exchange, and it also orders the lanes' memory accesses. */
 void emu_warp_sync(unsigned mask);

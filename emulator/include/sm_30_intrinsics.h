@@ -1,5 +1,5 @@
 /* Operations among the 32 lanes of a warp. All are made of one exchange: every lane
- * brings a value and sees all of them. */
+ * brings a value and sees one of them, or all. */
 #ifndef SM_30_INTRINSICS_H
 #define SM_30_INTRINSICS_H
 
@@ -11,22 +11,18 @@
  * instrumented, because those values are the emulator's, not the program's memory. */
 #define EMU_HIDDEN __attribute__((noinline, no_sanitize("thread"))) inline
 
-EMU_HIDDEN unsigned long long emu_pick(const unsigned long long *all, unsigned lane) {
-    return all[lane & 31];
-}
-
-/* The lanes of `mask` whose value is `wanted`. */
-EMU_HIDDEN unsigned emu_lanes_with(const unsigned long long *all, unsigned mask,
+/* The lanes whose value is `wanted`. */
+EMU_HIDDEN unsigned emu_lanes_with(const unsigned long long *all,
                                    unsigned long long wanted) {
-    unsigned lanes = 0;
+    unsigned lanes = 0, mask = emu_lanes_that_came();
     for (unsigned lane = 0; lane < 32; lane++)
         if (mask >> lane & 1 && all[lane] == wanted) lanes |= 1u << lane;
     return lanes;
 }
 
 template <class T, class Op>
-EMU_HIDDEN T emu_fold(const unsigned long long *all, unsigned mask, Op op) {
-    unsigned lane = (unsigned)__builtin_ctz(mask);
+EMU_HIDDEN T emu_fold(const unsigned long long *all, Op op) {
+    unsigned mask = emu_lanes_that_came(), lane = (unsigned)__builtin_ctz(mask);
     T result = (T)all[lane];
     while (++lane < 32)
         if (mask >> lane & 1) result = op(result, (T)all[lane]);
@@ -48,7 +44,7 @@ static __forceinline__ T emu_shuffle(unsigned mask, T value, unsigned from,
     unsigned long long bits[WORDS] = {};
     __builtin_memcpy(bits, (const void *)&value, sizeof value);
     for (int i = 0; i < WORDS; i++)
-        bits[i] = emu_pick(emu_warp_exchange(mask, bits[i], kind), from);
+        bits[i] = emu_warp_shuffle(mask, bits[i], from, kind);
     T result;
     __builtin_memcpy((void *)&result, bits, sizeof result);
     return result;
@@ -102,28 +98,24 @@ EMU_SHUFFLES(float)
 EMU_SHUFFLES(double)
 
 static __forceinline__ unsigned __ballot_sync(unsigned mask, int predicate) {
-    return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__ballot_sync"), mask,
-                          1);
+    return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__ballot_sync"), 1);
 }
 static __forceinline__ int __any_sync(unsigned mask, int predicate) {
-    return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__any_sync"), mask,
-                          1) != 0;
+    return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__any_sync"), 1) != 0;
 }
 static __forceinline__ int __all_sync(unsigned mask, int predicate) {
-    return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__all_sync"), mask,
-                          0) == 0;
+    return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__all_sync"), 0) == 0;
 }
 
 #define EMU_MATCHES(T)                                                                   \
     static __forceinline__ unsigned __match_any_sync(unsigned mask, T value) {           \
         unsigned long long bits = emu_to_bits(value);                                    \
-        return emu_lanes_with(emu_warp_exchange(mask, bits, "__match_any_sync"), mask,   \
-                              bits);                                                     \
+        return emu_lanes_with(emu_warp_exchange(mask, bits, "__match_any_sync"), bits);  \
     }                                                                                    \
     static __forceinline__ unsigned __match_all_sync(unsigned mask, T value, int *all) { \
         unsigned long long bits = emu_to_bits(value);                                    \
-        *all = emu_lanes_with(emu_warp_exchange(mask, bits, "__match_all_sync"), mask,   \
-                              bits) == mask;                                             \
+        *all = emu_lanes_with(emu_warp_exchange(mask, bits, "__match_all_sync"), bits)   \
+               == emu_lanes_that_came();                                                 \
         return *all ? mask : 0;                                                          \
     }
 EMU_MATCHES(int)
@@ -137,7 +129,7 @@ EMU_MATCHES(double)
 
 #define EMU_REDUCE(name, T, operation)                                                   \
     static __forceinline__ T name(unsigned mask, T value) {                              \
-        return emu_fold<T>(emu_warp_exchange(mask, emu_to_bits(value), #name), mask,     \
+        return emu_fold<T>(emu_warp_exchange(mask, emu_to_bits(value), #name),           \
                            [](T a, T b) -> T { return operation; });                     \
     }
 EMU_REDUCE(__reduce_add_sync, unsigned, a + b)

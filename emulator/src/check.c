@@ -13,9 +13,12 @@
 #include "emulator.h"
 
 #include <link.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 bool emu_checking = true;
 
@@ -28,7 +31,7 @@ bool emu_checking = true;
 struct touch {              /* one access to a word */
     uint32_t pc;            /* from the start of the program's image; see unpack_pc */
     uint32_t time;          /* when it happened; 0 never */
-    uint16_t order;         /* how many __syncwarp its warp had passed; from BULK on, a bulk copy that `thread` started */
+    uint16_t order;         /* how many __syncwarp its warp had seen; from BULK on, a bulk copy that `thread` started */
     uint16_t thread : 10;
     uint16_t bytes : 4;     /* which of the word's four bytes, one bit each */
     uint16_t atomic : 1;
@@ -60,6 +63,10 @@ static uint32_t block_serial;
 static uint32_t now_time, interval_start;
 static uint32_t quick_before; /* interval_start; with clocks 0, since nothing is simple then */
 static uint16_t warp_order[32];
+/* Since its last __syncwarp() of all lanes, a warp may have had some of only a few. Then [warp][b][a] is the warp's order from
+ * which on a's accesses are not ordered before what b does now; what came before is. */
+static uint16_t lane_order[32][32][32];
+static bool partly_ordered[32];           /* the warp has had such, and its part of the above is valid */
 static uintptr_t image_low = UINTPTR_MAX, image_high; /* the program's own image in memory */
 static uintptr_t variables_low = UINTPTR_MAX, variables_high; /* what of it can be written */
 static uintptr_t fixed_low, fixed_high;               /* and what of that only the loader writes */
@@ -181,12 +188,20 @@ static void suspect(char *address, uint8_t bytes, const struct touch *first, con
     memcpy(&s->before, address, 4);
 }
 
+/* Whether a __syncwarp() of some lanes orders the earlier access before the present one of the same warp. */
+static bool ordered_in_part(const struct touch *earlier, const struct touch *now)
+{
+    return earlier->order < lane_order[now->thread / WARP][now->thread % WARP][earlier->thread % WARP];
+}
+
 /* Whether nothing orders the earlier access before the present one. */
 static bool unordered(const struct touch *earlier, const struct touch *now)
 {
     if (earlier->time < interval_start || (earlier->thread == now->thread && !is_bulk(earlier))) return false;
     if (!(earlier->bytes & now->bytes) || (earlier->atomic && now->atomic)) return false;
-    if (earlier->thread / WARP == now->thread / WARP && earlier->order != now->order && !is_bulk(earlier)) return false;
+    if (earlier->thread / WARP == now->thread / WARP && earlier->order != now->order && !is_bulk(earlier) &&
+        (!partly_ordered[now->thread / WARP] || ordered_in_part(earlier, now)))
+        return false;
     if (!clocks_on) return true;
     return earlier->time > clocks[now->thread][is_bulk(earlier) ? THREADS + earlier->order - BULK : earlier->thread];
 }
@@ -342,6 +357,34 @@ static struct {
     size_t bytes;
 } recent[4]; /* the allocations used last, so that a search is rare */
 
+/* Nobody's memory: whose was meant? */
+static void fault_global(const char *p, size_t n, enum emu_access kind, const void *pc)
+{
+    enum { GUARD = 4096 };
+    const char *what = name_of(kind);
+    const void *freed_at;
+    const struct emu_allocation *gone = emu_find_freed(p, &freed_at);
+    if (gone) {
+        struct emu_place made = emu_source_of(gone->pc), freed = emu_source_of(freed_at);
+        emu_fault(pc, "use after free: %s of %zu bytes in global memory, at byte %td of the %zu bytes allocated at %s:%d and "
+                      "freed at %s:%d",
+                  what, n, p - gone->base, gone->bytes, made.file, made.line, freed.file, freed.line);
+    }
+    /* Whoever is nearer is likely to be meant: index -1 lies before its own array, not behind another. But a wrong index rarely
+     * leads further away than its array is long. */
+    const struct emu_allocation *a = emu_find_allocation(p), *behind = emu_allocation_behind(p);
+    const size_t before = behind ? (size_t)(behind->base - p) : SIZE_MAX;
+    const size_t past = !a ? SIZE_MAX : p < a->base + a->bytes ? 0 : (size_t)(p - (a->base + a->bytes));
+    const struct emu_allocation *nearest = before < past ? behind : a;
+    const size_t distance = before < past ? before : past;
+    if (!nearest || distance > nearest->bytes + GUARD)
+        emu_fault(pc, "out of bounds: %s of %zu bytes in global memory at %p, which is freed, or was never allocated",
+                  what, n, (const void *)p);
+    struct emu_place place = emu_source_of(nearest->pc);
+    emu_fault(pc, "out of bounds: %s of %zu bytes in global memory, %zu bytes %s of the %zu bytes allocated at %s:%d",
+              what, n, distance, before < past ? "before the start" : "past the end", nearest->bytes, place.file, place.line);
+}
+
 static void global_access(char *p, size_t n, enum emu_access kind, const void *pc)
 {
     for (int i = 0; i < 4; i++)
@@ -354,17 +397,7 @@ static void global_access(char *p, size_t n, enum emu_access kind, const void *p
         victim %= 4;
         return;
     }
-    const char *what = name_of(kind);
-    const struct emu_allocation *behind = emu_allocation_behind(p);
-    if (!a && !behind) emu_fault(pc, "out of bounds: %s of %zu bytes in global memory that is freed", what, n);
-    /* Whoever is nearer is likely to be meant: index -1 lies before its own array, not behind another. */
-    bool before = !a || (behind && behind->base - p < p - (a->base + (ptrdiff_t)a->bytes));
-    if (before) a = behind;
-    struct emu_place place = emu_source_of(a->pc);
-    emu_fault(pc, "out of bounds: %s of %zu bytes in global memory, %td bytes %s of the %zu bytes allocated at "
-                  "%s:%d (or memory already freed)",
-              what, n, before ? a->base - p : p - (a->base + a->bytes), before ? "before the start" : "past the end",
-              a->bytes, place.file, place.line);
+    fault_global(p, n, kind, pc);
 }
 
 /* The program's own image: variables of the host and of the device, constant tables, string literals. */
@@ -499,8 +532,101 @@ static void host_access(const void *p, const void *pc)
         emu_fault(pc, "host code touches device memory at %p; copy with cudaMemcpy instead", p);
 }
 
-/* Every way in passes here. The lens looks after the check, so that it never sees an address that is nobody's. */
-static void see(const volatile void *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
+/* ---- a thread that waits for another's store ----
+ * On a GPU the other runs meanwhile; here it never would. That shows in a proof: two rounds of a loop that begin with the same
+ * registers, the same stack and the same values read, and store nothing in between, are followed by a third. A thread is watched
+ * for some accesses whenever it has run for long without a pause, so other threads pay nothing for it. When that happens
+ * depends on a clock; what is then found, and reported, does not. */
+enum { LONG_RUN_US = 200 * 1000, LOOKS = 512 };
+static volatile bool watching, watch_begins;
+static unsigned looks;
+static unsigned long long pauses_seen;
+static uint64_t remembered_state; /* of a look before this one; 0 where something has been stored since */
+static const void *first_in_loop; /* once the state has come back: the access with the lowest address in the program */
+static jmp_buf registers;
+static struct {
+    const void *address;
+    size_t bytes;
+    uint64_t before;
+} last_atomic; /* Only the next look can tell whether it stored anything new. */
+
+static volatile bool ticking;
+
+static void set_timer(int period_us)
+{
+    const struct timeval period = {0, period_us};
+    setitimer(ITIMER_VIRTUAL, &(struct itimerval){period, period}, NULL);
+}
+
+static void on_tick(int signal)
+{
+    (void)signal;
+    if (!emu_current_launch) {
+        set_timer(0);
+        ticking = false;
+    } else if (emu_current && pauses_seen == emu_pauses()) {
+        watching = watch_begins = true;
+    }
+    pauses_seen = emu_pauses();
+}
+
+/* Counts the processor's time. The timer stops by itself some time after the last kernel, which costs less than to start and stop
+ * it for each. Should there be none, only this one fault is never found. */
+static void start_ticking(void)
+{
+    struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_ONSTACK | SA_RESTART};
+    ticking = true;
+    sigaction(SIGVTALRM, &action, NULL);
+    set_timer(LONG_RUN_US);
+}
+
+/* Apart from look(), because it must not touch any register before it has kept them all. */
+__attribute__((noinline)) static void keep_registers(void)
+{
+    if (_setjmp(registers)) abort();
+}
+
+static uint64_t mix(uint64_t hash, const void *data, size_t n)
+{
+    for (const unsigned char *p = data; n > 0; p++, n--) hash = (hash ^ *p) * 0x100000001b3;
+    return hash;
+}
+
+static uint64_t hash_of(const void *data, size_t n)
+{
+    return mix(0xcbf29ce484222325, data, n); /* FNV-1a */
+}
+
+/* Before an access that is known to be legal. The caller's frames, from this one's end on, are part of the state. */
+__attribute__((noinline)) static void look(const volatile void *p, size_t n, enum emu_access kind, const void *pc)
+{
+    const char *stack = (const char *)__builtin_frame_address(0) + 2 * sizeof(void *);
+    if (watch_begins) {
+        looks = 0;
+        remembered_state = 0;
+        first_in_loop = NULL;
+        last_atomic.bytes = 0;
+        watch_begins = false;
+    }
+    if (++looks > LOOKS || pauses_seen != emu_pauses()) watching = false;
+    if (kind == WRITE || hash_of(last_atomic.address, last_atomic.bytes) != last_atomic.before) remembered_state = 0;
+    last_atomic.bytes = kind == ATOMIC ? n : 0;
+    last_atomic.address = (const void *)p;
+    last_atomic.before = hash_of(last_atomic.address, last_atomic.bytes);
+    if (kind == WRITE || !watching) return;
+    uint64_t state = hash_of(registers, sizeof registers);
+    state = mix(state, stack, (size_t)(emu_current->stack_high - stack));
+    state = mix(mix(state, (const void *)p, n), &p, sizeof p);
+    if (state == remembered_state && first_in_loop)
+        emu_fault(first_in_loop, "endless loop: this thread reads the same values again and again. Threads of a block run one "
+                                 "after the other here: a thread that waits for another's store must meet it at a barrier");
+    if (state == remembered_state || (first_in_loop && pc < first_in_loop)) first_in_loop = pc;
+    if ((looks & (looks - 1)) == 0 && !first_in_loop) remembered_state = state;
+}
+
+/* The lens looks after the check, so that it never sees an address that is nobody's. */
+__attribute__((noinline)) static void see_with_more(const volatile void *p, size_t n, enum emu_access kind, const void *pc,
+                                                    const void *frame)
 {
     if (!emu_current) {
         host_access((const void *)p, pc);
@@ -509,8 +635,19 @@ static void see(const volatile void *p, size_t n, enum emu_access kind, const vo
     if (emu_checking) {
         if (suspicion_count) settle();
         access_memory(p, n, kind, pc);
+        if (watching) {
+            keep_registers();
+            look(p, n, kind, pc);
+        }
     }
     if (emu_lens_on) emu_lens_access((const void *)p, n, kind, pc, frame);
+}
+
+/* Every way in passes here. */
+static void see(const volatile void *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
+{
+    if (!emu_current || !emu_checking || emu_lens_on || watching || suspicion_count) see_with_more(p, n, kind, pc, frame);
+    else access_memory(p, n, kind, pc);
 }
 
 static void see_range(const void *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
@@ -522,6 +659,10 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
     if (emu_checking) {
         if (suspicion_count) settle();
         access_range(p, n, kind, pc);
+        if (watching) {
+            keep_registers();
+            look(p, n, kind, pc);
+        }
     }
     if (emu_lens_on) emu_lens_access(p, n, kind, pc, frame);
 }
@@ -782,6 +923,7 @@ void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
 void emu_check_allocations_changed(void)
 {
     memset(recent, 0, sizeof recent);
+    if (emu_checking && !ticking) start_ticking();
 }
 
 void emu_check_launch_begins(void)
@@ -796,6 +938,7 @@ void emu_check_block_begins(unsigned warps)
     clocks_on = false;
     last_arrays[0] = last_arrays[1] = NULL;
     memset(warp_order, 0, warps * sizeof *warp_order);
+    memset(partly_ordered, 0, sizeof partly_ordered);
 }
 
 void emu_check_barrier_passed(void)
@@ -804,14 +947,44 @@ void emu_check_barrier_passed(void)
     quick_before = clocks_on ? 0 : interval_start;
 }
 
-void emu_check_warp_ordered(unsigned warp)
+/* Each of the lanes learns what any of them knew. */
+static void order_lanes(unsigned warp, unsigned lanes)
 {
-    if (++warp_order[warp] == BULK) warp_order[warp] = 0;
+    const uint16_t now = warp_order[warp];
+    uint16_t known[WARP] = {0};
+    if (!partly_ordered[warp])
+        for (unsigned b = 0; b < WARP; b++)
+            for (unsigned a = 0; a < WARP; a++) lane_order[warp][b][a] = (uint16_t)(now - 1);
+    partly_ordered[warp] = true;
+    for (unsigned rest = lanes; rest; rest &= rest - 1) {
+        const uint16_t *row = lane_order[warp][__builtin_ctz(rest)];
+        for (unsigned a = 0; a < WARP; a++) known[a] = lanes >> a & 1 ? now : row[a] > known[a] ? row[a] : known[a];
+    }
+    for (unsigned rest = lanes; rest; rest &= rest - 1)
+        memcpy(lane_order[warp][__builtin_ctz(rest)], known, sizeof known);
+}
+
+void emu_check_warp_ordered(unsigned warp, unsigned lanes)
+{
+    if (++warp_order[warp] == BULK) {
+        /* The numbers are used up. To begin anew as if this were a barrier may miss a race, and never invents one. */
+        emu_check_barrier_passed();
+        warp_order[warp] = 0;
+        partly_ordered[warp] = false;
+    } else if (lanes == ~0u) {
+        partly_ordered[warp] = false;
+    } else {
+        order_lanes(warp, lanes);
+    }
     if (!clocks_on) return;
-    const unsigned first = warp * WARP;
-    for (unsigned lane = 0; lane < WARP; lane++) clocks[first + lane][first + lane] = now_time;
-    for (unsigned lane = 1; lane < WARP; lane++) join(clocks[first], clocks[first + lane]);
-    for (unsigned lane = 1; lane < WARP; lane++) memcpy(clocks[first + lane], clocks[first], sizeof *clocks);
+    const unsigned first = warp * WARP, leader = first + (unsigned)__builtin_ctz(lanes);
+    for (unsigned rest = lanes; rest; rest &= rest - 1) {
+        const unsigned thread = first + (unsigned)__builtin_ctz(rest);
+        clocks[thread][thread] = now_time;
+        if (thread != leader) join(clocks[leader], clocks[thread]);
+    }
+    for (unsigned rest = lanes & (lanes - 1); rest; rest &= rest - 1)
+        memcpy(clocks[first + (unsigned)__builtin_ctz(rest)], clocks[leader], sizeof *clocks);
     now_time++;
 }
 

@@ -55,6 +55,8 @@ extern size_t emu_memory_reserved;
 const struct emu_allocation *emu_find_allocation(const void *p);
 /* The first allocation that begins behind p, or NULL. */
 const struct emu_allocation *emu_allocation_behind(const void *p);
+/* The one that held p until it was freed, by the call at *freed_at; NULL if none of the last 1,024 did. */
+const struct emu_allocation *emu_find_freed(const void *p, const void **freed_at);
 /* Whether all of it lies in one allocation (or device variable) that the GPU can reach; true for 0 bytes. */
 bool emu_is_device_range(const void *p, size_t bytes);
 void emu_free_everything(void); /* cudaDeviceReset */
@@ -93,6 +95,8 @@ const struct emu_shared_extent *emu_find_shared(const void *p);
 /* Parks the running thread until ready(what) holds; asked again whenever other threads have run. When nobody else can go on,
  * stuck(what) is called as the waiting thread; it does not return. */
 void emu_wait_until(bool (*ready)(void *what), void (*stuck)(void *what), void *what);
+/* Changes whenever a thread gives way to another, or reads the clock. */
+unsigned long long emu_pauses(void);
 size_t emu_shared_in_use(void); /* bytes, static and dynamic, of the running block */
 uint3 emu_first_done(void);  /* a thread of the running block that has returned */
 
@@ -103,7 +107,7 @@ void emu_check_launch_begins(void);
 void emu_check_allocations_changed(void);       /* a kernel has freed memory */
 void emu_check_block_begins(unsigned warps);
 void emu_check_barrier_passed(void);            /* every access before is ordered before every access after */
-void emu_check_warp_ordered(unsigned warp);     /* likewise within the warp */
+void emu_check_warp_ordered(unsigned warp, unsigned lanes); /* likewise among these of the warp; all bits: the whole warp */
 void emu_check_thread_stops(void);              /* the running thread waits or has ended */
 /* An asynchronous copy reads its source and claims its destination when issued, and writes it when it arrives. */
 void emu_check_async_issue(void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc);

@@ -144,6 +144,7 @@ struct thread {
     const void *pc;         /* of the call that waits */
     int predicate;          /* brought to a barrier */
     unsigned mask;          /* of a warp operation; the result of an active-mask query */
+    unsigned came;          /* the lanes that took part in the last warp operation */
     bool orders_memory;     /* the warp operation is a __syncwarp */
     const char *kind;       /* of the warp operation, for messages */
     unsigned long long value;
@@ -317,18 +318,55 @@ static unsigned lanes_of(unsigned warp)
     return left < WARP ? left : WARP;
 }
 
-/* Lets the operation go on if every lane it names has come; a lane that has ended will never come. */
-static bool release_operation(unsigned warp, const struct thread *waiting)
+static unsigned present_lanes(unsigned warp)
+{
+    return ~0u >> (WARP - lanes_of(warp));
+}
+
+/* Whether two calls are one in the source. The compiler may have copied a call (an unrolled loop, an inlined function):
+ * what counts is the line. A place that nobody knows accuses nobody. */
+static bool same_line(const void *pc, const void *other)
+{
+    if (pc == other) return true;
+    struct emu_place here = emu_source_of(pc), there = emu_source_of(other);
+    return here.line == there.line ? strcmp(here.file, there.file) == 0 : here.line == 0 || there.line == 0;
+}
+
+/* Every lane of the mask waits: in one operation? Only __syncwarp() may be called from several places (CUDA C++ programming
+ * guide, "Warp Synchronization Function": since compute capability 7.0 it need not be the same one). */
+static void check_operation(struct thread *first, const struct thread *other)
+{
+    const bool same_kind = other->kind == first->kind || strcmp(other->kind, first->kind) == 0;
+    if (same_kind && (first->orders_memory || same_line(first->pc, other->pc))) return;
+    struct emu_place there = emu_source_of(other->pc);
+    emu_current = &first->seen;
+    emu_fault(first->pc, "warp divergence: lane %u waits in %s here while lane %u waits in %s at %s:%d; all lanes of the mask "
+                         "0x%08x must meet in the same call",
+              first->seen.lane, first->kind, other->seen.lane, other->kind, there.file, there.line, first->mask);
+}
+
+/* Lets the operation go on if every lane it names has come. A lane that has ended will never come; the hardware does without
+ * it, and so do we where nobody wants mistakes to be found. */
+static bool release_operation(unsigned warp, struct thread *waiting)
 {
     struct thread *lanes = threads + warp * WARP;
-    unsigned mask = waiting->mask, count = lanes_of(warp);
+    const unsigned mask = waiting->mask, count = lanes_of(warp);
+    unsigned came = 0;
+    bool same = true;
+    for (unsigned lane = 0; lane < count; lane++) {
+        const struct thread *t = &lanes[lane];
+        if (!(mask >> lane & 1) || (t->state == DONE && !emu_checking)) continue;
+        if (t->state != AT_WARP || t->mask != mask) return false;
+        came |= 1u << lane;
+        same &= t->pc == waiting->pc && t->kind == waiting->kind;
+    }
+    for (unsigned lane = 0; lane < count && !same && emu_checking; lane++)
+        if (came >> lane & 1) check_operation(waiting, &lanes[lane]);
+    if (waiting->orders_memory) emu_check_warp_ordered(warp, came | ~present_lanes(warp));
     for (unsigned lane = 0; lane < count; lane++)
-        if ((mask >> lane & 1) && (lanes[lane].state != AT_WARP || lanes[lane].mask != mask))
-            return false;
-    if (waiting->orders_memory) emu_check_warp_ordered(warp);
-    for (unsigned lane = 0; lane < count; lane++)
-        if (mask >> lane & 1) {
+        if (came >> lane & 1) {
             exchanged[warp][lane] = lanes[lane].value;
+            lanes[lane].came = came;
             lanes[lane].state = RUNNABLE;
         }
     return true;
@@ -409,9 +447,9 @@ static void fault_stuck_warp(struct thread *t)
 {
     struct thread *lanes = threads + t->seen.warp * WARP;
     unsigned missing = 0, gone = 0, count = lanes_of(t->seen.warp);
-    for (unsigned lane = 0; lane < WARP; lane++)
+    for (unsigned lane = 0; lane < count; lane++)
         if (t->mask >> lane & 1) {
-            if (lane >= count || lanes[lane].state == DONE) gone |= 1u << lane;
+            if (lanes[lane].state == DONE) gone |= emu_checking ? 1u << lane : 0;
             else if (lanes[lane].state != AT_WARP || lanes[lane].mask != t->mask) missing |= 1u << lane;
         }
     emu_current = &t->seen;
@@ -422,10 +460,9 @@ static void fault_stuck_warp(struct thread *t)
               t->kind, missing, t->mask);
 }
 
-const unsigned long long *emu_warp_exchange(unsigned mask, unsigned long long value, const char *kind)
+static void exchange(unsigned mask, unsigned long long value, const char *kind, const void *pc)
 {
     struct thread *t = current();
-    const void *pc = __builtin_return_address(0);
     if (!(mask >> t->seen.lane & 1))
         emu_fault(pc, "%s: the calling lane %u is not in its own mask 0x%08x", kind, t->seen.lane, mask);
     t->mask = mask;
@@ -433,21 +470,38 @@ const unsigned long long *emu_warp_exchange(unsigned mask, unsigned long long va
     t->kind = kind;
     t->orders_memory = false;
     wait_as(AT_WARP, pc);
-    return exchanged[t->seen.warp];
+}
+
+const unsigned long long *emu_warp_exchange(unsigned mask, unsigned long long value, const char *kind)
+{
+    exchange(mask, value, kind, __builtin_return_address(0));
+    return exchanged[current()->seen.warp];
+}
+
+unsigned long long emu_warp_shuffle(unsigned mask, unsigned long long value, unsigned from, const char *kind)
+{
+    exchange(mask, value, kind, __builtin_return_address(0));
+    const struct thread *t = current();
+    from %= WARP;
+    return t->came >> from & 1 ? exchanged[t->seen.warp][from] : ~0ull;
 }
 
 void emu_warp_sync(unsigned mask)
 {
     struct thread *t = current();
     const void *pc = __builtin_return_address(0);
-    unsigned present = lanes_of(t->seen.warp) == WARP ? ~0u : (1u << lanes_of(t->seen.warp)) - 1;
     if (!(mask >> t->seen.lane & 1))
         emu_fault(pc, "__syncwarp: the calling lane %u is not in its own mask 0x%08x", t->seen.lane, mask);
     /* The full mask on a block's last, partial warp means the lanes that exist. */
-    t->mask = mask & present;
+    t->mask = mask & present_lanes(t->seen.warp);
     t->kind = "__syncwarp";
     t->orders_memory = true;
     wait_as(AT_WARP, pc);
+}
+
+unsigned emu_lanes_that_came(void)
+{
+    return current()->came;
 }
 
 unsigned emu_active_mask(void)
@@ -460,6 +514,7 @@ unsigned emu_lane(void) { return emu_current ? emu_current->lane : 0; }
 unsigned emu_warp(void) { return emu_current ? emu_current->warp : 0; }
 int emu_in_kernel(void) { return emu_current != NULL; }
 unsigned long long emu_clock(void) { return ++steps; }
+unsigned long long emu_pauses(void) { return steps; }
 
 /* ---- barriers ---- */
 
@@ -483,13 +538,9 @@ static void check_barrier(const struct thread *first, unsigned arrived)
                   arrived, thread_count, ended,
                   emu_first_done().x, emu_first_done().y, emu_first_done().z);
     }
-    struct emu_place here = {0};
     for (unsigned i = 0; i < thread_count; i++) {
-        if (threads[i].pc == first->pc) continue;
-        /* The compiler may have copied the call (an unrolled loop): what counts is the source line. */
-        if (!here.file) here = emu_source_of(first->pc);
+        if (same_line(first->pc, threads[i].pc)) continue;
         struct emu_place there = emu_source_of(threads[i].pc);
-        if (here.line == there.line && strcmp(here.file, there.file) == 0) continue;
         emu_current = (struct emu_thread *)&first->seen;
         emu_fault(first->pc, "barrier divergence: this thread waits here while thread (%u,%u,%u) waits at %s:%d; "
                              "all threads of a block must meet at the same __syncthreads()",

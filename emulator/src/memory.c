@@ -184,6 +184,12 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType ty
     return cudaSuccess;
 }
 
+static struct {
+    struct emu_allocation was;
+    const void *pc;
+} freed[1024]; /* the last ones, in a ring */
+static size_t freed_count;
+
 static void release(size_t at)
 {
     struct emu_allocation *a = &live[at];
@@ -195,13 +201,16 @@ static void release(size_t at)
     memmove(a, a + 1, (live_count - at) * sizeof *live);
 }
 
-static cudaError_t deallocate(void *pointer, bool pinned)
+static cudaError_t deallocate(void *pointer, bool pinned, const void *pc)
 {
     if (!pointer) return cudaSuccess;
     size_t count = count_up_to(pointer);
     if (count == 0 || live[count - 1].base != pointer) return cudaErrorInvalidValue;
     if ((live[count - 1].type == cudaMemoryTypeHost) != pinned) return cudaErrorInvalidValue;
     if (live[count - 1].heap) return cudaErrorInvalidValue;
+    const size_t place = freed_count++ % (sizeof freed / sizeof *freed);
+    freed[place].was = live[count - 1];
+    freed[place].pc = pc;
     release(count - 1);
     return cudaSuccess;
 }
@@ -221,6 +230,18 @@ const struct emu_allocation *emu_allocation_behind(const void *p)
 {
     size_t count = count_up_to(p);
     return count < live_count ? &live[count] : NULL;
+}
+
+const struct emu_allocation *emu_find_freed(const void *p, const void **freed_at)
+{
+    const size_t size = sizeof freed / sizeof *freed;
+    for (size_t i = freed_count; i > 0 && i + size > freed_count; i--) {
+        const struct emu_allocation *a = &freed[(i - 1) % size].was;
+        if ((size_t)((const char *)p - a->base) >= a->bytes) continue;
+        *freed_at = freed[(i - 1) % size].pc;
+        return a;
+    }
+    return NULL;
 }
 
 static const struct emu_allocation *allocation_of(const void *p)
@@ -380,18 +401,18 @@ cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int fla
 
 cudaError_t cudaFree(void *pointer)
 {
-    return set(deallocate(pointer, false));
+    return set(deallocate(pointer, false, CALLER));
 }
 
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
     (void)stream;
-    return set(deallocate(pointer, false));
+    return set(deallocate(pointer, false, CALLER));
 }
 
 cudaError_t cudaFreeHost(void *pointer)
 {
-    return set(deallocate(pointer, true));
+    return set(deallocate(pointer, true, CALLER));
 }
 
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)

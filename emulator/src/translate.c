@@ -918,12 +918,12 @@ static void rewrite_launch(struct translation *t, int i)
     }
     char *text = quote(t, join(t, first, last));
     if (one) {
-        add_before(t, first, "::emu::kernel(");
+        add_before(t, first, " ::emu::kernel(");
         add_after(t, last, format(t, ", %s, ::emu::config(", text));
     } else {
         char *call, *parameters = split_arguments(t, next(t, close + 2), &call);
         add_before(t, first,
-                   format(t, "::emu::deduced([&](%s) __attribute__((no_sanitize(\"thread\"))) { ",
+                   format(t, " ::emu::deduced([&](%s) __attribute__((no_sanitize(\"thread\"))) { ",
                           parameters));
         add_after(t, last, format(t, "(%s); }, %s, ::emu::config(", call, text));
     }
@@ -990,6 +990,29 @@ static void check_asm(struct translation *t, int i)
         error(t, i,
               "inline PTX is not supported by the emulator; guard it with #ifndef "
               "__CUDA_EMULATED__");
+}
+
+/* (void *)k<int>, or cudaLaunchKernel(k<int>: only there is it known which functions of a template cudaLaunchKernel may be given,
+ * so the expression tells the runtime as it is evaluated. */
+static void register_instance(struct translation *t, int i)
+{
+    const int open = next(t, i), close = over_angles(t, open);
+    if (t->tokens[i].system || close < 0 || is_one_of(t, next(t, close), "( <")) return;
+    bool variadic = false;
+    const int arguments = template_parameter_count(t, open, close, &variadic);
+    if (variadic || !denotes_one_function(t, i, arguments)) return;
+    int first = expression_start(t, close);
+    if (first < 0) return;
+    char *text = quote(t, join(t, first, close));
+    if (is(t, previous(t, first), "&")) first = previous(t, first);
+    const int before = previous(t, first);
+    bool address = is(t, before, "(") && is(t, previous(t, before), "cudaLaunchKernel");
+    const int end = is(t, before, ")") ? before : is(t, before, "(") ? previous(t, before) : -1;
+    if (end >= 0 && is_one_of(t, end, ") >") && is(t, previous(t, end), "*"))
+        address |= is_one_of(t, previous(t, previous(t, end)), "void const");
+    if (!address) return;
+    add_before(t, first, " ::emu::address_of(");
+    add_after(t, close, format(t, ", %s)", text));
 }
 
 /* A bound that is surely known to the compiler: a number, or a name in capitals as constants have, but not M, N or K. */
@@ -1107,6 +1130,7 @@ static void rewrite_word(struct translation *t, int i)
         check_asm(t, i);
     } else if (!t->tokens[i].system) {
         check_called(t, i);
+        if (is(t, next(t, i), "<")) register_instance(t, i);
     }
 }
 

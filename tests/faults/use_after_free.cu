@@ -1,5 +1,5 @@
 // The buffer is freed one line too early.
-// EXPECT: freed
+// EXPECT: use after free: a write of 4 bytes in global memory, at byte 0 of the 128 bytes allocated at
 // THREAD (0,0,0) BLOCK (0,0,0)
 #include "fault.h"
 
@@ -11,10 +11,10 @@ __global__ void fill(int *out)
 int main(void)
 {
     int *out, *other;
+    cudaMalloc(&out, 32 * sizeof *out); // OTHER
     cudaMalloc(&other, 32 * sizeof *other);
-    cudaMalloc(&out, 32 * sizeof *out);
 #ifndef FIXED
-    cudaFree(out);
+    cudaFree(out); // OTHER
 #endif
     fill<<<1, 32>>>(out);
     int status = finish();
