@@ -49,12 +49,19 @@ def run(path, out):
     import nbformat
     from nbclient import NotebookClient
     notebook = nbformat.read(path, as_version=4)
-    NotebookClient(notebook, timeout=600, kernel_name="python3", allow_errors=True,
-                   record_timing=False,
-                   resources={"metadata": {"path": str(HERE)}}).execute()
-    out.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, out / path.name)
-    return disappointments(notebook)
+    # What cells say comes through the kernel's sockets. What its process says besides is only of interest if
+    # something went wrong: ending, it may complain of a socket that was closed a moment too early.
+    with tempfile.TemporaryFile("w+") as besides:
+        NotebookClient(notebook, timeout=600, kernel_name="python3", allow_errors=True,
+                       record_timing=False,
+                       resources={"metadata": {"path": str(HERE)}}).execute(stderr=besides)
+        out.mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook, out / path.name)
+        wrong = disappointments(notebook)
+        if wrong:
+            besides.seek(0)
+            wrong += filter(None, [besides.read().strip()])
+    return wrong
 
 
 def main():
