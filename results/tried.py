@@ -49,8 +49,11 @@ def title(path):
         return file.readline().strip()
 
 
-def sh(command, **more):
-    done = subprocess.run(command, cwd=rows.ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **more)
+def sh(command):
+    try:
+        done = subprocess.run(command, cwd=rows.ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    except FileNotFoundError:
+        raise Broken(f"{command[0]} is not here, and is needed") from None
     if done.returncode:
         raise Broken(f"`{' '.join(map(str, command))}` says\n{done.stdout.strip()[-1500:]}")
     return done.stdout
