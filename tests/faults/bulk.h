@@ -1,5 +1,5 @@
-/* A block that brings four boxes of 32 x 32 floats through two stages and adds them up; the faults are planted in the
- * macros that a program defines before it includes this. */
+/* What the programs share that bring four boxes of 32 x 32 floats by bulk copies, most of them through two stages: the
+ * set-up and the run. The faults lie in the programs themselves, where a report can name their lines. */
 #ifndef BULK_H
 #define BULK_H
 
@@ -9,10 +9,25 @@
 
 const int BOX = 32;
 const int WARPS = 4;
+const int STAGES = 2, TILES = 4;
 
 extern "C" void cuda_check(cudaError_t error, const char *call, const char *file, int line)
 {
     if (error != cudaSuccess) printf("%s:%d: %s: %s\n", file, line, call, cudaGetErrorString(error));
+}
+
+/* A pair of barriers for each stage: `full` for one arrival and the bytes it announces, `empty` for `arrivals` of those
+ * who read. All threads may use them afterwards. */
+static __device__ void prepare(uint64_t *full, uint64_t *empty, unsigned arrivals)
+{
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < STAGES; s++) {
+            mbarrier_init(&full[s], 1);
+            mbarrier_init(&empty[s], arrivals);
+        }
+        fence_mbarrier_init();
+    }
+    __syncthreads();
 }
 
 /* Runs `kernel` with a map of 32 x 128 floats and 32 x 32 floats to write. */

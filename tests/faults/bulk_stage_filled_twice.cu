@@ -3,21 +3,14 @@
 // THREAD (96,0,0) BLOCK (0,0,0)
 #include "bulk.h"
 
-const int TILE = BOX * BOX, STAGES = 2, TILES = 4, READERS = WARPS - 1;
+const int TILE = BOX * BOX, READERS = WARPS - 1; // the last warp copies
 
 __global__ void sum(const __grid_constant__ CUtensorMap map, float *out)
 {
     __shared__ __align__(128) float stages[STAGES][TILE];
     __shared__ uint64_t full[STAGES], empty[STAGES];
     const int t = threadIdx.x;
-    if (t == 0) {
-        for (int s = 0; s < STAGES; s++) {
-            mbarrier_init(&full[s], 1);
-            mbarrier_init(&empty[s], READERS);
-        }
-        fence_mbarrier_init();
-    }
-    __syncthreads();
+    prepare(full, empty, READERS);
     if (t == 32 * READERS) { // the last warp copies, the others add
         for (int i = 0; i < TILES; i++) {
             const int s = i % STAGES;

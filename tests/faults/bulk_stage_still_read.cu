@@ -8,14 +8,7 @@ __global__ void add(const __grid_constant__ CUtensorMap map, float *out)
 {
     __shared__ __align__(128) float box[2][BOX * BOX];
     __shared__ uint64_t full[2], empty[2];
-    if (threadIdx.x == 0) {
-        for (int s = 0; s < 2; s++) {
-            mbarrier_init(&full[s], 1);
-            mbarrier_init(&empty[s], WARPS);
-        }
-        fence_mbarrier_init();
-    }
-    __syncthreads();
+    prepare(full, empty, WARPS);
     float sum[BOX * BOX / (32 * WARPS)] = {0.0f};
     for (int i = -1; i < 4; i++) {
         // Box i + 1 is sent for before box i is used.
