@@ -4,26 +4,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What a beginner can do about the errors a beginner meets; NULL if there is nothing general to say. */
+/* What a beginner can do about the errors a beginner meets; NULL if there is nothing
+ * general to say. */
 static const char *hint_for(cudaError_t error)
 {
     switch ((int)error) {
     case cudaErrorNoDevice:
         return "no GPU here; `make EMULATOR=1 chapterN` runs without one";
     case cudaErrorInsufficientDriver:
-        return "the driver is older than this CUDA toolkit, or there is none; `make EMULATOR=1 chapterN` runs without";
+        return "the driver is older than this CUDA toolkit, or there is none; `make "
+               "EMULATOR=1 chapterN` runs without";
     case cudaErrorNoKernelImageForDevice:
-        return "compiled for another GPU; build with ARCH=native, or ARCH=sm_NN for yours";
-    case cudaErrorMemoryAllocation:
-        return "try a smaller size";
+        return "compiled for another GPU; build with ARCH=native, or ARCH=sm_NN for "
+               "yours";
+    case cudaErrorMemoryAllocation: return "try a smaller size";
     case cudaErrorIllegalAddress:
-        return "the kernel left its matrices; `make memcheckN`, or EMULATOR=1, names the line";
+        return "the kernel left its matrices; `make memcheckN`, or EMULATOR=1, names the "
+               "line";
     case cudaErrorLaunchOutOfResources:
         return "too many registers or too much shared memory for a block of this size";
-    case cudaErrorInvalidConfiguration:
-        return "the grid or block is empty or too large";
-    default:
-        return NULL;
+    case cudaErrorInvalidConfiguration: return "the grid or block is empty or too large";
+    default: return NULL;
     }
 }
 
@@ -33,10 +34,8 @@ static int exit_code_for(cudaError_t error)
     case cudaErrorNoDevice:
     case cudaErrorInsufficientDriver:
     case cudaErrorNoKernelImageForDevice:
-    case cudaErrorMemoryAllocation:
-        return CANNOT;
-    default:
-        return WRONG;
+    case cudaErrorMemoryAllocation: return CANNOT;
+    default: return WRONG;
     }
 }
 
@@ -45,21 +44,30 @@ void cuda_check(cudaError_t error, const char *expression, const char *file, int
     if (error == cudaSuccess) return;
     const char *hint = hint_for(error);
     fflush(stdout);
-    fprintf(stderr, "%s:%d: %s: %s (%s, %d)%s%s\n", file, line, expression, cudaGetErrorString(error),
-            cudaGetErrorName(error), (int)error, hint ? "; hint: " : "", hint ? hint : "");
+    fprintf(stderr, "%s:%d: %s: %s (%s, %d)%s%s\n", file, line, expression,
+            cudaGetErrorString(error), cudaGetErrorName(error), (int)error,
+            hint ? "; hint: " : "", hint ? hint : "");
     exit(exit_code_for(error));
 }
 
-/* fp32 lanes of one multiprocessor (CUDA C++ Programming Guide, table of arithmetic throughput). */
+/* fp32 lanes of one multiprocessor (CUDA C++ Programming Guide, table of arithmetic
+ * throughput). */
 static int lanes_per_sm(int capability)
 {
     switch (capability) {
-    case 70: case 72: case 75: case 80:
-        return 64;
-    case 86: case 87: case 89: case 90: case 100: case 103: case 120: case 121:
-        return 128;
-    default:
-        return 0;
+    case 70:
+    case 72:
+    case 75:
+    case 80: return 64;
+    case 86:
+    case 87:
+    case 89:
+    case 90:
+    case 100:
+    case 103:
+    case 120:
+    case 121: return 128;
+    default: return 0;
     }
 }
 
@@ -80,10 +88,12 @@ static struct verdict run_and_verify(struct problem *p, const struct options *op
                                      const struct chapter *chapter, enum values values)
 {
     problem_fill(p, options, values);
-    /* A kernel that forgets alpha would be right for 1. Doubling is exact, so whole numbers can tell. */
+    /* A kernel that forgets alpha would be right for 1. Doubling is exact, so whole
+     * numbers can tell. */
     p->alpha = values == INTEGERS && options->alpha == 1.0f ? 2.0f : options->alpha;
     problem_reset_C(p);
-    chapter->launch(p->M, p->N, p->K, p->alpha, p->dA.data, p->dB.data, p->beta, p->dC.data);
+    chapter->launch(p->M, p->N, p->K, p->alpha, p->dA.data, p->dB.data, p->beta,
+                    p->dC.data);
     CUDA_CHECK(cudaGetLastError());
     return verify(p, chapter, options->seed);
 }
@@ -101,25 +111,29 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
     const struct machine machine = look_around();
     const int capability = 10 * machine.gpu.major + machine.gpu.minor;
     if (capability < chapter->min_capability) {
-        fprintf(stderr, "chapter %d needs compute capability %d.%d or newer; %s has %d.%d\n", chapter->number,
-                chapter->min_capability / 10, chapter->min_capability % 10, machine.gpu.name, machine.gpu.major,
-                machine.gpu.minor);
+        fprintf(
+            stderr, "chapter %d needs compute capability %d.%d or newer; %s has %d.%d\n",
+            chapter->number, chapter->min_capability / 10, chapter->min_capability % 10,
+            machine.gpu.name, machine.gpu.major, machine.gpu.minor);
         return CANNOT;
     }
     if (!problem_create(&problem, &options)) return CANNOT;
 
     verdicts[count++] = run_and_verify(&problem, &options, chapter, INTEGERS);
     verdicts[count++] = run_and_verify(&problem, &options, chapter, REALS);
-    const bool timed = !EMULATED && !options.check_only && verdicts[0].passed && verdicts[1].passed;
+    const bool timed =
+        !EMULATED && !options.check_only && verdicts[0].passed && verdicts[1].passed;
     if (timed) {
         time_chapter(&problem, chapter, options.reps, &timing);
         if (chapter->measure_more)
-            timing.more_count = chapter->measure_more(timing.more, sizeof timing.more / sizeof *timing.more);
+            timing.more_count = chapter->measure_more(
+                timing.more, sizeof timing.more / sizeof *timing.more);
         /* The last timed run began with a fresh C: what it left must be right too. */
         verdicts[count++] = verify(&problem, chapter, options.seed + 1);
     }
 
-    (options.json ? print_json : print_table)(chapter, &options, &machine, verdicts, count, timed ? &timing : NULL);
+    (options.json ? print_json : print_table)(chapter, &options, &machine, verdicts,
+                                              count, timed ? &timing : NULL);
 
     bool passed = true;
     for (int i = 0; i < count; i++) passed &= verdicts[i].passed;

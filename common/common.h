@@ -18,8 +18,9 @@
 
 enum { PASSED = 0, WRONG = 1, USAGE = 2, CANNOT = 3 }; /* exit codes */
 
-/* The emulator's nvcc defines __CUDA_EMULATED__. Times mean nothing there, so none are taken; and
- * the emulator watches the edges of every allocation itself, so the guard bands would only be in its way. */
+/* The emulator's nvcc defines __CUDA_EMULATED__. Times mean nothing there, so none are
+ * taken; and the emulator watches the edges of every allocation itself, so the guard
+ * bands would only be in its way. */
 #ifdef __CUDA_EMULATED__
 enum { EMULATED = 1, DEFAULT_SIZE = 256 };
 #else
@@ -29,25 +30,27 @@ enum { EMULATED = 0, DEFAULT_SIZE = 4096 };
 /* ---- options.c ---- */
 struct options {
     int M, N, K;
-    int reps;          /* timed runs; 0: as many as fit in about a second, 7 to 100 */
+    int reps; /* timed runs; 0: as many as fit in about a second, 7 to 100 */
     uint64_t seed;
     float alpha, beta;
-    bool json;         /* print one JSON object instead of the table */
-    bool check_only;   /* verify, don't time */
-    bool guards;       /* put guard bands around the matrices */
-    bool occupancy;    /* tell how many blocks fit on an SM; run nothing */
-    int registers;     /* a thread, for --occupancy; 0: as the compiler says */
+    bool json;       /* print one JSON object instead of the table */
+    bool check_only; /* verify, don't time */
+    bool guards;     /* put guard bands around the matrices */
+    bool occupancy;  /* tell how many blocks fit on an SM; run nothing */
+    int registers;   /* a thread, for --occupancy; 0: as the compiler says */
 };
 
-/* Fills `options` from the command line. Prints one line and exits (USAGE) on a mistake; prints the help and exits on
+/* Fills `options` from the command line. Prints one line and exits (USAGE) on a mistake;
+ * prints the help and exits on
  * --help. */
-void parse_options(int argc, char **argv, const struct chapter *chapter, struct options *options);
+void parse_options(int argc, char **argv, const struct chapter *chapter,
+                   struct options *options);
 
 /* ---- problem.c ---- */
-struct buffer {       /* a matrix on the device, with a guard band before and behind it */
+struct buffer { /* a matrix on the device, with a guard band before and behind it */
     float *data;
-    size_t count;     /* floats */
-    size_t guard;     /* bytes in each band */
+    size_t count; /* floats */
+    size_t guard; /* bytes in each band */
 };
 
 enum values { REALS, INTEGERS };
@@ -59,88 +62,106 @@ struct problem {
     float *A, *B, *C;         /* host: the inputs, and C as it was before the product */
     float *result;            /* host: C as the kernel left it */
     struct buffer dA, dB, dC; /* device */
-    float *dC_before;         /* device copy of C before the product; NULL when beta == 0 */
+    float *dC_before; /* device copy of C before the product; NULL when beta == 0 */
 };
 
-/* Allocates everything. Returns false, with one line on stderr, when host or device has too little memory; nothing stays
- * allocated then. */
+/* Allocates everything. Returns false, with one line on stderr, when host or device has
+ * too little memory; nothing stays allocated then. */
 bool problem_create(struct problem *p, const struct options *options);
 void problem_destroy(struct problem *p);
-/* Fills A, B and C. REALS: uniform in (-1, 1). INTEGERS: small whole numbers, so small that every partial sum is exact. */
+/* Fills A, B and C. REALS: uniform in (-1, 1). INTEGERS: small whole numbers, so small
+ * that every partial sum is exact. */
 void problem_fill(struct problem *p, const struct options *options, enum values values);
-/* Puts the device's C back to what it is before a product: NaN everywhere if beta == 0, else the values of `C`. */
+/* Puts the device's C back to what it is before a product: NaN everywhere if beta == 0,
+ * else the values of `C`. */
 void problem_reset_C(const struct problem *p);
-/* What the kernel did that it must not do: wrote outside the matrices, or into its inputs. NULL if nothing. */
+/* What the kernel did that it must not do: wrote outside the matrices, or into its
+ * inputs. NULL if nothing. */
 const char *problem_damage(const struct problem *p);
 
 /* ---- verify.c ---- */
 struct verdict {
     bool passed;
-    bool exact;              /* integers: nothing but equality will do */
-    bool sampled;            /* too large for a full reference */
-    double worst;            /* largest error, as a fraction of its bound (REALS) */
-    char failure[1600];      /* what is wrong, several lines; empty if passed */
+    bool exact;         /* integers: nothing but equality will do */
+    bool sampled;       /* too large for a full reference */
+    double worst;       /* largest error, as a fraction of its bound (REALS) */
+    char failure[1600]; /* what is wrong, several lines; empty if passed */
 };
-/* Compares the device's C with a reference in double, and looks at the guard bands and inputs. */
-struct verdict verify(const struct problem *p, const struct chapter *chapter, uint64_t seed);
+/* Compares the device's C with a reference in double, and looks at the guard bands and
+ * inputs. */
+struct verdict verify(const struct problem *p, const struct chapter *chapter,
+                      uint64_t seed);
 
 /* ---- timing.c ---- */
-struct spread { double median, low, high; }; /* low and high: the 10th and 90th percentile */
+struct spread {
+    double median, low, high; /* low and high: the 10th and 90th percentile */
+};
 
 /* Median, 10th and 90th percentile of `count` >= 1 values. */
 struct spread spread_of(const double *values, int count);
 
 struct stopwatch {
     cudaEvent_t begin, end;
-    void *flush;             /* written before each run, so that L2 holds nothing of the matrices */
+    void *flush; /* written before each run, so that L2 holds nothing of the matrices */
     size_t flush_bytes;
 };
 void stopwatch_create(struct stopwatch *watch);
 void stopwatch_destroy(struct stopwatch *watch);
-/* Runs `launch` once on a fresh C and returns the milliseconds. A failed launch ends the program. */
-double time_launch(const struct stopwatch *watch, const struct problem *p, matmul_launcher *launch);
+/* Runs `launch` once on a fresh C and returns the milliseconds. A failed launch ends the
+ * program. */
+double time_launch(const struct stopwatch *watch, const struct problem *p,
+                   matmul_launcher *launch);
 
 struct timing {
     int runs;
     struct spread kernel_ms, cublas_ms;
-    struct spread ratio;     /* cuBLAS time over kernel time, run by run: above 1 the kernel is faster */
+    struct spread ratio; /* cuBLAS time over kernel time, run by run: above 1 the kernel
+                            is faster */
     double *kernel_all, *cublas_all;
-    struct figure more[8];   /* what the chapter measures besides */
+    struct figure more[8]; /* what the chapter measures besides */
     int more_count;
 };
 /* Times kernel and cuBLAS in turn, each run with a cold L2. Only on a GPU. */
-void time_chapter(const struct problem *p, const struct chapter *chapter, int reps, struct timing *timing);
+void time_chapter(const struct problem *p, const struct chapter *chapter, int reps,
+                  struct timing *timing);
 
 /* ---- report.c ---- */
 struct machine {
     struct cudaDeviceProp gpu;
     int clock_khz, driver, runtime;
-    double peak_gflops;      /* fp32, cores x clock x 2; 0 if the architecture is unknown */
+    double peak_gflops; /* fp32, cores x clock x 2; 0 if the architecture is unknown */
 };
-void print_table(const struct chapter *chapter, const struct options *options, const struct machine *machine,
-                 const struct verdict *verdicts, int verdict_count, const struct timing *timing);
-void print_json(const struct chapter *chapter, const struct options *options, const struct machine *machine,
-                const struct verdict *verdicts, int verdict_count, const struct timing *timing);
+void print_table(const struct chapter *chapter, const struct options *options,
+                 const struct machine *machine, const struct verdict *verdicts,
+                 int verdict_count, const struct timing *timing);
+void print_json(const struct chapter *chapter, const struct options *options,
+                const struct machine *machine, const struct verdict *verdicts,
+                int verdict_count, const struct timing *timing);
 
-/* Prints "text" over itself on stderr while something long runs, only on a terminal; NULL wipes it. */
+/* Prints "text" over itself on stderr while something long runs, only on a terminal; NULL
+ * wipes it. */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- occupancy.c ---- */
-struct sm {                  /* what one multiprocessor (SM) has for the blocks on it */
+struct sm { /* what one multiprocessor (SM) has for the blocks on it */
     const char *gpu;
-    int capability;          /* 86 for 8.6 */
+    int capability; /* 86 for 8.6 */
     int threads, blocks, registers;
-    size_t shared, reserved; /* bytes; what the system takes of them for itself in every block */
+    size_t shared,
+        reserved; /* bytes; what the system takes of them for itself in every block */
 };
-struct residency {           /* blocks that fit, by each of the four, and what follows */
+struct residency { /* blocks that fit, by each of the four, and what follows */
     int by_threads, by_registers, by_shared, by_blocks;
-    int blocks;              /* the least of them; 0: not even one block can run */
+    int blocks; /* the least of them; 0: not even one block can run */
     int warps, max_warps;
 };
-/* Source of the rules: "Technical Specifications per Compute Capability" in the CUDA C++ Programming Guide, and the
- * cuda_occupancy.h that comes with the Toolkit. `shared` is a block's, static and dynamic. */
-struct residency residency_on(const struct sm *sm, int threads, int registers, size_t shared);
-/* --occupancy: the table for eight GPUs and, in a program built for a GPU, the one that is here. Returns the exit code. */
+/* Source of the rules: "Technical Specifications per Compute Capability" in the CUDA C++
+ * Programming Guide, and the cuda_occupancy.h that comes with the Toolkit. `shared` is a
+ * block's, static and dynamic. */
+struct residency residency_on(const struct sm *sm, int threads, int registers,
+                              size_t shared);
+/* --occupancy: the table for eight GPUs and, in a program built for a GPU, the one that
+ * is here. Returns the exit code. */
 int print_occupancy(const struct chapter *chapter, const struct options *options);
 
 #endif

@@ -1,4 +1,5 @@
-/* What a chapter needs of common/: describe your kernel, hand over its launcher, return chapter_main(). */
+/* What a chapter needs of common/: describe your kernel, hand over its launcher, return
+ * chapter_main(). */
 #ifndef MATMUL_H
 #define MATMUL_H
 
@@ -9,39 +10,45 @@
 extern "C" {
 #endif
 
-/* Enqueues C = alpha * A * B + beta * C on the default stream and returns without waiting.
- * A is M x K, B is K x N, C is M x N: device pointers, row-major, rows packed without gaps.
- * M, N, K >= 1 and nothing more is promised. With beta == 0, C may hold anything, NaN too. */
-typedef void matmul_launcher(int M, int N, int K, float alpha, const float *A, const float *B,
-                             float beta, float *C);
+/* Enqueues C = alpha * A * B + beta * C on the default stream and returns without
+ * waiting. A is M x K, B is K x N, C is M x N: device pointers, row-major, rows packed
+ * without gaps. M, N, K >= 1 and nothing more is promised. With beta == 0, C may hold
+ * anything, NaN too. */
+typedef void matmul_launcher(int M, int N, int K, float alpha, const float *A,
+                             const float *B, float beta, float *C);
 
-/* One more thing a chapter measures on a GPU, beside its product: { "FMA loop", 65.1, "TFLOP/s" }. */
+/* One more thing a chapter measures on a GPU, beside its product: { "FMA loop", 65.1,
+ * "TFLOP/s" }. */
 struct figure {
     const char *name;
     double value;
     const char *unit;
 };
 
-/* A chapter, as chapter_main sees it. The tile tells a failure report which block and thread
- * own a wrong element: blocks cover C in tiles of BM x BN, and inside a tile the threads own
- * TM x TN elements each. Both are numbered along the rows, or down the columns. */
+/* A chapter, as chapter_main sees it. The tile tells a failure report which block and
+ * thread own a wrong element: blocks cover C in tiles of BM x BN, and inside a tile the
+ * threads own TM x TN elements each. Both are numbered along the rows, or down the
+ * columns. */
 struct chapter {
     int number;
     const char *title;
     matmul_launcher *launch;
-    int BM, BN;             /* C's tile a block; 0 when the chapter has no fixed tile */
-    int TM, TN;             /* elements of C a thread */
-    int blocks_go_down;     /* 1 if neighbouring blocks lie below each other, 0 side by side */
-    int threads_go_down;    /* the same for the threads of a tile */
-    int min_capability;     /* 90 for Hopper's instructions; 0 for any GPU */
+    int BM, BN;          /* C's tile a block; 0 when the chapter has no fixed tile */
+    int TM, TN;          /* elements of C a thread */
+    int blocks_go_down;  /* 1 if neighbouring blocks lie below each other, 0 side by side
+                          */
+    int threads_go_down; /* the same for the threads of a tile */
+    int min_capability;  /* 90 for Hopper's instructions; 0 for any GPU */
     /* Fills in at most `room` figures and returns how many; NULL if there are none. */
     int (*measure_more)(struct figure *figures, int room);
-    /* Where a thread's elements do not lie together: the thread that owns (row, col) of a tile.
-     * NULL: as TM, TN and threads_go_down say. */
+    /* Where a thread's elements do not lie together: the thread that owns (row, col) of a
+     * tile. NULL: as TM, TN and threads_go_down say. */
     int (*thread_of)(int row, int col);
-    const char *more_help;  /* lines for --help about options of the chapter's own, or NULL */
-    /* For --occupancy: the kernel that an aligned product launches, the threads of its blocks and the dynamic
-     * shared memory of each, in bytes. NULL: there is no kernel to tell about. */
+    const char
+        *more_help; /* lines for --help about options of the chapter's own, or NULL */
+    /* For --occupancy: the kernel that an aligned product launches, the threads of its
+     * blocks and the dynamic shared memory of each, in bytes. NULL: there is no kernel to
+     * tell about. */
     const void *kernel;
     int threads;
     size_t dynamic_shared;
@@ -51,7 +58,8 @@ struct chapter {
  * Returns the exit code: 0 passed, 1 wrong result, 2 usage, 3 the machine cannot. */
 int chapter_main(int argc, char **argv, const struct chapter *chapter);
 
-/* Ends the program when a CUDA call failed: what was called, what went wrong, what to do. */
+/* Ends the program when a CUDA call failed: what was called, what went wrong, what to do.
+ */
 #define CUDA_CHECK(call) cuda_check((call), #call, __FILE__, __LINE__)
 void cuda_check(cudaError_t error, const char *expression, const char *file, int line);
 

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Above this a sum of K whole numbers is no longer exact in fp32, and verification counts on that. */
+/* Above this a sum of K whole numbers is no longer exact in fp32, and verification counts
+ * on that. */
 #define LARGEST (1 << 24)
 
 static void usage_error(const struct chapter *chapter, const char *format, ...)
@@ -28,7 +29,8 @@ static void print_help(const struct chapter *chapter)
            "\n"
            "    ./chapter%d [M [N K]] [options]\n"
            "\n"
-           "Computes C = alpha*A*B + beta*C with A of M x K, B of K x N, C of M x N, checks the\n"
+           "Computes C = alpha*A*B + beta*C with A of M x K, B of K x N, C of M x N, "
+           "checks the\n"
            "result%s. One number means a square. Default: %d.\n"
            "\n"
            "    --alpha X      default 1\n"
@@ -36,21 +38,25 @@ static void print_help(const struct chapter *chapter)
            "    --seed N       other random inputs; default 1\n"
            "    --reps N       timed runs; default: about a second's worth\n"
            "    --check-only   check, don't time\n"
-           "    --no-guards    no guard bands around the matrices, for tools that watch their edges\n"
+           "    --no-guards    no guard bands around the matrices, for tools that watch "
+           "their edges\n"
            "    --json         one JSON object instead of the table\n"
-           "    --occupancy    run nothing: show how many blocks fit on the SMs of eight GPUs\n"
+           "    --occupancy    run nothing: show how many blocks fit on the SMs of eight "
+           "GPUs\n"
            "    --registers N  for --occupancy: if a thread needed N registers\n"
            "    --help         this\n"
            "%s"
            "\n"
-           "Exit code: 0 passed, 1 wrong result or a fault, 2 usage, 3 this machine cannot.\n",
+           "Exit code: 0 passed, 1 wrong result or a fault, 2 usage, 3 this machine "
+           "cannot.\n",
            chapter->number, chapter->title, chapter->number,
            EMULATED ? "" : " and times it beside cuBLAS", DEFAULT_SIZE,
            chapter->more_help ? chapter->more_help : "");
     exit(PASSED);
 }
 
-static bool parse_integer(const char *text, long long low, long long high, long long *value)
+static bool parse_integer(const char *text, long long low, long long high,
+                          long long *value)
 {
     char *end;
     errno = 0;
@@ -58,15 +64,18 @@ static bool parse_integer(const char *text, long long low, long long high, long 
     return errno == 0 && end != text && *end == '\0' && *value >= low && *value <= high;
 }
 
-static int size_argument(const struct chapter *chapter, const char *name, const char *text)
+static int size_argument(const struct chapter *chapter, const char *name,
+                         const char *text)
 {
     long long value;
     if (!parse_integer(text, 1, LARGEST, &value))
-        usage_error(chapter, "%s must be a whole number from 1 to %d, not \"%s\"", name, LARGEST, text);
+        usage_error(chapter, "%s must be a whole number from 1 to %d, not \"%s\"", name,
+                    LARGEST, text);
     return (int)value;
 }
 
-static float real_argument(const struct chapter *chapter, const char *name, const char *text)
+static float real_argument(const struct chapter *chapter, const char *name,
+                           const char *text)
 {
     char *end;
     float value = strtof(text, &end);
@@ -75,7 +84,8 @@ static float real_argument(const struct chapter *chapter, const char *name, cons
     return value;
 }
 
-void parse_options(int argc, char **argv, const struct chapter *chapter, struct options *options)
+void parse_options(int argc, char **argv, const struct chapter *chapter,
+                   struct options *options)
 {
     const char *sizes[3];
     int size_count = 0;
@@ -86,7 +96,8 @@ void parse_options(int argc, char **argv, const struct chapter *chapter, struct 
         const char *flag = argv[i];
         bool negative_number = flag[0] == '-' && flag[1] >= '0' && flag[1] <= '9';
         if (flag[0] != '-' || negative_number) {
-            if (size_count == 3) usage_error(chapter, "at most three sizes, M N K: what is \"%s\"?", flag);
+            if (size_count == 3)
+                usage_error(chapter, "at most three sizes, M N K: what is \"%s\"?", flag);
             sizes[size_count++] = flag;
             continue;
         }
@@ -119,15 +130,20 @@ void parse_options(int argc, char **argv, const struct chapter *chapter, struct 
             options->beta = real_argument(chapter, flag, text);
         } else if (strcmp(flag, "--seed") == 0) {
             if (!parse_integer(text, 0, INT64_MAX, &number))
-                usage_error(chapter, "--seed must be a whole number from 0, not \"%s\"", text);
+                usage_error(chapter, "--seed must be a whole number from 0, not \"%s\"",
+                            text);
             options->seed = (uint64_t)number;
         } else if (strcmp(flag, "--registers") == 0) {
             if (!parse_integer(text, 1, 255, &number))
-                usage_error(chapter, "--registers must be a whole number from 1 to 255, not \"%s\"", text);
+                usage_error(
+                    chapter,
+                    "--registers must be a whole number from 1 to 255, not \"%s\"", text);
             options->registers = (int)number;
         } else {
             if (!parse_integer(text, 1, 100000, &number))
-                usage_error(chapter, "--reps must be a whole number from 1 to 100000, not \"%s\"", text);
+                usage_error(chapter,
+                            "--reps must be a whole number from 1 to 100000, not \"%s\"",
+                            text);
             options->reps = (int)number;
         }
     }

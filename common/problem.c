@@ -25,7 +25,8 @@ static size_t host_bytes_free(void)
 static bool fits(const char *where, double need, double have)
 {
     if (need <= have) return true;
-    fprintf(stderr, "this size needs %.1f GB of %s memory, and %.1f GB are free\n", need / 1e9, where, have / 1e9);
+    fprintf(stderr, "this size needs %.1f GB of %s memory, and %.1f GB are free\n",
+            need / 1e9, where, have / 1e9);
     return false;
 }
 
@@ -50,17 +51,20 @@ static void buffer_destroy(struct buffer *b)
 
 bool problem_create(struct problem *p, const struct options *o)
 {
-    const size_t a = (size_t)o->M * o->K, b = (size_t)o->K * o->N, c = (size_t)o->M * o->N;
+    const size_t a = (size_t)o->M * o->K, b = (size_t)o->K * o->N,
+                 c = (size_t)o->M * o->N;
     const bool keeps_C = o->beta != 0.0f;
 
-    /* The device holds A, B, C; C before the product if that matters; and cuBLAS' own C while timing. */
+    /* The device holds A, B, C; C before the product if that matters; and cuBLAS' own C
+     * while timing. */
     double device = 4.0 * ((double)a + b + c * (1.0 + keeps_C + !o->check_only));
     double host = 4.0 * ((double)a + b + c * (1.0 + keeps_C));
     size_t device_free, device_total;
     CUDA_CHECK(cudaMemGetInfo(&device_free, &device_total));
     if (!fits("GPU", device, (double)device_free)) return false;
     /* The emulated GPU's memory is this machine's too. */
-    if (!fits("host", host + (EMULATED ? device : 0.0), (double)host_bytes_free())) return false;
+    if (!fits("host", host + (EMULATED ? device : 0.0), (double)host_bytes_free()))
+        return false;
 
     *p = (struct problem){.M = o->M, .N = o->N, .K = o->K};
     p->A = malloc(a * sizeof(float));
@@ -90,8 +94,9 @@ void problem_destroy(struct problem *p)
 
 /* ---- what is in them ---- */
 
-/* One step of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014): every seed gives a
- * different, well mixed sequence, on every machine the same. */
+/* One step of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number
+ * generators", 2014): every seed gives a different, well mixed sequence, on every machine
+ * the same. */
 static uint64_t next_random(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -100,7 +105,8 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-static void fill(float *values, size_t count, enum values kind, int largest, uint64_t seed)
+static void fill(float *values, size_t count, enum values kind, int largest,
+                 uint64_t seed)
 {
     uint64_t state = seed;
     for (size_t i = 0; i < count; i++) {
@@ -110,7 +116,8 @@ static void fill(float *values, size_t count, enum values kind, int largest, uin
     }
 }
 
-/* A whole number that takes the place of x where the arithmetic must be exact; 0 only for 0. */
+/* A whole number that takes the place of x where the arithmetic must be exact; 0 only for
+ * 0. */
 static float whole(float x)
 {
     float rounded = fmaxf(-3.0f, fminf(3.0f, roundf(x)));
@@ -123,18 +130,24 @@ void problem_fill(struct problem *p, const struct options *o, enum values values
     p->values = values;
     p->alpha = values == REALS ? o->alpha : whole(o->alpha);
     p->beta = values == REALS ? o->beta : whole(o->beta);
-    /* fp32 holds every whole number up to 2^24, so sums that stay below are exact in any order. */
-    while (largest > 1 && fabsf(p->alpha) * largest * largest * (double)p->K + fabsf(p->beta) * largest > 0x1p24)
+    /* fp32 holds every whole number up to 2^24, so sums that stay below are exact in any
+     * order. */
+    while (largest > 1 &&
+           fabsf(p->alpha) * largest * largest * (double)p->K + fabsf(p->beta) * largest >
+               0x1p24)
         largest--;
 
     const uint64_t seed = o->seed * 6 + (values == REALS ? 0 : 3);
     fill(p->A, p->dA.count, values, largest, seed);
     fill(p->B, p->dB.count, values, largest, seed + 1);
-    CUDA_CHECK(cudaMemcpy(p->dA.data, p->A, p->dA.count * sizeof(float), cudaMemcpyHostToDevice));
-    CUDA_CHECK(cudaMemcpy(p->dB.data, p->B, p->dB.count * sizeof(float), cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(p->dA.data, p->A, p->dA.count * sizeof(float),
+                          cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(p->dB.data, p->B, p->dB.count * sizeof(float),
+                          cudaMemcpyHostToDevice));
     if (p->C) {
         fill(p->C, p->dC.count, values, largest, seed + 2);
-        CUDA_CHECK(cudaMemcpy(p->dC_before, p->C, p->dC.count * sizeof(float), cudaMemcpyHostToDevice));
+        CUDA_CHECK(cudaMemcpy(p->dC_before, p->C, p->dC.count * sizeof(float),
+                              cudaMemcpyHostToDevice));
     }
 }
 
@@ -142,9 +155,11 @@ void problem_reset_C(const struct problem *p)
 {
     size_t bytes = p->dC.count * sizeof(float);
     if (p->dC_before)
-        CUDA_CHECK(cudaMemcpyAsync(p->dC.data, p->dC_before, bytes, cudaMemcpyDeviceToDevice, 0));
+        CUDA_CHECK(cudaMemcpyAsync(p->dC.data, p->dC_before, bytes,
+                                   cudaMemcpyDeviceToDevice, 0));
     else
-        CUDA_CHECK(cudaMemsetAsync(p->dC.data, 0xff, bytes, 0)); /* all bits set is a NaN */
+        CUDA_CHECK(
+            cudaMemsetAsync(p->dC.data, 0xff, bytes, 0)); /* all bits set is a NaN */
 }
 
 /* Whether the band of `bytes` at device address `band` is as buffer_create left it. */
@@ -160,15 +175,19 @@ static bool band_intact(const char *band, size_t bytes)
 
 const char *problem_damage(const struct problem *p)
 {
-    const struct { const char *name; const struct buffer *device; const float *host; } matrices[] = {
-        {"A", &p->dA, p->A}, {"B", &p->dB, p->B}, {"C", &p->dC, NULL}};
+    const struct {
+        const char *name;
+        const struct buffer *device;
+        const float *host;
+    } matrices[] = {{"A", &p->dA, p->A}, {"B", &p->dB, p->B}, {"C", &p->dC, NULL}};
     static char text[160];
     for (int i = 0; i < 3; i++) {
         const struct buffer *b = matrices[i].device;
         bool before = band_intact((const char *)b->data - b->guard, b->guard);
         bool after = band_intact((const char *)(b->data + b->count), b->guard);
         if (!before || !after) {
-            snprintf(text, sizeof text, "memory %s %s was overwritten: a store without a guard",
+            snprintf(text, sizeof text,
+                     "memory %s %s was overwritten: a store without a guard",
                      before ? "behind" : "in front of", matrices[i].name);
             return text;
         }
@@ -177,10 +196,12 @@ const char *problem_damage(const struct problem *p)
         float *piece = malloc(PIECE * sizeof(float));
         for (size_t at = 0; piece && at < b->count; at += PIECE) {
             size_t n = b->count - at < PIECE ? b->count - at : PIECE;
-            CUDA_CHECK(cudaMemcpy(piece, b->data + at, n * sizeof(float), cudaMemcpyDeviceToHost));
+            CUDA_CHECK(cudaMemcpy(piece, b->data + at, n * sizeof(float),
+                                  cudaMemcpyDeviceToHost));
             if (memcmp(piece, matrices[i].host + at, n * sizeof(float)) == 0) continue;
             free(piece);
-            snprintf(text, sizeof text, "the input %s was changed, near element %zu", matrices[i].name, at);
+            snprintf(text, sizeof text, "the input %s was changed, near element %zu",
+                     matrices[i].name, at);
             return text;
         }
         free(piece);

@@ -1,4 +1,5 @@
-/* What the reader sees: one table, the same rows in every chapter, on a GPU and without one; or the same as JSON. */
+/* What the reader sees: one table, the same rows in every chapter, on a GPU and without
+ * one; or the same as JSON. */
 #include "common.h"
 
 #include <stdarg.h>
@@ -6,7 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* 2 M N K for the product (a multiplication and an addition each), then alpha, and beta * C and its sum. */
+/* 2 M N K for the product (a multiplication and an addition each), then alpha, and beta *
+ * C and its sum. */
 static double flop_count(const struct options *o)
 {
     const double MN = (double)o->M * o->N;
@@ -17,7 +19,8 @@ static double flop_count(const struct options *o)
 static double least_bytes(const struct options *o)
 {
     const double MN = (double)o->M * o->N;
-    return 4.0 * ((double)o->M * o->K + (double)o->K * o->N + MN * (o->beta == 0.0f ? 1.0 : 2.0));
+    return 4.0 * ((double)o->M * o->K + (double)o->K * o->N +
+                  MN * (o->beta == 0.0f ? 1.0 : 2.0));
 }
 
 static const char *unit(double *value)
@@ -30,12 +33,15 @@ static const char *unit(double *value)
 
 static const char *kind_of_check(const struct verdict *v)
 {
-    if (v->exact) return v->sampled ? "whole numbers, rows + Freivalds" : "whole numbers, every element";
+    if (v->exact)
+        return v->sampled ? "whole numbers, rows + Freivalds"
+                          : "whole numbers, every element";
     return v->sampled ? "reals, rows + Freivalds" : "reals, every element";
 }
 
-void print_table(const struct chapter *chapter, const struct options *o, const struct machine *machine,
-                 const struct verdict *verdicts, int verdict_count, const struct timing *timing)
+void print_table(const struct chapter *chapter, const struct options *o,
+                 const struct machine *machine, const struct verdict *verdicts,
+                 int verdict_count, const struct timing *timing)
 {
     bool passed = true;
     double flop = flop_count(o), bytes = least_bytes(o);
@@ -43,12 +49,13 @@ void print_table(const struct chapter *chapter, const struct options *o, const s
     const char *flop_unit = unit(&flop), *bytes_unit = unit(&bytes);
 
     printf("Chapter %d: %s\n", chapter->number, chapter->title);
-    printf("  device     %s, %d SMs, %.0f MHz, CUDA %d.%d\n", machine->gpu.name, machine->gpu.multiProcessorCount,
-           machine->clock_khz / 1e3, machine->runtime / 1000, machine->runtime % 1000 / 10);
-    printf("  product    M = %d, N = %d, K = %d, alpha = %g, beta = %g, seed %llu\n", o->M, o->N, o->K, o->alpha,
-           o->beta, (unsigned long long)o->seed);
-    printf("  work       %.4g %sFLOP; at least %.4g %sB to move; %.4g FLOP per byte\n", flop, flop_unit, bytes,
-           bytes_unit, intensity);
+    printf("  device     %s, %d SMs, %.0f MHz, CUDA %d.%d\n", machine->gpu.name,
+           machine->gpu.multiProcessorCount, machine->clock_khz / 1e3,
+           machine->runtime / 1000, machine->runtime % 1000 / 10);
+    printf("  product    M = %d, N = %d, K = %d, alpha = %g, beta = %g, seed %llu\n",
+           o->M, o->N, o->K, o->alpha, o->beta, (unsigned long long)o->seed);
+    printf("  work       %.4g %sFLOP; at least %.4g %sB to move; %.4g FLOP per byte\n",
+           flop, flop_unit, bytes, bytes_unit, intensity);
     for (int i = 0; i < verdict_count; i++) {
         const struct verdict *v = &verdicts[i];
         passed &= v->passed;
@@ -60,18 +67,23 @@ void print_table(const struct chapter *chapter, const struct options *o, const s
     if (timing) {
         const double gflops = flop_count(o) / timing->kernel_ms.median / 1e6;
         const double cublas = flop_count(o) / timing->cublas_ms.median / 1e6;
-        printf("  time       %.4g ms (%.4g to %.4g, %d runs, cold L2)\n", timing->kernel_ms.median,
-               timing->kernel_ms.low, timing->kernel_ms.high, timing->runs);
-        printf("  cuBLAS     %.4g ms (%.4g to %.4g), %.0f GFLOP/s\n", timing->cublas_ms.median,
-               timing->cublas_ms.low, timing->cublas_ms.high, cublas);
+        printf("  time       %.4g ms (%.4g to %.4g, %d runs, cold L2)\n",
+               timing->kernel_ms.median, timing->kernel_ms.low, timing->kernel_ms.high,
+               timing->runs);
+        printf("  cuBLAS     %.4g ms (%.4g to %.4g), %.0f GFLOP/s\n",
+               timing->cublas_ms.median, timing->cublas_ms.low, timing->cublas_ms.high,
+               cublas);
         printf("  speed      %.0f GFLOP/s", gflops);
-        if (machine->peak_gflops > 0) printf(", %.1f %% of the GPU's peak", 100.0 * gflops / machine->peak_gflops);
-        printf("\n  ratio      %.3f x cuBLAS (%.3f to %.3f)\n", timing->ratio.median, timing->ratio.low,
-               timing->ratio.high);
+        if (machine->peak_gflops > 0)
+            printf(", %.1f %% of the GPU's peak", 100.0 * gflops / machine->peak_gflops);
+        printf("\n  ratio      %.3f x cuBLAS (%.3f to %.3f)\n", timing->ratio.median,
+               timing->ratio.low, timing->ratio.high);
         for (int i = 0; i < timing->more_count; i++)
-            printf("  measured   %s: %.4g %s\n", timing->more[i].name, timing->more[i].value, timing->more[i].unit);
+            printf("  measured   %s: %.4g %s\n", timing->more[i].name,
+                   timing->more[i].value, timing->more[i].unit);
     } else if (!o->check_only) {
-        printf("  time       none: an emulated GPU has no speed. LENS=1 shows what its memory saw\n");
+        printf("  time       none: an emulated GPU has no speed. LENS=1 shows what its "
+               "memory saw\n");
     }
     for (int i = 0; i < verdict_count; i++) printf("%s", verdicts[i].failure);
     printf("%s\n", passed ? "PASS" : "FAIL");
@@ -83,9 +95,12 @@ static void print_string(const char *text)
 {
     putchar('"');
     for (; *text; text++) {
-        if (*text == '"' || *text == '\\') printf("\\%c", *text);
-        else if (*text == '\n') printf("\\n");
-        else putchar(*text);
+        if (*text == '"' || *text == '\\')
+            printf("\\%c", *text);
+        else if (*text == '\n')
+            printf("\\n");
+        else
+            putchar(*text);
     }
     putchar('"');
 }
@@ -99,11 +114,13 @@ static void print_list(const char *name, const double *values, int count)
 
 static void print_spread(const char *name, const struct spread *s)
 {
-    printf(", \"%s\": {\"median\": %.6g, \"p10\": %.6g, \"p90\": %.6g}", name, s->median, s->low, s->high);
+    printf(", \"%s\": {\"median\": %.6g, \"p10\": %.6g, \"p90\": %.6g}", name, s->median,
+           s->low, s->high);
 }
 
-void print_json(const struct chapter *chapter, const struct options *o, const struct machine *machine,
-                const struct verdict *verdicts, int verdict_count, const struct timing *timing)
+void print_json(const struct chapter *chapter, const struct options *o,
+                const struct machine *machine, const struct verdict *verdicts,
+                int verdict_count, const struct timing *timing)
 {
     bool passed = true;
     char date[16];
@@ -113,19 +130,24 @@ void print_json(const struct chapter *chapter, const struct options *o, const st
     print_string(chapter->title);
     printf(", \"device\": ");
     print_string(machine->gpu.name);
-    printf(", \"emulated\": %s, \"sms\": %d, \"clock_mhz\": %.0f, \"cuda\": \"%d.%d\", \"driver\": \"%d.%d\"",
-           EMULATED ? "true" : "false", machine->gpu.multiProcessorCount, machine->clock_khz / 1e3,
-           machine->runtime / 1000, machine->runtime % 1000 / 10, machine->driver / 1000,
+    printf(", \"emulated\": %s, \"sms\": %d, \"clock_mhz\": %.0f, \"cuda\": \"%d.%d\", "
+           "\"driver\": \"%d.%d\"",
+           EMULATED ? "true" : "false", machine->gpu.multiProcessorCount,
+           machine->clock_khz / 1e3, machine->runtime / 1000,
+           machine->runtime % 1000 / 10, machine->driver / 1000,
            machine->driver % 1000 / 10);
-    printf(", \"date\": \"%s\", \"M\": %d, \"N\": %d, \"K\": %d, \"alpha\": %.9g, \"beta\": %.9g, \"seed\": %llu", date,
-           o->M, o->N, o->K, o->alpha, o->beta, (unsigned long long)o->seed);
-    printf(", \"inputs\": \"uniform in (-1, 1)\", \"flop\": %.17g, \"least_bytes\": %.17g", flop_count(o), least_bytes(o));
+    printf(", \"date\": \"%s\", \"M\": %d, \"N\": %d, \"K\": %d, \"alpha\": %.9g, "
+           "\"beta\": %.9g, \"seed\": %llu",
+           date, o->M, o->N, o->K, o->alpha, o->beta, (unsigned long long)o->seed);
+    printf(
+        ", \"inputs\": \"uniform in (-1, 1)\", \"flop\": %.17g, \"least_bytes\": %.17g",
+        flop_count(o), least_bytes(o));
     printf(", \"checks\": [");
     for (int i = 0; i < verdict_count; i++) {
         const struct verdict *v = &verdicts[i];
         passed &= v->passed;
-        printf("%s{\"kind\": \"%s\", \"passed\": %s, \"worst\": %.6g, \"failure\": ", i ? ", " : "", kind_of_check(v),
-               v->passed ? "true" : "false", v->worst);
+        printf("%s{\"kind\": \"%s\", \"passed\": %s, \"worst\": %.6g, \"failure\": ",
+               i ? ", " : "", kind_of_check(v), v->passed ? "true" : "false", v->worst);
         print_string(v->failure);
         printf("}");
     }
@@ -136,8 +158,8 @@ void print_json(const struct chapter *chapter, const struct options *o, const st
         print_spread("cublas_ms", &timing->cublas_ms);
         print_spread("ratio", &timing->ratio);
         printf(", \"gflops\": %.6g, \"cublas_gflops\": %.6g, \"peak_gflops\": %.6g",
-               flop_count(o) / timing->kernel_ms.median / 1e6, flop_count(o) / timing->cublas_ms.median / 1e6,
-               machine->peak_gflops);
+               flop_count(o) / timing->kernel_ms.median / 1e6,
+               flop_count(o) / timing->cublas_ms.median / 1e6, machine->peak_gflops);
         print_list("kernel_ms_all", timing->kernel_all, timing->runs);
         print_list("cublas_ms_all", timing->cublas_all, timing->runs);
         printf(", \"measured\": [");

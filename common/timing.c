@@ -1,10 +1,13 @@
 /* How long does it take, side by side with cuBLAS?
  *
- * A GPU's clock moves with its temperature and with the work it has just done, so two programs timed one after the other are
- * timed on two different machines. Here the kernel and cuBLAS take turns, A B A B, in one process, and the ratio is
- * formed turn by turn before the median is taken. Each run starts with a cold L2: a buffer twice its size is written first.
+ * A GPU's clock moves with its temperature and with the work it has just done, so two
+ * programs timed one after the other are timed on two different machines. Here the kernel
+ * and cuBLAS take turns, A B A B, in one process, and the ratio is formed turn by turn
+ * before the median is taken. Each run starts with a cold L2: a buffer twice its size is
+ * written first.
  *
- * cuBLAS gets the same precision: CUBLAS_COMPUTE_32F with the default math mode, so no TF32 tensor cores. */
+ * cuBLAS gets the same precision: CUBLAS_COMPUTE_32F with the default math mode, so no
+ * TF32 tensor cores. */
 #include "common.h"
 
 #include <cublas_v2.h>
@@ -18,12 +21,13 @@ static void cublas_check(cublasStatus_t status, const char *call)
     exit(CANNOT);
 }
 
-/* cuBLAS thinks in columns. A row-major C is a column-major C transposed, and C^T = B^T A^T, so the row-major
- * product is had by handing over B and A in this order. */
+/* cuBLAS thinks in columns. A row-major C is a column-major C transposed, and C^T = B^T
+ * A^T, so the row-major product is had by handing over B and A in this order. */
 static void cublas_matmul(cublasHandle_t handle, const struct problem *p, float *C)
 {
-    cublas_check(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, p->N, p->M, p->K, &p->alpha, p->dB.data,
-                              CUDA_R_32F, p->N, p->dA.data, CUDA_R_32F, p->K, &p->beta, C, CUDA_R_32F, p->N,
+    cublas_check(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, p->N, p->M, p->K,
+                              &p->alpha, p->dB.data, CUDA_R_32F, p->N, p->dA.data,
+                              CUDA_R_32F, p->K, &p->beta, C, CUDA_R_32F, p->N,
                               CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
                  "cublasGemmEx");
 }
@@ -40,7 +44,8 @@ struct spread spread_of(const double *values, int count)
     for (int i = 0; i < count; i++) sorted[i] = values[i];
     qsort(sorted, count, sizeof *sorted, compare_doubles);
     struct spread spread = {
-        .median = count % 2 ? sorted[count / 2] : 0.5 * (sorted[count / 2 - 1] + sorted[count / 2]),
+        .median = count % 2 ? sorted[count / 2]
+                            : 0.5 * (sorted[count / 2 - 1] + sorted[count / 2]),
         .low = sorted[(count - 1) / 10],
         .high = sorted[count - 1 - (count - 1) / 10],
     };
@@ -81,7 +86,8 @@ static double stop(const struct stopwatch *watch)
     return ms;
 }
 
-double time_launch(const struct stopwatch *watch, const struct problem *p, matmul_launcher *launch)
+double time_launch(const struct stopwatch *watch, const struct problem *p,
+                   matmul_launcher *launch)
 {
     problem_reset_C(p);
     start(watch);
@@ -89,16 +95,19 @@ double time_launch(const struct stopwatch *watch, const struct problem *p, matmu
     return stop(watch);
 }
 
-static double time_cublas(const struct stopwatch *watch, const struct problem *p, cublasHandle_t handle, float *C)
+static double time_cublas(const struct stopwatch *watch, const struct problem *p,
+                          cublasHandle_t handle, float *C)
 {
     size_t bytes = p->dC.count * sizeof(float);
-    if (p->dC_before) CUDA_CHECK(cudaMemcpyAsync(C, p->dC_before, bytes, cudaMemcpyDeviceToDevice, 0));
+    if (p->dC_before)
+        CUDA_CHECK(cudaMemcpyAsync(C, p->dC_before, bytes, cudaMemcpyDeviceToDevice, 0));
     start(watch);
     cublas_matmul(handle, p, C);
     return stop(watch);
 }
 
-void time_chapter(const struct problem *p, const struct chapter *chapter, int reps, struct timing *timing)
+void time_chapter(const struct problem *p, const struct chapter *chapter, int reps,
+                  struct timing *timing)
 {
     struct stopwatch watch;
     cublasHandle_t handle;
@@ -107,9 +116,12 @@ void time_chapter(const struct problem *p, const struct chapter *chapter, int re
     stopwatch_create(&watch);
     cublas_check(cublasCreate(&handle), "cublasCreate");
 
-    /* Two rounds to warm up: the first loads code, the second tells how many a second holds. */
+    /* Two rounds to warm up: the first loads code, the second tells how many a second
+     * holds. */
     double round_ms = 0.0;
-    for (int i = 0; i < 2; i++) round_ms = time_launch(&watch, p, chapter->launch) + time_cublas(&watch, p, handle, C);
+    for (int i = 0; i < 2; i++)
+        round_ms =
+            time_launch(&watch, p, chapter->launch) + time_cublas(&watch, p, handle, C);
     if (reps == 0) {
         reps = (int)(1000.0 / (round_ms + 0.1));
         reps = reps < 7 ? 7 : reps > 100 ? 100 : reps;

@@ -1,23 +1,27 @@
 /* Is the result right? A check is worth what it refuses, so:
  *
- *  - C is full of NaN before the launch (beta == 0), so an element that nobody writes is seen; and every comparison is
- *    written as !(error <= bound), because with NaN every comparison is false, `error > bound` too.
- *  - Twice, with different inputs. With random reals in (-1, 1) the error may be as large as rounding can make it, and no
- *    larger. With small whole numbers nothing is rounded at all, so there the result must be equal, to the last bit:
- *    a product that was forgotten is lost in the first bound, never in the second.
+ *  - C is full of NaN before the launch (beta == 0), so an element that nobody writes is
+ * seen; and every comparison is written as !(error <= bound), because with NaN every
+ * comparison is false, `error > bound` too.
+ *  - Twice, with different inputs. With random reals in (-1, 1) the error may be as large
+ * as rounding can make it, and no larger. With small whole numbers nothing is rounded at
+ * all, so there the result must be equal, to the last bit: a product that was forgotten
+ * is lost in the first bound, never in the second.
  *  - The reference sums in double, straight from the definition.
  *
- * The bound. A sum of K products in fp32, in any order, fused or not, differs from the true one by at most
- * gamma(K) * (|A| |B|), gamma(n) = n u / (1 - n u), u = 2^-24 (Higham, Accuracy and Stability of Numerical
- * Algorithms, 2nd ed., section 3.1 and 3.5). Times alpha, plus beta * C, are three roundings more:
+ * The bound. A sum of K products in fp32, in any order, fused or not, differs from the
+ * true one by at most gamma(K) * (|A| |B|), gamma(n) = n u / (1 - n u), u = 2^-24
+ * (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.1 and 3.5).
+ * Times alpha, plus beta * C, are three roundings more:
  *
  *     |computed - exact| <= gamma(K + 3) * (|alpha| |A| |B| + |beta| |C|)
  *
- * Large problems. The full reference costs as much as the product itself, so above 2^28 multiplications a
- * few whole rows are compared as above, and all of C at once with Freivalds' check (1977): for vectors x of random signs, C x must equal
- * alpha A (B x) + beta C x, which takes three matrix-vector products. With whole numbers that too is exact; a wrong row
- * of C slips past one x with a probability of at most 1/2, past the 8 used here in one case of 256; a
- * single wrong element in a row never. */
+ * Large problems. The full reference costs as much as the product itself, so above 2^28
+ * multiplications a few whole rows are compared as above, and all of C at once with
+ * Freivalds' check (1977): for vectors x of random signs, C x must equal alpha A (B x) +
+ * beta C x, which takes three matrix-vector products. With whole numbers that too is
+ * exact; a wrong row of C slips past one x with a probability of at most 1/2, past the 8
+ * used here in one case of 256; a single wrong element in a row never. */
 #include "common.h"
 
 #include <float.h>
@@ -30,11 +34,16 @@
 enum { MOST_SHOWN = 5, VECTORS = 8 };
 static const double FULL_REFERENCE = 0x1p28; /* multiplications */
 
-struct wrong { int row, col; float got; double want; };
+struct wrong {
+    int row, col;
+    float got;
+    double want;
+};
 
 struct findings {
     size_t wrong, not_a_number;
-    int first_row, last_row, first_col, last_col; /* the smallest box that holds all wrong elements */
+    int first_row, last_row, first_col,
+        last_col; /* the smallest box that holds all wrong elements */
     struct wrong shown[MOST_SHOWN];
     int shown_count;
     double worst;
@@ -48,8 +57,10 @@ static double gamma_of(double n)
 
 /* ---- one row, element by element ---- */
 
-/* want[j] = the exact C[row][j] (in double), size[j] = |alpha| sum |a b| + |beta C|, what the bound is a multiple of. */
-static void reference_row(const struct problem *p, int row, double *restrict want, double *restrict size)
+/* want[j] = the exact C[row][j] (in double), size[j] = |alpha| sum |a b| + |beta C|, what
+ * the bound is a multiple of. */
+static void reference_row(const struct problem *p, int row, double *restrict want,
+                          double *restrict size)
 {
     const float *a = p->A + (size_t)row * p->K;
     const int N = p->N;
@@ -72,7 +83,8 @@ static void reference_row(const struct problem *p, int row, double *restrict wan
 
 static void note_wrong(struct findings *f, int row, int col, float got, double want)
 {
-    if (f->shown_count < MOST_SHOWN) f->shown[f->shown_count++] = (struct wrong){row, col, got, want};
+    if (f->shown_count < MOST_SHOWN)
+        f->shown[f->shown_count++] = (struct wrong){row, col, got, want};
     if (f->wrong++ == 0) {
         f->first_row = f->last_row = row;
         f->first_col = f->last_col = col;
@@ -84,7 +96,8 @@ static void note_wrong(struct findings *f, int row, int col, float got, double w
     f->not_a_number += isnan(got) != 0;
 }
 
-static void check_row(const struct problem *p, int row, double *want, double *size, struct findings *f)
+static void check_row(const struct problem *p, int row, double *want, double *size,
+                      struct findings *f)
 {
     const float *got = p->result + (size_t)row * p->N;
     const double gamma = p->values == INTEGERS ? 0.0 : gamma_of(p->K + 3.0);
@@ -94,8 +107,10 @@ static void check_row(const struct problem *p, int row, double *want, double *si
     for (int j = 0; j < p->N; j++) {
         const double bound = gamma * size[j] + tiny;
         const double error = fabs(got[j] - want[j]);
-        if (!(error <= bound)) note_wrong(f, row, j, got[j], want[j]);
-        else if (bound > 0.0 && error / bound > f->worst) f->worst = error / bound;
+        if (!(error <= bound))
+            note_wrong(f, row, j, got[j], want[j]);
+        else if (bound > 0.0 && error / bound > f->worst)
+            f->worst = error / bound;
     }
 }
 
@@ -121,9 +136,9 @@ static void signs(uint64_t seed, int index, double x[VECTORS])
 static int freivalds(const struct problem *p, uint64_t seed)
 {
     const int M = p->M, N = p->N, K = p->K;
-    double (*Bx)[VECTORS] = calloc(K, sizeof *Bx);
+    double(*Bx)[VECTORS] = calloc(K, sizeof *Bx);
     double *B_size = calloc(K, sizeof *B_size); /* sum of |B| along a row */
-    double (*x)[VECTORS] = malloc((size_t)N * sizeof *x);
+    double(*x)[VECTORS] = malloc((size_t)N * sizeof *x);
     int failed = -1;
     if (!Bx || !B_size || !x) {
         fprintf(stderr, "no host memory to verify with\n");
@@ -154,7 +169,8 @@ static int freivalds(const struct problem *p, uint64_t seed)
             }
             size += fabs(old);
         }
-        /* The double sums' own rounding is far below the bound for reals, and zero for whole numbers. */
+        /* The double sums' own rounding is far below the bound for reals, and zero for
+         * whole numbers. */
         const double bound = p->values == INTEGERS ? 0.0 : gamma_of(K + 3.0) * size;
         for (int v = 0; v < VECTORS; v++)
             if (!(fabs(got[v] - want[v]) <= bound)) failed = i;
@@ -168,7 +184,8 @@ static int freivalds(const struct problem *p, uint64_t seed)
 static double exact_element(const struct problem *p, int row, int col)
 {
     double sum = 0.0;
-    for (int k = 0; k < p->K; k++) sum += (double)p->A[(size_t)row * p->K + k] * p->B[(size_t)k * p->N + col];
+    for (int k = 0; k < p->K; k++)
+        sum += (double)p->A[(size_t)row * p->K + k] * p->B[(size_t)k * p->N + col];
     return sum;
 }
 
@@ -195,32 +212,45 @@ static bool explains(const struct problem *p, const struct findings *f, char kin
     return f->shown_count > 0;
 }
 
-/* Which of the rounds, for a message. chapter.c doubles the product of whole numbers where alpha is 1. */
+/* Which of the rounds, for a message. chapter.c doubles the product of whole numbers
+ * where alpha is 1. */
 static const char *inputs_of(const struct problem *p)
 {
     if (p->values == REALS) return "real inputs";
     return p->alpha == 2.0f ? "whole-number inputs, alpha = 2" : "whole-number inputs";
 }
 
-static const char *likely_cause(const struct problem *p, const struct chapter *c, const struct findings *f)
+static const char *likely_cause(const struct problem *p, const struct chapter *c,
+                                const struct findings *f)
 {
     if (p->beta == 0.0f && f->not_a_number == f->wrong)
-        return "these elements were never written, or hold a NaN from memory outside the matrices";
-    if (p->alpha != 1.0f && p->alpha != 0.0f && explains(p, f, 'a')) return "alpha was not applied";
+        return "these elements were never written, or hold a NaN from memory outside the "
+               "matrices";
+    if (p->alpha != 1.0f && p->alpha != 0.0f && explains(p, f, 'a'))
+        return "alpha was not applied";
     if (p->beta != 0.0f && explains(p, f, 'b')) return "beta * C was not added";
-    if (p->beta != 1.0f && p->beta != 0.0f && explains(p, f, '1')) return "C was added without beta";
-    if (p->beta != 0.0f && explains(p, f, 'o')) return "these elements still hold the old C";
-    if (explains(p, f, 't')) return "row and column are swapped: this is the transposed result";
+    if (p->beta != 1.0f && p->beta != 0.0f && explains(p, f, '1'))
+        return "C was added without beta";
+    if (p->beta != 0.0f && explains(p, f, 'o'))
+        return "these elements still hold the old C";
+    if (explains(p, f, 't'))
+        return "row and column are swapped: this is the transposed result";
     if (!c->BM || !c->BN) return NULL;
-    if (f->first_row / c->BM == f->last_row / c->BM && f->first_col / c->BN == f->last_col / c->BN &&
-        (p->M > c->BM || p->N > c->BN))
+    if (f->first_row / c->BM == f->last_row / c->BM &&
+        f->first_col / c->BN == f->last_col / c->BN && (p->M > c->BM || p->N > c->BN))
         return "all of them lie in one tile";
     if (p->M % c->BM && f->first_row >= p->M / c->BM * c->BM)
-        return "all of them lie in the last row of tiles, which is only partly filled: look at the guards";
+        return "all of them lie in the last row of tiles, which is only partly filled: "
+               "look at the guards";
     if (p->N % c->BN && f->first_col >= p->N / c->BN * c->BN)
-        return "all of them lie in the last column of tiles, which is only partly filled: look at the guards";
-    if (p->M > c->BM && f->first_row >= c->BM) return "the first row of tiles is right, the others are not: look at the tile's origin";
-    if (p->N > c->BN && f->first_col >= c->BN) return "the first column of tiles is right, the others are not: look at the tile's origin";
+        return "all of them lie in the last column of tiles, which is only partly "
+               "filled: look at the guards";
+    if (p->M > c->BM && f->first_row >= c->BM)
+        return "the first row of tiles is right, the others are not: look at the tile's "
+               "origin";
+    if (p->N > c->BN && f->first_col >= c->BN)
+        return "the first column of tiles is right, the others are not: look at the "
+               "tile's origin";
     return NULL;
 }
 
@@ -243,20 +273,23 @@ static int number_of(int row, int col, int rows, int cols, int goes_down)
 static int thread_of(const struct chapter *c, int row, int col)
 {
     if (c->thread_of) return c->thread_of(row, col);
-    return number_of(row / c->TM, col / c->TN, c->BM / c->TM, c->BN / c->TN, c->threads_go_down);
+    return number_of(row / c->TM, col / c->TN, c->BM / c->TM, c->BN / c->TN,
+                     c->threads_go_down);
 }
 
-static void describe(const struct problem *p, const struct chapter *c, const struct findings *f, int rows_checked,
-                     struct verdict *verdict)
+static void describe(const struct problem *p, const struct chapter *c,
+                     const struct findings *f, int rows_checked, struct verdict *verdict)
 {
-    append(verdict, "%zu of %zu elements are wrong (%s)\n", f->wrong, (size_t)rows_checked * p->N, inputs_of(p));
+    append(verdict, "%zu of %zu elements are wrong (%s)\n", f->wrong,
+           (size_t)rows_checked * p->N, inputs_of(p));
     for (int i = 0; i < f->shown_count; i++) {
         const struct wrong *w = &f->shown[i];
-        append(verdict, "  C[%d][%d] is %.9g, should be %.9g", w->row, w->col, w->got, w->want);
+        append(verdict, "  C[%d][%d] is %.9g, should be %.9g", w->row, w->col, w->got,
+               w->want);
         if (c->BM && c->BN)
             append(verdict, "   (block %d, thread %d)",
-                   number_of(w->row / c->BM, w->col / c->BN, (p->M - 1) / c->BM + 1, (p->N - 1) / c->BN + 1,
-                             c->blocks_go_down),
+                   number_of(w->row / c->BM, w->col / c->BN, (p->M - 1) / c->BM + 1,
+                             (p->N - 1) / c->BN + 1, c->blocks_go_down),
                    thread_of(c, w->row % c->BM, w->col % c->BN));
         append(verdict, "\n");
     }
@@ -266,7 +299,8 @@ static void describe(const struct problem *p, const struct chapter *c, const str
 
 /* ---- the check ---- */
 
-struct verdict verify(const struct problem *p, const struct chapter *chapter, uint64_t seed)
+struct verdict verify(const struct problem *p, const struct chapter *chapter,
+                      uint64_t seed)
 {
     struct verdict verdict = {.exact = p->values == INTEGERS};
     const size_t bytes = (size_t)p->M * p->N * sizeof(float);
@@ -288,9 +322,11 @@ struct verdict verify(const struct problem *p, const struct chapter *chapter, ui
     for (int i = 0; i < rows; i++) {
         int row = i;
         /* The first row, the last, and others anywhere between. */
-        if (verdict.sampled) row = i == 0 ? 0 : i == 1 ? p->M - 1 : (int)(mix(seed * 31 + i) % p->M);
+        if (verdict.sampled)
+            row = i == 0 ? 0 : i == 1 ? p->M - 1 : (int)(mix(seed * 31 + i) % p->M);
         check_row(p, row, want, want + p->N, &findings);
-        if (rows >= 64 && i % (rows / 64) == 0) progress("checking %d %%", 100 * i / rows);
+        if (rows >= 64 && i % (rows / 64) == 0)
+            progress("checking %d %%", 100 * i / rows);
     }
     free(want);
     verdict.worst = findings.worst;

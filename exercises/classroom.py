@@ -41,13 +41,17 @@ def read_progress():
         return {}
     except (ValueError, KeyError, TypeError):
         PROGRESS.replace(PROGRESS.with_suffix(".unreadable"))
-        print(f"{PROGRESS.name} could not be read; it is kept as {PROGRESS.stem}.unreadable")
+        print(
+            f"{PROGRESS.name} could not be read; it is kept as {PROGRESS.stem}.unreadable"
+        )
         return {}
 
 
 def write_progress(progress):
     scratch = PROGRESS.with_suffix(f".{os.getpid()}")
-    scratch.write_text(json.dumps({"exercises": progress}, indent=1, sort_keys=True) + "\n")
+    scratch.write_text(
+        json.dumps({"exercises": progress}, indent=1, sort_keys=True) + "\n"
+    )
     scratch.replace(PROGRESS)
 
 
@@ -90,7 +94,7 @@ def bar(done, total):
 def show_running(text):
     """A line that the next one overwrites; nothing where that is not possible."""
     if is_terminal():
-        print(f"\r{text[:columns() - 1]:<{columns() - 1}}", end="", flush=True)
+        print(f"\r{text[: columns() - 1]:<{columns() - 1}}", end="", flush=True)
 
 
 def clear_running():
@@ -103,7 +107,9 @@ def show(verdict, exercise):
     points = f"{grade.number(verdict.points)} of {verdict.of} points"
     print(f"{word}  exercise {exercise.number}, {exercise.title}: {points}")
     print(
-        textwrap.fill(verdict.feedback, columns(), initial_indent="  ", subsequent_indent="  ")
+        textwrap.fill(
+            verdict.feedback, columns(), initial_indent="  ", subsequent_indent="  "
+        )
     )
 
 
@@ -137,7 +143,9 @@ def find(number):
         if exercise.number == number:
             return exercise
     numbers = [exercise.number for exercise in tasks.all_exercises()]
-    raise Usage(f"there is no exercise {number}: they go from {min(numbers)} to {max(numbers)}")
+    raise Usage(
+        f"there is no exercise {number}: they go from {min(numbers)} to {max(numbers)}"
+    )
 
 
 def is_missing(exercise):
@@ -151,7 +159,9 @@ def grade_one(options):
     exercise = find(options.number)
     source = options.source or exercise.source
     if not Path(source).exists():
-        raise Usage(f"{short(source)} is not there" if options.source else is_missing(exercise))
+        raise Usage(
+            f"{short(source)} is not there" if options.source else is_missing(exercise)
+        )
     show_running(f"Checking exercise {exercise.number}, {exercise.title} ...")
     grade.prepare()
     verdict = grade.grade(exercise, source, options.seed)
@@ -199,7 +209,9 @@ def grade_all(options):
         reached = grade.number(verdict.points if verdict else 0)
         line = f"{exercise.number:3}  {state:10} {reached:>4} of {exercise.points:<3}"
         print(line, exercise.title)
-    print(f"{grade.number(points)} of {sum(exercise.points for exercise in exercises)} points")
+    print(
+        f"{grade.number(points)} of {sum(exercise.points for exercise in exercises)} points"
+    )
     show_next(read_progress())
     return PASSED  # the question was where one stands
 
@@ -219,7 +231,9 @@ def watch(options):
                 misses = 0
             except FileNotFoundError:
                 now, misses = seen, misses + 1
-                if misses == 3:  # before, an editor that replaces the file may be between two steps
+                if (
+                    misses == 3
+                ):  # before, an editor that replaces the file may be between two steps
                     print(is_missing(exercise), flush=True)
             if now == seen:
                 time.sleep(0.3)
@@ -229,7 +243,9 @@ def watch(options):
             if is_terminal():
                 print("\033[2J\033[H", end="")
             file = short(exercise.source)
-            print(f"Exercise {exercise.number}: edit {file}; the task is in its README.md")
+            print(
+                f"Exercise {exercise.number}: edit {file}; the task is in its README.md"
+            )
             if new_one and not is_begun(exercise):
                 print("  Not begun. It is graded whenever you save.")
             else:
@@ -261,7 +277,11 @@ def hint(options):
     entry["hints"] = max(level, entry.get("hints", 0))
     write_progress(progress)
     for number, text in enumerate(exercise.hints[:level], 1):
-        print(textwrap.fill(f"Hint {number}: {text}", columns(), subsequent_indent="        "))
+        print(
+            textwrap.fill(
+                f"Hint {number}: {text}", columns(), subsequent_indent="        "
+            )
+        )
     if level < 3:
         print(f"More: make hint{exercise.number} LEVEL={level + 1}")
     return PASSED
@@ -389,7 +409,9 @@ def write_grades(folder, rows):
         entry["of"] += verdict.of
         entry["passed"] += verdict.passed
         entry["exercises"].append(dataclasses.asdict(verdict))
-    (folder / "grades.json").write_text(json.dumps({"students": students}, indent=1) + "\n")
+    (folder / "grades.json").write_text(
+        json.dumps({"students": students}, indent=1) + "\n"
+    )
     return students
 
 
@@ -399,9 +421,13 @@ def show_class(rows, exercises):
     for exercise in exercises:
         verdicts = [verdict for _, verdict in rows if verdict.exercise == exercise.name]
         troubles = [
-            v.mistake or v.status for v in verdicts if not v.passed and v.status != "missing"
+            v.mistake or v.status
+            for v in verdicts
+            if not v.passed and v.status != "missing"
         ]
-        most = max(set(troubles), key=lambda word: (troubles.count(word), word), default="")
+        most = max(
+            set(troubles), key=lambda word: (troubles.count(word), word), default=""
+        )
         passed = sum(verdict.passed for verdict in verdicts)
         count = f"{most[:44]} ({troubles.count(most)})" if most else ""
         print(f"{exercise.name:22} {passed:3}/{len(verdicts):<3} {count}")
@@ -412,11 +438,15 @@ def submissions(options):
     if not folder.is_dir():
         raise Usage(f"{folder} is no folder; it should hold a folder for each student")
     folders = sorted(
-        path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")
+        path
+        for path in folder.iterdir()
+        if path.is_dir() and not path.name.startswith(".")
     )
     students = [path for path in folders if handed_in(path)]
     if not students:
-        raise Usage(f"{folder} holds no folder with a file in it; make one for each student")
+        raise Usage(
+            f"{folder} holds no folder with a file in it; make one for each student"
+        )
     grade.prepare()
     exercises = tasks.all_exercises()
     jobs = [

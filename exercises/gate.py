@@ -62,7 +62,10 @@ def refusal(source):
             name = header and (header[1] or header[2])
             if name not in HEADERS:
                 what = name or "this"
-                return number, f"only headers of CUDA and C may be included here, not {what}"
+                return (
+                    number,
+                    f"only headers of CUDA and C may be included here, not {what}",
+                )
     for number, line in enumerate(code_of(source).splitlines(), 1):
         if re.search(r"##|%:|\?\?=|\\", line):
             return number, "names must be written out, not pasted together"

@@ -25,7 +25,15 @@ from pathlib import Path
 import sandbox
 from counts import as_lens, costliest_line, evaluate, measures
 from gate import code_of, refusal
-from tasks import FOLDER, all_exercises, array_of, arrays_of, draw_shapes, name_of, settings
+from tasks import (
+    FOLDER,
+    all_exercises,
+    array_of,
+    arrays_of,
+    draw_shapes,
+    name_of,
+    settings,
+)
 from tasks import shape_text, unwrap
 
 ROOT = FOLDER.parent
@@ -57,7 +65,9 @@ def build(target, source, *words):
         return
     scratch = target.with_suffix(f".{os.getpid()}")
     command = [NVCC, "-O2", "-I", FOLDER, source, "-o", scratch, *words]
-    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=ROOT)
+    result = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, cwd=ROOT
+    )
     if result.returncode:
         raise MachineCannot(f"cannot build {source.name}:\n{result.stderr}")
     os.replace(scratch, target)
@@ -69,7 +79,9 @@ def prepare():
     with open(BUILD / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         try:
-            emulator = subprocess.run([str(NVCC), "--version"], capture_output=True, text=True)
+            emulator = subprocess.run(
+                [str(NVCC), "--version"], capture_output=True, text=True
+            )
         except OSError as error:
             raise MachineCannot(f"cannot start {NVCC}: {error.strerror}") from error
         if emulator.returncode:
@@ -108,7 +120,9 @@ def measured(exercise, argument, words):
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     lens = as_lens(done.stdout)
     if done.returncode or lens is None:
-        raise MachineCannot(f"{exercise.name}/given.cu {argument}: {done.stdout}{done.stderr}")
+        raise MachineCannot(
+            f"{exercise.name}/given.cu {argument}: {done.stdout}{done.stderr}"
+        )
     return measures(lens)
 
 
@@ -151,7 +165,8 @@ FIRST = "the first at {where}"
 INSTEAD = FIRST + ": it is {got} and should be {want}"
 PATTERNS = {
     "unwritten": "{unwritten} of {of} results were never written, " + FIRST,
-    "edge unwritten": "the results past the last whole {tile} were never written, " + FIRST,
+    "edge unwritten": "the results past the last whole {tile} were never written, "
+    + FIRST,
     "transposed": "the values are right, but they lie where the transposed matrix has them: "
     "row and column are swapped in an index",
     "shifted": "the values are right, but one place off",
@@ -159,7 +174,9 @@ PATTERNS = {
     "tail forgotten": "the sums stop too early: the part past the last whole {tile} is missing",
     "last tile only": "only the last {tile} is in the sums, as if each tile began them again",
     "zero": "{wrong} of {of} results are 0, " + FIRST + ", which should be {want}",
-    "nan": "{wrong} of {of} results are not a number, " + FIRST + ": something was used before "
+    "nan": "{wrong} of {of} results are not a number, "
+    + FIRST
+    + ": something was used before "
     "it was written. The output itself holds no numbers at first: it is stored with =, not +=",
     "bottom edge": "only rows past the last whole {tile} are wrong, " + INSTEAD,
     "right edge": "only columns past the last whole {tile} are wrong, " + INSTEAD,
@@ -202,7 +219,9 @@ class Grading:
         except NotYet as reason:
             return reason.verdict
         name, points = self.exercise.name, self.exercise.points
-        return Verdict(name, True, "passed", points, points, f"Passed: {said}.", seed=self.seed)
+        return Verdict(
+            name, True, "passed", points, points, f"Passed: {said}.", seed=self.seed
+        )
 
     def fail(self, status, text, mistake="", line=0, hint=0, points=0, advice=None):
         """Ends the grading. What the exercise has to say about the mistake is added; `advice`
@@ -226,19 +245,31 @@ class Grading:
             if not stat.S_ISREG(os.lstat(self.source).st_mode):
                 self.fail("refused", "This is not a plain file.")
             if self.source.stat().st_size > LARGEST_SOURCE:
-                self.fail("refused", f"The file has more than {LARGEST_SOURCE // 1024} KB.")
+                self.fail(
+                    "refused", f"The file has more than {LARGEST_SOURCE // 1024} KB."
+                )
             text = self.source.read_bytes().decode(errors="replace")
         except OSError as error:
             self.fail("refused", f"The file cannot be read: {error.strerror}.")
         reason = refusal(text)
         if reason:
             self.fail(
-                "refused", f"Not run because of line {reason[0]}: {reason[1]}.", line=reason[0]
+                "refused",
+                f"Not run because of line {reason[0]}: {reason[1]}.",
+                line=reason[0],
             )
         return text
 
     def compile(self):
-        words = [NVCC, "-O2", "-std=c++17", "-I", FOLDER, "exercise.cu", BUILD / "runner.o"]
+        words = [
+            NVCC,
+            "-O2",
+            "-std=c++17",
+            "-I",
+            FOLDER,
+            "exercise.cu",
+            BUILD / "runner.o",
+        ]
         limits = sandbox.Limits(seconds=COMPILER_SECONDS)
         ended = sandbox.run([*words, "-o", "program"], self.folder, limits, trusted=True)
         if ended.code == 0:
@@ -252,12 +283,19 @@ class Grading:
         if error:
             line = int(error[1])
             self.fail(
-                "compile", f"The compiler stops at line {line}: {error[2]}.", "compile", line
+                "compile",
+                f"The compiler stops at line {line}: {error[2]}.",
+                "compile",
+                line,
             )
         missing = re.search(r"undefined reference to `([^'(]*)", ended.err)
         if missing:
-            self.fail("compile", f"`{missing[1]}` is used and defined nowhere.", "compile")
-        self.fail("compile", f"It does not compile: {unwrap(ended.err[-300:])}", "compile")
+            self.fail(
+                "compile", f"`{missing[1]}` is used and defined nowhere.", "compile"
+            )
+        self.fail(
+            "compile", f"It does not compile: {unwrap(ended.err[-300:])}", "compile"
+        )
 
     # ---- running ----
 
@@ -277,14 +315,18 @@ class Grading:
         with self.output() as results, self.output() as lens:
             environment["LENS_OUT"] = lens.name
             try:
-                ended = sandbox.run([program, cases, results.name], self.folder, **environment)
+                ended = sandbox.run(
+                    [program, cases, results.name], self.folder, **environment
+                )
             except OSError as error:
                 where = f"cannot start programs in {self.folder.parent}: {error.strerror}"
                 raise MachineCannot(
                     f"{where}; set TMPDIR to a folder where they may"
                 ) from error
             findings = judge("compare", seed, shapes, results)
-            text = lens.read(sandbox.MB * sandbox.Limits().output_mb).decode(errors="replace")
+            text = lens.read(sandbox.MB * sandbox.Limits().output_mb).decode(
+                errors="replace"
+            )
             return ended, findings, as_lens(text)
 
     def check_results(self, program, shapes, **environment):
@@ -299,7 +341,9 @@ class Grading:
         for finding, found_in in zip(findings, shapes):
             if not finding["ok"]:
                 self.fail_wrong(finding, found_in)
-        fault = re.search(r"^FAULT (.*)$(?:\n  .*?\bat (\S+):(\d+): (.*)$)?", ended.err, re.M)
+        fault = re.search(
+            r"^FAULT (.*)$(?:\n  .*?\bat (\S+):(\d+): (.*)$)?", ended.err, re.M
+        )
         if fault:
             self.fail_fault(fault, ended.err, shape)
         if ended.code == NO_FUNCTION:
@@ -311,7 +355,9 @@ class Grading:
         if ended.code != 0:
             self.fail_broken(ended, here)
         if len(findings) < len(shapes):
-            self.fail("crash", f"The program ended before its work was done{here}.", "crash")
+            self.fail(
+                "crash", f"The program ended before its work was done{here}.", "crash"
+            )
         return findings, lens
 
     def for_shape(self, shape):
@@ -356,7 +402,11 @@ class Grading:
     # ---- goals ----
 
     def check_goals(self, shapes):
-        environment = {"LENS": "json", "LENS_BLOCKS": "1000000", **self.exercise.lens_settings}
+        environment = {
+            "LENS": "json",
+            "LENS_BLOCKS": "1000000",
+            **self.exercise.lens_settings,
+        }
         _, lens = self.check_results("./program", shapes, **environment)
         if lens is None:
             self.fail("crash", "The program ended before the lens could report.", "crash")
@@ -365,13 +415,17 @@ class Grading:
         if self.exercise.has_baseline:
             shutil.copy(BUILD / self.exercise.name, self.folder / "baseline")
             _, _, base = self.run("./baseline", shapes, **environment)
-            names.update({"base_" + name: value for name, value in measures(base).items()})
+            names.update(
+                {"base_" + name: value for name, value in measures(base).items()}
+            )
         for goal in self.exercise.sections("goal"):
             self.check_goal(goal, names, lens)
         *inputs, output = arrays_of(shapes[0]).values()
         if names["loaded_bytes"] < 4 * sum(inputs) or names["results"] < output:
             text = "All results are right, but the lens has not seen all the loads and stores that "
-            self.fail("refused", text + "they need. Load and store floats, or vectors of them.")
+            self.fail(
+                "refused", text + "they need. Load and store floats, or vectors of them."
+            )
 
     def check_goal(self, goal, names, lens):
         seen, name = evaluate(goal["measure"], names), name_of(goal)
@@ -385,7 +439,9 @@ class Grading:
         text = f"All results are right. {unwrap(goal['say'])} "
         text += f"Seen: {number(seen)}; wanted: {wanted}."
         found = (
-            costliest_line(lens, goal["where"], goal["measure"]) if "where" in goal else None
+            costliest_line(lens, goal["where"], goal["measure"])
+            if "where" in goal
+            else None
         )
         if found:
             text += f" Look at {at(*found)}."
@@ -414,9 +470,7 @@ class Grading:
         answer, want, question, names = wrong[0]
         right = len(questions) - len(wrong)
         text = f"{right} of {len(questions)} predictions are right. "
-        text += (
-            f"{question.name.capitalize()} ({unwrap(question['ask'])}): you say {answer}, and "
-        )
+        text += f"{question.name.capitalize()} ({unwrap(question['ask'])}): you say {answer}, and "
         text += f"the lens counts {'more' if want > answer else 'fewer'}."
         for trap in (question[key] for key in question if key.startswith("trap")):
             formula, _, said = trap.partition("|")
@@ -424,7 +478,9 @@ class Grading:
                 text += " " + unwrap(said)
                 break
         points = self.exercise.points * right / len(questions)
-        self.fail("wrong", text, question.name, hint=question.getint("hint"), points=points)
+        self.fail(
+            "wrong", text, question.name, hint=question.getint("hint"), points=points
+        )
 
 
 def grade(exercise, source=None, seed=None):

@@ -3,10 +3,10 @@
  *     judge make SEED KIND M N K [KIND M N K ...] > cases
  *     judge compare SEED KIND M N K [...] < results       one line of JSON a case
  *
- * Inputs are made again from the seed for the comparison, because the student's program could
- * have written over the file. The reference is computed in double; an element is right within
- * the rounding bound (n + 4) u * sum |terms| for n terms in any order, doubled. Written so that
- * NaN is never right. */
+ * Inputs are made again from the seed for the comparison, because the student's program
+ * could have written over the file. The reference is computed in double; an element is
+ * right within the rounding bound (n + 4) u * sum |terms| for n terms in any order,
+ * doubled. Written so that NaN is never right. */
 #include "cases.h"
 
 #include <math.h>
@@ -26,7 +26,8 @@ static void stop(const char *why)
 static void *reserve(size_t count, size_t size)
 {
     void *p = calloc(count + 1, size);
-    if (!p) stop("out of memory");
+    if (!p)
+        stop("out of memory");
     return p;
 }
 
@@ -41,7 +42,8 @@ static uint64_t random_bits(void)
     return z ^ z >> 31;
 }
 
-/* In (-1, 1), and never so near to 0 that a term left out could hide in the rounding bound. */
+/* In (-1, 1), and never so near to 0 that a term left out could hide in the rounding
+ * bound. */
 static float random_float(void)
 {
     const float size = 0.0625f + 0.9375f * (float)(random_bits() >> 40) / 16777216.0f;
@@ -56,9 +58,12 @@ struct problem {
 static struct problem make_problem(const char *kind, long M, long N, long K)
 {
     int number = 0;
-    while (number < KINDS && strcmp(kind, kind_names[number]) != 0) number++;
-    if (number == KINDS) stop("no such kind of exercise");
-    if (M < 1 || N < 1 || K < 1 || M > 4096 || N > 1 << 22 || K > 4096) stop("sizes out of range");
+    while (number < KINDS && strcmp(kind, kind_names[number]) != 0)
+        number++;
+    if (number == KINDS)
+        stop("no such kind of exercise");
+    if (M < 1 || N < 1 || K < 1 || M > 4096 || N > 1 << 22 || K > 4096)
+        stop("sizes out of range");
     const uint32_t m = (uint32_t)M, n = (uint32_t)N, k = (uint32_t)K;
     struct problem p = {.c = {number, (int)M, (int)N, (int)K, random_float(), 0, 0, 0}};
     switch (number) {
@@ -72,14 +77,17 @@ static struct problem make_problem(const char *kind, long M, long N, long K)
     }
     p.first = reserve(p.c.first, sizeof *p.first);
     p.second = reserve(p.c.second, sizeof *p.second);
-    for (uint32_t i = 0; i < p.c.first; i++) p.first[i] = random_float();
-    for (uint32_t i = 0; i < p.c.second; i++) p.second[i] = random_float();
+    for (uint32_t i = 0; i < p.c.first; i++)
+        p.first[i] = random_float();
+    for (uint32_t i = 0; i < p.c.second; i++)
+        p.second[i] = random_float();
     return p;
 }
 
 static void put(const void *data, size_t size, size_t count)
 {
-    if (fwrite(data, size, count, stdout) != count) stop("cannot write");
+    if (fwrite(data, size, count, stdout) != count)
+        stop("cannot write");
 }
 
 /* ---- what is right ---- */
@@ -96,7 +104,8 @@ static void add(struct value *v, double term)
     v->terms++;
 }
 
-/* Element `i` of the output, from the terms `from` <= k < `to` where there is a sum over k. */
+/* Element `i` of the output, from the terms `from` <= k < `to` where there is a sum over
+ * k. */
 static struct value want_part(const struct problem *p, uint32_t i, int from, int to)
 {
     const struct test_case *c = &p->c;
@@ -108,7 +117,8 @@ static struct value want_part(const struct problem *p, uint32_t i, int from, int
         break;
     case BLUR:
         for (int64_t j = (int64_t)i - 1; j <= (int64_t)i + 1; j++)
-            if (j >= 0 && j < c->N) add(&v, p->first[j] / 3.0);
+            if (j >= 0 && j < c->N)
+                add(&v, p->first[j] / 3.0);
         break;
     case SCALE: add(&v, (double)c->a * p->first[i]); break;
     case TRANSPOSE: {
@@ -117,7 +127,8 @@ static struct value want_part(const struct problem *p, uint32_t i, int from, int
         break;
     }
     case ROW_SUMS:
-        for (int k = from; k < to; k++) add(&v, p->first[i * (uint32_t)c->N + (uint32_t)k]);
+        for (int k = from; k < to; k++)
+            add(&v, p->first[i * (uint32_t)c->N + (uint32_t)k]);
         break;
     case MATMUL: {
         const uint32_t n = (uint32_t)c->N, row = i / n, col = i % n;
@@ -154,40 +165,46 @@ static int width(const struct test_case *c)
     return c->kind == TRANSPOSE ? c->M : c->kind == ROW_SUMS ? 1 : c->N;
 }
 
-/* Every wrong element sits past the last whole tile, in rows (down = 1) or columns. Tells the
- * tile's size, or 0. */
+/* Every wrong element sits past the last whole tile, in rows (down = 1) or columns. Tells
+ * the tile's size, or 0. */
 static int only_past_whole_tiles(const struct problem *p, const char *wrong, int down)
 {
     const uint32_t columns = (uint32_t)width(&p->c), rows = p->c.out / columns;
     for (uint32_t tile = 128; tile >= 4; tile /= 2) {
         const uint32_t edge = (down ? rows : columns) / tile * tile;
-        if (edge == 0 || edge == (down ? rows : columns)) continue;
+        if (edge == 0 || edge == (down ? rows : columns))
+            continue;
         int all = 1;
         for (uint32_t i = 0; i < p->c.out && all; i++)
-            if (wrong[i] && (down ? i / columns : i % columns) < edge) all = 0;
-        if (all) return (int)tile;
+            if (wrong[i] && (down ? i / columns : i % columns) < edge)
+                all = 0;
+        if (all)
+            return (int)tile;
     }
     return 0;
 }
 
-/* Every wrong element is what a part of the sum over k gives: what is left when the last, partly
- * filled tile is forgotten (tail = 0), or when only the last tile is there (tail = 1). Tells the
- * tile's size, or 0. */
-static int only_part_of_the_sum(const struct problem *p, const float *got, const char *wrong,
-                                int tail)
+/* Every wrong element is what a part of the sum over k gives: what is left when the last,
+ * partly filled tile is forgotten (tail = 0), or when only the last tile is there (tail =
+ * 1). Tells the tile's size, or 0. */
+static int only_part_of_the_sum(const struct problem *p, const float *got,
+                                const char *wrong, int tail)
 {
     const int K = p->c.kind == ROW_SUMS ? p->c.N : p->c.K;
-    if (p->c.kind != MATMUL && p->c.kind != ROW_SUMS) return 0;
+    if (p->c.kind != MATMUL && p->c.kind != ROW_SUMS)
+        return 0;
     for (int tile = 128; tile >= 4; tile /= 2) {
         const int cut = tail ? (K - 1) / tile * tile : K / tile * tile;
-        if (cut == 0 || cut == K) continue;
+        if (cut == 0 || cut == K)
+            continue;
         int all = 1;
         for (uint32_t i = 0; i < p->c.out && all; i++)
             if (wrong[i]) {
                 const struct value part = want_part(p, i, tail ? cut : 0, tail ? K : cut);
                 all = is_right(got[i], part);
             }
-        if (all) return tile;
+        if (all)
+            return tile;
     }
     return 0;
 }
@@ -195,11 +212,14 @@ static int only_part_of_the_sum(const struct problem *p, const float *got, const
 /* What one lane of 32 adds up is all that is there. */
 static int only_one_lane(const struct problem *p, const float *got)
 {
-    if (p->c.kind != ROW_SUMS || p->c.N <= 32) return 0;
+    if (p->c.kind != ROW_SUMS || p->c.N <= 32)
+        return 0;
     for (uint32_t i = 0; i < p->c.out; i++) {
         struct value v = {0.0, 0.0, 0};
-        for (int k = 0; k < p->c.N; k += 32) add(&v, p->first[i * (uint32_t)p->c.N + (uint32_t)k]);
-        if (!is_right(got[i], v)) return 0;
+        for (int k = 0; k < p->c.N; k += 32)
+            add(&v, p->first[i * (uint32_t)p->c.N + (uint32_t)k]);
+        if (!is_right(got[i], v))
+            return 0;
     }
     return 1;
 }
@@ -207,12 +227,15 @@ static int only_one_lane(const struct problem *p, const float *got)
 /* The right values, in the places of the transposed matrix. */
 static int is_transposed(const struct problem *p, const float *got)
 {
-    if (p->c.kind != MATMUL && p->c.kind != TRANSPOSE && p->c.kind != SCALE) return 0;
+    if (p->c.kind != MATMUL && p->c.kind != TRANSPOSE && p->c.kind != SCALE)
+        return 0;
     const uint32_t columns = (uint32_t)width(&p->c), rows = p->c.out / columns;
-    if (rows == 1 || columns == 1) return 0;
+    if (rows == 1 || columns == 1)
+        return 0;
     const int to_k = p->c.kind == MATMUL ? p->c.K : 0;
     for (uint32_t i = 0; i < p->c.out; i++)
-        if (!is_right(got[i % columns * rows + i / columns], want_part(p, i, 0, to_k))) return 0;
+        if (!is_right(got[i % columns * rows + i / columns], want_part(p, i, 0, to_k)))
+            return 0;
     return 1;
 }
 
@@ -223,7 +246,8 @@ static int is_shifted(const struct problem *p, const float *got, int to_k)
         int64_t fit = 0;
         for (int64_t i = 1; i + 1 < (int64_t)p->c.out; i++)
             fit += is_right(got[i + by], want_part(p, (uint32_t)i, 0, to_k));
-        if (p->c.out > 8 && fit > (int64_t)p->c.out * 3 / 4) return by;
+        if (p->c.out > 8 && fit > (int64_t)p->c.out * 3 / 4)
+            return by;
     }
     return 0;
 }
@@ -235,8 +259,10 @@ static void judge(const struct problem *p, const float *got)
     struct mistakes m = {0, 0, 0};
     for (uint32_t i = 0; i < p->c.out; i++) {
         wrong[i] = !is_right(got[i], want_part(p, i, 0, to_k));
-        if (!wrong[i]) continue;
-        if (m.wrong++ == 0) m.first = i;
+        if (!wrong[i])
+            continue;
+        if (m.wrong++ == 0)
+            m.first = i;
         m.unwritten += (uint32_t)is_unwritten(got[i]);
     }
     if (m.wrong == 0) {
@@ -253,21 +279,32 @@ static void judge(const struct problem *p, const float *got)
     }
     const int below = only_past_whole_tiles(p, wrong, 1);
     const int right = only_past_whole_tiles(p, wrong, 0);
-    if (m.unwritten == m.wrong && (tile = below ? below : right)) pattern = "edge unwritten";
-    else if (m.unwritten == m.wrong) pattern = "unwritten";
-    else if (is_transposed(p, got)) pattern = "transposed";
-    else if (is_shifted(p, got, to_k)) pattern = "shifted";
-    else if (only_one_lane(p, got)) pattern = "one lane";
-    else if (zeros == m.wrong) pattern = "zero";
-    else if ((tile = only_part_of_the_sum(p, got, wrong, 0))) pattern = "tail forgotten";
-    else if ((tile = only_part_of_the_sum(p, got, wrong, 1))) pattern = "last tile only";
-    else if (nans == m.wrong) pattern = "nan";
-    else if ((tile = below)) pattern = "bottom edge";
-    else if ((tile = right)) pattern = "right edge";
+    if (m.unwritten == m.wrong && (tile = below ? below : right))
+        pattern = "edge unwritten";
+    else if (m.unwritten == m.wrong)
+        pattern = "unwritten";
+    else if (is_transposed(p, got))
+        pattern = "transposed";
+    else if (is_shifted(p, got, to_k))
+        pattern = "shifted";
+    else if (only_one_lane(p, got))
+        pattern = "one lane";
+    else if (zeros == m.wrong)
+        pattern = "zero";
+    else if ((tile = only_part_of_the_sum(p, got, wrong, 0)))
+        pattern = "tail forgotten";
+    else if ((tile = only_part_of_the_sum(p, got, wrong, 1)))
+        pattern = "last tile only";
+    else if (nans == m.wrong)
+        pattern = "nan";
+    else if ((tile = below))
+        pattern = "bottom edge";
+    else if ((tile = right))
+        pattern = "right edge";
     const uint32_t columns = (uint32_t)width(&p->c);
     const struct value want = want_part(p, m.first, 0, to_k);
-    printf("{\"ok\": false, \"wrong\": %u, \"of\": %u, \"unwritten\": %u, ", m.wrong, p->c.out,
-           m.unwritten);
+    printf("{\"ok\": false, \"wrong\": %u, \"of\": %u, \"unwritten\": %u, ", m.wrong,
+           p->c.out, m.unwritten);
     printf("\"pattern\": \"%s\", \"tile\": %d, \"row\": %u, \"col\": %u, ", pattern, tile,
            m.first / columns, m.first % columns);
     printf("\"got\": \"%g\", \"want\": \"%g\"}\n", got[m.first], want.sum);
@@ -277,7 +314,8 @@ static void judge(const struct problem *p, const float *got)
 static void report_answers(const float *got)
 {
     printf("{\"ok\": true, \"answers\": [");
-    for (int i = 0; i < ANSWERS; i++) printf("%s%.0f", i ? ", " : "", got[i]);
+    for (int i = 0; i < ANSWERS; i++)
+        printf("%s%.0f", i ? ", " : "", got[i]);
     printf("]}\n");
 }
 
@@ -296,9 +334,12 @@ int main(int argc, char **argv)
             put(p.second, sizeof *p.second, p.c.second);
         } else {
             float *got = reserve(p.c.out, sizeof *got);
-            if (fread(got, sizeof *got, p.c.out, stdin) != p.c.out) break; /* it ended early */
-            if (p.c.kind == PREDICT) report_answers(got);
-            else judge(&p, got);
+            if (fread(got, sizeof *got, p.c.out, stdin) != p.c.out)
+                break; /* it ended early */
+            if (p.c.kind == PREDICT)
+                report_answers(got);
+            else
+                judge(&p, got);
             free(got);
         }
         free(p.first);

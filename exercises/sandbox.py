@@ -28,7 +28,9 @@ PR_SET_CHILD_SUBREAPER = 36
 @dataclass
 class Limits:
     seconds: int = 4  # of processor time, and twice that by the clock
-    memory_mb: int = 4096  # the emulator reserves 1 GB of addresses for its threads' stacks
+    memory_mb: int = (
+        4096  # the emulator reserves 1 GB of addresses for its threads' stacks
+    )
     file_mb: int = 64
     output_mb: int = 4  # of stdout and stderr, this much is read
 
@@ -51,7 +53,9 @@ def spare_user(folder):
     processes does not bind root. None for everybody else."""
     if os.geteuid() != 0:
         return None
-    if not all(parent.stat().st_mode & 0o001 for parent in Path(folder).resolve().parents):
+    if not all(
+        parent.stat().st_mode & 0o001 for parent in Path(folder).resolve().parents
+    ):
         raise PermissionError(errno.EACCES, "another user than root cannot reach it")
     return FIRST_SPARE_USER + os.getpid() % 4000
 
@@ -78,7 +82,9 @@ def processes_allowed(user):
     """RLIMIT_NPROC counts all threads of a user: what is running already has to be added."""
     if user is not None:
         return SPARE_PROCESSES
-    mine = sum(threads for _, owner, threads in processes().values() if owner == os.getuid())
+    mine = sum(
+        threads for _, owner, threads in processes().values() if owner == os.getuid()
+    )
     return mine + SPARE_PROCESSES
 
 
@@ -183,7 +189,11 @@ def run(command, folder, limits=Limits(), trusted=False, **environment):
             os.setuid(user)
 
     environment = {
-        **{name: os.environ[name] for name in ("PATH", "NVCC_CCBIN") if name in os.environ},
+        **{
+            name: os.environ[name]
+            for name in ("PATH", "NVCC_CCBIN")
+            if name in os.environ
+        },
         "LC_ALL": "C",
         "HOME": str(folder),
         "TMPDIR": str(folder),

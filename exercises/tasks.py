@@ -70,7 +70,11 @@ class Exercise:
 
     def sections(self, word):
         """The sections "[word ...]", in order."""
-        return [self.data[name] for name in self.data.sections() if name.startswith(word + " ")]
+        return [
+            self.data[name]
+            for name in self.data.sections()
+            if name.startswith(word + " ")
+        ]
 
     def advice(self, mistake):
         """What this exercise has to say about a mistake, and the level of the hint to read."""
@@ -98,7 +102,9 @@ def load(folder):
 
 
 def all_exercises():
-    return [load(path.parent) for path in sorted(FOLDER.glob("[0-9][0-9]_*/exercise.ini"))]
+    return [
+        load(path.parent) for path in sorted(FOLDER.glob("[0-9][0-9]_*/exercise.ini"))
+    ]
 
 
 # ---- solutions and skeletons ----

@@ -1,28 +1,41 @@
 """Prints the figure of chapter 9: which tile is where, over time, in chapters 8 and 9.
 
 Not a .dot, because bars have lengths and the red line moves. Time runs to the right."""
-GLOBAL, SHARED, REGISTERS, MOVING, GREY = "#d9822b", "#2b8a9d", "#7a5fb5", "#c0392b", "#888888"
+
+GLOBAL, SHARED, REGISTERS, MOVING, GREY = (
+    "#d9822b",
+    "#2b8a9d",
+    "#7a5fb5",
+    "#c0392b",
+    "#888888",
+)
 LEFT, WIDTH, ROW, BAR = 150, 896, 36, 28  # of the bars, the picture, a row, a bar
 SECONDS = 12
 
 
 def text(x, y, words, colour=GREY, anchor="start", weight="normal"):
-    return (f'<text x="{x:.0f}" y="{y:.0f}" fill="{colour}" text-anchor="{anchor}" '
-            f'font-weight="{weight}">{words}</text>')
+    return (
+        f'<text x="{x:.0f}" y="{y:.0f}" fill="{colour}" text-anchor="{anchor}" '
+        f'font-weight="{weight}">{words}</text>'
+    )
 
 
 def bar(row, start, length, colour, words):
     """A bar in a row; start and length are in pixels from LEFT."""
     x, y = LEFT + start, 44 + row * ROW
-    return (f'<rect x="{x:.0f}" y="{y:.0f}" width="{length - 2:.0f}" height="{BAR}" rx="3" '
-            f'fill="{colour}"/>'
-            + text(x + length / 2 - 1, y + 19, words, "#ffffff", "middle", "bold"))
+    return (
+        f'<rect x="{x:.0f}" y="{y:.0f}" width="{length - 2:.0f}" height="{BAR}" rx="3" '
+        f'fill="{colour}"/>'
+        + text(x + length / 2 - 1, y + 19, words, "#ffffff", "middle", "bold")
+    )
 
 
 def barrier(start, first_row, rows):
     x, top = LEFT + start - 1, 40 + first_row * ROW
-    return (f'<line x1="{x:.0f}" y1="{top}" x2="{x:.0f}" y2="{top + rows * ROW}" '
-            f'stroke="{GREY}" stroke-width="2" stroke-dasharray="4 3"/>')
+    return (
+        f'<line x1="{x:.0f}" y1="{top}" x2="{x:.0f}" y2="{top + rows * ROW}" '
+        f'stroke="{GREY}" stroke-width="2" stroke-dasharray="4 3"/>'
+    )
 
 
 def chapter_8():
@@ -30,10 +43,13 @@ def chapter_8():
     multiply, store, parts = 118, 66, []
     for tile in range(4):
         start = 4 + tile * (multiply + store)
-        parts += [barrier(start + multiply, 0, 2), barrier(start + multiply + store, 0, 2),
-                  bar(0, start, 86, GLOBAL, f"fetch {tile + 1}"),
-                  bar(1, start, multiply, REGISTERS, f"multiply {tile}"),
-                  bar(1, start + multiply, store, SHARED, f"store {tile + 1}")]
+        parts += [
+            barrier(start + multiply, 0, 2),
+            barrier(start + multiply + store, 0, 2),
+            bar(0, start, 86, GLOBAL, f"fetch {tile + 1}"),
+            bar(1, start, multiply, REGISTERS, f"multiply {tile}"),
+            bar(1, start + multiply, store, SHARED, f"store {tile + 1}"),
+        ]
     return parts
 
 
@@ -55,16 +71,34 @@ def chapter_9():
 
 
 height = 44 + 6 * ROW
-print(f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
-      f'viewBox="0 0 {WIDTH} {height}" font-family="Helvetica,Arial,sans-serif" font-size="14">')
-print("<title>Tiles over time: two barriers a tile in chapter 8, one in chapter 9</title>")
-print(text(LEFT + 4, 24, "time: to the right. dashed: a barrier, all warps of the block wait"))
-for row, words in ((0, "chapter 8: registers"), (1, "tile"), (2.6, "chapter 9: stage 0"),
-                   (3.6, "stage 1"), (4.6, "stage 2")):
+print(
+    f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
+    f'viewBox="0 0 {WIDTH} {height}" font-family="Helvetica,Arial,sans-serif" font-size="14">'
+)
+print(
+    "<title>Tiles over time: two barriers a tile in chapter 8, one in chapter 9</title>"
+)
+print(
+    text(
+        LEFT + 4, 24, "time: to the right. dashed: a barrier, all warps of the block wait"
+    )
+)
+for row, words in (
+    (0, "chapter 8: registers"),
+    (1, "tile"),
+    (2.6, "chapter 9: stage 0"),
+    (3.6, "stage 1"),
+    (4.6, "stage 2"),
+):
     print(text(LEFT - 8, 63 + row * ROW, words, anchor="end"))
 print("\n".join(chapter_8() + chapter_9()))
-moves = "".join(f'<animate attributeName="{end}" values="{LEFT};{WIDTH - 6}" dur="{SECONDS}s" '
-                'repeatCount="indefinite"/>' for end in ("x1", "x2"))
-print(f'<line x1="{LEFT}" y1="36" x2="{LEFT}" y2="{height - 4}" stroke="{MOVING}" '
-      f'stroke-width="2">{moves}</line>')
+moves = "".join(
+    f'<animate attributeName="{end}" values="{LEFT};{WIDTH - 6}" dur="{SECONDS}s" '
+    'repeatCount="indefinite"/>'
+    for end in ("x1", "x2")
+)
+print(
+    f'<line x1="{LEFT}" y1="36" x2="{LEFT}" y2="{height - 4}" stroke="{MOVING}" '
+    f'stroke-width="2">{moves}</line>'
+)
 print("</svg>")

@@ -4,9 +4,16 @@
 Moves by CSS, so a reader who has asked for less motion, and every program that draws only a
 still, sees the second of the four steps, which is a right picture too.
 """
-GLOBAL, SHARED, REGISTERS, MOVING, GREY = "#d9822b", "#2b8a9d", "#7a5fb5", "#c0392b", "#888888"
-TILE, STEPS, SIDE = 56, 4, 3    # a tile in pixels; tiles along K; tiles along M and N
-STILL, OWN = 1, 1               # the step shown without motion; the block's row and column
+
+GLOBAL, SHARED, REGISTERS, MOVING, GREY = (
+    "#d9822b",
+    "#2b8a9d",
+    "#7a5fb5",
+    "#c0392b",
+    "#888888",
+)
+TILE, STEPS, SIDE = 56, 4, 3  # a tile in pixels; tiles along K; tiles along M and N
+STILL, OWN = 1, 1  # the step shown without motion; the block's row and column
 SECONDS = 8
 A_X, B_Y = 96, 36
 C_X, C_Y = A_X + STEPS * TILE + 28, B_Y + STEPS * TILE + 28
@@ -15,7 +22,9 @@ WIDTH, HEIGHT = PANEL_X + PANEL_W + 8, C_Y + SIDE * TILE + 12
 
 
 def box(x, y, width, height, fill, more=""):
-    return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{fill}"{more}/>'
+    return (
+        f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{fill}"{more}/>'
+    )
 
 
 def text(x, y, words, fill, more=""):
@@ -24,28 +33,43 @@ def text(x, y, words, fill, more=""):
 
 def matrix(x, y, across, down, own, colour):
     """Its tiles; those for which own(column, row) holds are the ones this block reads."""
-    return [box(x + i * TILE + 1, y + j * TILE + 1, TILE - 2, TILE - 2,
-                colour if own(i, j) else GREY, "" if own(i, j) else ' opacity="0.45"')
-            for j in range(down) for i in range(across)]
+    return [
+        box(
+            x + i * TILE + 1,
+            y + j * TILE + 1,
+            TILE - 2,
+            TILE - 2,
+            colour if own(i, j) else GREY,
+            "" if own(i, j) else ' opacity="0.45"',
+        )
+        for j in range(down)
+        for i in range(across)
+    ]
 
 
 def keyframes(name, at):
     """Rests at each step, then moves on; at(step) is the CSS there."""
     part = 100 / STEPS
-    rests = [f"{step * part:g}%, {step * part + 0.8 * part:g}% {{ {at(step)} }}"
-             for step in range(STEPS)]
+    rests = [
+        f"{step * part:g}%, {step * part + 0.8 * part:g}% {{ {at(step)} }}"
+        for step in range(STEPS)
+    ]
     return f"@keyframes {name} {{ {' '.join(rests)} 100% {{ {at(STEPS - 1)} }} }}"
 
 
 def style():
-    rules = ["text { font: 15px Helvetica, Arial, sans-serif; } .bold { font-weight: bold; }",
-             keyframes("right", lambda step: f"transform: translate({step * TILE}px, 0);"),
-             keyframes("down", lambda step: f"transform: translate(0, {step * TILE}px);"),
-             keyframes("fill", lambda step: f"transform: scaleX({(step + 1) / STEPS});")]
+    rules = [
+        "text { font: 15px Helvetica, Arial, sans-serif; } .bold { font-weight: bold; }",
+        keyframes("right", lambda step: f"transform: translate({step * TILE}px, 0);"),
+        keyframes("down", lambda step: f"transform: translate(0, {step * TILE}px);"),
+        keyframes("fill", lambda step: f"transform: scaleX({(step + 1) / STEPS});"),
+    ]
     moving = ["right", "down", "fill"]
     for shown in range(STEPS):
         moving.append(f"at{shown}")
-        rules.append(keyframes(f"at{shown}", lambda step: f"opacity: {int(step == shown)};"))
+        rules.append(
+            keyframes(f"at{shown}", lambda step: f"opacity: {int(step == shown)};")
+        )
     rules.append("@media (prefers-reduced-motion: no-preference) {")
     rules += [f".{name} {{ animation: {name} {SECONDS}s infinite; }}" for name in moving]
     return "<style>\n" + "\n".join(rules) + "\n}\n</style>"
@@ -58,30 +82,63 @@ def picture():
     yield from matrix(A_X, C_Y, STEPS, SIDE, lambda i, j: j == OWN, GLOBAL)
     yield from matrix(C_X, B_Y, SIDE, STEPS, lambda i, j: i == OWN, GLOBAL)
     yield from matrix(C_X, C_Y, SIDE, SIDE, lambda i, j: False, GREY)
-    yield text(A_X - 12, C_Y + 1.5 * TILE + 5, "A", GREY, ' class="bold" text-anchor="end"')
-    yield text(C_X + 1.5 * TILE, B_Y - 12, "B", GREY, ' class="bold" text-anchor="middle"')
+    yield text(
+        A_X - 12, C_Y + 1.5 * TILE + 5, "A", GREY, ' class="bold" text-anchor="end"'
+    )
+    yield text(
+        C_X + 1.5 * TILE, B_Y - 12, "B", GREY, ' class="bold" text-anchor="middle"'
+    )
     yield text(C_X + SIDE * TILE + 12, C_Y + 1.5 * TILE + 5, "C", GREY, ' class="bold"')
 
     # The tiles in motion, and the sums that grow with each step.
     for name, x, y, dx, dy in (("right", A_X, own_y, 1, 0), ("down", own_x, B_Y, 0, 1)):
-        yield (f'<g class="{name}" transform="translate({STILL * TILE * dx} {STILL * TILE * dy})">'
-               + box(x + 1, y + 1, inner, inner, MOVING)
-               + text(x + TILE / 2, y + TILE / 2 + 5, "tile", "#ffffff",
-                      ' class="bold" text-anchor="middle"') + "</g>")
+        yield (
+            f'<g class="{name}" transform="translate({STILL * TILE * dx} {STILL * TILE * dy})">'
+            + box(x + 1, y + 1, inner, inner, MOVING)
+            + text(
+                x + TILE / 2,
+                y + TILE / 2 + 5,
+                "tile",
+                "#ffffff",
+                ' class="bold" text-anchor="middle"',
+            )
+            + "</g>"
+        )
     yield box(own_x + 1, own_y + 1, inner, inner, REGISTERS, ' opacity="0.45"')
-    yield (f'<g transform="translate({own_x + 1} {own_y + 1})">'
-           + box(0, 0, inner, inner, REGISTERS,
-                 f' class="fill" transform="scale({(STILL + 1) / STEPS} 1)"') + "</g>")
-    yield text(own_x + TILE / 2, own_y + TILE / 2 + 5, "acc", "#ffffff",
-               ' class="bold" text-anchor="middle"')
+    yield (
+        f'<g transform="translate({own_x + 1} {own_y + 1})">'
+        + box(
+            0,
+            0,
+            inner,
+            inner,
+            REGISTERS,
+            f' class="fill" transform="scale({(STILL + 1) / STEPS} 1)"',
+        )
+        + "</g>"
+    )
+    yield text(
+        own_x + TILE / 2,
+        own_y + TILE / 2 + 5,
+        "acc",
+        "#ffffff",
+        ' class="bold" text-anchor="middle"',
+    )
 
     # What a block does at each step, in order.
     for step in range(STEPS):
-        yield text(PANEL_X, B_Y + 26, f"step {step + 1} of {STEPS}: k0 = {32 * step}", GREY,
-                   f' class="bold at{step}" opacity="{int(step == STILL)}"')
-    lines = [(MOVING, "fetch", "1 float of A, 1 of B a thread"),
-             (SHARED, "share", "A_tile and B_tile, 8,192 bytes"),
-             (REGISTERS, "compute", "32 products into each acc")]
+        yield text(
+            PANEL_X,
+            B_Y + 26,
+            f"step {step + 1} of {STEPS}: k0 = {32 * step}",
+            GREY,
+            f' class="bold at{step}" opacity="{int(step == STILL)}"',
+        )
+    lines = [
+        (MOVING, "fetch", "1 float of A, 1 of B a thread"),
+        (SHARED, "share", "A_tile and B_tile, 8,192 bytes"),
+        (REGISTERS, "compute", "32 products into each acc"),
+    ]
     for i, (colour, what, how) in enumerate(lines):
         y = B_Y + 48 + i * 100
         yield box(PANEL_X, y, PANEL_W, 66, colour)
@@ -89,13 +146,17 @@ def picture():
         yield text(PANEL_X + 16, y + 50, how, "#ffffff")
         if i + 1 < len(lines):
             x = PANEL_X + 40
-            yield (f'<path d="M {x} {y + 70} v 16 m -7 0 h 14 l -7 10 z" fill="{GREY}" '
-                   f'stroke="{GREY}" stroke-width="2"/>')
+            yield (
+                f'<path d="M {x} {y + 70} v 16 m -7 0 h 14 l -7 10 z" fill="{GREY}" '
+                f'stroke="{GREY}" stroke-width="2"/>'
+            )
             yield text(x + 16, y + 88, "all wait: __syncthreads()", GREY)
 
 
-print(f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
-      f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="A tile of A slides to the right '
-      f'and a tile of B downwards, and the sums of a tile of C grow">')
+print(
+    f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
+    f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="A tile of A slides to the right '
+    f'and a tile of B downwards, and the sums of a tile of C grow">'
+)
 print("\n".join(picture()))
 print("</svg>")

@@ -1,4 +1,5 @@
 """What the notebooks' cells call: open a chapter, look through the lens, draw what it saw."""
+
 import json
 import os
 import subprocess
@@ -17,8 +18,13 @@ def _parts(number, **settings):
     """Builds what a chapter needs beside its matmul.cu. Returns why which compiler was taken,
     the compiler, and its options; RuntimeError with make's message if that fails."""
     words = [f"{name}={value}" for name, value in settings.items()]
-    made = subprocess.run(["make", "-s", f"parts{number}", *words], cwd=ROOT, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    made = subprocess.run(
+        ["make", "-s", f"parts{number}", *words],
+        cwd=ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     if made.returncode:
         raise RuntimeError(made.stdout.strip())
     return made.stdout.splitlines()[-3:]
@@ -44,9 +50,11 @@ def open_chapter(number):
     set_defaults(compiler_args=options)
     print(f"Compiler: {compiler} ({why}).")
     if "emulator" in Path(compiler).parts:
-        print("Every cell runs here and is checked, on the CPU. There are no times: for those "
-              "it takes an NVIDIA GPU\nand the CUDA Toolkit (on Colab: Runtime, Change runtime "
-              "type, T4 GPU).")
+        print(
+            "Every cell runs here and is checked, on the CPU. There are no times: for those "
+            "it takes an NVIDIA GPU\nand the CUDA Toolkit (on Colab: Runtime, Change runtime "
+            "type, T4 GPU)."
+        )
 
 
 def run(*words):
@@ -55,8 +63,14 @@ def run(*words):
     program = _group() / "cuda_exec.out"
     if not program.exists():
         raise RuntimeError("there is no program yet: run the cells above")
-    print(subprocess.run([program, *map(str, words)], text=True, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT).stdout)
+    print(
+        subprocess.run(
+            [program, *map(str, words)],
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        ).stdout
+    )
 
 
 def lens(*sizes):
@@ -67,33 +81,51 @@ def lens(*sizes):
     group, program = _group(), _group() / "lens.out"
     built = subprocess.run(
         [compiler, *options.split(), f"-I{group}", group / "matmul.cu", "-o", program],
-        cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        cwd=ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     if built.returncode:
         raise RuntimeError(built.stdout.strip())
     out = group / "lens.json"
-    ran = subprocess.run([program, *map(str, sizes or [256]), "--check-only"], cwd=ROOT,
-                         env=dict(os.environ, LENS="json", LENS_OUT=str(out)),
-                         text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    ran = subprocess.run(
+        [program, *map(str, sizes or [256]), "--check-only"],
+        cwd=ROOT,
+        env=dict(os.environ, LENS="json", LENS_OUT=str(out)),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     if ran.returncode:
         raise RuntimeError(ran.stdout.strip())
-    kernel = max(json.loads(out.read_text())["kernels"], key=lambda kernel: kernel["flop"])
+    kernel = max(
+        json.loads(out.read_text())["kernels"], key=lambda kernel: kernel["flop"]
+    )
     for line in kernel["lines"]:
         unit = "wavefronts" if "wavefronts" in line else "sectors"
-        print(f"{Path(line['file']).name}:{line['line']}  {line['text']}\n"
-              f"    {line['kind']}, {line['bytes']} bytes a lane: "
-              f"{line['requests'] // kernel['launches']:,} requests, "
-              f"{line[unit] / line['requests']:.4g} {unit} each; {line['verdict']}")
+        print(
+            f"{Path(line['file']).name}:{line['line']}  {line['text']}\n"
+            f"    {line['kind']}, {line['bytes']} bytes a lane: "
+            f"{line['requests'] // kernel['launches']:,} requests, "
+            f"{line[unit] / line['requests']:.4g} {unit} each; {line['verdict']}"
+        )
     for name, value, _ in _counts(kernel):
         print(f"{name.replace(chr(10), ' ')}: {value:.4g}")
     return kernel
 
 
 # Kinds of access in a lens report that are counted together, and what they cost.
-ACCESSES = {"load from global memory": (("global load", "async copy, read"), "sectors", GLOBAL),
-            "store to global memory": (("global store",), "sectors", GLOBAL),
-            "load from shared memory": (("shared load",), "wavefronts", SHARED),
-            "store to shared memory": (("shared store", "async copy, write"), "wavefronts",
-                                       SHARED)}
+ACCESSES = {
+    "load from global memory": (("global load", "async copy, read"), "sectors", GLOBAL),
+    "store to global memory": (("global store",), "sectors", GLOBAL),
+    "load from shared memory": (("shared load",), "wavefronts", SHARED),
+    "store to shared memory": (
+        ("shared store", "async copy, write"),
+        "wavefronts",
+        SHARED,
+    ),
+}
 
 
 def _counts(kernel):
@@ -105,20 +137,35 @@ def _counts(kernel):
         if not requests:
             continue
         if "load" in access:
-            loads.append((f"{access.replace('load', 'loads')}\nfor each result",
-                          sum(line["lanes"] for line in lines) / kernel["results"], colour))
-        costs.append((f"{unit} for a\n{access}",
-                      sum(line[unit] for line in lines) / requests, colour))
+            loads.append(
+                (
+                    f"{access.replace('load', 'loads')}\nfor each result",
+                    sum(line["lanes"] for line in lines) / kernel["results"],
+                    colour,
+                )
+            )
+        costs.append(
+            (
+                f"{unit} for a\n{access}",
+                sum(line[unit] for line in lines) / requests,
+                colour,
+            )
+        )
     return loads + costs
 
 
 def plot(reports):
     """Draws the counts of one or more lens reports, {label: report}, side by side."""
     from matplotlib import pyplot
-    every = {label: {name: (value, colour) for name, value, colour in _counts(report)}
-             for label, report in reports.items()}
+
+    every = {
+        label: {name: (value, colour) for name, value, colour in _counts(report)}
+        for label, report in reports.items()
+    }
     names = list(dict.fromkeys(name for counts in every.values() for name in counts))
-    figure, axes = pyplot.subplots(1, len(names), figsize=(2.2 * len(names), 2.8), squeeze=False)
+    figure, axes = pyplot.subplots(
+        1, len(names), figsize=(2.2 * len(names), 2.8), squeeze=False
+    )
     for axis, name in zip(axes[0], names):
         values = [counts.get(name, (0, GREY))[0] for counts in every.values()]
         colour = next(counts[name][1] for counts in every.values() if name in counts)

@@ -19,6 +19,7 @@ The source is Markdown, and becomes text cells. These stand alone on a line and 
 
 With --check nothing is written: the notebooks that differ from their sources are named.
 """
+
 import argparse
 import json
 import re
@@ -28,7 +29,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 
-SETUP = '''\
+SETUP = """\
 # Finds the project, a compiler and a GPU. Run this cell first.
 import pathlib, subprocess, sys
 
@@ -53,13 +54,16 @@ except ImportError:
 %load_ext nvcc4jupyter
 
 import book
-book.open_chapter({number})'''
+book.open_chapter({number})"""
 
-BADGE = ("[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
-         "(https://colab.research.google.com/github/{repository}/blob/main/notebooks/{name}.ipynb)")
+BADGE = (
+    "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
+    "(https://colab.research.google.com/github/{repository}/blob/main/notebooks/{name}.ipynb)"
+)
 
-DIRECTIVE = re.compile(r"^<!-- (setup|run|piece|change)\b(.*?)-->\n|^```python\n(.*?)^```\n",
-                       re.M | re.S)
+DIRECTIVE = re.compile(
+    r"^<!-- (setup|run|piece|change)\b(.*?)-->\n|^```python\n(.*?)^```\n", re.M | re.S
+)
 
 
 class Mistake(Exception):
@@ -68,14 +72,17 @@ class Mistake(Exception):
 
 def project_address():
     """Where the project can be cloned from, as CITATION.cff says; "" if it does not."""
-    found = re.search(r"^repository-code: *[\"']?([^\"'\s]+)",
-                      (ROOT / "CITATION.cff").read_text(), re.M)
+    found = re.search(
+        r"^repository-code: *[\"']?([^\"'\s]+)", (ROOT / "CITATION.cff").read_text(), re.M
+    )
     return found[1] if found else ""
 
 
 def pinned(package):
     """A package with its version, as notebooks/requirements.txt has it."""
-    return re.search(rf"^{package}==[\w.]+", (HERE / "requirements.txt").read_text(), re.M)[0]
+    return re.search(
+        rf"^{package}==[\w.]+", (HERE / "requirements.txt").read_text(), re.M
+    )[0]
 
 
 def chapter_of(source):
@@ -92,15 +99,19 @@ def cut(code, firsts):
     the first of all at the top."""
     lines, starts, at = code.splitlines(keepends=True), [], 0
     for name, mark in firsts:
-        found = next((i for i in range(at, len(lines)) if lines[i].strip().startswith(mark)), None)
+        found = next(
+            (i for i in range(at, len(lines)) if lines[i].strip().startswith(mark)), None
+        )
         if found is None:
             raise Mistake(f"piece {name}: no line of the chapter begins with '{mark}'")
         starts.append(found)
         at = found + 1
     starts[0] = 0
     ends = starts[1:] + [len(lines)]
-    return {name: "".join(lines[start:end])
-            for (name, _), start, end in zip(firsts, starts, ends)}
+    return {
+        name: "".join(lines[start:end])
+        for (name, _), start, end in zip(firsts, starts, ends)
+    }
 
 
 def changed(piece, edits):
@@ -110,8 +121,10 @@ def changed(piece, edits):
         lines = [line for line in piece.splitlines() if line.strip() == old.strip()]
         if len(lines) != 1:
             raise Mistake(f"change: {len(lines)} lines are '{old}', and one should be")
-        indent = lines[0][:len(lines[0]) - len(lines[0].lstrip())]
-        added = "".join(f"{indent}{line}\n" for line in re.findall(r"^\+ ?(.*)$", new, re.M))
+        indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+        added = "".join(
+            f"{indent}{line}\n" for line in re.findall(r"^\+ ?(.*)$", new, re.M)
+        )
         piece = piece.replace(lines[0] + "\n", added, 1)
     if not pairs:
         raise Mistake("change: no line to change")
@@ -132,8 +145,12 @@ def notebook(source):
 
     def add(kind, label, body, **metadata):
         used[label] = count = used.get(label, 0) + 1
-        cell = {"cell_type": kind, "id": label if count == 1 else f"{label}-{count}",
-                "metadata": metadata, "source": body.strip("\n").splitlines(keepends=True)}
+        cell = {
+            "cell_type": kind,
+            "id": label if count == 1 else f"{label}-{count}",
+            "metadata": metadata,
+            "source": body.strip("\n").splitlines(keepends=True),
+        }
         if kind == "code":
             cell.update(execution_count=None, outputs=[])
         cells.append(cell)
@@ -147,18 +164,27 @@ def notebook(source):
 
     at = 0
     for match in DIRECTIVE.finditer(text):
-        prose(text[at:match.start()])
+        prose(text[at : match.start()])
         at = match.end()
         kind, rest, python = match.groups()
         if python:
-            add("code", "python", python,
-                **({"expect": "PASS"} if "book.run(" in python else {}))
+            add(
+                "code",
+                "python",
+                python,
+                **({"expect": "PASS"} if "book.run(" in python else {}),
+            )
         elif kind == "setup":
             if address.startswith("https://github.com/"):
-                repository = re.sub(r"\.git$", "", address[len("https://github.com/"):])
+                repository = re.sub(r"\.git$", "", address[len("https://github.com/") :])
                 prose(BADGE.format(repository=repository, name=source.stem))
-            add("code", "setup", SETUP.format(
-                number=number, address=address, nvcc4jupyter=pinned("nvcc4jupyter")))
+            add(
+                "code",
+                "setup",
+                SETUP.format(
+                    number=number, address=address, nvcc4jupyter=pinned("nvcc4jupyter")
+                ),
+            )
         elif kind == "piece":
             name = rest.split(":")[0].strip()
             save(f"piece-{name.partition('.')[0]}", name, pieces[name])
@@ -166,19 +192,41 @@ def notebook(source):
             name, _, edits = rest.strip().partition("\n")
             if name not in pieces:
                 raise Mistake(f"change: there is no piece {name}")
-            save(f"change-{name.partition('.')[0]}", name, changed(pieces[name], edits + "\n"))
+            save(
+                f"change-{name.partition('.')[0]}",
+                name,
+                changed(pieces[name], edits + "\n"),
+            )
         else:
-            add("code", "run", f"%cuda_group_run --group {group}",
-                expect=rest.lstrip(":").strip() or "PASS")
+            add(
+                "code",
+                "run",
+                f"%cuda_group_run --group {group}",
+                expect=rest.lstrip(":").strip() or "PASS",
+            )
     prose(text[at:])
-    return json.dumps({
-        "cells": cells,
-        "metadata": {
-            "accelerator": "GPU",
-            "colab": {"gpuType": "T4", "provenance": [], "toc_visible": True},
-            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-            "language_info": {"name": "python"}},
-        "nbformat": 4, "nbformat_minor": 5}, indent=1, ensure_ascii=False) + "\n"
+    return (
+        json.dumps(
+            {
+                "cells": cells,
+                "metadata": {
+                    "accelerator": "GPU",
+                    "colab": {"gpuType": "T4", "provenance": [], "toc_visible": True},
+                    "kernelspec": {
+                        "display_name": "Python 3",
+                        "language": "python",
+                        "name": "python3",
+                    },
+                    "language_info": {"name": "python"},
+                },
+                "nbformat": 4,
+                "nbformat_minor": 5,
+            },
+            indent=1,
+            ensure_ascii=False,
+        )
+        + "\n"
+    )
 
 
 def sources():
@@ -186,8 +234,12 @@ def sources():
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Makes the notebooks from their sources.")
-    parser.add_argument("--check", action="store_true", help="write nothing, name what is stale")
+    parser = argparse.ArgumentParser(
+        description="Makes the notebooks from their sources."
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing, name what is stale"
+    )
     check, wrong = parser.parse_args().check, 0
     for source in sources():
         target = source.with_suffix(".ipynb")
@@ -200,8 +252,10 @@ def main():
         if target.exists() and target.read_text() == new:
             continue
         if check:
-            print(f"notebooks/{target.name}: older than its source or its chapter; "
-                  "`make notebooks` renews it")
+            print(
+                f"notebooks/{target.name}: older than its source or its chapter; "
+                "`make notebooks` renews it"
+            )
             wrong += 1
         else:
             target.write_text(new)

@@ -2,6 +2,7 @@
 """make images: what one warp asks of memory, drawn by the lens from the running chapters, into images/lens_*.svg.
 
 --check writes nothing and exits with 1 if a chapter now does something else than its picture shows."""
+
 import hashlib
 import subprocess
 import sys
@@ -22,13 +23,22 @@ FIGURES = {
 def drawn(name):
     """The figure as Graphviz source."""
     chapter, code, which = FIGURES[name]
-    source = [line.strip() for line in (rows.folder(chapter) / "matmul.cu").read_text().splitlines()]
+    source = [
+        line.strip()
+        for line in (rows.folder(chapter) / "matmul.cu").read_text().splitlines()
+    ]
     at = next((at for at, line in enumerate(source) if line.startswith(code)), None)
     if at is None:
-        raise tables.Mistake(f"images/{name}.svg: chapter {chapter} has no line that begins with {code}")
-    text = tables.run_lens(chapter, SIZE, LENS="dot", LENS_WARP="0", LENS_LINE=f"{at + 1}.{which}")
+        raise tables.Mistake(
+            f"images/{name}.svg: chapter {chapter} has no line that begins with {code}"
+        )
+    text = tables.run_lens(
+        chapter, SIZE, LENS="dot", LENS_WARP="0", LENS_LINE=f"{at + 1}.{which}"
+    )
     if not text:
-        raise tables.Mistake(f"images/{name}.svg: the lens saw no access {which} on the line {code}")
+        raise tables.Mistake(
+            f"images/{name}.svg: the lens saw no access {which} on the line {code}"
+        )
     # The lens knows lines. What is assigned may stand in the next one, and then the picture has room for it.
     if source[at].endswith("="):
         text = text.replace(f'"{source[at]}\\l"', f'"{source[at]} {source[at + 1]}\\l"')
@@ -37,7 +47,9 @@ def drawn(name):
 
 def stamp(text):
     """The last line of the picture: what it was made from."""
-    return f"<!-- made by the lens: {hashlib.sha256(text.encode()).hexdigest()[:16]} -->\n"
+    return (
+        f"<!-- made by the lens: {hashlib.sha256(text.encode()).hexdigest()[:16]} -->\n"
+    )
 
 
 def main(words):
@@ -51,14 +63,18 @@ def main(words):
         if "--check" in words:
             print(f"images/{name}.svg is older than its chapter: `make images` renews it")
             continue
-        done = subprocess.run(["dot", "-Tsvg"], input=text, stdout=subprocess.PIPE, text=True, check=True)
+        done = subprocess.run(
+            ["dot", "-Tsvg"], input=text, stdout=subprocess.PIPE, text=True, check=True
+        )
         picture.parent.mkdir(exist_ok=True)
         picture.write_text(done.stdout + stamp(text))
         print(f"images/{name}.svg: renewed")
     for picture in sorted((rows.ROOT / "images").glob("lens_*.svg")):
         if picture.stem not in FIGURES:
             stale += 1
-            print(f"images/{picture.name}: results/lens_figures.py does not make this one")
+            print(
+                f"images/{picture.name}: results/lens_figures.py does not make this one"
+            )
     return stale > 0 and "--check" in words
 
 

@@ -5,6 +5,7 @@ says how many global figures differ (none should) and shared ones differ by more
 
     --lens     renews what the lens says and leaves the counters as they are: needs no GPU
     --check    (with --lens) writes nothing, exits with 1 if the lens says something else now"""
+
 import csv
 import datetime
 import glob
@@ -20,7 +21,17 @@ import profiles
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "results" / "lens_vs_ncu.csv"
-COLUMNS = ["gpu", "cuda", "date", "what", "figure", "ncu metric", "ncu", "lens", "verdict"]
+COLUMNS = [
+    "gpu",
+    "cuda",
+    "date",
+    "what",
+    "figure",
+    "ncu metric",
+    "ncu",
+    "lens",
+    "verdict",
+]
 METRICS = {
     "global load requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     "global load sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
@@ -45,9 +56,19 @@ class Cannot(Exception):
 
 
 def sh(command, **settings):
-    quiet = {name: value for name, value in os.environ.items()
-             if name not in ("CHECK", "EMULATE") and not name.startswith("LENS")}
-    done = subprocess.run(command, shell=True, capture_output=True, text=True, cwd=ROOT, env=quiet | settings)
+    quiet = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("CHECK", "EMULATE") and not name.startswith("LENS")
+    }
+    done = subprocess.run(
+        command,
+        shell=True,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=quiet | settings,
+    )
     if done.returncode == CANNOT:
         raise Cannot(done.stderr.strip())
     if done.returncode:
@@ -57,13 +78,15 @@ def sh(command, **settings):
 
 def ncu(command, kernels):
     """A list of {figure: value}, one for each launch of a kernel whose name matches."""
-    text = sh(f"ncu --clock-control none --csv --print-units base -k regex:'{kernels}' "
-              f"--metrics {','.join(METRICS.values())} {command}")
+    text = sh(
+        f"ncu --clock-control none --csv --print-units base -k regex:'{kernels}' "
+        f"--metrics {','.join(METRICS.values())} {command}"
+    )
     if '"ID"' not in text:
         sys.exit(f"ncu saw no kernel of {command}:\n{text[-2000:]}")
     figure_of = {metric: figure for figure, metric in METRICS.items()}
     launches = {}
-    for row in csv.DictReader(io.StringIO(text[text.index('"ID"'):])):
+    for row in csv.DictReader(io.StringIO(text[text.index('"ID"') :])):
         value = round(float(row["Metric Value"].replace(",", "")))
         launches.setdefault(int(row["ID"]), {})[figure_of[row["Metric Name"]]] = value
     return [launches[i] for i in sorted(launches)]
@@ -88,7 +111,10 @@ def programs():
     """{what: (program and arguments, the kernels' names)} of everything to compare. Chapter 0 runs cuBLAS' kernels:
     there is nothing to look at."""
     found = {}
-    paths = sorted(glob.glob(str(ROOT / "build/emulator/chapter[0-9]*")), key=lambda path: int(path.rpartition("chapter")[2]))
+    paths = sorted(
+        glob.glob(str(ROOT / "build/emulator/chapter[0-9]*")),
+        key=lambda path: int(path.rpartition("chapter")[2]),
+    )
     for name in map(os.path.basename, paths):
         for shape in CHAPTER_SHAPES if name != "chapter0" else []:
             kernels = profiles.kernels_of(int(name.removeprefix("chapter")))
@@ -108,7 +134,11 @@ def counters(commands):
     found = {}
     for what, (command, kernels) in commands.items():
         try:
-            found[what] = next(patterns) if command.startswith("patterns") else ncu(f"{gpu}/{command}", kernels)[0]
+            found[what] = (
+                next(patterns)
+                if command.startswith("patterns")
+                else ncu(f"{gpu}/{command}", kernels)[0]
+            )
         except Cannot as reason:
             print(f"{what}: left out: {reason}")
     told = json.loads(sh(f"{gpu}/chapter1 1 --check-only --json"))
@@ -120,7 +150,9 @@ def recorded():
     found, origin = {}, None
     with open(TABLE, newline="") as file:
         for row in csv.DictReader(file):
-            found.setdefault(row["what"], dict.fromkeys(METRICS, 0))[row["figure"]] = int(row["ncu"])
+            found.setdefault(row["what"], dict.fromkeys(METRICS, 0))[row["figure"]] = int(
+                row["ncu"]
+            )
             origin = row["gpu"], row["cuda"], row["date"]
     return found, origin
 
@@ -137,7 +169,11 @@ def verdict(figure, seen, figures):
     if figure == "shared load requests" and compiled > written:
         # Predicated off (@!PT LDS): they read nothing, and stand beside each cp.async.
         return f"as compiled: {compiled - written} reads of no lane beside the copies"
-    wavefronts = max(table[f"{kind} wavefronts"] for table in (seen, figures)) if kind.startswith("shared") else 0
+    wavefronts = (
+        max(table[f"{kind} wavefronts"] for table in (seen, figures))
+        if kind.startswith("shared")
+        else 0
+    )
     return "within 3 %" if abs(counter - ours) <= 0.03 * wavefronts else "DIFFERS"
 
 
@@ -148,16 +184,32 @@ def main(words):
     for what, seen in measured.items():
         program, kernels = commands[what]
         figures = lens(f"build/emulator/{program}", kernels)
-        rows += [[*origin, what, figure, metric, str(seen[figure]), str(figures[figure]), verdict(figure, seen, figures)]
-                 for figure, metric in METRICS.items() if seen[figure] or figures[figure]]
+        rows += [
+            [
+                *origin,
+                what,
+                figure,
+                metric,
+                str(seen[figure]),
+                str(figures[figure]),
+                verdict(figure, seen, figures),
+            ]
+            for figure, metric in METRICS.items()
+            if seen[figure] or figures[figure]
+        ]
     differ = [row for row in rows if row[-1] == "DIFFERS"]
-    global_ones = sum(row[4].startswith("global") and (row[3], row[4]) not in OPEN_QUESTIONS for row in differ)
+    global_ones = sum(
+        row[4].startswith("global") and (row[3], row[4]) not in OPEN_QUESTIONS
+        for row in differ
+    )
     if "--check" in words:
         with open(TABLE, newline="") as file:
             old = list(csv.reader(file))[1:]
         changed = [row for row in rows if row not in old]
         for row in changed:
-            print(f"results/lens_vs_ncu.csv: {row[3]}: {row[4]}: the lens says {row[7]} now")
+            print(
+                f"results/lens_vs_ncu.csv: {row[3]}: {row[4]}: the lens says {row[7]} now"
+            )
         return bool(changed or len(old) != len(rows) or global_ones)
     with open(TABLE, "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -165,8 +217,10 @@ def main(words):
         writer.writerows(rows)
     for row in differ:
         print("  ".join(row[3:]))
-    print(f"{len(rows)} figures compared; {global_ones} global ones differ; {len(differ) - global_ones} shared ones "
-          f"differ by more than 3 % with the same instructions")
+    print(
+        f"{len(rows)} figures compared; {global_ones} global ones differ; {len(differ) - global_ones} shared ones "
+        f"differ by more than 3 % with the same instructions"
+    )
     return global_ones > 0
 
 

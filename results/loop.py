@@ -4,6 +4,7 @@
 The main loop is the stretch from a backward branch's target to the branch of which the greatest share are
 multiply-adds (FFMA). Told are the number of instructions, the share of FFMA, how many FFMAs take an operand from the
 reuse cache (.reuse), and the commonest others. Exit code: 0, 1 if no kernel has such a loop."""
+
 import collections
 import re
 import sys
@@ -50,11 +51,18 @@ def main():
         found = True
         counts = collections.Counter(map(opcode, body))
         reused = sum(".reuse" in text for text in body if opcode(text) == "FFMA")
-        others = ", ".join(f"{count} {what}" for what, count in counts.most_common(8) if what != "FFMA")
-        print(f"{name}\n    {len(body)} instructions in the main loop: {counts['FFMA']} FFMA "
-              f"({counts['FFMA'] / len(body):.1%}), {reused} with .reuse; {others}")
+        others = ", ".join(
+            f"{count} {what}" for what, count in counts.most_common(8) if what != "FFMA"
+        )
+        print(
+            f"{name}\n    {len(body)} instructions in the main loop: {counts['FFMA']} FFMA "
+            f"({counts['FFMA'] / len(body):.1%}), {reused} with .reuse; {others}"
+        )
     if not found:
-        print("no kernel with a loop of multiply-adds (FFMA) is in this machine code", file=sys.stderr)
+        print(
+            "no kernel with a loop of multiply-adds (FFMA) is in this machine code",
+            file=sys.stderr,
+        )
     return 0 if found else 1
 
 

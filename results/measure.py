@@ -5,6 +5,7 @@ One process measures one chapter at one shape; in it the chapter and cuBLAS take
 (common/timing.c). A row replaces an older one of the same chapter and shape, the others stay.
 Exit code: 0, 1 if a chapter failed, 2 usage, 3 if nothing can be measured here.
 """
+
 import argparse
 import json
 import re
@@ -17,7 +18,7 @@ import rows
 
 SIZES = [256, 512, 1024, 2048, 4096, 8192]
 LONGEST = 900  # seconds for one row
-CANNOT = 3     # the exit code of a chapter that this machine cannot run
+CANNOT = 3  # the exit code of a chapter that this machine cannot run
 
 
 def words(text):
@@ -35,16 +36,24 @@ def arguments():
     parser = argparse.ArgumentParser(description="Measures chapters beside cuBLAS.")
     parser.add_argument("--chapters", metavar="N,N", help="only these")
     parser.add_argument("--sizes", metavar="N,N", help=f"squares; default {SIZES}")
-    parser.add_argument("--shapes", metavar="MxNxK,…", help="other shapes; alone: no squares")
-    parser.add_argument("--reps", type=int, help="timed runs a row; default: a second's worth")
-    parser.add_argument("--out", metavar="FILE", type=rows.Path, help="default results/<gpu>.csv")
+    parser.add_argument(
+        "--shapes", metavar="MxNxK,…", help="other shapes; alone: no squares"
+    )
+    parser.add_argument(
+        "--reps", type=int, help="timed runs a row; default: a second's worth"
+    )
+    parser.add_argument(
+        "--out", metavar="FILE", type=rows.Path, help="default results/<gpu>.csv"
+    )
     chosen = parser.parse_args()
     try:
         chosen.chapters = chosen.chapters and [int(n) for n in words(chosen.chapters)]
         sizes = [int(n) for n in words(chosen.sizes or "")]
         shapes = [shape(text) for text in words(chosen.shapes or "")]
     except ValueError:
-        parser.error("--chapters and --sizes are numbers, --shapes MxNxK, with commas between")
+        parser.error(
+            "--chapters and --sizes are numbers, --shapes MxNxK, with commas between"
+        )
     if not sizes and not shapes:
         sizes = SIZES
     chosen.shapes = [(n, n, n) for n in sizes] + shapes
@@ -53,8 +62,11 @@ def arguments():
 
 def programs():
     """{number: path} of what `make all` has built."""
-    found = {int(path.name[7:]): path for path in rows.ROOT.glob("chapter[0-9]*")
-             if path.name[7:].isdigit()}
+    found = {
+        int(path.name[7:]): path
+        for path in rows.ROOT.glob("chapter[0-9]*")
+        if path.name[7:].isdigit()
+    }
     return dict(sorted(found.items()))
 
 
@@ -77,8 +89,9 @@ def ask(program, *options, timeout=LONGEST):
     """Runs a chapter. Returns (what it printed as JSON or {}, what went wrong or None, exit
     code)."""
     try:
-        done = subprocess.run([program, *options, "--json"], capture_output=True, text=True,
-                              timeout=timeout)
+        done = subprocess.run(
+            [program, *options, "--json"], capture_output=True, text=True, timeout=timeout
+        )
     except subprocess.TimeoutExpired:
         return {}, f"no end after {timeout} seconds", 1
     try:
@@ -87,7 +100,9 @@ def ask(program, *options, timeout=LONGEST):
         report = {}
     if done.returncode == 0 and report.get("passed"):
         return report, None, 0
-    wrong = [check["failure"] for check in report.get("checks", []) if not check["passed"]]
+    wrong = [
+        check["failure"] for check in report.get("checks", []) if not check["passed"]
+    ]
     for text in [text.strip() for text in wrong + [done.stderr]]:
         if text:
             return report, text.splitlines()[0 if report else -1], done.returncode or 1
@@ -97,16 +112,26 @@ def ask(program, *options, timeout=LONGEST):
 def row_of(report, machine, chapter, M, N, K):
     """A report as a row. One that failed has no times, and perhaps no more than its shape."""
     row = dict.fromkeys(rows.COLUMNS)
-    row.update({name: "" for name in rows.TEXTS}, chapter=chapter, M=M, N=N, K=K, alpha=1.0,
-               beta=0.0, passed=False)
+    row.update(
+        {name: "" for name in rows.TEXTS},
+        chapter=chapter,
+        M=M,
+        N=N,
+        K=K,
+        alpha=1.0,
+        beta=0.0,
+        passed=False,
+    )
     for source in (machine, report):
         row.update({name: source[name] for name in rows.COLUMNS if name in source})
     for name in ("kernel_ms", "cublas_ms", "ratio"):
         for part, value in report.get(name, {}).items():
             row[f"{name}_{part}"] = value
     row["driver"] = machine["driver"]
-    row["measured"] = "; ".join(f"{figure['name']}: {figure['value']:g} {figure['unit']}"
-                                for figure in report.get("measured", []))
+    row["measured"] = "; ".join(
+        f"{figure['name']}: {figure['value']:g} {figure['unit']}"
+        for figure in report.get("measured", [])
+    )
     return row
 
 
@@ -128,9 +153,15 @@ class Table:
     def show(self, M, N, K, lines):
         """lines: (chapter, row, reason), reason None if the row is good."""
         good = [row for _, row, reason in lines if reason is None]
-        fastest = max((max(row["gflops"], row["cublas_gflops"]) for row in good), default=1.0)
-        print(f"\n{'M = N = K = %d' % M if M == N == K else 'M, N, K = %d, %d, %d' % (M, N, K)}")
-        print(f"  {'chapter':24} {'ms':>9} {'GFLOP/s':>8} {'x before':>8} {'% cuBLAS':>8}")
+        fastest = max(
+            (max(row["gflops"], row["cublas_gflops"]) for row in good), default=1.0
+        )
+        print(
+            f"\n{'M = N = K = %d' % M if M == N == K else 'M, N, K = %d, %d, %d' % (M, N, K)}"
+        )
+        print(
+            f"  {'chapter':24} {'ms':>9} {'GFLOP/s':>8} {'x before':>8} {'% cuBLAS':>8}"
+        )
         before = None
         for chapter, row, reason in lines:
             title = row["title"] or rows.folder(chapter).name[3:]
@@ -139,8 +170,10 @@ class Table:
                 print(f"  {name:24} {reason}")
                 continue
             step = f"{row['gflops'] / before:.2f}" if before else ""
-            line = (f"  {name:24} {row['kernel_ms_median']:9.4g} {row['gflops']:8,.0f} "
-                    f"{step:>8} {100 * row['ratio_median']:8.1f}  ")
+            line = (
+                f"  {name:24} {row['kernel_ms_median']:9.4g} {row['gflops']:8,.0f} "
+                f"{step:>8} {100 * row['ratio_median']:8.1f}  "
+            )
             room = max(0, self.width - len(line) - 1)
             print(line + self.mark * round(room * row["gflops"] / fastest))
             # Chapter 0 is cuBLAS, which no chapter builds upon.
@@ -151,8 +184,11 @@ class Table:
 def sweep(chosen, found, machine):
     """Measures every shape with every chapter; returns the exit code."""
     path = chosen.out or rows.ROOT / "results" / f"{key_of(machine['gpu'])}.csv"
-    print("{gpu}, {sms} SMs, {clock_mhz:,.0f} MHz, CUDA {cuda}, driver {driver}, {date}"
-          .format(**machine))
+    print(
+        "{gpu}, {sms} SMs, {clock_mhz:,.0f} MHz, CUDA {cuda}, driver {driver}, {date}".format(
+            **machine
+        )
+    )
     table = Table()
     count = {"measured": 0, "FAILED": 0, "not run": 0}
     begun, done, total = time.monotonic(), 0, len(chosen.shapes) * len(found)
@@ -160,22 +196,31 @@ def sweep(chosen, found, machine):
         lines = []
         for chapter, program in found.items():
             left = (time.monotonic() - begun) / done * (total - done) if done else 0
-            say(f"{M} x {N} x {K}, chapter {chapter}: {done} of {total} done"
-                + (f", about {left / 60:.0f} min to go" if left >= 60 else ""))
+            say(
+                f"{M} x {N} x {K}, chapter {chapter}: {done} of {total} done"
+                + (f", about {left / 60:.0f} min to go" if left >= 60 else "")
+            )
             reps = ["--reps", str(chosen.reps)] if chosen.reps else []
             report, wrong, code = ask(program, str(M), str(N), str(K), *reps)
             row = row_of(report, machine, chapter, M, N, K)
-            ending = "measured" if not wrong else "not run" if code == CANNOT else "FAILED"
+            ending = (
+                "measured" if not wrong else "not run" if code == CANNOT else "FAILED"
+            )
             count[ending] += 1
             done += 1
             if ending != "not run":
-                kept = [old for old in rows.read(path) if rows.what(old) != rows.what(row)]
+                kept = [
+                    old for old in rows.read(path) if rows.what(old) != rows.what(row)
+                ]
                 rows.write(path, kept + [row])
             lines.append((chapter, row, wrong and f"{ending}: {wrong}"))
         say()
         table.show(M, N, K, lines)
-    print("\n" + ", ".join(f"{number} {name}" for name, number in count.items())
-          + f"; the rows are in {path}")
+    print(
+        "\n"
+        + ", ".join(f"{number} {name}" for name, number in count.items())
+        + f"; the rows are in {path}"
+    )
     return 1 if count["FAILED"] else 0 if count["measured"] else CANNOT
 
 
@@ -183,20 +228,40 @@ def look_around(number=0):
     """What every row says of this machine, asked of ./chapter<number>. Returns (a dictionary, what is wrong or
     None, exit code)."""
     if "GPU " not in output(["nvidia-smi", "-L"]):
-        return {}, ("this needs an NVIDIA GPU and there is none here; README.md shows it as "
-                    "measured on ours"), CANNOT
+        return (
+            {},
+            (
+                "this needs an NVIDIA GPU and there is none here; README.md shows it as "
+                "measured on ours"
+            ),
+            CANNOT,
+        )
     program = programs().get(number)
     if not program:
-        return {}, f"there is no ./chapter{number}: `make all` builds the chapters", CANNOT
+        return (
+            {},
+            f"there is no ./chapter{number}: `make all` builds the chapters",
+            CANNOT,
+        )
     report, wrong, code = ask(program, "1", "--check-only")
     if wrong:
         return {}, wrong, code
     if report["emulated"]:
-        return {}, ("the chapters are built for the emulator: with EMULATOR=0, make builds them "
-                    "for the GPU"), CANNOT
+        return (
+            {},
+            (
+                "the chapters are built for the emulator: with EMULATOR=0, make builds them "
+                "for the GPU"
+            ),
+            CANNOT,
+        )
     driver = output(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"])
-    machine = {name: report[name] for name in ("sms", "clock_mhz", "cuda", "date", "inputs")}
-    machine.update(gpu=report["device"], driver=driver.split()[0] if driver.split() else "?")
+    machine = {
+        name: report[name] for name in ("sms", "clock_mhz", "cuda", "date", "inputs")
+    }
+    machine.update(
+        gpu=report["device"], driver=driver.split()[0] if driver.split() else "?"
+    )
     return machine, None, 0
 
 
@@ -205,7 +270,9 @@ def main():
     found = programs()
     wanted = sorted(set(chosen.chapters or found or [0]))
     # The first that is not there says so; else any of them can tell what the machine is.
-    machine, wrong, code = look_around(next((n for n in wanted if n not in found), wanted[0]))
+    machine, wrong, code = look_around(
+        next((n for n in wanted if n not in found), wanted[0])
+    )
     if wrong:
         print(wrong, file=sys.stderr)
         return code

@@ -4,6 +4,7 @@
 The last line of each names what it was made from, by a hash, so that --check can tell without
 drawing (and without matplotlib) whether a picture is older than its data.
 """
+
 import argparse
 import hashlib
 import io
@@ -18,10 +19,27 @@ import rows
 SIZE = 4096  # the ladder and the roofline are of squares of this size
 
 # One palette for all figures of the project, readable on white and on near-black.
-GLOBAL, SHARED, REGISTERS, MOVING, GREY = "#d9822b", "#2b8a9d", "#7a5fb5", "#c0392b", "#888888"
+GLOBAL, SHARED, REGISTERS, MOVING, GREY = (
+    "#d9822b",
+    "#2b8a9d",
+    "#7a5fb5",
+    "#c0392b",
+    "#888888",
+)
 # A rung has the colour of the memory that its idea is about.
-COLOURS = {1: GLOBAL, 2: GLOBAL, 3: SHARED, 4: REGISTERS, 5: REGISTERS, 6: SHARED, 7: SHARED,
-           8: REGISTERS, 9: MOVING, 10: GREY, 11: MOVING}
+COLOURS = {
+    1: GLOBAL,
+    2: GLOBAL,
+    3: SHARED,
+    4: REGISTERS,
+    5: REGISTERS,
+    6: SHARED,
+    7: SHARED,
+    8: REGISTERS,
+    9: MOVING,
+    10: GREY,
+    11: MOVING,
+}
 # The tiles, BM and BN, that a chapter takes at SIZE and writes nowhere as constants.
 TILES = {11: (256, 128)}
 FONT = "Helvetica,Arial,sans-serif"
@@ -46,8 +64,10 @@ def intensity(row):
     if text and "__shared__" not in text:
         return 2 / 8
     tuned = re.search(r"(\d+)x(\d+)x\d+", row["title"])
-    constants = [re.search(rf"^const(?:expr)? int {name} = (\d+);", text, re.M)
-                 for name in ("BM", "BN")]
+    constants = [
+        re.search(rf"^const(?:expr)? int {name} = (\d+);", text, re.M)
+        for name in ("BM", "BN")
+    ]
     if tuned:
         tile = tuned.groups()
     elif all(constants):
@@ -63,6 +83,7 @@ def intensity(row):
 def apart(wanted, gap, ceiling=math.inf):
     """Places near the wanted ones and in their order, none above the ceiling, with at least a
     gap between neighbours."""
+
     def lowest(group):
         """Neighbours in each other's way stand side by side, around the mean of their
         wishes."""
@@ -72,21 +93,32 @@ def apart(wanted, gap, ceiling=math.inf):
     groups = []
     for i in sorted(range(len(wanted)), key=lambda i: wanted[i]):
         groups.append([i])
-        while len(groups) > 1 and lowest(groups[-2]) + gap * len(groups[-2]) > lowest(groups[-1]):
+        while len(groups) > 1 and lowest(groups[-2]) + gap * len(groups[-2]) > lowest(
+            groups[-1]
+        ):
             groups[-2:] = [groups[-2] + groups[-1]]
-    places = {i: lowest(group) + gap * rank
-              for group in groups for rank, i in enumerate(group)}
+    places = {
+        i: lowest(group) + gap * rank for group in groups for rank, i in enumerate(group)
+    }
     return [places[i] for i in range(len(wanted))]
 
 
 # ---- the pictures ----
 
+
 def canvas(height, left, right, bottom, top):
     """Axes at fixed places, in inches from the edges: nothing depends on how wide a font is."""
     from matplotlib import pyplot
+
     figure = pyplot.figure(figsize=(WIDTH, height))
-    axes = figure.add_axes((left / WIDTH, bottom / height, (WIDTH - left - right) / WIDTH,
-                            (height - bottom - top) / height))
+    axes = figure.add_axes(
+        (
+            left / WIDTH,
+            bottom / height,
+            (WIDTH - left - right) / WIDTH,
+            (height - bottom - top) / height,
+        )
+    )
     axes.set_facecolor("none")
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -100,6 +132,7 @@ def thousands(axis):
 def label_ends(axes, ends, x, ceiling=math.inf):
     """Names each (x, y, text, colour) in one column at x, none above the ceiling, with a line to
     what it names."""
+
     def points(y):
         return axes.transData.transform((1, y))[1] * 72 / axes.figure.dpi
 
@@ -109,10 +142,23 @@ def label_ends(axes, ends, x, ceiling=math.inf):
     ceiling = points(ceiling) if ceiling < math.inf else ceiling
     places = apart([points(y) for _, y, _, _ in ends], 1.25 * TEXT, ceiling)
     for (from_x, y, text, tint), place in zip(ends, places):
-        axes.annotate(text, (from_x, y), (x, data(place)), color=tint, va="center", ha="left",
-                      annotation_clip=False,
-                      arrowprops={"arrowstyle": "-", "color": tint, "linewidth": 0.7,
-                                  "shrinkA": 1, "shrinkB": 3, "relpos": (0, 0.5)})
+        axes.annotate(
+            text,
+            (from_x, y),
+            (x, data(place)),
+            color=tint,
+            va="center",
+            ha="left",
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": tint,
+                "linewidth": 0.7,
+                "shrinkA": 1,
+                "shrinkB": 3,
+                "relpos": (0, 0.5),
+            },
+        )
 
 
 def draw_ladder(every):
@@ -131,10 +177,15 @@ def draw_ladder(every):
         # Inside a bar that is long enough, and never across cuBLAS' line.
         inside = row["gflops"] > 0.4 * widest
         end = min(row["gflops"], cublas) if inside else row["gflops"]
-        axes.annotate(f"{row['gflops']:,.0f}  ({100 * row['ratio_median']:.1f} % of cuBLAS)",
-                      (end, i), (-6 if inside else 5, 0), textcoords="offset points",
-                      ha="right" if inside else "left", va="center_baseline",
-                      color="white" if inside else GREY)
+        axes.annotate(
+            f"{row['gflops']:,.0f}  ({100 * row['ratio_median']:.1f} % of cuBLAS)",
+            (end, i),
+            (-6 if inside else 5, 0),
+            textcoords="offset points",
+            ha="right" if inside else "left",
+            va="center_baseline",
+            color="white" if inside else GREY,
+        )
     axes.set_yticks(range(len(shown)), [label(row) for row in shown])
     axes.tick_params(axis="y", length=0)
     thousands(axes.xaxis)
@@ -144,26 +195,47 @@ def draw_ladder(every):
 
 def draw_sizes(every):
     # Odd sizes beside even ones (4,092 and 4,096) would draw a wall where there is none.
-    squares = [row for row in rows.plain(every)
-               if row["M"] == row["N"] == row["K"] and row["M"] % 256 == 0]
+    squares = [
+        row
+        for row in rows.plain(every)
+        if row["M"] == row["N"] == row["K"] and row["M"] % 256 == 0
+    ]
     lines = {}
     for row in sorted(squares, key=rows.what):
         lines.setdefault(row["chapter"], []).append(row)
     sizes = sorted({row["M"] for row in squares})
-    cublas = [(size, statistics.median(row["cublas_gflops"] for row in squares
-                                       if row["M"] == size)) for size in sizes]
+    cublas = [
+        (
+            size,
+            statistics.median(
+                row["cublas_gflops"] for row in squares if row["M"] == size
+            ),
+        )
+        for size in sizes
+    ]
     figure, axes = canvas(5.4, 0.95, 2.5, 0.65, 0.25)
     axes.set_xscale("log", base=2)
     axes.set_xlim(sizes[0] / 1.1, sizes[-1] * 1.05)
-    axes.set_ylim(0, 1.05 * max([y for _, y in cublas] + [row["gflops"] for row in squares]))
+    axes.set_ylim(
+        0, 1.05 * max([y for _, y in cublas] + [row["gflops"] for row in squares])
+    )
     ends = []
     for chapter, line in lines.items():
         if chapter == 0:
             continue
-        axes.plot([row["M"] for row in line], [row["gflops"] for row in line], "o-",
-                  color=colour(chapter), linewidth=1.8, markersize=4, clip_on=False)
+        axes.plot(
+            [row["M"] for row in line],
+            [row["gflops"] for row in line],
+            "o-",
+            color=colour(chapter),
+            linewidth=1.8,
+            markersize=4,
+            clip_on=False,
+        )
         ends.append((line[-1]["M"], line[-1]["gflops"], label(line[-1]), colour(chapter)))
-    axes.plot(*zip(*cublas), color=GREY, linewidth=1.8, linestyle=(0, (4, 3)), clip_on=False)
+    axes.plot(
+        *zip(*cublas), color=GREY, linewidth=1.8, linestyle=(0, (4, 3)), clip_on=False
+    )
     ends.append((*cublas[-1], "cuBLAS", GREY))
     label_ends(axes, ends, sizes[-1] * 1.22)
     ticks = [size for size in sizes if size & (size - 1) == 0]
@@ -179,8 +251,11 @@ def draw_sizes(every):
 def draw_roofline(every):
     peak, slope = rows.roof(every)
     ridge = peak / slope
-    points = [(intensity(row), row) for chapter, row in rows.of_size(every, SIZE).items()
-              if chapter and intensity(row)]
+    points = [
+        (intensity(row), row)
+        for chapter, row in rows.of_size(every, SIZE).items()
+        if chapter and intensity(row)
+    ]
     left, right = 0.125, max([64.0] + [1.5 * x for x, _ in points])
     low = 0.5 * min([left * slope] + [row["gflops"] for _, row in points])
     figure, axes = canvas(5.4, 1.15, 2.3, 0.65, 0.3)
@@ -190,33 +265,65 @@ def draw_roofline(every):
     axes.set_ylim(low, 1.6 * peak)
     axes.plot([left, ridge, right], [left * slope, peak, peak], color=GREY, linewidth=2)
     axes.plot([ridge, ridge], [low, peak], color=GREY, linewidth=1, linestyle=(0, (2, 3)))
-    axes.text(1.15 * left, 1.06 * peak, f"multiply-adds, measured: {peak / 1e3:.1f} TFLOP/s",
-              color=GREY, va="bottom")
-    axes.text(1.15 * left, 0.75 * peak, "a point above the slope\nis fed by the caches",
-              color=GREY, va="top", style="italic")
-    axes.text(0.93 * ridge, 1.1 * low, f"ridge point:\n{ridge:.1f} FLOP per byte", color=GREY,
-              va="bottom", ha="right")
+    axes.text(
+        1.15 * left,
+        1.06 * peak,
+        f"multiply-adds, measured: {peak / 1e3:.1f} TFLOP/s",
+        color=GREY,
+        va="bottom",
+    )
+    axes.text(
+        1.15 * left,
+        0.75 * peak,
+        "a point above the slope\nis fed by the caches",
+        color=GREY,
+        va="top",
+        style="italic",
+    )
+    axes.text(
+        0.93 * ridge,
+        1.1 * low,
+        f"ridge point:\n{ridge:.1f} FLOP per byte",
+        color=GREY,
+        va="bottom",
+        ha="right",
+    )
     # Along the slope, whose angle on paper depends on the axes.
     a, b = axes.transData.transform([(1, slope), (2, 2 * slope)])
-    axes.text(1, 0.8 * slope, f"memory, measured: {slope / 1e3:.2f} TB/s", color=GREY,
-              rotation=math.degrees(math.atan2(b[1] - a[1], b[0] - a[0])),
-              rotation_mode="anchor", ha="center", va="top")
+    axes.text(
+        1,
+        0.8 * slope,
+        f"memory, measured: {slope / 1e3:.2f} TB/s",
+        color=GREY,
+        rotation=math.degrees(math.atan2(b[1] - a[1], b[0] - a[0])),
+        rotation_mode="anchor",
+        ha="center",
+        va="top",
+    )
     ends = []
     for x, row in points:
         tint = colour(row["chapter"])
         axes.plot([x], [row["gflops"]], "o", color=tint, markersize=8)
         if x < 1:
-            axes.annotate(label(row), (x, row["gflops"]), (8, 0), textcoords="offset points",
-                          color=tint, va="center_baseline")
+            axes.annotate(
+                label(row),
+                (x, row["gflops"]),
+                (8, 0),
+                textcoords="offset points",
+                color=tint,
+                va="center_baseline",
+            )
         else:
             ends.append((x, row["gflops"], label(row), tint))
     label_ends(axes, ends, 1.15 * right, max([y for _, y, _, _ in ends], default=peak))
-    ticks = [2.0 ** power for power in range(-3, math.floor(math.log2(right)) + 1)]
+    ticks = [2.0**power for power in range(-3, math.floor(math.log2(right)) + 1)]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
     thousands(axes.yaxis)
     axes.set_ylabel(f"GFLOP/s at M = N = K = {SIZE:,}")
-    axes.set_xlabel(f"FLOP per byte requested from global memory, fp32, {points[0][1]['gpu']}")
+    axes.set_xlabel(
+        f"FLOP per byte requested from global memory, fp32, {points[0][1]['gpu']}"
+    )
     return figure
 
 
@@ -224,13 +331,16 @@ def draw_roofline(every):
 PICTURES = {
     "ladder": (draw_ladder, lambda every: {0, 1} <= rows.of_size(every, SIZE).keys()),
     "sizes": (draw_sizes, lambda every: len({row["M"] for row in rows.plain(every)}) > 1),
-    "roofline": (draw_roofline, lambda every: rows.roof(every)
-                 and any(rows.of_size(every, SIZE))),
+    "roofline": (
+        draw_roofline,
+        lambda every: rows.roof(every) and any(rows.of_size(every, SIZE)),
+    ),
 }
 
 
 def svg_of(figure):
     from matplotlib import pyplot
+
     file = io.StringIO()
     figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     pyplot.close(figure)
@@ -240,11 +350,22 @@ def svg_of(figure):
 
 def prepare():
     import matplotlib
+
     matplotlib.use("svg")
-    matplotlib.rcParams.update({
-        "svg.hashsalt": "ladder", "svg.fonttype": "none", "font.family": "DejaVu Sans",
-        "font.size": TEXT, "text.color": GREY, "axes.labelcolor": GREY, "axes.edgecolor": GREY,
-        "xtick.color": GREY, "ytick.color": GREY, "axes.labelpad": 8})
+    matplotlib.rcParams.update(
+        {
+            "svg.hashsalt": "ladder",
+            "svg.fonttype": "none",
+            "font.family": "DejaVu Sans",
+            "font.size": TEXT,
+            "text.color": GREY,
+            "axes.labelcolor": GREY,
+            "axes.edgecolor": GREY,
+            "xtick.color": GREY,
+            "ytick.color": GREY,
+            "axes.labelpad": 8,
+        }
+    )
 
 
 def origin(every):
@@ -256,8 +377,12 @@ def origin(every):
 
 def main():
     parser = argparse.ArgumentParser(description="Draws the plots in images/.")
-    parser.add_argument("--gpu", default="h200", help="which results/<gpu>.csv; default h200")
-    parser.add_argument("--check", action="store_true", help="draw nothing, name what is stale")
+    parser.add_argument(
+        "--gpu", default="h200", help="which results/<gpu>.csv; default h200"
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="draw nothing, name what is stale"
+    )
     chosen = parser.parse_args()
     every = rows.read(rows.ROOT / "results" / f"{chosen.gpu}.csv")
     if not every:

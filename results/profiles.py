@@ -5,6 +5,7 @@ One launch of each at 4,096, as `make profileN` shows it, but only the counters 
 what a kernel did; its time is measured elsewhere (make ladder), without a profiler. Needs a GPU whose counters may be
 read. Exit code: 0, 2 usage, 3 if nothing can be counted here.
 """
+
 import argparse
 import csv
 import io
@@ -20,13 +21,38 @@ COLUMNS = ["gpu", "cuda", "date", "chapter", "size", "metric", "value"]
 SIZE = 4096
 # What a warp can wait for, in Nsight Compute's words: smsp__average_warps_issue_stalled_<this>_per_issue_active.ratio
 # is the clocks that a warp spends so between two of its instructions.
-STALLS = ["barrier", "branch_resolving", "dispatch_stall", "drain", "imc_miss", "lg_throttle", "long_scoreboard",
-          "math_pipe_throttle", "membar", "mio_throttle", "misc", "no_instruction", "not_selected", "selected",
-          "short_scoreboard", "sleeping", "tex_throttle", "wait"]
-METRICS = ["smsp__inst_executed.sum", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
-           "smsp__issue_active.avg.pct_of_peak_sustained_active", "sm__warps_active.avg.per_cycle_active",
-           "l1tex__m_xbar2l1tex_read_bytes.sum", "dram__bytes_read.sum",
-           *(f"smsp__average_warps_issue_stalled_{stall}_per_issue_active.ratio" for stall in STALLS)]
+STALLS = [
+    "barrier",
+    "branch_resolving",
+    "dispatch_stall",
+    "drain",
+    "imc_miss",
+    "lg_throttle",
+    "long_scoreboard",
+    "math_pipe_throttle",
+    "membar",
+    "mio_throttle",
+    "misc",
+    "no_instruction",
+    "not_selected",
+    "selected",
+    "short_scoreboard",
+    "sleeping",
+    "tex_throttle",
+    "wait",
+]
+METRICS = [
+    "smsp__inst_executed.sum",
+    "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+    "smsp__issue_active.avg.pct_of_peak_sustained_active",
+    "sm__warps_active.avg.per_cycle_active",
+    "l1tex__m_xbar2l1tex_read_bytes.sum",
+    "dram__bytes_read.sum",
+    *(
+        f"smsp__average_warps_issue_stalled_{stall}_per_issue_active.ratio"
+        for stall in STALLS
+    ),
+]
 
 
 def kernels_of(chapter):
@@ -54,38 +80,78 @@ def counted(key):
 def slots(values):
     """(issue slots in use, instructions that are multiply-adds), both as shares. Their product is the share of the
     slots in which a multiply-add began."""
-    multiply_adds = values["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"] / 32  # 32 threads an instruction
-    return (values["smsp__issue_active.avg.pct_of_peak_sustained_active"] / 100,
-            multiply_adds / values["smsp__inst_executed.sum"])
+    multiply_adds = (
+        values["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"] / 32
+    )  # 32 threads an instruction
+    return (
+        values["smsp__issue_active.avg.pct_of_peak_sustained_active"] / 100,
+        multiply_adds / values["smsp__inst_executed.sum"],
+    )
 
 
 def waits(values, most=2):
     """[(reason, clocks a warp waits for it between two instructions)], the longest first; what takes less than a
     tenth of the longest is left out. Being ready and not chosen is no reason to wait, and issuing is none."""
-    found = [(values.get(f"smsp__average_warps_issue_stalled_{stall}_per_issue_active.ratio", 0.0), stall)
-             for stall in STALLS if stall not in ("selected", "not_selected")]
+    found = [
+        (
+            values.get(
+                f"smsp__average_warps_issue_stalled_{stall}_per_issue_active.ratio", 0.0
+            ),
+            stall,
+        )
+        for stall in STALLS
+        if stall not in ("selected", "not_selected")
+    ]
     found.sort(reverse=True)
-    return [(stall, clocks) for clocks, stall in found[:most] if clocks >= found[0][0] / 10]
+    return [
+        (stall, clocks) for clocks, stall in found[:most] if clocks >= found[0][0] / 10
+    ]
 
 
 def count(chapter):
-    done = subprocess.run(["ncu", "--clock-control", "none", "--csv", "--print-units", "base", "-c", "1", "-k",
-                           f"regex:{kernels_of(chapter)}", "--metrics", ",".join(METRICS), f"./chapter{chapter}",
-                           str(SIZE), "--check-only"], cwd=rows.ROOT, text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT)
+    done = subprocess.run(
+        [
+            "ncu",
+            "--clock-control",
+            "none",
+            "--csv",
+            "--print-units",
+            "base",
+            "-c",
+            "1",
+            "-k",
+            f"regex:{kernels_of(chapter)}",
+            "--metrics",
+            ",".join(METRICS),
+            f"./chapter{chapter}",
+            str(SIZE),
+            "--check-only",
+        ],
+        cwd=rows.ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     if '"ID"' not in done.stdout:
         sys.exit(f"ncu saw no kernel of chapter {chapter}:\n{done.stdout[-2000:]}")
-    lines = csv.DictReader(io.StringIO(done.stdout[done.stdout.index('"ID"'):]))
-    values = {line["Metric Name"]: line["Metric Value"].replace(",", "") for line in lines}
+    lines = csv.DictReader(io.StringIO(done.stdout[done.stdout.index('"ID"') :]))
+    values = {
+        line["Metric Name"]: line["Metric Value"].replace(",", "") for line in lines
+    }
     return {metric: value for metric, value in values.items() if value != "n/a"}
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Nsight Compute's counters of every chapter.")
+    parser = argparse.ArgumentParser(
+        description="Nsight Compute's counters of every chapter."
+    )
     parser.add_argument("chapter", nargs="*", type=int, help="only these; default: all")
     chosen = parser.parse_args()
     if not shutil.which("ncu"):
-        print("ncu is not here: it comes with the CUDA Toolkit or as Nsight Compute", file=sys.stderr)
+        print(
+            "ncu is not here: it comes with the CUDA Toolkit or as Nsight Compute",
+            file=sys.stderr,
+        )
         return measure.CANNOT
     machine, wrong, code = measure.look_around()
     if wrong:
@@ -93,14 +159,33 @@ def main():
         return code
     for chapter in chosen.chapter or measure.programs():
         values = count(chapter)
-        kept = [row for row in read() if (row["gpu"], row["chapter"], row["size"]) !=
-                (machine["gpu"], str(chapter), str(SIZE))]
-        new = [dict(gpu=machine["gpu"], cuda=machine["cuda"], date=machine["date"], chapter=str(chapter),
-                    size=str(SIZE), metric=metric, value=value) for metric, value in values.items()]
+        kept = [
+            row
+            for row in read()
+            if (row["gpu"], row["chapter"], row["size"])
+            != (machine["gpu"], str(chapter), str(SIZE))
+        ]
+        new = [
+            dict(
+                gpu=machine["gpu"],
+                cuda=machine["cuda"],
+                date=machine["date"],
+                chapter=str(chapter),
+                size=str(SIZE),
+                metric=metric,
+                value=value,
+            )
+            for metric, value in values.items()
+        ]
         with open(TABLE, "w", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             writer.writeheader()
-            writer.writerows(sorted(kept + new, key=lambda row: (row["gpu"], int(row["chapter"]), row["metric"])))
+            writer.writerows(
+                sorted(
+                    kept + new,
+                    key=lambda row: (row["gpu"], int(row["chapter"]), row["metric"]),
+                )
+            )
         print(f"chapter {chapter}: {len(values)} counters", flush=True)
     return 0
 

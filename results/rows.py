@@ -1,4 +1,5 @@
 """A row of results/<gpu>.csv: one process, in which a chapter and cuBLAS took turns."""
+
 import csv
 import os
 from pathlib import Path
@@ -10,12 +11,37 @@ WHOLE = ("sms", "chapter", "M", "N", "K", "runs")
 # Times in milliseconds; p10 and p90 are percentiles over the runs. The ratio is cuBLAS'
 # time over the chapter's, run by run. peak_gflops is cores x clock x 2. Chapter 0 measures
 # more than its product, which goes into the last column: "name: value unit; name: ...".
-COLUMNS = ("gpu", "sms", "clock_mhz", "cuda", "driver", "date", "chapter", "title", "M", "N",
-           "K", "alpha", "beta", "inputs", "runs",
-           "kernel_ms_median", "kernel_ms_p10", "kernel_ms_p90",
-           "cublas_ms_median", "cublas_ms_p10", "cublas_ms_p90",
-           "ratio_median", "ratio_p10", "ratio_p90",
-           "gflops", "cublas_gflops", "peak_gflops", "passed", "measured")
+COLUMNS = (
+    "gpu",
+    "sms",
+    "clock_mhz",
+    "cuda",
+    "driver",
+    "date",
+    "chapter",
+    "title",
+    "M",
+    "N",
+    "K",
+    "alpha",
+    "beta",
+    "inputs",
+    "runs",
+    "kernel_ms_median",
+    "kernel_ms_p10",
+    "kernel_ms_p90",
+    "cublas_ms_median",
+    "cublas_ms_p10",
+    "cublas_ms_p90",
+    "ratio_median",
+    "ratio_p10",
+    "ratio_p90",
+    "gflops",
+    "cublas_gflops",
+    "peak_gflops",
+    "passed",
+    "measured",
+)
 
 
 def parsed(column, text):
@@ -67,14 +93,20 @@ def what(row):
 
 def plain(rows):
     """The rows that can be shown side by side: right, timed, and C = A * B."""
-    return [row for row in rows
-            if row["passed"] and row["gflops"] and (row["alpha"], row["beta"]) == (1, 0)]
+    return [
+        row
+        for row in rows
+        if row["passed"] and row["gflops"] and (row["alpha"], row["beta"]) == (1, 0)
+    ]
 
 
 def of_size(rows, size):
     """{chapter: row} of the plain squares of one size, in order."""
-    return {row["chapter"]: row for row in sorted(plain(rows), key=what)
-            if row["M"] == row["N"] == row["K"] == size}
+    return {
+        row["chapter"]: row
+        for row in sorted(plain(rows), key=what)
+        if row["M"] == row["N"] == row["K"] == size
+    }
 
 
 def measured(rows):

@@ -13,6 +13,7 @@ The first two come from results/<gpu>.csv, the others from results/tried.csv and
 empty while those hold nothing for them. The last builds the chapter for the emulator and runs it. --check writes nothing and exits
 with 1 if a block is not what it should be; with names (README.md ...), only those files.
 """
+
 import argparse
 import inspect
 import json
@@ -29,8 +30,11 @@ import profiles
 import rows
 import tried as tried_out
 
-BLOCK = re.compile(r"^<!-- BEGIN generated: (\w+)((?: \w+=\w+)*) -->\n(.*?)"
-                   r"^<!-- END generated -->$", re.M | re.S)
+BLOCK = re.compile(
+    r"^<!-- BEGIN generated: (\w+)((?: \w+=\w+)*) -->\n(.*?)"
+    r"^<!-- END generated -->$",
+    re.M | re.S,
+)
 
 
 class Mistake(Exception):
@@ -51,9 +55,11 @@ def span(values):
 
 def measured_on(shown):
     first = shown[0]
-    return (f"Measured on one {first['gpu']}, {first['sms']} SMs at {first['clock_mhz']:,.0f} "
-            f"MHz, CUDA {span(row['cuda'] for row in shown)}, driver "
-            f"{span(row['driver'] for row in shown)}, {span(row['date'] for row in shown)}")
+    return (
+        f"Measured on one {first['gpu']}, {first['sms']} SMs at {first['clock_mhz']:,.0f} "
+        f"MHz, CUDA {span(row['cuda'] for row in shown)}, driver "
+        f"{span(row['driver'] for row in shown)}, {span(row['date'] for row in shown)}"
+    )
 
 
 def csv_of(gpu):
@@ -70,6 +76,7 @@ def percent(row):
 
 # ---- the blocks: each takes the page it stands on and its arguments, and returns Markdown ----
 
+
 def ladder(page, gpu, size):
     shown = rows.of_size(csv_of(gpu), int(size))
     if not shown:
@@ -78,16 +85,29 @@ def ladder(page, gpu, size):
     for chapter, row in shown.items():
         folder = rows.folder(chapter)
         if not folder:
-            raise Mistake(f"results/{gpu}.csv has a chapter {chapter}, chapters/ has none")
+            raise Mistake(
+                f"results/{gpu}.csv has a chapter {chapter}, chapters/ has none"
+            )
         link = f"[{row['title']}]({os.path.relpath(folder, page.parent)})"
         before = shown.get(chapter - 1) if chapter > 1 else None
-        body.append([str(chapter), link, f"{row['gflops']:,.0f}", times(row, before),
-                     percent(row)])
+        body.append(
+            [
+                str(chapter),
+                link,
+                f"{row['gflops']:,.0f}",
+                times(row, before),
+                percent(row),
+            ]
+        )
     size = int(size)
     head = ["", f"M = N = K = {size:,}", "GFLOP/s", "× the one before", "of cuBLAS"]
-    return (table("rlrrr", head, body) + "\n" + measured_on(list(shown.values()))
-            + ". Medians; every run starts with a cold L2 and has a run of cuBLAS, also in "
-              "fp32, for its neighbour.\n`make ladder` measures it again.\n")
+    return (
+        table("rlrrr", head, body)
+        + "\n"
+        + measured_on(list(shown.values()))
+        + ". Medians; every run starts with a cold L2 and has a run of cuBLAS, also in "
+        "fp32, for its neighbour.\n`make ladder` measures it again.\n"
+    )
 
 
 def chapter(page, n, gpu):
@@ -105,37 +125,55 @@ def chapter(page, n, gpu):
         return row["M"] == row["N"] == row["K"]
 
     body = []
-    for row in sorted(mine, key=lambda row: (not square(row), row["M"], row["N"], row["K"])):
+    for row in sorted(
+        mine, key=lambda row: (not square(row), row["M"], row["N"], row["K"])
+    ):
         old = before.get((row["M"], row["N"], row["K"]))
         size = f"{row['M']:,}"
         if not square(row):
             size = " × ".join(f"{row[name]:,}" for name in "MNK")
-        cells = [size, f"{row['kernel_ms_median']:.4g}",
-                 f"{row['kernel_ms_p10']:.4g} to {row['kernel_ms_p90']:.4g}",
-                 f"{row['gflops']:,.0f}", percent(row)]
+        cells = [
+            size,
+            f"{row['kernel_ms_median']:.4g}",
+            f"{row['kernel_ms_p10']:.4g} to {row['kernel_ms_p90']:.4g}",
+            f"{row['gflops']:,.0f}",
+            percent(row),
+        ]
         if before:
             cells += [f"{old['gflops']:,.0f}" if old else "", times(row, old)]
         body.append(cells)
-    head = ["M = N = K" if all(map(square, mine)) else "M × N × K", "ms",
-            "10th to 90th percentile", "GFLOP/s", "of cuBLAS"]
+    head = [
+        "M = N = K" if all(map(square, mine)) else "M × N × K",
+        "ms",
+        "10th to 90th percentile",
+        "GFLOP/s",
+        "of cuBLAS",
+    ]
     if before:
         head += [f"chapter {number - 1}, GFLOP/s", f"× chapter {number - 1}"]
     text = table("r" * len(head), head, body) + "\n" + measured_on(mine) + ".\n"
     peaks = rows.measured(mine)
     if peaks:
-        text += "\n" + table("lr", ["measured besides", ""],
-                             [[name, f"{value:,.4g} {unit}"]
-                              for name, (value, unit) in peaks.items()])
+        text += "\n" + table(
+            "lr",
+            ["measured besides", ""],
+            [[name, f"{value:,.4g} {unit}"] for name, (value, unit) in peaks.items()],
+        )
     if rows.roof(mine):
         peak, slope = rows.roof(mine)
-        text += (f"\nRidge point: {peak / slope:.1f} FLOP per byte. With fewer, memory sets the "
-                 "limit; with more, the multiply-adds.\n")
+        text += (
+            f"\nRidge point: {peak / slope:.1f} FLOP per byte. With fewer, memory sets the "
+            "limit; with more, the multiply-adds.\n"
+        )
     return text
 
 
 def tried(page, n, gpu):
-    mine = [row for row in tried_out.read()
-            if row["chapter"] == int(n) and measure.key_of(row["gpu"]) == gpu]
+    mine = [
+        row
+        for row in tried_out.read()
+        if row["chapter"] == int(n) and measure.key_of(row["gpu"]) == gpu
+    ]
     base = next((row for row in mine if not row["tried"]), None)
     if not base:
         return ""
@@ -144,16 +182,34 @@ def tried(page, n, gpu):
         raise Mistake(f"results/tried.csv and chapter {n}'s tried/ differ: `make tried`")
     for row in sorted(mine, key=lambda row: (row["tried"] != "", -row["ratio"])):
         link = os.path.relpath(paths[row["tried"]], page.parent) if row["tried"] else ""
-        what = f"[{tried_out.title(paths[row['tried']])}]({link})" if link else "the chapter as it is"
-        body.append([what, f"{row['gflops']:,}", f"{100 * row['ratio']:.1f} %",
-                     f"{row['ratio'] / base['ratio']:.3f}" if link else ""])
+        what = (
+            f"[{tried_out.title(paths[row['tried']])}]({link})"
+            if link
+            else "the chapter as it is"
+        )
+        body.append(
+            [
+                what,
+                f"{row['gflops']:,}",
+                f"{100 * row['ratio']:.1f} %",
+                f"{row['ratio'] / base['ratio']:.3f}" if link else "",
+            ]
+        )
     head = [f"M = N = K = {base['M']:,}", "GFLOP/s", "of cuBLAS", f"× chapter {n}"]
-    return (table("lrrr", head, body) + "\n" + measured_on(mine)
-            + f"; medians of {base['turns']} turns.\n`make tried` measures it again; "
-              "`patch -p1 <FILE` makes a change yours, with `-R` it goes.\n")
+    return (
+        table("lrrr", head, body)
+        + "\n"
+        + measured_on(mine)
+        + f"; medians of {base['turns']} turns.\n`make tried` measures it again; "
+        "`patch -p1 <FILE` makes a change yours, with `-R` it goes.\n"
+    )
 
 
-STALLS = {"mio_throttle": "MIO throttle", "lg_throttle": "LG throttle", "dispatch_stall": "dispatch stall"}
+STALLS = {
+    "mio_throttle": "MIO throttle",
+    "lg_throttle": "LG throttle",
+    "dispatch_stall": "dispatch stall",
+}
 
 
 def profile(page, n, gpu):
@@ -168,29 +224,46 @@ def profile(page, n, gpu):
         return [name, *(show(every[number]) for number in shown)]
 
     def waits(values):
-        return ", ".join(f"{STALLS.get(stall, stall.replace('_', ' '))} {clocks:.2g}"
-                         for stall, clocks in profiles.waits(values))
+        return ", ".join(
+            f"{STALLS.get(stall, stall.replace('_', ' '))} {clocks:.2g}"
+            for stall, clocks in profiles.waits(values)
+        )
 
     def product(values):
         used, share = profiles.slots(values)
         return f"{100 * used * share:.1f} %"
 
     body = [
-        line("instructions of a warp, billions", lambda v: f"{v['smsp__inst_executed.sum'] / 1e9:.2f}"),
+        line(
+            "instructions of a warp, billions",
+            lambda v: f"{v['smsp__inst_executed.sum'] / 1e9:.2f}",
+        ),
         line("of them multiply-adds", lambda v: f"{100 * profiles.slots(v)[1]:.1f} %"),
         line("issue slots in use", lambda v: f"{100 * profiles.slots(v)[0]:.1f} %"),
         line("slots with a multiply-add", product),
-        line("warps on an SM, of 64", lambda v: f"{v['sm__warps_active.avg.per_cycle_active']:.1f}"),
+        line(
+            "warps on an SM, of 64",
+            lambda v: f"{v['sm__warps_active.avg.per_cycle_active']:.1f}",
+        ),
         line("a warp waits for …, clocks an instruction", waits),
-        line("from L2 to the SMs, GB", lambda v: f"{v['l1tex__m_xbar2l1tex_read_bytes.sum'] / 1e9:.2f}"),
-        line("from device memory, GB", lambda v: f"{v['dram__bytes_read.sum'] / 1e9:.2f}"),
+        line(
+            "from L2 to the SMs, GB",
+            lambda v: f"{v['l1tex__m_xbar2l1tex_read_bytes.sum'] / 1e9:.2f}",
+        ),
+        line(
+            "from device memory, GB", lambda v: f"{v['dram__bytes_read.sum'] / 1e9:.2f}"
+        ),
     ]
-    head = [f"M = N = K = {profiles.SIZE:,}",
-            *(f"chapter {number}" if number else "cuBLAS" for number in shown)]
+    head = [
+        f"M = N = K = {profiles.SIZE:,}",
+        *(f"chapter {number}" if number else "cuBLAS" for number in shown),
+    ]
     meaning = os.path.relpath(rows.ROOT / "chapters" / "MEASURING.md", page.parent)
-    return (table("l" + "r" * len(shown), head, body)
-            + f"\nCounted by Nsight Compute on one {origin}; `make profiles` counts again. What the rows "
-              f"say: [MEASURING.md]({meaning}#what-the-profiler-counts).\n")
+    return (
+        table("l" + "r" * len(shown), head, body)
+        + f"\nCounted by Nsight Compute on one {origin}; `make profiles` counts again. What the rows "
+        f"say: [MEASURING.md]({meaning}#what-the-profiler-counts).\n"
+    )
 
 
 def slots(page, gpu):
@@ -198,13 +271,26 @@ def slots(page, gpu):
     body = []
     for number in sorted(every, key=lambda number: number or 99):
         used, share = profiles.slots(every[number])
-        body.append([f"chapter {number}" if number else "cuBLAS", f"{100 * used:.1f} %", f"{100 * share:.1f} %",
-                     f"{100 * used * share:.1f} %"])
+        body.append(
+            [
+                f"chapter {number}" if number else "cuBLAS",
+                f"{100 * used:.1f} %",
+                f"{100 * share:.1f} %",
+                f"{100 * used * share:.1f} %",
+            ]
+        )
     if not body:
         return ""
-    head = [f"M = N = K = {profiles.SIZE:,}", "issue slots in use", "of them multiply-adds", "slots with a multiply-add"]
-    return (table("lrrr", head, body)
-            + f"\nCounted by Nsight Compute on one {origin}; `make profiles` counts again.\n")
+    head = [
+        f"M = N = K = {profiles.SIZE:,}",
+        "issue slots in use",
+        "of them multiply-adds",
+        "slots with a multiply-add",
+    ]
+    return (
+        table("lrrr", head, body)
+        + f"\nCounted by Nsight Compute on one {origin}; `make profiles` counts again.\n"
+    )
 
 
 def lens(page, n, size):
@@ -222,53 +308,90 @@ def lens(page, n, size):
             if banks:
                 waste = f"{line['conflicts'] // launches:,} bank conflicts"
             else:
-                waste = f"{line['bytes_used'] / line['sectors']:.3g} of 32 bytes used of each"
+                waste = (
+                    f"{line['bytes_used'] / line['sectors']:.3g} of 32 bytes used of each"
+                )
             code = line["text"].replace("|", "\\|")
-            body.append([str(line["line"]), f"`{code}`", line["kind"], str(line["bytes"]),
-                         f"{line['requests'] // launches:,}",
-                         f"{cost:.4g} {unit}{'' if cost == 1 else 's'}", waste])
+            body.append(
+                [
+                    str(line["line"]),
+                    f"`{code}`",
+                    line["kind"],
+                    str(line["bytes"]),
+                    f"{line['requests'] // launches:,}",
+                    f"{cost:.4g} {unit}{'' if cost == 1 else 's'}",
+                    waste,
+                ]
+            )
         head = ["line", "", "access", "bytes a lane", "requests", "a request", ""]
         text += table("rllrrrl", head, body) + "\n"
         loads = []
-        for place, kinds in (("global", ("global load", "async copy, read")),
-                             ("shared", ("shared load",))):
+        for place, kinds in (
+            ("global", ("global load", "async copy, read")),
+            ("shared", ("shared load",)),
+        ):
             of_place = [line for line in kernel["lines"] if line["kind"] in kinds]
             count = sum(line["lanes"] for line in of_place) / kernel["results"]
-            asked = sum(line["lanes"] * line["bytes"] for line in of_place) / kernel["results"]
+            asked = (
+                sum(line["lanes"] * line["bytes"] for line in of_place)
+                / kernel["results"]
+            )
             loads.append(f"{count:,.4g} from {place} memory ({asked:,.4g} bytes)")
         flop = 2 * int(size) ** 3 * launches / kernel["requested_load_bytes"]
-        text += (f"Loads for each element of C: {loads[0]}, {loads[1]}.\n{flop:.4g} FLOP for each "
-                 f"byte requested from global memory. Counted by `LENS=1 ./chapter{n} {size}` on "
-                 "the emulator.\n\n")
+        text += (
+            f"Loads for each element of C: {loads[0]}, {loads[1]}.\n{flop:.4g} FLOP for each "
+            f"byte requested from global memory. Counted by `LENS=1 ./chapter{n} {size}` on "
+            "the emulator.\n\n"
+        )
     return text[:-1]
 
 
-BLOCKS = {"ladder": ladder, "chapter": chapter, "tried": tried, "profile": profile, "slots": slots,
-          "lens": lens}
+BLOCKS = {
+    "ladder": ladder,
+    "chapter": chapter,
+    "tried": tried,
+    "profile": profile,
+    "slots": slots,
+    "lens": lens,
+}
 
 
 def run_lens(number, size, **settings):
     """What the lens says about a chapter, in the form that settings["LENS"] names. Always by the
     same host compiler where it is there: another may place an access on another line."""
     program = f"build/emulator/chapter{number}"
-    environment = {name: value for name, value in os.environ.items()
-                   if name not in ("CHECK", "EMULATE", "MAKEFLAGS", "MAKELEVEL")
-                   and not name.startswith("LENS")}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("CHECK", "EMULATE", "MAKEFLAGS", "MAKELEVEL")
+        and not name.startswith("LENS")
+    }
     if shutil.which("g++"):
         environment["NVCC_CCBIN"] = "g++"
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "lens.txt"
         environment.update(settings, LENS_OUT=str(out))
-        for command in (["make", "-s", "EMULATOR=1", program],
-                        [f"./{program}", str(size), "--check-only"]):
-            done = subprocess.run(command, cwd=rows.ROOT, env=environment, text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        for command in (
+            ["make", "-s", "EMULATOR=1", program],
+            [f"./{program}", str(size), "--check-only"],
+        ):
+            done = subprocess.run(
+                command,
+                cwd=rows.ROOT,
+                env=environment,
+                text=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
             if done.returncode:
-                raise Mistake(f"`{' '.join(command)}` failed: {done.stdout.strip()[-500:]}")
+                raise Mistake(
+                    f"`{' '.join(command)}` failed: {done.stdout.strip()[-500:]}"
+                )
         return out.read_text()
 
 
 # ---- the pages ----
+
 
 def pages():
     return [rows.ROOT / "README.md", *sorted((rows.ROOT / "chapters").rglob("*.md"))]
@@ -278,7 +401,9 @@ def renewed(page, text):
     """The page's text with every block made anew, and the names of those that changed."""
     stale = []
     if text.count("<!-- BEGIN generated") != len(BLOCK.findall(text)):
-        raise Mistake("a generated block does not begin and end as results/tables.py says")
+        raise Mistake(
+            "a generated block does not begin and end as results/tables.py says"
+        )
 
     def renew(match):
         name, options, old = match.groups()
@@ -299,9 +424,15 @@ def renewed(page, text):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Writes the generated blocks of the READMEs.")
-    parser.add_argument("--check", action="store_true", help="write nothing, name what is stale")
-    parser.add_argument("page", nargs="*", type=Path, help="only these; default: all READMEs")
+    parser = argparse.ArgumentParser(
+        description="Writes the generated blocks of the READMEs."
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing, name what is stale"
+    )
+    parser.add_argument(
+        "page", nargs="*", type=Path, help="only these; default: all READMEs"
+    )
     chosen = parser.parse_args()
     wrong = 0
     for page in [page.resolve() for page in chosen.page] or pages():
@@ -314,8 +445,10 @@ def main():
             wrong += 1
             continue
         for title in stale:
-            print(f"{name}: {title}: " + ("stale, `make tables` renews it" if chosen.check
-                                          else "renewed"))
+            print(
+                f"{name}: {title}: "
+                + ("stale, `make tables` renews it" if chosen.check else "renewed")
+            )
         if chosen.check:
             wrong += len(stale)
         elif stale:

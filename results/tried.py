@@ -6,6 +6,7 @@ build/tried/, built like its chapter, checked on odd shapes, and then timed: the
 run in turns, each beside cuBLAS as in `make ladder`, and each is judged by the median of its turns.
 Exit code: 0, 1 if one does not apply, build or pass, 2 usage, 3 if nothing can be measured here.
 """
+
 import argparse
 import concurrent.futures
 import csv
@@ -23,8 +24,24 @@ TABLE = rows.ROOT / "results" / "tried.csv"
 TEXTS = ("gpu", "cuda", "driver", "date", "tried")
 # `tried` is the diff's name, nothing for the chapter as it is. The ratio is cuBLAS' time over the kernel's: the
 # median of the turns, the least and the greatest.
-COLUMNS = ("gpu", "sms", "clock_mhz", "cuda", "driver", "date", "chapter", "tried", "M", "N", "K", "turns", "gflops",
-           "ratio", "ratio_min", "ratio_max")
+COLUMNS = (
+    "gpu",
+    "sms",
+    "clock_mhz",
+    "cuda",
+    "driver",
+    "date",
+    "chapter",
+    "tried",
+    "M",
+    "N",
+    "K",
+    "turns",
+    "gflops",
+    "ratio",
+    "ratio_min",
+    "ratio_max",
+)
 TURNS = 3
 SIZE = 4096
 CHECKED = ["130 67 33", "256 512 80"]
@@ -51,23 +68,41 @@ def title(path):
 
 def sh(command):
     try:
-        done = subprocess.run(command, cwd=rows.ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.run(
+            command,
+            cwd=rows.ROOT,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
     except FileNotFoundError:
         raise Broken(f"{command[0]} is not here, and is needed") from None
     if done.returncode:
-        raise Broken(f"`{' '.join(map(str, command))}` says\n{done.stdout.strip()[-1500:]}")
+        raise Broken(
+            f"`{' '.join(map(str, command))}` says\n{done.stdout.strip()[-1500:]}"
+        )
     return done.stdout
 
 
 def build(chapter, diff, compiler):
     """Builds the chapter with a diff (a path), or as it is (None), checks it, and returns the program."""
-    folder = rows.ROOT / "build" / "tried" / f"{chapter}_{diff.stem if diff else 'as_it_is'}"
+    folder = (
+        rows.ROOT / "build" / "tried" / f"{chapter}_{diff.stem if diff else 'as_it_is'}"
+    )
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(rows.folder(chapter), folder)
     if diff:
         sh(["patch", "-s", "-p3", "-d", folder, "-i", diff])
     program = folder / "program"
-    sh([*shlex.split(compiler[0]), folder / "matmul.cu", *shlex.split(compiler[1]), "-o", program])
+    sh(
+        [
+            *shlex.split(compiler[0]),
+            folder / "matmul.cu",
+            *shlex.split(compiler[1]),
+            "-o",
+            program,
+        ]
+    )
     for shape in CHECKED + CHECKED_BESIDES.get(chapter, []):
         sh([program, *shape.split(), "--check-only"])
     return program
@@ -80,7 +115,9 @@ def built(chapter):
     # As the notebooks do: why this compiler, which, with what.
     compiler = sh(["make", "-s", f"parts{chapter}"]).splitlines()[-2:]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        waiting = {name: pool.submit(build, chapter, diff, compiler) for name, diff in todo}
+        waiting = {
+            name: pool.submit(build, chapter, diff, compiler) for name, diff in todo
+        }
         for name, program in waiting.items():
             try:
                 found[name] = program.result()
@@ -93,8 +130,13 @@ def read():
     if not TABLE.exists():
         return []
     with open(TABLE, newline="") as file:
-        return [{name: text if name in TEXTS else float(text) if "." in text else int(text) for name, text in row.items()}
-                for row in csv.DictReader(file)]
+        return [
+            {
+                name: text if name in TEXTS else float(text) if "." in text else int(text)
+                for name, text in row.items()
+            }
+            for row in csv.DictReader(file)
+        ]
 
 
 def what(row):
@@ -115,7 +157,9 @@ def time_in_turns(chapter, programs, machine):
     reports = {name: [] for name in programs}
     for turn in range(TURNS):
         for name, program in programs.items():
-            measure.say(f"chapter {chapter}, turn {turn + 1} of {TURNS}: {name or 'as it is'}")
+            measure.say(
+                f"chapter {chapter}, turn {turn + 1} of {TURNS}: {name or 'as it is'}"
+            )
             report, wrong, _ = measure.ask(program, str(SIZE))
             if wrong:
                 raise Broken(f"{name or 'as it is'}: {wrong}")
@@ -124,10 +168,19 @@ def time_in_turns(chapter, programs, machine):
     found = []
     for name, turns in reports.items():
         ratios = [report["ratio"]["median"] for report in turns]
-        row = dict(machine, chapter=chapter, tried=name, M=SIZE, N=SIZE, K=SIZE, turns=TURNS,
-                   gflops=round(statistics.median(report["gflops"] for report in turns)),
-                   ratio=round(statistics.median(ratios), 4), ratio_min=round(min(ratios), 4),
-                   ratio_max=round(max(ratios), 4))
+        row = dict(
+            machine,
+            chapter=chapter,
+            tried=name,
+            M=SIZE,
+            N=SIZE,
+            K=SIZE,
+            turns=TURNS,
+            gflops=round(statistics.median(report["gflops"] for report in turns)),
+            ratio=round(statistics.median(ratios), 4),
+            ratio_min=round(min(ratios), 4),
+            ratio_max=round(max(ratios), 4),
+        )
         found.append({column: row[column] for column in COLUMNS})
     return found
 
@@ -136,22 +189,35 @@ def show(found):
     base = next(row for row in found if not row["tried"])
     print(f"\nchapter {base['chapter']}, M = N = K = {base['M']}")
     for row in found:
-        print(f"  {row['tried'] or 'as it is':28} {row['gflops']:8,.0f} GFLOP/s  {100 * row['ratio']:6.1f} % of cuBLAS  "
-              f"x {row['ratio'] / base['ratio']:.3f}")
+        print(
+            f"  {row['tried'] or 'as it is':28} {row['gflops']:8,.0f} GFLOP/s  {100 * row['ratio']:6.1f} % of cuBLAS  "
+            f"x {row['ratio'] / base['ratio']:.3f}"
+        )
     sys.stdout.flush()
 
 
 def main():
     parser = argparse.ArgumentParser(description="Measures what was tried and not kept.")
-    parser.add_argument("--check-only", action="store_true", help="build and check, time nothing: needs no GPU")
-    parser.add_argument("chapter", nargs="*", type=int, help="only these; default: all that have tried something")
+    parser.add_argument(
+        "--check-only",
+        action="store_true",
+        help="build and check, time nothing: needs no GPU",
+    )
+    parser.add_argument(
+        "chapter",
+        nargs="*",
+        type=int,
+        help="only these; default: all that have tried something",
+    )
     chosen, status, machine = parser.parse_args(), 0, None
     if not chosen.check_only:
         machine, wrong, code = measure.look_around(1)
         if wrong:
             print(wrong, file=sys.stderr)
             return code
-    everything = sorted({int(path.parts[-3][:2]) for path in rows.ROOT.glob("chapters/*/tried/*.diff")})
+    everything = sorted(
+        {int(path.parts[-3][:2]) for path in rows.ROOT.glob("chapters/*/tried/*.diff")}
+    )
     for chapter in chosen.chapter or everything:
         try:
             programs, wrong = built(chapter)

@@ -1,26 +1,37 @@
 #!/usr/bin/env python3
 """make bench-emulator: seconds a chapter takes on the emulator here. A table to look at, not a test:
 the times depend on the machine."""
+
 import glob
 import os
 import re
 import subprocess
 import time
 
-RUNS = [("256, checks on", "256", {}), ("256, CHECK=0", "256", {"CHECK": "0"}),
-        ("256, LENS=1", "256", {"LENS": "1"}), ("512, LENS=1", "512", {"LENS": "1"}),
-        ("1024, CHECK=0", "1024", {"CHECK": "0"})]
+RUNS = [
+    ("256, checks on", "256", {}),
+    ("256, CHECK=0", "256", {"CHECK": "0"}),
+    ("256, LENS=1", "256", {"LENS": "1"}),
+    ("512, LENS=1", "512", {"LENS": "1"}),
+    ("1024, CHECK=0", "1024", {"CHECK": "0"}),
+]
 
 
 def main():
     programs = sorted(glob.glob("chapter[0-9]*"), key=lambda p: int(re.sub(r"\D", "", p)))
-    print(f"{'seconds, two launches each':28s}" + "".join(f"{name:>16s}" for name, _, _ in RUNS))
+    print(
+        f"{'seconds, two launches each':28s}"
+        + "".join(f"{name:>16s}" for name, _, _ in RUNS)
+    )
     for program in programs:
         line = f"{program:28s}"
         for _, size, settings in RUNS:
             start = time.monotonic()
-            done = subprocess.run([f"./{program}", size], capture_output=True,
-                                  env={**os.environ, **settings})
+            done = subprocess.run(
+                [f"./{program}", size],
+                capture_output=True,
+                env={**os.environ, **settings},
+            )
             seconds = time.monotonic() - start
             line += f"{seconds:16.2f}" if done.returncode == 0 else f"{'FAILED':>16s}"
         print(line, flush=True)

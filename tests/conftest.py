@@ -27,7 +27,9 @@ def run(command, timeout=120, **options):
 
 def no_cuda():
     """The environment without the settings that change what a program or a build does."""
-    ours = "CHECK LENS EMULATE EMULATOR NVCC NVCC_CCBIN ARCH CXX MAKEFLAGS MAKELEVEL".split()
+    ours = (
+        "CHECK LENS EMULATE EMULATOR NVCC NVCC_CCBIN ARCH CXX MAKEFLAGS MAKELEVEL".split()
+    )
     return {name: value for name, value in os.environ.items() if name not in ours}
 
 
@@ -96,7 +98,14 @@ def students_files():
 
 def copy_project(folder):
     """Copies the project as a fresh clone has it: nothing built, nothing downloaded."""
-    built = [".*", "build", "__pycache__", "chapter[0-9]", "chapter[0-9][0-9]", "exercise.[0-9]*"]
+    built = [
+        ".*",
+        "build",
+        "__pycache__",
+        "chapter[0-9]",
+        "chapter[0-9][0-9]",
+        "exercise.[0-9]*",
+    ]
     shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*built), symlinks=True)
 
 
@@ -127,14 +136,17 @@ def chapters(project, shared_folder, emulated_nvcc):
     with once(shared_folder / "chapters-built") as first:
         if first:
             build = run(
-                ["make", "-k", "-C", project, "all", "EMULATOR=1"], env=no_cuda(), timeout=600
+                ["make", "-k", "-C", project, "all", "EMULATOR=1"],
+                env=no_cuda(),
+                timeout=600,
             )
             (shared_folder / "build-log").write_text(build.stdout + build.stderr)
 
     class Programs(dict):
         def __missing__(self, number):
             pytest.fail(
-                f"chapter {number} was not built:\n" + (shared_folder / "build-log").read_text()
+                f"chapter {number} was not built:\n"
+                + (shared_folder / "build-log").read_text()
             )
 
     found = project.glob("chapter[0-9]*")

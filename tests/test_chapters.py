@@ -188,7 +188,9 @@ def test_real_compiler_accepts(number, architecture, tmp_path):
     accept(CHAPTERS[number], tmp_path, "-I", ROOT / "common", f"-arch=sm_{architecture}")
 
 
-@for_real_nvcc("source", sorted((ROOT / "common").glob("*.c")), ids=lambda path: path.name)
+@for_real_nvcc(
+    "source", sorted((ROOT / "common").glob("*.c")), ids=lambda path: path.name
+)
 def test_real_compiler_accepts_common(source, tmp_path):
     accept(source, tmp_path)
 

@@ -42,7 +42,13 @@ def verifier(emulated_nvcc, shared_folder, project):
                 ROOT / "tests" / "verifier.cu",
                 *sorted((project / "common").glob("*.c")),
             ]
-            options = ["-O2", "-std=c++17", "-U__CUDA_EMULATED__", "-I", project / "common"]
+            options = [
+                "-O2",
+                "-std=c++17",
+                "-U__CUDA_EMULATED__",
+                "-I",
+                project / "common",
+            ]
             command = [emulated_nvcc, *options, *sources, "-lcublas", "-o", program]
             build = run(command, env=no_cuda())
             assert build.returncode == 0, build.stderr
@@ -70,4 +76,6 @@ def test_refuses_and_explains(verifier, damage, arguments, report):
 
 def test_names_block_and_thread(verifier):
     result = check(verifier, "40 30 20", "zero")
-    assert "(block 0, thread 87)" in result.stdout  # row 5 of a tile of 16 columns, column 7
+    assert (
+        "(block 0, thread 87)" in result.stdout
+    )  # row 5 of a tile of 16 columns, column 7

@@ -203,7 +203,9 @@ def test_mistake_is_reported_at_its_line(name, compiler, write, nvcc):
     text, named = MISTAKES[name]
     result = nvcc("-ccbin", compiler, write(text))
     assert result.returncode != 0
-    where = [int(n) for n in re.findall(r"\buser\.cu:(\d+)(?::\d+)?: error", result.stderr)]
+    where = [
+        int(n) for n in re.findall(r"\buser\.cu:(\d+)(?::\d+)?: error", result.stderr)
+    ]
     here = line_of(text, "// HERE")
     # Compilers see a missing semicolon only at the next word.
     assert where and where[0] in (here, here + 1), result.stderr
@@ -212,7 +214,7 @@ def test_mistake_is_reported_at_its_line(name, compiler, write, nvcc):
 
 def test_mistake_in_a_header(write, nvcc):
     write("#pragma once\n__device__ int f() { return 1; }\nint broken(;\n", "mine.h")
-    result = nvcc(write("#include \"mine.h\"\nint main() {}\n"))
+    result = nvcc(write('#include "mine.h"\nint main() {}\n'))
     assert result.returncode != 0
     assert re.search(r"mine\.h:3:\d+: error", result.stderr), result.stderr
 
@@ -230,7 +232,10 @@ def test_warnings_are_the_users_own(compiler, write, nvcc):
     result = nvcc("-ccbin", compiler, "-Xcompiler", "-Wall,-Wextra", write(text))
     assert result.returncode == 0
     assert set(re.findall(r"^(\S+?):(\d+):\d+: warning", result.stderr, re.M)) == {
-        (re.search(r"^(\S*user\.cu):", result.stderr, re.M)[1], str(line_of(text, "// HERE")))
+        (
+            re.search(r"^(\S*user\.cu):", result.stderr, re.M)[1],
+            str(line_of(text, "// HERE")),
+        )
     }
 
 
@@ -251,7 +256,9 @@ def test_unsupported_call_names_itself(name, compiler, write, nvcc):
     text = f"#include <cublas_v2.h>\nint main()\n{{\n    {UNSUPPORTED[name]}\n}}\n"
     result = nvcc("-ccbin", compiler, write(text))
     assert result.returncode != 0
-    assert re.search(rf"user\.cu:4:\d+: error: .*\b{name}\b", result.stderr), result.stderr
+    assert re.search(rf"user\.cu:4:\d+: error: .*\b{name}\b", result.stderr), (
+        result.stderr
+    )
 
 
 def test_inline_ptx_is_refused(write, nvcc):
@@ -318,7 +325,10 @@ def test_objects_defines_and_folders(write, nvcc, tmp_path):
     linked = nvcc("main.o", "part.o")
     assert (linked.returncode, linked.stderr) == (0, "")
     result = run([tmp_path / "a.out"], env=no_cuda())
-    assert (result.returncode, result.stdout) == (3, "42\n")  # the program's own exit code
+    assert (result.returncode, result.stdout) == (
+        3,
+        "42\n",
+    )  # the program's own exit code
 
 
 def test_file_and_line_stay_the_users(write, emulate):
@@ -344,7 +354,7 @@ def test_file_and_line_stay_the_users(write, emulate):
         """
     result = run([emulate(write(text))], env=no_cuda())
     assert result.stdout == (
-        f"user.cu {line_of(text, 'say(WHERE)')}\n" f"kernel {line_of(text, '__global__')}\n"
+        f"user.cu {line_of(text, 'say(WHERE)')}\nkernel {line_of(text, '__global__')}\n"
     )
 
 
@@ -432,7 +442,9 @@ def test_output_comes_before_the_fault_and_repeats_itself(write, emulate):
     assert (first.returncode, first.stdout) == (1, "before\n")
     assert "in kernel fill<7>, block (0,0,0), thread (20,0,0)" in first.stderr
     # Addresses may differ from run to run, nothing else.
-    assert re.sub(r"0x[0-9a-f]+", "", first.stderr) == re.sub(r"0x[0-9a-f]+", "", second.stderr)
+    assert re.sub(r"0x[0-9a-f]+", "", first.stderr) == re.sub(
+        r"0x[0-9a-f]+", "", second.stderr
+    )
 
 
 # EMULATE's value, the name it stands for, compute capability, SMs, shared memory and threads a SM

@@ -66,7 +66,9 @@ def attempts(name):
 def changed(solution, replacements, what):
     for old, new in replacements:
         old, new = "\n".join(old), "\n".join(new)
-        assert solution.count(old) == 1, f"{what}: {solution.count(old)} places for\n{old}"
+        assert solution.count(old) == 1, (
+            f"{what}: {solution.count(old)} places for\n{old}"
+        )
         solution = solution.replace(old, new)
     return solution
 
@@ -83,7 +85,9 @@ def test_skeleton_is_the_solution_without_the_marked_lines(exercise):
     assert answer_lines(exercise)
     committed = ROOT / "exercises" / exercise.name / "exercise.cu"
     if committed in students_files():
-        pytest.skip(f"{exercise.name}/exercise.cu is a student's: git says that it is changed")
+        pytest.skip(
+            f"{exercise.name}/exercise.cu is a student's: git says that it is changed"
+        )
     assert committed.read_text() == exercise.skeleton
 
 
@@ -113,7 +117,11 @@ def test_wrong_attempts_are_told_what_is_wrong(exercise, classroom, tmp_path):
         # The same shapes in every test run: which mistake shows first can depend on them.
         verdict = classroom.grade(exercise, source, seed=len(name))
         kept_apart = verdict.status in ("wrong", "fault", "goal", "compile", "crash")
-        if not words or not kept_apart or any(word not in verdict.feedback for word in words):
+        if (
+            not words
+            or not kept_apart
+            or any(word not in verdict.feedback for word in words)
+        ):
             misjudged.append(f"{name}: {verdict}")
     assert not misjudged
 
@@ -177,7 +185,9 @@ def test_list_of_exercises_is_complete(classroom):
     teaching = (ROOT / "exercises" / "TEACHING.md").read_text()
     for exercise in classroom.all_exercises():
         assert f"[{exercise.number} {exercise.title}]({exercise.name}/README.md)" in page
-        assert re.search(rf"^\| {exercise.number} \|.*\| {exercise.points} \|", teaching, re.M)
+        assert re.search(
+            rf"^\| {exercise.number} \|.*\| {exercise.points} \|", teaching, re.M
+        )
     numbers = [exercise.number for exercise in classroom.all_exercises()]
     assert numbers == list(range(1, len(numbers) + 1)) and len(numbers) >= 14
 
@@ -321,7 +331,9 @@ def test_a_students_way(own_copy):
     skeleton = (first / "exercise.cu").read_text()
     result = make(own_copy, "exercise1")
     assert (
-        result.returncode != 0 and "NOT YET" in result.stdout and "make hint1" in result.stdout
+        result.returncode != 0
+        and "NOT YET" in result.stdout
+        and "make hint1" in result.stdout
     )
     assert "Hint 1" in make(own_copy, "hint1").stdout
     assert "Hint 2" in make(own_copy, "hint1").stdout
@@ -351,7 +363,16 @@ def test_a_students_way(own_copy):
     if shutil.which("git"):
         run(["git", "init", "-q", ignored[0]])
         shutil.copy(ROOT / ".gitignore", ignored[0])
-        asked = run(["git", "-C", ignored[0], "check-ignore", ignored[1], ignored[1].with_name("exercise.cu")])
+        asked = run(
+            [
+                "git",
+                "-C",
+                ignored[0],
+                "check-ignore",
+                ignored[1],
+                ignored[1].with_name("exercise.cu"),
+            ]
+        )
         assert asked.stdout == f"{ignored[1]}\n"
 
 
@@ -386,20 +407,32 @@ def test_exit_codes(own_copy):
         == 2
     )
     assert code("nonsense") == code("all", "--jobs", "0") == 2
-    lost = run([sys.executable, "-B", script, "grade", "1", "--source", "no.cu"], env=no_cuda())
+    lost = run(
+        [sys.executable, "-B", script, "grade", "1", "--source", "no.cu"], env=no_cuda()
+    )
     assert lost.returncode == 2 and lost.stderr == "no.cu is not there\n"
-    (own_copy / "emulator" / "bin" / "nvcc").rename(own_copy / "emulator" / "bin" / "away")
+    (own_copy / "emulator" / "bin" / "nvcc").rename(
+        own_copy / "emulator" / "bin" / "away"
+    )
     try:
         assert code("grade", "1", "--source", solution) == 3
     finally:
-        (own_copy / "emulator" / "bin" / "away").rename(own_copy / "emulator" / "bin" / "nvcc")
+        (own_copy / "emulator" / "bin" / "away").rename(
+            own_copy / "emulator" / "bin" / "nvcc"
+        )
 
 
 def test_watch_grades_on_every_save(own_copy):
     (own_copy / ".progress.json").unlink(missing_ok=True)
     source = own_copy / "exercises" / "01_map_threads" / "exercise.cu"
     skeleton = source.read_text()
-    command = [sys.executable, "-B", "-u", own_copy / "exercises" / "classroom.py", "watch"]
+    command = [
+        sys.executable,
+        "-B",
+        "-u",
+        own_copy / "exercises" / "classroom.py",
+        "watch",
+    ]
     watching = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=no_cuda())
     timer = threading.Timer(100, watching.kill)
     timer.start()
@@ -438,7 +471,9 @@ def test_a_folder_of_submissions(own_copy, classroom, tmp_path):
     (good / "exercises" / exercises[3].name).mkdir(parents=True)
     shutil.copy(exercises[1].solution, good / exercises[1].name / "exercise.cu")
     shutil.copy(exercises[2].solution, good / "exercise2.cu")
-    shutil.copy(exercises[3].solution, good / "exercises" / exercises[3].name / "exercise.cu")
+    shutil.copy(
+        exercises[3].solution, good / "exercises" / exercises[3].name / "exercise.cu"
+    )
     odd.mkdir()
     shutil.copy(ATTEMPTS / "cheats" / "crash.cu", odd / f"{exercises[1].name}.cu")
     shutil.copy(exercises[2].source, odd / "exercise02.cu")
@@ -449,24 +484,30 @@ def test_a_folder_of_submissions(own_copy, classroom, tmp_path):
     shutil.copytree(chapter.parent, odd / "chapters" / chapter.parent.name)
     (folder / "__MACOSX" / "good").mkdir(parents=True)
     (folder / "__MACOSX" / "good" / "._exercise2.cu").touch()
-    result = make(own_copy, "grade", f"SUBMISSIONS={folder}", f"OUT={tmp_path / 'the grades'}")
+    result = make(
+        own_copy, "grade", f"SUBMISSIONS={folder}", f"OUT={tmp_path / 'the grades'}"
+    )
     assert result.returncode == 0, result.stderr
     assert "20 of" in result.stdout
     assert re.search(rf"^{exercises[2].name} +1/2 ", result.stdout, re.M)
-    assert re.findall("^Not graded, .*: (.*)", result.stdout, re.M) == ["odd/late/Exercise4.cu"]
+    assert re.findall("^Not graded, .*: (.*)", result.stdout, re.M) == [
+        "odd/late/Exercise4.cu"
+    ]
     assert "Left out, as no file is in them: __MACOSX\n" in result.stdout
     rows = list(csv.DictReader(open(tmp_path / "the grades" / "grades.csv")))
     assert len(rows) == 2 * len(exercises)
     status = {(row["student"], row["exercise"][:2]): row["status"] for row in rows}
-    assert [status["good", number] for number in ("01", "02", "03", "04")] == ["passed"] * 3 + [
-        "missing"
-    ]
+    assert [status["good", number] for number in ("01", "02", "03", "04")] == [
+        "passed"
+    ] * 3 + ["missing"]
     assert [status["odd", number] for number in ("01", "02", "03")] == [
         "fault",
         "wrong",
         "refused",
     ]
-    students = json.loads((tmp_path / "the grades" / "grades.json").read_text())["students"]
+    students = json.loads((tmp_path / "the grades" / "grades.json").read_text())[
+        "students"
+    ]
     assert students["good"]["points"] == 20 and students["odd"]["points"] == 0
     empty = tmp_path / "empty"
     empty.mkdir()

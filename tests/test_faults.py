@@ -29,7 +29,9 @@ def test_is_found(name, compiler, emulate):
         assert expected in report
     for number, line in enumerate(text.splitlines(), 1):
         if line.endswith("// FAULT"):
-            assert re.search(rf"^  .*\bat \S*{source.name}:{number}: ", report, re.M), report
+            assert re.search(rf"^  .*\bat \S*{source.name}:{number}: ", report, re.M), (
+                report
+            )
         if line.endswith("// OTHER"):
             assert re.search(
                 rf"^FAULT .*\bat \S*{source.name}:{number}\b", report, re.M

@@ -41,10 +41,13 @@ def seen_by_lens(kernel):
 
 # ---- chapters 1 to 6 where the tiles fit: closed forms ----
 
+
 def closed_form(chapter, M, N, K):
     """M, N multiples of 128, K of 32. A warp's share is written out: requests, what one costs, what it uses."""
     C, warps, sector, line = M * N, M * N // 32, 32, 128
-    stores_far = {"global store": (warps, C, C, FLOAT * C)}  # each lane in a sector of its own
+    stores_far = {
+        "global store": (warps, C, C, FLOAT * C)
+    }  # each lane in a sector of its own
     stores_near = {"global store": (warps, C, 4 * warps, FLOAT * C)}
     if chapter in (1, 2):
         # A warp at step k: 32 elements, in as many sectors (1) or side by side (2), and one that all want.
@@ -56,7 +59,14 @@ def closed_form(chapter, M, N, K):
     BM, BN = {3: (32, 32), 4: (64, 64), 5: (128, 128), 6: (128, 128)}[chapter]
     fetched = C * K // BN + C * K // BM
     wide = 4 if chapter == 6 else 1  # floats a lane
-    found = {"global load": (fetched // 32 // wide, fetched // wide, fetched * FLOAT // sector, fetched * FLOAT)}
+    found = {
+        "global load": (
+            fetched // 32 // wide,
+            fetched // wide,
+            fetched * FLOAT // sector,
+            fetched * FLOAT,
+        )
+    }
     found["shared store"] = (fetched // 32, fetched, fetched // 32, 0)
     if chapter == 3:  # a word for all, and 32 neighbours
         found["shared load"] = (2 * K * warps, 2 * K * C, 2 * K * warps, 0)
@@ -68,19 +78,41 @@ def closed_form(chapter, M, N, K):
     if chapter == 5:
         # 8 words of A, each in two rows that meet in a bank; 8 words of B, four to a bank.
         steps = threads // 32 * K
-        found["shared load"] = (16 * steps, 16 * 32 * steps, (8 * 2 + 8 * 4) * steps, (8 * 1 + 8 * 3) * steps)
+        found["shared load"] = (
+            16 * steps,
+            16 * 32 * steps,
+            (8 * 2 + 8 * 4) * steps,
+            (8 * 1 + 8 * 3) * steps,
+        )
         return found | stores_far
     # A goes in transposed, word by word, in two wavefronts; B as float4, in four without a conflict.
     half = fetched // 2
-    found["shared store"] = (half // 32 + half // 128, half + half // 4, 2 * (half // 32) + 4 * (half // 128), half // 32)
+    found["shared store"] = (
+        half // 32 + half // 128,
+        half + half // 4,
+        2 * (half // 32) + 4 * (half // 128),
+        half // 32,
+    )
     # Two float4 of A: one for each half of the warp. Two of B: 16 in half of the banks, a half of the warp each.
     steps = threads // 32 * K
-    found["shared load"] = (4 * steps, 4 * 32 * steps, (2 * 2 + 2 * 8) * steps, 2 * 4 * steps)
-    found["global store"] = (C // 4 // 32, C // 4, C // 4, FLOAT * C)  # 16 bytes a lane, 32 bytes apart
+    found["shared load"] = (
+        4 * steps,
+        4 * 32 * steps,
+        (2 * 2 + 2 * 8) * steps,
+        2 * 4 * steps,
+    )
+    found["global store"] = (
+        C // 4 // 32,
+        C // 4,
+        C // 4,
+        FLOAT * C,
+    )  # 16 bytes a lane, 32 bytes apart
     return found
 
 
-@pytest.mark.parametrize("shape", [(128, 128, 128), (256, 256, 256), (256, 128, 32), (128, 384, 64)])
+@pytest.mark.parametrize(
+    "shape", [(128, 128, 128), (256, 256, 256), (256, 128, 32), (128, 384, 64)]
+)
 @pytest.mark.parametrize("chapter", range(1, 7))
 def test_closed_form(chapter, shape, chapters, tmp_path):
     (kernel,) = look(chapters[chapter], *shape, "--check-only", tmp_path=tmp_path)
@@ -89,18 +121,32 @@ def test_closed_form(chapter, shape, chapters, tmp_path):
 
 # What CURRICULUM promises for each result, with K = 256: loads from global memory, loads from shared
 # memory, sectors a request of the loads, and FLOP for each byte requested.
-@pytest.mark.parametrize("chapter, of_global, of_shared, sectors, intensity", [
-    (1, 512, 0, 16.5, 0.25), (2, 512, 0, 2.5, 0.25), (3, 16, 512, 4, 8), (4, 8, 288, 4, 16), (5, 4, 64, 4, 32),
-    (6, 1, 16, 16, 32)])
-def test_promised_figures(chapter, of_global, of_shared, sectors, intensity, chapters, tmp_path):
+@pytest.mark.parametrize(
+    "chapter, of_global, of_shared, sectors, intensity",
+    [
+        (1, 512, 0, 16.5, 0.25),
+        (2, 512, 0, 2.5, 0.25),
+        (3, 16, 512, 4, 8),
+        (4, 8, 288, 4, 16),
+        (5, 4, 64, 4, 32),
+        (6, 1, 16, 16, 32),
+    ],
+)
+def test_promised_figures(
+    chapter, of_global, of_shared, sectors, intensity, chapters, tmp_path
+):
     (kernel,) = look(chapters[chapter], "256", "--check-only", tmp_path=tmp_path)
     M = N = K = 256
     results, loads = kernel["results"], kernel["totals"]["global load"]
     assert results == M * N * kernel["launches"]
     assert loads["lanes"] / results == of_global
-    assert kernel["totals"].get("shared load", {"lanes": 0})["lanes"] / results == of_shared
+    assert (
+        kernel["totals"].get("shared load", {"lanes": 0})["lanes"] / results == of_shared
+    )
     assert loads["sectors"] / loads["requests"] == sectors
-    assert 2 * M * N * K * kernel["launches"] / kernel["requested_load_bytes"] == intensity
+    assert (
+        2 * M * N * K * kernel["launches"] / kernel["requested_load_bytes"] == intensity
+    )
     assert kernel["loaded_bytes"] == FLOAT * (M * K + K * N) * kernel["launches"]
     assert kernel["stored_bytes"] == FLOAT * M * N * kernel["launches"]
     # 2 K for the sum; then alpha * acc + beta * old.
@@ -108,6 +154,7 @@ def test_promised_figures(chapter, of_global, of_shared, sectors, intensity, cha
 
 
 # ---- chapters 1 to 6 at any shape: a model that walks warps and lanes ----
+
 
 class Model:
     """Adds up the requests of warps as Nsight Compute defines its counters. A request is the addresses of the
@@ -130,7 +177,12 @@ class Model:
                 self.known[key] = self.banks(addresses, width, kind == "shared load")
             cost = self.known[key]
         old = self.total.get(kind, (0, 0, 0, 0))
-        self.total[kind] = (old[0] + 1, old[1] + len(active), old[2] + cost[0], old[3] + cost[1])
+        self.total[kind] = (
+            old[0] + 1,
+            old[1] + len(active),
+            old[2] + cost[0],
+            old[3] + cost[1],
+        )
 
     @staticmethod
     def banks(addresses, width, load):
@@ -140,7 +192,11 @@ class Model:
         together = 32 * 4 // width * (2 if pairs and width > 4 else 1)
         wavefronts = least = 0
         for first in range(0, 32, together):
-            units = {address // width for address in addresses[first:first + together] if address is not None}
+            units = {
+                address // width
+                for address in addresses[first : first + together]
+                if address is not None
+            }
             columns = [unit % (128 // width) for unit in units]
             wavefronts += max(map(columns.count, columns), default=0)
             least += -(-len(units) // (128 // width))
@@ -163,12 +219,26 @@ def one_thread_one_result(model, M, N, K, BM, BN, along_rows):
     """Chapters 1 and 2: x walks rows, or columns."""
     for top, left in tiles(M, N, BM, BN):
         for warp in warps_of(BM * BN):
-            at = [(top + t % BM, left + t // BM) if along_rows else (top + t // BN, left + t % BN) for t in warp]
+            at = [
+                (top + t % BM, left + t // BM)
+                if along_rows
+                else (top + t // BN, left + t % BN)
+                for t in warp
+            ]
             inside = [row < M and col < N for row, col in at]
             for k in range(K):
-                model.request("global load", [where(ok, row * K + k) for (row, _), ok in zip(at, inside)])
-                model.request("global load", [where(ok, k * N + col) for (_, col), ok in zip(at, inside)])
-            model.request("global store", [where(ok, row * N + col) for (row, col), ok in zip(at, inside)])
+                model.request(
+                    "global load",
+                    [where(ok, row * K + k) for (row, _), ok in zip(at, inside)],
+                )
+                model.request(
+                    "global load",
+                    [where(ok, k * N + col) for (_, col), ok in zip(at, inside)],
+                )
+            model.request(
+                "global store",
+                [where(ok, row * N + col) for (row, col), ok in zip(at, inside)],
+            )
 
 
 def fetch(model, M, N, K, top, left, k0, BM, BN, BK, threads):
@@ -176,12 +246,24 @@ def fetch(model, M, N, K, top, left, k0, BM, BN, BK, threads):
     for base in range(0, BM * BK, threads):
         for warp in warps_of(threads):
             at = [((base + t) // BK, (base + t) % BK) for t in warp]
-            model.request("global load", [where(top + r < M and k0 + c < K, (top + r) * K + k0 + c) for r, c in at])
+            model.request(
+                "global load",
+                [
+                    where(top + r < M and k0 + c < K, (top + r) * K + k0 + c)
+                    for r, c in at
+                ],
+            )
             model.request("shared store", [FLOAT * (r * BK + c) for r, c in at])
     for base in range(0, BK * BN, threads):
         for warp in warps_of(threads):
             at = [((base + t) // BN, (base + t) % BN) for t in warp]
-            model.request("global load", [where(k0 + r < K and left + c < N, (k0 + r) * N + left + c) for r, c in at])
+            model.request(
+                "global load",
+                [
+                    where(k0 + r < K and left + c < N, (k0 + r) * N + left + c)
+                    for r, c in at
+                ],
+            )
             model.request("shared store", [FLOAT * (r * BN + c) for r, c in at])
 
 
@@ -198,17 +280,32 @@ def tiled(model, M, N, K, BM, BN, BK, TM, TN, wide=False):
             for warp in warps_of(threads):
                 for k in range(BK):
                     for m in range(0, TM, 4 if wide else 1):
-                        model.request("shared load", [FLOAT * (k * BM + place[t][0] + m) if wide else
-                                                      FLOAT * ((place[t][0] + m) * BK + k) for t in warp],
-                                      16 if wide else 4)
+                        model.request(
+                            "shared load",
+                            [
+                                FLOAT * (k * BM + place[t][0] + m)
+                                if wide
+                                else FLOAT * ((place[t][0] + m) * BK + k)
+                                for t in warp
+                            ],
+                            16 if wide else 4,
+                        )
                     for n in range(0, TN, 4 if wide else 1):
-                        model.request("shared load", [FLOAT * (k * BN + place[t][1] + n) for t in warp], 16 if wide else 4)
+                        model.request(
+                            "shared load",
+                            [FLOAT * (k * BN + place[t][1] + n) for t in warp],
+                            16 if wide else 4,
+                        )
         floats = 4 if wide and K % 4 == 0 and N % 4 == 0 else 1
         for warp in warps_of(threads):
             for m in range(TM):
                 for n in range(0, TN, floats):
                     at = [(top + place[t][0] + m, left + place[t][1] + n) for t in warp]
-                    model.request("global store", [where(r < M and c < N, r * N + c) for r, c in at], FLOAT * floats)
+                    model.request(
+                        "global store",
+                        [where(r < M and c < N, r * N + c) for r, c in at],
+                        FLOAT * floats,
+                    )
 
 
 def fetch_wide(model, M, N, K, top, left, k0, BM, BN, BK, threads):
@@ -219,10 +316,22 @@ def fetch_wide(model, M, N, K, top, left, k0, BM, BN, BK, threads):
         b = [(t // (BN // 4), t % (BN // 4) * 4) for t in warp]
         for i in range(1 if aligned else 4):
             width = 16 if aligned else 4
-            model.request("global load", [where(top + r < M and k0 + c + i < K, (top + r) * K + k0 + c + i) for r, c in a],
-                          width)
-            model.request("global load", [where(k0 + r < K and left + c + i < N, (k0 + r) * N + left + c + i) for r, c in b],
-                          width)
+            model.request(
+                "global load",
+                [
+                    where(top + r < M and k0 + c + i < K, (top + r) * K + k0 + c + i)
+                    for r, c in a
+                ],
+                width,
+            )
+            model.request(
+                "global load",
+                [
+                    where(k0 + r < K and left + c + i < N, (k0 + r) * N + left + c + i)
+                    for r, c in b
+                ],
+                width,
+            )
         for i in range(4):
             model.request("shared store", [FLOAT * ((c + i) * BM + r) for r, c in a])
         model.request("shared store", [FLOAT * (r * BN + c) for r, c in b], 16)
@@ -235,7 +344,12 @@ def modelled(chapter, M, N, K):
     elif chapter == 2:
         one_thread_one_result(model, M, N, K, 8, 32, False)
     else:
-        sizes = {3: (32, 32, 32, 1, 1), 4: (64, 64, 8, 8, 1), 5: (128, 128, 8, 8, 8), 6: (128, 128, 8, 8, 8)}
+        sizes = {
+            3: (32, 32, 32, 1, 1),
+            4: (64, 64, 8, 8, 1),
+            5: (128, 128, 8, 8, 8),
+            6: (128, 128, 8, 8, 8),
+        }
         tiled(model, M, N, K, *sizes[chapter], wide=chapter == 6)
     return model.total
 
@@ -245,8 +359,17 @@ def test_the_model_agrees_with_the_closed_form(chapter):
     assert modelled(chapter, 128, 128, 32) == closed_form(chapter, 128, 128, 32)
 
 
-SHAPES = [(1, 1, 1), (130, 67, 33), (129, 65, 31), (257, 129, 65), (7, 300, 5), (300, 7, 12), (200, 136, 72),
-          (132, 68, 36), (33, 31, 1)]
+SHAPES = [
+    (1, 1, 1),
+    (130, 67, 33),
+    (129, 65, 31),
+    (257, 129, 65),
+    (7, 300, 5),
+    (300, 7, 12),
+    (200, 136, 72),
+    (132, 68, 36),
+    (33, 31, 1),
+]
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: "x".join(map(str, shape)))
@@ -269,20 +392,34 @@ def test_old_values_are_read_when_beta_asks(chapters, tmp_path):
 
 # ---- large problems ----
 
+
 def test_sampled_blocks_are_like_all(chapters, tmp_path):
     """512 x 512 in tiles of 32 x 32 are 256 blocks, all alike."""
     (all_seen,) = look(chapters[3], "512", "512", "32", "--check-only", tmp_path=tmp_path)
-    (sample,) = look(chapters[3], "512", "512", "32", "--check-only", tmp_path=tmp_path, LENS_BLOCKS="8")
+    (sample,) = look(
+        chapters[3],
+        "512",
+        "512",
+        "32",
+        "--check-only",
+        tmp_path=tmp_path,
+        LENS_BLOCKS="8",
+    )
     assert all_seen["blocks_seen"] == all_seen["blocks"] == sample["blocks"] == 512
     assert sample["blocks_seen"] == 16
     assert sample["totals"].keys() == all_seen["totals"].keys()
     for kind, total in sample["totals"].items():
-        assert [number * 32 for number in figures(total)] == list(figures(all_seen["totals"][kind]))
+        assert [number * 32 for number in figures(total)] == list(
+            figures(all_seen["totals"][kind])
+        )
     assert sample["results"] == 0, "of blocks not looked at nobody knows the results"
 
 
 def test_a_sample_says_so(chapters):
-    result = run([chapters[3], "512", "512", "32", "--check-only"], env=no_cuda() | {"LENS": "1", "LENS_BLOCKS": "8"})
+    result = run(
+        [chapters[3], "512", "512", "32", "--check-only"],
+        env=no_cuda() | {"LENS": "1", "LENS_BLOCKS": "8"},
+    )
     assert "  looked at 16 of 512 blocks; the figures are of those\n" in result.stdout
 
 
@@ -290,10 +427,13 @@ def test_a_sample_says_so(chapters):
 
 RULES = ROOT / "tests" / "lens" / "rules.cu"
 EXPECTED = {}
-for notes, kernel_name in re.findall(r"((?:^// LENS: .*\n)+)__global__ void (\w+)", RULES.read_text(), re.M):
+for notes, kernel_name in re.findall(
+    r"((?:^// LENS: .*\n)+)__global__ void (\w+)", RULES.read_text(), re.M
+):
     EXPECTED[kernel_name] = {
         kind: {name: int(value) for name, value in re.findall(r"(\w+)=(\d+)", numbers)}
-        for kind, numbers in re.findall(r"^// LENS: (.*?) (requests=.*)$", notes, re.M)}
+        for kind, numbers in re.findall(r"^// LENS: (.*?) (requests=.*)$", notes, re.M)
+    }
 
 
 @pytest.fixture(scope="session", params=HOST_COMPILERS)
@@ -301,8 +441,21 @@ def rules(request, emulated_nvcc, shared_folder, tmp_path_factory):
     program = shared_folder / f"rules-{request.param}"
     with once(shared_folder / f"rules-built-{request.param}") as first:
         if first:
-            build = run([emulated_nvcc, "-ccbin", request.param, "-O2", "-std=c++17", RULES, "-o", program,
-                         "-Xcompiler", "-Wall,-Wextra,-Werror"], env=no_cuda())
+            build = run(
+                [
+                    emulated_nvcc,
+                    "-ccbin",
+                    request.param,
+                    "-O2",
+                    "-std=c++17",
+                    RULES,
+                    "-o",
+                    program,
+                    "-Xcompiler",
+                    "-Wall,-Wextra,-Werror",
+                ],
+                env=no_cuda(),
+            )
             assert build.returncode == 0, build.stderr
     kernels = look(program, tmp_path=tmp_path_factory.mktemp("rules"))
     return {kernel["name"]: kernel for kernel in kernels}
@@ -314,10 +467,14 @@ def test_rule(name, rules):
 
 
 def test_every_rule_is_run(rules):
-    assert list(rules) == list(EXPECTED), "two kernels in one program are two entries, in the order of their launches"
+    assert list(rules) == list(EXPECTED), (
+        "two kernels in one program are two entries, in the order of their launches"
+    )
 
 
-@for_real_nvcc("source", sorted((ROOT / "tests" / "lens").glob("*.cu")), ids=lambda path: path.name)
+@for_real_nvcc(
+    "source", sorted((ROOT / "tests" / "lens").glob("*.cu")), ids=lambda path: path.name
+)
 def test_rules_are_genuine_cuda(source, tmp_path):
     accept(source, tmp_path, "-arch=sm_80")
 
@@ -327,17 +484,27 @@ def test_as_a_gpu_counted(chapters, project):
     request and sector of global memory is equal."""
     build = run(["make", "-s", "-C", project, "EMULATOR=1", "patterns"], env=no_cuda())
     assert build.returncode == 0, build.stderr
-    result = run([sys.executable, "-B", project / "results" / "lens_vs_ncu.py", "--lens", "--check"], env=no_cuda(),
-                 timeout=600)
+    result = run(
+        [
+            sys.executable,
+            "-B",
+            project / "results" / "lens_vs_ncu.py",
+            "--lens",
+            "--check",
+        ],
+        env=no_cuda(),
+        timeout=600,
+    )
     assert result.returncode == 0, result.stdout + result.stderr
 
 
 # ---- the report ----
 
+
 def report(program, *arguments, **settings):
     result = run([program, *arguments], env=no_cuda() | {"LENS": "1"} | settings)
     assert result.returncode == 0, result.stdout + result.stderr
-    text = result.stdout[result.stdout.index("\nLENS  "):]
+    text = result.stdout[result.stdout.index("\nLENS  ") :]
     assert max(map(len, text.splitlines())) <= 110
     return text
 
@@ -347,47 +514,77 @@ def line_of(source, code):
     return lines.index(code) + 1
 
 
-SOURCE = {int(path.parent.name[:2]): path for path in (ROOT / "chapters").glob("[0-9][0-9]_*/matmul.cu")}
+SOURCE = {
+    int(path.parent.name[:2]): path
+    for path in (ROOT / "chapters").glob("[0-9][0-9]_*/matmul.cu")
+}
 
 
 def test_report_of_chapter_1(chapters):
     text = report(chapters[1], "256", "--check-only")
     line = line_of(SOURCE[1], "acc += A[(size_t)row * K + k] * B[(size_t)k * N + col];")
-    assert f"    {line}  acc += A[(size_t)row * K + k] * B[(size_t)k * N + col];\n" in text
-    assert ("        global load        4 B x 32          524,288 requests      32 sectors each  <- worst\n"
-            "          32 lanes touch 32 sectors: 4 of 32 bytes used of each; neighbours lie 1,024 bytes apart\n"
-            "        global load        4 B x 32          524,288 requests       1 sector  each\n"
-            "          all lanes want one value: a broadcast, one sector\n") in text
-    assert "    loads for each of 65,536 results: 512 from global memory, 0 from shared memory\n" in text
-    assert (f"  begin at line {line}: its global load moves 8 times the sectors that its bytes would fill. It moves "
-            "fewer\n    when neighbours in threadIdx.x go to neighbouring addresses") in text
+    assert (
+        f"    {line}  acc += A[(size_t)row * K + k] * B[(size_t)k * N + col];\n" in text
+    )
+    assert (
+        "        global load        4 B x 32          524,288 requests      32 sectors each  <- worst\n"
+        "          32 lanes touch 32 sectors: 4 of 32 bytes used of each; neighbours lie 1,024 bytes apart\n"
+        "        global load        4 B x 32          524,288 requests       1 sector  each\n"
+        "          all lanes want one value: a broadcast, one sector\n"
+    ) in text
+    assert (
+        "    loads for each of 65,536 results: 512 from global memory, 0 from shared memory\n"
+        in text
+    )
+    assert (
+        f"  begin at line {line}: its global load moves 8 times the sectors that its bytes would fill. It moves "
+        "fewer\n    when neighbours in threadIdx.x go to neighbouring addresses"
+    ) in text
     assert text.count("<- worst") == 1
 
 
 def test_report_of_chapter_2(chapters):
     text = report(chapters[2], "256", "--check-only")
-    assert ("          all lanes want one value: a broadcast, one sector\n"
-            "        global load        4 B x 32          524,288 requests       4 sectors each\n"
-            "          32 lanes touch 4 sectors and use every byte\n") in text
+    assert (
+        "          all lanes want one value: a broadcast, one sector\n"
+        "        global load        4 B x 32          524,288 requests       4 sectors each\n"
+        "          32 lanes touch 4 sectors and use every byte\n"
+    ) in text
     assert "<- worst" not in text
-    assert text.endswith("  no line wastes much: what is left is to ask for less, or for more at once\n")
+    assert text.endswith(
+        "  no line wastes much: what is left is to ask for less, or for more at once\n"
+    )
 
 
 def test_report_of_chapter_6(chapters):
     text = report(chapters[6], "256", "--check-only")
-    line = line_of(SOURCE[6], "*(float4 *)&b_frag[n] = *(const float4 *)&B_tile[k][thread_col + n];")
-    assert ("        shared load       16 B x 32           16,384 requests       8 wavefronts each  <- worst\n"
-            "          2-way bank conflict: lanes 0, 4 meet in banks 0 to 3\n") in text
-    assert ("        shared store       4 B x 32            4,096 requests       2 wavefronts each\n"
-            "          2-way bank conflict: lanes 0, 1 meet in bank ") in text
-    assert f"  begin at line {line}: 50 % of the wavefronts of its shared load are conflicts." in text
-    assert "FLOP: 32.2 for each byte requested from global memory; 42.9 if each byte moved once\n" in text
+    line = line_of(
+        SOURCE[6], "*(float4 *)&b_frag[n] = *(const float4 *)&B_tile[k][thread_col + n];"
+    )
+    assert (
+        "        shared load       16 B x 32           16,384 requests       8 wavefronts each  <- worst\n"
+        "          2-way bank conflict: lanes 0, 4 meet in banks 0 to 3\n"
+    ) in text
+    assert (
+        "        shared store       4 B x 32            4,096 requests       2 wavefronts each\n"
+        "          2-way bank conflict: lanes 0, 1 meet in bank "
+    ) in text
+    assert (
+        f"  begin at line {line}: 50 % of the wavefronts of its shared load are conflicts."
+        in text
+    )
+    assert (
+        "FLOP: 32.2 for each byte requested from global memory; 42.9 if each byte moved once\n"
+        in text
+    )
 
 
 def test_report_names_what_limits_occupancy(chapters):
     text = report(chapters[3], "64", "--check-only", EMULATE="a6000", LENS_REGS="37")
-    assert "1 by threads,\n      1 by 37 registers a thread, 11 by shared memory, 16 at most: 32 of 48 warps (66.7 %),\n" \
+    assert (
+        "1 by threads,\n      1 by 37 registers a thread, 11 by shared memory, 16 at most: 32 of 48 warps (66.7 %),\n"
         "      limited by threads and registers\n" in text
+    )
 
 
 @pytest.fixture
@@ -397,29 +594,50 @@ def program(emulate):
 
 def test_report_of_a_transpose(program):
     plain, padded = report(program("transpose")).split("\nLENS  ")[1:]
-    line = line_of(ROOT / "tests" / "programs" / "transpose.cu",
-                   "out[(y + j) * height + x] = tile[threadIdx.x][threadIdx.y + j];")
-    assert plain.startswith("transpose<32, 8, 0>") and padded.startswith("transpose<32, 8, 1>")
-    assert "          25.7-way bank conflict: lanes 0, 1, 2, 3, ... meet in bank " in plain
-    assert f"  begin at line {line}: 96 % of the wavefronts of its shared load are conflicts." in plain
+    line = line_of(
+        ROOT / "tests" / "programs" / "transpose.cu",
+        "out[(y + j) * height + x] = tile[threadIdx.x][threadIdx.y + j];",
+    )
+    assert plain.startswith("transpose<32, 8, 0>") and padded.startswith(
+        "transpose<32, 8, 1>"
+    )
+    assert (
+        "          25.7-way bank conflict: lanes 0, 1, 2, 3, ... meet in bank " in plain
+    )
+    assert (
+        f"  begin at line {line}: 96 % of the wavefronts of its shared load are conflicts."
+        in plain
+    )
     assert "bank conflict:" not in padded and "  no line wastes much" in padded
 
 
 def test_report_of_a_reduction(program):
     interleaved, sequential = report(program("reduce_tree")).split("\nLENS  ")[1:]
-    line = line_of(ROOT / "tests" / "programs" / "reduce_tree.cu",
-                   "if (tid % (2 * s) == 0) sdata[tid] += sdata[tid + s];")
+    line = line_of(
+        ROOT / "tests" / "programs" / "reduce_tree.cu",
+        "if (tid % (2 * s) == 0) sdata[tid] += sdata[tid + s];",
+    )
     assert "          no bank conflicts; 5.52 of 32 lanes take part\n" in interleaved
     assert "          one lane alone\n" in interleaved
-    assert f"  begin at line {line}: 5.52 of 32 lanes take part in its shared load, and the others wait." in interleaved
-    assert "  2 launches of different shapes, this is the last; the figures are of all together\n" in sequential
+    assert (
+        f"  begin at line {line}: 5.52 of 32 lanes take part in its shared load, and the others wait."
+        in interleaved
+    )
+    assert (
+        "  2 launches of different shapes, this is the last; the figures are of all together\n"
+        in sequential
+    )
 
 
 # ---- the drawing ----
 
+
 def drawing(program, tmp_path, **settings):
     out = tmp_path / "request.dot"
-    result = run([program, "64", "--check-only"], env=no_cuda() | {"LENS": "dot", "LENS_OUT": str(out)} | settings)
+    result = run(
+        [program, "64", "--check-only"],
+        env=no_cuda() | {"LENS": "dot", "LENS_OUT": str(out)} | settings,
+    )
     assert result.returncode == 0
     return out.read_text(), result.stderr
 
@@ -427,7 +645,9 @@ def drawing(program, tmp_path, **settings):
 def test_drawing_of_sectors(chapters, tmp_path):
     line = line_of(SOURCE[1], "acc += A[(size_t)row * K + k] * B[(size_t)k * N + col];")
     rows_apart, _ = drawing(chapters[1], tmp_path, LENS_LINE=f"{line}.1")
-    assert re.findall(r"lane(\d+):s -> word(\d+)_(\d+):n", rows_apart) == [(str(i), str(i), "0") for i in range(32)]
+    assert re.findall(r"lane(\d+):s -> word(\d+)_(\d+):n", rows_apart) == [
+        (str(i), str(i), "0") for i in range(32)
+    ]
     assert rows_apart.count('fillcolor="#d9822b"') == 32
     broadcast, _ = drawing(chapters[1], tmp_path, LENS_LINE=f"{line}.2")
     assert len(re.findall(r"lane\d+:s -> word0_0:n", broadcast)) == 32
@@ -439,7 +659,10 @@ def test_drawing_of_banks(chapters, tmp_path):
     line = line_of(SOURCE[6], "A_tile[load_a_col + i][load_a_row] = a[i];")
     text, _ = drawing(chapters[6], tmp_path, LENS_LINE=str(line))
     served = re.findall(r'box(\d)_(\d+) .*fillcolor="#2b8a9d", label="(\d+)"', text)
-    assert served == [(str(i % 2), str(i // 2), str(i)) for i in sorted(range(32), key=lambda lane: (lane % 2, lane))]
+    assert served == [
+        (str(i % 2), str(i // 2), str(i))
+        for i in sorted(range(32), key=lambda lane: (lane % 2, lane))
+    ]
 
 
 def test_drawing_of_nothing_is_one_line(chapters, tmp_path):
@@ -448,7 +671,11 @@ def test_drawing_of_nothing_is_one_line(chapters, tmp_path):
 
 
 def test_figures_are_current(chapters, project):
-    result = run([sys.executable, "-B", project / "results" / "lens_figures.py", "--check"], env=no_cuda(), timeout=300)
+    result = run(
+        [sys.executable, "-B", project / "results" / "lens_figures.py", "--check"],
+        env=no_cuda(),
+        timeout=300,
+    )
     assert result.returncode == 0, result.stdout + result.stderr
 
 
@@ -460,17 +687,25 @@ def test_unknown_form_is_one_line(setting, chapters):
 
 
 def test_json_is_the_last_line(chapters):
-    result = run([chapters[1], "8", "--check-only"], env=no_cuda() | {"LENS": "json", "EMULATE": "t4"})
+    result = run(
+        [chapters[1], "8", "--check-only"],
+        env=no_cuda() | {"LENS": "json", "EMULATE": "t4"},
+    )
     told = json.loads(result.stdout.splitlines()[-1])
     assert told["gpu"] == "Tesla T4 (emulated)"
     (kernel,) = told["kernels"]
     assert kernel["grid"] == [1, 1, 1] and kernel["block"] == [32, 8, 1]
     assert [line["text"] for line in kernel["lines"]].count(
-        "acc += A[(size_t)row * K + k] * B[(size_t)k * N + col];") == 2
+        "acc += A[(size_t)row * K + k] * B[(size_t)k * N + col];"
+    ) == 2
     for line in kernel["lines"]:
-        assert SOURCE[1].read_text().splitlines()[line["line"] - 1].strip() == line["text"]
+        assert (
+            SOURCE[1].read_text().splitlines()[line["line"] - 1].strip() == line["text"]
+        )
         assert line["verdict"]
     for kind, total in kernel["totals"].items():
         lines = [line for line in kernel["lines"] if line["kind"] == kind]
         for name in total:
-            assert sum(line[name] for line in lines) == total[name], "the lines add up to the total"
+            assert sum(line[name] for line in lines) == total[name], (
+                "the lines add up to the total"
+            )

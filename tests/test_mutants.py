@@ -47,11 +47,15 @@ MUTANTS = [
         ("96 96 40",),
     ),
     Mutant(1, "no guard", "if (row >= M || col >= N)", "if (row < 0)", "out of bounds"),
-    Mutant(1, "guard by the wrong dimension", "row >= M || col >= N", "row >= N || col >= M"),
+    Mutant(
+        1, "guard by the wrong dimension", "row >= M || col >= N", "row >= N || col >= M"
+    ),
     Mutant(1, "guard off by one row", "row >= M", "row > M", "out of bounds"),
     Mutant(1, "guard off by one column", "col >= N", "col > N"),
     Mutant(1, "guard one row too strict", "row >= M", "row >= M - 1", NEVER_WRITTEN),
-    Mutant(1, "C's rows are K long", "&C[(size_t)row * N + col]", "&C[(size_t)row * K + col]"),
+    Mutant(
+        1, "C's rows are K long", "&C[(size_t)row * N + col]", "&C[(size_t)row * K + col]"
+    ),
     Mutant(1, "B's rows are K long", "B[(size_t)k * N + col]", "B[(size_t)k * K + col]"),
     Mutant(1, "A's rows are N long", "A[(size_t)row * K + k]", "A[(size_t)row * N + k]"),
     Mutant(1, "A read transposed", "A[(size_t)row * K + k]", "A[(size_t)k * M + row]"),
@@ -59,13 +63,20 @@ MUTANTS = [
     Mutant(1, "one k too many", "k < K;", "k <= K;"),
     Mutant(1, "the first k left out", "int k = 0; k < K;", "int k = 1; k < K;"),
     Mutant(
-        1, "sum starts from C", "float acc = 0.0f;", "float acc = C[(size_t)row * N + col];"
+        1,
+        "sum starts from C",
+        "float acc = 0.0f;",
+        "float acc = C[(size_t)row * N + col];",
     ),
     Mutant(1, "sum overwritten", PRODUCT, PRODUCT.replace("+=", "=")),
     Mutant(1, "alpha ignored", "= alpha * acc", "= acc", "alpha was not applied"),
     Mutant(1, "beta * C left out", "acc + beta * old", "acc", "beta * C was not added"),
     Mutant(
-        1, "C added without beta", "beta * old", "(beta == 0.0f ? 0.0f : old)", "without beta"
+        1,
+        "C added without beta",
+        "beta * old",
+        "(beta == 0.0f ? 0.0f : old)",
+        "without beta",
     ),
     Mutant(1, "beta == 0 reads C", "beta == 0.0f ? 0.0f : *c", "*c"),
     Mutant(
@@ -148,7 +159,9 @@ MUTANTS = [
         "b_next += (size_t)BK * N;",
         "b_next += (size_t)BK * K;",
     ),
-    Mutant(3, "B_tile read transposed", "* B_tile[k][thread_col]", "* B_tile[thread_col][k]"),
+    Mutant(
+        3, "B_tile read transposed", "* B_tile[k][thread_col]", "* B_tile[thread_col][k]"
+    ),
     Mutant(3, "runs past the tile", "k < BK;", "k <= BK;", "past the end of"),
     Mutant(
         3,
@@ -305,29 +318,78 @@ MUTANTS = [
     Mutant(7, "results stored side by side", "row + m / 4 * ROW_STEP + m % 4", "row + m"),
     # Chapter 8: a fetch ahead, lanes row by row.
     Mutant(8, "multiplies before the first tile", "if (k0 >= 0)", "if (k0 >= -BK)"),
-    Mutant(8, "the last tile never multiplied", "k0 < K; k0 += BK", "k0 < K - BK; k0 += BK"),
+    Mutant(
+        8, "the last tile never multiplied", "k0 < K; k0 += BK", "k0 < K - BK; k0 += BK"
+    ),
     Mutant(8, "fetches this tile again", "k0 + BK + load_a_col", "k0 + load_a_col"),
     Mutant(8, "two lanes with one column", "lane % 8;", "lane % 4;"),
-    Mutant(8, "a run of products walked twice", "m % 2 ? i : TN - 1 - i", "m % 2 ? i : TN - 2 - i"),
+    Mutant(
+        8,
+        "a run of products walked twice",
+        "m % 2 ? i : TN - 1 - i",
+        "m % 2 ? i : TN - 2 - i",
+    ),
     # Chapter 9: copies, groups, stages.
-    Mutant(9, "waits for too few copies", "__pipeline_wait_prior(STAGES - 3);",
-           "__pipeline_wait_prior(STAGES - 2);"),
-    Mutant(9, "no wait before the first tile", "__pipeline_wait_prior(STAGES - 2);\n", "\n"),
-    Mutant(9, "copies into the stage in use", "int now = 0, next = STAGES - 1;",
-           "int now = 0, next = 0;"),
+    Mutant(
+        9,
+        "waits for too few copies",
+        "__pipeline_wait_prior(STAGES - 3);",
+        "__pipeline_wait_prior(STAGES - 2);",
+    ),
+    Mutant(
+        9, "no wait before the first tile", "__pipeline_wait_prior(STAGES - 2);\n", "\n"
+    ),
+    Mutant(
+        9,
+        "copies into the stage in use",
+        "int now = 0, next = STAGES - 1;",
+        "int now = 0, next = 0;",
+    ),
     Mutant(9, "B past the end of K", "left > 0 ? 0 : WIDTH * sizeof(float)", "0"),
     Mutant(9, "rows past the end of A", "min(a_row, M - 1)", "a_row", "out of bounds"),
     # Chapter 11: shares, phases, parts. A row of C in several blocks' hands.
-    Mutant(11, "the last part not added", "block <= last; ++block", "block < last; ++block", "", SHARED),
+    Mutant(
+        11,
+        "the last part not added",
+        "block <= last; ++block",
+        "block < last; ++block",
+        "",
+        SHARED,
+    ),
     # Each stores what has come by then: right in the end, but for what beta adds each time.
-    Mutant(11, "stored by everyone who comes", "before != last - first", "before != 0", "",
-           (f"{SHARED[0]} {SCALED}",)),
+    Mutant(
+        11,
+        "stored by everyone who comes",
+        "before != last - first",
+        "before != 0",
+        "",
+        (f"{SHARED[0]} {SCALED}",),
+    ),
     Mutant(11, "the counter not set back", "*arrived = 0;", ";", "", SHARED),
-    Mutant(11, "waits for nothing", "mbarrier_wait_parity(&full[stage.index], stage.parity);", "",
-           "not waited for", SHARED),
-    Mutant(11, "one byte count for both tiles", "T::FLOATS * sizeof(float));", "T::A_FLOATS * sizeof(float));",
-           "asynchronous copy", SHARED),
-    Mutant(11, "shares overlap", "min(block, w->longer_shares)", "min(block + 1, w->longer_shares)", "", SHARED),
+    Mutant(
+        11,
+        "waits for nothing",
+        "mbarrier_wait_parity(&full[stage.index], stage.parity);",
+        "",
+        "not waited for",
+        SHARED,
+    ),
+    Mutant(
+        11,
+        "one byte count for both tiles",
+        "T::FLOATS * sizeof(float));",
+        "T::A_FLOATS * sizeof(float));",
+        "asynchronous copy",
+        SHARED,
+    ),
+    Mutant(
+        11,
+        "shares overlap",
+        "min(block, w->longer_shares)",
+        "min(block + 1, w->longer_shares)",
+        "",
+        SHARED,
+    ),
 ]
 
 
@@ -341,12 +403,22 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
 
     def build(chapter, old, new):
         text = source_of(chapter).read_text()
-        assert text.count(old) == 1, f"the text to replace is there {text.count(old)} times"
+        assert text.count(old) == 1, (
+            f"the text to replace is there {text.count(old)} times"
+        )
         mutant, program = tmp_path / "matmul.cu", tmp_path / "mutant"
         mutant.write_text(text.replace(old, new))
         folder, built = source_of(chapter).parent, project / "build" / "emulator"
         objects = [*built.glob("*.o"), *(built / folder.name).glob("*.o")]
-        command = [emulated_nvcc, "-O2", "-std=c++17", "-I", project / "common", "-I", folder]
+        command = [
+            emulated_nvcc,
+            "-O2",
+            "-std=c++17",
+            "-I",
+            project / "common",
+            "-I",
+            folder,
+        ]
         command += [mutant, *objects, "-lcublas", "-ldl", "-o", program]
         result = run(command, env=no_cuda())
         assert result.returncode == 0, result.stderr
@@ -369,7 +441,7 @@ def test_is_refused(mutant, mutate):
             assert re.search(r"^(FAIL$|FAULT )", said, re.M), said
             if mutant.caught in said:
                 return
-    pytest.fail(f"survived, or was not refused with \"{mutant.caught}\":\n{said}")
+    pytest.fail(f'survived, or was not refused with "{mutant.caught}":\n{said}')
 
 
 # The place to spoil a result, after which everything a thread stores is wrong.
@@ -387,4 +459,6 @@ def test_report_names_block_and_thread(chapter, mutate):
     result = run([program, "300", "400", "20"], env=no_cuda())
     assert result.returncode == 1
     assert re.findall(r"\(block \d+, thread \d+\)", result.stdout)
-    assert set(re.findall(r"\(block (\d+), thread (\d+)\)", result.stdout)) == {("1", "37")}
+    assert set(re.findall(r"\(block (\d+), thread (\d+)\)", result.stdout)) == {
+        ("1", "37")
+    }

@@ -28,12 +28,15 @@ def saved(notebook, *kinds):
     for cell in notebook["cells"]:
         if cell["id"].startswith(kinds):
             first, _, rest = "".join(cell["source"]).partition("\n")
-            name = re.fullmatch(r"%%cuda_group_save --name (\S+) --group chapter\d+", first)[1]
+            name = re.fullmatch(
+                r"%%cuda_group_save --name (\S+) --group chapter\d+", first
+            )[1]
             found.append((name, rest + "\n"))
     return found
 
 
 # ---- what is committed ----
+
 
 def test_notebooks_are_current():
     result = run([sys.executable, "-B", ROOT / "notebooks" / "make.py", "--check"])
@@ -58,7 +61,7 @@ def test_pieces_are_the_chapter(path):
     def lines(text):
         return [line for line in text.splitlines() if line.strip()]
 
-    assert lines(text) == lines(chapter[chapter.index("*/\n") + 3:])
+    assert lines(text) == lines(chapter[chapter.index("*/\n") + 3 :])
 
 
 @every_notebook
@@ -68,8 +71,10 @@ def test_form(path):
     assert len(ids) == len(set(ids))
     for word in ("setup", "piece-", "run", "python", "change-"):
         assert any(name.startswith(word) for name in ids), f"no cell of the kind {word}"
-    assert any("book.plot(" in text or "pyplot.show()" in text for text in map(
-        lambda cell: "".join(cell["source"]), notebook["cells"])), "nothing is drawn"
+    assert any(
+        "book.plot(" in text or "pyplot.show()" in text
+        for text in map(lambda cell: "".join(cell["source"]), notebook["cells"])
+    ), "nothing is drawn"
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             assert cell["outputs"] == [] and cell["execution_count"] is None
@@ -81,8 +86,12 @@ def test_form(path):
 def test_runs_and_says_pass(path, project, chapters, tmp_path):
     pytest.importorskip("nbclient", reason="notebooks need Python 3.10")
     command = [sys.executable, "-B", project / "notebooks" / "run.py", "--out", tmp_path]
-    result = run([*command, str(int(path.name[:2]))], env=no_cuda() | {"EMULATOR": "1"},
-                 cwd=project, timeout=600)
+    result = run(
+        [*command, str(int(path.name[:2]))],
+        env=no_cuda() | {"EMULATOR": "1"},
+        cwd=project,
+        timeout=600,
+    )
     assert result.returncode == 0, result.stdout + result.stderr
     assert "1 notebooks ran and passed, 0 failed" in result.stdout
     assert result.stderr == ""
@@ -92,11 +101,19 @@ def test_runs_and_says_pass(path, project, chapters, tmp_path):
 def test_real_compiler_accepts_the_experiment(path, tmp_path):
     for name, text in saved(read(path), "piece-", "change-"):
         (tmp_path / name).write_text(text)
-    accept(tmp_path / "matmul.cu", tmp_path, "-I", ROOT / "common",
-           "-I", ROOT / "chapters" / path.stem, "-arch=sm_90")
+    accept(
+        tmp_path / "matmul.cu",
+        tmp_path,
+        "-I",
+        ROOT / "common",
+        "-I",
+        ROOT / "chapters" / path.stem,
+        "-arch=sm_90",
+    )
 
 
 # ---- what makes them ----
+
 
 @pytest.fixture
 def world(tmp_path):
@@ -108,11 +125,13 @@ def world(tmp_path):
     chapter = tmp_path / "chapters" / "07_small"
     chapter.mkdir(parents=True)
     (chapter / "matmul.cu").write_text(
-        "/*\n * title\n */\n#include \"x.h\"\n\n// One.\nint a = 1;\n    // Two.\nint b;\n")
+        '/*\n * title\n */\n#include "x.h"\n\n// One.\nint a = 1;\n    // Two.\nint b;\n'
+    )
     (tmp_path / "notebooks" / "07_small.md").write_text(
         "# Small\n<!-- setup -->\n<!-- piece one.h: // One -->\n<!-- piece matmul.cu: // Two -->\n"
         "<!-- run -->\n```python\nbook.run(1)\n```\n<!-- change one.h\n- int a = 1;\n+ int a = 2;\n"
-        "-->\n<!-- run: FAIL -->\n")
+        "-->\n<!-- run: FAIL -->\n"
+    )
     return tmp_path
 
 
@@ -122,18 +141,31 @@ def make(world, *words):
 
 def test_a_notebook_is_made(world):
     assert make(world).returncode == 0
-    cells = {cell["id"]: cell for cell in read(world / "notebooks" / "07_small.ipynb")["cells"]}
-    assert list(cells) == ["text", "setup", "piece-one", "piece-matmul", "run", "python",
-                           "change-one", "run-2"]
+    cells = {
+        cell["id"]: cell for cell in read(world / "notebooks" / "07_small.ipynb")["cells"]
+    }
+    assert list(cells) == [
+        "text",
+        "setup",
+        "piece-one",
+        "piece-matmul",
+        "run",
+        "python",
+        "change-one",
+        "run-2",
+    ]
 
     def source(name):
         return "".join(cells[name]["source"])
 
-    assert source("piece-one").endswith("chapter7\n#include \"x.h\"\n\n// One.\nint a = 1;")
-    assert source("piece-matmul").endswith("#include \"one.h\"\n\n    // Two.\nint b;")
+    assert source("piece-one").endswith('chapter7\n#include "x.h"\n\n// One.\nint a = 1;')
+    assert source("piece-matmul").endswith('#include "one.h"\n\n    // Two.\nint b;')
     assert source("change-one").endswith("// One.\nint a = 2;")
-    assert [cells[name]["metadata"] for name in ("run", "python", "run-2")] == \
-        [{"expect": "PASS"}, {"expect": "PASS"}, {"expect": "FAIL"}]
+    assert [cells[name]["metadata"] for name in ("run", "python", "run-2")] == [
+        {"expect": "PASS"},
+        {"expect": "PASS"},
+        {"expect": "FAIL"},
+    ]
     assert make(world, "--check").returncode == 0
 
 
@@ -147,12 +179,19 @@ def test_a_stale_notebook_is_named(world):
     assert (world / "notebooks" / "07_small.ipynb").read_text() == before
 
 
-@pytest.mark.parametrize("old, new, said", [
-    ("one.h: // One", "one.h: // Three", "piece one.h: no line of the chapter begins with '// Thr"),
-    ("- int a = 1;", "- int a = 3;", "0 lines are 'int a = 3;'"),
-    ("change one.h", "change two.h", "there is no piece two.h"),
-    ("<!-- piece matmul.cu: // Two -->", "", "the last piece must be matmul.cu"),
-])
+@pytest.mark.parametrize(
+    "old, new, said",
+    [
+        (
+            "one.h: // One",
+            "one.h: // Three",
+            "piece one.h: no line of the chapter begins with '// Thr",
+        ),
+        ("- int a = 1;", "- int a = 3;", "0 lines are 'int a = 3;'"),
+        ("change one.h", "change two.h", "there is no piece two.h"),
+        ("<!-- piece matmul.cu: // Two -->", "", "the last piece must be matmul.cu"),
+    ],
+)
 def test_a_source_that_does_not_fit_is_named(world, old, new, said):
     source = world / "notebooks" / "07_small.md"
     source.write_text(source.read_text().replace(old, new))
@@ -169,7 +208,7 @@ def first_cell(world, address):
     assert make(world).returncode == 0
     cells = read(world / "notebooks" / "07_small.ipynb")["cells"]
     text = next("".join(cell["source"]) for cell in cells if cell["id"] == "setup")
-    return text[:text.index("sys.path.insert")] + "print(root)\n"
+    return text[: text.index("sys.path.insert")] + "print(root)\n"
 
 
 def test_first_cell_finds_the_project(world):
@@ -179,7 +218,9 @@ def test_first_cell_finds_the_project(world):
 
 @pytest.mark.skipif(bool(maker.project_address()), reason="the project has an address")
 def test_first_cell_says_what_to_set(world, tmp_path_factory):
-    result = run([sys.executable, "-c", first_cell(world, "")], cwd=tmp_path_factory.mktemp("no"))
+    result = run(
+        [sys.executable, "-c", first_cell(world, "")], cwd=tmp_path_factory.mktemp("no")
+    )
     assert result.returncode == 1
     assert "write the project's git address into PROJECT" in result.stderr
 
@@ -194,26 +235,43 @@ def test_first_cell_fetches_the_project(world, tmp_path_factory):
         subprocess.run(["git", "-C", world, *words], check=True)
     for _ in range(2):  # and finds it the second time
         result = run([sys.executable, "-c", cell], cwd=empty)
-        assert (result.returncode, result.stdout) == (0, f"{empty}/matmul\n"), result.stderr
+        assert (result.returncode, result.stdout) == (0, f"{empty}/matmul\n"), (
+            result.stderr
+        )
 
 
 # ---- what runs them: nvcc4jupyter's cells succeed whatever happens ----
 
+
 def cell(name, text, expect=None, kind="stream"):
-    output = {"output_type": kind, "text": text} if kind == "stream" else \
-        {"output_type": kind, "traceback": [text]}
-    return {"cell_type": "code", "id": name, "outputs": [output], "source": "",
-            "metadata": {"expect": expect} if expect else {}}
+    output = (
+        {"output_type": kind, "text": text}
+        if kind == "stream"
+        else {"output_type": kind, "traceback": [text]}
+    )
+    return {
+        "cell_type": "code",
+        "id": name,
+        "outputs": [output],
+        "source": "",
+        "metadata": {"expect": expect} if expect else {},
+    }
 
 
-@pytest.mark.parametrize("more, said", [
-    (cell("run", "a\nPASS\n", "PASS"), None),
-    (cell("run", "x.cu(3): error\n", "PASS"), "run does not say PASS but:\nx.cu(3): error"),
-    (cell("run", "FAIL: no PASS\n", "PASS"), "run does not say PASS"),
-    (cell("run", "a race here\n", "race"), None),
-    (cell("run", "PASS\n", "race"), "run does not say 'race'"),
-    (cell("python", "NameError", kind="error"), "python failed:\nNameError"),
-])
+@pytest.mark.parametrize(
+    "more, said",
+    [
+        (cell("run", "a\nPASS\n", "PASS"), None),
+        (
+            cell("run", "x.cu(3): error\n", "PASS"),
+            "run does not say PASS but:\nx.cu(3): error",
+        ),
+        (cell("run", "FAIL: no PASS\n", "PASS"), "run does not say PASS"),
+        (cell("run", "a race here\n", "race"), None),
+        (cell("run", "PASS\n", "race"), "run does not say 'race'"),
+        (cell("python", "NameError", kind="error"), "python failed:\nNameError"),
+    ],
+)
 def test_what_a_cell_says_is_looked_at(more, said):
     emulated = cell("setup", "Compiler: emulator/bin/nvcc (no GPU)")
     wrong = runner.disappointments({"cells": [emulated, more]})

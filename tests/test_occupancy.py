@@ -13,8 +13,11 @@ import pytest
 from conftest import REAL_NVCC, ROOT, no_cuda, once, run
 
 GPUS = ["T4", "RTX 3090", "RTX A6000", "A100", "RTX 4090", "H100", "H200", "B200"]
-KERNELS = sorted(int(path.parent.name[:2]) for path in (ROOT / "chapters").glob("[0-9][0-9]_*/matmul.cu")
-                 if "chapter.kernel = " in path.read_text())
+KERNELS = sorted(
+    int(path.parent.name[:2])
+    for path in (ROOT / "chapters").glob("[0-9][0-9]_*/matmul.cu")
+    if "chapter.kernel = " in path.read_text()
+)
 
 # Threads, registers and shared bytes of a block -> blocks by threads, registers, shared memory and count.
 # Worked by hand. By registers: a warp takes 32 times as many, rounded up to 256, from one of four
@@ -23,31 +26,75 @@ KERNELS = sorted(int(path.parent.name[:2]) for path in (ROOT / "chapters").glob(
 BY_HAND = {
     # 37 x 32 = 1,184 -> 1,280; 16,384 / 1,280 = 12 warps a partition, 48 an SM; a block has 32.
     # 8,192 + 1,024 = 9,216; 102,400 / 9,216 = 11.1. The case of the RTX A6000: 32 of 48 warps, 66.7 %.
-    (1024, 37, 8192): {"T4": (1, 1, 8, 16), "RTX 3090": (1, 1, 11, 16), "RTX A6000": (1, 1, 11, 16),
-                       "A100": (2, 1, 18, 32), "RTX 4090": (1, 1, 11, 24), "H100": (2, 1, 25, 32),
-                       "H200": (2, 1, 25, 32), "B200": (2, 1, 25, 32)},
+    (1024, 37, 8192): {
+        "T4": (1, 1, 8, 16),
+        "RTX 3090": (1, 1, 11, 16),
+        "RTX A6000": (1, 1, 11, 16),
+        "A100": (2, 1, 18, 32),
+        "RTX 4090": (1, 1, 11, 24),
+        "H100": (2, 1, 25, 32),
+        "H200": (2, 1, 25, 32),
+        "B200": (2, 1, 25, 32),
+    },
     # 128 x 32 = 4,096; 4 warps a partition, 16 an SM; a block has 8.
     # 16,384 + 1,024 = 17,408 = 136 x 128; 100 KB hold 5.9, 164 KB 9.6, 228 KB 13.4; 64 KB / 16 KB = 4.
-    (256, 128, 16384): {"T4": (4, 2, 4, 16), "RTX 3090": (6, 2, 5, 16), "RTX A6000": (6, 2, 5, 16),
-                        "A100": (8, 2, 9, 32), "RTX 4090": (6, 2, 5, 24), "H100": (8, 2, 13, 32),
-                        "H200": (8, 2, 13, 32), "B200": (8, 2, 13, 32)},
+    (256, 128, 16384): {
+        "T4": (4, 2, 4, 16),
+        "RTX 3090": (6, 2, 5, 16),
+        "RTX A6000": (6, 2, 5, 16),
+        "A100": (8, 2, 9, 32),
+        "RTX 4090": (6, 2, 5, 24),
+        "H100": (8, 2, 13, 32),
+        "H200": (8, 2, 13, 32),
+        "B200": (8, 2, 13, 32),
+    },
     # One warp of few registers and no shared memory: the count of blocks is the limit.
     # 16 x 32 = 512; 32 warps a partition, 128 an SM. 1,024 bytes a block from sm_80 on; none on the T4.
-    (32, 16, 0): {"T4": (32, 128, 16, 16), "RTX 3090": (48, 128, 100, 16), "RTX A6000": (48, 128, 100, 16),
-                  "A100": (64, 128, 164, 32), "RTX 4090": (48, 128, 100, 24), "H100": (64, 128, 228, 32),
-                  "H200": (64, 128, 228, 32), "B200": (64, 128, 228, 32)},
+    (32, 16, 0): {
+        "T4": (32, 128, 16, 16),
+        "RTX 3090": (48, 128, 100, 16),
+        "RTX A6000": (48, 128, 100, 16),
+        "A100": (64, 128, 164, 32),
+        "RTX 4090": (48, 128, 100, 24),
+        "H100": (64, 128, 228, 32),
+        "H200": (64, 128, 228, 32),
+        "B200": (64, 128, 228, 32),
+    },
     # 33 threads are two warps. 255 x 32 = 8,160 -> 8,192; 2 warps a partition, 8 an SM, 4 blocks.
     # 60,000 + 1,024 = 61,024 -> 61,056; 60,000 -> 60,160 on the T4.
-    (33, 255, 60000): {"T4": (16, 4, 1, 16), "RTX 3090": (24, 4, 1, 16), "RTX A6000": (24, 4, 1, 16),
-                       "A100": (32, 4, 2, 32), "RTX 4090": (24, 4, 1, 24), "H100": (32, 4, 3, 32),
-                       "H200": (32, 4, 3, 32), "B200": (32, 4, 3, 32)},
+    (33, 255, 60000): {
+        "T4": (16, 4, 1, 16),
+        "RTX 3090": (24, 4, 1, 16),
+        "RTX A6000": (24, 4, 1, 16),
+        "A100": (32, 4, 2, 32),
+        "RTX 4090": (24, 4, 1, 24),
+        "H100": (32, 4, 3, 32),
+        "H200": (32, 4, 3, 32),
+        "B200": (32, 4, 3, 32),
+    },
     # 1,024 threads of 65 registers: 65 x 32 = 2,080 -> 2,304; 7 warps a partition, 28 an SM; a block has 32.
     # 99 KB is the most for a block where an SM has 100; the T4 has 64.
-    (1024, 65, 99 * 1024): {"T4": (1, 0, 0, 16), "RTX 3090": (1, 0, 1, 16), "RTX A6000": (1, 0, 1, 16),
-                            "A100": (2, 0, 1, 32), "RTX 4090": (1, 0, 1, 24), "H100": (2, 0, 2, 32),
-                            "H200": (2, 0, 2, 32), "B200": (2, 0, 2, 32)},
+    (1024, 65, 99 * 1024): {
+        "T4": (1, 0, 0, 16),
+        "RTX 3090": (1, 0, 1, 16),
+        "RTX A6000": (1, 0, 1, 16),
+        "A100": (2, 0, 1, 32),
+        "RTX 4090": (1, 0, 1, 24),
+        "H100": (2, 0, 2, 32),
+        "H200": (2, 0, 2, 32),
+        "B200": (2, 0, 2, 32),
+    },
 }
-WARPS = {"T4": 32, "RTX 3090": 48, "RTX A6000": 48, "RTX 4090": 48, "A100": 64, "H100": 64, "H200": 64, "B200": 64}
+WARPS = {
+    "T4": 32,
+    "RTX 3090": 48,
+    "RTX A6000": 48,
+    "RTX 4090": 48,
+    "A100": 64,
+    "H100": 64,
+    "H200": 64,
+    "B200": 64,
+}
 
 
 @pytest.fixture(scope="session")
@@ -57,9 +104,26 @@ def rules(chapters, project, emulated_nvcc, shared_folder):
     with once(shared_folder / "occupancy-rules-built") as first:
         if first:
             header = nvidia_header()
-            others = [path for path in sorted((project / "common").glob("*.c")) if path.name != "occupancy.c"]
-            build = run([emulated_nvcc, "-O2", "-I", project / "common", ROOT / "tests" / "occupancy_rules.c", *others,
-                         "-lcublas", "-o", program, *([f'-DNVIDIA_HEADER="{header}"'] if header else [])], env=no_cuda())
+            others = [
+                path
+                for path in sorted((project / "common").glob("*.c"))
+                if path.name != "occupancy.c"
+            ]
+            build = run(
+                [
+                    emulated_nvcc,
+                    "-O2",
+                    "-I",
+                    project / "common",
+                    ROOT / "tests" / "occupancy_rules.c",
+                    *others,
+                    "-lcublas",
+                    "-o",
+                    program,
+                    *([f'-DNVIDIA_HEADER="{header}"'] if header else []),
+                ],
+                env=no_cuda(),
+            )
             assert build.returncode == 0, build.stderr
     return program
 
@@ -79,7 +143,9 @@ def test_by_hand(block, rules):
     expected = []
     for gpu in GPUS:
         fit = BY_HAND[block][gpu]
-        expected.append(f"{gpu}: {' '.join(map(str, fit))}, {min(fit) * warps} of {WARPS[gpu]}")
+        expected.append(
+            f"{gpu}: {' '.join(map(str, fit))}, {min(fit) * warps} of {WARPS[gpu]}"
+        )
     assert result.stdout.splitlines() == expected
 
 
@@ -92,14 +158,20 @@ def test_as_nvidias_header_counts(rules):
 
 # ---- what a reader sees ----
 
+
 @pytest.mark.parametrize("number", KERNELS)
 def test_table_and_json_agree(number, chapters):
     table = run([chapters[number], "--occupancy"], env=no_cuda())
     told = run([chapters[number], "--occupancy", "--json"], env=no_cuda())
-    assert (table.returncode, table.stderr, told.returncode, told.stderr) == (0, "", 0, "")
+    assert (table.returncode, table.stderr, told.returncode, told.stderr) == (
+        0,
+        "",
+        0,
+        "",
+    )
     assert max(map(len, table.stdout.splitlines())) <= 100
     cards = {card["gpu"]: card for card in json.loads(told.stdout)["gpus"]}
-    lines = {line[2:12].strip(): line for line in table.stdout.splitlines()[-len(GPUS):]}
+    lines = {line[2:12].strip(): line for line in table.stdout.splitlines()[-len(GPUS) :]}
     assert list(lines) == GPUS
     for gpu, line in lines.items():
         if "needs compute capability" in line:
@@ -107,9 +179,24 @@ def test_table_and_json_agree(number, chapters):
             continue
         card = cards[gpu]
         numbers = [float(word) for word in re.findall(r"[\d.]+", line[12:])]
-        assert numbers == [card[name] for name in ("registers", "shared", "threads", "by_threads", "by_registers",
-                                                   "by_shared", "by_blocks", "warps", "max_warps", "percent")]
-        assert card["blocks"] == min(card[f"by_{name}"] for name in ("threads", "registers", "shared", "blocks"))
+        assert numbers == [
+            card[name]
+            for name in (
+                "registers",
+                "shared",
+                "threads",
+                "by_threads",
+                "by_registers",
+                "by_shared",
+                "by_blocks",
+                "warps",
+                "max_warps",
+                "percent",
+            )
+        ]
+        assert card["blocks"] == min(
+            card[f"by_{name}"] for name in ("threads", "registers", "shared", "blocks")
+        )
         assert card["blocks"] > 0, f"chapter {number} cannot run on a {gpu}"
         assert line.split()[-1] == card["limit"]
 
@@ -118,7 +205,10 @@ def test_the_worked_example(chapters):
     """Chapter 3's README works this one by hand."""
     result = run([chapters[3], "--occupancy", "--registers", "37"], env=no_cuda())
     line = next(line for line in result.stdout.splitlines() if "A6000" in line)
-    assert line.split() == "RTX A6000 37 8192 1024 1 1 11 16 32 of 48 66.7 % threads+registers".split()
+    assert (
+        line.split()
+        == "RTX A6000 37 8192 1024 1 1 11 16 32 of 48 66.7 % threads+registers".split()
+    )
 
 
 def test_no_kernel_is_one_line(chapters):
@@ -143,6 +233,7 @@ def test_registers_are_a_number(number, chapters):
 
 # ---- the table of registers ----
 
+
 def test_table_says_what_the_lens_sees(chapters, tmp_path):
     """Threads and dynamic shared memory are a chapter's own word: they are those of the kernel it launches."""
     for number in KERNELS:
@@ -152,8 +243,12 @@ def test_table_says_what_the_lens_sees(chapters, tmp_path):
         shape = ["4096", "640", "80"] if number == 11 else ["256"]
         run([chapters[number], *shape, "--check-only"], env=settings)
         kernels = json.loads(out.read_text())["kernels"]
-        kernel = next(kernel for kernel in kernels if kernel["name"].startswith("matmul_kernel"))
-        card = json.loads(run([chapters[number], "--occupancy", "--json"], env=no_cuda()).stdout)["gpus"][-1]
+        kernel = next(
+            kernel for kernel in kernels if kernel["name"].startswith("matmul_kernel")
+        )
+        card = json.loads(
+            run([chapters[number], "--occupancy", "--json"], env=no_cuda()).stdout
+        )["gpus"][-1]
         x, y, z = kernel["block"]
         assert card["threads"] == x * y * z, f"chapter {number}"
         # Dynamic memory that must start at a multiple of 1 KB leaves a gap behind the static arrays.
@@ -171,6 +266,9 @@ def test_each_chapter_launches_one_kernel():
 def test_registers_are_current(chapters, project):
     if not REAL_NVCC:
         pytest.skip("NVIDIA's nvcc is not installed")
-    result = run([sys.executable, "-B", project / "results" / "registers.py", "--check"],
-                 env=no_cuda() | {"NVCC": REAL_NVCC}, timeout=600)
+    result = run(
+        [sys.executable, "-B", project / "results" / "registers.py", "--check"],
+        env=no_cuda() | {"NVCC": REAL_NVCC},
+        timeout=600,
+    )
     assert result.returncode == 0, result.stdout + result.stderr

@@ -14,14 +14,25 @@ from test_results import MEASURED, rows
 PAGES = files(".md")
 CHAPTERS = sorted((ROOT / "chapters").glob("[0-9][0-9]_*/README.md"))
 every_page = pytest.mark.parametrize("page", PAGES, ids=name)
-every_chapter = pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.parent.name)
+every_chapter = pytest.mark.parametrize(
+    "page", CHAPTERS, ids=lambda page: page.parent.name
+)
 
 SECTIONS = ["Predict", "The code", "Measure", "Why", "Try it", "What limits it now"]
-QUOTED = {"cuda", "c", "cu", "cuh", "cpp", "c++", "h"}  # a fence of these shows a file's lines
+QUOTED = {
+    "cuda",
+    "c",
+    "cu",
+    "cuh",
+    "cpp",
+    "c++",
+    "h",
+}  # a fence of these shows a file's lines
 GENERATED = re.compile(r"<!-- BEGIN generated.*?<!-- END generated -->", re.S)
 
 
 # ---- reading Markdown, as far as it is used here ----
+
 
 def fences(text):
     """(line number, word after the backticks, lines inside, line above) of every fence."""
@@ -29,11 +40,13 @@ def fences(text):
     while i < len(lines):
         start = re.match(r" {0,3}(`{3,}|~{3,})\s*([\w+-]*)", lines[i])
         if start:
-            above = next((line.strip() for line in reversed(lines[:i]) if line.strip()), "")
+            above = next(
+                (line.strip() for line in reversed(lines[:i]) if line.strip()), ""
+            )
             end = i + 1
             while end < len(lines) and not lines[end].strip().startswith(start[1]):
                 end += 1
-            found.append((i + 1, start[2].lower(), lines[i + 1:end], above))
+            found.append((i + 1, start[2].lower(), lines[i + 1 : end], above))
             i = end
         i += 1
     return found
@@ -43,15 +56,25 @@ def without_code(text):
     """The text with the same line numbers, but nothing in fences, indented code or backticks."""
     lines = text.splitlines()
     for number, _, inside, _ in fences(text):
-        lines[number - 1:number + len(inside) + 1] = [""] * (len(inside) + 2)
+        lines[number - 1 : number + len(inside) + 1] = [""] * (len(inside) + 2)
     for i, line in enumerate(lines):
         # Indented by four and after an empty line: code, unless a list is open.
-        if line.startswith("    ") and (i == 0 or not lines[i - 1].strip()) and not in_list(lines, i):
-            while i < len(lines) and (lines[i].startswith("    ") or not lines[i].strip()):
+        if (
+            line.startswith("    ")
+            and (i == 0 or not lines[i - 1].strip())
+            and not in_list(lines, i)
+        ):
+            while i < len(lines) and (
+                lines[i].startswith("    ") or not lines[i].strip()
+            ):
                 lines[i] = ""
                 i += 1
-    return re.sub(r"(`+)(?!`).+?(?<!`)\1(?!`)", lambda code: re.sub(r"[^\n]", "x", code[0]),
-                  "\n".join(lines), flags=re.S)
+    return re.sub(
+        r"(`+)(?!`).+?(?<!`)\1(?!`)",
+        lambda code: re.sub(r"[^\n]", "x", code[0]),
+        "\n".join(lines),
+        flags=re.S,
+    )
 
 
 def in_list(lines, i):
@@ -73,7 +96,7 @@ def anchors(text):
     found, seen = set(re.findall(r"<\w+\b[^>]*\b(?:id|name)=\"([^\"]+)\"", text)), {}
     bare = text.splitlines()
     for number, _, inside, _ in fences(text):
-        bare[number - 1:number + len(inside) + 1] = [""] * (len(inside) + 2)
+        bare[number - 1 : number + len(inside) + 1] = [""] * (len(inside) + 2)
     for head in re.findall(r"^ {0,3}#{1,6}\s+(.*?)\s*#*\s*$", "\n".join(bare), re.M):
         head = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", head)  # a link shows its words
         slug = re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-")
@@ -85,10 +108,15 @@ def anchors(text):
 def links(text):
     """(line number, target) of every link and image."""
     bare, found = without_code(text), []
-    for pattern in (r"\]\(\s*<?([^)\s>]+)", r"^ {0,3}\[[^\]]+\]:\s*(\S+)",
-                    r"<(?:img|source|a)\b[^>]*?\b(?:src|srcset|href)=\"([^\" ]+)"):
-        found += [(line_of(bare, match.start()), match[1])
-                  for match in re.finditer(pattern, bare, re.M)]
+    for pattern in (
+        r"\]\(\s*<?([^)\s>]+)",
+        r"^ {0,3}\[[^\]]+\]:\s*(\S+)",
+        r"<(?:img|source|a)\b[^>]*?\b(?:src|srcset|href)=\"([^\" ]+)",
+    ):
+        found += [
+            (line_of(bare, match.start()), match[1])
+            for match in re.finditer(pattern, bare, re.M)
+        ]
     return sorted(found)
 
 
@@ -99,11 +127,14 @@ def images(text):
         found.append((line_of(bare, match.start()), match[1].strip(), match[2]))
     for match in re.finditer(r"<img\b[^>]*>", bare, re.S):
         parts = dict(re.findall(r"\b(alt|src)=\"([^\"]*)\"", match[0]))
-        found.append((line_of(bare, match.start()), parts.get("alt"), parts.get("src", "")))
+        found.append(
+            (line_of(bare, match.start()), parts.get("alt"), parts.get("src", ""))
+        )
     return found
 
 
 # ---- the checks ----
+
 
 def wrong_quotes(page, root):
     """Fences that show code which is not in the file they are taken from."""
@@ -114,21 +145,29 @@ def wrong_quotes(page, root):
         told = re.fullmatch(r"<!-- from: (\S+) -->", above)
         source = root / told[1] if told else page.parent / "matmul.cu"
         if not source.is_file():
-            wrong.append(f"line {number}: {told[1] if told else source.name} is not there")
+            wrong.append(
+                f"line {number}: {told[1] if told else source.name} is not there"
+            )
             continue
         quote = textwrap.dedent("\n".join(inside)).splitlines()
         lines = source.read_text().splitlines()
-        windows = (lines[i:i + len(quote)] for i in range(len(lines) - len(quote) + 1))
-        if not quote or quote not in (textwrap.dedent("\n".join(w)).splitlines() for w in windows):
-            wrong.append(f"line {number}: these lines do not stand together in {source.name}: "
-                         f"{first_difference(quote, lines)}")
+        windows = (lines[i : i + len(quote)] for i in range(len(lines) - len(quote) + 1))
+        if not quote or quote not in (
+            textwrap.dedent("\n".join(w)).splitlines() for w in windows
+        ):
+            wrong.append(
+                f"line {number}: these lines do not stand together in {source.name}: "
+                f"{first_difference(quote, lines)}"
+            )
     return wrong
 
 
 def first_difference(quote, lines):
     """The first line of a quotation that the file lacks; else the first, out of order."""
     there = {line.strip() for line in lines}
-    return repr(next((line for line in quote if line.strip() not in there), "".join(quote[:1])))
+    return repr(
+        next((line for line in quote if line.strip() not in there), "".join(quote[:1]))
+    )
 
 
 def wrong_sections(page):
@@ -144,7 +183,9 @@ def wrong_sections(page):
         wrong.append("no figure before '## Predict'")
     answer = re.search(r"^## Predict$(.*?)^## ", text, re.M | re.S)
     if answer and "<details><summary>" not in answer[1]:
-        wrong.append("the answer under '## Predict' is not folded into <details><summary>")
+        wrong.append(
+            "the answer under '## Predict' is not folded into <details><summary>"
+        )
     return wrong
 
 
@@ -154,7 +195,9 @@ def wrong_images(page):
         if not path or not (re.match(r"[a-z]+:", path) or (page.parent / path).is_file()):
             wrong.append(f"line {number}: the picture {path} is not there")
         if not alt or len(alt.split()) < 3:
-            wrong.append(f"line {number}: the alt text of {path} does not say what it shows")
+            wrong.append(
+                f"line {number}: the alt text of {path} does not say what it shows"
+            )
     return wrong
 
 
@@ -199,21 +242,34 @@ def wrong_speeds(page, measured):
     for block in re.split(r"(\n\s*\n|\n(?=\s*(?:[-*+]|\d+\.)\s))", without_code(text)):
         plain = re.sub(r"\]\([^)]*\)", "]", block)  # what a link points to is no size
         rest = SPEED.sub("", plain)
-        sourced = "](" in block and CARD.search(rest) and (
-            SIZE.search(CARD.sub("", rest)) or re.search(r"peak|data ?sheet", rest, re.I))
+        sourced = (
+            "](" in block
+            and CARD.search(rest)
+            and (
+                SIZE.search(CARD.sub("", rest))
+                or re.search(r"peak|data ?sheet", rest, re.I)
+            )
+        )
         for speed in SPEED.finditer(plain):
             name = " ".join(speed[0].split())
-            start = max(plain.rfind(end, 0, speed.start()) for end in (". ", ".\n", "? ", "?\n"))
-            sentence = re.split(r"[.?]\s", plain[start + 1:].lstrip())[0]
+            start = max(
+                plain.rfind(end, 0, speed.start()) for end in (". ", ".\n", "? ", "?\n")
+            )
+            sentence = re.split(r"[.?]\s", plain[start + 1 :].lstrip())[0]
             if sourced:
                 known.add(name)
-            elif not (re.search(r"\b(would|could|at most)\b", sentence)
-                      or any(is_row(speed, rest, row) for row in measured)):
+            elif not (
+                re.search(r"\b(would|could|at most)\b", sentence)
+                or any(is_row(speed, rest, row) for row in measured)
+            ):
                 unknown.append((number + plain.count("\n", 0, speed.start()), name))
         number += block.count("\n")
-    return [f"line {line}: where does {name} come from? Name the GPU and the size of a row in "
-            "results/, or a GPU, a size and a link to a source"
-            for line, name in unknown if name not in known]
+    return [
+        f"line {line}: where does {name} come from? Name the GPU and the size of a row in "
+        "results/, or a GPU, a size and a link to a source"
+        for line, name in unknown
+        if name not in known
+    ]
 
 
 def is_row(speed, text, row):
@@ -222,12 +278,16 @@ def is_row(speed, text, row):
     digits = speed[1].replace(",", "")
     scale = 1000 if speed[2] == "T" else 1
     half = scale * 0.5 * 10 ** -len(digits.partition(".")[2])
-    named = all(re.search(rf"(?<![\d,])({row[letter]}|{row[letter]:,})(?!\d)", text)
-                for letter in "MNK")
+    named = all(
+        re.search(rf"(?<![\d,])({row[letter]}|{row[letter]:,})(?!\d)", text)
+        for letter in "MNK"
+    )
     values = [row["gflops"], row["cublas_gflops"]] if named else []
     values += (rows.roof([row]) or [])[:1]
     return row["gpu"].split()[-1] in text and any(
-        value and abs(float(digits) * scale - value) <= half * (1 + 1e-9) for value in values)
+        value and abs(float(digits) * scale - value) <= half * (1 + 1e-9)
+        for value in values
+    )
 
 
 def measured_rows():
@@ -235,6 +295,7 @@ def measured_rows():
 
 
 # ---- what is committed ----
+
 
 @every_chapter
 def test_quoted_code_is_the_files(page):
@@ -252,8 +313,16 @@ def test_pictures_are_there_and_described(page):
 
 
 def test_every_picture_is_shown_somewhere():
-    shown = {(page.parent / path).resolve() for page in PAGES for _, _, path in images(page.read_text())}
-    assert [name(path) for path in files(".svg", under="images") if path.resolve() not in shown] == []
+    shown = {
+        (page.parent / path).resolve()
+        for page in PAGES
+        for _, _, path in images(page.read_text())
+    }
+    assert [
+        name(path)
+        for path in files(".svg", under="images")
+        if path.resolve() not in shown
+    ] == []
 
 
 @every_page
@@ -315,9 +384,15 @@ bytes it would do 99 TFLOP/s.
 ## What limits it now
 That.
 """
-ROW = {"gpu": "NVIDIA H200", "M": 4096, "N": 4096, "K": 4096, "gflops": 45180.0,
-       "cublas_gflops": 50001.0,
-       "measured": "multiply-adds, peak: 60.6 TFLOP/s; copy, read + written: 4 TB/s"}
+ROW = {
+    "gpu": "NVIDIA H200",
+    "M": 4096,
+    "N": 4096,
+    "K": 4096,
+    "gflops": 45180.0,
+    "cublas_gflops": 50001.0,
+    "measured": "multiply-adds, peak: 60.6 TFLOP/s; copy, read + written: 4 TB/s",
+}
 
 
 @pytest.fixture
@@ -328,7 +403,9 @@ def page(tmp_path):
     (tmp_path / "common" / "x.c").write_text("int x;\n")
     (tmp_path / "top.md").write_text("# A head\n```\n# No head\n```\n## A `head`\n")
     (tmp_path / "box.svg").write_text("<svg/>\n")
-    (chapter / "matmul.cu").write_text("void f()\n{\n    for (;;) {\n        a();\n    }\n}\n")
+    (chapter / "matmul.cu").write_text(
+        "void f()\n{\n    for (;;) {\n        a();\n    }\n}\n"
+    )
     page = chapter / "README.md"
     page.write_text(GOOD)
     return page
@@ -336,8 +413,13 @@ def page(tmp_path):
 
 def check_all(page):
     root = page.parents[2]
-    return [wrong_quotes(page, root), wrong_sections(page), wrong_images(page),
-            wrong_links(page), wrong_speeds(page, [ROW])]
+    return [
+        wrong_quotes(page, root),
+        wrong_sections(page),
+        wrong_images(page),
+        wrong_links(page),
+        wrong_speeds(page, [ROW]),
+    ]
 
 
 def test_a_good_page_passes(page):
@@ -347,42 +429,50 @@ def test_a_good_page_passes(page):
 QUOTES, HEADS, PICTURES, LINKS, SPEEDS = range(5)
 
 
-@pytest.mark.parametrize("old, new, check, said", [
-    ("    a();", "    b();", QUOTES, "'    b();'"),
-    ("    a();\n", "", QUOTES, "do not stand together in matmul.cu"),
-    ("    a();", "  a();", QUOTES, "do not stand together"),
-    ("for (;;) {\n    a();\n}\n", "", QUOTES, "do not stand together"),
-    ("int x;", "int y;", QUOTES, "'int y;'"),
-    ("<!-- from: common/x.c -->\n", "", QUOTES, "in matmul.cu"),
-    ("common/x.c", "common/y.c", QUOTES, "common/y.c is not there"),
-    ("## Why\n", "", HEADS, "the sections are"),
-    ("## Why", "## Why not", HEADS, "the sections are"),
-    ("## Try it\n", "## Try it\n## More\n", HEADS, "the sections are"),
-    ("# Chapter 7:", "# Chapter 8:", HEADS, "# Chapter 7: ..."),
-    (GOOD[GOOD.index("![Two"):GOOD.index("## Predict")], "", HEADS, "no figure before"),
-    ("<details><summary>", "<p>", HEADS, "not folded"),
-    ("box.svg", "bag.svg", PICTURES, "../../bag.svg is not there"),
-    ("![Two boxes, one inside the other]", "![]", PICTURES, "alt text"),
-    ("![Two boxes, one inside the other]", "![a box]", PICTURES, "alt text"),
-    ("- a `", '<img src="../../box.svg"> `', PICTURES, "alt text"),
-    ("#try-it", "#try", LINKS, "#try: no such heading"),
-    ("#L3", "#L9", LINKS, "no such line"),
-    ("#a-head-1", "#no-head", LINKS, "no such heading"),
-    ("../../top.md", "../top.md", LINKS, "../top.md#a-head-1 is not there"),
-    ("- a `", '<a href="gone.md">x</a> `', LINKS, "gone.md is not there"),
-    ("- a `", "[x][y]\n\n[y]: gone.md\n\n`", LINKS, "gone.md is not there"),
-    ("45.2 TFLOP/s", "45.3 TFLOP/s", SPEEDS, "45.3 TFLOP/s"),
-    ("45.2 TFLOP/s", "45,181 GFLOP/s", SPEEDS, "45,181 GFLOP/s"),
-    ("4096³", "8192³", SPEEDS, "45.2 TFLOP/s"),
-    ("On an H200 it", "It", SPEEDS, "line 33: where does 45.2 TFLOP/s"),
-    ("On an H200 it", "On an H100 it", SPEEDS, "45.2 TFLOP/s"),
-    ("([NVIDIA](https://example.org/h200))", "", SPEEDS, "67 TFLOP/s"),
-    ("of an H200 is", "is", SPEEDS, "67 TFLOP/s"),
-    ("The peak", "The speed", SPEEDS, "67 TFLOP/s"),
-    ("60.6", "60.7", SPEEDS, "60.7 TFLOP/s"),
-    ("it would do 99", "it does 99", SPEEDS, "line 42: where does 99 TFLOP/s"),
-    ("That.", "That, at 8 GFLOP/s.", SPEEDS, "8 GFLOP/s"),
-])
+@pytest.mark.parametrize(
+    "old, new, check, said",
+    [
+        ("    a();", "    b();", QUOTES, "'    b();'"),
+        ("    a();\n", "", QUOTES, "do not stand together in matmul.cu"),
+        ("    a();", "  a();", QUOTES, "do not stand together"),
+        ("for (;;) {\n    a();\n}\n", "", QUOTES, "do not stand together"),
+        ("int x;", "int y;", QUOTES, "'int y;'"),
+        ("<!-- from: common/x.c -->\n", "", QUOTES, "in matmul.cu"),
+        ("common/x.c", "common/y.c", QUOTES, "common/y.c is not there"),
+        ("## Why\n", "", HEADS, "the sections are"),
+        ("## Why", "## Why not", HEADS, "the sections are"),
+        ("## Try it\n", "## Try it\n## More\n", HEADS, "the sections are"),
+        ("# Chapter 7:", "# Chapter 8:", HEADS, "# Chapter 7: ..."),
+        (
+            GOOD[GOOD.index("![Two") : GOOD.index("## Predict")],
+            "",
+            HEADS,
+            "no figure before",
+        ),
+        ("<details><summary>", "<p>", HEADS, "not folded"),
+        ("box.svg", "bag.svg", PICTURES, "../../bag.svg is not there"),
+        ("![Two boxes, one inside the other]", "![]", PICTURES, "alt text"),
+        ("![Two boxes, one inside the other]", "![a box]", PICTURES, "alt text"),
+        ("- a `", '<img src="../../box.svg"> `', PICTURES, "alt text"),
+        ("#try-it", "#try", LINKS, "#try: no such heading"),
+        ("#L3", "#L9", LINKS, "no such line"),
+        ("#a-head-1", "#no-head", LINKS, "no such heading"),
+        ("../../top.md", "../top.md", LINKS, "../top.md#a-head-1 is not there"),
+        ("- a `", '<a href="gone.md">x</a> `', LINKS, "gone.md is not there"),
+        ("- a `", "[x][y]\n\n[y]: gone.md\n\n`", LINKS, "gone.md is not there"),
+        ("45.2 TFLOP/s", "45.3 TFLOP/s", SPEEDS, "45.3 TFLOP/s"),
+        ("45.2 TFLOP/s", "45,181 GFLOP/s", SPEEDS, "45,181 GFLOP/s"),
+        ("4096³", "8192³", SPEEDS, "45.2 TFLOP/s"),
+        ("On an H200 it", "It", SPEEDS, "line 33: where does 45.2 TFLOP/s"),
+        ("On an H200 it", "On an H100 it", SPEEDS, "45.2 TFLOP/s"),
+        ("([NVIDIA](https://example.org/h200))", "", SPEEDS, "67 TFLOP/s"),
+        ("of an H200 is", "is", SPEEDS, "67 TFLOP/s"),
+        ("The peak", "The speed", SPEEDS, "67 TFLOP/s"),
+        ("60.6", "60.7", SPEEDS, "60.7 TFLOP/s"),
+        ("it would do 99", "it does 99", SPEEDS, "line 42: where does 99 TFLOP/s"),
+        ("That.", "That, at 8 GFLOP/s.", SPEEDS, "8 GFLOP/s"),
+    ],
+)
 def test_a_wrong_page_is_named(page, old, new, check, said):
     assert old in GOOD
     page.write_text(GOOD.replace(old, new, 1))

@@ -151,6 +151,6 @@ def test_nothing_built_is_committed():
     assert not [path for path in listed if built.search(path)]
     for path in listed:
         file = ROOT / path
-        assert (
-            not file.is_file() or file.stat().st_size < 1 << 20
-        ), f"{path} is larger than 1 MB"
+        assert not file.is_file() or file.stat().st_size < 1 << 20, (
+            f"{path} is larger than 1 MB"
+        )

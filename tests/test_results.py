@@ -16,12 +16,17 @@ import profiles  # noqa: E402
 import rows  # noqa: E402
 
 OTHER_FORMS = {"lens_vs_ncu.csv", "profiles.csv", "registers.csv", "tried.csv"}
-MEASURED = sorted(path for path in (ROOT / "results").glob("*.csv") if path.name not in OTHER_FORMS)
-needs_data = pytest.mark.skipif(not MEASURED, reason="nothing is measured yet: no results/*.csv")
+MEASURED = sorted(
+    path for path in (ROOT / "results").glob("*.csv") if path.name not in OTHER_FORMS
+)
+needs_data = pytest.mark.skipif(
+    not MEASURED, reason="nothing is measured yet: no results/*.csv"
+)
 
 # A chapter that measures nothing: it says what a real one would print. Its speed is its
 # number, cuBLAS' speed is 4; BAD and OLD name a chapter that fails and one that cannot run.
-STAND_IN = """#!%s
+STAND_IN = (
+    """#!%s
 import json, os, sys
 number = int(os.path.basename(sys.argv[0])[7:])
 sizes = [int(word) for word in sys.argv[1:] if word.isdigit()]
@@ -46,14 +51,19 @@ if number == 0:
                           {"name": "copy, read + written", "value": 2, "unit": "TB/s"}]
 print(json.dumps(report))
 sys.exit(bad)
-""" % sys.executable
+"""
+    % sys.executable
+)
 
 
 @pytest.fixture
 def world(tmp_path):
     """A project with four rungs that stand in for chapters, on a machine that has a GPU."""
-    shutil.copytree(ROOT / "results", tmp_path / "results",
-                    ignore=shutil.ignore_patterns("*.csv", "__pycache__"))
+    shutil.copytree(
+        ROOT / "results",
+        tmp_path / "results",
+        ignore=shutil.ignore_patterns("*.csv", "__pycache__"),
+    )
     (tmp_path / "images").mkdir()
     for number in range(4):
         program = tmp_path / f"chapter{number}"
@@ -69,19 +79,35 @@ def world(tmp_path):
 
 def script(world, name, *words, **more):
     environment = dict(no_cuda(), PATH=f"{world}/bin:{os.environ['PATH']}", **more)
-    return run([sys.executable, "-B", world / "results" / name, *words], env=environment, cwd=world)
+    return run(
+        [sys.executable, "-B", world / "results" / name, *words],
+        env=environment,
+        cwd=world,
+    )
 
 
 # ---- what was tried ----
 
-TRIED = sorted({int(path.parts[-3][:2]) for path in (ROOT / "chapters").glob("*/tried/*.diff")})
+TRIED = sorted(
+    {int(path.parts[-3][:2]) for path in (ROOT / "chapters").glob("*/tried/*.diff")}
+)
 
 
 @pytest.mark.parametrize("number", TRIED)
 def test_what_was_tried_still_applies_and_is_right(project, chapters, number):
     """Slower is no fault, wrong is one."""
-    result = run([sys.executable, "-B", project / "results" / "tried.py", "--check-only", str(number)],
-                 env=no_cuda(), cwd=project, timeout=600)
+    result = run(
+        [
+            sys.executable,
+            "-B",
+            project / "results" / "tried.py",
+            "--check-only",
+            str(number),
+        ],
+        env=no_cuda(),
+        cwd=project,
+        timeout=600,
+    )
     assert result.returncode == 0, result.stdout + result.stderr
 
 
@@ -100,18 +126,29 @@ def test_a_wrong_attempt_is_told_from_a_slow_one(project, chapters, tmp_path):
     tried = copy / "chapters" / "03_shared_memory" / "tried"
     (tried / "wrong.diff").write_text(WRONG)
     (tried / "gone.diff").write_text(WRONG.replace("acc += A_tile", "sum += A_tile"))
-    result = run([sys.executable, "-B", copy / "results" / "tried.py", "--check-only", "3"], env=no_cuda(), cwd=copy,
-                 timeout=600)
+    result = run(
+        [sys.executable, "-B", copy / "results" / "tried.py", "--check-only", "3"],
+        env=no_cuda(),
+        cwd=copy,
+        timeout=600,
+    )
     assert result.returncode == 1
     assert "chapter 3: 2 built, and right" in result.stdout
-    assert "FAILED: chapter 3, wrong" in result.stderr and "FAILED: chapter 3, gone" in result.stderr
+    assert (
+        "FAILED: chapter 3, wrong" in result.stderr
+        and "FAILED: chapter 3, gone" in result.stderr
+    )
 
 
 # ---- what is committed ----
 
+
 def test_tables_are_current(project, chapters):
-    result = run([sys.executable, "-B", project / "results" / "tables.py", "--check"],
-                 env=no_cuda(), cwd=project)
+    result = run(
+        [sys.executable, "-B", project / "results" / "tables.py", "--check"],
+        env=no_cuda(),
+        cwd=project,
+    )
     assert result.returncode == 0, result.stdout + result.stderr
 
 
@@ -126,8 +163,9 @@ def test_figures_are_current():
             made_from = hashlib.sha256(source.read_bytes()).hexdigest()[:16]
             picture = source.with_suffix(".svg")
             stamp = f"<!-- made from images/{source.name}: {made_from} -->\n"
-            assert picture.exists() and picture.read_text().endswith(stamp), \
+            assert picture.exists() and picture.read_text().endswith(stamp), (
                 f"{picture.name} is older than {source.name}: `make images` renews it"
+            )
 
 
 @needs_data
@@ -139,32 +177,47 @@ def test_rows_agree_with_themselves(path):
         assert row["passed"], f"{here} failed when it was measured"
         assert rows.what(row) not in seen, f"{here} is there twice"
         seen.add(rows.what(row))
-        flop = 2 * row["M"] * row["N"] * row["K"] + \
-            row["M"] * row["N"] * (1 if row["beta"] == 0 else 3)
+        flop = 2 * row["M"] * row["N"] * row["K"] + row["M"] * row["N"] * (
+            1 if row["beta"] == 0 else 3
+        )
         for name, speed in (("kernel_ms", "gflops"), ("cublas_ms", "cublas_gflops")):
-            assert row[speed] == pytest.approx(flop / row[f"{name}_median"] / 1e6, rel=1e-4), here
+            assert row[speed] == pytest.approx(
+                flop / row[f"{name}_median"] / 1e6, rel=1e-4
+            ), here
         for name in ("kernel_ms", "cublas_ms", "ratio"):
-            low, middle, high = (row[f"{name}_{part}"] for part in ("p10", "median", "p90"))
+            low, middle, high = (
+                row[f"{name}_{part}"] for part in ("p10", "median", "p90")
+            )
             assert 0 < low <= middle <= high, here
-        assert row["ratio_median"] == pytest.approx(row["gflops"] / row["cublas_gflops"], rel=0.1)
+        assert row["ratio_median"] == pytest.approx(
+            row["gflops"] / row["cublas_gflops"], rel=0.1
+        )
         assert row["gflops"] < row["peak_gflops"] or not row["peak_gflops"], here
 
 
 @needs_data
 @pytest.mark.parametrize("path", MEASURED, ids=lambda path: path.name)
 def test_every_rung_was_faster_than_the_one_before(path):
-    speeds = [(chapter, row["gflops"])
-              for chapter, row in rows.of_size(rows.read(path), 4096).items() if chapter]
+    speeds = [
+        (chapter, row["gflops"])
+        for chapter, row in rows.of_size(rows.read(path), 4096).items()
+        if chapter
+    ]
     assert speeds == sorted(speeds, key=lambda pair: pair[1])
 
 
-@pytest.mark.parametrize("chapter, expected", [(1, 0.25), (2, 0.25), (3, 8), (4, 16), (5, 32)])
+@pytest.mark.parametrize(
+    "chapter, expected", [(1, 0.25), (2, 0.25), (3, 8), (4, 16), (5, 32)]
+)
 def test_intensity_is_read_from_the_source(chapter, expected):
     assert plots.intensity({"chapter": chapter, "title": "made up"}) == expected
 
 
 def test_intensity_is_read_from_the_title_of_what_was_tuned():
-    assert plots.intensity({"chapter": 10, "title": "autotuning: 64x64x8, 4x4 a thread"}) == 16
+    assert (
+        plots.intensity({"chapter": 10, "title": "autotuning: 64x64x8, 4x4 a thread"})
+        == 16
+    )
 
 
 @needs_data
@@ -176,21 +229,30 @@ def test_intensity_agrees_with_the_counters(path):
     for chapter, row in rows.of_size(rows.read(path), profiles.SIZE).items():
         if chapter > 2 and chapter in counted:
             moved = counted[chapter]["l1tex__m_xbar2l1tex_read_bytes.sum"]
-            assert plots.intensity(row) == pytest.approx(2 * profiles.SIZE ** 3 / moved, rel=0.2), chapter
+            assert plots.intensity(row) == pytest.approx(
+                2 * profiles.SIZE**3 / moved, rel=0.2
+            ), chapter
 
 
 # ---- the scripts ----
+
 
 def test_ladder_measures_everything(world):
     result = script(world, "measure.py", "--sizes", "64,32", "--shapes", "8x4x2")
     assert result.returncode == 0, result.stdout + result.stderr
     assert "12 measured, 0 FAILED" in result.stdout and result.stderr == ""
     found = rows.read(world / "results" / "x9000.csv")
-    assert [(row["chapter"], row["M"], row["N"], row["K"]) for row in found] == \
-        [(c, *shape) for c in range(4) for shape in ((8, 4, 2), (32, 32, 32), (64, 64, 64))]
+    assert [(row["chapter"], row["M"], row["N"], row["K"]) for row in found] == [
+        (c, *shape) for c in range(4) for shape in ((8, 4, 2), (32, 32, 32), (64, 64, 64))
+    ]
     row = found[-1]
-    assert (row["gpu"], row["driver"], row["gflops"], row["ratio_median"], row["runs"]) == \
-        ("NVIDIA X9000", "580.1", 3.0, 0.75, 7)
+    assert (
+        row["gpu"],
+        row["driver"],
+        row["gflops"],
+        row["ratio_median"],
+        row["runs"],
+    ) == ("NVIDIA X9000", "580.1", 3.0, 0.75, 7)
     assert rows.roof(found) == (6000, 2000)
 
 
@@ -198,9 +260,14 @@ def test_ladder_shows_and_keeps_what_failed(world):
     assert script(world, "measure.py", "--sizes", "64").returncode == 0
     result = script(world, "measure.py", "--sizes", "64", BAD="2", OLD="3")
     assert result.returncode == 1
-    assert "FAILED: all of it" in result.stdout and "not run: needs a newer GPU" in result.stdout
+    assert (
+        "FAILED: all of it" in result.stdout
+        and "not run: needs a newer GPU" in result.stdout
+    )
     found = rows.of_size(rows.read(world / "results" / "x9000.csv"), 64)
-    assert sorted(found) == [0, 1, 3], "a failed row replaces its older one, what did not run stays"
+    assert sorted(found) == [0, 1, 3], (
+        "a failed row replaces its older one, what did not run stays"
+    )
 
 
 def test_ladder_without_a_gpu_says_so(world):
@@ -210,12 +277,15 @@ def test_ladder_without_a_gpu_says_so(world):
     assert "needs an NVIDIA GPU" in result.stderr and result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("words, more, code, said", [
-    (["--sizes", "x"], {}, 2, "are numbers"),
-    (["--shapes", "1x2"], {}, 2, "MxNxK"),
-    (["--chapters", "9"], {}, 3, "there is no ./chapter9"),
-    ([], {"EMULATED": "1"}, 3, "built for the emulator"),
-])
+@pytest.mark.parametrize(
+    "words, more, code, said",
+    [
+        (["--sizes", "x"], {}, 2, "are numbers"),
+        (["--shapes", "1x2"], {}, 2, "MxNxK"),
+        (["--chapters", "9"], {}, 3, "there is no ./chapter9"),
+        ([], {"EMULATED": "1"}, 3, "built for the emulator"),
+    ],
+)
 def test_ladder_says_what_is_wrong(world, words, more, code, said):
     result = script(world, "measure.py", *words, **more)
     assert result.returncode == code and said in result.stderr
@@ -249,7 +319,10 @@ def test_gpu_tests_end_with_the_count(world):
     assert result.returncode == 1 and result.stdout.endswith(" passed, 60 failed\n")
     (world / "bin" / "nvidia-smi").write_text("#!/bin/sh\nexit 9\n")
     result = run(command, env=only_the_gpu, cwd=world)
-    assert (result.returncode, result.stdout) == (3, "") and "needs an NVIDIA GPU" in result.stderr
+    assert (result.returncode, result.stdout) == (
+        3,
+        "",
+    ) and "needs an NVIDIA GPU" in result.stderr
 
 
 # In form as cuobjdump prints it: a main loop, the loop for what its unrolling left over, the end.
@@ -268,9 +341,18 @@ MACHINE_CODE = """
 """
 
 
-@pytest.mark.parametrize("code, said, status", [
-    (MACHINE_CODE, "kernel\n    4 instructions in the main loop: 2 FFMA (50.0%), 1 with .reuse; ", 0),
-    (MACHINE_CODE.replace("FFMA", "DFMA"), "", 1), ("", "", 1)])
+@pytest.mark.parametrize(
+    "code, said, status",
+    [
+        (
+            MACHINE_CODE,
+            "kernel\n    4 instructions in the main loop: 2 FFMA (50.0%), 1 with .reuse; ",
+            0,
+        ),
+        (MACHINE_CODE.replace("FFMA", "DFMA"), "", 1),
+        ("", "", 1),
+    ],
+)
 def test_main_loop_is_the_one_with_most_multiply_adds(code, said, status):
     result = run([sys.executable, "-B", ROOT / "results" / "loop.py"], input=code)
     assert result.returncode == status and result.stdout.startswith(said)
@@ -279,11 +361,15 @@ def test_main_loop_is_the_one_with_most_multiply_adds(code, said, status):
 
 def test_tables_are_written_and_checked(world):
     page = world / "README.md"
-    page.write_text("a\n<!-- BEGIN generated: ladder gpu=x9000 size=64 -->\n"
-                    "<!-- END generated -->\nb\n"
-                    "<!-- BEGIN generated: chapter n=2 gpu=x9000 -->\n<!-- END generated -->\n")
+    page.write_text(
+        "a\n<!-- BEGIN generated: ladder gpu=x9000 size=64 -->\n"
+        "<!-- END generated -->\nb\n"
+        "<!-- BEGIN generated: chapter n=2 gpu=x9000 -->\n<!-- END generated -->\n"
+    )
     empty = page.read_text()
-    assert script(world, "tables.py", "--check").returncode == 0, "without data blocks are empty"
+    assert script(world, "tables.py", "--check").returncode == 0, (
+        "without data blocks are empty"
+    )
     script(world, "measure.py", "--sizes", "32,64")
     result = script(world, "tables.py", "--check")
     assert result.returncode == 1
@@ -299,15 +385,28 @@ def test_tables_are_written_and_checked(world):
     assert script(world, "tables.py", "--check").returncode == 1
 
 
-@pytest.mark.parametrize("block, said", [
-    ("<!-- BEGIN generated: leader size=64 -->\n<!-- END generated -->\n", "no generated block"),
-    ("<!-- BEGIN generated: ladder size=64 -->\n<!-- END generated -->\n", "gpu, size"),
-    ("<!-- BEGIN generated: ladder gpu=x size=64 -->\nno end\n", "begin and end"),
-])
+@pytest.mark.parametrize(
+    "block, said",
+    [
+        (
+            "<!-- BEGIN generated: leader size=64 -->\n<!-- END generated -->\n",
+            "no generated block",
+        ),
+        (
+            "<!-- BEGIN generated: ladder size=64 -->\n<!-- END generated -->\n",
+            "gpu, size",
+        ),
+        ("<!-- BEGIN generated: ladder gpu=x size=64 -->\nno end\n", "begin and end"),
+    ],
+)
 def test_a_wrong_block_is_named(world, block, said):
     (world / "README.md").write_text(block)
     result = script(world, "tables.py", "--check")
-    assert result.returncode == 1 and "README.md: " in result.stderr and said in result.stderr
+    assert (
+        result.returncode == 1
+        and "README.md: " in result.stderr
+        and said in result.stderr
+    )
 
 
 def test_plots_know_when_they_are_old(world):

@@ -15,7 +15,17 @@ from test_mutants import test_is_refused as refuse
 FOLDER = ROOT / "chapters" / "10_autotuning"
 NAMES = "BM BN BK TM TN STAGES LANES BLOCKS GROUP TURN".split()
 TILES = [32, 64, 128, 256]
-VALUES = [TILES, TILES, [8, 16], [4, 8, 16], [4, 8, 16], [3, 4, 8], [4, 8], [1, 2], [8, 32]]
+VALUES = [
+    TILES,
+    TILES,
+    [8, 16],
+    [4, 8, 16],
+    [4, 8, 16],
+    [3, 4, 8],
+    [4, 8],
+    [1, 2],
+    [8, 32],
+]
 VALUES += [[0, 1]]
 # Bytes of shared memory a block may have and an SM has, threads an SM has; the same for all three:
 # 1,024 threads a block, 65,536 registers an SM, 255 a thread.
@@ -78,14 +88,27 @@ def test_lists_what_is_in_use_first(chapters):
     """So that a short search compares with what is there already."""
     result = run([chapters[10], "--tune", "--dry-run"], env=no_cuda())
     listed = re.findall(r"^ +(\d+(?:-\d+){9})$", result.stdout, re.M)
-    rows = re.findall(r'^WINNER\("(?:any|NVIDIA H200)", (.*)\)', (FOLDER / "winners.txt").read_text(), re.M)
+    rows = re.findall(
+        r'^WINNER\("(?:any|NVIDIA H200)", (.*)\)',
+        (FOLDER / "winners.txt").read_text(),
+        re.M,
+    )
     in_use = {"-".join(re.findall(r"\d+", row)[3:13]) for row in rows}
     assert set(listed[: len(in_use)]) == in_use
 
 
 @pytest.mark.parametrize(
     "arguments",
-    ["--nope", "4 5", "1 2 3 4", "x y z", "0 1 1", "--budget", "--budget 0", "--most 1.5"],
+    [
+        "--nope",
+        "4 5",
+        "1 2 3 4",
+        "x y z",
+        "0 1 1",
+        "--budget",
+        "--budget 0",
+        "--most 1.5",
+    ],
 )
 def test_mistake_is_one_line(arguments, chapters):
     result = run([chapters[10], "--tune", *arguments.split()], env=no_cuda())
@@ -143,7 +166,11 @@ def test_a_bad_candidate_costs_itself_alone(workshop):
     build()
     source = chapter / "matmul.cu"
     change(source, "    static_assert(BK % 2", PLANTED + "    static_assert(BK % 2")
-    change(source, "        // 1. Find", "        if (BM == 32) C[-1] = 0;\n        // 1. Find")
+    change(
+        source,
+        "        // 1. Find",
+        "        if (BM == 32) C[-1] = 0;\n        // 1. Find",
+    )
     change(source, "= alpha * acc", "= (BN == 256 ? 2 : 1) * alpha * acc")
 
     def tune(most):
@@ -193,7 +220,9 @@ def test_picks_by_gpu_and_shape(workshop):
         environment = no_cuda() | {"EMULATE": card}
         result = run(["./chapter10", *shape.split()], cwd=folder, env=environment)
         assert result.returncode == 0, result.stdout + result.stderr
-        assert re.match(rf"Chapter 10: autotuning: {tile}, .* \({gpu}\)\n", result.stdout), shape
+        assert re.match(
+            rf"Chapter 10: autotuning: {tile}, .* \({gpu}\)\n", result.stdout
+        ), shape
 
 
 @pytest.fixture
@@ -222,9 +251,13 @@ def test_finds_the_fastest_that_is_right(tuner):
     assert result.stderr == ""
     assert "candidate 7 is fast and wrong at 8 x 9 x 10" in result.stdout
     # In the place of the old line; everything else as it was.
-    assert re.fullmatch(re.escape(others) + new + re.escape(elsewhere), listed.read_text())
+    assert re.fullmatch(
+        re.escape(others) + new + re.escape(elsewhere), listed.read_text()
+    )
 
-    code, most, least, twice = map(int, re.findall(r"(\d+)[,\n]", result.stdout.splitlines(True)[-1]))
+    code, most, least, twice = map(
+        int, re.findall(r"(\d+)[,\n]", result.stdout.splitlines(True)[-1])
+    )
     assert code == 0
     assert least == 1 + 3, "the slowest run in one round only"
     assert most > 5 * least, "the last few run much longer"
@@ -235,29 +268,50 @@ def test_a_new_line_goes_to_the_end(tuner):
     program, listed = tuner
     listed.write_text("// a comment\n")
     run([program], cwd=listed.parents[2], env=no_cuda())
-    assert re.fullmatch(r'// a comment\nWINNER\("Test GPU", 8, 9, 10, .*\n', listed.read_text())
+    assert re.fullmatch(
+        r'// a comment\nWINNER\("Test GPU", 8, 9, 10, .*\n', listed.read_text()
+    )
     assert [path.name for path in listed.parent.iterdir()] == ["winners.txt"]
 
 
 MUTANTS = [
-    Mutant(10, "no guard on the rows of C", "c_row >= M || left", "left", "out of bounds"),
+    Mutant(
+        10, "no guard on the rows of C", "c_row >= M || left", "left", "out of bounds"
+    ),
     Mutant(10, "no guard on the columns of C", "c_row >= M || left <= 0", "c_row >= M"),
     Mutant(10, "rows past the end copied", "min(a_row, M - 1)", "a_row", "out of bounds"),
     Mutant(10, "A past the end of K", "from->a_k < K ? 0 : sizeof(float)", "0"),
     Mutant(10, "B past the end of K", "left > 0 ? 0 : WIDTH * sizeof(float)", "0"),
     Mutant(10, "turned the wrong way", "* b_frag[k % 2][n]", "* b_frag[k % 2][i]"),
-    Mutant(10, "a tile waited for too late", "STAGES - 3);", "STAGES - 2);", "not waited for"),
-    Mutant(10, "a tile copied into too early", "next = STAGES - 1;", "next = STAGES - 2;"),
+    Mutant(
+        10, "a tile waited for too late", "STAGES - 3);", "STAGES - 2);", "not waited for"
+    ),
+    Mutant(
+        10, "a tile copied into too early", "next = STAGES - 1;", "next = STAGES - 2;"
+    ),
     Mutant(10, "groups all begin at the first", "group * GROUP + in_group", "in_group"),
     Mutant(10, "the last group taken as whole", "% group_rows;", "% GROUP;"),
-    Mutant(10, "float4 although N is odd", "N % 4 == 0 && (size_t)B", "(size_t)B", "misaligned"),
+    Mutant(
+        10,
+        "float4 although N is odd",
+        "N % 4 == 0 && (size_t)B",
+        "(size_t)B",
+        "misaligned",
+    ),
     Mutant(10, "beta == 0 reads C", "beta != 0.0f && i < left ?", "i < left ?"),
-    Mutant(10, "too little shared memory", "kernel<<<blocks, THREADS, SHARED_BYTES>>>",
-           "kernel<<<blocks, THREADS, SHARED_BYTES - 16>>>", "past the end"),
+    Mutant(
+        10,
+        "too little shared memory",
+        "kernel<<<blocks, THREADS, SHARED_BYTES>>>",
+        "kernel<<<blocks, THREADS, SHARED_BYTES - 16>>>",
+        "past the end",
+    ),
 ]
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name.replace(" ", "_"))
+@pytest.mark.parametrize(
+    "mutant", MUTANTS, ids=lambda mutant: mutant.name.replace(" ", "_")
+)
 def test_mutant_is_refused(mutant, mutate):  # noqa: F811
     # Small tiles are picked for small products, so the grid has several groups of blocks.
     refuse(mutant._replace(runs=(*mutant.runs, "300 70 20")), mutate)
@@ -268,7 +322,9 @@ def test_report_names_block_and_thread(mutate):  # noqa: F811
     program = mutate(10, STORE, spoil + STORE)
     result = run([program, "200", "400", "20"], env=no_cuda())
     assert result.returncode == 1
-    assert set(re.findall(r"\(block (\d+), thread (\d+)\)", result.stdout)) == {("1", "37")}
+    assert set(re.findall(r"\(block (\d+), thread (\d+)\)", result.stdout)) == {
+        ("1", "37")
+    }
     # Ten tiles down are two groups of blocks: better no number than a wrong one.
     result = run([program, "300", "400", "20"], env=no_cuda())
     assert result.returncode == 1 and "(block" not in result.stdout

@@ -1,5 +1,5 @@
-/* A chapter whose product is cuBLAS', and right, until the environment variable DAMAGE tells
- * what to spoil: verification has to see it. Used by test_common.py. */
+/* A chapter whose product is cuBLAS', and right, until the environment variable DAMAGE
+ * tells what to spoil: verification has to see it. Used by test_common.py. */
 #include "matmul.h"
 
 #include <cublas_v2.h>
@@ -12,39 +12,21 @@ __global__ void spoil(int M, int N, int K, const float *A, float *C, char kind)
 {
     const size_t i = (size_t)ROW * N + COL;
     switch (kind) {
-    case 'n':
-        C[i] = NAN;
-        break;
-    case 'i':
-        C[i] = INFINITY;
-        break;
-    case 'p':
-        C[i] *= 1.001f;
-        break; // per mille
-    case 'u':
-        C[i] = nextafterf(C[i], 2.0f * fabsf(C[i]));
-        break; // one bit
-    case 'z':
-        C[i] = 0.0f;
-        break;
+    case 'n': C[i] = NAN; break;
+    case 'i': C[i] = INFINITY; break;
+    case 'p': C[i] *= 1.001f; break;                              // per mille
+    case 'u': C[i] = nextafterf(C[i], 2.0f * fabsf(C[i])); break; // one bit
+    case 'z': C[i] = 0.0f; break;
     case 'l':
         for (int j = 0; j < N; j++) C[(size_t)(M - 1) * N + j] += 1.0f;
         break;
     case 'o':
         for (int j = 0; j < TILE; j++) C[(size_t)(TILE + j) * N + TILE + j] += 1.0f;
         break;
-    case 'b':
-        C[-1] = 1.0f;
-        break;
-    case 'e':
-        C[(size_t)M * N] = 1.0f;
-        break;
-    case 'a':
-        ((float *)A)[-1] = 1.0f;
-        break;
-    case 'c':
-        ((float *)A)[(size_t)M * K - 1] += 1.0f;
-        break;
+    case 'b': C[-1] = 1.0f; break;
+    case 'e': C[(size_t)M * N] = 1.0f; break;
+    case 'a': ((float *)A)[-1] = 1.0f; break;
+    case 'c': ((float *)A)[(size_t)M * K - 1] += 1.0f; break;
     }
 }
 

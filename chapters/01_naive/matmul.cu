@@ -17,12 +17,13 @@
 // Threads come in blocks. A block covers a tile of C, BM rows by BN columns.
 const int BM = 32;
 const int BN = 8;
+const int THREADS = BM * BN;
 
 static_assert(BM * BN <= 1024, "a block has at most 1,024 threads: lower BM or BN");
 
-__global__ void __launch_bounds__(BM * BN)
-matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
-              float beta, float *C)
+__global__ void __launch_bounds__(THREADS)
+    matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
+                  float beta, float *C)
 {
     // 1. Find my element: only blockIdx and threadIdx differ from thread to thread.
     const int tiles_across = (N - 1) / BN + 1;
@@ -66,6 +67,6 @@ int main(int argc, char **argv)
     struct chapter chapter = {
         1, "naive: one thread, one element", matmul, BM, BN, 1, 1, 0, 1};
     chapter.kernel = (const void *)matmul_kernel; // for --occupancy
-    chapter.threads = BM * BN;
+    chapter.threads = THREADS;
     return chapter_main(argc, argv, &chapter);
 }

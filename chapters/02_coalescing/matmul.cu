@@ -16,12 +16,13 @@
 // BN = 32: a row of the tile is one warp, the 32 threads that the GPU runs in step.
 const int BM = 8;
 const int BN = 32;
+const int THREADS = BM * BN;
 
 static_assert(BM * BN <= 1024, "a block has at most 1,024 threads: lower BM or BN");
 
-__global__ void __launch_bounds__(BM * BN)
-matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
-              float beta, float *C)
+__global__ void __launch_bounds__(THREADS)
+    matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
+                  float beta, float *C)
 {
     // 1. Find my element. Tiles are numbered down the columns, so that blocks running at
     //    the same time walk down the same few columns of B and meet in the cache.
@@ -66,6 +67,6 @@ int main(int argc, char **argv)
     struct chapter chapter = {
         2, "coalescing: neighbours read neighbours", matmul, BM, BN, 1, 1, 1};
     chapter.kernel = (const void *)matmul_kernel; // for --occupancy
-    chapter.threads = BM * BN;
+    chapter.threads = THREADS;
     return chapter_main(argc, argv, &chapter);
 }

@@ -18,14 +18,15 @@
 const int BM = 32;
 const int BN = 32;
 const int BK = 32;
+const int THREADS = BM * BN;
 
 static_assert(BM * BN <= 1024, "a block has at most 1,024 threads: lower BM or BN");
 static_assert(BK == BN, "A_tile takes one element a thread: BK must equal BN");
 static_assert(BK == BM, "B_tile takes one element a thread: BK must equal BM");
 
-__global__ void __launch_bounds__(BM * BN)
-matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
-              float beta, float *C)
+__global__ void __launch_bounds__(THREADS)
+    matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
+                  float beta, float *C)
 {
     // One copy for each block, seen by all of its threads and by no others.
     __shared__ float A_tile[BM][BK];
@@ -104,6 +105,6 @@ int main(int argc, char **argv)
     struct chapter chapter = {
         3, "shared memory: load once, use many times", matmul, BM, BN, 1, 1, 1};
     chapter.kernel = (const void *)matmul_kernel; // for --occupancy
-    chapter.threads = BM * BN;
+    chapter.threads = THREADS;
     return chapter_main(argc, argv, &chapter);
 }

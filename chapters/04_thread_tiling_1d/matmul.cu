@@ -30,8 +30,8 @@ static_assert(BK * BN == THREADS, "B_tile takes one element a thread: BK * BN th
 static_assert(THREADS <= 1024, "a block has at most 1,024 threads: raise TM");
 
 __global__ void __launch_bounds__(THREADS)
-matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
-              float beta, float *C)
+    matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
+                  float beta, float *C)
 {
     __shared__ float A_tile[BM][BK];
     __shared__ float B_tile[BK][BN];

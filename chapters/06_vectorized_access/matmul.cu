@@ -50,9 +50,10 @@ template <bool ALIGNED> __device__ void store4(float *to, const float *from, int
             to[i] = from[i];
 }
 
-template <bool ALIGNED> __global__ void __launch_bounds__(THREADS, 2)
-matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
-              float beta, float *C)
+template <bool ALIGNED>
+__global__ void __launch_bounds__(THREADS, 2)
+    matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
+                  float beta, float *C)
 {
     // Aligned, because float4s are read from them. A_tile lies transposed, k first.
     __shared__ __align__(16) float A_tile[BK][BM];

@@ -24,8 +24,8 @@ const int BN = 128;
 const int BK = 8;
 const int WM = 64; // a warp: WM x WN of the block's tile
 const int WN = 64;
-const int TM = 16; // results a thread: TM rows
-const int TN = 8;  // by TN columns of C, in squares of 4 x 4
+const int TM = 16;    // results a thread: TM rows
+const int TN = 8;     // by TN columns of C, in squares of 4 x 4
 const int STAGES = 3; // tiles in shared memory: one in use, the others on their way
 const int THREADS = BM * BN / (TM * TN);
 // A thread's squares lie this far apart, with those of the other lanes between them.
@@ -60,8 +60,9 @@ struct source {
 // A few copies a step, because the unit that takes them has a short queue: all at once,
 // and the warp stands before it. WIDTH floats of B go at once: 4 if its rows start at
 // multiples of 16 bytes, else 1.
-template <int WIDTH> __device__ void
-start_copies(int step, struct source *from, a_tile *A_tile, b_tile *B_tile, int N, int K)
+template <int WIDTH>
+__device__ void start_copies(int step, struct source *from, a_tile *A_tile,
+                             b_tile *B_tile, int N, int K)
 {
     const int B_COPIES = BK * BN / (WIDTH * THREADS);
     const int B_STEP = BK / B_COPIES; // rows between a thread's copies
@@ -126,9 +127,10 @@ template <int WIDTH> __device__ void store4(float *to, const float *from, int le
             to[i] = from[i];
 }
 
-template <int WIDTH> __global__ void __launch_bounds__(THREADS, 2)
-matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
-              float beta, float *C)
+template <int WIDTH>
+__global__ void __launch_bounds__(THREADS, 2)
+    matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
+                  float beta, float *C)
 {
     __shared__ __align__(16) a_tile A_tile[STAGES];
     __shared__ __align__(16) b_tile B_tile[STAGES];

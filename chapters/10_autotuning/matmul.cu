@@ -20,9 +20,10 @@
 // What the GPU starts. A kernel cannot be a member of a struct, so it only calls the
 // variant's own function, and the compiler makes one of the two. V's bounds are what the
 // compiler divides the registers by.
-template <class V> __global__ void __launch_bounds__(V::THREADS, V::BLOCKS_PER_SM)
-matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
-              float beta, float *C)
+template <class V>
+__global__ void __launch_bounds__(V::THREADS, V::BLOCKS_PER_SM)
+    matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
+                  float beta, float *C)
 {
     V::multiply(M, N, K, alpha, A, B, beta, C);
 }
@@ -63,7 +64,10 @@ struct variant {
 
     // Where this thread's next copies come from: a float of A in each of A_COPIES rows
     // at k = a_k, and the first WIDTH floats of B at k = b_k, for column b_col of B_tile.
-    struct source { const float *A[A_COPIES], *B; int a_k, b_k, b_col; };
+    struct source {
+        const float *A[A_COPIES], *B;
+        int a_k, b_k, b_col;
+    };
 
     // Starts the copies of step `step` of BK for the next tile; the last step ends it.
     // What lies past the end of K is not read: those copies bring zeros, and the last
@@ -225,9 +229,11 @@ struct variant {
 // A line of winners.txt becomes a row of a table, its last ten numbers two kernels: for B
 // and C whose rows start at multiples of 16 bytes, and for all others. While tuning, each
 // candidate is compiled by itself, with a table that has no other row.
+// clang-format off
 #define WINNER(gpu, M, N, K, ...)                                                        \
     {gpu, M, N, K, {__VA_ARGS__}, variant<4, __VA_ARGS__>::SHARED_BYTES,                 \
      variant<4, __VA_ARGS__>::launch, variant<1, __VA_ARGS__>::launch},
+// clang-format on
 
 const struct winner WINNERS[] = {
 #ifdef CANDIDATE

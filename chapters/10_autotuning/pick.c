@@ -43,12 +43,15 @@ const struct winner *pick(int M, int N, int K, struct chapter *chapter)
     const double ELSEWHERE = 1000.0; /* farther than any shape */
     const struct winner *best = NULL;
     double least = HUGE_VAL;
-    if (gpu.major == 0) CUDA_CHECK(cudaGetDeviceProperties(&gpu, 0));
+    if (gpu.major == 0)
+        CUDA_CHECK(cudaGetDeviceProperties(&gpu, 0));
     for (int i = 0; i < WINNER_COUNT; i++) {
         const struct winner *row = &WINNERS[i];
         const bool here = is_for(row, gpu.name);
-        if (!here && strcmp(row->gpu, "any") != 0) continue;
-        if ((size_t)row->shared_bytes > gpu.sharedMemPerBlockOptin) continue;
+        if (!here && strcmp(row->gpu, "any") != 0)
+            continue;
+        if ((size_t)row->shared_bytes > gpu.sharedMemPerBlockOptin)
+            continue;
         const double away = distance(row, M, N, K) + (here ? 0.0 : ELSEWHERE);
         if (away < least) {
             least = away;

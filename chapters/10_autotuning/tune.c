@@ -96,7 +96,8 @@ static const char *reason_against(const struct config *c,
     if (c->BM % (c->LANES * c->TM) || c->BN % (32 / c->LANES * c->TN))
         return "the warps' tiles do not divide the block's tile";
     const int threads = threads_of(c), shared = shared_bytes_of(c);
-    if (threads > gpu->maxThreadsPerBlock) return "more threads than a block may have";
+    if (threads > gpu->maxThreadsPerBlock)
+        return "more threads than a block may have";
     if (c->BM * c->BK % threads || c->BM > threads)
         return "the copies of A do not divide evenly among threads and steps";
     if (c->BN * c->BK % (4 * threads) || c->BN > threads)
@@ -106,7 +107,8 @@ static const char *reason_against(const struct config *c,
     if (c->BLOCKS * (shared + gpu->reservedSharedMemPerBlock) >
         gpu->sharedMemPerMultiprocessor)
         return "more shared memory than BLOCKS blocks find on an SM";
-    if (registers_of(c) > 255) return "more registers than a thread may have";
+    if (registers_of(c) > 255)
+        return "more registers than a thread may have";
     /* Registers are handed out to a warp in units of 256, 8 a thread. */
     if (c->BLOCKS * threads * ((registers_of(c) + 7) / 8 * 8) >
         gpu->regsPerMultiprocessor)
@@ -132,7 +134,8 @@ struct reasons {
 static void count_reason(struct reasons *reasons, const char *text)
 {
     int i = 0;
-    while (i < reasons->count && strcmp(reasons->list[i].text, text)) i++;
+    while (i < reasons->count && strcmp(reasons->list[i].text, text))
+        i++;
     if (i == reasons->count) {
         reasons->list[i].text = text;
         reasons->list[i].times = 0;
@@ -144,14 +147,16 @@ static void count_reason(struct reasons *reasons, const char *text)
 static int compare_unusual(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
-    if (x->unusual != y->unusual) return x->unusual - y->unusual;
+    if (x->unusual != y->unusual)
+        return x->unusual - y->unusual;
     return (x->shuffled > y->shuffled) - (x->shuffled < y->shuffled);
 }
 
 static int size_of_space(void)
 {
     int size = 1;
-    for (int axis = 0; axis < AXES; axis++) size *= SPACE[axis].count;
+    for (int axis = 0; axis < AXES; axis++)
+        size *= SPACE[axis].count;
     return size;
 }
 
@@ -180,7 +185,8 @@ static int enumerate(struct candidate *list, const struct cudaDeviceProp *gpu,
             continue;
         }
         for (int row = 0; row < WINNER_COUNT; row++)
-            if (!memcmp(&WINNERS[row].config, &c.config, sizeof c.config)) c.unusual = -1;
+            if (!memcmp(&WINNERS[row].config, &c.config, sizeof c.config))
+                c.unusual = -1;
         for (int axis = 0, used = 0; axis < AXES; axis++)
             used += snprintf(c.name + used, sizeof c.name - used, axis ? "-%d" : "%d",
                              ((int *)&c.config)[axis]);
@@ -202,7 +208,8 @@ static const char *path_of(const char *name, const char *suffix,
 {
     static char path[160];
     char world[16] = "emulator";
-    if (!EMULATED) snprintf(world, sizeof world, "sm_%d%d", gpu->major, gpu->minor);
+    if (!EMULATED)
+        snprintf(world, sizeof world, "sm_%d%d", gpu->major, gpu->minor);
     snprintf(path, sizeof path, "build/tune/%s/%s.%s", world, name, suffix);
     return path;
 }
@@ -219,8 +226,10 @@ static const char *verdict_on(const struct candidate *c, const struct cudaDevice
         verdict.st_mtime < source.st_mtime)
         return text;
     FILE *file = fopen(path, "r");
-    if (!file) return text;
-    if (!fgets(text, sizeof text, file)) text[0] = '\0';
+    if (!file)
+        return text;
+    if (!fgets(text, sizeof text, file))
+        text[0] = '\0';
     fclose(file);
     text[strcspn(text, "\n")] = '\0';
     return text;
@@ -237,7 +246,8 @@ static bool make_candidates(const struct candidate *list, int count,
     mkdir("build", 0777);
     mkdir("build/tune", 0777);
     FILE *file = fopen(wanted, "w");
-    if (!file) return false;
+    if (!file)
+        return false;
     for (int i = 0; i < count; i++)
         fprintf(file, "%s\n", path_of(list[i].name, "verdict", gpu));
     fclose(file);
@@ -248,13 +258,15 @@ static bool make_candidates(const struct candidate *list, int count,
              seconds, world, wanted);
 
     FILE *make = popen(command, "r");
-    if (!make) return false;
+    if (!make)
+        return false;
     const time_t start = time(NULL);
     for (int done = 0; fgets(line, sizeof line, make);) {
         line[strcspn(line, "\n")] = '\0';
         /* One line a candidate: its name and the verdict. Anything else is make's, about
          * what it could not do. */
-        if (line[0] < '0' || line[0] > '9') continue;
+        if (line[0] < '0' || line[0] > '9')
+            continue;
         done++;
         progress("[%-30.*s] %d of %d, %d s  %s", 30 * done / count,
                  "##############################", done, count, (int)(time(NULL) - start),
@@ -299,7 +311,8 @@ static int load_candidates(struct candidate *list, int count,
     int loaded = 0;
     for (int i = 0; i < count; i++) {
         struct candidate c = list[i];
-        if (strcmp(verdict_on(&c, gpu), "ok")) continue;
+        if (strcmp(verdict_on(&c, gpu), "ok"))
+            continue;
         void *library = dlopen(path_of(c.name, "so", gpu), RTLD_LAZY | RTLD_LOCAL);
         c.kernels = library ? dlsym(library, "WINNERS") : NULL;
         if (!c.kernels) {
@@ -392,10 +405,12 @@ static bool write_winner(const char *gpu, int M, int N, int K,
     snprintf(row + used, sizeof row - used, ") // %.0f GFLOP/s, %s\n", gflops, date);
     while (fgets(line, sizeof line, from)) {
         const bool same = !strncmp(line, start, start_length);
-        if (!same || !written) fputs(same ? row : line, to);
+        if (!same || !written)
+            fputs(same ? row : line, to);
         written |= same;
     }
-    if (!written) fputs(row, to);
+    if (!written)
+        fputs(row, to);
     fclose(from);
     if (fclose(to) || rename(temporary, FILE_OF_WINNERS)) {
         perror(FILE_OF_WINNERS);
@@ -420,7 +435,8 @@ static int tune_shape(const struct chapter *chapter, const struct cudaDeviceProp
                               .check_only = true,
                               .guards = true};
     struct problem problem;
-    if (!problem_create(&problem, &options)) return CANNOT;
+    if (!problem_create(&problem, &options))
+        return CANNOT;
     problem_fill(&problem, &options, REALS);
     find_fastest(list, count, watch, &problem);
     const double gflop = 2e-9 * M * N * K;
@@ -429,12 +445,14 @@ static int tune_shape(const struct chapter *chapter, const struct cudaDeviceProp
     for (; winner < count; winner++) {
         time_once(&list[winner], watch, &problem);
         const struct verdict verdict = verify(&problem, chapter, options.seed);
-        if (verdict.passed) break;
+        if (verdict.passed)
+            break;
         printf("%s is fast and wrong at %d x %d x %d:\n%s", list[winner].name, M, N, K,
                verdict.failure);
     }
     problem_destroy(&problem);
-    if (winner == count) return WRONG;
+    if (winner == count)
+        return WRONG;
 
     const struct spread *t = &list[winner].spread;
     printf("%5d x %5d x %5d  %8.1f GFLOP/s +-%.1f %%  %s\n", M, N, K,
@@ -521,7 +539,8 @@ static struct tune_options parse_tune_options(int argc, char **argv)
     }
     if (size_count != 0 && size_count != 3)
         tune_usage("give three sizes, M N K, or none");
-    if (size_count) o.M = sizes[0], o.N = sizes[1], o.K = sizes[2];
+    if (size_count)
+        o.M = sizes[0], o.N = sizes[1], o.K = sizes[2];
     return o;
 }
 
@@ -536,18 +555,21 @@ int tune(int argc, char **argv, const struct chapter *chapter)
 
     printf("Chapter 10: tuning for %s\nspace       %d combinations of", gpu.name,
            size_of_space());
-    for (int axis = 0; axis < AXES; axis++) printf(" %s", SPACE[axis].name);
+    for (int axis = 0; axis < AXES; axis++)
+        printf(" %s", SPACE[axis].name);
     printf("\n");
     for (int i = 0; i < reasons.count; i++)
         printf("%9d   %s\n", -reasons.list[i].times, reasons.list[i].text);
     printf("%9d   candidates\n", count);
     fflush(stdout);
     if (options.dry_run) {
-        for (int i = 0; i < count; i++) printf("            %s\n", list[i].name);
+        for (int i = 0; i < count; i++)
+            printf("            %s\n", list[i].name);
         return PASSED;
     }
 
-    if (count > options.most) count = options.most;
+    if (count > options.most)
+        count = options.most;
     if (access(SOURCE, R_OK)) {
         fprintf(stderr, "%s is not here: run --tune in the project's folder\n", SOURCE);
         return CANNOT;

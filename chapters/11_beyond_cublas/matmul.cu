@@ -26,9 +26,9 @@
 const int WARPS = 8;
 const int THREADS = 32 * WARPS;
 // Thin stages cost: each ends in a wait. Two of 72 steps are what shared memory holds.
-const int BK = 72;     // steps of k a stage
-const int STAGES = 2;  // one to multiply, one to fill
-const int UNROLL = 8;  // steps of k without a branch: more overflow the instruction cache
+const int BK = 72;    // steps of k a stage
+const int STAGES = 2; // one to multiply, one to fill
+const int UNROLL = 8; // steps of k without a branch: more overflow the instruction cache
 
 static_assert(STAGES >= 2, "the next stage is ordered before this one is read");
 static_assert(BK % UNROLL == 0, "whole rounds make a stage");
@@ -172,7 +172,8 @@ struct filler {
 // parity r & 1. `empty` ends its phase r when that filling has been read, so whoever
 // fills for the r-th time waits for phase r - 1, of parity (r & 1) ^ 1. For r = 0 there
 // is no such phase, and the wait returns at once: the stage is free.
-template <class T> static __device__ __forceinline__ void
+template <class T>
+static __device__ __forceinline__ void
 fill_stage(struct filler *f, const struct work *w, const CUtensorMap *A_map,
            const CUtensorMap *B_map, float *tiles, uint64_t *full, uint64_t *empty)
 {
@@ -201,10 +202,11 @@ fill_stage(struct filler *f, const struct work *w, const CUtensorMap *A_map,
 // One block an SM: 256 threads with up to 255 registers are all that an SM has. That is 8
 // warps of 64, an occupancy of 12.5 %, and enough: a thread has 128 products to start
 // between two reads, and nothing that takes long is waited for in the thread's own time.
-template <int TM, int TN, int WARPS_DOWN> __global__ void __launch_bounds__(THREADS, 1)
-matmul_kernel(const __grid_constant__ CUtensorMap A_map,
-              const __grid_constant__ CUtensorMap B_map,
-              const __grid_constant__ struct work w)
+template <int TM, int TN, int WARPS_DOWN>
+__global__ void __launch_bounds__(THREADS, 1)
+    matmul_kernel(const __grid_constant__ CUtensorMap A_map,
+                  const __grid_constant__ CUtensorMap B_map,
+                  const __grid_constant__ struct work w)
 {
     typedef tile<TM, TN, WARPS_DOWN> T;
     // A_tile[k][m] and B_tile[k][n] of each stage: A comes transposed already.
@@ -408,9 +410,8 @@ static void launch_small(int sms, struct work w, const float *A, const float *B)
     const size_t size = (size_t)M * N;
     float *sum = parts > 1 ? scratch(PARTS, parts * size * sizeof(float)) : w.C;
     const float a = parts > 1 ? 1.0f : w.alpha, b = parts > 1 ? 0.0f : w.beta;
-    CUDA_CHECK(cudaFuncSetAttribute(small_kernel<T>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    T::SHARED_BYTES));
+    CUDA_CHECK(cudaFuncSetAttribute(
+        small_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED_BYTES));
     small_kernel<T><<<dim3(tiles, parts), T::THREADS, T::SHARED_BYTES>>>(
         M, N, K, k_share, a, A, readable_B(K, N, B), round_up_to_4(N), b, sum, w.aligned);
     if (parts == 1)
@@ -427,10 +428,10 @@ template <int TM, int TN, int WARPS_DOWN>
 static void launch(int sms, struct work w, const float *A, const float *B)
 {
     typedef tile<TM, TN, WARPS_DOWN> T;
-    const CUtensorMap A_map = tensor_map_2d(transposed_A(w.M, w.K, A), w.K, w.M,
-                                            round_up_to_4(w.M), BK, T::BM);
-    const CUtensorMap B_map = tensor_map_2d(readable_B(w.K, w.N, B), w.K, w.N,
-                                            round_up_to_4(w.N), BK, T::BN);
+    const CUtensorMap A_map =
+        tensor_map_2d(transposed_A(w.M, w.K, A), w.K, w.M, round_up_to_4(w.M), BK, T::BM);
+    const CUtensorMap B_map =
+        tensor_map_2d(readable_B(w.K, w.N, B), w.K, w.N, round_up_to_4(w.N), BK, T::BN);
     w.tiles_down = (w.M - 1) / T::BM + 1;
     w.tiles_across = (w.N - 1) / T::BN + 1;
     w.blocks_k = (w.K - 1) / BK + 1;

@@ -1,5 +1,5 @@
-/* What happens to the matrices before the kernel: memory for copies and for parts of sums,
- * A transposed, B with rows that the copy engine can read. */
+/* What happens to the matrices before the kernel: memory for copies and for parts of
+ * sums, A transposed, B with rows that the copy engine can read. */
 #ifndef PREPARE_CUH
 #define PREPARE_CUH
 

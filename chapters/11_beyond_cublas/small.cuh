@@ -40,8 +40,8 @@ static __device__ __forceinline__ void store4(float *c, const float *sum, int le
                                               bool aligned, float alpha, float beta)
 {
     if (aligned) {
-        float4 v = make_float4(alpha * sum[0], alpha * sum[1], alpha * sum[2],
-                               alpha * sum[3]);
+        float4 v =
+            make_float4(alpha * sum[0], alpha * sum[1], alpha * sum[2], alpha * sum[3]);
         if (beta != 0.0f) {
             const float4 old = *(const float4 *)c;
             v.x += beta * old.x;
@@ -58,8 +58,9 @@ static __device__ __forceinline__ void store4(float *c, const float *sum, int le
             c[i] = alpha * sum[i] + (beta == 0.0f ? 0.0f : beta * c[i]);
 }
 
-template <int COUNT> static __device__ __forceinline__ void
-load_fragment(float *to, const float *from, int step)
+template <int COUNT>
+static __device__ __forceinline__ void load_fragment(float *to, const float *from,
+                                                     int step)
 {
 #pragma unroll
     for (int i = 0; i < COUNT; i += 4)
@@ -74,8 +75,9 @@ template <class T> struct small_source {
 
 // Starts the copies of step `step` of BK; the last step ends the tile. See chapter 9. B's
 // rows, `stride` floats apart, must start at multiples of 16 bytes.
-template <class T> static __device__ __forceinline__ void
-start_copies(int step, small_source<T> *from, float *stage, int stride, int k_end)
+template <class T>
+static __device__ __forceinline__ void start_copies(int step, small_source<T> *from,
+                                                    float *stage, int stride, int k_end)
 {
     const int B_COPIES = T::BK * T::BN / (4 * T::THREADS);
     const int B_STEP = T::BK / B_COPIES;
@@ -106,9 +108,10 @@ start_copies(int step, small_source<T> *from, float *stage, int stride, int k_en
 // Block (x, y) multiplies tile x over part y of K: k_share steps, the last part maybe
 // fewer. Part y goes to the y-th M x N matrix from C on; `aligned` says that the rows of
 // these start at multiples of 16 bytes.
-template <class T> __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
-small_kernel(int M, int N, int K, int k_share, float alpha, const float *A,
-             const float *B, int stride, float beta, float *C, bool aligned)
+template <class T>
+__global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
+    small_kernel(int M, int N, int K, int k_share, float alpha, const float *A,
+                 const float *B, int stride, float beta, float *C, bool aligned)
 {
     extern __shared__ __align__(1024) float tiles[];
 
@@ -202,8 +205,9 @@ small_kernel(int M, int N, int K, int k_share, float alpha, const float *A,
 
 // C = alpha * (the sum of `count` parts of `size` floats) + beta * C. WIDTH floats a
 // thread.
-template <int WIDTH> static __global__ void
-add_parts(size_t size, int count, float alpha, const float *parts, float beta, float *C)
+template <int WIDTH>
+static __global__ void add_parts(size_t size, int count, float alpha, const float *parts,
+                                 float beta, float *C)
 {
     const size_t i = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * WIDTH;
     if (i >= size)

@@ -6,67 +6,120 @@
 
 #include "cuda_runtime.h"
 
-namespace cooperative_groups {
+namespace cooperative_groups
+{
 
 #define EMU_MEMBER __forceinline__
 
-class thread_block {
+class thread_block
+{
   public:
-    static EMU_MEMBER void sync() { __syncthreads(); }
-    static EMU_MEMBER unsigned thread_rank() {
+    static EMU_MEMBER void sync()
+    {
+        __syncthreads();
+    }
+    static EMU_MEMBER unsigned thread_rank()
+    {
         return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
     }
-    static EMU_MEMBER unsigned num_threads() {
+    static EMU_MEMBER unsigned num_threads()
+    {
         return blockDim.x * blockDim.y * blockDim.z;
     }
-    static EMU_MEMBER unsigned size() { return num_threads(); }
-    static EMU_MEMBER dim3 group_index() { return dim3(blockIdx); }
-    static EMU_MEMBER dim3 thread_index() { return dim3(threadIdx); }
-    static EMU_MEMBER dim3 group_dim() { return blockDim; }
-    static EMU_MEMBER dim3 dim_threads() { return blockDim; }
+    static EMU_MEMBER unsigned size()
+    {
+        return num_threads();
+    }
+    static EMU_MEMBER dim3 group_index()
+    {
+        return dim3(blockIdx);
+    }
+    static EMU_MEMBER dim3 thread_index()
+    {
+        return dim3(threadIdx);
+    }
+    static EMU_MEMBER dim3 group_dim()
+    {
+        return blockDim;
+    }
+    static EMU_MEMBER dim3 dim_threads()
+    {
+        return blockDim;
+    }
 };
-static EMU_MEMBER thread_block this_thread_block() { return thread_block(); }
+static EMU_MEMBER thread_block this_thread_block()
+{
+    return thread_block();
+}
 
-class grid_group {
+class grid_group
+{
   public:
-    static EMU_MEMBER bool is_valid() { return true; }
-    static EMU_MEMBER unsigned long long block_rank() {
+    static EMU_MEMBER bool is_valid()
+    {
+        return true;
+    }
+    static EMU_MEMBER unsigned long long block_rank()
+    {
         unsigned long long row = blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z;
         return blockIdx.x + gridDim.x * row;
     }
-    static EMU_MEMBER unsigned long long num_blocks() {
+    static EMU_MEMBER unsigned long long num_blocks()
+    {
         return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
     }
-    static EMU_MEMBER unsigned long long thread_rank() {
+    static EMU_MEMBER unsigned long long thread_rank()
+    {
         return block_rank() * thread_block::num_threads() + thread_block::thread_rank();
     }
-    static EMU_MEMBER unsigned long long num_threads() {
+    static EMU_MEMBER unsigned long long num_threads()
+    {
         return num_blocks() * thread_block::num_threads();
     }
-    static EMU_MEMBER unsigned long long size() { return num_threads(); }
-    static EMU_MEMBER dim3 group_dim() { return gridDim; }
-    static EMU_MEMBER dim3 dim_blocks() { return gridDim; }
-    static EMU_MEMBER dim3 block_index() { return dim3(blockIdx); }
+    static EMU_MEMBER unsigned long long size()
+    {
+        return num_threads();
+    }
+    static EMU_MEMBER dim3 group_dim()
+    {
+        return gridDim;
+    }
+    static EMU_MEMBER dim3 dim_blocks()
+    {
+        return gridDim;
+    }
+    static EMU_MEMBER dim3 block_index()
+    {
+        return dim3(blockIdx);
+    }
 };
-static EMU_MEMBER grid_group this_grid() { return grid_group(); }
+static EMU_MEMBER grid_group this_grid()
+{
+    return grid_group();
+}
 
 /* Some lanes of the caller's warp, ranked by their lane number. */
-class emu_lanes {
+class emu_lanes
+{
     friend class thread_group;
 
   protected:
     unsigned mask;
 
-    explicit EMU_MEMBER emu_lanes(unsigned lanes) : mask(lanes) {}
+    explicit EMU_MEMBER emu_lanes(unsigned lanes) : mask(lanes)
+    {
+    }
 
     /* The lane of a rank; ranks wrap around. */
-    EMU_MEMBER unsigned lane_of(unsigned rank) const {
+    EMU_MEMBER unsigned lane_of(unsigned rank) const
+    {
         unsigned rest = mask;
         for (rank %= num_threads(); rank > 0; rank--) rest &= rest - 1;
         return (unsigned)__builtin_ctz(rest);
     }
     /* A set of lanes as a set of ranks. */
-    EMU_MEMBER unsigned ranks_of(unsigned lanes) const {
+    EMU_MEMBER unsigned ranks_of(unsigned lanes) const
+    {
         unsigned ranks = 0, rank = 0;
         for (unsigned rest = mask; rest; rest &= rest - 1, rank++)
             if (lanes & rest & -rest) ranks |= 1u << rank;
@@ -74,56 +127,90 @@ class emu_lanes {
     }
 
   public:
-    EMU_MEMBER void sync() const { emu_warp_sync(mask); }
-    EMU_MEMBER unsigned thread_rank() const {
+    EMU_MEMBER void sync() const
+    {
+        emu_warp_sync(mask);
+    }
+    EMU_MEMBER unsigned thread_rank() const
+    {
         return (unsigned)__builtin_popcount(mask & ((1u << emu_lane()) - 1));
     }
-    EMU_MEMBER unsigned num_threads() const { return (unsigned)__builtin_popcount(mask); }
-    EMU_MEMBER unsigned size() const { return num_threads(); }
+    EMU_MEMBER unsigned num_threads() const
+    {
+        return (unsigned)__builtin_popcount(mask);
+    }
+    EMU_MEMBER unsigned size() const
+    {
+        return num_threads();
+    }
 
-    template <class T> EMU_MEMBER T shfl(T value, unsigned rank) const {
+    template <class T> EMU_MEMBER T shfl(T value, unsigned rank) const
+    {
         return emu_shuffle(mask, value, lane_of(rank), "shfl");
     }
-    template <class T> EMU_MEMBER T shfl_up(T value, unsigned delta) const {
+    template <class T> EMU_MEMBER T shfl_up(T value, unsigned delta) const
+    {
         unsigned rank = thread_rank();
         return emu_shuffle(mask, value, lane_of(delta <= rank ? rank - delta : rank),
                            "shfl_up");
     }
-    template <class T> EMU_MEMBER T shfl_down(T value, unsigned delta) const {
+    template <class T> EMU_MEMBER T shfl_down(T value, unsigned delta) const
+    {
         unsigned rank = thread_rank();
         bool inside = delta < num_threads() - rank;
         return emu_shuffle(mask, value, lane_of(inside ? rank + delta : rank),
                            "shfl_down");
     }
-    EMU_MEMBER int any(int predicate) const { return __any_sync(mask, predicate); }
-    EMU_MEMBER int all(int predicate) const { return __all_sync(mask, predicate); }
-    EMU_MEMBER unsigned ballot(int predicate) const {
+    EMU_MEMBER int any(int predicate) const
+    {
+        return __any_sync(mask, predicate);
+    }
+    EMU_MEMBER int all(int predicate) const
+    {
+        return __all_sync(mask, predicate);
+    }
+    EMU_MEMBER unsigned ballot(int predicate) const
+    {
         return ranks_of(__ballot_sync(mask, predicate));
     }
-    template <class T> EMU_MEMBER unsigned match_any(T value) const {
+    template <class T> EMU_MEMBER unsigned match_any(T value) const
+    {
         return ranks_of(__match_any_sync(mask, value));
     }
-    template <class T> EMU_MEMBER unsigned match_all(T value, int &all_equal) const {
+    template <class T> EMU_MEMBER unsigned match_all(T value, int &all_equal) const
+    {
         return ranks_of(__match_all_sync(mask, value, &all_equal));
     }
 };
 
-class coalesced_group : public emu_lanes {
+class coalesced_group : public emu_lanes
+{
   public:
-    explicit EMU_MEMBER coalesced_group(unsigned lanes) : emu_lanes(lanes) {}
-    EMU_MEMBER unsigned meta_group_rank() const { return 0; }
-    EMU_MEMBER unsigned meta_group_size() const { return 1; }
+    explicit EMU_MEMBER coalesced_group(unsigned lanes) : emu_lanes(lanes)
+    {
+    }
+    EMU_MEMBER unsigned meta_group_rank() const
+    {
+        return 0;
+    }
+    EMU_MEMBER unsigned meta_group_size() const
+    {
+        return 1;
+    }
 };
-static EMU_MEMBER coalesced_group coalesced_threads() {
+static EMU_MEMBER coalesced_group coalesced_threads()
+{
     return coalesced_group(__activemask());
 }
 
 /* The warp's lanes that exist: the last warp of a block may have fewer than 32. */
-static EMU_MEMBER unsigned emu_existing_lanes() {
+static EMU_MEMBER unsigned emu_existing_lanes()
+{
     unsigned left = thread_block::num_threads() - 32 * emu_warp();
     return left >= 32 ? 0xffffffffu : (1u << left) - 1;
 }
-static EMU_MEMBER unsigned emu_tile_lanes(unsigned size) {
+static EMU_MEMBER unsigned emu_tile_lanes(unsigned size)
+{
     unsigned tile =
         size == 32 ? 0xffffffffu : ((1u << size) - 1) << (emu_lane() & ~(size - 1));
     return tile & emu_existing_lanes();
@@ -132,7 +219,8 @@ static EMU_MEMBER unsigned emu_tile_lanes(unsigned size) {
 template <unsigned Size, class Parent = void> class thread_block_tile;
 
 /* What a function takes that does not care what the tile was cut from. */
-template <unsigned Size> class thread_block_tile<Size, void> : public emu_lanes {
+template <unsigned Size> class thread_block_tile<Size, void> : public emu_lanes
+{
     static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0,
                   "a tile has 1, 2, 4, 8, 16 or 32 threads");
     unsigned group_rank, group_count;
@@ -140,68 +228,107 @@ template <unsigned Size> class thread_block_tile<Size, void> : public emu_lanes 
   protected:
     EMU_MEMBER thread_block_tile(unsigned rank_in_parent, unsigned parent_size)
         : emu_lanes(emu_tile_lanes(Size)), group_rank(rank_in_parent / Size),
-          group_count((parent_size + Size - 1) / Size) {}
+          group_count((parent_size + Size - 1) / Size)
+    {
+    }
 
   public:
-    static constexpr EMU_MEMBER unsigned num_threads() { return Size; }
-    static constexpr EMU_MEMBER unsigned size() { return Size; }
-    EMU_MEMBER unsigned meta_group_rank() const { return group_rank; }
-    EMU_MEMBER unsigned meta_group_size() const { return group_count; }
-    template <class T> EMU_MEMBER T shfl_xor(T value, unsigned flip) const {
+    static constexpr EMU_MEMBER unsigned num_threads()
+    {
+        return Size;
+    }
+    static constexpr EMU_MEMBER unsigned size()
+    {
+        return Size;
+    }
+    EMU_MEMBER unsigned meta_group_rank() const
+    {
+        return group_rank;
+    }
+    EMU_MEMBER unsigned meta_group_size() const
+    {
+        return group_count;
+    }
+    template <class T> EMU_MEMBER T shfl_xor(T value, unsigned flip) const
+    {
         return emu_shuffle(mask, value, lane_of((thread_rank() ^ flip) % Size),
                            "shfl_xor");
     }
 };
 
 template <unsigned Size, class Parent>
-class thread_block_tile : public thread_block_tile<Size, void> {
+class thread_block_tile : public thread_block_tile<Size, void>
+{
   public:
     explicit EMU_MEMBER thread_block_tile(const Parent &parent)
-        : thread_block_tile<Size, void>(parent.thread_rank(), parent.size()) {}
+        : thread_block_tile<Size, void>(parent.thread_rank(), parent.size())
+    {
+    }
 };
 
 template <unsigned Size, class Parent>
-static EMU_MEMBER thread_block_tile<Size, Parent> tiled_partition(const Parent &parent) {
+static EMU_MEMBER thread_block_tile<Size, Parent> tiled_partition(const Parent &parent)
+{
     return thread_block_tile<Size, Parent>(parent);
 }
 
 /* Any group, where only its size and its barrier are needed. */
-class thread_group {
+class thread_group
+{
     unsigned mask; /* 0 for the whole block */
 
-    explicit EMU_MEMBER thread_group(unsigned lanes) : mask(lanes) {}
+    explicit EMU_MEMBER thread_group(unsigned lanes) : mask(lanes)
+    {
+    }
 
   public:
-    EMU_MEMBER thread_group(const thread_block &) : mask(0) {}
-    EMU_MEMBER thread_group(const emu_lanes &group) : mask(group.mask) {}
+    EMU_MEMBER thread_group(const thread_block &) : mask(0)
+    {
+    }
+    EMU_MEMBER thread_group(const emu_lanes &group) : mask(group.mask)
+    {
+    }
 
-    EMU_MEMBER void sync() const {
+    EMU_MEMBER void sync() const
+    {
         if (mask)
             emu_warp_sync(mask);
         else
             __syncthreads();
     }
-    EMU_MEMBER unsigned size() const {
+    EMU_MEMBER unsigned size() const
+    {
         return mask ? (unsigned)__builtin_popcount(mask) : thread_block::size();
     }
-    EMU_MEMBER unsigned num_threads() const { return size(); }
-    EMU_MEMBER unsigned thread_rank() const {
+    EMU_MEMBER unsigned num_threads() const
+    {
+        return size();
+    }
+    EMU_MEMBER unsigned thread_rank() const
+    {
         return mask ? (unsigned)__builtin_popcount(mask & ((1u << emu_lane()) - 1))
                     : thread_block::thread_rank();
     }
-    static EMU_MEMBER thread_group emu_tile(unsigned size) {
+    static EMU_MEMBER thread_group emu_tile(unsigned size)
+    {
         return thread_group(emu_tile_lanes(size));
     }
 };
-static EMU_MEMBER thread_group tiled_partition(const thread_group &, unsigned size) {
+static EMU_MEMBER thread_group tiled_partition(const thread_group &, unsigned size)
+{
     return thread_group::emu_tile(size);
 }
 
-template <class Group> static EMU_MEMBER void sync(const Group &group) { group.sync(); }
-template <class Group> static EMU_MEMBER unsigned thread_rank(const Group &group) {
+template <class Group> static EMU_MEMBER void sync(const Group &group)
+{
+    group.sync();
+}
+template <class Group> static EMU_MEMBER unsigned thread_rank(const Group &group)
+{
     return (unsigned)group.thread_rank();
 }
-template <class Group> static EMU_MEMBER unsigned group_size(const Group &group) {
+template <class Group> static EMU_MEMBER unsigned group_size(const Group &group)
+{
     return (unsigned)group.size();
 }
 

@@ -174,7 +174,8 @@ cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t 
              int m, int n, int k, const void *alpha, const void *A, cudaDataType a_type,
              int lda, const void *B, cudaDataType b_type, int ldb, const void *beta,
              void *C, cudaDataType c_type, int ldc, cudaDataType compute_type,
-             cublasGemmAlgo_t algo) {
+             cublasGemmAlgo_t algo)
+{
     cublasComputeType_t compute = compute_type == CUDA_R_64F   ? CUBLAS_COMPUTE_64F
                                   : compute_type == CUDA_R_16F ? CUBLAS_COMPUTE_16F
                                                                : CUBLAS_COMPUTE_32F;

@@ -1,6 +1,6 @@
 /* Many programs include this beside cuda_runtime.h and use nothing of it. The driver API
- * itself (cuInit, cuLaunchKernel ...) is not emulated: a call to it does not compile. What
- * is here are the tensor maps of Hopper's bulk copies, which have no other API;
+ * itself (cuInit, cuLaunchKernel ...) is not emulated: a call to it does not compile.
+ * What is here are the tensor maps of Hopper's bulk copies, which have no other API;
  * cudaGetDriverEntryPointByVersion gives the function that makes them. */
 #ifndef CUDA_H
 #define CUDA_H
@@ -35,7 +35,8 @@ typedef enum CUtensorMapDataType_enum {
     CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
 } CUtensorMapDataType;
 
-/* Interleaved and swizzled layouts and NaN filling are not emulated, and so not declared. */
+/* Interleaved and swizzled layouts and NaN filling are not emulated, and so not declared.
+ */
 typedef enum CUtensorMapInterleave_enum {
     CU_TENSOR_MAP_INTERLEAVE_NONE = 0
 } CUtensorMapInterleave;

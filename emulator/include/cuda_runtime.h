@@ -16,62 +16,76 @@
  * function for the program's own line. */
 #define EMU_API template <class T> static __forceinline__ cudaError_t
 
-EMU_API cudaMalloc(T **pointer, size_t bytes) {
+EMU_API cudaMalloc(T **pointer, size_t bytes)
+{
     return cudaMalloc((void **)pointer, bytes);
 }
-EMU_API cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height) {
+EMU_API cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height)
+{
     return cudaMallocPitch((void **)pointer, pitch, width, height);
 }
-EMU_API cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t stream) {
+EMU_API cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t stream)
+{
     return cudaMallocAsync((void **)pointer, bytes, stream);
 }
 EMU_API cudaMallocManaged(T **pointer, size_t bytes,
-                          unsigned int flags = cudaMemAttachGlobal) {
+                          unsigned int flags = cudaMemAttachGlobal)
+{
     return cudaMallocManaged((void **)pointer, bytes, flags);
 }
-EMU_API cudaMallocHost(T **pointer, size_t bytes) {
+EMU_API cudaMallocHost(T **pointer, size_t bytes)
+{
     return cudaMallocHost((void **)pointer, bytes);
 }
 /* The flags are those of cudaHostAlloc, which this form is another name of. */
-EMU_API cudaMallocHost(T **pointer, size_t bytes, unsigned int flags) {
+EMU_API cudaMallocHost(T **pointer, size_t bytes, unsigned int flags)
+{
     return cudaHostAlloc((void **)pointer, bytes, flags);
 }
-EMU_API cudaHostAlloc(T **pointer, size_t bytes, unsigned int flags) {
+EMU_API cudaHostAlloc(T **pointer, size_t bytes, unsigned int flags)
+{
     return cudaHostAlloc((void **)pointer, bytes, flags);
 }
-EMU_API cudaHostGetDevicePointer(T **device, void *host, unsigned int flags) {
+EMU_API cudaHostGetDevicePointer(T **device, void *host, unsigned int flags)
+{
     return cudaHostGetDevicePointer((void **)device, host, flags);
 }
 
 /* A variable, unlike an address, has a size, so here a copy past its end is refused. */
 EMU_API cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes,
                            size_t offset = 0,
-                           enum cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+                           enum cudaMemcpyKind kind = cudaMemcpyHostToDevice)
+{
     if (bytes > sizeof(T) || offset > sizeof(T) - bytes) bytes = (size_t)-1;
     return cudaMemcpyToSymbol((const void *)&symbol, from, bytes, offset, kind);
 }
 EMU_API cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes,
                                 size_t offset, enum cudaMemcpyKind kind,
-                                cudaStream_t stream = 0) {
+                                cudaStream_t stream = 0)
+{
     if (bytes > sizeof(T) || offset > sizeof(T) - bytes) bytes = (size_t)-1;
     return cudaMemcpyToSymbolAsync((const void *)&symbol, from, bytes, offset, kind,
                                    stream);
 }
 EMU_API cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
-                             enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+                             enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
+{
     if (bytes > sizeof(T) || offset > sizeof(T) - bytes) bytes = (size_t)-1;
     return cudaMemcpyFromSymbol(to, (const void *)&symbol, bytes, offset, kind);
 }
 EMU_API cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset,
-                                  enum cudaMemcpyKind kind, cudaStream_t stream = 0) {
+                                  enum cudaMemcpyKind kind, cudaStream_t stream = 0)
+{
     if (bytes > sizeof(T) || offset > sizeof(T) - bytes) bytes = (size_t)-1;
     return cudaMemcpyFromSymbolAsync(to, (const void *)&symbol, bytes, offset, kind,
                                      stream);
 }
-EMU_API cudaGetSymbolAddress(void **pointer, const T &symbol) {
+EMU_API cudaGetSymbolAddress(void **pointer, const T &symbol)
+{
     return cudaGetSymbolAddress(pointer, (const void *)&symbol);
 }
-EMU_API cudaGetSymbolSize(size_t *bytes, const T &symbol) {
+EMU_API cudaGetSymbolSize(size_t *bytes, const T &symbol)
+{
     void *address;
     cudaError_t error = cudaGetSymbolAddress(&address, (const void *)&symbol);
     if (error == cudaSuccess) *bytes = sizeof(T);
@@ -79,40 +93,48 @@ EMU_API cudaGetSymbolSize(size_t *bytes, const T &symbol) {
 }
 
 /* The forms of CUDA 12 and before, with a device number for the place. */
-static inline struct cudaMemLocation emu_location(int device) {
+static inline struct cudaMemLocation emu_location(int device)
+{
     struct cudaMemLocation location = {
         device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice,
         device};
     return location;
 }
 static inline cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes,
-                                               int device, cudaStream_t stream = 0) {
+                                               int device, cudaStream_t stream = 0)
+{
     return cudaMemPrefetchAsync(pointer, bytes, emu_location(device), 0, stream);
 }
 static inline cudaError_t cudaMemAdvise(const void *pointer, size_t bytes,
-                                        enum cudaMemoryAdvise advice, int device) {
+                                        enum cudaMemoryAdvise advice, int device)
+{
     return cudaMemAdvise(pointer, bytes, advice, emu_location(device));
 }
 
-EMU_API cudaFuncSetAttribute(T *kernel, enum cudaFuncAttribute attr, int value) {
+EMU_API cudaFuncSetAttribute(T *kernel, enum cudaFuncAttribute attr, int value)
+{
     return cudaFuncSetAttribute((const void *)kernel, attr, value);
 }
-EMU_API cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, T *kernel) {
+EMU_API cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, T *kernel)
+{
     return cudaFuncGetAttributes(attributes, (const void *)kernel);
 }
-EMU_API cudaFuncSetCacheConfig(T *kernel, enum cudaFuncCache config) {
+EMU_API cudaFuncSetCacheConfig(T *kernel, enum cudaFuncCache config)
+{
     return cudaFuncSetCacheConfig((const void *)kernel, config);
 }
 EMU_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T kernel,
                                                       int block_size,
-                                                      size_t dynamic_shared) {
+                                                      size_t dynamic_shared)
+{
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel,
                                                          block_size, dynamic_shared);
 }
 EMU_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, T kernel,
                                                                int block_size,
                                                                size_t dynamic_shared,
-                                                               unsigned int flags) {
+                                                               unsigned int flags)
+{
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         blocks, (const void *)kernel, block_size, dynamic_shared, flags);
 }
@@ -120,10 +142,9 @@ EMU_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, T ke
 /* The largest block among those that fill an SM best. `shared_of` gives a block's dynamic
  * shared memory. */
 template <class Kernel, class SharedOf>
-static inline cudaError_t
-cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *min_grid_size, int *block_size,
-                                               Kernel kernel, SharedOf shared_of,
-                                               int limit = 0) {
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(
+    int *min_grid_size, int *block_size, Kernel kernel, SharedOf shared_of, int limit = 0)
+{
     if (!min_grid_size || !block_size) return cudaErrorInvalidValue;
     int sms = 0, largest = 0, best_threads = 0;
     cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);
@@ -145,7 +166,8 @@ cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *min_grid_size, int *block_si
 template <class Kernel>
 static inline cudaError_t
 cudaOccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size, Kernel kernel,
-                                   size_t dynamic_shared = 0, int limit = 0) {
+                                   size_t dynamic_shared = 0, int limit = 0)
+{
     return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
         min_grid_size, block_size, kernel, [=](int) { return dynamic_shared; }, limit);
 }
@@ -164,7 +186,8 @@ cudaOccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size, Kernel k
 template <class... A, size_t... I>
 static inline cudaError_t emu_launch_array(void (*kernel)(A...),
                                            const ::emu::config &config, void **arguments,
-                                           std::index_sequence<I...>) {
+                                           std::index_sequence<I...>)
+{
     (void)arguments; /* of a kernel without parameters */
     const char *name = "(by cudaLaunchKernel)";
     for (const ::emu::known_kernel *k = ::emu::known_kernel::all(); k; k = k->others)
@@ -178,7 +201,8 @@ static inline cudaError_t emu_launch_array(void (*kernel)(A...),
 template <class... A>
 static inline cudaError_t cudaLaunchKernel(void (*kernel)(A...), dim3 grid, dim3 block,
                                            void **arguments, size_t shared = 0,
-                                           cudaStream_t stream = 0) {
+                                           cudaStream_t stream = 0)
+{
     return emu_launch_array(kernel, ::emu::config(grid, block, shared, stream), arguments,
                             std::index_sequence_for<A...>());
 }

@@ -127,7 +127,8 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 #ifdef __cplusplus
 } /* Two functions of one name, so C++ linkage; C has the first only. */
-static inline cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags) {
+static inline cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags)
+{
     return cudaEventCreateWithFlags(event, flags);
 }
 extern "C" {
@@ -135,9 +136,9 @@ extern "C" {
 cudaError_t cudaEventCreate(cudaEvent_t *event);
 
 /* Kernels */
-cudaError_t cudaGetDriverEntryPointByVersion(
-    const char *symbol, void **function, unsigned version, unsigned long long flags,
-    enum cudaDriverEntryPointQueryResult *found);
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function,
+                                             unsigned version, unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *found);
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr,
                                  int value);
 cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config);

@@ -9,8 +9,8 @@
 #include "emulator_runtime.h"
 
 #define EMU_ATOMIC_NAMED(name, T, result)                                                \
-    __attribute__((noinline, no_sanitize("thread"))) inline T name(T *address,           \
-                                                                   T value) {            \
+    __attribute__((noinline, no_sanitize("thread"))) inline T name(T *address, T value)  \
+    {                                                                                    \
         emu_atomic_access(address, sizeof(T), __builtin_return_address(0));              \
         T old = *address;                                                                \
         *address = result;                                                               \
@@ -54,8 +54,9 @@ EMU_ATOMIC(atomicInc, unsigned int, old >= value ? 0 : old + 1)
 EMU_ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
 
 #define EMU_CAS_NAMED(name, T)                                                           \
-    __attribute__((noinline, no_sanitize("thread"))) inline T name(                      \
-        T *address, T expected, T value) {                                               \
+    __attribute__((noinline, no_sanitize("thread"))) inline T name(T *address,           \
+                                                                   T expected, T value)  \
+    {                                                                                    \
         emu_atomic_access(address, sizeof(T), __builtin_return_address(0));              \
         T old = *address;                                                                \
         if (old == expected) *address = value;                                           \

@@ -20,26 +20,46 @@
 
 /* ---- barriers and fences ---- */
 
-EMU_FN void __syncthreads() { emu_barrier(0, EMU_BARRIER_PLAIN); }
-EMU_FN int __syncthreads_count(int predicate) {
+EMU_FN void __syncthreads()
+{
+    emu_barrier(0, EMU_BARRIER_PLAIN);
+}
+EMU_FN int __syncthreads_count(int predicate)
+{
     return emu_barrier(predicate, EMU_BARRIER_COUNT);
 }
-EMU_FN int __syncthreads_and(int predicate) {
+EMU_FN int __syncthreads_and(int predicate)
+{
     return emu_barrier(predicate, EMU_BARRIER_AND);
 }
-EMU_FN int __syncthreads_or(int predicate) {
+EMU_FN int __syncthreads_or(int predicate)
+{
     return emu_barrier(predicate, EMU_BARRIER_OR);
 }
 
 /* One thread runs at a time, so only the compiler could reorder. */
-EMU_FN void __threadfence_block() { __asm__ volatile("" ::: "memory"); }
-EMU_FN void __threadfence() { __asm__ volatile("" ::: "memory"); }
-EMU_FN void __threadfence_system() { __asm__ volatile("" ::: "memory"); }
+EMU_FN void __threadfence_block()
+{
+    __asm__ volatile("" ::: "memory");
+}
+EMU_FN void __threadfence()
+{
+    __asm__ volatile("" ::: "memory");
+}
+EMU_FN void __threadfence_system()
+{
+    __asm__ volatile("" ::: "memory");
+}
 
 /* ---- time, traps, addresses ---- */
 
-EMU_FN long long clock64() { return (long long)emu_clock(); }
-EMU_FN void __nanosleep(unsigned) {}
+EMU_FN long long clock64()
+{
+    return (long long)emu_clock();
+}
+EMU_FN void __nanosleep(unsigned)
+{
+}
 
 extern "C" {
 void __trap() __attribute__((noreturn));
@@ -51,34 +71,90 @@ __cvta_generic_to_shared(const void *p); /* its offset in the block's shared mem
 
 /* ---- loads and stores with a cache hint: no hint changes the value ---- */
 
-template <class T> EMU_FN T __ldg(const T *p) { return *p; }
-template <class T> EMU_FN T __ldca(const T *p) { return *p; }
-template <class T> EMU_FN T __ldcg(const T *p) { return *p; }
-template <class T> EMU_FN T __ldcs(const T *p) { return *p; }
-template <class T> EMU_FN T __ldlu(const T *p) { return *p; }
-template <class T> EMU_FN T __ldcv(const T *p) { return *p; }
-template <class T> EMU_FN void __stwb(T *p, T value) { *p = value; }
-template <class T> EMU_FN void __stcg(T *p, T value) { *p = value; }
-template <class T> EMU_FN void __stcs(T *p, T value) { *p = value; }
-template <class T> EMU_FN void __stwt(T *p, T value) { *p = value; }
+template <class T> EMU_FN T __ldg(const T *p)
+{
+    return *p;
+}
+template <class T> EMU_FN T __ldca(const T *p)
+{
+    return *p;
+}
+template <class T> EMU_FN T __ldcg(const T *p)
+{
+    return *p;
+}
+template <class T> EMU_FN T __ldcs(const T *p)
+{
+    return *p;
+}
+template <class T> EMU_FN T __ldlu(const T *p)
+{
+    return *p;
+}
+template <class T> EMU_FN T __ldcv(const T *p)
+{
+    return *p;
+}
+template <class T> EMU_FN void __stwb(T *p, T value)
+{
+    *p = value;
+}
+template <class T> EMU_FN void __stcg(T *p, T value)
+{
+    *p = value;
+}
+template <class T> EMU_FN void __stcs(T *p, T value)
+{
+    *p = value;
+}
+template <class T> EMU_FN void __stwt(T *p, T value)
+{
+    *p = value;
+}
 
 /* ---- the same bits as another type ---- */
 
-template <class To, class From> EMU_FN To emu_reinterpret(From from) {
+template <class To, class From> EMU_FN To emu_reinterpret(From from)
+{
     static_assert(sizeof(To) == sizeof(From), "both types must have one size");
     To to;
     __builtin_memcpy(&to, &from, sizeof to);
     return to;
 }
-EMU_FN int __float_as_int(float x) { return emu_reinterpret<int>(x); }
-EMU_FN unsigned __float_as_uint(float x) { return emu_reinterpret<unsigned>(x); }
-EMU_FN float __int_as_float(int x) { return emu_reinterpret<float>(x); }
-EMU_FN float __uint_as_float(unsigned x) { return emu_reinterpret<float>(x); }
-EMU_FN long long __double_as_longlong(double x) { return emu_reinterpret<long long>(x); }
-EMU_FN double __longlong_as_double(long long x) { return emu_reinterpret<double>(x); }
-EMU_FN int __double2hiint(double x) { return (int)(__double_as_longlong(x) >> 32); }
-EMU_FN int __double2loint(double x) { return (int)__double_as_longlong(x); }
-EMU_FN double __hiloint2double(int high, int low) {
+EMU_FN int __float_as_int(float x)
+{
+    return emu_reinterpret<int>(x);
+}
+EMU_FN unsigned __float_as_uint(float x)
+{
+    return emu_reinterpret<unsigned>(x);
+}
+EMU_FN float __int_as_float(int x)
+{
+    return emu_reinterpret<float>(x);
+}
+EMU_FN float __uint_as_float(unsigned x)
+{
+    return emu_reinterpret<float>(x);
+}
+EMU_FN long long __double_as_longlong(double x)
+{
+    return emu_reinterpret<long long>(x);
+}
+EMU_FN double __longlong_as_double(long long x)
+{
+    return emu_reinterpret<double>(x);
+}
+EMU_FN int __double2hiint(double x)
+{
+    return (int)(__double_as_longlong(x) >> 32);
+}
+EMU_FN int __double2loint(double x)
+{
+    return (int)__double_as_longlong(x);
+}
+EMU_FN double __hiloint2double(int high, int low)
+{
     return __longlong_as_double(
         (long long)((unsigned long long)(unsigned)high << 32 | (unsigned)low));
 }
@@ -86,23 +162,29 @@ EMU_FN double __hiloint2double(int high, int low) {
 /* ---- conversions ---- */
 
 /* The hardware clamps to the range of the result and turns NaN into 0 (64-bit results:
- * into the top bit alone). `x` is rounded already; `limit` is the largest result plus 1. */
-template <class To> EMU_FN To emu_clamped(double x, To least, To most, double limit) {
+ * into the top bit alone). `x` is rounded already; `limit` is the largest result plus 1.
+ */
+template <class To> EMU_FN To emu_clamped(double x, To least, To most, double limit)
+{
     if (x != x) return sizeof(To) == 8 ? (To)(1ull << 63) : 0;
     if (x >= limit) return most;
     return x < (double)least ? least : (To)x;
 }
 #define EMU_TO_INTEGER(from, T, suffix, round)                                           \
-    EMU_FN int __##from##2int_##suffix(T x) {                                            \
+    EMU_FN int __##from##2int_##suffix(T x)                                              \
+    {                                                                                    \
         return emu_clamped<int>(round((double)x), INT_MIN, INT_MAX, 0x1p31);             \
     }                                                                                    \
-    EMU_FN unsigned __##from##2uint_##suffix(T x) {                                      \
+    EMU_FN unsigned __##from##2uint_##suffix(T x)                                        \
+    {                                                                                    \
         return emu_clamped<unsigned>(round((double)x), 0, UINT_MAX, 0x1p32);             \
     }                                                                                    \
-    EMU_FN long long __##from##2ll_##suffix(T x) {                                       \
+    EMU_FN long long __##from##2ll_##suffix(T x)                                         \
+    {                                                                                    \
         return emu_clamped<long long>(round((double)x), LLONG_MIN, LLONG_MAX, 0x1p63);   \
     }                                                                                    \
-    EMU_FN unsigned long long __##from##2ull_##suffix(T x) {                             \
+    EMU_FN unsigned long long __##from##2ull_##suffix(T x)                               \
+    {                                                                                    \
         return emu_clamped<unsigned long long>(round((double)x), 0, ULLONG_MAX, 0x1p64); \
     }
 EMU_TO_INTEGER(float, float, rn, rint)
@@ -115,38 +197,84 @@ EMU_TO_INTEGER(double, double, rd, floor)
 EMU_TO_INTEGER(double, double, ru, ceil)
 #undef EMU_TO_INTEGER
 
-EMU_FN float __int2float_rn(int x) { return (float)x; }
-EMU_FN float __uint2float_rn(unsigned x) { return (float)x; }
-EMU_FN float __ll2float_rn(long long x) { return (float)x; }
-EMU_FN float __ull2float_rn(unsigned long long x) { return (float)x; }
-EMU_FN double __int2double_rn(int x) { return (double)x; }
-EMU_FN double __uint2double_rn(unsigned x) { return (double)x; }
-EMU_FN double __ll2double_rn(long long x) { return (double)x; }
-EMU_FN double __ull2double_rn(unsigned long long x) { return (double)x; }
-EMU_FN float __double2float_rn(double x) { return (float)x; }
+EMU_FN float __int2float_rn(int x)
+{
+    return (float)x;
+}
+EMU_FN float __uint2float_rn(unsigned x)
+{
+    return (float)x;
+}
+EMU_FN float __ll2float_rn(long long x)
+{
+    return (float)x;
+}
+EMU_FN float __ull2float_rn(unsigned long long x)
+{
+    return (float)x;
+}
+EMU_FN double __int2double_rn(int x)
+{
+    return (double)x;
+}
+EMU_FN double __uint2double_rn(unsigned x)
+{
+    return (double)x;
+}
+EMU_FN double __ll2double_rn(long long x)
+{
+    return (double)x;
+}
+EMU_FN double __ull2double_rn(unsigned long long x)
+{
+    return (double)x;
+}
+EMU_FN float __double2float_rn(double x)
+{
+    return (float)x;
+}
 
 /* ---- integers ---- */
 
-EMU_FN int __popc(unsigned x) { return __builtin_popcount(x); }
-EMU_FN int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
-EMU_FN int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
-EMU_FN int __clzll(long long x) {
+EMU_FN int __popc(unsigned x)
+{
+    return __builtin_popcount(x);
+}
+EMU_FN int __popcll(unsigned long long x)
+{
+    return __builtin_popcountll(x);
+}
+EMU_FN int __clz(int x)
+{
+    return x ? __builtin_clz((unsigned)x) : 32;
+}
+EMU_FN int __clzll(long long x)
+{
     return x ? __builtin_clzll((unsigned long long)x) : 64;
 }
-EMU_FN int __ffs(int x) { return __builtin_ffs(x); }
-EMU_FN int __ffsll(long long x) { return __builtin_ffsll(x); }
-EMU_FN unsigned __brev(unsigned x) {
+EMU_FN int __ffs(int x)
+{
+    return __builtin_ffs(x);
+}
+EMU_FN int __ffsll(long long x)
+{
+    return __builtin_ffsll(x);
+}
+EMU_FN unsigned __brev(unsigned x)
+{
     x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
     x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
     x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
     return __builtin_bswap32(x);
 }
-EMU_FN unsigned long long __brevll(unsigned long long x) {
+EMU_FN unsigned long long __brevll(unsigned long long x)
+{
     return (unsigned long long)__brev((unsigned)x) << 32 | __brev((unsigned)(x >> 32));
 }
 /* Each of the four lowest nibbles of `selector` names one of the eight bytes of y:x; its
  * top bit asks for that byte's sign, eight times, instead. */
-EMU_FN unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
+EMU_FN unsigned __byte_perm(unsigned x, unsigned y, unsigned selector)
+{
     unsigned long long both = (unsigned long long)y << 32 | x;
     unsigned result = 0;
     for (int i = 0; i < 4; i++) {
@@ -157,54 +285,83 @@ EMU_FN unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
     }
     return result;
 }
-EMU_FN unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
+EMU_FN unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift)
+{
     return (unsigned)((((unsigned long long)high << 32 | low) << (shift & 31)) >> 32);
 }
-EMU_FN unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+EMU_FN unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
+{
     return (unsigned)(((unsigned long long)high << 32 | low) >> (shift & 31));
 }
-EMU_FN unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
+EMU_FN unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift)
+{
     return shift >= 32 ? low : __funnelshift_l(low, high, shift);
 }
-EMU_FN unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
+EMU_FN unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift)
+{
     return shift >= 32 ? high : __funnelshift_r(low, high, shift);
 }
-EMU_FN int emu_low24(int x) { return (int)((unsigned)x << 8) >> 8; }
-EMU_FN int __mul24(int x, int y) { return (int)((long long)emu_low24(x) * emu_low24(y)); }
-EMU_FN unsigned __umul24(unsigned x, unsigned y) {
+EMU_FN int emu_low24(int x)
+{
+    return (int)((unsigned)x << 8) >> 8;
+}
+EMU_FN int __mul24(int x, int y)
+{
+    return (int)((long long)emu_low24(x) * emu_low24(y));
+}
+EMU_FN unsigned __umul24(unsigned x, unsigned y)
+{
     return (x & 0xffffff) * (y & 0xffffff);
 }
-EMU_FN int __mulhi(int x, int y) { return (int)((long long)x * y >> 32); }
-EMU_FN unsigned __umulhi(unsigned x, unsigned y) {
+EMU_FN int __mulhi(int x, int y)
+{
+    return (int)((long long)x * y >> 32);
+}
+EMU_FN unsigned __umulhi(unsigned x, unsigned y)
+{
     return (unsigned)((unsigned long long)x * y >> 32);
 }
-EMU_FN long long __mul64hi(long long x, long long y) {
+EMU_FN long long __mul64hi(long long x, long long y)
+{
     return (long long)((__int128)x * y >> 64);
 }
-EMU_FN unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
+EMU_FN unsigned long long __umul64hi(unsigned long long x, unsigned long long y)
+{
     return (unsigned long long)((unsigned __int128)x * y >> 64);
 }
-EMU_FN unsigned __sad(int x, int y, unsigned z) {
+EMU_FN unsigned __sad(int x, int y, unsigned z)
+{
     return z + (x > y ? (unsigned)x - (unsigned)y : (unsigned)y - (unsigned)x);
 }
-EMU_FN unsigned __usad(unsigned x, unsigned y, unsigned z) {
+EMU_FN unsigned __usad(unsigned x, unsigned y, unsigned z)
+{
     return z + (x > y ? x - y : y - x);
 }
-EMU_FN int __hadd(int x, int y) { return (int)(((long long)x + y) >> 1); }
-EMU_FN int __rhadd(int x, int y) { return (int)(((long long)x + y + 1) >> 1); }
-EMU_FN unsigned __uhadd(unsigned x, unsigned y) {
+EMU_FN int __hadd(int x, int y)
+{
+    return (int)(((long long)x + y) >> 1);
+}
+EMU_FN int __rhadd(int x, int y)
+{
+    return (int)(((long long)x + y + 1) >> 1);
+}
+EMU_FN unsigned __uhadd(unsigned x, unsigned y)
+{
     return (unsigned)(((unsigned long long)x + y) >> 1);
 }
-EMU_FN unsigned __urhadd(unsigned x, unsigned y) {
+EMU_FN unsigned __urhadd(unsigned x, unsigned y)
+{
     return (unsigned)(((unsigned long long)x + y + 1) >> 1);
 }
-EMU_FN int __dp4a(int x, int y, int sum) {
+EMU_FN int __dp4a(int x, int y, int sum)
+{
     unsigned result = (unsigned)sum;
     for (int i = 0; i < 32; i += 8)
         result += (unsigned)((signed char)(x >> i) * (signed char)(y >> i));
     return (int)result;
 }
-EMU_FN unsigned __dp4a(unsigned x, unsigned y, unsigned sum) {
+EMU_FN unsigned __dp4a(unsigned x, unsigned y, unsigned sum)
+{
     for (int i = 0; i < 32; i += 8) sum += (x >> i & 255) * (y >> i & 255);
     return sum;
 }
@@ -217,42 +374,121 @@ EMU_FN unsigned __dp4a(unsigned x, unsigned y, unsigned sum) {
     T result = expression;                                                               \
     __asm__("" : "+m"(result));                                                          \
     return result
-EMU_FN float __fadd_rn(float x, float y) { EMU_ROUNDED(float, x + y); }
-EMU_FN float __fsub_rn(float x, float y) { EMU_ROUNDED(float, x - y); }
-EMU_FN float __fmul_rn(float x, float y) { EMU_ROUNDED(float, x *y); }
-EMU_FN double __dadd_rn(double x, double y) { EMU_ROUNDED(double, x + y); }
-EMU_FN double __dsub_rn(double x, double y) { EMU_ROUNDED(double, x - y); }
-EMU_FN double __dmul_rn(double x, double y) { EMU_ROUNDED(double, x *y); }
+EMU_FN float __fadd_rn(float x, float y)
+{
+    EMU_ROUNDED(float, x + y);
+}
+EMU_FN float __fsub_rn(float x, float y)
+{
+    EMU_ROUNDED(float, x - y);
+}
+EMU_FN float __fmul_rn(float x, float y)
+{
+    EMU_ROUNDED(float, x *y);
+}
+EMU_FN double __dadd_rn(double x, double y)
+{
+    EMU_ROUNDED(double, x + y);
+}
+EMU_FN double __dsub_rn(double x, double y)
+{
+    EMU_ROUNDED(double, x - y);
+}
+EMU_FN double __dmul_rn(double x, double y)
+{
+    EMU_ROUNDED(double, x *y);
+}
 #undef EMU_ROUNDED
-EMU_FN float __fdiv_rn(float x, float y) { return x / y; }
-EMU_FN float __frcp_rn(float x) { return 1.0f / x; }
-EMU_FN float __fsqrt_rn(float x) { return sqrtf(x); }
-EMU_FN float __frsqrt_rn(float x) { return (float)(1.0 / sqrt((double)x)); }
-EMU_FN float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
-EMU_FN double __ddiv_rn(double x, double y) { return x / y; }
-EMU_FN double __drcp_rn(double x) { return 1.0 / x; }
-EMU_FN double __dsqrt_rn(double x) { return sqrt(x); }
-EMU_FN double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
+EMU_FN float __fdiv_rn(float x, float y)
+{
+    return x / y;
+}
+EMU_FN float __frcp_rn(float x)
+{
+    return 1.0f / x;
+}
+EMU_FN float __fsqrt_rn(float x)
+{
+    return sqrtf(x);
+}
+EMU_FN float __frsqrt_rn(float x)
+{
+    return (float)(1.0 / sqrt((double)x));
+}
+EMU_FN float __fmaf_rn(float x, float y, float z)
+{
+    return fmaf(x, y, z);
+}
+EMU_FN double __ddiv_rn(double x, double y)
+{
+    return x / y;
+}
+EMU_FN double __drcp_rn(double x)
+{
+    return 1.0 / x;
+}
+EMU_FN double __dsqrt_rn(double x)
+{
+    return sqrt(x);
+}
+EMU_FN double __fma_rn(double x, double y, double z)
+{
+    return fma(x, y, z);
+}
 
 /* The hardware's fast versions lose a few bits; these do not. glibc declares functions of
  * these very names for its own use, so they are C functions that do not throw. */
-EMU_FN float __fdividef(float x, float y) { return x / y; }
+EMU_FN float __fdividef(float x, float y)
+{
+    return x / y;
+}
 #define EMU_FAST extern "C" __forceinline__
-EMU_FAST float __expf(float x) noexcept { return expf(x); }
-EMU_FAST float __exp10f(float x) noexcept { return exp10f(x); }
-EMU_FAST float __logf(float x) noexcept { return logf(x); }
-EMU_FAST float __log2f(float x) noexcept { return log2f(x); }
-EMU_FAST float __log10f(float x) noexcept { return log10f(x); }
-EMU_FAST float __powf(float x, float y) noexcept { return powf(x, y); }
-EMU_FAST float __sinf(float x) noexcept { return sinf(x); }
-EMU_FAST float __cosf(float x) noexcept { return cosf(x); }
-EMU_FAST float __tanf(float x) noexcept { return tanf(x); }
-EMU_FAST void __sincosf(float x, float *sine, float *cosine) noexcept {
+EMU_FAST float __expf(float x) noexcept
+{
+    return expf(x);
+}
+EMU_FAST float __exp10f(float x) noexcept
+{
+    return exp10f(x);
+}
+EMU_FAST float __logf(float x) noexcept
+{
+    return logf(x);
+}
+EMU_FAST float __log2f(float x) noexcept
+{
+    return log2f(x);
+}
+EMU_FAST float __log10f(float x) noexcept
+{
+    return log10f(x);
+}
+EMU_FAST float __powf(float x, float y) noexcept
+{
+    return powf(x, y);
+}
+EMU_FAST float __sinf(float x) noexcept
+{
+    return sinf(x);
+}
+EMU_FAST float __cosf(float x) noexcept
+{
+    return cosf(x);
+}
+EMU_FAST float __tanf(float x) noexcept
+{
+    return tanf(x);
+}
+EMU_FAST void __sincosf(float x, float *sine, float *cosine) noexcept
+{
     *sine = sinf(x);
     *cosine = cosf(x);
 }
 #undef EMU_FAST
-EMU_FN float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f; }
+EMU_FN float __saturatef(float x)
+{
+    return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f;
+}
 
 #undef EMU_FN
 

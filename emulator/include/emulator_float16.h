@@ -7,7 +7,8 @@
 /* Rounds to a format with `fraction` bits behind the point, smallest normal exponent
  * `least`, infinity `infinity`. */
 static inline unsigned short emu_round16(double x, int fraction, int least,
-                                         unsigned infinity) {
+                                         unsigned infinity)
+{
     unsigned long long bits;
     __builtin_memcpy(&bits, &x, sizeof bits);
     unsigned sign = (unsigned)(bits >> 63) << 15;
@@ -25,21 +26,25 @@ static inline unsigned short emu_round16(double x, int fraction, int least,
     return (unsigned short)(sign | (kept < infinity ? (unsigned)kept : infinity));
 }
 
-static inline unsigned short emu_half_bits(double x) {
+static inline unsigned short emu_half_bits(double x)
+{
     return emu_round16(x, 10, -14, 0x7c00);
 }
 
-static inline unsigned short emu_bfloat16_bits(double x) {
+static inline unsigned short emu_bfloat16_bits(double x)
+{
     return emu_round16(x, 7, -126, 0x7f80);
 }
 
-static inline float emu_float_of_bits(unsigned bits) {
+static inline float emu_float_of_bits(unsigned bits)
+{
     float x;
     __builtin_memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-static inline float emu_float_of_half(unsigned short h) {
+static inline float emu_float_of_half(unsigned short h)
+{
     unsigned sign = (h & 0x8000u) << 16, rest = h & 0x7fff;
     if (rest >= 0x7c00) return emu_float_of_bits(sign | 0x7f800000 | rest << 13);
     /* Shifted into place, the exponent is 112 too small, for subnormal numbers too. */
@@ -47,7 +52,8 @@ static inline float emu_float_of_half(unsigned short h) {
     return sign ? -x : x;
 }
 
-static inline float emu_float_of_bfloat16(unsigned short b) {
+static inline float emu_float_of_bfloat16(unsigned short b)
+{
     return emu_float_of_bits((unsigned)b << 16);
 }
 
@@ -59,7 +65,8 @@ static inline float emu_float_of_bfloat16(unsigned short b) {
 
 /* a * b + c rounded to odd: the product is exact, and what the sum loses survives in its
  * last bit, so that rounding again to 16 bits gives what one rounding would have. */
-static inline double emu_fma_to_odd(double a, double b, double c) {
+static inline double emu_fma_to_odd(double a, double b, double c)
+{
     double product = a * b, sum = product + c;
     double part = sum - product, lost = (product - (sum - part)) + (c - part);
     unsigned long long bits;
@@ -75,48 +82,103 @@ static inline double emu_fma_to_odd(double a, double b, double c) {
     struct __align__(2) T {                                                              \
         unsigned short __x;                                                              \
         T() = default;                                                                   \
-        T(float x) : __x(to_bits(x)) {}                                                  \
-        T(double x) : __x(to_bits(x)) {}                                                 \
-        T(int x) : __x(to_bits(x)) {}                                                    \
-        T(unsigned x) : __x(to_bits(x)) {}                                               \
-        T(long x) : __x(to_bits((double)x)) {}                                           \
-        T(unsigned long x) : __x(to_bits((double)x)) {}                                  \
-        T(long long x) : __x(to_bits((double)x)) {}                                      \
-        T(unsigned long long x) : __x(to_bits((double)x)) {}                             \
-        T(short x) : __x(to_bits(x)) {}                                                  \
-        T(unsigned short x) : __x(to_bits(x)) {}                                         \
-        operator float() const { return to_float(__x); }                                 \
+        T(float x) : __x(to_bits(x))                                                     \
+        {                                                                                \
+        }                                                                                \
+        T(double x) : __x(to_bits(x))                                                    \
+        {                                                                                \
+        }                                                                                \
+        T(int x) : __x(to_bits(x))                                                       \
+        {                                                                                \
+        }                                                                                \
+        T(unsigned x) : __x(to_bits(x))                                                  \
+        {                                                                                \
+        }                                                                                \
+        T(long x) : __x(to_bits((double)x))                                              \
+        {                                                                                \
+        }                                                                                \
+        T(unsigned long x) : __x(to_bits((double)x))                                     \
+        {                                                                                \
+        }                                                                                \
+        T(long long x) : __x(to_bits((double)x))                                         \
+        {                                                                                \
+        }                                                                                \
+        T(unsigned long long x) : __x(to_bits((double)x))                                \
+        {                                                                                \
+        }                                                                                \
+        T(short x) : __x(to_bits(x))                                                     \
+        {                                                                                \
+        }                                                                                \
+        T(unsigned short x) : __x(to_bits(x))                                            \
+        {                                                                                \
+        }                                                                                \
+        operator float() const                                                           \
+        {                                                                                \
+            return to_float(__x);                                                        \
+        }                                                                                \
     };                                                                                   \
     struct __align__(4) T2 {                                                             \
         T x, y;                                                                          \
         EMU_ONE_ACCESS(T2, 4)                                                            \
-        T2(T low, T high) : x(low), y(high) {}                                           \
+        T2(T low, T high) : x(low), y(high)                                              \
+        {                                                                                \
+        }                                                                                \
     };
 
 #define EMU_FLOAT16_BINARY(T, T2, op, name, name2)                                       \
-    EMU_FN16 T operator op(const T &a, const T &b) {                                     \
+    EMU_FN16 T operator op(const T &a, const T &b)                                       \
+    {                                                                                    \
         return T((double)(float)a op(double)(float) b);                                  \
     }                                                                                    \
-    EMU_FN16 T &operator op##=(T &a, const T &b) { return a = a op b; }                  \
-    EMU_FN16 T name(T a, T b) { return a op b; }                                         \
-    EMU_FN16 T name##_rn(T a, T b) { return a op b; }                                    \
-    EMU_FN16 T2 operator op(const T2 &a, const T2 &b) {                                  \
+    EMU_FN16 T &operator op##=(T & a, const T & b)                                       \
+    {                                                                                    \
+        return a = a op b;                                                               \
+    }                                                                                    \
+    EMU_FN16 T name(T a, T b)                                                            \
+    {                                                                                    \
+        return a op b;                                                                   \
+    }                                                                                    \
+    EMU_FN16 T name##_rn(T a, T b)                                                       \
+    {                                                                                    \
+        return a op b;                                                                   \
+    }                                                                                    \
+    EMU_FN16 T2 operator op(const T2 &a, const T2 &b)                                    \
+    {                                                                                    \
         return T2(a.x op b.x, a.y op b.y);                                               \
     }                                                                                    \
-    EMU_FN16 T2 &operator op##=(T2 &a, const T2 &b) { return a = a op b; }               \
-    EMU_FN16 T2 name2(T2 a, T2 b) { return a op b; }
+    EMU_FN16 T2 &operator op##=(T2 & a, const T2 & b)                                    \
+    {                                                                                    \
+        return a = a op b;                                                               \
+    }                                                                                    \
+    EMU_FN16 T2 name2(T2 a, T2 b)                                                        \
+    {                                                                                    \
+        return a op b;                                                                   \
+    }
 
 #define EMU_FLOAT16_COMPARE(T, T2, op, name)                                             \
-    EMU_FN16 bool operator op(const T &a, const T &b) { return (float)a op(float) b; }   \
-    EMU_FN16 bool name(T a, T b) { return a op b; }                                      \
-    EMU_FN16 T2 name##2(T2 a, T2 b) { return T2(T(a.x op b.x), T(a.y op b.y)); }
+    EMU_FN16 bool operator op(const T &a, const T &b)                                    \
+    {                                                                                    \
+        return (float)a op(float) b;                                                     \
+    }                                                                                    \
+    EMU_FN16 bool name(T a, T b)                                                         \
+    {                                                                                    \
+        return a op b;                                                                   \
+    }                                                                                    \
+    EMU_FN16 T2 name##2(T2 a, T2 b)                                                      \
+    {                                                                                    \
+        return T2(T(a.x op b.x), T(a.y op b.y));                                         \
+    }
 
 #define EMU_FLOAT16_MATH(T, T2, name, expression)                                        \
-    EMU_FN16 T h##name(T a) {                                                            \
+    EMU_FN16 T h##name(T a)                                                              \
+    {                                                                                    \
         float x = a;                                                                     \
         return T(expression);                                                            \
     }                                                                                    \
-    EMU_FN16 T2 h2##name(T2 a) { return T2(h##name(a.x), h##name(a.y)); }
+    EMU_FN16 T2 h2##name(T2 a)                                                           \
+    {                                                                                    \
+        return T2(h##name(a.x), h##name(a.y));                                           \
+    }
 
 #define EMU_FLOAT16_FUNCTIONS(T, T2)                                                     \
     EMU_FLOAT16_BINARY(T, T2, +, __hadd, __hadd2)                                        \
@@ -129,31 +191,65 @@ static inline double emu_fma_to_odd(double a, double b, double c) {
     EMU_FLOAT16_COMPARE(T, T2, <=, __hle)                                                \
     EMU_FLOAT16_COMPARE(T, T2, >, __hgt)                                                 \
     EMU_FLOAT16_COMPARE(T, T2, >=, __hge)                                                \
-    EMU_FN16 T operator-(const T &a) {                                                   \
+    EMU_FN16 T operator-(const T &a)                                                     \
+    {                                                                                    \
         T r = a;                                                                         \
         r.__x ^= 0x8000;                                                                 \
         return r;                                                                        \
     }                                                                                    \
-    EMU_FN16 T __hneg(T a) { return -a; }                                                \
-    EMU_FN16 T __habs(T a) {                                                             \
+    EMU_FN16 T __hneg(T a)                                                               \
+    {                                                                                    \
+        return -a;                                                                       \
+    }                                                                                    \
+    EMU_FN16 T __habs(T a)                                                               \
+    {                                                                                    \
         a.__x &= 0x7fff;                                                                 \
         return a;                                                                        \
     }                                                                                    \
-    EMU_FN16 T2 operator-(const T2 &a) { return T2(-a.x, -a.y); }                        \
-    EMU_FN16 T2 __hneg2(T2 a) { return -a; }                                             \
-    EMU_FN16 T2 __habs2(T2 a) { return T2(__habs(a.x), __habs(a.y)); }                   \
-    EMU_FN16 T __hfma(T a, T b, T c) {                                                   \
+    EMU_FN16 T2 operator-(const T2 &a)                                                   \
+    {                                                                                    \
+        return T2(-a.x, -a.y);                                                           \
+    }                                                                                    \
+    EMU_FN16 T2 __hneg2(T2 a)                                                            \
+    {                                                                                    \
+        return -a;                                                                       \
+    }                                                                                    \
+    EMU_FN16 T2 __habs2(T2 a)                                                            \
+    {                                                                                    \
+        return T2(__habs(a.x), __habs(a.y));                                             \
+    }                                                                                    \
+    EMU_FN16 T __hfma(T a, T b, T c)                                                     \
+    {                                                                                    \
         return T(emu_fma_to_odd((float)a, (float)b, (float)c));                          \
     }                                                                                    \
-    EMU_FN16 T2 __hfma2(T2 a, T2 b, T2 c) {                                              \
+    EMU_FN16 T2 __hfma2(T2 a, T2 b, T2 c)                                                \
+    {                                                                                    \
         return T2(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));                         \
     }                                                                                    \
-    EMU_FN16 T __hmax(T a, T b) { return T(fmaxf(a, b)); }                               \
-    EMU_FN16 T __hmin(T a, T b) { return T(fminf(a, b)); }                               \
-    EMU_FN16 T2 __hmax2(T2 a, T2 b) { return T2(__hmax(a.x, b.x), __hmax(a.y, b.y)); }   \
-    EMU_FN16 T2 __hmin2(T2 a, T2 b) { return T2(__hmin(a.x, b.x), __hmin(a.y, b.y)); }   \
-    EMU_FN16 bool __hisnan(T a) { return a != a; }                                       \
-    EMU_FN16 int __hisinf(T a) { return isinf((float)a) ? (a > T(0) ? 1 : -1) : 0; }     \
+    EMU_FN16 T __hmax(T a, T b)                                                          \
+    {                                                                                    \
+        return T(fmaxf(a, b));                                                           \
+    }                                                                                    \
+    EMU_FN16 T __hmin(T a, T b)                                                          \
+    {                                                                                    \
+        return T(fminf(a, b));                                                           \
+    }                                                                                    \
+    EMU_FN16 T2 __hmax2(T2 a, T2 b)                                                      \
+    {                                                                                    \
+        return T2(__hmax(a.x, b.x), __hmax(a.y, b.y));                                   \
+    }                                                                                    \
+    EMU_FN16 T2 __hmin2(T2 a, T2 b)                                                      \
+    {                                                                                    \
+        return T2(__hmin(a.x, b.x), __hmin(a.y, b.y));                                   \
+    }                                                                                    \
+    EMU_FN16 bool __hisnan(T a)                                                          \
+    {                                                                                    \
+        return a != a;                                                                   \
+    }                                                                                    \
+    EMU_FN16 int __hisinf(T a)                                                           \
+    {                                                                                    \
+        return isinf((float)a) ? (a > T(0) ? 1 : -1) : 0;                                \
+    }                                                                                    \
     EMU_FLOAT16_MATH(T, T2, sqrt, sqrt((double)x))                                       \
     EMU_FLOAT16_MATH(T, T2, rsqrt, 1.0 / sqrt((double)x))                                \
     EMU_FLOAT16_MATH(T, T2, rcp, 1.0 / (double)x)                                        \
@@ -168,8 +264,14 @@ static inline double emu_fma_to_odd(double a, double b, double c) {
     EMU_FLOAT16_MATH(T, T2, ceil, ceilf(x))                                              \
     EMU_FLOAT16_MATH(T, T2, trunc, truncf(x))                                            \
     EMU_FLOAT16_MATH(T, T2, rint, rintf(x))                                              \
-    EMU_FN16 float __low2float(T2 a) { return a.x; }                                     \
-    EMU_FN16 float __high2float(T2 a) { return a.y; }
+    EMU_FN16 float __low2float(T2 a)                                                     \
+    {                                                                                    \
+        return a.x;                                                                      \
+    }                                                                                    \
+    EMU_FN16 float __high2float(T2 a)                                                    \
+    {                                                                                    \
+        return a.y;                                                                      \
+    }
 
 /* What works in kernels only. */
 #ifdef __CUDACC__

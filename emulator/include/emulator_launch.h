@@ -2,9 +2,11 @@
  * cuda_runtime.h includes it at its end. Two forms:
  *
  *   ::emu::kernel(k, "k", ::emu::config(grid, block))(arguments)
- *       where k denotes one function: its own parameter types convert the arguments, as in a call;
- *   ::emu::deduced([&](auto... a) { k(a...); }, "k", ::emu::config(grid, block))(arguments)
- *       where only a call can tell which function k is: a template to deduce, an overloaded name.
+ *       where k denotes one function: its own parameter types convert the arguments, as
+ * in a call;
+ *   ::emu::deduced([&](auto... a) { k(a...); }, "k", ::emu::config(grid,
+ * block))(arguments) where only a call can tell which function k is: a template to
+ * deduce, an overloaded name.
  */
 #ifndef EMULATOR_LAUNCH_H
 #define EMULATOR_LAUNCH_H
@@ -19,15 +21,15 @@ extern "C" void emu_launch_failed(int error);
 /* `extern __shared__ T name[];` in a function becomes a reference to this. */
 extern "C" char emu_dynamic_shared[];
 
-/* Reading a launch's arguments is not the kernel's doing, so the checker and the lens must not
- * see it. */
+/* Reading a launch's arguments is not the kernel's doing, so the checker and the lens
+ * must not see it. */
 #define EMU_UNSEEN __attribute__((no_sanitize("thread")))
 
 namespace emu
 {
 
-/* The <<<...>>> of a launch. Until the launch's end it is the first in the list of pending ones:
- * an argument may itself be a call that launches something. */
+/* The <<<...>>> of a launch. Until the launch's end it is the first in the list of
+ * pending ones: an argument may itself be a call that launches something. */
 struct config {
     dim3 grid, block;
     size_t shared;
@@ -36,18 +38,17 @@ struct config {
     config *outer;
 
     config(dim3 grid_, dim3 block_, size_t shared_ = 0, cudaStream_t = nullptr)
-        : grid(grid_),
-          block(block_),
-          shared(shared_),
-          name(),
-          function(),
+        : grid(grid_), block(block_), shared(shared_), name(), function(),
           outer(innermost())
     {
         innermost() = this;
     }
     config(const config &) = delete;
     config &operator=(const config &) = delete;
-    ~config() { done(); }
+    ~config()
+    {
+        done();
+    }
 
     void done() const
     {
@@ -61,24 +62,24 @@ struct config {
     }
 };
 
-/* One argument. The index makes each a base class of its own, even where two types are equal. */
+/* One argument. The index makes each a base class of its own, even where two types are
+ * equal. */
 template <size_t I, class T> struct slot {
     T value;
 };
 
 template <class Index, class F, class... A> struct packed;
 
-template <size_t... I, class F, class... A> struct packed<std::index_sequence<I...>, F, A...>
-    : slot<I, A>... {
+template <size_t... I, class F, class... A>
+struct packed<std::index_sequence<I...>, F, A...> : slot<I, A>... {
     F function;
 
-    explicit packed(F f, A... a)
-        : slot<I, A>{static_cast<A &&>(a)}...,
-          function(f)
+    explicit packed(F f, A... a) : slot<I, A>{static_cast<A &&>(a)}..., function(f)
     {
     }
 
-    /* The function takes its parameters by value: every CUDA thread gets copies of its own. */
+    /* The function takes its parameters by value: every CUDA thread gets copies of its
+     * own. */
     EMU_UNSEEN static void run(void *self)
     {
         packed *p = static_cast<packed *>(self);
@@ -86,8 +87,8 @@ template <size_t... I, class F, class... A> struct packed<std::index_sequence<I.
     }
 };
 
-inline int submit(const char *name, const void *address, const config &c, emu_thread_main *run,
-                  void *arguments, size_t bytes)
+inline int submit(const char *name, const void *address, const config &c,
+                  emu_thread_main *run, void *arguments, size_t bytes)
 {
     emu_launch l = {name,
                     address,
@@ -115,13 +116,14 @@ template <class... P> void start(P... p)
     const config &c = *config::innermost();
     c.done();
     auto function = reinterpret_cast<void (*)(P...)>(c.function);
-    launch(c.name, reinterpret_cast<const void *>(function), c, function, static_cast<P &&>(p)...);
+    launch(c.name, reinterpret_cast<const void *>(function), c, function,
+           static_cast<P &&>(p)...);
 }
 
-/* A plain function with the kernel's parameters, so that the compiler says of wrong arguments
- * what it always says. */
-template <class... P> auto kernel(void (*function)(P...), const char *name, config &&c)
-    -> void (*)(P...)
+/* A plain function with the kernel's parameters, so that the compiler says of wrong
+ * arguments what it always says. */
+template <class... P>
+auto kernel(void (*function)(P...), const char *name, config &&c) -> void (*)(P...)
 {
     c.name = name;
     c.function = reinterpret_cast<void (*)()>(function);
@@ -145,7 +147,8 @@ template <class F> deduced_call<F> deduced(F function, const char *name, config 
     return {function, name, c};
 }
 
-/* ---- kernels by address, for cudaLaunchKernel((const void *)k, ...) -------------------------- */
+/* ---- kernels by address, for cudaLaunchKernel((const void *)k, ...)
+ * -------------------------- */
 
 struct untyped_arguments {
     void (*function)();
@@ -162,8 +165,8 @@ template <size_t... I, class... P> struct untyped<std::index_sequence<I...>, P..
     }
 };
 
-/* Made before main for a kernel with __launch_bounds__ that is no template's; of a template's instance the runtime hears when
- * it is launched. */
+/* Made before main for a kernel with __launch_bounds__ that is no template's; of a
+ * template's instance the runtime hears when it is launched. */
 struct launch_bounds {
     template <class... P> launch_bounds(void (*kernel)(P...), unsigned threads_at_most)
     {
@@ -178,11 +181,10 @@ struct known_kernel {
     emu_thread_main *run;
     known_kernel *others;
 
-    template <class... P> known_kernel(void (*f)(P...), const char *n)
-        : function(reinterpret_cast<void (*)()>(f)),
-          name(n),
-          run(untyped<std::index_sequence_for<P...>, P...>::run),
-          others(all())
+    template <class... P>
+    known_kernel(void (*f)(P...), const char *n)
+        : function(reinterpret_cast<void (*)()>(f)), name(n),
+          run(untyped<std::index_sequence_for<P...>, P...>::run), others(all())
     {
         all() = this;
     }
@@ -202,8 +204,8 @@ struct known_kernel {
 };
 
 /* A kernel made from a template becomes known where its address is taken. */
-template <class... P> auto address_of(void (*function)(P...), const char *name)
-    -> void (*)(P...)
+template <class... P>
+auto address_of(void (*function)(P...), const char *name) -> void (*)(P...)
 {
     if (!known_kernel::find(reinterpret_cast<const void *>(function)))
         new known_kernel(function, name);
@@ -223,8 +225,8 @@ static inline cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3
     }
     emu::untyped_arguments all = {k->function, arguments};
     return static_cast<cudaError_t>(emu::submit(k->name, function,
-                                                emu::config(grid, block, shared, stream), k->run,
-                                                &all, sizeof all));
+                                                emu::config(grid, block, shared, stream),
+                                                k->run, &all, sizeof all));
 }
 
 #endif

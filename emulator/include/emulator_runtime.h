@@ -1,5 +1,6 @@
-/* What translated CUDA code calls in the emulator's runtime. The CUDA headers beside this file and the code
- * that `bin/nvcc` generates are the only callers; a CUDA program never names anything in here. */
+/* What translated CUDA code calls in the emulator's runtime. The CUDA headers beside this
+ * file and the code that `bin/nvcc` generates are the only callers; a CUDA program never
+ * names anything in here. */
 #ifndef EMULATOR_RUNTIME_H
 #define EMULATOR_RUNTIME_H
 
@@ -10,111 +11,137 @@
 extern "C" {
 #endif
 
-/* A function that runs the kernel once, for the calling CUDA thread. `arguments` is the copy of the launch's
- * arguments that emu_launch made. */
+/* A function that runs the kernel once, for the calling CUDA thread. `arguments` is the
+ * copy of the launch's arguments that emu_launch made. */
 typedef void emu_thread_main(void *arguments);
 
 struct emu_launch {
-    const char *kernel;      /* as written in the source, for messages: "matmul<16>" */
-    const void *address;     /* of the kernel, the key for cudaFuncSetAttribute; NULL where it has no one address */
-    unsigned grid[3];        /* blocks, x y z */
-    unsigned block[3];       /* threads a block, x y z */
-    size_t dynamic_shared;   /* bytes */
+    const char *kernel;  /* as written in the source, for messages: "matmul<16>" */
+    const void *address; /* of the kernel, the key for cudaFuncSetAttribute; NULL where it
+                            has no one address */
+    unsigned grid[3];    /* blocks, x y z */
+    unsigned block[3];   /* threads a block, x y z */
+    size_t dynamic_shared; /* bytes */
     emu_thread_main *run;
-    void *arguments;         /* the launch's arguments, packed by the caller; alive until emu_launch_kernel returns */
+    void *arguments; /* the launch's arguments, packed by the caller; alive until
+                        emu_launch_kernel returns */
     size_t argument_bytes;
 };
 
-/* Runs every block of the launch to its end before it returns (streams are in order, so nobody can tell).
- * Returns a cudaError_t as an int: 0, or 9 (invalid configuration: zero or too large a grid or block),
- * 1 (invalid value: more dynamic shared memory or more threads than the kernel may have). It does not set the last error. */
+/* Runs every block of the launch to its end before it returns (streams are in order, so
+ * nobody can tell). Returns a cudaError_t as an int: 0, or 9 (invalid configuration: zero
+ * or too large a grid or block), 1 (invalid value: more dynamic shared memory or more
+ * threads than the kernel may have). It does not set the last error. */
 int emu_launch_kernel(const struct emu_launch *launch);
 
-/* Begins the body of a kernel with __launch_bounds__(threads_at_most): in a launch of more, does not return, and
- * emu_launch_kernel fails with 1, which is what cuLaunchKernel says of it. */
+/* Begins the body of a kernel with __launch_bounds__(threads_at_most): in a launch of
+ * more, does not return, and emu_launch_kernel fails with 1, which is what cuLaunchKernel
+ * says of it. */
 void emu_launch_bounds(unsigned threads_at_most);
 
 /* The kernel has such bounds. The occupancy calls need to know before it is launched. */
 void emu_note_launch_bounds(const void *kernel, unsigned threads_at_most);
 
-/* The storage behind one `__shared__` declaration. A site is static and zero-initialised; the runtime gives it
- * a place in the block's shared memory at each launch's first visit. Never fails: too much shared memory is
- * reported as nvcc would ("uses too much shared data") and ends the program. */
+/* The storage behind one `__shared__` declaration. A site is static and zero-initialised;
+ * the runtime gives it a place in the block's shared memory at each launch's first visit.
+ * Never fails: too much shared memory is reported as nvcc would ("uses too much shared
+ * data") and ends the program. */
 struct emu_shared_site {
     unsigned long long launch;
     void *place;
 };
 void *emu_shared_array(struct emu_shared_site *site, size_t bytes, const char *name);
 
-/* A static variable in a function that kernels may call: they may use it, unlike other variables of the program. */
+/* A static variable in a function that kernels may call: they may use it, unlike other
+ * variables of the program. */
 void emu_local_static(const void *p, size_t bytes);
 
-/* memcpy, memmove and memset of a .cu file, by the names that compilers give them: what is copied is looked at first. */
+/* memcpy, memmove and memset of a .cu file, by the names that compilers give them: what
+ * is copied is looked at first. */
 void *__tsan_memcpy(void *to, const void *from, size_t bytes);
 void *__tsan_memmove(void *to, const void *from, size_t bytes);
 void *__tsan_memset(void *to, int value, size_t bytes);
 
-/* malloc and free of functions that kernels may call: the device's heap in a kernel, the host's elsewhere. A full heap
- * (cudaLimitMallocHeapSize) gives NULL. */
+/* malloc and free of functions that kernels may call: the device's heap in a kernel, the
+ * host's elsewhere. A full heap (cudaLimitMallocHeapSize) gives NULL. */
 void *emu_device_malloc(size_t bytes);
 void emu_device_free(void *p);
 
-/* `extern __shared__ T name[];` becomes `extern T name[] __asm__("emu_dynamic_shared");`. */
+/* `extern __shared__ T name[];` becomes `extern T name[] __asm__("emu_dynamic_shared");`.
+ */
 
-/* __syncthreads and its three reducing forms. Every thread of the block gets the result. */
-enum emu_barrier_op { EMU_BARRIER_PLAIN, EMU_BARRIER_COUNT, EMU_BARRIER_AND, EMU_BARRIER_OR };
+/* __syncthreads and its three reducing forms. Every thread of the block gets the result.
+ */
+enum emu_barrier_op {
+    EMU_BARRIER_PLAIN,
+    EMU_BARRIER_COUNT,
+    EMU_BARRIER_AND,
+    EMU_BARRIER_OR
+};
 int emu_barrier(int predicate, enum emu_barrier_op op);
 
-/* The one warp primitive: every lane named in `mask` brings a value; each gets the 32 values, indexed by lane
- * (of those that came; the others' entries mean nothing). The array stays valid until this lane's next warp operation.
- * Votes, matches and reductions are built on it in the headers. `kind` is for messages: "__shfl_sync". */
-const unsigned long long *emu_warp_exchange(unsigned mask, unsigned long long value, const char *kind);
+/* The one warp primitive: every lane named in `mask` brings a value; each gets the 32
+ * values, indexed by lane (of those that came; the others' entries mean nothing). The
+ * array stays valid until this lane's next warp operation. Votes, matches and reductions
+ * are built on it in the headers. `kind` is for messages: "__shfl_sync". */
+const unsigned long long *emu_warp_exchange(unsigned mask, unsigned long long value,
+                                            const char *kind);
 /* Which they were: the lanes of the mask that exist and, with CHECK=0, have not ended. */
 unsigned emu_lanes_that_came(void);
-/* What lane `from` brought. One that takes no part has nothing to give: on a GPU the result is undefined, here it is what fresh
- * memory holds, a NaN or -1, so that using it shows. */
-unsigned long long emu_warp_shuffle(unsigned mask, unsigned long long value, unsigned from, const char *kind);
+/* What lane `from` brought. One that takes no part has nothing to give: on a GPU the
+ * result is undefined, here it is what fresh memory holds, a NaN or -1, so that using it
+ * shows. */
+unsigned long long emu_warp_shuffle(unsigned mask, unsigned long long value,
+                                    unsigned from, const char *kind);
 
 /* __syncwarp: as the exchange, and it also orders the lanes' memory accesses. */
 void emu_warp_sync(unsigned mask);
 
-/* The lanes of the caller's warp that are waiting at this same call once no lane of the warp can run on. */
+/* The lanes of the caller's warp that are waiting at this same call once no lane of the
+ * warp can run on. */
 unsigned emu_active_mask(void);
 
-unsigned emu_lane(void);        /* 0..31 */
-unsigned emu_warp(void);        /* index of the warp in its block */
-int emu_in_kernel(void);        /* 1 while a CUDA thread runs, 0 in host code (for __host__ __device__ functions) */
+unsigned emu_lane(void); /* 0..31 */
+unsigned emu_warp(void); /* index of the warp in its block */
+int emu_in_kernel(void); /* 1 while a CUDA thread runs, 0 in host code (for __host__
+                            __device__ functions) */
 
-/* Called by an atomic before it touches `p`, with the address of the code that called the atomic: checks the address and counts the access. */
+/* Called by an atomic before it touches `p`, with the address of the code that called the
+ * atomic: checks the address and counts the access. */
 void emu_atomic_access(const volatile void *p, size_t bytes, const void *pc);
 
-/* cp.async as the hardware does it: nothing arrives in shared memory before the wait. `bytes` is 4, 8 or 16; the last
- * `zero_fill` of them are written as zero and not read. */
-void emu_async_copy(void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc);
+/* cp.async as the hardware does it: nothing arrives in shared memory before the wait.
+ * `bytes` is 4, 8 or 16; the last `zero_fill` of them are written as zero and not read.
+ */
+void emu_async_copy(void *shared, const void *global, size_t bytes, size_t zero_fill,
+                    const void *pc);
 void emu_async_commit(void);
 void emu_async_wait(unsigned groups_that_may_remain);
 
-/* Hopper's barriers in shared memory and bulk copies, as PTX describes mbarrier and cp.async.bulk.tensor. `barrier` is 8 bytes
- * of shared memory. `pc`: whose line a fault names.
- *   init     arrivals a phase takes
- *   fence    makes the inits of the calling thread known to copies
- *   arrive   of one thread, announcing `bytes` more to come in this phase
+/* Hopper's barriers in shared memory and bulk copies, as PTX describes mbarrier and
+ * cp.async.bulk.tensor. `barrier` is 8 bytes of shared memory. `pc`: whose line a fault
+ * names. init     arrivals a phase takes fence    makes the inits of the calling thread
+ * known to copies arrive   of one thread, announcing `bytes` more to come in this phase
  *   wait     until the phase of this parity is over
- *   copy     a box of the tensor `map` (a CUtensorMap) describes, from coordinates `at`, first dimension first; reports its
- *            bytes to the barrier when it has come */
+ *   copy     a box of the tensor `map` (a CUtensorMap) describes, from coordinates `at`,
+ * first dimension first; reports its bytes to the barrier when it has come */
 void emu_mbarrier_init(uint64_t *barrier, unsigned arrivals, const void *pc);
 void emu_mbarrier_fence_init(void);
 void emu_mbarrier_arrive(uint64_t *barrier, unsigned bytes, const void *pc);
 void emu_mbarrier_wait(uint64_t *barrier, unsigned parity, const void *pc);
-void emu_bulk_copy(void *shared, const void *map, int dimensions, const int *at, uint64_t *barrier, const void *pc);
+void emu_bulk_copy(void *shared, const void *map, int dimensions, const int *at,
+                   uint64_t *barrier, const void *pc);
 
-/* Ends the program with a fault report in the emulator's form: what, where (source line of `pc`), which thread. */
-void emu_fault(const void *pc, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
+/* Ends the program with a fault report in the emulator's form: what, where (source line
+ * of `pc`), which thread. */
+void emu_fault(const void *pc, const char *format, ...)
+    __attribute__((noreturn, format(printf, 2, 3)));
 
 /* assert() in a kernel, and __trap(). */
 void emu_trap(const void *pc, const char *what) __attribute__((noreturn));
 
-unsigned long long emu_clock(void);  /* counts steps of the calling thread's block, not cycles */
+unsigned long long
+emu_clock(void); /* counts steps of the calling thread's block, not cycles */
 
 #ifdef __cplusplus
 }

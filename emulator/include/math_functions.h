@@ -15,8 +15,14 @@
 /* ---- min and max, for every pair of types that CUDA has them for ---- */
 
 #define EMU_MIN_MAX(A, B, T)                                                             \
-    EMU_FN T min(A a, B b) { return (T)b < (T)a ? (T)b : (T)a; }                         \
-    EMU_FN T max(A a, B b) { return (T)a < (T)b ? (T)b : (T)a; }
+    EMU_FN T min(A a, B b)                                                               \
+    {                                                                                    \
+        return (T)b < (T)a ? (T)b : (T)a;                                                \
+    }                                                                                    \
+    EMU_FN T max(A a, B b)                                                               \
+    {                                                                                    \
+        return (T)a < (T)b ? (T)b : (T)a;                                                \
+    }
 EMU_MIN_MAX(int, int, int)
 EMU_MIN_MAX(int, unsigned int, unsigned int)
 EMU_MIN_MAX(unsigned int, int, unsigned int)
@@ -32,62 +38,137 @@ EMU_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
 #undef EMU_MIN_MAX
 
 /* Of a number and a NaN the number. */
-EMU_FN float min(float a, float b) { return fminf(a, b); }
-EMU_FN float max(float a, float b) { return fmaxf(a, b); }
-EMU_FN double min(double a, double b) { return fmin(a, b); }
-EMU_FN double max(double a, double b) { return fmax(a, b); }
-EMU_FN double min(float a, double b) { return fmin((double)a, b); }
-EMU_FN double max(float a, double b) { return fmax((double)a, b); }
-EMU_FN double min(double a, float b) { return fmin(a, (double)b); }
-EMU_FN double max(double a, float b) { return fmax(a, (double)b); }
-EMU_FN unsigned int umin(unsigned int a, unsigned int b) { return b < a ? b : a; }
-EMU_FN unsigned int umax(unsigned int a, unsigned int b) { return a < b ? b : a; }
+EMU_FN float min(float a, float b)
+{
+    return fminf(a, b);
+}
+EMU_FN float max(float a, float b)
+{
+    return fmaxf(a, b);
+}
+EMU_FN double min(double a, double b)
+{
+    return fmin(a, b);
+}
+EMU_FN double max(double a, double b)
+{
+    return fmax(a, b);
+}
+EMU_FN double min(float a, double b)
+{
+    return fmin((double)a, b);
+}
+EMU_FN double max(float a, double b)
+{
+    return fmax((double)a, b);
+}
+EMU_FN double min(double a, float b)
+{
+    return fmin(a, (double)b);
+}
+EMU_FN double max(double a, float b)
+{
+    return fmax(a, (double)b);
+}
+EMU_FN unsigned int umin(unsigned int a, unsigned int b)
+{
+    return b < a ? b : a;
+}
+EMU_FN unsigned int umax(unsigned int a, unsigned int b)
+{
+    return a < b ? b : a;
+}
 
 /* ---- functions ---- */
 
 /* glibc has got these two groups itself, in 2.41 and 2.42. */
 #if !(defined(__GLIBC_PREREQ) && __GLIBC_PREREQ(2, 41))
 /* Reduced to half a turn around 0 first, so that whole and half turns come out exact. */
-EMU_FN double sinpi(double x) {
+EMU_FN double sinpi(double x)
+{
     double turn = x - 2.0 * rint(0.5 * x); /* -1 .. 1 */
     if (fabs(turn) == 1.0) return copysign(0.0, x);
     if (fabs(turn) > 0.5) turn = copysign(1.0, turn) - turn;
     return sin(M_PI * turn);
 }
-EMU_FN double cospi(double x) {
+EMU_FN double cospi(double x)
+{
     double turn = fabs(x - 2.0 * rint(0.5 * x)); /* 0 .. 1 */
     return turn == 0.5 ? 0.0 : turn < 0.5 ? cos(M_PI * turn) : -cos(M_PI * (1.0 - turn));
 }
-EMU_FN float sinpif(float x) { return (float)sinpi((double)x); }
-EMU_FN float cospif(float x) { return (float)cospi((double)x); }
+EMU_FN float sinpif(float x)
+{
+    return (float)sinpi((double)x);
+}
+EMU_FN float cospif(float x)
+{
+    return (float)cospi((double)x);
+}
 #endif
 #if !(defined(__GLIBC_PREREQ) && __GLIBC_PREREQ(2, 42))
-EMU_FN double rsqrt(double x) { return 1.0 / sqrt(x); }
-EMU_FN float rsqrtf(float x) { return (float)(1.0 / sqrt((double)x)); }
+EMU_FN double rsqrt(double x)
+{
+    return 1.0 / sqrt(x);
+}
+EMU_FN float rsqrtf(float x)
+{
+    return (float)(1.0 / sqrt((double)x));
+}
 #endif
-EMU_FN void sincospi(double x, double *sine, double *cosine) {
+EMU_FN void sincospi(double x, double *sine, double *cosine)
+{
     *sine = sinpi(x);
     *cosine = cospi(x);
 }
-EMU_FN void sincospif(float x, float *sine, float *cosine) {
+EMU_FN void sincospif(float x, float *sine, float *cosine)
+{
     *sine = sinpif(x);
     *cosine = cospif(x);
 }
-EMU_FN float fdividef(float x, float y) { return x / y; }
-EMU_FN double rcbrt(double x) { return 1.0 / cbrt(x); }
-EMU_FN float rcbrtf(float x) { return (float)(1.0 / cbrt((double)x)); }
-EMU_FN double rhypot(double x, double y) { return 1.0 / hypot(x, y); }
-EMU_FN float rhypotf(float x, float y) {
+EMU_FN float fdividef(float x, float y)
+{
+    return x / y;
+}
+EMU_FN double rcbrt(double x)
+{
+    return 1.0 / cbrt(x);
+}
+EMU_FN float rcbrtf(float x)
+{
+    return (float)(1.0 / cbrt((double)x));
+}
+EMU_FN double rhypot(double x, double y)
+{
+    return 1.0 / hypot(x, y);
+}
+EMU_FN float rhypotf(float x, float y)
+{
     return (float)(1.0 / hypot((double)x, (double)y));
 }
-EMU_FN double norm3d(double x, double y, double z) { return hypot(hypot(x, y), z); }
-EMU_FN float norm3df(float x, float y, float z) { return (float)norm3d(x, y, z); }
-EMU_FN double rnorm3d(double x, double y, double z) { return 1.0 / norm3d(x, y, z); }
-EMU_FN float rnorm3df(float x, float y, float z) {
+EMU_FN double norm3d(double x, double y, double z)
+{
+    return hypot(hypot(x, y), z);
+}
+EMU_FN float norm3df(float x, float y, float z)
+{
+    return (float)norm3d(x, y, z);
+}
+EMU_FN double rnorm3d(double x, double y, double z)
+{
+    return 1.0 / norm3d(x, y, z);
+}
+EMU_FN float rnorm3df(float x, float y, float z)
+{
     return (float)(1.0 / norm3d(x, y, z));
 }
-EMU_FN double normcdf(double x) { return 0.5 * erfc(-x * M_SQRT1_2); }
-EMU_FN float normcdff(float x) { return (float)normcdf((double)x); }
+EMU_FN double normcdf(double x)
+{
+    return 0.5 * erfc(-x * M_SQRT1_2);
+}
+EMU_FN float normcdff(float x)
+{
+    return (float)normcdf((double)x);
+}
 
 #undef EMU_FN
 

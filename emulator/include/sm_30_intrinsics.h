@@ -13,15 +13,16 @@
 
 /* The lanes whose value is `wanted`. */
 EMU_HIDDEN unsigned emu_lanes_with(const unsigned long long *all,
-                                   unsigned long long wanted) {
+                                   unsigned long long wanted)
+{
     unsigned lanes = 0, mask = emu_lanes_that_came();
     for (unsigned lane = 0; lane < 32; lane++)
         if (mask >> lane & 1 && all[lane] == wanted) lanes |= 1u << lane;
     return lanes;
 }
 
-template <class T, class Op>
-EMU_HIDDEN T emu_fold(const unsigned long long *all, Op op) {
+template <class T, class Op> EMU_HIDDEN T emu_fold(const unsigned long long *all, Op op)
+{
     unsigned mask = emu_lanes_that_came(), lane = (unsigned)__builtin_ctz(mask);
     T result = (T)all[lane];
     while (++lane < 32)
@@ -29,7 +30,8 @@ EMU_HIDDEN T emu_fold(const unsigned long long *all, Op op) {
     return result;
 }
 
-template <class T> static __forceinline__ unsigned long long emu_to_bits(T value) {
+template <class T> static __forceinline__ unsigned long long emu_to_bits(T value)
+{
     static_assert(sizeof(T) <= 8, "a lane brings at most 8 bytes at once");
     unsigned long long bits = 0;
     __builtin_memcpy(&bits, &value, sizeof value);
@@ -39,12 +41,12 @@ template <class T> static __forceinline__ unsigned long long emu_to_bits(T value
 /* Values of more than 8 bytes (cooperative groups pass them) take several exchanges. */
 template <class T>
 static __forceinline__ T emu_shuffle(unsigned mask, T value, unsigned from,
-                                     const char *kind) {
+                                     const char *kind)
+{
     enum { WORDS = (sizeof(T) + 7) / 8 };
     unsigned long long bits[WORDS] = {};
     __builtin_memcpy(bits, (const void *)&value, sizeof value);
-    for (int i = 0; i < WORDS; i++)
-        bits[i] = emu_warp_shuffle(mask, bits[i], from, kind);
+    for (int i = 0; i < WORDS; i++) bits[i] = emu_warp_shuffle(mask, bits[i], from, kind);
     T result;
     __builtin_memcpy((void *)&result, bits, sizeof result);
     return result;
@@ -52,39 +54,47 @@ static __forceinline__ T emu_shuffle(unsigned mask, T value, unsigned from,
 
 /* Which lane each shuffle reads. `width` splits the warp into parts of that many lanes; a
  * lane whose source would lie outside its part reads itself. */
-static __forceinline__ unsigned emu_indexed_lane(int source, int width) {
+static __forceinline__ unsigned emu_indexed_lane(int source, int width)
+{
     unsigned within = (unsigned)width - 1;
     return (emu_lane() & ~within) | ((unsigned)source & within);
 }
-static __forceinline__ unsigned emu_lane_below(unsigned delta, int width) {
+static __forceinline__ unsigned emu_lane_below(unsigned delta, int width)
+{
     unsigned lane = emu_lane(), place = lane & ((unsigned)width - 1);
     return delta <= place ? lane - delta : lane;
 }
-static __forceinline__ unsigned emu_lane_above(unsigned delta, int width) {
+static __forceinline__ unsigned emu_lane_above(unsigned delta, int width)
+{
     unsigned lane = emu_lane(), place = lane & ((unsigned)width - 1);
     return delta < (unsigned)width - place ? lane + delta : lane;
 }
-static __forceinline__ unsigned emu_partner_lane(int flip, int width) {
+static __forceinline__ unsigned emu_partner_lane(int flip, int width)
+{
     unsigned lane = emu_lane(), partner = lane ^ (unsigned)flip;
     return partner <= (lane | ((unsigned)width - 1)) ? partner : lane;
 }
 
 #define EMU_SHUFFLES(T)                                                                  \
     static __forceinline__ T __shfl_sync(unsigned mask, T value, int source,             \
-                                         int width = 32) {                               \
+                                         int width = 32)                                 \
+    {                                                                                    \
         return emu_shuffle(mask, value, emu_indexed_lane(source, width), "__shfl_sync"); \
     }                                                                                    \
     static __forceinline__ T __shfl_up_sync(unsigned mask, T value, unsigned delta,      \
-                                            int width = 32) {                            \
+                                            int width = 32)                              \
+    {                                                                                    \
         return emu_shuffle(mask, value, emu_lane_below(delta, width), "__shfl_up_sync"); \
     }                                                                                    \
     static __forceinline__ T __shfl_down_sync(unsigned mask, T value, unsigned delta,    \
-                                              int width = 32) {                          \
+                                              int width = 32)                            \
+    {                                                                                    \
         return emu_shuffle(mask, value, emu_lane_above(delta, width),                    \
                            "__shfl_down_sync");                                          \
     }                                                                                    \
     static __forceinline__ T __shfl_xor_sync(unsigned mask, T value, int flip,           \
-                                             int width = 32) {                           \
+                                             int width = 32)                             \
+    {                                                                                    \
         return emu_shuffle(mask, value, emu_partner_lane(flip, width),                   \
                            "__shfl_xor_sync");                                           \
     }
@@ -97,25 +107,30 @@ EMU_SHUFFLES(unsigned long long)
 EMU_SHUFFLES(float)
 EMU_SHUFFLES(double)
 
-static __forceinline__ unsigned __ballot_sync(unsigned mask, int predicate) {
+static __forceinline__ unsigned __ballot_sync(unsigned mask, int predicate)
+{
     return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__ballot_sync"), 1);
 }
-static __forceinline__ int __any_sync(unsigned mask, int predicate) {
+static __forceinline__ int __any_sync(unsigned mask, int predicate)
+{
     return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__any_sync"), 1) != 0;
 }
-static __forceinline__ int __all_sync(unsigned mask, int predicate) {
+static __forceinline__ int __all_sync(unsigned mask, int predicate)
+{
     return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__all_sync"), 0) == 0;
 }
 
 #define EMU_MATCHES(T)                                                                   \
-    static __forceinline__ unsigned __match_any_sync(unsigned mask, T value) {           \
+    static __forceinline__ unsigned __match_any_sync(unsigned mask, T value)             \
+    {                                                                                    \
         unsigned long long bits = emu_to_bits(value);                                    \
         return emu_lanes_with(emu_warp_exchange(mask, bits, "__match_any_sync"), bits);  \
     }                                                                                    \
-    static __forceinline__ unsigned __match_all_sync(unsigned mask, T value, int *all) { \
+    static __forceinline__ unsigned __match_all_sync(unsigned mask, T value, int *all)   \
+    {                                                                                    \
         unsigned long long bits = emu_to_bits(value);                                    \
-        *all = emu_lanes_with(emu_warp_exchange(mask, bits, "__match_all_sync"), bits)   \
-               == emu_lanes_that_came();                                                 \
+        *all = emu_lanes_with(emu_warp_exchange(mask, bits, "__match_all_sync"),         \
+                              bits) == emu_lanes_that_came();                            \
         return *all ? mask : 0;                                                          \
     }
 EMU_MATCHES(int)
@@ -128,7 +143,8 @@ EMU_MATCHES(float)
 EMU_MATCHES(double)
 
 #define EMU_REDUCE(name, T, operation)                                                   \
-    static __forceinline__ T name(unsigned mask, T value) {                              \
+    static __forceinline__ T name(unsigned mask, T value)                                \
+    {                                                                                    \
         return emu_fold<T>(emu_warp_exchange(mask, emu_to_bits(value), #name),           \
                            [](T a, T b) -> T { return operation; });                     \
     }
@@ -142,8 +158,12 @@ EMU_REDUCE(__reduce_and_sync, unsigned, a &b)
 EMU_REDUCE(__reduce_or_sync, unsigned, a | b)
 EMU_REDUCE(__reduce_xor_sync, unsigned, a ^ b)
 
-static __forceinline__ unsigned __activemask() { return emu_active_mask(); }
-static __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu) {
+static __forceinline__ unsigned __activemask()
+{
+    return emu_active_mask();
+}
+static __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu)
+{
     emu_warp_sync(mask);
 }
 

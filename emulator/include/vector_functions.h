@@ -5,19 +5,23 @@
 #include "vector_types.h"
 
 #define EMU_MAKE(base, T)                                                                \
-    static __forceinline__ base##1 make_##base##1(T x) {                                 \
+    static __forceinline__ base##1 make_##base##1(T x)                                   \
+    {                                                                                    \
         base##1 v = {x};                                                                 \
         return v;                                                                        \
     }                                                                                    \
-    static __forceinline__ base##2 make_##base##2(T x, T y) {                            \
+    static __forceinline__ base##2 make_##base##2(T x, T y)                              \
+    {                                                                                    \
         base##2 v = {x, y};                                                              \
         return v;                                                                        \
     }                                                                                    \
-    static __forceinline__ base##3 make_##base##3(T x, T y, T z) {                       \
+    static __forceinline__ base##3 make_##base##3(T x, T y, T z)                         \
+    {                                                                                    \
         base##3 v = {x, y, z};                                                           \
         return v;                                                                        \
     }                                                                                    \
-    static __forceinline__ base##4 make_##base##4(T x, T y, T z, T w) {                  \
+    static __forceinline__ base##4 make_##base##4(T x, T y, T z, T w)                    \
+    {                                                                                    \
         base##4 v = {x, y, z, w};                                                        \
         return v;                                                                        \
     }

@@ -17,27 +17,39 @@ typedef unsigned int emu_unit16 __attribute__((vector_size(16), may_alias));
 /* Lets `float4 v = {0};` through and stops `float4 v = 0;`, which CUDA refuses. */
 template <class T> struct emu_in_braces {
     T value;
-    constexpr emu_in_braces(T v) : value(v) {}
+    constexpr emu_in_braces(T v) : value(v)
+    {
+    }
 };
 #define EMU_ONE_ACCESS(name, bytes)                                                      \
     name() = default;                                                                    \
-    __attribute__((always_inline)) name(const name &from) {                              \
+    __attribute__((always_inline)) name(const name &from)                                \
+    {                                                                                    \
         *reinterpret_cast<emu_unit##bytes *>(this) =                                     \
             *reinterpret_cast<const emu_unit##bytes *>(&from);                           \
     }                                                                                    \
-    __attribute__((always_inline)) name &operator=(const name &from) {                   \
+    __attribute__((always_inline)) name &operator=(const name &from)                     \
+    {                                                                                    \
         *reinterpret_cast<emu_unit##bytes *>(this) =                                     \
             *reinterpret_cast<const emu_unit##bytes *>(&from);                           \
         return *this;                                                                    \
     }
 #define EMU_MEMBERS2(name, T, bytes)                                                     \
     EMU_ONE_ACCESS(name, bytes)                                                          \
-    constexpr name(emu_in_braces<T> x_) : x(x_.value), y(0) {}                           \
-    constexpr name(T x_, T y_) : x(x_), y(y_) {}
+    constexpr name(emu_in_braces<T> x_) : x(x_.value), y(0)                              \
+    {                                                                                    \
+    }                                                                                    \
+    constexpr name(T x_, T y_) : x(x_), y(y_)                                            \
+    {                                                                                    \
+    }
 #define EMU_MEMBERS4(name, T, bytes)                                                     \
     EMU_ONE_ACCESS(name, bytes)                                                          \
-    constexpr name(emu_in_braces<T> x_) : x(x_.value), y(0), z(0), w(0) {}               \
-    constexpr name(T x_, T y_, T z_ = 0, T w_ = 0) : x(x_), y(y_), z(z_), w(w_) {}
+    constexpr name(emu_in_braces<T> x_) : x(x_.value), y(0), z(0), w(0)                  \
+    {                                                                                    \
+    }                                                                                    \
+    constexpr name(T x_, T y_, T z_ = 0, T w_ = 0) : x(x_), y(y_), z(z_), w(w_)          \
+    {                                                                                    \
+    }
 #else
 #define EMU_MEMBERS2(name, T, bytes)
 #define EMU_MEMBERS4(name, T, bytes)
@@ -133,7 +145,10 @@ EMU_VECTOR4_WIDE(double4, double)
 /* The type of blockDim and gridDim (device_launch_parameters.h). */
 struct emu_extent {
     unsigned int x, y, z;
-    operator uint3() const { return uint3{x, y, z}; }
+    operator uint3() const
+    {
+        return uint3{x, y, z};
+    }
 };
 #endif
 
@@ -141,10 +156,19 @@ struct dim3 {
     unsigned int x, y, z;
 #ifdef __cplusplus
     constexpr dim3(unsigned int x_ = 1, unsigned int y_ = 1, unsigned int z_ = 1)
-        : x(x_), y(y_), z(z_) {}
-    constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z) {}
-    constexpr dim3(emu_extent v) : x(v.x), y(v.y), z(v.z) {}
-    constexpr operator uint3() const { return uint3{x, y, z}; }
+        : x(x_), y(y_), z(z_)
+    {
+    }
+    constexpr dim3(uint3 v) : x(v.x), y(v.y), z(v.z)
+    {
+    }
+    constexpr dim3(emu_extent v) : x(v.x), y(v.y), z(v.z)
+    {
+    }
+    constexpr operator uint3() const
+    {
+        return uint3{x, y, z};
+    }
 #endif
 };
 typedef struct dim3 dim3;

@@ -1,14 +1,17 @@
 /* Sees every load and store of a kernel, and finds the faults.
  *
- * The kernels are compiled with -fsanitize=thread, which makes the compiler call a function `__tsan_...` in front of
- * every memory access that is not a register or a private local. Those functions are usually ThreadSanitizer's; here they are ours.
+ * The kernels are compiled with -fsanitize=thread, which makes the compiler call a
+ * function `__tsan_...` in front of every memory access that is not a register or a
+ * private local. Those functions are usually ThreadSanitizer's; here they are ours.
  *
- * Shared memory carries a record per 4-byte word: who wrote it last and who read it since, and in which interval between
- * two barriers. Two threads that touch a word in the same interval, one of them writing, have nothing that
- * orders them: a race, whichever of them happened to run first.
+ * Shared memory carries a record per 4-byte word: who wrote it last and who read it
+ * since, and in which interval between two barriers. Two threads that touch a word in the
+ * same interval, one of them writing, have nothing that orders them: a race, whichever of
+ * them happened to run first.
  *
- * An mbarrier orders fewer: who waited for it comes after those who arrived at it, and nobody else. Blocks that have one
- * are checked with vector clocks besides (L. Lamport 1978; C. Flanagan and S. Freund, "FastTrack", 2009). */
+ * An mbarrier orders fewer: who waited for it comes after those who arrived at it, and
+ * nobody else. Blocks that have one are checked with vector clocks besides (L. Lamport
+ * 1978; C. Flanagan and S. Freund, "FastTrack", 2009). */
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #include "emulator.h"
 
@@ -28,67 +31,89 @@ bool emu_checking = true;
 
 /* ---- shared memory: what is known of each word ---- */
 
-struct touch {              /* one access to a word */
-    uint32_t pc;            /* from the start of the program's image; see unpack_pc */
-    uint32_t time;          /* when it happened; 0 never */
-    uint16_t order;         /* how many __syncwarp its warp had seen; from BULK on, a bulk copy that `thread` started */
+struct touch {      /* one access to a word */
+    uint32_t pc;    /* from the start of the program's image; see unpack_pc */
+    uint32_t time;  /* when it happened; 0 never */
+    uint16_t order; /* how many __syncwarp its warp had seen; from BULK on, a bulk copy
+                       that `thread` started */
     uint16_t thread : 10;
-    uint16_t bytes : 4;     /* which of the word's four bytes, one bit each */
+    uint16_t bytes : 4; /* which of the word's four bytes, one bit each */
     uint16_t atomic : 1;
 };
 
-enum { BULK = 0x10000 - EMU_MBARRIERS }; /* and from there the number of the copy's mbarrier */
+/* And from there the number of the copy's mbarrier. */
+enum { BULK = 0x10000 - EMU_MBARRIERS };
 
 static bool is_bulk(const struct touch *touch)
 {
     return touch->order >= BULK;
 }
 
-struct word {               /* one cache line: reading these is what checking costs */
-    struct touch write, read;             /* the last of each */
-    struct touch other_write, other_read; /* the last by another thread than that, in the same interval */
-    uint32_t written_in_block;            /* serial number of the block that wrote it */
+struct word {                 /* one cache line: reading these is what checking costs */
+    struct touch write, read; /* the last of each */
+    struct touch other_write,
+        other_read; /* the last by another thread than that, in the same interval */
+    uint32_t written_in_block; /* serial number of the block that wrote it */
     uint8_t written_bytes;
-    uint8_t bytes_in_flight;              /* claimed by an asynchronous copy that has not been waited for */
-    uint8_t bytes_overwritten;            /* by the bulk copy in flight */
-    uint32_t readers;                     /* with clocks: the warps that have read it since it was written, a bit each */
+    uint8_t bytes_in_flight;   /* claimed by an asynchronous copy that has not been waited
+                                  for */
+    uint8_t bytes_overwritten; /* by the bulk copy in flight */
+    uint32_t readers; /* with clocks: the warps that have read it since it was written, a
+                         bit each */
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct word) == 64, "a word's record must not straddle cache lines");
+_Static_assert(sizeof(struct word) == 64,
+               "a word's record must not straddle cache lines");
 
 static struct word words[EMU_SHARED_BYTES / 4];
 static uint32_t block_serial;
-/* Time steps on at every barrier, and at every use of an mbarrier. What happened before the last barrier is
- * ordered before all that comes. */
+/* Time steps on at every barrier, and at every use of an mbarrier. What happened before
+ * the last barrier is ordered before all that comes. */
 static uint32_t now_time, interval_start;
-static uint32_t quick_before; /* interval_start; with clocks 0, since nothing is simple then */
+static uint32_t
+    quick_before; /* interval_start; with clocks 0, since nothing is simple then */
 static uint16_t warp_order[32];
-/* Since its last __syncwarp() of all lanes, a warp may have had some of only a few. Then [warp][b][a] is the warp's order from
- * which on a's accesses are not ordered before what b does now; what came before is. */
+/* Since its last __syncwarp() of all lanes, a warp may have had some of only a few. Then
+ * [warp][b][a] is the warp's order from which on a's accesses are not ordered before what
+ * b does now; what came before is. */
 static uint16_t lane_order[32][32][32];
-static bool partly_ordered[32];           /* the warp has had such, and its part of the above is valid */
-static uintptr_t image_low = UINTPTR_MAX, image_high; /* the program's own image in memory */
-static uintptr_t variables_low = UINTPTR_MAX, variables_high; /* what of it can be written */
-static uintptr_t fixed_low, fixed_high;               /* and what of that only the loader writes */
+static bool
+    partly_ordered[32]; /* the warp has had such, and its part of the above is valid */
+static uintptr_t image_low = UINTPTR_MAX,
+                 image_high; /* the program's own image in memory */
+static uintptr_t variables_low = UINTPTR_MAX,
+                 variables_high;        /* what of it can be written */
+static uintptr_t fixed_low, fixed_high; /* and what of that only the loader writes */
 
 /* ---- clocks: what mbarriers order ----
- * A row is what somebody knows of the others: row[u] is the time up to which all that u did lies before all that the
- * row's owner does from now on. Owners of rows are the threads, and each mbarrier twice: what those who arrived at
- * it knew, and as much of it as completed phases hand to those who wait. The columns behind the threads' are
- * the bulk copies, by the mbarrier that they report to. Time never runs back, so nothing here is ever reset. */
+ * A row is what somebody knows of the others: row[u] is the time up to which all that u
+ * did lies before all that the row's owner does from now on. Owners of rows are the
+ * threads, and each mbarrier twice: what those who arrived at it knew, and as much of it
+ * as completed phases hand to those who wait. The columns behind the threads' are the
+ * bulk copies, by the mbarrier that they report to. Time never runs back, so nothing here
+ * is ever reset. */
 enum { THREADS = 1024, COLUMNS = THREADS + EMU_MBARRIERS, WARP = 32 };
 static uint32_t (*clocks)[COLUMNS];
-static struct touch (*readers)[WARP];     /* of each word, the last read by each warp */
-static bool clocks_on;                    /* the block has an mbarrier */
+static struct touch (*readers)[WARP]; /* of each word, the last read by each warp */
+static bool clocks_on;                /* the block has an mbarrier */
 
-static uint32_t *arrived_clock(unsigned barrier) { return clocks[THREADS + barrier]; }
-static uint32_t *over_clock(unsigned barrier) { return clocks[COLUMNS + barrier]; }
+static uint32_t *arrived_clock(unsigned barrier)
+{
+    return clocks[THREADS + barrier];
+}
+static uint32_t *over_clock(unsigned barrier)
+{
+    return clocks[COLUMNS + barrier];
+}
 
 static void join(uint32_t *into, const uint32_t *from)
 {
-    const unsigned threads = emu_current_launch->block[0] * emu_current_launch->block[1] * emu_current_launch->block[2];
-    for (unsigned i = 0; i < threads; i++) into[i] = into[i] > from[i] ? into[i] : from[i];
-    for (unsigned i = THREADS; i < COLUMNS; i++) into[i] = into[i] > from[i] ? into[i] : from[i];
+    const unsigned threads = emu_current_launch->block[0] * emu_current_launch->block[1] *
+                             emu_current_launch->block[2];
+    for (unsigned i = 0; i < threads; i++)
+        into[i] = into[i] > from[i] ? into[i] : from[i];
+    for (unsigned i = THREADS; i < COLUMNS; i++)
+        into[i] = into[i] > from[i] ? into[i] : from[i];
 }
 
 static const void *unpack_pc(const struct touch *touch)
@@ -96,8 +121,8 @@ static const void *unpack_pc(const struct touch *touch)
     return (const void *)(image_low + touch->pc);
 }
 
-/* Two threads may store the same value to the same word (a flag that several raise). That is
- * seen only after the store, so the suspicion waits for the next event. */
+/* Two threads may store the same value to the same word (a flag that several raise). That
+ * is seen only after the store, so the suspicion waits for the next event. */
 static struct suspicion {
     char *address;
     uint8_t bytes;
@@ -117,32 +142,39 @@ static const char *thread_name(unsigned linear)
     static int next;
     char *name = names[next++ % 4];
     const unsigned *block = emu_current_launch->block;
-    snprintf(name, sizeof names[0], "(%u,%u,%u)", linear % block[0], linear / block[0] % block[1],
-             linear / block[0] / block[1]);
+    snprintf(name, sizeof names[0], "(%u,%u,%u)", linear % block[0],
+             linear / block[0] % block[1], linear / block[0] / block[1]);
     return name;
 }
 
 static void describe(char *out, size_t size, const char *p)
 {
     const struct emu_shared_extent *array = emu_find_shared(p);
-    if (array) snprintf(out, size, "byte %td of %s", p - array->base, array->name);
-    else snprintf(out, size, "shared memory");
+    if (array)
+        snprintf(out, size, "byte %td of %s", p - array->base, array->name);
+    else
+        snprintf(out, size, "shared memory");
 }
 
-static void fault_race(const char *p, const struct touch *earlier, const char *did, const struct touch *now,
-                       const char *does)
+static void fault_race(const char *p, const struct touch *earlier, const char *did,
+                       const struct touch *now, const char *does)
 {
     char what[160];
     describe(what, sizeof what, p);
     struct emu_place place = emu_source_of(unpack_pc(earlier));
-    emu_fault(unpack_pc(now), "data race in shared memory, %s: thread %s %s it at %s:%d, thread %s %s it here, and "
-                       "nothing between orders the two (a missing %s?)",
-              what, thread_name(earlier->thread), did, place.file, place.line, thread_name(now->thread), does,
-              clocks_on ? "__syncthreads(), or a wait for an mbarrier" : "__syncthreads()");
+    emu_fault(unpack_pc(now),
+              "data race in shared memory, %s: thread %s %s it at %s:%d, thread %s %s it "
+              "here, and "
+              "nothing between orders the two (a missing %s?)",
+              what, thread_name(earlier->thread), did, place.file, place.line,
+              thread_name(now->thread), does,
+              clocks_on ? "__syncthreads(), or a wait for an mbarrier"
+                        : "__syncthreads()");
 }
 
-/* A compare-and-swap loop looks at its word with a plain read first, beside the atomics of other threads, and that is
- * harmless: the swap looks again. So such a read is a race only if no atomic of the same thread on the same word follows. */
+/* A compare-and-swap loop looks at its word with a plain read first, beside the atomics
+ * of other threads, and that is harmless: the swap looks again. So such a read is a race
+ * only if no atomic of the same thread on the same word follows. */
 static struct doubt {
     char *address;
     struct touch write, read;
@@ -151,7 +183,8 @@ static unsigned doubt_count;
 
 static void doubt(char *address, const struct touch *write, const struct touch *read)
 {
-    if (doubt_count == sizeof doubts / sizeof *doubts) fault_race(address, write, "wrote", read, "reads");
+    if (doubt_count == sizeof doubts / sizeof *doubts)
+        fault_race(address, write, "wrote", read, "reads");
     doubts[doubt_count++] = (struct doubt){address, *write, *read};
 }
 
@@ -177,33 +210,44 @@ static void settle(void)
 void emu_check_thread_stops(void)
 {
     settle();
-    if (doubt_count > 0) fault_race(doubts[0].address, &doubts[0].write, "wrote", &doubts[0].read, "reads");
+    if (doubt_count > 0)
+        fault_race(doubts[0].address, &doubts[0].write, "wrote", &doubts[0].read,
+                   "reads");
 }
 
-static void suspect(char *address, uint8_t bytes, const struct touch *first, const struct touch *second)
+static void suspect(char *address, uint8_t bytes, const struct touch *first,
+                    const struct touch *second)
 {
     if (suspicion_count == sizeof suspicions / sizeof *suspicions) return;
     struct suspicion *s = &suspicions[suspicion_count++];
-    *s = (struct suspicion){.address = address, .bytes = bytes, .first = *first, .second = *second};
+    *s = (struct suspicion){
+        .address = address, .bytes = bytes, .first = *first, .second = *second};
     memcpy(&s->before, address, 4);
 }
 
-/* Whether a __syncwarp() of some lanes orders the earlier access before the present one of the same warp. */
+/* Whether a __syncwarp() of some lanes orders the earlier access before the present one
+ * of the same warp. */
 static bool ordered_in_part(const struct touch *earlier, const struct touch *now)
 {
-    return earlier->order < lane_order[now->thread / WARP][now->thread % WARP][earlier->thread % WARP];
+    return earlier->order <
+           lane_order[now->thread / WARP][now->thread % WARP][earlier->thread % WARP];
 }
 
 /* Whether nothing orders the earlier access before the present one. */
 static bool unordered(const struct touch *earlier, const struct touch *now)
 {
-    if (earlier->time < interval_start || (earlier->thread == now->thread && !is_bulk(earlier))) return false;
+    if (earlier->time < interval_start ||
+        (earlier->thread == now->thread && !is_bulk(earlier)))
+        return false;
     if (!(earlier->bytes & now->bytes) || (earlier->atomic && now->atomic)) return false;
-    if (earlier->thread / WARP == now->thread / WARP && earlier->order != now->order && !is_bulk(earlier) &&
+    if (earlier->thread / WARP == now->thread / WARP && earlier->order != now->order &&
+        !is_bulk(earlier) &&
         (!partly_ordered[now->thread / WARP] || ordered_in_part(earlier, now)))
         return false;
     if (!clocks_on) return true;
-    return earlier->time > clocks[now->thread][is_bulk(earlier) ? THREADS + earlier->order - BULK : earlier->thread];
+    return earlier->time >
+           clocks[now->thread]
+                 [is_bulk(earlier) ? THREADS + earlier->order - BULK : earlier->thread];
 }
 
 static inline void note_read(struct word *word, struct touch *now)
@@ -211,8 +255,10 @@ static inline void note_read(struct word *word, struct touch *now)
     if (word->read.time < interval_start) {
         word->read = *now;
     } else if (word->read.thread != now->thread) {
-        /* Two readers of different warps already forbid every write until the next barrier. */
-        if (word->other_read.time < interval_start || word->other_read.thread / 32 == word->read.thread / 32 ||
+        /* Two readers of different warps already forbid every write until the next
+         * barrier. */
+        if (word->other_read.time < interval_start ||
+            word->other_read.thread / 32 == word->read.thread / 32 ||
             word->other_read.bytes != 15 || word->read.bytes != 15)
             word->other_read = *now;
     } else {
@@ -228,38 +274,54 @@ static struct word *word_at(const char *address)
 }
 
 /* The word belongs to a bulk copy that nobody has waited for. */
-static void fault_in_flight(const struct word *word, const char *address, const struct touch *now, const char *does)
+static void fault_in_flight(const struct word *word, const char *address,
+                            const struct touch *now, const char *does)
 {
     char what[160];
     describe(what, sizeof what, address);
     const struct touch *copy = &word->write;
     struct emu_place place = emu_source_of(unpack_pc(copy));
     if (word->bytes_overwritten & now->bytes)
-        emu_fault(unpack_pc(now), "data race in shared memory, %s: thread %s started a copy at %s:%d that may overwrite it "
-                           "any moment, thread %s %s it here, and nothing between orders the two (the copy must be waited "
-                           "for, and must not start before all have read what was there)",
-                  what, thread_name(copy->thread), place.file, place.line, thread_name(now->thread), does);
-    emu_fault(unpack_pc(now), "asynchronous copy not waited for: thread %s %s %s while the copy that thread %s started at "
-                       "%s:%d may still be on its way (a missing mbarrier_wait_parity()?)",
-              thread_name(now->thread), does, what, thread_name(copy->thread), place.file, place.line);
+        emu_fault(unpack_pc(now),
+                  "data race in shared memory, %s: thread %s started a copy at %s:%d "
+                  "that may overwrite it "
+                  "any moment, thread %s %s it here, and nothing between orders the two "
+                  "(the copy must be waited "
+                  "for, and must not start before all have read what was there)",
+                  what, thread_name(copy->thread), place.file, place.line,
+                  thread_name(now->thread), does);
+    emu_fault(unpack_pc(now),
+              "asynchronous copy not waited for: thread %s %s %s while the copy that "
+              "thread %s started at "
+              "%s:%d may still be on its way (a missing mbarrier_wait_parity()?)",
+              thread_name(now->thread), does, what, thread_name(copy->thread), place.file,
+              place.line);
 }
 
-static void examine(struct word *word, char *address, uint8_t bytes, enum emu_access kind, struct touch now, const void *pc);
+static void examine(struct word *word, char *address, uint8_t bytes, enum emu_access kind,
+                    struct touch now, const void *pc);
 
-static inline void shared_word(char *address, uint8_t bytes, enum emu_access kind, const void *pc)
+static inline void shared_word(char *address, uint8_t bytes, enum emu_access kind,
+                               const void *pc)
 {
     struct word *word = word_at(address);
-    struct touch now = {.pc = (uint32_t)((uintptr_t)pc - image_low), .time = now_time, .order = warp_order[emu_current->warp],
-                        .thread = emu_current->linear & 1023, .bytes = bytes & 15, .atomic = kind == ATOMIC};
-    /* Nearly every access is this one: a read of what was written before the last barrier. */
-    if (kind == READ && word->written_in_block == block_serial && word->write.time < quick_before &&
-        (word->written_bytes & bytes) == bytes)
+    struct touch now = {.pc = (uint32_t)((uintptr_t)pc - image_low),
+                        .time = now_time,
+                        .order = warp_order[emu_current->warp],
+                        .thread = emu_current->linear & 1023,
+                        .bytes = bytes & 15,
+                        .atomic = kind == ATOMIC};
+    /* Nearly every access is this one: a read of what was written before the last
+     * barrier. */
+    if (kind == READ && word->written_in_block == block_serial &&
+        word->write.time < quick_before && (word->written_bytes & bytes) == bytes)
         note_read(word, &now);
     else
         examine(word, address, bytes, kind, now, pc);
 }
 
-static void examine(struct word *word, char *address, uint8_t bytes, enum emu_access kind, struct touch now, const void *pc)
+static void examine(struct word *word, char *address, uint8_t bytes, enum emu_access kind,
+                    struct touch now, const void *pc)
 {
     if (word->written_in_block != block_serial) {
         word->written_in_block = block_serial;
@@ -272,24 +334,34 @@ static void examine(struct word *word, char *address, uint8_t bytes, enum emu_ac
         char what[160];
         describe(what, sizeof what, address);
         if (word->bytes_in_flight & bytes)
-            emu_fault(pc, "asynchronous copy not waited for: %s is read while a copy into it may still be on its way "
-                          "(a missing __pipeline_wait_prior()?)", what);
-        emu_fault(pc, "uninitialised shared memory: %s is read and no thread of this block has written it "
-                      "(is a __syncthreads() missing, or a part of the array never loaded?)", what);
+            emu_fault(pc,
+                      "asynchronous copy not waited for: %s is read while a copy into it "
+                      "may still be on its way "
+                      "(a missing __pipeline_wait_prior()?)",
+                      what);
+        emu_fault(pc,
+                  "uninitialised shared memory: %s is read and no thread of this block "
+                  "has written it "
+                  "(is a __syncthreads() missing, or a part of the array never loaded?)",
+                  what);
     }
-    const struct touch *write = unordered(&word->write, &now) ? &word->write
-                              : unordered(&word->other_write, &now) ? &word->other_write : NULL;
-    if (write && kind == READ && write->atomic) doubt(address, write, &now);
+    const struct touch *write = unordered(&word->write, &now)         ? &word->write
+                                : unordered(&word->other_write, &now) ? &word->other_write
+                                                                      : NULL;
+    if (write && kind == READ && write->atomic)
+        doubt(address, write, &now);
     else if (write && (kind != WRITE || write->atomic))
         fault_race(address, write, "wrote", &now, kind == READ ? "reads" : "writes");
-    else if (write) suspect(address, bytes & write->bytes, write, &now);
+    else if (write)
+        suspect(address, bytes & write->bytes, write, &now);
     if (kind == ATOMIC) {
         if (doubt_count) dispel_doubt(address);
         if (word->read.thread == now.thread) word->read.atomic = 1;
         if (word->other_read.thread == now.thread) word->other_read.atomic = 1;
     }
     if (kind == READ && clocks_on) {
-        /* An mbarrier may order the next write after some of the readers only, so every warp's is kept. */
+        /* An mbarrier may order the next write after some of the readers only, so every
+         * warp's is kept. */
         readers[word - words][now.thread / WARP] = now;
         word->readers |= 1u << now.thread / WARP;
         return;
@@ -298,22 +370,27 @@ static void examine(struct word *word, char *address, uint8_t bytes, enum emu_ac
         note_read(word, &now);
         return;
     }
-    if (unordered(&word->read, &now)) fault_race(address, &word->read, "read", &now, "writes");
-    if (unordered(&word->other_read, &now)) fault_race(address, &word->other_read, "read", &now, "writes");
+    if (unordered(&word->read, &now))
+        fault_race(address, &word->read, "read", &now, "writes");
+    if (unordered(&word->other_read, &now))
+        fault_race(address, &word->other_read, "read", &now, "writes");
     for (; word->readers; word->readers &= word->readers - 1) {
         const struct touch *read = &readers[word - words][__builtin_ctz(word->readers)];
         if (unordered(read, &now)) fault_race(address, read, "read", &now, "writes");
     }
     if (word->write.time >= interval_start) {
-        if (word->write.thread != now.thread || is_bulk(&word->write)) word->other_write = word->write;
-        else if (word->write.order == now.order && word->write.atomic == now.atomic) now.bytes |= word->write.bytes;
+        if (word->write.thread != now.thread || is_bulk(&word->write))
+            word->other_write = word->write;
+        else if (word->write.order == now.order && word->write.atomic == now.atomic)
+            now.bytes |= word->write.bytes;
     }
     word->write = now;
     word->written_bytes |= bytes;
     word->bytes_in_flight &= (uint8_t)~bytes;
 }
 
-static const struct emu_shared_extent *last_arrays[2]; /* a kernel mostly reads two in turn */
+static const struct emu_shared_extent
+    *last_arrays[2]; /* a kernel mostly reads two in turn */
 
 static bool inside(const struct emu_shared_extent *array, const char *p, size_t n)
 {
@@ -327,14 +404,21 @@ static void shared_access(char *p, size_t n, enum emu_access kind, const void *p
         last_arrays[1] = last_arrays[0];
         last_arrays[0] = array;
         if (!array)
-            emu_fault(pc, "out of bounds: %s of %zu bytes in shared memory, %td bytes from its start, and the launch "
-                          "asked for no dynamic shared memory there",
+            emu_fault(pc,
+                      "out of bounds: %s of %zu bytes in shared memory, %td bytes from "
+                      "its start, and the launch "
+                      "asked for no dynamic shared memory there",
                       name_of(kind), n, p - emu_dynamic_shared);
         if (p < array->base + array->bytes && p + n > array->base + array->bytes)
-            emu_fault(pc, "out of bounds: %s of %zu bytes in shared memory, at byte %td of %s, reaches past the end of its "
-                          "%zu bytes", name_of(kind), n, p - array->base, array->name, array->bytes);
+            emu_fault(pc,
+                      "out of bounds: %s of %zu bytes in shared memory, at byte %td of "
+                      "%s, reaches past the end of its "
+                      "%zu bytes",
+                      name_of(kind), n, p - array->base, array->name, array->bytes);
         if (p + n > array->base + array->bytes)
-            emu_fault(pc, "out of bounds: %s of %zu bytes, %td bytes past the end of %s (%zu bytes of shared memory)",
+            emu_fault(pc,
+                      "out of bounds: %s of %zu bytes, %td bytes past the end of %s (%zu "
+                      "bytes of shared memory)",
                       name_of(kind), n, p - (array->base + array->bytes), array->name,
                       array->bytes);
     }
@@ -366,29 +450,42 @@ static void fault_global(const char *p, size_t n, enum emu_access kind, const vo
     const struct emu_allocation *gone = emu_find_freed(p, &freed_at);
     if (gone) {
         struct emu_place made = emu_source_of(gone->pc), freed = emu_source_of(freed_at);
-        emu_fault(pc, "use after free: %s of %zu bytes in global memory, at byte %td of the %zu bytes allocated at %s:%d and "
-                      "freed at %s:%d",
-                  what, n, p - gone->base, gone->bytes, made.file, made.line, freed.file, freed.line);
+        emu_fault(pc,
+                  "use after free: %s of %zu bytes in global memory, at byte %td of the "
+                  "%zu bytes allocated at %s:%d and "
+                  "freed at %s:%d",
+                  what, n, p - gone->base, gone->bytes, made.file, made.line, freed.file,
+                  freed.line);
     }
-    /* Whoever is nearer is likely to be meant: index -1 lies before its own array, not behind another. But a wrong index rarely
-     * leads further away than its array is long. */
-    const struct emu_allocation *a = emu_find_allocation(p), *behind = emu_allocation_behind(p);
+    /* Whoever is nearer is likely to be meant: index -1 lies before its own array, not
+     * behind another. But a wrong index rarely leads further away than its array is long.
+     */
+    const struct emu_allocation *a = emu_find_allocation(p),
+                                *behind = emu_allocation_behind(p);
     const size_t before = behind ? (size_t)(behind->base - p) : SIZE_MAX;
-    const size_t past = !a ? SIZE_MAX : p < a->base + a->bytes ? 0 : (size_t)(p - (a->base + a->bytes));
+    const size_t past = !a                       ? SIZE_MAX
+                        : p < a->base + a->bytes ? 0
+                                                 : (size_t)(p - (a->base + a->bytes));
     const struct emu_allocation *nearest = before < past ? behind : a;
     const size_t distance = before < past ? before : past;
     if (!nearest || distance > nearest->bytes + GUARD)
-        emu_fault(pc, "out of bounds: %s of %zu bytes in global memory at %p, which is freed, or was never allocated",
+        emu_fault(pc,
+                  "out of bounds: %s of %zu bytes in global memory at %p, which is "
+                  "freed, or was never allocated",
                   what, n, (const void *)p);
     struct emu_place place = emu_source_of(nearest->pc);
-    emu_fault(pc, "out of bounds: %s of %zu bytes in global memory, %zu bytes %s of the %zu bytes allocated at %s:%d",
-              what, n, distance, before < past ? "before the start" : "past the end", nearest->bytes, place.file, place.line);
+    emu_fault(pc,
+              "out of bounds: %s of %zu bytes in global memory, %zu bytes %s of the %zu "
+              "bytes allocated at %s:%d",
+              what, n, distance, before < past ? "before the start" : "past the end",
+              nearest->bytes, place.file, place.line);
 }
 
 static void global_access(char *p, size_t n, enum emu_access kind, const void *pc)
 {
     for (int i = 0; i < 4; i++)
-        if (p >= recent[i].base && (size_t)(p - recent[i].base) + n <= recent[i].bytes) return;
+        if (p >= recent[i].base && (size_t)(p - recent[i].base) + n <= recent[i].bytes)
+            return;
     static unsigned victim;
     const struct emu_allocation *a = emu_find_allocation(p);
     if (a && (size_t)(p - a->base) + n <= a->bytes) {
@@ -400,7 +497,8 @@ static void global_access(char *p, size_t n, enum emu_access kind, const void *p
     fault_global(p, n, kind, pc);
 }
 
-/* The program's own image: variables of the host and of the device, constant tables, string literals. */
+/* The program's own image: variables of the host and of the device, constant tables,
+ * string literals. */
 static int add_image(struct dl_phdr_info *info, size_t size, void *unused)
 {
     (void)size;
@@ -426,13 +524,15 @@ static int add_image(struct dl_phdr_info *info, size_t size, void *unused)
 static bool is_position(const char *p)
 {
     extern uint3 emu_thread_idx, emu_block_idx, emu_block_dim, emu_grid_dim;
-    const uint3 *const positions[] = {&emu_thread_idx, &emu_block_idx, &emu_block_dim, &emu_grid_dim};
+    const uint3 *const positions[] = {&emu_thread_idx, &emu_block_idx, &emu_block_dim,
+                                      &emu_grid_dim};
     for (size_t i = 0; i < sizeof positions / sizeof *positions; i++)
         if ((size_t)(p - (const char *)positions[i]) < sizeof *positions[i]) return true;
     return false;
 }
 
-/* Static variables of functions that kernels call. Which they are is known once their function has run. */
+/* Static variables of functions that kernels call. Which they are is known once their
+ * function has run. */
 static struct local_static {
     const char *base;
     size_t bytes;
@@ -450,7 +550,9 @@ void emu_local_static(const void *p, size_t bytes)
 {
     if (is_local_static(p)) return;
     struct local_static *s = malloc(sizeof *s);
-    if (!s) emu_fault(__builtin_return_address(0), "no host memory to note a static variable");
+    if (!s)
+        emu_fault(__builtin_return_address(0),
+                  "no host memory to note a static variable");
     *s = (struct local_static){p, bytes, local_statics};
     local_statics = s;
 }
@@ -458,15 +560,21 @@ void emu_local_static(const void *p, size_t bytes)
 static void image_access(char *p, size_t n, enum emu_access kind, const void *pc)
 {
     const uintptr_t a = (uintptr_t)p;
-    const bool fixed = a < variables_low || a >= variables_high || (a >= fixed_low && a < fixed_high);
+    const bool fixed =
+        a < variables_low || a >= variables_high || (a >= fixed_low && a < fixed_high);
     if (emu_is_constant_variable(p) || (fixed && !emu_is_device_variable(p))) {
         if (kind == READ) return;
-        emu_fault(pc, "%s of %zu bytes in memory that a kernel can only read: a __constant__ variable, a const or a string",
+        emu_fault(pc,
+                  "%s of %zu bytes in memory that a kernel can only read: a __constant__ "
+                  "variable, a const or a string",
                   name_of(kind), n);
     }
     if (emu_is_device_variable(p) || is_local_static(p) || is_position(p)) return;
-    emu_fault(pc, "host memory: %s of %zu bytes in a variable of the host; a kernel can only use memory from cudaMalloc and "
-                  "__device__, __constant__ or __managed__ variables", name_of(kind), n);
+    emu_fault(pc,
+              "host memory: %s of %zu bytes in a variable of the host; a kernel can only "
+              "use memory from cudaMalloc and "
+              "__device__, __constant__ or __managed__ variables",
+              name_of(kind), n);
 }
 
 static void other_access(char *p, size_t n, enum emu_access kind, const void *pc)
@@ -479,14 +587,19 @@ static void other_access(char *p, size_t n, enum emu_access kind, const void *pc
     const char *arguments = emu_current_launch->arguments;
     if (p >= arguments && p < arguments + emu_current_launch->argument_bytes) return;
     const char *what = name_of(kind);
-    if (a < 4096) emu_fault(pc, "null pointer: %s of %zu bytes at address %p", what, n, (void *)p);
-    emu_fault(pc, "out of bounds: %s of %zu bytes at %p, which is host memory or no memory at all; a kernel can only use "
-                  "memory from cudaMalloc (was a host pointer passed?)", what, n, (void *)p);
+    if (a < 4096)
+        emu_fault(pc, "null pointer: %s of %zu bytes at address %p", what, n, (void *)p);
+    emu_fault(pc,
+              "out of bounds: %s of %zu bytes at %p, which is host memory or no memory "
+              "at all; a kernel can only use "
+              "memory from cudaMalloc (was a host pointer passed?)",
+              what, n, (void *)p);
 }
 
 /* ---- the accesses, as the compiler reports them ---- */
 
-static void access_memory(const volatile void *address, size_t n, enum emu_access kind, const void *pc)
+static void access_memory(const volatile void *address, size_t n, enum emu_access kind,
+                          const void *pc)
 {
     char *p = (char *)address;
     const struct emu_thread *t = emu_current;
@@ -501,12 +614,16 @@ static void access_memory(const volatile void *address, size_t n, enum emu_acces
     }
     return;
 misaligned:
-    emu_fault(pc, "misaligned address: %s of %zu bytes at %p, which is %zu past a multiple of %zu",
-              name_of(kind), n, (void *)p, (uintptr_t)p & (n - 1), n);
+    emu_fault(
+        pc,
+        "misaligned address: %s of %zu bytes at %p, which is %zu past a multiple of %zu",
+        name_of(kind), n, (void *)p, (uintptr_t)p & (n - 1), n);
 }
 
-/* A copy of any size: the compiler's memcpy, or a struct of odd size. Bytes have no alignment to check. */
-static void access_range(const void *address, size_t n, enum emu_access kind, const void *pc)
+/* A copy of any size: the compiler's memcpy, or a struct of odd size. Bytes have no
+ * alignment to check. */
+static void access_range(const void *address, size_t n, enum emu_access kind,
+                         const void *pc)
 {
     const char *p = address;
     while (n > 0) {
@@ -517,32 +634,41 @@ static void access_range(const void *address, size_t n, enum emu_access kind, co
     }
 }
 
-/* Host code of a .cu file. Here device memory can be reached from it; on a GPU it cannot. */
+/* Host code of a .cu file. Here device memory can be reached from it; on a GPU it cannot.
+ */
 static void host_access(const void *p, const void *pc)
 {
     if ((uintptr_t)p - variables_low < variables_high - variables_low) {
         if (emu_checking && emu_is_device_variable(p) && !emu_is_managed_variable(p))
-            emu_fault(pc, "host code touches a __device__ or __constant__ variable; copy with cudaMemcpyToSymbol or "
+            emu_fault(pc, "host code touches a __device__ or __constant__ variable; copy "
+                          "with cudaMemcpyToSymbol or "
                           "cudaMemcpyFromSymbol instead");
         return;
     }
-    if ((size_t)((const char *)p - emu_memory_base) >= emu_memory_reserved || !emu_checking) return;
+    if ((size_t)((const char *)p - emu_memory_base) >= emu_memory_reserved ||
+        !emu_checking)
+        return;
     const struct emu_allocation *a = emu_find_allocation(p);
     if (a && a->type == cudaMemoryTypeDevice)
-        emu_fault(pc, "host code touches device memory at %p; copy with cudaMemcpy instead", p);
+        emu_fault(
+            pc, "host code touches device memory at %p; copy with cudaMemcpy instead", p);
 }
 
 /* ---- a thread that waits for another's store ----
- * On a GPU the other runs meanwhile; here it never would. That shows in a proof: two rounds of a loop that begin with the same
- * registers, the same stack and the same values read, and store nothing in between, are followed by a third. A thread is watched
- * for some accesses whenever it has run for long without a pause, so other threads pay nothing for it. When that happens
- * depends on a clock; what is then found, and reported, does not. */
+ * On a GPU the other runs meanwhile; here it never would. That shows in a proof: two
+ * rounds of a loop that begin with the same registers, the same stack and the same values
+ * read, and store nothing in between, are followed by a third. A thread is watched for
+ * some accesses whenever it has run for long without a pause, so other threads pay
+ * nothing for it. When that happens depends on a clock; what is then found, and reported,
+ * does not. */
 enum { LONG_RUN_US = 200 * 1000, LOOKS = 512 };
 static volatile bool watching, watch_begins;
 static unsigned looks;
 static unsigned long long pauses_seen;
-static uint64_t remembered_state; /* of a look before this one; 0 where something has been stored since */
-static const void *first_in_loop; /* once the state has come back: the access with the lowest address in the program */
+static uint64_t remembered_state; /* of a look before this one; 0 where something has been
+                                     stored since */
+static const void *first_in_loop; /* once the state has come back: the access with the
+                                     lowest address in the program */
 static jmp_buf registers;
 static struct {
     const void *address;
@@ -570,17 +696,20 @@ static void on_tick(int signal)
     pauses_seen = emu_pauses();
 }
 
-/* Counts the processor's time. The timer stops by itself some time after the last kernel, which costs less than to start and stop
- * it for each. Should there be none, only this one fault is never found. */
+/* Counts the processor's time. The timer stops by itself some time after the last kernel,
+ * which costs less than to start and stop it for each. Should there be none, only this
+ * one fault is never found. */
 static void start_ticking(void)
 {
-    struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_ONSTACK | SA_RESTART};
+    struct sigaction action = {.sa_handler = on_tick,
+                               .sa_flags = SA_ONSTACK | SA_RESTART};
     ticking = true;
     sigaction(SIGVTALRM, &action, NULL);
     set_timer(LONG_RUN_US);
 }
 
-/* Apart from look(), because it must not touch any register before it has kept them all. */
+/* Apart from look(), because it must not touch any register before it has kept them all.
+ */
 __attribute__((noinline)) static void keep_registers(void)
 {
     if (_setjmp(registers)) abort();
@@ -588,7 +717,8 @@ __attribute__((noinline)) static void keep_registers(void)
 
 static uint64_t mix(uint64_t hash, const void *data, size_t n)
 {
-    for (const unsigned char *p = data; n > 0; p++, n--) hash = (hash ^ *p) * 0x100000001b3;
+    for (const unsigned char *p = data; n > 0; p++, n--)
+        hash = (hash ^ *p) * 0x100000001b3;
     return hash;
 }
 
@@ -597,8 +727,10 @@ static uint64_t hash_of(const void *data, size_t n)
     return mix(0xcbf29ce484222325, data, n); /* FNV-1a */
 }
 
-/* Before an access that is known to be legal. The caller's frames, from this one's end on, are part of the state. */
-__attribute__((noinline)) static void look(const volatile void *p, size_t n, enum emu_access kind, const void *pc)
+/* Before an access that is known to be legal. The caller's frames, from this one's end
+ * on, are part of the state. */
+__attribute__((noinline)) static void look(const volatile void *p, size_t n,
+                                           enum emu_access kind, const void *pc)
 {
     const char *stack = (const char *)__builtin_frame_address(0) + 2 * sizeof(void *);
     if (watch_begins) {
@@ -609,7 +741,9 @@ __attribute__((noinline)) static void look(const volatile void *p, size_t n, enu
         watch_begins = false;
     }
     if (++looks > LOOKS || pauses_seen != emu_pauses()) watching = false;
-    if (kind == WRITE || hash_of(last_atomic.address, last_atomic.bytes) != last_atomic.before) remembered_state = 0;
+    if (kind == WRITE ||
+        hash_of(last_atomic.address, last_atomic.bytes) != last_atomic.before)
+        remembered_state = 0;
     last_atomic.bytes = kind == ATOMIC ? n : 0;
     last_atomic.address = (const void *)p;
     last_atomic.before = hash_of(last_atomic.address, last_atomic.bytes);
@@ -618,14 +752,18 @@ __attribute__((noinline)) static void look(const volatile void *p, size_t n, enu
     state = mix(state, stack, (size_t)(emu_current->stack_high - stack));
     state = mix(mix(state, (const void *)p, n), &p, sizeof p);
     if (state == remembered_state && first_in_loop)
-        emu_fault(first_in_loop, "endless loop: this thread reads the same values again and again. Threads of a block run one "
-                                 "after the other here: a thread that waits for another's store must meet it at a barrier");
-    if (state == remembered_state || (first_in_loop && pc < first_in_loop)) first_in_loop = pc;
+        emu_fault(first_in_loop, "endless loop: this thread reads the same values again "
+                                 "and again. Threads of a block run one "
+                                 "after the other here: a thread that waits for "
+                                 "another's store must meet it at a barrier");
+    if (state == remembered_state || (first_in_loop && pc < first_in_loop))
+        first_in_loop = pc;
     if ((looks & (looks - 1)) == 0 && !first_in_loop) remembered_state = state;
 }
 
 /* The lens looks after the check, so that it never sees an address that is nobody's. */
-__attribute__((noinline)) static void see_with_more(const volatile void *p, size_t n, enum emu_access kind, const void *pc,
+__attribute__((noinline)) static void see_with_more(const volatile void *p, size_t n,
+                                                    enum emu_access kind, const void *pc,
                                                     const void *frame)
 {
     if (!emu_current) {
@@ -644,13 +782,17 @@ __attribute__((noinline)) static void see_with_more(const volatile void *p, size
 }
 
 /* Every way in passes here. */
-static void see(const volatile void *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
+static void see(const volatile void *p, size_t n, enum emu_access kind, const void *pc,
+                const void *frame)
 {
-    if (!emu_current || !emu_checking || emu_lens_on || watching || suspicion_count) see_with_more(p, n, kind, pc, frame);
-    else access_memory(p, n, kind, pc);
+    if (!emu_current || !emu_checking || emu_lens_on || watching || suspicion_count)
+        see_with_more(p, n, kind, pc, frame);
+    else
+        access_memory(p, n, kind, pc);
 }
 
-static void see_range(const void *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
+static void see_range(const void *p, size_t n, enum emu_access kind, const void *pc,
+                      const void *frame)
 {
     if (!emu_current) {
         host_access(p, pc);
@@ -670,16 +812,16 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
 #define PC __builtin_return_address(0)
 #define FRAME __builtin_frame_address(0)
 
-#define HOOK(name, bytes, kind)                                              \
-    void name(void *p);                                                      \
-    void name(void *p)                                                       \
-    {                                                                        \
-        if (emu_checking | emu_lens_on) see(p, bytes, kind, PC, FRAME);      \
+#define HOOK(name, bytes, kind)                                                          \
+    void name(void *p);                                                                  \
+    void name(void *p)                                                                   \
+    {                                                                                    \
+        if (emu_checking | emu_lens_on) see(p, bytes, kind, PC, FRAME);                  \
     }
-#define HOOKS(bytes)                                                         \
-    HOOK(__tsan_read##bytes, bytes, READ)                                    \
-    HOOK(__tsan_write##bytes, bytes, WRITE)                                  \
-    HOOK(__tsan_volatile_read##bytes, bytes, READ)                           \
+#define HOOKS(bytes)                                                                     \
+    HOOK(__tsan_read##bytes, bytes, READ)                                                \
+    HOOK(__tsan_write##bytes, bytes, WRITE)                                              \
+    HOOK(__tsan_volatile_read##bytes, bytes, READ)                                       \
     HOOK(__tsan_volatile_write##bytes, bytes, WRITE)
 HOOKS(1)
 HOOKS(2)
@@ -687,12 +829,13 @@ HOOKS(4)
 HOOKS(8)
 HOOKS(16)
 
-/* A type with less alignment than its size (a packed struct): the access is legal byte by byte. */
-#define UNALIGNED(name, bytes, kind)                                         \
-    void name(void *p);                                                      \
-    void name(void *p)                                                       \
-    {                                                                        \
-        see_range(p, bytes, kind, PC, FRAME);                   \
+/* A type with less alignment than its size (a packed struct): the access is legal byte by
+ * byte. */
+#define UNALIGNED(name, bytes, kind)                                                     \
+    void name(void *p);                                                                  \
+    void name(void *p)                                                                   \
+    {                                                                                    \
+        see_range(p, bytes, kind, PC, FRAME);                                            \
     }
 UNALIGNED(__tsan_unaligned_read2, 2, READ)
 UNALIGNED(__tsan_unaligned_read4, 4, READ)
@@ -732,71 +875,90 @@ void *__tsan_memset(void *to, int value, size_t n)
 }
 
 void __tsan_init(void);
-void __tsan_init(void) {}
+void __tsan_init(void)
+{
+}
 void __tsan_func_entry(void *pc);
-void __tsan_func_entry(void *pc) { (void)pc; }
+void __tsan_func_entry(void *pc)
+{
+    (void)pc;
+}
 void __tsan_func_exit(void);
-void __tsan_func_exit(void) {}
+void __tsan_func_exit(void)
+{
+}
 void __tsan_vptr_update(void **p, void *value);
-void __tsan_vptr_update(void **p, void *value) { (void)p, (void)value; }
+void __tsan_vptr_update(void **p, void *value)
+{
+    (void)p, (void)value;
+}
 void __tsan_vptr_read(void **p);
-void __tsan_vptr_read(void **p) { (void)p; }
+void __tsan_vptr_read(void **p)
+{
+    (void)p;
+}
 
-/* C++ atomics, which host code of a .cu file may use (the guard of a static local is one). All runs on one operating-system
- * thread, so plain operations do. */
-#define ATOMICS(bits, type)                                                                  \
-    type __tsan_atomic##bits##_load(const volatile type *p, int order);                      \
-    type __tsan_atomic##bits##_load(const volatile type *p, int order)                       \
-    {                                                                                        \
-        (void)order;                                                                         \
-        see(p, bits / 8, ATOMIC, PC, FRAME);                             \
-        return *p;                                                                           \
-    }                                                                                        \
-    void __tsan_atomic##bits##_store(volatile type *p, type value, int order);               \
-    void __tsan_atomic##bits##_store(volatile type *p, type value, int order)                \
-    {                                                                                        \
-        (void)order;                                                                         \
-        see(p, bits / 8, ATOMIC, PC, FRAME);                             \
-        *p = value;                                                                          \
-    }                                                                                        \
-    ATOMIC_UPDATE(bits, type, exchange, value)                                               \
-    ATOMIC_UPDATE(bits, type, fetch_add, old + value)                                        \
-    ATOMIC_UPDATE(bits, type, fetch_sub, old - value)                                        \
-    ATOMIC_UPDATE(bits, type, fetch_and, old &value)                                         \
-    ATOMIC_UPDATE(bits, type, fetch_or, old | value)                                         \
-    ATOMIC_UPDATE(bits, type, fetch_xor, old ^ value)                                        \
-    ATOMIC_COMPARE(bits, type, strong)                                                       \
+/* C++ atomics, which host code of a .cu file may use (the guard of a static local is
+ * one). All runs on one operating-system thread, so plain operations do. */
+#define ATOMICS(bits, type)                                                              \
+    type __tsan_atomic##bits##_load(const volatile type *p, int order);                  \
+    type __tsan_atomic##bits##_load(const volatile type *p, int order)                   \
+    {                                                                                    \
+        (void)order;                                                                     \
+        see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
+        return *p;                                                                       \
+    }                                                                                    \
+    void __tsan_atomic##bits##_store(volatile type *p, type value, int order);           \
+    void __tsan_atomic##bits##_store(volatile type *p, type value, int order)            \
+    {                                                                                    \
+        (void)order;                                                                     \
+        see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
+        *p = value;                                                                      \
+    }                                                                                    \
+    ATOMIC_UPDATE(bits, type, exchange, value)                                           \
+    ATOMIC_UPDATE(bits, type, fetch_add, old + value)                                    \
+    ATOMIC_UPDATE(bits, type, fetch_sub, old - value)                                    \
+    ATOMIC_UPDATE(bits, type, fetch_and, old &value)                                     \
+    ATOMIC_UPDATE(bits, type, fetch_or, old | value)                                     \
+    ATOMIC_UPDATE(bits, type, fetch_xor, old ^ value)                                    \
+    ATOMIC_COMPARE(bits, type, strong)                                                   \
     ATOMIC_COMPARE(bits, type, weak)
-#define ATOMIC_UPDATE(bits, type, name, result)                                              \
-    type __tsan_atomic##bits##_##name(volatile type *p, type value, int order);              \
-    type __tsan_atomic##bits##_##name(volatile type *p, type value, int order)               \
-    {                                                                                        \
-        (void)order;                                                                         \
-        see(p, bits / 8, ATOMIC, PC, FRAME);                             \
-        type old = *p;                                                                       \
-        (void)old;                                                                           \
-        *p = (type)(result);                                                                 \
-        return old;                                                                          \
+#define ATOMIC_UPDATE(bits, type, name, result)                                          \
+    type __tsan_atomic##bits##_##name(volatile type *p, type value, int order);          \
+    type __tsan_atomic##bits##_##name(volatile type *p, type value, int order)           \
+    {                                                                                    \
+        (void)order;                                                                     \
+        see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
+        type old = *p;                                                                   \
+        (void)old;                                                                       \
+        *p = (type)(result);                                                             \
+        return old;                                                                      \
     }
-#define ATOMIC_COMPARE(bits, type, name)                                                     \
-    int __tsan_atomic##bits##_compare_exchange_##name(volatile type *p, type *expected, type desired, int order,\
-                                                      int failure);                          \
-    int __tsan_atomic##bits##_compare_exchange_##name(volatile type *p, type *expected, type desired, int order,\
-                                                      int failure)                           \
-    {                                                                                        \
-        (void)order, (void)failure;                                                          \
-        see(p, bits / 8, ATOMIC, PC, FRAME);                             \
-        if (*p == *expected) return *p = desired, 1;                                         \
-        return *expected = *p, 0;                                                            \
+#define ATOMIC_COMPARE(bits, type, name)                                                 \
+    int __tsan_atomic##bits##_compare_exchange_##name(                                   \
+        volatile type *p, type *expected, type desired, int order, int failure);         \
+    int __tsan_atomic##bits##_compare_exchange_##name(                                   \
+        volatile type *p, type *expected, type desired, int order, int failure)          \
+    {                                                                                    \
+        (void)order, (void)failure;                                                      \
+        see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
+        if (*p == *expected) return *p = desired, 1;                                     \
+        return *expected = *p, 0;                                                        \
     }
 ATOMICS(8, uint8_t)
 ATOMICS(16, uint16_t)
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
 void __tsan_atomic_thread_fence(int order);
-void __tsan_atomic_thread_fence(int order) { (void)order; }
+void __tsan_atomic_thread_fence(int order)
+{
+    (void)order;
+}
 void __tsan_atomic_signal_fence(int order);
-void __tsan_atomic_signal_fence(int order) { (void)order; }
+void __tsan_atomic_signal_fence(int order)
+{
+    (void)order;
+}
 
 void emu_atomic_access(const volatile void *p, size_t bytes, const void *pc)
 {
@@ -809,12 +971,16 @@ void __sanitizer_cov_trace_pc(void)
     if (emu_lens_on && emu_current) emu_lens_basic_block(PC, FRAME);
 }
 
-void emu_check_async_issue(void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc)
+void emu_check_async_issue(void *shared, const void *global, size_t bytes,
+                           size_t zero_fill, const void *pc)
 {
     if (!emu_checking) return;
     settle();
-    if ((uintptr_t)shared & (bytes - 1) || (bytes > zero_fill && (uintptr_t)global & (bytes - 1)))
-        emu_fault(pc, "misaligned address: an asynchronous copy of %zu bytes needs both addresses to be multiples of %zu",
+    if ((uintptr_t)shared & (bytes - 1) ||
+        (bytes > zero_fill && (uintptr_t)global & (bytes - 1)))
+        emu_fault(pc,
+                  "misaligned address: an asynchronous copy of %zu bytes needs both "
+                  "addresses to be multiples of %zu",
                   bytes, bytes);
     if ((size_t)((char *)shared - emu_dynamic_shared) >= EMU_SHARED_BYTES)
         emu_fault(pc, "an asynchronous copy's destination must be shared memory");
@@ -836,7 +1002,8 @@ void emu_check_async_arrival(void *shared, size_t bytes, const void *pc)
 
 /* ---- mbarriers and bulk copies ---- */
 
-/* Who initialised each mbarrier. That it exists does not depend on its later uses, so they have no say here. */
+/* Who initialised each mbarrier. That it exists does not depend on its later uses, so
+ * they have no say here. */
 static struct touch inits[EMU_MBARRIERS];
 
 void emu_check_mbarrier_init(void *barrier, unsigned number, const void *pc)
@@ -860,9 +1027,13 @@ void emu_check_mbarrier_used(void *barrier, unsigned number, const void *pc)
 {
     if (!clocks_on) return;
     settle();
-    const struct touch now = {.pc = (uint32_t)((uintptr_t)pc - image_low), .time = now_time,
-                              .order = warp_order[emu_current->warp], .thread = emu_current->linear & 1023, .bytes = 15};
-    if (unordered(&inits[number], &now)) fault_race(barrier, &inits[number], "initialised", &now, "uses");
+    const struct touch now = {.pc = (uint32_t)((uintptr_t)pc - image_low),
+                              .time = now_time,
+                              .order = warp_order[emu_current->warp],
+                              .thread = emu_current->linear & 1023,
+                              .bytes = 15};
+    if (unordered(&inits[number], &now))
+        fault_race(barrier, &inits[number], "initialised", &now, "uses");
 }
 
 void emu_check_mbarrier_arrived(unsigned barrier)
@@ -887,8 +1058,10 @@ void emu_check_global_read(const void *global, size_t bytes, const void *pc)
 {
     if (!emu_checking) return;
     char *p = (char *)global;
-    if ((size_t)(p - emu_memory_base) < emu_memory_reserved) global_access(p, bytes, READ, pc);
-    else other_access(p, bytes, READ, pc);
+    if ((size_t)(p - emu_memory_base) < emu_memory_reserved)
+        global_access(p, bytes, READ, pc);
+    else
+        other_access(p, bytes, READ, pc);
 }
 
 void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier, const void *pc)
@@ -897,7 +1070,8 @@ void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier, const vo
     settle();
     struct word *const first = word_at(shared), *const end = first + bytes / 4;
     for (struct word *word = first; clocks_on && word < end; word++)
-        word->bytes_overwritten = word->written_in_block == block_serial ? word->written_bytes : 0;
+        word->bytes_overwritten =
+            word->written_in_block == block_serial ? word->written_bytes : 0;
     shared_access(shared, bytes, EMU_ASYNC_COPY, pc);
     for (struct word *word = first; clocks_on && word < end; word++) {
         word->write.order = (uint16_t)(BULK + barrier);
@@ -910,7 +1084,8 @@ void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
 {
     if (!clocks_on) return;
     now_time++;
-    for (struct word *word = word_at(shared), *end = word + bytes / 4; word < end; word++) {
+    for (struct word *word = word_at(shared), *end = word + bytes / 4; word < end;
+         word++) {
         word->write.time = now_time;
         word->bytes_in_flight = 0;
         word->written_bytes = 15;
@@ -954,11 +1129,13 @@ static void order_lanes(unsigned warp, unsigned lanes)
     uint16_t known[WARP] = {0};
     if (!partly_ordered[warp])
         for (unsigned b = 0; b < WARP; b++)
-            for (unsigned a = 0; a < WARP; a++) lane_order[warp][b][a] = (uint16_t)(now - 1);
+            for (unsigned a = 0; a < WARP; a++)
+                lane_order[warp][b][a] = (uint16_t)(now - 1);
     partly_ordered[warp] = true;
     for (unsigned rest = lanes; rest; rest &= rest - 1) {
         const uint16_t *row = lane_order[warp][__builtin_ctz(rest)];
-        for (unsigned a = 0; a < WARP; a++) known[a] = lanes >> a & 1 ? now : row[a] > known[a] ? row[a] : known[a];
+        for (unsigned a = 0; a < WARP; a++)
+            known[a] = lanes >> a & 1 ? now : row[a] > known[a] ? row[a] : known[a];
     }
     for (unsigned rest = lanes; rest; rest &= rest - 1)
         memcpy(lane_order[warp][__builtin_ctz(rest)], known, sizeof known);
@@ -967,7 +1144,8 @@ static void order_lanes(unsigned warp, unsigned lanes)
 void emu_check_warp_ordered(unsigned warp, unsigned lanes)
 {
     if (++warp_order[warp] == BULK) {
-        /* The numbers are used up. To begin anew as if this were a barrier may miss a race, and never invents one. */
+        /* The numbers are used up. To begin anew as if this were a barrier may miss a
+         * race, and never invents one. */
         emu_check_barrier_passed();
         warp_order[warp] = 0;
         partly_ordered[warp] = false;
@@ -984,7 +1162,8 @@ void emu_check_warp_ordered(unsigned warp, unsigned lanes)
         if (thread != leader) join(clocks[leader], clocks[thread]);
     }
     for (unsigned rest = lanes & (lanes - 1); rest; rest &= rest - 1)
-        memcpy(clocks[first + (unsigned)__builtin_ctz(rest)], clocks[leader], sizeof *clocks);
+        memcpy(clocks[first + (unsigned)__builtin_ctz(rest)], clocks[leader],
+               sizeof *clocks);
     now_time++;
 }
 

@@ -1,8 +1,8 @@
 /* cuBLAS, the part that cublas_v2.h declares.
  *
- * Everything is computed in double and rounded once, when it is stored: no result is further from
- * the exact one than cuBLAS's would be. A matrix that does not lie in device memory is reported
- * like a kernel's bad access. */
+ * Everything is computed in double and rounded once, when it is stored: no result is
+ * further from the exact one than cuBLAS's would be. A matrix that does not lie in device
+ * memory is reported like a kernel's bad access. */
 #include "emulator.h"
 
 #include "cublas_v2.h"
@@ -22,7 +22,8 @@ struct cublasContext {
 
 /* ---- elements ---- */
 
-/* How the operands of a product are rounded before it: the formats that tensor cores take. */
+/* How the operands of a product are rounded before it: the formats that tensor cores
+ * take. */
 enum narrowing { AS_STORED, TO_HALF, TO_BFLOAT16, TO_TF32 };
 
 static size_t size_of(cudaDataType type)
@@ -36,7 +37,8 @@ static double load(const void *array, size_t index, cudaDataType type)
     case CUDA_R_64F: return ((const double *)array)[index];
     case CUDA_R_32F: return ((const float *)array)[index];
     case CUDA_R_16F: return emu_float_of_half(((const unsigned short *)array)[index]);
-    case CUDA_R_16BF: return emu_float_of_bfloat16(((const unsigned short *)array)[index]);
+    case CUDA_R_16BF:
+        return emu_float_of_bfloat16(((const unsigned short *)array)[index]);
     }
     return NAN;
 }
@@ -51,7 +53,8 @@ static void store(void *array, size_t index, cudaDataType type, double value)
     }
 }
 
-/* TF32 keeps 10 bits behind the point; ties round away from zero, as cvt.rna.tf32 does. */
+/* TF32 keeps 10 bits behind the point; ties round away from zero, as cvt.rna.tf32 does.
+ */
 static double to_tf32(double value)
 {
     float x = (float)value;
@@ -75,10 +78,10 @@ static double narrowed(double value, enum narrowing narrowing)
 
 /* ---- what every call checks ---- */
 
-/* Ends the program if the `bytes` at p are not in one allocation of device memory: the GPU would
- * fault there too, only later and without a name. */
-static void need_device(const void *pc, const char *call, const char *operand, const void *p,
-                        size_t bytes)
+/* Ends the program if the `bytes` at p are not in one allocation of device memory: the
+ * GPU would fault there too, only later and without a name. */
+static void need_device(const void *pc, const char *call, const char *operand,
+                        const void *p, size_t bytes)
 {
     if (!emu_is_device_range(p, bytes))
         emu_fault(pc, "%s: %s is not %zu bytes of device memory", call, operand, bytes);
@@ -92,11 +95,13 @@ static size_t vector_bytes(int n, int step, cudaDataType type)
 
 static size_t matrix_bytes(int rows, int cols, int ld, cudaDataType type)
 {
-    return rows > 0 && cols > 0 ? ((size_t)(cols - 1) * (size_t)ld + (size_t)rows) * size_of(type)
-                                : 0;
+    return rows > 0 && cols > 0
+               ? ((size_t)(cols - 1) * (size_t)ld + (size_t)rows) * size_of(type)
+               : 0;
 }
 
-/* Where element 0 of a vector is: BLAS walks backwards through one with a negative step. */
+/* Where element 0 of a vector is: BLAS walks backwards through one with a negative step.
+ */
 static size_t first_index(int n, int step)
 {
     return step < 0 ? (size_t)(n - 1) * (size_t)(-(long)step) : 0;
@@ -150,8 +155,9 @@ cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t *stream)
 cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace, size_t bytes)
 {
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
-    return bytes > 0 && !emu_is_device_range(workspace, bytes) ? CUBLAS_STATUS_INVALID_VALUE
-                                                               : CUBLAS_STATUS_SUCCESS;
+    return bytes > 0 && !emu_is_device_range(workspace, bytes)
+               ? CUBLAS_STATUS_INVALID_VALUE
+               : CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasSetPointerMode(cublasHandle_t handle, cublasPointerMode_t mode)
@@ -173,7 +179,8 @@ cublasStatus_t cublasGetPointerMode(cublasHandle_t handle, cublasPointerMode_t *
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode)
 {
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
-    unsigned base = (unsigned)mode & ~(unsigned)CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
+    unsigned base =
+        (unsigned)mode & ~(unsigned)CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
     if (base > CUBLAS_TF32_TENSOR_OP_MATH) return CUBLAS_STATUS_INVALID_VALUE;
     handle->math_mode = mode;
     return CUBLAS_STATUS_SUCCESS;
@@ -191,10 +198,7 @@ static const struct {
     cublasStatus_t status;
     const char *name, *text;
 } STATUSES[] = {
-#define STATUS(name, text)                                                                         \
-    {                                                                                              \
-        name, #name, text                                                                          \
-    }
+#define STATUS(name, text) {name, #name, text}
     STATUS(CUBLAS_STATUS_SUCCESS, "success"),
     STATUS(CUBLAS_STATUS_NOT_INITIALIZED, "the library was not initialized"),
     STATUS(CUBLAS_STATUS_ALLOC_FAILED, "the resource allocation failed"),
@@ -233,43 +237,45 @@ static cublasStatus_t copy(const void *from, size_t from_pitch, void *to, size_t
     return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
 }
 
-static cublasStatus_t copy_vector(int n, int bytes, const void *x, int incx, void *y, int incy,
-                                  enum cudaMemcpyKind kind)
+static cublasStatus_t copy_vector(int n, int bytes, const void *x, int incx, void *y,
+                                  int incy, enum cudaMemcpyKind kind)
 {
     if (n < 0 || bytes <= 0 || incx <= 0 || incy <= 0) return CUBLAS_STATUS_INVALID_VALUE;
     size_t width = (size_t)bytes;
     return copy(x, width * (size_t)incx, y, width * (size_t)incy, width, (size_t)n, kind);
 }
 
-static cublasStatus_t copy_matrix(int rows, int cols, int bytes, const void *A, int lda, void *B,
-                                  int ldb, enum cudaMemcpyKind kind)
+static cublasStatus_t copy_matrix(int rows, int cols, int bytes, const void *A, int lda,
+                                  void *B, int ldb, enum cudaMemcpyKind kind)
 {
     if (rows < 0 || cols < 0 || bytes <= 0 || lda <= 0 || ldb <= 0)
         return CUBLAS_STATUS_INVALID_VALUE;
     if (lda < rows || ldb < rows) return CUBLAS_STATUS_INVALID_VALUE;
     size_t width = (size_t)bytes;
-    return copy(A, width * (size_t)lda, B, width * (size_t)ldb, width * (size_t)rows, (size_t)cols,
-                kind);
+    return copy(A, width * (size_t)lda, B, width * (size_t)ldb, width * (size_t)rows,
+                (size_t)cols, kind);
 }
 
-cublasStatus_t cublasSetVector(int n, int bytes, const void *x, int incx, void *y, int incy)
+cublasStatus_t cublasSetVector(int n, int bytes, const void *x, int incx, void *y,
+                               int incy)
 {
     return copy_vector(n, bytes, x, incx, y, incy, cudaMemcpyHostToDevice);
 }
 
-cublasStatus_t cublasGetVector(int n, int bytes, const void *x, int incx, void *y, int incy)
+cublasStatus_t cublasGetVector(int n, int bytes, const void *x, int incx, void *y,
+                               int incy)
 {
     return copy_vector(n, bytes, x, incx, y, incy, cudaMemcpyDeviceToHost);
 }
 
-cublasStatus_t cublasSetMatrix(int rows, int cols, int bytes, const void *A, int lda, void *B,
-                               int ldb)
+cublasStatus_t cublasSetMatrix(int rows, int cols, int bytes, const void *A, int lda,
+                               void *B, int ldb)
 {
     return copy_matrix(rows, cols, bytes, A, lda, B, ldb, cudaMemcpyHostToDevice);
 }
 
-cublasStatus_t cublasGetMatrix(int rows, int cols, int bytes, const void *A, int lda, void *B,
-                               int ldb)
+cublasStatus_t cublasGetMatrix(int rows, int cols, int bytes, const void *A, int lda,
+                               void *B, int ldb)
 {
     return copy_matrix(rows, cols, bytes, A, lda, B, ldb, cudaMemcpyDeviceToHost);
 }
@@ -277,8 +283,8 @@ cublasStatus_t cublasGetMatrix(int rows, int cols, int bytes, const void *A, int
 /* ---- vectors ---- */
 
 static cublasStatus_t axpy(const void *pc, const char *call, cublasHandle_t handle,
-                           cudaDataType type, int n, const void *alpha, const void *x, int incx,
-                           void *y, int incy)
+                           cudaDataType type, int n, const void *alpha, const void *x,
+                           int incx, void *y, int incy)
 {
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!alpha) return CUBLAS_STATUS_INVALID_VALUE;
@@ -309,8 +315,8 @@ static cublasStatus_t scal(const void *pc, const char *call, cublasHandle_t hand
 }
 
 static cublasStatus_t dot(const void *pc, const char *call, cublasHandle_t handle,
-                          cudaDataType type, int n, const void *x, int incx, const void *y,
-                          int incy, void *result)
+                          cudaDataType type, int n, const void *x, int incx,
+                          const void *y, int incy, void *result)
 {
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!result) return CUBLAS_STATUS_INVALID_VALUE;
@@ -323,13 +329,13 @@ static cublasStatus_t dot(const void *pc, const char *call, cublasHandle_t handl
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* The three that look at one vector's magnitudes: their sum, the root of the sum of their squares,
- * where the largest is. */
+/* The three that look at one vector's magnitudes: their sum, the root of the sum of their
+ * squares, where the largest is. */
 enum measure { SUM, NORM, LARGEST };
 
 static cublasStatus_t measure(const void *pc, const char *call, cublasHandle_t handle,
-                              cudaDataType type, int n, const void *x, int incx, enum measure what,
-                              void *result)
+                              cudaDataType type, int n, const void *x, int incx,
+                              enum measure what, void *result)
 {
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!result) return CUBLAS_STATUS_INVALID_VALUE;
@@ -352,80 +358,90 @@ static cublasStatus_t measure(const void *pc, const char *call, cublasHandle_t h
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasSaxpy(cublasHandle_t handle, int n, const float *alpha, const float *x,
-                           int incx, float *y, int incy)
+cublasStatus_t cublasSaxpy(cublasHandle_t handle, int n, const float *alpha,
+                           const float *x, int incx, float *y, int incy)
 {
     return axpy(CALLER, "cublasSaxpy", handle, CUDA_R_32F, n, alpha, x, incx, y, incy);
 }
 
-cublasStatus_t cublasDaxpy(cublasHandle_t handle, int n, const double *alpha, const double *x,
-                           int incx, double *y, int incy)
+cublasStatus_t cublasDaxpy(cublasHandle_t handle, int n, const double *alpha,
+                           const double *x, int incx, double *y, int incy)
 {
     return axpy(CALLER, "cublasDaxpy", handle, CUDA_R_64F, n, alpha, x, incx, y, incy);
 }
 
-cublasStatus_t cublasSscal(cublasHandle_t handle, int n, const float *alpha, float *x, int incx)
+cublasStatus_t cublasSscal(cublasHandle_t handle, int n, const float *alpha, float *x,
+                           int incx)
 {
     return scal(CALLER, "cublasSscal", handle, CUDA_R_32F, n, alpha, x, incx);
 }
 
-cublasStatus_t cublasDscal(cublasHandle_t handle, int n, const double *alpha, double *x, int incx)
+cublasStatus_t cublasDscal(cublasHandle_t handle, int n, const double *alpha, double *x,
+                           int incx)
 {
     return scal(CALLER, "cublasDscal", handle, CUDA_R_64F, n, alpha, x, incx);
 }
 
-cublasStatus_t cublasSdot(cublasHandle_t handle, int n, const float *x, int incx, const float *y,
-                          int incy, float *result)
+cublasStatus_t cublasSdot(cublasHandle_t handle, int n, const float *x, int incx,
+                          const float *y, int incy, float *result)
 {
     return dot(CALLER, "cublasSdot", handle, CUDA_R_32F, n, x, incx, y, incy, result);
 }
 
-cublasStatus_t cublasDdot(cublasHandle_t handle, int n, const double *x, int incx, const double *y,
-                          int incy, double *result)
+cublasStatus_t cublasDdot(cublasHandle_t handle, int n, const double *x, int incx,
+                          const double *y, int incy, double *result)
 {
     return dot(CALLER, "cublasDdot", handle, CUDA_R_64F, n, x, incx, y, incy, result);
 }
 
-cublasStatus_t cublasSnrm2(cublasHandle_t handle, int n, const float *x, int incx, float *result)
+cublasStatus_t cublasSnrm2(cublasHandle_t handle, int n, const float *x, int incx,
+                           float *result)
 {
     return measure(CALLER, "cublasSnrm2", handle, CUDA_R_32F, n, x, incx, NORM, result);
 }
 
-cublasStatus_t cublasDnrm2(cublasHandle_t handle, int n, const double *x, int incx, double *result)
+cublasStatus_t cublasDnrm2(cublasHandle_t handle, int n, const double *x, int incx,
+                           double *result)
 {
     return measure(CALLER, "cublasDnrm2", handle, CUDA_R_64F, n, x, incx, NORM, result);
 }
 
-cublasStatus_t cublasSasum(cublasHandle_t handle, int n, const float *x, int incx, float *result)
+cublasStatus_t cublasSasum(cublasHandle_t handle, int n, const float *x, int incx,
+                           float *result)
 {
     return measure(CALLER, "cublasSasum", handle, CUDA_R_32F, n, x, incx, SUM, result);
 }
 
-cublasStatus_t cublasDasum(cublasHandle_t handle, int n, const double *x, int incx, double *result)
+cublasStatus_t cublasDasum(cublasHandle_t handle, int n, const double *x, int incx,
+                           double *result)
 {
     return measure(CALLER, "cublasDasum", handle, CUDA_R_64F, n, x, incx, SUM, result);
 }
 
-cublasStatus_t cublasIsamax(cublasHandle_t handle, int n, const float *x, int incx, int *result)
+cublasStatus_t cublasIsamax(cublasHandle_t handle, int n, const float *x, int incx,
+                            int *result)
 {
-    return measure(CALLER, "cublasIsamax", handle, CUDA_R_32F, n, x, incx, LARGEST, result);
+    return measure(CALLER, "cublasIsamax", handle, CUDA_R_32F, n, x, incx, LARGEST,
+                   result);
 }
 
-cublasStatus_t cublasIdamax(cublasHandle_t handle, int n, const double *x, int incx, int *result)
+cublasStatus_t cublasIdamax(cublasHandle_t handle, int n, const double *x, int incx,
+                            int *result)
 {
-    return measure(CALLER, "cublasIdamax", handle, CUDA_R_64F, n, x, incx, LARGEST, result);
+    return measure(CALLER, "cublasIdamax", handle, CUDA_R_64F, n, x, incx, LARGEST,
+                   result);
 }
 
 /* ---- matrix times vector ---- */
 
 static cublasStatus_t gemv(const void *pc, const char *call, cublasHandle_t handle,
                            cudaDataType type, cublasOperation_t trans, int m, int n,
-                           const void *alpha, const void *A, int lda, const void *x, int incx,
-                           const void *beta, void *y, int incy)
+                           const void *alpha, const void *A, int lda, const void *x,
+                           int incx, const void *beta, void *y, int incy)
 {
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
-    if ((unsigned)trans > CUBLAS_OP_C || m < 0 || n < 0 || lda < (m > 1 ? m : 1) || incx == 0 ||
-        incy == 0)
+    if ((unsigned)trans > CUBLAS_OP_C || m < 0 || n < 0 || lda < (m > 1 ? m : 1) ||
+        incx == 0 || incy == 0)
         return CUBLAS_STATUS_INVALID_VALUE;
     if (!alpha || !beta) return CUBLAS_STATUS_INVALID_VALUE;
     if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
@@ -438,8 +454,8 @@ static cublasStatus_t gemv(const void *pc, const char *call, cublasHandle_t hand
     for (int i = 0; i < length; i++) {
         double sum = 0;
         for (int k = 0; k < depth; k++) {
-            size_t at =
-                plain ? (size_t)i + (size_t)k * (size_t)lda : (size_t)k + (size_t)i * (size_t)lda;
+            size_t at = plain ? (size_t)i + (size_t)k * (size_t)lda
+                              : (size_t)k + (size_t)i * (size_t)lda;
             sum += load(A, at, type) * load(x, index_at(depth, incx, k), type);
         }
         size_t to = index_at(length, incy, i);
@@ -449,19 +465,19 @@ static cublasStatus_t gemv(const void *pc, const char *call, cublasHandle_t hand
 }
 
 cublasStatus_t cublasSgemv(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
-                           const float *alpha, const float *A, int lda, const float *x, int incx,
-                           const float *beta, float *y, int incy)
+                           const float *alpha, const float *A, int lda, const float *x,
+                           int incx, const float *beta, float *y, int incy)
 {
-    return gemv(CALLER, "cublasSgemv", handle, CUDA_R_32F, trans, m, n, alpha, A, lda, x, incx,
-                beta, y, incy);
+    return gemv(CALLER, "cublasSgemv", handle, CUDA_R_32F, trans, m, n, alpha, A, lda, x,
+                incx, beta, y, incy);
 }
 
 cublasStatus_t cublasDgemv(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
-                           const double *alpha, const double *A, int lda, const double *x, int incx,
-                           const double *beta, double *y, int incy)
+                           const double *alpha, const double *A, int lda, const double *x,
+                           int incx, const double *beta, double *y, int incy)
 {
-    return gemv(CALLER, "cublasDgemv", handle, CUDA_R_64F, trans, m, n, alpha, A, lda, x, incx,
-                beta, y, incy);
+    return gemv(CALLER, "cublasDgemv", handle, CUDA_R_64F, trans, m, n, alpha, A, lda, x,
+                incx, beta, y, incy);
 }
 
 /* ---- matrix times matrix ---- */
@@ -484,22 +500,23 @@ struct gemm {
     enum narrowing narrowing;
 };
 
-/* op(A) and op(B) are copied piece by piece into slivers of 4 rows (columns) that lie behind each
- * other in the order in which the innermost loop reads them; that loop keeps 4 x 4 sums in
- * registers. */
+/* op(A) and op(B) are copied piece by piece into slivers of 4 rows (columns) that lie
+ * behind each other in the order in which the innermost loop reads them; that loop keeps
+ * 4 x 4 sums in registers. */
 enum { SIDE = 4, BLOCK = 128, DEPTH = 256 };
 typedef double four __attribute__((vector_size(4 * sizeof(double))));
 
-/* Packs rows first .. first + rows of X (rows x depth, element (i, k) at i * row_step + k *
- * depth_step). Rows past the end are zero. */
-static void pack(double *to, const struct matrix *x, size_t row_step, size_t depth_step, int rows,
-                 int depth, enum narrowing narrowing)
+/* Packs rows first .. first + rows of X (rows x depth, element (i, k) at i * row_step + k
+ * * depth_step). Rows past the end are zero. */
+static void pack(double *to, const struct matrix *x, size_t row_step, size_t depth_step,
+                 int rows, int depth, enum narrowing narrowing)
 {
     for (int row = 0; row < rows; row += SIDE)
         for (int k = 0; k < depth; k++)
             for (int i = row; i < row + SIDE; i++) {
                 size_t at = (size_t)i * row_step + (size_t)k * depth_step;
-                *to++ = i < rows ? narrowed(load(x->elements, at, x->type), narrowing) : 0.0;
+                *to++ =
+                    i < rows ? narrowed(load(x->elements, at, x->type), narrowing) : 0.0;
             }
 }
 
@@ -527,8 +544,10 @@ static void multiply(const struct gemm *g, double alpha, double beta, struct mat
 {
     static double packed_a[BLOCK * DEPTH], packed_b[BLOCK * DEPTH], sums[BLOCK * BLOCK];
     size_t lda = (size_t)a.ld, ldb = (size_t)b.ld, ldc = (size_t)c.ld;
-    size_t a_row = g->transa == CUBLAS_OP_N ? 1 : lda, a_depth = g->transa == CUBLAS_OP_N ? lda : 1;
-    size_t b_col = g->transb == CUBLAS_OP_N ? ldb : 1, b_depth = g->transb == CUBLAS_OP_N ? 1 : ldb;
+    size_t a_row = g->transa == CUBLAS_OP_N ? 1 : lda,
+           a_depth = g->transa == CUBLAS_OP_N ? lda : 1;
+    size_t b_col = g->transb == CUBLAS_OP_N ? ldb : 1,
+           b_depth = g->transb == CUBLAS_OP_N ? 1 : ldb;
     int depth_needed = alpha == 0 ? 0 : g->k;
 
     for (int col = 0; col < g->n; col += BLOCK)
@@ -538,14 +557,16 @@ static void multiply(const struct gemm *g, double alpha, double beta, struct mat
             memset(sums, 0, sizeof sums);
             for (int k = 0; k < depth_needed; k += DEPTH) {
                 int depth = depth_needed - k < DEPTH ? depth_needed - k : DEPTH;
-                struct matrix a_part = part_of(&a, (size_t)row * a_row + (size_t)k * a_depth);
-                struct matrix b_part = part_of(&b, (size_t)col * b_col + (size_t)k * b_depth);
+                struct matrix a_part =
+                    part_of(&a, (size_t)row * a_row + (size_t)k * a_depth);
+                struct matrix b_part =
+                    part_of(&b, (size_t)col * b_col + (size_t)k * b_depth);
                 pack(packed_a, &a_part, a_row, a_depth, rows, depth, g->narrowing);
                 pack(packed_b, &b_part, b_col, b_depth, cols, depth, g->narrowing);
                 for (int j = 0; j < cols; j += SIDE)
                     for (int i = 0; i < rows; i += SIDE)
-                        multiply_slivers(packed_a + i * depth, packed_b + j * depth, depth,
-                                         sums + j * BLOCK + i);
+                        multiply_slivers(packed_a + i * depth, packed_b + j * depth,
+                                         depth, sums + j * BLOCK + i);
             }
             for (int j = 0; j < cols; j++)
                 for (int i = 0; i < rows; i++) {
@@ -561,7 +582,8 @@ static cublasStatus_t gemm(cublasHandle_t handle, const struct gemm *g)
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if ((unsigned)g->transa > CUBLAS_OP_C || (unsigned)g->transb > CUBLAS_OP_C)
         return CUBLAS_STATUS_INVALID_VALUE;
-    if (g->m < 0 || g->n < 0 || g->k < 0 || g->count < 0) return CUBLAS_STATUS_INVALID_VALUE;
+    if (g->m < 0 || g->n < 0 || g->k < 0 || g->count < 0)
+        return CUBLAS_STATUS_INVALID_VALUE;
     int a_rows = g->transa == CUBLAS_OP_N ? g->m : g->k,
         a_cols = g->transa == CUBLAS_OP_N ? g->k : g->m;
     int b_rows = g->transb == CUBLAS_OP_N ? g->k : g->n,
@@ -575,7 +597,8 @@ static cublasStatus_t gemm(cublasHandle_t handle, const struct gemm *g)
         need_device(g->pc, g->call, "alpha", g->alpha, size_of(g->scalar_type));
         need_device(g->pc, g->call, "beta", g->beta, size_of(g->scalar_type));
     }
-    double alpha = load(g->alpha, 0, g->scalar_type), beta = load(g->beta, 0, g->scalar_type);
+    double alpha = load(g->alpha, 0, g->scalar_type),
+           beta = load(g->beta, 0, g->scalar_type);
     for (int i = 0; i < g->count; i++) {
         struct matrix a = part_of(&g->a, (size_t)(i * g->a.stride));
         struct matrix b = part_of(&g->b, (size_t)(i * g->b.stride));
@@ -586,7 +609,8 @@ static cublasStatus_t gemm(cublasHandle_t handle, const struct gemm *g)
             need_device(g->pc, g->call, "B", b.elements,
                         matrix_bytes(b_rows, b_cols, b.ld, b.type));
         }
-        need_device(g->pc, g->call, "C", c.elements, matrix_bytes(g->m, g->n, c.ld, c.type));
+        need_device(g->pc, g->call, "C", c.elements,
+                    matrix_bytes(g->m, g->n, c.ld, c.type));
         multiply(g, alpha, beta, a, b, c);
     }
     return CUBLAS_STATUS_SUCCESS;
@@ -610,11 +634,12 @@ static enum narrowing narrowing_of(cublasHandle_t handle, cudaDataType type,
 }
 
 /* All the calls whose matrices have the type of their scalars. */
-static cublasStatus_t uniform_gemm(const void *pc, const char *call, cublasHandle_t handle,
-                                   cudaDataType type, cublasOperation_t transa,
-                                   cublasOperation_t transb, int m, int n, int k, const void *alpha,
-                                   const void *A, int lda, long long stride_a, const void *B,
-                                   int ldb, long long stride_b, const void *beta, void *C, int ldc,
+static cublasStatus_t uniform_gemm(const void *pc, const char *call,
+                                   cublasHandle_t handle, cudaDataType type,
+                                   cublasOperation_t transa, cublasOperation_t transb,
+                                   int m, int n, int k, const void *alpha, const void *A,
+                                   int lda, long long stride_a, const void *B, int ldb,
+                                   long long stride_b, const void *beta, void *C, int ldc,
                                    long long stride_c, int count)
 {
     struct gemm g = {.call = call,
@@ -636,58 +661,59 @@ static cublasStatus_t uniform_gemm(const void *pc, const char *call, cublasHandl
 }
 
 cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t transa,
-                           cublasOperation_t transb, int m, int n, int k, const float *alpha,
-                           const float *A, int lda, const float *B, int ldb, const float *beta,
-                           float *C, int ldc)
+                           cublasOperation_t transb, int m, int n, int k,
+                           const float *alpha, const float *A, int lda, const float *B,
+                           int ldb, const float *beta, float *C, int ldc)
 {
-    return uniform_gemm(CALLER, "cublasSgemm", handle, CUDA_R_32F, transa, transb, m, n, k, alpha,
-                        A, lda, 0, B, ldb, 0, beta, C, ldc, 0, 1);
+    return uniform_gemm(CALLER, "cublasSgemm", handle, CUDA_R_32F, transa, transb, m, n,
+                        k, alpha, A, lda, 0, B, ldb, 0, beta, C, ldc, 0, 1);
 }
 
 cublasStatus_t cublasDgemm(cublasHandle_t handle, cublasOperation_t transa,
-                           cublasOperation_t transb, int m, int n, int k, const double *alpha,
-                           const double *A, int lda, const double *B, int ldb, const double *beta,
-                           double *C, int ldc)
+                           cublasOperation_t transb, int m, int n, int k,
+                           const double *alpha, const double *A, int lda, const double *B,
+                           int ldb, const double *beta, double *C, int ldc)
 {
-    return uniform_gemm(CALLER, "cublasDgemm", handle, CUDA_R_64F, transa, transb, m, n, k, alpha,
-                        A, lda, 0, B, ldb, 0, beta, C, ldc, 0, 1);
+    return uniform_gemm(CALLER, "cublasDgemm", handle, CUDA_R_64F, transa, transb, m, n,
+                        k, alpha, A, lda, 0, B, ldb, 0, beta, C, ldc, 0, 1);
 }
 
 cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t transa,
-                           cublasOperation_t transb, int m, int n, int k, const __half *alpha,
-                           const __half *A, int lda, const __half *B, int ldb, const __half *beta,
-                           __half *C, int ldc)
+                           cublasOperation_t transb, int m, int n, int k,
+                           const __half *alpha, const __half *A, int lda, const __half *B,
+                           int ldb, const __half *beta, __half *C, int ldc)
 {
-    return uniform_gemm(CALLER, "cublasHgemm", handle, CUDA_R_16F, transa, transb, m, n, k, alpha,
-                        A, lda, 0, B, ldb, 0, beta, C, ldc, 0, 1);
+    return uniform_gemm(CALLER, "cublasHgemm", handle, CUDA_R_16F, transa, transb, m, n,
+                        k, alpha, A, lda, 0, B, ldb, 0, beta, C, ldc, 0, 1);
 }
 
 cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa,
                                          cublasOperation_t transb, int m, int n, int k,
                                          const float *alpha, const float *A, int lda,
                                          long long stride_a, const float *B, int ldb,
-                                         long long stride_b, const float *beta, float *C, int ldc,
-                                         long long stride_c, int count)
+                                         long long stride_b, const float *beta, float *C,
+                                         int ldc, long long stride_c, int count)
 {
-    return uniform_gemm(CALLER, "cublasSgemmStridedBatched", handle, CUDA_R_32F, transa, transb, m,
-                        n, k, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c,
-                        count);
+    return uniform_gemm(CALLER, "cublasSgemmStridedBatched", handle, CUDA_R_32F, transa,
+                        transb, m, n, k, alpha, A, lda, stride_a, B, ldb, stride_b, beta,
+                        C, ldc, stride_c, count);
 }
 
 cublasStatus_t cublasDgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa,
                                          cublasOperation_t transb, int m, int n, int k,
                                          const double *alpha, const double *A, int lda,
                                          long long stride_a, const double *B, int ldb,
-                                         long long stride_b, const double *beta, double *C, int ldc,
-                                         long long stride_c, int count)
+                                         long long stride_b, const double *beta,
+                                         double *C, int ldc, long long stride_c,
+                                         int count)
 {
-    return uniform_gemm(CALLER, "cublasDgemmStridedBatched", handle, CUDA_R_64F, transa, transb, m,
-                        n, k, alpha, A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c,
-                        count);
+    return uniform_gemm(CALLER, "cublasDgemmStridedBatched", handle, CUDA_R_64F, transa,
+                        transb, m, n, k, alpha, A, lda, stride_a, B, ldb, stride_b, beta,
+                        C, ldc, stride_c, count);
 }
 
-/* The type of alpha and beta, which is the type that a compute type computes in; -1 for a compute
- * type that does not go with these matrices. */
+/* The type of alpha and beta, which is the type that a compute type computes in; -1 for a
+ * compute type that does not go with these matrices. */
 static int scalar_type_of(cublasComputeType_t compute, cudaDataType a, cudaDataType b,
                           cudaDataType c)
 {
@@ -705,10 +731,10 @@ static int scalar_type_of(cublasComputeType_t compute, cudaDataType a, cudaDataT
 }
 
 static cublasStatus_t mixed_gemm(const void *pc, const char *call, cublasHandle_t handle,
-                                 cublasOperation_t transa, cublasOperation_t transb, int m, int n,
-                                 int k, const void *alpha, struct matrix a, struct matrix b,
-                                 const void *beta, struct matrix c, int count,
-                                 cublasComputeType_t compute)
+                                 cublasOperation_t transa, cublasOperation_t transb,
+                                 int m, int n, int k, const void *alpha, struct matrix a,
+                                 struct matrix b, const void *beta, struct matrix c,
+                                 int count, cublasComputeType_t compute)
 {
     int scalar_type = scalar_type_of(compute, a.type, b.type, c.type);
     if (scalar_type < 0) return CUBLAS_STATUS_NOT_SUPPORTED;
@@ -731,31 +757,30 @@ static cublasStatus_t mixed_gemm(const void *pc, const char *call, cublasHandle_
 }
 
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa,
-                            cublasOperation_t transb, int m, int n, int k, const void *alpha,
-                            const void *A, cudaDataType a_type, int lda, const void *B,
-                            cudaDataType b_type, int ldb, const void *beta, void *C,
-                            cudaDataType c_type, int ldc, cublasComputeType_t compute_type,
-                            cublasGemmAlgo_t algo)
+                            cublasOperation_t transb, int m, int n, int k,
+                            const void *alpha, const void *A, cudaDataType a_type,
+                            int lda, const void *B, cudaDataType b_type, int ldb,
+                            const void *beta, void *C, cudaDataType c_type, int ldc,
+                            cublasComputeType_t compute_type, cublasGemmAlgo_t algo)
 {
     (void)algo;
     struct matrix a = {(void *)A, a_type, lda, 0}, b = {(void *)B, b_type, ldb, 0},
                   c = {C, c_type, ldc, 0};
-    return mixed_gemm(CALLER, "cublasGemmEx", handle, transa, transb, m, n, k, alpha, a, b, beta, c,
-                      1, compute_type);
+    return mixed_gemm(CALLER, "cublasGemmEx", handle, transa, transb, m, n, k, alpha, a,
+                      b, beta, c, 1, compute_type);
 }
 
-cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t transa,
-                                          cublasOperation_t transb, int m, int n, int k,
-                                          const void *alpha, const void *A, cudaDataType a_type,
-                                          int lda, long long stride_a, const void *B,
-                                          cudaDataType b_type, int ldb, long long stride_b,
-                                          const void *beta, void *C, cudaDataType c_type, int ldc,
-                                          long long stride_c, int count,
-                                          cublasComputeType_t compute_type, cublasGemmAlgo_t algo)
+cublasStatus_t cublasGemmStridedBatchedEx(
+    cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,
+    int n, int k, const void *alpha, const void *A, cudaDataType a_type, int lda,
+    long long stride_a, const void *B, cudaDataType b_type, int ldb, long long stride_b,
+    const void *beta, void *C, cudaDataType c_type, int ldc, long long stride_c,
+    int count, cublasComputeType_t compute_type, cublasGemmAlgo_t algo)
 {
     (void)algo;
-    struct matrix a = {(void *)A, a_type, lda, stride_a}, b = {(void *)B, b_type, ldb, stride_b};
+    struct matrix a = {(void *)A, a_type, lda, stride_a},
+                  b = {(void *)B, b_type, ldb, stride_b};
     struct matrix c = {C, c_type, ldc, stride_c};
-    return mixed_gemm(CALLER, "cublasGemmStridedBatchedEx", handle, transa, transb, m, n, k, alpha,
-                      a, b, beta, c, count, compute_type);
+    return mixed_gemm(CALLER, "cublasGemmStridedBatchedEx", handle, transa, transb, m, n,
+                      k, alpha, a, b, beta, c, count, compute_type);
 }

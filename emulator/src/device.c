@@ -1,5 +1,5 @@
-/* Which GPU is emulated: what its cards' data sheets and cudaGetDeviceProperties say, and how many
- * blocks fit on an SM. */
+/* Which GPU is emulated: what its cards' data sheets and cudaGetDeviceProperties say, and
+ * how many blocks fit on an SM. */
 #include "emulator.h"
 
 #include <stdio.h>
@@ -16,24 +16,27 @@ static const struct card {
     int clock_mhz, memory_clock_mhz, bus_bits, copy_engines, ecc;
 } CARDS[] = {
     {"t4", "Tesla T4", 7, 5, 40, 1024, 16, 64, 4096, 15110, 1590, 5001, 256, 3, 1},
-    {"rtx3090", "NVIDIA GeForce RTX 3090", 8, 6, 82, 1536, 16, 100, 6144, 24260, 1695, 9751, 384, 2,
-     0},
-    {"a6000", "NVIDIA RTX A6000", 8, 6, 84, 1536, 16, 100, 6144, 48677, 1800, 8001, 384, 2, 0},
-    {"a100", "NVIDIA A100-SXM4-80GB", 8, 0, 108, 2048, 32, 164, 40960, 81154, 1410, 1593, 5120, 3,
-     1},
-    {"rtx4090", "NVIDIA GeForce RTX 4090", 8, 9, 128, 1536, 24, 100, 73728, 24210, 2520, 10501, 384,
+    {"rtx3090", "NVIDIA GeForce RTX 3090", 8, 6, 82, 1536, 16, 100, 6144, 24260, 1695,
+     9751, 384, 2, 0},
+    {"a6000", "NVIDIA RTX A6000", 8, 6, 84, 1536, 16, 100, 6144, 48677, 1800, 8001, 384,
      2, 0},
-    {"h100", "NVIDIA H100 80GB HBM3", 9, 0, 132, 2048, 32, 228, 51200, 81079, 1980, 2619, 5120, 3,
+    {"a100", "NVIDIA A100-SXM4-80GB", 8, 0, 108, 2048, 32, 164, 40960, 81154, 1410, 1593,
+     5120, 3, 1},
+    {"rtx4090", "NVIDIA GeForce RTX 4090", 8, 9, 128, 1536, 24, 100, 73728, 24210, 2520,
+     10501, 384, 2, 0},
+    {"h100", "NVIDIA H100 80GB HBM3", 9, 0, 132, 2048, 32, 228, 51200, 81079, 1980, 2619,
+     5120, 3, 1},
+    {"h200", "NVIDIA H200", 9, 0, 132, 2048, 32, 228, 61440, 143156, 1980, 3201, 6144, 3,
      1},
-    {"h200", "NVIDIA H200", 9, 0, 132, 2048, 32, 228, 61440, 143156, 1980, 3201, 6144, 3, 1},
-    {"b200", "NVIDIA B200", 10, 0, 148, 2048, 32, 228, 129536, 182630, 1965, 3996, 7680, 4, 1},
+    {"b200", "NVIDIA B200", 10, 0, 148, 2048, 32, 228, 129536, 182630, 1965, 3996, 7680,
+     4, 1},
 };
 enum { CARD_COUNT = sizeof CARDS / sizeof CARDS[0] };
 
 static void describe(struct emu_gpu *gpu, const struct card *card)
 {
-    /* From compute capability 8.0 on, the system takes 1 KB of shared memory for itself in every
-     * block. */
+    /* From compute capability 8.0 on, the system takes 1 KB of shared memory for itself
+     * in every block. */
     size_t reserved = card->major >= 8 ? 1 * KB : 0;
     gpu->key = card->key;
     gpu->clock_khz = card->clock_mhz * 1000;
@@ -109,14 +112,15 @@ static size_t round_up(size_t value, size_t step)
     return (value + step - 1) / step * step;
 }
 
-struct emu_occupancy emu_occupancy(unsigned threads_per_block, unsigned registers_per_thread,
-                                   size_t shared)
+struct emu_occupancy emu_occupancy(unsigned threads_per_block,
+                                   unsigned registers_per_thread, size_t shared)
 {
-    /* An SM is four parts with their own registers; a warp stays in one part and takes registers in
-     * steps of 256. */
+    /* An SM is four parts with their own registers; a warp stays in one part and takes
+     * registers in steps of 256. */
     enum { WARP = 32, PARTS = 4, REGISTER_STEP = 256, MAX_REGISTERS = 255 };
     const struct cudaDeviceProp *gpu = &emu_gpu()->prop;
-    struct emu_occupancy o = {.max_warps = (unsigned)(gpu->maxThreadsPerMultiProcessor / WARP),
+    struct emu_occupancy o = {.max_warps =
+                                  (unsigned)(gpu->maxThreadsPerMultiProcessor / WARP),
                               .by_blocks = (unsigned)gpu->maxBlocksPerMultiProcessor};
 
     unsigned warps = (threads_per_block + WARP - 1) / WARP;
@@ -127,7 +131,8 @@ struct emu_occupancy emu_occupancy(unsigned threads_per_block, unsigned register
     if (per_warp == 0)
         o.by_registers = o.by_blocks;
     else if (registers_per_thread <= MAX_REGISTERS && warps > 0)
-        o.by_registers = (unsigned)(gpu->regsPerMultiprocessor / PARTS / per_warp * PARTS / warps);
+        o.by_registers =
+            (unsigned)(gpu->regsPerMultiprocessor / PARTS / per_warp * PARTS / warps);
 
     size_t shared_step = gpu->major >= 8 ? 128 : 256;
     size_t per_block = round_up(shared + gpu->reservedSharedMemPerBlock, shared_step);

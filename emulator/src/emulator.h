@@ -1,12 +1,11 @@
 /* The parts of the runtime, and what each offers to the others.
  *
  *   device.c   which GPU is emulated: its properties, limits and occupancy rules
- *   memory.c   device memory: one reserved range of addresses, allocations with guard gaps, copies
- *   host_api.c the rest of the cuda* calls: errors, streams, events, functions' attributes
- *   cublas.c   the cublas* calls
- *   launch.c   a kernel launch: fibers, the scheduler, barriers, warp operations, cp.async
- *   mbarrier.c barriers in shared memory, bulk copies, tensor maps
- *   check.c    sees every load and store; finds the faults
+ *   memory.c   device memory: one reserved range of addresses, allocations with guard
+ * gaps, copies host_api.c the rest of the cuda* calls: errors, streams, events,
+ * functions' attributes cublas.c   the cublas* calls launch.c   a kernel launch: fibers,
+ * the scheduler, barriers, warp operations, cp.async mbarrier.c barriers in shared
+ * memory, bulk copies, tensor maps check.c    sees every load and store; finds the faults
  *   source.c   from a code address to file, line and source text
  *   lens.c     counts what the memory system would have seen; lens_report.c prints it
  */
@@ -26,27 +25,32 @@ struct emu_gpu {
     struct cudaDeviceProp prop; /* name ends in " (emulated)" */
     int clock_khz;
 };
-const struct emu_gpu *emu_gpu(void); /* the one chosen by EMULATE, default h200; an unknown name is one clear line and exit 2 */
+const struct emu_gpu *emu_gpu(void); /* the one chosen by EMULATE, default h200; an
+                                        unknown name is one clear line and exit 2 */
 
 /* How many blocks of a kernel fit on one SM at once, by each of its four resources. */
 struct emu_occupancy {
     unsigned by_warps, by_registers, by_shared, by_blocks;
-    unsigned blocks;            /* the smallest of the four; 0 if even one block does not fit */
-    unsigned warps, max_warps;  /* resident on the SM, of as many as it can hold */
+    unsigned blocks; /* the smallest of the four; 0 if even one block does not fit */
+    unsigned warps, max_warps; /* resident on the SM, of as many as it can hold */
 };
-/* `shared` is static and dynamic shared memory of a block, in bytes. The rules are those of the tables "Technical
- * Specifications per Compute Capability" in the CUDA programming guide and of the occupancy calculator. */
-struct emu_occupancy emu_occupancy(unsigned threads_per_block, unsigned registers_per_thread, size_t shared);
+/* `shared` is static and dynamic shared memory of a block, in bytes. The rules are those
+ * of the tables "Technical Specifications per Compute Capability" in the CUDA programming
+ * guide and of the occupancy calculator. */
+struct emu_occupancy emu_occupancy(unsigned threads_per_block,
+                                   unsigned registers_per_thread, size_t shared);
 
 /* ---- memory.c ---- */
 struct emu_allocation {
     char *base;
     size_t bytes;
-    const void *pc;    /* of the cudaMalloc call */
-    unsigned number;   /* 1 for the program's first allocation */
-    enum cudaMemoryType type; /* device, managed, or host for pinned memory, which kernels may use too */
-    const char *call;  /* that made it: "cudaMalloc" */
-    bool heap;         /* made by a kernel, with malloc or new; the host can neither copy nor free it */
+    const void *pc;  /* of the cudaMalloc call */
+    unsigned number; /* 1 for the program's first allocation */
+    enum cudaMemoryType
+        type; /* device, managed, or host for pinned memory, which kernels may use too */
+    const char *call; /* that made it: "cudaMalloc" */
+    bool heap; /* made by a kernel, with malloc or new; the host can neither copy nor free
+                  it */
 };
 /* All device memory lies in [emu_memory_base, emu_memory_base + emu_memory_reserved). */
 extern char *emu_memory_base;
@@ -55,71 +59,91 @@ extern size_t emu_memory_reserved;
 const struct emu_allocation *emu_find_allocation(const void *p);
 /* The first allocation that begins behind p, or NULL. */
 const struct emu_allocation *emu_allocation_behind(const void *p);
-/* The one that held p until it was freed, by the call at *freed_at; NULL if none of the last 1,024 did. */
+/* The one that held p until it was freed, by the call at *freed_at; NULL if none of the
+ * last 1,024 did. */
 const struct emu_allocation *emu_find_freed(const void *p, const void **freed_at);
-/* Whether all of it lies in one allocation (or device variable) that the GPU can reach; true for 0 bytes. */
+/* Whether all of it lies in one allocation (or device variable) that the GPU can reach;
+ * true for 0 bytes. */
 bool emu_is_device_range(const void *p, size_t bytes);
 void emu_free_everything(void); /* cudaDeviceReset */
 /* Reports allocations that were never freed; returns how many. */
 int emu_report_leaks(void);
-/* The program's __device__, __managed__ and __constant__ variables, in sections of their own; and the last two alone. */
+/* The program's __device__, __managed__ and __constant__ variables, in sections of their
+ * own; and the last two alone. */
 bool emu_is_device_variable(const void *p);
-bool emu_is_managed_variable(const void *p); /* or a static local of a function that kernels call */
+bool emu_is_managed_variable(
+    const void *p); /* or a static local of a function that kernels call */
 bool emu_is_constant_variable(const void *p);
 
 /* ---- host_api.c ---- */
-/* Dynamic shared memory the function may have (cudaFuncSetAttribute), 48 KB unless raised. Which function an overloaded or
- * deduced name denotes (NULL) only the compiler knows: the largest limit of any, so that no right program is refused. */
+/* Dynamic shared memory the function may have (cudaFuncSetAttribute), 48 KB unless
+ * raised. Which function an overloaded or deduced name denotes (NULL) only the compiler
+ * knows: the largest limit of any, so that no right program is refused. */
 size_t emu_dynamic_shared_limit(const void *kernel);
-/* A launch of `kernel` (NULL: unknown) declared this much; the occupancy calls count it from then on. */
+/* A launch of `kernel` (NULL: unknown) declared this much; the occupancy calls count it
+ * from then on. */
 void emu_note_static_shared(const void *kernel, size_t bytes);
 void emu_set_last_error(cudaError_t error);
 
 /* ---- launch.c ---- */
-struct emu_thread {          /* the CUDA thread that is running */
-    unsigned linear;         /* threadIdx.x + threadIdx.y * blockDim.x + ... */
+struct emu_thread {  /* the CUDA thread that is running */
+    unsigned linear; /* threadIdx.x + threadIdx.y * blockDim.x + ... */
     unsigned warp, lane;
     uint3 index;
     char *stack_low, *stack_high;
 };
-extern struct emu_thread *emu_current;          /* NULL in host code */
+extern struct emu_thread *emu_current; /* NULL in host code */
 extern const struct emu_launch *emu_current_launch;
-extern uint3 emu_current_block;                 /* blockIdx */
-/* Shared memory: one range; dynamic memory first, then the static arrays with gaps between them. */
+extern uint3 emu_current_block; /* blockIdx */
+/* Shared memory: one range; dynamic memory first, then the static arrays with gaps
+ * between them. */
 #define EMU_SHARED_BYTES (512 * 1024)
 extern char emu_dynamic_shared[EMU_SHARED_BYTES];
-struct emu_shared_extent { const char *name; char *base; size_t bytes; };
+struct emu_shared_extent {
+    const char *name;
+    char *base;
+    size_t bytes;
+};
 /* The array that holds p or the nearest before it; NULL if none. */
 const struct emu_shared_extent *emu_find_shared(const void *p);
 
-/* Parks the running thread until ready(what) holds; asked again whenever other threads have run. When nobody else can go on,
- * stuck(what) is called as the waiting thread; it does not return. */
+/* Parks the running thread until ready(what) holds; asked again whenever other threads
+ * have run. When nobody else can go on, stuck(what) is called as the waiting thread; it
+ * does not return. */
 void emu_wait_until(bool (*ready)(void *what), void (*stuck)(void *what), void *what);
 /* Changes whenever a thread gives way to another, or reads the clock. */
 unsigned long long emu_pauses(void);
 size_t emu_shared_in_use(void); /* bytes, static and dynamic, of the running block */
-uint3 emu_first_done(void);  /* a thread of the running block that has returned */
+uint3 emu_first_done(void);     /* a thread of the running block that has returned */
 
 /* ---- check.c ---- */
 extern bool emu_checking; /* CHECK=0 turns it off */
 /* launch.c tells what orders memory. */
 void emu_check_launch_begins(void);
-void emu_check_allocations_changed(void);       /* a kernel has freed memory */
+void emu_check_allocations_changed(void); /* a kernel has freed memory */
 void emu_check_block_begins(unsigned warps);
-void emu_check_barrier_passed(void);            /* every access before is ordered before every access after */
-void emu_check_warp_ordered(unsigned warp, unsigned lanes); /* likewise among these of the warp; all bits: the whole warp */
-void emu_check_thread_stops(void);              /* the running thread waits or has ended */
-/* An asynchronous copy reads its source and claims its destination when issued, and writes it when it arrives. */
-void emu_check_async_issue(void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc);
+void emu_check_barrier_passed(
+    void); /* every access before is ordered before every access after */
+void emu_check_warp_ordered(
+    unsigned warp,
+    unsigned lanes); /* likewise among these of the warp; all bits: the whole warp */
+void emu_check_thread_stops(void); /* the running thread waits or has ended */
+/* An asynchronous copy reads its source and claims its destination when issued, and
+ * writes it when it arrives. */
+void emu_check_async_issue(void *shared, const void *global, size_t bytes,
+                           size_t zero_fill, const void *pc);
 void emu_check_async_arrival(void *shared, size_t bytes, const void *pc);
-/* A bulk copy, which will report to the mbarrier of that number, likewise. Address and `bytes` are multiples of 16. */
+/* A bulk copy, which will report to the mbarrier of that number, likewise. Address and
+ * `bytes` are multiples of 16. */
 void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier, const void *pc);
 void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier);
 void emu_check_global_read(const void *global, size_t bytes, const void *pc);
-/* The running thread makes eight bytes an mbarrier; and uses it, which must come after. */
+/* The running thread makes eight bytes an mbarrier; and uses it, which must come after.
+ */
 void emu_check_mbarrier_init(void *barrier, unsigned number, const void *pc);
 void emu_check_mbarrier_used(void *barrier, unsigned number, const void *pc);
-/* All that the running thread has done, and knows to be done, comes before what those do who wait for this phase ... */
+/* All that the running thread has done, and knows to be done, comes before what those do
+ * who wait for this phase ... */
 void emu_check_mbarrier_arrived(unsigned barrier);
 /* ... which is over now, ... */
 void emu_check_mbarrier_over(unsigned barrier);
@@ -130,22 +154,30 @@ void emu_check_mbarrier_passed(unsigned barrier);
 #define EMU_MBARRIERS 256 /* in a block; numbered in the order of their inits */
 void emu_mbarrier_block_begins(void);
 void emu_mbarrier_block_ended(void);
-/* No thread can go on. Copies that one waits for arrive now, as late as they may. Returns whether a phase is over by that. */
+/* No thread can go on. Copies that one waits for arrive now, as late as they may. Returns
+ * whether a phase is over by that. */
 bool emu_bulk_copies_arrive(void);
 
 /* ---- lens.c ----
- * Each lane's accesses are logged as they happen and merged into warp-level requests when the warp stops. */
-extern bool emu_lens_on; /* LENS is set, and the running block is one of those looked at */
+ * Each lane's accesses are logged as they happen and merged into warp-level requests when
+ * the warp stops. */
+extern bool
+    emu_lens_on; /* LENS is set, and the running block is one of those looked at */
 enum emu_access { EMU_READ, EMU_WRITE, EMU_ATOMIC, EMU_ASYNC_COPY };
-/* One access of the running thread; the caller has made sure that emu_lens_on holds. `frame` is the frame address of
- * the function that accesses. May give the processor to the warp's other lanes (the log is full). */
-void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const void *pc, const void *frame);
-/* An asynchronous copy: reads global, writes shared, without passing through registers. */
-void emu_lens_async_copy(const void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc,
-                         const void *frame);
-/* `bytes` of a bulk copy's source, that lie side by side; `first` for one of them a copy. No lane takes part. */
+/* One access of the running thread; the caller has made sure that emu_lens_on holds.
+ * `frame` is the frame address of the function that accesses. May give the processor to
+ * the warp's other lanes (the log is full). */
+void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
+                     const void *frame);
+/* An asynchronous copy: reads global, writes shared, without passing through registers.
+ */
+void emu_lens_async_copy(const void *shared, const void *global, size_t bytes,
+                         size_t zero_fill, const void *pc, const void *frame);
+/* `bytes` of a bulk copy's source, that lie side by side; `first` for one of them a copy.
+ * No lane takes part. */
 void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void *pc);
-/* The running thread enters a basic block (trace-pc): what tells the iterations of a divergent loop apart. */
+/* The running thread enters a basic block (trace-pc): what tells the iterations of a
+ * divergent loop apart. */
 void emu_lens_basic_block(const void *pc, const void *frame);
 /* launch.c tells where the run stands. */
 void emu_lens_launch_begins(void);
@@ -154,8 +186,9 @@ void emu_lens_block_begins(void);
 void emu_lens_block_ended(void);
 /* The lanes that run from now on are this warp's. */
 void emu_lens_warp_begins(unsigned warp);
-/* Every lane of the warp has had its turn. Bit i of may_come: lane i will run again before the others do anything else
- * (its log was full, or it waits where they do not). With 0, everything logged is merged. */
+/* Every lane of the warp has had its turn. Bit i of may_come: lane i will run again
+ * before the others do anything else (its log was full, or it waits where they do not).
+ * With 0, everything logged is merged. */
 void emu_lens_merge(unsigned warp, unsigned may_come);
 /* launch.c: gives the processor to the other lanes; the caller stays runnable. */
 void emu_yield(void);
@@ -167,7 +200,8 @@ struct emu_place {
     const char *function;
     const char *text; /* the line itself, without its indent; "" if the file is gone */
 };
-/* The innermost place outside the emulator's own headers. Cached for the life of the program; pc may point at the call or behind it. */
+/* The innermost place outside the emulator's own headers. Cached for the life of the
+ * program; pc may point at the call or behind it. */
 struct emu_place emu_source_of(const void *pc);
 
 #endif

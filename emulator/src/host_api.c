@@ -1,5 +1,6 @@
-/* The rest of the cuda* calls: errors, the device, functions' attributes, streams, events. All work
- * is done by the time a call returns, so a stream is only a name and an event only a moment. */
+/* The rest of the cuda* calls: errors, the device, functions' attributes, streams,
+ * events. All work is done by the time a call returns, so a stream is only a name and an
+ * event only a moment. */
 #include "emulator.h"
 
 #include <assert.h>
@@ -47,9 +48,8 @@ static const char UNKNOWN_ERROR[] = "unrecognized error code";
 const char *cudaGetErrorName(cudaError_t error)
 {
     switch (error) {
-#define EMU_ERROR(name, value, text)                                                               \
-    case name:                                                                                     \
-        return #name;
+#define EMU_ERROR(name, value, text)                                                     \
+    case name: return #name;
 #include "emulator_errors.h"
 #undef EMU_ERROR
     }
@@ -59,9 +59,8 @@ const char *cudaGetErrorName(cudaError_t error)
 const char *cudaGetErrorString(cudaError_t error)
 {
     switch (error) {
-#define EMU_ERROR(name, value, text)                                                               \
-    case name:                                                                                     \
-        return text;
+#define EMU_ERROR(name, value, text)                                                     \
+    case name: return text;
 #include "emulator_errors.h"
 #undef EMU_ERROR
     }
@@ -131,29 +130,43 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int dev
     case cudaDevAttrMemoryClockRate: *value = p->memoryClockRate; break;
     case cudaDevAttrGlobalMemoryBusWidth: *value = p->memoryBusWidth; break;
     case cudaDevAttrL2CacheSize: *value = p->l2CacheSize; break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: *value = p->maxThreadsPerMultiProcessor; break;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+        *value = p->maxThreadsPerMultiProcessor;
+        break;
     case cudaDevAttrAsyncEngineCount: *value = p->asyncEngineCount; break;
     case cudaDevAttrUnifiedAddressing: *value = p->unifiedAddressing; break;
     case cudaDevAttrPciDomainId: *value = p->pciDomainID; break;
     case cudaDevAttrTexturePitchAlignment: *value = (int)p->texturePitchAlignment; break;
     case cudaDevAttrComputeCapabilityMajor: *value = p->major; break;
     case cudaDevAttrComputeCapabilityMinor: *value = p->minor; break;
-    case cudaDevAttrStreamPrioritiesSupported: *value = p->streamPrioritiesSupported; break;
+    case cudaDevAttrStreamPrioritiesSupported:
+        *value = p->streamPrioritiesSupported;
+        break;
     case cudaDevAttrGlobalL1CacheSupported: *value = p->globalL1CacheSupported; break;
     case cudaDevAttrLocalL1CacheSupported: *value = p->localL1CacheSupported; break;
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
         *value = (int)p->sharedMemPerMultiprocessor;
         break;
-    case cudaDevAttrMaxRegistersPerMultiprocessor: *value = p->regsPerMultiprocessor; break;
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+        *value = p->regsPerMultiprocessor;
+        break;
     case cudaDevAttrManagedMemory: *value = p->managedMemory; break;
     case cudaDevAttrIsMultiGpuBoard: *value = p->isMultiGpuBoard; break;
     case cudaDevAttrPageableMemoryAccess: *value = p->pageableMemoryAccess; break;
     case cudaDevAttrConcurrentManagedAccess: *value = p->concurrentManagedAccess; break;
-    case cudaDevAttrComputePreemptionSupported: *value = p->computePreemptionSupported; break;
+    case cudaDevAttrComputePreemptionSupported:
+        *value = p->computePreemptionSupported;
+        break;
     case cudaDevAttrCooperativeLaunch: *value = p->cooperativeLaunch; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = (int)p->sharedMemPerBlockOptin; break;
-    case cudaDevAttrMaxBlocksPerMultiprocessor: *value = p->maxBlocksPerMultiProcessor; break;
-    case cudaDevAttrReservedSharedMemoryPerBlock: *value = (int)p->reservedSharedMemPerBlock; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+        *value = (int)p->sharedMemPerBlockOptin;
+        break;
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+        *value = p->maxBlocksPerMultiProcessor;
+        break;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+        *value = (int)p->reservedSharedMemPerBlock;
+        break;
     case cudaDevAttrMemoryPoolsSupported: *value = p->memoryPoolsSupported; break;
     case cudaDevAttrClusterLaunch: *value = p->clusterLaunch; break;
     default: return set(cudaErrorInvalidValue);
@@ -209,7 +222,8 @@ static size_t limits[] = {
 
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 {
-    if ((size_t)limit >= sizeof limits / sizeof limits[0]) return set(cudaErrorUnsupportedLimit);
+    if ((size_t)limit >= sizeof limits / sizeof limits[0])
+        return set(cudaErrorUnsupportedLimit);
     limits[limit] = value;
     return cudaSuccess;
 }
@@ -217,20 +231,23 @@ cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
 {
     if (!value) return set(cudaErrorInvalidValue);
-    if ((size_t)limit >= sizeof limits / sizeof limits[0]) return set(cudaErrorUnsupportedLimit);
+    if ((size_t)limit >= sizeof limits / sizeof limits[0])
+        return set(cudaErrorUnsupportedLimit);
     *value = limits[limit];
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
 {
-    return set((unsigned)config <= cudaFuncCachePreferEqual ? cudaSuccess : cudaErrorInvalidValue);
+    return set((unsigned)config <= cudaFuncCachePreferEqual ? cudaSuccess
+                                                            : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
 {
-    return set((unsigned)config <= cudaSharedMemBankSizeEightByte ? cudaSuccess
-                                                                  : cudaErrorInvalidValue);
+    return set((unsigned)config <= cudaSharedMemBankSizeEightByte
+                   ? cudaSuccess
+                   : cudaErrorInvalidValue);
 }
 
 enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };
@@ -293,7 +310,8 @@ static struct function *find_or_add_function(const void *kernel)
     f = &functions[function_count++];
     *f = (struct function){.kernel = kernel,
                            .dynamic_shared = emu_gpu()->prop.sharedMemPerBlock,
-                           .threads_at_most = (unsigned)emu_gpu()->prop.maxThreadsPerBlock};
+                           .threads_at_most =
+                               (unsigned)emu_gpu()->prop.maxThreadsPerBlock};
     return f;
 }
 
@@ -318,12 +336,14 @@ size_t emu_dynamic_shared_limit(const void *kernel)
     return limit;
 }
 
-cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr, int value)
+cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr,
+                                 int value)
 {
     if (!kernel) return set(cudaErrorInvalidDeviceFunction);
     if (attr == cudaFuncAttributePreferredSharedMemoryCarveout)
         return set(value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue);
-    if (attr != cudaFuncAttributeMaxDynamicSharedMemorySize) return set(cudaErrorInvalidValue);
+    if (attr != cudaFuncAttributeMaxDynamicSharedMemorySize)
+        return set(cudaErrorInvalidValue);
     if (value < 0 || (size_t)value > emu_gpu()->prop.sharedMemPerBlockOptin)
         return set(cudaErrorInvalidValue);
     struct function *f = find_or_add_function(kernel);
@@ -332,16 +352,19 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
     return cudaSuccess;
 }
 
-/* Only NVIDIA's compiler knows how many registers a thread takes; LENS_REGS tells, or it is this many. */
+/* Only NVIDIA's compiler knows how many registers a thread takes; LENS_REGS tells, or it
+ * is this many. */
 static unsigned assumed_registers(void)
 {
     enum { ASSUMED_REGISTERS = 32, MOST_REGISTERS = 255 };
     const char *told = getenv("LENS_REGS");
     const int registers = told ? atoi(told) : 0;
-    return registers > 0 && registers <= MOST_REGISTERS ? (unsigned)registers : ASSUMED_REGISTERS;
+    return registers > 0 && registers <= MOST_REGISTERS ? (unsigned)registers
+                                                        : ASSUMED_REGISTERS;
 }
 
-cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *kernel)
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
+                                  const void *kernel)
 {
     if (!attributes) return set(cudaErrorInvalidValue);
     if (!kernel) return set(cudaErrorInvalidDeviceFunction);
@@ -365,7 +388,8 @@ cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config
     return cudaDeviceSetCacheConfig(config);
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *kernel,
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks,
+                                                                   const void *kernel,
                                                                    int block_size,
                                                                    size_t dynamic_shared,
                                                                    unsigned int flags)
@@ -379,13 +403,15 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, 
     const bool allowed = !f || (unsigned)block_size <= f->threads_at_most;
     if (allowed && dynamic_shared <= emu_dynamic_shared_limit(kernel)) {
         const size_t shared = dynamic_shared + (f ? f->static_shared : 0);
-        *blocks = (int)emu_occupancy((unsigned)block_size, assumed_registers(), shared).blocks;
+        *blocks =
+            (int)emu_occupancy((unsigned)block_size, assumed_registers(), shared).blocks;
     }
     return cudaSuccess;
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
-                                                          int block_size, size_t dynamic_shared)
+                                                          int block_size,
+                                                          size_t dynamic_shared)
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         blocks, kernel, block_size, dynamic_shared, cudaOccupancyDefault);
@@ -393,8 +419,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
 
 /* ---- streams and events ---- */
 
-/* Streams and events are handed out as addresses, so a handle is tried against the list of those
- * that exist before it is followed. */
+/* Streams and events are handed out as addresses, so a handle is tried against the list
+ * of those that exist before it is followed. */
 struct handle {
     struct handle *next;
 };
@@ -444,7 +470,8 @@ static bool is_event(cudaEvent_t event)
     return event && *find(&events, event);
 }
 
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags, int priority)
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags,
+                                         int priority)
 {
     (void)priority; /* CUDA clamps it, and here nothing competes */
     if (!stream || flags > cudaStreamNonBlocking) return set(cudaErrorInvalidValue);
@@ -477,10 +504,12 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     return cudaStreamSynchronize(stream);
 }
 
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags)
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
+                                unsigned int flags)
 {
     if (flags != cudaEventWaitDefault) return set(cudaErrorInvalidValue);
-    return set(is_stream(stream) && is_event(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+    return set(is_stream(stream) && is_event(event) ? cudaSuccess
+                                                    : cudaErrorInvalidResourceHandle);
 }
 
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
@@ -492,7 +521,8 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
     return cudaSuccess;
 }
 
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *user_data)
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
+                               void *user_data)
 {
     if (!function) return set(cudaErrorInvalidValue);
     if (!is_stream(stream)) return set(cudaErrorInvalidResourceHandle);
@@ -502,7 +532,8 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
 {
-    unsigned int known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    unsigned int known =
+        cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
     if (!event || (flags & ~known)) return set(cudaErrorInvalidValue);
     *event = create(&events, sizeof **event);
     if (!*event) return set(cudaErrorMemoryAllocation);
@@ -515,10 +546,12 @@ cudaError_t cudaEventCreate(cudaEvent_t *event)
     return cudaEventCreateWithFlags(event, cudaEventDefault);
 }
 
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags)
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
+                                     unsigned int flags)
 {
     if (flags != cudaEventRecordDefault) return set(cudaErrorInvalidValue);
-    if (!is_event(event) || !is_stream(stream)) return set(cudaErrorInvalidResourceHandle);
+    if (!is_event(event) || !is_stream(stream))
+        return set(cudaErrorInvalidResourceHandle);
     clock_gettime(CLOCK_MONOTONIC, &event->when);
     event->recorded = true;
     return cudaSuccess;
@@ -576,8 +609,8 @@ void __assert_fail(const char *expression, const char *file, unsigned int line,
         emu_trap(__builtin_return_address(0), what);
     }
     fflush(stdout);
-    fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function ? function : "?",
-            expression);
+    fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line,
+            function ? function : "?", expression);
     abort();
 }
 
@@ -587,5 +620,6 @@ clock_t clock(void)
     if (emu_in_kernel()) return (clock_t)emu_clock();
     struct timespec used;
     if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0) return (clock_t)-1;
-    return (clock_t)(used.tv_sec * CLOCKS_PER_SEC + used.tv_nsec / (1000000000 / CLOCKS_PER_SEC));
+    return (clock_t)(used.tv_sec * CLOCKS_PER_SEC +
+                     used.tv_nsec / (1000000000 / CLOCKS_PER_SEC));
 }

@@ -1,8 +1,9 @@
-/* A kernel launch: every CUDA thread is a fiber, and a block's fibers run one after the other, each until it
- * needs the others (a barrier, a warp operation) or ends.
+/* A kernel launch: every CUDA thread is a fiber, and a block's fibers run one after the
+ * other, each until it needs the others (a barrier, a warp operation) or ends.
  *
- * One operating-system thread runs everything. That makes every run repeat itself exactly, faults included, and
- * costs little: a switch between fibers takes a few nanoseconds. Blocks run in the order x, y, z.
+ * One operating-system thread runs everything. That makes every run repeat itself
+ * exactly, faults included, and costs little: a switch between fibers takes a few
+ * nanoseconds. Blocks run in the order x, y, z.
  */
 #include "emulator.h"
 
@@ -18,10 +19,12 @@ enum { WARP = 32, MAX_THREADS = 1024, MAX_WARPS = MAX_THREADS / WARP, MAX_ARRAYS
 enum { STACK_BYTES = 256 * 1024, GUARD_BYTES = 4096 };
 enum { STATIC_OFFSET = 256 * 1024, ARRAY_GAP = 128, DEFAULT_SHARED = 48 * 1024 };
 
-/* ---- switching stacks ------------------------------------------------------------------------------------
- * emu_switch saves the registers that the calling convention lets a function rely on, leaves the stack pointer in
- * *save, and continues on the stack `load`. It ends in an indirect jump, not a return: the processor predicts
- * returns from the calls it has seen, and a change of stack makes every such prediction wrong. */
+/* ---- switching stacks
+ * ------------------------------------------------------------------------------------
+ * emu_switch saves the registers that the calling convention lets a function rely on,
+ * leaves the stack pointer in *save, and continues on the stack `load`. It ends in an
+ * indirect jump, not a return: the processor predicts returns from the calls it has seen,
+ * and a change of stack makes every such prediction wrong. */
 #if defined(__x86_64__)
 void emu_switch(void **save, void *load);
 __asm__(".text\n"
@@ -99,7 +102,8 @@ static void *first_frame(char *top, void (*entry)(void))
     return sp;
 }
 #else
-/* An unknown processor: the C library's contexts. About fifty times slower a switch, and always there. */
+/* An unknown processor: the C library's contexts. About fifty times slower a switch, and
+ * always there. */
 #include <ucontext.h>
 
 struct context {
@@ -125,7 +129,8 @@ static void *first_frame(char *top, void (*entry)(void))
 }
 #endif
 
-/* ---- the block that is running --------------------------------------------------------------------------- */
+/* ---- the block that is running
+ * --------------------------------------------------------------------------- */
 
 enum state { RUNNABLE, AT_BARRIER, AT_WARP, AT_ACTIVE_MASK, AT_CONDITION, DONE };
 
@@ -141,14 +146,14 @@ struct thread {
     void *sp;               /* where to continue; NULL before the first run */
     int stack;              /* index into the pool, -1 without one */
     enum state state;
-    const void *pc;         /* of the call that waits */
-    int predicate;          /* brought to a barrier */
-    unsigned mask;          /* of a warp operation; the result of an active-mask query */
-    unsigned came;          /* the lanes that took part in the last warp operation */
-    bool orders_memory;     /* the warp operation is a __syncwarp */
-    const char *kind;       /* of the warp operation, for messages */
+    const void *pc;     /* of the call that waits */
+    int predicate;      /* brought to a barrier */
+    unsigned mask;      /* of a warp operation; the result of an active-mask query */
+    unsigned came;      /* the lanes that took part in the last warp operation */
+    bool orders_memory; /* the warp operation is a __syncwarp */
+    const char *kind;   /* of the warp operation, for messages */
     unsigned long long value;
-    bool (*ready)(void *);  /* of a condition: see emu_wait_until */
+    bool (*ready)(void *); /* of a condition: see emu_wait_until */
     void (*stuck)(void *);
     void *condition;
 
@@ -166,7 +171,8 @@ uint3 emu_thread_idx, emu_block_idx, emu_block_dim, emu_grid_dim;
 
 static struct thread threads[MAX_THREADS];
 static unsigned thread_count, warp_count;
-static unsigned long long exchanged[MAX_WARPS][WARP]; /* what the lanes brought to the last warp operation */
+static unsigned long long
+    exchanged[MAX_WARPS][WARP]; /* what the lanes brought to the last warp operation */
 static int barrier_result;
 static void *scheduler_sp;
 static unsigned long long steps;
@@ -177,11 +183,11 @@ static int free_stacks[MAX_THREADS], free_stack_count;
 
 static struct emu_shared_extent arrays[MAX_ARRAYS];
 static unsigned array_count;
-static size_t static_bytes;        /* as the compiler would lay the arrays out, for the limit */
-static size_t static_end;          /* as we do, with gaps */
+static size_t static_bytes; /* as the compiler would lay the arrays out, for the limit */
+static size_t static_end;   /* as we do, with gaps */
 static unsigned long long launch_number;
-static int refusal;                /* why the kernel itself refuses the launch, 0 if it does not */
-static unsigned bounds;            /* the threads that it allows, 0 if it does not say */
+static int refusal;     /* why the kernel itself refuses the launch, 0 if it does not */
+static unsigned bounds; /* the threads that it allows, 0 if it does not say */
 
 static struct thread *current(void)
 {
@@ -205,15 +211,20 @@ static void on_segv(int sig, siginfo_t *info, void *context)
     if (emu_current) {
         const struct thread *t = current();
         if (address >= t->seen.stack_low - GUARD_BYTES && address < t->seen.stack_low)
-            emu_fault(NULL, "local memory overflow: the thread's stack of %d KB is full "
-                            "(a very large local array, or endless recursion)", STACK_BYTES / 1024);
+            emu_fault(NULL,
+                      "local memory overflow: the thread's stack of %d KB is full "
+                      "(a very large local array, or endless recursion)",
+                      STACK_BYTES / 1024);
         emu_fault(NULL, "invalid address %p", (const void *)address);
     }
     if (address >= emu_memory_base && address < emu_memory_base + emu_memory_reserved)
-        fprintf(stderr, "FAULT host code touched device memory at %p that is not allocated; "
-                        "copy with cudaMemcpy instead\n", (const void *)address);
+        fprintf(stderr,
+                "FAULT host code touched device memory at %p that is not allocated; "
+                "copy with cudaMemcpy instead\n",
+                (const void *)address);
     else
-        fprintf(stderr, "FAULT segmentation fault in host code at address %p\n", (const void *)address);
+        fprintf(stderr, "FAULT segmentation fault in host code at address %p\n",
+                (const void *)address);
     fflush(NULL);
     _exit(1);
 }
@@ -235,10 +246,12 @@ static void make_stacks(void)
 
 __attribute__((constructor)) static void catch_segv(void)
 {
-    /* The handler needs a stack of its own: the usual cause is that the thread's is full. */
+    /* The handler needs a stack of its own: the usual cause is that the thread's is full.
+     */
     static char handler_stack[64 * 1024];
     stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
-    struct sigaction action = {.sa_sigaction = on_segv, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction action = {.sa_sigaction = on_segv,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigaltstack(&stack, NULL);
     sigaction(SIGSEGV, &action, NULL);
     sigaction(SIGBUS, &action, NULL);
@@ -260,7 +273,8 @@ static void resume(struct thread *t)
     if (!t->sp) {
         t->stack = free_stacks[--free_stack_count];
         t->seen.stack_low = stack_low(t->stack);
-        /* A different offset for each stack, or 1,024 stack tops would share one set of the cache. */
+        /* A different offset for each stack, or 1,024 stack tops would share one set of
+         * the cache. */
         t->seen.stack_high = t->seen.stack_low + STACK_BYTES - (t->stack % 48) * 64;
         t->sp = first_frame(t->seen.stack_high, fiber_main);
     }
@@ -276,7 +290,8 @@ static void resume(struct thread *t)
     }
 }
 
-/* Called on a fiber: gives the processor back until somebody makes the thread runnable again. */
+/* Called on a fiber: gives the processor back until somebody makes the thread runnable
+ * again. */
 static void wait_as(enum state state, const void *pc)
 {
     struct thread *t = current();
@@ -301,7 +316,8 @@ void emu_wait_until(bool (*ready)(void *), void (*stuck)(void *), void *conditio
     wait_as(AT_CONDITION, NULL);
 }
 
-/* The first thing a thread of such a kernel does, so a refused launch has no effect but its error. */
+/* The first thing a thread of such a kernel does, so a refused launch has no effect but
+ * its error. */
 void emu_launch_bounds(unsigned threads_at_most)
 {
     bounds = threads_at_most;
@@ -323,30 +339,38 @@ static unsigned present_lanes(unsigned warp)
     return ~0u >> (WARP - lanes_of(warp));
 }
 
-/* Whether two calls are one in the source. The compiler may have copied a call (an unrolled loop, an inlined function):
- * what counts is the line. A place that nobody knows accuses nobody. */
+/* Whether two calls are one in the source. The compiler may have copied a call (an
+ * unrolled loop, an inlined function): what counts is the line. A place that nobody knows
+ * accuses nobody. */
 static bool same_line(const void *pc, const void *other)
 {
     if (pc == other) return true;
     struct emu_place here = emu_source_of(pc), there = emu_source_of(other);
-    return here.line == there.line ? strcmp(here.file, there.file) == 0 : here.line == 0 || there.line == 0;
+    return here.line == there.line ? strcmp(here.file, there.file) == 0
+                                   : here.line == 0 || there.line == 0;
 }
 
-/* Every lane of the mask waits: in one operation? Only __syncwarp() may be called from several places (CUDA C++ programming
- * guide, "Warp Synchronization Function": since compute capability 7.0 it need not be the same one). */
+/* Every lane of the mask waits: in one operation? Only __syncwarp() may be called from
+ * several places (CUDA C++ programming guide, "Warp Synchronization Function": since
+ * compute capability 7.0 it need not be the same one). */
 static void check_operation(struct thread *first, const struct thread *other)
 {
-    const bool same_kind = other->kind == first->kind || strcmp(other->kind, first->kind) == 0;
+    const bool same_kind =
+        other->kind == first->kind || strcmp(other->kind, first->kind) == 0;
     if (same_kind && (first->orders_memory || same_line(first->pc, other->pc))) return;
     struct emu_place there = emu_source_of(other->pc);
     emu_current = &first->seen;
-    emu_fault(first->pc, "warp divergence: lane %u waits in %s here while lane %u waits in %s at %s:%d; all lanes of the mask "
-                         "0x%08x must meet in the same call",
-              first->seen.lane, first->kind, other->seen.lane, other->kind, there.file, there.line, first->mask);
+    emu_fault(first->pc,
+              "warp divergence: lane %u waits in %s here while lane %u waits in %s at "
+              "%s:%d; all lanes of the mask "
+              "0x%08x must meet in the same call",
+              first->seen.lane, first->kind, other->seen.lane, other->kind, there.file,
+              there.line, first->mask);
 }
 
-/* Lets the operation go on if every lane it names has come. A lane that has ended will never come; the hardware does without
- * it, and so do we where nobody wants mistakes to be found. */
+/* Lets the operation go on if every lane it names has come. A lane that has ended will
+ * never come; the hardware does without it, and so do we where nobody wants mistakes to
+ * be found. */
 static bool release_operation(unsigned warp, struct thread *waiting)
 {
     struct thread *lanes = threads + warp * WARP;
@@ -409,9 +433,10 @@ static bool has_parked_lane(struct thread *lanes, unsigned count, unsigned *whic
     return *which != 0;
 }
 
-/* Runs the warp until every lane waits for the whole block or has ended, or nothing can move. While a lane waits for a
- * condition, the others wait with it, as lanes do on a GPU that will meet again behind a branch; `apart` lets them go on.
- * Returns whether a lane has run. */
+/* Runs the warp until every lane waits for the whole block or has ended, or nothing can
+ * move. While a lane waits for a condition, the others wait with it, as lanes do on a GPU
+ * that will meet again behind a branch; `apart` lets them go on. Returns whether a lane
+ * has run. */
 static bool run_warp(unsigned warp, bool apart)
 {
     struct thread *lanes = threads + warp * WARP;
@@ -432,12 +457,14 @@ static bool run_warp(unsigned warp, bool apart)
             waiting |= lanes[lane].state == AT_WARP;
             asking |= lanes[lane].state == AT_ACTIVE_MASK;
         }
-        if (emu_lens_on) emu_lens_merge(warp, apart ? can_continue : can_continue | waits);
+        if (emu_lens_on)
+            emu_lens_merge(warp, apart ? can_continue : can_continue | waits);
         if (can_continue) continue;
         if (waits && !apart) continue;
         if (waiting)
             for (unsigned lane = 0; lane < count; lane++)
-                if (lanes[lane].state == AT_WARP) released |= release_operation(warp, &lanes[lane]);
+                if (lanes[lane].state == AT_WARP)
+                    released |= release_operation(warp, &lanes[lane]);
         if (!released && asking) released = release_active_masks(warp);
         if (!released) return ran;
     }
@@ -449,22 +476,31 @@ static void fault_stuck_warp(struct thread *t)
     unsigned missing = 0, gone = 0, count = lanes_of(t->seen.warp);
     for (unsigned lane = 0; lane < count; lane++)
         if (t->mask >> lane & 1) {
-            if (lanes[lane].state == DONE) gone |= emu_checking ? 1u << lane : 0;
-            else if (lanes[lane].state != AT_WARP || lanes[lane].mask != t->mask) missing |= 1u << lane;
+            if (lanes[lane].state == DONE)
+                gone |= emu_checking ? 1u << lane : 0;
+            else if (lanes[lane].state != AT_WARP || lanes[lane].mask != t->mask)
+                missing |= 1u << lane;
         }
     emu_current = &t->seen;
     if (gone)
-        emu_fault(t->pc, "%s names lanes that do not exist or have ended: mask 0x%08x, of which 0x%08x "
-                         "never come", t->kind, t->mask, gone);
-    emu_fault(t->pc, "warp divergence: %s waits for lanes 0x%08x of its mask 0x%08x, and they never reach it",
+        emu_fault(t->pc,
+                  "%s names lanes that do not exist or have ended: mask 0x%08x, of which "
+                  "0x%08x "
+                  "never come",
+                  t->kind, t->mask, gone);
+    emu_fault(t->pc,
+              "warp divergence: %s waits for lanes 0x%08x of its mask 0x%08x, and they "
+              "never reach it",
               t->kind, missing, t->mask);
 }
 
-static void exchange(unsigned mask, unsigned long long value, const char *kind, const void *pc)
+static void exchange(unsigned mask, unsigned long long value, const char *kind,
+                     const void *pc)
 {
     struct thread *t = current();
     if (!(mask >> t->seen.lane & 1))
-        emu_fault(pc, "%s: the calling lane %u is not in its own mask 0x%08x", kind, t->seen.lane, mask);
+        emu_fault(pc, "%s: the calling lane %u is not in its own mask 0x%08x", kind,
+                  t->seen.lane, mask);
     t->mask = mask;
     t->value = value;
     t->kind = kind;
@@ -472,13 +508,15 @@ static void exchange(unsigned mask, unsigned long long value, const char *kind, 
     wait_as(AT_WARP, pc);
 }
 
-const unsigned long long *emu_warp_exchange(unsigned mask, unsigned long long value, const char *kind)
+const unsigned long long *emu_warp_exchange(unsigned mask, unsigned long long value,
+                                            const char *kind)
 {
     exchange(mask, value, kind, __builtin_return_address(0));
     return exchanged[current()->seen.warp];
 }
 
-unsigned long long emu_warp_shuffle(unsigned mask, unsigned long long value, unsigned from, const char *kind)
+unsigned long long emu_warp_shuffle(unsigned mask, unsigned long long value,
+                                    unsigned from, const char *kind)
 {
     exchange(mask, value, kind, __builtin_return_address(0));
     const struct thread *t = current();
@@ -491,7 +529,8 @@ void emu_warp_sync(unsigned mask)
     struct thread *t = current();
     const void *pc = __builtin_return_address(0);
     if (!(mask >> t->seen.lane & 1))
-        emu_fault(pc, "__syncwarp: the calling lane %u is not in its own mask 0x%08x", t->seen.lane, mask);
+        emu_fault(pc, "__syncwarp: the calling lane %u is not in its own mask 0x%08x",
+                  t->seen.lane, mask);
     /* The full mask on a block's last, partial warp means the lanes that exist. */
     t->mask = mask & present_lanes(t->seen.warp);
     t->kind = "__syncwarp";
@@ -510,11 +549,26 @@ unsigned emu_active_mask(void)
     return current()->mask;
 }
 
-unsigned emu_lane(void) { return emu_current ? emu_current->lane : 0; }
-unsigned emu_warp(void) { return emu_current ? emu_current->warp : 0; }
-int emu_in_kernel(void) { return emu_current != NULL; }
-unsigned long long emu_clock(void) { return ++steps; }
-unsigned long long emu_pauses(void) { return steps; }
+unsigned emu_lane(void)
+{
+    return emu_current ? emu_current->lane : 0;
+}
+unsigned emu_warp(void)
+{
+    return emu_current ? emu_current->warp : 0;
+}
+int emu_in_kernel(void)
+{
+    return emu_current != NULL;
+}
+unsigned long long emu_clock(void)
+{
+    return ++steps;
+}
+unsigned long long emu_pauses(void)
+{
+    return steps;
+}
 
 /* ---- barriers ---- */
 
@@ -533,19 +587,22 @@ static void check_barrier(const struct thread *first, unsigned arrived)
     if (arrived < thread_count) {
         unsigned ended = thread_count - arrived;
         emu_current = (struct emu_thread *)&first->seen;
-        emu_fault(first->pc, "barrier divergence: %u of %u threads wait at this barrier, "
-                             "%u returned without reaching it (thread (%u,%u,%u) is one)",
-                  arrived, thread_count, ended,
-                  emu_first_done().x, emu_first_done().y, emu_first_done().z);
+        emu_fault(first->pc,
+                  "barrier divergence: %u of %u threads wait at this barrier, "
+                  "%u returned without reaching it (thread (%u,%u,%u) is one)",
+                  arrived, thread_count, ended, emu_first_done().x, emu_first_done().y,
+                  emu_first_done().z);
     }
     for (unsigned i = 0; i < thread_count; i++) {
         if (same_line(first->pc, threads[i].pc)) continue;
         struct emu_place there = emu_source_of(threads[i].pc);
         emu_current = (struct emu_thread *)&first->seen;
-        emu_fault(first->pc, "barrier divergence: this thread waits here while thread (%u,%u,%u) waits at %s:%d; "
-                             "all threads of a block must meet at the same __syncthreads()",
-                  threads[i].seen.index.x, threads[i].seen.index.y, threads[i].seen.index.z,
-                  there.file, there.line);
+        emu_fault(first->pc,
+                  "barrier divergence: this thread waits here while thread (%u,%u,%u) "
+                  "waits at %s:%d; "
+                  "all threads of a block must meet at the same __syncthreads()",
+                  threads[i].seen.index.x, threads[i].seen.index.y,
+                  threads[i].seen.index.z, there.file, there.line);
     }
 }
 
@@ -569,7 +626,7 @@ static bool release_barrier(void)
     if (!arrived) return false;
     if (emu_checking) check_barrier(first, arrived);
     barrier_result = first->value == EMU_BARRIER_COUNT ? (int)holds
-                   : first->value == EMU_BARRIER_AND   ? holds == arrived
+                     : first->value == EMU_BARRIER_AND ? holds == arrived
                                                        : holds != 0;
     for (unsigned i = 0; i < thread_count; i++)
         if (threads[i].state == AT_BARRIER) threads[i].state = RUNNABLE;
@@ -589,21 +646,26 @@ uint3 emu_first_done(void)
 void *emu_shared_array(struct emu_shared_site *site, size_t bytes, const char *name)
 {
     if (site->launch == launch_number) return site->place;
-    /* A kernel that was allowed more dynamic memory may fill up what a block can have on this GPU. */
-    const bool raised = emu_dynamic_shared_limit(emu_current_launch->address) > DEFAULT_SHARED;
+    /* A kernel that was allowed more dynamic memory may fill up what a block can have on
+     * this GPU. */
+    const bool raised =
+        emu_dynamic_shared_limit(emu_current_launch->address) > DEFAULT_SHARED;
     const size_t limit = raised ? emu_gpu()->prop.sharedMemPerBlockOptin : DEFAULT_SHARED;
     static_bytes = (static_bytes + 15) / 16 * 16 + bytes;
     if (static_bytes > DEFAULT_SHARED)
         emu_fault(__builtin_return_address(0),
-                  "too much shared memory: the __shared__ arrays need %zu bytes, and a kernel may declare "
+                  "too much shared memory: the __shared__ arrays need %zu bytes, and a "
+                  "kernel may declare "
                   "%d (ask for more with extern __shared__ and cudaFuncSetAttribute)",
                   static_bytes, DEFAULT_SHARED);
     if (static_bytes + emu_current_launch->dynamic_shared > limit)
-        emu_fault(__builtin_return_address(0),
-                  "too much shared memory: %zu bytes static and %zu dynamic, the limit is %zu",
-                  static_bytes, emu_current_launch->dynamic_shared, limit);
+        emu_fault(
+            __builtin_return_address(0),
+            "too much shared memory: %zu bytes static and %zu dynamic, the limit is %zu",
+            static_bytes, emu_current_launch->dynamic_shared, limit);
     if (array_count == MAX_ARRAYS)
-        emu_fault(__builtin_return_address(0), "more than %d __shared__ arrays in one kernel", MAX_ARRAYS);
+        emu_fault(__builtin_return_address(0),
+                  "more than %d __shared__ arrays in one kernel", MAX_ARRAYS);
     char *place = emu_dynamic_shared + static_end;
     arrays[array_count++] = (struct emu_shared_extent){name, place, bytes};
     /* The gap behind each array is nobody's, so that running past the end is seen. */
@@ -623,14 +685,16 @@ const struct emu_shared_extent *emu_find_shared(const void *p)
 {
     const struct emu_shared_extent *nearest = NULL;
     for (unsigned i = 0; i < array_count; i++)
-        if (arrays[i].base <= (const char *)p && (!nearest || arrays[i].base > nearest->base))
+        if (arrays[i].base <= (const char *)p &&
+            (!nearest || arrays[i].base > nearest->base))
             nearest = &arrays[i];
     return nearest;
 }
 
 /* ---- cp.async ---- */
 
-void emu_async_copy(void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc)
+void emu_async_copy(void *shared, const void *global, size_t bytes, size_t zero_fill,
+                    const void *pc)
 {
     struct thread *t = current();
     if (bytes != 4 && bytes != 8 && bytes != 16)
@@ -643,10 +707,13 @@ void emu_async_copy(void *shared, const void *global, size_t bytes, size_t zero_
     }
     emu_check_async_issue(shared, global, bytes, zero_fill, pc);
     if (emu_lens_on)
-        emu_lens_async_copy(shared, global, bytes, zero_fill, pc, __builtin_frame_address(0));
+        emu_lens_async_copy(shared, global, bytes, zero_fill, pc,
+                            __builtin_frame_address(0));
     struct pending_copy *copy = &t->copies[t->copy_count++];
-    *copy = (struct pending_copy){
-        .shared = shared, .pc = pc, .bytes = (unsigned)bytes, .group = t->groups_committed};
+    *copy = (struct pending_copy){.shared = shared,
+                                  .pc = pc,
+                                  .bytes = (unsigned)bytes,
+                                  .group = t->groups_committed};
     memcpy(copy->data, global, bytes - zero_fill);
 }
 
@@ -682,7 +749,8 @@ static void run_block(void)
         threads[i].copy_count = 0;
         threads[i].groups_committed = 0;
     }
-    for (unsigned i = 0; i < array_count; i++) memset(arrays[i].base, 0xff, arrays[i].bytes);
+    for (unsigned i = 0; i < array_count; i++)
+        memset(arrays[i].base, 0xff, arrays[i].bytes);
     emu_check_block_begins(warp_count);
     emu_mbarrier_block_begins();
     emu_lens_block_begins();
@@ -690,9 +758,11 @@ static void run_block(void)
     do {
         do {
             ran = false;
-            for (unsigned warp = 0; warp < warp_count; warp++) ran |= run_warp(warp, false);
+            for (unsigned warp = 0; warp < warp_count; warp++)
+                ran |= run_warp(warp, false);
             if (!ran && parked > 0) ran = emu_bulk_copies_arrive();
-            for (unsigned warp = 0; !ran && parked > 0 && warp < warp_count; warp++) ran = run_warp(warp, true);
+            for (unsigned warp = 0; !ran && parked > 0 && warp < warp_count; warp++)
+                ran = run_warp(warp, true);
         } while (ran && parked > 0);
     } while (release_barrier());
     emu_mbarrier_block_ended();
@@ -704,20 +774,25 @@ static int configuration_error(const struct emu_launch *launch)
     const struct cudaDeviceProp *gpu = &emu_gpu()->prop;
     unsigned long long count = 1;
     for (int d = 0; d < 3; d++) {
-        if (launch->grid[d] == 0 || launch->block[d] == 0) return cudaErrorInvalidConfiguration;
-        if (launch->grid[d] > (unsigned)gpu->maxGridSize[d]) return cudaErrorInvalidConfiguration;
-        if (launch->block[d] > (unsigned)gpu->maxThreadsDim[d]) return cudaErrorInvalidConfiguration;
+        if (launch->grid[d] == 0 || launch->block[d] == 0)
+            return cudaErrorInvalidConfiguration;
+        if (launch->grid[d] > (unsigned)gpu->maxGridSize[d])
+            return cudaErrorInvalidConfiguration;
+        if (launch->block[d] > (unsigned)gpu->maxThreadsDim[d])
+            return cudaErrorInvalidConfiguration;
         count *= launch->block[d];
     }
     if (count > MAX_THREADS) return cudaErrorInvalidConfiguration;
-    if (launch->dynamic_shared > emu_dynamic_shared_limit(launch->address)) return cudaErrorInvalidValue;
+    if (launch->dynamic_shared > emu_dynamic_shared_limit(launch->address))
+        return cudaErrorInvalidValue;
     return cudaSuccess;
 }
 
 int emu_launch_kernel(const struct emu_launch *launch)
 {
     if (emu_current)
-        emu_fault(__builtin_return_address(0), "a kernel launched from a kernel is not supported");
+        emu_fault(__builtin_return_address(0),
+                  "a kernel launched from a kernel is not supported");
     int error = configuration_error(launch);
     if (error != cudaSuccess) return error;
     if (!stacks) make_stacks();
@@ -777,9 +852,10 @@ void emu_fault(const void *pc, const char *format, ...)
         fprintf(stderr, "  at %s:%d: %s\n", place.file, place.line, place.text);
     }
     if (emu_current)
-        fprintf(stderr, "  in kernel %s, block (%u,%u,%u), thread (%u,%u,%u)\n", emu_current_launch->kernel,
-                emu_current_block.x, emu_current_block.y, emu_current_block.z, emu_current->index.x,
-                emu_current->index.y, emu_current->index.z);
+        fprintf(stderr, "  in kernel %s, block (%u,%u,%u), thread (%u,%u,%u)\n",
+                emu_current_launch->kernel, emu_current_block.x, emu_current_block.y,
+                emu_current_block.z, emu_current->index.x, emu_current->index.y,
+                emu_current->index.z);
     fflush(NULL);
     _exit(1);
 }

@@ -1,11 +1,12 @@
 /* Counts what the memory system would have seen.
  *
- * The lanes of a warp run one after the other here, and on a GPU together. So each lane's accesses go into a log, and
- * when every lane has had its turn the logs are merged: what the 32 lanes did at the same place in the program
- * becomes one request of the warp. "The same place" is found as the hardware's convergence is: among the
- * lanes' next events the one deepest in the calls goes first, then the one lowest in the code, and all lanes whose next event is that one
- * take part. The entries of basic blocks are logged too; they keep a lane that skips an iteration of a
- * loop apart from the lanes that don't. */
+ * The lanes of a warp run one after the other here, and on a GPU together. So each lane's
+ * accesses go into a log, and when every lane has had its turn the logs are merged: what
+ * the 32 lanes did at the same place in the program becomes one request of the warp. "The
+ * same place" is found as the hardware's convergence is: among the lanes' next events the
+ * one deepest in the calls goes first, then the one lowest in the code, and all lanes
+ * whose next event is that one take part. The entries of basic blocks are logged too;
+ * they keep a lane that skips an iteration of a loop apart from the lanes that don't. */
 #include "lens.h"
 
 #include <stdio.h>
@@ -20,16 +21,17 @@ enum { LANES = 32, LOG_EVENTS = 2000, TABLE = 4096 };
 struct event {
     uint64_t address;
     uint32_t pc;
-    uint16_t depth;  /* of the stack, in 16 bytes */
-    uint8_t kind;    /* enum lens_class */
+    uint16_t depth; /* of the stack, in 16 bytes */
+    uint8_t kind;   /* enum lens_class */
     uint8_t bytes;
 };
 
-/* The odd rest in the row length keeps the 32 lanes' logs out of each other's cache sets. */
+/* The odd rest in the row length keeps the 32 lanes' logs out of each other's cache sets.
+ */
 static struct event logs[LANES][LOG_EVENTS + 5];
 static unsigned begin[LANES], end[LANES];
 
-static const char *mode;       /* the value of LENS */
+static const char *mode; /* the value of LENS */
 static struct lens_kernel *kernel;
 static struct lens_site *table[TABLE];
 static uint64_t block_number, stride, events_in_block;
@@ -41,7 +43,8 @@ static const uint64_t MANY_EVENTS = 300000000;
 
 /* ---- the log ---- */
 
-static void log_event(const void *p, size_t bytes, enum lens_class kind, const void *pc, const void *frame)
+static void log_event(const void *p, size_t bytes, enum lens_class kind, const void *pc,
+                      const void *frame)
 {
     const unsigned lane = emu_current->lane;
     /* The other lanes' turn: the log empties as far as they have come. */
@@ -65,29 +68,41 @@ static bool is_shared(const void *p)
     return (size_t)((const char *)p - emu_dynamic_shared) < EMU_SHARED_BYTES;
 }
 
-void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const void *pc, const void *frame)
+void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
+                     const void *frame)
 {
     enum lens_class class;
     if (is_shared(p))
-        class = kind == EMU_READ ? SHARED_LOAD : kind == EMU_WRITE ? SHARED_STORE : SHARED_ATOMIC;
+        class = kind == EMU_READ    ? SHARED_LOAD
+                : kind == EMU_WRITE ? SHARED_STORE
+                                    : SHARED_ATOMIC;
     else if ((size_t)((const char *)p - emu_memory_base) < emu_memory_reserved)
-        class = kind == EMU_READ ? GLOBAL_LOAD : kind == EMU_WRITE ? GLOBAL_STORE : GLOBAL_ATOMIC;
-    else if ((const char *)p >= emu_current->stack_low && (const char *)p < emu_current->stack_high)
+        class = kind == EMU_READ    ? GLOBAL_LOAD
+                : kind == EMU_WRITE ? GLOBAL_STORE
+                                    : GLOBAL_ATOMIC;
+    else if ((const char *)p >= emu_current->stack_low &&
+             (const char *)p < emu_current->stack_high)
         return; /* local memory: registers, if the GPU's compiler can help it */
     else if (emu_is_constant_variable(p))
         class = CONSTANT_LOAD;
     else if (emu_is_device_variable(p))
-        class = kind == EMU_READ ? GLOBAL_LOAD : kind == EMU_WRITE ? GLOBAL_STORE : GLOBAL_ATOMIC;
+        class = kind == EMU_READ    ? GLOBAL_LOAD
+                : kind == EMU_WRITE ? GLOBAL_STORE
+                                    : GLOBAL_ATOMIC;
     else
         return;
-    /* What no instruction can move at once, a struct of 12 bytes say, goes word by word. */
-    const size_t piece = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16 ? bytes
-                       : (bytes | (uintptr_t)p) & 3 ? 1 : 4;
-    for (size_t i = 0; i < bytes; i += piece) log_event((const char *)p + i, piece, class, pc, frame);
+    /* What no instruction can move at once, a struct of 12 bytes say, goes word by word.
+     */
+    const size_t piece =
+        bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16 ? bytes
+        : (bytes | (uintptr_t)p) & 3                                        ? 1
+                                                                            : 4;
+    for (size_t i = 0; i < bytes; i += piece)
+        log_event((const char *)p + i, piece, class, pc, frame);
 }
 
-void emu_lens_async_copy(const void *shared, const void *global, size_t bytes, size_t zero_fill, const void *pc,
-                         const void *frame)
+void emu_lens_async_copy(const void *shared, const void *global, size_t bytes,
+                         size_t zero_fill, const void *pc, const void *frame)
 {
     if (zero_fill < bytes) log_event(global, bytes - zero_fill, ASYNC_READ, pc, frame);
     log_event(shared, bytes, ASYNC_WRITE, pc, frame);
@@ -125,8 +140,9 @@ static void footprints_make(void)
             return;
         }
         size_t words = a->bytes / 128 + 1;
-        footprints[footprint_count++] = (struct footprint){
-            a->base, a->bytes, calloc(words, sizeof(uint32_t)), calloc(words, sizeof(uint32_t))};
+        footprints[footprint_count++] =
+            (struct footprint){a->base, a->bytes, calloc(words, sizeof(uint32_t)),
+                               calloc(words, sizeof(uint32_t))};
     }
 }
 
@@ -140,7 +156,8 @@ static void footprint_touch(uint64_t address, unsigned bytes, bool store)
     }
     uint32_t *bits = store ? f->stored : f->loaded;
     if (!bits) return;
-    size_t first = (size_t)(p - f->base) / 4, last = ((size_t)(p - f->base) + bytes - 1) / 4;
+    size_t first = (size_t)(p - f->base) / 4,
+           last = ((size_t)(p - f->base) + bytes - 1) / 4;
     for (size_t i = first; i <= last; i++) bits[i / 32] |= 1u << i % 32;
 }
 
@@ -157,7 +174,8 @@ static uint64_t footprint_bytes(bool store)
 
 static void footprints_free(void)
 {
-    for (unsigned i = 0; i < footprint_count; i++) free(footprints[i].loaded), free(footprints[i].stored);
+    for (unsigned i = 0; i < footprint_count; i++)
+        free(footprints[i].loaded), free(footprints[i].stored);
     footprint_count = 0;
 }
 
@@ -168,8 +186,8 @@ static unsigned lanes_in(uint32_t group)
     return group == ~0u ? LANES : (unsigned)__builtin_popcount(group);
 }
 
-/* How many different values of address >> shift there are. Addresses that rise with the lane, as most do,
- * need one look each. */
+/* How many different values of address >> shift there are. Addresses that rise with the
+ * lane, as most do, need one look each. */
 static unsigned distinct(const uint64_t *address, unsigned count, unsigned shift)
 {
     uint64_t values[LANES];
@@ -187,14 +205,16 @@ static unsigned distinct(const uint64_t *address, unsigned count, unsigned shift
     return n;
 }
 
-/* The lanes from `first` on, `count` of them, go through the banks together. A wavefront carries one unit (a word, or the
- * 8 or 16 neighbouring bytes a lane asked for) per group of banks; lanes that want the same unit share it. */
-static unsigned phase(const uint64_t *address, uint32_t lanes, unsigned first, unsigned count, unsigned unit,
-                      unsigned *distinct_units)
+/* The lanes from `first` on, `count` of them, go through the banks together. A wavefront
+ * carries one unit (a word, or the 8 or 16 neighbouring bytes a lane asked for) per group
+ * of banks; lanes that want the same unit share it. */
+static unsigned phase(const uint64_t *address, uint32_t lanes, unsigned first,
+                      unsigned count, unsigned unit, unsigned *distinct_units)
 {
     const unsigned groups = 128 / unit;
     uint64_t seen[LANES];
-    unsigned in_group[LANES] = {0}, last_in_group[LANES] = {0}, before[LANES], n = 0, most = 0;
+    unsigned in_group[LANES] = {0}, last_in_group[LANES] = {0}, before[LANES], n = 0,
+             most = 0;
     for (unsigned lane = first; lane < first + count; lane++) {
         if (!(lanes >> lane & 1)) continue;
         const uint64_t value = address[lane] / unit;
@@ -211,23 +231,29 @@ static unsigned phase(const uint64_t *address, uint32_t lanes, unsigned first, u
     return most;
 }
 
-static bool paired(const uint64_t *address, uint32_t lanes, unsigned unit, unsigned distance)
+static bool paired(const uint64_t *address, uint32_t lanes, unsigned unit,
+                   unsigned distance)
 {
     for (unsigned lane = 0; lane < LANES; lane++) {
         const unsigned other = lane ^ distance;
-        if (lanes >> lane & lanes >> other & 1 && address[lane] / unit != address[other] / unit) return false;
+        if (lanes >> lane & lanes >> other & 1 &&
+            address[lane] / unit != address[other] / unit)
+            return false;
     }
     return true;
 }
 
-unsigned lens_lanes_together(const uint64_t *address, uint32_t lanes, unsigned bytes, bool store)
+unsigned lens_lanes_together(const uint64_t *address, uint32_t lanes, unsigned bytes,
+                             bool store)
 {
     if (bytes <= 4) return LANES;
-    const bool twice = !store && (paired(address, lanes, bytes, 1) || paired(address, lanes, bytes, 2));
+    const bool twice =
+        !store && (paired(address, lanes, bytes, 1) || paired(address, lanes, bytes, 2));
     return LANES * 4 / bytes * (twice ? 2 : 1);
 }
 
-unsigned lens_wavefronts(const uint64_t *address, uint32_t lanes, unsigned bytes, bool store, unsigned *ideal)
+unsigned lens_wavefronts(const uint64_t *address, uint32_t lanes, unsigned bytes,
+                         bool store, unsigned *ideal)
 {
     const unsigned unit = bytes < 4 ? 4 : bytes;
     const unsigned together = lens_lanes_together(address, lanes, bytes, store);
@@ -242,13 +268,16 @@ unsigned lens_wavefronts(const uint64_t *address, uint32_t lanes, unsigned bytes
     return wavefronts;
 }
 
-/* Most requests are a constant stride from lane to lane, and need no counting. Returns false for the others. */
-static bool constant_stride(const uint64_t *address, unsigned count, uint64_t *stride_found)
+/* Most requests are a constant stride from lane to lane, and need no counting. Returns
+ * false for the others. */
+static bool constant_stride(const uint64_t *address, unsigned count,
+                            uint64_t *stride_found)
 {
     const uint64_t step = count > 1 ? address[1] - address[0] : 0;
     if (step > 1 << 20) return false; /* falling addresses come out as huge */
     uint64_t different = 0;
-    for (unsigned i = 2; i < count; i++) different |= (address[i] - address[i - 1]) ^ step;
+    for (unsigned i = 2; i < count; i++)
+        different |= (address[i] - address[i - 1]) ^ step;
     *stride_found = step;
     return different == 0;
 }
@@ -261,8 +290,9 @@ static unsigned sectors_of(const uint64_t *address, unsigned count)
     return (unsigned)((address[count - 1] >> 5) - (address[0] >> 5)) + 1;
 }
 
-/* A cp.async of 16 bytes goes past the L1 (LDGSTS.BYPASS), and each 32 bytes that it writes are fetched for themselves:
- * two lanes may share a sector, further ones that want the same do not. So an H200 counts, see results/lens_vs_ncu.csv. */
+/* A cp.async of 16 bytes goes past the L1 (LDGSTS.BYPASS), and each 32 bytes that it
+ * writes are fetched for themselves: two lanes may share a sector, further ones that want
+ * the same do not. So an H200 counts, see results/lens_vs_ncu.csv. */
 static unsigned sectors_past_l1(const uint64_t *address, uint32_t lanes)
 {
     unsigned sectors = 0;
@@ -277,7 +307,8 @@ static unsigned sectors_past_l1(const uint64_t *address, uint32_t lanes)
 static unsigned unique_bytes_of(const uint64_t *address, unsigned count, unsigned bytes)
 {
     uint64_t step;
-    if (!constant_stride(address, count, &step)) return distinct(address, count, (unsigned)__builtin_ctz(bytes)) * bytes;
+    if (!constant_stride(address, count, &step))
+        return distinct(address, count, (unsigned)__builtin_ctz(bytes)) * bytes;
     return step ? count * bytes : bytes;
 }
 
@@ -285,7 +316,9 @@ static struct lens_site *site_of(const struct event *e)
 {
     unsigned slot = (e->pc * 31 + e->kind * 7 + e->bytes) % TABLE;
     for (struct lens_site *s = table[slot]; s; s = table[slot = (slot + 1) % TABLE])
-        if ((uint32_t)(uintptr_t)s->pc == e->pc && s->kind == e->kind && s->bytes == e->bytes) return s;
+        if ((uint32_t)(uintptr_t)s->pc == e->pc && s->kind == e->kind &&
+            s->bytes == e->bytes)
+            return s;
     struct lens_site *s = calloc(1, sizeof *s);
     s->pc = (const void *)(uintptr_t)e->pc;
     s->kind = e->kind;
@@ -296,9 +329,12 @@ static struct lens_site *site_of(const struct event *e)
     return table[slot] = s;
 }
 
-static void keep_example(struct lens_site *s, const uint64_t *address, uint32_t lanes, unsigned warp, unsigned cost)
+static void keep_example(struct lens_site *s, const uint64_t *address, uint32_t lanes,
+                         unsigned warp, unsigned cost)
 {
-    if (example_warp >= 0 ? (long)warp != example_warp || s->example.lanes : cost <= s->example.cost) return;
+    if (example_warp >= 0 ? (long)warp != example_warp || s->example.lanes
+                          : cost <= s->example.cost)
+        return;
     memcpy(s->example.address, address, sizeof s->example.address);
     s->example.lanes = lanes;
     s->example.block = emu_current_block;
@@ -327,21 +363,25 @@ static void count(uint32_t group, unsigned warp)
     const unsigned unique_bytes = unique_bytes_of(dense, n, e.bytes);
     s->unique_bytes += unique_bytes;
     unsigned cost;
-    if (e.kind == SHARED_LOAD || e.kind == SHARED_STORE || e.kind == SHARED_ATOMIC || e.kind == ASYNC_WRITE) {
+    if (e.kind == SHARED_LOAD || e.kind == SHARED_STORE || e.kind == SHARED_ATOMIC ||
+        e.kind == ASYNC_WRITE) {
         unsigned ideal;
         uint64_t step;
         if (e.bytes == 4 && constant_stride(dense, n, &step) && (step == 4 || step == 0))
             cost = ideal = 1; /* neighbours in neighbouring banks, or one word for all */
         else
-            cost = lens_wavefronts(address, group, e.bytes, e.kind != SHARED_LOAD, &ideal);
+            cost =
+                lens_wavefronts(address, group, e.bytes, e.kind != SHARED_LOAD, &ideal);
         s->wavefronts += cost;
         s->ideal += ideal;
     } else {
-        cost = e.kind == ASYNC_READ && e.bytes == 16 ? sectors_past_l1(address, group) : sectors_of(dense, n);
+        cost = e.kind == ASYNC_READ && e.bytes == 16 ? sectors_past_l1(address, group)
+                                                     : sectors_of(dense, n);
         s->sectors += cost;
         s->ideal += (unique_bytes + 31) / 32;
         if (footprints_complete)
-            for (unsigned i = 0; i < n; i++) footprint_touch(dense[i], e.bytes, e.kind == GLOBAL_STORE);
+            for (unsigned i = 0; i < n; i++)
+                footprint_touch(dense[i], e.bytes, e.kind == GLOBAL_STORE);
     }
     keep_example(s, address, group, warp, cost);
 }
@@ -385,18 +425,20 @@ void emu_lens_merge(unsigned warp, unsigned may_come)
         for (unsigned lane = 0; lane < LANES; lane++) {
             if (begin[lane] == end[lane]) {
                 begin[lane] = end[lane] = 0;
-                if (may_come >> lane & 1) return; /* its next event may belong before all others */
+                if (may_come >> lane & 1)
+                    return; /* its next event may belong before all others */
                 continue;
             }
             const struct event *e = &logs[lane][begin[lane]];
             present |= 1u << lane;
-            bool same = first && e->pc == first->pc && e->depth == first->depth && e->kind == first->kind &&
-                        e->bytes == first->bytes;
+            bool same = first && e->pc == first->pc && e->depth == first->depth &&
+                        e->kind == first->kind && e->bytes == first->bytes;
             if (same) {
                 group |= 1u << lane;
             } else if (!first || e->depth > first->depth ||
                        (e->depth == first->depth &&
-                        (e->pc < first->pc || (e->pc == first->pc && e->kind < first->kind)))) {
+                        (e->pc < first->pc ||
+                         (e->pc == first->pc && e->kind < first->kind)))) {
                 first = e;
                 group = 1u << lane;
             }
@@ -429,7 +471,9 @@ static struct lens_kernel *kernel_of(const struct emu_launch *launch)
 {
     struct lens_kernel **place = &lens_kernels;
     for (; *place; place = &(*place)->next)
-        if ((*place)->address == launch->address && strcmp((*place)->name, launch->kernel) == 0) return *place;
+        if ((*place)->address == launch->address &&
+            strcmp((*place)->name, launch->kernel) == 0)
+            return *place;
     struct lens_kernel *k = *place = calloc(1, sizeof *k);
     k->name = strdup(launch->kernel);
     k->address = launch->address;
@@ -442,12 +486,14 @@ void emu_lens_launch_begins(void)
     kernel = kernel_of(emu_current_launch);
     memset(table, 0, sizeof table);
     for (struct lens_site *s = kernel->sites; s; s = s->next) {
-        unsigned slot = ((uint32_t)(uintptr_t)s->pc * 31 + s->kind * 7 + s->bytes) % TABLE;
+        unsigned slot =
+            ((uint32_t)(uintptr_t)s->pc * 31 + s->kind * 7 + s->bytes) % TABLE;
         while (table[slot]) slot = (slot + 1) % TABLE;
         table[slot] = s;
     }
-    if (kernel->launches && (memcmp(kernel->grid, emu_current_launch->grid, sizeof kernel->grid) ||
-                             memcmp(kernel->block, emu_current_launch->block, sizeof kernel->block)))
+    if (kernel->launches &&
+        (memcmp(kernel->grid, emu_current_launch->grid, sizeof kernel->grid) ||
+         memcmp(kernel->block, emu_current_launch->block, sizeof kernel->block)))
         kernel->shapes_differ = true;
     memcpy(kernel->grid, emu_current_launch->grid, sizeof kernel->grid);
     memcpy(kernel->block, emu_current_launch->block, sizeof kernel->block);
@@ -455,7 +501,8 @@ void emu_lens_launch_begins(void)
     block_number = 0;
     stride = 1;
     const uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
-    if (blocks_wanted && blocks_wanted < blocks) stride = (blocks + blocks_wanted - 1) / blocks_wanted;
+    if (blocks_wanted && blocks_wanted < blocks)
+        stride = (blocks + blocks_wanted - 1) / blocks_wanted;
     kernel->blocks += blocks;
     footprints_make();
 }
@@ -476,12 +523,14 @@ void emu_lens_block_ended(void)
     if (!mode) return;
     if (emu_lens_on) {
         kernel->blocks_seen++;
-        kernel->threads_seen += (uint64_t)kernel->block[0] * kernel->block[1] * kernel->block[2];
+        kernel->threads_seen +=
+            (uint64_t)kernel->block[0] * kernel->block[1] * kernel->block[2];
         kernel->shared = emu_shared_in_use();
     }
     /* The first block tells how much all of them would be. */
     if (block_number == 0 && !blocks_wanted) {
-        const uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
+        const uint64_t blocks =
+            (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
         stride = 1 + events_in_block * blocks / MANY_EVENTS;
     }
     block_number++;
@@ -512,7 +561,8 @@ static void at_exit(int status, void *unused)
 
 __attribute__((constructor(102))) static void read_environment(void)
 {
-    const char *lens = getenv("LENS"), *warp = getenv("LENS_WARP"), *blocks = getenv("LENS_BLOCKS");
+    const char *lens = getenv("LENS"), *warp = getenv("LENS_WARP"),
+               *blocks = getenv("LENS_BLOCKS");
     if (!lens || !*lens || strcmp(lens, "0") == 0) return;
     if (strcmp(lens, "1") != 0 && strcmp(lens, "json") != 0 && strcmp(lens, "dot") != 0) {
         fprintf(stderr, "LENS must be 1 (a table), json or dot, not \"%s\"\n", lens);

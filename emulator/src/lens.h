@@ -1,39 +1,49 @@
-/* What lens.c counts and lens_report.c tells. The names are Nsight Compute's; LENS.md says which counter is which. */
+/* What lens.c counts and lens_report.c tells. The names are Nsight Compute's; LENS.md
+ * says which counter is which. */
 #ifndef LENS_H
 #define LENS_H
 
 #include "emulator.h"
 
 enum lens_class {
-    GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, SHARED_LOAD, SHARED_STORE, SHARED_ATOMIC,
+    GLOBAL_LOAD,
+    GLOBAL_STORE,
+    GLOBAL_ATOMIC,
+    SHARED_LOAD,
+    SHARED_STORE,
+    SHARED_ATOMIC,
     ASYNC_READ,  /* cp.async: its read of global memory, */
     ASYNC_WRITE, /* and its write to shared memory */
     BULK_COPY,   /* the copy engine's reads: a request is a copy, a lane 4 bytes */
-    CONSTANT_LOAD, BASIC_BLOCK, LENS_CLASSES
+    CONSTANT_LOAD,
+    BASIC_BLOCK,
+    LENS_CLASSES
 };
 
 /* One warp's request, as 32 addresses: an example for the reader. */
 struct lens_request {
     uint64_t address[32];
-    uint32_t lanes;      /* who took part, a bit each */
+    uint32_t lanes; /* who took part, a bit each */
     uint3 block;
     unsigned warp;
-    unsigned cost;       /* sectors or wavefronts */
+    unsigned cost; /* sectors or wavefronts */
 };
 
 /* All executions of one memory instruction of the host program. */
 struct lens_site {
     const void *pc;
     enum lens_class kind;
-    unsigned bytes;           /* a lane */
+    unsigned bytes; /* a lane */
     struct lens_kernel *kernel;
-    uint64_t requests;        /* warp-level executions */
-    uint64_t lanes;           /* thread-level executions */
-    uint64_t sectors;         /* global: distinct 32-byte pieces, added up over the requests */
-    uint64_t unique_bytes;    /* distinct bytes, added up over the requests */
-    uint64_t wavefronts;      /* shared: passes through the banks */
-    uint64_t ideal;           /* wavefronts if no two words met in a bank; sectors if the bytes lay side by side */
-    struct lens_request example; /* the costliest, or the first of the warp that LENS_WARP names */
+    uint64_t requests; /* warp-level executions */
+    uint64_t lanes;    /* thread-level executions */
+    uint64_t sectors;  /* global: distinct 32-byte pieces, added up over the requests */
+    uint64_t unique_bytes; /* distinct bytes, added up over the requests */
+    uint64_t wavefronts;   /* shared: passes through the banks */
+    uint64_t ideal; /* wavefronts if no two words met in a bank; sectors if the bytes lay
+                       side by side */
+    struct lens_request
+        example; /* the costliest, or the first of the warp that LENS_WARP names */
     struct lens_site *next;
 };
 
@@ -41,10 +51,11 @@ struct lens_kernel {
     char *name;
     const void *address;
     uint64_t launches, blocks, blocks_seen, threads_seen;
-    unsigned grid[3], block[3];          /* of the last launch */
-    bool shapes_differ;                  /* there were launches of other grids or blocks */
-    size_t shared;            /* static and dynamic, of a block */
-    uint64_t loaded_bytes, stored_bytes; /* distinct ones, of the launches together; 0 unless every block was seen */
+    unsigned grid[3], block[3]; /* of the last launch */
+    bool shapes_differ;         /* there were launches of other grids or blocks */
+    size_t shared;              /* static and dynamic, of a block */
+    uint64_t loaded_bytes, stored_bytes; /* distinct ones, of the launches together; 0
+                                            unless every block was seen */
     uint64_t stored_elements;            /* distinct results: words of 4 bytes */
     struct lens_site *sites;
     struct lens_kernel *next;
@@ -52,14 +63,18 @@ struct lens_kernel {
 
 extern struct lens_kernel *lens_kernels;
 
-/* How many neighbouring lanes go through the banks of shared memory together: 32, 16 or 8 of 4, 8 or 16 bytes each. A load
- * takes twice as many lanes at once if, of these, all pairs n and n ^ 1 (or all n and n ^ 2) want the same bytes. Measured on
- * an H200: results/lens_vs_ncu.csv. */
-unsigned lens_lanes_together(const uint64_t *address, uint32_t lanes, unsigned bytes, bool store);
+/* How many neighbouring lanes go through the banks of shared memory together: 32, 16 or 8
+ * of 4, 8 or 16 bytes each. A load takes twice as many lanes at once if, of these, all
+ * pairs n and n ^ 1 (or all n and n ^ 2) want the same bytes. Measured on an H200:
+ * results/lens_vs_ncu.csv. */
+unsigned lens_lanes_together(const uint64_t *address, uint32_t lanes, unsigned bytes,
+                             bool store);
 
-/* The model of shared memory: 32 banks of 4 bytes. Returns the wavefronts of one warp's access and stores in *ideal how many
- * its distinct words would take if they were spread evenly. `address[lane]` counts for the lanes named in `lanes`. */
-unsigned lens_wavefronts(const uint64_t *address, uint32_t lanes, unsigned bytes, bool store, unsigned *ideal);
+/* The model of shared memory: 32 banks of 4 bytes. Returns the wavefronts of one warp's
+ * access and stores in *ideal how many its distinct words would take if they were spread
+ * evenly. `address[lane]` counts for the lanes named in `lanes`. */
+unsigned lens_wavefronts(const uint64_t *address, uint32_t lanes, unsigned bytes,
+                         bool store, unsigned *ideal);
 
 /* lens_report.c, at the end of the program. `mode` is the value of LENS. */
 void lens_report(const char *mode);

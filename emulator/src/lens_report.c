@@ -9,12 +9,14 @@
 #include <unistd.h>
 
 static const char *const class_names[LENS_CLASSES] = {
-    "global load", "global store", "global atomic", "shared load", "shared store", "shared atomic",
-    "async copy, read", "async copy, write", "bulk copy", "constant load", "basic block"};
+    "global load",  "global store",  "global atomic",    "shared load",
+    "shared store", "shared atomic", "async copy, read", "async copy, write",
+    "bulk copy",    "constant load", "basic block"};
 
 static bool touches_banks(enum lens_class kind)
 {
-    return kind == SHARED_LOAD || kind == SHARED_STORE || kind == SHARED_ATOMIC || kind == ASYNC_WRITE;
+    return kind == SHARED_LOAD || kind == SHARED_STORE || kind == SHARED_ATOMIC ||
+           kind == ASYNC_WRITE;
 }
 
 /* ---- one row of the report: the sites of a source line that behave alike ---- */
@@ -29,10 +31,12 @@ static double ratio(uint64_t a, uint64_t b)
     return b ? (double)a / (double)b : 0.0;
 }
 
-/* Copies that the compiler made of one access (unrolling) cost the same each; two accesses on one line seldom do. */
+/* Copies that the compiler made of one access (unrolling) cost the same each; two
+ * accesses on one line seldom do. */
 static bool alike(const struct lens_site *a, const struct lens_site *b)
 {
-    return a->kind == b->kind && a->bytes == b->bytes && a->sectors * b->requests == b->sectors * a->requests &&
+    return a->kind == b->kind && a->bytes == b->bytes &&
+           a->sectors * b->requests == b->sectors * a->requests &&
            a->wavefronts * b->requests == b->wavefronts * a->requests &&
            a->lanes * b->requests == b->lanes * a->requests;
 }
@@ -67,8 +71,9 @@ static struct row *rows_of(const struct lens_kernel *k, unsigned *count)
         if (s->kind == BASIC_BLOCK) continue;
         struct emu_place place = emu_source_of(s->pc);
         unsigned i = 0;
-        while (i < *count && !(rows[i].place.line == place.line && strcmp(rows[i].place.file, place.file) == 0 &&
-                               alike(&rows[i].sum, s)))
+        while (i < *count &&
+               !(rows[i].place.line == place.line &&
+                 strcmp(rows[i].place.file, place.file) == 0 && alike(&rows[i].sum, s)))
             i++;
         if (i == *count) {
             rows = realloc(rows, ++*count * sizeof *rows);
@@ -102,12 +107,14 @@ static uint64_t requested_bytes(const struct lens_kernel *k, enum lens_class kin
 
 static uint64_t loads_requested(const struct lens_kernel *k)
 {
-    return requested_bytes(k, GLOBAL_LOAD) + requested_bytes(k, ASYNC_READ) + requested_bytes(k, BULK_COPY);
+    return requested_bytes(k, GLOBAL_LOAD) + requested_bytes(k, ASYNC_READ) +
+           requested_bytes(k, BULK_COPY);
 }
 
 /* ---- floating-point operations ----
- * The compiler reports every basic block that a thread enters, by the return address of a call at its beginning. The
- * disassembly tells what lies between that call and the next: so many additions, so many multiplications. */
+ * The compiler reports every basic block that a thread enters, by the return address of a
+ * call at its beginning. The disassembly tells what lies between that call and the next:
+ * so many additions, so many multiplications. */
 
 static int flop_of(const char *mnemonic, const char *operands)
 {
@@ -115,16 +122,21 @@ static int flop_of(const char *mnemonic, const char *operands)
     if (*mnemonic == 'v') mnemonic++;
     for (unsigned i = 0; i < sizeof one / sizeof *one; i++) {
         size_t n = strlen(one[i]);
-        if (strncmp(mnemonic, one[i], n) == 0 && (mnemonic[n] == 's' || mnemonic[n] == 'd') && !mnemonic[n + 1]) return 1;
+        if (strncmp(mnemonic, one[i], n) == 0 &&
+            (mnemonic[n] == 's' || mnemonic[n] == 'd') && !mnemonic[n + 1])
+            return 1;
     }
-    if (strncmp(mnemonic, "fmadd", 5) == 0 || strncmp(mnemonic, "fmsub", 5) == 0 || strncmp(mnemonic, "fnmadd", 6) == 0 ||
-        strncmp(mnemonic, "fnmsub", 6) == 0)
+    if (strncmp(mnemonic, "fmadd", 5) == 0 || strncmp(mnemonic, "fmsub", 5) == 0 ||
+        strncmp(mnemonic, "fnmadd", 6) == 0 || strncmp(mnemonic, "fnmsub", 6) == 0)
         return 2;
-    if (strcmp(mnemonic, "fadd") == 0 || strcmp(mnemonic, "fsub") == 0 || strcmp(mnemonic, "fmul") == 0 ||
-        strcmp(mnemonic, "fdiv") == 0 || strcmp(mnemonic, "fsqrt") == 0)
+    if (strcmp(mnemonic, "fadd") == 0 || strcmp(mnemonic, "fsub") == 0 ||
+        strcmp(mnemonic, "fmul") == 0 || strcmp(mnemonic, "fdiv") == 0 ||
+        strcmp(mnemonic, "fsqrt") == 0)
         return 1;
     const bool call = strncmp(mnemonic, "call", 4) == 0 || strcmp(mnemonic, "bl") == 0;
-    if (call && (strstr(operands, "<fmaf") || strstr(operands, "<fma@") || strstr(operands, "<fma>"))) return 2;
+    if (call && (strstr(operands, "<fmaf") || strstr(operands, "<fma@") ||
+                 strstr(operands, "<fma>")))
+        return 2;
     return 0;
 }
 
@@ -144,7 +156,8 @@ static void disassemble(void)
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length < 0) return;
     program[length] = '\0';
-    snprintf(command, sizeof command, "objdump -d --no-show-raw-insn '%s' 2>/dev/null", program);
+    snprintf(command, sizeof command, "objdump -d --no-show-raw-insn '%s' 2>/dev/null",
+             program);
     FILE *listing = popen(command, "r");
     if (!listing) return;
     bool after_call = false;
@@ -183,24 +196,32 @@ static bool flop_count(const struct lens_kernel *k, uint64_t *flop)
         size_t low = 0, high = cost_count;
         while (low + 1 < high) {
             size_t middle = (low + high) / 2;
-            if (costs[middle].pc <= (uint64_t)(uintptr_t)s->pc) low = middle;
-            else high = middle;
+            if (costs[middle].pc <= (uint64_t)(uintptr_t)s->pc)
+                low = middle;
+            else
+                high = middle;
         }
-        if (costs[low].pc == (uint64_t)(uintptr_t)s->pc) *flop += s->lanes * costs[low].flop;
+        if (costs[low].pc == (uint64_t)(uintptr_t)s->pc)
+            *flop += s->lanes * costs[low].flop;
     }
     return true;
 }
 
 /* ---- words ---- */
 
-/* 1234567 -> "1,234,567"; fractions only where there are some. Four results may be in use at once. */
+/* 1234567 -> "1,234,567"; fractions only where there are some. Four results may be in use
+ * at once. */
 static const char *number(double value)
 {
     static char buffers[8][40];
     static int next;
     char digits[40], *out = buffers[next++ % 8];
     const bool whole = value == (double)(uint64_t)value;
-    snprintf(digits, sizeof digits, whole ? "%.0f" : value < 100 ? "%.2f" : "%.1f", value);
+    snprintf(digits, sizeof digits,
+             whole         ? "%.0f"
+             : value < 100 ? "%.2f"
+                           : "%.1f",
+             value);
     const size_t integer = strcspn(digits, ".");
     size_t at = 0;
     for (size_t i = 0; digits[i]; i++) {
@@ -211,8 +232,10 @@ static const char *number(double value)
     return out;
 }
 
-/* The lanes of a request that meet in its busiest bank, as "0, 8, 16, 24"; returns the bank. */
-static unsigned busiest_bank(const struct lens_request *r, unsigned bytes, bool store, char *lanes, size_t size)
+/* The lanes of a request that meet in its busiest bank, as "0, 8, 16, 24"; returns the
+ * bank. */
+static unsigned busiest_bank(const struct lens_request *r, unsigned bytes, bool store,
+                             char *lanes, size_t size)
 {
     const unsigned unit = bytes < 4 ? 4 : bytes, groups = 128 / unit;
     const unsigned together = lens_lanes_together(r->address, r->lanes, bytes, store);
@@ -245,7 +268,8 @@ static unsigned busiest_bank(const struct lens_request *r, unsigned bytes, bool 
             break;
         }
         seen[shown] = value;
-        used += (size_t)snprintf(lanes + used, size - used, "%s%u", shown ? ", " : "", lane);
+        used +=
+            (size_t)snprintf(lanes + used, size - used, "%s%u", shown ? ", " : "", lane);
         shown++;
     }
     return worst_group * (unit / 4);
@@ -273,51 +297,70 @@ static const char *many(double count, const char *one, const char *more)
 static void verdict(const struct row *row, char *out, size_t size)
 {
     const struct lens_site *s = &row->sum;
-    const double lanes = ratio(s->lanes, s->requests), values = ratio(s->unique_bytes, s->requests) / s->bytes;
+    const double lanes = ratio(s->lanes, s->requests),
+                 values = ratio(s->unique_bytes, s->requests) / s->bytes;
     const bool atomic = s->kind == GLOBAL_ATOMIC || s->kind == SHARED_ATOMIC;
     int used = 0;
     if (s->kind == BULK_COPY) {
-        snprintf(out, size, "the copy engine moves %s bytes at once: no lane asks, no register waits",
-                 number(ratio(s->unique_bytes, s->requests)));
+        snprintf(
+            out, size,
+            "the copy engine moves %s bytes at once: no lane asks, no register waits",
+            number(ratio(s->unique_bytes, s->requests)));
         return;
     }
     if (lanes == 1.0) {
         used = snprintf(out, size, "one lane alone");
     } else if (values == 1.0) {
-        used = snprintf(out, size, atomic ? "%.3g lanes change the same value: they have to take turns"
-                                  : s->kind == CONSTANT_LOAD
-                                      ? "one value for all lanes: what constant memory is good at"
-                                      : touches_banks(s->kind) ? "all lanes want one value: a broadcast, no conflict"
-                                                               : "all lanes want one value: a broadcast, one sector",
-                        lanes);
+        used =
+            snprintf(out, size,
+                     atomic ? "%.3g lanes change the same value: they have to take turns"
+                     : s->kind == CONSTANT_LOAD
+                         ? "one value for all lanes: what constant memory is good at"
+                     : touches_banks(s->kind)
+                         ? "all lanes want one value: a broadcast, no conflict"
+                         : "all lanes want one value: a broadcast, one sector",
+                     lanes);
     } else if (s->kind == CONSTANT_LOAD) {
-        used = snprintf(out, size, "lanes want %.3g different values: constant memory serves them in turn", values);
+        used = snprintf(
+            out, size,
+            "lanes want %.3g different values: constant memory serves them in turn",
+            values);
     } else if (touches_banks(s->kind) && s->wavefronts == s->ideal) {
         used = snprintf(out, size, "no bank conflicts");
     } else if (touches_banks(s->kind)) {
         char who[64];
-        const unsigned bank = busiest_bank(&s->example, s->bytes, s->kind != SHARED_LOAD, who,
-                                           sizeof who);
-        used = snprintf(out, size, "%.3g-way bank conflict: lanes %s meet in bank", ratio(s->wavefronts, s->ideal), who);
-        used += snprintf(out + used, size - (size_t)used, s->bytes > 4 ? "s %u to %u" : " %u", bank, bank + s->bytes / 4 - 1);
+        const unsigned bank =
+            busiest_bank(&s->example, s->bytes, s->kind != SHARED_LOAD, who, sizeof who);
+        used = snprintf(out, size, "%.3g-way bank conflict: lanes %s meet in bank",
+                        ratio(s->wavefronts, s->ideal), who);
+        used +=
+            snprintf(out + used, size - (size_t)used, s->bytes > 4 ? "s %u to %u" : " %u",
+                     bank, bank + s->bytes / 4 - 1);
     } else {
-        const double sectors = ratio(s->sectors, s->requests), bytes = ratio(s->unique_bytes, s->sectors);
-        used = snprintf(out, size, "%.3g lanes touch %.3g %s", lanes, sectors, many(sectors, "sector", "sectors"));
+        const double sectors = ratio(s->sectors, s->requests),
+                     bytes = ratio(s->unique_bytes, s->sectors);
+        used = snprintf(out, size, "%.3g lanes touch %.3g %s", lanes, sectors,
+                        many(sectors, "sector", "sectors"));
         used += snprintf(out + used, size - (size_t)used,
-                         bytes == 32.0 ? " and use every byte" : ": %.3g of 32 bytes used of each", bytes);
+                         bytes == 32.0 ? " and use every byte"
+                                       : ": %.3g of 32 bytes used of each",
+                         bytes);
         const uint64_t step = apart(&s->example);
         if (s->sectors > s->ideal && step > s->bytes)
-            used += snprintf(out + used, size - (size_t)used, "; neighbours lie %s bytes apart", number((double)step));
+            used += snprintf(out + used, size - (size_t)used,
+                             "; neighbours lie %s bytes apart", number((double)step));
     }
     if (lanes > 1.0 && lanes < 24.0)
         snprintf(out + used, size - (size_t)used, "; %.3g of 32 lanes take part", lanes);
 }
 
-/* What a row wastes: sectors, or wavefronts, beyond what its bytes needed. The row with the most is the worst. */
+/* What a row wastes: sectors, or wavefronts, beyond what its bytes needed. The row with
+ * the most is the worst. */
 static double waste(const struct lens_site *s)
 {
     if (s->kind == CONSTANT_LOAD) return 0.0;
-    return (double)(touches_banks(s->kind) ? s->wavefronts : s->sectors) - (double)s->ideal;
+    return (double)(touches_banks(s->kind) ? s->wavefronts : s->sectors) -
+           (double)s->ideal;
 }
 
 /* ---- the table ---- */
@@ -339,17 +382,17 @@ static void print_row(const struct row *row, double per, bool worst)
     char text[200];
     verdict(row, text, sizeof text);
     if (s->kind == BULK_COPY)
-        say("        %-17s %9s B %14s copies  ", class_names[s->kind], number(ratio(s->unique_bytes, s->requests)),
-            number(s->requests / per));
+        say("        %-17s %9s B %14s copies  ", class_names[s->kind],
+            number(ratio(s->unique_bytes, s->requests)), number(s->requests / per));
     else
-        say("        %-17s %2u B x %-4.3g %14s requests", class_names[s->kind], s->bytes, ratio(s->lanes, s->requests),
-            number(s->requests / per));
+        say("        %-17s %2u B x %-4.3g %14s requests", class_names[s->kind], s->bytes,
+            ratio(s->lanes, s->requests), number(s->requests / per));
     if (touches_banks(s->kind))
         say("  %6s wavefront%s each%s\n", number(ratio(s->wavefronts, s->requests)),
             s->wavefronts == s->requests ? " " : "s", worst ? "  <- worst" : "");
     else
-        say("  %6s sector%s each%s\n", number(ratio(s->sectors, s->requests)), s->sectors == s->requests ? " " : "s",
-            worst ? "  <- worst" : "");
+        say("  %6s sector%s each%s\n", number(ratio(s->sectors, s->requests)),
+            s->sectors == s->requests ? " " : "s", worst ? "  <- worst" : "");
     say("          %s\n", text);
 }
 
@@ -359,10 +402,12 @@ static void print_total(const struct lens_kernel *k, enum lens_class kind, doubl
     if (!s.requests) return;
     say("    %-18s %13s requests", class_names[kind], number(s.requests / per));
     if (touches_banks(kind))
-        say("  %13s wavefronts  %13s conflicts\n", number(s.wavefronts / per), number((s.wavefronts - s.ideal) / per));
+        say("  %13s wavefronts  %13s conflicts\n", number(s.wavefronts / per),
+            number((s.wavefronts - s.ideal) / per));
     else
-        say("  %13s sectors     %6s each, %.3g of 32 bytes used\n", number(s.sectors / per),
-            number(ratio(s.sectors, s.requests)), ratio(s.unique_bytes, s.sectors));
+        say("  %13s sectors     %6s each, %.3g of 32 bytes used\n",
+            number(s.sectors / per), number(ratio(s.sectors, s.requests)),
+            ratio(s.unique_bytes, s.sectors));
 }
 
 static unsigned registers_given(void)
@@ -375,9 +420,13 @@ static unsigned registers_given(void)
 static const char *limit_of(const struct emu_occupancy *o, bool registers_known)
 {
     static char text[64];
-    const struct { const char *name; unsigned blocks; } limits[] = {
-        {"threads", o->by_warps}, {"registers", o->by_registers}, {"shared memory", o->by_shared},
-        {"the number of blocks", o->by_blocks}};
+    const struct {
+        const char *name;
+        unsigned blocks;
+    } limits[] = {{"threads", o->by_warps},
+                  {"registers", o->by_registers},
+                  {"shared memory", o->by_shared},
+                  {"the number of blocks", o->by_blocks}};
     text[0] = '\0';
     for (unsigned i = 0; i < 4; i++) {
         if (limits[i].blocks != o->blocks || (i == 1 && !registers_known)) continue;
@@ -389,21 +438,25 @@ static const char *limit_of(const struct emu_occupancy *o, bool registers_known)
 
 static void print_occupancy(const struct lens_kernel *k)
 {
-    const unsigned threads = k->block[0] * k->block[1] * k->block[2], registers = registers_given();
-    struct emu_occupancy o = emu_occupancy(threads, registers ? registers : 16, k->shared);
-    say("    occupancy: a block has %s thread%s and %s bytes of shared memory. Blocks on an SM: %u by threads,\n",
+    const unsigned threads = k->block[0] * k->block[1] * k->block[2],
+                   registers = registers_given();
+    struct emu_occupancy o =
+        emu_occupancy(threads, registers ? registers : 16, k->shared);
+    say("    occupancy: a block has %s thread%s and %s bytes of shared memory. Blocks on "
+        "an SM: %u by threads,\n",
         number(threads), threads == 1 ? "" : "s", number((double)k->shared), o.by_warps);
     say("      ");
     if (registers) say("%u by %u registers a thread, ", o.by_registers, registers);
-    say("%u by shared memory, %u at most: %u of %u warps (%.1f %%),\n", o.by_shared, o.by_blocks, o.warps, o.max_warps,
-        100.0 * o.warps / o.max_warps);
+    say("%u by shared memory, %u at most: %u of %u warps (%.1f %%),\n", o.by_shared,
+        o.by_blocks, o.warps, o.max_warps, 100.0 * o.warps / o.max_warps);
     say("      limited by %s", limit_of(&o, registers > 0));
     if (registers) {
         say("\n");
         return;
     }
     unsigned most = 16;
-    while (most < 255 && emu_occupancy(threads, most + 1, k->shared).blocks == o.blocks) most++;
+    while (most < 255 && emu_occupancy(threads, most + 1, k->shared).blocks == o.blocks)
+        most++;
     say(", if a thread needs no more than %u registers.\n", most);
     say("      Only NVIDIA's compiler knows that number: LENS_REGS=n tells it here\n");
 }
@@ -416,25 +469,36 @@ static void print_advice(const struct row *rows, unsigned count, const struct ro
     for (unsigned i = 0; i < count; i++) {
         const struct lens_site *s = &rows[i].sum;
         requests += s->requests;
-        if (!idle || 32 * s->requests - s->lanes > 32 * idle->sum.requests - idle->sum.lanes) idle = &rows[i];
+        if (!idle ||
+            32 * s->requests - s->lanes > 32 * idle->sum.requests - idle->sum.lanes)
+            idle = &rows[i];
     }
-    if (worst && waste(&worst->sum) >= 0.2 * (double)(worst->sum.ideal + waste(&worst->sum))) {
+    if (worst &&
+        waste(&worst->sum) >= 0.2 * (double)(worst->sum.ideal + waste(&worst->sum))) {
         const struct lens_site *s = &worst->sum;
         say("  begin at line %d: ", worst->place.line);
         if (touches_banks(s->kind))
-            say("%.0f %% of the wavefronts of its %s are conflicts. Other places in the array\n"
-                "    (a longer row, rearranged columns) or other lanes in charge spread them over the banks\n",
+            say("%.0f %% of the wavefronts of its %s are conflicts. Other places in the "
+                "array\n"
+                "    (a longer row, rearranged columns) or other lanes in charge spread "
+                "them over the banks\n",
                 100.0 * waste(s) / (double)s->wavefronts, class_names[s->kind]);
         else
-            say("its %s moves %.3g times the sectors that its bytes would fill. It moves fewer\n"
-                "    when neighbours in threadIdx.x go to neighbouring addresses, from a multiple of 32 bytes on\n",
+            say("its %s moves %.3g times the sectors that its bytes would fill. It moves "
+                "fewer\n"
+                "    when neighbours in threadIdx.x go to neighbouring addresses, from a "
+                "multiple of 32 bytes on\n",
                 class_names[s->kind], ratio(s->sectors, s->ideal));
-    } else if (idle && 2 * idle->sum.lanes < 32 * idle->sum.requests && 4 * idle->sum.requests > requests) {
-        say("  begin at line %d: %.3g of 32 lanes take part in its %s, and the others wait. Give the work to\n"
-            "    whole warps, and let other whole warps rest\n", idle->place.line,
-            ratio(idle->sum.lanes, idle->sum.requests), class_names[idle->sum.kind]);
+    } else if (idle && 2 * idle->sum.lanes < 32 * idle->sum.requests &&
+               4 * idle->sum.requests > requests) {
+        say("  begin at line %d: %.3g of 32 lanes take part in its %s, and the others "
+            "wait. Give the work to\n"
+            "    whole warps, and let other whole warps rest\n",
+            idle->place.line, ratio(idle->sum.lanes, idle->sum.requests),
+            class_names[idle->sum.kind]);
     } else if (count) {
-        say("  no line wastes much: what is left is to ask for less, or for more at once\n");
+        say("  no line wastes much: what is left is to ask for less, or for more at "
+            "once\n");
     }
 }
 
@@ -446,15 +510,19 @@ static void print_summary(const struct lens_kernel *k, double per)
     uint64_t flop;
     const bool flop_known = flop_count(k, &flop);
     if (k->stored_elements) {
-        const struct lens_site global = total_of(k, GLOBAL_LOAD), async = total_of(k, ASYNC_READ),
-                               bulk = total_of(k, BULK_COPY), shared = total_of(k, SHARED_LOAD);
+        const struct lens_site global = total_of(k, GLOBAL_LOAD),
+                               async = total_of(k, ASYNC_READ),
+                               bulk = total_of(k, BULK_COPY),
+                               shared = total_of(k, SHARED_LOAD);
         say("    loads for each of %s results:", number(k->stored_elements / per));
         say(" %s from global memory, %s from shared memory\n",
-            number((double)(global.lanes + async.lanes + bulk.lanes) / (double)k->stored_elements),
+            number((double)(global.lanes + async.lanes + bulk.lanes) /
+                   (double)k->stored_elements),
             number((double)shared.lanes / (double)k->stored_elements));
     }
     if (flop_known && flop && loaded > 0) {
-        say("    %s FLOP: %.3g for each byte requested from global memory", number((double)flop / per), (double)flop / loaded);
+        say("    %s FLOP: %.3g for each byte requested from global memory",
+            number((double)flop / per), (double)flop / loaded);
         const double least = (double)k->loaded_bytes + (double)k->stored_bytes;
         if (least > 0) say("; %.3g if each byte moved once", (double)flop / least);
         say("\n");
@@ -470,14 +538,16 @@ static void print_kernel(const struct lens_kernel *k)
     struct row *rows = rows_of(k, &count);
     const bool of_one = k->blocks_seen == k->blocks && !k->shapes_differ;
     const double per = of_one ? (double)k->launches : 1.0;
-    say("\nLENS  %s  grid (%u,%u,%u), block (%u,%u,%u), on %s\n", k->name, k->grid[0], k->grid[1],
-        k->grid[2], k->block[0], k->block[1], k->block[2], emu_gpu()->prop.name);
+    say("\nLENS  %s  grid (%u,%u,%u), block (%u,%u,%u), on %s\n", k->name, k->grid[0],
+        k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2],
+        emu_gpu()->prop.name);
     if (k->blocks_seen < k->blocks)
-        say("  looked at %s of %s blocks; the figures are of those\n", number((double)k->blocks_seen),
-            number((double)k->blocks));
+        say("  looked at %s of %s blocks; the figures are of those\n",
+            number((double)k->blocks_seen), number((double)k->blocks));
     else if (k->launches > 1)
         say(of_one ? "  %s launches; the figures are of one\n"
-                   : "  %s launches of different shapes, this is the last; the figures are of all together\n",
+                   : "  %s launches of different shapes, this is the last; the figures "
+                     "are of all together\n",
             number((double)k->launches));
 
     const struct row *worst = NULL;
@@ -485,8 +555,10 @@ static void print_kernel(const struct lens_kernel *k)
         if (waste(&rows[i].sum) > (worst ? waste(&worst->sum) : 0.0)) worst = &rows[i];
     for (unsigned i = 0; i < count; i++) {
         const struct row *r = &rows[i], *before = i ? &rows[i - 1] : NULL;
-        if (!before || strcmp(before->place.file, r->place.file)) say("  %s\n", r->place.file);
-        if (!before || before->place.line != r->place.line || strcmp(before->place.file, r->place.file))
+        if (!before || strcmp(before->place.file, r->place.file))
+            say("  %s\n", r->place.file);
+        if (!before || before->place.line != r->place.line ||
+            strcmp(before->place.file, r->place.file))
             say("  %4d  %.90s\n", r->place.line, r->place.text);
         print_row(r, per, r == worst);
     }
@@ -501,44 +573,58 @@ static void json_string(const char *text)
 {
     fputc('"', out);
     for (; *text; text++) {
-        if (*text == '"' || *text == '\\') say("\\%c", *text);
-        else if ((unsigned char)*text < ' ') say("\\u%04x", *text);
-        else fputc(*text, out);
+        if (*text == '"' || *text == '\\')
+            say("\\%c", *text);
+        else if ((unsigned char)*text < ' ')
+            say("\\u%04x", *text);
+        else
+            fputc(*text, out);
     }
     fputc('"', out);
 }
 
 static void json_counts(const struct lens_site *s)
 {
-    say("\"requests\": %llu, \"lanes\": %llu, ", (unsigned long long)s->requests, (unsigned long long)s->lanes);
+    say("\"requests\": %llu, \"lanes\": %llu, ", (unsigned long long)s->requests,
+        (unsigned long long)s->lanes);
     if (touches_banks(s->kind))
-        say("\"wavefronts\": %llu, \"ideal_wavefronts\": %llu, \"conflicts\": %llu}", (unsigned long long)s->wavefronts,
-            (unsigned long long)s->ideal, (unsigned long long)(s->wavefronts - s->ideal));
+        say("\"wavefronts\": %llu, \"ideal_wavefronts\": %llu, \"conflicts\": %llu}",
+            (unsigned long long)s->wavefronts, (unsigned long long)s->ideal,
+            (unsigned long long)(s->wavefronts - s->ideal));
     else
-        say("\"sectors\": %llu, \"ideal_sectors\": %llu, \"bytes_used\": %llu}", (unsigned long long)s->sectors,
-            (unsigned long long)s->ideal, (unsigned long long)s->unique_bytes);
+        say("\"sectors\": %llu, \"ideal_sectors\": %llu, \"bytes_used\": %llu}",
+            (unsigned long long)s->sectors, (unsigned long long)s->ideal,
+            (unsigned long long)s->unique_bytes);
 }
 
 static void json_kernel(const struct lens_kernel *k)
 {
     unsigned count;
     struct row *rows = rows_of(k, &count);
-    const unsigned threads = k->block[0] * k->block[1] * k->block[2], registers = registers_given();
+    const unsigned threads = k->block[0] * k->block[1] * k->block[2],
+                   registers = registers_given();
     uint64_t flop;
     say("{\"name\": ");
     json_string(k->name);
-    say(", \"launches\": %llu, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"blocks\": %llu, \"blocks_seen\": %llu",
-        (unsigned long long)k->launches, k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2],
-        (unsigned long long)k->blocks, (unsigned long long)k->blocks_seen);
+    say(", \"launches\": %llu, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], "
+        "\"blocks\": %llu, \"blocks_seen\": %llu",
+        (unsigned long long)k->launches, k->grid[0], k->grid[1], k->grid[2], k->block[0],
+        k->block[1], k->block[2], (unsigned long long)k->blocks,
+        (unsigned long long)k->blocks_seen);
     if (flop_count(k, &flop)) say(", \"flop\": %llu", (unsigned long long)flop);
-    say(", \"requested_load_bytes\": %llu, \"loaded_bytes\": %llu, \"stored_bytes\": %llu, \"results\": %llu",
-        (unsigned long long)loads_requested(k),
-        (unsigned long long)k->loaded_bytes, (unsigned long long)k->stored_bytes, (unsigned long long)k->stored_elements);
-    struct emu_occupancy o = emu_occupancy(threads, registers ? registers : 16, k->shared);
+    say(", \"requested_load_bytes\": %llu, \"loaded_bytes\": %llu, \"stored_bytes\": "
+        "%llu, \"results\": %llu",
+        (unsigned long long)loads_requested(k), (unsigned long long)k->loaded_bytes,
+        (unsigned long long)k->stored_bytes, (unsigned long long)k->stored_elements);
+    struct emu_occupancy o =
+        emu_occupancy(threads, registers ? registers : 16, k->shared);
     say(", \"shared_bytes\": %zu, \"occupancy\": {\"registers\": ", k->shared);
-    if (registers) say("%u, \"by_registers\": %u", registers, o.by_registers);
-    else say("null, \"by_registers\": null");
-    say(", \"by_threads\": %u, \"by_shared\": %u, \"by_blocks\": %u, \"blocks\": %u, \"warps\": %u, \"max_warps\": %u}",
+    if (registers)
+        say("%u, \"by_registers\": %u", registers, o.by_registers);
+    else
+        say("null, \"by_registers\": null");
+    say(", \"by_threads\": %u, \"by_shared\": %u, \"by_blocks\": %u, \"blocks\": %u, "
+        "\"warps\": %u, \"max_warps\": %u}",
         o.by_warps, o.by_shared, o.by_blocks, o.blocks, o.warps, o.max_warps);
     say(", \"totals\": {");
     bool first = true;
@@ -557,7 +643,8 @@ static void json_kernel(const struct lens_kernel *k)
         json_string(rows[i].place.file);
         say(", \"line\": %d, \"text\": ", rows[i].place.line);
         json_string(rows[i].place.text);
-        say(", \"kind\": \"%s\", \"bytes\": %u, \"verdict\": ", class_names[rows[i].sum.kind], rows[i].sum.bytes);
+        say(", \"kind\": \"%s\", \"bytes\": %u, \"verdict\": ",
+            class_names[rows[i].sum.kind], rows[i].sum.bytes);
         json_string(text);
         say(", ");
         json_counts(&rows[i].sum);
@@ -567,7 +654,8 @@ static void json_kernel(const struct lens_kernel *k)
 }
 
 /* ---- a drawing of one request ----
- * Graphviz only draws here: neato, with every box at its place. Lengths are points, y grows upwards. */
+ * Graphviz only draws here: neato, with every box at its place. Lengths are points, y
+ * grows upwards. */
 
 #define GLOBAL_COLOUR "#d9822b"
 #define SHARED_COLOUR "#2b8a9d"
@@ -579,20 +667,24 @@ static void json_kernel(const struct lens_kernel *k)
 
 enum { DRAWING = 864, LANE = DRAWING / 32 };
 
-static void draw_text(double left, double y, double width, int size, const char *font, const char *text)
+static void draw_text(double left, double y, double width, int size, const char *font,
+                      const char *text)
 {
     static int count;
-    say("  text%d [shape=plaintext, style=\"\", width=%.3f, height=0.3, pos=\"%.1f,%.1f!\", fontname=\"%s\", fontsize=%d,\n"
-        "    fontcolor=\"" GREY_COLOUR "\", label=\"", count++, width / 72, left + width / 2, y, font, size);
+    say("  text%d [shape=plaintext, style=\"\", width=%.3f, height=0.3, "
+        "pos=\"%.1f,%.1f!\", fontname=\"%s\", fontsize=%d,\n"
+        "    fontcolor=\"" GREY_COLOUR "\", label=\"",
+        count++, width / 72, left + width / 2, y, font, size);
     for (; *text; text++) say(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
     say("\\l\"];\n");
 }
 
-static void draw_box(const char *name, double left, double y, double width, double height, const char *colour,
-                     const char *label)
+static void draw_box(const char *name, double left, double y, double width, double height,
+                     const char *colour, const char *label)
 {
-    say("  %s [width=%.3f, height=%.3f, pos=\"%.2f,%.1f!\", fillcolor=\"%s\", label=\"%s\"];\n", name, width / 72, height / 72,
-        left + width / 2, y, colour, label);
+    say("  %s [width=%.3f, height=%.3f, pos=\"%.2f,%.1f!\", fillcolor=\"%s\", "
+        "label=\"%s\"];\n",
+        name, width / 72, height / 72, left + width / 2, y, colour, label);
 }
 
 static int address_order(const void *a, const void *b)
@@ -601,7 +693,8 @@ static int address_order(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Lanes above; below them the sectors they touch in order of address, a column for every 4 bytes. */
+/* Lanes above; below them the sectors they touch in order of address, a column for every
+ * 4 bytes. */
 static void draw_sectors(const struct lens_request *r, unsigned bytes)
 {
     enum { LANES_AT = -72, SECTORS_AT = -212, WORDS = 8 };
@@ -615,8 +708,10 @@ static void draw_sectors(const struct lens_request *r, unsigned bytes)
     qsort(sectors, count, sizeof *sectors, address_order);
     for (unsigned i = 0; i < count; i++)
         if (i == 0 || sectors[i] != sectors[i - 1]) sectors[different++] = sectors[i];
-    const double pitch = different > 5 ? (double)DRAWING / different : (double)DRAWING / 5;
-    const double word = 0.9 * pitch / WORDS, first = (DRAWING - pitch * different + 0.1 * pitch) / 2;
+    const double pitch =
+        different > 5 ? (double)DRAWING / different : (double)DRAWING / 5;
+    const double word = 0.9 * pitch / WORDS,
+                 first = (DRAWING - pitch * different + 0.1 * pitch) / 2;
 
     uint32_t used[32 * 2] = {0}; /* a bit for each word */
     char name[32], label[64];
@@ -625,7 +720,8 @@ static void draw_sectors(const struct lens_request *r, unsigned bytes)
         snprintf(name, sizeof name, "lane%u", lane);
         snprintf(label, sizeof label, "%u", lane);
         const bool active = r->lanes >> lane & 1;
-        draw_box(name, lane * LANE + 1.5, LANES_AT, LANE - 3, 22, active ? REGISTER_COLOUR : EMPTY_COLOUR, label);
+        draw_box(name, lane * LANE + 1.5, LANES_AT, LANE - 3, 22,
+                 active ? REGISTER_COLOUR : EMPTY_COLOUR, label);
         for (unsigned byte = 0; active && byte < bytes; byte++) {
             unsigned i = 0;
             while (sectors[i] != (r->address[lane] + byte) / 32) i++;
@@ -635,11 +731,14 @@ static void draw_sectors(const struct lens_request *r, unsigned bytes)
     for (unsigned i = 0; i < different; i++)
         for (unsigned w = 0; w < WORDS; w++) {
             snprintf(name, sizeof name, "word%u_%u", i, w);
-            draw_box(name, first + i * pitch + w * word, SECTORS_AT, word > 4 ? word - 1 : word, 26,
+            draw_box(name, first + i * pitch + w * word, SECTORS_AT,
+                     word > 4 ? word - 1 : word, 26,
                      used[i] >> w & 1 ? GLOBAL_COLOUR : EMPTY_COLOUR, "");
         }
-    snprintf(label, sizeof label, different == 1 ? "%u sector of global memory: 32 bytes, 4 to a column"
-                                                 : "%u sectors of global memory: 32 bytes each, 4 to a column", different);
+    snprintf(label, sizeof label,
+             different == 1 ? "%u sector of global memory: 32 bytes, 4 to a column"
+                            : "%u sectors of global memory: 32 bytes each, 4 to a column",
+             different);
     draw_text(0, SECTORS_AT - 26, DRAWING, 13, FONT, label);
     for (unsigned lane = 0; lane < 32; lane++) {
         if (!(r->lanes >> lane & 1)) continue;
@@ -653,12 +752,17 @@ static void draw_sectors(const struct lens_request *r, unsigned bytes)
 /* The lanes that share a unit, for its box: "5", "0-15", "0,16", or how many. */
 static void name_lanes(uint32_t lanes, char *text, size_t size)
 {
-    const unsigned low = (unsigned)__builtin_ctz(lanes), high = 31 - (unsigned)__builtin_clz(lanes);
+    const unsigned low = (unsigned)__builtin_ctz(lanes),
+                   high = 31 - (unsigned)__builtin_clz(lanes);
     const unsigned count = (unsigned)__builtin_popcount(lanes);
-    if (count == 1) snprintf(text, size, "%u", low);
-    else if (count == high - low + 1) snprintf(text, size, "%u-%u", low, high);
-    else if (count == 2) snprintf(text, size, "%u,%u", low, high);
-    else snprintf(text, size, "%u x", count);
+    if (count == 1)
+        snprintf(text, size, "%u", low);
+    else if (count == high - low + 1)
+        snprintf(text, size, "%u-%u", low, high);
+    else if (count == 2)
+        snprintf(text, size, "%u,%u", low, high);
+    else
+        snprintf(text, size, "%u x", count);
 }
 
 /* The banks are columns, the wavefronts rows: who is served when. */
@@ -669,12 +773,16 @@ static void draw_banks(const struct lens_request *r, unsigned bytes, bool store)
     const unsigned together = lens_lanes_together(r->address, r->lanes, bytes, store);
     char name[32], label[96];
     unsigned row = 0;
-    snprintf(label, sizeof label, "a column is one of the 32 banks, a row is one wavefront; numbers are the lanes it serves");
+    snprintf(label, sizeof label,
+             "a column is one of the 32 banks, a row is one wavefront; numbers are the "
+             "lanes it serves");
     draw_text(0, BANKS_AT + 24, DRAWING, 13, FONT, label);
     for (unsigned bank = 0; bank < 32; bank++) {
         snprintf(label, sizeof label, "%u", bank);
-        say("  bank%u [shape=plaintext, style=\"\", width=0.3, height=0.2, pos=\"%.1f,%d!\", fontcolor=\"" GREY_COLOUR
-            "\", fontsize=11, label=\"%u\"];\n", bank, (bank + 0.5) * LANE, BANKS_AT, bank);
+        say("  bank%u [shape=plaintext, style=\"\", width=0.3, height=0.2, "
+            "pos=\"%.1f,%d!\", fontcolor=\"" GREY_COLOUR
+            "\", fontsize=11, label=\"%u\"];\n",
+            bank, (bank + 0.5) * LANE, BANKS_AT, bank);
     }
     for (unsigned first = 0; first < 32; first += together) {
         uint64_t unit_at[32][32];
@@ -696,11 +804,13 @@ static void draw_banks(const struct lens_request *r, unsigned bytes, bool store)
                 label[0] = '\0';
                 if (lanes) name_lanes(lanes, label, sizeof label);
                 snprintf(name, sizeof name, "box%u_%u", row, group);
-                draw_box(name, group * banks * LANE + 1, BANKS_AT - 20.0 - row * ROW, banks * LANE - 2.0, ROW - 2.0,
+                draw_box(name, group * banks * LANE + 1, BANKS_AT - 20.0 - row * ROW,
+                         banks * LANE - 2.0, ROW - 2.0,
                          lanes ? SHARED_COLOUR : EMPTY_COLOUR, label);
             }
     }
-    snprintf(label, sizeof label, row == 1 ? "%u wavefront" : "%u wavefronts, one after the other", row);
+    snprintf(label, sizeof label,
+             row == 1 ? "%u wavefront" : "%u wavefronts, one after the other", row);
     draw_text(0, BANKS_AT - 20.0 - row * ROW - 4, DRAWING, 13, FONT, label);
 }
 
@@ -708,23 +818,27 @@ static void draw(const struct row *row)
 {
     char text[200], title[300];
     verdict(row, text, sizeof text);
-    snprintf(title, sizeof title, "%s, %u byte%s a lane: %s", class_names[row->sum.kind], row->sum.bytes,
-             row->sum.bytes == 1 ? "" : "s", text);
+    snprintf(title, sizeof title, "%s, %u byte%s a lane: %s", class_names[row->sum.kind],
+             row->sum.bytes, row->sum.bytes == 1 ? "" : "s", text);
     snprintf(text, sizeof text, "%.100s", row->place.text);
     say("digraph request {\n"
-        "  graph [layout=neato, inputscale=72, bgcolor=\"transparent\", pad=0.1, splines=line];\n"
-        "  node [shape=box, style=filled, fixedsize=true, penwidth=0, margin=0, fontname=\"" FONT "\", fontsize=11,\n"
+        "  graph [layout=neato, inputscale=72, bgcolor=\"transparent\", pad=0.1, "
+        "splines=line];\n"
+        "  node [shape=box, style=filled, fixedsize=true, penwidth=0, margin=0, "
+        "fontname=\"" FONT "\", fontsize=11,\n"
         "        fontcolor=white];\n"
         "  edge [color=\"" MOVING_COLOUR "\", arrowsize=0.4, penwidth=1];\n");
     draw_text(0, 0, DRAWING, 15, FONT, title);
     draw_text(0, -22, DRAWING, 13, "Courier,monospace", text);
-    if (touches_banks(row->sum.kind)) draw_banks(&row->sum.example, row->sum.bytes, row->sum.kind != SHARED_LOAD);
-    else draw_sectors(&row->sum.example, row->sum.bytes);
+    if (touches_banks(row->sum.kind))
+        draw_banks(&row->sum.example, row->sum.bytes, row->sum.kind != SHARED_LOAD);
+    else
+        draw_sectors(&row->sum.example, row->sum.bytes);
     say("}\n");
 }
 
-/* LENS_LINE=44 is the access of line 44 that wastes most, 44.2 the second that the table shows there; without it, the worst
- * of all. */
+/* LENS_LINE=44 is the access of line 44 that wastes most, 44.2 the second that the table
+ * shows there; without it, the worst of all. */
 static void draw_chosen(void)
 {
     const char *wanted = getenv("LENS_LINE"), *dot = wanted ? strchr(wanted, '.') : NULL;
@@ -735,7 +849,9 @@ static void draw_chosen(void)
         struct row *rows = rows_of(k, &count), *chosen = NULL;
         for (unsigned i = 0; i < count; i++) {
             place = i && rows[i].place.line == rows[i - 1].place.line ? place + 1 : 1;
-            if (!rows[i].sum.example.lanes || (line && rows[i].place.line != line) || (which && place != which)) continue;
+            if (!rows[i].sum.example.lanes || (line && rows[i].place.line != line) ||
+                (which && place != which))
+                continue;
             if (!chosen || waste(&rows[i].sum) > waste(&chosen->sum)) chosen = &rows[i];
         }
         if (chosen) {
@@ -745,7 +861,9 @@ static void draw_chosen(void)
         }
         free(rows);
     }
-    fprintf(stderr, "LENS=dot: %s%s\n", wanted ? "no access to memory on line " : "the program made no access to memory",
+    fprintf(stderr, "LENS=dot: %s%s\n",
+            wanted ? "no access to memory on line "
+                   : "the program made no access to memory",
             wanted ? wanted : "");
 }
 
@@ -773,6 +891,8 @@ void lens_report(const char *mode)
     } else {
         for (const struct lens_kernel *k = lens_kernels; k; k = k->next) print_kernel(k);
     }
-    if (path) fclose(out);
-    else fflush(out);
+    if (path)
+        fclose(out);
+    else
+        fflush(out);
 }

@@ -1,11 +1,13 @@
 /* Barriers in shared memory (mbarrier) and the bulk copies that report to them (TMA).
  *
- * An mbarrier counts one phase after the other. A phase is over when as many threads have arrived as its init said and as
- * many bytes have come as were announced (expect_tx). Here a copy comes as late as it may: when a thread waits for the
- * phase, only copies are missing, and no thread can do anything else. Until then its destination holds nothing that may be
- * read; so whoever reads without waiting has done so by then.
+ * An mbarrier counts one phase after the other. A phase is over when as many threads have
+ * arrived as its init said and as many bytes have come as were announced (expect_tx).
+ * Here a copy comes as late as it may: when a thread waits for the phase, only copies are
+ * missing, and no thread can do anything else. Until then its destination holds nothing
+ * that may be read; so whoever reads without waiting has done so by then.
  *
- * What is known of a barrier lies beside it, in a table by address; the 8 bytes in shared memory are only claimed. */
+ * What is known of a barrier lies beside it, in a table by address; the 8 bytes in shared
+ * memory are only claimed. */
 #include "emulator.h"
 
 #include <stdio.h>
@@ -22,7 +24,8 @@ struct tensor_map {
     const char *base;
     uint64_t size[5], stride[5]; /* elements, bytes; stride[0] is an element */
 };
-_Static_assert(sizeof(struct tensor_map) <= sizeof(CUtensorMap), "a tensor map has 128 bytes");
+_Static_assert(sizeof(struct tensor_map) <= sizeof(CUtensorMap),
+               "a tensor map has 128 bytes");
 static const uint32_t TENSOR_MAP = 0x70616d74;
 
 struct bulk_copy { /* one copy on its way */
@@ -36,13 +39,14 @@ struct bulk_copy { /* one copy on its way */
 
 struct mbarrier {
     uint64_t *address;
-    unsigned owner;                    /* the thread that initialised it */
-    bool fenced;                       /* and told the copy engine */
-    unsigned phase;                    /* the one that is going on; only its parity can be asked for */
-    unsigned expected, pending;        /* arrivals a phase, and those still missing */
-    int64_t bytes_missing;             /* announced and not yet come; less than 0 if the copies were quicker */
-    struct bulk_copy *copies, **last;  /* on their way, in order */
-    const struct wait *waiting;        /* one of those who wait, the last that came */
+    unsigned owner; /* the thread that initialised it */
+    bool fenced;    /* and told the copy engine */
+    unsigned phase; /* the one that is going on; only its parity can be asked for */
+    unsigned expected, pending; /* arrivals a phase, and those still missing */
+    int64_t bytes_missing; /* announced and not yet come; less than 0 if the copies were
+                              quicker */
+    struct bulk_copy *copies, **last; /* on their way, in order */
+    const struct wait *waiting;       /* one of those who wait, the last that came */
 };
 
 struct wait {
@@ -71,7 +75,9 @@ static struct mbarrier *find(const uint64_t *address)
 static struct mbarrier *find_ready(uint64_t *address, const void *pc, const char *what)
 {
     struct mbarrier *b = find(address);
-    if (!b) emu_fault(pc, "%s on an mbarrier that was never initialised (mbarrier.init)", what);
+    if (!b)
+        emu_fault(pc, "%s on an mbarrier that was never initialised (mbarrier.init)",
+                  what);
     emu_check_mbarrier_used(address, number_of(b), pc);
     return b;
 }
@@ -98,7 +104,8 @@ void emu_mbarrier_block_ended(void)
         const struct bulk_copy *copy = barriers[i].copies;
         if (!copy) continue;
         emu_current = copy->thread;
-        emu_fault(copy->pc, "asynchronous copy not waited for: the block has ended, and this copy may still be on its way into "
+        emu_fault(copy->pc, "asynchronous copy not waited for: the block has ended, and "
+                            "this copy may still be on its way into "
                             "shared memory that is another block's by then");
     }
 }
@@ -139,18 +146,24 @@ bool emu_bulk_copies_arrive(void)
 
 void emu_mbarrier_init(uint64_t *address, unsigned arrivals, const void *pc)
 {
-    if ((uintptr_t)address % 8 || (size_t)((char *)address - emu_dynamic_shared) >= EMU_SHARED_BYTES)
+    if ((uintptr_t)address % 8 ||
+        (size_t)((char *)address - emu_dynamic_shared) >= EMU_SHARED_BYTES)
         emu_fault(pc, "an mbarrier is 8 bytes of shared memory, at a multiple of 8");
     if (arrivals < 1 || arrivals >= 1u << 20)
-        emu_fault(pc, "mbarrier.init: %u arrivals a phase; 1 to 1,048,575 are possible", arrivals);
+        emu_fault(pc, "mbarrier.init: %u arrivals a phase; 1 to 1,048,575 are possible",
+                  arrivals);
     if (find(address))
-        emu_fault(pc, "mbarrier.init on what is an mbarrier already and may be in use: it is initialised once a block, not "
+        emu_fault(pc, "mbarrier.init on what is an mbarrier already and may be in use: "
+                      "it is initialised once a block, not "
                       "once a phase");
-    if (barrier_count == EMU_MBARRIERS) emu_fault(pc, "more than %d mbarriers in a block", EMU_MBARRIERS);
+    if (barrier_count == EMU_MBARRIERS)
+        emu_fault(pc, "more than %d mbarriers in a block", EMU_MBARRIERS);
     emu_check_mbarrier_init(address, barrier_count, pc);
     struct mbarrier *b = &barriers[barrier_count++];
-    *b = (struct mbarrier){
-        .address = address, .owner = emu_current->linear, .expected = arrivals, .pending = arrivals};
+    *b = (struct mbarrier){.address = address,
+                           .owner = emu_current->linear,
+                           .expected = arrivals,
+                           .pending = arrivals};
     b->last = &b->copies;
 }
 
@@ -164,8 +177,10 @@ void emu_mbarrier_arrive(uint64_t *address, unsigned bytes, const void *pc)
 {
     struct mbarrier *b = find_ready(address, pc, "an arrival");
     if (b->pending == 0)
-        emu_fault(pc, "mbarrier: one arrival more than the %u that a phase counts, and %lld bytes of the phase may still be on "
-                      "their way (was a stage filled again before it was waited for?)",
+        emu_fault(pc,
+                  "mbarrier: one arrival more than the %u that a phase counts, and %lld "
+                  "bytes of the phase may still be on "
+                  "their way (was a stage filled again before it was waited for?)",
                   b->expected, (long long)b->bytes_missing);
     b->bytes_missing += bytes;
     b->pending--;
@@ -185,22 +200,33 @@ static void never_over(void *waiting)
     const struct mbarrier *b = w->barrier;
     char other[300] = "";
     /* Often it waits for a thread that waits in turn, and there is the mistake. */
-    for (const struct mbarrier *o = barriers; o < barriers + barrier_count && !*other; o++) {
+    for (const struct mbarrier *o = barriers; o < barriers + barrier_count && !*other;
+         o++) {
         if (o == b || !o->waiting) continue;
         const struct emu_place place = emu_source_of(o->waiting->pc);
         const uint3 thread = o->waiting->thread->index;
-        snprintf(other, sizeof other, "; thread (%u,%u,%u) waits at %s:%d, where %u of %u arrivals and %lld announced bytes are "
-                 "missing", thread.x, thread.y, thread.z, place.file, place.line, o->pending, o->expected,
-                 (long long)o->bytes_missing);
+        snprintf(other, sizeof other,
+                 "; thread (%u,%u,%u) waits at %s:%d, where %u of %u arrivals and %lld "
+                 "announced bytes are "
+                 "missing",
+                 thread.x, thread.y, thread.z, place.file, place.line, o->pending,
+                 o->expected, (long long)o->bytes_missing);
     }
-    emu_fault(w->pc, "the mbarrier never completes: this thread waits for a phase of parity %u, of which %u of %u "
-                     "arrivals and %lld announced bytes are missing, and no other thread can go on%s%s",
+    emu_fault(w->pc,
+              "the mbarrier never completes: this thread waits for a phase of parity %u, "
+              "of which %u of %u "
+              "arrivals and %lld announced bytes are missing, and no other thread can go "
+              "on%s%s",
               w->phase & 1, b->pending, b->expected, (long long)b->bytes_missing,
-              b->phase > 1 ? " (phases before it are over: was this thread left behind, by one that did not wait for it "
-                             "before it filled the stage again?)" : "", other);
+              b->phase > 1 ? " (phases before it are over: was this thread left behind, "
+                             "by one that did not wait for it "
+                             "before it filled the stage again?)"
+                           : "",
+              other);
 }
 
-/* A phase is named by its parity: it is the one that goes on, or else the one before, which is over. */
+/* A phase is named by its parity: it is the one that goes on, or else the one before,
+ * which is over. */
 void emu_mbarrier_wait(uint64_t *address, unsigned parity, const void *pc)
 {
     struct mbarrier *b = find_ready(address, pc, "a wait");
@@ -215,24 +241,31 @@ void emu_mbarrier_wait(uint64_t *address, unsigned parity, const void *pc)
     emu_check_mbarrier_passed(number_of(b));
 }
 
-void emu_bulk_copy(void *shared, const void *map, int dimensions, const int *at, uint64_t *address,
-                   const void *pc)
+void emu_bulk_copy(void *shared, const void *map, int dimensions, const int *at,
+                   uint64_t *address, const void *pc)
 {
     const struct tensor_map *m = (const struct tensor_map *)map;
-    if (m->marker != TENSOR_MAP) emu_fault(pc, "not a tensor map: cuTensorMapEncodeTiled makes one");
+    if (m->marker != TENSOR_MAP)
+        emu_fault(pc, "not a tensor map: cuTensorMapEncodeTiled makes one");
     if ((int)m->dimensions != dimensions)
-        emu_fault(pc, "a copy of %d dimensions with a tensor map of %u", dimensions, m->dimensions);
+        emu_fault(pc, "a copy of %d dimensions with a tensor map of %u", dimensions,
+                  m->dimensions);
     if ((uintptr_t)shared % 128)
-        emu_fault(pc, "misaligned address: a bulk copy's destination must be a multiple of 128 bytes, and %p is %zu past "
-                      "one", shared, (size_t)((uintptr_t)shared % 128));
+        emu_fault(pc,
+                  "misaligned address: a bulk copy's destination must be a multiple of "
+                  "128 bytes, and %p is %zu past "
+                  "one",
+                  shared, (size_t)((uintptr_t)shared % 128));
     struct mbarrier *b = find_ready(address, pc, "a bulk copy");
     if (emu_checking && !b->fenced)
-        emu_fault(pc, "a bulk copy with an mbarrier that the copy engine may not know yet: the thread that initialised it must "
+        emu_fault(pc, "a bulk copy with an mbarrier that the copy engine may not know "
+                      "yet: the thread that initialised it must "
                       "call fence_mbarrier_init() (fence.mbarrier_init)");
 
     size_t count = 1;
     for (int d = 0; d < dimensions; d++) count *= m->box[d];
-    const size_t bytes = count * m->element_bytes, row_bytes = m->box[0] * m->element_bytes;
+    const size_t bytes = count * m->element_bytes,
+                 row_bytes = m->box[0] * m->element_bytes;
     struct bulk_copy *copy = calloc(1, sizeof *copy + bytes);
     if (!copy) emu_fault(pc, "no host memory for a bulk copy on its way");
     copy->shared = shared;
@@ -271,24 +304,32 @@ void emu_bulk_copy(void *shared, const void *map, int dimensions, const int *at,
 }
 
 /* Restrictions as the driver API's manual gives them for cuTensorMapEncodeTiled. */
-static CUresult encode_tiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
-                             const cuuint64_t *dim, const cuuint64_t *strides, const cuuint32_t *box,
-                             const cuuint32_t *element_strides, CUtensorMapInterleave interleave,
-                             CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+static CUresult encode_tiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
+                             void *address, const cuuint64_t *dim,
+                             const cuuint64_t *strides, const cuuint32_t *box,
+                             const cuuint32_t *element_strides,
+                             CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                             CUtensorMapL2promotion promotion,
                              CUtensorMapFloatOOBfill fill)
 {
     static const unsigned char bytes_of[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2};
-    (void)interleave, (void)swizzle, (void)promotion, (void)fill; /* only what is declared can be asked for */
+    (void)interleave, (void)swizzle, (void)promotion,
+        (void)fill; /* only what is declared can be asked for */
     if (emu_gpu()->prop.major < 9) return CUDA_ERROR_NOT_SUPPORTED;
-    if (!map || (uintptr_t)map % 64 || (unsigned)type >= sizeof bytes_of || rank < 1 || rank > 5)
+    if (!map || (uintptr_t)map % 64 || (unsigned)type >= sizeof bytes_of || rank < 1 ||
+        rank > 5)
         return CUDA_ERROR_INVALID_VALUE;
     if ((uintptr_t)address % 16) return CUDA_ERROR_INVALID_VALUE;
-    struct tensor_map m = {
-        .marker = TENSOR_MAP, .dimensions = rank, .element_bytes = bytes_of[type], .base = address};
+    struct tensor_map m = {.marker = TENSOR_MAP,
+                           .dimensions = rank,
+                           .element_bytes = bytes_of[type],
+                           .base = address};
     for (cuuint32_t d = 0; d < rank; d++) {
-        if (dim[d] < 1 || dim[d] > 1ull << 32 || box[d] < 1 || box[d] > 256 || element_strides[d] != 1)
+        if (dim[d] < 1 || dim[d] > 1ull << 32 || box[d] < 1 || box[d] > 256 ||
+            element_strides[d] != 1)
             return CUDA_ERROR_INVALID_VALUE;
-        if (d > 0 && (strides[d - 1] % 16 || strides[d - 1] >= 1ull << 40)) return CUDA_ERROR_INVALID_VALUE;
+        if (d > 0 && (strides[d - 1] % 16 || strides[d - 1] >= 1ull << 40))
+            return CUDA_ERROR_INVALID_VALUE;
         m.size[d] = dim[d];
         m.box[d] = box[d];
         m.stride[d] = d > 0 ? strides[d - 1] : m.element_bytes;
@@ -299,15 +340,17 @@ static CUresult encode_tiled(CUtensorMap *map, CUtensorMapDataType type, cuuint3
     return CUDA_SUCCESS;
 }
 
-cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
-                                             unsigned long long flags, enum cudaDriverEntryPointQueryResult *found)
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function,
+                                             unsigned version, unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *found)
 {
     if (!symbol || !function || flags) return cudaErrorInvalidValue;
-    const bool known = strcmp(symbol, "cuTensorMapEncodeTiled") == 0, old = version < 12000;
+    const bool known = strcmp(symbol, "cuTensorMapEncodeTiled") == 0,
+               old = version < 12000;
     *function = known && !old ? (void *)(uintptr_t)encode_tiled : NULL;
     if (found)
         *found = !known ? cudaDriverEntryPointSymbolNotFound
-               : old    ? cudaDriverEntryPointVersionNotSufficent
+                 : old  ? cudaDriverEntryPointVersionNotSufficent
                         : cudaDriverEntryPointSuccess;
     return cudaSuccess;
 }

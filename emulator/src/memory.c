@@ -1,9 +1,9 @@
-/* Device memory: one reserved range of addresses; every allocation lies in it between pages that
- * nobody may touch.
+/* Device memory: one reserved range of addresses; every allocation lies in it between
+ * pages that nobody may touch.
  *
- * Pinned and managed memory lie there too, as kernels can use both, and the heap of kernels.
- * Addresses are handed out in rising order and a freed allocation becomes inaccessible again; its
- * addresses come back only when the range has been used up. */
+ * Pinned and managed memory lie there too, as kernels can use both, and the heap of
+ * kernels. Addresses are handed out in rising order and a freed allocation becomes
+ * inaccessible again; its addresses come back only when the range has been used up. */
 #include "emulator.h"
 
 #include <stdio.h>
@@ -22,7 +22,8 @@ size_t emu_memory_reserved;
 
 static struct emu_allocation *live; /* sorted by address */
 static size_t live_count, live_capacity;
-enum { FIRST_GUARD = 1 << 20 }; /* nobody's, so that index -1 of the first allocation is seen */
+/* Unused, so that index -1 of the first allocation is seen. */
+enum { FIRST_GUARD = 1 << 20 };
 static char *next_address;
 static size_t device_bytes; /* in use, device and managed */
 static size_t heap_bytes;   /* of them what kernels allocated */
@@ -30,8 +31,8 @@ static unsigned allocations_made;
 
 /* ---- what fits ---- */
 
-/* The number behind `name` in a file of "name value" lines, or the file's first number if name is
- * NULL. */
+/* The number behind `name` in a file of "name value" lines, or the file's first number if
+ * name is NULL. */
 static bool read_number(const char *path, const char *name, size_t *value)
 {
     FILE *file = fopen(path, "r");
@@ -40,14 +41,16 @@ static bool read_number(const char *path, const char *name, size_t *value)
     bool found = false;
     size_t length = name ? strlen(name) : 0;
     while (!found && fgets(line, sizeof line, file))
-        found =
-            (!name || strncmp(line, name, length) == 0) && sscanf(line + length, "%zu", value) == 1;
+        found = (!name || strncmp(line, name, length) == 0) &&
+                sscanf(line + length, "%zu", value) == 1;
     fclose(file);
     return found;
 }
 
-/* What a control group (a container's limit) leaves: its limit, usage and statistics files. */
-static size_t left_in_group(const char *limit_path, const char *usage_path, const char *stat_path)
+/* What a control group (a container's limit) leaves: its limit, usage and statistics
+ * files. */
+static size_t left_in_group(const char *limit_path, const char *usage_path,
+                            const char *stat_path)
 {
     size_t limit, usage, reclaimable = 0;
     if (!read_number(limit_path, NULL, &limit) || !read_number(usage_path, NULL, &usage))
@@ -61,9 +64,11 @@ static size_t left_in_group(const char *limit_path, const char *usage_path, cons
 static size_t host_available(void)
 {
     size_t kilobytes, least = SIZE_MAX;
-    if (read_number("/proc/meminfo", "MemAvailable:", &kilobytes)) least = kilobytes * 1024;
-    size_t v2 = left_in_group("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current",
-                              "/sys/fs/cgroup/memory.stat");
+    if (read_number("/proc/meminfo", "MemAvailable:", &kilobytes))
+        least = kilobytes * 1024;
+    size_t v2 =
+        left_in_group("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current",
+                      "/sys/fs/cgroup/memory.stat");
     size_t v1 = left_in_group("/sys/fs/cgroup/memory/memory.limit_in_bytes",
                               "/sys/fs/cgroup/memory/memory.usage_in_bytes",
                               "/sys/fs/cgroup/memory/memory.stat");
@@ -76,7 +81,8 @@ static bool fits(size_t bytes, enum cudaMemoryType type)
 {
     enum { WORTH_ASKING = 1 << 20 };
     size_t spare = (size_t)64 << 20; /* for everything else the machine does */
-    if (type != cudaMemoryTypeHost && bytes > emu_gpu()->prop.totalGlobalMem - device_bytes)
+    if (type != cudaMemoryTypeHost &&
+        bytes > emu_gpu()->prop.totalGlobalMem - device_bytes)
         return false;
     if (bytes < WORTH_ASKING) return true;
     size_t available = host_available();
@@ -100,8 +106,8 @@ static size_t whole_pages(size_t bytes)
 static bool reserve(void)
 {
     for (size_t bytes = (size_t)1 << 40; bytes >= (size_t)1 << 28; bytes /= 2) {
-        void *base =
-            mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *base = mmap(NULL, bytes, PROT_NONE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base == MAP_FAILED) continue;
         emu_memory_base = base;
         next_address = emu_memory_base + FIRST_GUARD;
@@ -131,21 +137,23 @@ static char *end_of(const struct emu_allocation *a)
     return a->base + whole_pages(a->bytes) + page_size();
 }
 
-/* An address with `bytes` free bytes behind it: past all addresses given so far, or else in the
- * first gap that is wide enough. NULL if there is none. */
+/* An address with `bytes` free bytes behind it: past all addresses given so far, or else
+ * in the first gap that is wide enough. NULL if there is none. */
 static char *find_place(size_t bytes)
 {
     char *end = emu_memory_base + emu_memory_reserved;
     if (bytes <= (size_t)(end - next_address)) return next_address;
     char *place = emu_memory_base + FIRST_GUARD;
     for (size_t i = 0; i < live_count; i++) {
-        if (place <= live[i].base && bytes <= (size_t)(live[i].base - place)) return place;
+        if (place <= live[i].base && bytes <= (size_t)(live[i].base - place))
+            return place;
         place = end_of(&live[i]);
     }
     return place < end && bytes <= (size_t)(end - place) ? place : NULL;
 }
 
-/* Fresh memory holds no useful value on a GPU; here it holds NaNs, so that reading it shows. */
+/* Fresh memory holds no useful value on a GPU; here it holds NaNs, so that reading it
+ * shows. */
 static cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType type,
                             const char *call, const void *pc)
 {
@@ -153,7 +161,8 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType ty
     *pointer = NULL;
     if (bytes == 0) return cudaSuccess;
     if (!emu_memory_base && !reserve()) return cudaErrorMemoryAllocation;
-    if (bytes > emu_memory_reserved || !fits(bytes, type)) return cudaErrorMemoryAllocation;
+    if (bytes > emu_memory_reserved || !fits(bytes, type))
+        return cudaErrorMemoryAllocation;
 
     size_t with_guard = whole_pages(bytes) + page_size();
     char *base = find_place(with_guard);
@@ -206,7 +215,8 @@ static cudaError_t deallocate(void *pointer, bool pinned, const void *pc)
     if (!pointer) return cudaSuccess;
     size_t count = count_up_to(pointer);
     if (count == 0 || live[count - 1].base != pointer) return cudaErrorInvalidValue;
-    if ((live[count - 1].type == cudaMemoryTypeHost) != pinned) return cudaErrorInvalidValue;
+    if ((live[count - 1].type == cudaMemoryTypeHost) != pinned)
+        return cudaErrorInvalidValue;
     if (live[count - 1].heap) return cudaErrorInvalidValue;
     const size_t place = freed_count++ % (sizeof freed / sizeof *freed);
     freed[place].was = live[count - 1];
@@ -256,8 +266,8 @@ bool emu_is_pinned(const void *p)
     return a && a->type == cudaMemoryTypeHost;
 }
 
-/* The linker makes such a pair for a section whose name is an identifier; without the section they
- * are NULL. */
+/* The linker makes such a pair for a section whose name is an identifier; without the
+ * section they are NULL. */
 #define SECTION_END __attribute__((weak, visibility("hidden")))
 extern char __start_emu_device[] SECTION_END, __stop_emu_device[] SECTION_END;
 extern char __start_emu_constant[] SECTION_END, __stop_emu_constant[] SECTION_END;
@@ -265,7 +275,8 @@ extern char __start_emu_managed[] SECTION_END, __stop_emu_managed[] SECTION_END;
 
 bool emu_is_constant_variable(const void *p)
 {
-    return (const char *)p >= __start_emu_constant && (const char *)p < __stop_emu_constant;
+    return (const char *)p >= __start_emu_constant &&
+           (const char *)p < __stop_emu_constant;
 }
 
 bool emu_is_managed_variable(const void *p)
@@ -275,7 +286,8 @@ bool emu_is_managed_variable(const void *p)
 
 bool emu_is_device_variable(const void *p)
 {
-    return ((const char *)p >= __start_emu_device && (const char *)p < __stop_emu_device) ||
+    return ((const char *)p >= __start_emu_device &&
+            (const char *)p < __stop_emu_device) ||
            emu_is_constant_variable(p) || emu_is_managed_variable(p);
 }
 
@@ -319,9 +331,10 @@ int emu_report_leaks(void)
         }
         if (first != i) continue; /* one line for each place in the source */
         struct emu_place place = emu_source_of(a->pc);
-        fprintf(stderr, "FAULT memory leak: %zu bytes in %zu allocation%s never freed\n", bytes,
-                count, count == 1 ? "" : "s");
-        fprintf(stderr, "  %s at %s:%d: %s\n", a->call, place.file, place.line, place.text);
+        fprintf(stderr, "FAULT memory leak: %zu bytes in %zu allocation%s never freed\n",
+                bytes, count, count == 1 ? "" : "s");
+        fprintf(stderr, "  %s at %s:%d: %s\n", a->call, place.file, place.line,
+                place.text);
     }
     return (int)live_count;
 }
@@ -335,8 +348,8 @@ static void at_exit(int status, void *unused)
     _exit(1);
 }
 
-/* Registered before anything of the program runs, so called after all of it: destructors of the
- * program's global objects have freed what they hold by then. */
+/* Registered before anything of the program runs, so called after all of it: destructors
+ * of the program's global objects have freed what they hold by then. */
 __attribute__((constructor(101))) static void watch_exit(void)
 {
     on_exit(at_exit, NULL);
@@ -369,7 +382,8 @@ cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t 
     if (!pitch || width > SIZE_MAX / 2) return set(cudaErrorInvalidValue);
     *pitch = (width + PITCH_STEP - 1) / PITCH_STEP * PITCH_STEP;
     if (*pitch > 0 && height > SIZE_MAX / *pitch) return set(cudaErrorMemoryAllocation);
-    return set(allocate(pointer, *pitch * height, cudaMemoryTypeDevice, "cudaMallocPitch", CALLER));
+    return set(allocate(pointer, *pitch * height, cudaMemoryTypeDevice, "cudaMallocPitch",
+                        CALLER));
 }
 
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned int flags)
@@ -377,7 +391,8 @@ cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned int flags)
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
         return set(cudaErrorInvalidValue);
     if (bytes == 0) return set(cudaErrorInvalidValue);
-    return set(allocate(pointer, bytes, cudaMemoryTypeManaged, "cudaMallocManaged", CALLER));
+    return set(
+        allocate(pointer, bytes, cudaMemoryTypeManaged, "cudaMallocManaged", CALLER));
 }
 
 cudaError_t cudaMallocHost(void **pointer, size_t bytes)
@@ -387,7 +402,8 @@ cudaError_t cudaMallocHost(void **pointer, size_t bytes)
 
 cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned int flags)
 {
-    unsigned int known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+    unsigned int known =
+        cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
     if (flags & ~known) return set(cudaErrorInvalidValue);
     return set(allocate(pointer, bytes, cudaMemoryTypeHost, "cudaHostAlloc", CALLER));
 }
@@ -426,7 +442,8 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
     return set(cudaSuccess);
 }
 
-cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
+                                     const void *pointer)
 {
     if (!attributes) return set(cudaErrorInvalidValue);
     const struct emu_allocation *a = allocation_of(pointer);
@@ -452,7 +469,8 @@ static void *heap_allocate(size_t bytes, const char *call, const void *pc)
     size_t limit = 0;
     cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize);
     if (bytes > limit || heap_bytes > limit - bytes) return NULL;
-    if (allocate(&p, bytes, cudaMemoryTypeDevice, call, pc) != cudaSuccess || !p) return NULL;
+    if (allocate(&p, bytes, cudaMemoryTypeDevice, call, pc) != cudaSuccess || !p)
+        return NULL;
     live[count_up_to(p) - 1].heap = true;
     heap_bytes += bytes;
     return p;
@@ -464,7 +482,8 @@ static void heap_free(void *p, const char *call, const void *pc)
     size_t count = count_up_to(p);
     if (count == 0 || live[count - 1].base != p || !live[count - 1].heap)
         emu_fault(pc,
-                  "%s of %p, which malloc or new in a kernel did not give, or which is freed already",
+                  "%s of %p, which malloc or new in a kernel did not give, or which is "
+                  "freed already",
                   call, p);
     release(count - 1);
     emu_check_allocations_changed();
@@ -477,12 +496,15 @@ void *emu_device_malloc(size_t bytes)
 
 void emu_device_free(void *p)
 {
-    if (emu_in_kernel()) heap_free(p, "free", CALLER);
-    else free(p);
+    if (emu_in_kernel())
+        heap_free(p, "free", CALLER);
+    else
+        free(p);
 }
 
-/* C++'s operators new and delete, which the program uses instead of its library's. The library's
- * other forms call these, but for over-aligned types. Weak, since a program may have its own. */
+/* C++'s operators new and delete, which the program uses instead of its library's. The
+ * library's other forms call these, but for over-aligned types. Weak, since a program may
+ * have its own. */
 #define OPERATOR(name) __asm__(name) __attribute__((weak))
 void *operator_new(size_t bytes) OPERATOR("_Znwm");
 void *operator_new_array(size_t bytes) OPERATOR("_Znam");
@@ -498,33 +520,55 @@ static void *allocate_object(size_t bytes, const void *pc)
     void *p = emu_in_kernel() ? heap_allocate(bytes, "new", pc) : malloc(bytes);
     if (p) return p;
     if (emu_in_kernel())
-        emu_fault(pc,
-                  "new of %zu bytes: the heap of kernels is full (cudaDeviceSetLimit with "
-                  "cudaLimitMallocHeapSize makes it larger)",
-                  bytes);
+        emu_fault(
+            pc,
+            "new of %zu bytes: the heap of kernels is full (cudaDeviceSetLimit with "
+            "cudaLimitMallocHeapSize makes it larger)",
+            bytes);
     if (throw_bad_alloc) throw_bad_alloc();
     abort();
 }
 
 static void free_object(void *p, const void *pc)
 {
-    if (emu_in_kernel()) heap_free(p, "delete", pc);
-    else free(p);
+    if (emu_in_kernel())
+        heap_free(p, "delete", pc);
+    else
+        free(p);
 }
 
-void *operator_new(size_t bytes) { return allocate_object(bytes, CALLER); }
-void *operator_new_array(size_t bytes) { return allocate_object(bytes, CALLER); }
-void operator_delete(void *p) { free_object(p, CALLER); }
-void operator_delete_array(void *p) { free_object(p, CALLER); }
-void operator_delete_sized(void *p, size_t bytes) { (void)bytes, free_object(p, CALLER); }
-void operator_delete_array_sized(void *p, size_t bytes) { (void)bytes, free_object(p, CALLER); }
+void *operator_new(size_t bytes)
+{
+    return allocate_object(bytes, CALLER);
+}
+void *operator_new_array(size_t bytes)
+{
+    return allocate_object(bytes, CALLER);
+}
+void operator_delete(void *p)
+{
+    free_object(p, CALLER);
+}
+void operator_delete_array(void *p)
+{
+    free_object(p, CALLER);
+}
+void operator_delete_sized(void *p, size_t bytes)
+{
+    (void)bytes, free_object(p, CALLER);
+}
+void operator_delete_array_sized(void *p, size_t bytes)
+{
+    (void)bytes, free_object(p, CALLER);
+}
 
 /* ---- copies ---- */
 
 enum side { HOST_SIDE = 1, DEVICE_SIDE = 2 };
 
-/* Where [p, p + bytes) lies, as a set: ordinary memory is the host's, cudaMalloc's the device's,
- * pinned and managed memory both sides'. 0 if the range runs out of its allocation. */
+/* Where [p, p + bytes) lies, as a set: ordinary memory is the host's, cudaMalloc's the
+ * device's, pinned and managed memory both sides'. 0 if the range runs out of its
+ * allocation. */
 static unsigned sides(const void *p, size_t bytes)
 {
     const char *first = p;
@@ -551,8 +595,8 @@ bool emu_is_device_range(const void *p, size_t bytes)
     return bytes == 0 || (sides(p, bytes) & DEVICE_SIDE);
 }
 
-/* The bytes that `height` rows of `width` bytes span, one row every `pitch` bytes; SIZE_MAX if
- * beyond counting. */
+/* The bytes that `height` rows of `width` bytes span, one row every `pitch` bytes;
+ * SIZE_MAX if beyond counting. */
 static size_t span(size_t pitch, size_t width, size_t height)
 {
     if (height > 1 && pitch > (SIZE_MAX - width) / (height - 1)) return SIZE_MAX;
@@ -564,7 +608,8 @@ static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from
 {
     if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
     if (width == 0 || height == 0) return cudaSuccess;
-    if (height > 1 && (width > to_pitch || width > from_pitch)) return cudaErrorInvalidPitchValue;
+    if (height > 1 && (width > to_pitch || width > from_pitch))
+        return cudaErrorInvalidPitchValue;
     unsigned to_side = sides(to, span(to_pitch, width, height));
     unsigned from_side = sides(from, span(from_pitch, width, height));
     bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
@@ -584,8 +629,8 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
     return set(copy(to, bytes, from, bytes, bytes, 1, kind));
 }
 
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                            cudaStream_t stream)
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
+                            enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     (void)stream;
     return cudaMemcpy(to, from, bytes, kind);
@@ -597,9 +642,9 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
     return set(copy(to, to_pitch, from, from_pitch, width, height, kind));
 }
 
-cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
-                              size_t width, size_t height, enum cudaMemcpyKind kind,
-                              cudaStream_t stream)
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
+                              size_t from_pitch, size_t width, size_t height,
+                              enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     (void)stream;
     return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
@@ -613,8 +658,8 @@ cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
     return set(cudaSuccess);
 }
 
-cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
-                               enum cudaMemcpyKind kind)
+cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes,
+                               size_t offset, enum cudaMemcpyKind kind)
 {
     if (!emu_is_device_variable(symbol)) return set(cudaErrorInvalidSymbol);
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
@@ -623,14 +668,15 @@ cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t byte
 }
 
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
-                                    size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream)
+                                    size_t offset, enum cudaMemcpyKind kind,
+                                    cudaStream_t stream)
 {
     (void)stream;
     return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
 }
 
-cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
-                                 enum cudaMemcpyKind kind)
+cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes,
+                                 size_t offset, enum cudaMemcpyKind kind)
 {
     if (!emu_is_device_variable(symbol)) return set(cudaErrorInvalidSymbol);
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
@@ -638,25 +684,28 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, siz
     return cudaMemcpy(to, (const char *)symbol + offset, bytes, kind);
 }
 
-cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
-                                      enum cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes,
+                                      size_t offset, enum cudaMemcpyKind kind,
+                                      cudaStream_t stream)
 {
     (void)stream;
     return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
 }
 
-cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height)
+cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width,
+                         size_t height)
 {
     if (width == 0 || height == 0) return set(cudaSuccess);
     if (height > 1 && width > pitch) return set(cudaErrorInvalidPitchValue);
     if (!(sides(pointer, span(pitch, width, height)) & DEVICE_SIDE))
         return set(cudaErrorInvalidValue);
-    for (size_t row = 0; row < height; row++) memset((char *)pointer + row * pitch, value, width);
+    for (size_t row = 0; row < height; row++)
+        memset((char *)pointer + row * pitch, value, width);
     return set(cudaSuccess);
 }
 
-cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height,
-                              cudaStream_t stream)
+cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width,
+                              size_t height, cudaStream_t stream)
 {
     (void)stream;
     return cudaMemset2D(pointer, pitch, value, width, height);
@@ -681,8 +730,9 @@ static cudaError_t managed_hint(const void *pointer, size_t bytes)
     return set(bytes > 0 && inside ? cudaSuccess : cudaErrorInvalidValue);
 }
 
-cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, struct cudaMemLocation location,
-                                 unsigned int flags, cudaStream_t stream)
+cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes,
+                                 struct cudaMemLocation location, unsigned int flags,
+                                 cudaStream_t stream)
 {
     (void)location;
     (void)stream;

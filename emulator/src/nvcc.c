@@ -1,11 +1,11 @@
-/* The compiler driver: takes what people pass to NVIDIA's nvcc and has the host compiler do the
- * work.
+/* The compiler driver: takes what people pass to NVIDIA's nvcc and has the host compiler
+ * do the work.
  *
- * A .cu file goes through the host's preprocessor, the translator, and the host's compiler with
- * -fsanitize=thread, which puts a call in front of every memory access, and
- * -fsanitize-coverage=trace-pc, which puts one into every basic block; those calls are how the
- * runtime sees what a kernel does. Nothing links with the sanitizers themselves. All other source
- * files are compiled as usual. */
+ * A .cu file goes through the host's preprocessor, the translator, and the host's
+ * compiler with -fsanitize=thread, which puts a call in front of every memory access, and
+ * -fsanitize-coverage=trace-pc, which puts one into every basic block; those calls are
+ * how the runtime sees what a kernel does. Nothing links with the sanitizers themselves.
+ * All other source files are compiled as usual. */
 #define _GNU_SOURCE /* vasprintf */
 #include "translate.h"
 
@@ -28,7 +28,8 @@ enum language { BY_SUFFIX, CU, C, CPP, LINKABLE };
 enum stage { TO_PROGRAM, TO_OBJECT, TO_TRANSLATION, TO_PREPROCESSED, TO_DEPENDENCIES };
 
 static struct {
-    struct list sources, linkables; /* linkables: objects, libraries and -l, in the order given */
+    struct list sources,
+        linkables; /* linkables: objects, libraries and -l, in the order given */
     struct list preprocessor, compiler, linker, dependencies;
     enum language language;
     enum stage stage;
@@ -51,7 +52,8 @@ static struct list scratch_files;
 static volatile sig_atomic_t interrupted;
 static volatile pid_t child;
 
-/* ---- small things ---------------------------------------------------------------------------- */
+/* ---- small things
+ * ---------------------------------------------------------------------------- */
 
 static void clean_up(void)
 {
@@ -59,7 +61,8 @@ static void clean_up(void)
     if (scratch) rmdir(scratch);
 }
 
-__attribute__((noreturn, format(printf, 1, 2))) static void fatal(const char *pattern, ...)
+__attribute__((noreturn, format(printf, 1, 2))) static void fatal(const char *pattern,
+                                                                  ...)
 {
     va_list values;
     fprintf(stderr, "nvcc fatal   : ");
@@ -106,7 +109,10 @@ static void add_split(struct list *list, const char *text, const char *separator
     free(copy);
 }
 
-static void add_words(struct list *list, const char *words) { add_split(list, words, " "); }
+static void add_words(struct list *list, const char *words)
+{
+    add_split(list, words, " ");
+}
 
 static const char *base_name(const char *path)
 {
@@ -130,17 +136,53 @@ static char *with_suffix(const char *path, const char *suffix)
     return format("%.*s%s", (int)length, path, suffix);
 }
 
-static bool exists(const char *path) { return access(path, F_OK) == 0; }
+static bool exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
 
-/* ---- options --------------------------------------------------------------------------------- */
+/* ---- options
+ * --------------------------------------------------------------------------------- */
 
 enum action {
-    IGNORE, OUTPUT, OUTPUT_DIRECTORY, COMPILE, TRANSLATE, PREPROCESS, LINK, DEPENDENCIES,
-    ALSO_DEPENDENCIES, DEPENDENCY_FILE, DEPENDENCY_TARGET, DEPENDENCY_PHONY, OPTIMIZE,
-    PREPROCESSOR, INCLUDE_PATH, LIBRARY, LIBRARY_PATH, STANDARD, LANGUAGE, ARCHITECTURE,
-    GENERATE_CODE, COMPILER, LINKER, CCBIN, NO_WARNINGS, WERROR, VERSION, HELP,
-    REFUSE_DEVICE_CODE, REFUSE, VERBOSE, DRY_RUN, SEPARATE, SEPARATE_COMPILE, KEEP,
-    EXTENDED_LAMBDA, RELAXED_CONSTEXPR, FORWARD_UNKNOWN
+    IGNORE,
+    OUTPUT,
+    OUTPUT_DIRECTORY,
+    COMPILE,
+    TRANSLATE,
+    PREPROCESS,
+    LINK,
+    DEPENDENCIES,
+    ALSO_DEPENDENCIES,
+    DEPENDENCY_FILE,
+    DEPENDENCY_TARGET,
+    DEPENDENCY_PHONY,
+    OPTIMIZE,
+    PREPROCESSOR,
+    INCLUDE_PATH,
+    LIBRARY,
+    LIBRARY_PATH,
+    STANDARD,
+    LANGUAGE,
+    ARCHITECTURE,
+    GENERATE_CODE,
+    COMPILER,
+    LINKER,
+    CCBIN,
+    NO_WARNINGS,
+    WERROR,
+    VERSION,
+    HELP,
+    REFUSE_DEVICE_CODE,
+    REFUSE,
+    VERBOSE,
+    DRY_RUN,
+    SEPARATE,
+    SEPARATE_COMPILE,
+    KEEP,
+    EXTENDED_LAMBDA,
+    RELAXED_CONSTEXPR,
+    FORWARD_UNKNOWN
 };
 
 /* FLAG takes no value; VALUE takes one, as `-x v` or `-x=v`; STUCK also as `-xv`. */
@@ -160,7 +202,8 @@ static const struct option {
     {"E preprocess", FLAG, PREPROCESS},
     {"link", FLAG, LINK},
     {"M generate-dependencies MM generate-nonsystem-dependencies", FLAG, DEPENDENCIES},
-    {"MD generate-dependencies-with-compile MMD generate-nonsystem-dependencies-with-compile",
+    {"MD generate-dependencies-with-compile MMD "
+     "generate-nonsystem-dependencies-with-compile",
      FLAG, ALSO_DEPENDENCIES},
     {"MF dependency-output", VALUE, DEPENDENCY_FILE},
     {"MT dependency-target-name MQ", VALUE, DEPENDENCY_TARGET},
@@ -193,18 +236,22 @@ static const struct option {
     {"shared lib run", FLAG, REFUSE},
 
     /* What steers NVIDIA's device compiler has no meaning here. */
-    {"g debug G device-debug lineinfo generate-line-info use_fast_math restrict m64 res-usage "
+    {"g debug G device-debug lineinfo generate-line-info use_fast_math restrict m64 "
+     "res-usage "
      "resource-usage src-in-ptx source-in-ptx extra-device-vectorization dlto lto "
      "dlink-time-opt Wno-deprecated-gpu-targets Wreorder Wno-deprecated-declarations "
      "Wmissing-launch-bounds Wdefault-stream-launch Wext-lambda-captures-this "
-     "allow-unsupported-compiler no-compress keep-device-functions err-no display-error-number "
+     "allow-unsupported-compiler no-compress keep-device-functions err-no "
+     "display-error-number "
      "no-err-no no-display-error-number noeh no-exceptions pg profile use-local-env ewp "
      "extensible-whole-program objtemp",
      FLAG, IGNORE},
     {"t threads", STUCK, IGNORE},
     {"code gpu-code Xptxas ptxas-options Xnvlink nvlink-options Xarchive archive-options "
-     "maxrregcount ftz prec-div prec-sqrt fmad split-compile Ofc Ofast-compile default-stream "
-     "cudart cudadevrt diag-suppress diag-error diag-warn keep-dir opt-info optimization-info "
+     "maxrregcount ftz prec-div prec-sqrt fmad split-compile Ofc Ofast-compile "
+     "default-stream "
+     "cudart cudadevrt diag-suppress diag-error diag-warn keep-dir opt-info "
+     "optimization-info "
      "m machine ldir libdevice-directory target-dir target-directory "
      "static-global-template-stub compress-mode dopt time",
      VALUE, IGNORE},
@@ -212,12 +259,16 @@ static const struct option {
 
 static const char help[] =
     "Usage: nvcc [options] file...\n"
-    "Compiles CUDA C++ for the emulator, which runs it on the CPU, without a GPU or CUDA.\n"
-    "Takes NVIDIA's options; those that only steer code for a GPU are accepted and ignored.\n"
+    "Compiles CUDA C++ for the emulator, which runs it on the CPU, without a GPU or "
+    "CUDA.\n"
+    "Takes NVIDIA's options; those that only steer code for a GPU are accepted and "
+    "ignored.\n"
     "\n"
     "  -o FILE              where the result goes (default a.out)\n"
-    "  -c, -E, -cuda, -M    stop after compiling, preprocessing, translating; list the headers\n"
-    "  -I DIR -D NAME -U NAME -L DIR -l LIB -std=c++17 -g -O2 -w    as for the host compiler\n"
+    "  -c, -E, -cuda, -M    stop after compiling, preprocessing, translating; list the "
+    "headers\n"
+    "  -I DIR -D NAME -U NAME -L DIR -l LIB -std=c++17 -g -O2 -w    as for the host "
+    "compiler\n"
     "  -x cu|c|c++          the language of the source files, whatever their names\n"
     "  -arch=sm_80          sets __CUDA_ARCH__ (default sm_90)\n"
     "  -Xcompiler A,B       options for the host compiler\n"
@@ -226,7 +277,8 @@ static const char help[] =
     "  -v, --dryrun         show the commands; only show them\n"
     "  -keep                keep the translated source, FILE.cu.cpp.ii\n"
     "\n"
-    "Environment of the compiled program: EMULATE=h200 picks the GPU, LENS=1 reports memory\n"
+    "Environment of the compiled program: EMULATE=h200 picks the GPU, LENS=1 reports "
+    "memory\n"
     "traffic, CHECK=0 turns the fault checks off.\n";
 
 static void set_architecture(const char *name)
@@ -238,8 +290,10 @@ static void set_architecture(const char *name)
         if (strcmp(name, any[i]) == 0) return;
     if (strncmp(name, "sm_", 3) == 0 || strncmp(name, "lto_", 4) == 0)
         number = strchr(name, '_') + 1;
-    else if (strncmp(name, "compute_", 8) == 0) number = name + 8;
-    else fatal("Unsupported gpu architecture '%s'", name);
+    else if (strncmp(name, "compute_", 8) == 0)
+        number = name + 8;
+    else
+        fatal("Unsupported gpu architecture '%s'", name);
     char *rest;
     long value = strtol(number, &rest, 10);
     bool ok = rest != number && (!*rest || (strchr("af", *rest) && !rest[1]));
@@ -254,8 +308,8 @@ static void set_architecture(const char *name)
     fatal("Unsupported gpu architecture '%s'", name);
 }
 
-/* arch=compute_80,code=sm_80 or arch=compute_80,code=[sm_80,sm_86]: the newest architecture named
- * wins, since one program serves all of them here. */
+/* arch=compute_80,code=sm_80 or arch=compute_80,code=[sm_80,sm_86]: the newest
+ * architecture named wins, since one program serves all of them here. */
 static void set_generated_code(const char *specification)
 {
     const char *arch = strstr(specification, "arch=");
@@ -279,18 +333,25 @@ static void set_standard(const char *value)
 
 static void set_language(const char *value)
 {
-    if (strcmp(value, "cu") == 0) options.language = CU;
-    else if (strcmp(value, "c") == 0) options.language = C;
-    else if (strcmp(value, "c++") == 0) options.language = CPP;
-    else fatal("Value '%s' is not defined for option 'x'", value);
+    if (strcmp(value, "cu") == 0)
+        options.language = CU;
+    else if (strcmp(value, "c") == 0)
+        options.language = C;
+    else if (strcmp(value, "c++") == 0)
+        options.language = CPP;
+    else
+        fatal("Value '%s' is not defined for option 'x'", value);
 }
 
 static void set_werror(const char *value)
 {
-    static const char *const kinds[] = {
-        "all-warnings",           "cross-execution-space-call", "reorder",
-        "default-stream-launch",  "missing-launch-bounds",      "ext-lambda-captures-this",
-        "deprecated-declarations"};
+    static const char *const kinds[] = {"all-warnings",
+                                        "cross-execution-space-call",
+                                        "reorder",
+                                        "default-stream-launch",
+                                        "missing-launch-bounds",
+                                        "ext-lambda-captures-this",
+                                        "deprecated-declarations"};
     for (char *rest = format("%s", value), *kind; (kind = strsep(&rest, ","));) {
         bool known = false;
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -321,7 +382,8 @@ static void add_include_path(const char *directory)
 static void set_stage(enum stage stage, const char *option)
 {
     if (options.stage_option && stage != options.stage)
-        fatal("options '%s' and '%s' cannot be used together", options.stage_option, option);
+        fatal("options '%s' and '%s' cannot be used together", options.stage_option,
+              option);
     options.stage = stage;
     options.stage_option = option;
 }
@@ -356,8 +418,10 @@ static void apply(const struct option *option, const char *given, const char *na
     case DEPENDENCY_PHONY: add(&options.dependency_targets, "-MP"); break;
     case OPTIMIZE: options.optimize = format("-O%s", value); break;
     case PREPROCESSOR:
-        if (*name == 'D' || *name == 'd') add(&options.preprocessor, format("-D%s", value));
-        else if (*name == 'U' || *name == 'u') add(&options.preprocessor, format("-U%s", value));
+        if (*name == 'D' || *name == 'd')
+            add(&options.preprocessor, format("-D%s", value));
+        else if (*name == 'U' || *name == 'u')
+            add(&options.preprocessor, format("-U%s", value));
         else {
             add(&options.preprocessor, strstr(name, "sys") ? "-isystem" : "-include");
             add(&options.preprocessor, value);
@@ -390,18 +454,23 @@ static void apply(const struct option *option, const char *given, const char *na
     case REFUSE_DEVICE_CODE:
         fatal("the emulator makes no code for GPUs, so '%s' needs NVIDIA's nvcc", given);
     case REFUSE:
-        fatal("the emulator does not support '%s'; it builds objects and programs", given);
+        fatal("the emulator does not support '%s'; it builds objects and programs",
+              given);
     case VERBOSE: options.verbose = true; break;
     case DRY_RUN: options.verbose = options.dry_run = true; break;
     case KEEP: options.keep = true; break;
-    case EXTENDED_LAMBDA: add(&options.preprocessor, "-D__CUDACC_EXTENDED_LAMBDA__=1"); break;
-    case RELAXED_CONSTEXPR: add(&options.preprocessor, "-D__CUDACC_RELAXED_CONSTEXPR__=1"); break;
+    case EXTENDED_LAMBDA:
+        add(&options.preprocessor, "-D__CUDACC_EXTENDED_LAMBDA__=1");
+        break;
+    case RELAXED_CONSTEXPR:
+        add(&options.preprocessor, "-D__CUDACC_RELAXED_CONSTEXPR__=1");
+        break;
     case FORWARD_UNKNOWN: options.forward_unknown = true; break;
     }
 }
 
-/* Does the argument, without its dashes, name this option? Then *name is its name and *value what
- * stands behind it in the same argument, or NULL. */
+/* Does the argument, without its dashes, name this option? Then *name is its name and
+ * *value what stands behind it in the same argument, or NULL. */
 static bool names_option(const struct option *option, const char *argument, bool one_dash,
                          char **name, const char **value)
 {
@@ -413,9 +482,12 @@ static bool names_option(const struct option *option, const char *argument, bool
         *value = NULL;
         if (!*rest) return true;
         if (option->form == FLAG) continue;
-        if (*rest == '=') *value = rest + 1;
-        else if (option->form == STUCK && length == 1 && one_dash) *value = rest;
-        else continue;
+        if (*rest == '=')
+            *value = rest + 1;
+        else if (option->form == STUCK && length == 1 && one_dash)
+            *value = rest;
+        else
+            continue;
         return true;
     }
     return false;
@@ -438,7 +510,8 @@ static enum language language_of(const char *path)
 }
 
 /* Long names first, or -include would read as -i nclude, -dc as -d c. */
-static const struct option *find_option(const char *argument, char **name, const char **value)
+static const struct option *find_option(const char *argument, char **name,
+                                        const char **value)
 {
     bool one_dash = argument[1] != '-';
     argument += one_dash ? 1 : 2;
@@ -447,7 +520,8 @@ static const struct option *find_option(const char *argument, char **name, const
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         char *this_name;
         const char *this_value;
-        if (!names_option(&table[i], argument, one_dash, &this_name, &this_value)) continue;
+        if (!names_option(&table[i], argument, one_dash, &this_name, &this_value))
+            continue;
         if (*name && strlen(this_name) <= strlen(*name)) continue;
         found = &table[i];
         *name = this_name;
@@ -464,9 +538,12 @@ static void read_arguments(int argc, char **argv)
         char *name;
         if (given[0] != '-' || !given[1]) {
             add(&files, given);
-            /* Its place among the libraries counts; whether it is one, -x may still decide. */
-            if (language_of(given) == LINKABLE) add(&options.linkables, given);
-            else add(&options.linkables, format("source:%s", given));
+            /* Its place among the libraries counts; whether it is one, -x may still
+             * decide. */
+            if (language_of(given) == LINKABLE)
+                add(&options.linkables, given);
+            else
+                add(&options.linkables, format("source:%s", given));
             continue;
         }
         const struct option *option = find_option(given, &name, &value);
@@ -480,28 +557,35 @@ static void read_arguments(int argc, char **argv)
         }
         apply(option, given, name, value);
     }
-    if (options.forward_unknown) add_all(&options.compiler, &unknown);
-    else if (unknown.count) fatal("Unknown option '%s'", unknown.items[0]);
-    if (!files.count) fatal("No input files specified; use option --help for more information");
+    if (options.forward_unknown)
+        add_all(&options.compiler, &unknown);
+    else if (unknown.count)
+        fatal("Unknown option '%s'", unknown.items[0]);
+    if (!files.count)
+        fatal("No input files specified; use option --help for more information");
 
     for (int i = 0; i < files.count; i++) {
         if (!exists(files.items[i]))
             fatal("cannot open '%s': %s", files.items[i], strerror(errno));
         enum language language = language_of(files.items[i]);
-        if (language == BY_SUFFIX) fatal("Don't know what to do with '%s'", files.items[i]);
+        if (language == BY_SUFFIX)
+            fatal("Don't know what to do with '%s'", files.items[i]);
         if (language != LINKABLE) add(&options.sources, files.items[i]);
     }
     if (options.stage != TO_PROGRAM && options.sources.count > 1 && options.output)
-        fatal("A single input file is required for a non-link phase when an outputfile is "
-              "specified");
+        fatal(
+            "A single input file is required for a non-link phase when an outputfile is "
+            "specified");
     if (!options.architecture) options.architecture = 90;
 }
 
-/* ---- the host compiler ----------------------------------------------------------------------- */
+/* ---- the host compiler
+ * ----------------------------------------------------------------------- */
 
 static char *on_path(const char *program)
 {
-    if (strchr(program, '/')) return access(program, X_OK) == 0 ? format("%s", program) : NULL;
+    if (strchr(program, '/'))
+        return access(program, X_OK) == 0 ? format("%s", program) : NULL;
     const char *path = getenv("PATH");
     for (char *rest = format("%s", path ? path : "/usr/bin:/bin"), *directory;
          (directory = strsep(&rest, ":"));) {
@@ -516,7 +600,8 @@ static char *renamed(const char *compiler, const char *from, const char *to)
 {
     const char *found = strstr(base_name(compiler), from);
     if (!found) return NULL;
-    return format("%.*s%s%s", (int)(found - compiler), compiler, to, found + strlen(from));
+    return format("%.*s%s%s", (int)(found - compiler), compiler, to,
+                  found + strlen(from));
 }
 
 static bool says_clang(const char *compiler)
@@ -537,7 +622,8 @@ static void find_host_compiler(void)
     const char *wish = options.ccbin ? options.ccbin : getenv("NVCC_CCBIN");
     struct stat info;
     if (wish && *wish) {
-        if (stat(wish, &info) == 0 && S_ISDIR(info.st_mode)) wish = format("%s/g++", wish);
+        if (stat(wish, &info) == 0 && S_ISDIR(info.st_mode))
+            wish = format("%s/g++", wish);
         if (!strstr(base_name(wish), "++")) {
             char *cxx = renamed(wish, "clang", "clang++");
             if (!cxx) cxx = renamed(wish, "gcc", "g++");
@@ -581,7 +667,8 @@ static void catch_signals(void)
         sigaction(numbers[i], &action, NULL);
 }
 
-/* A new name in the directory for temporary files; the file itself is the caller's to make. */
+/* A new name in the directory for temporary files; the file itself is the caller's to
+ * make. */
 static char *temporary(const char *name)
 {
     if (!scratch) {
@@ -627,7 +714,8 @@ static void run(const struct list *command)
     exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
-/* ---- the steps ------------------------------------------------------------------------------- */
+/* ---- the steps
+ * ------------------------------------------------------------------------------- */
 
 static void add_macros(struct list *command)
 {
@@ -636,8 +724,8 @@ static void add_macros(struct list *command)
     add(command, format("-D__CUDA_ARCH_LIST__=%d0", options.architecture));
 }
 
-/* As macros that stand for themselves: a program may ask for them with #ifdef, the headers leave
- * them alone, and they reach the translator. */
+/* As macros that stand for themselves: a program may ask for them with #ifdef, the
+ * headers leave them alone, and they reach the translator. */
 static void add_qualifiers(struct list *command)
 {
     static const char *const words[] = {
@@ -678,8 +766,8 @@ static void add_dependencies(struct list *command, const char *result)
     add_all(command, &options.dependencies);
     if (options.stage != TO_DEPENDENCIES || options.dependency_file) {
         add(command, "-MF");
-        add(command,
-            options.dependency_file ? options.dependency_file : with_suffix(result, ".d"));
+        add(command, options.dependency_file ? options.dependency_file
+                                             : with_suffix(result, ".d"));
     }
     add_all(command, &options.dependency_targets);
     bool named = false;
@@ -730,34 +818,39 @@ static void translate_file(const char *from, const char *to)
     free(text);
 }
 
-/* The order matters: the reader's options first, then those that the runtime's view of memory
- * depends on. Vectorizing would merge the accesses that the source shows, before they can be
- * counted. And -O3 would copy code that lanes
- * of one warp then pass at different places. */
+/* The order matters: the reader's options first, then those that the runtime's view of
+ * memory depends on. Vectorizing would merge the accesses that the source shows, before
+ * they can be counted. And -O3 would copy code that lanes of one warp then pass at
+ * different places. */
 static void add_kernel_options(struct list *command)
 {
     if (host.clang)
-        add_words(command, "-O1 -fno-builtin -fno-vectorize -fno-slp-vectorize -fno-unroll-loops "
-                           "-fsanitize=thread -mllvm -tsan-instrument-func-entry-exit=0 "
-                           "-mllvm -tsan-instrument-read-before-write=1 -Wno-parentheses-equality "
-                           "-Wno-unused-const-variable -Wno-unused-command-line-argument");
+        add_words(command,
+                  "-O1 -fno-builtin -fno-vectorize -fno-slp-vectorize -fno-unroll-loops "
+                  "-fsanitize=thread -mllvm -tsan-instrument-func-entry-exit=0 "
+                  "-mllvm -tsan-instrument-read-before-write=1 -Wno-parentheses-equality "
+                  "-Wno-unused-const-variable -Wno-unused-command-line-argument");
     else
-        add_words(command, "-O2 -fsanitize=thread --param tsan-instrument-func-entry-exit=0 "
-                           "-Wno-psabi -fno-tree-vectorize -fno-tree-slp-vectorize -fno-crossjumping -fno-tree-tail-merge "
-                           "-fno-reorder-blocks -fno-reorder-blocks-and-partition -Wno-tsan "
-                           "-Wno-maybe-uninitialized");
-    /* A tail call leaves no return address in the kernel, and so no source line for a fault. Of DWARF 5, addr2line (seen with
-     * binutils 2.40) mixes up the files of inlined functions. */
-    add_words(command, "-fsanitize-coverage=trace-pc -gdwarf-4 -fno-pie -fno-strict-aliasing "
-                       "-fno-optimize-sibling-calls -Wno-unknown-pragmas");
+        add_words(command,
+                  "-O2 -fsanitize=thread --param tsan-instrument-func-entry-exit=0 "
+                  "-Wno-psabi -fno-tree-vectorize -fno-tree-slp-vectorize "
+                  "-fno-crossjumping -fno-tree-tail-merge "
+                  "-fno-reorder-blocks -fno-reorder-blocks-and-partition -Wno-tsan "
+                  "-Wno-maybe-uninitialized");
+    /* A tail call leaves no return address in the kernel, and so no source line for a
+     * fault. Of DWARF 5, addr2line (seen with binutils 2.40) mixes up the files of
+     * inlined functions. */
+    add_words(command,
+              "-fsanitize-coverage=trace-pc -gdwarf-4 -fno-pie -fno-strict-aliasing "
+              "-fno-optimize-sibling-calls -Wno-unknown-pragmas");
 }
 
 static void compile_cu(const char *source, const char *object, const char *result)
 {
     char *preprocessed = temporary(format("%s.i", stem(source)));
     char *translated = options.stage == TO_TRANSLATION ? format("%s", object)
-                       : options.keep                  ? format("%s.cu.cpp.ii", stem(source))
-                                                       : temporary(format("%s.ii", stem(source)));
+                       : options.keep ? format("%s.cu.cpp.ii", stem(source))
+                                      : temporary(format("%s.ii", stem(source)));
     struct list preprocess = preprocessing(CU);
     add(&preprocess, "-E");
     add_dependencies(&preprocess, result);
@@ -799,8 +892,10 @@ static void compile_host(const char *source, enum language language, const char 
 static void show(const char *source)
 {
     struct list command = preprocessing(language_of(source));
-    if (options.stage == TO_PREPROCESSED) add(&command, "-E");
-    else add_dependencies(&command, format("%s.o", stem(source)));
+    if (options.stage == TO_PREPROCESSED)
+        add(&command, "-E");
+    else
+        add_dependencies(&command, format("%s.o", stem(source)));
     if (options.output) {
         add(&command, "-o");
         add(&command, options.output);
@@ -820,8 +915,10 @@ static char *output_of(const char *source, const char *suffix)
 static void compile(const char *source, const char *object, const char *result)
 {
     enum language language = language_of(source);
-    if (language == CU) compile_cu(source, object, result);
-    else compile_host(source, language, object, result);
+    if (language == CU)
+        compile_cu(source, object, result);
+    else
+        compile_host(source, language, object, result);
 }
 
 static void build_program(void)
@@ -862,11 +959,14 @@ int main(int argc, char **argv)
     if (options.stage == TO_PROGRAM) build_program();
     for (int i = 0; options.stage != TO_PROGRAM && i < options.sources.count; i++) {
         const char *source = options.sources.items[i];
-        char *result = output_of(source, options.stage == TO_TRANSLATION ? ".cu.cpp.ii" : ".o");
-        if (options.stage == TO_OBJECT) compile(source, result, result);
+        char *result =
+            output_of(source, options.stage == TO_TRANSLATION ? ".cu.cpp.ii" : ".o");
+        if (options.stage == TO_OBJECT)
+            compile(source, result, result);
         else if (options.stage == TO_TRANSLATION && language_of(source) == CU)
             compile_cu(source, result, result);
-        else if (options.stage != TO_TRANSLATION) show(source);
+        else if (options.stage != TO_TRANSLATION)
+            show(source);
     }
     clean_up();
     return 0;

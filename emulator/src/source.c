@@ -1,5 +1,6 @@
-/* From a code address to the reader's source line, through addr2line, which comes with every compiler's binutils.
- * One addr2line process is kept and asked through a pipe: starting it costs more than a hundred answers. */
+/* From a code address to the reader's source line, through addr2line, which comes with
+ * every compiler's binutils. One addr2line process is kept and asked through a pipe:
+ * starting it costs more than a hundred answers. */
 #include "emulator.h"
 
 #include <signal.h>
@@ -17,7 +18,8 @@ struct entry {
 static FILE *ask, *answer;
 static bool unavailable;
 
-extern char __ehdr_start[] __attribute__((weak, visibility("hidden"))); /* where the program's image begins */
+extern char __ehdr_start[]
+    __attribute__((weak, visibility("hidden"))); /* where the program's image begins */
 
 static void start(void)
 {
@@ -26,7 +28,8 @@ static void start(void)
         unavailable = true;
         return;
     }
-    signal(SIGPIPE, SIG_IGN); /* an addr2line that cannot start must not take the program along */
+    signal(SIGPIPE,
+           SIG_IGN); /* an addr2line that cannot start must not take the program along */
     char program[4096];
     ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
     program[n > 0 ? n : 0] = '\0';
@@ -96,10 +99,13 @@ static struct emu_place look_up(const void *pc)
     struct emu_place place = {"?", 0, "?", ""};
     if (!ask && !unavailable) start();
     if (unavailable) return place;
-    /* A return address lies behind the call. A position-independent program is asked about relative to its start. */
+    /* A return address lies behind the call. A position-independent program is asked
+     * about relative to its start. */
     uintptr_t address = (uintptr_t)pc - 1;
-    if (__ehdr_start && (uintptr_t)__ehdr_start > 0x10000000) address -= (uintptr_t)__ehdr_start;
-    /* Inlining gives several frames, and nothing says how many: address 0, which is nobody's, marks the end. */
+    if (__ehdr_start && (uintptr_t)__ehdr_start > 0x10000000)
+        address -= (uintptr_t)__ehdr_start;
+    /* Inlining gives several frames, and nothing says how many: address 0, which is
+     * nobody's, marks the end. */
     fprintf(ask, "%#zx\n0\n", (size_t)address);
     fflush(ask);
     char function[4096], file[4096];

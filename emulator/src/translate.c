@@ -1,12 +1,13 @@
 /* The source translator: a tokenizer, and edits to single tokens.
  *
- * Nothing is moved. An edit replaces a token's text or adds text before or after it; white space
- * and line markers stay where they are. That is what keeps every line number right, however the
- * pieces of a launch are spread over lines. Columns are restored behind each edit.
+ * Nothing is moved. An edit replaces a token's text or adds text before or after it;
+ * white space and line markers stay where they are. That is what keeps every line number
+ * right, however the pieces of a launch are spread over lines. Columns are restored
+ * behind each edit.
  *
- * What the rewrites need of C++ is little: brackets that match, where a declaration begins, and
- * which functions are kernels. They read that from the tokens; the compiler that follows does the
- * rest. */
+ * What the rewrites need of C++ is little: brackets that match, where a declaration
+ * begins, and which functions are kernels. They read that from the tokens; the compiler
+ * that follows does the rest. */
 #include "translate.h"
 
 #include <ctype.h>
@@ -33,13 +34,14 @@ struct token {
     char *before, *after;    /* text to add, NULL if none */
 };
 
-/* A __global__ function declaration, to know at a launch whether the kernel's name denotes one
- * function. */
+/* A __global__ function declaration, to know at a launch whether the kernel's name
+ * denotes one function. */
 struct kernel {
     char *name, *scope, *parameters;
     int template_parameters; /* -1: not a template */
     bool variadic, defaults;
-    bool defined; /* here is its body, and it has a name that the end of the file can use */
+    bool defined; /* here is its body, and it has a name that the end of the file can use
+                   */
 };
 
 enum scope_kind { NAMESPACE, CLASS, BLOCK };
@@ -104,13 +106,17 @@ static void error(struct translation *t, int i, const char *message)
     t->errors++;
 }
 
-/* ---- tokens ---------------------------------------------------------------------------------- */
+/* ---- tokens
+ * ---------------------------------------------------------------------------------- */
 
 static bool starts_word(char c)
 {
     return isalpha((unsigned char)c) || c == '_' || c == '$' || (c & 0x80);
 }
-static bool in_word(char c) { return starts_word(c) || isdigit((unsigned char)c); }
+static bool in_word(char c)
+{
+    return starts_word(c) || isdigit((unsigned char)c);
+}
 
 static const char *end_of_quoted(const char *p, const char *end)
 {
@@ -134,16 +140,20 @@ static const char *end_of_raw(const char *p, const char *end)
 static const char *end_of_number(const char *p, const char *end)
 {
     while (p < end) {
-        if (strchr("eEpP", *p) && p + 1 < end && (p[1] == '+' || p[1] == '-')) p += 2;
-        else if (*p == '\'' && p + 1 < end && in_word(p[1])) p += 2;
-        else if (in_word(*p) || *p == '.') p++;
-        else break;
+        if (strchr("eEpP", *p) && p + 1 < end && (p[1] == '+' || p[1] == '-'))
+            p += 2;
+        else if (*p == '\'' && p + 1 < end && in_word(p[1]))
+            p += 2;
+        else if (in_word(*p) || *p == '.')
+            p++;
+        else
+            break;
     }
     return p;
 }
 
-/* < and > are always single: whether >> closes two template argument lists is not the tokenizer's
- * to say. */
+/* < and > are always single: whether >> closes two template argument lists is not the
+ * tokenizer's to say. */
 static const char *end_of_punctuation(const char *p, const char *end)
 {
     static const char *const longer[] = {
@@ -151,14 +161,15 @@ static const char *end_of_punctuation(const char *p, const char *end)
         "+=",  "-=",  "*=", "/=", "%=", "&=", "|=", "^=", "++", "--"};
     for (size_t i = 0; i < sizeof longer / sizeof *longer; i++) {
         size_t length = strlen(longer[i]);
-        if ((size_t)(end - p) >= length && memcmp(p, longer[i], length) == 0) return p + length;
+        if ((size_t)(end - p) >= length && memcmp(p, longer[i], length) == 0)
+            return p + length;
     }
     return p + 1;
 }
 
 /* `# 12 "file.cu" 1 3`: sets the place of the line that follows. */
-static void read_marker(struct translation *t, const char *p, const char *end, const char **file,
-                        int *line, bool *system)
+static void read_marker(struct translation *t, const char *p, const char *end,
+                        const char **file, int *line, bool *system)
 {
     char *rest;
     p++;
@@ -221,7 +232,8 @@ static void tokenize(struct translation *t)
             if (p < end && (*p == '"' || *p == '\'') && p - start <= 3 &&
                 strspn(start, "LuU8R") == (size_t)(p - start)) {
                 token->kind = *p == '"' ? STRING : CHARACTER;
-                p = p[-1] == 'R' && *p == '"' ? end_of_raw(p, end) : end_of_quoted(p, end);
+                p = p[-1] == 'R' && *p == '"' ? end_of_raw(p, end)
+                                              : end_of_quoted(p, end);
             }
         } else if (isdigit((unsigned char)*p) ||
                    (*p == '.' && p + 1 < end && isdigit((unsigned char)p[1]))) {
@@ -238,7 +250,8 @@ static void tokenize(struct translation *t)
         token->file = file;
         token->system = system;
         if (token->kind != DIRECTIVE)
-            for (const char *q = start; q < p; q++) line += *q == '\n'; /* in a raw string */
+            for (const char *q = start; q < p; q++)
+                line += *q == '\n'; /* in a raw string */
         line_start = false;
     }
     add_token(t)->kind = END;
@@ -259,7 +272,8 @@ static bool is_one_of(const struct translation *t, int i, const char *words)
     if (i < 0) return false;
     const struct token *token = &t->tokens[i];
     for (const char *p = words; *p; p += strcspn(p, " "), p += strspn(p, " "))
-        if (strcspn(p, " ") == token->length && memcmp(p, token->text, token->length) == 0)
+        if (strcspn(p, " ") == token->length &&
+            memcmp(p, token->text, token->length) == 0)
             return true;
     return false;
 }
@@ -329,7 +343,8 @@ static int back_over_angles(const struct translation *t, int i)
     return -1;
 }
 
-/* ---- edits ----------------------------------------------------------------------------------- */
+/* ---- edits
+ * ----------------------------------------------------------------------------------- */
 
 static void replace(struct translation *t, int i, const char *text)
 {
@@ -352,8 +367,10 @@ static void add_after(struct translation *t, int i, const char *text)
 static void remove_with_parenthesis(struct translation *t, int i)
 {
     int open = next(t, i), close = open;
-    if (is(t, open, "(")) close = over_bracket(t, open);
-    else close = i;
+    if (is(t, open, "("))
+        close = over_bracket(t, open);
+    else
+        close = i;
     for (; i <= close; i++)
         if (t->tokens[i].kind != DIRECTIVE) replace(t, i, "");
 }
@@ -388,7 +405,8 @@ static char *quote(struct translation *t, const char *text)
     return s;
 }
 
-/* ---- declarations ---------------------------------------------------------------------------- */
+/* ---- declarations
+ * ---------------------------------------------------------------------------- */
 
 /* The first token of the declaration that token i, one of its specifiers, belongs to. */
 static int declaration_start(const struct translation *t, int i)
@@ -419,10 +437,10 @@ static struct declaration parse_declaration(const struct translation *t, int i)
             d.template_close = over_angles(t, d.template_open);
             if (d.template_close < 0) break;
             i = d.template_close;
-        } else if (is_one_of(
-                       t, i,
-                       "__attribute__ alignas __align__ decltype __launch_bounds__ __maxnreg__ "
-                       "__cluster_dims__ __block_size__ explicit noexcept") &&
+        } else if (is_one_of(t, i,
+                             "__attribute__ alignas __align__ decltype __launch_bounds__ "
+                             "__maxnreg__ "
+                             "__cluster_dims__ __block_size__ explicit noexcept") &&
                    is(t, next(t, i), "(")) {
             i = over_bracket(t, next(t, i));
         } else if (is(t, i, "operator")) {
@@ -454,15 +472,16 @@ static struct declaration parse_declaration(const struct translation *t, int i)
     }
     d.terminator = i;
     if (is(t, i, "(")) {
-        /* A pointer to a function, or a number that initializes, makes it a variable after all. */
+        /* A pointer to a function, or a number that initializes, makes it a variable
+         * after all. */
         int inside = next(t, i);
         d.function |= !is(t, inside, "*") && t->tokens[inside].kind != NUMBER;
     }
     return d;
 }
 
-/* Marks the body of the function whose parameters begin at `open`. Returns the body's brace, -1
- * without one. */
+/* Marks the body of the function whose parameters begin at `open`. Returns the body's
+ * brace, -1 without one. */
 static int mark_device_body(struct translation *t, int open)
 {
     int i = is(t, open, "(") ? next(t, over_bracket(t, open)) : open;
@@ -478,7 +497,8 @@ static int mark_device_body(struct translation *t, int open)
     return -1;
 }
 
-/* The parameters without their names, so that a declaration and its definition compare equal. */
+/* The parameters without their names, so that a declaration and its definition compare
+ * equal. */
 static char *parameter_types(struct translation *t, int open, bool *defaults)
 {
     int close = over_bracket(t, open);
@@ -488,11 +508,13 @@ static char *parameter_types(struct translation *t, int open, bool *defaults)
         int after = next(t, i), before = previous(t, i);
         if (is(t, i, "=")) *defaults = true;
         bool name =
-            is_word(t, i) && (after == close || is_one_of(t, after, ", = [")) && before != open &&
-            !is_one_of(t, before, ", :: ( <") &&
-            !is_one_of(t, i,
-                       "int char short long float double bool unsigned signed const volatile");
-        if (!name) s = format(t, "%s %.*s", s, (int)t->tokens[i].length, t->tokens[i].text);
+            is_word(t, i) && (after == close || is_one_of(t, after, ", = [")) &&
+            before != open && !is_one_of(t, before, ", :: ( <") &&
+            !is_one_of(
+                t, i,
+                "int char short long float double bool unsigned signed const volatile");
+        if (!name)
+            s = format(t, "%s %.*s", s, (int)t->tokens[i].length, t->tokens[i].text);
     }
     return s;
 }
@@ -514,17 +536,19 @@ static int template_parameter_count(const struct translation *t, int open, int c
 static void remember_kernel(struct translation *t, const struct declaration *d)
 {
     int name = previous(t, d->terminator);
-    if (!is_word(t, name)) return; /* a specialization k<...>: its template is known already */
+    if (!is_word(t, name))
+        return; /* a specialization k<...>: its template is known already */
     t->tokens[name].place = KERNEL;
     struct kernel kernel = {.template_parameters = -1};
     kernel.name = join(t, name, name);
     kernel.scope = format(t, "%s", t->path);
     kernel.parameters = parameter_types(t, d->terminator, &kernel.defaults);
     if (d->template_open >= 0)
-        kernel.template_parameters =
-            template_parameter_count(t, d->template_open, d->template_close, &kernel.variadic);
+        kernel.template_parameters = template_parameter_count(
+            t, d->template_open, d->template_close, &kernel.variadic);
     kernel.defined = is(t, next(t, over_bracket(t, d->terminator)), "{");
-    for (int i = 0; i < t->scope_count; i++) kernel.defined &= t->scopes[i].kind == NAMESPACE;
+    for (int i = 0; i < t->scope_count; i++)
+        kernel.defined &= t->scopes[i].kind == NAMESPACE;
     t->kernels = need(realloc(t->kernels, (size_t)(t->kernel_count + 1) * sizeof kernel));
     t->kernels[t->kernel_count++] = kernel;
 }
@@ -534,7 +558,8 @@ static bool overloaded(const struct translation *t, const struct kernel *k)
     for (int i = 0; i < t->kernel_count; i++) {
         const struct kernel *other = &t->kernels[i];
         if (strcmp(other->name, k->name) == 0 && strcmp(other->scope, k->scope) == 0 &&
-            (other->template_parameters >= 0 || strcmp(other->parameters, k->parameters) != 0))
+            (other->template_parameters >= 0 ||
+             strcmp(other->parameters, k->parameters) != 0))
             return true;
     }
     return false;
@@ -545,8 +570,8 @@ static void remember_device_function(struct translation *t, const struct declara
     const int name = previous(t, d->terminator);
     if (!is_word(t, name)) return;
     t->tokens[name].place = DEVICE_FUNCTION;
-    t->device_functions = need(
-        realloc(t->device_functions, (size_t)(t->device_function_count + 1) * sizeof(char *)));
+    t->device_functions = need(realloc(
+        t->device_functions, (size_t)(t->device_function_count + 1) * sizeof(char *)));
     t->device_functions[t->device_function_count++] = join(t, name, name);
 }
 
@@ -564,8 +589,9 @@ static bool in_function(const struct translation *t)
     return false;
 }
 
-/* A variable in device memory. nvcc keeps it to its source file unless told otherwise. The
- * section is how the runtime knows which of the program's variables kernels may touch. */
+/* A variable in device memory. nvcc keeps it to its source file unless told otherwise.
+ * The section is how the runtime knows which of the program's variables kernels may
+ * touch. */
 static const char *device_variable(struct translation *t, const struct declaration *d,
                                    bool constant, bool managed)
 {
@@ -582,7 +608,8 @@ static const char *device_variable(struct translation *t, const struct declarati
                               : "emu_device");
 }
 
-/* The end of the argument that begins at i: the index of its comma or closing parenthesis. */
+/* The end of the argument that begins at i: the index of its comma or closing
+ * parenthesis. */
 static int argument_end(const struct translation *t, int i, int close)
 {
     while (i < close && !is(t, i, ",")) {
@@ -592,26 +619,29 @@ static int argument_end(const struct translation *t, int i, int close)
     return i;
 }
 
-/* __launch_bounds__ at token i: the first of its numbers is a limit that the kernel checks itself,
- * since it may depend on template parameters. Behind a kernel that is no template the runtime is
- * told, too. */
-static void add_launch_bounds(struct translation *t, int i, const struct declaration *d, int body)
+/* __launch_bounds__ at token i: the first of its numbers is a limit that the kernel
+ * checks itself, since it may depend on template parameters. Behind a kernel that is no
+ * template the runtime is told, too. */
+static void add_launch_bounds(struct translation *t, int i, const struct declaration *d,
+                              int body)
 {
     const int open = next(t, i), name = previous(t, d->terminator);
     if (!is(t, open, "(")) return;
     const int end = argument_end(t, next(t, open), over_bracket(t, open));
-    char *threads = join(t, next(t, open), previous(t, end)), *kernel = join(t, name, name);
+    char *threads = join(t, next(t, open), previous(t, end)),
+         *kernel = join(t, name, name);
     add_after(t, body, format(t, " ::emu_launch_bounds(%s);", threads));
     if (d->template_open < 0 && !overloaded(t, &t->kernels[t->kernel_count - 1]))
         add_after(t, over_bracket(t, body),
-                  format(t, " static const ::emu::launch_bounds emu_b%d(%s, %s);", body, kernel,
-                         threads));
+                  format(t, " static const ::emu::launch_bounds emu_b%d(%s, %s);", body,
+                         kernel, threads));
 }
 
 /* __global__, __device__, __constant__ or __managed__ at token i. */
 static void rewrite_place(struct translation *t, int i)
 {
-    bool kernel = is(t, i, "__global__"), constant = is(t, i, "__constant__"), managed = false;
+    bool kernel = is(t, i, "__global__"), constant = is(t, i, "__constant__"),
+         managed = false;
     int before = previous(t, i);
     while (is_one_of(t, before, "__host__ __device__")) before = previous(t, before);
     replace(t, i, "");
@@ -629,30 +659,37 @@ static void rewrite_place(struct translation *t, int i)
         managed |= is(t, k, "__managed__");
     }
     if (d.function && !constant) {
-        if (kernel) remember_kernel(t, &d);
-        else remember_device_function(t, &d);
+        if (kernel)
+            remember_kernel(t, &d);
+        else
+            remember_device_function(t, &d);
         const int body = mark_device_body(t, d.terminator);
         for (int k = d.start; body >= 0 && k < d.terminator; k++)
             if (is(t, k, "__launch_bounds__")) add_launch_bounds(t, k, &d, body);
-        /* A kernel nobody launches is no mistake; and nvcc's host compiler never sees device
-         * functions. */
+        /* A kernel nobody launches is no mistake; and nvcc's host compiler never sees
+         * device functions. */
         bool instantiation = is(t, d.start, "template") && d.template_open < 0;
-        if ((kernel && !instantiation) || d.is_static) replace(t, i, "__attribute__((unused))");
+        if ((kernel && !instantiation) || d.is_static)
+            replace(t, i, "__attribute__((unused))");
     } else {
         replace(t, i, device_variable(t, &d, constant, managed));
     }
 }
 
-/* ---- __shared__ ------------------------------------------------------------------------------ */
+/* ---- __shared__
+ * ------------------------------------------------------------------------------ */
 
 /* The name in the declarator that begins at i, or -1. Looks into parentheses: (*p)[4]. */
 static int declared_name(const struct translation *t, int i)
 {
     for (; t->tokens[i].kind != END && !is(t, i, ";"); i = next(t, i)) {
-        if (is_one_of(t, i, "__attribute__ alignas __align__ decltype") && is(t, next(t, i), "("))
+        if (is_one_of(t, i, "__attribute__ alignas __align__ decltype") &&
+            is(t, next(t, i), "("))
             i = over_bracket(t, next(t, i));
-        else if (is(t, i, "{")) i = over_bracket(t, i);
-        else if (is(t, i, "<") && over_angles(t, i) > 0) i = over_angles(t, i);
+        else if (is(t, i, "{"))
+            i = over_bracket(t, i);
+        else if (is(t, i, "<") && over_angles(t, i) > 0)
+            i = over_angles(t, i);
         else if (is_word(t, i) && is_one_of(t, next(t, i), "[ , ; = ) {") &&
                  !is_one_of(t, i, "struct class union enum") &&
                  !is_one_of(t, previous(t, i), "struct class union enum"))
@@ -661,8 +698,9 @@ static int declared_name(const struct translation *t, int i)
     return -1;
 }
 
-/* T a[X], b;  becomes  typedef T emu_t1[X], emu_t2; and, for each name, a reference to the
- * array's place: shared memory belongs to the block, so it can be no ordinary variable. */
+/* T a[X], b;  becomes  typedef T emu_t1[X], emu_t2; and, for each name, a reference to
+ * the array's place: shared memory belongs to the block, so it can be no ordinary
+ * variable. */
 static void rewrite_shared(struct translation *t, int i)
 {
     int start = declaration_start(t, i);
@@ -674,17 +712,20 @@ static void rewrite_shared(struct translation *t, int i)
     }
     for (int k = start; k < name; k = next(t, k)) {
         dynamic |= is(t, k, "extern");
-        if (is_one_of(t, k,
-                      "struct class union")) { /* its alignment and its members are its own */
+        if (is_one_of(
+                t, k,
+                "struct class union")) { /* its alignment and its members are its own */
             while (!is_one_of(t, k, "{ ; [") && k < name) k = next(t, k);
             k = over_bracket(t, k);
         } else if (is_one_of(t, k, "alignas __align__")) {
-            remove_with_parenthesis(t, k); /* every array is aligned to 128 bytes anyway */
+            remove_with_parenthesis(t,
+                                    k); /* every array is aligned to 128 bytes anyway */
         }
     }
     if (!in_function(t)) {
         replace(t, i, "");
-        if (!dynamic) error(t, i, "the emulator knows __shared__ variables only inside functions");
+        if (!dynamic)
+            error(t, i, "the emulator knows __shared__ variables only inside functions");
         for (; !is(t, name, ";") && t->tokens[name].kind != END;
              name = next(t, over_bracket(t, name)))
             continue;
@@ -700,15 +741,15 @@ static void rewrite_shared(struct translation *t, int i)
         int n = ++t->shared_count;
         replace(t, name, format(t, "emu_t%d", n));
         if (dynamic)
-            code =
-                format(t, "%s emu_t%d &%s = *reinterpret_cast<emu_t%d *>(::emu_dynamic_shared);",
-                       code, n, text, n);
+            code = format(
+                t, "%s emu_t%d &%s = *reinterpret_cast<emu_t%d *>(::emu_dynamic_shared);",
+                code, n, text, n);
         else
-            code =
-                format(t,
-                       "%s static ::emu_shared_site emu_s%d; emu_t%d &%s = *static_cast<emu_t%d *>"
-                       "(::emu_shared_array(&emu_s%d, sizeof(emu_t%d), \"%s\"));",
-                       code, n, n, text, n, n, n, text);
+            code = format(t,
+                          "%s static ::emu_shared_site emu_s%d; emu_t%d &%s = "
+                          "*static_cast<emu_t%d *>"
+                          "(::emu_shared_array(&emu_s%d, sizeof(emu_t%d), \"%s\"));",
+                          code, n, n, text, n, n, n, text);
         while (!is_one_of(t, name, ", ;") && t->tokens[name].kind != END) {
             if (is_one_of(t, name, "= {")) {
                 error(t, name, "a __shared__ variable cannot have an initializer");
@@ -722,14 +763,16 @@ static void rewrite_shared(struct translation *t, int i)
     if (name >= 0) add_after(t, name, code);
 }
 
-/* A static variable of a device function is the device's; the runtime is told when its function
- * runs, since a section will not hold those of templates and inline functions. */
+/* A static variable of a device function is the device's; the runtime is told when its
+ * function runs, since a section will not hold those of templates and inline functions.
+ */
 static void note_local_static(struct translation *t, int i)
 {
     int name = declared_name(t, next(t, i)), end = name;
     if (!is_one_of(t, previous(t, i), "; { }")) return;
     for (int k = i; k < name; k = next(t, k))
-        if (is_one_of(t, k, "__shared__ __device__ __constant__ __managed__ const constexpr"))
+        if (is_one_of(t, k,
+                      "__shared__ __device__ __constant__ __managed__ const constexpr"))
             return;
     char *code = "";
     while (name >= 0) {
@@ -742,11 +785,13 @@ static void note_local_static(struct translation *t, int i)
     if (end >= 0) add_after(t, end, code);
 }
 
-/* ---- launches -------------------------------------------------------------------------------- */
+/* ---- launches
+ * -------------------------------------------------------------------------------- */
 
 static bool adjacent(const struct translation *t, int i, const char *text)
 {
-    return is(t, i, text) && is(t, i + 1, text) && t->tokens[i].text + 1 == t->tokens[i + 1].text;
+    return is(t, i, text) && is(t, i + 1, text) &&
+           t->tokens[i].text + 1 == t->tokens[i + 1].text;
 }
 
 static bool three(const struct translation *t, int i, const char *text)
@@ -756,15 +801,14 @@ static bool three(const struct translation *t, int i, const char *text)
 
 static bool is_name(const struct translation *t, int i)
 {
-    return is_word(t, i) &&
-           !is_one_of(
-               t, i,
-               "return else do case throw goto new delete sizeof if while for switch and or not "
-               "co_return co_yield");
+    return is_word(t, i) && !is_one_of(t, i,
+                                       "return else do case throw goto new delete sizeof "
+                                       "if while for switch and or not "
+                                       "co_return co_yield");
 }
 
-/* Where the expression that ends at token i begins: ns::k<T>, table[i].kernel, (*pointer),
- * pick(n). -1: none. */
+/* Where the expression that ends at token i begins: ns::k<T>, table[i].kernel,
+ * (*pointer), pick(n). -1: none. */
 static int expression_start(const struct translation *t, int i)
 {
     while (i >= 0) {
@@ -787,7 +831,8 @@ static int expression_start(const struct translation *t, int i)
         if (is(t, before, "template")) before = previous(t, before);
         if (before < 0 || !is_one_of(t, before, ":: . ->")) return i;
         int owner = previous(t, before);
-        if (is(t, before, "::") && !is_name(t, owner) && !is(t, owner, ">")) return before;
+        if (is(t, before, "::") && !is_name(t, owner) && !is(t, owner, ">"))
+            return before;
         i = owner;
     }
     return -1;
@@ -802,7 +847,8 @@ static bool denotes_one_function(const struct translation *t, int name, int argu
         const struct kernel *k = &t->kernels[i];
         if (!is(t, name, k->name)) continue;
         known = true;
-        if (k->template_parameters != arguments || k->variadic || k->defaults) return false;
+        if (k->template_parameters != arguments || k->variadic || k->defaults)
+            return false;
         for (int j = 0; j < i; j++)
             if (strcmp(t->kernels[j].name, k->name) == 0 &&
                 strcmp(t->kernels[j].scope, k->scope) == 0 &&
@@ -812,30 +858,33 @@ static bool denotes_one_function(const struct translation *t, int name, int argu
     return known || arguments < 0;
 }
 
-/* A literal 0 or NULL is a null pointer only as long as it is a literal: it goes into the lambda
- * as it is. The others become the lambda's parameters. Returns the parameters, and in *call what
- * the kernel is called with. */
+/* A literal 0 or NULL is a null pointer only as long as it is a literal: it goes into the
+ * lambda as it is. The others become the lambda's parameters. Returns the parameters, and
+ * in *call what the kernel is called with. */
 static char *split_arguments(struct translation *t, int open, char **call)
 {
     int close = over_bracket(t, open), parameters = 0, comma = -1;
     bool literals = false, kept_before = false;
     for (int i = next(t, open); i < close; i = next(t, argument_end(t, i, close)))
-        literals |= is_one_of(t, i, "0 __null NULL") && next(t, i) == argument_end(t, i, close);
+        literals |=
+            is_one_of(t, i, "0 __null NULL") && next(t, i) == argument_end(t, i, close);
     *call = "emu_a...";
     if (!literals) return "auto... emu_a";
     char *list = "";
     *call = "";
     for (int i = next(t, open); i < close;) {
         int end = argument_end(t, i, close), last = previous(t, end);
-        bool literal = i == last && is_one_of(t, i, "0 __null NULL"), pack = is(t, last, "...");
+        bool literal = i == last && is_one_of(t, i, "0 __null NULL"),
+             pack = is(t, last, "...");
         const char *separator = **call ? ", " : "";
         if (literal) {
             *call = format(t, "%s%s%s", *call, separator, join(t, i, i));
             replace(t, i, "");
         } else {
-            *call = format(t, "%s%semu_a%d%s", *call, separator, ++parameters, pack ? "..." : "");
-            list = format(t, "%s%sauto%s emu_a%d", list, *list ? ", " : "", pack ? "..." : "",
-                          parameters);
+            *call = format(t, "%s%semu_a%d%s", *call, separator, ++parameters,
+                           pack ? "..." : "");
+            list = format(t, "%s%sauto%s emu_a%d", list, *list ? ", " : "",
+                          pack ? "..." : "", parameters);
         }
         if (comma >= 0 && (literal || !kept_before)) replace(t, comma, "");
         kept_before |= !literal;
@@ -845,15 +894,17 @@ static char *split_arguments(struct translation *t, int open, char **call)
     return list;
 }
 
-/* Whether the name has a declaration of another kind than that: a function of the host, a variable,
- * a member. */
+/* Whether the name has a declaration of another kind than that: a function of the host, a
+ * variable, a member. */
 static bool has_other_meaning(struct translation *t, int name, enum place place)
 {
     char *text = join(t, name, name);
     bool other = false;
     for (int i = 0; !other && t->tokens[i].kind != END; i++) {
-        if (t->tokens[i].kind != WORD || t->tokens[i].place == place || !is(t, i, text)) continue;
-        if (t->tokens[i].system && !is(t, next(t, i), "(")) continue; /* a library's variable */
+        if (t->tokens[i].kind != WORD || t->tokens[i].place == place || !is(t, i, text))
+            continue;
+        if (t->tokens[i].system && !is(t, next(t, i), "("))
+            continue; /* a library's variable */
         const int before = previous(t, i);
         other = is_one_of(t, before, "* & > ]") || is_name(t, before);
     }
@@ -868,7 +919,8 @@ static void check_launched(struct translation *t, int name)
         if (is(t, name, t->device_functions[i])) {
             error(t, name,
                   format(t,
-                         "%s is a __device__ function; only a __global__ function can be launched",
+                         "%s is a __device__ function; only a __global__ function can be "
+                         "launched",
                          t->device_functions[i]));
             return;
         }
@@ -883,7 +935,8 @@ static void check_called(struct translation *t, int i)
     if (!names_kernel(t, i) || has_other_meaning(t, i, KERNEL)) return;
     char *name = join(t, i, i);
     error(t, i,
-          format(t, "%s is a kernel; it must be launched, %s<<<grid, block>>>(...)", name, name));
+          format(t, "%s is a kernel; it must be launched, %s<<<grid, block>>>(...)", name,
+                 name));
 }
 
 /* <<< at token i. */
@@ -922,9 +975,11 @@ static void rewrite_launch(struct translation *t, int i)
         add_after(t, last, format(t, ", %s, ::emu::config(", text));
     } else {
         char *call, *parameters = split_arguments(t, next(t, close + 2), &call);
-        add_before(t, first,
-                   format(t, " ::emu::deduced([&](%s) __attribute__((no_sanitize(\"thread\"))) { ",
-                          parameters));
+        add_before(
+            t, first,
+            format(t,
+                   " ::emu::deduced([&](%s) __attribute__((no_sanitize(\"thread\"))) { ",
+                   parameters));
         add_after(t, last, format(t, "(%s); }, %s, ::emu::config(", call, text));
     }
     for (int k = 0; k < 3; k++) {
@@ -933,30 +988,35 @@ static void rewrite_launch(struct translation *t, int i)
     }
 }
 
-/* ---- the walk -------------------------------------------------------------------------------- */
+/* ---- the walk
+ * -------------------------------------------------------------------------------- */
 
 static void enter_scope(struct translation *t, int brace)
 {
     struct scope scope = {.kind = BLOCK, .path_length = strlen(t->path)};
     const char *name = "";
     int start = brace;
-    for (int i = previous(t, brace); i >= 0 && !is_one_of(t, i, "; { }"); i = previous(t, i)) {
+    for (int i = previous(t, brace); i >= 0 && !is_one_of(t, i, "; { }");
+         i = previous(t, i)) {
         if (is(t, i, ")")) {
             /* A parameter list makes it a function; alignas(16) and attributes do not. */
             i = t->tokens[i].match;
             if (i < 0) break;
             int before = previous(t, i);
-            if (before < 0 || !is_one_of(t, before, "alignas __align__ __attribute__ declspec")) {
+            if (before < 0 ||
+                !is_one_of(t, before, "alignas __align__ __attribute__ declspec")) {
                 start = -1;
                 break;
             }
         } else if (is(t, i, ">") && back_over_angles(t, i) >= 0) {
-            i = back_over_angles(t, i); /* `template <class T>` says nothing about this scope */
+            i = back_over_angles(
+                t, i); /* `template <class T>` says nothing about this scope */
         }
         start = i;
     }
     for (int i = start; i >= 0 && i < brace; i = next(t, i)) {
-        if (is(t, i, "template") && is(t, next(t, i), "<")) i = over_angles(t, next(t, i));
+        if (is(t, i, "template") && is(t, next(t, i), "<"))
+            i = over_angles(t, next(t, i));
         if (i < 0) break;
         if (is(t, i, "namespace")) {
             scope.kind = NAMESPACE;
@@ -992,8 +1052,9 @@ static void check_asm(struct translation *t, int i)
               "__CUDA_EMULATED__");
 }
 
-/* (void *)k<int>, or cudaLaunchKernel(k<int>: only there is it known which functions of a template cudaLaunchKernel may be given,
- * so the expression tells the runtime as it is evaluated. */
+/* (void *)k<int>, or cudaLaunchKernel(k<int>: only there is it known which functions of a
+ * template cudaLaunchKernel may be given, so the expression tells the runtime as it is
+ * evaluated. */
 static void register_instance(struct translation *t, int i)
 {
     const int open = next(t, i), close = over_angles(t, open);
@@ -1007,7 +1068,9 @@ static void register_instance(struct translation *t, int i)
     if (is(t, previous(t, first), "&")) first = previous(t, first);
     const int before = previous(t, first);
     bool address = is(t, before, "(") && is(t, previous(t, before), "cudaLaunchKernel");
-    const int end = is(t, before, ")") ? before : is(t, before, "(") ? previous(t, before) : -1;
+    const int end = is(t, before, ")")   ? before
+                    : is(t, before, "(") ? previous(t, before)
+                                         : -1;
     if (end >= 0 && is_one_of(t, end, ") >") && is(t, previous(t, end), "*"))
         address |= is_one_of(t, previous(t, previous(t, end)), "void const");
     if (!address) return;
@@ -1015,7 +1078,8 @@ static void register_instance(struct translation *t, int i)
     add_after(t, close, format(t, ", %s)", text));
 }
 
-/* A bound that is surely known to the compiler: a number, or a name in capitals as constants have, but not M, N or K. */
+/* A bound that is surely known to the compiler: a number, or a name in capitals as
+ * constants have, but not M, N or K. */
 static bool constant_bound(const struct translation *t, int i)
 {
     const struct token *token = &t->tokens[i];
@@ -1026,23 +1090,27 @@ static bool constant_bound(const struct translation *t, int i)
     return true;
 }
 
-/* Whether tokens i to end hold no decision and no call, but for loops that are themselves straight. */
+/* Whether tokens i to end hold no decision and no call, but for loops that are themselves
+ * straight. */
 static bool straight(const struct translation *t, int i, int end)
 {
     for (; i < end; i = next(t, i)) {
-        if (is_one_of(t, i, "if else switch while do ? && || return break continue goto")) return false;
+        if (is_one_of(t, i, "if else switch while do ? && || return break continue goto"))
+            return false;
         if (is_word(t, i) && !is(t, i, "for") && is(t, next(t, i), "(")) return false;
     }
     return true;
 }
 
-/* for (int i = 0; i < CONSTANT; ++i) over straight code: nvcc unrolls it, and here too that saves the calls that
- * report each basic block. Loops with decisions inside stay as they are, because their unrolled copies would no longer be the
- * same place in the program for all lanes of a warp. */
+/* for (int i = 0; i < CONSTANT; ++i) over straight code: nvcc unrolls it, and here too
+ * that saves the calls that report each basic block. Loops with decisions inside stay as
+ * they are, because their unrolled copies would no longer be the same place in the
+ * program for all lanes of a warp. */
 static void unroll_loop(struct translation *t, int i)
 {
     const int open = next(t, i), before = previous(t, i);
-    if (!is(t, open, "(") || t->tokens[i].system || !is_one_of(t, before, "; { } )")) return;
+    if (!is(t, open, "(") || t->tokens[i].system || !is_one_of(t, before, "; { } )"))
+        return;
     const int close = previous(t, over_bracket(t, open));
     int first = next(t, open), less = first;
     while (less < close && !is(t, less, ";")) less = next(t, less);
@@ -1053,11 +1121,15 @@ static void unroll_loop(struct translation *t, int i)
     if (is(t, end, "{")) {
         end = over_bracket(t, end);
     } else {
-        while (end < t->count - 1 && !is(t, end, ";")) /* nested loops: skip their headers */
-            end = is(t, end, "(") || is(t, end, "{") ? over_bracket(t, end) : next(t, end);
+        while (end < t->count - 1 &&
+               !is(t, end, ";")) /* nested loops: skip their headers */
+            end =
+                is(t, end, "(") || is(t, end, "{") ? over_bracket(t, end) : next(t, end);
     }
     if (!straight(t, next(t, close), end)) return;
-    add_before(t, i, format(t, "\n#pragma GCC unroll 16\n# %d \"%s\"\n", t->tokens[i].line, t->tokens[i].file));
+    add_before(t, i,
+               format(t, "\n#pragma GCC unroll 16\n# %d \"%s\"\n", t->tokens[i].line,
+                      t->tokens[i].file));
 }
 
 /* Whether the program has a function of its own by that name. */
@@ -1067,14 +1139,15 @@ static bool program_declares(struct translation *t, int name)
     for (int i = 0; t->tokens[i].kind != END; i++) {
         if (t->tokens[i].kind != WORD || t->tokens[i].system || !is(t, i, text)) continue;
         const int before = previous(t, i);
-        if (is(t, next(t, i), "(") && (is_name(t, before) || is_one_of(t, before, "* & >")))
+        if (is(t, next(t, i), "(") &&
+            (is_name(t, before) || is_one_of(t, before, "* & >")))
             return true;
     }
     return false;
 }
 
-/* Whether the word is called as a function of the C library: not a member, not in a namespace but
- * std, no declaration. */
+/* Whether the word is called as a function of the C library: not a member, not in a
+ * namespace but std, no declaration. */
 static bool calls_library(struct translation *t, int i)
 {
     int before = previous(t, i);
@@ -1091,7 +1164,8 @@ static bool calls_library(struct translation *t, int i)
 /* Sends the call to a function of the runtime instead. */
 static void redirect(struct translation *t, int i, const char *function)
 {
-    for (int before = previous(t, i); is_one_of(t, before, ":: std"); before = previous(t, before))
+    for (int before = previous(t, i); is_one_of(t, before, ":: std");
+         before = previous(t, before))
         replace(t, before, "");
     replace(t, i, function);
 }
@@ -1103,13 +1177,18 @@ static void rewrite_word(struct translation *t, int i)
         struct declaration d = parse_declaration(t, i);
         bool shared = false;
         for (int k = d.start; k < d.terminator; k++) shared |= is(t, k, "__shared__");
-        if (shared) replace(t, i, "");
-        else rewrite_place(t, i);
+        if (shared)
+            replace(t, i, "");
+        else
+            rewrite_place(t, i);
     } else if (is(t, i, "__shared__")) {
         rewrite_shared(t, i);
-    } else if (is_one_of(t, i, "__host__ __grid_constant__ __inline_hint__ __nv_pure__")) {
+    } else if (is_one_of(t, i,
+                         "__host__ __grid_constant__ __inline_hint__ __nv_pure__")) {
         replace(t, i, "");
-    } else if (is_one_of(t, i, "__launch_bounds__ __maxnreg__ __cluster_dims__ __block_size__")) {
+    } else if (is_one_of(
+                   t, i,
+                   "__launch_bounds__ __maxnreg__ __cluster_dims__ __block_size__")) {
         remove_with_parenthesis(t, i);
     } else if (is(t, i, "__noinline__")) {
         replace(t, i, "__attribute__((noinline))");
@@ -1120,7 +1199,8 @@ static void rewrite_word(struct translation *t, int i)
         add_after(t, over_bracket(t, next(t, i)), "))");
     } else if (is_one_of(t, i, "memcpy memmove memset") && calls_library(t, i)) {
         redirect(t, i, format(t, "__tsan_%s", join(t, i, i)));
-    } else if (is_one_of(t, i, "malloc free") && t->tokens[i].device && calls_library(t, i)) {
+    } else if (is_one_of(t, i, "malloc free") && t->tokens[i].device &&
+               calls_library(t, i)) {
         redirect(t, i, format(t, "emu_device_%s", join(t, i, i)));
     } else if (is(t, i, "for")) {
         unroll_loop(t, i);
@@ -1141,12 +1221,13 @@ static void register_kernels(struct translation *t)
         const struct kernel *k = &t->kernels[i];
         if (!k->defined || k->template_parameters >= 0 || overloaded(t, k)) continue;
         add_before(t, t->count - 1,
-                   format(t, "\nstatic ::emu::known_kernel emu_k%d(%s%s, \"%s\");", i, k->scope,
-                          k->name, k->name));
+                   format(t, "\nstatic ::emu::known_kernel emu_k%d(%s%s, \"%s\");", i,
+                          k->scope, k->name, k->name));
     }
 }
 
-/* #pragma unroll and nvcc's own pragmas mean nothing to the host compiler, and it would say so. */
+/* #pragma unroll and nvcc's own pragmas mean nothing to the host compiler, and it would
+ * say so. */
 static bool nvcc_pragma(const struct token *token)
 {
     const char *p = token->text + 1, *end = token->text + token->length;
@@ -1155,7 +1236,8 @@ static bool nvcc_pragma(const struct token *token)
     if (end - p < 7 || memcmp(p, "pragma ", 7) != 0) return false;
     for (p += 7; p < end && *p == ' '; p++) continue;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if ((size_t)(end - p) >= strlen(words[i]) && memcmp(p, words[i], strlen(words[i])) == 0)
+        if ((size_t)(end - p) >= strlen(words[i]) &&
+            memcmp(p, words[i], strlen(words[i])) == 0)
             return true;
     return false;
 }
@@ -1171,7 +1253,8 @@ static void walk(struct translation *t)
         } else if (is(t, i, "}")) {
             leave_scope(t);
         } else if (is(t, i, "__attribute__") || is(t, i, "__attribute")) {
-            i = over_bracket(t, next(t, i)); /* __noinline__ has another meaning in there */
+            i = over_bracket(t,
+                             next(t, i)); /* __noinline__ has another meaning in there */
         } else if (token->kind == WORD) {
             rewrite_word(t, i);
         } else if (three(t, i, "<")) {
@@ -1204,8 +1287,9 @@ static void put_string(struct output *out, const char *text)
     if (text) put(out, text, strlen(text));
 }
 
-/* Goes to the column where the reader's token was, so that the compiler's arrows point at it.
- * Where edits have made the line too long for that, a line marker begins the same line again. */
+/* Goes to the column where the reader's token was, so that the compiler's arrows point at
+ * it. Where edits have made the line too long for that, a line marker begins the same
+ * line again. */
 static void restore_column(struct output *out, const struct token *token, size_t column)
 {
     if (out->length - out->line_start > column) {
@@ -1239,8 +1323,10 @@ static char *assemble(const struct translation *t, size_t *length)
         if (edited && !token->replacement && !token->system && token->kind != END)
             restore_column(&out, token, (size_t)(token->text - line_start));
         edited |= token->after != NULL;
-        if (token->replacement) put_string(&out, token->replacement);
-        else put(&out, token->text, token->length);
+        if (token->replacement)
+            put_string(&out, token->replacement);
+        else
+            put(&out, token->text, token->length);
         put_string(&out, token->after);
         from = token->text + token->length;
         for (const char *p = token->text; p < from; p++)

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Rewrites what only nvcc understands: launches, __shared__ and the other qualifiers. Every line
- * of the result is the same line of the input, so errors and debug information still point at the
- * reader's file.
+/* Rewrites what only nvcc understands: launches, __shared__ and the other qualifiers.
+ * Every line of the result is the same line of the input, so errors and debug information
+ * still point at the reader's file.
  *
- * `text` is the output of `g++ -E` or `clang++ -E`, line markers included. `separate` is nvcc's
- * -rdc=true: device variables are visible to other source files. Returns the new text (free it),
- * or NULL after it has written `file:line: error: ...` to stderr. */
+ * `text` is the output of `g++ -E` or `clang++ -E`, line markers included. `separate` is
+ * nvcc's -rdc=true: device variables are visible to other source files. Returns the new
+ * text (free it), or NULL after it has written `file:line: error: ...` to stderr. */
 char *translate(const char *text, size_t length, bool separate, size_t *new_length);
 
 #endif

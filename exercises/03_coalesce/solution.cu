@@ -1,11 +1,11 @@
 // Exercise 3: let neighbours read neighbours.
 //
-// This matrix product is right, and slow: of every 32 bytes that memory delivers, the warp
-// uses 4. Nothing has to be added or removed. Who takes which element has to change.
+// This matrix product is right, and slow: of every 32 bytes that memory delivers, the
+// warp uses 4. Nothing has to be added or removed. Who takes which element has to change.
 #include "exercise.h"
 
-// A block has THREADS_X x THREADS_Y threads, and they are neighbours along x: the 32 threads
-// of a warp have the same threadIdx.y.
+// A block has THREADS_X x THREADS_Y threads, and they are neighbours along x: the 32
+// threads of a warp have the same threadIdx.y.
 const int THREADS_X = 32;
 const int THREADS_Y = 8;
 
@@ -16,7 +16,8 @@ const int BM = THREADS_Y; // rows of C a block covers
 const int BN = THREADS_X; // columns
 // END answer
 
-__global__ void matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
+__global__ void matmul_kernel(int M, int N, int K, const float *A, const float *B,
+                              float *C)
 {
     // BEGIN answer
     //- const int row = blockIdx.y * BM + threadIdx.x;

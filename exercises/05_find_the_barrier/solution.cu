@@ -1,12 +1,13 @@
 // Exercise 5: find the missing barrier.
 //
-// This tiled matrix product gives the right result on most days. Something is missing. Read
-// it as if every thread ran at its own speed, because on a GPU every warp does.
+// This tiled matrix product gives the right result on most days. Something is missing.
+// Read it as if every thread ran at its own speed, because on a GPU every warp does.
 #include "exercise.h"
 
 const int TILE = 16;
 
-__global__ void matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
+__global__ void matmul_kernel(int M, int N, int K, const float *A, const float *B,
+                              float *C)
 {
     __shared__ float A_tile[TILE][TILE];
     __shared__ float B_tile[TILE][TILE];

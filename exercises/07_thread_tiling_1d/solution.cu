@@ -1,8 +1,8 @@
 // Exercise 7: a thread owns a column.
 //
-// With one result a thread, every product needs two reads from shared memory. Here a thread
-// computes TM = 8 results that lie below one another. They share their column of B, so a
-// value of B_tile, read once, serves 8 products.
+// With one result a thread, every product needs two reads from shared memory. Here a
+// thread computes TM = 8 results that lie below one another. They share their column of
+// B, so a value of B_tile, read once, serves 8 products.
 #include "exercise.h"
 
 const int BM = 64;
@@ -11,7 +11,8 @@ const int BK = 8;
 const int TM = 8; // results a thread, below one another
 const int THREADS = BM * BN / TM;
 
-__global__ void matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
+__global__ void matmul_kernel(int M, int N, int K, const float *A, const float *B,
+                              float *C)
 {
     __shared__ float A_tile[BM][BK];
     __shared__ float B_tile[BK][BN];
@@ -34,8 +35,10 @@ __global__ void matmul_kernel(int M, int N, int K, const float *A, const float *
     for (int k0 = 0; k0 < K; k0 += BK) {
         const int a_col = k0 + load_a_col;
         const int b_row = k0 + load_b_row;
-        A_tile[load_a_row][load_a_col] = a_row < M && a_col < K ? A[a_row * K + a_col] : 0.0f;
-        B_tile[load_b_row][load_b_col] = b_row < K && b_col < N ? B[b_row * N + b_col] : 0.0f;
+        A_tile[load_a_row][load_a_col] =
+            a_row < M && a_col < K ? A[a_row * K + a_col] : 0.0f;
+        B_tile[load_b_row][load_b_col] =
+            b_row < K && b_col < N ? B[b_row * N + b_col] : 0.0f;
         __syncthreads();
 
         // Add the products of this tile to all TM sums.

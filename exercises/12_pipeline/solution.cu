@@ -1,8 +1,8 @@
 // Exercise 12: load the next while computing this.
 //
-// The tiles come by asynchronous copies: __pipeline_memcpy_async starts one and the thread
-// goes on. But here it goes on to wait at once. With two buffers, the copy of the next tile
-// can travel while this tile is in use.
+// The tiles come by asynchronous copies: __pipeline_memcpy_async starts one and the
+// thread goes on. But here it goes on to wait at once. With two buffers, the copy of the
+// next tile can travel while this tile is in use.
 #include "exercise.h"
 
 #include <cuda_pipeline.h>
@@ -20,7 +20,8 @@ __device__ void start_copy(float *to, const float *from, bool inside, const floa
                             inside ? 0 : sizeof(float));
 }
 
-__global__ void matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
+__global__ void matmul_kernel(int M, int N, int K, const float *A, const float *B,
+                              float *C)
 {
     __shared__ float A_tile[STAGES][TILE][TILE];
     __shared__ float B_tile[STAGES][TILE][TILE];

@@ -1,14 +1,15 @@
 // Exercise 15: choose the tiles.
 //
 // The kernel below works for any tile sizes that pass its static_asserts. Which ones are
-// good is another question: larger tiles save traffic and cost shared memory and registers.
+// good is another question: larger tiles save traffic and cost shared memory and
+// registers.
 #include "exercise.h"
 
 // BEGIN answer
 const int BM = 32; // the block computes BM x BN results,
 const int BN = 32;
 const int BK = 32; // BK steps of k at a time;
-const int TM = 2; // a thread computes TM x TN of them
+const int TM = 2;  // a thread computes TM x TN of them
 const int TN = 2;
 // END answer
 const int THREADS = BM / TM * (BN / TN);
@@ -19,7 +20,7 @@ static_assert(THREADS % 32 == 0, "whole warps, please: choose other tiles");
 static_assert(THREADS <= 1024, "a block has at most 1,024 threads: raise TM or TN");
 
 __global__ void __launch_bounds__(THREADS)
-matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
+    matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
 {
     __shared__ float A_tile[BM][BK];
     __shared__ float B_tile[BK][BN];

@@ -1,7 +1,8 @@
 // Exercise 15: choose the tiles.
 //
 // The kernel below works for any tile sizes that pass its static_asserts. Which ones are
-// good is another question: larger tiles save traffic and cost shared memory and registers.
+// good is another question: larger tiles save traffic and cost shared memory and
+// registers.
 #include "exercise.h"
 
 // BEGIN answer
@@ -24,7 +25,7 @@ static_assert(THREADS % 32 == 0, "whole warps, please: choose other tiles");
 static_assert(THREADS <= 1024, "a block has at most 1,024 threads: raise TM or TN");
 
 __global__ void __launch_bounds__(THREADS)
-matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
+    matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
 {
     __shared__ float A_tile[BM][BK];
     __shared__ float B_tile[BK][BN];

@@ -1,8 +1,8 @@
 // Exercise 16: beat chapter 5.
 //
-// This is chapter 5's kernel: 128 x 128 results a block, 8 x 8 a thread. The lens shows where
-// it loses: its reads of shared memory meet in the banks, and its stores are scattered. Do
-// better. Nothing tells you where to write; everything may change.
+// This is chapter 5's kernel: 128 x 128 results a block, 8 x 8 a thread. The lens shows
+// where it loses: its reads of shared memory meet in the banks, and its stores are
+// scattered. Do better. Nothing tells you where to write; everything may change.
 #include "exercise.h"
 
 const int BM = 128;
@@ -13,7 +13,7 @@ const int TN = 8;
 const int THREADS = BM * BN / (TM * TN);
 
 __global__ void __launch_bounds__(THREADS)
-matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
+    matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
 {
     __shared__ float A_tile[BM][BK];
     __shared__ float B_tile[BK][BN];

@@ -1,8 +1,8 @@
 // Exercise 16: beat chapter 5.
 //
-// This is chapter 5's kernel: 128 x 128 results a block, 8 x 8 a thread. The lens shows where
-// it loses: its reads of shared memory meet in the banks, and its stores are scattered. Do
-// better. Nothing tells you where to write; everything may change.
+// This is chapter 5's kernel: 128 x 128 results a block, 8 x 8 a thread. The lens shows
+// where it loses: its reads of shared memory meet in the banks, and its stores are
+// scattered. Do better. Nothing tells you where to write; everything may change.
 #include "exercise.h"
 
 const int BM = 128;
@@ -13,7 +13,7 @@ const int TN = 8;
 const int THREADS = BM * BN / (TM * TN);
 
 __global__ void __launch_bounds__(THREADS)
-matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
+    matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
 {
     __shared__ float A_tile[BM][BK];
     __shared__ float B_tile[BK][BN];
@@ -22,8 +22,8 @@ matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
     //- // My results: TM x TN elements side by side, from here.
     //- const int thread_row = threadIdx.x / (BN / TN) * TM;
     //- const int thread_col = threadIdx.x % (BN / TN) * TN;
-    // My results: every 16th row and every 16th column from here. What is a step for me is
-    // filled by my neighbours, so that a warp always sits side by side.
+    // My results: every 16th row and every 16th column from here. What is a step for me
+    // is filled by my neighbours, so that a warp always sits side by side.
     const int ROW_STEP = BM / TM;
     const int COL_STEP = BN / TN;
     const int thread_row = threadIdx.x / COL_STEP;
@@ -72,7 +72,7 @@ matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
             //-     C[(row + m) * N + col + n] = acc[m][n];
             if (row + m * ROW_STEP < M && col + n * COL_STEP < N)
                 C[(row + m * ROW_STEP) * N + col + n * COL_STEP] = acc[m][n];
-            // END hidden
+    // END hidden
 }
 
 void matmul(int M, int N, int K, const float *A, const float *B, float *C)

@@ -3,6 +3,7 @@
 The pages are written for GitHub, and two things are done to them on their way: a link to a folder
 leads to the folder's README, and the front page gets the list of all pages.
 """
+
 import os
 import re
 import shutil
@@ -13,14 +14,20 @@ ROOT = Path(__file__).resolve().parents[2]
 project = "How do I make a GPU kernel fast?"
 html_title = project
 root_doc = "README"
-include_patterns = ["README.md", "chapters/**.md", "notebooks/*.ipynb", "notebooks/README.md", "emulator/*.md",
-                    "exercises/**.md"]
+include_patterns = [
+    "README.md",
+    "chapters/**.md",
+    "notebooks/*.ipynb",
+    "notebooks/README.md",
+    "emulator/*.md",
+    "exercises/**.md",
+]
 exclude_patterns = ["build", ".*", "**/build"]
 
 extensions = ["myst_nb"]
-nb_execution_mode = "off"          # make notebooks runs them
+nb_execution_mode = "off"  # make notebooks runs them
 myst_enable_extensions = ["html_image"]
-myst_heading_anchors = 6           # GitHub's names for headings
+myst_heading_anchors = 6  # GitHub's names for headings
 # A cell that begins with %%cuda is no Python, and a page may begin below level 1.
 suppress_warnings = ["misc.highlighting_failure", "myst.header"]
 highlight_language = "none"
@@ -70,7 +77,9 @@ def for_the_site(app, name, source):
         page = here / target / "README.md"
         return f"[{text}]({os.path.relpath(page, here)}{rest}" if page.is_file() else text
 
-    source[0] = re.sub(r"\[([^\]]*)\]\(([^)#\s:]+)(#[^)]*\)|\))", without_folders, source[0])
+    source[0] = re.sub(
+        r"\[([^\]]*)\]\(([^)#\s:]+)(#[^)]*\)|\))", without_folders, source[0]
+    )
     if name == root_doc:
         source[0] += CONTENTS
 
@@ -78,7 +87,9 @@ def for_the_site(app, name, source):
 def front_page(app, problem):
     """A web server shows index.html first."""
     if problem is None:
-        shutil.copy(Path(app.outdir) / f"{root_doc}.html", Path(app.outdir) / "index.html")
+        shutil.copy(
+            Path(app.outdir) / f"{root_doc}.html", Path(app.outdir) / "index.html"
+        )
 
 
 def setup(app):

@@ -29,14 +29,12 @@ __global__ void add(const __grid_constant__ CUtensorMap map, float *out)
 #endif
             cp_async_bulk_tensor_2d(to, &map, (i + 1) * BOX, 0, &full[s]); // FAULT
         }
-        if (i < 0)
-            continue;
+        if (i < 0) continue;
         mbarrier_wait_parity(&full[i % 2], i / 2 % 2);
         for (int j = 0; j < BOX * BOX / (32 * WARPS); j++)
             sum[j] += box[0][i % 2 * BOX * BOX + j * 32 * WARPS + threadIdx.x];
         __syncwarp();
-        if (threadIdx.x % 32 == 0)
-            mbarrier_arrive(&empty[i % 2]);
+        if (threadIdx.x % 32 == 0) mbarrier_arrive(&empty[i % 2]);
     }
     for (int j = 0; j < BOX * BOX / (32 * WARPS); j++)
         out[j * 32 * WARPS + threadIdx.x] = sum[j];

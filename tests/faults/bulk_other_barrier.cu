@@ -1,7 +1,6 @@
-// The second warp waits for the other copy's barrier. Its own box has come, because another
-// warp waited for it, and that is luck.
-// EXPECT: data race in shared memory
-// THREAD (32,0,0) BLOCK (0,0,0)
+// The second warp waits for the other copy's barrier. Its own box has come, because
+// another warp waited for it, and that is luck. EXPECT: data race in shared memory THREAD
+// (32,0,0) BLOCK (0,0,0)
 #include "bulk.h"
 
 const int TILE = BOX * BOX;
@@ -12,8 +11,7 @@ __global__ void add(const __grid_constant__ CUtensorMap map, float *out)
     __shared__ uint64_t full[2];
     const int t = threadIdx.x;
     if (t == 0) {
-        for (int i = 0; i < 2; i++)
-            mbarrier_init(&full[i], 1);
+        for (int i = 0; i < 2; i++) mbarrier_init(&full[i], 1);
         fence_mbarrier_init();
         for (int i = 0; i < 2; i++) {
             mbarrier_arrive_expect_tx(&full[i], sizeof tiles[i]);

@@ -1,6 +1,5 @@
-// The copying warp runs ahead: a stage's second copy starts while the first is on its way.
-// EXPECT: one arrival more than
-// THREAD (96,0,0) BLOCK (0,0,0)
+// The copying warp runs ahead: a stage's second copy starts while the first is on its
+// way. EXPECT: one arrival more than THREAD (96,0,0) BLOCK (0,0,0)
 #include "bulk.h"
 
 const int TILE = BOX * BOX, READERS = WARPS - 1; // the last warp copies
@@ -27,8 +26,7 @@ __global__ void sum(const __grid_constant__ CUtensorMap map, float *out)
             mbarrier_wait_parity(&full[s], i / STAGES % 2);
             total += stages[s][TILE - 1 - t];
             __syncwarp();
-            if (t % 32 == 0)
-                mbarrier_arrive(&empty[s]);
+            if (t % 32 == 0) mbarrier_arrive(&empty[s]);
         }
         out[t] = total;
     }

@@ -27,8 +27,7 @@ __global__ void sum(const __grid_constant__ CUtensorMap map, float *out)
 #ifdef FIXED
             __syncwarp();
 #endif
-            if (t % 32 == 0)
-                mbarrier_arrive(&empty[s]);
+            if (t % 32 == 0) mbarrier_arrive(&empty[s]);
         }
         out[t] = total;
     }

@@ -29,8 +29,7 @@ __global__ void sum(const __grid_constant__ CUtensorMap map, float *out)
             mbarrier_wait_parity(&full[s], i / STAGES % 2);
             total += stages[s][TILE - 1 - t]; // OTHER
             __syncwarp();
-            if (t % 32 == 0)
-                mbarrier_arrive(&empty[s]);
+            if (t % 32 == 0) mbarrier_arrive(&empty[s]);
         }
         out[t] = total;
     }

@@ -29,8 +29,7 @@ __global__ void sum(const __grid_constant__ CUtensorMap map, float *out)
 #endif
             total += stages[s][TILE - 1 - t]; // FAULT
             __syncwarp();
-            if (t % 32 == 0)
-                mbarrier_arrive(&empty[s]);
+            if (t % 32 == 0) mbarrier_arrive(&empty[s]);
         }
         out[t] = total;
     }

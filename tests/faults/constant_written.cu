@@ -13,7 +13,8 @@ __global__ void scale(float factor)
 #else
     float *const to = weights;
 #endif
-    if (threadIdx.x > 0 && threadIdx.x < 4) to[threadIdx.x] = factor * weights[threadIdx.x]; // FAULT
+    if (threadIdx.x > 0 && threadIdx.x < 4)
+        to[threadIdx.x] = factor * weights[threadIdx.x]; // FAULT
 }
 
 int main(void)

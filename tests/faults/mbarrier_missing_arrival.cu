@@ -24,8 +24,7 @@ __global__ void add(const __grid_constant__ CUtensorMap map, float *out)
             mbarrier_arrive_expect_tx(&full[s], sizeof box[0]);
             cp_async_bulk_tensor_2d(box[s], &map, (i + 1) * BOX, 0, &full[s]);
         }
-        if (i < 0)
-            continue;
+        if (i < 0) continue;
         mbarrier_wait_parity(&full[i % 2], i / 2 % 2);
         for (int j = 0; j < BOX * BOX / (32 * WARPS); j++)
             sum[j] += box[i % 2][j * 32 * WARPS + threadIdx.x];

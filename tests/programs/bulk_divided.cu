@@ -1,9 +1,16 @@
-// A persistent kernel with bulk copies into two stages: `full` says that a box has come, `empty`
-// that all have read it. The work of feeding the stages is divided in three ways.
+// A persistent kernel with bulk copies into two stages: `full` says that a box has come,
+// `empty` that all have read it. The work of feeding the stages is divided in three ways.
 #include "../../common/hopper.h"
 #include "check.h"
 
-enum { ROWS = 8, COLS = 32, BOX = ROWS * COLS, STAGES = 2, WARPS = 4, THREADS = 32 * WARPS };
+enum {
+    ROWS = 8,
+    COLS = 32,
+    BOX = ROWS * COLS,
+    STAGES = 2,
+    WARPS = 4,
+    THREADS = 32 * WARPS
+};
 
 extern "C" void cuda_check(cudaError_t error, const char *, const char *, int)
 {
@@ -33,8 +40,10 @@ static __device__ void prepare(uint64_t *full, uint64_t *empty, unsigned readers
     __syncthreads();
 }
 
-// out[c] becomes the sum of column c. Thread 0 feeds besides; every thread waits for itself.
-__global__ void one_thread_feeds(const __grid_constant__ CUtensorMap map, float *out, int boxes)
+// out[c] becomes the sum of column c. Thread 0 feeds besides; every thread waits for
+// itself.
+__global__ void one_thread_feeds(const __grid_constant__ CUtensorMap map, float *out,
+                                 int boxes)
 {
     extern __shared__ __align__(128) float shared[];
     float(*stages)[BOX] = (float(*)[BOX])shared;
@@ -55,7 +64,8 @@ __global__ void one_thread_feeds(const __grid_constant__ CUtensorMap map, float 
 }
 
 // Likewise, but one lane waits and __syncwarp() hands on what it knows.
-__global__ void one_lane_waits(const __grid_constant__ CUtensorMap map, float *out, int boxes)
+__global__ void one_lane_waits(const __grid_constant__ CUtensorMap map, float *out,
+                               int boxes)
 {
     extern __shared__ __align__(128) float shared[];
     float(*stages)[BOX] = (float(*)[BOX])shared;
@@ -77,7 +87,8 @@ __global__ void one_lane_waits(const __grid_constant__ CUtensorMap map, float *o
 }
 
 // The last warp feeds and the others add; each reader arrives for itself.
-__global__ void one_warp_feeds(const __grid_constant__ CUtensorMap map, float *out, int boxes)
+__global__ void one_warp_feeds(const __grid_constant__ CUtensorMap map, float *out,
+                               int boxes)
 {
     extern __shared__ __align__(128) float shared[];
     float(*stages)[BOX] = (float(*)[BOX])shared;
@@ -86,7 +97,8 @@ __global__ void one_warp_feeds(const __grid_constant__ CUtensorMap map, float *o
     prepare(full, empty, THREADS - 32);
     const int mine = (boxes - (int)blockIdx.x + (int)gridDim.x - 1) / (int)gridDim.x;
     if (warp == WARPS - 1) {
-        for (int n = 0; lane == 0 && n < mine; n++) feed(&map, stages, full, empty, n, boxes);
+        for (int n = 0; lane == 0 && n < mine; n++)
+            feed(&map, stages, full, empty, n, boxes);
         return;
     }
     float sum = 0.0f;
@@ -111,11 +123,11 @@ int main(void)
         want[i % COLS] += in[i];
     }
     const CUtensorMap map = tensor_map_2d(in, rows, COLS, COLS, ROWS, COLS);
-    void (*const kernels[])(CUtensorMap, float *,
-                            int) = {one_thread_feeds, one_lane_waits, one_warp_feeds};
+    void (*const kernels[])(CUtensorMap, float *, int) = {one_thread_feeds,
+                                                          one_lane_waits, one_warp_feeds};
     for (int i = 0; i < 3; i++) {
-        CHECK(cudaFuncSetAttribute(kernels[i], cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   shared));
+        CHECK(cudaFuncSetAttribute(kernels[i],
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
         CHECK(cudaMemset(out, 0, COLS * sizeof *out));
         kernels[i]<<<3, THREADS, shared>>>(map, out, boxes);
         CHECK(cudaGetLastError());

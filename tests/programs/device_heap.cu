@@ -11,13 +11,20 @@ __device__ int alive;
 struct node {
     int value;
     node *next;
-    __host__ __device__ node(int v, node *n) : value(v), next(n) {}
+    __host__ __device__ node(int v, node *n) : value(v), next(n)
+    {
+    }
 };
 
 struct counted {
     int id;
-    __device__ counted() : id(atomicAdd(&alive, 1)) {}
-    __device__ ~counted() { atomicSub(&alive, 1); }
+    __device__ counted() : id(atomicAdd(&alive, 1))
+    {
+    }
+    __device__ ~counted()
+    {
+        atomicSub(&alive, 1);
+    }
 };
 
 __global__ void build(node **heads, int n)

@@ -47,7 +47,7 @@ int main(void)
     CHECK(cudaMallocManaged(&sums, n * sizeof *sums));
     for (int i = 0; i < n; i++) data[i] = (float)i;
     reverse<<<1, n, n * sizeof(float)>>>(data);
-    mixed<<<1, n, n *(sizeof(double) + sizeof(int)), 0>>>(out, n);
+    mixed<<<1, n, n * (sizeof(double) + sizeof(int)), 0>>>(out, n);
     CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < n; i++) {
         EXPECT(data[i] == (float)(n - 1 - i));

@@ -51,20 +51,21 @@ int main(void)
     chosen<<<1, 2>>>(out, 10, 0), want += 20;
     RUN(add, 2, 3)(out, 1, 1), want += 12;
     switch (n) {
-    case 64:add<<<1, 1>>>(out, 64, 0);break;
-    case 100:add_constant<100><<<1, 1>>>(out);break;
+    case 64: add<<<1, 1>>>(out, 64, 0); break;
+    case 100: add_constant<100><<<1, 1>>>(out); break;
     }
-    n > 64?add_constant<1><<<1, 1>>>(out):add_constant<2><<<1, 1>>>(out);
+    n > 64 ? add_constant<1><<<1, 1>>>(out) : add_constant<2><<<1, 1>>>(out);
     want += 100 + 1;
     int a = 5, b = 6;
     void *arguments[] = {&out, &a, &b};
     CHECK(cudaLaunchKernel((const void *)add, dim3(2), dim3(2), arguments, 0, NULL));
     want += 4 * 11;
     CHECK(cudaLaunchKernel(add, 1, 1, arguments, 0, NULL));
-    CHECK(cudaLaunchKernel((void *)add_constant<8>, dim3(2), dim3(2), arguments, 0, NULL));
+    CHECK(
+        cudaLaunchKernel((void *)add_constant<8>, dim3(2), dim3(2), arguments, 0, NULL));
     CHECK(cudaLaunchKernel((const void *)&add_constant<8>, 1, 1, arguments, 0, NULL));
-    CHECK(cudaLaunchKernel(reinterpret_cast<const void *>(add_constant<3>), 1, 1, arguments,
-                           0, NULL));
+    CHECK(cudaLaunchKernel(reinterpret_cast<const void *>(add_constant<3>), 1, 1,
+                           arguments, 0, NULL));
     CHECK(cudaLaunchKernel(add_constant<4>, 1, 1, arguments, 0, NULL));
     want += 11 + 4 * 8 + 8 + 3 + 4;
     const char *text = "add<<<1, 1>>>(out, 1, 1); // not a launch";

@@ -1,5 +1,6 @@
-// What a launch may ask for: dynamic shared memory that was opted in to, where the kernel's name
-// alone does not say which function is meant; and no more threads than __launch_bounds__ allows.
+// What a launch may ask for: dynamic shared memory that was opted in to, where the
+// kernel's name alone does not say which function is meant; and no more threads than
+// __launch_bounds__ allows.
 #include "check.h"
 
 const int SHARED = 64 * 1024;
@@ -27,7 +28,9 @@ __global__ void __launch_bounds__(128) bounded(float *out)
 }
 
 template <int N> __global__ __launch_bounds__(N * 32, 2) void bounded_by(float *out)
-{ out[threadIdx.x] = N; }
+{
+    out[threadIdx.x] = N;
+}
 
 namespace tiled
 {
@@ -35,7 +38,8 @@ const int THREADS = 64;
 __global__ void __launch_bounds__(THREADS) bounded(float *out)
 {
     out[threadIdx.x] = 1.0f;
-} }
+}
+} // namespace tiled
 
 int main(void)
 {
@@ -44,12 +48,14 @@ int main(void)
 
     reversed<float><<<1, 32, SHARED>>>(out);
     EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
-    CHECK(cudaFuncSetAttribute(with_default, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED));
+    CHECK(cudaFuncSetAttribute(with_default, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               SHARED));
     with_default<<<1, 32, SHARED>>>(out);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(host, out, 32 * sizeof *host, cudaMemcpyDeviceToHost));
     EXPECT(host[7] == 32.0f);
-    CHECK(cudaFuncSetAttribute(reversed<float>, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED));
+    CHECK(cudaFuncSetAttribute(reversed<float>,
+                               cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED));
     reversed<float><<<1, 32, SHARED>>>(out);
     CHECK(cudaGetLastError());
     CHECK(cudaMemcpy(host, out, 32 * sizeof *host, cudaMemcpyDeviceToHost));

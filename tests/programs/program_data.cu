@@ -1,6 +1,6 @@
-// What a kernel may use of the program's own data: constants of every kind, static locals of
-// device functions, virtual functions, managed variables.
-// BUILD: --expt-relaxed-constexpr
+// What a kernel may use of the program's own data: constants of every kind, static locals
+// of device functions, virtual functions, managed variables. BUILD:
+// --expt-relaxed-constexpr
 #include <algorithm>
 
 #include "check.h"
@@ -23,10 +23,16 @@ template <class T> __device__ T total_of(T x)
 }
 
 struct shape {
-    __device__ virtual int corners() const { return 0; }
+    __device__ virtual int corners() const
+    {
+        return 0;
+    }
 };
 struct square : shape {
-    __device__ int corners() const override { return 4; }
+    __device__ int corners() const override
+    {
+        return 4;
+    }
 };
 
 const int OFFSET = 100;

@@ -2,7 +2,7 @@
 #include "check.h"
 #include <string.h>
 
-#define AT(x, y, z) (((size_t)(z)*ny + (y)) * nx + (x))
+#define AT(x, y, z) (((size_t)(z) * ny + (y)) * nx + (x))
 
 __global__ void step(const double *in, double *out, int nx, int ny, int nz)
 {

@@ -80,11 +80,8 @@ int main(void)
     apply<<<1, 32>>>(d, n, Affine{2.0, 1.0});
     iota<float, 2, (3 > 2)><<<dim3(2), dim3(64)>>>(f, n);
     switch (n % 64) {
-    case 0:
-        launch_scale<64>(f, n);
-        break;
-    default:
-        launch_scale<32>(f, n);
+    case 0: launch_scale<64>(f, n); break;
+    default: launch_scale<32>(f, n);
     }
     scale<float><<<2, 128>>>(f, 4, n);
     for (int i = 0; i < 32; i++) v[i] = i % 5;

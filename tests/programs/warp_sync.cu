@@ -72,7 +72,8 @@ __global__ void branches(const int *in, int *out)
 template <int WIDTH> __device__ int sum(int v)
 {
 #pragma unroll
-    for (int d = WIDTH / 2; d > 0; d /= 2) v += __shfl_down_sync(0xffffffffu, v, d, WIDTH);
+    for (int d = WIDTH / 2; d > 0; d /= 2)
+        v += __shfl_down_sync(0xffffffffu, v, d, WIDTH);
     return v;
 }
 

@@ -4,11 +4,15 @@
 
 #include "../cooperative_groups.h"
 
-namespace cooperative_groups {
+namespace cooperative_groups
+{
 
 #define EMU_OPERATOR(name, result)                                                       \
     template <class T> struct name {                                                     \
-        __forceinline__ T operator()(T a, T b) const { return result; }                  \
+        __forceinline__ T operator()(T a, T b) const                                     \
+        {                                                                                \
+            return result;                                                               \
+        }                                                                                \
     };
 EMU_OPERATOR(plus, a + b)
 EMU_OPERATOR(less, b < a ? b : a)
@@ -20,7 +24,8 @@ EMU_OPERATOR(bit_xor, a ^ b)
 
 /* A tree towards rank 0, whose result all threads get. */
 template <class Group, class T, class Op>
-static __forceinline__ T reduce(const Group &group, T value, Op op) {
+static __forceinline__ T reduce(const Group &group, T value, Op op)
+{
     unsigned size = group.size(), rank = group.thread_rank();
     for (unsigned delta = 1; delta < size; delta *= 2) {
         T other = group.shfl_down(value, delta);

@@ -4,10 +4,12 @@
 
 #include "reduce.h"
 
-namespace cooperative_groups {
+namespace cooperative_groups
+{
 
 template <class Group, class T, class Op>
-static __forceinline__ T inclusive_scan(const Group &group, T value, Op op) {
+static __forceinline__ T inclusive_scan(const Group &group, T value, Op op)
+{
     unsigned size = group.size(), rank = group.thread_rank();
     for (unsigned delta = 1; delta < size; delta *= 2) {
         T other = group.shfl_up(value, delta);
@@ -16,18 +18,21 @@ static __forceinline__ T inclusive_scan(const Group &group, T value, Op op) {
     return value;
 }
 template <class Group, class T>
-static __forceinline__ T inclusive_scan(const Group &group, T value) {
+static __forceinline__ T inclusive_scan(const Group &group, T value)
+{
     return inclusive_scan(group, value, plus<T>());
 }
 
 /* Rank 0 gets a zero. */
 template <class Group, class T, class Op>
-static __forceinline__ T exclusive_scan(const Group &group, T value, Op op) {
+static __forceinline__ T exclusive_scan(const Group &group, T value, Op op)
+{
     T before = group.shfl_up(inclusive_scan(group, value, op), 1);
     return group.thread_rank() == 0 ? T() : before;
 }
 template <class Group, class T>
-static __forceinline__ T exclusive_scan(const Group &group, T value) {
+static __forceinline__ T exclusive_scan(const Group &group, T value)
+{
     return exclusive_scan(group, value, plus<T>());
 }
 

@@ -3,7 +3,10 @@
 #include "exercise.h"
 
 struct first {
-    first() { throw 0; }
+    first()
+    {
+        throw 0;
+    }
 };
 static first now;
 

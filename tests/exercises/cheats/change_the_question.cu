@@ -9,6 +9,5 @@ __global__ void kernel(const float *x, float *out)
 
 void predict(int *answer)
 {
-    for (int i = 0; i < MAX_ANSWERS; ++i)
-        answer[i] = 1;
+    for (int i = 0; i < MAX_ANSWERS; ++i) answer[i] = 1;
 }

@@ -2,8 +2,9 @@
 // The same, without its header.
 #include "exercise.h"
 
-extern "C" int cublasSgemm_v2(void *, int, int, int, int, int, const float *, const float *,
-                              int, const float *, int, const float *, float *, int);
+extern "C" int cublasSgemm_v2(void *, int, int, int, int, int, const float *,
+                              const float *, int, const float *, int, const float *,
+                              float *, int);
 
 void matmul(int M, int N, int K, const float *A, const float *B, float *C)
 {

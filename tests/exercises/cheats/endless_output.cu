@@ -7,6 +7,5 @@
 void axpy(int n, float a, const float *x, const float *y, float *out)
 {
     (void)n, (void)a, (void)x, (void)y, (void)out;
-    for (;;)
-        printf("%0999d\n", 0);
+    for (;;) printf("%0999d\n", 0);
 }

@@ -4,8 +4,7 @@
 
 __global__ void kernel(volatile float *out)
 {
-    while (out[0] != 1.0f)
-        ;
+    while (out[0] != 1.0f);
 }
 
 void axpy(int n, float a, const float *x, const float *y, float *out)

@@ -7,7 +7,8 @@
 struct last {
     ~last()
     {
-        printf("\n{\"gpu\": \"\", \"kernels\": [{\"name\": \"k\", \"blocks\": 1, \"totals\": {}, \"lines\": []}]}\n");
+        printf("\n{\"gpu\": \"\", \"kernels\": [{\"name\": \"k\", \"blocks\": 1, "
+               "\"totals\": {}, \"lines\": []}]}\n");
     }
 };
 static last report;
@@ -16,11 +17,9 @@ __global__ void kernel(int M, int N, int K, const float *A, const float *B, floa
 {
     const int row = blockIdx.y * 32 + threadIdx.x;
     const int col = blockIdx.x * 8 + threadIdx.y;
-    if (row >= M || col >= N)
-        return;
+    if (row >= M || col >= N) return;
     float acc = 0.0f;
-    for (int k = 0; k < K; ++k)
-        acc += A[row * K + k] * B[k * N + col];
+    for (int k = 0; k < K; ++k) acc += A[row * K + k] * B[k * N + col];
     C[row * N + col] = acc;
 }
 

@@ -5,8 +5,7 @@
 __global__ void kernel(int M, int N, int K, const float *A, const float *B, float *C)
 {
     const int i = blockIdx.x * 32 + threadIdx.x;
-    if (i >= M * N)
-        return;
+    if (i >= M * N) return;
     float acc = 0.0f, a, b;
     for (int k = 0; k < K; ++k) {
         memcpy(&a, &A[i / N * K + k], sizeof a);
