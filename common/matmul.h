@@ -25,6 +25,14 @@ struct figure {
     const char *unit;
 };
 
+/* A product to check. */
+struct product {
+    int M, N, K;
+    float alpha, beta;
+    matmul_launcher *launch; /* NULL: the chapter's */
+    const char *option;      /* the option by which the program takes that launcher */
+};
+
 /* A chapter, as chapter_main sees it. The tile tells a failure report which block and
  * thread own a wrong element: blocks cover C in tiles of BM x BN, and inside a tile the
  * threads own TM x TN elements each. Both are numbered along the rows, or down the
@@ -52,6 +60,10 @@ struct chapter {
     const void *kernel;
     int threads;
     size_t dynamic_shared;
+    /* Products that every run checks besides the small ones that common/shapes.c thinks
+     * of, for what those do not reach. */
+    const struct product *products;
+    int product_count;
 };
 
 /* The whole program: reads the options, makes the inputs, runs, verifies, times, prints.
