@@ -105,7 +105,7 @@ struct verdict verify(const struct problem *p, const struct chapter *chapter,
                       uint64_t seed);
 
 /* ---- explain.c ---- */
-enum { MOST_SHOWN = 5 };
+enum { MOST_SHOWN = 5, MOST_KEPT = 24 };
 struct wrong {
     int row, col;
     float got;
@@ -113,12 +113,13 @@ struct wrong {
     double slack; /* how far rounding may carry a result from its exact value */
 };
 struct wrongs { /* the wrong elements, and the first few of them */
-    size_t count, never_written, read_C, not_a_number;
+    size_t count, never_written, read_C, not_a_number, in_whole_tiles;
     int first_row, last_row, first_col, last_col; /* the smallest box around them */
-    struct wrong list[MOST_SHOWN];
-    int shown;
+    int whole_rows, whole_cols;   /* of C, that whole tiles cover; 0: no tile is known */
+    struct wrong list[MOST_KEPT]; /* the report shows MOST_SHOWN of them */
+    int kept;
 };
-/* The cause that yields the very numbers of the elements shown, in words; NULL if none of
+/* The cause that yields the very numbers of the elements kept, in words; NULL if none of
  * those known does. The text holds until the next call. */
 const char *likely_cause(const struct problem *p, const struct wrongs *wrongs);
 

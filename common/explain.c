@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What a guess returns if nobody can say what the kernel would find there. */
 static const double UNKNOWN = HUGE_VAL;
@@ -39,7 +40,7 @@ static bool explains(const struct problem *p, const struct wrongs *w, guess *wou
                      int which, double noise, double tries)
 {
     double chance = tries;
-    for (int i = 0; i < w->shown; i++) {
+    for (int i = 0; i < w->kept; i++) {
         const struct wrong *one = &w->list[i];
         if (!hits(p, one, would_be(p, one->row, one->col, which), noise, &chance))
             return false;
@@ -93,7 +94,7 @@ static double of_scales(const struct problem *p, int row, int col, int which)
     case 2: return alpha * sum;
     case 3: return alpha * sum + old;
     case 4: return alpha * sum - beta * old;
-    case 5: return beta * sum + alpha * old;
+    case 5: return p->C ? beta * sum + alpha * old : UNKNOWN;
     case 6: return alpha * (sum + beta * old);
     case 7: return alpha * (sum + old);
     case 8: return p->C ? old : UNKNOWN;
@@ -201,7 +202,7 @@ static bool range_explains(const struct problem *p, const struct wrongs *w,
                            struct range r, double tries)
 {
     double chance = tries;
-    for (int i = 0; i < w->shown; i++) {
+    for (int i = 0; i < w->kept; i++) {
         const struct wrong *one = &w->list[i];
         const double more =
             (r.times - 1) * p->alpha * terms(p, one->row, one->col, r.begin, r.end);
@@ -253,13 +254,16 @@ static const struct format {
     int smallest; /* the exponent of the smallest number above 0 */
     double largest;
 } FORMATS[] = {
-    {"fp16", 11, -24, 65504.0},
     {"bf16", 8, -133, 0x1.fep127},
+    {"fp16", 11, -24, 65504.0},
     {"tf32", 11, -136, 0x1.ffcp127},
 };
 enum { FORMAT_COUNT = sizeof FORMATS / sizeof *FORMATS };
 
-static double rounded(double x, const struct format *format, bool truncated)
+/* To the nearest number, towards 0, or to the nearest and from the middle away from 0. */
+enum rounding { NEAREST, TRUNCATED, AWAY, ROUNDINGS };
+
+static double rounded(double x, const struct format *format, enum rounding how)
 {
     int exponent;
     if (x == 0.0 || !isfinite(x)) return x;
@@ -267,7 +271,10 @@ static double rounded(double x, const struct format *format, bool truncated)
     exponent -= format->bits;
     if (exponent < format->smallest) exponent = format->smallest;
     const double steps = ldexp(x, -exponent);
-    const double y = ldexp(truncated ? trunc(steps) : rint(steps), exponent);
+    const double whole = how == NEAREST     ? rint(steps)
+                         : how == TRUNCATED ? trunc(steps)
+                                            : round(steps);
+    const double y = ldexp(whole, exponent);
     return fabs(y) <= format->largest ? y : copysign(HUGE_VAL, y);
 }
 
@@ -289,23 +296,23 @@ static const struct {
 };
 enum { NARROW_COUNT = sizeof NARROW / sizeof *NARROW };
 
-/* `which`: format, what is narrow, truncated or not, as one number. Sums are taken in the
- * order of k. */
+/* `which`: format, what is narrow and how it is rounded, as one number. Sums are taken in
+ * the order of k. */
 static double of_format(const struct problem *p, int row, int col, int which)
 {
-    const bool cut = which % 2;
-    const int what = NARROW[which / 2 % NARROW_COUNT].what;
-    const struct format *format = &FORMATS[which / 2 / NARROW_COUNT];
+    const enum rounding how = which % ROUNDINGS;
+    const int what = NARROW[which / ROUNDINGS % NARROW_COUNT].what;
+    const struct format *format = &FORMATS[which / ROUNDINGS / NARROW_COUNT];
     double sum = 0.0;
     for (int k = 0; k < p->K; k++) {
         double a = p->A[(size_t)row * p->K + k], b = p->B[(size_t)k * p->N + col];
-        if (what & INPUTS) a = rounded(a, format, cut), b = rounded(b, format, cut);
+        if (what & INPUTS) a = rounded(a, format, how), b = rounded(b, format, how);
         const double product = a * b;
-        sum += what & PRODUCTS ? rounded(product, format, cut) : product;
-        if (what & SUMS) sum = rounded(sum, format, cut);
+        sum += what & PRODUCTS ? rounded(product, format, how) : product;
+        if (what & SUMS) sum = rounded(sum, format, how);
     }
     const double result = finished(p, sum, old_C(p, row, col));
-    return what & RESULTS ? rounded(result, format, cut) : result;
+    return what & RESULTS ? rounded(result, format, how) : result;
 }
 
 static const char *const OF_WHOLE[] = {
@@ -322,24 +329,48 @@ static double of_whole(const struct problem *p, int row, int col, int which)
 }
 
 /* Sums that are kept in a narrow format in another order than k's cannot be computed
- * here. But then every sum is a number of that format, and the right ones are not. */
-static const struct format *format_of_sums(const struct problem *p,
-                                           const struct wrongs *w)
+ * here. But then every sum is a number of that format, and most right ones are not. */
+static bool sums_fit(const struct problem *p, const struct wrongs *w,
+                     const struct format *format)
 {
-    if (w->shown < 4 || p->alpha == 0.0f || p->values == REALS) return NULL;
-    for (int i = 0; i < FORMAT_COUNT; i++) {
-        int fit = 0;
-        for (int j = 0; j < w->shown; j++) {
-            const struct wrong *one = &w->list[j];
-            const double old = p->beta * old_C(p, one->row, one->col);
-            const double got = (one->got - old) / p->alpha;
-            const double want = (one->want - old) / p->alpha;
-            fit += got != 0.0 && rounded(got, &FORMATS[i], false) == got &&
-                   rounded(want, &FORMATS[i], false) != want;
-        }
-        if (fit == w->shown) return &FORMATS[i];
+    int right = 0; /* sums that are such numbers too */
+    if (w->kept < 8 || p->alpha == 0.0f || p->values == REALS) return false;
+    for (int i = 0; i < w->kept; i++) {
+        const struct wrong *one = &w->list[i];
+        const double old = p->beta * old_C(p, one->row, one->col);
+        const double got = (one->got - old) / p->alpha;
+        const double want = (one->want - old) / p->alpha;
+        if (got == 0.0 || rounded(got, format, NEAREST) != got) return false;
+        right += rounded(want, format, NEAREST) == want;
     }
-    return NULL;
+    return right <= w->kept / 2;
+}
+
+/* Names the formats for which the guess holds, from the narrowest on: fp16 and tf32 can be
+ * told apart only where fp16 overflows. */
+static bool find_format(const struct problem *p, const struct wrongs *w, double tries,
+                        char *text, size_t room)
+{
+    char names[40] = "";
+    for (int rest = 0; rest < NARROW_COUNT * ROUNDINGS; rest++) {
+        const int one = NARROW_COUNT * ROUNDINGS;
+        for (int i = 0; i < FORMAT_COUNT; i++)
+            if (explains(p, w, of_format, i * one + rest, 0.0, tries))
+                snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
+                         *names ? " or " : "", FORMATS[i].name);
+        if (!*names) continue;
+        snprintf(text, room, "looks like %s: %s %s", names, NARROW[rest / ROUNDINGS].text,
+                 rest % ROUNDINGS == TRUNCATED ? "truncated" : "rounded");
+        return true;
+    }
+    for (int i = 0; i < FORMAT_COUNT && !*names; i++)
+        if (sums_fit(p, w, &FORMATS[i]))
+            snprintf(names, sizeof names, "%s%s", FORMATS[i].name,
+                     i == 1 && sums_fit(p, w, &FORMATS[2]) ? " or tf32" : "");
+    if (*names)
+        snprintf(text, room, "looks like %s: every sum is a number of this format",
+                 names);
+    return *names;
 }
 
 /* ---- elements in each other's place ---- */
@@ -366,7 +397,8 @@ static bool place_explains(const struct problem *p, const struct wrongs *w, char
                            size_t room)
 {
     double chance = 1.0;
-    for (int i = 0, row, col; i < w->shown; i++) {
+    if (p->K > 1 << 16) return false; /* that would take long */
+    for (int i = 0, row, col; i < w->kept && i < MOST_SHOWN; i++) {
         const struct wrong *one = &w->list[i];
         if (!find_owner(p, one, &row, &col, &chance)) return false;
         if (i > 0) continue;
@@ -375,7 +407,7 @@ static bool place_explains(const struct problem *p, const struct wrongs *w, char
                  "C[%d][%d]",
                  one->row, one->col, row, col);
     }
-    return w->shown > 0 && chance <= SMALL_CHANCE;
+    return w->kept > 0 && chance <= SMALL_CHANCE;
 }
 
 /* ---- all of them ---- */
@@ -386,7 +418,7 @@ const char *likely_cause(const struct problem *p, const struct wrongs *w)
 {
     static char text[160];
     const double tries = COUNT(OF_SCALES) + COUNT(OF_READING) + COUNT(OF_WRITING) +
-                         2.0 * FORMAT_COUNT * NARROW_COUNT;
+                         ROUNDINGS * FORMAT_COUNT * NARROW_COUNT;
     /* Where rows are taken for what they are not, long fractions meet, and are rounded. */
     const double noise = p->values == REALS ? 0.0 : fabs(p->alpha) * p->K * 0x1p-24;
     struct range range;
@@ -405,18 +437,6 @@ const char *likely_cause(const struct problem *p, const struct wrongs *w)
     if (find_range(p, w, &range)) return text_of(&range, p->K, text, sizeof text);
     for (int i = 0; i < COUNT(OF_WHOLE); i++)
         if (explains(p, w, of_whole, i, 0.0, tries)) return OF_WHOLE[i];
-    for (int i = 0; i < 2 * FORMAT_COUNT * NARROW_COUNT; i++)
-        if (explains(p, w, of_format, i, 0.0, tries)) {
-            snprintf(text, sizeof text, "looks like %s: %s %s",
-                     FORMATS[i / 2 / NARROW_COUNT].name,
-                     NARROW[i / 2 % NARROW_COUNT].text, i % 2 ? "truncated" : "rounded");
-            return text;
-        }
-    const struct format *format = format_of_sums(p, w);
-    if (format) {
-        snprintf(text, sizeof text, "looks like %s: every sum is a number of this format",
-                 format->name);
-        return text;
-    }
+    if (find_format(p, w, tries, text, sizeof text)) return text;
     return place_explains(p, w, text, sizeof text) ? text : NULL;
 }

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A guard band is full of NaN, so that reading it shows as writing into it does. */
-enum { GUARD_BYTES = 4096, GUARD_BYTE = 0xff };
+/* A guard band is full of NaN, so that reading from it shows as writing into it does. */
+enum { GUARD_WORDS = 1024 };
+#define OUTSIDE 0x7fb6b6b6u
 
 /* ---- does it fit? ---- */
 
@@ -33,16 +34,23 @@ static bool fits(const char *where, double need, double have)
 
 /* ---- allocation ---- */
 
+static void fill_bits(float *values, size_t count, uint32_t bits)
+{
+    for (size_t i = 0; i < count; i++) memcpy(&values[i], &bits, sizeof bits);
+}
+
 static void buffer_create(struct buffer *b, size_t count, bool guards)
 {
+    static float band[GUARD_WORDS];
     b->count = count;
-    b->guard = guards ? GUARD_BYTES : 0;
+    b->guard = guards ? sizeof band : 0;
     char *start;
     CUDA_CHECK(cudaMalloc((void **)&start, count * sizeof(float) + 2 * b->guard));
     b->data = (float *)(start + b->guard);
     if (!guards) return;
-    CUDA_CHECK(cudaMemset(start, GUARD_BYTE, b->guard));
-    CUDA_CHECK(cudaMemset((char *)(b->data + count), GUARD_BYTE, b->guard));
+    fill_bits(band, GUARD_WORDS, OUTSIDE);
+    CUDA_CHECK(cudaMemcpy(start, band, sizeof band, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(b->data + count, band, sizeof band, cudaMemcpyHostToDevice));
 }
 
 static void buffer_destroy(struct buffer *b)
@@ -239,8 +247,7 @@ void problem_fill(struct problem *p, const struct options *o, enum values values
         CUDA_CHECK(cudaMemcpy(p->dC_before, p->C, C_bytes, cudaMemcpyHostToDevice));
         problem_reset_C(p);
     } else {
-        const uint32_t nan = NEVER_WRITTEN;
-        for (size_t i = 0; i < p->dC.count; i++) memcpy(&p->result[i], &nan, sizeof nan);
+        fill_bits(p->result, p->dC.count, NEVER_WRITTEN);
         CUDA_CHECK(cudaMemcpy(p->dC.data, p->result, C_bytes, cudaMemcpyHostToDevice));
     }
 }
@@ -259,11 +266,10 @@ void problem_reset_C(const struct problem *p)
 /* Whether the band of `bytes` at device address `band` is as buffer_create left it. */
 static bool band_intact(const char *band, size_t bytes)
 {
-    unsigned char copy[GUARD_BYTES];
-    if (!bytes) return true;
+    uint32_t copy[GUARD_WORDS];
     CUDA_CHECK(cudaMemcpy(copy, band, bytes, cudaMemcpyDeviceToHost));
-    for (size_t i = 0; i < bytes; i++)
-        if (copy[i] != GUARD_BYTE) return false;
+    for (size_t i = 0; i < bytes / sizeof *copy; i++)
+        if (copy[i] != OUTSIDE) return false;
     return true;
 }
 

@@ -39,22 +39,23 @@ static const char *kind_of_check(const struct verdict *v)
     return v->sampled ? "reals, rows + Freivalds" : "reals, every element";
 }
 
-/* The shapes that passed, separated by commas, in lines of at most 80 columns. */
+/* The shapes that passed, in lines of at most 80 columns, and what became of the next. */
 static void print_shapes(const struct shapes *shapes)
 {
-    const int from = 13, to = 80;
-    char text[48];
-    int column = printf("  odd shapes ");
-    for (int i = 0; i < shapes->passed; i++) {
+    char text[64];
+    int column = printf("  odd shapes");
+    for (int i = 0; i <= shapes->passed; i++) {
         const struct product *p = &shapes->list[i];
-        const int width = snprintf(text, sizeof text, "%dx%dx%d%s", p->M, p->N, p->K,
-                                   i + 1 < shapes->count ? ", " : "");
-        if (column + width > to) column = printf("\n%*s", from, "") - 1;
-        column += printf("%s", text);
+        if (i < shapes->passed)
+            snprintf(text, sizeof text, "%dx%dx%d%s", p->M, p->N, p->K,
+                     i + 1 < shapes->count ? "," : "");
+        else
+            snprintf(text, sizeof text, "%s",
+                     i < shapes->count ? "the next is WRONG" : "ok, exact");
+        if (column + 1 + (int)strlen(text) > 80) column = printf("\n            ") - 1;
+        column += printf(" %s", text);
     }
-    const char *end = shapes->passed < shapes->count ? "the next WRONG" : " ok, exact";
-    if (column + (int)strlen(end) > to) printf("\n%*s", from - 1, "");
-    printf("%s\n", end);
+    printf("\n");
 }
 
 void print_table(const struct chapter *chapter, const struct options *o,

@@ -91,7 +91,7 @@ void check_shapes(const struct chapter *chapter, const struct options *o,
             shapes->passed++;
         else
             snprintf(shapes->failure, sizeof shapes->failure,
-                     "%d x %d x %d: %s  this alone: %s\n", product->M, product->N,
+                     "%d x %d x %d: %s  repeat it: %s\n", product->M, product->N,
                      product->K, verdict.failure, checking);
         checking = NULL;
     }

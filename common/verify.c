@@ -63,7 +63,7 @@ struct findings {
     /* Of the errors, each in units of its typical size. */
     double squares;
     size_t counted;
-    struct wrong large[MOST_SHOWN]; /* the first that are above the limit on average */
+    struct wrong large[MOST_KEPT]; /* the first that are above the limit on average */
     int large_count;
 };
 
@@ -109,9 +109,14 @@ static bool is_made_of_unwritten(float x)
     return (bits & 0x7fffffffu) == (NEVER_WRITTEN | 1u << 22);
 }
 
+/* Keeps the first few; but numbers rather than NaN, which tells less. */
 static void note_wrong(struct wrongs *w, const struct wrong *one)
 {
-    if (w->shown < MOST_SHOWN) w->list[w->shown++] = *one;
+    int place = w->kept;
+    for (int i = 0; i < w->kept && place == MOST_KEPT && !isnan(one->got); i++)
+        if (isnan(w->list[i].got)) place = i;
+    if (place < MOST_KEPT) w->list[place] = *one;
+    if (w->kept < MOST_KEPT) w->kept++;
     if (w->count++ == 0) {
         w->first_row = w->last_row = one->row;
         w->first_col = w->last_col = one->col;
@@ -120,6 +125,7 @@ static void note_wrong(struct wrongs *w, const struct wrong *one)
     if (one->row > w->last_row) w->last_row = one->row;
     if (one->col < w->first_col) w->first_col = one->col;
     if (one->col > w->last_col) w->last_col = one->col;
+    w->in_whole_tiles += one->row < w->whole_rows && one->col < w->whole_cols;
     w->never_written += is_unwritten(one->got);
     w->read_C += is_made_of_unwritten(one->got);
     w->not_a_number += isnan(one->got) != 0;
@@ -165,7 +171,7 @@ static void check_row(const struct problem *p, int row, double *want, double *si
         if (error / bound > f->worst) f->worst = error / bound;
         f->squares += ratio * ratio;
         f->counted++;
-        if (ratio > 2.0 && f->large_count < MOST_SHOWN) f->large[f->large_count++] = one;
+        if (ratio > 2.0 && f->large_count < MOST_KEPT) f->large[f->large_count++] = one;
     }
 }
 
@@ -260,18 +266,19 @@ static void append(struct verdict *verdict, const char *format, ...)
 static const char *whereabouts(const struct problem *p, const struct chapter *c,
                                const struct wrongs *w)
 {
-    if (!c->BM || !c->BN || (p->M <= c->BM && p->N <= c->BN)) return NULL;
+    if (!c->BM || !c->BN || (p->M <= c->BM && p->N <= c->BN) || w->count < 2) return NULL;
     if (w->first_row / c->BM == w->last_row / c->BM &&
         w->first_col / c->BN == w->last_col / c->BN)
-        return "all of them lie in one tile";
-    /* The tiles that are whole must be right, and there must be such. */
-    const int whole_rows = p->M / c->BM * c->BM, whole_cols = p->N / c->BN * c->BN;
-    if (whole_rows && whole_rows < p->M && w->first_row >= whole_rows)
-        return "all of them lie in the last row of tiles, which is only partly filled: "
-               "look at the guards";
-    if (whole_cols && whole_cols < p->N && w->first_col >= whole_cols)
-        return "all of them lie in the last column of tiles, which is only partly "
-               "filled: look at the guards";
+        return "all of them in one tile";
+    /* There must be whole tiles, and those must be right. */
+    if (w->whole_rows && w->whole_cols && !w->in_whole_tiles) {
+        if (w->first_row >= w->whole_rows)
+            return "only in the last row of tiles, which is cut off: look at the guards";
+        if (w->first_col >= w->whole_cols)
+            return "only in the last column of tiles, which is cut off: look at the "
+                   "guards";
+        return "only in the tiles that the edges of C cut off: look at the guards";
+    }
     if (p->M > c->BM && w->first_row >= c->BM)
         return "the first row of tiles is right, the others are not";
     if (p->N > c->BN && w->first_col >= c->BN)
@@ -296,7 +303,7 @@ static int thread_of(const struct chapter *c, int row, int col)
 static void describe(const struct problem *p, const struct chapter *c,
                      const struct wrongs *w, struct verdict *verdict)
 {
-    for (int i = 0; i < w->shown; i++) {
+    for (int i = 0; i < w->kept && i < MOST_SHOWN; i++) {
         const struct wrong *one = &w->list[i];
         append(verdict, "  C[%d][%d] is %.9g, should be %.9g", one->row, one->col,
                one->got, one->want);
@@ -330,6 +337,10 @@ struct verdict verify(const struct problem *p, const struct chapter *chapter,
 
     double *want = reserve(2 * (size_t)p->N, sizeof *want), *size = want + p->N;
     struct findings found = {0};
+    if (chapter->BM && chapter->BN) {
+        found.wrong.whole_rows = p->M / chapter->BM * chapter->BM;
+        found.wrong.whole_cols = p->N / chapter->BN * chapter->BN;
+    }
     for (int i = 0; i < rows; i++) {
         int row = i;
         /* The first row, the last, and others anywhere between. */
