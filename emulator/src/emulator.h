@@ -182,6 +182,8 @@ void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void
  * divergent loop apart. */
 void emu_lens_basic_block(const void *pc, const void *frame);
 /* launch.c tells where the run stands. */
+/* Between cudaProfilerStop and cudaProfilerStart launches are not looked at. */
+void emu_lens_pause(bool pause);
 void emu_lens_launch_begins(void);
 void emu_lens_launch_ended(void);
 void emu_lens_block_begins(void);
