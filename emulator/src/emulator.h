@@ -105,6 +105,7 @@ struct emu_shared_extent {
     const char *name;
     char *base;
     size_t bytes;
+    size_t alignment; /* that a GPU would give it; here it often has more */
 };
 /* The array that holds p or the nearest before it; NULL if none. */
 const struct emu_shared_extent *emu_find_shared(const void *p);
