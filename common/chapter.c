@@ -106,6 +106,7 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
     struct verdict verdicts[3];
     int count = 0;
 
+    watch_output(chapter);
     parse_options(argc, argv, chapter, &options);
     if (options.occupancy) return print_occupancy(chapter, &options);
     const struct machine machine = look_around();

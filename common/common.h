@@ -138,6 +138,10 @@ void print_json(const struct chapter *chapter, const struct options *options,
                 const struct machine *machine, const struct verdict *verdicts,
                 int verdict_count, const struct timing *timing);
 
+/* To be called first: when the program ends, it makes sure that all it printed was
+ * written. If not (a full disk), the program says so in one line and ends with CANNOT. */
+void watch_output(const struct chapter *chapter);
+
 /* Prints "text" over itself on stderr while something long runs, only on a terminal; NULL
  * wipes it. */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));

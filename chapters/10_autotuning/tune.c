@@ -546,6 +546,7 @@ static struct tune_options parse_tune_options(int argc, char **argv)
 
 int tune(int argc, char **argv, const struct chapter *chapter)
 {
+    watch_output(chapter);
     const struct tune_options options = parse_tune_options(argc, argv);
     struct reasons reasons = {0};
     struct cudaDeviceProp gpu;
