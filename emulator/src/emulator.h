@@ -3,10 +3,12 @@
  *   settings.c what the reader sets in the environment
  *   device.c   which GPU is emulated: its properties, limits and occupancy rules
  *   memory.c   device memory: one reserved range of addresses, allocations with guard
- * gaps, copies host_api.c the rest of the cuda* calls: errors, streams, events,
- * functions' attributes cublas.c   the cublas* calls launch.c   a kernel launch: fibers,
- * the scheduler, barriers, warp operations, cp.async mbarrier.c barriers in shared
- * memory, bulk copies, tensor maps check.c    sees every load and store; finds the faults
+ *              gaps, copies
+ *   host_api.c the rest of the cuda* calls: errors, streams, events, functions' attributes
+ *   cublas.c   the cublas* calls
+ *   launch.c   a kernel launch: fibers, the scheduler, barriers, warp operations, cp.async
+ *   mbarrier.c barriers in shared memory, bulk copies, tensor maps
+ *   check.c    sees every load and store; finds the faults
  *   source.c   from a code address to file, line and source text
  *   lens.c     counts what the memory system would have seen; lens_report.c prints it
  */
