@@ -17,7 +17,9 @@ static const char *hint_for(cudaError_t error)
     case cudaErrorNoKernelImageForDevice:
         return "compiled for another GPU; build with ARCH=native, or ARCH=sm_NN for "
                "yours";
-    case cudaErrorMemoryAllocation: return "try a smaller size";
+    case cudaErrorMemoryAllocation:
+        return "try a smaller size, or a larger limit if `ulimit -v` or `ulimit -d` "
+               "shows one";
     case cudaErrorIllegalAddress:
         return "the kernel left its matrices; `make memcheckN`, or EMULATOR=1, names the "
                "line";
