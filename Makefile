@@ -53,8 +53,9 @@ COMMON := $(patsubst common/%.c,$(BUILD)/%.o,$(wildcard common/*.c))
 Q      := $(if $(V),,@)
 
 # ---- programs ----
-# Nothing here is made by make's own rules.
+# Nothing here is made by make's own rules, and what a failed command left is no result.
 MAKEFLAGS += --no-builtin-rules
+.DELETE_ON_ERROR:
 
 .PHONY: help all clean test test-gpu lens-vs-ncu patterns ladder tried profiles registers tables plots \
     images notebooks site bench-emulator exercises watch grade $(PROGRAMS)
