@@ -31,7 +31,7 @@ else
 endif
 ifeq ($(strip $(ARCH)),)
   override ARCH := native
-else ifneq ($(filter native sm_% compute_%,$(ARCH)),$(ARCH))
+else ifneq ($(words $(ARCH)) $(filter native sm_% compute_%,$(ARCH)),1 $(ARCH))
   $(error ARCH must be native or sm_NN, such as sm_90, not "$(ARCH)")
 endif
 
