@@ -13,7 +13,6 @@ chapter over the kinds of change. Needs what the emulator needs, and Python.
 """
 
 import argparse
-import collections
 import difflib
 import itertools
 import json
@@ -24,6 +23,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple
@@ -159,6 +159,15 @@ class Source:
         around = self.text[token.start - 1] + self.text[token.end]
         return token.kind == "sign" and around.isspace()
 
+    def after(self, i):
+        """The token behind this one, or behind the bracket that opens here."""
+        return self.partner[i] + 1 if self.is_(i, *OPEN) else i + 1
+
+    def before(self, i):
+        """The token before this one, or before the bracket that ends there."""
+        closes = i - 1 in self.partner and not self.is_(i - 1, *OPEN)
+        return self.partner[i - 1] if closes else i - 1
+
     def find_declarations(self):
         first = i = 0
         while i < len(self.tokens):
@@ -207,7 +216,7 @@ class Source:
             if token.text == "," and depth <= 0:
                 yield begin, i - 1
                 begin = i + 1
-            i = self.partner[i] + 1 if self.is_(i, *OPEN) else i + 1
+            i = self.after(i)
         if begin < self.partner[first]:
             yield begin, self.partner[first] - 1
 
@@ -352,7 +361,7 @@ class Mutator:
             return
         end = i
         while not source.is_(end, ";", ")", "}", "]"):
-            end = source.partner[end] + 1 if source.is_(end, *OPEN) else end + 1
+            end = source.after(end)
         if not source.is_(end, ";"):
             return
         if source.tokens[i].text in KEYWORDS | TYPES:
@@ -405,13 +414,9 @@ class Mutator:
         edges = ("&&", "||", "?", ":", "=", ",", ";", "return")
         left = right = i
         while not source.is_(left - 1, *edges, *OPEN):
-            left = (
-                source.partner[left - 1] if source.is_(left - 1, ")", "]") else left - 1
-            )
+            left = source.before(left)
         while not source.is_(right + 1, *edges, *OPEN.values()):
-            right = (
-                source.partner[right + 1] if source.is_(right + 1, *OPEN) else right + 1
-            )
+            right = source.after(right + 1) - 1
         yield Edit("guard", left, i, "")
         yield Edit("guard", i, right, "")
         yield Edit("guard", i, i, "||" if source.is_(i, "&&") else "&&")
@@ -424,10 +429,10 @@ class Mutator:
         depth, colon = 0, i + 1
         while depth or not source.is_(colon, ":"):
             depth += source.is_(colon, "?") - source.is_(colon, ":")
-            colon = source.partner[colon] + 1 if source.is_(colon, *OPEN) else colon + 1
+            colon = source.after(colon)
         end = colon
         while not source.is_(end + 1, ",", ";", ":", *OPEN.values()):
-            end = source.partner[end + 1] if source.is_(end + 1, *OPEN) else end + 1
+            end = source.after(end + 1) - 1
         yes, no = source.between(i + 1, colon - 1), source.between(colon + 1, end)
         for one, other in (no, yes), (yes, yes), (no, no):
             yield Edit("guard", i, end, f"? {one} : {other}")
@@ -550,7 +555,10 @@ class Chapter:
         program = folder / f"chapter{self.number}"
         sources = [str(file) for file in folder.glob("*.cu")]
         command = [*self.command[:1], *sources, *self.command[1:], "-o", str(program)]
-        return program if run(command).returncode == 0 else None
+        try:
+            return program if run(command, HOURGLASS).returncode == 0 else None
+        except subprocess.TimeoutExpired:
+            return None
 
 
 def run(command, timeout=None):
@@ -627,7 +635,7 @@ def plan(buckets, taken, count):
     chapter that has the fewest so far, and there to the kind that has. A place gets
     candidates of its own, so that the choice does not depend on who is built first."""
     places = dict.fromkeys(buckets, 0)
-    share = collections.Counter()  # of each chapter, each kind, and each pair of them
+    share = Counter()  # of each chapter, each kind, and each pair of them
     for key, number in taken.items():
         share.update(dict.fromkeys([*key, key], number))
     for _ in range(count):
@@ -667,19 +675,9 @@ def try_chapter(chapter):
         return "it does not compile" if program is None else reject(program, "", SECONDS)
 
 
-def make_and_try(chapters, count, seed, jobs):
-    """The results, and how many mutants did not compile."""
-    for chapter in chapters:
-        chapter.ask_make()
-    for chapter, why in zip(
-        chapters,
-        in_parallel(jobs, try_chapter, [(c,) for c in chapters], 0, len(chapters)),
-    ):
-        if why:
-            sys.exit(f"mutants: chapter {chapter.number} must pass as it is: {why}")
-
+def buckets_of(chapters, seed):
+    """All mutants by chapter and kind, in the order in which they are to be tried."""
     buckets = {}
-    by_number = {chapter.number: chapter for chapter in chapters}
     for chapter in chapters:
         dice = random.Random(f"{seed} {chapter.number}")
         mutants = list(chapter.mutants())
@@ -687,11 +685,25 @@ def make_and_try(chapters, count, seed, jobs):
         for kind in dice.sample(KINDS, len(KINDS)):
             of_kind = [mutant for mutant in mutants if mutant.edit.kind == kind]
             buckets[chapter.number, kind] = of_kind
+    return buckets
+
+
+def make_and_try(chapters, count, seed, jobs):
+    """The results, and how many mutants did not compile."""
+    for chapter in chapters:
+        chapter.ask_make()
+    reasons = in_parallel(jobs, try_chapter, [(c,) for c in chapters], 0, len(chapters))
+    for chapter, why in zip(chapters, reasons):
+        if why:
+            sys.exit(f"mutants: chapter {chapter.number} must pass as it is: {why}")
+
+    by_number = {chapter.number: chapter for chapter in chapters}
 
     def fill(key, candidates):
         return first_that_compiles(by_number[key[0]], candidates)
 
-    results, failed, taken = [], 0, collections.Counter()
+    buckets = buckets_of(chapters, seed)
+    results, failed, taken = [], 0, Counter()
     while len(results) < count:
         places = plan(buckets, taken, count - len(results))
         if not places:
@@ -719,7 +731,7 @@ def is_wrong(result):
 
 
 def table(title, results, key):
-    groups = collections.defaultdict(list)
+    groups = defaultdict(list)
     for result in results:
         groups[key(result)].append(result)
     print(f"\n{title:<12}mutants  wrong  rejected")
@@ -791,22 +803,45 @@ def write(file, chapters, results, failed, seed):
             }
         )
     told = {"seed": seed, "did_not_compile": failed, "mutants": rows}
-    Path(file).write_text(json.dumps(told, indent=1) + "\n")
+    file.write_text(json.dumps(told, indent=1) + "\n")
+
+
+def positive(text):
+    value = int(text)
+    if value < 1:
+        raise ValueError
+    return value
+
+
+positive.__name__ = "positive number"  # as argparse names it
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--count", type=int, default=100, help="mutants; default 100")
-    parser.add_argument("--seed", type=int, default=1, help="others; default 1")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="at a time")
-    parser.add_argument("--chapters", type=int, nargs="+", help="only these")
-    parser.add_argument("--unseen", action="store_true", help="list what nothing rejects")
-    parser.add_argument("--out", help="a file for all results, JSON")
-    options = parser.parse_args()
     folders = sorted((ROOT / "chapters").glob("[0-9][0-9]_*"))
-    chapters = [Chapter(folder) for folder in folders]
-    if options.chapters:
-        chapters = [c for c in chapters if c.number in options.chapters]
+    numbers = [int(folder.name[:2]) for folder in folders]
+    parser = argparse.ArgumentParser(prog="mutants", description=__doc__.split("\n")[0])
+    parser.add_argument(
+        "--count", type=positive, default=100, help="mutants; default 100"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="others; default 1")
+    parser.add_argument(
+        "--jobs",
+        type=positive,
+        default=os.cpu_count(),
+        help="at a time; default all cores",
+    )
+    parser.add_argument(
+        "--chapters", type=int, nargs="+", default=numbers, choices=numbers, metavar="N"
+    )
+    parser.add_argument("--unseen", action="store_true", help="list what nothing rejects")
+    parser.add_argument("--out", type=Path, help="a JSON file for all results")
+    options = parser.parse_args()
+    if options.out:
+        try:
+            options.out.touch()  # now, and not at the end of a long run
+        except OSError as error:
+            parser.error(f"cannot write {options.out}: {error.strerror}")
+    chapters = [Chapter(f) for f, n in zip(folders, numbers) if n in options.chapters]
     results, failed = make_and_try(chapters, options.count, options.seed, options.jobs)
     report(chapters, results, failed, options.seed, options.unseen)
     if options.out:
