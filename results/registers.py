@@ -14,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import ending
+
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "results" / "registers.csv"
 ARCHITECTURES = (75, 80, 86, 89, 90, 100)
@@ -81,9 +83,7 @@ def plain(name):
 
 def named_by(source):
     """The kernel that a chapter's source tells common/ about, as it writes it."""
-    return re.search(r"chapter\.kernel = \(const void \*\)([^;]+);", source.read_text())[
-        1
-    ].replace(" ", "")
+    return re.search(r"KERNEL\((.+)\),", source.read_text())[1].replace(" ", "")
 
 
 def compiled(source, architectures):
@@ -149,7 +149,7 @@ def main(words):
     sources = [
         path
         for path in sorted((ROOT / "chapters").glob("[0-9][0-9]_*/matmul.cu"))
-        if "chapter.kernel = " in path.read_text()
+        if "KERNEL(" in path.read_text()
     ]
     version = re.search(r"release [\d.]+, V([\d.]+)", output([nvcc(), "--version"]))[1]
     date = datetime.date.today().isoformat()
@@ -196,7 +196,7 @@ def main(words):
 
 if __name__ == "__main__":
     try:
-        sys.exit(main(sys.argv[1:]))
+        ending.run(lambda: main(sys.argv[1:]))
     except Stop as stop:
         print(stop, file=sys.stderr)
         sys.exit(stop.code)

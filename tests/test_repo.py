@@ -70,7 +70,7 @@ def test_chapter_is_short_and_explained(chapter):
     share = comment_share(source)
     said = f"{name(source)}: {len(lines)} lines, {share:.0%} comments"
     # A sitting: from chapter 7 on, each has the parts of all chapters before it to carry.
-    longest = 150 if chapter.name < "07" else 260
+    longest = 165 if chapter.name < "07" else 275
     assert chapter.name.startswith("11_") or len(lines) <= longest, said
     assert 0.25 <= share <= 0.40, said
 
@@ -122,18 +122,6 @@ def test_help_lists_the_targets():
         assert word in result.stdout
     for chapter in CHAPTERS:
         assert f"chapter{int(chapter.name[:2])}" in result.stdout
-
-
-@pytest.mark.parametrize("command", "chapter ptx sass loop profile memcheck".split())
-def test_a_chapter_that_is_not_there_is_named(command):
-    result = run(["make", "-s", f"{command}99"], cwd=ROOT, env=no_cuda())
-    assert result.returncode != 0 and result.stdout == "there is no chapter 99\n"
-
-
-@pytest.mark.parametrize("command", ["ptx1", "sass1", "loop1"])
-def test_a_missing_compiler_is_named(command):
-    result = run(["make", "-s", command, "REAL_NVCC="], cwd=ROOT, env=no_cuda())
-    assert result.returncode != 0 and result.stdout.startswith("nvcc is not here: ")
 
 
 def test_chapters_are_numbered_without_a_gap():

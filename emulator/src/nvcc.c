@@ -258,6 +258,10 @@ static const struct option {
      VALUE, IGNORE},
 };
 
+static const char version[] =
+    "nvcc: CUDA compiler driver of the emulator, which runs kernels on the CPU\n"
+    "Cuda compilation tools, release 13.0, V13.0.88 (emulator)\n";
+
 static const char help[] =
     "Usage: nvcc [options] file...\n"
     "Compiles CUDA C++ for the emulator, which runs it on the CPU, without a GPU or "
@@ -281,6 +285,15 @@ static const char help[] =
     "Environment of the compiled program: EMULATE=h200 picks the GPU, LENS=1 reports "
     "memory\n"
     "traffic, CHECK=0 turns the fault checks off.\n";
+
+/* With status 3 if the text could not be written. */
+__attribute__((noreturn)) static void print_and_exit(const char *text)
+{
+    if (fputs(text, stdout) >= 0 && fflush(stdout) == 0) exit(0);
+    if (errno != EPIPE)
+        fprintf(stderr, "nvcc fatal   : cannot write the output: %s\n", strerror(errno));
+    exit(3);
+}
 
 static void set_architecture(const char *name)
 {
@@ -447,11 +460,8 @@ static void apply(const struct option *option, const char *given, const char *na
     case CCBIN: options.ccbin = value; break;
     case NO_WARNINGS: add(&options.compiler, "-w"); break;
     case WERROR: set_werror(value); break;
-    case VERSION:
-        puts("nvcc: CUDA compiler driver of the emulator, which runs kernels on the CPU");
-        puts("Cuda compilation tools, release 13.0, V13.0.88 (emulator)");
-        exit(0);
-    case HELP: fputs(help, stdout); exit(0);
+    case VERSION: print_and_exit(version);
+    case HELP: print_and_exit(help);
     case REFUSE_DEVICE_CODE:
         fatal("the emulator makes no code for GPUs, so '%s' needs NVIDIA's nvcc", given);
     case REFUSE:
