@@ -57,7 +57,7 @@ Q      := $(if $(V),,@)
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
-.PHONY: help all clean test test-gpu lens-vs-ncu patterns ladder tried profiles registers tables plots \
+.PHONY: help all clean test test-gpu mutants lens-vs-ncu patterns ladder tried profiles registers tables plots \
     images notebooks site bench-emulator exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@echo "make chapterN && ./chapterN   build and run a chapter: $(PROGRAMS)"
@@ -182,6 +182,10 @@ grade:          ## for teachers: grade a folder, SUBMISSIONS=dir
 # ---- tests and measurements ----
 test:           ## everything that CI runs; needs no GPU
 	$(Q)sh tests/run
+
+mutants:        ## plant random bugs in the kernels, COUNT=100 SEED=1: how many does ./chapterN reject?
+	$(Q)python3 -B tests/mutants.py $(if $(COUNT),--count "$(COUNT)") $(if $(SEED),--seed "$(SEED)") \
+	    $(if $(JOBS),--jobs "$(JOBS)") $(if $(UNSEEN),--unseen) $(if $(OUT),--out "$(OUT)")
 
 test-gpu: $(if $(GPU),all) ## shapes, compute-sanitizer and occupancy on the GPU here
 	$(Q)python3 tests/gpu.py

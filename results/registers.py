@@ -83,9 +83,7 @@ def plain(name):
 
 def named_by(source):
     """The kernel that a chapter's source tells common/ about, as it writes it."""
-    return re.search(r"chapter\.kernel = \(const void \*\)([^;]+);", source.read_text())[
-        1
-    ].replace(" ", "")
+    return re.search(r"KERNEL\((.+)\),", source.read_text())[1].replace(" ", "")
 
 
 def compiled(source, architectures):
@@ -151,7 +149,7 @@ def main(words):
     sources = [
         path
         for path in sorted((ROOT / "chapters").glob("[0-9][0-9]_*/matmul.cu"))
-        if "chapter.kernel = " in path.read_text()
+        if "KERNEL(" in path.read_text()
     ]
     version = re.search(r"release [\d.]+, V([\d.]+)", output([nvcc(), "--version"]))[1]
     date = datetime.date.today().isoformat()

@@ -2,9 +2,10 @@
  * do the work.
  *
  * A .cu file goes through the host's preprocessor, the translator, and the host's
- * compiler with -fsanitize=thread, which puts a call in front of every memory access, and
- * -fsanitize-coverage=trace-pc, which puts one into every basic block; those calls are
- * how the runtime sees what a kernel does. Nothing links with the sanitizers themselves.
+ * compiler with -fsanitize=thread, which puts a call in front of every memory access,
+ * -fsanitize-coverage=trace-pc, which puts one into every basic block, and
+ * -fsanitize=signed-integer-overflow; those calls are how the runtime sees what a kernel
+ * does. Nothing links with the sanitizers themselves.
  * All other source files are compiled as usual. */
 #define _GNU_SOURCE /* vasprintf */
 #include "translate.h"
@@ -852,7 +853,8 @@ static void add_kernel_options(struct list *command)
      * inlined functions. */
     add_words(command,
               "-fsanitize-coverage=trace-pc -gdwarf-4 -fno-pie -fno-strict-aliasing "
-              "-fno-optimize-sibling-calls -Wno-unknown-pragmas");
+              "-fno-optimize-sibling-calls -fsanitize=signed-integer-overflow "
+              "-Wno-unknown-pragmas");
 }
 
 static void compile_cu(const char *source, const char *object, const char *result)
