@@ -100,12 +100,12 @@ $(BUILD)/%.o: chapters/%.c $(wildcard chapters/*/*.h common/*.h) $(TOOLS)
 define chapter_rules
 $(BUILD)/chapter$(call number_of,$(1)): $(1) $(call parts_of,$(1)) $(COMMON) \
     $(wildcard $(dir $(1))*.cuh $(dir $(1))*.h $(dir $(1))*.txt common/*.h) | $(BUILD)
-	$$(Q)$$(NVCC) $$(FLAGS) -Icommon $(1) $(call parts_of,$(1)) $$(COMMON) -o $$@ -lcublas -ldl
+	$$(Q)$$(NVCC) $$(FLAGS) -Icommon $(1) $(call parts_of,$(1)) $$(COMMON) -o $$@ -lcublas
 
 # For a notebook, which compiles the chapter's matmul.cu by itself: why this compiler, which, with what.
 .PHONY: parts$(call number_of,$(1))
 parts$(call number_of,$(1)): $(call parts_of,$(1)) $$(COMMON)
-	@printf '%s\n' '$$(WHY)' '$$(NVCC)' '$$(FLAGS) -Icommon -I$(dir $(1)) $$^ -lcublas -ldl'
+	@printf '%s\n' '$$(WHY)' '$$(NVCC)' '$$(FLAGS) -Icommon -I$(dir $(1)) $$^ -lcublas'
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter_rules,$(c))))
 

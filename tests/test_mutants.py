@@ -422,7 +422,7 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
             "-I",
             folder,
         ]
-        command += [mutant, *objects, "-lcublas", "-ldl", "-o", program]
+        command += [mutant, *objects, "-lcublas", "-o", program]
         result = run(command, env=no_cuda())
         assert result.returncode == 0, result.stderr
         return program

@@ -237,7 +237,7 @@ def tuner(project, chapters, emulate, tmp_path):
     nvcc = project / "emulator" / "bin" / "nvcc"
     built = run([nvcc, *includes, "-c", source, "-o", object_file], env=no_cuda())
     assert (built.returncode, built.stderr) == (0, "")
-    return emulate(object_file, *common, "-lcublas", "-ldl"), listed
+    return emulate(object_file, *common, "-lcublas"), listed
 
 
 def test_finds_the_fastest_that_is_right(tuner):
