@@ -48,8 +48,8 @@ SHAPES = [
     "300 1 17 --alpha 2 --beta -1",
     "33 31 1",
 ]
-# For chapters without a tile of their own, which choose one by the size of the problem.
-LARGE_SHAPES = ["4096 300 150 --alpha 1.5 --beta -0.5", "64 2048 3700"]
+# For chapters without a tile of their own, which choose a kernel by the size of the problem.
+LARGE_SHAPES = ["9999 130 40", "4096 300 150 --alpha 1.5 --beta -0.5", "64 2048 3700"]
 
 # Far more of the processor's time than a right chapter takes, and a limit for programs
 # that sleep. Memory, because a wrong size may be a very large one.
