@@ -984,6 +984,12 @@ void emu_atomic_access(const volatile void *p, size_t bytes, const void *pc)
     see(p, bytes, ATOMIC, pc, FRAME);
 }
 
+void emu_see_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
+                    const void *frame)
+{
+    see(p, bytes, kind, pc, frame);
+}
+
 void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void)
 {
@@ -1025,19 +1031,23 @@ void emu_check_async_arrival(void *shared, size_t bytes, const void *pc)
  * they have no say here. */
 static struct touch inits[EMU_MBARRIERS];
 
+void emu_check_needs_clocks(const void *pc)
+{
+    if (!emu_checking || clocks_on || emu_lens_on) return;
+    if (!clocks) {
+        clocks = calloc(COLUMNS + EMU_MBARRIERS, sizeof *clocks);
+        readers = calloc(EMU_SHARED_BYTES / 4, sizeof *readers);
+        if (!clocks || !readers) emu_fault(pc, "no host memory to check an mbarrier");
+    }
+    clocks_on = true;
+    quick_before = 0;
+}
+
 void emu_check_mbarrier_init(void *barrier, unsigned number, const void *pc)
 {
     if (!emu_checking) return;
     settle();
-    if (!clocks_on && !emu_lens_on) {
-        if (!clocks) {
-            clocks = calloc(COLUMNS + EMU_MBARRIERS, sizeof *clocks);
-            readers = calloc(EMU_SHARED_BYTES / 4, sizeof *readers);
-            if (!clocks || !readers) emu_fault(pc, "no host memory to check an mbarrier");
-        }
-        clocks_on = true;
-        quick_before = 0;
-    }
+    emu_check_needs_clocks(pc);
     access_memory(barrier, 8, WRITE, pc);
     inits[number] = word_at(barrier)->write;
 }
