@@ -1,6 +1,5 @@
-/* Runs a student's kernel over the cases of a file. It computes no answer and takes no
- * decision: whatever the student's code does to this process, the judge compares what
- * came out in another.
+/* Runs a student's kernel over the cases of a file. It computes no answer and takes no decision:
+ * whatever the student's code does to this process, the judge compares what came out in another.
  *
  *     program cases results
  *

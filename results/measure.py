@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 
+import ending
 import rows
 
 SIZES = [256, 512, 1024, 2048, 4096, 8192]
@@ -280,4 +281,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 
+import ending
 import measure
 import rows
 
@@ -191,4 +192,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

@@ -14,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import ending
+
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "results" / "registers.csv"
 ARCHITECTURES = (75, 80, 86, 89, 90, 100)
@@ -194,7 +196,7 @@ def main(words):
 
 if __name__ == "__main__":
     try:
-        sys.exit(main(sys.argv[1:]))
+        ending.run(lambda: main(sys.argv[1:]))
     except Stop as stop:
         print(stop, file=sys.stderr)
         sys.exit(stop.code)

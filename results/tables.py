@@ -25,6 +25,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import ending
 import measure
 import profiles
 import rows
@@ -457,4 +458,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

@@ -124,18 +124,6 @@ def test_help_lists_the_targets():
         assert f"chapter{int(chapter.name[:2])}" in result.stdout
 
 
-@pytest.mark.parametrize("command", "chapter ptx sass loop profile memcheck".split())
-def test_a_chapter_that_is_not_there_is_named(command):
-    result = run(["make", "-s", f"{command}99"], cwd=ROOT, env=no_cuda())
-    assert result.returncode != 0 and result.stdout == "there is no chapter 99\n"
-
-
-@pytest.mark.parametrize("command", ["ptx1", "sass1", "loop1"])
-def test_a_missing_compiler_is_named(command):
-    result = run(["make", "-s", command, "REAL_NVCC="], cwd=ROOT, env=no_cuda())
-    assert result.returncode != 0 and result.stdout.startswith("nvcc is not here: ")
-
-
 def test_chapters_are_numbered_without_a_gap():
     numbers = [int(chapter.name[:2]) for chapter in CHAPTERS]
     assert numbers == list(range(len(numbers)))

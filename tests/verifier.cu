@@ -1,5 +1,5 @@
-/* A chapter whose product is cuBLAS', and right, until the environment variable DAMAGE
- * tells what to spoil: verification has to see it. Used by test_common.py. */
+/* A chapter whose product is cuBLAS', and right, until the environment variable DAMAGE tells
+ * what to spoil: verification has to see it. Used by test_common.py. */
 #include "matmul.h"
 
 #include <cublas_v2.h>

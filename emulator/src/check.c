@@ -1169,7 +1169,6 @@ void emu_check_warp_ordered(unsigned warp, unsigned lanes)
 
 __attribute__((constructor)) static void read_environment(void)
 {
-    const char *check = getenv("CHECK");
-    emu_checking = !(check && strcmp(check, "0") == 0);
+    emu_checking = emu_settings.check;
     dl_iterate_phdr(add_image, NULL);
 }

@@ -739,6 +739,19 @@ void emu_async_wait(unsigned groups_that_may_remain)
     t->copy_count = kept;
 }
 
+/* A copy that is still on its way writes into shared memory that is the next block's. */
+static void check_copies_arrived(void)
+{
+    for (unsigned i = 0; i < thread_count; i++) {
+        if (threads[i].copy_count == 0) continue;
+        emu_current = &threads[i].seen;
+        emu_fault(threads[i].copies[0].pc,
+                  "asynchronous copy not waited for: the block has ended, and this copy "
+                  "may still be on its way into shared memory that is another block's by "
+                  "then (a missing __pipeline_wait_prior(0) at the end?)");
+    }
+}
+
 /* ---- blocks and launches ---- */
 
 static void run_block(void)
@@ -765,6 +778,7 @@ static void run_block(void)
                 ran = run_warp(warp, true);
         } while (ran && parked > 0);
     } while (release_barrier());
+    if (emu_checking) check_copies_arrived();
     emu_mbarrier_block_ended();
     emu_lens_block_ended();
 }
