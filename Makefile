@@ -112,12 +112,12 @@ parts_of = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/*.c)) $(COMMON)
 
 define chapter_rules
 $(BUILD)/chapter$(call number_of,$(1)): $(BUILD)/$(1)/matmul.o $(call parts_of,$(1)) $(LIBRARY)
-	$$(Q)$$(NVCC) $$(FLAGS) $$(filter %.o,$$^) -o $$@ -lcublas -ldl
+	$$(Q)$$(NVCC) $$(FLAGS) $$(filter %.o,$$^) -o $$@ -lcublas
 
 # For a notebook, which compiles the chapter's matmul.cu by itself: why this compiler, which, with what.
 .PHONY: parts$(call number_of,$(1))
 parts$(call number_of,$(1)): $(call parts_of,$(1))
-	@printf '%s\n' '$$(WHY)' '$$(NVCC)' '$$(FLAGS) -I$(1) $$^ -lcublas -ldl'
+	@printf '%s\n' '$$(WHY)' '$$(NVCC)' '$$(FLAGS) -I$(1) $$^ -lcublas'
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter_rules,$(c))))
 
