@@ -58,7 +58,7 @@ Q      := $(if $(V),,@)
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
-.PHONY: help all clean test test-gpu mutants lens-vs-ncu patterns ladder tried profiles registers tables plots \
+.PHONY: help all clean test test-gpu format mutants lens-vs-ncu patterns ladder tried profiles registers tables plots \
     images notebooks site bench-emulator exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@echo "make chapterN && ./chapterN   build and run a chapter: $(PROGRAMS)"
@@ -202,6 +202,11 @@ mutants:        ## plant random bugs in the kernels, COUNT=100 SEED=1: how many 
 test-gpu: $(if $(GPU),all) ## shapes, compute-sanitizer and occupancy on the GPU here
 	$(Q)python3 tests/gpu.py
 
+format: .venv/tests.txt ## every C, CUDA and Python file in the one layout
+	$(Q)find chapters common emulator exercises tests -name '*.[ch]' -o -name '*.cu*' -o -name '*.cpp' | \
+	    xargs .venv/bin/clang-format -i
+	$(Q).venv/bin/ruff format -q . && .venv/bin/ruff check -q --fix .
+
 ladder: $(if $(GPU),all) ## every chapter beside cuBLAS, into results/
 	$(Q)python3 results/measure.py
 
@@ -235,10 +240,11 @@ images/%.svg: images/%.py
 	$(Q)python3 $< >$@ && $(stamp)
 
 # A file in .venv says which requirements are in it.
+.venv/tests.txt: tests/requirements.txt
 .venv/plots.txt: results/requirements.txt
 .venv/notebooks.txt: notebooks/requirements.txt
 .venv/site.txt: notebooks/site/requirements.txt
-.venv/plots.txt .venv/notebooks.txt .venv/site.txt:
+.venv/tests.txt .venv/plots.txt .venv/notebooks.txt .venv/site.txt:
 	$(Q)test -x .venv/bin/python || python3 -m venv .venv || { echo "on Debian: apt install python3-venv"; exit 3; }
 	$(Q).venv/bin/python -m pip install -q --disable-pip-version-check -r $<
 	@cp $< $@
