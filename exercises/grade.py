@@ -17,7 +17,6 @@ import shutil
 import signal
 import stat
 import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -79,11 +78,6 @@ def prepare():
     BUILD.mkdir(parents=True, exist_ok=True)
     with open(BUILD / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (BUILD / "judge").exists():
-            print(
-                "building the emulator and the judge, once: about 15 seconds on one core",
-                file=sys.stderr,
-            )
         try:
             emulator = subprocess.run(
                 [str(NVCC), "--version"], capture_output=True, text=True
@@ -118,7 +112,7 @@ def judge(command, seed, shapes, results=None):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@functools.cache
+@functools.lru_cache(maxsize=None)
 def measured(exercise, argument, words):
     """What the lens counts for a kernel that a task asks about: given.cu, run with an argument."""
     environment = {"PATH": os.environ["PATH"], "LENS": "json", **settings(words)}
