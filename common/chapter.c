@@ -17,7 +17,9 @@ static const char *hint_for(cudaError_t error)
     case cudaErrorNoKernelImageForDevice:
         return "compiled for another GPU; build with ARCH=native, or ARCH=sm_NN for "
                "yours";
-    case cudaErrorMemoryAllocation: return "try a smaller size";
+    case cudaErrorMemoryAllocation:
+        return "try a smaller size, or a larger limit if `ulimit -v` or `ulimit -d` "
+               "shows one";
     case cudaErrorIllegalAddress:
         return "the kernel left its matrices; `make memcheckN`, or EMULATOR=1, names the "
                "line";
@@ -106,6 +108,7 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
     struct shapes shapes = {0};
     int count = 0;
 
+    watch_output(chapter);
     parse_options(argc, argv, chapter, &options);
     if (options.occupancy) return print_occupancy(chapter, &options);
     const struct machine machine = look_around();

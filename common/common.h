@@ -1,6 +1,7 @@
 /* What the files of common/ know of each other. A chapter includes only matmul.h.
  *
  *   options.c   what the reader typed
+ *   memory.c    how much memory the host has left
  *   problem.c   the matrices, on the host and on the device
  *   verify.c    is the result right?     <- the one to read if you read only one
  *   explain.c   and if it is not, why?
@@ -48,6 +49,23 @@ struct options {
  * --help. */
 void parse_options(int argc, char **argv, const struct chapter *chapter,
                    struct options *options);
+
+/* For a program with options of its own (chapter 10's --tune). Returns true and the text
+ * behind "name=", or the next word of argv, which *i then is at (NULL: there is none), if
+ * argv[*i] is the option `name`. */
+bool option_with_value(char **argv, int *i, const char *name, const char **value);
+/* Reads digits and nothing else. Returns false if text is no number from low to high. */
+bool whole_number(const char *text, long long low, long long high, long long *value);
+/* What was typed, fit for a message of one line: shortened, without control characters.
+ * Valid until the next call. */
+const char *quoted(const char *text);
+
+/* ---- memory.c ---- */
+struct room {
+    size_t bytes;      /* that the program can still get from the host */
+    const char *limit; /* what keeps it from more, in words; NULL: the machine's size */
+};
+struct room host_room(void);
 
 /* ---- problem.c ---- */
 struct buffer { /* a matrix on the device, with a guard band before and behind it */
@@ -191,6 +209,10 @@ void print_json(const struct chapter *chapter, const struct options *options,
                 const struct machine *machine, const struct verdict *verdicts,
                 int verdict_count, const struct shapes *shapes,
                 const struct timing *timing, bool passed);
+
+/* To be called first: when the program ends, it makes sure that all it printed was
+ * written. If not (a full disk), the program says so in one line and ends with CANNOT. */
+void watch_output(const struct chapter *chapter);
 
 /* Prints "text" over itself on stderr while something long runs, only on a terminal; NULL
  * wipes it. */

@@ -12,23 +12,11 @@ enum { GUARD_WORDS = 1024 };
 
 /* ---- does it fit? ---- */
 
-static size_t host_bytes_free(void)
-{
-    FILE *file = fopen("/proc/meminfo", "r");
-    size_t kilobytes = 0;
-    char line[128];
-    if (!file) return SIZE_MAX; /* not Linux: let malloc decide */
-    while (fgets(line, sizeof line, file))
-        if (sscanf(line, "MemAvailable: %zu", &kilobytes) == 1) break;
-    fclose(file);
-    return kilobytes ? kilobytes * 1024 : SIZE_MAX;
-}
-
-static bool fits(const char *where, double need, double have)
+static bool fits(const char *where, double need, double have, const char *limit)
 {
     if (need <= have) return true;
-    fprintf(stderr, "this size needs %.1f GB of %s memory, and %.1f GB are free\n",
-            need / 1e9, where, have / 1e9);
+    fprintf(stderr, "this size needs %.1f GB of %s memory, and %.1f GB are free%s%s\n",
+            need / 1e9, where, have / 1e9, limit ? " under " : "", limit ? limit : "");
     return false;
 }
 
@@ -70,9 +58,10 @@ bool problem_create(struct problem *p, const struct options *o)
     double host = 4.0 * ((double)a + b + c * (1.0 + keeps_C));
     size_t device_free, device_total;
     CUDA_CHECK(cudaMemGetInfo(&device_free, &device_total));
-    if (!fits("GPU", device, (double)device_free)) return false;
+    if (!fits("GPU", device, (double)device_free, NULL)) return false;
     /* The emulated GPU's memory is this machine's too. */
-    if (!fits("host", host + (EMULATED ? device : 0.0), (double)host_bytes_free()))
+    const struct room room = host_room();
+    if (!fits("host", host + (EMULATED ? device : 0.0), (double)room.bytes, room.limit))
         return false;
 
     *p = (struct problem){.M = o->M, .N = o->N, .K = o->K};

@@ -2,8 +2,11 @@
  * one; or the same as JSON. */
 #include "common.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -217,4 +220,31 @@ void progress(const char *format, ...)
         va_end(arguments);
     }
     fflush(stderr);
+}
+
+/* ---- was it written? ---- */
+
+static int chapter_number;
+
+static void output_must_be_written(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return;
+    /* Who closes a pipe early (| head -1) wants no more, and no word about it either. */
+    if (errno != EPIPE)
+        fprintf(stderr, "chapter%d: cannot write the output: %s\n", chapter_number,
+                errno ? strerror(errno) : "an earlier write failed");
+    _exit(CANNOT);
+}
+
+void watch_output(const struct chapter *chapter)
+{
+    int file;
+    /* A stdin, stdout or stderr that is closed would be the next file that is opened, and
+     * what is printed would go there. Written to, this one gives an error. */
+    do file = open("/dev/null", O_RDONLY);
+    while (file >= 0 && file <= STDERR_FILENO);
+    if (file >= 0) close(file);
+    chapter_number = chapter->number;
+    atexit(output_must_be_written);
 }

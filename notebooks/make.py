@@ -26,6 +26,9 @@ import re
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "results"))
+import ending  # noqa: E402
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 
@@ -269,4 +272,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

@@ -39,7 +39,7 @@ int main(void)
 {
     static struct candidate list[CANDIDATES];
     static struct winner kernels[CANDIDATES];
-    const struct chapter chapter = {10, "test", NULL};
+    const struct chapter chapter = {.number = 10, .title = "test"};
     const struct cudaDeviceProp gpu = {.name = "Test GPU"};
     for (int i = 0; i < CANDIDATES; i++) {
         snprintf(list[i].name, sizeof list[i].name, "candidate %d", i);
