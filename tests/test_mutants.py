@@ -412,7 +412,8 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
         mutant, program = tmp_path / "matmul.cu", tmp_path / "mutant"
         mutant.write_text(text.replace(old, new))
         folder, built = source_of(chapter).parent, project / "build" / "emulator"
-        objects = [*built.glob("*.o"), *(built / folder.name).glob("*.o")]
+        objects = [*built.glob("common/*.o"), *built.glob(f"chapters/{folder.name}/*.o")]
+        objects.remove(built / "chapters" / folder.name / "matmul.o")
         command = [
             emulated_nvcc,
             "-O2",

@@ -228,7 +228,7 @@ def test_picks_by_gpu_and_shape(workshop):
 @pytest.fixture
 def tuner(project, chapters, emulate, tmp_path):
     """The tuner with a planned clock (tuner.c), and a winners.txt for it."""
-    common = sorted((project / "build" / "emulator").glob("*.o"))
+    common = sorted((project / "build" / "emulator" / "common").glob("*.o"))
     listed = tmp_path / "chapters" / FOLDER.name / "winners.txt"
     listed.parent.mkdir(parents=True)
     source = project / "tests" / "tuner.c"
