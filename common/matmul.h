@@ -33,6 +33,14 @@ struct kernel {
 };
 #define KERNEL(...) {(const void *)(__VA_ARGS__), #__VA_ARGS__}
 
+/* A product to check. */
+struct product {
+    int M, N, K;
+    float alpha, beta;
+    matmul_launcher *launch; /* NULL: the chapter's */
+    const char *option;      /* the option by which the program takes that launcher */
+};
+
 /* A chapter, as chapter_main sees it. Fill it in by name, in this order (C++ insists on
  * the order); what is left out is 0.
  *
@@ -63,6 +71,10 @@ struct chapter {
     struct kernel kernel;
     int threads;
     size_t dynamic_shared;
+    /* Products that every run checks besides the small ones that common/shapes.c thinks
+     * of, for what those do not reach. */
+    const struct product *products;
+    int product_count;
     /* Fills in at most `room` figures and returns how many; NULL if there are none. */
     int (*measure_more)(struct figure *figures, int room);
     /* Lines for --help about options of the chapter's own, or NULL. */

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """make registers: what NVIDIA's compiler makes of the chapters' kernels, into results/registers.csv.
 
-Only nvcc knows how many registers a thread takes, and occupancy hangs on it: `./chapterN --occupancy` reads this
-table where there is no GPU to ask. `launched` marks the kernel that the chapter's source names. --check writes nothing and
-exits with 1 if the table is not what this nvcc makes."""
+Only nvcc knows how many registers a thread takes, and occupancy hangs on it:
+`./chapterN --occupancy` reads this table where there is no GPU to ask. `launched` marks the
+kernel that the chapter's source names. --check writes nothing and exits with 1 if the table is
+not what this nvcc makes."""
 
 import csv
 import datetime

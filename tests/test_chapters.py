@@ -44,6 +44,7 @@ SHAPES = """
 150 140 37
 """.strip().splitlines()
 
+
 @every_chapter
 @pytest.mark.parametrize("arguments", SHAPES)
 def test_is_right(number, arguments, chapters):

@@ -301,7 +301,7 @@ def test_a_reader_that_leaves_early_hears_nothing(name, command_of):
             stdout=write,
             stderr=subprocess.PIPE,
             env=buffered() | {"LENS": "1"},
-            preexec_fn=lambda: signal.signal(signal.SIGPIPE, handler),
+            preexec_fn=lambda handler=handler: signal.signal(signal.SIGPIPE, handler),
         )
         os.close(write)
         assert done.stderr == b"" and done.returncode in (CANNOT, -signal.SIGPIPE)

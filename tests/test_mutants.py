@@ -412,7 +412,8 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
         mutant, program = tmp_path / "matmul.cu", tmp_path / "mutant"
         mutant.write_text(text.replace(old, new))
         folder, built = source_of(chapter).parent, project / "build" / "emulator"
-        objects = [*built.glob("*.o"), *(built / folder.name).glob("*.o")]
+        objects = [*built.glob("common/*.o"), *built.glob(f"chapters/{folder.name}/*.o")]
+        objects.remove(built / "chapters" / folder.name / "matmul.o")
         command = [
             emulated_nvcc,
             "-O2",
@@ -422,7 +423,7 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
             "-I",
             folder,
         ]
-        command += [mutant, *objects, "-lcublas", "-ldl", "-o", program]
+        command += [mutant, *objects, "-lcublas", "-o", program]
         result = run(command, env=no_cuda())
         assert result.returncode == 0, result.stderr
         return program

@@ -120,14 +120,36 @@ struct emu_shared_extent {
     const char *name;
     char *base;
     size_t bytes;
+    size_t alignment; /* that a GPU would give it; here it often has more */
 };
 /* The array that holds p or the nearest before it; NULL if none. */
 const struct emu_shared_extent *emu_find_shared(const void *p);
 
+/* PTX's 32-bit addresses in shared memory, and back; `bytes` from there on must lie
+ * within its range, though not within an array. A fault names pc. */
+uint32_t emu_shared_address(const void *p, const void *pc);
+char *emu_shared_place(uint64_t address, size_t bytes, const void *pc);
+
+/* What emulator_runtime.h offers to translated code, for callers that are none: pc is the
+ * program's own. Of emu_warp_gather, the 32 values that emu_warp_exchange gives. */
+const unsigned long long *emu_warp_gather(unsigned mask, unsigned long long value,
+                                          const char *kind, const void *pc);
+void emu_warp_sync_at(unsigned mask, const void *pc);
+unsigned emu_active_mask_at(const void *pc);
+int emu_barrier_at(int predicate, enum emu_barrier_op op, const void *pc);
+/* barrier.c; bar.sync and its kin: barrier `number`, with `threads` of the block (0:
+ * all). `op` is an enum emu_barrier_op, or -1 to arrive without waiting. */
+int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
+                      const void *pc);
+#define EMU_NAMED_BARRIERS 16
+void emu_named_barriers_begin(void); /* of a block */
+/* Ends the running thread. */
+void emu_thread_exit(void) __attribute__((noreturn));
+
 /* Parks the running thread until ready(what) holds; asked again whenever other threads
- * have run. When nobody else can go on, stuck(what) is called as the waiting thread; it
- * does not return. */
-void emu_wait_until(bool (*ready)(void *what), void (*stuck)(void *what), void *what);
+ * have run. When nobody else can go on, stuck(what) is called as the waiting thread: it
+ * reports a fault, or returns true, and then this returns. */
+void emu_wait_until(bool (*ready)(void *what), bool (*stuck)(void *what), void *what);
 /* Changes whenever a thread gives way to another, or reads the clock. */
 unsigned long long emu_pauses(void);
 size_t emu_shared_in_use(void); /* bytes, static and dynamic, of the running block */
@@ -135,6 +157,7 @@ uint3 emu_first_done(void);     /* a thread of the running block that has return
 
 /* ---- check.c ---- */
 extern bool emu_checking; /* CHECK=0 turns it off */
+enum emu_access { EMU_READ, EMU_WRITE, EMU_ATOMIC, EMU_ASYNC_COPY };
 /* launch.c tells what orders memory. */
 void emu_check_launch_begins(void);
 void emu_check_allocations_changed(void); /* a kernel has freed memory */
@@ -144,6 +167,9 @@ void emu_check_barrier_passed(
 void emu_check_warp_ordered(
     unsigned warp,
     unsigned lanes); /* likewise among these of the warp; all bits: the whole warp */
+/* An access that the compiler did not report: PTX's. As emu_lens_access. */
+void emu_see_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
+                    const void *frame);
 void emu_check_thread_stops(void); /* the running thread waits or has ended */
 /* An asynchronous copy reads its source and claims its destination when issued, and
  * writes it when it arrives. */
@@ -155,6 +181,8 @@ void emu_check_async_arrival(void *shared, size_t bytes, const void *pc);
 void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier, const void *pc);
 void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier);
 void emu_check_global_read(const void *global, size_t bytes, const void *pc);
+/* The block has a barrier that orders only some of its threads. */
+void emu_check_needs_clocks(const void *pc);
 /* The running thread makes eight bytes an mbarrier; and uses it, which must come after.
  */
 void emu_check_mbarrier_init(void *barrier, unsigned number, const void *pc);
@@ -168,7 +196,9 @@ void emu_check_mbarrier_over(unsigned barrier);
 void emu_check_mbarrier_passed(unsigned barrier);
 
 /* ---- mbarrier.c ---- */
-#define EMU_MBARRIERS 256 /* in a block; numbered in the order of their inits */
+/* In a block; numbered in the order of their inits. The last of these numbers stand for
+ * the named barriers. */
+#define EMU_MBARRIERS 256
 void emu_mbarrier_block_begins(void);
 void emu_mbarrier_block_ended(void);
 /* No thread can go on. Copies that one waits for arrive now, as late as they may. Returns
@@ -180,7 +210,6 @@ bool emu_bulk_copies_arrive(void);
  * the warp stops. */
 extern bool
     emu_lens_on; /* LENS is set, and the running block is one of those looked at */
-enum emu_access { EMU_READ, EMU_WRITE, EMU_ATOMIC, EMU_ASYNC_COPY };
 /* One access of the running thread; the caller has made sure that emu_lens_on holds.
  * `frame` is the frame address of the function that accesses. May give the processor to
  * the warp's other lanes (the log is full). */
