@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_names[KINDS] = {"axpy",     "blur",   "scale",  "transpose",
-                                              "row_sums", "matmul", "predict"};
+static const char *const kind_names[KINDS] = {KIND_NAMES};
 
 static void stop(const char *why)
 {

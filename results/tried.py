@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 
+import ending
 import measure
 import rows
 
@@ -235,4 +236,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

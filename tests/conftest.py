@@ -85,7 +85,7 @@ def shared_folder(tmp_path_factory, worker_id):
     return base if worker_id == "master" else base.parent
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def students_files():
     """The exercise.cu that were changed, and what `make resetN` kept of such: whoever solves the
     exercises has them, and they are none of the project's. Without git nobody can tell."""

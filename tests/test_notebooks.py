@@ -73,7 +73,7 @@ def test_form(path):
         assert any(name.startswith(word) for name in ids), f"no cell of the kind {word}"
     assert any(
         "book.plot(" in text or "pyplot.show()" in text
-        for text in map(lambda cell: "".join(cell["source"]), notebook["cells"])
+        for text in ("".join(cell["source"]) for cell in notebook["cells"])
     ), "nothing is drawn"
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":

@@ -16,7 +16,7 @@ GPUS = ["T4", "RTX 3090", "RTX A6000", "A100", "RTX 4090", "H100", "H200", "B200
 KERNELS = sorted(
     int(path.parent.name[:2])
     for path in (ROOT / "chapters").glob("[0-9][0-9]_*/matmul.cu")
-    if "chapter.kernel = " in path.read_text()
+    if "KERNEL(" in path.read_text()
 )
 
 # Threads, registers and shared bytes of a block -> blocks by threads, registers, shared memory and count.

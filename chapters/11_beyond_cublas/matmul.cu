@@ -147,6 +147,7 @@ template <int TM, int TN, int WARPS_DOWN> struct tile {
     static const int WM = 4 * TM, WN = 8 * TN; // a warp is 4 lanes down and 8 across
     static const int ROW_STEP = WM / (TM / 4), COL_STEP = WN / (TN / 4);
     static const int BM = WM * WARPS_DOWN, BN = WN * (WARPS / WARPS_DOWN);
+    static constexpr double FLOP_PER_BYTE = 0.5 * BM * BN / (BM + BN);
     static const int A_FLOATS = BK * BM, B_FLOATS = BK * BN, FLOATS = A_FLOATS + B_FLOATS;
     static const int SHARED_BYTES = STAGES * FLOATS * sizeof(float);
     static const int ROWS_TOGETHER = 2048 / BM;
@@ -483,11 +484,17 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 // thread.
 int main(int argc, char **argv)
 {
-    struct chapter chapter = {11, "beyond cuBLAS: nothing but multiply-adds", matmul};
-    chapter.min_capability = 90;
-    chapter.kernel = (const void *)matmul_kernel<16, 8, 4>; // for --occupancy
-    chapter.threads = THREADS;
-    chapter.dynamic_shared = tile<16, 8, 4>::SHARED_BYTES;
-    chapter.measure_more = measure_ceilings;
+    const struct chapter chapter = {
+        .number = 11,
+        .title = "beyond cuBLAS: nothing but multiply-adds",
+        .about = "copies",
+        .launch = matmul,
+        .flop_per_byte = tile<16, 8, 4>::FLOP_PER_BYTE,
+        .min_capability = 90,
+        .kernel = KERNEL(matmul_kernel<16, 8, 4>),
+        .threads = THREADS,
+        .dynamic_shared = tile<16, 8, 4>::SHARED_BYTES,
+        .measure_more = measure_ceilings,
+    };
     return chapter_main(argc, argv, &chapter);
 }

@@ -1,11 +1,14 @@
 /* The parts of the runtime, and what each offers to the others.
  *
+ *   settings.c what the reader sets in the environment
  *   device.c   which GPU is emulated: its properties, limits and occupancy rules
  *   memory.c   device memory: one reserved range of addresses, allocations with guard
- * gaps, copies host_api.c the rest of the cuda* calls: errors, streams, events,
- * functions' attributes cublas.c   the cublas* calls launch.c   a kernel launch: fibers,
- * the scheduler, barriers, warp operations, cp.async mbarrier.c barriers in shared
- * memory, bulk copies, tensor maps check.c    sees every load and store; finds the faults
+ *              gaps, copies
+ *   host_api.c the rest of the cuda* calls: errors, streams, events, functions' attributes
+ *   cublas.c   the cublas* calls
+ *   launch.c   a kernel launch: fibers, the scheduler, barriers, warp operations, cp.async
+ *   mbarrier.c barriers in shared memory, bulk copies, tensor maps
+ *   check.c    sees every load and store; finds the faults
  *   source.c   from a code address to file, line and source text
  *   lens.c     counts what the memory system would have seen; lens_report.c prints it
  */
@@ -18,6 +21,20 @@
 
 #include "cuda_runtime.h"
 #include "emulator_runtime.h"
+
+/* ---- settings.c ---- */
+struct emu_settings {
+    bool check;                 /* CHECK; true unless it is 0 */
+    const char *lens;           /* LENS: "1", "json" or "dot"; NULL: no lens */
+    const char *lens_out;       /* LENS_OUT, the report's file; NULL: stdout */
+    long lens_blocks;           /* LENS_BLOCKS; 0: as many as are quick */
+    long lens_warp;             /* LENS_WARP; -1: any */
+    long lens_line, lens_which; /* LENS_LINE=44.2 is 44 and 2; 0: any */
+    long lens_registers;        /* LENS_REGS, of a thread; 0: unknown */
+};
+/* Read before anything of the program runs. A value that is not allowed is one clear line
+ * and exit 2; an empty one counts as not set. EMULATE is device.c's. */
+extern struct emu_settings emu_settings;
 
 /* ---- device.c ---- */
 struct emu_gpu {
@@ -103,6 +120,7 @@ struct emu_shared_extent {
     const char *name;
     char *base;
     size_t bytes;
+    size_t alignment; /* that a GPU would give it; here it often has more */
 };
 /* The array that holds p or the nearest before it; NULL if none. */
 const struct emu_shared_extent *emu_find_shared(const void *p);

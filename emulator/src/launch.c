@@ -18,6 +18,9 @@
 enum { WARP = 32, MAX_THREADS = 1024, MAX_WARPS = MAX_THREADS / WARP, MAX_ARRAYS = 256 };
 enum { STACK_BYTES = 256 * 1024, GUARD_BYTES = 4096 };
 enum { STATIC_OFFSET = 256 * 1024, ARRAY_GAP = 128, DEFAULT_SHARED = 48 * 1024 };
+/* The alignment of dynamic shared memory while no declaration in a function was seen:
+ * what one outside asks for, nobody says. */
+enum { UNDECLARED = 1 << 30 };
 
 /* ---- switching stacks
  * ------------------------------------------------------------------------------------
@@ -675,7 +678,20 @@ uint3 emu_first_done(void)
 
 /* ---- shared memory ---- */
 
-void *emu_shared_array(struct emu_shared_site *site, size_t bytes, const char *name)
+static size_t largest_power(size_t powers)
+{
+    return (size_t)1 << (63 - __builtin_clzll(powers));
+}
+
+void emu_dynamic_array(size_t alignments)
+{
+    if (!emu_current_launch->dynamic_shared) return;
+    if (arrays[0].alignment == UNDECLARED) arrays[0].alignment = 16;
+    arrays[0].alignment = largest_power(alignments | arrays[0].alignment);
+}
+
+void *emu_shared_array(struct emu_shared_site *site, size_t bytes, size_t alignments,
+                       const char *name)
 {
     if (site->launch == launch_number) return site->place;
     /* A kernel that was allowed more dynamic memory may fill up what a block can have on
@@ -699,7 +715,8 @@ void *emu_shared_array(struct emu_shared_site *site, size_t bytes, const char *n
         emu_fault(__builtin_return_address(0),
                   "more than %d __shared__ arrays in one kernel", MAX_ARRAYS);
     char *place = emu_dynamic_shared + static_end;
-    arrays[array_count++] = (struct emu_shared_extent){name, place, bytes};
+    arrays[array_count++] =
+        (struct emu_shared_extent){name, place, bytes, largest_power(alignments)};
     /* The gap behind each array is nobody's, so that running past the end is seen. */
     static_end = (static_end + bytes + ARRAY_GAP + 127) / 128 * 128;
     memset(place, 0xff, bytes);
@@ -799,6 +816,19 @@ void emu_async_wait(unsigned groups_that_may_remain)
     t->copy_count = kept;
 }
 
+/* A copy that is still on its way writes into shared memory that is the next block's. */
+static void check_copies_arrived(void)
+{
+    for (unsigned i = 0; i < thread_count; i++) {
+        if (threads[i].copy_count == 0) continue;
+        emu_current = &threads[i].seen;
+        emu_fault(threads[i].copies[0].pc,
+                  "asynchronous copy not waited for: the block has ended, and this copy "
+                  "may still be on its way into shared memory that is another block's by "
+                  "then (a missing __pipeline_wait_prior(0) at the end?)");
+    }
+}
+
 /* ---- blocks and launches ---- */
 
 static void run_block(void)
@@ -826,6 +856,7 @@ static void run_block(void)
                 ran = run_warp(warp, true);
         } while (ran && parked > 0);
     } while (release_barrier());
+    if (emu_checking) check_copies_arrived();
     emu_mbarrier_block_ended();
     emu_lens_block_ended();
 }
@@ -877,8 +908,9 @@ int emu_launch_kernel(const struct emu_launch *launch)
     static_bytes = 0;
     static_end = STATIC_OFFSET;
     if (launch->dynamic_shared)
-        arrays[array_count++] = (struct emu_shared_extent){
-            "dynamic shared memory", emu_dynamic_shared, launch->dynamic_shared};
+        arrays[array_count++] =
+            (struct emu_shared_extent){"dynamic shared memory", emu_dynamic_shared,
+                                       launch->dynamic_shared, UNDECLARED};
 
     refusal = cudaSuccess;
     bounds = 0;

@@ -702,11 +702,12 @@ static int declared_name(const struct translation *t, int i)
 
 /* T a[X], b;  becomes  typedef T emu_t1[X], emu_t2; and, for each name, a reference to
  * the array's place: shared memory belongs to the block, so it can be no ordinary
- * variable. */
+ * variable. A typedef cannot carry every alignment, so a struct beside it does. */
 static void rewrite_shared(struct translation *t, int i)
 {
     int start = declaration_start(t, i);
     bool dynamic = false;
+    char *alignment = "";
     int name = declared_name(t, next(t, i));
     if (name < 0) {
         error(t, i, "__shared__ without a variable");
@@ -719,9 +720,13 @@ static void rewrite_shared(struct translation *t, int i)
                 "struct class union")) { /* its alignment and its members are its own */
             while (!is_one_of(t, k, "{ ; [") && k < name) k = next(t, k);
             k = over_bracket(t, k);
-        } else if (is_one_of(t, k, "alignas __align__")) {
-            remove_with_parenthesis(t,
-                                    k); /* every array is aligned to 128 bytes anyway */
+        } else if (is_one_of(t, k, "alignas __align__") && in_function(t)) {
+            const int open = next(t, k);
+            char *bytes = join(t, open, over_bracket(t, open));
+            alignment = format(
+                t, is(t, k, "alignas") ? "%s alignas%s" : "%s __attribute__((aligned%s))",
+                alignment, bytes);
+            remove_with_parenthesis(t, k);
         }
     }
     if (!in_function(t)) {
@@ -742,16 +747,20 @@ static void rewrite_shared(struct translation *t, int i)
         char *text = join(t, name, name);
         int n = ++t->shared_count;
         replace(t, name, format(t, "emu_t%d", n));
+        code = format(t, "%s struct emu_a%d {%s char c; };", code, n, alignment);
         if (dynamic)
-            code = format(
-                t, "%s emu_t%d &%s = *reinterpret_cast<emu_t%d *>(::emu_dynamic_shared);",
-                code, n, text, n);
+            code = format(t,
+                          "%s emu_t%d &%s = *reinterpret_cast<emu_t%d *>"
+                          "((::emu_dynamic_array(alignof(emu_t%d) | alignof(emu_a%d)), "
+                          "::emu_dynamic_shared));",
+                          code, n, text, n, n, n);
         else
             code = format(t,
                           "%s static ::emu_shared_site emu_s%d; emu_t%d &%s = "
                           "*static_cast<emu_t%d *>"
-                          "(::emu_shared_array(&emu_s%d, sizeof(emu_t%d), \"%s\"));",
-                          code, n, n, text, n, n, n, text);
+                          "(::emu_shared_array(&emu_s%d, sizeof(emu_t%d), "
+                          "alignof(emu_t%d) | alignof(emu_a%d), \"%s\"));",
+                          code, n, n, text, n, n, n, n, n, text);
         while (!is_one_of(t, name, ", ;") && t->tokens[name].kind != END) {
             if (is_one_of(t, name, "= {")) {
                 error(t, name, "a __shared__ variable cannot have an initializer");
