@@ -263,19 +263,6 @@ def test_unsupported_call_names_itself(name, compiler, write, nvcc):
     )
 
 
-def test_inline_ptx_is_refused(write, nvcc):
-    text = """
-        __global__ void k(unsigned *x)
-        {
-            asm volatile("mov.u32 %0, %%smid;" : "=r"(*x)); // HERE
-        }
-        int main() {}
-        """
-    result = nvcc(write(text))
-    assert result.returncode != 0
-    assert f"user.cu:{line_of(text, '// HERE')}: error: inline PTX" in result.stderr
-
-
 @pytest.mark.parametrize(
     "flags",
     [
