@@ -105,7 +105,7 @@ FORCE:
 # The first thing that is made, and then never again: a newcomer should not think that it hangs.
 $(BUILD):
 	@mkdir -p $@
-	@echo "building what all chapters share, and then the chapter: some seconds" >&2
+	@echo "building what all chapters share, once: some seconds" >&2
 
 # What else lies in a chapter's folder belongs to its program.
 parts_of = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/*.c)) $(COMMON)
@@ -127,7 +127,7 @@ TUNED_PARTS := $(call parts_of,$(TUNED))
 CANDIDATES := build/tune/$(if $(filter 1,$(EMULATOR)),emulator,$(ARCH))
 $(CANDIDATES)/%.verdict: $(TUNED)/matmul.cu $(TUNED)/tune.h $(TUNED)/candidate.sh $(TUNED_PARTS)
 	@NVCC='$(NVCC)' FLAGS='$(FLAGS)' OBJECTS='$(TUNED_PARTS)' \
-	    LIBRARIES='-lcublas -ldl' sh $(TUNED)/candidate.sh $* $(@:.verdict=)
+	    LIBRARIES='-lcublas' sh $(TUNED)/candidate.sh $* $(@:.verdict=)
 
 # ---- what the compiler and NVIDIA's tools see ----
 need = $(if $(call path_of,$(1)),,$(error $(1) is not here: $(2)))

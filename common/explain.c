@@ -421,19 +421,19 @@ const char *likely_cause(const struct problem *p, const struct wrongs *w)
                          ROUNDINGS * FORMAT_COUNT * NARROW_COUNT;
     /* Where rows are taken for what they are not, long fractions meet, and are rounded. */
     const double noise = p->values == REALS ? 0.0 : fabs(p->alpha) * p->K * 0x1p-24;
-    struct range range;
+    struct range range = {0};
 
     if (w->never_written == w->count) return "these elements were never written";
+    for (int i = 0; i < COUNT(OF_SCALES); i++)
+        if (explains(p, w, of_scales, i, 0.0, tries)) return OF_SCALES[i];
     for (int i = 0; i < COUNT(OF_WRITING); i++)
         if (explains(p, w, of_writing, i, 0.0, tries)) return OF_WRITING[i];
+    for (int i = 0; i < COUNT(OF_READING); i++)
+        if (explains(p, w, of_reading, i, noise, tries)) return OF_READING[i].text;
     if (w->not_a_number == w->count)
         return p->beta == 0.0f && w->read_C == w->count
                    ? "C was read, though beta is 0: it holds NaN, and 0 * NaN is NaN"
                    : "a NaN came in: memory that nobody wrote, or outside the matrices";
-    for (int i = 0; i < COUNT(OF_SCALES); i++)
-        if (explains(p, w, of_scales, i, 0.0, tries)) return OF_SCALES[i];
-    for (int i = 0; i < COUNT(OF_READING); i++)
-        if (explains(p, w, of_reading, i, noise, tries)) return OF_READING[i].text;
     if (find_range(p, w, &range)) return text_of(&range, p->K, text, sizeof text);
     for (int i = 0; i < COUNT(OF_WHOLE); i++)
         if (explains(p, w, of_whole, i, 0.0, tries)) return OF_WHOLE[i];

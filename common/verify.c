@@ -67,6 +67,15 @@ struct findings {
     int large_count;
 };
 
+static uint64_t mix(uint64_t x)
+{
+    x ^= x >> 33;
+    x *= 0xff51afd7ed558ccdu;
+    x ^= x >> 33;
+    x *= 0xc4ceb9fe1a85ec53u;
+    return x ^ x >> 33;
+}
+
 /* ---- one row, element by element ---- */
 
 /* want[j] = the exact C[row][j] (in double), size[j] = |alpha| sum |a b| + |beta C|, what
@@ -109,12 +118,12 @@ static bool is_made_of_unwritten(float x)
     return (bits & 0x7fffffffu) == (NEVER_WRITTEN | 1u << 22);
 }
 
-/* Keeps the first few; but numbers rather than NaN, which tells less. */
+/* Keeps the first few, for the report, and of the others a random sample. */
 static void note_wrong(struct wrongs *w, const struct wrong *one)
 {
-    int place = w->kept;
-    for (int i = 0; i < w->kept && place == MOST_KEPT && !isnan(one->got); i++)
-        if (isnan(w->list[i].got)) place = i;
+    size_t place = w->count;
+    if (place >= MOST_KEPT)
+        place = MOST_SHOWN + (size_t)(mix(place) % (place - MOST_SHOWN));
     if (place < MOST_KEPT) w->list[place] = *one;
     if (w->kept < MOST_KEPT) w->kept++;
     if (w->count++ == 0) {
@@ -176,15 +185,6 @@ static void check_row(const struct problem *p, int row, double *want, double *si
 }
 
 /* ---- all of C at once ---- */
-
-static uint64_t mix(uint64_t x)
-{
-    x ^= x >> 33;
-    x *= 0xff51afd7ed558ccdu;
-    x ^= x >> 33;
-    x *= 0xc4ceb9fe1a85ec53u;
-    return x ^ x >> 33;
-}
 
 /* The signs of row `index` of the random vectors, one a bit. */
 static void signs(uint64_t seed, int index, double x[VECTORS])
@@ -365,8 +365,11 @@ struct verdict verify(const struct problem *p, const struct chapter *chapter,
     if (found.counted)
         verdict.rms = sqrt(found.squares / found.counted) / rms_limit(found.counted);
     if (found.wrong.count) {
-        append(&verdict, "%zu of %zu elements are wrong (%s)\n", found.wrong.count,
+        append(&verdict, "%zu of %zu elements are wrong (%s)", found.wrong.count,
                (size_t)rows * p->N, inputs);
+        if (found.wrong.never_written && found.wrong.never_written < found.wrong.count)
+            append(&verdict, ", %zu of them never written", found.wrong.never_written);
+        append(&verdict, "\n");
         describe(p, chapter, &found.wrong, &verdict);
     } else if (failed_row >= 0) {
         append(&verdict, "row %d of C fails Freivalds' check (%s)\n", failed_row, inputs);

@@ -539,4 +539,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.path.append(str(grade.ROOT / "results"))
+    import ending
+
+    ending.run(main)

@@ -17,6 +17,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -78,6 +79,11 @@ def prepare():
     BUILD.mkdir(parents=True, exist_ok=True)
     with open(BUILD / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (BUILD / "judge").exists():
+            print(
+                "building the emulator and the judge, once: about 15 seconds on one core",
+                file=sys.stderr,
+            )
         try:
             emulator = subprocess.run(
                 [str(NVCC), "--version"], capture_output=True, text=True

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from conftest import REAL_NVCC, ROOT, no_cuda, once, run
+from conftest import NO_NVCC, REAL_NVCC, ROOT, no_cuda, once, run
 
 GPUS = ["T4", "RTX 3090", "RTX A6000", "A100", "RTX 4090", "H100", "H200", "B200"]
 # The chapters that name a kernel of their own.
@@ -117,7 +117,7 @@ def test_by_hand(block, rules):
 
 def test_as_nvidias_header_answers(rules, tmp_path):
     if not REAL_NVCC:
-        pytest.skip("NVIDIA's nvcc is not installed")
+        pytest.skip(NO_NVCC)
     theirs = tmp_path / "theirs"
     build_rules([REAL_NVCC, "-O2"], theirs)
     answers = [run([program], timeout=300).stdout for program in (rules, theirs)]
@@ -236,7 +236,7 @@ def test_they_are_of_the_kernel_that_runs(chapters, tmp_path):
 
 def test_registers_are_current(chapters, project):
     if not REAL_NVCC:
-        pytest.skip("NVIDIA's nvcc is not installed")
+        pytest.skip(NO_NVCC)
     result = run(
         [sys.executable, "-B", project / "results" / "registers.py", "--check"],
         env=no_cuda() | {"NVCC": REAL_NVCC},

@@ -226,6 +226,8 @@ void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void
 /* The running thread enters a basic block (trace-pc): what tells the iterations of a
  * divergent loop apart. */
 void emu_lens_basic_block(const void *pc, const void *frame);
+/* Between cudaProfilerStop and cudaProfilerStart launches are not looked at. */
+void emu_lens_pause(bool pause);
 /* launch.c tells where the run stands. */
 void emu_lens_launch_begins(void);
 void emu_lens_launch_ended(void);

@@ -1379,6 +1379,8 @@ static void compile_atomic(struct compiler *c)
     take_one_of(c, "cta cluster gpu sys");
     const enum ptx_space space = take_space(c, "global " SHARED_SPACES);
     int count = take_vector(c);
+    /* With a vector the type may also stand before the operation: v2.f32.add. */
+    const char *early = count > 1 ? take_one_of(c, "f16 f16x2 bf16 bf16x2 f32") : NULL;
     const char *name = take_one_of(c, gives ? "add min max and or xor exch cas inc dec"
                                             : "add min max and or xor inc dec");
     if (!name) unknown(c);
@@ -1387,7 +1389,8 @@ static void compile_atomic(struct compiler *c)
     take(c, "noftz");
     const bool policy = take_hints(c);
     if (count == 1) count = take_vector(c);
-    const enum ptx_type type = need_type(c, operations[o].types);
+    const enum ptx_type type =
+        early ? type_named(early) : need_type(c, operations[o].types);
     end_of_modifiers(c);
     const bool swap = operations[o].op == PTX_CAS;
     const int least = (gives ? 3 : 2) + (swap ? 1 : 0) + (policy ? 1 : 0);
