@@ -118,7 +118,7 @@ def judge(command, seed, shapes, results=None):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def measured(exercise, argument, words):
     """What the lens counts for a kernel that a task asks about: given.cu, run with an argument."""
     environment = {"PATH": os.environ["PATH"], "LENS": "json", **settings(words)}

@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 
+import chapters
 import ending
 import measure
 import rows
@@ -56,7 +57,7 @@ class Broken(Exception):
 
 def diffs(chapter):
     """{name: path} of a chapter's."""
-    folder = rows.folder(chapter)
+    folder = chapters.folder(chapter)
     if not folder:
         raise Broken("there is no such chapter")
     return {path.stem: path for path in sorted(folder.glob("tried/*.diff"))}
@@ -112,7 +113,7 @@ def build(chapter, diff, compiler):
         rows.ROOT / "build" / "tried" / f"{chapter}_{diff.stem if diff else 'as_it_is'}"
     )
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(rows.folder(chapter), folder)
+    shutil.copytree(chapters.folder(chapter), folder)
     if diff:
         apply(diff, folder)
     program = folder / "program"

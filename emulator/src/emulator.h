@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cuda_occupancy.h"
 #include "cuda_runtime.h"
 #include "emulator_runtime.h"
 
@@ -40,6 +41,7 @@ extern struct emu_settings emu_settings;
 struct emu_gpu {
     const char *key;            /* the value of EMULATE: "h200" */
     struct cudaDeviceProp prop; /* name ends in " (emulated)" */
+    cudaOccDeviceProp limits;   /* the part of prop that cuda_occupancy.h asks for */
     int clock_khz;
 };
 const struct emu_gpu *emu_gpu(void); /* the one chosen by EMULATE, default h200; an
@@ -51,9 +53,8 @@ struct emu_occupancy {
     unsigned blocks; /* the smallest of the four; 0 if even one block does not fit */
     unsigned warps, max_warps; /* resident on the SM, of as many as it can hold */
 };
-/* `shared` is static and dynamic shared memory of a block, in bytes. The rules are those
- * of the tables "Technical Specifications per Compute Capability" in the CUDA programming
- * guide and of the occupancy calculator. */
+/* `shared` is static and dynamic shared memory of a block, in bytes. The rules are in
+ * cuda_occupancy.h. */
 struct emu_occupancy emu_occupancy(unsigned threads_per_block,
                                    unsigned registers_per_thread, size_t shared);
 
