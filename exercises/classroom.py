@@ -19,8 +19,9 @@ from pathlib import Path
 
 import grade
 import tasks
+import tools
 
-PROGRESS = grade.ROOT / ".progress.json"
+PROGRESS = tasks.FOLDER.parent / ".progress.json"
 PASSED, NOT_YET, USAGE, MACHINE = 0, 1, 2, 3
 UNMATCHED_SHOWN = 5  # files a student
 
@@ -163,8 +164,7 @@ def grade_one(options):
             f"{short(source)} is not there" if options.source else is_missing(exercise)
         )
     show_running(f"Checking exercise {exercise.number}, {exercise.title} ...")
-    grade.prepare()
-    verdict = grade.grade(exercise, source, options.seed)
+    verdict = grade.grade(tools.prepare(), exercise, source, options.seed)
     clear_running()
     if options.json:
         print(json.dumps(dataclasses.asdict(verdict)))
@@ -353,7 +353,7 @@ def show_unmatched(folder, students, jobs):
             if path.suffix.lower() == ".cu"
             and path not in matched
             and not path.match("exercise.*.cu")
-            and not (grade.ROOT / path.relative_to(student)).exists()
+            and not (tasks.FOLDER.parent / path.relative_to(student)).exists()
         ]
         for path in odd[:UNMATCHED_SHOWN]:
             print(f"Not graded, as its name is no exercise's: {path.relative_to(folder)}")
@@ -533,7 +533,7 @@ def main():
     except Usage as error:
         print(error, file=sys.stderr)
         return USAGE
-    except grade.MachineCannot as error:
+    except tools.MachineCannot as error:
         print(error, file=sys.stderr)
         return MACHINE
 
