@@ -130,8 +130,11 @@ memcheck%: chapter% ## compute-sanitizer's view of a chapter (needs a GPU)
 # ---- exercises ----
 CLASSROOM := $(Q)python3 -B exercises/classroom.py
 
+# "Not yet" is an answer, not an error of make's.
+ANSWER = || test $$? = 1
+
 exercise%:      ## grade an exercise: make exercise3
-	$(CLASSROOM) grade $*
+	$(CLASSROOM) grade $* $(ANSWER)
 
 exercises:      ## grade all exercises you have begun, and see where you stand
 	$(CLASSROOM) all
@@ -143,13 +146,15 @@ hint%:          ## a hint for an exercise, LEVEL=1, 2 or 3
 	$(CLASSROOM) hint $* $(LEVEL)
 
 solution%:      ## an exercise's solution, once it is passed (or FORCE=1)
-	$(CLASSROOM) solution $* $(if $(FORCE),--force)
+	$(CLASSROOM) solution $* $(if $(FORCE),--force) $(ANSWER)
 
 reset%:         ## an exercise's skeleton again; your file is kept
 	$(CLASSROOM) reset $*
 
-grade:          ## for teachers: grade a folder, SUBMISSIONS=dir
-	$(CLASSROOM) submissions "$(or $(SUBMISSIONS),$(error say which folder: make grade SUBMISSIONS=dir))" $(if $(OUT),--out "$(OUT)")
+grade:          ## for teachers: grade a folder, SUBMISSIONS=dir (OUT= STUDENT= EXERCISE= DEADLINE= TRUST=1)
+	$(CLASSROOM) submissions "$(or $(SUBMISSIONS),$(error say which folder: make grade SUBMISSIONS=dir))" \
+	    $(if $(OUT),--out "$(OUT)") $(if $(STUDENT),--student "$(STUDENT)") $(if $(EXERCISE),--exercise $(EXERCISE)) \
+	    $(if $(DEADLINE),--deadline "$(DEADLINE)") $(if $(TRUST),--trust)
 
 # ---- tests and measurements ----
 test:           ## everything that CI runs; needs no GPU

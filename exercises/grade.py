@@ -59,7 +59,9 @@ class Verdict:
     mistake: str = ""
     seed: int = 0
     seconds: float = 0.0
-    notes: list = field(default_factory=list)  # paragraphs: what it printed, warnings, ...
+    notes: list = field(
+        default_factory=list
+    )  # paragraphs: what it printed, warnings, ...
 
 
 class NotYet(Exception):
@@ -124,16 +126,15 @@ NOT_HERE = [
         "allocating, copying and checking are done for you",
     ),
     (r"std::.*(cout|cerr|ostream|ios_base)", "print with printf"),
-    (
-        r"",
-        "of the C library there is what needs no system: printf, memcpy, mathematics",
-    ),
+    (r"", "of the C library there is what needs no system: printf, memcpy, mathematics"),
 ]
 
 
 def plain(text):
     """Without what would move a terminal's cursor, ring its bell, or end a line."""
-    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return "".join(
+        c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
 
 
 def few_lines(text):
@@ -209,9 +210,12 @@ class Grading:
         except OSError as error:
             self.fail("refused", f"The file cannot be read: {error.strerror}.")
         if b"\0" in data:
-            what = next((name for start, name in MAGIC if data.startswith(start)), "binary")
+            what = next(
+                (name for start, name in MAGIC if data.startswith(start)), "binary"
+            )
             self.fail(
-                "refused", f"This is a {what} file. Hand in the source, the .cu file as text."
+                "refused",
+                f"This is a {what} file. Hand in the source, the .cu file as text.",
             )
         return data.decode(errors="replace")
 
@@ -248,7 +252,9 @@ class Grading:
         self.fail("compile", text, "compile", line)
 
     def warnings_in(self, err):
-        found = re.findall(r"^exercise\.cu:(\d+):\d+: warning: (.*?)(?: \[-W.*\])?$", err, re.M)
+        found = re.findall(
+            r"^exercise\.cu:(\d+):\d+: warning: (.*?)(?: \[-W.*\])?$", err, re.M
+        )
         lines = dict.fromkeys(f"line {line}: {what}" for line, what in found)
         return few_lines("\n".join(lines))
 

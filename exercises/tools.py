@@ -89,7 +89,9 @@ def call(words, what, **options):
     except OSError as error:
         raise MachineCannot(f"cannot start {words[0]}: {error.strerror}") from error
     if done.returncode:
-        raise MachineCannot(f"cannot build {what}:\n{(done.stderr + done.stdout)[-2000:]}")
+        raise MachineCannot(
+            f"cannot build {what}:\n{(done.stderr + done.stdout)[-2000:]}"
+        )
     return done.stdout
 
 
@@ -150,7 +152,10 @@ def build_machine():
         sources = [FOLDER / "runner.c", *sorted((FOLDER / "machine").glob("*.c"))]
         command = [c_compiler(), "-std=gnu11", "-O2", "-fno-pie", "-no-pie"]
         command += ["-I", copy / "include", "-I", copy / "src", *sources, "-o", scratch]
-        call([*command, copy / "build" / "libemulator.a", "-lm", "-lpthread"], "the machine")
+        call(
+            [*command, copy / "build" / "libemulator.a", "-lm", "-lpthread"],
+            "the machine",
+        )
         shutil.rmtree(copy)
 
     return build("machine", parts + ours, make)
@@ -235,9 +240,7 @@ class Tools:
     def run(self, words, folder, **options):
         try:
             sandbox.give_to_spare_user(folder)
-            return sandbox.run(
-                words, folder, box=self.box, tools=self.folder, **options
-            )
+            return sandbox.run(words, folder, box=self.box, tools=self.folder, **options)
         except (OSError, sandbox.CannotRun) as error:
             where = f"cannot start programs in {Path(folder).parent}: {error}"
             hint = "set TMPDIR to a folder where they may"
@@ -287,7 +290,9 @@ def build_all():
         for name in ("runner", "native"):
             source, words = FOLDER / f"{name}.c", ["-c"]
             parts.append((build_with_nvcc(f"{name}.o", source, words), f"{name}.o"))
-        parts.append((EMULATOR / "build" / "libemulator.a", "emulator/build/libemulator.a"))
+        parts.append(
+            (EMULATOR / "build" / "libemulator.a", "emulator/build/libemulator.a")
+        )
     for exercise in all_exercises():
         given = exercise.folder / "given.cu"
         if given.exists():
