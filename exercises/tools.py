@@ -134,31 +134,46 @@ def build_with_nvcc(name, source, words=()):
     return build(name, [source, EMULATOR / "src", EMULATOR / "include", *headers], make)
 
 
-def build_machine():
-    """The emulator once more, as the machine needs it, with the machine around it."""
+def build_runtime():
+    """The emulator's library once more, as the machine needs it."""
     parts = [EMULATOR / "src", EMULATOR / "include", EMULATOR / "Makefile"]
-    ours = [FOLDER / "machine", FOLDER / "runner.c", FOLDER / "cases.h"]
+    around = FOLDER / "machine" / "around.h"
 
     def make(scratch):
         copy = BUILD / "emulator"
         shutil.rmtree(copy, ignore_errors=True)
         for part in parts:
             (shutil.copytree if part.is_dir() else shutil.copy)(part, copy / part.name)
-        around = shlex.quote(str(FOLDER / "machine" / "around.h"))
-        flags = f"-std=gnu11 -O2 -w -fno-pie -Iinclude -Isrc -include {around}"
-        words = ["make", "-s", "-j2", "-C", copy, f"CFLAGS={flags}"]
+        flags = f"-std=gnu11 -O2 -w -fno-pie -Iinclude -Isrc -include {shlex.quote(str(around))}"
+        words = [
+            "make",
+            "-s",
+            "-j2",
+            "-C",
+            copy,
+            f"CFLAGS={flags}",
+            "build/libemulator.a",
+        ]
         outer = {k: v for k, v in os.environ.items() if not k.startswith("MAKE")}
-        call([*words, "build/libemulator.a"], "the machine", env=outer)
-        sources = [FOLDER / "runner.c", *sorted((FOLDER / "machine").glob("*.c"))]
-        command = [c_compiler(), "-std=gnu11", "-O2", "-fno-pie", "-no-pie"]
-        command += ["-I", copy / "include", "-I", copy / "src", *sources, "-o", scratch]
-        call(
-            [*command, copy / "build" / "libemulator.a", "-lm", "-lpthread"],
-            "the machine",
-        )
+        call(words, "the machine", env=outer)
+        shutil.copy(copy / "build" / "libemulator.a", scratch)
         shutil.rmtree(copy)
 
-    return build("machine", parts + ours, make)
+    return build("runtime.a", [*parts, around], make)
+
+
+def build_machine():
+    """The machine around that library."""
+    runtime = build_runtime()
+    sources = [FOLDER / "runner.c", *sorted((FOLDER / "machine").glob("*.c"))]
+
+    def make(scratch):
+        command = [c_compiler(), "-std=gnu11", "-O2", "-fno-pie", "-no-pie"]
+        command += ["-I", EMULATOR / "include", "-I", EMULATOR / "src", *sources, runtime]
+        call([*command, "-o", scratch, "-lm", "-lpthread"], "the machine")
+
+    headers = [FOLDER / "cases.h", *(FOLDER / "machine").glob("*.h")]
+    return build("machine", [*sources, *headers, runtime], make)
 
 
 def image_script(machine, kinds):

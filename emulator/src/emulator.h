@@ -118,6 +118,8 @@ uint3 emu_first_done(void);     /* a thread of the running block that has return
 
 /* ---- check.c ---- */
 extern bool emu_checking; /* CHECK=0 turns it off */
+/* A static variable of a function that kernels call, which lies in global memory. */
+bool emu_is_local_static(const void *p);
 /* launch.c tells what orders memory. */
 void emu_check_launch_begins(void);
 void emu_check_allocations_changed(void); /* a kernel has freed memory */
