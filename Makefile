@@ -3,49 +3,68 @@
 # Chapters are found in chapters/NN_*: to add one, add a folder. The compiler is NVIDIA's nvcc where there is a
 # GPU to run on, and emulator/bin/nvcc where there is none; everything after that choice is the same.
 
-CHAPTERS  := $(sort $(wildcard chapters/[0-9][0-9]_*/matmul.cu))
-# chapters/04_name/matmul.cu -> 4
-number_of  = $(shell expr $(firstword $(subst _, ,$(notdir $(patsubst %/,%,$(dir $(1)))))) + 0)
+CHAPTERS  := $(patsubst %/matmul.cu,%,$(sort $(wildcard chapters/[0-9][0-9]_*/matmul.cu)))
+# chapters/04_name -> 4
+number_of  = $(patsubst 0%,%,$(firstword $(subst _, ,$(notdir $(1)))))
 PROGRAMS  := $(foreach c,$(CHAPTERS),chapter$(call number_of,$(c)))
 # 4 -> chapters/04_name/matmul.cu
-source_of  = $(wildcard chapters/$(shell printf %02d $(1))_*/matmul.cu)
+source_of  = $(addsuffix /matmul.cu,$(filter chapters/$(1)_% chapters/0$(1)_%,$(CHAPTERS)))
 
 # ---- which compiler ----
-CUDA_HOME ?= $(or $(CUDA_PATH),/usr/local/cuda)
-REAL_NVCC := $(or $(shell command -v nvcc 2>/dev/null),$(wildcard $(CUDA_HOME)/bin/nvcc))
+# The toolkit is the one that CUDA_HOME names, or the one on PATH, or the one in the usual place.
+TOOLKIT   := $(or $(CUDA_HOME),$(CUDA_PATH))
+USUAL     := $(or $(PATH),/usr/local/bin:/usr/bin:/bin)
+export PATH := $(if $(TOOLKIT),$(TOOLKIT)/bin:$(USUAL),$(USUAL):/usr/local/cuda/bin)
+path_of    = $(shell PATH='$(PATH)' command -v $(1) 2>/dev/null)
+REAL_NVCC := $(filter-out $(CURDIR)/emulator/bin/nvcc,$(call path_of,nvcc))
 GPU       := $(shell nvidia-smi -L 2>/dev/null | grep '^GPU ' | head -n 1)
-ifeq ($(origin EMULATOR),undefined)
-  EMULATOR := $(if $(and $(REAL_NVCC),$(GPU)),0,1)
+# An empty setting counts as one that was not given.
+ifeq ($(strip $(EMULATOR)),)
+  override EMULATOR := $(if $(and $(REAL_NVCC),$(GPU)),0,1)
   WHY := $(if $(REAL_NVCC),$(if $(GPU),there is a GPU: $(REAL_NVCC),there is nvcc, but no GPU to run on: using the emulator),no nvcc here: using the emulator)
+else ifeq ($(EMULATOR),0)
+  WHY := EMULATOR=0: using $(REAL_NVCC)
+else ifeq ($(EMULATOR),1)
+  WHY := EMULATOR=1: using the emulator
 else
-  WHY := $(if $(filter 1,$(EMULATOR)),EMULATOR=1: using the emulator,EMULATOR=$(EMULATOR): using $(REAL_NVCC))
+  $(error EMULATOR must be 0 (NVIDIA's nvcc) or 1 (the emulator), not "$(EMULATOR)")
+endif
+ifeq ($(strip $(ARCH)),)
+  override ARCH := native
+else ifneq ($(words $(ARCH)) $(filter native sm_% compute_%,$(ARCH)),1 $(ARCH))
+  $(error ARCH must be native or sm_NN, such as sm_90, not "$(ARCH)")
 endif
 
-ARCH     ?= native
 # A field of struct chapter that is left out is zero, and that is what is meant.
 WARNINGS := -Xcompiler -Wall,-Wextra,-Werror,-Wno-missing-field-initializers
 ifeq ($(EMULATOR),1)
   WORLD := emulator
   NVCC  := emulator/bin/nvcc
-  TOOLS := $(wildcard emulator/src/* emulator/include/*)
-  FLAGS := -O2 -std=c++17 $(WARNINGS)
+  TOOL  := emulator/build/nvcc
+  LIBRARY := emulator/build/libemulator.a
+  FLAGS := -O2 -std=c++17 -Icommon $(WARNINGS)
 else
   WORLD := gpu-$(ARCH)
-  NVCC  ?= $(or $(REAL_NVCC),$(error EMULATOR=$(EMULATOR) asks for the real nvcc, and there is none on PATH or in $(CUDA_HOME)))
+  NVCC  ?= $(or $(REAL_NVCC),$(error EMULATOR=$(EMULATOR) asks for the real nvcc, and there is none: CUDA_HOME can say where it is))
   # -fPIC: chapter 10 loads what it has compiled.
-  FLAGS := -O3 -std=c++17 -arch=$(ARCH) -lineinfo -Xcompiler -fPIC $(WARNINGS) -Werror all-warnings
+  FLAGS := -O3 -std=c++17 -Icommon -arch=$(ARCH) -lineinfo -Xcompiler -fPIC $(WARNINGS) -Werror all-warnings
 endif
 BUILD  := build/$(WORLD)
-COMMON := $(patsubst common/%.c,$(BUILD)/%.o,$(wildcard common/*.c))
+COMMON := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*.c))
 Q      := $(if $(V),,@)
 
 # ---- programs ----
-.PHONY: help all clean test test-gpu lens-vs-ncu patterns ladder tried profiles registers tables plots \
+# Nothing here is made by make's own rules, and what a failed command left is no result.
+MAKEFLAGS += --no-builtin-rules
+.DELETE_ON_ERROR:
+
+.PHONY: help all clean test test-gpu format mutants lens-vs-ncu patterns ladder tried profiles registers tables plots \
     images notebooks site bench-emulator exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@echo "make chapterN && ./chapterN   build and run a chapter: $(PROGRAMS)"
 	@sed -n 's/^\([a-zA-Z%-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-30s%s\n", $$1, $$2}'
-	@echo "EMULATOR=1 forces the emulator, EMULATOR=0 NVIDIA's nvcc, ARCH=sm_NN another GPU, V=1 shows commands"
+	@echo "EMULATOR=1 takes the emulator, EMULATOR=0 NVIDIA's nvcc (without it: nvcc where there is a GPU);"
+	@echo "CUDA_HOME=folder another CUDA Toolkit, ARCH=sm_NN another GPU than the one here; V=1 shows commands"
 
 all: $(PROGRAMS) ## build every chapter
 
@@ -56,50 +75,69 @@ $(PROGRAMS): chapter%: $(BUILD)/chapter%
 
 # Those that are there have rules of their own: what comes here is not.
 chapter%:
-	@echo "there is no chapter $*"; exit 2
+	$(error there is no chapter$*: they go from $(firstword $(PROGRAMS)) to $(lastword $(PROGRAMS)))
 
-$(BUILD)/%.o: common/%.c common/common.h common/matmul.h $(TOOLS) | $(BUILD)
-	$(Q)$(NVCC) $(filter-out -std=c++17,$(FLAGS)) -c $< -o $@
+# A number is missing: "make chapter", "make chapter 4".
+WITH_NUMBER := chapter parts ptx sass loop profile memcheck exercise hint solution reset
+.PHONY: $(WITH_NUMBER)
+$(WITH_NUMBER):
+	$(error make $@ wants a number right behind it: make $@4)
 
+# What a file includes, its compiler notes down in the .d beside the object.
+$(BUILD)/%.o: %.cu $(TOOL) | $(BUILD)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(FLAGS) -MD -MP -MF $(@:.o=.d) -c $< -o $@
+
+$(BUILD)/%.o: %.c $(TOOL) | $(BUILD)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(filter-out -std=c++17,$(FLAGS)) -MD -MP -MF $(@:.o=.d) -c $< -o $@
+
+-include $(wildcard $(BUILD)/*/*.d $(BUILD)/*/*/*.d)
+
+# The emulator has a Makefile of its own, which its nvcc asks: this is how a change of its
+# library becomes a link, and one of its translator a compilation.
+$(LIBRARY): FORCE
+	+@$(NVCC) --version >/dev/null
+$(TOOL): $(LIBRARY)
+	+@:
+FORCE:
+
+# The first thing that is made, and then never again: a newcomer should not think that it hangs.
 $(BUILD):
 	@mkdir -p $@
+	@echo "building what all chapters share, once: some seconds" >&2
 
 # What else lies in a chapter's folder belongs to its program.
-parts_of = $(patsubst chapters/%.c,$(BUILD)/%.o,$(wildcard $(dir $(1))*.c))
-
-$(BUILD)/%.o: chapters/%.c $(wildcard chapters/*/*.h common/*.h) $(TOOLS)
-	@mkdir -p $(@D)
-	$(Q)$(NVCC) $(filter-out -std=c++17,$(FLAGS)) -Icommon -c $< -o $@
+parts_of = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/*.c)) $(COMMON)
 
 define chapter_rules
-$(BUILD)/chapter$(call number_of,$(1)): $(1) $(call parts_of,$(1)) $(COMMON) \
-    $(wildcard $(dir $(1))*.cuh $(dir $(1))*.h $(dir $(1))*.txt common/*.h) | $(BUILD)
-	$$(Q)$$(NVCC) $$(FLAGS) -Icommon $(1) $(call parts_of,$(1)) $$(COMMON) -o $$@ -lcublas -ldl
+$(BUILD)/chapter$(call number_of,$(1)): $(BUILD)/$(1)/matmul.o $(call parts_of,$(1)) $(LIBRARY)
+	$$(Q)$$(NVCC) $$(FLAGS) $$(filter %.o,$$^) -o $$@ -lcublas
 
 # For a notebook, which compiles the chapter's matmul.cu by itself: why this compiler, which, with what.
 .PHONY: parts$(call number_of,$(1))
-parts$(call number_of,$(1)): $(call parts_of,$(1)) $$(COMMON)
-	@printf '%s\n' '$$(WHY)' '$$(NVCC)' '$$(FLAGS) -Icommon -I$(dir $(1)) $$^ -lcublas -ldl'
+parts$(call number_of,$(1)): $(call parts_of,$(1))
+	@printf '%s\n' '$$(WHY)' '$$(NVCC)' '$$(FLAGS) -I$(1) $$^ -lcublas'
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter_rules,$(c))))
 
 # ---- chapter 10's candidates: ./chapter10 --tune asks for them by name ----
 TUNED := chapters/10_autotuning
-TUNED_PARTS := $(call parts_of,$(TUNED)/matmul.cu) $(COMMON)
+TUNED_PARTS := $(call parts_of,$(TUNED))
 CANDIDATES := build/tune/$(if $(filter 1,$(EMULATOR)),emulator,$(ARCH))
 $(CANDIDATES)/%.verdict: $(TUNED)/matmul.cu $(TUNED)/tune.h $(TUNED)/candidate.sh $(TUNED_PARTS)
-	@NVCC='$(NVCC)' FLAGS='$(FLAGS) -Icommon' OBJECTS='$(TUNED_PARTS)' \
-	    LIBRARIES='-lcublas -ldl' sh $(TUNED)/candidate.sh $* $(@:.verdict=)
+	@NVCC='$(NVCC)' FLAGS='$(FLAGS)' OBJECTS='$(TUNED_PARTS)' \
+	    LIBRARIES='-lcublas' sh $(TUNED)/candidate.sh $* $(@:.verdict=)
 
 # ---- what the compiler and NVIDIA's tools see ----
-need = @command -v $(1) >/dev/null || { echo "$(1) is not here: $(2)"; exit 3; }
-TOOLKIT := it comes with the CUDA Toolkit, https://developer.nvidia.com/cuda-downloads
+need = $(if $(call path_of,$(1)),,$(error $(1) is not here: $(2)))
+FROM_TOOLKIT := it comes with the CUDA Toolkit, https://developer.nvidia.com/cuda-downloads
 SHOW_ARCH = $(if $(filter native,$(ARCH)),sm_90,$(ARCH))
 
 # What ptx, sass and loop ask first: is there such a chapter, is there NVIDIA's compiler?
 define need_chapter_and_nvcc
-@test -n "$(call source_of,$*)" || { echo "there is no chapter $*"; exit 2; }
-@test -n "$(REAL_NVCC)" || { echo "nvcc is not here: $(TOOLKIT)"; exit 3; }
+$(if $(filter chapter$*,$(PROGRAMS)),,$(error there is no chapter$*: they go from $(firstword $(PROGRAMS)) to $(lastword $(PROGRAMS))))
+$(if $(REAL_NVCC),,$(error nvcc is not here: $(FROM_TOOLKIT)))
 endef
 
 ptx%:           ## a chapter's PTX, the compiler's portable assembly
@@ -108,14 +146,14 @@ ptx%:           ## a chapter's PTX, the compiler's portable assembly
 
 sass%:          ## a chapter's machine code, with registers and spills
 	$(need_chapter_and_nvcc)
-	$(call need,cuobjdump,$(TOOLKIT))
+	$(call need,cuobjdump,$(FROM_TOOLKIT))
 	@mkdir -p build
 	$(Q)$(REAL_NVCC) -O3 -std=c++17 -arch=$(SHOW_ARCH) -Icommon -Xptxas -v -cubin $(call source_of,$*) -o build/chapter$*.cubin
 	$(Q)cuobjdump -sass build/chapter$*.cubin
 
 loop%:          ## what a chapter's main loop is made of, from its machine code
 	$(need_chapter_and_nvcc)
-	$(call need,cuobjdump,$(TOOLKIT))
+	$(call need,cuobjdump,$(FROM_TOOLKIT))
 	$(Q)$(MAKE) -s --no-print-directory sass$* 2>/dev/null | python3 results/loop.py
 
 profile%: chapter% ## Nsight Compute's view of a chapter (needs a GPU)
@@ -123,18 +161,20 @@ profile%: chapter% ## Nsight Compute's view of a chapter (needs a GPU)
 	$(Q)ncu --clock-control none --set full -k 'regex:$(if $(filter 0,$*),gemm,matmul|small)' -c 1 ./chapter$* --check-only
 
 memcheck%: chapter% ## compute-sanitizer's view of a chapter (needs a GPU)
-	$(call need,compute-sanitizer,$(TOOLKIT))
+	$(call need,compute-sanitizer,$(FROM_TOOLKIT))
 	$(Q)for tool in memcheck racecheck initcheck; do \
 	    compute-sanitizer --tool $$tool --error-exitcode 1 ./chapter$* 300 200 100 --check-only --no-guards || exit 1; done
 
 # ---- exercises ----
 CLASSROOM := $(Q)python3 -B exercises/classroom.py
+EXERCISES := $(foreach e,$(sort $(wildcard exercises/[0-9][0-9]_*/)),$(call number_of,$(e)))
+which_exercise = $(or $(filter $(EXERCISES),$*),$(error there is no exercise$*: they go from 1 to $(lastword $(EXERCISES))))
 
 # "Not yet" is an answer, not an error of make's.
 ANSWER = || test $$? = 1
 
 exercise%:      ## grade an exercise: make exercise3
-	$(CLASSROOM) grade $* $(ANSWER)
+	$(CLASSROOM) grade $(which_exercise) $(ANSWER)
 
 exercises:      ## grade all exercises you have begun, and see where you stand
 	$(CLASSROOM) all
@@ -143,13 +183,13 @@ watch:          ## grade the current exercise whenever you save it
 	$(CLASSROOM) watch
 
 hint%:          ## a hint for an exercise, LEVEL=1, 2 or 3
-	$(CLASSROOM) hint $* $(LEVEL)
+	$(CLASSROOM) hint $(which_exercise) $(LEVEL)
 
 solution%:      ## an exercise's solution, once it is passed (or FORCE=1)
-	$(CLASSROOM) solution $* $(if $(FORCE),--force) $(ANSWER)
+	$(CLASSROOM) solution $(which_exercise) $(if $(FORCE),--force) $(ANSWER)
 
 reset%:         ## an exercise's skeleton again; your file is kept
-	$(CLASSROOM) reset $*
+	$(CLASSROOM) reset $(which_exercise)
 
 grade:          ## for teachers: grade a folder, SUBMISSIONS=dir (OUT= STUDENT= EXERCISE= DEADLINE= TRUST=1)
 	$(CLASSROOM) submissions "$(or $(SUBMISSIONS),$(error say which folder: make grade SUBMISSIONS=dir))" \
@@ -160,8 +200,17 @@ grade:          ## for teachers: grade a folder, SUBMISSIONS=dir (OUT= STUDENT= 
 test:           ## everything that CI runs; needs no GPU
 	$(Q)sh tests/run
 
+mutants:        ## plant random bugs in the kernels, COUNT=100 SEED=1: how many does ./chapterN reject?
+	$(Q)python3 -B tests/mutants.py $(if $(COUNT),--count "$(COUNT)") $(if $(SEED),--seed "$(SEED)") \
+	    $(if $(JOBS),--jobs "$(JOBS)") $(if $(UNSEEN),--unseen) $(if $(OUT),--out "$(OUT)")
+
 test-gpu: $(if $(GPU),all) ## shapes, compute-sanitizer and occupancy on the GPU here
 	$(Q)python3 tests/gpu.py
+
+format: .venv/tests.txt ## every C, CUDA and Python file in the one layout
+	$(Q)find chapters common emulator exercises tests -name '*.[ch]' -o -name '*.cu*' -o -name '*.cpp' | \
+	    xargs .venv/bin/clang-format -i
+	$(Q).venv/bin/ruff format -q . && .venv/bin/ruff check -q --fix .
 
 ladder: $(if $(GPU),all) ## every chapter beside cuBLAS, into results/
 	$(Q)python3 results/measure.py
@@ -196,10 +245,11 @@ images/%.svg: images/%.py
 	$(Q)python3 $< >$@ && $(stamp)
 
 # A file in .venv says which requirements are in it.
+.venv/tests.txt: tests/requirements.txt
 .venv/plots.txt: results/requirements.txt
 .venv/notebooks.txt: notebooks/requirements.txt
 .venv/site.txt: notebooks/site/requirements.txt
-.venv/plots.txt .venv/notebooks.txt .venv/site.txt:
+.venv/tests.txt .venv/plots.txt .venv/notebooks.txt .venv/site.txt:
 	$(Q)test -x .venv/bin/python || python3 -m venv .venv || { echo "on Debian: apt install python3-venv"; exit 3; }
 	$(Q).venv/bin/python -m pip install -q --disable-pip-version-check -r $<
 	@cp $< $@
@@ -217,7 +267,7 @@ lens-vs-ncu:    ## the lens beside Nsight Compute's counters (needs a GPU)
 	$(Q)for emulator in 0 1; do $(MAKE) --no-print-directory EMULATOR=$$emulator all patterns || exit 1; done
 	$(Q)python3 results/lens_vs_ncu.py
 
-patterns: tests/lens/patterns.cu $(TOOLS) | $(BUILD)
+patterns: $(BUILD)/tests/lens/patterns.o $(LIBRARY)
 	$(Q)$(NVCC) $(FLAGS) $< -o $(BUILD)/patterns
 
 bench-emulator: ## how fast the emulator is here

@@ -157,8 +157,13 @@ static inline CUtensorMap tensor_map_2d(const float *matrix, size_t rows, size_t
     if (!encode) {
         void *function = NULL;
         enum cudaDriverEntryPointQueryResult found;
+#if CUDART_VERSION >= 12050
         CUDA_CHECK(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function,
                                                     12000, cudaEnableDefault, &found));
+#else /* older toolkits have only this one, and newer ones warn of it */
+        CUDA_CHECK(cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function,
+                                           cudaEnableDefault, &found));
+#endif
         if (found != cudaDriverEntryPointSuccess) {
             fprintf(stderr, "this driver has no cuTensorMapEncodeTiled: version 12.0 or "
                             "newer is needed\n");

@@ -4,6 +4,7 @@
 #define MATMUL_H
 
 #include <cuda_runtime.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -25,33 +26,59 @@ struct figure {
     const char *unit;
 };
 
-/* A chapter, as chapter_main sees it. The tile tells a failure report which block and
- * thread own a wrong element: blocks cover C in tiles of BM x BN, and inside a tile the
- * threads own TM x TN elements each. Both are numbered along the rows, or down the
- * columns. */
+/* A kernel and its name in the source: `.kernel = KERNEL(matmul_kernel<true>)`. */
+struct kernel {
+    const void *code;
+    const char *name;
+};
+#define KERNEL(...) {(const void *)(__VA_ARGS__), #__VA_ARGS__}
+
+/* A product to check. */
+struct product {
+    int M, N, K;
+    float alpha, beta;
+    matmul_launcher *launch; /* NULL: the chapter's */
+    const char *option;      /* the option by which the program takes that launcher */
+};
+
+/* A chapter, as chapter_main sees it. Fill it in by name, in this order (C++ insists on
+ * the order); what is left out is 0.
+ *
+ * The tile tells a failure report which block and thread own a wrong element: blocks
+ * cover C in tiles of BM x BN, and inside a tile the threads own TM x TN elements each.
+ * Both are numbered along the rows, or down the columns. */
 struct chapter {
     int number;
     const char *title;
+    /* What its idea is about: "global memory", "shared memory", "registers" or "copies".
+     * It decides the colour of the bar. NULL: nothing of these. */
+    const char *about;
     matmul_launcher *launch;
-    int BM, BN;          /* C's tile a block; 0 when the chapter has no fixed tile */
-    int TM, TN;          /* elements of C a thread */
-    int blocks_go_down;  /* 1 if neighbouring blocks lie below each other, 0 side by side
-                          */
-    int threads_go_down; /* the same for the threads of a tile */
-    int min_capability;  /* 90 for Hopper's instructions; 0 for any GPU */
-    /* Fills in at most `room` figures and returns how many; NULL if there are none. */
-    int (*measure_more)(struct figure *figures, int room);
+    int BM, BN;           /* C's tile a block; 0 when the chapter has no fixed tile */
+    int TM, TN;           /* elements of C a thread */
+    bool blocks_go_down;  /* neighbouring blocks lie below each other, not side by side */
+    bool threads_go_down; /* the same for the threads of a tile */
     /* Where a thread's elements do not lie together: the thread that owns (row, col) of a
      * tile. NULL: as TM, TN and threads_go_down say. */
     int (*thread_of)(int row, int col);
-    const char
-        *more_help; /* lines for --help about options of the chapter's own, or NULL */
+    /* FLOP per byte that it requests from global memory, its place on the roofline: a
+     * step along K that fetches BM + BN floats is good for 2 BM BN. */
+    double flop_per_byte;
+    int min_capability; /* 90 for Hopper's instructions; 0 for any GPU */
     /* For --occupancy: the kernel that an aligned product launches, the threads of its
-     * blocks and the dynamic shared memory of each, in bytes. NULL: there is no kernel to
+     * blocks and the dynamic shared memory of each, in bytes. No kernel: there is none to
      * tell about. */
-    const void *kernel;
+    struct kernel kernel;
     int threads;
     size_t dynamic_shared;
+    /* Products that every run checks besides the small ones that common/shapes.c thinks
+     * of, for what those do not reach. */
+    const struct product *products;
+    int product_count;
+    /* Fills in at most `room` figures and returns how many; NULL if there are none. */
+    int (*measure_more)(struct figure *figures, int room);
+    /* Lines for --help about options of the chapter's own, or NULL. */
+    const char *more_help;
 };
 
 /* The whole program: reads the options, makes the inputs, runs, verifies, times, prints.

@@ -130,13 +130,13 @@ static bool look_here(const struct chapter *chapter, struct here *here)
     CUDA_CHECK(cudaGetDeviceProperties(&gpu, 0));
     const int capability = 10 * gpu.major + gpu.minor;
     if (capability < chapter->min_capability) return false;
-    CUDA_CHECK(cudaFuncGetAttributes(&kernel, chapter->kernel));
+    CUDA_CHECK(cudaFuncGetAttributes(&kernel, chapter->kernel.code));
     if (chapter->dynamic_shared > gpu.sharedMemPerBlock)
-        CUDA_CHECK(cudaFuncSetAttribute(chapter->kernel,
+        CUDA_CHECK(cudaFuncSetAttribute(chapter->kernel.code,
                                         cudaFuncAttributeMaxDynamicSharedMemorySize,
                                         (int)chapter->dynamic_shared));
     CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &here->driver_blocks, chapter->kernel, chapter->threads,
+        &here->driver_blocks, chapter->kernel.code, chapter->threads,
         chapter->dynamic_shared));
     snprintf(here->name, sizeof here->name, "%s", gpu.name);
     here->sm = (struct sm){here->name,
@@ -199,7 +199,7 @@ int print_occupancy(const struct chapter *chapter, const struct options *options
     const bool json = options->json;
     struct here here;
     struct compiled compiled[SM_COUNT];
-    if (!chapter->kernel || !chapter->threads) {
+    if (!chapter->kernel.code || !chapter->threads) {
         fprintf(stderr,
                 "chapter%d: --occupancy: this chapter names no kernel of its own to "
                 "count for\n",

@@ -1,6 +1,7 @@
 /* What the reader typed. Every mistake is one line that says what would be right. */
 #include "common.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -8,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Above this a sum of K whole numbers is no longer exact in fp32, and verification counts
- * on that. */
+/* Above this a sum of K numbers is no longer exact in fp32, however short they are, and
+ * verification counts on that. */
 #define LARGEST (1 << 24)
 
 static void usage_error(const struct chapter *chapter, const char *format, ...)
@@ -38,6 +39,7 @@ static void print_help(const struct chapter *chapter)
            "    --seed N       other random inputs; default 1\n"
            "    --reps N       timed runs; default: about a second's worth\n"
            "    --check-only   check, don't time\n"
+           "    --one-shape    check this product only, not small odd ones besides\n"
            "    --no-guards    no guard bands around the matrices, for tools that watch "
            "their edges\n"
            "    --json         one JSON object instead of the table\n"
@@ -55,100 +57,119 @@ static void print_help(const struct chapter *chapter)
     exit(PASSED);
 }
 
-static bool parse_integer(const char *text, long long low, long long high,
-                          long long *value)
+const char *quoted(const char *text)
+{
+    static char copy[64];
+    const size_t most = sizeof copy - sizeof "...";
+    size_t length = strlen(text);
+    snprintf(copy, sizeof copy, "%.*s%s", (int)most, text, length > most ? "..." : "");
+    for (char *c = copy; *c; c++)
+        if (iscntrl((unsigned char)*c)) *c = '?';
+    return copy;
+}
+
+bool whole_number(const char *text, long long low, long long high, long long *value)
 {
     char *end;
     errno = 0;
     *value = strtoll(text, &end, 10);
-    return errno == 0 && end != text && *end == '\0' && *value >= low && *value <= high;
+    return isdigit((unsigned char)*text) && errno == 0 && *end == '\0' && *value >= low &&
+           *value <= high;
 }
 
-static int size_argument(const struct chapter *chapter, const char *name,
-                         const char *text)
+bool option_with_value(char **argv, int *i, const char *name, const char **value)
+{
+    const size_t length = strlen(name);
+    if (strncmp(argv[*i], name, length) != 0) return false;
+    const char *rest = argv[*i] + length;
+    if (*rest == '=')
+        *value = rest + 1;
+    else if (*rest == '\0')
+        *value = argv[++*i];
+    else
+        return false;
+    return true;
+}
+
+static long long integer_argument(const struct chapter *chapter, const char *name,
+                                  const char *text, long long low, long long high)
 {
     long long value;
-    if (!parse_integer(text, 1, LARGEST, &value))
-        usage_error(chapter, "%s must be a whole number from 1 to %d, not \"%s\"", name,
-                    LARGEST, text);
-    return (int)value;
+    if (!text) usage_error(chapter, "%s needs a value", name);
+    if (!whole_number(text, low, high, &value))
+        usage_error(chapter, "%s must be a whole number from %lld to %lld, not \"%s\"",
+                    name, low, high, quoted(text));
+    return value;
 }
 
 static float real_argument(const struct chapter *chapter, const char *name,
                            const char *text)
 {
+    if (!text) usage_error(chapter, "%s needs a value", name);
+    /* strtof() takes more than numbers as people write them: spaces, hexadecimal, nan. */
+    const bool plain = text[strspn(text, "0123456789+-.eE")] == '\0';
     char *end;
-    float value = strtof(text, &end);
-    if (end == text || *end != '\0' || !isfinite(value))
-        usage_error(chapter, "%s must be a finite number, not \"%s\"", name, text);
+    errno = 0;
+    const float value = strtof(text, &end);
+    if (!plain || end == text || *end != '\0')
+        usage_error(chapter, "%s must be a finite number, not \"%s\"", name,
+                    quoted(text));
+    if (!isfinite(value) || (value == 0.0f && errno == ERANGE))
+        usage_error(chapter, "%s must be a number that fits into a float, not \"%s\"",
+                    name, quoted(text));
     return value;
 }
 
 void parse_options(int argc, char **argv, const struct chapter *chapter,
                    struct options *options)
 {
-    const char *sizes[3];
+    const char *sizes[3], *value;
     int size_count = 0;
-    long long number;
 
     *options = (struct options){.seed = 1, .alpha = 1.0f, .guards = !EMULATED};
     for (int i = 1; i < argc; i++) {
-        const char *flag = argv[i];
-        bool negative_number = flag[0] == '-' && flag[1] >= '0' && flag[1] <= '9';
-        if (flag[0] != '-' || negative_number) {
+        const char *word = argv[i];
+        const bool negative_number = word[0] == '-' && isdigit((unsigned char)word[1]);
+        if (word[0] != '-' || negative_number) {
             if (size_count == 3)
-                usage_error(chapter, "at most three sizes, M N K: what is \"%s\"?", flag);
-            sizes[size_count++] = flag;
-            continue;
-        }
-        if (strcmp(flag, "--help") == 0 || strcmp(flag, "-h") == 0) print_help(chapter);
-        if (strcmp(flag, "--json") == 0) {
+                usage_error(chapter, "at most three sizes, M N K: what is \"%s\"?",
+                            quoted(word));
+            sizes[size_count++] = word;
+        } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+            print_help(chapter);
+        } else if (strcmp(word, "--json") == 0) {
             options->json = true;
-            continue;
-        }
-        if (strcmp(flag, "--check-only") == 0) {
+        } else if (strcmp(word, "--check-only") == 0) {
             options->check_only = true;
-            continue;
-        }
-        if (strcmp(flag, "--no-guards") == 0) {
+        } else if (strcmp(word, "--one-shape") == 0) {
+            options->one_shape = true;
+        } else if (strcmp(word, "--no-guards") == 0) {
             options->guards = false;
-            continue;
-        }
-        if (strcmp(flag, "--occupancy") == 0) {
+        } else if (strcmp(word, "--occupancy") == 0) {
             options->occupancy = true;
-            continue;
-        }
-        bool takes_value = strcmp(flag, "--alpha") == 0 || strcmp(flag, "--beta") == 0 ||
-                           strcmp(flag, "--seed") == 0 || strcmp(flag, "--reps") == 0 ||
-                           strcmp(flag, "--registers") == 0;
-        if (!takes_value) usage_error(chapter, "unknown option \"%s\"", flag);
-        if (i + 1 == argc) usage_error(chapter, "%s needs a value", flag);
-        const char *text = argv[++i];
-        if (strcmp(flag, "--alpha") == 0) {
-            options->alpha = real_argument(chapter, flag, text);
-        } else if (strcmp(flag, "--beta") == 0) {
-            options->beta = real_argument(chapter, flag, text);
-        } else if (strcmp(flag, "--seed") == 0) {
-            if (!parse_integer(text, 0, INT64_MAX, &number))
-                usage_error(chapter, "--seed must be a whole number from 0, not \"%s\"",
-                            text);
-            options->seed = (uint64_t)number;
-        } else if (strcmp(flag, "--registers") == 0) {
-            if (!parse_integer(text, 1, 255, &number))
-                usage_error(
-                    chapter,
-                    "--registers must be a whole number from 1 to 255, not \"%s\"", text);
-            options->registers = (int)number;
+        } else if (option_with_value(argv, &i, "--alpha", &value)) {
+            options->alpha = real_argument(chapter, "--alpha", value);
+        } else if (option_with_value(argv, &i, "--beta", &value)) {
+            options->beta = real_argument(chapter, "--beta", value);
+        } else if (option_with_value(argv, &i, "--seed", &value)) {
+            options->seed =
+                (uint64_t)integer_argument(chapter, "--seed", value, 0, INT64_MAX);
+        } else if (option_with_value(argv, &i, "--reps", &value)) {
+            options->reps = (int)integer_argument(chapter, "--reps", value, 1, 100000);
+        } else if (option_with_value(argv, &i, "--registers", &value)) {
+            options->registers =
+                (int)integer_argument(chapter, "--registers", value, 1, 255);
         } else {
-            if (!parse_integer(text, 1, 100000, &number))
-                usage_error(chapter,
-                            "--reps must be a whole number from 1 to 100000, not \"%s\"",
-                            text);
-            options->reps = (int)number;
+            usage_error(chapter, "unknown option \"%s\"", quoted(word));
         }
     }
     if (size_count == 2) usage_error(chapter, "give one size (a square) or three, M N K");
-    options->M = size_count ? size_argument(chapter, "M", sizes[0]) : DEFAULT_SIZE;
-    options->N = size_count == 3 ? size_argument(chapter, "N", sizes[1]) : options->M;
-    options->K = size_count == 3 ? size_argument(chapter, "K", sizes[2]) : options->M;
+    options->M = size_count ? (int)integer_argument(chapter, "M", sizes[0], 1, LARGEST)
+                            : DEFAULT_SIZE;
+    options->N = size_count == 3
+                     ? (int)integer_argument(chapter, "N", sizes[1], 1, LARGEST)
+                     : options->M;
+    options->K = size_count == 3
+                     ? (int)integer_argument(chapter, "K", sizes[2], 1, LARGEST)
+                     : options->M;
 }

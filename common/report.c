@@ -2,8 +2,12 @@
  * one; or the same as JSON. */
 #include "common.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,16 +38,34 @@ static const char *unit(double *value)
 static const char *kind_of_check(const struct verdict *v)
 {
     if (v->exact)
-        return v->sampled ? "whole numbers, rows + Freivalds"
-                          : "whole numbers, every element";
+        return v->sampled ? "fractions, rows + Freivalds" : "fractions, every element";
     return v->sampled ? "reals, rows + Freivalds" : "reals, every element";
+}
+
+/* The shapes that passed, in lines of at most 80 columns, and what became of the next. */
+static void print_shapes(const struct shapes *shapes)
+{
+    char text[64];
+    int column = printf("  odd shapes");
+    for (int i = 0; i <= shapes->passed; i++) {
+        const struct product *p = &shapes->list[i];
+        if (i < shapes->passed)
+            snprintf(text, sizeof text, "%dx%dx%d%s", p->M, p->N, p->K,
+                     i + 1 < shapes->count ? "," : "");
+        else
+            snprintf(text, sizeof text, "%s",
+                     i < shapes->count ? "the next is WRONG" : "ok, exact");
+        if (column + 1 + (int)strlen(text) > 80) column = printf("\n            ") - 1;
+        column += printf(" %s", text);
+    }
+    printf("\n");
 }
 
 void print_table(const struct chapter *chapter, const struct options *o,
                  const struct machine *machine, const struct verdict *verdicts,
-                 int verdict_count, const struct timing *timing)
+                 int verdict_count, const struct shapes *shapes,
+                 const struct timing *timing, bool passed)
 {
-    bool passed = true;
     double flop = flop_count(o), bytes = least_bytes(o);
     const double intensity = flop / bytes;
     const char *flop_unit = unit(&flop), *bytes_unit = unit(&bytes);
@@ -58,12 +80,12 @@ void print_table(const struct chapter *chapter, const struct options *o,
            flop, flop_unit, bytes, bytes_unit, intensity);
     for (int i = 0; i < verdict_count; i++) {
         const struct verdict *v = &verdicts[i];
-        passed &= v->passed;
         printf("  check      %-32s %s", kind_of_check(v), v->passed ? "ok" : "WRONG");
         if (v->passed && v->exact) printf(", exact");
         if (v->passed && !v->exact) printf(", error up to %.3g of its bound", v->worst);
         printf("%s\n", i >= 2 ? ", after timing" : "");
     }
+    if (shapes->count) print_shapes(shapes);
     if (timing) {
         const double gflops = flop_count(o) / timing->kernel_ms.median / 1e6;
         const double cublas = flop_count(o) / timing->cublas_ms.median / 1e6;
@@ -86,6 +108,7 @@ void print_table(const struct chapter *chapter, const struct options *o,
                "memory saw\n");
     }
     for (int i = 0; i < verdict_count; i++) printf("%s", verdicts[i].failure);
+    printf("%s", shapes->failure);
     printf("%s\n", passed ? "PASS" : "FAIL");
 }
 
@@ -120,9 +143,9 @@ static void print_spread(const char *name, const struct spread *s)
 
 void print_json(const struct chapter *chapter, const struct options *o,
                 const struct machine *machine, const struct verdict *verdicts,
-                int verdict_count, const struct timing *timing)
+                int verdict_count, const struct shapes *shapes,
+                const struct timing *timing, bool passed)
 {
-    bool passed = true;
     char date[16];
     time_t now = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
@@ -145,10 +168,21 @@ void print_json(const struct chapter *chapter, const struct options *o,
     printf(", \"checks\": [");
     for (int i = 0; i < verdict_count; i++) {
         const struct verdict *v = &verdicts[i];
-        passed &= v->passed;
-        printf("%s{\"kind\": \"%s\", \"passed\": %s, \"worst\": %.6g, \"failure\": ",
-               i ? ", " : "", kind_of_check(v), v->passed ? "true" : "false", v->worst);
+        printf("%s{\"kind\": \"%s\", \"passed\": %s, \"worst\": %.6g, \"rms\": %.6g, "
+               "\"failure\": ",
+               i ? ", " : "", kind_of_check(v), v->passed ? "true" : "false", v->worst,
+               v->rms);
         print_string(v->failure);
+        printf("}");
+    }
+    printf("], \"shapes\": [");
+    for (int i = 0; i < shapes->count && i <= shapes->passed; i++) {
+        const struct product *p = &shapes->list[i];
+        printf("%s{\"M\": %d, \"N\": %d, \"K\": %d, \"alpha\": %.9g, \"beta\": %.9g, "
+               "\"passed\": %s, \"failure\": ",
+               i ? ", " : "", p->M, p->N, p->K, p->alpha, p->beta,
+               i < shapes->passed ? "true" : "false");
+        print_string(i < shapes->passed ? "" : shapes->failure);
         printf("}");
     }
     printf("]");
@@ -186,4 +220,31 @@ void progress(const char *format, ...)
         va_end(arguments);
     }
     fflush(stderr);
+}
+
+/* ---- was it written? ---- */
+
+static int chapter_number;
+
+static void output_must_be_written(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout)) return;
+    /* Who closes a pipe early (| head -1) wants no more, and no word about it either. */
+    if (errno != EPIPE)
+        fprintf(stderr, "chapter%d: cannot write the output: %s\n", chapter_number,
+                errno ? strerror(errno) : "an earlier write failed");
+    _exit(CANNOT);
+}
+
+void watch_output(const struct chapter *chapter)
+{
+    int file;
+    /* A stdin, stdout or stderr that is closed would be the next file that is opened, and
+     * what is printed would go there. Written to, this one gives an error. */
+    do file = open("/dev/null", O_RDONLY);
+    while (file >= 0 && file <= STDERR_FILENO);
+    if (file >= 0) close(file);
+    chapter_number = chapter->number;
+    atexit(output_must_be_written);
 }

@@ -326,4 +326,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.path.append(str(tasks.FOLDER.parent / "results"))
+    import ending
+
+    ending.run(main)

@@ -125,6 +125,7 @@ NOT_HERE = [
         r"cuda(Memcpy|Malloc|Memset|Free|Host)",
         "allocating, copying and checking are done for you",
     ),
+    (r"emu_ptx", "inline PTX is no part of the exercises"),
     (r"std::.*(cout|cerr|ostream|ios_base)", "print with printf"),
     (r"", "of the C library there is what needs no system: printf, memcpy, mathematics"),
 ]

@@ -322,7 +322,8 @@ static void report_answers(const float *got)
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "kinds") == 0) {
-        for (int kind = 0; kind < KINDS; kind++) puts(kind_names[kind]);
+        for (int kind = 0; kind < KINDS; kind++)
+            puts(kind_names[kind]);
         return 0;
     }
     if (argc < 7 || (argc - 3) % 4 != 0)

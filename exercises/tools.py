@@ -15,6 +15,7 @@ import shlex
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -293,6 +294,11 @@ class Tools:
 
 def build_all():
     """Builds what is missing. Returns what belongs into Tools, as (path, name)."""
+    if not (BUILD / "judge").exists():
+        print(
+            "building the emulator and the judge, once: half a minute on one core",
+            file=sys.stderr,
+        )
     call([NVCC, "--version"], "the emulator")
     parts = [(build_program("judge", FOLDER / "judge.c", words=["-lm"]), "judge")]
     kinds = call([BUILD / "judge", "kinds"], "the judge").split()

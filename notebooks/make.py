@@ -26,6 +26,9 @@ import re
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "results"))
+import ending  # noqa: E402
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 
@@ -96,12 +99,17 @@ def without_title(text):
 
 def cut(code, firsts):
     """{name: text} of the pieces: each begins with the first line that starts like its mark,
-    the first of all at the top."""
+    the first of all at the top. A line that begins a template counts with the one after it."""
     lines, starts, at = code.splitlines(keepends=True), [], 0
+
+    def starts_like(i, mark):
+        line = lines[i].strip()
+        if line.startswith("template <") and line.endswith(">") and i + 1 < len(lines):
+            line += " " + lines[i + 1].strip()
+        return line.startswith(mark)
+
     for name, mark in firsts:
-        found = next(
-            (i for i in range(at, len(lines)) if lines[i].strip().startswith(mark)), None
-        )
+        found = next((i for i in range(at, len(lines)) if starts_like(i, mark)), None)
         if found is None:
             raise Mistake(f"piece {name}: no line of the chapter begins with '{mark}'")
         starts.append(found)
@@ -264,4 +272,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

@@ -7,6 +7,7 @@ import hashlib
 import subprocess
 import sys
 
+import ending
 import rows
 import tables
 
@@ -80,7 +81,7 @@ def main(words):
 
 if __name__ == "__main__":
     try:
-        sys.exit(main(sys.argv[1:]))
+        ending.run(lambda: main(sys.argv[1:]))
     except (tables.Mistake, OSError, subprocess.CalledProcessError) as problem:
         print(problem, file=sys.stderr)
         sys.exit(1)

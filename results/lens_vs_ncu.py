@@ -17,6 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import ending
 import profiles
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -225,4 +226,4 @@ def main(words):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    ending.run(lambda: main(sys.argv[1:]))

@@ -9,6 +9,8 @@ import collections
 import re
 import sys
 
+import ending
+
 INSTRUCTION = re.compile(r"\s+/\*([0-9a-f]{4,})\*/\s+(.*?) ?;")
 
 
@@ -67,4 +69,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 
+import ending
 import rows
 
 SIZES = [256, 512, 1024, 2048, 4096, 8192]
@@ -113,7 +114,7 @@ def row_of(report, machine, chapter, M, N, K):
     """A report as a row. One that failed has no times, and perhaps no more than its shape."""
     row = dict.fromkeys(rows.COLUMNS)
     row.update(
-        {name: "" for name in rows.TEXTS},
+        dict.fromkeys(rows.TEXTS, ""),
         chapter=chapter,
         M=M,
         N=N,
@@ -156,9 +157,7 @@ class Table:
         fastest = max(
             (max(row["gflops"], row["cublas_gflops"]) for row in good), default=1.0
         )
-        print(
-            f"\n{'M = N = K = %d' % M if M == N == K else 'M, N, K = %d, %d, %d' % (M, N, K)}"
-        )
+        print(f"\nM = N = K = {M}" if M == N == K else f"\nM, N, K = {M}, {N}, {K}")
         print(
             f"  {'chapter':24} {'ms':>9} {'GFLOP/s':>8} {'x before':>8} {'% cuBLAS':>8}"
         )
@@ -280,4 +279,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

@@ -12,8 +12,8 @@ import json
 import math
 import re
 import statistics
-import sys
 
+import ending
 import rows
 
 SIZE = 4096  # the ladder and the roofline are of squares of this size
@@ -406,4 +406,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

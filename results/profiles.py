@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 
+import ending
 import measure
 import rows
 
@@ -166,15 +167,15 @@ def main():
             != (machine["gpu"], str(chapter), str(SIZE))
         ]
         new = [
-            dict(
-                gpu=machine["gpu"],
-                cuda=machine["cuda"],
-                date=machine["date"],
-                chapter=str(chapter),
-                size=str(SIZE),
-                metric=metric,
-                value=value,
-            )
+            {
+                "gpu": machine["gpu"],
+                "cuda": machine["cuda"],
+                "date": machine["date"],
+                "chapter": str(chapter),
+                "size": str(SIZE),
+                "metric": metric,
+                "value": value,
+            }
             for metric, value in values.items()
         ]
         with open(TABLE, "w", newline="") as file:
@@ -191,4 +192,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """make registers: what NVIDIA's compiler makes of the chapters' kernels, into results/registers.csv.
 
-Only nvcc knows how many registers a thread takes, and occupancy hangs on it: `./chapterN --occupancy` reads this
-table where there is no GPU to ask. `launched` marks the kernel that the chapter's source names. --check writes nothing and
-exits with 1 if the table is not what this nvcc makes."""
+Only nvcc knows how many registers a thread takes, and occupancy hangs on it:
+`./chapterN --occupancy` reads this table where there is no GPU to ask. `launched` marks the
+kernel that the chapter's source names. --check writes nothing and exits with 1 if the table is
+not what this nvcc makes."""
 
 import csv
 import datetime
@@ -13,6 +14,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import ending
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "results" / "registers.csv"
@@ -81,9 +84,7 @@ def plain(name):
 
 def named_by(source):
     """The kernel that a chapter's source tells common/ about, as it writes it."""
-    return re.search(r"chapter\.kernel = \(const void \*\)([^;]+);", source.read_text())[
-        1
-    ].replace(" ", "")
+    return re.search(r"KERNEL\((.+)\),", source.read_text())[1].replace(" ", "")
 
 
 def compiled(source, architectures):
@@ -149,7 +150,7 @@ def main(words):
     sources = [
         path
         for path in sorted((ROOT / "chapters").glob("[0-9][0-9]_*/matmul.cu"))
-        if "chapter.kernel = " in path.read_text()
+        if "KERNEL(" in path.read_text()
     ]
     version = re.search(r"release [\d.]+, V([\d.]+)", output([nvcc(), "--version"]))[1]
     date = datetime.date.today().isoformat()
@@ -196,7 +197,7 @@ def main(words):
 
 if __name__ == "__main__":
     try:
-        sys.exit(main(sys.argv[1:]))
+        ending.run(lambda: main(sys.argv[1:]))
     except Stop as stop:
         print(stop, file=sys.stderr)
         sys.exit(stop.code)

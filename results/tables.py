@@ -9,9 +9,10 @@
     <!-- BEGIN generated: lens n=5 size=256 -->             what the emulator's lens counted
     <!-- END generated -->                                  ends each
 
-The first two come from results/<gpu>.csv, the others from results/tried.csv and profiles.csv, and are
-empty while those hold nothing for them. The last builds the chapter for the emulator and runs it. --check writes nothing and exits
-with 1 if a block is not what it should be; with names (README.md ...), only those files.
+The first two come from results/<gpu>.csv, the others from results/tried.csv and profiles.csv,
+and are empty while those hold nothing for them. The last builds the chapter for the emulator
+and runs it. --check writes nothing and exits with 1 if a block is not what it should be; with
+names (README.md ...), only those files.
 """
 
 import argparse
@@ -25,6 +26,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import ending
 import measure
 import profiles
 import rows
@@ -457,4 +459,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

@@ -6,7 +6,12 @@ import glob
 import os
 import re
 import subprocess
+import sys
 import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "results"))
+import ending  # noqa: E402
 
 RUNS = [
     ("256, checks on", "256", {}),
@@ -38,4 +43,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    ending.run(main)

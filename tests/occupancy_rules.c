@@ -1,8 +1,8 @@
 /* The rules of occupancy alone, for test_occupancy.py.
  *
  *     occupancy_rules THREADS REGISTERS SHARED    prints a line for each GPU
- *     occupancy_rules                             compares with NVIDIA's own header, if
- * it was built with it: every GPU, many kinds of blocks; prints the differences
+ *     occupancy_rules                             compares with NVIDIA's own header, if it was built with it: every
+ *                                                 GPU, many kinds of blocks; prints the differences
  */
 #include "occupancy.c"
 

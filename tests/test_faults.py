@@ -47,6 +47,23 @@ def test_is_gone_when_fixed(name, compiler, emulate):
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
 
 
+@pytest.mark.parametrize("compiler", HOST_COMPILERS)
+def test_an_impossible_alignment_does_not_compile(compiler, emulated_nvcc, tmp_path):
+    source = tmp_path / "seventeen.cu"
+    source.write_text(
+        "__global__ void k(float *out) {\n"
+        "    __shared__ __align__(17) float tile[32];\n"
+        "    tile[threadIdx.x] = 0.0f;\n"
+        "    out[0] = tile[threadIdx.x];\n"
+        "}\n"
+    )
+    result = run(
+        [emulated_nvcc, "-ccbin", compiler, "-c", source, "-o", tmp_path / "k.o"]
+    )
+    assert result.returncode != 0
+    assert f"{source}:2:" in result.stderr and "alignment" in result.stderr
+
+
 @for_real_nvcc("name", PLANTED)
 def test_is_genuine_cuda(name, tmp_path):
     accept(PLANTED[name], tmp_path, "-DFIXED", "-arch=sm_80")

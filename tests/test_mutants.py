@@ -1,16 +1,19 @@
 """Chapters with one bug planted in each: verification or a fault check must refuse them all.
 
 A mutant replaces a piece of a chapter's source, which has to be there exactly once, so that
-a mutant whose text has gone is noticed. It is run on shapes that are no multiple of any tile,
-on one where every row is whole float4s, with beta = 0 and with beta != 0, and on two that are
-whole tiles in one direction only.
+a mutant whose text has gone is noticed. It is run as a reader runs a chapter, without arguments,
+and if it passes, on shapes that are no multiple of any tile, on one where every row is whole
+float4s, with beta = 0 and with beta != 0, and on two that are whole tiles in one direction only.
 """
 
+import json
 import re
+import sys
 from typing import NamedTuple
 
 import pytest
 
+import mutants
 from conftest import ROOT, no_cuda, run
 
 SCALED = "--alpha 1.5 --beta -0.5"
@@ -30,7 +33,7 @@ class Mutant(NamedTuple):
     old: str
     new: str
     caught: str = ""  # must be in what it prints
-    runs: tuple = tuple(RUNS)  # until one refuses it
+    runs: tuple = tuple(RUNS)  # after the one without arguments, until one refuses it
 
 
 NEVER_WRITTEN = "never written"
@@ -409,7 +412,8 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
         mutant, program = tmp_path / "matmul.cu", tmp_path / "mutant"
         mutant.write_text(text.replace(old, new))
         folder, built = source_of(chapter).parent, project / "build" / "emulator"
-        objects = [*built.glob("*.o"), *(built / folder.name).glob("*.o")]
+        objects = [*built.glob("common/*.o"), *built.glob(f"chapters/{folder.name}/*.o")]
+        objects.remove(built / "chapters" / folder.name / "matmul.o")
         command = [
             emulated_nvcc,
             "-O2",
@@ -419,7 +423,7 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
             "-I",
             folder,
         ]
-        command += [mutant, *objects, "-lcublas", "-ldl", "-o", program]
+        command += [mutant, *objects, "-lcublas", "-o", program]
         result = run(command, env=no_cuda())
         assert result.returncode == 0, result.stderr
         return program
@@ -433,7 +437,7 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
 def test_is_refused(mutant, mutate):
     program = mutate(mutant.chapter, mutant.old, mutant.new)
     said = ""
-    for arguments in mutant.runs:
+    for arguments in ("", *mutant.runs):
         result = run([program, *arguments.split()], env=no_cuda())
         said += result.stdout + result.stderr
         assert result.returncode in (0, 1), said
@@ -462,3 +466,129 @@ def test_report_names_block_and_thread(chapter, mutate):
     assert set(re.findall(r"\(block (\d+), thread (\d+)\)", result.stdout)) == {
         ("1", "37")
     }
+
+
+# ---- mutants at random: make mutants ----
+
+SAMPLE = """
+// A comment: row < M, "if" and 1 + 2 are words here.
+#define TWICE(x) (2 * (x))
+const int BM = 4;
+static_assert(BM % 2 == 0, "BM");
+
+static int only_mains(int row)
+{
+    return row + 1;
+}
+
+__global__ void __launch_bounds__(BM * 2) kernel(int M, int N, const float *A, float *C)
+{
+    __shared__ float tile[BM][8];
+    const int row = threadIdx.y, col = threadIdx.x;
+    if (row < M && col < N)
+        tile[row][col] = A[(size_t)row * N + col];
+    __syncthreads();
+    float acc = 0.0f;
+    for (int k = 1; k < BM; ++k)
+        acc += tile[k][col];
+    C[row] = M == N ? acc : -acc;
+}
+
+static void matmul(int M, int N, const float *A, float *C)
+{
+    kernel<<<M, BM>>>(M, N, A, C);
+}
+
+int main(void)
+{
+    struct chapter chapter = {1, "row < col", matmul};
+    return chapter_main(&chapter) + only_mains(0);
+}
+"""
+
+# Kind, a line of the sample, and what may become of it.
+CHANGES = [
+    ("arithmetic", "(size_t)row * N + col];", "(size_t)row / N + col];"),
+    ("arithmetic", "(size_t)row * N + col];", "(size_t)row * N - col];"),
+    ("assignment", "acc += tile", "acc = tile"),
+    ("comparison", "(row < M &&", "(row <= M &&"),
+    ("comparison", "M == N ?", "M != N ?"),
+    ("index", "A[(size_t)row * N", "A[(size_t)col * N"),
+    ("index", "A[(size_t)row * N", "A[(size_t)row * M"),
+    ("index", "threadIdx.y,", "threadIdx.x,"),
+    ("index", "tile[k][col]", "tile[col][k]"),
+    ("constant", "const int BM = 4", "const int BM = 5"),
+    ("constant", "acc = 0.0f", "acc = 1.0f"),
+    ("statement", "acc += tile[k][col];", ";"),
+    ("barrier", "__syncthreads();", ";"),
+    ("guard", "if (row < M && col < N)", "if (true)"),
+    ("guard", "if (row < M && col < N)", "if (!(row < M && col < N))"),
+    ("guard", "if (row < M && col < N)", "if (row < M )"),
+    ("guard", "if (row < M && col < N)", "if ( col < N)"),
+    ("guard", "if (row < M && col < N)", "if (row < M || col < N)"),
+    ("guard", "? acc : -acc", "? -acc : acc"),
+    ("loop", "k = 1;", "k = 0;"),
+    ("loop", "k < BM;", "k <= BM;"),
+    ("loop", "k < BM;", "k < BM - 1;"),
+    ("loop", "++k", "k += 2"),
+    ("argument", "kernel<<<M, BM>>>", "kernel<<<BM, M>>>"),
+    ("argument", "(M, N, A, C)", "(N, M, A, C)"),
+    ("cast", "(size_t)row * N + col];", "row * N + col];"),
+]
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("chapters") / "01_sample"
+    folder.mkdir()
+    (folder / "matmul.cu").write_text(SAMPLE)
+    return mutants.Chapter(folder)
+
+
+@pytest.mark.parametrize("kind, old, new", CHANGES)
+def test_change_is_made(kind, old, new, sample):
+    source = sample.sources["matmul.cu"]
+    made = [source.edited(m.edit) for m in sample.mutants() if m.edit.kind == kind]
+    # What stands twice may be changed in either place.
+    pieces = SAMPLE.split(old)
+    wanted = [
+        old.join(pieces[:i]) + new + old.join(pieces[i:]) for i in range(1, len(pieces))
+    ]
+    assert set(made) & set(wanted)
+
+
+def test_mutants_are_changes_of_the_product_and_differ(sample):
+    made = [sample.sources["matmul.cu"].edited(m.edit) for m in sample.mutants()]
+    without_blanks = {"".join(text.split()) for text in [SAMPLE, *made]}
+    assert len(without_blanks) == 1 + len(made)
+    begin, end = SAMPLE.index("__global__"), SAMPLE.index("int main")
+    for text in made:
+        assert text.endswith(SAMPLE[end:]), "main was changed"
+        start = text[: text.index("__global__")]
+        assert re.sub(r"BM = -?\d", "BM = 4", start) == SAMPLE[:begin]
+        assert "__launch_bounds__(BM * 2) kernel(int M, int N, const" in text
+
+
+def test_same_seed_same_mutants():
+    chapters = [mutants.Chapter(source_of(number).parent) for number in (3, 11)]
+    dealt = [mutants.buckets_of(chapters, seed) for seed in (1, 1, 2)]
+    assert dealt[0] == dealt[1] != dealt[2]
+    assert {kind for (_, kind) in dealt[0]} == set(mutants.KINDS)
+    places = mutants.plan(dealt[0], {}, 44)
+    for number, kind in dealt[0]:
+        assert sum(key == (number, kind) for key, _ in places) == 2
+
+
+def test_random_mutants(project, chapters, tmp_path):
+    """One of each chapter, and the tool's own account of them."""
+    out = tmp_path / "mutants.json"
+    command = [sys.executable, project / "tests" / "mutants.py", "--count", len(chapters)]
+    result = run([*command, "--jobs", 1, "--out", out], timeout=600)
+    assert result.returncode == 0, result.stderr
+    tried = json.loads(out.read_text())["mutants"]
+    assert sorted(mutant["chapter"] for mutant in tried) == sorted(chapters)
+    rejected = [mutant for mutant in tried if mutant["by_default"]]
+    wrong = rejected + [mutant for mutant in tried if mutant["by_judge"]]
+    said = result.stdout.splitlines()[-1]
+    assert said.startswith(f"{len(wrong)} are wrong, ./chapterN rejects {len(rejected)} ")
+    assert rejected, result.stdout

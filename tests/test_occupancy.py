@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from conftest import REAL_NVCC, ROOT, no_cuda, once, run
+from conftest import NO_NVCC, REAL_NVCC, ROOT, no_cuda, once, run
 
 GPUS = ["T4", "RTX 3090", "RTX A6000", "A100", "RTX 4090", "H100", "H200", "B200"]
 KERNELS = sorted(
     int(path.parent.name[:2])
     for path in (ROOT / "chapters").glob("[0-9][0-9]_*/matmul.cu")
-    if "chapter.kernel = " in path.read_text()
+    if "KERNEL(" in path.read_text()
 )
 
 # Threads, registers and shared bytes of a block -> blocks by threads, registers, shared memory and count.
@@ -151,7 +151,7 @@ def test_by_hand(block, rules):
 
 def test_as_nvidias_header_counts(rules):
     if not nvidia_header():
-        pytest.skip("the CUDA Toolkit is not installed")
+        pytest.skip(NO_NVCC)
     result = run([rules])
     assert result.stdout.endswith("2660160 compared, 0 different\n"), result.stdout
 
@@ -265,7 +265,7 @@ def test_each_chapter_launches_one_kernel():
 
 def test_registers_are_current(chapters, project):
     if not REAL_NVCC:
-        pytest.skip("NVIDIA's nvcc is not installed")
+        pytest.skip(NO_NVCC)
     result = run(
         [sys.executable, "-B", project / "results" / "registers.py", "--check"],
         env=no_cuda() | {"NVCC": REAL_NVCC},

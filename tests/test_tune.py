@@ -228,7 +228,7 @@ def test_picks_by_gpu_and_shape(workshop):
 @pytest.fixture
 def tuner(project, chapters, emulate, tmp_path):
     """The tuner with a planned clock (tuner.c), and a winners.txt for it."""
-    common = sorted((project / "build" / "emulator").glob("*.o"))
+    common = sorted((project / "build" / "emulator" / "common").glob("*.o"))
     listed = tmp_path / "chapters" / FOLDER.name / "winners.txt"
     listed.parent.mkdir(parents=True)
     source = project / "tests" / "tuner.c"
@@ -237,7 +237,7 @@ def tuner(project, chapters, emulate, tmp_path):
     nvcc = project / "emulator" / "bin" / "nvcc"
     built = run([nvcc, *includes, "-c", source, "-o", object_file], env=no_cuda())
     assert (built.returncode, built.stderr) == (0, "")
-    return emulate(object_file, *common, "-lcublas", "-ldl"), listed
+    return emulate(object_file, *common, "-lcublas"), listed
 
 
 def test_finds_the_fastest_that_is_right(tuner):

@@ -1,6 +1,5 @@
-/* Chapter 10's tuner with a planned clock, for machines where a real one says nothing.
- * Candidate i takes the time that is written below; the fastest of all is wrong.
- * tests/test_tune.py reads what this prints, and the winners.txt that it changes. */
+/* Chapter 10's tuner with a planned clock, for machines where a real one says nothing. Candidate i takes the time that is
+ * written below; the fastest of all is wrong. tests/test_tune.py reads what this prints, and the winners.txt that it changes. */
 #include "common.h"
 
 static double planned_time(const struct problem *p, int i);
@@ -30,8 +29,7 @@ static double planned_time(const struct problem *p, int i)
     call_count++;
     twice_in_a_row += i == last;
     last = i;
-    /* The machine gets slower as it gets warm, by more than neighbours differ: 8 is the
-     * fastest that is right, then 6. */
+    /* The machine gets slower as it gets warm, by more than neighbours differ: 8 is the fastest that is right, then 6. */
     const double own =
         1.0 + 0.01 * abs(i - FASTEST_AND_WRONG) + (i < FASTEST_AND_WRONG ? 0.002 : 0.0);
     return own * (1.0 + 0.001 * (call_count < 100 ? call_count : 100));
@@ -41,7 +39,7 @@ int main(void)
 {
     static struct candidate list[CANDIDATES];
     static struct winner kernels[CANDIDATES];
-    const struct chapter chapter = {10, "test", NULL};
+    const struct chapter chapter = {.number = 10, .title = "test"};
     const struct cudaDeviceProp gpu = {.name = "Test GPU"};
     for (int i = 0; i < CANDIDATES; i++) {
         snprintf(list[i].name, sizeof list[i].name, "candidate %d", i);

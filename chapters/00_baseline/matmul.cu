@@ -140,7 +140,11 @@ static int measure_peaks(struct figure *figures, int room)
 int main(int argc, char **argv)
 {
     // No tile (the zeros): which block computes what is cuBLAS' own affair.
-    struct chapter chapter = {0, "baseline: cuBLAS, and what the GPU can do", matmul};
-    chapter.measure_more = measure_peaks;
+    const struct chapter chapter = {
+        .number = 0,
+        .title = "baseline: cuBLAS, and what the GPU can do",
+        .launch = matmul,
+        .measure_more = measure_peaks,
+    };
     return chapter_main(argc, argv, &chapter);
 }

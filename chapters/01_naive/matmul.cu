@@ -64,9 +64,19 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 
 int main(int argc, char **argv)
 {
-    struct chapter chapter = {
-        1, "naive: one thread, one element", matmul, BM, BN, 1, 1, 0, 1};
-    chapter.kernel = (const void *)matmul_kernel; // for --occupancy
-    chapter.threads = THREADS;
+    const struct chapter chapter = {
+        .number = 1,
+        .title = "naive: one thread, one element",
+        .about = "global memory",
+        .launch = matmul,
+        .BM = BM,
+        .BN = BN,
+        .TM = 1,
+        .TN = 1,
+        .threads_go_down = true,
+        .flop_per_byte = 2.0 / 8,
+        .kernel = KERNEL(matmul_kernel),
+        .threads = THREADS,
+    };
     return chapter_main(argc, argv, &chapter);
 }

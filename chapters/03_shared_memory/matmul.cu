@@ -102,9 +102,19 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 
 int main(int argc, char **argv)
 {
-    struct chapter chapter = {
-        3, "shared memory: load once, use many times", matmul, BM, BN, 1, 1, 1};
-    chapter.kernel = (const void *)matmul_kernel; // for --occupancy
-    chapter.threads = THREADS;
+    const struct chapter chapter = {
+        .number = 3,
+        .title = "shared memory: load once, use many times",
+        .about = "shared memory",
+        .launch = matmul,
+        .BM = BM,
+        .BN = BN,
+        .TM = 1,
+        .TN = 1,
+        .blocks_go_down = true,
+        .flop_per_byte = 0.5 * BM * BN / (BM + BN),
+        .kernel = KERNEL(matmul_kernel),
+        .threads = THREADS,
+    };
     return chapter_main(argc, argv, &chapter);
 }

@@ -114,9 +114,19 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 
 int main(int argc, char **argv)
 {
-    struct chapter chapter = {
-        4, "1D thread tiling: a thread owns a column", matmul, BM, BN, TM, 1, 1};
-    chapter.kernel = (const void *)matmul_kernel; // for --occupancy
-    chapter.threads = THREADS;
+    const struct chapter chapter = {
+        .number = 4,
+        .title = "1D thread tiling: a thread owns a column",
+        .about = "registers",
+        .launch = matmul,
+        .BM = BM,
+        .BN = BN,
+        .TM = TM,
+        .TN = 1,
+        .blocks_go_down = true,
+        .flop_per_byte = 0.5 * BM * BN / (BM + BN),
+        .kernel = KERNEL(matmul_kernel),
+        .threads = THREADS,
+    };
     return chapter_main(argc, argv, &chapter);
 }

@@ -118,9 +118,19 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 
 int main(int argc, char **argv)
 {
-    struct chapter chapter = {
-        5, "2D thread tiling: a thread owns a square", matmul, BM, BN, TM, TN, 1};
-    chapter.kernel = (const void *)matmul_kernel; // for --occupancy
-    chapter.threads = THREADS;
+    const struct chapter chapter = {
+        .number = 5,
+        .title = "2D thread tiling: a thread owns a square",
+        .about = "registers",
+        .launch = matmul,
+        .BM = BM,
+        .BN = BN,
+        .TM = TM,
+        .TN = TN,
+        .blocks_go_down = true,
+        .flop_per_byte = 0.5 * BM * BN / (BM + BN),
+        .kernel = KERNEL(matmul_kernel),
+        .threads = THREADS,
+    };
     return chapter_main(argc, argv, &chapter);
 }

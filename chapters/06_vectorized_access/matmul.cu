@@ -143,9 +143,19 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 
 int main(int argc, char **argv)
 {
-    struct chapter chapter = {
-        6, "vectorised access: 16 bytes at once", matmul, BM, BN, TM, TN, 1};
-    chapter.kernel = (const void *)matmul_kernel<true>; // for --occupancy
-    chapter.threads = THREADS;
+    const struct chapter chapter = {
+        .number = 6,
+        .title = "vectorised access: 16 bytes at once",
+        .about = "shared memory",
+        .launch = matmul,
+        .BM = BM,
+        .BN = BN,
+        .TM = TM,
+        .TN = TN,
+        .blocks_go_down = true,
+        .flop_per_byte = 0.5 * BM * BN / (BM + BN),
+        .kernel = KERNEL(matmul_kernel<true>),
+        .threads = THREADS,
+    };
     return chapter_main(argc, argv, &chapter);
 }

@@ -177,10 +177,20 @@ static int thread_of(int row, int col)
 
 int main(int argc, char **argv)
 {
-    struct chapter chapter = {
-        7, "bank conflicts: thirty-two doors", matmul, BM, BN, TM, TN, 1};
-    chapter.thread_of = thread_of;
-    chapter.kernel = (const void *)matmul_kernel<true>; // for --occupancy
-    chapter.threads = THREADS;
+    const struct chapter chapter = {
+        .number = 7,
+        .title = "bank conflicts: thirty-two doors",
+        .about = "shared memory",
+        .launch = matmul,
+        .BM = BM,
+        .BN = BN,
+        .TM = TM,
+        .TN = TN,
+        .blocks_go_down = true,
+        .thread_of = thread_of,
+        .flop_per_byte = 0.5 * BM * BN / (BM + BN),
+        .kernel = KERNEL(matmul_kernel<true>),
+        .threads = THREADS,
+    };
     return chapter_main(argc, argv, &chapter);
 }

@@ -199,11 +199,20 @@ static int thread_of(int row, int col)
 
 int main(int argc, char **argv)
 {
-    struct chapter chapter = {8, "warp tiling: the missing level", matmul, BM, BN, TM, TN,
-                              1};
-    chapter.thread_of = thread_of;
-    // What --occupancy tells about: the kernel for aligned rows, and its threads.
-    chapter.kernel = (const void *)matmul_kernel<true>;
-    chapter.threads = THREADS;
+    const struct chapter chapter = {
+        .number = 8,
+        .title = "warp tiling: the missing level",
+        .about = "registers",
+        .launch = matmul,
+        .BM = BM,
+        .BN = BN,
+        .TM = TM,
+        .TN = TN,
+        .blocks_go_down = true,
+        .thread_of = thread_of,
+        .flop_per_byte = 0.5 * BM * BN / (BM + BN),
+        .kernel = KERNEL(matmul_kernel<true>),
+        .threads = THREADS,
+    };
     return chapter_main(argc, argv, &chapter);
 }

@@ -253,10 +253,20 @@ static int thread_of(int row, int col)
 
 int main(int argc, char **argv)
 {
-    struct chapter chapter = {
-        9, "asynchronous pipeline: load the next", matmul, BM, BN, TM, TN, 1};
-    chapter.thread_of = thread_of;
-    chapter.kernel = (const void *)matmul_kernel<4>; // for --occupancy
-    chapter.threads = THREADS;
+    const struct chapter chapter = {
+        .number = 9,
+        .title = "asynchronous pipeline: load the next",
+        .about = "copies",
+        .launch = matmul,
+        .BM = BM,
+        .BN = BN,
+        .TM = TM,
+        .TN = TN,
+        .blocks_go_down = true,
+        .thread_of = thread_of,
+        .flop_per_byte = 0.5 * BM * BN / (BM + BN),
+        .kernel = KERNEL(matmul_kernel<4>),
+        .threads = THREADS,
+    };
     return chapter_main(argc, argv, &chapter);
 }

@@ -67,11 +67,12 @@ const struct winner *pick(int M, int N, int K, struct chapter *chapter)
              picked.BM, picked.BN, picked.BK, picked.TM, picked.TN, picked.STAGES,
              best->gpu);
     chapter->title = title;
+    chapter->flop_per_byte = 0.5 * picked.BM * picked.BN / (picked.BM + picked.BN);
     /* A report numbers the blocks down the columns of tiles. Where they go down in
      * several groups that would be wrong, and it is better to name no block. */
     chapter->BM = (M - 1) / picked.BM < picked.GROUP ? picked.BM : 0;
     chapter->BN = picked.BN;
-    chapter->blocks_go_down = 1;
+    chapter->blocks_go_down = true;
     chapter->thread_of = thread_of;
     return best;
 }

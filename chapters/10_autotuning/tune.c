@@ -14,7 +14,9 @@
  *           of winners.txt. */
 #include "tune.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -250,7 +252,8 @@ static bool make_candidates(const struct candidate *list, int count,
         return false;
     for (int i = 0; i < count; i++)
         fprintf(file, "%s\n", path_of(list[i].name, "verdict", gpu));
-    fclose(file);
+    if (ferror(file) | fclose(file))
+        return false;
     if (!EMULATED)
         snprintf(world, sizeof world, "EMULATOR=0 ARCH=sm_%d%d", gpu->major, gpu->minor);
     snprintf(command, sizeof command,
@@ -412,7 +415,7 @@ static bool write_winner(const char *gpu, int M, int N, int K,
     if (!written)
         fputs(row, to);
     fclose(from);
-    if (fclose(to) || rename(temporary, FILE_OF_WINNERS)) {
+    if (ferror(to) | fclose(to) || rename(temporary, FILE_OF_WINNERS)) {
         perror(FILE_OF_WINNERS);
         return false;
     }
@@ -506,13 +509,12 @@ static void tune_usage(const char *format, ...)
     exit(USAGE);
 }
 
-static int whole_number(const char *what, const char *text)
+static int number_argument(const char *what, const char *text)
 {
-    char *end;
-    const long value = text ? strtol(text, &end, 10) : 0;
-    if (!text || end == text || *end || value < 1 || value > 1 << 24)
-        tune_usage("%s needs a whole number from 1 to %d%s%s", what, 1 << 24,
-                   text ? ", not " : "", text ? text : "");
+    long long value;
+    if (!text || !whole_number(text, 1, 1 << 24, &value))
+        tune_usage("%s must be a whole number from 1 to %d%s%s%s", what, 1 << 24,
+                   text ? ", not \"" : "", text ? quoted(text) : "", text ? "\"" : "");
     return (int)value;
 }
 
@@ -520,21 +522,23 @@ static struct tune_options parse_tune_options(int argc, char **argv)
 {
     struct tune_options o = {.budget = 600, .most = EMULATED ? 3 : 1 << 24};
     int sizes[3], size_count = 0;
+    const char *value;
     for (int i = 2; i < argc; i++) {
-        if (!strcmp(argv[i], "--help")) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
             print_tune_help();
         } else if (!strcmp(argv[i], "--dry-run")) {
             o.dry_run = true;
-        } else if (!strcmp(argv[i], "--budget") || !strcmp(argv[i], "--most")) {
-            int *value = argv[i][2] == 'b' ? &o.budget : &o.most;
-            *value = whole_number(argv[i], argv[i + 1]);
-            i++;
-        } else if (argv[i][0] == '-' && argv[i][1] == '-') {
-            tune_usage("unknown option \"%s\"", argv[i]);
+        } else if (option_with_value(argv, &i, "--budget", &value)) {
+            o.budget = number_argument("--budget", value);
+        } else if (option_with_value(argv, &i, "--most", &value)) {
+            o.most = number_argument("--most", value);
+        } else if (argv[i][0] == '-' && !isdigit((unsigned char)argv[i][1])) {
+            tune_usage("unknown option \"%s\"", quoted(argv[i]));
         } else {
             if (size_count == 3)
-                tune_usage("at most three sizes, M N K: what is \"%s\"?", argv[i]);
-            sizes[size_count++] = whole_number("a size", argv[i]);
+                tune_usage("at most three sizes, M N K: what is \"%s\"?",
+                           quoted(argv[i]));
+            sizes[size_count++] = number_argument("a size", argv[i]);
         }
     }
     if (size_count != 0 && size_count != 3)
@@ -546,6 +550,7 @@ static struct tune_options parse_tune_options(int argc, char **argv)
 
 int tune(int argc, char **argv, const struct chapter *chapter)
 {
+    watch_output(chapter);
     const struct tune_options options = parse_tune_options(argc, argv);
     struct reasons reasons = {0};
     struct cudaDeviceProp gpu;
@@ -575,7 +580,8 @@ int tune(int argc, char **argv, const struct chapter *chapter)
         return CANNOT;
     }
     if (!make_candidates(list, count, &gpu, options.budget)) {
-        fprintf(stderr, "cannot run make, which compiles the candidates\n");
+        fprintf(stderr, "cannot run make, which compiles the candidates: %s\n",
+                strerror(errno));
         return CANNOT;
     }
     const int ready = count_ready(list, count, &gpu);

@@ -2,11 +2,12 @@
  * cuda_runtime.h includes it at its end. Two forms:
  *
  *   ::emu::kernel(k, "k", ::emu::config(grid, block))(arguments)
- *       where k denotes one function: its own parameter types convert the arguments, as
- * in a call;
- *   ::emu::deduced([&](auto... a) { k(a...); }, "k", ::emu::config(grid,
- * block))(arguments) where only a call can tell which function k is: a template to
- * deduce, an overloaded name.
+ *       where k denotes one function: its own parameter types convert the arguments,
+ *       as in a call;
+ *   ::emu::deduced([&](auto... a) { k(a...); }, "k",
+ *                  ::emu::config(grid, block))(arguments)
+ *       where only a call can tell which function k is: a template to deduce, an
+ *       overloaded name.
  */
 #ifndef EMULATOR_LAUNCH_H
 #define EMULATOR_LAUNCH_H

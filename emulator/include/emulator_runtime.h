@@ -44,13 +44,19 @@ void emu_note_launch_bounds(const void *kernel, unsigned threads_at_most);
 
 /* The storage behind one `__shared__` declaration. A site is static and zero-initialised;
  * the runtime gives it a place in the block's shared memory at each launch's first visit.
- * Never fails: too much shared memory is reported as nvcc would ("uses too much shared
- * data") and ends the program. */
+ * `alignments` are what its type and its declaration ask for, or-ed together: a GPU
+ * promises the largest of them and no more. Never fails: too much shared memory is
+ * reported as nvcc would ("uses too much shared data") and ends the program. */
 struct emu_shared_site {
     unsigned long long launch;
     void *place;
 };
-void *emu_shared_array(struct emu_shared_site *site, size_t bytes, const char *name);
+void *emu_shared_array(struct emu_shared_site *site, size_t bytes, size_t alignments,
+                       const char *name);
+
+/* A declaration of dynamic shared memory, which asks for these alignments. nvcc gives it
+ * 16 bytes at least. */
+void emu_dynamic_array(size_t alignments);
 
 /* A static variable in a function that kernels may call: they may use it, unlike other
  * variables of the program. */
@@ -120,11 +126,13 @@ void emu_async_wait(unsigned groups_that_may_remain);
 
 /* Hopper's barriers in shared memory and bulk copies, as PTX describes mbarrier and
  * cp.async.bulk.tensor. `barrier` is 8 bytes of shared memory. `pc`: whose line a fault
- * names. init     arrivals a phase takes fence    makes the inits of the calling thread
- * known to copies arrive   of one thread, announcing `bytes` more to come in this phase
+ * names.
+ *   init     arrivals a phase takes
+ *   fence    makes the inits of the calling thread known to copies
+ *   arrive   of one thread, announcing `bytes` more to come in this phase
  *   wait     until the phase of this parity is over
  *   copy     a box of the tensor `map` (a CUtensorMap) describes, from coordinates `at`,
- * first dimension first; reports its bytes to the barrier when it has come */
+ *            first dimension first; reports its bytes to the barrier when it has come */
 void emu_mbarrier_init(uint64_t *barrier, unsigned arrivals, const void *pc);
 void emu_mbarrier_fence_init(void);
 void emu_mbarrier_arrive(uint64_t *barrier, unsigned bytes, const void *pc);

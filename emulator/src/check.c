@@ -133,7 +133,10 @@ static unsigned suspicion_count;
 
 static const char *name_of(enum emu_access kind)
 {
-    return kind == READ ? "a read" : kind == ATOMIC ? "an atomic" : "a write";
+    return kind == READ             ? "a read"
+           : kind == ATOMIC         ? "an atomic"
+           : kind == EMU_ASYNC_COPY ? "a bulk copy"
+                                    : "a write";
 }
 
 static const char *thread_name(unsigned linear)
@@ -392,14 +395,20 @@ static void examine(struct word *word, char *address, uint8_t bytes, enum emu_ac
 static const struct emu_shared_extent
     *last_arrays[2]; /* a kernel mostly reads two in turn */
 
-static bool inside(const struct emu_shared_extent *array, const char *p, size_t n)
+static bool inside(const struct emu_shared_extent *array, const char *p, size_t n,
+                   size_t alignment)
 {
-    return array && p >= array->base && p + n <= array->base + array->bytes;
+    return array && p >= array->base && p + n <= array->base + array->bytes &&
+           alignment <= array->alignment;
 }
 
-static void shared_access(char *p, size_t n, enum emu_access kind, const void *pc)
+/* `alignment`: of the address, which the caller has looked at, and which the array must
+ * promise: every array lies at a multiple of 128 bytes here, and on a GPU few do. */
+static void shared_access(char *p, size_t n, size_t alignment, enum emu_access kind,
+                          const void *pc)
 {
-    if (!inside(last_arrays[0], p, n) && !inside(last_arrays[1], p, n)) {
+    if (!inside(last_arrays[0], p, n, alignment) &&
+        !inside(last_arrays[1], p, n, alignment)) {
         const struct emu_shared_extent *array = emu_find_shared(p);
         last_arrays[1] = last_arrays[0];
         last_arrays[0] = array;
@@ -421,6 +430,13 @@ static void shared_access(char *p, size_t n, enum emu_access kind, const void *p
                       "bytes of shared memory)",
                       name_of(kind), n, p - (array->base + array->bytes), array->name,
                       array->bytes);
+        if (alignment > array->alignment)
+            emu_fault(
+                pc,
+                "misaligned address: %s of %zu bytes needs a multiple of %zu, and %s "
+                "is not declared with __align__(%zu): on a GPU it may lie at any "
+                "multiple of %zu",
+                name_of(kind), n, alignment, array->name, alignment, array->alignment);
     }
     if (emu_lens_on) return; /* one thing at a time: without LENS, races are looked for */
     if (n == 4) {
@@ -605,7 +621,7 @@ static void access_memory(const volatile void *address, size_t n, enum emu_acces
     const struct emu_thread *t = emu_current;
     if ((size_t)(p - emu_dynamic_shared) < EMU_SHARED_BYTES) {
         if ((uintptr_t)p & (n - 1)) goto misaligned;
-        shared_access(p, n, kind, pc);
+        shared_access(p, n, n, kind, pc);
     } else if ((size_t)(p - emu_memory_base) < emu_memory_reserved) {
         if ((uintptr_t)p & (n - 1)) goto misaligned;
         global_access(p, n, kind, pc);
@@ -625,10 +641,13 @@ misaligned:
 static void access_range(const void *address, size_t n, enum emu_access kind,
                          const void *pc)
 {
-    const char *p = address;
+    char *p = (char *)address;
     while (n > 0) {
         size_t piece = n >= 4 && !((uintptr_t)p & 3) ? 4 : 1;
-        access_memory(p, piece, kind, pc);
+        if ((size_t)(p - emu_dynamic_shared) < EMU_SHARED_BYTES)
+            shared_access(p, piece, 1, kind, pc);
+        else
+            access_memory(p, piece, kind, pc);
         p += piece;
         n -= piece;
     }
@@ -965,6 +984,12 @@ void emu_atomic_access(const volatile void *p, size_t bytes, const void *pc)
     see(p, bytes, ATOMIC, pc, FRAME);
 }
 
+void emu_see_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
+                    const void *frame)
+{
+    see(p, bytes, kind, pc, frame);
+}
+
 void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void)
 {
@@ -1006,19 +1031,23 @@ void emu_check_async_arrival(void *shared, size_t bytes, const void *pc)
  * they have no say here. */
 static struct touch inits[EMU_MBARRIERS];
 
+void emu_check_needs_clocks(const void *pc)
+{
+    if (!emu_checking || clocks_on || emu_lens_on) return;
+    if (!clocks) {
+        clocks = calloc(COLUMNS + EMU_MBARRIERS, sizeof *clocks);
+        readers = calloc(EMU_SHARED_BYTES / 4, sizeof *readers);
+        if (!clocks || !readers) emu_fault(pc, "no host memory to check an mbarrier");
+    }
+    clocks_on = true;
+    quick_before = 0;
+}
+
 void emu_check_mbarrier_init(void *barrier, unsigned number, const void *pc)
 {
     if (!emu_checking) return;
     settle();
-    if (!clocks_on && !emu_lens_on) {
-        if (!clocks) {
-            clocks = calloc(COLUMNS + EMU_MBARRIERS, sizeof *clocks);
-            readers = calloc(EMU_SHARED_BYTES / 4, sizeof *readers);
-            if (!clocks || !readers) emu_fault(pc, "no host memory to check an mbarrier");
-        }
-        clocks_on = true;
-        quick_before = 0;
-    }
+    emu_check_needs_clocks(pc);
     access_memory(barrier, 8, WRITE, pc);
     inits[number] = word_at(barrier)->write;
 }
@@ -1072,7 +1101,7 @@ void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier, const vo
     for (struct word *word = first; clocks_on && word < end; word++)
         word->bytes_overwritten =
             word->written_in_block == block_serial ? word->written_bytes : 0;
-    shared_access(shared, bytes, EMU_ASYNC_COPY, pc);
+    shared_access(shared, bytes, 128, EMU_ASYNC_COPY, pc);
     for (struct word *word = first; clocks_on && word < end; word++) {
         word->write.order = (uint16_t)(BULK + barrier);
         word->bytes_in_flight = 15;
@@ -1169,7 +1198,6 @@ void emu_check_warp_ordered(unsigned warp, unsigned lanes)
 
 __attribute__((constructor)) static void read_environment(void)
 {
-    const char *check = getenv("CHECK");
-    emu_checking = !(check && strcmp(check, "0") == 0);
+    emu_checking = emu_settings.check;
     dl_iterate_phdr(add_image, NULL);
 }

@@ -1,11 +1,14 @@
 /* The parts of the runtime, and what each offers to the others.
  *
+ *   settings.c what the reader sets in the environment
  *   device.c   which GPU is emulated: its properties, limits and occupancy rules
  *   memory.c   device memory: one reserved range of addresses, allocations with guard
- * gaps, copies host_api.c the rest of the cuda* calls: errors, streams, events,
- * functions' attributes cublas.c   the cublas* calls launch.c   a kernel launch: fibers,
- * the scheduler, barriers, warp operations, cp.async mbarrier.c barriers in shared
- * memory, bulk copies, tensor maps check.c    sees every load and store; finds the faults
+ *              gaps, copies
+ *   host_api.c the rest of the cuda* calls: errors, streams, events, functions' attributes
+ *   cublas.c   the cublas* calls
+ *   launch.c   a kernel launch: fibers, the scheduler, barriers, warp operations, cp.async
+ *   mbarrier.c barriers in shared memory, bulk copies, tensor maps
+ *   check.c    sees every load and store; finds the faults
  *   source.c   from a code address to file, line and source text
  *   lens.c     counts what the memory system would have seen; lens_report.c prints it
  */
@@ -18,6 +21,20 @@
 
 #include "cuda_runtime.h"
 #include "emulator_runtime.h"
+
+/* ---- settings.c ---- */
+struct emu_settings {
+    bool check;                 /* CHECK; true unless it is 0 */
+    const char *lens;           /* LENS: "1", "json" or "dot"; NULL: no lens */
+    const char *lens_out;       /* LENS_OUT, the report's file; NULL: stdout */
+    long lens_blocks;           /* LENS_BLOCKS; 0: as many as are quick */
+    long lens_warp;             /* LENS_WARP; -1: any */
+    long lens_line, lens_which; /* LENS_LINE=44.2 is 44 and 2; 0: any */
+    long lens_registers;        /* LENS_REGS, of a thread; 0: unknown */
+};
+/* Read before anything of the program runs. A value that is not allowed is one clear line
+ * and exit 2; an empty one counts as not set. EMULATE is device.c's. */
+extern struct emu_settings emu_settings;
 
 /* ---- device.c ---- */
 struct emu_gpu {
@@ -103,14 +120,36 @@ struct emu_shared_extent {
     const char *name;
     char *base;
     size_t bytes;
+    size_t alignment; /* that a GPU would give it; here it often has more */
 };
 /* The array that holds p or the nearest before it; NULL if none. */
 const struct emu_shared_extent *emu_find_shared(const void *p);
 
+/* PTX's 32-bit addresses in shared memory, and back; `bytes` from there on must lie
+ * within its range, though not within an array. A fault names pc. */
+uint32_t emu_shared_address(const void *p, const void *pc);
+char *emu_shared_place(uint64_t address, size_t bytes, const void *pc);
+
+/* What emulator_runtime.h offers to translated code, for callers that are none: pc is the
+ * program's own. Of emu_warp_gather, the 32 values that emu_warp_exchange gives. */
+const unsigned long long *emu_warp_gather(unsigned mask, unsigned long long value,
+                                          const char *kind, const void *pc);
+void emu_warp_sync_at(unsigned mask, const void *pc);
+unsigned emu_active_mask_at(const void *pc);
+int emu_barrier_at(int predicate, enum emu_barrier_op op, const void *pc);
+/* barrier.c; bar.sync and its kin: barrier `number`, with `threads` of the block (0:
+ * all). `op` is an enum emu_barrier_op, or -1 to arrive without waiting. */
+int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
+                      const void *pc);
+#define EMU_NAMED_BARRIERS 16
+void emu_named_barriers_begin(void); /* of a block */
+/* Ends the running thread. */
+void emu_thread_exit(void) __attribute__((noreturn));
+
 /* Parks the running thread until ready(what) holds; asked again whenever other threads
- * have run. When nobody else can go on, stuck(what) is called as the waiting thread; it
- * does not return. */
-void emu_wait_until(bool (*ready)(void *what), void (*stuck)(void *what), void *what);
+ * have run. When nobody else can go on, stuck(what) is called as the waiting thread: it
+ * reports a fault, or returns true, and then this returns. */
+void emu_wait_until(bool (*ready)(void *what), bool (*stuck)(void *what), void *what);
 /* Changes whenever a thread gives way to another, or reads the clock. */
 unsigned long long emu_pauses(void);
 size_t emu_shared_in_use(void); /* bytes, static and dynamic, of the running block */
@@ -118,6 +157,7 @@ uint3 emu_first_done(void);     /* a thread of the running block that has return
 
 /* ---- check.c ---- */
 extern bool emu_checking; /* CHECK=0 turns it off */
+enum emu_access { EMU_READ, EMU_WRITE, EMU_ATOMIC, EMU_ASYNC_COPY };
 /* A static variable of a function that kernels call, which lies in global memory. */
 bool emu_is_local_static(const void *p);
 /* launch.c tells what orders memory. */
@@ -129,6 +169,9 @@ void emu_check_barrier_passed(
 void emu_check_warp_ordered(
     unsigned warp,
     unsigned lanes); /* likewise among these of the warp; all bits: the whole warp */
+/* An access that the compiler did not report: PTX's. As emu_lens_access. */
+void emu_see_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
+                    const void *frame);
 void emu_check_thread_stops(void); /* the running thread waits or has ended */
 /* An asynchronous copy reads its source and claims its destination when issued, and
  * writes it when it arrives. */
@@ -140,6 +183,8 @@ void emu_check_async_arrival(void *shared, size_t bytes, const void *pc);
 void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier, const void *pc);
 void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier);
 void emu_check_global_read(const void *global, size_t bytes, const void *pc);
+/* The block has a barrier that orders only some of its threads. */
+void emu_check_needs_clocks(const void *pc);
 /* The running thread makes eight bytes an mbarrier; and uses it, which must come after.
  */
 void emu_check_mbarrier_init(void *barrier, unsigned number, const void *pc);
@@ -153,7 +198,9 @@ void emu_check_mbarrier_over(unsigned barrier);
 void emu_check_mbarrier_passed(unsigned barrier);
 
 /* ---- mbarrier.c ---- */
-#define EMU_MBARRIERS 256 /* in a block; numbered in the order of their inits */
+/* In a block; numbered in the order of their inits. The last of these numbers stand for
+ * the named barriers. */
+#define EMU_MBARRIERS 256
 void emu_mbarrier_block_begins(void);
 void emu_mbarrier_block_ended(void);
 /* No thread can go on. Copies that one waits for arrive now, as late as they may. Returns
@@ -165,7 +212,6 @@ bool emu_bulk_copies_arrive(void);
  * the warp stops. */
 extern bool
     emu_lens_on; /* LENS is set, and the running block is one of those looked at */
-enum emu_access { EMU_READ, EMU_WRITE, EMU_ATOMIC, EMU_ASYNC_COPY };
 /* One access of the running thread; the caller has made sure that emu_lens_on holds.
  * `frame` is the frame address of the function that accesses. May give the processor to
  * the warp's other lanes (the log is full). */
@@ -181,6 +227,8 @@ void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void
 /* The running thread enters a basic block (trace-pc): what tells the iterations of a
  * divergent loop apart. */
 void emu_lens_basic_block(const void *pc, const void *frame);
+/* Between cudaProfilerStop and cudaProfilerStart launches are not looked at. */
+void emu_lens_pause(bool pause);
 /* launch.c tells where the run stands. */
 void emu_lens_launch_begins(void);
 void emu_lens_launch_ended(void);

@@ -273,11 +273,13 @@ cudaError_t cudaDriverGetVersion(int *version)
 
 cudaError_t cudaProfilerStart(void)
 {
+    emu_lens_pause(false);
     return cudaSuccess;
 }
 
 cudaError_t cudaProfilerStop(void)
 {
+    emu_lens_pause(true);
     return cudaSuccess;
 }
 
@@ -356,11 +358,9 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
  * is this many. */
 static unsigned assumed_registers(void)
 {
-    enum { ASSUMED_REGISTERS = 32, MOST_REGISTERS = 255 };
-    const char *told = getenv("LENS_REGS");
-    const int registers = told ? atoi(told) : 0;
-    return registers > 0 && registers <= MOST_REGISTERS ? (unsigned)registers
-                                                        : ASSUMED_REGISTERS;
+    enum { ASSUMED_REGISTERS = 32 };
+    const long told = emu_settings.lens_registers;
+    return told ? (unsigned)told : ASSUMED_REGISTERS;
 }
 
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,

@@ -18,6 +18,9 @@
 enum { WARP = 32, MAX_THREADS = 1024, MAX_WARPS = MAX_THREADS / WARP, MAX_ARRAYS = 256 };
 enum { STACK_BYTES = 256 * 1024, GUARD_BYTES = 4096 };
 enum { STATIC_OFFSET = 256 * 1024, ARRAY_GAP = 128, DEFAULT_SHARED = 48 * 1024 };
+/* The alignment of dynamic shared memory while no declaration in a function was seen:
+ * what one outside asks for, nobody says. */
+enum { UNDECLARED = 1 << 30 };
 
 /* ---- switching stacks
  * ------------------------------------------------------------------------------------
@@ -154,7 +157,7 @@ struct thread {
     const char *kind;   /* of the warp operation, for messages */
     unsigned long long value;
     bool (*ready)(void *); /* of a condition: see emu_wait_until */
-    void (*stuck)(void *);
+    bool (*stuck)(void *);
     void *condition;
 
     struct pending_copy *copies;
@@ -259,13 +262,18 @@ __attribute__((constructor)) static void catch_segv(void)
 
 /* ---- fibers ---- */
 
-static void fiber_main(void)
+void emu_thread_exit(void)
 {
-    emu_current_launch->run(emu_current_launch->arguments);
     current()->state = DONE;
     void *never;
     emu_switch(&never, scheduler_sp);
     __builtin_unreachable();
+}
+
+static void fiber_main(void)
+{
+    emu_current_launch->run(emu_current_launch->arguments);
+    emu_thread_exit();
 }
 
 static void resume(struct thread *t)
@@ -305,7 +313,7 @@ void emu_yield(void)
     wait_as(RUNNABLE, NULL);
 }
 
-void emu_wait_until(bool (*ready)(void *), void (*stuck)(void *), void *condition)
+void emu_wait_until(bool (*ready)(void *), bool (*stuck)(void *), void *condition)
 {
     if (ready(condition)) return;
     struct thread *t = current();
@@ -494,8 +502,8 @@ static void fault_stuck_warp(struct thread *t)
               t->kind, missing, t->mask);
 }
 
-static void exchange(unsigned mask, unsigned long long value, const char *kind,
-                     const void *pc)
+const unsigned long long *emu_warp_gather(unsigned mask, unsigned long long value,
+                                          const char *kind, const void *pc)
 {
     struct thread *t = current();
     if (!(mask >> t->seen.lane & 1))
@@ -506,28 +514,27 @@ static void exchange(unsigned mask, unsigned long long value, const char *kind,
     t->kind = kind;
     t->orders_memory = false;
     wait_as(AT_WARP, pc);
+    return exchanged[t->seen.warp];
 }
 
 const unsigned long long *emu_warp_exchange(unsigned mask, unsigned long long value,
                                             const char *kind)
 {
-    exchange(mask, value, kind, __builtin_return_address(0));
-    return exchanged[current()->seen.warp];
+    return emu_warp_gather(mask, value, kind, __builtin_return_address(0));
 }
 
 unsigned long long emu_warp_shuffle(unsigned mask, unsigned long long value,
                                     unsigned from, const char *kind)
 {
-    exchange(mask, value, kind, __builtin_return_address(0));
-    const struct thread *t = current();
+    const unsigned long long *all =
+        emu_warp_gather(mask, value, kind, __builtin_return_address(0));
     from %= WARP;
-    return t->came >> from & 1 ? exchanged[t->seen.warp][from] : ~0ull;
+    return current()->came >> from & 1 ? all[from] : ~0ull;
 }
 
-void emu_warp_sync(unsigned mask)
+void emu_warp_sync_at(unsigned mask, const void *pc)
 {
     struct thread *t = current();
-    const void *pc = __builtin_return_address(0);
     if (!(mask >> t->seen.lane & 1))
         emu_fault(pc, "__syncwarp: the calling lane %u is not in its own mask 0x%08x",
                   t->seen.lane, mask);
@@ -538,15 +545,25 @@ void emu_warp_sync(unsigned mask)
     wait_as(AT_WARP, pc);
 }
 
+void emu_warp_sync(unsigned mask)
+{
+    emu_warp_sync_at(mask, __builtin_return_address(0));
+}
+
 unsigned emu_lanes_that_came(void)
 {
     return current()->came;
 }
 
+unsigned emu_active_mask_at(const void *pc)
+{
+    wait_as(AT_ACTIVE_MASK, pc);
+    return current()->mask;
+}
+
 unsigned emu_active_mask(void)
 {
-    wait_as(AT_ACTIVE_MASK, __builtin_return_address(0));
-    return current()->mask;
+    return emu_active_mask_at(__builtin_return_address(0));
 }
 
 unsigned emu_lane(void)
@@ -572,13 +589,18 @@ unsigned long long emu_pauses(void)
 
 /* ---- barriers ---- */
 
-int emu_barrier(int predicate, enum emu_barrier_op op)
+int emu_barrier_at(int predicate, enum emu_barrier_op op, const void *pc)
 {
     struct thread *t = current();
     t->predicate = predicate;
     t->value = op;
-    wait_as(AT_BARRIER, __builtin_return_address(0));
+    wait_as(AT_BARRIER, pc);
     return barrier_result;
+}
+
+int emu_barrier(int predicate, enum emu_barrier_op op)
+{
+    return emu_barrier_at(predicate, op, __builtin_return_address(0));
 }
 
 /* Every thread that has not ended waits at a barrier: is it one barrier? */
@@ -606,15 +628,28 @@ static void check_barrier(const struct thread *first, unsigned arrived)
     }
 }
 
+/* Asks those who wait for a condition that nobody can bring about; whoever does not
+ * report a fault goes on. */
+static bool give_up_conditions(void)
+{
+    bool any = false;
+    for (unsigned i = 0; parked > 0 && i < thread_count; i++) {
+        if (threads[i].state != AT_CONDITION) continue;
+        emu_current = &threads[i].seen;
+        if (!threads[i].stuck(threads[i].condition)) continue;
+        threads[i].state = RUNNABLE;
+        parked--;
+        any = true;
+    }
+    emu_current = NULL;
+    return any;
+}
+
 static bool release_barrier(void)
 {
     const struct thread *first = NULL;
     unsigned arrived = 0, holds = 0;
-    for (unsigned i = 0; parked > 0 && i < thread_count; i++) {
-        if (threads[i].state != AT_CONDITION) continue;
-        emu_current = &threads[i].seen;
-        threads[i].stuck(threads[i].condition);
-    }
+    if (give_up_conditions()) return true;
     for (unsigned i = 0; i < thread_count; i++) {
         struct thread *t = &threads[i];
         if (t->state == AT_WARP) fault_stuck_warp(t);
@@ -643,7 +678,20 @@ uint3 emu_first_done(void)
 
 /* ---- shared memory ---- */
 
-void *emu_shared_array(struct emu_shared_site *site, size_t bytes, const char *name)
+static size_t largest_power(size_t powers)
+{
+    return (size_t)1 << (63 - __builtin_clzll(powers));
+}
+
+void emu_dynamic_array(size_t alignments)
+{
+    if (!emu_current_launch->dynamic_shared) return;
+    if (arrays[0].alignment == UNDECLARED) arrays[0].alignment = 16;
+    arrays[0].alignment = largest_power(alignments | arrays[0].alignment);
+}
+
+void *emu_shared_array(struct emu_shared_site *site, size_t bytes, size_t alignments,
+                       const char *name)
 {
     if (site->launch == launch_number) return site->place;
     /* A kernel that was allowed more dynamic memory may fill up what a block can have on
@@ -667,7 +715,8 @@ void *emu_shared_array(struct emu_shared_site *site, size_t bytes, const char *n
         emu_fault(__builtin_return_address(0),
                   "more than %d __shared__ arrays in one kernel", MAX_ARRAYS);
     char *place = emu_dynamic_shared + static_end;
-    arrays[array_count++] = (struct emu_shared_extent){name, place, bytes};
+    arrays[array_count++] =
+        (struct emu_shared_extent){name, place, bytes, largest_power(alignments)};
     /* The gap behind each array is nobody's, so that running past the end is seen. */
     static_end = (static_end + bytes + ARRAY_GAP + 127) / 128 * 128;
     memset(place, 0xff, bytes);
@@ -689,6 +738,34 @@ const struct emu_shared_extent *emu_find_shared(const void *p)
             (!nearest || arrays[i].base > nearest->base))
             nearest = &arrays[i];
     return nearest;
+}
+
+/* PTX's addresses in shared memory: dynamic memory from 0 on, then the static arrays. The
+ * descriptors of wgmma have room for 18 bits. */
+static size_t static_address(void)
+{
+    return (emu_current_launch->dynamic_shared + 1023) / 1024 * 1024;
+}
+
+uint32_t emu_shared_address(const void *p, const void *pc)
+{
+    const size_t offset = (size_t)((const char *)p - emu_dynamic_shared);
+    if (offset >= EMU_SHARED_BYTES) emu_fault(pc, "%p is not in shared memory", p);
+    return (uint32_t)(offset < STATIC_OFFSET ? offset
+                                             : offset - STATIC_OFFSET + static_address());
+}
+
+char *emu_shared_place(uint64_t address, size_t bytes, const void *pc)
+{
+    const size_t static_from = static_address();
+    const bool is_static = static_end > STATIC_OFFSET && address >= static_from;
+    const uint64_t offset = is_static ? address - static_from + STATIC_OFFSET : address;
+    if (offset + bytes > EMU_SHARED_BYTES || offset + bytes < offset)
+        emu_fault(pc,
+                  "out of bounds: 0x%llx is no address in shared memory (PTX wants what "
+                  "__cvta_generic_to_shared() gives, not a pointer)",
+                  (unsigned long long)address);
+    return emu_dynamic_shared + offset;
 }
 
 /* ---- cp.async ---- */
@@ -739,6 +816,19 @@ void emu_async_wait(unsigned groups_that_may_remain)
     t->copy_count = kept;
 }
 
+/* A copy that is still on its way writes into shared memory that is the next block's. */
+static void check_copies_arrived(void)
+{
+    for (unsigned i = 0; i < thread_count; i++) {
+        if (threads[i].copy_count == 0) continue;
+        emu_current = &threads[i].seen;
+        emu_fault(threads[i].copies[0].pc,
+                  "asynchronous copy not waited for: the block has ended, and this copy "
+                  "may still be on its way into shared memory that is another block's by "
+                  "then (a missing __pipeline_wait_prior(0) at the end?)");
+    }
+}
+
 /* ---- blocks and launches ---- */
 
 static void run_block(void)
@@ -753,6 +843,7 @@ static void run_block(void)
         memset(arrays[i].base, 0xff, arrays[i].bytes);
     emu_check_block_begins(warp_count);
     emu_mbarrier_block_begins();
+    emu_named_barriers_begin();
     emu_lens_block_begins();
     bool ran;
     do {
@@ -765,6 +856,7 @@ static void run_block(void)
                 ran = run_warp(warp, true);
         } while (ran && parked > 0);
     } while (release_barrier());
+    if (emu_checking) check_copies_arrived();
     emu_mbarrier_block_ended();
     emu_lens_block_ended();
 }
@@ -816,8 +908,9 @@ int emu_launch_kernel(const struct emu_launch *launch)
     static_bytes = 0;
     static_end = STATIC_OFFSET;
     if (launch->dynamic_shared)
-        arrays[array_count++] = (struct emu_shared_extent){
-            "dynamic shared memory", emu_dynamic_shared, launch->dynamic_shared};
+        arrays[array_count++] =
+            (struct emu_shared_extent){"dynamic shared memory", emu_dynamic_shared,
+                                       launch->dynamic_shared, UNDECLARED};
 
     refusal = cudaSuccess;
     bounds = 0;

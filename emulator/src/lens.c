@@ -31,12 +31,11 @@ struct event {
 static struct event logs[LANES][LOG_EVENTS + 5];
 static unsigned begin[LANES], end[LANES];
 
-static const char *mode; /* the value of LENS */
+static bool paused;   /* by cudaProfilerStop */
+static bool watching; /* the running launch is looked at */
 static struct lens_kernel *kernel;
 static struct lens_site *table[TABLE];
 static uint64_t block_number, stride, events_in_block;
-static long example_warp = -1; /* LENS_WARP */
-static uint64_t blocks_wanted; /* LENS_BLOCKS, 0 for as many as are quick */
 
 /* Above this many events a launch is looked at block by block, not all of them. */
 static const uint64_t MANY_EVENTS = 300000000;
@@ -332,8 +331,9 @@ static struct lens_site *site_of(const struct event *e)
 static void keep_example(struct lens_site *s, const uint64_t *address, uint32_t lanes,
                          unsigned warp, unsigned cost)
 {
-    if (example_warp >= 0 ? (long)warp != example_warp || s->example.lanes
-                          : cost <= s->example.cost)
+    if (emu_settings.lens_warp >= 0
+            ? (long)warp != emu_settings.lens_warp || s->example.lanes
+            : cost <= s->example.cost)
         return;
     memcpy(s->example.address, address, sizeof s->example.address);
     s->example.lanes = lanes;
@@ -480,9 +480,15 @@ static struct lens_kernel *kernel_of(const struct emu_launch *launch)
     return k;
 }
 
+void emu_lens_pause(bool pause)
+{
+    paused = pause;
+}
+
 void emu_lens_launch_begins(void)
 {
-    if (!mode) return;
+    watching = emu_settings.lens && !paused;
+    if (!watching) return;
     kernel = kernel_of(emu_current_launch);
     memset(table, 0, sizeof table);
     for (struct lens_site *s = kernel->sites; s; s = s->next) {
@@ -501,6 +507,7 @@ void emu_lens_launch_begins(void)
     block_number = 0;
     stride = 1;
     const uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
+    const uint64_t blocks_wanted = (uint64_t)emu_settings.lens_blocks;
     if (blocks_wanted && blocks_wanted < blocks)
         stride = (blocks + blocks_wanted - 1) / blocks_wanted;
     kernel->blocks += blocks;
@@ -509,7 +516,7 @@ void emu_lens_launch_begins(void)
 
 void emu_lens_block_begins(void)
 {
-    if (!mode) return;
+    if (!watching) return;
     emu_lens_on = block_number % stride == 0;
     if (!emu_lens_on) return;
     events_in_block = 0;
@@ -520,7 +527,7 @@ void emu_lens_block_begins(void)
 
 void emu_lens_block_ended(void)
 {
-    if (!mode) return;
+    if (!watching) return;
     if (emu_lens_on) {
         kernel->blocks_seen++;
         kernel->threads_seen +=
@@ -528,7 +535,7 @@ void emu_lens_block_ended(void)
         kernel->shared = emu_shared_in_use();
     }
     /* The first block tells how much all of them would be. */
-    if (block_number == 0 && !blocks_wanted) {
+    if (block_number == 0 && !emu_settings.lens_blocks) {
         const uint64_t blocks =
             (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
         stride = 1 + events_in_block * blocks / MANY_EVENTS;
@@ -539,7 +546,7 @@ void emu_lens_block_ended(void)
 
 void emu_lens_launch_ended(void)
 {
-    if (!mode) return;
+    if (!watching) return;
     if (footprints_complete && stride == 1) {
         const uint64_t stored = footprint_bytes(true);
         kernel->loaded_bytes += footprint_bytes(false);
@@ -556,20 +563,10 @@ static void at_exit(int status, void *unused)
     (void)status;
     (void)unused;
     fflush(stdout);
-    if (lens_kernels) lens_report(mode);
+    if (lens_kernels) lens_report();
 }
 
-__attribute__((constructor(102))) static void read_environment(void)
+__attribute__((constructor(102))) static void watch_exit(void)
 {
-    const char *lens = getenv("LENS"), *warp = getenv("LENS_WARP"),
-               *blocks = getenv("LENS_BLOCKS");
-    if (!lens || !*lens || strcmp(lens, "0") == 0) return;
-    if (strcmp(lens, "1") != 0 && strcmp(lens, "json") != 0 && strcmp(lens, "dot") != 0) {
-        fprintf(stderr, "LENS must be 1 (a table), json or dot, not \"%s\"\n", lens);
-        exit(2);
-    }
-    mode = lens;
-    if (warp) example_warp = atol(warp);
-    if (blocks && atol(blocks) > 0) blocks_wanted = (uint64_t)atol(blocks);
-    on_exit(at_exit, NULL);
+    if (emu_settings.lens) on_exit(at_exit, NULL);
 }

@@ -76,7 +76,8 @@ unsigned lens_lanes_together(const uint64_t *address, uint32_t lanes, unsigned b
 unsigned lens_wavefronts(const uint64_t *address, uint32_t lanes, unsigned bytes,
                          bool store, unsigned *ideal);
 
-/* lens_report.c, at the end of the program. `mode` is the value of LENS. */
-void lens_report(const char *mode);
+/* lens_report.c, at the end of the program; ends it with exit 3 if the report cannot be
+ * written. */
+void lens_report(void);
 
 #endif

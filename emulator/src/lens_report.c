@@ -2,6 +2,7 @@
 #include "lens.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -410,12 +411,6 @@ static void print_total(const struct lens_kernel *k, enum lens_class kind, doubl
             ratio(s.unique_bytes, s.sectors));
 }
 
-static unsigned registers_given(void)
-{
-    const char *text = getenv("LENS_REGS");
-    return text && atoi(text) > 0 ? (unsigned)atoi(text) : 0;
-}
-
 /* Which of the limits decide, as "threads and registers". */
 static const char *limit_of(const struct emu_occupancy *o, bool registers_known)
 {
@@ -439,7 +434,7 @@ static const char *limit_of(const struct emu_occupancy *o, bool registers_known)
 static void print_occupancy(const struct lens_kernel *k)
 {
     const unsigned threads = k->block[0] * k->block[1] * k->block[2],
-                   registers = registers_given();
+                   registers = (unsigned)emu_settings.lens_registers;
     struct emu_occupancy o =
         emu_occupancy(threads, registers ? registers : 16, k->shared);
     say("    occupancy: a block has %s thread%s and %s bytes of shared memory. Blocks on "
@@ -602,7 +597,7 @@ static void json_kernel(const struct lens_kernel *k)
     unsigned count;
     struct row *rows = rows_of(k, &count);
     const unsigned threads = k->block[0] * k->block[1] * k->block[2],
-                   registers = registers_given();
+                   registers = (unsigned)emu_settings.lens_registers;
     uint64_t flop;
     say("{\"name\": ");
     json_string(k->name);
@@ -841,8 +836,7 @@ static void draw(const struct row *row)
  * shows there; without it, the worst of all. */
 static void draw_chosen(void)
 {
-    const char *wanted = getenv("LENS_LINE"), *dot = wanted ? strchr(wanted, '.') : NULL;
-    const int line = wanted ? atoi(wanted) : 0, which = dot ? atoi(dot + 1) : 0;
+    const long line = emu_settings.lens_line, which = emu_settings.lens_which;
     for (const struct lens_kernel *k = lens_kernels; k; k = k->next) {
         unsigned count;
         int place = 0;
@@ -861,22 +855,18 @@ static void draw_chosen(void)
         }
         free(rows);
     }
-    fprintf(stderr, "LENS=dot: %s%s\n",
-            wanted ? "no access to memory on line "
-                   : "the program made no access to memory",
-            wanted ? wanted : "");
+    if (line)
+        fprintf(stderr, "LENS=dot: no access to memory on line %s\n",
+                getenv("LENS_LINE"));
+    else
+        fprintf(stderr, "LENS=dot: the program made no access to memory\n");
 }
 
 /* ---- entry ---- */
 
-void lens_report(const char *mode)
+static void report(void)
 {
-    const char *path = getenv("LENS_OUT");
-    out = stdout;
-    if (path && !(out = fopen(path, "w"))) {
-        fprintf(stderr, "LENS_OUT: cannot write %s\n", path);
-        return;
-    }
+    const char *mode = emu_settings.lens;
     if (strcmp(mode, "dot") == 0) {
         draw_chosen();
     } else if (strcmp(mode, "json") == 0) {
@@ -891,8 +881,21 @@ void lens_report(const char *mode)
     } else {
         for (const struct lens_kernel *k = lens_kernels; k; k = k->next) print_kernel(k);
     }
-    if (path)
-        fclose(out);
-    else
-        fflush(out);
+}
+
+void lens_report(void)
+{
+    const char *path = emu_settings.lens_out;
+    errno = 0;
+    out = path ? fopen(path, "w") : stdout;
+    if (out) {
+        report();
+        /* A report that was lost is no success. Who closes a pipe early (| head -1) wants
+         * no more, and no word about it either. */
+        if (fflush(out) == 0 && !ferror(out) && (!path || fclose(out) == 0)) return;
+    }
+    if (errno != EPIPE)
+        fprintf(stderr, "LENS: cannot write %s: %s\n", path ? path : "the report",
+                errno ? strerror(errno) : "an earlier write failed");
+    _exit(3);
 }

@@ -156,8 +156,8 @@ void emu_mbarrier_init(uint64_t *address, unsigned arrivals, const void *pc)
         emu_fault(pc, "mbarrier.init on what is an mbarrier already and may be in use: "
                       "it is initialised once a block, not "
                       "once a phase");
-    if (barrier_count == EMU_MBARRIERS)
-        emu_fault(pc, "more than %d mbarriers in a block", EMU_MBARRIERS);
+    if (barrier_count == EMU_MBARRIERS - EMU_NAMED_BARRIERS)
+        emu_fault(pc, "more than %u mbarriers in a block", barrier_count);
     emu_check_mbarrier_init(address, barrier_count, pc);
     struct mbarrier *b = &barriers[barrier_count++];
     *b = (struct mbarrier){.address = address,
@@ -194,7 +194,7 @@ static bool is_over(void *waiting)
     return w->barrier->phase != w->phase;
 }
 
-static void never_over(void *waiting)
+static bool never_over(void *waiting)
 {
     const struct wait *w = waiting;
     const struct mbarrier *b = w->barrier;

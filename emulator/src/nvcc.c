@@ -2,9 +2,10 @@
  * do the work.
  *
  * A .cu file goes through the host's preprocessor, the translator, and the host's
- * compiler with -fsanitize=thread, which puts a call in front of every memory access, and
- * -fsanitize-coverage=trace-pc, which puts one into every basic block; those calls are
- * how the runtime sees what a kernel does. Nothing links with the sanitizers themselves.
+ * compiler with -fsanitize=thread, which puts a call in front of every memory access,
+ * -fsanitize-coverage=trace-pc, which puts one into every basic block, and
+ * -fsanitize=signed-integer-overflow; those calls are how the runtime sees what a kernel
+ * does. Nothing links with the sanitizers themselves.
  * All other source files are compiled as usual. */
 #define _GNU_SOURCE /* vasprintf */
 #include "translate.h"
@@ -257,6 +258,10 @@ static const struct option {
      VALUE, IGNORE},
 };
 
+static const char version[] =
+    "nvcc: CUDA compiler driver of the emulator, which runs kernels on the CPU\n"
+    "Cuda compilation tools, release 13.0, V13.0.88 (emulator)\n";
+
 static const char help[] =
     "Usage: nvcc [options] file...\n"
     "Compiles CUDA C++ for the emulator, which runs it on the CPU, without a GPU or "
@@ -280,6 +285,15 @@ static const char help[] =
     "Environment of the compiled program: EMULATE=h200 picks the GPU, LENS=1 reports "
     "memory\n"
     "traffic, CHECK=0 turns the fault checks off.\n";
+
+/* With status 3 if the text could not be written. */
+__attribute__((noreturn)) static void print_and_exit(const char *text)
+{
+    if (fputs(text, stdout) >= 0 && fflush(stdout) == 0) exit(0);
+    if (errno != EPIPE)
+        fprintf(stderr, "nvcc fatal   : cannot write the output: %s\n", strerror(errno));
+    exit(3);
+}
 
 static void set_architecture(const char *name)
 {
@@ -446,11 +460,8 @@ static void apply(const struct option *option, const char *given, const char *na
     case CCBIN: options.ccbin = value; break;
     case NO_WARNINGS: add(&options.compiler, "-w"); break;
     case WERROR: set_werror(value); break;
-    case VERSION:
-        puts("nvcc: CUDA compiler driver of the emulator, which runs kernels on the CPU");
-        puts("Cuda compilation tools, release 13.0, V13.0.88 (emulator)");
-        exit(0);
-    case HELP: fputs(help, stdout); exit(0);
+    case VERSION: print_and_exit(version);
+    case HELP: print_and_exit(help);
     case REFUSE_DEVICE_CODE:
         fatal("the emulator makes no code for GPUs, so '%s' needs NVIDIA's nvcc", given);
     case REFUSE:
@@ -842,7 +853,8 @@ static void add_kernel_options(struct list *command)
      * inlined functions. */
     add_words(command,
               "-fsanitize-coverage=trace-pc -gdwarf-4 -fno-pie -fno-strict-aliasing "
-              "-fno-optimize-sibling-calls -Wno-unknown-pragmas");
+              "-fno-optimize-sibling-calls -fsanitize=signed-integer-overflow "
+              "-Wno-unknown-pragmas");
 }
 
 static void compile_cu(const char *source, const char *object, const char *result)
@@ -941,7 +953,7 @@ static void build_program(void)
         add(&command, item);
     }
     add(&command, format("%s/build/libemulator.a", root));
-    add_words(&command, "-lm -lpthread");
+    add_words(&command, "-lm -lpthread -ldl"); /* NVIDIA's adds the last two too */
     run(&command);
 }
 

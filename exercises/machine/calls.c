@@ -266,11 +266,16 @@ CALL(emu_shared_array)
 {
     need_kernel(p);
     struct emu_shared_site *site = reach_for_call(p, ARG(0), sizeof *site, true);
-    const char *name = reach_fixed_text(p, ARG(2));
+    const char *name = reach_fixed_text(p, ARG(3));
     if (ARG(1) > EMU_SHARED_BYTES)
         refuse(p, "too much shared memory: an array of %llu bytes",
                (unsigned long long)ARG(1));
-    RETURN(emu_shared_array(site, ARG(1), name));
+    RETURN(emu_shared_array(site, ARG(1), ARG(2), name));
+}
+CALL(emu_dynamic_array)
+{
+    need_kernel(p);
+    emu_dynamic_array(ARG(0));
 }
 CALL(emu_local_static)
 {
@@ -381,6 +386,31 @@ CALL(__isGlobal)
 {
     RETURN(__isGlobal((void *)ARG(0)));
 }
+
+/* A signed number has grown too large: what the compiler has noted about the place, the
+ * type's name last, is the student's to change. */
+static void check_noted(struct processor *p)
+{
+    const struct {
+        uint64_t file;
+        uint32_t line, column;
+        uint64_t type;
+    } *place = reach_for_call(p, ARG(0), 24, false);
+    reach_for_call(p, place->type, 4, false);
+    reach_text(p, place->type + 4, 100);
+}
+#define OVERFLOWS(name)                                                                  \
+    void __ubsan_handle_##name##_overflow(void *, uintptr_t, uintptr_t);                 \
+    CALL(__ubsan_handle_##name##_overflow)                                               \
+    {                                                                                    \
+        check_noted(p);                                                                  \
+        __ubsan_handle_##name##_overflow((void *)ARG(0), ARG(1), ARG(2));                \
+    }
+OVERFLOWS(add)
+OVERFLOWS(sub)
+OVERFLOWS(mul)
+OVERFLOWS(divrem)
+OVERFLOWS(negate)
 
 /* ---- the runtime API, as far as a kernel and its launch need it ---- */
 

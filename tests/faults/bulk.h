@@ -1,6 +1,5 @@
-/* What the programs share that bring four boxes of 32 x 32 floats by bulk copies, most of
- * them through two stages: the set-up and the run. The faults lie in the programs
- * themselves, where a report can name their lines. */
+/* What the programs share that bring four boxes of 32 x 32 floats by bulk copies, most of them through two stages: the
+ * set-up and the run. The faults lie in the programs themselves, where a report can name their lines. */
 #ifndef BULK_H
 #define BULK_H
 
@@ -19,8 +18,8 @@ extern "C" void cuda_check(cudaError_t error, const char *call, const char *file
         printf("%s:%d: %s: %s\n", file, line, call, cudaGetErrorString(error));
 }
 
-/* A pair of barriers for each stage: `full` for one arrival and the bytes it announces,
- * `empty` for `arrivals` of those who read. All threads may use them afterwards. */
+/* A pair of barriers for each stage: `full` for one arrival and the bytes it announces, `empty` for `arrivals` of those
+ * who read. All threads may use them afterwards. */
 static __device__ void prepare(uint64_t *full, uint64_t *empty, unsigned arrivals)
 {
     if (threadIdx.x == 0) {

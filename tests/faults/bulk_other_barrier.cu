@@ -1,6 +1,7 @@
-// The second warp waits for the other copy's barrier. Its own box has come, because
-// another warp waited for it, and that is luck. EXPECT: data race in shared memory THREAD
-// (32,0,0) BLOCK (0,0,0)
+// The second warp waits for the other copy's barrier. Its own box has come, because another
+// warp waited for it, and that is luck.
+// EXPECT: data race in shared memory
+// THREAD (32,0,0) BLOCK (0,0,0)
 #include "bulk.h"
 
 const int TILE = BOX * BOX;

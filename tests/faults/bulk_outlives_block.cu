@@ -1,6 +1,6 @@
-// Nobody waits for the second copy, and the block's shared memory is another block's
-// soon. EXPECT: asynchronous copy not waited for: the block has ended THREAD (0,0,0)
-// BLOCK (0,0,0)
+// Nobody waits for the second copy, and the block's shared memory is another block's soon.
+// EXPECT: asynchronous copy not waited for: the block has ended
+// THREAD (0,0,0) BLOCK (0,0,0)
 #include "bulk.h"
 
 const int TILE = BOX * BOX;

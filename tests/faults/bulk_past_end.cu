@@ -1,5 +1,5 @@
 // The box has one row more than the array that it is copied to.
-// EXPECT: out of bounds: a write
+// EXPECT: out of bounds: a bulk copy
 // EXPECT: reaches past the end of its 3968 bytes
 // THREAD (0,0,0) BLOCK (0,0,0)
 #include "bulk.h"

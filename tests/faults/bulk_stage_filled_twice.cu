@@ -1,5 +1,6 @@
-// The copying warp runs ahead: a stage's second copy starts while the first is on its
-// way. EXPECT: one arrival more than THREAD (96,0,0) BLOCK (0,0,0)
+// The copying warp runs ahead: a stage's second copy starts while the first is on its way.
+// EXPECT: one arrival more than
+// THREAD (96,0,0) BLOCK (0,0,0)
 #include "bulk.h"
 
 const int TILE = BOX * BOX, READERS = WARPS - 1; // the last warp copies

@@ -1,5 +1,6 @@
-// Each half of the warp waits for its own lanes, and then reads what the other half
-// wrote. EXPECT: data race in shared memory THREAD (0,0,0) BLOCK (0,0,0)
+// Each half of the warp waits for its own lanes, and then reads what the other half wrote.
+// EXPECT: data race in shared memory
+// THREAD (0,0,0) BLOCK (0,0,0)
 #include "fault.h"
 
 __global__ void swap(int *data)

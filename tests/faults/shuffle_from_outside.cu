@@ -1,6 +1,7 @@
-// The sum begins with the upper half's values, and the mask leaves the upper half out:
-// what comes from there is no value. EXPECT: assertion `v == 496' failed THREAD (0,0,0)
-// BLOCK (0,0,0)
+// The sum begins with the upper half's values, and the mask leaves the upper half out: what
+// comes from there is no value.
+// EXPECT: assertion `v == 496' failed
+// THREAD (0,0,0) BLOCK (0,0,0)
 #include "fault.h"
 #include <assert.h>
 

@@ -1,6 +1,6 @@
 // Half of the warp shuffles while the other half votes: neither can answer the other.
-// EXPECT: warp divergence: lane 0 waits in __shfl_sync here while lane 16 waits in
-// __ballot_sync at THREAD (0,0,0) BLOCK (0,0,0)
+// EXPECT: warp divergence: lane 0 waits in __shfl_sync here while lane 16 waits in __ballot_sync at
+// THREAD (0,0,0) BLOCK (0,0,0)
 #include "fault.h"
 
 __global__ void mix(int *data)

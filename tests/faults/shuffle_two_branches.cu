@@ -1,6 +1,6 @@
 // Both branches shuffle with the full mask, but it is not one shuffle.
-// EXPECT: warp divergence: lane 0 waits in __shfl_xor_sync here while lane 1 waits in
-// __shfl_xor_sync at THREAD (0,0,0) BLOCK (0,0,0)
+// EXPECT: warp divergence: lane 0 waits in __shfl_xor_sync here while lane 1 waits in __shfl_xor_sync at
+// THREAD (0,0,0) BLOCK (0,0,0)
 #include "fault.h"
 
 __global__ void swap(int *data)

@@ -13,8 +13,7 @@ enum place { GLOBAL_LOAD, GLOBAL_STORE, SHARED_LOAD, SHARED_STORE, PLACES };
 static const char *const place_names[PLACES] = {"global load", "global store",
                                                 "shared load", "shared store"};
 
-// Where lane i goes: (i / group) * stride + offset elements, or backwards; i starts anew
-// every `period` lanes.
+// Where lane i goes: (i / group) * stride + offset elements, or backwards; i starts anew every `period` lanes.
 struct pattern {
     const char *name;
     int stride, group, offset, backwards, threads, period;

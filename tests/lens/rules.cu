@@ -1,6 +1,5 @@
-// One rule of the memory system a kernel. The comment over each says what the lens has to
-// count: a line for each kind of access, and nothing else may be there.
-// tests/test_lens.py reads these lines.
+// One rule of the memory system a kernel. The comment over each says what the lens has to count: a line for
+// each kind of access, and nothing else may be there. tests/test_lens.py reads these lines.
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -30,10 +29,9 @@ __global__ void rows_of_33(const float *, float *out)
     out[threadIdx.x * 64 + threadIdx.y * 32] = 1.0f;
 }
 
-// Two branches are two requests, each with its own half of the lanes: 16 floats two
-// apart, 16 float2 side by side. LENS: global load requests=1 lanes=16 sectors=4
-// ideal_sectors=2 bytes_used=64 LENS: global store requests=2 lanes=32 sectors=8
-// ideal_sectors=6 bytes_used=192
+// Two branches are two requests, each with its own half of the lanes: 16 floats two apart, 16 float2 side by side.
+// LENS: global load requests=1 lanes=16 sectors=4 ideal_sectors=2 bytes_used=64
+// LENS: global store requests=2 lanes=32 sectors=8 ideal_sectors=6 bytes_used=192
 __global__ void two_branches(const float *in, float *out)
 {
     if (threadIdx.x % 2)
@@ -42,10 +40,10 @@ __global__ void two_branches(const float *in, float *out)
         ((float2 *)out)[32 + threadIdx.x / 2] = make_float2(1.0f, 2.0f);
 }
 
-// Lane i makes i turns: turn k is made by the lanes from k + 1 on, together. So 7 turns
-// touch 4 sectors, 8 touch 3, 8 touch 2 and 8 touch 1. LENS: global load requests=31
-// lanes=496 sectors=76 ideal_sectors=76 bytes_used=1984 LENS: global store requests=1
-// lanes=32 sectors=4 ideal_sectors=4 bytes_used=128
+// Lane i makes i turns: turn k is made by the lanes from k + 1 on, together. So 7 turns touch 4 sectors,
+// 8 touch 3, 8 touch 2 and 8 touch 1.
+// LENS: global load requests=31 lanes=496 sectors=76 ideal_sectors=76 bytes_used=1984
+// LENS: global store requests=1 lanes=32 sectors=4 ideal_sectors=4 bytes_used=128
 __global__ void triangle(const float *in, float *out)
 {
     float sum = 0.0f;
@@ -53,10 +51,9 @@ __global__ void triangle(const float *in, float *out)
     out[threadIdx.x] = sum;
 }
 
-// Each turn is skipped by half of the lanes, by others every time: 64 requests of 16
-// lanes, not 32 of 32. LENS: global load requests=64 lanes=1024 sectors=256
-// ideal_sectors=128 bytes_used=4096 LENS: global store requests=1 lanes=32 sectors=4
-// ideal_sectors=4 bytes_used=128
+// Each turn is skipped by half of the lanes, by others every time: 64 requests of 16 lanes, not 32 of 32.
+// LENS: global load requests=64 lanes=1024 sectors=256 ideal_sectors=128 bytes_used=4096
+// LENS: global store requests=1 lanes=32 sectors=4 ideal_sectors=4 bytes_used=128
 __global__ void skipped_turns(const float *in, float *out)
 {
     float sum = 0.0f;
@@ -123,11 +120,10 @@ __global__ void narrow(const float *in, float *out)
     ((char *)out)[threadIdx.x] = ((const char *)in)[threadIdx.x];
 }
 
-// Shared memory: neighbours, 2 apart (two lanes a bank), 32 apart (all in one bank), 33
-// apart (padding). LENS: shared store requests=33 lanes=1056 wavefronts=33
-// ideal_wavefronts=33 conflicts=0 LENS: shared load requests=4 lanes=128 wavefronts=36
-// ideal_wavefronts=4 conflicts=32 LENS: global store requests=1 lanes=32 sectors=4
-// ideal_sectors=4 bytes_used=128
+// Shared memory: neighbours, 2 apart (two lanes a bank), 32 apart (all in one bank), 33 apart (padding).
+// LENS: shared store requests=33 lanes=1056 wavefronts=33 ideal_wavefronts=33 conflicts=0
+// LENS: shared load requests=4 lanes=128 wavefronts=36 ideal_wavefronts=4 conflicts=32
+// LENS: global store requests=1 lanes=32 sectors=4 ideal_sectors=4 bytes_used=128
 __global__ void bank_strides(const float *, float *out)
 {
     __shared__ float tile[33 * 32];
@@ -137,11 +133,10 @@ __global__ void bank_strides(const float *, float *out)
     out[lane] = tile[lane] + tile[2 * lane] + tile[32 * lane] + tile[33 * lane];
 }
 
-// One word for all is one wavefront; one float4 for all is two, one for each half of the
-// warp. LENS: shared store requests=1 lanes=32 wavefronts=1 ideal_wavefronts=1
-// conflicts=0 LENS: shared load requests=2 lanes=64 wavefronts=3 ideal_wavefronts=3
-// conflicts=0 LENS: global store requests=1 lanes=32 sectors=4 ideal_sectors=4
-// bytes_used=128
+// One word for all is one wavefront; one float4 for all is two, one for each half of the warp.
+// LENS: shared store requests=1 lanes=32 wavefronts=1 ideal_wavefronts=1 conflicts=0
+// LENS: shared load requests=2 lanes=64 wavefronts=3 ideal_wavefronts=3 conflicts=0
+// LENS: global store requests=1 lanes=32 sectors=4 ideal_sectors=4 bytes_used=128
 __global__ void shared_broadcast(const float *, float *out)
 {
     __shared__ __align__(16) float tile[32];
@@ -151,11 +146,11 @@ __global__ void shared_broadcast(const float *, float *out)
     out[threadIdx.x] = tile[5] + four.x + four.y + four.z + four.w;
 }
 
-// 16 bytes a lane without conflicts: four wavefronts a request. 32 bytes apart, every
-// second group of four banks is idle: eight. LENS: shared store requests=2 lanes=64
-// wavefronts=12 ideal_wavefronts=8 conflicts=4 LENS: shared load requests=2 lanes=64
-// wavefronts=12 ideal_wavefronts=8 conflicts=4 LENS: global store requests=1 lanes=32
-// sectors=16 ideal_sectors=16 bytes_used=512
+// 16 bytes a lane without conflicts: four wavefronts a request. 32 bytes apart, every second group of
+// four banks is idle: eight.
+// LENS: shared store requests=2 lanes=64 wavefronts=12 ideal_wavefronts=8 conflicts=4
+// LENS: shared load requests=2 lanes=64 wavefronts=12 ideal_wavefronts=8 conflicts=4
+// LENS: global store requests=1 lanes=32 sectors=16 ideal_sectors=16 bytes_used=512
 __global__ void shared_wide(const float *, float *out)
 {
     __shared__ float4 tile[64];
@@ -184,12 +179,11 @@ __global__ void atomics(const float *, float *out)
     atomicAdd((int *)out + 32 + threadIdx.x, 1);
 }
 
-// cp.async reads global memory and writes shared memory, and is neither a load nor a
-// store. LENS: async copy, read requests=1 lanes=32 sectors=16 ideal_sectors=16
-// bytes_used=512 LENS: async copy, write requests=1 lanes=32 wavefronts=4
-// ideal_wavefronts=4 conflicts=0 LENS: shared load requests=1 lanes=32 wavefronts=4
-// ideal_wavefronts=4 conflicts=0 LENS: global store requests=1 lanes=32 sectors=16
-// ideal_sectors=16 bytes_used=512
+// cp.async reads global memory and writes shared memory, and is neither a load nor a store.
+// LENS: async copy, read requests=1 lanes=32 sectors=16 ideal_sectors=16 bytes_used=512
+// LENS: async copy, write requests=1 lanes=32 wavefronts=4 ideal_wavefronts=4 conflicts=0
+// LENS: shared load requests=1 lanes=32 wavefronts=4 ideal_wavefronts=4 conflicts=0
+// LENS: global store requests=1 lanes=32 sectors=16 ideal_sectors=16 bytes_used=512
 __global__ void async_copy(const float *in, float *out)
 {
     __shared__ float4 tile[32];
@@ -217,9 +211,8 @@ __global__ void async_zeros(const float *in, float *out)
 
 // A transposed read of a tile and of a padded one.
 // LENS: shared store requests=64 lanes=2048 wavefronts=64 ideal_wavefronts=64 conflicts=0
-// LENS: shared load requests=64 lanes=2048 wavefronts=1056 ideal_wavefronts=64
-// conflicts=992 LENS: global store requests=32 lanes=1024 sectors=128 ideal_sectors=128
-// bytes_used=4096
+// LENS: shared load requests=64 lanes=2048 wavefronts=1056 ideal_wavefronts=64 conflicts=992
+// LENS: global store requests=32 lanes=1024 sectors=128 ideal_sectors=128 bytes_used=4096
 __global__ void transposes(const float *, float *out)
 {
     __shared__ float plain[32][32], padded[32][33];

@@ -1,5 +1,4 @@
-// The copy engine brings boxes of a matrix whose size no box divides; a second kernel
-// starts outside it.
+// The copy engine brings boxes of a matrix whose size no box divides; a second kernel starts outside it.
 #include "../../common/hopper.h"
 
 #include "check.h"
@@ -12,8 +11,7 @@ void cuda_check(cudaError_t error, const char *call, const char *file, int line)
         printf("%s:%d: %s: %s\n", file, line, call, cudaGetErrorString(error));
 }
 
-// Block (x, y) brings the box at column x * BOX_COLS + dx, row y * BOX_ROWS + dy, and
-// writes it out.
+// Block (x, y) brings the box at column x * BOX_COLS + dx, row y * BOX_ROWS + dy, and writes it out.
 __global__ void bring(const __grid_constant__ CUtensorMap map, int dx, int dy, float *out)
 {
     __shared__ __align__(128) float box[BOX_ROWS][BOX_COLS];

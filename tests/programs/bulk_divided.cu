@@ -1,5 +1,5 @@
-// A persistent kernel with bulk copies into two stages: `full` says that a box has come,
-// `empty` that all have read it. The work of feeding the stages is divided in three ways.
+// A persistent kernel with bulk copies into two stages: `full` says that a box has come, `empty`
+// that all have read it. The work of feeding the stages is divided in three ways.
 #include "../../common/hopper.h"
 #include "check.h"
 
@@ -40,8 +40,7 @@ static __device__ void prepare(uint64_t *full, uint64_t *empty, unsigned readers
     __syncthreads();
 }
 
-// out[c] becomes the sum of column c. Thread 0 feeds besides; every thread waits for
-// itself.
+// out[c] becomes the sum of column c. Thread 0 feeds besides; every thread waits for itself.
 __global__ void one_thread_feeds(const __grid_constant__ CUtensorMap map, float *out,
                                  int boxes)
 {

@@ -1,6 +1,5 @@
-// What a launch may ask for: dynamic shared memory that was opted in to, where the
-// kernel's name alone does not say which function is meant; and no more threads than
-// __launch_bounds__ allows.
+// What a launch may ask for: dynamic shared memory that was opted in to, where the kernel's name
+// alone does not say which function is meant; and no more threads than __launch_bounds__ allows.
 #include "check.h"
 
 const int SHARED = 64 * 1024;

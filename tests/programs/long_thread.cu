@@ -1,5 +1,4 @@
-// Threads that run for long without a pause, reading little: each round differs from the
-// last.
+// Threads that run for long without a pause, reading little: each round differs from the last.
 #include "check.h"
 
 enum { ROUNDS = 40 * 1000 * 1000 };

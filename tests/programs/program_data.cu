@@ -1,6 +1,6 @@
-// What a kernel may use of the program's own data: constants of every kind, static locals
-// of device functions, virtual functions, managed variables. BUILD:
-// --expt-relaxed-constexpr
+// What a kernel may use of the program's own data: constants of every kind, static locals of
+// device functions, virtual functions, managed variables.
+// BUILD: --expt-relaxed-constexpr
 #include <algorithm>
 
 #include "check.h"

@@ -1,6 +1,5 @@
 // EXERCISE 1 EXPECT come to an end
-// A thread that counts for ever: every step looks like progress, so only the clock can
-// end it.
+// A thread that counts for ever: every step looks like progress, so only the clock can end it.
 #include "exercise.h"
 
 __global__ void kernel(volatile float *out)
