@@ -170,8 +170,11 @@ CLASSROOM := $(Q)python3 -B exercises/classroom.py
 EXERCISES := $(foreach e,$(sort $(wildcard exercises/[0-9][0-9]_*/)),$(call number_of,$(e)))
 which_exercise = $(or $(filter $(EXERCISES),$*),$(error there is no exercise$*: they go from 1 to $(lastword $(EXERCISES))))
 
+# "Not yet" is an answer, not an error of make's.
+ANSWER = || test $$? = 1
+
 exercise%:      ## grade an exercise: make exercise3
-	$(CLASSROOM) grade $(which_exercise)
+	$(CLASSROOM) grade $(which_exercise) $(ANSWER)
 
 exercises:      ## grade all exercises you have begun, and see where you stand
 	$(CLASSROOM) all
@@ -183,13 +186,15 @@ hint%:          ## a hint for an exercise, LEVEL=1, 2 or 3
 	$(CLASSROOM) hint $(which_exercise) $(LEVEL)
 
 solution%:      ## an exercise's solution, once it is passed (or FORCE=1)
-	$(CLASSROOM) solution $(which_exercise) $(if $(FORCE),--force)
+	$(CLASSROOM) solution $(which_exercise) $(if $(FORCE),--force) $(ANSWER)
 
 reset%:         ## an exercise's skeleton again; your file is kept
 	$(CLASSROOM) reset $(which_exercise)
 
-grade:          ## for teachers: grade a folder, SUBMISSIONS=dir
-	$(CLASSROOM) submissions "$(or $(SUBMISSIONS),$(error say which folder: make grade SUBMISSIONS=dir))" $(if $(OUT),--out "$(OUT)")
+grade:          ## for teachers: grade a folder, SUBMISSIONS=dir (OUT= STUDENT= EXERCISE= DEADLINE= TRUST=1)
+	$(CLASSROOM) submissions "$(or $(SUBMISSIONS),$(error say which folder: make grade SUBMISSIONS=dir))" \
+	    $(if $(OUT),--out "$(OUT)") $(if $(STUDENT),--student "$(STUDENT)") $(if $(EXERCISE),--exercise $(EXERCISE)) \
+	    $(if $(DEADLINE),--deadline "$(DEADLINE)") $(if $(TRUST),--trust)
 
 # ---- tests and measurements ----
 test:           ## everything that CI runs; needs no GPU

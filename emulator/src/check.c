@@ -578,16 +578,16 @@ static struct local_static {
     struct local_static *next;
 } *local_statics;
 
-static bool is_local_static(const char *p)
+bool emu_is_local_static(const void *p)
 {
     for (const struct local_static *s = local_statics; s; s = s->next)
-        if ((size_t)(p - s->base) < s->bytes) return true;
+        if ((size_t)((const char *)p - s->base) < s->bytes) return true;
     return false;
 }
 
 void emu_local_static(const void *p, size_t bytes)
 {
-    if (is_local_static(p)) return;
+    if (emu_is_local_static(p)) return;
     struct local_static *s = malloc(sizeof *s);
     if (!s)
         emu_fault(__builtin_return_address(0),
@@ -608,7 +608,7 @@ static void image_access(char *p, size_t n, enum emu_access kind, const void *pc
                   "variable, a const or a string",
                   name_of(kind), n);
     }
-    if (emu_is_device_variable(p) || is_local_static(p) || is_position(p)) return;
+    if (emu_is_device_variable(p) || emu_is_local_static(p) || is_position(p)) return;
     emu_fault(pc,
               "host memory: %s of %zu bytes in a variable of the host; a kernel can only "
               "use memory from cudaMalloc and "

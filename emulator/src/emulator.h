@@ -170,6 +170,8 @@ extern bool emu_checking; /* CHECK=0 turns it off */
 enum emu_access { EMU_READ, EMU_WRITE, EMU_ATOMIC, EMU_ASYNC_COPY };
 /* How the copy engine mixes the 16-byte pieces of rows of 32, 64 or 128 bytes. */
 enum emu_swizzle { EMU_SWIZZLE_NONE, EMU_SWIZZLE_32, EMU_SWIZZLE_64, EMU_SWIZZLE_128 };
+/* A static variable of a function that kernels call, which lies in global memory. */
+bool emu_is_local_static(const void *p);
 /* launch.c tells what orders memory. */
 void emu_check_launch_begins(void);
 void emu_check_allocations_changed(void); /* a kernel has freed memory */
