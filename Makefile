@@ -105,7 +105,7 @@ FORCE:
 # The first thing that is made, and then never again: a newcomer should not think that it hangs.
 $(BUILD):
 	@mkdir -p $@
-	@echo "building what all chapters share, and then the chapter: some seconds" >&2
+	@echo "building what all chapters share, once: some seconds" >&2
 
 # What else lies in a chapter's folder belongs to its program.
 parts_of = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/*.c)) $(COMMON)
@@ -127,7 +127,7 @@ TUNED_PARTS := $(call parts_of,$(TUNED))
 CANDIDATES := build/tune/$(if $(filter 1,$(EMULATOR)),emulator,$(ARCH))
 $(CANDIDATES)/%.verdict: $(TUNED)/matmul.cu $(TUNED)/tune.h $(TUNED)/candidate.sh $(TUNED_PARTS)
 	@NVCC='$(NVCC)' FLAGS='$(FLAGS)' OBJECTS='$(TUNED_PARTS)' \
-	    LIBRARIES='-lcublas -ldl' sh $(TUNED)/candidate.sh $* $(@:.verdict=)
+	    LIBRARIES='-lcublas' sh $(TUNED)/candidate.sh $* $(@:.verdict=)
 
 # ---- what the compiler and NVIDIA's tools see ----
 need = $(if $(call path_of,$(1)),,$(error $(1) is not here: $(2)))
@@ -170,8 +170,11 @@ CLASSROOM := $(Q)python3 -B exercises/classroom.py
 EXERCISES := $(foreach e,$(sort $(wildcard exercises/[0-9][0-9]_*/)),$(call number_of,$(e)))
 which_exercise = $(or $(filter $(EXERCISES),$*),$(error there is no exercise$*: they go from 1 to $(lastword $(EXERCISES))))
 
+# "Not yet" is an answer, not an error of make's.
+ANSWER = || test $$? = 1
+
 exercise%:      ## grade an exercise: make exercise3
-	$(CLASSROOM) grade $(which_exercise)
+	$(CLASSROOM) grade $(which_exercise) $(ANSWER)
 
 exercises:      ## grade all exercises you have begun, and see where you stand
 	$(CLASSROOM) all
@@ -183,13 +186,15 @@ hint%:          ## a hint for an exercise, LEVEL=1, 2 or 3
 	$(CLASSROOM) hint $(which_exercise) $(LEVEL)
 
 solution%:      ## an exercise's solution, once it is passed (or FORCE=1)
-	$(CLASSROOM) solution $(which_exercise) $(if $(FORCE),--force)
+	$(CLASSROOM) solution $(which_exercise) $(if $(FORCE),--force) $(ANSWER)
 
 reset%:         ## an exercise's skeleton again; your file is kept
 	$(CLASSROOM) reset $(which_exercise)
 
-grade:          ## for teachers: grade a folder, SUBMISSIONS=dir
-	$(CLASSROOM) submissions "$(or $(SUBMISSIONS),$(error say which folder: make grade SUBMISSIONS=dir))" $(if $(OUT),--out "$(OUT)")
+grade:          ## for teachers: grade a folder, SUBMISSIONS=dir (OUT= STUDENT= EXERCISE= DEADLINE= TRUST=1)
+	$(CLASSROOM) submissions "$(or $(SUBMISSIONS),$(error say which folder: make grade SUBMISSIONS=dir))" \
+	    $(if $(OUT),--out "$(OUT)") $(if $(STUDENT),--student "$(STUDENT)") $(if $(EXERCISE),--exercise $(EXERCISE)) \
+	    $(if $(DEADLINE),--deadline "$(DEADLINE)") $(if $(TRUST),--trust)
 
 # ---- tests and measurements ----
 test:           ## everything that CI runs; needs no GPU

@@ -111,6 +111,10 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
     watch_output(chapter);
     parse_options(argc, argv, chapter, &options);
     if (options.occupancy) return print_occupancy(chapter, &options);
+    if (options.describe) {
+        print_description(chapter);
+        return PASSED;
+    }
     const struct machine machine = look_around();
     const int capability = 10 * machine.gpu.major + machine.gpu.minor;
     if (capability < chapter->min_capability) {

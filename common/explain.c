@@ -428,7 +428,7 @@ const char *likely_cause(const struct problem *p, const struct wrongs *w)
                          ROUNDINGS * FORMAT_COUNT * NARROW_COUNT;
     /* Where rows are taken for what they are not, long fractions meet, and are rounded. */
     const double noise = p->values == REALS ? 0.0 : fabs(p->alpha) * p->K * 0x1p-24;
-    struct range range;
+    struct range range = {0};
 
     if (w->never_written == w->count) return "these elements were never written";
     for (int i = 0; i < COUNT(OF_SCALES); i++)

@@ -152,8 +152,11 @@ void print_json(const struct chapter *chapter, const struct options *o,
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
     printf("{\"chapter\": %d, \"title\": ", chapter->number);
     print_string(chapter->title);
+    printf(", \"about\": ");
+    print_string(chapter->about ? chapter->about : "");
     printf(", \"device\": ");
     print_string(machine->gpu.name);
+    printf(", \"flop_per_byte\": %.6g", chapter->flop_per_byte);
     printf(", \"emulated\": %s, \"sms\": %d, \"clock_mhz\": %.0f, \"cuda\": \"%d.%d\", "
            "\"driver\": \"%d.%d\"",
            EMULATED ? "true" : "false", machine->gpu.multiProcessorCount,
@@ -203,11 +206,26 @@ void print_json(const struct chapter *chapter, const struct options *o,
             print_string(timing->more[i].name);
             printf(", \"value\": %.6g, \"unit\": ", timing->more[i].value);
             print_string(timing->more[i].unit);
+            if (timing->more[i].roof) printf(", \"roof\": \"%s\"", timing->more[i].roof);
             printf("}");
         }
         printf("]");
     }
     printf(", \"passed\": %s}\n", passed ? "true" : "false");
+}
+
+void print_description(const struct chapter *c)
+{
+    printf("{\"chapter\": %d, \"title\": ", c->number);
+    print_string(c->title);
+    printf(", \"about\": ");
+    print_string(c->about ? c->about : "");
+    printf(", \"tile\": [%d, %d], \"of_a_thread\": [%d, %d], \"flop_per_byte\": %.6g, "
+           "\"min_capability\": %d, \"kernel\": ",
+           c->BM, c->BN, c->TM, c->TN, c->flop_per_byte, c->min_capability);
+    print_string(c->kernel.name ? c->kernel.name : "");
+    printf(", \"threads\": %d, \"dynamic_shared\": %zu}\n", c->threads,
+           c->dynamic_shared);
 }
 
 void progress(const char *format, ...)

@@ -20,12 +20,11 @@ import inspect
 import json
 import os
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import chapters
 import ending
 import measure
 import profiles
@@ -85,7 +84,7 @@ def ladder(page, gpu, size):
         return ""
     body = []
     for chapter, row in shown.items():
-        folder = rows.folder(chapter)
+        folder = chapters.folder(chapter)
         if not folder:
             raise Mistake(
                 f"results/{gpu}.csv has a chapter {chapter}, chapters/ has none"
@@ -359,36 +358,10 @@ BLOCKS = {
 
 
 def run_lens(number, size, **settings):
-    """What the lens says about a chapter, in the form that settings["LENS"] names. Always by the
-    same host compiler where it is there: another may place an access on another line."""
-    program = f"build/emulator/chapter{number}"
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("CHECK", "EMULATE", "MAKEFLAGS", "MAKELEVEL")
-        and not name.startswith("LENS")
-    }
-    if shutil.which("g++"):
-        environment["NVCC_CCBIN"] = "g++"
+    """What the lens says about a chapter, in the form that settings["LENS"] names."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "lens.txt"
-        environment.update(settings, LENS_OUT=str(out))
-        for command in (
-            ["make", "-s", "EMULATOR=1", program],
-            [f"./{program}", str(size), "--check-only"],
-        ):
-            done = subprocess.run(
-                command,
-                cwd=rows.ROOT,
-                env=environment,
-                text=True,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-            )
-            if done.returncode:
-                raise Mistake(
-                    f"`{' '.join(command)}` failed: {done.stdout.strip()[-500:]}"
-                )
+        chapters.emulate(number, str(size), "--check-only", LENS_OUT=str(out), **settings)
         return out.read_text()
 
 
@@ -442,7 +415,7 @@ def main():
         try:
             text = page.read_text()
             new, stale = renewed(page, text)
-        except (Mistake, ValueError, OSError) as problem:
+        except (Mistake, chapters.Broken, ValueError, OSError) as problem:
             print(f"{name}: {problem}", file=sys.stderr)
             wrong += 1
             continue

@@ -11,12 +11,14 @@ import argparse
 import concurrent.futures
 import csv
 import os
+import re
 import shlex
 import shutil
 import statistics
 import subprocess
 import sys
 
+import chapters
 import ending
 import measure
 import rows
@@ -55,7 +57,7 @@ class Broken(Exception):
 
 def diffs(chapter):
     """{name: path} of a chapter's."""
-    folder = rows.folder(chapter)
+    folder = chapters.folder(chapter)
     if not folder:
         raise Broken("there is no such chapter")
     return {path.stem: path for path in sorted(folder.glob("tried/*.diff"))}
@@ -85,15 +87,35 @@ def sh(command):
     return done.stdout
 
 
+def apply(diff, folder):
+    """Makes the changes of a unified diff in a copy of its chapter's folder. The lines may have
+    moved since, but they must be the same."""
+    for part in re.split(r"^(?=--- )", diff.read_text(), flags=re.M)[1:]:
+        head, *hunks = re.split(r"^@@ -(\d+).*\n", part, flags=re.M)
+        # +++ b/chapters/NN_name/FILE
+        path = folder / re.search(r"^\+\+\+ (?:[^/]+/){3}(.+)$", head, re.M)[1]
+        lines, moved = path.read_text().splitlines(), 0
+        for start, hunk in zip(map(int, hunks[::2]), hunks[1::2]):
+            old = [line[1:] for line in hunk.splitlines() if line[:1] != "+"]
+            new = [line[1:] for line in hunk.splitlines() if line[:1] != "-"]
+            places = [at for at in range(len(lines)) if lines[at : at + len(old)] == old]
+            if not places:
+                raise Broken(f"it does not fit {path.name} any more, near line {start}")
+            at = min(places, key=lambda place: abs(place + 1 - start - moved))
+            lines[at : at + len(old)] = new
+            moved = at + 1 - start + len(new) - len(old)
+        path.write_text("\n".join(lines) + "\n")
+
+
 def build(chapter, diff, compiler):
     """Builds the chapter with a diff (a path), or as it is (None), checks it, and returns the program."""
     folder = (
         rows.ROOT / "build" / "tried" / f"{chapter}_{diff.stem if diff else 'as_it_is'}"
     )
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(rows.folder(chapter), folder)
+    shutil.copytree(chapters.folder(chapter), folder)
     if diff:
-        sh(["patch", "-s", "-p3", "-d", folder, "-i", diff])
+        apply(diff, folder)
     program = folder / "program"
     sh(
         [

@@ -1,9 +1,9 @@
 """Chapters with one bug planted in each: verification or a fault check must refuse them all.
 
 A mutant replaces a piece of a chapter's source, which has to be there exactly once, so that
-a mutant whose text has gone is noticed. It is run on shapes that are no multiple of any tile,
-on one where every row is whole float4s, with beta = 0 and with beta != 0, and on two that are
-whole tiles in one direction only.
+a mutant whose text has gone is noticed. It is run as a reader runs a chapter, without arguments,
+and if it passes, on shapes that are no multiple of any tile, on one where every row is whole
+float4s, with beta = 0 and with beta != 0, and on two that are whole tiles in one direction only.
 """
 
 import json
@@ -33,7 +33,7 @@ class Mutant(NamedTuple):
     old: str
     new: str
     caught: str = ""  # must be in what it prints
-    runs: tuple = tuple(RUNS)  # until one refuses it
+    runs: tuple = tuple(RUNS)  # after the one without arguments, until one refuses it
 
 
 NEVER_WRITTEN = "never written"
@@ -437,7 +437,7 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
 def test_is_refused(mutant, mutate):
     program = mutate(mutant.chapter, mutant.old, mutant.new)
     said = ""
-    for arguments in mutant.runs:
+    for arguments in ("", *mutant.runs):
         result = run([program, *arguments.split()], env=no_cuda())
         said += result.stdout + result.stderr
         assert result.returncode in (0, 1), said

@@ -1127,19 +1127,23 @@ static void asm_error(void *context, int line, const char *message)
 static int rewrite_argument(struct asm_statement *a, int i, bool output)
 {
     struct translation *t = a->t;
-    const struct token *token = &t->tokens[i];
     if (is(t, i, "[")) {
         error(t, i, "an asm operand cannot have a name: nvcc knows only %0, %1, ...");
         return -1;
     }
-    const int open = next(t, i);
-    if (token->kind != STRING || !is(t, open, "(")) {
+    /* The constraint may be several strings: "=" "r". */
+    char constraint[8] = "";
+    int open = i;
+    for (size_t n = 0; t->tokens[open].kind == STRING; open = next(t, open)) {
+        const struct token *part = &t->tokens[open];
+        for (unsigned c = 1; c + 1 < part->length && n < sizeof constraint - 1; c++)
+            constraint[n++] = part->text[c];
+        replace(t, open, "");
+    }
+    if (open == i || !is(t, open, "(")) {
         error(t, i, "asm: an operand is a constraint and an expression, \"r\"(x)");
         return -1;
     }
-    char constraint[8] = "";
-    snprintf(constraint, sizeof constraint, "%.*s",
-             token->length > 9 ? 7 : (int)token->length - 2, token->text + 1);
     const char *letter = constraint + strcspn(constraint, "rlhfdn");
     const size_t prefix = strspn(constraint, "=+&");
     if (!*letter || letter[1] || (size_t)(letter - constraint) != prefix ||
