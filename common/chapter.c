@@ -1,6 +1,7 @@
 /* A chapter's whole program: options, inputs, run, verify, time, print. */
 #include "common.h"
 
+#include <nvtx3/nvToolsExt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -41,7 +42,14 @@ static int exit_code_for(cudaError_t error)
     }
 }
 
-const char *checking;
+static const char *checking;
+
+void now_checking(const char *command)
+{
+    if (checking) nvtxRangePop();
+    checking = command;
+    if (checking) nvtxRangePushA(checking);
+}
 
 void cuda_check(cudaError_t error, const char *expression, const char *file, int line)
 {

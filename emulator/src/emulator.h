@@ -98,6 +98,8 @@ bool emu_is_managed_variable(
 bool emu_is_constant_variable(const void *p);
 
 /* ---- host_api.c ---- */
+/* The name of the innermost NVTX range that the program is in; NULL if it is in none. */
+const char *emu_range(void);
 /* Dynamic shared memory the function may have (cudaFuncSetAttribute), 48 KB unless
  * raised. Which function an overloaded or deduced name denotes (NULL) only the compiler
  * knows: the largest limit of any, so that no right program is refused. */

@@ -971,6 +971,7 @@ void emu_fault(const void *pc, const char *format, ...)
                 emu_current_launch->kernel, emu_current_block.x, emu_current_block.y,
                 emu_current_block.z, emu_current->index.x, emu_current->index.y,
                 emu_current->index.z);
+    if (emu_range()) fprintf(stderr, "  in range \"%s\"\n", emu_range());
     fflush(NULL);
     _exit(1);
 }
