@@ -83,7 +83,7 @@ void print_table(const struct chapter *chapter, const struct options *o,
         printf("  check      %-32s %s", i < 2 ? kind_of_check(v) : "reals, after timing",
                v->passed ? "ok" : "WRONG");
         if (v->passed && v->exact) printf(", exact");
-        if (v->passed && !v->exact) printf(", error up to %.3g of its bound", v->worst);
+        if (v->passed && !v->exact) printf(", error up to %.2g of its bound", v->worst);
         printf("\n");
     }
     if (shapes->count) print_shapes(shapes);
