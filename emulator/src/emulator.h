@@ -68,6 +68,7 @@ struct emu_allocation {
     const char *call; /* that made it: "cudaMalloc" */
     bool heap; /* made by a kernel, with malloc or new; the host can neither copy nor free
                   it */
+    struct emu_shadow *shadow; /* what the checker knows of it; NULL without checks */
 };
 /* All device memory lies in [emu_memory_base, emu_memory_base + emu_memory_reserved). */
 extern char *emu_memory_base;
@@ -91,6 +92,10 @@ bool emu_is_device_variable(const void *p);
 bool emu_is_managed_variable(
     const void *p); /* or a static local of a function that kernels call */
 bool emu_is_constant_variable(const void *p);
+/* "byte 128 of ...": where in which allocation p is. */
+void emu_describe_global(char *text, size_t size, const void *p);
+/* The section that holds a variable which kernels may write, or NULL; its size. */
+char *emu_variable_section(const void *p, size_t *bytes);
 
 /* ---- host_api.c ---- */
 /* Dynamic shared memory the function may have (cudaFuncSetAttribute), 48 KB unless
@@ -131,6 +136,9 @@ const struct emu_shared_extent *emu_find_shared(const void *p);
 void emu_wait_until(bool (*ready)(void *what), void (*stuck)(void *what), void *what);
 /* Changes whenever a thread gives way to another, or reads the clock. */
 unsigned long long emu_pauses(void);
+/* Ends the program with exit code 3 and one line: the machine has no memory "to ...". */
+void emu_no_memory(const char *purpose, ...)
+    __attribute__((noreturn, format(printf, 1, 2)));
 size_t emu_shared_in_use(void); /* bytes, static and dynamic, of the running block */
 uint3 emu_first_done(void);     /* a thread of the running block that has returned */
 
@@ -138,6 +146,7 @@ uint3 emu_first_done(void);     /* a thread of the running block that has return
 extern bool emu_checking; /* CHECK=0 turns it off */
 /* launch.c tells what orders memory. */
 void emu_check_launch_begins(void);
+void emu_check_launch_ends(void);
 void emu_check_allocations_changed(void); /* a kernel has freed memory */
 void emu_check_block_begins(unsigned warps);
 void emu_check_barrier_passed(
@@ -145,7 +154,15 @@ void emu_check_barrier_passed(
 void emu_check_warp_ordered(
     unsigned warp,
     unsigned lanes); /* likewise among these of the warp; all bits: the whole warp */
+void emu_check_warp_met(unsigned warp, unsigned lanes); /* in a shuffle or a vote */
 void emu_check_thread_stops(void); /* the running thread waits or has ended */
+/* What an allocation's bytes hold: nothing at first unless `known`; then whatever the
+ * host writes there, or copies there from another allocation or a variable. NULL: no host
+ * memory, or no checks. */
+struct emu_shadow *emu_shadow_make(size_t bytes, bool known);
+void emu_shadow_free(struct emu_shadow *shadow);
+void emu_check_host_wrote(void *p, size_t bytes);
+void emu_check_host_copied(void *to, const void *from, size_t bytes);
 /* An asynchronous copy reads its source and claims its destination when issued, and
  * writes it when it arrives. */
 void emu_check_async_issue(void *shared, const void *global, size_t bytes,
