@@ -240,6 +240,8 @@ static void settle(void)
 
 void emu_check_thread_stops(void)
 {
+    static uint32_t runs;
+    emu_times.run = ++runs | 1u << 31;
     settle();
     if (doubt_count > 0)
         emu_fault_race(doubts[0].address, &doubts[0].write, "wrote", &doubts[0].read,
@@ -528,17 +530,27 @@ static void fault_global(const char *p, size_t n, enum emu_access kind, const vo
               nearest->bytes, place.file, place.line);
 }
 
+/* A read that tells its thread nothing about what others have done. */
+static inline bool is_plain_read(enum emu_access kind)
+{
+    return kind == READ || ((int)kind == (READ | VOLATILE) && !emu_fenced);
+}
+
+static inline bool is_current(uint32_t stamp)
+{
+    return stamp == emu_times.launch || stamp == emu_times.interval ||
+           stamp == emu_times.run;
+}
+
 /* Whether a read has nothing to tell: the cells hold values, no thread has written them
  * in this launch, and who has read them is noted as far as it matters. */
 static bool is_no_news(const struct emu_shadow *s, size_t offset, size_t n)
 {
     size_t cell = offset >> s->shift, last = (offset + n - 1) >> s->shift;
     if (!s->stamps) return false;
-    do
-        if (s->stamps[cell] != emu_times.launch && s->stamps[cell] != emu_times.interval)
-            return false;
-    while (++cell <= last);
-    return true;
+    while (is_current(s->stamps[cell]))
+        if (++cell > last) return true;
+    return false;
 }
 
 /* The same for words, and fast: what nearly every access to global memory is. */
@@ -550,9 +562,7 @@ static inline __attribute__((always_inline)) bool is_quick_read(const char *p, s
         if (!recent[i].stamps || offset + n > recent[i].bytes || offset & (n - 1))
             return false;
         for (size_t word = offset / 4; word < (offset + n) / 4; word++)
-            if (recent[i].stamps[word] != emu_times.launch &&
-                recent[i].stamps[word] != emu_times.interval)
-                return false;
+            if (!is_current(recent[i].stamps[word])) return false;
         return true;
     }
     return false;
@@ -572,7 +582,7 @@ static void global_access(char *p, size_t n, enum emu_access kind, const void *p
     struct emu_shadow *const s = r->shadow;
     const size_t offset = (size_t)(p - r->base);
     if (n > r->bytes - offset) fault_global(p, n, kind, pc);
-    if (kind == READ && is_no_news(s, offset, n)) return;
+    if (is_plain_read(kind) && is_no_news(s, offset, n)) return;
     emu_global_access(s, offset, p, n, kind, pc);
     r->stamps = s->shift == 2 ? s->stamps : NULL;
 }
@@ -918,7 +928,7 @@ hook(char *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
 {
     if (calm && is_shared(p) && !((uintptr_t)p & (n - 1)))
         shared_access(p, n, n, kind & BASIC_KIND, pc);
-    else if (calm && kind == READ && n >= 4 && is_quick_read(p, n))
+    else if (calm && is_plain_read(kind) && n >= 4 && is_quick_read(p, n))
         return;
     else if (emu_checking | emu_lens_on)
         see(p, n, kind, pc, frame);
@@ -1215,9 +1225,17 @@ void emu_check_allocations_changed(void)
     if (emu_checking && !ticking) start_ticking();
 }
 
+/* Time begins at 0 again before it can run out in the course of a launch. */
+enum { MOST_TIMES = 1 << 30 };
+
 void emu_check_launch_begins(void)
 {
     emu_check_allocations_changed();
+    if (emu_times.now > MOST_TIMES) {
+        memset(words, 0, sizeof words);
+        emu_forget_touches();
+        emu_times.now = 0;
+    }
     emu_times.launch = ++emu_times.now;
     emu_handover_launch_begins();
 }

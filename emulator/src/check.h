@@ -39,6 +39,7 @@ struct emu_times {
     uint32_t interval; /* since the running block's last barrier */
     uint32_t block;    /* since its begin */
     uint32_t launch;
+    uint32_t run; /* no time, but a number for what a thread does without a pause */
 };
 extern struct emu_times emu_times;
 
@@ -67,11 +68,10 @@ __attribute__((noreturn)) void emu_fault_race(const char *p, const struct touch 
 /* The shadow of an allocation. A cell of it belongs to a word, or to less once the kernel
  * has accessed less. */
 struct emu_shadow {
-    size_t bytes;   /* of the memory it is the shadow of */
-    unsigned shift; /* a cell is 1 << shift bytes */
-    uint32_t
-        *stamps; /* of each cell; equal to emu_times.launch or .interval: one more read
-                         by whatever thread is no news. NULL before the first access */
+    size_t bytes;     /* of the memory it is the shadow of */
+    unsigned shift;   /* a cell is 1 << shift bytes */
+    uint32_t *stamps; /* of each cell; equal to one in emu_times: until that changes, one
+                         more read is no news. NULL before the first access */
     struct cell *cells;
     unsigned char *known; /* which bytes were written since the allocation, one bit each;
                              NULL for none */
@@ -81,6 +81,8 @@ struct emu_shadow {
  * and aligned to n if n is a power of two up to 16. */
 void emu_global_access(struct emu_shadow *shadow, size_t offset, char *p, size_t n,
                        enum emu_access kind, const void *pc);
+/* Forgets who has touched what: time begins again. */
+void emu_forget_touches(void);
 /* The shadow of the program's variables among which p is, or NULL. */
 struct emu_shadow *emu_variable_shadow(const char *p, size_t *offset);
 /* Copying these bytes is a fault if none of them was ever written. */

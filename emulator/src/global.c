@@ -60,6 +60,8 @@ static void forget_cells(struct emu_shadow *s)
     const size_t count = count_cells(s->bytes, s->shift);
     give_back(s->stamps, count * sizeof *s->stamps);
     give_back(s->cells, count * sizeof *s->cells);
+    s->stamps = NULL;
+    s->cells = NULL;
 }
 
 struct emu_shadow *emu_shadow_make(size_t bytes, bool known)
@@ -80,7 +82,7 @@ void emu_shadow_free(struct emu_shadow *s)
 /* Gives the shadow cells of that many bytes, and the larger ones' contents to them. */
 static void make_cells(struct emu_shadow *s, unsigned shift)
 {
-    const struct emu_shadow old = *s;
+    struct emu_shadow old = *s;
     const size_t count = count_cells(s->bytes, shift);
     s->shift = shift;
     s->stamps = zeros(count * sizeof *s->stamps);
@@ -94,7 +96,7 @@ static void make_cells(struct emu_shadow *s, unsigned shift)
         const struct cell *from = &old.cells[i >> (old.shift - shift)];
         if (from->write.time || from->read.time) s->cells[i] = *from;
     }
-    forget_cells((struct emu_shadow *)&old);
+    forget_cells(&old);
 }
 
 /* ---- what holds a value ---- */
@@ -236,19 +238,19 @@ static inline void note_read(struct cell *cell, uint32_t *stamp, const struct to
         cell->read = *now;
     else if (!concurrent(&cell->other_read, now))
         cell->other_read = *now;
-    if (!written && cell->other_read.time >= emu_times.interval)
-        *stamp = emu_times.interval;
+    *stamp = !written && cell->other_read.time >= emu_times.interval ? emu_times.interval
+                                                                     : emu_times.run;
 }
 
 static inline void read_cell(struct cell *cell, uint32_t *stamp, char *p,
                              bool holds_value, const struct touch *now)
 {
     uint32_t no_stamp;
-    if (concurrent(&cell->write, now)) {
-        if (!cell->write.strong) emu_fault_race(p, &cell->write, "wrote", now, "reads");
-        emu_doubt(p, &cell->write, now);
-    }
-    note_read(cell, holds_value ? stamp : &no_stamp, now);
+    const bool doubtful = concurrent(&cell->write, now);
+    if (doubtful && !cell->write.strong)
+        emu_fault_race(p, &cell->write, "wrote", now, "reads");
+    if (doubtful) emu_doubt(p, &cell->write, now);
+    note_read(cell, holds_value && !doubtful ? stamp : &no_stamp, now);
 }
 
 static void write_cell(struct cell *cell, uint32_t *stamp, char *p, unsigned shift,
@@ -291,12 +293,22 @@ void emu_global_access(struct emu_shadow *s, size_t offset, char *p, size_t n,
             write_cell(&s->cells[i], &s->stamps[i], p, s->shift, basic == ATOMIC, &now);
 }
 
+static struct {
+    char *base;
+    struct emu_shadow *shadow;
+} sections[2]; /* __device__ and __managed__ variables */
+
+void emu_forget_touches(void)
+{
+    for (const struct emu_allocation *a = emu_allocation_behind(emu_memory_base); a;
+         a = emu_allocation_behind(a->base))
+        if (a->shadow) forget_cells(a->shadow);
+    for (int i = 0; i < 2; i++)
+        if (sections[i].shadow) forget_cells(sections[i].shadow);
+}
+
 struct emu_shadow *emu_variable_shadow(const char *p, size_t *offset)
 {
-    static struct {
-        char *base;
-        struct emu_shadow *shadow;
-    } sections[2]; /* __device__ and __managed__ */
     size_t bytes;
     char *const base = emu_variable_section(p, &bytes);
     if (!base) return NULL;
