@@ -73,6 +73,7 @@ struct emu_allocation {
     const char *call; /* that made it: "cudaMalloc" */
     bool heap; /* made by a kernel, with malloc or new; the host can neither copy nor free
                   it */
+    struct emu_shadow *shadow; /* what the checker knows of it; NULL without checks */
 };
 /* All device memory lies in [emu_memory_base, emu_memory_base + emu_memory_reserved). */
 extern char *emu_memory_base;
@@ -96,6 +97,10 @@ bool emu_is_device_variable(const void *p);
 bool emu_is_managed_variable(
     const void *p); /* or a static local of a function that kernels call */
 bool emu_is_constant_variable(const void *p);
+/* "byte 128 of ...": where in which allocation p is. */
+void emu_describe_global(char *text, size_t size, const void *p);
+/* The section that holds a variable which kernels may write, or NULL; its size. */
+char *emu_variable_section(const void *p, size_t *bytes);
 
 /* ---- host_api.c ---- */
 /* Dynamic shared memory the function may have (cudaFuncSetAttribute), 48 KB unless
@@ -162,6 +167,9 @@ void emu_wait_until(bool (*ready)(void *what), bool (*stuck)(void *what, bool la
                     void *what);
 /* Changes whenever a thread gives way to another, or reads the clock. */
 unsigned long long emu_pauses(void);
+/* Ends the program with exit code 3 and one line: the machine has no memory "to ...". */
+void emu_no_memory(const char *purpose, ...)
+    __attribute__((noreturn, format(printf, 1, 2)));
 size_t emu_shared_in_use(void); /* bytes, static and dynamic, of the running block */
 uint3 emu_first_done(void);     /* a thread of the running block that has returned */
 
@@ -174,6 +182,7 @@ enum emu_swizzle { EMU_SWIZZLE_NONE, EMU_SWIZZLE_32, EMU_SWIZZLE_64, EMU_SWIZZLE
 bool emu_is_local_static(const void *p);
 /* launch.c tells what orders memory. */
 void emu_check_launch_begins(void);
+void emu_check_launch_ends(void);
 void emu_check_allocations_changed(void); /* a kernel has freed memory */
 void emu_check_block_begins(unsigned warps);
 void emu_check_barrier_passed(
@@ -184,7 +193,15 @@ void emu_check_warp_ordered(
 /* An access that the compiler did not report: PTX's. As emu_lens_access. */
 void emu_see_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
                     const void *frame);
+void emu_check_warp_met(unsigned warp, unsigned lanes); /* in a shuffle or a vote */
 void emu_check_thread_stops(void); /* the running thread waits or has ended */
+/* What an allocation's bytes hold: nothing at first unless `known`; then whatever the
+ * host writes there, or copies there from another allocation or a variable. NULL: no host
+ * memory, or no checks. */
+struct emu_shadow *emu_shadow_make(size_t bytes, bool known);
+void emu_shadow_free(struct emu_shadow *shadow);
+void emu_check_host_wrote(void *p, size_t bytes);
+void emu_check_host_copied(void *to, const void *from, size_t bytes);
 /* An asynchronous copy reads its source and claims its destination when issued, and
  * writes it when it arrives. */
 void emu_check_async_issue(void *shared, const void *global, size_t bytes,
@@ -270,8 +287,8 @@ uint64_t emu_mbarrier_arrive(uint64_t *address, unsigned count, int64_t bytes, b
 void emu_mbarrier_expect(uint64_t *address, int64_t bytes, const void *pc);
 /* Until the phase of that parity, or of that state, is over; or, if it may give up, until
  * nobody else can go on. Returns whether the phase is over. */
-bool emu_mbarrier_wait(uint64_t *address, bool by_parity, uint64_t which, bool may_give_up,
-                       const void *pc);
+bool emu_mbarrier_wait(uint64_t *address, bool by_parity, uint64_t which,
+                       bool may_give_up, const void *pc);
 unsigned emu_mbarrier_pending(uint64_t state);
 /* An arrival of the running thread once those copies of its own have come; without
  * `no_increment`, one that the phase counts on besides. */

@@ -395,7 +395,10 @@ static bool release_operation(unsigned warp, struct thread *waiting)
     }
     for (unsigned lane = 0; lane < count && !same && emu_checking; lane++)
         if (came >> lane & 1) check_operation(waiting, &lanes[lane]);
-    if (waiting->orders_memory) emu_check_warp_ordered(warp, came | ~present_lanes(warp));
+    if (waiting->orders_memory)
+        emu_check_warp_ordered(warp, came | ~present_lanes(warp));
+    else
+        emu_check_warp_met(warp, came);
     for (unsigned lane = 0; lane < count; lane++)
         if (came >> lane & 1) {
             exchanged[warp][lane] = lanes[lane].value;
@@ -944,6 +947,7 @@ int emu_launch_kernel(const struct emu_launch *launch)
                 emu_current_block = emu_block_idx = (uint3){x, y, z};
                 run_block();
             }
+    emu_check_launch_ends();
     emu_lens_launch_ended();
     emu_note_static_shared(launch->address, static_bytes);
     if (bounds) emu_note_launch_bounds(launch->address, bounds);
@@ -973,6 +977,19 @@ void emu_fault(const void *pc, const char *format, ...)
                 emu_current->index.z);
     fflush(NULL);
     _exit(1);
+}
+
+void emu_no_memory(const char *purpose, ...)
+{
+    va_list arguments;
+    fflush(stdout);
+    fprintf(stderr, "emulator: this machine has no memory ");
+    va_start(arguments, purpose);
+    vfprintf(stderr, purpose, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    fflush(NULL);
+    _exit(3);
 }
 
 void emu_trap(const void *pc, const char *what)
