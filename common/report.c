@@ -105,7 +105,7 @@ void print_table(const struct chapter *chapter, const struct options *o,
             printf("  measured   %s: %.4g %s\n", timing->more[i].name,
                    timing->more[i].value, timing->more[i].unit);
     } else if (!o->check_only) {
-        printf("  time       none: an emulated GPU has no speed. LENS=1 shows what its "
+        printf("  time       none: an emulated GPU has no speed. LENS=1 shows what "
                "memory saw\n");
     }
     for (int i = 0; i < verdict_count; i++) printf("%s", verdicts[i].failure);
