@@ -80,10 +80,11 @@ void print_table(const struct chapter *chapter, const struct options *o,
            flop, flop_unit, bytes, bytes_unit, intensity);
     for (int i = 0; i < verdict_count; i++) {
         const struct verdict *v = &verdicts[i];
-        printf("  check      %-32s %s", kind_of_check(v), v->passed ? "ok" : "WRONG");
+        printf("  check      %-32s %s", i < 2 ? kind_of_check(v) : "reals, after timing",
+               v->passed ? "ok" : "WRONG");
         if (v->passed && v->exact) printf(", exact");
-        if (v->passed && !v->exact) printf(", error up to %.3g of its bound", v->worst);
-        printf("%s\n", i >= 2 ? ", after timing" : "");
+        if (v->passed && !v->exact) printf(", error up to %.2g of its bound", v->worst);
+        printf("\n");
     }
     if (shapes->count) print_shapes(shapes);
     if (timing) {

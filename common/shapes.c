@@ -19,7 +19,7 @@ static const struct {
     {1, -1, 2, 1, 36, -0.5f, 0.0f}, /* float4s of A, not of B */
     {2, 2, 1, 4, 37, 1.5f, -0.5f},  /* float4s of B, not of A */
     {2, -1, 2, -4, 20, 1.5f, 2.0f}, /* of both, with tiles cut off */
-    {3, -2, 2, 3, 3, -2.0f, 1.0f},  /* K shorter than any tile's */
+    {3, -2, 2, -1, 3, -2.0f, 1.0f}, /* K shorter than any tile's */
     {0, 1, 2, 5, 50, 0.5f, 0.0f},   /* one row */
     {2, 5, 0, 1, 41, 1.5f, -0.5f},  /* one column */
     {1, 0, 3, 0, 72, 1.5f, -0.5f},  /* nothing cut off, and M, N and K all different */

@@ -41,6 +41,41 @@ void emu_ptx_copy_async(uint64_t to, uint64_t from, unsigned bytes,
 void emu_ptx_copy_commit(void);
 void emu_ptx_copy_wait(uint64_t groups_that_may_remain);
 
+/* ---- mbarriers and the copy engine ---- */
+
+void emu_ptx_mbarrier_init(uint64_t code, uint64_t barrier, uint64_t arrivals);
+void emu_ptx_mbarrier_inval(uint64_t code, uint64_t barrier);
+/* `what`: bit 0 drops the arrivals, bit 1 announces bytes besides. Gives the state. */
+uint64_t emu_ptx_mbarrier_arrive(uint64_t code, unsigned what, uint64_t barrier,
+                                 uint64_t count, uint64_t bytes);
+/* Bytes announced; with `come`, bytes that have come. */
+void emu_ptx_mbarrier_expect(uint64_t code, int come, uint64_t barrier, uint64_t bytes);
+/* Whether a phase, named by a state or by its parity, is over. All wait for it, as long as
+ * anybody can go on. */
+uint64_t emu_ptx_mbarrier_test(uint64_t code, int by_parity, uint64_t barrier,
+                               uint64_t which);
+uint64_t emu_ptx_mbarrier_pending(uint64_t state);
+/* cp.async.mbarrier.arrive: when the thread's copies so far have come. */
+void emu_ptx_copy_arrive(uint64_t code, int no_increment, uint64_t barrier);
+void emu_ptx_fence_mbarrier_init(void);
+void emu_ptx_fence_proxy(void);
+/* cp.async.bulk; `code` says where a shared address lies, and how to reduce. `blocks` of
+ * the cluster get what is loaded, a bit each; 0: the one that asks. */
+void emu_ptx_bulk_load(uint64_t code, uint64_t to, uint64_t from, uint64_t bytes,
+                       uint64_t barrier, uint64_t blocks);
+/* From shared memory to another block's. */
+void emu_ptx_bulk_send(uint64_t code, uint64_t to, uint64_t from, uint64_t bytes,
+                       uint64_t barrier);
+void emu_ptx_bulk_store(uint64_t code, uint64_t to, uint64_t from, uint64_t bytes);
+/* Of a tensor: from coordinates x y z u v on, of which `dimensions` count. */
+void emu_ptx_bulk_load_tensor(uint64_t code, int dimensions, uint64_t to, uint64_t map,
+                              uint64_t barrier, uint64_t blocks, uint64_t x, uint64_t y,
+                              uint64_t z, uint64_t u, uint64_t v);
+void emu_ptx_bulk_store_tensor(uint64_t code, int dimensions, uint64_t map, uint64_t from,
+                               uint64_t x, uint64_t y, uint64_t z, uint64_t u, uint64_t v);
+void emu_ptx_bulk_commit(void);
+void emu_ptx_bulk_wait(uint64_t groups_that_may_remain);
+
 /* ---- between threads ---- */
 
 /* bar: a barrier's number, how many threads take part (0: all), and what it does with the

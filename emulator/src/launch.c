@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { WARP = 32, MAX_THREADS = 1024, MAX_WARPS = MAX_THREADS / WARP, MAX_ARRAYS = 256 };
+enum { WARP = 32, MAX_THREADS = EMU_MAX_THREADS, MAX_WARPS = MAX_THREADS / WARP, MAX_ARRAYS = 256 };
 enum { STACK_BYTES = 256 * 1024, GUARD_BYTES = 4096 };
 enum { STATIC_OFFSET = 256 * 1024, ARRAY_GAP = 128, DEFAULT_SHARED = 48 * 1024 };
 /* The alignment of dynamic shared memory while no declaration in a function was seen:
@@ -157,7 +157,7 @@ struct thread {
     const char *kind;   /* of the warp operation, for messages */
     unsigned long long value;
     bool (*ready)(void *); /* of a condition: see emu_wait_until */
-    bool (*stuck)(void *);
+    bool (*stuck)(void *, bool last);
     void *condition;
 
     struct pending_copy *copies;
@@ -313,7 +313,8 @@ void emu_yield(void)
     wait_as(RUNNABLE, NULL);
 }
 
-void emu_wait_until(bool (*ready)(void *), bool (*stuck)(void *), void *condition)
+void emu_wait_until(bool (*ready)(void *), bool (*stuck)(void *, bool),
+                    void *condition)
 {
     if (ready(condition)) return;
     struct thread *t = current();
@@ -394,7 +395,10 @@ static bool release_operation(unsigned warp, struct thread *waiting)
     }
     for (unsigned lane = 0; lane < count && !same && emu_checking; lane++)
         if (came >> lane & 1) check_operation(waiting, &lanes[lane]);
-    if (waiting->orders_memory) emu_check_warp_ordered(warp, came | ~present_lanes(warp));
+    if (waiting->orders_memory)
+        emu_check_warp_ordered(warp, came | ~present_lanes(warp));
+    else
+        emu_check_warp_met(warp, came);
     for (unsigned lane = 0; lane < count; lane++)
         if (came >> lane & 1) {
             exchanged[warp][lane] = lanes[lane].value;
@@ -628,15 +632,14 @@ static void check_barrier(const struct thread *first, unsigned arrived)
     }
 }
 
-/* Asks those who wait for a condition that nobody can bring about; whoever does not
- * report a fault goes on. */
-static bool give_up_conditions(void)
+/* Asks those who wait for a condition that nobody can bring about; see emu_wait_until. */
+static bool give_up_conditions(bool last)
 {
     bool any = false;
     for (unsigned i = 0; parked > 0 && i < thread_count; i++) {
         if (threads[i].state != AT_CONDITION) continue;
         emu_current = &threads[i].seen;
-        if (!threads[i].stuck(threads[i].condition)) continue;
+        if (!threads[i].stuck(threads[i].condition, last)) continue;
         threads[i].state = RUNNABLE;
         parked--;
         any = true;
@@ -649,7 +652,7 @@ static bool release_barrier(void)
 {
     const struct thread *first = NULL;
     unsigned arrived = 0, holds = 0;
-    if (give_up_conditions()) return true;
+    if (give_up_conditions(false) || give_up_conditions(true)) return true;
     for (unsigned i = 0; i < thread_count; i++) {
         struct thread *t = &threads[i];
         if (t->state == AT_WARP) fault_stuck_warp(t);
@@ -816,10 +819,31 @@ void emu_async_wait(unsigned groups_that_may_remain)
     t->copy_count = kept;
 }
 
+void emu_async_arrive(uint64_t *barrier, bool no_increment, const void *pc)
+{
+    struct thread *t = current();
+    struct emu_bulk_copy *first = NULL, **last = &first;
+    for (unsigned i = 0; i < t->copy_count; i++) {
+        const struct pending_copy *from = &t->copies[i];
+        struct emu_bulk_copy *copy = calloc(1, sizeof *copy + from->bytes);
+        if (!copy) emu_fault(pc, "no host memory for a pending asynchronous copy");
+        copy->thread = &t->seen;
+        copy->pc = from->pc;
+        copy->shared = from->shared;
+        copy->bytes = from->bytes;
+        memcpy(copy->data, from->data, from->bytes);
+        *last = copy;
+        last = &copy->next;
+    }
+    t->copy_count = 0;
+    emu_mbarrier_arrive_after(barrier, first, no_increment, pc);
+}
+
 /* A copy that is still on its way writes into shared memory that is the next block's. */
 static void check_copies_arrived(void)
 {
     for (unsigned i = 0; i < thread_count; i++) {
+        emu_bulk_thread_ended(&threads[i].seen);
         if (threads[i].copy_count == 0) continue;
         emu_current = &threads[i].seen;
         emu_fault(threads[i].copies[0].pc,
@@ -844,6 +868,7 @@ static void run_block(void)
     emu_check_block_begins(warp_count);
     emu_mbarrier_block_begins();
     emu_named_barriers_begin();
+    emu_bulk_block_begins();
     emu_lens_block_begins();
     bool ran;
     do {
@@ -922,6 +947,7 @@ int emu_launch_kernel(const struct emu_launch *launch)
                 emu_current_block = emu_block_idx = (uint3){x, y, z};
                 run_block();
             }
+    emu_check_launch_ends();
     emu_lens_launch_ended();
     emu_note_static_shared(launch->address, static_bytes);
     if (bounds) emu_note_launch_bounds(launch->address, bounds);
@@ -951,6 +977,19 @@ void emu_fault(const void *pc, const char *format, ...)
                 emu_current->index.z);
     fflush(NULL);
     _exit(1);
+}
+
+void emu_no_memory(const char *purpose, ...)
+{
+    va_list arguments;
+    fflush(stdout);
+    fprintf(stderr, "emulator: this machine has no memory ");
+    va_start(arguments, purpose);
+    vfprintf(stderr, purpose, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    fflush(NULL);
+    _exit(3);
 }
 
 void emu_trap(const void *pc, const char *what)

@@ -84,7 +84,7 @@ void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const vo
         return; /* local memory: registers, if the GPU's compiler can help it */
     else if (emu_is_constant_variable(p))
         class = CONSTANT_LOAD;
-    else if (emu_is_device_variable(p))
+    else if (emu_is_device_variable(p) || emu_is_local_static(p))
         class = kind == EMU_READ    ? GLOBAL_LOAD
                 : kind == EMU_WRITE ? GLOBAL_STORE
                                     : GLOBAL_ATOMIC;

@@ -1463,11 +1463,264 @@ static void compile_createpolicy(struct compiler *c)
     assign(c, c->instruction->operand[0], PTX_B64, "0");
 }
 
+/* ---- mbarriers ---- */
+
+/* `.release.cta` and the like; then the space of the barrier, as a code. */
+static uint64_t take_barrier_space(struct compiler *c)
+{
+    take_one_of(c, "release acquire relaxed");
+    take_one_of(c, "cta cluster");
+    const enum ptx_space space = take_space(c, SHARED_SPACES);
+    return PTX_CODE(0, 0, 0, 0, space);
+}
+
+/* An optional count behind the address, 1 without. */
+static const char *count_at(struct compiler *c, int i)
+{
+    return c->instruction->operands > i ? operand(c, i, PTX_B32) : "1";
+}
+
+static void compile_mbarrier_arrive(struct compiler *c, bool drop)
+{
+    const bool bytes = take(c, "expect_tx");
+    const bool no_complete = take(c, "noComplete");
+    const unsigned long long code = take_barrier_space(c);
+    need_one(c, "b64");
+    end_of_modifiers(c);
+    /* The state may be left out of an arrival at another block's barrier. */
+    const int at = c->instruction->operands > 0 &&
+                           c->instruction->operand[0]->form == ADDRESS
+                       ? 0
+                       : 1;
+    const int most = at + (bytes || no_complete ? 2 : 2);
+    need_operands(c, at + (bytes || no_complete ? 2 : 1), most,
+                  bytes ? "state, [barrier], bytes" : "state, [barrier]{, count}");
+    const char *call = format(
+        c, "::emu_ptx_mbarrier_arrive(0x%llxull, %d, %s, %s, %s)", code,
+        (drop ? 1 : 0) | (bytes ? 2 : 0), address(c, at, 0),
+        bytes ? "1" : count_at(c, at + 1), bytes ? operand(c, at + 1, PTX_B32) : "0");
+    if (at)
+        assign(c, c->instruction->operand[0], PTX_B64, call);
+    else
+        emit(c, " %s;", call);
+}
+
+static void compile_mbarrier_wait(struct compiler *c)
+{
+    const bool parity = take(c, "parity");
+    const unsigned long long code = take_barrier_space(c);
+    need_one(c, "b64");
+    end_of_modifiers(c);
+    need_operands(c, 3, 4, parity ? "p, [barrier], parity" : "p, [barrier], state");
+    assign(c, c->instruction->operand[0], PTX_PRED,
+           format(c, "::emu_ptx_mbarrier_test(0x%llxull, %d, %s, %s)", code, parity,
+                  address(c, 1, 0), operand(c, 2, parity ? PTX_B32 : PTX_B64)));
+    if (c->instruction->operands == 4) (void)operand(c, 3, PTX_B32); /* a time */
+}
+
+static void compile_mbarrier(struct compiler *c)
+{
+    const char *what = take_one_of(c, "init inval arrive arrive_drop expect_tx complete_tx "
+                                      "test_wait try_wait pending_count");
+    if (!what) unknown(c);
+    if (strcmp(what, "arrive") == 0 || strcmp(what, "arrive_drop") == 0) {
+        compile_mbarrier_arrive(c, what[6] != '\0');
+        return;
+    }
+    if (strcmp(what, "test_wait") == 0 || strcmp(what, "try_wait") == 0) {
+        compile_mbarrier_wait(c);
+        return;
+    }
+    if (*what == 'p') {
+        need_one(c, "b64");
+        end_of_modifiers(c);
+        need_operands(c, 2, 2, "count, state");
+        assign(c, c->instruction->operand[0], PTX_B32,
+               format(c, "::emu_ptx_mbarrier_pending(%s)", operand(c, 1, PTX_B64)));
+        return;
+    }
+    const unsigned long long code = take_barrier_space(c);
+    need_one(c, "b64");
+    end_of_modifiers(c);
+    const bool inval = strcmp(what, "inval") == 0;
+    need_operands(c, inval ? 1 : 2, inval ? 1 : 2,
+                  inval ? "[barrier]" : *what == 'i' ? "[barrier], count" : "[barrier], bytes");
+    if (inval)
+        emit(c, " ::emu_ptx_mbarrier_inval(0x%llxull, %s);", code, address(c, 0, 0));
+    else if (*what == 'i')
+        emit(c, " ::emu_ptx_mbarrier_init(0x%llxull, %s, %s);", code, address(c, 0, 0),
+             operand(c, 1, PTX_B32));
+    else
+        emit(c, " ::emu_ptx_mbarrier_expect(0x%llxull, %d, %s, %s);", code, *what == 'c',
+             address(c, 0, 0), operand(c, 1, PTX_B32));
+}
+
+static void compile_fence(struct compiler *c)
+{
+    if (take(c, "mbarrier_init")) {
+        need_one(c, "release");
+        need_one(c, "cluster");
+        emit(c, " ::emu_ptx_fence_mbarrier_init();");
+    } else if (take(c, "proxy")) {
+        if (take(c, "async")) {
+            take_one_of(c, "global shared::cta shared::cluster");
+            emit(c, " ::emu_ptx_fence_proxy();");
+        } else if (take_one_of(c, "alias async::generic tensormap::generic")) {
+            take_one_of(c, "release acquire");
+            take_one_of(c, "sync_restrict::shared::cta sync_restrict::shared::cluster cta "
+                           "cluster gpu sys");
+            take_one_of(c, "cta cluster gpu sys");
+        } else {
+            unknown(c);
+        }
+    } else {
+        take_one_of(c, "sc acq_rel acquire release");
+        take_one_of(c, "sync_restrict::shared::cta sync_restrict::shared::cluster");
+        take_one_of(c, "cta cluster gpu sys gl");
+    }
+    end_of_modifiers(c);
+}
+
+/* ---- the copy engine ---- */
+
+static uint64_t need_reduction(struct compiler *c)
+{
+    static const char *const names[] = {"add", "min", "max", "inc",
+                                        "dec", "and", "or",  "xor"};
+    static const enum ptx_op operations[] = {PTX_ADD, PTX_MIN, PTX_MAX, PTX_INC,
+                                             PTX_DEC, PTX_AND, PTX_OR,  PTX_XOR};
+    const char *name = take_one_of(c, "add min max inc dec and or xor");
+    if (!name) unknown(c);
+    return PTX_CODE(operations[index_of(name, names, 8)], 0, 0, 0, 0);
+}
+
+/* `[map, {x, y, ...}]` at operand i: what the call gets of it. */
+static const char *coordinates_at(struct compiler *c, int i, int dimensions)
+{
+    const struct value *v = c->instruction->operand[i];
+    if (v->form != ADDRESS || v->count < 1 || v->element[0]->form != VECTOR ||
+        v->element[0]->count != dimensions)
+        fail(c, v->place,
+             "PTX: operand %d of `%s` is a tensor map and %d coordinates: [map, {x, ...}]",
+             i + 1, c->instruction->text, dimensions);
+    const char *text = "";
+    for (int d = 0; d < 5; d++)
+        text = format(c, "%s, %s", text,
+                      d < dimensions ? source(c, v->element[0]->element[d], PTX_B32) : "0");
+    return text;
+}
+
+/* cp.async.bulk and cp.reduce.async.bulk, from behind `bulk` on. */
+static void compile_bulk(struct compiler *c, bool reduces)
+{
+    if (take(c, "commit_group")) {
+        end_of_modifiers(c);
+        need_operands(c, 0, 0, "(none)");
+        emit(c, " ::emu_ptx_bulk_commit();");
+        return;
+    }
+    if (take(c, "wait_group")) {
+        take(c, "read");
+        end_of_modifiers(c);
+        need_operands(c, 1, 1, "n");
+        emit(c, " ::emu_ptx_bulk_wait(%s);", constant(c, 0));
+        return;
+    }
+    if (take(c, "prefetch")) {
+        compile_nothing(c);
+        return;
+    }
+    int dimensions = 0;
+    if (take(c, "tensor")) {
+        const char *d = take_one_of(c, "1d 2d 3d 4d 5d");
+        if (!d) unknown(c);
+        dimensions = *d - '0';
+    }
+    const char *to = take_one_of(c, "shared::cluster shared::cta global");
+    if (!to) unknown(c);
+    const char *from = take_one_of(c, "global shared::cta");
+    if (!from) unknown(c);
+    const bool load = *to == 's';
+    uint64_t code = PTX_CODE(0, 0, 0, 0, strcmp(to, "shared::cluster") ? PTX_SHARED
+                                                                       : PTX_CLUSTER);
+    if (reduces && dimensions) code |= need_reduction(c);
+    take(c, "tile");
+    need_one(c, load ? "mbarrier::complete_tx::bytes" : "bulk_group");
+    const bool multicast = take(c, "multicast::cluster");
+    if (load && !multicast) take_one_of(c, "cta_group::1");
+    const bool policy = take_hints(c);
+    if (reduces && !dimensions) {
+        code |= need_reduction(c);
+        take(c, "noftz");
+        code |= PTX_CODE(0, need_type(c, "u32 s32 u64 s64 b32 b64 f16 bf16 f32 f64"), 0, 0,
+                         0);
+    }
+    end_of_modifiers(c);
+    const int extra = (multicast ? 1 : 0) + (policy ? 1 : 0);
+    const unsigned long long number = code;
+    if (load && *from == 'g') {
+        const int plain = dimensions ? 3 : 4;
+        need_operands(c, plain + extra, plain + extra,
+                      dimensions ? "[to], [map, {x, ...}], [barrier]"
+                                 : "[to], [from], bytes, [barrier]");
+        const char *mask = multicast ? operand(c, plain, PTX_B16) : "0";
+        if (policy) (void)operand(c, plain + extra - 1, PTX_B64);
+        if (dimensions)
+            emit(c,
+                 " ::emu_ptx_bulk_load_tensor(0x%llxull, %d, %s, %s, %s, %s%s);", number,
+                 dimensions, address(c, 0, 0), address(c, 1, 1), address(c, 2, 0), mask,
+                 coordinates_at(c, 1, dimensions));
+        else
+            emit(c, " ::emu_ptx_bulk_load(0x%llxull, %s, %s, %s, %s, %s);", number,
+                 address(c, 0, 0), address(c, 1, 0), operand(c, 2, PTX_B32),
+                 address(c, 3, 0), mask);
+        return;
+    }
+    if (load) {
+        need_operands(c, 4, 4, "[to], [from], bytes, [barrier]");
+        emit(c, " ::emu_ptx_bulk_send(0x%llxull, %s, %s, %s, %s);", number,
+             address(c, 0, 0), address(c, 1, 0), operand(c, 2, PTX_B32), address(c, 3, 0));
+        return;
+    }
+    const int plain = dimensions ? 2 : 3;
+    need_operands(c, plain + extra, plain + extra,
+                  dimensions ? "[map, {x, ...}], [from]" : "[to], [from], bytes");
+    if (policy) (void)operand(c, plain + extra - 1, PTX_B64);
+    if (dimensions)
+        emit(c, " ::emu_ptx_bulk_store_tensor(0x%llxull, %d, %s, %s%s);", number, dimensions,
+             address(c, 0, 1), address(c, 1, 0), coordinates_at(c, 0, dimensions));
+    else
+        emit(c, " ::emu_ptx_bulk_store(0x%llxull, %s, %s, %s);", number, address(c, 0, 0),
+             address(c, 1, 0), operand(c, 2, PTX_B32));
+}
+
 /* ---- cp.async ---- */
 
 static void compile_copy_async(struct compiler *c)
 {
+    if (take(c, "reduce")) {
+        need_one(c, "async");
+        need_one(c, "bulk");
+        compile_bulk(c, true);
+        return;
+    }
     need_one(c, "async");
+    if (take(c, "bulk")) {
+        compile_bulk(c, false);
+        return;
+    }
+    if (take(c, "mbarrier")) {
+        need_one(c, "arrive");
+        const bool no_increment = take(c, "noinc");
+        const unsigned long long code =
+            PTX_CODE(0, 0, 0, 0, take_space(c, "shared shared::cta"));
+        need_one(c, "b64");
+        end_of_modifiers(c);
+        need_operands(c, 1, 1, "[barrier]");
+        emit(c, " ::emu_ptx_copy_arrive(0x%llxull, %d, %s);", code, no_increment,
+             address(c, 0, 0));
+        return;
+    }
     if (take(c, "commit_group")) {
         end_of_modifiers(c);
         need_operands(c, 0, 0, "(none)");
@@ -1856,7 +2109,8 @@ static const struct {
                 {"applypriority", compile_nothing},
                 {"discard", compile_nothing},
                 {"membar", compile_nothing},
-                {"fence", compile_nothing},
+                {"fence", compile_fence},
+                {"mbarrier", compile_mbarrier},
                 {"nanosleep", compile_nothing},
                 {"griddepcontrol", compile_nothing},
                 {"createpolicy", compile_createpolicy},
