@@ -729,6 +729,8 @@ static void access_memory(const volatile void *address, size_t n, enum emu_acces
         global_access(p, n, kind, pc);
     } else if ((size_t)(p - t->stack_low) >= (size_t)(t->stack_high - t->stack_low)) {
         other_access(p, n, kind, pc);
+    } else if (emu_registers_watched) {
+        emu_check_registers(p, n, kind != READ, pc);
     }
     return;
 misaligned:

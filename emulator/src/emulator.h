@@ -10,6 +10,7 @@
  *   barrier.c  named barriers
  *   mbarrier.c barriers in shared memory, and when the bulk copies come
  *   bulk.c     the copy engine: bulk copies, tensor maps
+ *   wgmma.c    matrix products of four warps
  *   ptx_*.c    inline PTX, as ptx_compile.c (in the driver) has translated it
  *   tensor_core.c  the arithmetic of tensor cores
  *   check.c    sees every load and store; finds the faults
@@ -296,6 +297,13 @@ void emu_mbarrier_arrive_after(uint64_t *address, struct emu_bulk_copy *copies,
                                bool no_increment, const void *pc);
 /* Hands over a copy that has begun; it will come, and be freed, by itself. */
 void emu_mbarrier_add_copy(uint64_t *address, struct emu_bulk_copy *copy);
+
+/* ---- wgmma.c ---- */
+void emu_wgmma_block_begins(void);
+/* Some thread's variables hold the sums of a wgmma; an access to local memory may be to
+ * them. */
+extern bool emu_registers_watched;
+void emu_check_registers(const char *p, size_t bytes, bool writes, const void *pc);
 
 /* ---- lens.c ----
  * Each lane's accesses are logged as they happen and merged into warp-level requests when

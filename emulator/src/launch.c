@@ -717,9 +717,10 @@ void *emu_shared_array(struct emu_shared_site *site, size_t bytes, size_t alignm
     if (array_count == MAX_ARRAYS)
         emu_fault(__builtin_return_address(0),
                   "more than %d __shared__ arrays in one kernel", MAX_ARRAYS);
+    const size_t alignment = largest_power(alignments);
+    static_end = (static_end + alignment - 1) / alignment * alignment;
     char *place = emu_dynamic_shared + static_end;
-    arrays[array_count++] =
-        (struct emu_shared_extent){name, place, bytes, largest_power(alignments)};
+    arrays[array_count++] = (struct emu_shared_extent){name, place, bytes, alignment};
     /* The gap behind each array is nobody's, so that running past the end is seen. */
     static_end = (static_end + bytes + ARRAY_GAP + 127) / 128 * 128;
     memset(place, 0xff, bytes);
@@ -869,6 +870,7 @@ static void run_block(void)
     emu_mbarrier_block_begins();
     emu_named_barriers_begin();
     emu_bulk_block_begins();
+    emu_wgmma_block_begins();
     emu_lens_block_begins();
     bool ran;
     do {

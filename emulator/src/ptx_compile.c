@@ -650,6 +650,15 @@ static uint64_t cut(uint64_t x, unsigned bits)
     return bits < 64 ? x & ((1ull << bits) - 1) : x;
 }
 
+/* What wgmma writes to later has no value that another instruction could use. */
+static void forbid_sum(struct compiler *c, const struct value *v)
+{
+    if (v->reg < c->s->argument_count && c->s->arguments[v->reg].by_address)
+        fail(c, v->place,
+             "PTX: `%s` uses %s, which holds a sum of wgmma in the same asm statement",
+             c->instruction->text, describe(c, v));
+}
+
 static const unsigned special_widths[] = {
 #define PTX_AS_WIDTH(name, text, bits, vector) bits,
     PTX_SPECIALS(PTX_AS_WIDTH)
@@ -662,6 +671,7 @@ static const char *source_as(struct compiler *c, const struct value *v,
     switch (v->form) {
     case REGISTER:
         check_register(c, v, type, wider);
+        forbid_sum(c, v);
         return v->negated ? format(c, "(1 ^ %s)", c->regs[v->reg].text)
                           : c->regs[v->reg].text;
     case INTEGER:
@@ -724,6 +734,7 @@ static void assign_as(struct compiler *c, const struct value *v, enum ptx_type t
              "asm: `%s` writes to %s, which is an input (its constraint has no = or +)",
              c->instruction->text, describe(c, v));
     check_register(c, v, type, wider);
+    forbid_sum(c, v);
     emit(c, " %s = %s;", c->regs[v->reg].text, expression);
 }
 
@@ -2082,6 +2093,123 @@ static void compile_mma(struct compiler *c)
     emit(c, " }");
 }
 
+/* Register `v` of the sums, as its address. */
+static const char *sum_address(struct compiler *c, const struct value *v,
+                               enum ptx_type type)
+{
+    if (v->form != REGISTER || v->reg >= c->s->argument_count)
+        fail(c, v->place,
+             "PTX: the sums of `%s` must be operands of the asm statement, and %s is none",
+             c->instruction->text, describe(c, v));
+    if (!c->s->arguments[v->reg].written)
+        fail(c, v->place, "asm: `%s` writes to %s, which is an input",
+             c->instruction->text, describe(c, v));
+    check_register(c, v, type, false);
+    c->s->arguments[v->reg].by_address = true;
+    return format(c, "::emu::ptx_address<'%c'>(emu_o%d)", c->s->arguments[v->reg].letter,
+                  v->reg);
+}
+
+static void compile_wgmma_multiply(struct compiler *c)
+{
+    static const struct {
+        const char *types, *sums;
+        unsigned k;
+    } forms[] = {{"f16", "f16 f32", 16},      {"bf16", "f32", 16}, {"tf32", "f32", 8},
+                 {"e4m3 e5m2", "f16 f32", 32}, {"s8 u8", "s32", 32}, {"b1", "s32", 256}};
+    const struct instruction *in = c->instruction;
+    unsigned m = 0, n = 0, k = 0;
+    need_one(c, "sync");
+    need_one(c, "aligned");
+    if (in->taken >= in->modifiers ||
+        sscanf(in->modifier[in->taken], "m%un%uk%u", &m, &n, &k) != 3)
+        unknown(c);
+    c->instruction->taken++;
+    const enum ptx_type sum = need_type(c, "f16 f32 s32"),
+                        a = need_type(c, "f16 bf16 tf32 e4m3 e5m2 s8 u8 b1"),
+                        b = need_type(c, "f16 bf16 tf32 e4m3 e5m2 s8 u8 b1");
+    uint64_t code = PTX_CODE(0, sum, a, 0, b);
+    if (a == PTX_B1) {
+        need_one(c, "and");
+        need_one(c, "popc");
+    }
+    if (sum == PTX_S32 && take(c, "satfinite")) code |= PTX_SATFINITE;
+    end_of_modifiers(c);
+    bool exists = false;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        exists |= forms[i].k == k && is_one_of(ptx_types[a].text, forms[i].types) &&
+                  is_one_of(ptx_types[b].text, forms[i].types) &&
+                  is_one_of(ptx_types[sum].text, forms[i].sums);
+    const bool whole = sum == PTX_S32;
+    exists &= m == 64 && n >= 8 && n <= 256 && n % 8 == 0 &&
+              (!whole || n <= 24 || n == 32 || n % 16 == 0);
+    if (!exists)
+        fail(c, in->place, "PTX: `%s`: there is no such shape for these types", in->text);
+    const bool halves = a == PTX_F16 || a == PTX_BF16;
+    const bool registers = in->operands > 1 && in->operand[1]->form == VECTOR;
+    const int count = 4 + (whole ? 0 : 2) + (halves ? registers ? 1 : 2 : 0);
+    need_operands(c, count, count,
+                  whole    ? "d, a, b, scale-d"
+                  : halves ? registers ? "d, a, b, scale-d, imm-scale-a, imm-scale-b, "
+                                         "imm-trans-b"
+                                       : "d, a, b, scale-d, imm-scale-a, imm-scale-b, "
+                                         "imm-trans-a, imm-trans-b"
+                           : "d, a, b, scale-d, imm-scale-a, imm-scale-b");
+    const int sums = (int)n / (sum == PTX_F16 ? 4 : 2);
+    elements(c, 0, sums, "D");
+    if (registers) elements(c, 1, 4, "A");
+    const struct value *scale_d = in->operand[3];
+    const bool predicate =
+        scale_d->form == REGISTER && c->regs[scale_d->reg].type == PTX_PRED;
+    emit(c, " ::emu_ptx_wgmma(0x%llxull, %uu, %uu, %s, %s, %s, %s, %s",
+         (unsigned long long)(code | (registers ? PTX_A_REGISTERS : 0)), n, k,
+         predicate ? source(c, scale_d, PTX_PRED) : constant(c, 3),
+         whole ? "1" : constant(c, 4), whole ? "1" : constant(c, 5),
+         halves && !registers ? constant(c, 6) : "0",
+         halves ? constant(c, registers ? 6 : 7) : "0");
+    for (int i = 0; i < (registers ? 4 : 0); i++)
+        emit(c, ", %s", source(c, in->operand[1]->element[i], PTX_TF32));
+    if (!registers) emit(c, ", %s", operand(c, 1, PTX_B64));
+    emit(c, ", %s", operand(c, 2, PTX_B64));
+    for (int i = 0; i < sums; i++)
+        emit(c, ", %s",
+             sum_address(c, in->operand[0]->element[i],
+                         sum == PTX_F16 ? PTX_F16X2 : sum));
+    emit(c, ");");
+}
+
+static void compile_wgmma(struct compiler *c)
+{
+    if (take(c, "mma_async")) {
+        compile_wgmma_multiply(c);
+        return;
+    }
+    const char *what = take_one_of(c, "fence commit_group wait_group");
+    if (!what) unknown(c);
+    need_one(c, "sync");
+    need_one(c, "aligned");
+    end_of_modifiers(c);
+    const bool waits = *what == 'w';
+    need_operands(c, waits, waits, waits ? "n" : "(none)");
+    if (waits)
+        emit(c, " ::emu_ptx_wgmma_wait(%s);", constant(c, 0));
+    else
+        emit(c, *what == 'f' ? " ::emu_ptx_wgmma_fence();" : " ::emu_ptx_wgmma_commit();");
+}
+
+/* setmaxnreg.inc.sync.aligned.u32 n: registers are the host's here. */
+static void compile_setmaxnreg(struct compiler *c)
+{
+    if (!take_one_of(c, "inc dec")) unknown(c);
+    need_one(c, "sync");
+    need_one(c, "aligned");
+    need_one(c, "u32");
+    end_of_modifiers(c);
+    need_operands(c, 1, 1, "n");
+    emit(c, " ::emu_ptx_set_registers(%d, %s);",
+         strcmp(c->instruction->modifier[0], "inc") == 0, constant(c, 0));
+}
+
 /* ---- statements ---- */
 
 static const struct {
@@ -2128,7 +2256,9 @@ static const struct {
                 {"trap", compile_end},
                 {"ldmatrix", compile_matrix_move},
                 {"stmatrix", compile_matrix_move},
-                {"mma", compile_mma}};
+                {"mma", compile_mma},
+                {"wgmma", compile_wgmma},
+                {"setmaxnreg", compile_setmaxnreg}};
 
 static void compile_instruction(struct compiler *c)
 {
