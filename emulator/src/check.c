@@ -238,7 +238,8 @@ static void settle(void)
         memcpy(&now, s->address, 4);
         for (int b = 0; b < 4; b++)
             if ((s->bytes >> b & 1) && ((now ^ s->before) >> 8 * b & 0xff))
-                emu_fault_race(s->address, &s->first, s->did, &s->second, "writes");
+                emu_fault_race(s->address + __builtin_ctz(s->bytes), &s->first, s->did,
+                               &s->second, "writes");
     }
     set_calm();
 }

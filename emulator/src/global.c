@@ -350,17 +350,17 @@ static const char *remedy(const struct touch *earlier, const char *did,
                "block";
     switch (emu_fenced ? emu_handed_over(earlier, now) : NOT_HANDED_OVER) {
     case NOT_ACQUIRED:
-        return "a missing __threadfence() between the atomic that tells this block and "
-               "this access?";
+        return "a missing __threadfence() behind the atomic that tells this block?";
     case RELEASED_TOO_LITTLE:
-        return "the atomic that told this block came before the other's __threadfence(), "
-               "or without a __syncthreads() or __syncwarp() that waits for its threads";
+        return "the atomic that tells this block must come after a __threadfence(), and "
+               "after a __syncthreads() or __syncwarp() if it tells of other threads";
     default:
         return both_write
                    ? "blocks run in any order: an element of its own for each, or an "
                      "atomic?"
-                   : "blocks run in any order: hand it over with __threadfence() and an "
-                     "atomic on both sides, or in a second launch";
+                   : "blocks run in any order: a sum takes atomicAdd(), and to hand "
+                     "something over takes __threadfence() and an atomic on both sides, "
+                     "or a second launch";
     }
 }
 

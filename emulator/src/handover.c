@@ -442,6 +442,7 @@ static enum emu_handover search(const struct learning *l, const struct touch *ea
             else
                 high = middle;
         }
+        if (low > 0 && list[low - 1].time >= begin) result = RELEASED_TOO_LITTLE;
         for (; low < l->items[i].count && list[low].time < end; low++) {
             if (covers(&list[low], earlier, same_block)) {
                 last = &list[low];

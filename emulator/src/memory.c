@@ -309,7 +309,7 @@ void emu_describe_global(char *text, size_t size, const void *p)
 {
     const struct emu_allocation *a = allocation_of(p);
     if (!a) {
-        snprintf(text, size, "a variable of the device");
+        snprintf(text, size, "a __device__ variable");
         return;
     }
     const struct emu_place place = emu_source_of(a->pc);
