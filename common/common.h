@@ -153,6 +153,8 @@ struct shapes {
  * to start it. */
 void check_shapes(const struct chapter *chapter, const struct options *options,
                   const char *program, struct shapes *shapes);
+/* The command that checks this product, until the next call. */
+const char *command_for(const struct product *p, const char *program, uint64_t seed);
 
 /* ---- chapter.c ---- */
 /* Runs one product with these inputs and verifies it. */

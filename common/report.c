@@ -224,8 +224,13 @@ void print_description(const struct chapter *c)
            "\"min_capability\": %d, \"kernel\": ",
            c->BM, c->BN, c->TM, c->TN, c->flop_per_byte, c->min_capability);
     print_string(c->kernel.name ? c->kernel.name : "");
-    printf(", \"threads\": %d, \"dynamic_shared\": %zu}\n", c->threads,
+    printf(", \"threads\": %d, \"dynamic_shared\": %zu, \"products\": [", c->threads,
            c->dynamic_shared);
+    for (int i = 0; i < c->product_count; i++) {
+        if (i) printf(", ");
+        print_string(command_for(&c->products[i], "", 1) + 1);
+    }
+    printf("]}\n");
 }
 
 void progress(const char *format, ...)

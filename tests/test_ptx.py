@@ -20,7 +20,7 @@ def test_on_the_emulator(name, compiler, emulate):
 
 @for_real_nvcc("name", PROGRAMS)
 def test_is_genuine_ptx(name, tmp_path):
-    accept(PROGRAMS[name], tmp_path, "-arch=sm_90a")
+    accept(PROGRAMS[name], tmp_path, "-gencode=arch=compute_90a,code=sm_90a")
 
 
 # Statements that are wrong, and what must be said of them, in the line of the mark @.
@@ -155,7 +155,7 @@ def test_nvcc_refuses_them_too(name, tmp_path):
     source = tmp_path / "user.cu"
     source.write_text(text)
     with pytest.raises(AssertionError):
-        accept(source, tmp_path, "-arch=sm_90a")
+        accept(source, tmp_path, "-gencode=arch=compute_90a,code=sm_90a")
 
 
 def test_every_mistake_is_reported(emulated_nvcc, tmp_path):

@@ -10,6 +10,7 @@
  *   barrier.c  named barriers
  *   mbarrier.c barriers in shared memory, and when the bulk copies come
  *   bulk.c     the copy engine: bulk copies, tensor maps
+ *   wgmma.c    matrix products of four warps
  *   ptx_*.c    inline PTX, as ptx_compile.c (in the driver) has translated it
  *   tensor_core.c  the arithmetic of tensor cores
  *   check.c    sees every load and store; finds the faults
@@ -73,6 +74,7 @@ struct emu_allocation {
     const char *call; /* that made it: "cudaMalloc" */
     bool heap; /* made by a kernel, with malloc or new; the host can neither copy nor free
                   it */
+    struct emu_shadow *shadow; /* what the checker knows of it; NULL without checks */
 };
 /* All device memory lies in [emu_memory_base, emu_memory_base + emu_memory_reserved). */
 extern char *emu_memory_base;
@@ -96,6 +98,10 @@ bool emu_is_device_variable(const void *p);
 bool emu_is_managed_variable(
     const void *p); /* or a static local of a function that kernels call */
 bool emu_is_constant_variable(const void *p);
+/* "byte 128 of ...": where in which allocation p is. */
+void emu_describe_global(char *text, size_t size, const void *p);
+/* The section that holds a variable which kernels may write, or NULL; its size. */
+char *emu_variable_section(const void *p, size_t *bytes);
 
 /* ---- host_api.c ---- */
 /* The name of the innermost NVTX range that the program is in; NULL if it is in none. */
@@ -164,6 +170,9 @@ void emu_wait_until(bool (*ready)(void *what), bool (*stuck)(void *what, bool la
                     void *what);
 /* Changes whenever a thread gives way to another, or reads the clock. */
 unsigned long long emu_pauses(void);
+/* Ends the program with exit code 3 and one line: the machine has no memory "to ...". */
+void emu_no_memory(const char *purpose, ...)
+    __attribute__((noreturn, format(printf, 1, 2)));
 size_t emu_shared_in_use(void); /* bytes, static and dynamic, of the running block */
 uint3 emu_first_done(void);     /* a thread of the running block that has returned */
 
@@ -176,6 +185,7 @@ enum emu_swizzle { EMU_SWIZZLE_NONE, EMU_SWIZZLE_32, EMU_SWIZZLE_64, EMU_SWIZZLE
 bool emu_is_local_static(const void *p);
 /* launch.c tells what orders memory. */
 void emu_check_launch_begins(void);
+void emu_check_launch_ends(void);
 void emu_check_allocations_changed(void); /* a kernel has freed memory */
 void emu_check_block_begins(unsigned warps);
 void emu_check_barrier_passed(
@@ -186,7 +196,15 @@ void emu_check_warp_ordered(
 /* An access that the compiler did not report: PTX's. As emu_lens_access. */
 void emu_see_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
                     const void *frame);
+void emu_check_warp_met(unsigned warp, unsigned lanes); /* in a shuffle or a vote */
 void emu_check_thread_stops(void); /* the running thread waits or has ended */
+/* What an allocation's bytes hold: nothing at first unless `known`; then whatever the
+ * host writes there, or copies there from another allocation or a variable. NULL: no host
+ * memory, or no checks. */
+struct emu_shadow *emu_shadow_make(size_t bytes, bool known);
+void emu_shadow_free(struct emu_shadow *shadow);
+void emu_check_host_wrote(void *p, size_t bytes);
+void emu_check_host_copied(void *to, const void *from, size_t bytes);
 /* An asynchronous copy reads its source and claims its destination when issued, and
  * writes it when it arrives. */
 void emu_check_async_issue(void *shared, const void *global, size_t bytes,
@@ -272,8 +290,8 @@ uint64_t emu_mbarrier_arrive(uint64_t *address, unsigned count, int64_t bytes, b
 void emu_mbarrier_expect(uint64_t *address, int64_t bytes, const void *pc);
 /* Until the phase of that parity, or of that state, is over; or, if it may give up, until
  * nobody else can go on. Returns whether the phase is over. */
-bool emu_mbarrier_wait(uint64_t *address, bool by_parity, uint64_t which, bool may_give_up,
-                       const void *pc);
+bool emu_mbarrier_wait(uint64_t *address, bool by_parity, uint64_t which,
+                       bool may_give_up, const void *pc);
 unsigned emu_mbarrier_pending(uint64_t state);
 /* An arrival of the running thread once those copies of its own have come; without
  * `no_increment`, one that the phase counts on besides. */
@@ -281,6 +299,13 @@ void emu_mbarrier_arrive_after(uint64_t *address, struct emu_bulk_copy *copies,
                                bool no_increment, const void *pc);
 /* Hands over a copy that has begun; it will come, and be freed, by itself. */
 void emu_mbarrier_add_copy(uint64_t *address, struct emu_bulk_copy *copy);
+
+/* ---- wgmma.c ---- */
+void emu_wgmma_block_begins(void);
+/* Some thread's variables hold the sums of a wgmma; an access to local memory may be to
+ * them. */
+extern bool emu_registers_watched;
+void emu_check_registers(const char *p, size_t bytes, bool writes, const void *pc);
 
 /* ---- lens.c ----
  * Each lane's accesses are logged as they happen and merged into warp-level requests when

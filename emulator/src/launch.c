@@ -15,7 +15,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { WARP = 32, MAX_THREADS = EMU_MAX_THREADS, MAX_WARPS = MAX_THREADS / WARP, MAX_ARRAYS = 256 };
+enum {
+    WARP = 32,
+    MAX_THREADS = EMU_MAX_THREADS,
+    MAX_WARPS = MAX_THREADS / WARP,
+    MAX_ARRAYS = 256
+};
 enum { STACK_BYTES = 256 * 1024, GUARD_BYTES = 4096 };
 enum { STATIC_OFFSET = 256 * 1024, ARRAY_GAP = 128, DEFAULT_SHARED = 48 * 1024 };
 /* The alignment of dynamic shared memory while no declaration in a function was seen:
@@ -313,8 +318,7 @@ void emu_yield(void)
     wait_as(RUNNABLE, NULL);
 }
 
-void emu_wait_until(bool (*ready)(void *), bool (*stuck)(void *, bool),
-                    void *condition)
+void emu_wait_until(bool (*ready)(void *), bool (*stuck)(void *, bool), void *condition)
 {
     if (ready(condition)) return;
     struct thread *t = current();
@@ -395,7 +399,10 @@ static bool release_operation(unsigned warp, struct thread *waiting)
     }
     for (unsigned lane = 0; lane < count && !same && emu_checking; lane++)
         if (came >> lane & 1) check_operation(waiting, &lanes[lane]);
-    if (waiting->orders_memory) emu_check_warp_ordered(warp, came | ~present_lanes(warp));
+    if (waiting->orders_memory)
+        emu_check_warp_ordered(warp, came | ~present_lanes(warp));
+    else
+        emu_check_warp_met(warp, came);
     for (unsigned lane = 0; lane < count; lane++)
         if (came >> lane & 1) {
             exchanged[warp][lane] = lanes[lane].value;
@@ -714,9 +721,10 @@ void *emu_shared_array(struct emu_shared_site *site, size_t bytes, size_t alignm
     if (array_count == MAX_ARRAYS)
         emu_fault(__builtin_return_address(0),
                   "more than %d __shared__ arrays in one kernel", MAX_ARRAYS);
+    const size_t alignment = largest_power(alignments);
+    static_end = (static_end + alignment - 1) / alignment * alignment;
     char *place = emu_dynamic_shared + static_end;
-    arrays[array_count++] =
-        (struct emu_shared_extent){name, place, bytes, largest_power(alignments)};
+    arrays[array_count++] = (struct emu_shared_extent){name, place, bytes, alignment};
     /* The gap behind each array is nobody's, so that running past the end is seen. */
     static_end = (static_end + bytes + ARRAY_GAP + 127) / 128 * 128;
     memset(place, 0xff, bytes);
@@ -866,6 +874,7 @@ static void run_block(void)
     emu_mbarrier_block_begins();
     emu_named_barriers_begin();
     emu_bulk_block_begins();
+    emu_wgmma_block_begins();
     emu_lens_block_begins();
     bool ran;
     do {
@@ -944,6 +953,7 @@ int emu_launch_kernel(const struct emu_launch *launch)
                 emu_current_block = emu_block_idx = (uint3){x, y, z};
                 run_block();
             }
+    emu_check_launch_ends();
     emu_lens_launch_ended();
     emu_note_static_shared(launch->address, static_bytes);
     if (bounds) emu_note_launch_bounds(launch->address, bounds);
@@ -974,6 +984,19 @@ void emu_fault(const void *pc, const char *format, ...)
     if (emu_range()) fprintf(stderr, "  in range \"%s\"\n", emu_range());
     fflush(NULL);
     _exit(1);
+}
+
+void emu_no_memory(const char *purpose, ...)
+{
+    va_list arguments;
+    fflush(stdout);
+    fprintf(stderr, "emulator: this machine has no memory ");
+    va_start(arguments, purpose);
+    vfprintf(stderr, purpose, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    fflush(NULL);
+    _exit(3);
 }
 
 void emu_trap(const void *pc, const char *what)
