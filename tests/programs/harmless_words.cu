@@ -19,30 +19,23 @@ __global__ void with_a_table(float *table, const float *in, float *out)
     if (i < COUNT) out[i] = in[i] + table[i % BINS];
 }
 
-// The loop with which atomics are made that the hardware does not have: the first read of
-// the word is a plain one.
-__device__ float atomic_largest(float *address, float value)
+// The loop with which atomics are made that the hardware does not have. Its first read of
+// the word is a plain one; the swap looks again.
+__device__ void atomic_largest(float *address, float value)
 {
     int *const word = (int *)address;
     int old = *word, assumed;
     do {
         assumed = old;
-        if (__int_as_float(assumed) >= value) break;
-        old = atomicCAS(word, assumed, __float_as_int(value));
+        const float larger = fmaxf(value, __int_as_float(assumed));
+        old = atomicCAS(word, assumed, __float_as_int(larger));
     } while (old != assumed);
-    return __int_as_float(old);
 }
 
 __global__ void largest(const float *in, float *out)
 {
-    const int i = threadIdx.x;
-    float mine = in[i];
-    for (int j = i; j < COUNT; j += THREADS) mine = fmaxf(mine, in[j]);
-    // One after the other, so that each finds the last one's word.
-    for (int t = 0; t < THREADS; t++) {
-        if (t == i) atomic_largest(out, mine);
-        __syncthreads();
-    }
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < COUNT) atomic_largest(out, in[i]);
 }
 
 // Four threads share each word, and each has a byte of its own.
@@ -120,7 +113,7 @@ int main(void)
     EXPECT(close_to(host[BINS - 1], noise(BINS - 1) + 0.5 * (BINS - 1), 1e-6));
 
     CHECK(cudaMemcpy(out, in, sizeof *in, cudaMemcpyDeviceToDevice));
-    largest<<<1, THREADS>>>(in, out);
+    largest<<<BLOCKS, THREADS>>>(in, out);
     CHECK(cudaMemcpy(host, out, sizeof *host, cudaMemcpyDeviceToHost));
     EXPECT(host[0] == most);
 
