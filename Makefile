@@ -3,12 +3,12 @@
 # Chapters are found in chapters/NN_*: to add one, add a folder. The compiler is NVIDIA's nvcc where there is a
 # GPU to run on, and emulator/bin/nvcc where there is none; everything after that choice is the same.
 
-CHAPTERS  := $(sort $(wildcard chapters/[0-9][0-9]_*/matmul.cu))
-# chapters/04_name/matmul.cu -> 4
-number_of  = $(patsubst 0%,%,$(firstword $(subst _, ,$(notdir $(patsubst %/,%,$(dir $(1)))))))
+CHAPTERS  := $(patsubst %/matmul.cu,%,$(sort $(wildcard chapters/[0-9][0-9]_*/matmul.cu)))
+# chapters/04_name -> 4
+number_of  = $(patsubst 0%,%,$(firstword $(subst _, ,$(notdir $(1)))))
 PROGRAMS  := $(foreach c,$(CHAPTERS),chapter$(call number_of,$(c)))
 # 4 -> chapters/04_name/matmul.cu
-source_of  = $(filter chapters/$(1)_% chapters/0$(1)_%,$(CHAPTERS))
+source_of  = $(addsuffix /matmul.cu,$(filter chapters/$(1)_% chapters/0$(1)_%,$(CHAPTERS)))
 
 # ---- which compiler ----
 # The toolkit is the one that CUDA_HOME names, or the one on PATH, or the one in the usual place.
@@ -35,21 +35,28 @@ else ifneq ($(words $(ARCH)) $(filter native sm_% compute_%,$(ARCH)),1 $(ARCH))
   $(error ARCH must be native or sm_NN, such as sm_90, not "$(ARCH)")
 endif
 
+comma := ,
+# Whether a variable stands in make's command line: OUT may be anything in the environment.
+given = $(filter command line,$(origin $(1)))
+
 # A field of struct chapter that is left out is zero, and that is what is meant.
-WARNINGS := -Xcompiler -Wall,-Wextra,-Werror,-Wno-missing-field-initializers
+# Warnings are errors with STRICT=1, as in the tests. A reader's compiler may be newer than
+# this text, and what it newly warns of must not keep them from chapter 1.
+WARNINGS := -Xcompiler -Wall,-Wextra,-Wno-missing-field-initializers$(if $(STRICT),$(comma)-Werror)
 ifeq ($(EMULATOR),1)
   WORLD := emulator
   NVCC  := emulator/bin/nvcc
-  TOOLS := $(wildcard emulator/src/* emulator/include/*)
-  FLAGS := -O2 -std=c++17 $(WARNINGS)
+  TOOL  := emulator/build/nvcc
+  LIBRARY := emulator/build/libemulator.a
+  FLAGS := -O2 -std=c++17 -Icommon $(WARNINGS)
 else
   WORLD := gpu-$(ARCH)
   NVCC  ?= $(or $(REAL_NVCC),$(error EMULATOR=$(EMULATOR) asks for the real nvcc, and there is none: CUDA_HOME can say where it is))
   # -fPIC: chapter 10 loads what it has compiled.
-  FLAGS := -O3 -std=c++17 -arch=$(ARCH) -lineinfo -Xcompiler -fPIC $(WARNINGS) -Werror all-warnings
+  FLAGS := -O3 -std=c++17 -Icommon -arch=$(ARCH) -lineinfo -Xcompiler -fPIC $(WARNINGS) $(if $(STRICT),-Werror all-warnings)
 endif
 BUILD  := build/$(WORLD)
-COMMON := $(patsubst common/%.c,$(BUILD)/%.o,$(wildcard common/*.c))
+COMMON := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*.c))
 Q      := $(if $(V),,@)
 
 # ---- programs ----
@@ -57,7 +64,7 @@ Q      := $(if $(V),,@)
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
-.PHONY: help all clean test test-gpu mutants lens-vs-ncu patterns ladder tried profiles registers tables plots \
+.PHONY: help all clean test test-gpu format mutants lens-vs-ncu patterns ladder tried profiles registers tables plots \
     images notebooks site bench-emulator exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@echo "make chapterN && ./chapterN   build and run a chapter: $(PROGRAMS)"
@@ -82,40 +89,51 @@ WITH_NUMBER := chapter parts ptx sass loop profile memcheck exercise hint soluti
 $(WITH_NUMBER):
 	$(error make $@ wants a number right behind it: make $@4)
 
-$(BUILD)/%.o: common/%.c common/common.h common/matmul.h $(TOOLS) | $(BUILD)
-	$(Q)$(NVCC) $(filter-out -std=c++17,$(FLAGS)) -c $< -o $@
+# What a file includes, its compiler notes down in the .d beside the object.
+$(BUILD)/%.o: %.cu $(TOOL) | $(BUILD)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(FLAGS) -MD -MP -MF $(@:.o=.d) -c $< -o $@
+
+$(BUILD)/%.o: %.c $(TOOL) | $(BUILD)
+	@mkdir -p $(@D)
+	$(Q)$(NVCC) $(filter-out -std=c++17,$(FLAGS)) -MD -MP -MF $(@:.o=.d) -c $< -o $@
+
+-include $(wildcard $(BUILD)/*/*.d $(BUILD)/*/*/*.d)
+
+# The emulator has a Makefile of its own, which its nvcc asks: this is how a change of its
+# library becomes a link, and one of its translator a compilation.
+$(LIBRARY): FORCE
+	+@$(NVCC) --version >/dev/null
+$(TOOL): $(LIBRARY)
+	+@:
+FORCE:
 
 # The first thing that is made, and then never again: a newcomer should not think that it hangs.
 $(BUILD):
 	@mkdir -p $@
-	@echo "building what all chapters share, and then the chapter: some seconds" >&2
+	@echo "building what all chapters share, once: some seconds" >&2
 
 # What else lies in a chapter's folder belongs to its program.
-parts_of = $(patsubst chapters/%.c,$(BUILD)/%.o,$(wildcard $(dir $(1))*.c))
-
-$(BUILD)/%.o: chapters/%.c $(wildcard chapters/*/*.h common/*.h) $(TOOLS)
-	@mkdir -p $(@D)
-	$(Q)$(NVCC) $(filter-out -std=c++17,$(FLAGS)) -Icommon -c $< -o $@
+parts_of = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/*.c)) $(COMMON)
 
 define chapter_rules
-$(BUILD)/chapter$(call number_of,$(1)): $(1) $(call parts_of,$(1)) $(COMMON) \
-    $(wildcard $(dir $(1))*.cuh $(dir $(1))*.h $(dir $(1))*.txt common/*.h) | $(BUILD)
-	$$(Q)$$(NVCC) $$(FLAGS) -Icommon $(1) $(call parts_of,$(1)) $$(COMMON) -o $$@ -lcublas -ldl
+$(BUILD)/chapter$(call number_of,$(1)): $(BUILD)/$(1)/matmul.o $(call parts_of,$(1)) $(LIBRARY)
+	$$(Q)$$(NVCC) $$(FLAGS) $$(filter %.o,$$^) -o $$@ -lcublas
 
 # For a notebook, which compiles the chapter's matmul.cu by itself: why this compiler, which, with what.
 .PHONY: parts$(call number_of,$(1))
-parts$(call number_of,$(1)): $(call parts_of,$(1)) $$(COMMON)
-	@printf '%s\n' '$$(WHY)' '$$(NVCC)' '$$(FLAGS) -Icommon -I$(dir $(1)) $$^ -lcublas -ldl'
+parts$(call number_of,$(1)): $(call parts_of,$(1))
+	@printf '%s\n' '$$(WHY)' '$$(NVCC)' '$$(FLAGS) -I$(1) $$^ -lcublas'
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter_rules,$(c))))
 
 # ---- chapter 10's candidates: ./chapter10 --tune asks for them by name ----
 TUNED := chapters/10_autotuning
-TUNED_PARTS := $(call parts_of,$(TUNED)/matmul.cu) $(COMMON)
+TUNED_PARTS := $(call parts_of,$(TUNED))
 CANDIDATES := build/tune/$(if $(filter 1,$(EMULATOR)),emulator,$(ARCH))
 $(CANDIDATES)/%.verdict: $(TUNED)/matmul.cu $(TUNED)/tune.h $(TUNED)/candidate.sh $(TUNED_PARTS)
-	@NVCC='$(NVCC)' FLAGS='$(FLAGS) -Icommon' OBJECTS='$(TUNED_PARTS)' \
-	    LIBRARIES='-lcublas -ldl' sh $(TUNED)/candidate.sh $* $(@:.verdict=)
+	@NVCC='$(NVCC)' FLAGS='$(FLAGS)' OBJECTS='$(TUNED_PARTS)' \
+	    LIBRARIES='-lcublas' sh $(TUNED)/candidate.sh $* $(@:.verdict=)
 
 # ---- what the compiler and NVIDIA's tools see ----
 need = $(if $(call path_of,$(1)),,$(error $(1) is not here: $(2)))
@@ -158,8 +176,11 @@ CLASSROOM := $(Q)python3 -B exercises/classroom.py
 EXERCISES := $(foreach e,$(sort $(wildcard exercises/[0-9][0-9]_*/)),$(call number_of,$(e)))
 which_exercise = $(or $(filter $(EXERCISES),$*),$(error there is no exercise$*: they go from 1 to $(lastword $(EXERCISES))))
 
+# "Not yet" is an answer, not an error of make's.
+ANSWER = || test $$? = 1
+
 exercise%:      ## grade an exercise: make exercise3
-	$(CLASSROOM) grade $(which_exercise)
+	$(CLASSROOM) grade $(which_exercise) $(ANSWER)
 
 exercises:      ## grade all exercises you have begun, and see where you stand
 	$(CLASSROOM) all
@@ -171,13 +192,15 @@ hint%:          ## a hint for an exercise, LEVEL=1, 2 or 3
 	$(CLASSROOM) hint $(which_exercise) $(LEVEL)
 
 solution%:      ## an exercise's solution, once it is passed (or FORCE=1)
-	$(CLASSROOM) solution $(which_exercise) $(if $(FORCE),--force)
+	$(CLASSROOM) solution $(which_exercise) $(if $(FORCE),--force) $(ANSWER)
 
 reset%:         ## an exercise's skeleton again; your file is kept
 	$(CLASSROOM) reset $(which_exercise)
 
-grade:          ## for teachers: grade a folder, SUBMISSIONS=dir
-	$(CLASSROOM) submissions "$(or $(SUBMISSIONS),$(error say which folder: make grade SUBMISSIONS=dir))" $(if $(OUT),--out "$(OUT)")
+grade:          ## for teachers: grade a folder, SUBMISSIONS=dir (OUT= STUDENT= EXERCISE= DEADLINE= TRUST=1)
+	$(CLASSROOM) submissions "$(or $(SUBMISSIONS),$(error say which folder: make grade SUBMISSIONS=dir))" \
+	    $(if $(call given,OUT),--out "$(OUT)") $(if $(STUDENT),--student "$(STUDENT)") $(if $(EXERCISE),--exercise $(EXERCISE)) \
+	    $(if $(DEADLINE),--deadline "$(DEADLINE)") $(if $(TRUST),--trust)
 
 # ---- tests and measurements ----
 test:           ## everything that CI runs; needs no GPU
@@ -185,10 +208,15 @@ test:           ## everything that CI runs; needs no GPU
 
 mutants:        ## plant random bugs in the kernels, COUNT=100 SEED=1: how many does ./chapterN reject?
 	$(Q)python3 -B tests/mutants.py $(if $(COUNT),--count "$(COUNT)") $(if $(SEED),--seed "$(SEED)") \
-	    $(if $(JOBS),--jobs "$(JOBS)") $(if $(UNSEEN),--unseen) $(if $(OUT),--out "$(OUT)")
+	    $(if $(JOBS),--jobs "$(JOBS)") $(if $(UNSEEN),--unseen) $(if $(call given,OUT),--out "$(OUT)")
 
 test-gpu: $(if $(GPU),all) ## shapes, compute-sanitizer and occupancy on the GPU here
 	$(Q)python3 tests/gpu.py
+
+format: .venv/tests.txt ## every C, CUDA and Python file in the one layout
+	$(Q)find chapters common emulator exercises tests -name '*.[ch]' -o -name '*.cu*' -o -name '*.cpp' | \
+	    xargs .venv/bin/clang-format -i
+	$(Q).venv/bin/ruff format -q . && .venv/bin/ruff check -q --fix .
 
 ladder: $(if $(GPU),all) ## every chapter beside cuBLAS, into results/
 	$(Q)python3 results/measure.py
@@ -223,10 +251,11 @@ images/%.svg: images/%.py
 	$(Q)python3 $< >$@ && $(stamp)
 
 # A file in .venv says which requirements are in it.
+.venv/tests.txt: tests/requirements.txt
 .venv/plots.txt: results/requirements.txt
 .venv/notebooks.txt: notebooks/requirements.txt
 .venv/site.txt: notebooks/site/requirements.txt
-.venv/plots.txt .venv/notebooks.txt .venv/site.txt:
+.venv/tests.txt .venv/plots.txt .venv/notebooks.txt .venv/site.txt:
 	$(Q)test -x .venv/bin/python || python3 -m venv .venv || { echo "on Debian: apt install python3-venv"; exit 3; }
 	$(Q).venv/bin/python -m pip install -q --disable-pip-version-check -r $<
 	@cp $< $@
@@ -244,7 +273,7 @@ lens-vs-ncu:    ## the lens beside Nsight Compute's counters (needs a GPU)
 	$(Q)for emulator in 0 1; do $(MAKE) --no-print-directory EMULATOR=$$emulator all patterns || exit 1; done
 	$(Q)python3 results/lens_vs_ncu.py
 
-patterns: tests/lens/patterns.cu $(TOOLS) | $(BUILD)
+patterns: $(BUILD)/tests/lens/patterns.o $(LIBRARY)
 	$(Q)$(NVCC) $(FLAGS) $< -o $(BUILD)/patterns
 
 bench-emulator: ## how fast the emulator is here

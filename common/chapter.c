@@ -41,13 +41,16 @@ static int exit_code_for(cudaError_t error)
     }
 }
 
+const char *checking;
+
 void cuda_check(cudaError_t error, const char *expression, const char *file, int line)
 {
     if (error == cudaSuccess) return;
     const char *hint = hint_for(error);
     fflush(stdout);
-    fprintf(stderr, "%s:%d: %s: %s (%s, %d)%s%s\n", file, line, expression,
+    fprintf(stderr, "%s:%d: %s: %s (%s, %d)%s%s%s%s\n", file, line, expression,
             cudaGetErrorString(error), cudaGetErrorName(error), (int)error,
+            checking ? "; while checking " : "", checking ? checking : "",
             hint ? "; hint: " : "", hint ? hint : "");
     exit(exit_code_for(error));
 }
@@ -86,16 +89,12 @@ static struct machine look_around(void)
     return machine;
 }
 
-static struct verdict run_and_verify(struct problem *p, const struct options *options,
-                                     const struct chapter *chapter, enum values values)
+struct verdict run_and_verify(struct problem *p, const struct options *options,
+                              const struct chapter *chapter, matmul_launcher *launch,
+                              enum values values)
 {
     problem_fill(p, options, values);
-    /* A kernel that forgets alpha would be right for 1. Doubling is exact, so whole
-     * numbers can tell. */
-    p->alpha = values == INTEGERS && options->alpha == 1.0f ? 2.0f : options->alpha;
-    problem_reset_C(p);
-    chapter->launch(p->M, p->N, p->K, p->alpha, p->dA.data, p->dB.data, p->beta,
-                    p->dC.data);
+    launch(p->M, p->N, p->K, p->alpha, p->dA.data, p->dB.data, p->beta, p->dC.data);
     CUDA_CHECK(cudaGetLastError());
     return verify(p, chapter, options->seed);
 }
@@ -106,11 +105,16 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
     struct problem problem;
     struct timing timing = {0};
     struct verdict verdicts[3];
+    struct shapes shapes = {0};
     int count = 0;
 
     watch_output(chapter);
     parse_options(argc, argv, chapter, &options);
     if (options.occupancy) return print_occupancy(chapter, &options);
+    if (options.describe) {
+        print_description(chapter);
+        return PASSED;
+    }
     const struct machine machine = look_around();
     const int capability = 10 * machine.gpu.major + machine.gpu.minor;
     if (capability < chapter->min_capability) {
@@ -122,24 +126,35 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
     }
     if (!problem_create(&problem, &options)) return CANNOT;
 
-    verdicts[count++] = run_and_verify(&problem, &options, chapter, INTEGERS);
-    verdicts[count++] = run_and_verify(&problem, &options, chapter, REALS);
-    const bool timed =
-        !EMULATED && !options.check_only && verdicts[0].passed && verdicts[1].passed;
+    verdicts[count++] =
+        run_and_verify(&problem, &options, chapter, chapter->launch, FRACTIONS);
+    verdicts[count++] =
+        run_and_verify(&problem, &options, chapter, chapter->launch, REALS);
+    /* Of this product: chapter 10 has another title for each variant that it launches. */
+    char title[120];
+    struct chapter as_run = *chapter;
+    snprintf(title, sizeof title, "%s", chapter->title);
+    as_run.title = title;
+    bool passed = verdicts[0].passed && verdicts[1].passed;
+    if (passed && !options.one_shape) {
+        check_shapes(chapter, &options, argv[0], &shapes);
+        passed = shapes.passed == shapes.count;
+    }
+    const bool timed = !EMULATED && !options.check_only && passed;
     if (timed) {
         time_chapter(&problem, chapter, options.reps, &timing);
         if (chapter->measure_more)
             timing.more_count = chapter->measure_more(
                 timing.more, sizeof timing.more / sizeof *timing.more);
         /* The last timed run began with a fresh C: what it left must be right too. */
-        verdicts[count++] = verify(&problem, chapter, options.seed + 1);
+        verdicts[count] = verify(&problem, chapter, options.seed + 1);
+        passed = verdicts[count++].passed;
     }
 
-    (options.json ? print_json : print_table)(chapter, &options, &machine, verdicts,
-                                              count, timed ? &timing : NULL);
+    (options.json ? print_json : print_table)(&as_run, &options, &machine, verdicts,
+                                              count, &shapes, timed ? &timing : NULL,
+                                              passed);
 
-    bool passed = true;
-    for (int i = 0; i < count; i++) passed &= verdicts[i].passed;
     free(timing.kernel_all);
     free(timing.cublas_all);
     problem_destroy(&problem);

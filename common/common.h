@@ -4,6 +4,8 @@
  *   memory.c    how much memory the host has left
  *   problem.c   the matrices, on the host and on the device
  *   verify.c    is the result right?     <- the one to read if you read only one
+ *   explain.c   and if it is not, why?
+ *   shapes.c    the small odd products that are checked besides the reader's
  *   timing.c    how long does it take, side by side with cuBLAS?
  *   report.c    the table, and the same as JSON
  *   occupancy.c how many blocks fit on a multiprocessor: --occupancy
@@ -36,8 +38,10 @@ struct options {
     float alpha, beta;
     bool json;       /* print one JSON object instead of the table */
     bool check_only; /* verify, don't time */
+    bool one_shape;  /* verify this product only, not the small odd ones */
     bool guards;     /* put guard bands around the matrices */
     bool occupancy;  /* tell how many blocks fit on an SM; run nothing */
+    bool describe;   /* print what the chapter says of itself; run nothing */
     int registers;   /* a thread, for --occupancy; 0: as the compiler says */
 };
 
@@ -71,12 +75,18 @@ struct buffer { /* a matrix on the device, with a guard band before and behind i
     size_t guard; /* bytes in each band */
 };
 
-enum values { REALS, INTEGERS };
+enum values { REALS, FRACTIONS };
+
+/* C's bits before the product when beta == 0. A NaN; and a signalling one, which becomes
+ * another as soon as anything is computed with it. So it tells elements that nobody wrote
+ * from elements that somebody made of it. */
+#define NEVER_WRITTEN 0x7fa5a5a5u
 
 struct problem {
     int M, N, K;
     float alpha, beta;
     enum values values;
+    double unit;              /* FRACTIONS: all sums are multiples of this; REALS: 0 */
     float *A, *B, *C;         /* host: the inputs, and C as it was before the product */
     float *result;            /* host: C as the kernel left it */
     struct buffer dA, dB, dC; /* device */
@@ -87,11 +97,13 @@ struct problem {
  * too little memory; nothing stays allocated then. */
 bool problem_create(struct problem *p, const struct options *options);
 void problem_destroy(struct problem *p);
-/* Fills A, B and C. REALS: uniform in (-1, 1). INTEGERS: small whole numbers, so small
- * that every partial sum is exact. */
+/* Fills A, B and C, here and on the device. REALS: uniform in (-1, 1), with alpha and beta
+ * as given. FRACTIONS: so short that no sum is rounded, in any order, yet too long for a
+ * narrower format than fp32; alpha and beta become the nearest multiples of 1/2 up to 3,
+ * and alpha = 1 becomes 2. */
 void problem_fill(struct problem *p, const struct options *options, enum values values);
 /* Puts the device's C back to what it is before a product: NaN everywhere if beta == 0,
- * else the values of `C`. */
+ * else the values of `C`. For timed runs: does not wait. */
 void problem_reset_C(const struct problem *p);
 /* What the kernel did that it must not do: wrote outside the matrices, or into its
  * inputs. NULL if nothing. */
@@ -100,15 +112,58 @@ const char *problem_damage(const struct problem *p);
 /* ---- verify.c ---- */
 struct verdict {
     bool passed;
-    bool exact;         /* integers: nothing but equality will do */
+    bool exact;         /* fractions: nothing but equality will do */
     bool sampled;       /* too large for a full reference */
     double worst;       /* largest error, as a fraction of its bound (REALS) */
+    double rms;         /* errors' root mean square, as a fraction of its limit (REALS) */
     char failure[1600]; /* what is wrong, several lines; empty if passed */
 };
 /* Compares the device's C with a reference in double, and looks at the guard bands and
  * inputs. */
 struct verdict verify(const struct problem *p, const struct chapter *chapter,
                       uint64_t seed);
+
+/* ---- explain.c ---- */
+enum { MOST_SHOWN = 5, MOST_KEPT = 24 };
+struct wrong {
+    int row, col;
+    float got;
+    double want;
+    double slack; /* how far rounding may carry a result from its exact value */
+};
+struct wrongs { /* the wrong elements, and the first few of them */
+    size_t count, never_written, read_C, not_a_number, in_whole_tiles;
+    int first_row, last_row, first_col, last_col; /* the smallest box around them */
+    int whole_rows, whole_cols;   /* of C, that whole tiles cover; 0: no tile is known */
+    struct wrong list[MOST_KEPT]; /* the report shows MOST_SHOWN of them */
+    int kept;
+};
+/* The cause that yields the very numbers of the elements kept, in words; NULL if none of
+ * those known does. The text holds until the next call. */
+const char *likely_cause(const struct problem *p, const struct wrongs *wrongs);
+
+/* ---- shapes.c ---- */
+enum { MOST_SHAPES = 24 };
+struct shapes {
+    struct product list[MOST_SHAPES];
+    int count, passed; /* passed < count: the one after these is wrong */
+    char failure[2000];
+};
+/* Checks the chapter at small odd shapes, until one is wrong. `program` is what was typed
+ * to start it. */
+void check_shapes(const struct chapter *chapter, const struct options *options,
+                  const char *program, struct shapes *shapes);
+/* The command that checks this product, until the next call. */
+const char *command_for(const struct product *p, const char *program, uint64_t seed);
+
+/* ---- chapter.c ---- */
+/* Runs one product with these inputs and verifies it. */
+struct verdict run_and_verify(struct problem *p, const struct options *options,
+                              const struct chapter *chapter, matmul_launcher *launch,
+                              enum values values);
+/* The command that repeats the product being checked, if it is not the one that the
+ * reader asked for; for whoever has to end the program. Else NULL. */
+extern const char *checking;
 
 /* ---- timing.c ---- */
 struct spread {
@@ -151,37 +206,25 @@ struct machine {
 };
 void print_table(const struct chapter *chapter, const struct options *options,
                  const struct machine *machine, const struct verdict *verdicts,
-                 int verdict_count, const struct timing *timing);
+                 int verdict_count, const struct shapes *shapes,
+                 const struct timing *timing, bool passed);
 void print_json(const struct chapter *chapter, const struct options *options,
                 const struct machine *machine, const struct verdict *verdicts,
-                int verdict_count, const struct timing *timing);
+                int verdict_count, const struct shapes *shapes,
+                const struct timing *timing, bool passed);
 
 /* To be called first: when the program ends, it makes sure that all it printed was
  * written. If not (a full disk), the program says so in one line and ends with CANNOT. */
 void watch_output(const struct chapter *chapter);
+
+/* struct chapter as one JSON object: for scripts, which read no C. */
+void print_description(const struct chapter *chapter);
 
 /* Prints "text" over itself on stderr while something long runs, only on a terminal; NULL
  * wipes it. */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- occupancy.c ---- */
-struct sm { /* what one multiprocessor (SM) has for the blocks on it */
-    const char *gpu;
-    int capability; /* 86 for 8.6 */
-    int threads, blocks, registers;
-    size_t shared,
-        reserved; /* bytes; what the system takes of them for itself in every block */
-};
-struct residency { /* blocks that fit, by each of the four, and what follows */
-    int by_threads, by_registers, by_shared, by_blocks;
-    int blocks; /* the least of them; 0: not even one block can run */
-    int warps, max_warps;
-};
-/* Source of the rules: "Technical Specifications per Compute Capability" in the CUDA C++
- * Programming Guide, and the cuda_occupancy.h that comes with the Toolkit. `shared` is a
- * block's, static and dynamic. */
-struct residency residency_on(const struct sm *sm, int threads, int registers,
-                              size_t shared);
 /* --occupancy: the table for eight GPUs and, in a program built for a GPU, the one that
  * is here. Returns the exit code. */
 int print_occupancy(const struct chapter *chapter, const struct options *options);

@@ -24,6 +24,7 @@ struct figure {
     const char *name;
     double value;
     const char *unit;
+    const char *roof; /* "compute" or "memory": this part of the roofline; NULL: none */
 };
 
 /* A kernel and its name in the source: `.kernel = KERNEL(matmul_kernel<true>)`. */
@@ -32,6 +33,14 @@ struct kernel {
     const char *name;
 };
 #define KERNEL(...) {(const void *)(__VA_ARGS__), #__VA_ARGS__}
+
+/* A product to check. */
+struct product {
+    int M, N, K;
+    float alpha, beta;
+    matmul_launcher *launch; /* NULL: the chapter's */
+    const char *option;      /* the option by which the program takes that launcher */
+};
 
 /* A chapter, as chapter_main sees it. Fill it in by name, in this order (C++ insists on
  * the order); what is left out is 0.
@@ -63,11 +72,25 @@ struct chapter {
     struct kernel kernel;
     int threads;
     size_t dynamic_shared;
+    /* Products that every run checks besides the small ones that common/shapes.c thinks
+     * of, for what those do not reach. */
+    const struct product *products;
+    int product_count;
     /* Fills in at most `room` figures and returns how many; NULL if there are none. */
     int (*measure_more)(struct figure *figures, int room);
     /* Lines for --help about options of the chapter's own, or NULL. */
     const char *more_help;
 };
+
+/* What nvcc made of a chapter's kernel for one architecture. */
+struct compiled {
+    int arch;          /* 86 for sm_86 */
+    int registers;     /* a thread */
+    int static_shared; /* bytes a block */
+};
+/* The chapter's registers.c, which `make registers` writes; the last row is all zeros.
+ * NULL while there is no such file. */
+extern const struct compiled COMPILED[] __attribute__((weak));
 
 /* The whole program: reads the options, makes the inputs, runs, verifies, times, prints.
  * Returns the exit code: 0 passed, 1 wrong result, 2 usage, 3 the machine cannot. */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Above this a sum of K whole numbers is no longer exact in fp32, and verification counts
- * on that. */
+/* Above this a sum of K numbers is no longer exact in fp32, however short they are, and
+ * verification counts on that. */
 #define LARGEST (1 << 24)
 
 static void usage_error(const struct chapter *chapter, const char *format, ...)
@@ -39,11 +39,14 @@ static void print_help(const struct chapter *chapter)
            "    --seed N       other random inputs; default 1\n"
            "    --reps N       timed runs; default: about a second's worth\n"
            "    --check-only   check, don't time\n"
+           "    --one-shape    check this product only, not small odd ones besides\n"
            "    --no-guards    no guard bands around the matrices, for tools that watch "
            "their edges\n"
            "    --json         one JSON object instead of the table\n"
            "    --occupancy    run nothing: show how many blocks fit on the SMs of eight "
            "GPUs\n"
+           "    --describe     run nothing: print what the chapter says of itself, as "
+           "JSON\n"
            "    --registers N  for --occupancy: if a thread needed N registers\n"
            "    --help         this\n"
            "%s"
@@ -140,8 +143,12 @@ void parse_options(int argc, char **argv, const struct chapter *chapter,
             options->json = true;
         } else if (strcmp(word, "--check-only") == 0) {
             options->check_only = true;
+        } else if (strcmp(word, "--one-shape") == 0) {
+            options->one_shape = true;
         } else if (strcmp(word, "--no-guards") == 0) {
             options->guards = false;
+        } else if (strcmp(word, "--describe") == 0) {
+            options->describe = true;
         } else if (strcmp(word, "--occupancy") == 0) {
             options->occupancy = true;
         } else if (option_with_value(argv, &i, "--alpha", &value)) {

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUARD_BYTES = 4096, GUARD_BYTE = 0xa5 };
+/* A guard band is full of NaN, so that reading from it shows as writing into it does. */
+enum { GUARD_WORDS = 1024 };
+#define OUTSIDE 0x7fb6b6b6u
 
 /* ---- does it fit? ---- */
 
@@ -20,16 +22,23 @@ static bool fits(const char *where, double need, double have, const char *limit)
 
 /* ---- allocation ---- */
 
+static void fill_bits(float *values, size_t count, uint32_t bits)
+{
+    for (size_t i = 0; i < count; i++) memcpy(&values[i], &bits, sizeof bits);
+}
+
 static void buffer_create(struct buffer *b, size_t count, bool guards)
 {
+    static float band[GUARD_WORDS];
     b->count = count;
-    b->guard = guards ? GUARD_BYTES : 0;
+    b->guard = guards ? sizeof band : 0;
     char *start;
     CUDA_CHECK(cudaMalloc((void **)&start, count * sizeof(float) + 2 * b->guard));
     b->data = (float *)(start + b->guard);
     if (!guards) return;
-    CUDA_CHECK(cudaMemset(start, GUARD_BYTE, b->guard));
-    CUDA_CHECK(cudaMemset((char *)(b->data + count), GUARD_BYTE, b->guard));
+    fill_bits(band, GUARD_WORDS, OUTSIDE);
+    CUDA_CHECK(cudaMemcpy(start, band, sizeof band, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(b->data + count, band, sizeof band, cudaMemcpyHostToDevice));
 }
 
 static void buffer_destroy(struct buffer *b)
@@ -94,49 +103,141 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-static void fill(float *values, size_t count, enum values kind, int largest,
-                 uint64_t seed)
+/* Uniform in (-1, 1): odd multiples of 2^-23, 24 bits, which is all that a float holds. */
+static void fill_reals(float *values, size_t count, uint64_t seed)
 {
-    uint64_t state = seed;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t r = next_random(&state) >> 40; /* 24 bits, all a float can hold */
-        values[i] = kind == REALS ? ((float)r + 0.5f) * 0x1p-23f - 1.0f
-                                  : (float)((int)(r % (2 * largest + 1)) - largest);
-    }
+    for (size_t i = 0; i < count; i++)
+        values[i] = ((float)(next_random(&seed) >> 41) + 0.5f) * 0x1p-22f - 1.0f;
 }
 
-/* A whole number that takes the place of x where the arithmetic must be exact; 0 only for
- * 0. */
-static float whole(float x)
+/* ---- fractions that no order of summation rounds ---- */
+
+/* How long the fractions are: a product has `bits` bits after the point, and full length
+ * where (k / 3 + row or column) is a multiple of `stride`. Everywhere else a factor is
+ * as small as it can be: still there, so that no k can be left out unseen, and next to
+ * nothing in the sum. */
+struct lengths {
+    int bits, stride;
+};
+
+/* An odd number of 2^-bits between 1/2 and 1, or 2^-bits itself, with a random sign: 1
+ * for no bits. The full ones need all their bits: any narrower format changes them. */
+static float fraction(uint64_t random, int bits, bool full)
 {
-    float rounded = fmaxf(-3.0f, fminf(3.0f, roundf(x)));
-    return rounded != 0.0f || x == 0.0f ? rounded : copysignf(1.0f, x);
+    uint32_t number = 1;
+    if (full && bits > 0) {
+        const uint32_t half = 1u << (bits - 1);
+        number = half | (random & (half - 1)) | 1;
+    }
+    return (random >> 63 ? -1.0f : 1.0f) * (float)number / (float)(1u << bits);
+}
+
+/* The bits of a product come all from A, all from B, or half from each, in turn along k:
+ * inputs that are rounded show in the first two, products that are rounded in all three. */
+static int bits_of_A(int k, int bits)
+{
+    return k % 3 == 0 ? bits : k % 3 == 1 ? 0 : bits / 2;
+}
+
+/* 1/2, 1 or 2: what all values of alpha * x or beta * x are multiples of, with x = 1, 2,
+ * ... and a multiplier from halves(). */
+static double step_of(float multiplier)
+{
+    return fmodf(multiplier, 2.0f) == 0.0f   ? 2.0
+           : fmodf(multiplier, 1.0f) == 0.0f ? 1.0
+                                             : 0.5;
+}
+
+/* What all sums of products with such lengths are multiples of. */
+static double unit_of(const struct problem *p, struct lengths l)
+{
+    return ldexp(fmin(step_of(p->alpha), step_of(p->beta)), -l.bits);
+}
+
+/* Whether fp32 holds all these sums, whatever the order, with alpha applied to the sum or
+ * to the factors, and C before or after: it holds 2^24 units. */
+static bool is_exact(const struct problem *p, struct lengths l)
+{
+    const double full = (double)p->K / l.stride + 3.0;
+    const double small =
+        p->K * (ldexp(1.0, -l.bits) + ldexp(1.0, -l.bits / 2) / l.stride);
+    /* A partial sum holds at most all positive products or all negative ones. The signs
+     * are random: of a million, neither has far more than half. */
+    const double share = p->K < 1 << 20 ? 1.0 : 0.6;
+    return share * fabs(p->alpha) * (full + small) + fabs(p->beta) <=
+           0x1p24 * unit_of(p, l);
+}
+
+/* The longest fractions that are exact; but not below 13 bits, two more than fp16 and
+ * tf32 have, and then fewer of them. */
+static bool choose_lengths(const struct problem *p, struct lengths *l)
+{
+    *l = (struct lengths){.bits = 23, .stride = 1};
+    while (l->bits > 13 && !is_exact(p, *l)) l->bits--;
+    while (l->stride < p->K / 64 && !is_exact(p, *l)) l->stride *= 2;
+    return is_exact(p, *l);
+}
+
+/* A multiple of 1/2 that takes the place of x where the arithmetic must be exact; 0 only
+ * for 0. */
+static float halves(float x)
+{
+    const float near = fmaxf(-3.0f, fminf(3.0f, roundf(2.0f * x) / 2.0f));
+    return near != 0.0f || x == 0.0f ? near : copysignf(0.5f, x);
+}
+
+static void fill_fractions(struct problem *p, uint64_t seed)
+{
+    struct lengths l;
+    /* A kernel that forgets alpha is right for 1; for 2 it is not. */
+    p->alpha = p->alpha == 1.0f ? 2.0f : halves(p->alpha);
+    p->beta = halves(p->beta);
+    if (!choose_lengths(p, &l)) {
+        /* So long a sum leaves no bits to multiply by anything but a power of two. */
+        p->alpha = p->alpha ? copysignf(2.0f, p->alpha) : 0.0f;
+        p->beta = p->beta ? copysignf(2.0f, p->beta) : 0.0f;
+        choose_lengths(p, &l);
+    }
+    p->unit = unit_of(p, l);
+    uint64_t state = seed;
+    float *a = p->A, *b = p->B;
+    for (int i = 0; i < p->M; i++)
+        for (int k = 0; k < p->K; k++)
+            *a++ = fraction(next_random(&state), bits_of_A(k, l.bits),
+                            (k / 3 + i) % l.stride == 0);
+    for (int k = 0; k < p->K; k++)
+        for (int j = 0; j < p->N; j++)
+            *b++ = fraction(next_random(&state), l.bits - bits_of_A(k, l.bits),
+                            (k / 3 + j) % l.stride == 0);
+    for (size_t i = 0; p->C && i < p->dC.count; i++)
+        p->C[i] = fraction(next_random(&state), l.bits, true);
 }
 
 void problem_fill(struct problem *p, const struct options *o, enum values values)
 {
-    int largest = 8;
-    p->values = values;
-    p->alpha = values == REALS ? o->alpha : whole(o->alpha);
-    p->beta = values == REALS ? o->beta : whole(o->beta);
-    /* fp32 holds every whole number up to 2^24, so sums that stay below are exact in any
-     * order. */
-    while (largest > 1 &&
-           fabsf(p->alpha) * largest * largest * (double)p->K + fabsf(p->beta) * largest >
-               0x1p24)
-        largest--;
-
+    const size_t C_bytes = p->dC.count * sizeof(float);
     const uint64_t seed = o->seed * 6 + (values == REALS ? 0 : 3);
-    fill(p->A, p->dA.count, values, largest, seed);
-    fill(p->B, p->dB.count, values, largest, seed + 1);
+    p->values = values;
+    p->unit = 0.0;
+    p->alpha = o->alpha;
+    p->beta = o->beta;
+    if (values == FRACTIONS) {
+        fill_fractions(p, seed);
+    } else {
+        fill_reals(p->A, p->dA.count, seed);
+        fill_reals(p->B, p->dB.count, seed + 1);
+        if (p->C) fill_reals(p->C, p->dC.count, seed + 2);
+    }
     CUDA_CHECK(cudaMemcpy(p->dA.data, p->A, p->dA.count * sizeof(float),
                           cudaMemcpyHostToDevice));
     CUDA_CHECK(cudaMemcpy(p->dB.data, p->B, p->dB.count * sizeof(float),
                           cudaMemcpyHostToDevice));
     if (p->C) {
-        fill(p->C, p->dC.count, values, largest, seed + 2);
-        CUDA_CHECK(cudaMemcpy(p->dC_before, p->C, p->dC.count * sizeof(float),
-                              cudaMemcpyHostToDevice));
+        CUDA_CHECK(cudaMemcpy(p->dC_before, p->C, C_bytes, cudaMemcpyHostToDevice));
+        problem_reset_C(p);
+    } else {
+        fill_bits(p->result, p->dC.count, NEVER_WRITTEN);
+        CUDA_CHECK(cudaMemcpy(p->dC.data, p->result, C_bytes, cudaMemcpyHostToDevice));
     }
 }
 
@@ -154,11 +255,10 @@ void problem_reset_C(const struct problem *p)
 /* Whether the band of `bytes` at device address `band` is as buffer_create left it. */
 static bool band_intact(const char *band, size_t bytes)
 {
-    unsigned char copy[GUARD_BYTES];
-    if (!bytes) return true;
+    uint32_t copy[GUARD_WORDS];
     CUDA_CHECK(cudaMemcpy(copy, band, bytes, cudaMemcpyDeviceToHost));
-    for (size_t i = 0; i < bytes; i++)
-        if (copy[i] != GUARD_BYTE) return false;
+    for (size_t i = 0; i < bytes / sizeof *copy; i++)
+        if (copy[i] != OUTSIDE) return false;
     return true;
 }
 
@@ -169,6 +269,8 @@ const char *problem_damage(const struct problem *p)
         const struct buffer *device;
         const float *host;
     } matrices[] = {{"A", &p->dA, p->A}, {"B", &p->dB, p->B}, {"C", &p->dC, NULL}};
+    enum { PIECE = 1 << 16 };
+    static float piece[PIECE];
     static char text[160];
     for (int i = 0; i < 3; i++) {
         const struct buffer *b = matrices[i].device;
@@ -180,20 +282,15 @@ const char *problem_damage(const struct problem *p)
                      before ? "behind" : "in front of", matrices[i].name);
             return text;
         }
-        if (!matrices[i].host) continue;
-        enum { PIECE = 1 << 16 };
-        float *piece = malloc(PIECE * sizeof(float));
-        for (size_t at = 0; piece && at < b->count; at += PIECE) {
-            size_t n = b->count - at < PIECE ? b->count - at : PIECE;
+        for (size_t at = 0; matrices[i].host && at < b->count; at += PIECE) {
+            const size_t n = b->count - at < PIECE ? b->count - at : PIECE;
             CUDA_CHECK(cudaMemcpy(piece, b->data + at, n * sizeof(float),
                                   cudaMemcpyDeviceToHost));
             if (memcmp(piece, matrices[i].host + at, n * sizeof(float)) == 0) continue;
-            free(piece);
             snprintf(text, sizeof text, "the input %s was changed, near element %zu",
                      matrices[i].name, at);
             return text;
         }
-        free(piece);
     }
     return NULL;
 }

@@ -38,16 +38,34 @@ static const char *unit(double *value)
 static const char *kind_of_check(const struct verdict *v)
 {
     if (v->exact)
-        return v->sampled ? "whole numbers, rows + Freivalds"
-                          : "whole numbers, every element";
+        return v->sampled ? "fractions, rows + Freivalds" : "fractions, every element";
     return v->sampled ? "reals, rows + Freivalds" : "reals, every element";
+}
+
+/* The shapes that passed, in lines of at most 80 columns, and what became of the next. */
+static void print_shapes(const struct shapes *shapes)
+{
+    char text[64];
+    int column = printf("  odd shapes");
+    for (int i = 0; i <= shapes->passed; i++) {
+        const struct product *p = &shapes->list[i];
+        if (i < shapes->passed)
+            snprintf(text, sizeof text, "%dx%dx%d%s", p->M, p->N, p->K,
+                     i + 1 < shapes->count ? "," : "");
+        else
+            snprintf(text, sizeof text, "%s",
+                     i < shapes->count ? "the next is WRONG" : "ok, exact");
+        if (column + 1 + (int)strlen(text) > 80) column = printf("\n            ") - 1;
+        column += printf(" %s", text);
+    }
+    printf("\n");
 }
 
 void print_table(const struct chapter *chapter, const struct options *o,
                  const struct machine *machine, const struct verdict *verdicts,
-                 int verdict_count, const struct timing *timing)
+                 int verdict_count, const struct shapes *shapes,
+                 const struct timing *timing, bool passed)
 {
-    bool passed = true;
     double flop = flop_count(o), bytes = least_bytes(o);
     const double intensity = flop / bytes;
     const char *flop_unit = unit(&flop), *bytes_unit = unit(&bytes);
@@ -62,12 +80,13 @@ void print_table(const struct chapter *chapter, const struct options *o,
            flop, flop_unit, bytes, bytes_unit, intensity);
     for (int i = 0; i < verdict_count; i++) {
         const struct verdict *v = &verdicts[i];
-        passed &= v->passed;
-        printf("  check      %-32s %s", kind_of_check(v), v->passed ? "ok" : "WRONG");
+        printf("  check      %-32s %s", i < 2 ? kind_of_check(v) : "reals, after timing",
+               v->passed ? "ok" : "WRONG");
         if (v->passed && v->exact) printf(", exact");
-        if (v->passed && !v->exact) printf(", error up to %.3g of its bound", v->worst);
-        printf("%s\n", i >= 2 ? ", after timing" : "");
+        if (v->passed && !v->exact) printf(", error up to %.2g of its bound", v->worst);
+        printf("\n");
     }
+    if (shapes->count) print_shapes(shapes);
     if (timing) {
         const double gflops = flop_count(o) / timing->kernel_ms.median / 1e6;
         const double cublas = flop_count(o) / timing->cublas_ms.median / 1e6;
@@ -86,10 +105,11 @@ void print_table(const struct chapter *chapter, const struct options *o,
             printf("  measured   %s: %.4g %s\n", timing->more[i].name,
                    timing->more[i].value, timing->more[i].unit);
     } else if (!o->check_only) {
-        printf("  time       none: an emulated GPU has no speed. LENS=1 shows what its "
+        printf("  time       none: an emulated GPU has no speed. LENS=1 shows what "
                "memory saw\n");
     }
     for (int i = 0; i < verdict_count; i++) printf("%s", verdicts[i].failure);
+    printf("%s", shapes->failure);
     printf("%s\n", passed ? "PASS" : "FAIL");
 }
 
@@ -124,16 +144,19 @@ static void print_spread(const char *name, const struct spread *s)
 
 void print_json(const struct chapter *chapter, const struct options *o,
                 const struct machine *machine, const struct verdict *verdicts,
-                int verdict_count, const struct timing *timing)
+                int verdict_count, const struct shapes *shapes,
+                const struct timing *timing, bool passed)
 {
-    bool passed = true;
     char date[16];
     time_t now = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
     printf("{\"chapter\": %d, \"title\": ", chapter->number);
     print_string(chapter->title);
+    printf(", \"about\": ");
+    print_string(chapter->about ? chapter->about : "");
     printf(", \"device\": ");
     print_string(machine->gpu.name);
+    printf(", \"flop_per_byte\": %.6g", chapter->flop_per_byte);
     printf(", \"emulated\": %s, \"sms\": %d, \"clock_mhz\": %.0f, \"cuda\": \"%d.%d\", "
            "\"driver\": \"%d.%d\"",
            EMULATED ? "true" : "false", machine->gpu.multiProcessorCount,
@@ -149,10 +172,21 @@ void print_json(const struct chapter *chapter, const struct options *o,
     printf(", \"checks\": [");
     for (int i = 0; i < verdict_count; i++) {
         const struct verdict *v = &verdicts[i];
-        passed &= v->passed;
-        printf("%s{\"kind\": \"%s\", \"passed\": %s, \"worst\": %.6g, \"failure\": ",
-               i ? ", " : "", kind_of_check(v), v->passed ? "true" : "false", v->worst);
+        printf("%s{\"kind\": \"%s\", \"passed\": %s, \"worst\": %.6g, \"rms\": %.6g, "
+               "\"failure\": ",
+               i ? ", " : "", kind_of_check(v), v->passed ? "true" : "false", v->worst,
+               v->rms);
         print_string(v->failure);
+        printf("}");
+    }
+    printf("], \"shapes\": [");
+    for (int i = 0; i < shapes->count && i <= shapes->passed; i++) {
+        const struct product *p = &shapes->list[i];
+        printf("%s{\"M\": %d, \"N\": %d, \"K\": %d, \"alpha\": %.9g, \"beta\": %.9g, "
+               "\"passed\": %s, \"failure\": ",
+               i ? ", " : "", p->M, p->N, p->K, p->alpha, p->beta,
+               i < shapes->passed ? "true" : "false");
+        print_string(i < shapes->passed ? "" : shapes->failure);
         printf("}");
     }
     printf("]");
@@ -172,11 +206,31 @@ void print_json(const struct chapter *chapter, const struct options *o,
             print_string(timing->more[i].name);
             printf(", \"value\": %.6g, \"unit\": ", timing->more[i].value);
             print_string(timing->more[i].unit);
+            if (timing->more[i].roof) printf(", \"roof\": \"%s\"", timing->more[i].roof);
             printf("}");
         }
         printf("]");
     }
     printf(", \"passed\": %s}\n", passed ? "true" : "false");
+}
+
+void print_description(const struct chapter *c)
+{
+    printf("{\"chapter\": %d, \"title\": ", c->number);
+    print_string(c->title);
+    printf(", \"about\": ");
+    print_string(c->about ? c->about : "");
+    printf(", \"tile\": [%d, %d], \"of_a_thread\": [%d, %d], \"flop_per_byte\": %.6g, "
+           "\"min_capability\": %d, \"kernel\": ",
+           c->BM, c->BN, c->TM, c->TN, c->flop_per_byte, c->min_capability);
+    print_string(c->kernel.name ? c->kernel.name : "");
+    printf(", \"threads\": %d, \"dynamic_shared\": %zu, \"products\": [", c->threads,
+           c->dynamic_shared);
+    for (int i = 0; i < c->product_count; i++) {
+        if (i) printf(", ");
+        print_string(command_for(&c->products[i], "", 1) + 1);
+    }
+    printf("]}\n");
 }
 
 void progress(const char *format, ...)

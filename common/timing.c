@@ -38,9 +38,17 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static double *reserve_doubles(int count)
+{
+    double *memory = malloc(count * sizeof *memory);
+    if (memory) return memory;
+    fprintf(stderr, "no host memory to note the times in\n");
+    exit(CANNOT);
+}
+
 struct spread spread_of(const double *values, int count)
 {
-    double *sorted = malloc(count * sizeof *sorted);
+    double *sorted = reserve_doubles(count);
     for (int i = 0; i < count; i++) sorted[i] = values[i];
     qsort(sorted, count, sizeof *sorted, compare_doubles);
     struct spread spread = {
@@ -127,10 +135,10 @@ void time_chapter(const struct problem *p, const struct chapter *chapter, int re
         reps = reps < 7 ? 7 : reps > 100 ? 100 : reps;
     }
 
-    double *ratio = malloc(reps * sizeof *ratio);
+    double *ratio = reserve_doubles(reps);
     timing->runs = reps;
-    timing->kernel_all = malloc(reps * sizeof *timing->kernel_all);
-    timing->cublas_all = malloc(reps * sizeof *timing->cublas_all);
+    timing->kernel_all = reserve_doubles(reps);
+    timing->cublas_all = reserve_doubles(reps);
     for (int i = 0; i < reps; i++) {
         timing->kernel_all[i] = time_launch(&watch, p, chapter->launch);
         timing->cublas_all[i] = time_cublas(&watch, p, handle, C);

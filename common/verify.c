@@ -1,27 +1,50 @@
 /* Is the result right? A check is worth what it refuses, so:
  *
  *  - C is full of NaN before the launch (beta == 0), so an element that nobody writes is
- * seen; and every comparison is written as !(error <= bound), because with NaN every
- * comparison is false, `error > bound` too.
- *  - Twice, with different inputs. With random reals in (-1, 1) the error may be as large
- * as rounding can make it, and no larger. With small whole numbers nothing is rounded at
- * all, so there the result must be equal, to the last bit: a product that was forgotten
- * is lost in the first bound, never in the second.
+ *    seen; and every comparison is written as !(error <= bound), because with NaN every
+ *    comparison is false, `error > bound` too.
+ *  - Twice, with different inputs. With fractions that no order of summation rounds
+ *    (problem.c), the result must be equal to the last bit: a product that was forgotten
+ *    is lost in any bound, never there. These fractions are too long for fp16, bf16 and
+ *    tf32, so arithmetic narrower than fp32 fails too. With random reals in (-1, 1) the
+ *    errors may be as large as rounding can make them, and no larger.
  *  - The reference sums in double, straight from the definition.
+ *  - And all that not only at the product asked for, but at small odd ones (shapes.c).
  *
- * The bound. A sum of K products in fp32, in any order, fused or not, differs from the
- * true one by at most gamma(K) * (|A| |B|), gamma(n) = n u / (1 - n u), u = 2^-24
- * (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.1 and 3.5).
- * Times alpha, plus beta * C, are three roundings more:
+ * The bound for reals. A sum of K products in fp32, in any order, fused or not, differs
+ * from the true one by at most K u |A| |B|, u = 2^-24, and this holds for every K
+ * (Jeannerod and Rump, "Improved error bounds for inner products in floating-point
+ * arithmetic", SIAM J. Matrix Anal. Appl. 34, 2013). alpha, whether applied to the sum or
+ * to its factors, and beta * C are a few roundings more; what falls below the normal
+ * range is rounded to multiples of a smallest number instead:
  *
- *     |computed - exact| <= gamma(K + 3) * (|alpha| |A| |B| + |beta| |C|)
+ *     |computed - exact| <= (K + 8) (u (|alpha| |A| |B| + |beta| |C|) + smallest)
+ *
+ * That is what the worst inputs could do. Ours are random with mean zero, and so are the
+ * roundings: a sum of k products is about sqrt(k) as large as one, K of its roundings add
+ * up like a random walk, and their root mean square comes out near K u / 7, that is
+ * 0.5 u |A| |B|, for one long sum. For any other order it is smaller, and it does not
+ * grow with K (Higham and Mary, "Sharper probabilistic backward error analysis for basic
+ * linear algebra kernels with random data", SIAM J. Sci. Comput. 42, 2020). So u |A| |B|
+ * is a unit for errors that no right kernel leaves far behind: none may be above 16 of
+ * them, which is some thirty standard deviations, and the root mean square over all
+ * elements not above 2, or somewhat more if there are few. (A sum that starts from
+ * beta * C is rounded at that size K times, so beta * C counts with sqrt(K).)
+ *
+ * Overflow. |alpha| |A| |B| + |beta| |C| is more than any intermediate result can be, in
+ * any order, so if it is finite in fp32 the result must be. Else a right kernel may
+ * overflow where another does not: alpha * sum can be too large though adding beta * C
+ * would bring it back, and with alpha applied first even a part of the sum can be. What
+ * overflows upwards is at most the sum of all positive terms, and downwards that of the
+ * negative ones. So +inf is right where the positive terms sum up to more than fp32
+ * holds, -inf where the negative ones do, and NaN, from inf - inf, where both do.
  *
  * Large problems. The full reference costs as much as the product itself, so above 2^28
  * multiplications a few whole rows are compared as above, and all of C at once with
  * Freivalds' check (1977): for vectors x of random signs, C x must equal alpha A (B x) +
- * beta C x, which takes three matrix-vector products. With whole numbers that too is
- * exact; a wrong row of C slips past one x with a probability of at most 1/2, past the 8
- * used here in one case of 256; a single wrong element in a row never. */
+ * beta C x, which takes three matrix-vector products. With fractions that too is exact; a
+ * wrong row of C slips past one x with a probability of at most 1/2, past the 8 used here
+ * in one case of 256; a single wrong element in a row never. */
 #include "common.h"
 
 #include <float.h>
@@ -31,28 +54,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SHOWN = 5, VECTORS = 8 };
+enum { VECTORS = 8 };
 static const double FULL_REFERENCE = 0x1p28; /* multiplications */
-
-struct wrong {
-    int row, col;
-    float got;
-    double want;
-};
+static const double U = 0x1p-24;
+static const double LARGEST_ERROR = 16.0; /* in units of its typical size */
 
 struct findings {
-    size_t wrong, not_a_number;
-    int first_row, last_row, first_col,
-        last_col; /* the smallest box that holds all wrong elements */
-    struct wrong shown[MOST_SHOWN];
-    int shown_count;
+    struct wrongs wrong;
     double worst;
+    /* Of the errors, each in units of its typical size. */
+    double squares;
+    size_t counted;
+    struct wrong large[MOST_KEPT]; /* the first that are above the limit on average */
+    int large_count;
 };
 
-static double gamma_of(double n)
+static uint64_t mix(uint64_t x)
 {
-    const double u = 0x1p-24;
-    return n * u / (1.0 - n * u);
+    x ^= x >> 33;
+    x *= 0xff51afd7ed558ccdu;
+    x ^= x >> 33;
+    x *= 0xc4ceb9fe1a85ec53u;
+    return x ^ x >> 33;
 }
 
 /* ---- one row, element by element ---- */
@@ -81,49 +104,90 @@ static void reference_row(const struct problem *p, int row, double *restrict wan
     }
 }
 
-static void note_wrong(struct findings *f, int row, int col, float got, double want)
+static bool is_unwritten(float x)
 {
-    if (f->shown_count < MOST_SHOWN)
-        f->shown[f->shown_count++] = (struct wrong){row, col, got, want};
-    if (f->wrong++ == 0) {
-        f->first_row = f->last_row = row;
-        f->first_col = f->last_col = col;
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits == NEVER_WRITTEN || bits == 0xffffffffu; /* the latter while timing */
+}
+
+/* Whether x is NEVER_WRITTEN after some arithmetic: the bit that says "signalling" is
+ * off. CPUs keep the others, GPUs make a NaN of their own. */
+static bool is_made_of_unwritten(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (bits & 0x7fffffffu) == (NEVER_WRITTEN | 1u << 22);
+}
+
+/* Keeps the first few, for the report, and of the others a random sample. */
+static void note_wrong(struct wrongs *w, const struct wrong *one)
+{
+    size_t place = w->count;
+    if (place >= MOST_KEPT)
+        place = MOST_SHOWN + (size_t)(mix(place) % (place - MOST_SHOWN));
+    if (place < MOST_KEPT) w->list[place] = *one;
+    if (w->kept < MOST_KEPT) w->kept++;
+    if (w->count++ == 0) {
+        w->first_row = w->last_row = one->row;
+        w->first_col = w->last_col = one->col;
     }
-    if (row < f->first_row) f->first_row = row;
-    if (row > f->last_row) f->last_row = row;
-    if (col < f->first_col) f->first_col = col;
-    if (col > f->last_col) f->last_col = col;
-    f->not_a_number += isnan(got) != 0;
+    if (one->row < w->first_row) w->first_row = one->row;
+    if (one->row > w->last_row) w->last_row = one->row;
+    if (one->col < w->first_col) w->first_col = one->col;
+    if (one->col > w->last_col) w->last_col = one->col;
+    w->in_whole_tiles += one->row < w->whole_rows && one->col < w->whole_cols;
+    w->never_written += is_unwritten(one->got);
+    w->read_C += is_made_of_unwritten(one->got);
+    w->not_a_number += isnan(one->got) != 0;
+}
+
+/* Whether an infinity or a NaN is what a right kernel may have got; see above. */
+static bool overflow_allows(float got, double want, double size, double bound)
+{
+    const bool up = (size + want) / 2.0 + bound > FLT_MAX;
+    const bool down = (size - want) / 2.0 + bound > FLT_MAX;
+    if (isnan(got)) return up && down && !is_unwritten(got);
+    return isinf(got) && (got > 0.0f ? up : down);
+}
+
+/* The largest root mean square of `count` errors, in units of their typical size. */
+static double rms_limit(size_t count)
+{
+    return 2.0 + 8.0 / sqrt((double)count);
 }
 
 static void check_row(const struct problem *p, int row, double *want, double *size,
                       struct findings *f)
 {
     const float *got = p->result + (size_t)row * p->N;
-    const double gamma = p->values == INTEGERS ? 0.0 : gamma_of(p->K + 3.0);
-    /* Below the normal range rounding is absolute, not relative. */
-    const double tiny = p->values == INTEGERS ? 0.0 : (p->K + 3.0) * FLT_TRUE_MIN;
+    const float *old = p->C ? p->C + (size_t)row * p->N : NULL;
+    const bool exact = p->values == FRACTIONS;
+    const double walk = sqrt(p->K + 3.0);
     reference_row(p, row, want, size);
     for (int j = 0; j < p->N; j++) {
-        const double bound = gamma * size[j] + tiny;
         const double error = fabs(got[j] - want[j]);
-        if (!(error <= bound))
-            note_wrong(f, row, j, got[j], want[j]);
-        else if (bound > 0.0 && error / bound > f->worst)
-            f->worst = error / bound;
+        const double from_C = old ? fabs((double)p->beta * old[j]) : 0.0;
+        const double typical =
+            U * (size[j] + (walk - 1.0) * from_C) + walk * FLT_TRUE_MIN;
+        const double any = (p->K + 8.0) * (U * size[j] + FLT_TRUE_MIN);
+        const double bound = exact ? 0.0 : fmin(any, LARGEST_ERROR * typical);
+        const struct wrong one = {row, j, got[j], want[j], exact ? 0.0 : 8.0 * typical};
+        if (!(error <= bound)) {
+            if (exact || !overflow_allows(got[j], want[j], size[j], bound))
+                note_wrong(&f->wrong, &one);
+            continue;
+        }
+        if (exact) continue;
+        const double ratio = error / typical;
+        if (error / bound > f->worst) f->worst = error / bound;
+        f->squares += ratio * ratio;
+        f->counted++;
+        if (ratio > 2.0 && f->large_count < MOST_KEPT) f->large[f->large_count++] = one;
     }
 }
 
 /* ---- all of C at once ---- */
-
-static uint64_t mix(uint64_t x)
-{
-    x ^= x >> 33;
-    x *= 0xff51afd7ed558ccdu;
-    x ^= x >> 33;
-    x *= 0xc4ceb9fe1a85ec53u;
-    return x ^ x >> 33;
-}
 
 /* The signs of row `index` of the random vectors, one a bit. */
 static void signs(uint64_t seed, int index, double x[VECTORS])
@@ -132,18 +196,23 @@ static void signs(uint64_t seed, int index, double x[VECTORS])
     for (int v = 0; v < VECTORS; v++) x[v] = bits >> v & 1 ? 1.0 : -1.0;
 }
 
+static void *reserve(size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+    if (memory) return memory;
+    fprintf(stderr, "no host memory to verify with\n");
+    exit(CANNOT);
+}
+
 /* Returns the first row that fails, or -1. */
 static int freivalds(const struct problem *p, uint64_t seed)
 {
     const int M = p->M, N = p->N, K = p->K;
-    double(*Bx)[VECTORS] = calloc(K, sizeof *Bx);
-    double *B_size = calloc(K, sizeof *B_size); /* sum of |B| along a row */
-    double(*x)[VECTORS] = malloc((size_t)N * sizeof *x);
+    double(*Bx)[VECTORS] = reserve(K, sizeof *Bx);
+    double *B_size = reserve(K, sizeof *B_size); /* sum of |B| along a row */
+    double(*x)[VECTORS] = reserve(N, sizeof *x);
+    const double walk = sqrt(K + 3.0);
     int failed = -1;
-    if (!Bx || !B_size || !x) {
-        fprintf(stderr, "no host memory to verify with\n");
-        exit(CANNOT);
-    }
     for (int j = 0; j < N; j++) signs(seed, j, x[j]);
     for (int k = 0; k < K; k++)
         for (int j = 0; j < N; j++) {
@@ -152,7 +221,7 @@ static int freivalds(const struct problem *p, uint64_t seed)
             B_size[k] += fabs(b);
         }
     for (int i = 0; i < M && failed < 0; i++) {
-        double want[VECTORS] = {0}, got[VECTORS] = {0}, size = 0.0;
+        double want[VECTORS] = {0}, got[VECTORS] = {0}, size = 0.0, from_C = 0.0;
         for (int k = 0; k < K; k++) {
             const double a = p->A[(size_t)i * K + k];
             for (int v = 0; v < VECTORS; v++) want[v] += a * Bx[k][v];
@@ -167,11 +236,16 @@ static int freivalds(const struct problem *p, uint64_t seed)
                 got[v] += c * x[j][v];
                 want[v] += old * x[j][v];
             }
-            size += fabs(old);
+            from_C += fabs(old);
         }
+        size += from_C;
         /* The double sums' own rounding is far below the bound for reals, and zero for
-         * whole numbers. */
-        const double bound = p->values == INTEGERS ? 0.0 : gamma_of(K + 3.0) * size;
+         * fractions. */
+        const double any = (K + 8.0) * (U * size + N * FLT_TRUE_MIN);
+        const double typical =
+            U * (size + (walk - 1.0) * from_C) + walk * N * FLT_TRUE_MIN;
+        const double bound =
+            p->values == FRACTIONS ? 0.0 : fmin(any, LARGEST_ERROR * typical);
         for (int v = 0; v < VECTORS; v++)
             if (!(fabs(got[v] - want[v]) <= bound)) failed = i;
     }
@@ -179,80 +253,13 @@ static int freivalds(const struct problem *p, uint64_t seed)
     return failed;
 }
 
+/* Whether an element may have overflowed, and a sum over a row says nothing. */
+static bool may_overflow(const struct problem *p)
+{
+    return fabs(p->alpha) * p->K + fabs(p->beta) > FLT_MAX / 2.0;
+}
+
 /* ---- saying what is wrong ---- */
-
-static double exact_element(const struct problem *p, int row, int col)
-{
-    double sum = 0.0;
-    for (int k = 0; k < p->K; k++)
-        sum += (double)p->A[(size_t)row * p->K + k] * p->B[(size_t)k * p->N + col];
-    return sum;
-}
-
-static bool near(double x, double y)
-{
-    return fabs(x - y) <= 1e-5 * (fabs(x) + fabs(y)) + 1e-30;
-}
-
-/* Whether all the shown elements fit an explanation, given what each would be then. */
-static bool explains(const struct problem *p, const struct findings *f, char kind)
-{
-    for (int i = 0; i < f->shown_count; i++) {
-        const struct wrong *w = &f->shown[i];
-        const double old = p->C ? p->C[(size_t)w->row * p->N + w->col] : 0.0;
-        double would_be = NAN;
-        if (kind == 'a') would_be = (w->want - p->beta * old) / p->alpha + p->beta * old;
-        if (kind == 'b') would_be = w->want - p->beta * old;
-        if (kind == '1') would_be = w->want - p->beta * old + old;
-        if (kind == 'o') would_be = old;
-        if (kind == 't' && p->M == p->N && w->row != w->col)
-            would_be = p->alpha * exact_element(p, w->col, w->row) + p->beta * old;
-        if (!near(w->got, would_be)) return false;
-    }
-    return f->shown_count > 0;
-}
-
-/* Which of the rounds, for a message. chapter.c doubles the product of whole numbers
- * where alpha is 1. */
-static const char *inputs_of(const struct problem *p)
-{
-    if (p->values == REALS) return "real inputs";
-    return p->alpha == 2.0f ? "whole-number inputs, alpha = 2" : "whole-number inputs";
-}
-
-static const char *likely_cause(const struct problem *p, const struct chapter *c,
-                                const struct findings *f)
-{
-    if (p->beta == 0.0f && f->not_a_number == f->wrong)
-        return "these elements were never written, or hold a NaN from memory outside the "
-               "matrices";
-    if (p->alpha != 1.0f && p->alpha != 0.0f && explains(p, f, 'a'))
-        return "alpha was not applied";
-    if (p->beta != 0.0f && explains(p, f, 'b')) return "beta * C was not added";
-    if (p->beta != 1.0f && p->beta != 0.0f && explains(p, f, '1'))
-        return "C was added without beta";
-    if (p->beta != 0.0f && explains(p, f, 'o'))
-        return "these elements still hold the old C";
-    if (explains(p, f, 't'))
-        return "row and column are swapped: this is the transposed result";
-    if (!c->BM || !c->BN) return NULL;
-    if (f->first_row / c->BM == f->last_row / c->BM &&
-        f->first_col / c->BN == f->last_col / c->BN && (p->M > c->BM || p->N > c->BN))
-        return "all of them lie in one tile";
-    if (p->M % c->BM && f->first_row >= p->M / c->BM * c->BM)
-        return "all of them lie in the last row of tiles, which is only partly filled: "
-               "look at the guards";
-    if (p->N % c->BN && f->first_col >= p->N / c->BN * c->BN)
-        return "all of them lie in the last column of tiles, which is only partly "
-               "filled: look at the guards";
-    if (p->M > c->BM && f->first_row >= c->BM)
-        return "the first row of tiles is right, the others are not: look at the tile's "
-               "origin";
-    if (p->N > c->BN && f->first_col >= c->BN)
-        return "the first column of tiles is right, the others are not: look at the "
-               "tile's origin";
-    return NULL;
-}
 
 static void append(struct verdict *verdict, const char *format, ...)
 {
@@ -261,6 +268,30 @@ static void append(struct verdict *verdict, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(verdict->failure + used, sizeof verdict->failure - used, format, arguments);
     va_end(arguments);
+}
+
+/* Where the wrong elements lie, if that says anything. */
+static const char *whereabouts(const struct problem *p, const struct chapter *c,
+                               const struct wrongs *w)
+{
+    if (!c->BM || !c->BN || (p->M <= c->BM && p->N <= c->BN) || w->count < 2) return NULL;
+    if (w->first_row / c->BM == w->last_row / c->BM &&
+        w->first_col / c->BN == w->last_col / c->BN)
+        return "all of them in one tile";
+    /* There must be whole tiles, and those must be right. */
+    if (w->whole_rows && w->whole_cols && !w->in_whole_tiles) {
+        if (w->first_row >= w->whole_rows)
+            return "only in the last row of tiles, which is cut off: look at the guards";
+        if (w->first_col >= w->whole_cols)
+            return "only in the last column of tiles, which is cut off: look at the "
+                   "guards";
+        return "only in the tiles that the edges of C cut off: look at the guards";
+    }
+    if (p->M > c->BM && w->first_row >= c->BM)
+        return "the first row of tiles is right, the others are not";
+    if (p->N > c->BN && w->first_col >= c->BN)
+        return "the first column of tiles is right, the others are not";
+    return NULL;
 }
 
 /* The number of cell (row, col) in a grid of rows x cols. */
@@ -278,22 +309,21 @@ static int thread_of(const struct chapter *c, int row, int col)
 }
 
 static void describe(const struct problem *p, const struct chapter *c,
-                     const struct findings *f, int rows_checked, struct verdict *verdict)
+                     const struct wrongs *w, struct verdict *verdict)
 {
-    append(verdict, "%zu of %zu elements are wrong (%s)\n", f->wrong,
-           (size_t)rows_checked * p->N, inputs_of(p));
-    for (int i = 0; i < f->shown_count; i++) {
-        const struct wrong *w = &f->shown[i];
-        append(verdict, "  C[%d][%d] is %.9g, should be %.9g", w->row, w->col, w->got,
-               w->want);
+    for (int i = 0; i < w->kept && i < MOST_SHOWN; i++) {
+        const struct wrong *one = &w->list[i];
+        append(verdict, "  C[%d][%d] is %.9g, should be %.9g", one->row, one->col,
+               one->got, one->want);
         if (c->BM && c->BN)
             append(verdict, "   (block %d, thread %d)",
-                   number_of(w->row / c->BM, w->col / c->BN, (p->M - 1) / c->BM + 1,
+                   number_of(one->row / c->BM, one->col / c->BN, (p->M - 1) / c->BM + 1,
                              (p->N - 1) / c->BN + 1, c->blocks_go_down),
-                   thread_of(c, w->row % c->BM, w->col % c->BN));
+                   thread_of(c, one->row % c->BM, one->col % c->BN));
         append(verdict, "\n");
     }
-    const char *cause = likely_cause(p, c, f);
+    const char *where = whereabouts(p, c, w), *cause = likely_cause(p, w);
+    if (where) append(verdict, "  where: %s\n", where);
     if (cause) append(verdict, "  likely: %s\n", cause);
 }
 
@@ -302,7 +332,7 @@ static void describe(const struct problem *p, const struct chapter *c,
 struct verdict verify(const struct problem *p, const struct chapter *chapter,
                       uint64_t seed)
 {
-    struct verdict verdict = {.exact = p->values == INTEGERS};
+    struct verdict verdict = {.exact = p->values == FRACTIONS};
     const size_t bytes = (size_t)p->M * p->N * sizeof(float);
     CUDA_CHECK(cudaDeviceSynchronize());
     CUDA_CHECK(cudaMemcpy(p->result, p->dC.data, bytes, cudaMemcpyDeviceToHost));
@@ -313,34 +343,60 @@ struct verdict verify(const struct problem *p, const struct chapter *chapter,
     if (rows < 3) rows = 3;
     if (rows > p->M) rows = p->M;
 
-    double *want = malloc(2 * (size_t)p->N * sizeof *want);
-    if (!want) {
-        fprintf(stderr, "no host memory to verify with\n");
-        exit(CANNOT);
+    double *want = reserve(2 * (size_t)p->N, sizeof *want), *size = want + p->N;
+    struct findings found = {0};
+    if (chapter->BM && chapter->BN) {
+        found.wrong.whole_rows = p->M / chapter->BM * chapter->BM;
+        found.wrong.whole_cols = p->N / chapter->BN * chapter->BN;
     }
-    struct findings findings = {0};
     for (int i = 0; i < rows; i++) {
-        int row = i;
-        /* The first row, the last, and others anywhere between. */
-        if (verdict.sampled)
-            row = i == 0 ? 0 : i == 1 ? p->M - 1 : (int)(mix(seed * 31 + i) % p->M);
-        check_row(p, row, want, want + p->N, &findings);
+        /* All of them; or the first, the last, and any one of each stretch between. */
+        const int begin = (int)((long long)p->M * i / rows);
+        const int end = (int)((long long)p->M * (i + 1) / rows);
+        int row = begin + (int)(mix(seed * 31 + i) % (end - begin));
+        if (i == 0) row = 0;
+        if (i == rows - 1) row = p->M - 1;
+        check_row(p, row, want, size, &found);
         if (rows >= 64 && i % (rows / 64) == 0)
             progress("checking %d %%", 100 * i / rows);
     }
-    free(want);
-    verdict.worst = findings.worst;
-    if (findings.wrong) describe(p, chapter, &findings, rows, &verdict);
-    if (verdict.sampled) {
+    int failed_row = -1;
+    if (verdict.sampled && (p->values == FRACTIONS || !may_overflow(p))) {
         progress("checking all of C (Freivalds)");
-        int row = freivalds(p, mix(seed));
-        if (row >= 0)
-            append(&verdict, "row %d of C fails Freivalds' check (%s inputs)\n", row,
-                   p->values == REALS ? "real" : "whole-number");
+        failed_row = freivalds(p, mix(seed));
     }
+    progress(NULL);
+
+    char inputs[80] = "real inputs";
+    if (verdict.exact)
+        snprintf(inputs, sizeof inputs, "fractions, alpha = %g, beta = %g", p->alpha,
+                 p->beta);
+    verdict.worst = found.worst;
+    if (found.counted)
+        verdict.rms = sqrt(found.squares / found.counted) / rms_limit(found.counted);
+    if (found.wrong.count) {
+        append(&verdict, "%zu of %zu elements are wrong (%s)", found.wrong.count,
+               (size_t)rows * p->N, inputs);
+        if (found.wrong.never_written && found.wrong.never_written < found.wrong.count)
+            append(&verdict, ", %zu of them never written", found.wrong.never_written);
+        append(&verdict, "\n");
+        describe(p, chapter, &found.wrong, &verdict);
+    } else if (failed_row >= 0) {
+        append(&verdict, "row %d of C fails Freivalds' check (%s)\n", failed_row, inputs);
+        check_row(p, failed_row, want, size, &found);
+        describe(p, chapter, &found.wrong, &verdict);
+    } else if (!(verdict.rms <= 1.0)) {
+        append(&verdict,
+               "no error is above its bound, but all of them together are %.3g times as "
+               "large\nas rounding in fp32 makes them\n",
+               verdict.rms);
+        for (int i = 0; i < found.large_count; i++)
+            note_wrong(&found.wrong, &found.large[i]);
+        describe(p, chapter, &found.wrong, &verdict);
+    }
+    free(want);
     const char *damage = problem_damage(p);
     if (damage) append(&verdict, "%s\n", damage);
-    progress(NULL);
     verdict.passed = verdict.failure[0] == '\0';
     return verdict;
 }

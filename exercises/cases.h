@@ -1,26 +1,34 @@
-/* The files between the judge, which makes the inputs and knows the answers, and the runner,
- * which is linked with a student's kernel and knows neither. */
+/* The files between the judge, which makes the inputs and knows the answers, and the
+ * runner, which runs a student's kernel and knows neither. */
 #ifndef CASES_H
 #define CASES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The numbers are written into case files; the names are those of exercise.h. */
 enum kind { AXPY, BLUR, SCALE, TRANSPOSE, ROW_SUMS, MATMUL, PREDICT, KINDS };
+#define KIND_NAMES "axpy", "blur", "scale", "transpose", "row_sums", "matmul", "predict"
 
-/* A case file is a sequence of these, each followed by `first` and `second` floats of input. A
- * result file holds, case by case, `out` floats. */
+/* A case file is a sequence of these, each followed by `first` and `second` floats of
+ * input. A result file holds, case by case, `out` floats. */
 struct test_case {
     int32_t kind, M, N, K; /* a vector has N elements */
     float a;
     uint32_t first, second, out;
 };
 
-/* What outputs hold before the kernel runs: a signalling NaN. Arithmetic may pass on what else a NaN
- * holds, but never returns a signalling one. */
+/* What outputs hold before the kernel runs: a signalling NaN. Arithmetic may pass on what
+ * else a NaN holds, but never returns a signalling one. */
 #define NEVER_WRITTEN 0x7fa0deadu
 
 /* How many numbers the result of a prediction has, asked for or not. */
 #define ANSWERS 16
+
+/* Calls the student's function for a case, with its arrays. A prediction is an array of
+ * int in `out`. Returns false if the file does not define the function. native.c gives it
+ * to the processor; machine/ does not. */
+bool call_student(const struct test_case *c, const float *first, const float *second,
+                  void *out);
 
 #endif

@@ -1,8 +1,9 @@
-/* What an exercise asks you to write: one of these functions, with the kernels that it launches.
+/* What an exercise asks you to write: one of these functions, with the kernels that it
+ * launches.
  *
- * All pointers lead to device memory. Matrices are row-major, rows packed without gaps; the
- * output holds NaN when you get it, and every element of it must be written. Sizes are 1 or
- * more. There is nothing to allocate, copy or wait for. */
+ * All pointers lead to device memory. Matrices are row-major, rows packed without gaps;
+ * the output holds NaN when you get it, and every element of it must be written. Sizes
+ * are 1 or more. There is nothing to allocate, copy or wait for. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -30,7 +31,8 @@ void row_sums(int M, int N, const float *A, float *sums);
 /* C = A * B; A is M x K, B is K x N, C is M x N. */
 void matmul(int M, int N, int K, const float *A, const float *B, float *C);
 
-/* Your predictions: answer[0] for the first question of the task, at most MAX_ANSWERS of them. */
+/* Your predictions: answer[0] for the first question of the task, at most MAX_ANSWERS of
+ * them. */
 void predict(int *answer);
 
 enum { MAX_ANSWERS = 16 };

@@ -1,12 +1,13 @@
 /* Makes the inputs of an exercise and judges what a student's kernel made of them.
  *
+ *     judge kinds                                         the words for KIND
  *     judge make SEED KIND M N K [KIND M N K ...] > cases
  *     judge compare SEED KIND M N K [...] < results       one line of JSON a case
  *
- * Inputs are made again from the seed for the comparison, because the student's program could
- * have written over the file. The reference is computed in double; an element is right within
- * the rounding bound (n + 4) u * sum |terms| for n terms in any order, doubled. Written so that
- * NaN is never right. */
+ * Inputs are made again from the seed for the comparison, because the student's program
+ * could have written over the file. The reference is computed in double; an element is
+ * right within the rounding bound (n + 4) u * sum |terms| for n terms in any order,
+ * doubled. Written so that NaN is never right. */
 #include "cases.h"
 
 #include <math.h>
@@ -14,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_names[KINDS] = {"axpy",     "blur",   "scale",  "transpose",
-                                              "row_sums", "matmul", "predict"};
+static const char *const kind_names[KINDS] = {KIND_NAMES};
 
 static void stop(const char *why)
 {
@@ -42,7 +42,8 @@ static uint64_t random_bits(void)
     return z ^ z >> 31;
 }
 
-/* In (-1, 1), and never so near to 0 that a term left out could hide in the rounding bound. */
+/* In (-1, 1), and never so near to 0 that a term left out could hide in the rounding
+ * bound. */
 static float random_float(void)
 {
     const float size = 0.0625f + 0.9375f * (float)(random_bits() >> 40) / 16777216.0f;
@@ -103,7 +104,8 @@ static void add(struct value *v, double term)
     v->terms++;
 }
 
-/* Element `i` of the output, from the terms `from` <= k < `to` where there is a sum over k. */
+/* Element `i` of the output, from the terms `from` <= k < `to` where there is a sum over
+ * k. */
 static struct value want_part(const struct problem *p, uint32_t i, int from, int to)
 {
     const struct test_case *c = &p->c;
@@ -163,8 +165,8 @@ static int width(const struct test_case *c)
     return c->kind == TRANSPOSE ? c->M : c->kind == ROW_SUMS ? 1 : c->N;
 }
 
-/* Every wrong element sits past the last whole tile, in rows (down = 1) or columns. Tells the
- * tile's size, or 0. */
+/* Every wrong element sits past the last whole tile, in rows (down = 1) or columns. Tells
+ * the tile's size, or 0. */
 static int only_past_whole_tiles(const struct problem *p, const char *wrong, int down)
 {
     const uint32_t columns = (uint32_t)width(&p->c), rows = p->c.out / columns;
@@ -182,9 +184,9 @@ static int only_past_whole_tiles(const struct problem *p, const char *wrong, int
     return 0;
 }
 
-/* Every wrong element is what a part of the sum over k gives: what is left when the last, partly
- * filled tile is forgotten (tail = 0), or when only the last tile is there (tail = 1). Tells the
- * tile's size, or 0. */
+/* Every wrong element is what a part of the sum over k gives: what is left when the last,
+ * partly filled tile is forgotten (tail = 0), or when only the last tile is there (tail =
+ * 1). Tells the tile's size, or 0. */
 static int only_part_of_the_sum(const struct problem *p, const float *got,
                                 const char *wrong, int tail)
 {
@@ -319,6 +321,11 @@ static void report_answers(const float *got)
 
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "kinds") == 0) {
+        for (int kind = 0; kind < KINDS; kind++)
+            puts(kind_names[kind]);
+        return 0;
+    }
     if (argc < 7 || (argc - 3) % 4 != 0)
         stop("usage: judge make|compare SEED KIND M N K ...");
     const int make = strcmp(argv[1], "make") == 0;

@@ -1,27 +1,16 @@
-/* Runs a student's kernel over the cases of a file. It computes no answer and takes no decision:
- * whatever the student's code does to this process, the judge compares what came out in another.
+/* Runs a student's kernel over the cases of a file. It computes no answer and takes no
+ * decision: the judge compares what came out, in another process.
  *
- *     program cases results
+ *     runner RESULTS <cases
  *
- * Exit codes 4 and 5 tell the grader what the last line of stderr is about. */
-#include "exercise.h"
-
+ * What the student's code prints goes to the standard output. Exit codes 4 and 5 tell the
+ * grader what the last line of stderr is about. */
 #include "cases.h"
 
+#include <cuda_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* An exercise defines one of them; the others are null. */
-#pragma weak axpy
-#pragma weak blur
-#pragma weak scale
-#pragma weak transpose
-#pragma weak row_sums
-#pragma weak matmul
-#pragma weak predict
-
-_Static_assert(MAX_ANSWERS == ANSWERS, "the judge expects what the task promises");
 
 enum { NO_FUNCTION = 4, CUDA_ERROR = 5 };
 
@@ -66,21 +55,6 @@ static void poison(float *out, uint32_t count)
         memcpy(&out[i], &nan, sizeof nan);
 }
 
-/* Returns false if the student's file does not define the function. */
-static int call(const struct test_case *c, const float *first, const float *second,
-                float *out)
-{
-    switch (c->kind) {
-    case AXPY: return axpy ? axpy(c->N, c->a, first, second, out), 1 : 0;
-    case BLUR: return blur ? blur(c->N, first, out), 1 : 0;
-    case SCALE: return scale ? scale(c->M, c->N, c->a, first, out), 1 : 0;
-    case TRANSPOSE: return transpose ? transpose(c->M, c->N, first, out), 1 : 0;
-    case ROW_SUMS: return row_sums ? row_sums(c->M, c->N, first, out), 1 : 0;
-    case MATMUL: return matmul ? matmul(c->M, c->N, c->K, first, second, out), 1 : 0;
-    default: return 0;
-    }
-}
-
 static void run_case(const struct test_case *c, FILE *cases, FILE *results)
 {
     float *host = floats(c->out), *out;
@@ -90,7 +64,7 @@ static void run_case(const struct test_case *c, FILE *cases, FILE *results)
     need(cudaMalloc((void **)&out, c->out * sizeof *out), "cudaMalloc");
     need(cudaMemcpy(out, host, c->out * sizeof *out, cudaMemcpyHostToDevice),
          "cudaMemcpy");
-    if (!call(c, first, second, out))
+    if (!call_student(c, first, second, out))
         stop(NO_FUNCTION, "the exercise's function", "not defined");
     need(cudaGetLastError(), "launch");
     need(cudaDeviceSynchronize(), "kernel");
@@ -104,13 +78,12 @@ static void run_case(const struct test_case *c, FILE *cases, FILE *results)
     free(host);
 }
 
-static void run_prediction(FILE *results)
+static void run_prediction(const struct test_case *c, FILE *results)
 {
-    int answer[MAX_ANSWERS] = {0};
-    if (!predict)
+    static int answer[ANSWERS];
+    if (!call_student(c, NULL, NULL, answer))
         stop(NO_FUNCTION, "predict", "not defined");
-    predict(answer);
-    for (int i = 0; i < MAX_ANSWERS; i++) {
+    for (int i = 0; i < ANSWERS; i++) {
         const float value = (float)answer[i];
         if (fwrite(&value, sizeof value, 1, results) != 1)
             stop(3, "runner", "cannot write");
@@ -119,17 +92,15 @@ static void run_prediction(FILE *results)
 
 int main(int argc, char **argv)
 {
-    FILE *cases = argc == 3 ? fopen(argv[1], "rb") : NULL;
-    FILE *results = cases ? fopen(argv[2], "wb") : NULL;
+    FILE *results = argc == 2 ? fopen(argv[1], "wb") : NULL;
     if (!results)
-        stop(2, "usage", "program cases results");
+        stop(2, "usage", "runner RESULTS <cases");
     struct test_case c;
-    while (fread(&c, sizeof c, 1, cases) == 1) {
+    while (fread(&c, sizeof c, 1, stdin) == 1) {
         if (c.kind == PREDICT)
-            run_prediction(results);
+            run_prediction(&c, results);
         else
-            run_case(&c, cases, results);
+            run_case(&c, stdin, results);
     }
-    fclose(cases);
     return fclose(results) ? 3 : 0;
 }

@@ -1,8 +1,9 @@
-"""Runs a program that nobody trusts: what it does wrong, it does to itself.
+"""Runs programs that nobody trusts: what they do wrong, they do to themselves.
 
-Limits on time, memory, file size, open files and processes; whatever it leaves running is found
-and ended. When the grader runs as root, the program runs as a user that
-owns nothing. What is not contained: exercises/TEACHING.md.
+Two walls. The *box*, where the machine lets users make one: namespaces with no network, no other
+process and no file but the compiler's, made by bubblewrap or by contain.c. And limits on time,
+memory, files and processes, which every Linux has. When the grader runs as root, the program runs
+as a user that owns nothing. What is contained, and how to check it: exercises/TEACHING.md.
 """
 
 import ctypes
@@ -10,6 +11,7 @@ import errno
 import os
 import resource
 import select
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -18,9 +20,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MB = 1 << 20
-SPARE_PROCESSES = 32  # addr2line and objdump, which the emulator asks for names and lines
+SPARE_PROCESSES = 32  # a compiler's parts; addr2line and objdump, which name lines
 OPEN_FILES = 64
 FIRST_SPARE_USER = 61000
+FOLDER_IN_BOX, TOOLS_IN_BOX = "/work", "/tools"
 
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -43,21 +46,106 @@ class Ended:
     too_long: bool
 
 
+class CannotRun(Exception):
+    """Not even a program that does nothing wrong could be run, and why."""
+
+
+# ---- the box ----
+
+
+def system_folders():
+    """Options that show a program the system's programs and libraries, and no more of it."""
+    options = ["--ro-bind", "/usr", "/usr"]
+    for name in ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"):
+        if os.path.islink(name):
+            options += ["--symlink", os.readlink(name), name]
+        elif os.path.isdir(name):
+            options += ["--ro-bind", name, name]
+    for name in ("/etc/alternatives", "/etc/ld.so.cache"):
+        if os.path.exists(name):
+            options += ["--ro-bind", name, name]
+    for prefix in compiler_prefixes():
+        options += ["--ro-bind", prefix, prefix]
+    return options
+
+
+def compiler_prefixes():
+    """Where a compiler is installed that is not the system's: /opt/gcc-14 of
+    /opt/gcc-14/bin/g++, whatever links lead there."""
+    found = []
+    for name in (os.environ.get("NVCC_CCBIN", ""), "g++", "clang++", "ld", "addr2line"):
+        path = shutil.which(name) if name else None
+        for place in {path, os.path.realpath(path)} if path else ():
+            prefix = str(Path(place).parent.parent)
+            ours = ("/", "/usr", os.path.expanduser("~"))
+            if prefix not in ours and not prefix.startswith("/usr/"):
+                found.append(prefix)
+    return sorted(set(found))
+
+
+class Box:
+    """A place without network, other processes and other files, made by a tool."""
+
+    def __init__(self, tool):
+        self.tool = tool
+
+    def command(self, words, folder, reads, writes, tools):
+        """What runs a command in the box. `reads` and `writes` are names in `folder`; `tools` is
+        a folder that appears as TOOLS_IN_BOX."""
+        options = ["--unshare-all", "--die-with-parent", *system_folders()]
+        for name in ("/dev/null", "/dev/zero", "/dev/urandom"):
+            options += ["--dev-bind", name, name]
+        options += ["--size", 256 * MB, "--tmpfs", "/tmp"]
+        options += ["--size", 128 * MB, "--tmpfs", FOLDER_IN_BOX]
+        if tools:
+            options += ["--ro-bind", tools, TOOLS_IN_BOX]
+        for name in reads:
+            options += ["--ro-bind", Path(folder, name), f"{FOLDER_IN_BOX}/{name}"]
+        for name in writes:
+            options += ["--bind", Path(folder, name), f"{FOLDER_IN_BOX}/{name}"]
+        options += ["--proc", "/proc", "--remount-ro", "/", "--chdir", FOLDER_IN_BOX]
+        return [self.tool, *options, "--", *words]
+
+    def works(self):
+        """Whether the tool can make such a place for the user that programs run as, here."""
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                give_to_spare_user(folder)
+                return run(["/bin/sh", "-c", "exit 7"], folder, box=self).code == 7
+            except (CannotRun, OSError):
+                return False
+
+
+def find_box(*tools):
+    """The first of the tools that works, as a Box, or None."""
+    return next((box for box in map(Box, filter(None, tools)) if box.works()), None)
+
+
+# ---- whose processes, and how many ----
+
+
 def adopt_orphans():
     """Has the processes that a child leaves behind become ours, so that they can be found."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def spare_user(folder):
+def spare_user():
     """A user to run as, who owns nothing: root can have one, and has to, because the limit on
     processes does not bind root. None for everybody else."""
-    if os.geteuid() != 0:
-        return None
+    return FIRST_SPARE_USER + os.getpid() % 4000 if os.geteuid() == 0 else None
+
+
+def give_to_spare_user(folder):
+    """Lets the programs that will run write in a folder. Call it before run()."""
+    user = spare_user()
+    if user is None:
+        return
     if not all(
         parent.stat().st_mode & 0o001 for parent in Path(folder).resolve().parents
     ):
         raise PermissionError(errno.EACCES, "another user than root cannot reach it")
-    return FIRST_SPARE_USER + os.getpid() % 4000
+    os.chown(folder, user, user)
+    os.chmod(folder, 0o755)
 
 
 def processes():
@@ -110,7 +198,8 @@ def signal_all(pids, number):
 
 
 def end_all(user):
-    """Ends every process that the program left, however fast they multiply."""
+    """Ends every process that a program has left, however fast they multiply. In a box the kernel
+    does that."""
     if user is not None:  # kill(-1) reaches all processes of a user in one step
         helper = os.fork()
         if helper == 0:
@@ -134,6 +223,9 @@ def end_all(user):
                 pass
         except ChildProcessError:
             break
+
+
+# ---- running ----
 
 
 def tail(file, limit):
@@ -169,11 +261,23 @@ def ends_within(program, seconds):
     return ended
 
 
-def run(command, folder, limits=Limits(), trusted=False, **environment):
-    """Runs a command in `folder`. `trusted` programs (a compiler) keep our user
-    and may start others. Call it from a process with one thread and no other children."""
-    user = None if trusted else spare_user(folder)
-    allowed = None if trusted else processes_allowed(user)
+def run(
+    command,
+    folder,
+    box=None,
+    reads=(),
+    writes=(),
+    tools=None,
+    limits=Limits(),
+    stdin=subprocess.DEVNULL,
+    stdout=None,
+    **environment,
+):
+    """Runs a command in `folder`; in a box, in a folder of its own where it sees the files `reads`
+    and may change the files `writes`. Its standard output is returned, or goes to the file
+    `stdout`. Call it from a process with one thread and no other children."""
+    user = spare_user()
+    allowed = processes_allowed(user)
 
     def limit():
         lower(resource.RLIMIT_CORE, 0)
@@ -181,41 +285,49 @@ def run(command, folder, limits=Limits(), trusted=False, **environment):
         lower(resource.RLIMIT_AS, limits.memory_mb * MB)
         lower(resource.RLIMIT_FSIZE, limits.file_mb * MB)
         lower(resource.RLIMIT_NOFILE, OPEN_FILES)
-        if allowed is not None:
-            lower(resource.RLIMIT_NPROC, allowed)
+        lower(resource.RLIMIT_NPROC, allowed)
         if user is not None:
             os.setgroups([])
             os.setgid(user)
             os.setuid(user)
 
+    kept = ("PATH", "NVCC_CCBIN")
     environment = {
-        **{
-            name: os.environ[name]
-            for name in ("PATH", "NVCC_CCBIN")
-            if name in os.environ
-        },
+        **{name: os.environ[name] for name in kept if name in os.environ},
         "LC_ALL": "C",
-        "HOME": str(folder),
-        "TMPDIR": str(folder),
+        "HOME": FOLDER_IN_BOX if box else str(folder),
+        "TMPDIR": "/tmp" if box else str(folder),
         **environment,
     }
-    adopt_orphans()
+    if box:
+        command = box.command(command, folder, reads, writes, tools)
+    else:
+        adopt_orphans()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        program = subprocess.Popen(
-            [str(word) for word in command],
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            preexec_fn=limit,
-            start_new_session=True,
-        )
+        try:
+            program = subprocess.Popen(
+                [str(word) for word in command],
+                cwd=folder,
+                env=environment,
+                stdin=stdin,
+                stdout=stdout or out,
+                stderr=err,
+                preexec_fn=limit,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise CannotRun(error.strerror) from error
         too_long = not ends_within(program, 2 * limits.seconds)
         if too_long:
             program.kill()
             program.wait()
-        end_all(user)
-        too_long = too_long or program.returncode in (-signal.SIGXCPU, -signal.SIGKILL)
+        if not box:
+            end_all(user)
+        code = program.returncode
         texts = [tail(file, limits.output_mb * MB) for file in (out, err)]
-    return Ended(program.returncode, *texts, too_long)
+    if box:
+        if code and texts[1].startswith(f"{Path(box.tool).name}: "):
+            raise CannotRun(texts[1].strip())
+        code = 128 - code if code > 128 else code
+    too_long = too_long or code in (-signal.SIGXCPU, -signal.SIGKILL)
+    return Ended(code, *texts, too_long)

@@ -68,7 +68,9 @@ def style():
     for shown in range(STEPS):
         moving.append(f"at{shown}")
         rules.append(
-            keyframes(f"at{shown}", lambda step: f"opacity: {int(step == shown)};")
+            keyframes(
+                f"at{shown}", lambda step, shown=shown: f"opacity: {int(step == shown)};"
+            )
         )
     rules.append("@media (prefers-reduced-motion: no-preference) {")
     rules += [f".{name} {{ animation: {name} {SECONDS}s infinite; }}" for name in moving]

@@ -14,11 +14,13 @@ import subprocess
 import sys
 import time
 
+import chapters
 import ending
 import rows
 
 SIZES = [256, 512, 1024, 2048, 4096, 8192]
 LONGEST = 900  # seconds for one row
+THOUSANDS = {"G": 1, "T": 1000}  # of the units in which a roof is told
 CANNOT = 3  # the exit code of a chapter that this machine cannot run
 
 
@@ -114,7 +116,7 @@ def row_of(report, machine, chapter, M, N, K):
     """A report as a row. One that failed has no times, and perhaps no more than its shape."""
     row = dict.fromkeys(rows.COLUMNS)
     row.update(
-        {name: "" for name in rows.TEXTS},
+        dict.fromkeys(rows.TEXTS, ""),
         chapter=chapter,
         M=M,
         N=N,
@@ -133,6 +135,10 @@ def row_of(report, machine, chapter, M, N, K):
         f"{figure['name']}: {figure['value']:g} {figure['unit']}"
         for figure in report.get("measured", [])
     )
+    for figure in report.get("measured", []):
+        if "roof" in figure:
+            value = figure["value"] * THOUSANDS[figure["unit"][0]]
+            row[f"{figure['roof']}_roof"] = value
     return row
 
 
@@ -157,15 +163,13 @@ class Table:
         fastest = max(
             (max(row["gflops"], row["cublas_gflops"]) for row in good), default=1.0
         )
-        print(
-            f"\n{'M = N = K = %d' % M if M == N == K else 'M, N, K = %d, %d, %d' % (M, N, K)}"
-        )
+        print(f"\nM = N = K = {M}" if M == N == K else f"\nM, N, K = {M}, {N}, {K}")
         print(
             f"  {'chapter':24} {'ms':>9} {'GFLOP/s':>8} {'x before':>8} {'% cuBLAS':>8}"
         )
         before = None
         for chapter, row, reason in lines:
-            title = row["title"] or rows.folder(chapter).name[3:]
+            title = row["title"] or chapters.folder(chapter).name[3:]
             name = f"{chapter} {title.partition(':')[0]}"[:24]
             if reason is not None:
                 print(f"  {name:24} {reason}")

@@ -167,15 +167,15 @@ def main():
             != (machine["gpu"], str(chapter), str(SIZE))
         ]
         new = [
-            dict(
-                gpu=machine["gpu"],
-                cuda=machine["cuda"],
-                date=machine["date"],
-                chapter=str(chapter),
-                size=str(SIZE),
-                metric=metric,
-                value=value,
-            )
+            {
+                "gpu": machine["gpu"],
+                "cuda": machine["cuda"],
+                "date": machine["date"],
+                "chapter": str(chapter),
+                "size": str(SIZE),
+                "metric": metric,
+                "value": value,
+            }
             for metric, value in values.items()
         ]
         with open(TABLE, "w", newline="") as file:

@@ -48,8 +48,8 @@ SHAPES = [
     "300 1 17 --alpha 2 --beta -1",
     "33 31 1",
 ]
-# For chapters without a tile of their own, which choose one by the size of the problem.
-LARGE_SHAPES = ["4096 300 150 --alpha 1.5 --beta -0.5", "64 2048 3700"]
+# For chapters without a tile of their own, which choose a kernel by the size of the problem.
+LARGE_SHAPES = ["9999 130 40", "4096 300 150 --alpha 1.5 --beta -0.5", "64 2048 3700"]
 
 # Far more of the processor's time than a right chapter takes, and a limit for programs
 # that sleep. Memory, because a wrong size may be a very large one.
@@ -75,12 +75,22 @@ KEYWORDS = set(
     "struct enum union static extern const constexpr template using asm static_assert".split()
 )
 
+TYPE_WORDS = {"const", "struct", "enum"}
+
 
 class Token(NamedTuple):
     kind: str
     text: str
     start: int
     end: int
+
+
+def tokens_of(text):
+    return [
+        Token(match.lastgroup, match.group(), match.start(), match.end())
+        for match in TOKEN.finditer(text)
+        if match.lastgroup != "blank"
+    ]
 
 
 class Declaration(NamedTuple):
@@ -106,11 +116,7 @@ class Source:
 
     def __init__(self, text):
         self.text = text
-        self.tokens = [
-            Token(match.lastgroup, match.group(), match.start(), match.end())
-            for match in TOKEN.finditer(text)
-            if match.lastgroup != "blank"
-        ]
+        self.tokens = tokens_of(text)
         self.partner = {}
         self.around = []  # for each token, the bracket that it is in, or None
         open_ones = []
@@ -122,9 +128,23 @@ class Source:
             if token.kind == "sign" and token.text in OPEN:
                 open_ones.append(i)
         self.declarations = list(self.find_declarations())
+        self.in_for, self.closed = set(), set()
+        for i, token in enumerate(self.tokens):
+            if token.text == "for":
+                self.in_for.update(range(i, self.partner[i + 1]))
+            if token.text in ("asm", "static_assert", "__launch_bounds__"):
+                self.closed.update(range(i, self.partner[i + 1]))
         self.bare = " ".join(token.text for token in self.tokens)
         lengths = (len(token.text) + 1 for token in self.tokens)
         self.bare_starts = [0, *itertools.accumulate(lengths)]
+
+    def edits(self, protected):
+        """All small changes of what is not in one of the protected declarations."""
+        for declaration in self.declarations:
+            if declaration not in protected:
+                for i in range(declaration.first, declaration.last + 1):
+                    for change in CHANGES if i not in self.closed else ():
+                        yield from change(self, i)
 
     def edited(self, edit):
         start, end = self.tokens[edit.first].start, self.tokens[edit.last].end
@@ -132,11 +152,7 @@ class Source:
 
     def edited_bare(self, edit):
         """The same without comments, and all blanks alike: two that are equal are one."""
-        new = [
-            match.group()
-            for match in TOKEN.finditer(edit.new)
-            if match.lastgroup != "blank"
-        ]
+        new = [token.text for token in tokens_of(edit.new)]
         start, end = self.bare_starts[edit.first], self.bare_starts[edit.last + 1]
         return self.bare[:start] + " ".join([*new, ""]) + self.bare[end:]
 
@@ -208,11 +224,8 @@ class Source:
         begin, depth, i = first + 1, 0, first + 1
         while i < self.partner[first]:
             token = self.tokens[i]
-            if (
-                token.text in ("<", ">", ">>")
-                and not self.text[token.start - 1].isspace()
-            ):
-                depth += {"<": 1, ">": -1, ">>": -2}[token.text]  # a template's
+            if not self.text[token.start - 1].isspace():  # a template's, then
+                depth += {"<": 1, ">": -1, ">>": -2}.get(token.text, 0)
             if token.text == "," and depth <= 0:
                 yield begin, i - 1
                 begin = i + 1
@@ -240,8 +253,8 @@ COMPARISON = ["<", "<=", ">", ">=", "==", "!="]
 ASSIGNMENT = ["+=", "-=", "*=", "/=", "^=", "="]
 # Words that are taken for each other, alone or as a part of a name.
 ALIKE = """
-row col; rows cols; ROW COL; M N K; BM BN BK; TM TN; WM WN; m n k; i j k; a b; A B; x y;
-down across; begin end; first last; now next; full empty; first last
+row col; rows cols; ROW COL; M N K; BM BN BK; TM TN; WM WN; m n k; i j k; a b; A B C; x y;
+alpha beta; down across; begin end; first last; now next; full empty
 """
 ALIKE = [group.split() for group in ALIKE.split(";")]
 BARRIER = re.compile(r"sync|barrier|fence|wait|commit|arrive", re.I)
@@ -271,223 +284,200 @@ def other_numbers(text):
     return [f"{n}{suffix}" for n in sorted(new)]
 
 
-class Mutator:
-    """All edits of one source that are a small change of what it computes."""
+# Each yields the edits that begin at token i of a source.
 
-    def __init__(self, source, names, protected):
-        """`names`: all that the chapter knows, for a swapped one must be one of them.
-        `protected`: declarations to be left alone."""
-        self.source, self.names = source, names
-        self.allowed = []
-        for declaration in source.declarations:
-            if declaration not in protected:
-                self.allowed += range(declaration.first, declaration.last + 1)
-        tokens = source.tokens
-        closed = set()
-        self.in_for = set()
-        for i in self.allowed:
-            if tokens[i].text in ("asm", "static_assert", "__launch_bounds__"):
-                closed |= set(range(i, source.partner[i + 1] + 1))
-            if tokens[i].text == "for":
-                self.in_for |= set(range(i, source.partner[i + 1]))
-        self.allowed = [i for i in self.allowed if i not in closed]
 
-    def edits(self):
-        for i in self.allowed:
-            yield from self.operator(i)
-            yield from self.number(i)
-            yield from self.name(i)
-            yield from self.subscripts(i)
-            yield from self.statement(i)
-            yield from self.condition(i)
-            yield from self.operands(i)
-            yield from self.arms(i)
-            yield from self.loop(i)
-            yield from self.arguments(i)
-            yield from self.cast(i)
-
-    def operator(self, i):
-        source, text = self.source, self.source.tokens[i].text
-        looping = i in self.in_for
-        if source.is_binary(i):
-            for group in ARITHMETIC:
-                for other in group if text in group else ():
-                    yield Edit("arithmetic", i, i, other)
-            for other in COMPARISON if text in COMPARISON else ():
-                yield Edit("loop" if looping else "comparison", i, i, other)
-            for other in ASSIGNMENT if text in ASSIGNMENT[:-1] else ():
-                yield Edit("loop" if looping else "assignment", i, i, other)
-        if text in ("++", "--"):
-            other = "--" if text == "++" else "++"
+def operator(source, i):
+    text = source.tokens[i].text
+    looping = i in source.in_for
+    if source.is_binary(i):
+        for group in ARITHMETIC:
+            for other in group if text in group else ():
+                yield Edit("arithmetic", i, i, other)
+        for other in COMPARISON if text in COMPARISON else ():
+            yield Edit("loop" if looping else "comparison", i, i, other)
+        for other in ASSIGNMENT if text in ASSIGNMENT[:-1] else ():
             yield Edit("loop" if looping else "assignment", i, i, other)
+    if text in ("++", "--"):
+        other = "--" if text == "++" else "++"
+        yield Edit("loop" if looping else "assignment", i, i, other)
 
-    def number(self, i):
-        if self.source.kind(i) == "number":
-            for other in other_numbers(self.source.tokens[i].text):
-                yield Edit("loop" if i in self.in_for else "constant", i, i, other)
 
-    def name(self, i):
-        source = self.source
-        if source.kind(i) != "name" or self.is_declared_here(i):
-            return
-        for other in other_names(source.tokens[i].text):
-            if other in self.names:
-                yield Edit("index", i, i, other)
+def other_number(source, i):
+    if source.kind(i) == "number":
+        for other in other_numbers(source.tokens[i].text):
+            yield Edit("loop" if i in source.in_for else "constant", i, i, other)
 
-    def is_declared_here(self, i):
-        """A name behind a type: declared, not used."""
-        source = self.source
-        while source.is_(i - 1, "*", "&") and not source.is_binary(i - 1):
-            i -= 1
-        before = source.tokens[i - 1].text if i else ""
-        return source.kind(i - 1) == "name" and before not in KEYWORDS - {
-            "struct",
-            "enum",
-            "const",
-        }
 
-    def subscripts(self, i):
-        source = self.source
-        if source.is_(i, "[") and source.is_(source.partner[i] + 1, "["):
-            second = source.partner[i] + 1
-            end = source.partner[second]
-            swapped = source.between(second, end) + source.between(i, second - 1)
-            yield Edit("index", i, end, swapped)
+def other_name(source, i):
+    if source.kind(i) != "name" or is_declared_here(source, i):
+        return
+    for other in other_names(source.tokens[i].text):
+        yield Edit("index", i, i, other)
 
-    def statement(self, i):
-        """Deletes what begins here, if it is a statement and an expression."""
-        source = self.source
-        if not self.begins_statement(i) or source.is_(i, ";", "{", "}"):
-            return
-        end = i
-        while not source.is_(end, ";", ")", "}", "]"):
-            end = source.after(end)
-        if not source.is_(end, ";"):
-            return
-        if source.tokens[i].text in KEYWORDS | TYPES:
-            jump = source.is_(i, "return", "break", "continue") and end == i + 1
-            if not jump:
-                return
-        elif self.declares_something(i):
-            return
-        called = source.kind(i) == "name" and source.is_(end - 1, ")")
-        barrier = called and BARRIER.search(source.tokens[i].text)
-        yield Edit("barrier" if barrier else "statement", i, end - 1, "")
 
-    def begins_statement(self, i):
-        source = self.source
-        around = source.around[i]
-        if around is None or not source.is_(around, "{") or source.is_(around - 1, "="):
-            return False
-        if source.is_(i - 1, ")"):
-            return source.is_(source.partner[i - 1] - 1, "if", "for", "while")
-        return source.is_(i - 1, ";", "{", "}", "else")
+def is_declared_here(source, i):
+    """A name behind a type: declared, not used."""
+    while source.is_(i - 1, "*", "&") and not source.is_binary(i - 1):
+        i -= 1
+    before = source.tokens[i - 1].text if i else ""
+    return source.kind(i - 1) == "name" and before not in KEYWORDS - TYPE_WORDS
 
-    def declares_something(self, i):
-        source = self.source
-        if source.kind(i) != "name":
-            return False
-        if source.is_(i + 1, "<"):
-            while not source.is_(i, ">", ";"):
-                i += 1
-        star = source.is_(i + 1, "*", "&") and not source.is_binary(i + 1)
-        return source.kind(i + 1) == "name" or star
 
-    def condition(self, i):
-        source = self.source
-        if not source.is_(i, "if", "while") or not source.is_(i + 1, "("):
-            return
-        end = source.partner[i + 1]
-        condition = source.between(i + 2, end - 1)
-        yield Edit("guard", i + 1, end, f"(!({condition}))")
-        yield Edit("guard", i + 1, end, "(false)")
-        if source.is_(i, "if"):
-            yield Edit("guard", i + 1, end, "(true)")
+def subscripts(source, i):
+    if source.is_(i, "[") and source.is_(source.partner[i] + 1, "["):
+        second = source.partner[i] + 1
+        end = source.partner[second]
+        swapped = source.between(second, end) + source.between(i, second - 1)
+        yield Edit("index", i, end, swapped)
 
-    def operands(self, i):
-        """a && b becomes a, b and a || b; !a becomes a."""
-        source = self.source
-        if source.is_(i, "!"):
-            yield Edit("guard", i, i, "")
-        if not source.is_(i, "&&", "||"):
-            return
-        edges = ("&&", "||", "?", ":", "=", ",", ";", "return")
-        left = right = i
-        while not source.is_(left - 1, *edges, *OPEN):
-            left = source.before(left)
-        while not source.is_(right + 1, *edges, *OPEN.values()):
-            right = source.after(right + 1) - 1
-        yield Edit("guard", left, i, "")
-        yield Edit("guard", i, right, "")
-        yield Edit("guard", i, i, "||" if source.is_(i, "&&") else "&&")
 
-    def arms(self, i):
-        """a ? b : c becomes a ? c : b, and b or c in any case."""
-        source = self.source
-        if not source.is_(i, "?"):
+def statement(source, i):
+    """Deletes what begins here, if it is a statement and an expression."""
+    if not begins_statement(source, i) or source.is_(i, ";", "{", "}"):
+        return
+    end = i
+    while not source.is_(end, ";", ")", "}", "]"):
+        end = source.after(end)
+    if not source.is_(end, ";"):
+        return
+    if source.tokens[i].text in KEYWORDS | TYPES:
+        jump = source.is_(i, "return", "break", "continue") and end == i + 1
+        if not jump:
             return
-        depth, colon = 0, i + 1
-        while depth or not source.is_(colon, ":"):
-            depth += source.is_(colon, "?") - source.is_(colon, ":")
-            colon = source.after(colon)
-        end = colon
-        while not source.is_(end + 1, ",", ";", ":", *OPEN.values()):
-            end = source.after(end + 1) - 1
-        yes, no = source.between(i + 1, colon - 1), source.between(colon + 1, end)
-        for one, other in (no, yes), (yes, yes), (no, no):
-            yield Edit("guard", i, end, f"? {one} : {other}")
+    elif declares_something(source, i):
+        return
+    called = source.kind(i) == "name" and source.is_(end - 1, ")")
+    barrier = called and BARRIER.search(source.tokens[i].text)
+    yield Edit("barrier" if barrier else "statement", i, end - 1, "")
 
-    def loop(self, i):
-        """The bound one higher or lower, the step twice as long."""
-        source = self.source
-        if not source.is_(i, "for"):
-            return
-        end = source.partner[i + 1]
-        stops = [j for j in range(i, end) if source.is_(j, ";")]
-        if len(stops) != 2:
-            return
-        for bound in (" + 1", " - 1") if stops[1] - stops[0] > 1 else ():
-            yield Edit("loop", stops[1], stops[1], f"{bound};")
-        if source.is_(stops[1] + 1, "++") and stops[1] + 3 == end:
-            name = source.tokens[end - 1].text
-            yield Edit("loop", stops[1] + 1, end - 1, f"{name} += 2")
-        if source.is_(stops[1] + 2, "+="):
-            yield Edit("loop", stops[1] + 2, stops[1] + 2, "+= 2 *")
 
-    def arguments(self, i):
-        """Swaps neighbours in a call, a launch or a list of values."""
-        source = self.source
-        call = source.is_(i, "(") and (
-            source.kind(i - 1) == "name" or source.is_(i - 1, ">", ">>", ">>>", ")")
-        )
-        values = source.is_(i, "{") and source.is_(i - 1, "=")
-        if not call and not values and not source.is_(i, "<<<"):
-            return
-        if source.is_(i - 1, "for") or source.is_(source.partner[i] + 1, "{"):
-            return
-        items = list(source.items(i))
-        for (a, b), (c, d) in zip(items, items[1:]):
-            gap = source.text[source.tokens[b].end : source.tokens[c].start]
-            yield Edit(
-                "argument", a, d, source.between(c, d) + gap + source.between(a, b)
-            )
+def begins_statement(source, i):
+    around = source.around[i]
+    if around is None or not source.is_(around, "{") or source.is_(around - 1, "="):
+        return False
+    if source.is_(i - 1, ")"):
+        return source.is_(source.partner[i - 1] - 1, "if", "for", "while")
+    return source.is_(i - 1, ";", "{", "}", "else")
 
-    def cast(self, i):
-        source = self.source
-        if not source.is_(i, "(") or (
-            source.kind(i - 1) == "name" and not source.is_(i - 1, "return")
-        ):
-            return
-        end = source.partner[i]
-        words = [source.tokens[j].text for j in range(i + 1, end)]
-        if not words or not all(
-            w in TYPES | {"const", "*", "struct"} or w.endswith("_t") for w in words
-        ):
-            return
-        if source.kind(end + 1) in ("name", "number") or source.is_(
-            end + 1, "(", "*", "&", "-"
-        ):
-            yield Edit("cast", i, end, "")
+
+def declares_something(source, i):
+    if source.kind(i) != "name":
+        return False
+    if source.is_(i + 1, "<"):
+        while not source.is_(i, ">", ";"):
+            i += 1
+    star = source.is_(i + 1, "*", "&") and not source.is_binary(i + 1)
+    return source.kind(i + 1) == "name" or star
+
+
+def condition(source, i):
+    if not source.is_(i, "if", "while") or not source.is_(i + 1, "("):
+        return
+    end = source.partner[i + 1]
+    condition = source.between(i + 2, end - 1)
+    yield Edit("guard", i + 1, end, f"(!({condition}))")
+    yield Edit("guard", i + 1, end, "(false)")
+    if source.is_(i, "if"):
+        yield Edit("guard", i + 1, end, "(true)")
+
+
+def operands(source, i):
+    """a && b becomes a, b and a || b; !a becomes a."""
+    if source.is_(i, "!"):
+        yield Edit("guard", i, i, "")
+    if not source.is_(i, "&&", "||"):
+        return
+    edges = ("&&", "||", "?", ":", "=", ",", ";", "return")
+    left = right = i
+    while not source.is_(left - 1, *edges, *OPEN):
+        left = source.before(left)
+    while not source.is_(right + 1, *edges, *OPEN.values()):
+        right = source.after(right + 1) - 1
+    yield Edit("guard", left, i, "")
+    yield Edit("guard", i, right, "")
+    yield Edit("guard", i, i, "||" if source.is_(i, "&&") else "&&")
+
+
+def arms(source, i):
+    """a ? b : c becomes a ? c : b, and b or c in any case."""
+    if not source.is_(i, "?"):
+        return
+    depth, colon = 0, i + 1
+    while depth or not source.is_(colon, ":"):
+        depth += source.is_(colon, "?") - source.is_(colon, ":")
+        colon = source.after(colon)
+    end = colon
+    while not source.is_(end + 1, ",", ";", ":", *OPEN.values()):
+        end = source.after(end + 1) - 1
+    yes, no = source.between(i + 1, colon - 1), source.between(colon + 1, end)
+    for one, other in (no, yes), (yes, yes), (no, no):
+        yield Edit("guard", i, end, f"? {one} : {other}")
+
+
+def loop(source, i):
+    """The bound one higher or lower, the step twice as long."""
+    if not source.is_(i, "for"):
+        return
+    end = source.partner[i + 1]
+    stops = [j for j in range(i, end) if source.is_(j, ";")]
+    if len(stops) != 2:
+        return
+    for bound in (" + 1", " - 1") if stops[1] - stops[0] > 1 else ():
+        yield Edit("loop", stops[1], stops[1], f"{bound};")
+    if source.is_(stops[1] + 1, "++") and stops[1] + 3 == end:
+        name = source.tokens[end - 1].text
+        yield Edit("loop", stops[1] + 1, end - 1, f"{name} += 2")
+    if source.is_(stops[1] + 2, "+="):
+        yield Edit("loop", stops[1] + 2, stops[1] + 2, "+= 2 *")
+
+
+def arguments(source, i):
+    """Swaps neighbours in a call, a launch or a list of values."""
+    call = source.is_(i, "(") and (
+        source.kind(i - 1) == "name" or source.is_(i - 1, ">", ">>", ">>>", ")")
+    )
+    values = source.is_(i, "{") and source.is_(i - 1, "=")
+    if not call and not values and not source.is_(i, "<<<"):
+        return
+    if source.is_(i - 1, "for") or source.is_(source.partner[i] + 1, "{"):
+        return
+    items = list(source.items(i))
+    for (a, b), (c, d) in zip(items, items[1:]):
+        gap = source.text[source.tokens[b].end : source.tokens[c].start]
+        yield Edit("argument", a, d, source.between(c, d) + gap + source.between(a, b))
+
+
+def cast(source, i):
+    if not source.is_(i, "(") or (
+        source.kind(i - 1) == "name" and not source.is_(i - 1, "return")
+    ):
+        return
+    end = source.partner[i]
+    words = [source.tokens[j].text for j in range(i + 1, end)]
+    if not words or not all(
+        w in TYPES | TYPE_WORDS | {"*"} or w.endswith("_t") for w in words
+    ):
+        return
+    if source.kind(end + 1) in ("name", "number") or source.is_(
+        end + 1, "(", "*", "&", "-"
+    ):
+        yield Edit("cast", i, end, "")
+
+
+CHANGES = [
+    operator,
+    other_number,
+    other_name,
+    subscripts,
+    statement,
+    condition,
+    operands,
+    arms,
+    loop,
+    arguments,
+    cast,
+]
 
 
 # ---- chapters ----
@@ -531,7 +521,9 @@ class Chapter:
         names = {name for d in declared for name in d.uses}
         for file, source in self.sources.items():
             seen = {hash(source.bare)}
-            for edit in Mutator(source, names, protected).edits():
+            for edit in source.edits(protected):
+                if edit.new.isidentifier() and edit.new not in names:
+                    continue
                 program = hash(source.edited_bare(edit))
                 if program not in seen:
                     seen.add(program)
@@ -615,7 +607,9 @@ def try_mutant(chapter, mutant):
         if by_default is not None:
             return Result(mutant, by_default, None, None)
         for shape in chapter.shapes:
-            by_judge = reject(program, f"{shape} --check-only", SECONDS_OF_JUDGE)
+            by_judge = reject(
+                program, f"{shape} --check-only --one-shape", SECONDS_OF_JUDGE
+            )
             if by_judge is not None:
                 return Result(mutant, None, by_judge, shape)
         return Result(mutant, None, None, None)

@@ -178,6 +178,7 @@ cudaOccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size, Kernel k
 #include "device_functions.h"
 #include "device_launch_parameters.h"
 #include "emulator_launch.h"
+#include "emulator_ptx.h"
 #include "math_functions.h"
 #include "sm_30_intrinsics.h"
 

@@ -129,22 +129,6 @@ void emu_async_copy(void *shared, const void *global, size_t bytes, size_t zero_
 void emu_async_commit(void);
 void emu_async_wait(unsigned groups_that_may_remain);
 
-/* Hopper's barriers in shared memory and bulk copies, as PTX describes mbarrier and
- * cp.async.bulk.tensor. `barrier` is 8 bytes of shared memory. `pc`: whose line a fault
- * names.
- *   init     arrivals a phase takes
- *   fence    makes the inits of the calling thread known to copies
- *   arrive   of one thread, announcing `bytes` more to come in this phase
- *   wait     until the phase of this parity is over
- *   copy     a box of the tensor `map` (a CUtensorMap) describes, from coordinates `at`,
- *            first dimension first; reports its bytes to the barrier when it has come */
-void emu_mbarrier_init(uint64_t *barrier, unsigned arrivals, const void *pc);
-void emu_mbarrier_fence_init(void);
-void emu_mbarrier_arrive(uint64_t *barrier, unsigned bytes, const void *pc);
-void emu_mbarrier_wait(uint64_t *barrier, unsigned parity, const void *pc);
-void emu_bulk_copy(void *shared, const void *map, int dimensions, const int *at,
-                   uint64_t *barrier, const void *pc);
-
 /* Ends the program with a fault report in the emulator's form: what, where (source line
  * of `pc`), which thread. */
 void emu_fault(const void *pc, const char *format, ...)

@@ -27,8 +27,8 @@ bool emu_checking = true;
 
 /* ---- shared memory: what is known of each word ---- */
 
-/* Of a touch's `order`: from there the number of the copy's mbarrier. */
-enum { BULK = 0x10000 - EMU_MBARRIERS };
+/* Of a touch's `order`: from there the slot of the copy's mbarrier. */
+enum { BULK = 0x10000 - EMU_SLOTS };
 
 static bool is_bulk(const struct touch *touch)
 {
@@ -52,6 +52,9 @@ _Static_assert(sizeof(struct word) == 64,
                "a word's record must not straddle cache lines");
 
 static struct word words[EMU_SHARED_BYTES / 4];
+/* By which enum emu_swizzle the last bulk copy into each line of 128 bytes came. */
+enum { LINE_WORDS = 32 };
+static uint8_t line_swizzles[EMU_SHARED_BYTES / 4 / LINE_WORDS];
 static uint32_t block_serial;
 struct emu_times emu_times;
 static uint32_t
@@ -76,10 +79,12 @@ static uintptr_t fixed_low, fixed_high; /* and what of that only the loader writ
  * as completed phases hand to those who wait. The columns behind the threads' are the
  * bulk copies, by the mbarrier that they report to. Time never runs back, so nothing here
  * is ever reset. */
-enum { THREADS = 1024, COLUMNS = THREADS + EMU_MBARRIERS, WARP = 32 };
+enum { THREADS = 1024, COLUMNS = THREADS + EMU_SLOTS, WARP = 32 };
 static uint32_t (*clocks)[COLUMNS];
 static struct touch (*readers)[WARP]; /* of each word, the last read by each warp */
-static bool clocks_on;                /* the block has an mbarrier */
+static bool clocks_on;                /* the block has something with a slot */
+static unsigned slots;                /* that the block has used */
+static bool reads_by_proxy;           /* and some of them for the asynchronous proxy */
 
 static uint32_t *arrived_clock(unsigned barrier)
 {
@@ -96,7 +101,7 @@ static void join(uint32_t *into, const uint32_t *from)
                              emu_current_launch->block[2];
     for (unsigned i = 0; i < threads; i++)
         into[i] = into[i] > from[i] ? into[i] : from[i];
-    for (unsigned i = THREADS; i < COLUMNS; i++)
+    for (unsigned i = THREADS; i < THREADS + slots; i++)
         into[i] = into[i] > from[i] ? into[i] : from[i];
 }
 
@@ -353,6 +358,23 @@ static inline void shared_word(char *address, uint8_t bytes, enum emu_access kin
         examine(word, address, bytes, kind, now, pc);
 }
 
+/* The copy engine or the tensor cores read the word. Only who was told that they are done,
+ * by a wait, and who was told of that, may write it again. */
+static void check_async_reader(const char *address, const struct touch *read,
+                               const struct touch *now)
+{
+    if (read->time <= clocks[now->thread][THREADS + read->order - BULK]) return;
+    char what[160];
+    describe(what, sizeof what, address);
+    const struct emu_place place = emu_source_of(emu_touch_pc(read));
+    emu_fault(emu_touch_pc(now),
+              "data race in shared memory, %s: what thread %s started at %s:%d may still "
+              "read it, thread %s writes it here, and no wait lies between (%s)",
+              what, emu_thread_name(read->thread), place.file, place.line,
+              emu_thread_name(now->thread),
+              "wgmma.wait_group or cp.async.bulk.wait_group, and then a barrier");
+}
+
 static void examine(struct word *word, char *address, uint8_t bytes, enum emu_access kind,
                     struct touch now, const void *pc)
 {
@@ -410,7 +432,9 @@ static void examine(struct word *word, char *address, uint8_t bytes, enum emu_ac
         emu_fault_race(address, &word->other_read, "read", &now, "writes");
     for (; word->readers; word->readers &= word->readers - 1) {
         const struct touch *read = &readers[word - words][__builtin_ctz(word->readers)];
-        if (emu_unordered(read, &now))
+        if (is_bulk(read))
+            check_async_reader(address, read, &now);
+        else if (emu_unordered(read, &now))
             emu_fault_race(address, read, "read", &now, "writes");
     }
     if (word->write.time >= emu_times.interval) {
@@ -630,16 +654,16 @@ static struct local_static {
     struct local_static *next;
 } *local_statics;
 
-static bool is_local_static(const char *p)
+bool emu_is_local_static(const void *p)
 {
     for (const struct local_static *s = local_statics; s; s = s->next)
-        if ((size_t)(p - s->base) < s->bytes) return true;
+        if ((size_t)((const char *)p - s->base) < s->bytes) return true;
     return false;
 }
 
 void emu_local_static(const void *p, size_t bytes)
 {
-    if (is_local_static(p)) return;
+    if (emu_is_local_static(p)) return;
     struct local_static *s = malloc(sizeof *s);
     if (!s)
         emu_fault(__builtin_return_address(0),
@@ -663,7 +687,7 @@ static void image_access(char *p, size_t n, enum emu_access kind, const void *pc
     size_t offset;
     struct emu_shadow *const shadow = emu_variable_shadow(p, &offset);
     if (shadow) emu_global_access(shadow, offset, p, n, kind, pc);
-    if (emu_is_device_variable(p) || is_local_static(p) || is_position(p)) return;
+    if (emu_is_device_variable(p) || emu_is_local_static(p) || is_position(p)) return;
     emu_fault(pc,
               "host memory: %s of %zu bytes in a variable of the host; a kernel can only "
               "use memory from cudaMalloc and "
@@ -706,6 +730,8 @@ static void access_memory(const volatile void *address, size_t n, enum emu_acces
         global_access(p, n, kind, pc);
     } else if ((size_t)(p - t->stack_low) >= (size_t)(t->stack_high - t->stack_low)) {
         other_access(p, n, kind, pc);
+    } else if (emu_registers_watched) {
+        emu_check_registers(p, n, kind != READ, pc);
     }
     return;
 misaligned:
@@ -1089,6 +1115,12 @@ void emu_atomic_access(const volatile void *p, size_t bytes, const void *pc)
     see(p, bytes, ATOMIC, pc, FRAME);
 }
 
+void emu_see_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
+                    const void *frame)
+{
+    see(p, bytes, kind, pc, frame);
+}
+
 void emu_block_atomic_access(const volatile void *p, size_t bytes, const void *pc)
 {
     see(p, bytes, ATOMIC | IN_BLOCK, pc, FRAME);
@@ -1133,21 +1165,29 @@ void emu_check_async_arrival(void *shared, size_t bytes, const void *pc)
 
 /* Who initialised each mbarrier. That it exists does not depend on its later uses, so
  * they have no say here. */
-static struct touch inits[EMU_MBARRIERS];
+static struct touch inits[EMU_SLOTS];
 
-void emu_check_mbarrier_init(void *barrier, unsigned number, const void *pc)
+unsigned emu_check_slot(const void *pc)
 {
-    if (!emu_checking) return;
-    settle();
-    if (!clocks_on && !emu_lens_on) {
+    if (slots == EMU_SLOTS)
+        emu_fault(pc, "more than %d barriers and users of the copy engine in a block",
+                  EMU_SLOTS);
+    if (emu_checking && !clocks_on && !emu_lens_on) {
         if (!clocks) {
-            clocks = calloc(COLUMNS + EMU_MBARRIERS, sizeof *clocks);
+            clocks = calloc(COLUMNS + EMU_SLOTS, sizeof *clocks);
             readers = calloc(EMU_SHARED_BYTES / 4, sizeof *readers);
             if (!clocks || !readers) emu_fault(pc, "no host memory to check an mbarrier");
         }
         clocks_on = true;
         quick_before = 0;
     }
+    return slots++;
+}
+
+void emu_check_mbarrier_init(void *barrier, unsigned number, const void *pc)
+{
+    if (!emu_checking) return;
+    settle();
     access_memory(barrier, 8, WRITE, pc);
     inits[number] = word_at(barrier)->write;
 }
@@ -1179,17 +1219,19 @@ void emu_check_mbarrier_passed(unsigned barrier)
     if (clocks_on) join(clocks[emu_current->linear], over_clock(barrier));
 }
 
-void emu_check_global_read(const void *global, size_t bytes, const void *pc)
+void emu_check_global(const void *global, size_t bytes, enum emu_access kind,
+                      const void *pc)
 {
     if (!emu_checking) return;
     char *p = (char *)global;
     if ((size_t)(p - emu_memory_base) < emu_memory_reserved)
-        global_access(p, bytes, READ, pc);
+        global_access(p, bytes, kind, pc);
     else
-        other_access(p, bytes, READ, pc);
+        other_access(p, bytes, kind, pc);
 }
 
-void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier, const void *pc)
+void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier,
+                          enum emu_swizzle swizzle, const void *pc)
 {
     if (!emu_checking) return;
     settle();
@@ -1198,6 +1240,8 @@ void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier, const vo
         word->bytes_overwritten =
             word->written_in_block == block_serial ? word->written_bytes : 0;
     shared_access(shared, bytes, 128, EMU_ASYNC_COPY, pc);
+    memset(&line_swizzles[(first - words) / LINE_WORDS], (int)swizzle,
+           (bytes + 4 * LINE_WORDS - 1) / (4 * LINE_WORDS));
     for (struct word *word = first; clocks_on && word < end; word++) {
         word->write.order = (uint16_t)(BULK + barrier);
         word->bytes_in_flight = 15;
@@ -1216,6 +1260,74 @@ void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
         word->written_bytes = 15;
     }
     arrived_clock(barrier)[THREADS + barrier] = emu_times.now++;
+}
+
+/* The tensor cores and the copy engine read through another proxy than ordinary stores
+ * write by. A fence of that proxy must stand between: by who wrote, behind the write, or by
+ * who has the data read. */
+static uint32_t fenced_until[THREADS];
+
+void emu_check_proxy_fence(void)
+{
+    if (emu_checking) fenced_until[emu_current->linear] = emu_times.now++;
+}
+
+static void check_proxy(const struct word *word, const char *address,
+                        const struct touch *now)
+{
+    const struct touch *write = &word->write;
+    if (is_bulk(write) || write->time <= fenced_until[write->thread] ||
+        write->time <= fenced_until[now->thread])
+        return;
+    char what[160];
+    describe(what, sizeof what, address);
+    const struct emu_place place = emu_source_of(emu_touch_pc(write));
+    emu_fault(emu_touch_pc(now),
+              "a missing fence.proxy.async: thread %s wrote %s at %s:%d with an ordinary "
+              "store, and here it is read by the asynchronous proxy, which may still see "
+              "what was there before (who wrote must call fence.proxy.async, then all "
+              "meet at a barrier)",
+              emu_thread_name(write->thread), what, place.file, place.line);
+}
+
+static void check_swizzle(const struct word *word, const char *address, int swizzle,
+                          const struct touch *now)
+{
+    static const char *const names[] = {"none", "32B", "64B", "128B"};
+    const int came = line_swizzles[(word - words) / LINE_WORDS];
+    if (swizzle < 0 || came == swizzle || !is_bulk(&word->write)) return;
+    char what[160];
+    describe(what, sizeof what, address);
+    const struct emu_place place = emu_source_of(emu_touch_pc(&word->write));
+    emu_fault(emu_touch_pc(now),
+              "the descriptor says swizzle %s, and what it describes, %s, came by a copy "
+              "with swizzle %s, at %s:%d",
+              names[swizzle], what, names[came], place.file, place.line);
+}
+
+uint32_t emu_check_async_read(void *shared, size_t bytes, unsigned slot, int swizzle,
+                              const void *pc)
+{
+    if (!emu_checking) return 0;
+    settle();
+    shared_access(shared, bytes, 16, READ, pc);
+    if (!clocks_on) return 0;
+    const struct touch now = {.pc = (uint32_t)((uintptr_t)pc - image_low),
+                              .time = emu_times.now,
+                              .thread = emu_current->linear & 1023};
+    for (size_t i = 0; i < bytes; i += 4) {
+        struct word *word = word_at((char *)shared + i);
+        check_proxy(word, (char *)shared + i, &now);
+        check_swizzle(word, (char *)shared + i, swizzle, &now);
+        readers[word - words][now.thread / WARP].order = (uint16_t)(BULK + slot);
+    }
+    reads_by_proxy = true;
+    return emu_times.now++;
+}
+
+void emu_check_async_done(unsigned slot, uint32_t time)
+{
+    if (clocks_on) clocks[emu_current->linear][THREADS + slot] = time;
 }
 
 /* ---- what orders accesses ---- */
@@ -1254,13 +1366,29 @@ void emu_check_block_begins(unsigned warps)
     emu_handover_block_begins();
     block_serial++;
     clocks_on = false;
+    slots = 0;
+    reads_by_proxy = false;
     last_arrays[0] = last_arrays[1] = NULL;
     memset(warp_order, 0, warps * sizeof *warp_order);
     memset(partly_ordered, 0, sizeof partly_ordered);
 }
 
+/* What any thread was told of the slots, all know behind a barrier. */
+static void share_slots(void)
+{
+    const unsigned *block = emu_current_launch->block,
+                   threads = block[0] * block[1] * block[2];
+    for (unsigned s = THREADS; s < THREADS + slots; s++) {
+        uint32_t latest = 0;
+        for (unsigned t = 0; t < threads; t++)
+            latest = clocks[t][s] > latest ? clocks[t][s] : latest;
+        for (unsigned t = 0; t < threads; t++) clocks[t][s] = latest;
+    }
+}
+
 void emu_check_barrier_passed(void)
 {
+    if (clocks_on && reads_by_proxy) share_slots();
     if (emu_fenced) emu_handover_barrier();
     emu_times.interval = ++emu_times.now;
     quick_before = clocks_on ? 0 : emu_times.interval;

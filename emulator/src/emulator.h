@@ -7,7 +7,12 @@
  *   host_api.c the rest of the cuda* calls: errors, streams, events, functions' attributes
  *   cublas.c   the cublas* calls
  *   launch.c   a kernel launch: fibers, the scheduler, barriers, warp operations, cp.async
- *   mbarrier.c barriers in shared memory, bulk copies, tensor maps
+ *   barrier.c  named barriers
+ *   mbarrier.c barriers in shared memory, and when the bulk copies come
+ *   bulk.c     the copy engine: bulk copies, tensor maps
+ *   wgmma.c    matrix products of four warps
+ *   ptx_*.c    inline PTX, as ptx_compile.c (in the driver) has translated it
+ *   tensor_core.c  the arithmetic of tensor cores
  *   check.c    sees every load and store; finds the faults
  *   source.c   from a code address to file, line and source text
  *   lens.c     counts what the memory system would have seen; lens_report.c prints it
@@ -19,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cuda_occupancy.h"
 #include "cuda_runtime.h"
 #include "emulator_runtime.h"
 
@@ -40,6 +46,7 @@ extern struct emu_settings emu_settings;
 struct emu_gpu {
     const char *key;            /* the value of EMULATE: "h200" */
     struct cudaDeviceProp prop; /* name ends in " (emulated)" */
+    cudaOccDeviceProp limits;   /* the part of prop that cuda_occupancy.h asks for */
     int clock_khz;
 };
 const struct emu_gpu *emu_gpu(void); /* the one chosen by EMULATE, default h200; an
@@ -51,9 +58,8 @@ struct emu_occupancy {
     unsigned blocks; /* the smallest of the four; 0 if even one block does not fit */
     unsigned warps, max_warps; /* resident on the SM, of as many as it can hold */
 };
-/* `shared` is static and dynamic shared memory of a block, in bytes. The rules are those
- * of the tables "Technical Specifications per Compute Capability" in the CUDA programming
- * guide and of the occupancy calculator. */
+/* `shared` is static and dynamic shared memory of a block, in bytes. The rules are in
+ * cuda_occupancy.h. */
 struct emu_occupancy emu_occupancy(unsigned threads_per_block,
                                    unsigned registers_per_thread, size_t shared);
 
@@ -117,6 +123,7 @@ struct emu_thread {  /* the CUDA thread that is running */
 extern struct emu_thread *emu_current; /* NULL in host code */
 extern const struct emu_launch *emu_current_launch;
 extern uint3 emu_current_block; /* blockIdx */
+#define EMU_MAX_THREADS 1024
 /* Shared memory: one range; dynamic memory first, then the static arrays with gaps
  * between them. */
 #define EMU_SHARED_BYTES (512 * 1024)
@@ -130,10 +137,35 @@ struct emu_shared_extent {
 /* The array that holds p or the nearest before it; NULL if none. */
 const struct emu_shared_extent *emu_find_shared(const void *p);
 
+/* PTX's 32-bit addresses in shared memory, and back; `bytes` from there on must lie
+ * within its range, though not within an array. A fault names pc. */
+uint32_t emu_shared_address(const void *p, const void *pc);
+char *emu_shared_place(uint64_t address, size_t bytes, const void *pc);
+
+/* What emulator_runtime.h offers to translated code, for callers that are none: pc is the
+ * program's own. Of emu_warp_gather, the 32 values that emu_warp_exchange gives. */
+const unsigned long long *emu_warp_gather(unsigned mask, unsigned long long value,
+                                          const char *kind, const void *pc);
+void emu_warp_sync_at(unsigned mask, const void *pc);
+unsigned emu_active_mask_at(const void *pc);
+int emu_barrier_at(int predicate, enum emu_barrier_op op, const void *pc);
+/* barrier.c; bar.sync and its kin: barrier `number`, with `threads` of the block (0:
+ * all). `op` is an enum emu_barrier_op, or -1 to arrive without waiting. */
+int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
+                      const void *pc);
+#define EMU_NAMED_BARRIERS 16
+void emu_named_barriers_begin(void); /* of a block */
+/* cp.async.mbarrier.arrive: the running thread arrives when its copies have come. */
+void emu_async_arrive(uint64_t *barrier, bool no_increment, const void *pc);
+/* Ends the running thread. */
+void emu_thread_exit(void) __attribute__((noreturn));
+
 /* Parks the running thread until ready(what) holds; asked again whenever other threads
- * have run. When nobody else can go on, stuck(what) is called as the waiting thread; it
- * does not return. */
-void emu_wait_until(bool (*ready)(void *what), void (*stuck)(void *what), void *what);
+ * have run. When nobody else can go on, stuck(what, false) is called as each waiting thread
+ * in turn: one that returns true goes on, and then this returns. If none does, they are
+ * called once more, with true for `last`, and must report a fault. */
+void emu_wait_until(bool (*ready)(void *what), bool (*stuck)(void *what, bool last),
+                    void *what);
 /* Changes whenever a thread gives way to another, or reads the clock. */
 unsigned long long emu_pauses(void);
 /* Ends the program with exit code 3 and one line: the machine has no memory "to ...". */
@@ -144,6 +176,11 @@ uint3 emu_first_done(void);     /* a thread of the running block that has return
 
 /* ---- check.c ---- */
 extern bool emu_checking; /* CHECK=0 turns it off */
+enum emu_access { EMU_READ, EMU_WRITE, EMU_ATOMIC, EMU_ASYNC_COPY };
+/* How the copy engine mixes the 16-byte pieces of rows of 32, 64 or 128 bytes. */
+enum emu_swizzle { EMU_SWIZZLE_NONE, EMU_SWIZZLE_32, EMU_SWIZZLE_64, EMU_SWIZZLE_128 };
+/* A static variable of a function that kernels call, which lies in global memory. */
+bool emu_is_local_static(const void *p);
 /* launch.c tells what orders memory. */
 void emu_check_launch_begins(void);
 void emu_check_launch_ends(void);
@@ -154,6 +191,9 @@ void emu_check_barrier_passed(
 void emu_check_warp_ordered(
     unsigned warp,
     unsigned lanes); /* likewise among these of the warp; all bits: the whole warp */
+/* An access that the compiler did not report: PTX's. As emu_lens_access. */
+void emu_see_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
+                    const void *frame);
 void emu_check_warp_met(unsigned warp, unsigned lanes); /* in a shuffle or a vote */
 void emu_check_thread_stops(void); /* the running thread waits or has ended */
 /* What an allocation's bytes hold: nothing at first unless `known`; then whatever the
@@ -168,37 +208,108 @@ void emu_check_host_copied(void *to, const void *from, size_t bytes);
 void emu_check_async_issue(void *shared, const void *global, size_t bytes,
                            size_t zero_fill, const void *pc);
 void emu_check_async_arrival(void *shared, size_t bytes, const void *pc);
-/* A bulk copy, which will report to the mbarrier of that number, likewise. Address and
+/* Whatever orders some of a block's threads (an mbarrier, a named barrier), or reads and
+ * writes for one beside it (the copy engine, the tensor cores), has a slot: a column in the
+ * clocks that tell who knows what. Slots are numbered from 0 in each block. */
+#define EMU_SLOTS 512
+unsigned emu_check_slot(const void *pc);
+/* A bulk copy, which will report to the mbarrier of that slot, likewise. Address and
  * `bytes` are multiples of 16. */
-void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier, const void *pc);
-void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier);
-void emu_check_global_read(const void *global, size_t bytes, const void *pc);
+void emu_check_bulk_issue(void *shared, size_t bytes, unsigned slot,
+                          enum emu_swizzle swizzle, const void *pc);
+void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned slot);
+/* The asynchronous proxy reads shared memory from now on until the running thread is told
+ * that it is done. What it reads must have come with that swizzle, if it came by a bulk
+ * copy (-1: any). Returns the time for emu_check_async_done. */
+uint32_t emu_check_async_read(void *shared, size_t bytes, unsigned slot, int swizzle,
+                              const void *pc);
+void emu_check_async_done(unsigned slot, uint32_t time);
+/* The running thread makes its writes visible to the asynchronous proxy. */
+void emu_check_proxy_fence(void);
+void emu_check_global(const void *global, size_t bytes, enum emu_access kind,
+                      const void *pc);
 /* The running thread makes eight bytes an mbarrier; and uses it, which must come after.
  */
-void emu_check_mbarrier_init(void *barrier, unsigned number, const void *pc);
-void emu_check_mbarrier_used(void *barrier, unsigned number, const void *pc);
+void emu_check_mbarrier_init(void *barrier, unsigned slot, const void *pc);
+void emu_check_mbarrier_used(void *barrier, unsigned slot, const void *pc);
 /* All that the running thread has done, and knows to be done, comes before what those do
  * who wait for this phase ... */
-void emu_check_mbarrier_arrived(unsigned barrier);
+void emu_check_mbarrier_arrived(unsigned slot);
 /* ... which is over now, ... */
-void emu_check_mbarrier_over(unsigned barrier);
+void emu_check_mbarrier_over(unsigned slot);
 /* ... and for which the running thread has waited. */
-void emu_check_mbarrier_passed(unsigned barrier);
+void emu_check_mbarrier_passed(unsigned slot);
 
-/* ---- mbarrier.c ---- */
-#define EMU_MBARRIERS 256 /* in a block; numbered in the order of their inits */
+/* ---- bulk.c ---- */
+struct emu_bulk_copy { /* one on its way into shared memory */
+    struct emu_bulk_copy *next;
+    struct emu_thread *thread; /* who sent for it, */
+    const void *pc;            /* and where */
+    char *shared;
+    enum emu_swizzle swizzle;
+    bool of_thread, arrives; /* a cp.async, and the last before its thread arrives */
+    size_t bytes;
+    char data[];
+};
+void emu_bulk_put(const struct emu_bulk_copy *copy);
+uintptr_t emu_swizzled(uintptr_t address, enum emu_swizzle swizzle);
+/* Bytes, or a box of a tensor from coordinates `at`, first dimension first, into shared
+ * memory; reported to the barrier. And out of it; `code` is 0 or says how to reduce (an
+ * operation, and for bytes a type, as ptx.h writes them). */
+void emu_bulk_load(char *shared, const void *global, size_t bytes, uint64_t *barrier,
+                   const void *pc);
+void emu_bulk_load_tensor(char *shared, const void *map, int dimensions, const int *at,
+                          uint64_t *barrier, const void *pc);
+void emu_bulk_store(void *global, char *shared, size_t bytes, uint64_t code,
+                    const void *pc);
+void emu_bulk_store_tensor(const void *map, int dimensions, const int *at, char *shared,
+                           uint64_t code, const void *pc);
+void emu_bulk_commit(void);
+void emu_bulk_wait(unsigned groups_that_may_remain);
+void emu_bulk_block_begins(void);
+void emu_bulk_thread_ended(const struct emu_thread *thread);
+
+/* ---- mbarrier.c ----
+ * `address`: the 8 bytes in shared memory; pc: whose line a fault names. */
 void emu_mbarrier_block_begins(void);
 void emu_mbarrier_block_ended(void);
 /* No thread can go on. Copies that one waits for arrive now, as late as they may. Returns
  * whether a phase is over by that. */
 bool emu_bulk_copies_arrive(void);
+void emu_mbarrier_init(uint64_t *address, unsigned arrivals, const void *pc);
+void emu_mbarrier_inval(uint64_t *address, const void *pc);
+/* The copy engine may use what the running thread has initialised. */
+void emu_mbarrier_fence_init(void);
+/* `count` arrivals, announcing so many bytes; with `drop`, later phases take as many
+ * arrivals fewer. Returns the state that a wait can name the phase by. */
+uint64_t emu_mbarrier_arrive(uint64_t *address, unsigned count, int64_t bytes, bool drop,
+                             const void *pc);
+/* Bytes announced without an arrival; less than 0 for bytes that have come. */
+void emu_mbarrier_expect(uint64_t *address, int64_t bytes, const void *pc);
+/* Until the phase of that parity, or of that state, is over; or, if it may give up, until
+ * nobody else can go on. Returns whether the phase is over. */
+bool emu_mbarrier_wait(uint64_t *address, bool by_parity, uint64_t which,
+                       bool may_give_up, const void *pc);
+unsigned emu_mbarrier_pending(uint64_t state);
+/* An arrival of the running thread once those copies of its own have come; without
+ * `no_increment`, one that the phase counts on besides. */
+void emu_mbarrier_arrive_after(uint64_t *address, struct emu_bulk_copy *copies,
+                               bool no_increment, const void *pc);
+/* Hands over a copy that has begun; it will come, and be freed, by itself. */
+void emu_mbarrier_add_copy(uint64_t *address, struct emu_bulk_copy *copy);
+
+/* ---- wgmma.c ---- */
+void emu_wgmma_block_begins(void);
+/* Some thread's variables hold the sums of a wgmma; an access to local memory may be to
+ * them. */
+extern bool emu_registers_watched;
+void emu_check_registers(const char *p, size_t bytes, bool writes, const void *pc);
 
 /* ---- lens.c ----
  * Each lane's accesses are logged as they happen and merged into warp-level requests when
  * the warp stops. */
 extern bool
     emu_lens_on; /* LENS is set, and the running block is one of those looked at */
-enum emu_access { EMU_READ, EMU_WRITE, EMU_ATOMIC, EMU_ASYNC_COPY };
 /* One access of the running thread; the caller has made sure that emu_lens_on holds.
  * `frame` is the frame address of the function that accesses. May give the processor to
  * the warp's other lanes (the log is full). */
@@ -214,6 +325,8 @@ void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void
 /* The running thread enters a basic block (trace-pc): what tells the iterations of a
  * divergent loop apart. */
 void emu_lens_basic_block(const void *pc, const void *frame);
+/* Between cudaProfilerStop and cudaProfilerStart launches are not looked at. */
+void emu_lens_pause(bool pause);
 /* launch.c tells where the run stands. */
 void emu_lens_launch_begins(void);
 void emu_lens_launch_ended(void);

@@ -273,11 +273,13 @@ cudaError_t cudaDriverGetVersion(int *version)
 
 cudaError_t cudaProfilerStart(void)
 {
+    emu_lens_pause(false);
     return cudaSuccess;
 }
 
 cudaError_t cudaProfilerStop(void)
 {
+    emu_lens_pause(true);
     return cudaSuccess;
 }
 

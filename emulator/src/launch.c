@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { WARP = 32, MAX_THREADS = 1024, MAX_WARPS = MAX_THREADS / WARP, MAX_ARRAYS = 256 };
+enum { WARP = 32, MAX_THREADS = EMU_MAX_THREADS, MAX_WARPS = MAX_THREADS / WARP, MAX_ARRAYS = 256 };
 enum { STACK_BYTES = 256 * 1024, GUARD_BYTES = 4096 };
 enum { STATIC_OFFSET = 256 * 1024, ARRAY_GAP = 128, DEFAULT_SHARED = 48 * 1024 };
 /* The alignment of dynamic shared memory while no declaration in a function was seen:
@@ -157,7 +157,7 @@ struct thread {
     const char *kind;   /* of the warp operation, for messages */
     unsigned long long value;
     bool (*ready)(void *); /* of a condition: see emu_wait_until */
-    void (*stuck)(void *);
+    bool (*stuck)(void *, bool last);
     void *condition;
 
     struct pending_copy *copies;
@@ -262,13 +262,18 @@ __attribute__((constructor)) static void catch_segv(void)
 
 /* ---- fibers ---- */
 
-static void fiber_main(void)
+void emu_thread_exit(void)
 {
-    emu_current_launch->run(emu_current_launch->arguments);
     current()->state = DONE;
     void *never;
     emu_switch(&never, scheduler_sp);
     __builtin_unreachable();
+}
+
+static void fiber_main(void)
+{
+    emu_current_launch->run(emu_current_launch->arguments);
+    emu_thread_exit();
 }
 
 static void resume(struct thread *t)
@@ -308,7 +313,8 @@ void emu_yield(void)
     wait_as(RUNNABLE, NULL);
 }
 
-void emu_wait_until(bool (*ready)(void *), void (*stuck)(void *), void *condition)
+void emu_wait_until(bool (*ready)(void *), bool (*stuck)(void *, bool),
+                    void *condition)
 {
     if (ready(condition)) return;
     struct thread *t = current();
@@ -500,8 +506,8 @@ static void fault_stuck_warp(struct thread *t)
               t->kind, missing, t->mask);
 }
 
-static void exchange(unsigned mask, unsigned long long value, const char *kind,
-                     const void *pc)
+const unsigned long long *emu_warp_gather(unsigned mask, unsigned long long value,
+                                          const char *kind, const void *pc)
 {
     struct thread *t = current();
     if (!(mask >> t->seen.lane & 1))
@@ -512,28 +518,27 @@ static void exchange(unsigned mask, unsigned long long value, const char *kind,
     t->kind = kind;
     t->orders_memory = false;
     wait_as(AT_WARP, pc);
+    return exchanged[t->seen.warp];
 }
 
 const unsigned long long *emu_warp_exchange(unsigned mask, unsigned long long value,
                                             const char *kind)
 {
-    exchange(mask, value, kind, __builtin_return_address(0));
-    return exchanged[current()->seen.warp];
+    return emu_warp_gather(mask, value, kind, __builtin_return_address(0));
 }
 
 unsigned long long emu_warp_shuffle(unsigned mask, unsigned long long value,
                                     unsigned from, const char *kind)
 {
-    exchange(mask, value, kind, __builtin_return_address(0));
-    const struct thread *t = current();
+    const unsigned long long *all =
+        emu_warp_gather(mask, value, kind, __builtin_return_address(0));
     from %= WARP;
-    return t->came >> from & 1 ? exchanged[t->seen.warp][from] : ~0ull;
+    return current()->came >> from & 1 ? all[from] : ~0ull;
 }
 
-void emu_warp_sync(unsigned mask)
+void emu_warp_sync_at(unsigned mask, const void *pc)
 {
     struct thread *t = current();
-    const void *pc = __builtin_return_address(0);
     if (!(mask >> t->seen.lane & 1))
         emu_fault(pc, "__syncwarp: the calling lane %u is not in its own mask 0x%08x",
                   t->seen.lane, mask);
@@ -544,15 +549,25 @@ void emu_warp_sync(unsigned mask)
     wait_as(AT_WARP, pc);
 }
 
+void emu_warp_sync(unsigned mask)
+{
+    emu_warp_sync_at(mask, __builtin_return_address(0));
+}
+
 unsigned emu_lanes_that_came(void)
 {
     return current()->came;
 }
 
+unsigned emu_active_mask_at(const void *pc)
+{
+    wait_as(AT_ACTIVE_MASK, pc);
+    return current()->mask;
+}
+
 unsigned emu_active_mask(void)
 {
-    wait_as(AT_ACTIVE_MASK, __builtin_return_address(0));
-    return current()->mask;
+    return emu_active_mask_at(__builtin_return_address(0));
 }
 
 unsigned emu_lane(void)
@@ -578,13 +593,18 @@ unsigned long long emu_pauses(void)
 
 /* ---- barriers ---- */
 
-int emu_barrier(int predicate, enum emu_barrier_op op)
+int emu_barrier_at(int predicate, enum emu_barrier_op op, const void *pc)
 {
     struct thread *t = current();
     t->predicate = predicate;
     t->value = op;
-    wait_as(AT_BARRIER, __builtin_return_address(0));
+    wait_as(AT_BARRIER, pc);
     return barrier_result;
+}
+
+int emu_barrier(int predicate, enum emu_barrier_op op)
+{
+    return emu_barrier_at(predicate, op, __builtin_return_address(0));
 }
 
 /* Every thread that has not ended waits at a barrier: is it one barrier? */
@@ -612,15 +632,27 @@ static void check_barrier(const struct thread *first, unsigned arrived)
     }
 }
 
+/* Asks those who wait for a condition that nobody can bring about; see emu_wait_until. */
+static bool give_up_conditions(bool last)
+{
+    bool any = false;
+    for (unsigned i = 0; parked > 0 && i < thread_count; i++) {
+        if (threads[i].state != AT_CONDITION) continue;
+        emu_current = &threads[i].seen;
+        if (!threads[i].stuck(threads[i].condition, last)) continue;
+        threads[i].state = RUNNABLE;
+        parked--;
+        any = true;
+    }
+    emu_current = NULL;
+    return any;
+}
+
 static bool release_barrier(void)
 {
     const struct thread *first = NULL;
     unsigned arrived = 0, holds = 0;
-    for (unsigned i = 0; parked > 0 && i < thread_count; i++) {
-        if (threads[i].state != AT_CONDITION) continue;
-        emu_current = &threads[i].seen;
-        threads[i].stuck(threads[i].condition);
-    }
+    if (give_up_conditions(false) || give_up_conditions(true)) return true;
     for (unsigned i = 0; i < thread_count; i++) {
         struct thread *t = &threads[i];
         if (t->state == AT_WARP) fault_stuck_warp(t);
@@ -685,9 +717,10 @@ void *emu_shared_array(struct emu_shared_site *site, size_t bytes, size_t alignm
     if (array_count == MAX_ARRAYS)
         emu_fault(__builtin_return_address(0),
                   "more than %d __shared__ arrays in one kernel", MAX_ARRAYS);
+    const size_t alignment = largest_power(alignments);
+    static_end = (static_end + alignment - 1) / alignment * alignment;
     char *place = emu_dynamic_shared + static_end;
-    arrays[array_count++] =
-        (struct emu_shared_extent){name, place, bytes, largest_power(alignments)};
+    arrays[array_count++] = (struct emu_shared_extent){name, place, bytes, alignment};
     /* The gap behind each array is nobody's, so that running past the end is seen. */
     static_end = (static_end + bytes + ARRAY_GAP + 127) / 128 * 128;
     memset(place, 0xff, bytes);
@@ -709,6 +742,34 @@ const struct emu_shared_extent *emu_find_shared(const void *p)
             (!nearest || arrays[i].base > nearest->base))
             nearest = &arrays[i];
     return nearest;
+}
+
+/* PTX's addresses in shared memory: dynamic memory from 0 on, then the static arrays. The
+ * descriptors of wgmma have room for 18 bits. */
+static size_t static_address(void)
+{
+    return (emu_current_launch->dynamic_shared + 1023) / 1024 * 1024;
+}
+
+uint32_t emu_shared_address(const void *p, const void *pc)
+{
+    const size_t offset = (size_t)((const char *)p - emu_dynamic_shared);
+    if (offset >= EMU_SHARED_BYTES) emu_fault(pc, "%p is not in shared memory", p);
+    return (uint32_t)(offset < STATIC_OFFSET ? offset
+                                             : offset - STATIC_OFFSET + static_address());
+}
+
+char *emu_shared_place(uint64_t address, size_t bytes, const void *pc)
+{
+    const size_t static_from = static_address();
+    const bool is_static = static_end > STATIC_OFFSET && address >= static_from;
+    const uint64_t offset = is_static ? address - static_from + STATIC_OFFSET : address;
+    if (offset + bytes > EMU_SHARED_BYTES || offset + bytes < offset)
+        emu_fault(pc,
+                  "out of bounds: 0x%llx is no address in shared memory (PTX wants what "
+                  "__cvta_generic_to_shared() gives, not a pointer)",
+                  (unsigned long long)address);
+    return emu_dynamic_shared + offset;
 }
 
 /* ---- cp.async ---- */
@@ -759,10 +820,31 @@ void emu_async_wait(unsigned groups_that_may_remain)
     t->copy_count = kept;
 }
 
+void emu_async_arrive(uint64_t *barrier, bool no_increment, const void *pc)
+{
+    struct thread *t = current();
+    struct emu_bulk_copy *first = NULL, **last = &first;
+    for (unsigned i = 0; i < t->copy_count; i++) {
+        const struct pending_copy *from = &t->copies[i];
+        struct emu_bulk_copy *copy = calloc(1, sizeof *copy + from->bytes);
+        if (!copy) emu_fault(pc, "no host memory for a pending asynchronous copy");
+        copy->thread = &t->seen;
+        copy->pc = from->pc;
+        copy->shared = from->shared;
+        copy->bytes = from->bytes;
+        memcpy(copy->data, from->data, from->bytes);
+        *last = copy;
+        last = &copy->next;
+    }
+    t->copy_count = 0;
+    emu_mbarrier_arrive_after(barrier, first, no_increment, pc);
+}
+
 /* A copy that is still on its way writes into shared memory that is the next block's. */
 static void check_copies_arrived(void)
 {
     for (unsigned i = 0; i < thread_count; i++) {
+        emu_bulk_thread_ended(&threads[i].seen);
         if (threads[i].copy_count == 0) continue;
         emu_current = &threads[i].seen;
         emu_fault(threads[i].copies[0].pc,
@@ -786,6 +868,9 @@ static void run_block(void)
         memset(arrays[i].base, 0xff, arrays[i].bytes);
     emu_check_block_begins(warp_count);
     emu_mbarrier_block_begins();
+    emu_named_barriers_begin();
+    emu_bulk_block_begins();
+    emu_wgmma_block_begins();
     emu_lens_block_begins();
     bool ran;
     do {

@@ -31,6 +31,8 @@ struct event {
 static struct event logs[LANES][LOG_EVENTS + 5];
 static unsigned begin[LANES], end[LANES];
 
+static bool paused;   /* by cudaProfilerStop */
+static bool watching; /* the running launch is looked at */
 static struct lens_kernel *kernel;
 static struct lens_site *table[TABLE];
 static uint64_t block_number, stride, events_in_block;
@@ -82,7 +84,7 @@ void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const vo
         return; /* local memory: registers, if the GPU's compiler can help it */
     else if (emu_is_constant_variable(p))
         class = CONSTANT_LOAD;
-    else if (emu_is_device_variable(p))
+    else if (emu_is_device_variable(p) || emu_is_local_static(p))
         class = kind == EMU_READ    ? GLOBAL_LOAD
                 : kind == EMU_WRITE ? GLOBAL_STORE
                                     : GLOBAL_ATOMIC;
@@ -478,9 +480,15 @@ static struct lens_kernel *kernel_of(const struct emu_launch *launch)
     return k;
 }
 
+void emu_lens_pause(bool pause)
+{
+    paused = pause;
+}
+
 void emu_lens_launch_begins(void)
 {
-    if (!emu_settings.lens) return;
+    watching = emu_settings.lens && !paused;
+    if (!watching) return;
     kernel = kernel_of(emu_current_launch);
     memset(table, 0, sizeof table);
     for (struct lens_site *s = kernel->sites; s; s = s->next) {
@@ -508,7 +516,7 @@ void emu_lens_launch_begins(void)
 
 void emu_lens_block_begins(void)
 {
-    if (!emu_settings.lens) return;
+    if (!watching) return;
     emu_lens_on = block_number % stride == 0;
     if (!emu_lens_on) return;
     events_in_block = 0;
@@ -519,7 +527,7 @@ void emu_lens_block_begins(void)
 
 void emu_lens_block_ended(void)
 {
-    if (!emu_settings.lens) return;
+    if (!watching) return;
     if (emu_lens_on) {
         kernel->blocks_seen++;
         kernel->threads_seen +=
@@ -538,7 +546,7 @@ void emu_lens_block_ended(void)
 
 void emu_lens_launch_ended(void)
 {
-    if (!emu_settings.lens) return;
+    if (!watching) return;
     if (footprints_complete && stride == 1) {
         const uint64_t stored = footprint_bytes(true);
         kernel->loaded_bytes += footprint_bytes(false);

@@ -336,10 +336,7 @@ unsigned __isGlobal(const void *p)
 
 size_t __cvta_generic_to_shared(const void *p)
 {
-    if (!is_shared(p))
-        emu_fault(__builtin_return_address(0),
-                  "__cvta_generic_to_shared: %p is not in shared memory", p);
-    return (size_t)((const char *)p - emu_dynamic_shared);
+    return emu_shared_address(p, __builtin_return_address(0));
 }
 
 /* ---- leaks ---- */

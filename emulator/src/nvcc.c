@@ -966,7 +966,7 @@ static void build_program(void)
         add(&command, item);
     }
     add(&command, format("%s/build/libemulator.a", root));
-    add_words(&command, "-lm -lpthread");
+    add_words(&command, "-lm -lpthread -ldl"); /* NVIDIA's adds the last two too */
     run(&command);
 }
 

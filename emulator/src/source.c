@@ -54,6 +54,17 @@ static bool is_ours(const char *file)
            strncmp(file, "/usr/lib/", 9) == 0 || strncmp(file, "??", 2) == 0;
 }
 
+/* A function that is only a name for an asm statement marks its lines so (translate.c).
+ * Removes the mark. */
+static bool is_wrapper(char *file)
+{
+    static const char mark[] = "@asm";
+    const size_t length = strlen(file), n = sizeof mark - 1;
+    if (length < n || strcmp(file + length - n, mark) != 0) return false;
+    file[length - n] = '\0';
+    return true;
+}
+
 /* Simplifies "/a/b/../c" and drops the current directory from the front. */
 static char *tidy_path(const char *file)
 {
@@ -109,15 +120,16 @@ static struct emu_place look_up(const void *pc)
     fprintf(ask, "%#zx\n0\n", (size_t)address);
     fflush(ask);
     char function[4096], file[4096];
-    bool found = false, first = true;
+    bool found = false, first = true, in_wrapper = false;
     while (read_line(function, sizeof function) && read_line(file, sizeof file)) {
         if (!first && strcmp(function, "??") == 0) return place;
         first = false;
         char *colon = strrchr(file, ':');
         if (!colon) continue;
         *colon = '\0';
-        if (found || is_ours(file)) continue;
+        if ((found && !in_wrapper) || is_ours(file)) continue;
         found = true;
+        in_wrapper = is_wrapper(file);
         place.file = tidy_path(file);
         place.line = atoi(colon + 1);
         place.function = strdup(function);

@@ -10,6 +10,8 @@
  * that follows does the rest. */
 #include "translate.h"
 
+#include "ptx_compile.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -1049,16 +1051,246 @@ static void leave_scope(struct translation *t)
     t->path = format(t, "%.*s", (int)t->scopes[--t->scope_count].path_length, t->path);
 }
 
-static void check_asm(struct translation *t, int i)
+/* ---- inline PTX
+ * ------------------------------------------------------------------------------ */
+
+enum { MOST_ARGUMENTS = 512 };
+
+struct asm_statement {
+    struct translation *t;
+    int first, end; /* the strings of the template, and what follows them */
+    char *text;
+    int *lines;
+    size_t length;
+    struct ptx_argument argument[MOST_ARGUMENTS];
+    int place[MOST_ARGUMENTS], close[MOST_ARGUMENTS]; /* of each, its first and last token */
+    bool updated[MOST_ARGUMENTS];                     /* its constraint has a + */
+    int arguments;
+};
+
+static int digit_of(char c)
 {
+    return isdigit((unsigned char)c) ? c - '0' : (tolower((unsigned char)c) - 'a') + 10;
+}
+
+static void add_character(struct asm_statement *a, char c, int line)
+{
+    a->text[a->length] = c;
+    a->lines[a->length++] = line;
+}
+
+/* A string literal's characters, without its quotes and with what its escapes mean. */
+static void add_literal(struct asm_statement *a, int i)
+{
+    const struct token *token = &a->t->tokens[i];
+    const char *p = token->text, *end = p + token->length - 1;
+    int line = token->line;
+    const bool raw = memchr(p, 'R', (size_t)(strchr(p, '"') - p)) != NULL;
+    p = strchr(p, '"') + 1;
+    if (raw) {
+        const char *open = strchr(p, '(');
+        for (end -= open - p + 1, p = open + 1; p < end; p++) {
+            add_character(a, *p, line);
+            line += *p == '\n';
+        }
+        return;
+    }
+    while (p < end) {
+        char c = *p++;
+        if (c == '\\') {
+            static const char names[] = "ntrvfab", meant[] = "\n\t\r\v\f\a\b";
+            c = *p++;
+            const char *known = strchr(names, c);
+            if (known && c) {
+                c = meant[known - names];
+            } else if (c == 'x') {
+                for (c = 0; p < end && isxdigit((unsigned char)*p); p++)
+                    c = (char)(c * 16 + digit_of(*p));
+            } else if (c >= '0' && c <= '7') {
+                for (c = (char)(c - '0'); p < end && *p >= '0' && *p <= '7'; p++)
+                    c = (char)(c * 8 + digit_of(*p));
+            }
+        }
+        add_character(a, c, line);
+    }
+}
+
+static void asm_error(void *context, int line, const char *message)
+{
+    struct asm_statement *a = context;
+    int at = a->first;
+    for (int i = a->first; i < a->end; i = next(a->t, i))
+        if (a->t->tokens[i].line <= line) at = i;
+    error(a->t, at, message);
+}
+
+/* An operand at token i, its constraint. Returns the token behind the operand, or -1. */
+static int read_argument(struct asm_statement *a, int i, bool output)
+{
+    struct translation *t = a->t;
+    if (is(t, i, "[")) {
+        error(t, i, "an asm operand cannot have a name: nvcc knows only %0, %1, ...");
+        return -1;
+    }
+    /* The constraint may be several strings: "=" "r". */
+    char constraint[8] = "";
+    int open = i;
+    for (size_t n = 0; t->tokens[open].kind == STRING; open = next(t, open)) {
+        const struct token *part = &t->tokens[open];
+        for (unsigned c = 1; c + 1 < part->length && n < sizeof constraint - 1; c++)
+            constraint[n++] = part->text[c];
+        replace(t, open, "");
+    }
+    if (open == i || !is(t, open, "(")) {
+        error(t, i, "asm: an operand is a constraint and an expression, \"r\"(x)");
+        return -1;
+    }
+    const char *letter = constraint + strcspn(constraint, "rlhfdn");
+    const size_t prefix = strspn(constraint, "=+&");
+    if (!*letter || letter[1] || (size_t)(letter - constraint) != prefix ||
+        (prefix > 0) != output || (output && *letter == 'n')) {
+        error(t, i,
+              format(t, "asm: the constraint of an %s is one of %s, not \"%s\"",
+                     output ? "output" : "input",
+                     output ? "\"=r\" \"=l\" \"=h\" \"=f\" \"=d\", or with + for ="
+                            : "\"r\" \"l\" \"h\" \"f\" \"d\" \"n\"",
+                     constraint));
+        return -1;
+    }
+    if (a->arguments == MOST_ARGUMENTS) {
+        error(t, i, "asm: too many operands");
+        return -1;
+    }
+    const int n = a->arguments++, close = over_bracket(t, open);
+    a->argument[n] = (struct ptx_argument){*letter, output, false};
+    a->place[n] = i;
+    a->close[n] = close;
+    a->updated[n] = strchr(constraint, '+') != NULL;
+    return next(t, close);
+}
+
+/* Makes of operand n the declaration of its variable. */
+static void declare_argument(struct asm_statement *a, int n)
+{
+    struct translation *t = a->t;
+    const struct ptx_argument *argument = &a->argument[n];
+    const int i = a->place[n], close = a->close[n];
+    if (argument->by_address) {
+        replace(t, i, format(t, " auto &&emu_o%d = ", n));
+        add_after(t, close, format(t, "; (void)emu_o%d;", n));
+    } else if (argument->written) {
+        replace(t, i, format(t, " auto &&emu_o%d = ", n));
+        /* What an instruction never writes shows: -1, or a NaN. */
+        add_after(t, close,
+                  a->updated[n]
+                      ? format(t, "; uint64_t emu_%d = ::emu::ptx_value<'%c'>(emu_o%d);",
+                               n, argument->letter, n)
+                      : format(t, "; uint64_t emu_%d = ~0ull;", n));
+    } else {
+        replace(t, i,
+                argument->letter == 'n'
+                    ? format(t,
+                             " __attribute__((unused)) const uint64_t emu_%d = "
+                             "::emu::ptx_constant",
+                             n)
+                    : format(t,
+                             " __attribute__((unused)) const uint64_t emu_%d = "
+                             "::emu::ptx_value<'%c'>",
+                             n, argument->letter));
+        add_after(t, close, ";");
+    }
+}
+
+/* Whether the function around token i is hardly more than its asm statements: a name for
+ * an instruction. Who calls it is then what a reader wants to know. */
+static bool is_wrapper(const struct translation *t, int i)
+{
+    enum { FEW = 60 };
+    int body = i, words = 0;
+    for (int k = previous(t, i); k >= 0 && t->tokens[k].device; k = previous(t, k)) {
+        if (t->tokens[k].match >= 0 && t->tokens[k].match < k)
+            k = t->tokens[k].match;
+        else if (is(t, k, "{"))
+            body = k;
+    }
+    for (int k = body; k < over_bracket(t, body) && words <= FEW; k = next(t, k)) {
+        if (is_one_of(t, k, "asm __asm__ __asm"))
+            while (!is(t, k, "(") && k < t->count - 1) k = next(t, k);
+        if (is(t, k, "(") && t->tokens[next(t, k)].kind == STRING) k = over_bracket(t, k);
+        words++;
+    }
+    return words <= FEW;
+}
+
+/* asm volatile("..." : "=r"(x) : "r"(y) : "memory");  becomes
+ * do { auto &&emu_o0 = (x); ... const uint64_t emu_1 = ...(y); code ... } while (0);
+ * The expressions stay where they are. */
+static void rewrite_asm(struct translation *t, int i)
+{
+    struct asm_statement *a = own(t, calloc(1, sizeof *a));
     int open = next(t, i);
     while (is_one_of(t, open, "volatile __volatile__ __volatile inline goto"))
         open = next(t, open);
-    /* An empty text is a compiler barrier, which means the same everywhere. */
-    if (is(t, open, "(") && t->tokens[i].device && !is(t, next(t, open), "\"\""))
-        error(t, i,
-              "inline PTX is not supported by the emulator; guard it with #ifndef "
-              "__CUDA_EMULATED__");
+    if (!is(t, open, "(") || !t->tokens[i].device) return;
+    const int close = over_bracket(t, open);
+    a->t = t;
+    a->first = a->end = next(t, open);
+    size_t most = 1;
+    for (; t->tokens[a->end].kind == STRING; a->end = next(t, a->end))
+        most += t->tokens[a->end].length;
+    if (a->end != close && !is_one_of(t, a->end, ": ::")) {
+        error(t, a->end, "asm: the text must be a string literal");
+        return;
+    }
+    a->text = own(t, malloc(most));
+    a->lines = own(t, malloc(most * sizeof *a->lines));
+    for (int k = a->first; k < a->end; k = next(t, k)) add_literal(a, k);
+    /* An empty text without operands means the same everywhere: a barrier to the
+     * compiler. */
+    const bool clobbers_only = is(t, a->end, "::") && is(t, next(t, a->end), ":") &&
+                               t->tokens[next(t, next(t, a->end))].kind == STRING;
+    if (!a->length && (a->end == close || clobbers_only)) return;
+
+    int section = 0;
+    for (int k = a->end; k >= 0 && k < close;) {
+        if (is_one_of(t, k, ": ::")) {
+            section += (int)t->tokens[k].length;
+            replace(t, k, "");
+            k = next(t, k);
+        } else if (is(t, k, ",") || section > 2) {
+            replace(t, k, "");
+            k = next(t, k);
+        } else {
+            k = read_argument(a, k, section == 1);
+        }
+        if (k < 0) return;
+    }
+    const struct token *token = &t->tokens[i], *last = &t->tokens[close];
+    const struct ptx_statement statement = {
+        .text = a->text,
+        .lines = a->lines,
+        .length = a->length,
+        .file = is_wrapper(t, i) ? format(t, "%s@asm", token->file) : token->file,
+        .number = i,
+        .arguments = a->argument,
+        .argument_count = a->arguments,
+        .error = asm_error,
+        .context = a};
+    /* An empty text touches nothing: it only holds the compiler off its operands. */
+    for (int n = 0; n < a->arguments && !a->length; n++) a->argument[n].by_address = true;
+    char *code = ptx_compile(&statement);
+    if (!code) return;
+    own(t, code);
+    for (int n = 0; n < a->arguments; n++) declare_argument(a, n);
+    for (int n = 0; n < a->arguments; n++)
+        if (a->argument[n].written && !a->argument[n].by_address)
+            code = format(t, "%s ::emu::ptx_set<'%c'>(emu_o%d, emu_%d);", code,
+                          a->argument[n].letter, n, n);
+    for (int k = i; k < a->end; k = next(t, k)) replace(t, k, "");
+    replace(t, i, "do");
+    replace(t, open, "{");
+    replace(t, close,
+            format(t, "%s\n# %d \"%s\"\n} while (0)", code, last->line, last->file));
 }
 
 /* (void *)k<int>, or cudaLaunchKernel(k<int>: only there is it known which functions of a
@@ -1215,8 +1447,8 @@ static void rewrite_word(struct translation *t, int i)
         unroll_loop(t, i);
     } else if (is(t, i, "static") && t->tokens[i].device && !t->tokens[i].system) {
         note_local_static(t, i);
-    } else if (is_one_of(t, i, "asm __asm__ __asm") && !t->tokens[i].system) {
-        check_asm(t, i);
+    } else if (is_one_of(t, i, "asm __asm__ __asm")) {
+        rewrite_asm(t, i);
     } else if (!t->tokens[i].system) {
         check_called(t, i);
         if (is(t, next(t, i), "<")) register_instance(t, i);

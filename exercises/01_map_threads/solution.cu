@@ -1,7 +1,7 @@
 // Exercise 1: one thread, one result.
 //
-// out[i] = a * x[i] + y[i] for a million elements, without a loop: the GPU starts a thread
-// for each, and every thread runs this same function.
+// out[i] = a * x[i] + y[i] for a million elements, without a loop: the GPU starts a
+// thread for each, and every thread runs this same function.
 #include "exercise.h"
 
 const int THREADS = 256; // in a block

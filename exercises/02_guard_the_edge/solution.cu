@@ -1,7 +1,7 @@
 // Exercise 2: guard the edge.
 //
-// B = a * A for any M x N matrix. Blocks come whole, matrices do not: the last blocks stick
-// out, and the threads out there must keep their hands off memory.
+// B = a * A for any M x N matrix. Blocks come whole, matrices do not: the last blocks
+// stick out, and the threads out there must keep their hands off memory.
 #include "exercise.h"
 
 const int BM = 8;  // rows a block covers
@@ -22,8 +22,8 @@ __global__ void scale_kernel(int M, int N, float a, const float *A, float *B)
 
 void scale(int M, int N, float a, const float *A, float *B)
 {
-    // How many blocks cover N columns, how many cover M rows? None may be missing, and none
-    // may lie outside altogether.
+    // How many blocks cover N columns, how many cover M rows? None may be missing, and
+    // none may lie outside altogether.
     // BEGIN answer
     //- const int blocks_x = N / BN;
     //- const int blocks_y = M / BM;

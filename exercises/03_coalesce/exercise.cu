@@ -1,11 +1,11 @@
 // Exercise 3: let neighbours read neighbours.
 //
-// This matrix product is right, and slow: of every 32 bytes that memory delivers, the warp
-// uses 4. Nothing has to be added or removed. Who takes which element has to change.
+// This matrix product is right, and slow: of every 32 bytes that memory delivers, the
+// warp uses 4. Nothing has to be added or removed. Who takes which element has to change.
 #include "exercise.h"
 
-// A block has THREADS_X x THREADS_Y threads, and they are neighbours along x: the 32 threads
-// of a warp have the same threadIdx.y.
+// A block has THREADS_X x THREADS_Y threads, and they are neighbours along x: the 32
+// threads of a warp have the same threadIdx.y.
 const int THREADS_X = 32;
 const int THREADS_Y = 8;
 

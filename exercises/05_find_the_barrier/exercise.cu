@@ -1,7 +1,7 @@
 // Exercise 5: find the missing barrier.
 //
-// This tiled matrix product gives the right result on most days. Something is missing. Read
-// it as if every thread ran at its own speed, because on a GPU every warp does.
+// This tiled matrix product gives the right result on most days. Something is missing.
+// Read it as if every thread ran at its own speed, because on a GPU every warp does.
 #include "exercise.h"
 
 const int TILE = 16;

@@ -1,8 +1,8 @@
 // Exercise 6: find the overrun.
 //
 // A blur: every result is the mean of an element and its two neighbours. The block copies
-// its piece of x into shared memory, with one more element on either side (the halo), so that
-// each is fetched once and used three times. Two things reach too far.
+// its piece of x into shared memory, with one more element on either side (the halo), so
+// that each is fetched once and used three times. Two things reach too far.
 #include "exercise.h"
 
 const int THREADS = 128;

@@ -1,8 +1,8 @@
 // Exercise 7: a thread owns a column.
 //
-// With one result a thread, every product needs two reads from shared memory. Here a thread
-// computes TM = 8 results that lie below one another. They share their column of B, so a
-// value of B_tile, read once, serves 8 products.
+// With one result a thread, every product needs two reads from shared memory. Here a
+// thread computes TM = 8 results that lie below one another. They share their column of
+// B, so a value of B_tile, read once, serves 8 products.
 #include "exercise.h"
 
 const int BM = 64;

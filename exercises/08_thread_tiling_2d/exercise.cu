@@ -1,7 +1,8 @@
 // Exercise 8: a thread owns a square.
 //
-// A column of 8 results needs 9 reads for 8 products. A square of 4 x 4 needs 4 values of A
-// and 4 of B for 16 products: half as much for each. Every value read is used four times.
+// A column of 8 results needs 9 reads for 8 products. A square of 4 x 4 needs 4 values of
+// A and 4 of B for 16 products: half as much for each. Every value read is used four
+// times.
 #include "exercise.h"
 
 const int BM = 64;

@@ -1,8 +1,9 @@
 // Exercise 10: 32 doors.
 //
 // A transpose reads rows and writes columns. This one goes through shared memory, so that
-// both reading and writing are coalesced. But on the way a warp reads a column of the tile,
-// and all 32 elements of that column wait at the same door: they lie in the same bank.
+// both reading and writing are coalesced. But on the way a warp reads a column of the
+// tile, and all 32 elements of that column wait at the same door: they lie in the same
+// bank.
 #include "exercise.h"
 
 const int TILE = 32;

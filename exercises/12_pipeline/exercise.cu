@@ -1,8 +1,8 @@
 // Exercise 12: load the next while computing this.
 //
-// The tiles come by asynchronous copies: __pipeline_memcpy_async starts one and the thread
-// goes on. But here it goes on to wait at once. With two buffers, the copy of the next tile
-// can travel while this tile is in use.
+// The tiles come by asynchronous copies: __pipeline_memcpy_async starts one and the
+// thread goes on. But here it goes on to wait at once. With two buffers, the copy of the
+// next tile can travel while this tile is in use.
 #include "exercise.h"
 
 #include <cuda_pipeline.h>

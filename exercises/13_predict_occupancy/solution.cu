@@ -18,8 +18,8 @@ void predict(int *answer)
     //- answer[5] = 0; // warps on an SM, everything counted
     // Kernel A. The system takes 1 KB in every block.
     answer[0] = 100 * 1024 / (8 * 1024 + 1024);
-    // 37 registers for 32 lanes are 1,184, rounded up to a multiple of 256: 1,280 a warp. A
-    // quarter of an SM has 16,384, enough for 12 such warps; a block has 32 warps.
+    // 37 registers for 32 lanes are 1,184, rounded up to a multiple of 256: 1,280 a warp.
+    // A quarter of an SM has 16,384, enough for 12 such warps; a block has 32 warps.
     answer[1] = 16384 / 1280 * 4 / 32;
     // The registers and 1,536 threads allow one block each.
     answer[2] = 1 * 32;

@@ -1,7 +1,7 @@
 // Exercise 14: what does memory see?
 //
-// Eight accesses of one warp; the README has them. Predict how many sectors of 32 bytes, or
-// how many wavefronts, each of them costs. An expression is as good as a number.
+// Eight accesses of one warp; the README has them. Predict how many sectors of 32 bytes,
+// or how many wavefronts, each of them costs. An expression is as good as a number.
 #include "exercise.h"
 
 void predict(int *answer)

@@ -1,7 +1,8 @@
 // Exercise 15: choose the tiles.
 //
 // The kernel below works for any tile sizes that pass its static_asserts. Which ones are
-// good is another question: larger tiles save traffic and cost shared memory and registers.
+// good is another question: larger tiles save traffic and cost shared memory and
+// registers.
 #include "exercise.h"
 
 // BEGIN answer

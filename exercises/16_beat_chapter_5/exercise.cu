@@ -1,8 +1,8 @@
 // Exercise 16: beat chapter 5.
 //
-// This is chapter 5's kernel: 128 x 128 results a block, 8 x 8 a thread. The lens shows where
-// it loses: its reads of shared memory meet in the banks, and its stores are scattered. Do
-// better. Nothing tells you where to write; everything may change.
+// This is chapter 5's kernel: 128 x 128 results a block, 8 x 8 a thread. The lens shows
+// where it loses: its reads of shared memory meet in the banks, and its stores are
+// scattered. Do better. Nothing tells you where to write; everything may change.
 #include "exercise.h"
 
 const int BM = 128;

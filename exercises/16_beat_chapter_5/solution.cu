@@ -1,8 +1,8 @@
 // Exercise 16: beat chapter 5.
 //
-// This is chapter 5's kernel: 128 x 128 results a block, 8 x 8 a thread. The lens shows where
-// it loses: its reads of shared memory meet in the banks, and its stores are scattered. Do
-// better. Nothing tells you where to write; everything may change.
+// This is chapter 5's kernel: 128 x 128 results a block, 8 x 8 a thread. The lens shows
+// where it loses: its reads of shared memory meet in the banks, and its stores are
+// scattered. Do better. Nothing tells you where to write; everything may change.
 #include "exercise.h"
 
 const int BM = 128;
@@ -22,8 +22,8 @@ __global__ void __launch_bounds__(THREADS)
     //- // My results: TM x TN elements side by side, from here.
     //- const int thread_row = threadIdx.x / (BN / TN) * TM;
     //- const int thread_col = threadIdx.x % (BN / TN) * TN;
-    // My results: every 16th row and every 16th column from here. What is a step for me is
-    // filled by my neighbours, so that a warp always sits side by side.
+    // My results: every 16th row and every 16th column from here. What is a step for me
+    // is filled by my neighbours, so that a warp always sits side by side.
     const int ROW_STEP = BM / TM;
     const int COL_STEP = BN / TN;
     const int thread_row = threadIdx.x / COL_STEP;

@@ -1,0 +1,96 @@
+/* Small odd products, checked in every run. Whatever size the reader asks for, most of
+ * what a kernel can do wrong does not show there: at 256 or 4096 no tile is cut off, M, N
+ * and K are each other, and C is not read. These take no time to speak of and leave
+ * nothing out: sizes that are one more than a tile and one less, in each direction; K
+ * shorter than any tile; rows of A and of B that are whole float4s, of one of them, of
+ * none; one row, one column; alpha and beta, and beta = 0, when C holds NaN. */
+#include "common.h"
+
+#include <cuda_profiler_api.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* M = down tiles and m more, N = across tiles and n more. */
+static const struct {
+    int down, m, across, n, K;
+    float alpha, beta;
+} ODD[] = {
+    {1, 1, 1, 1, 33, 1.0f, 0.0f},   /* one row and one column more than a tile, one k */
+    {1, -1, 2, 1, 36, -0.5f, 0.0f}, /* float4s of A, not of B */
+    {2, 2, 1, 4, 37, 1.5f, -0.5f},  /* float4s of B, not of A */
+    {2, -1, 2, -4, 20, 1.5f, 2.0f}, /* of both, with tiles cut off */
+    {3, -2, 2, -1, 3, -2.0f, 1.0f}, /* K shorter than any tile's */
+    {0, 1, 2, 5, 50, 0.5f, 0.0f},   /* one row */
+    {2, 5, 0, 1, 41, 1.5f, -0.5f},  /* one column */
+    {1, 0, 3, 0, 72, 1.5f, -0.5f},  /* nothing cut off, and M, N and K all different */
+    {2, 0, 1, 3, 64, 1.0f, 0.0f},   /* cut off in one direction only, and in the other */
+    {1, 6, 1, 0, 24, -1.5f, 0.0f},  {0, 1, 0, 1, 1, 1.5f, -0.5f}, /* a single product */
+};
+enum { ODD_COUNT = sizeof ODD / sizeof *ODD };
+_Static_assert((int)ODD_COUNT < (int)MOST_SHAPES, "a chapter adds some of its own");
+
+/* Fills in the list: what is in ODD, for the chapter's tile, and what the chapter asks
+ * for. */
+static void list_shapes(const struct chapter *c, struct shapes *shapes)
+{
+    const int BM = c->BM ? c->BM : 64, BN = c->BN ? c->BN : 64;
+    for (int i = 0; i < ODD_COUNT; i++)
+        shapes->list[shapes->count++] =
+            (struct product){.M = ODD[i].down * BM + ODD[i].m,
+                             .N = ODD[i].across * BN + ODD[i].n,
+                             .K = ODD[i].K,
+                             .alpha = ODD[i].alpha,
+                             .beta = ODD[i].beta};
+    for (int i = 0; i < c->product_count && shapes->count < MOST_SHAPES; i++)
+        shapes->list[shapes->count++] = c->products[i];
+}
+
+const char *command_for(const struct product *p, const char *program, uint64_t seed)
+{
+    static char text[200];
+    const int room = sizeof text;
+    int used =
+        snprintf(text, room, "%s %s%s%d %d %d", program, p->option ? p->option : "",
+                 p->option ? " " : "", p->M, p->N, p->K);
+    if (p->alpha != 1.0f && used < room)
+        used += snprintf(text + used, room - used, " --alpha %.9g", p->alpha);
+    if (p->beta != 0.0f && used < room)
+        used += snprintf(text + used, room - used, " --beta %.9g", p->beta);
+    if (seed != 1 && used < room)
+        snprintf(text + used, room - used, " --seed %llu", (unsigned long long)seed);
+    return text;
+}
+
+void check_shapes(const struct chapter *chapter, const struct options *o,
+                  const char *program, struct shapes *shapes)
+{
+    *shapes = (struct shapes){0};
+    list_shapes(chapter, shapes);
+    /* Who profiles the program, or looks through the lens, means the product asked for. */
+    CUDA_CHECK(cudaProfilerStop());
+    while (shapes->passed < shapes->count && !shapes->failure[0]) {
+        const struct product *product = &shapes->list[shapes->passed];
+        struct options options = *o;
+        struct problem problem;
+        options.M = product->M;
+        options.N = product->N;
+        options.K = product->K;
+        options.alpha = product->alpha;
+        options.beta = product->beta;
+        options.check_only = true;
+        checking = command_for(product, program, o->seed);
+        if (!problem_create(&problem, &options)) exit(CANNOT);
+        const struct verdict verdict = run_and_verify(
+            &problem, &options, chapter,
+            product->launch ? product->launch : chapter->launch, FRACTIONS);
+        problem_destroy(&problem);
+        if (verdict.passed)
+            shapes->passed++;
+        else
+            snprintf(shapes->failure, sizeof shapes->failure,
+                     "%d x %d x %d: %s  repeat it: %s\n", product->M, product->N,
+                     product->K, verdict.failure, checking);
+        checking = NULL;
+    }
+    CUDA_CHECK(cudaProfilerStart());
+}

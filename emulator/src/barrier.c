@@ -1,0 +1,96 @@
+/* Named barriers: PTX's bar.sync and bar.arrive with a number, for some of a block's
+ * threads. __syncthreads() is not here; it is for all of them, and launch.c's. */
+#include "emulator.h"
+
+#include <string.h>
+
+enum { WARP = 32 };
+
+struct barrier {
+    bool used;
+    unsigned slot;            /* its column in the checker's clocks */
+    unsigned threads;         /* that a round takes; known since its first arrival */
+    unsigned arrived, rounds; /* of this round; and how many are over */
+    unsigned holds;           /* arrivals whose predicate was true */
+    int result;               /* of the last round, for bar.red */
+    const void *pc;           /* of the round's first arrival */
+};
+
+static struct barrier barriers[EMU_NAMED_BARRIERS];
+
+struct wait {
+    const struct barrier *barrier;
+    unsigned round;
+    const void *pc;
+};
+
+void emu_named_barriers_begin(void)
+{
+    memset(barriers, 0, sizeof barriers);
+}
+
+static bool is_over(void *waiting)
+{
+    const struct wait *w = waiting;
+    return w->barrier->rounds != w->round;
+}
+
+static bool never_over(void *waiting, bool last)
+{
+    if (!last) return false;
+    const struct wait *w = waiting;
+    emu_fault(w->pc,
+              "barrier divergence: barrier %u waits for %u threads, %u have come, and no "
+              "other thread can go on",
+              (unsigned)(w->barrier - barriers), w->barrier->threads,
+              w->barrier->arrived);
+}
+
+int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
+                      const void *pc)
+{
+    const unsigned *block = emu_current_launch->block,
+                   all = block[0] * block[1] * block[2],
+                   whole_warps = (all + WARP - 1) / WARP * WARP;
+    if (number >= EMU_NAMED_BARRIERS)
+        emu_fault(pc, "barrier %u: a block has barriers 0 to %d", number,
+                  EMU_NAMED_BARRIERS - 1);
+    if (threads % WARP)
+        emu_fault(pc, "barrier %u for %u threads: the number must be a multiple of 32",
+                  number, threads);
+    if (threads > whole_warps)
+        emu_fault(pc, "barrier %u for %u threads: the block has only %u", number, threads,
+                  all);
+    if (!threads || threads == whole_warps) threads = all;
+    struct barrier *b = &barriers[number];
+    if (number == 0 && threads == all && op >= 0 && !b->arrived)
+        return emu_barrier_at(predicate, (enum emu_barrier_op)op, pc);
+    if (!b->arrived) {
+        b->threads = threads;
+        b->pc = pc;
+    } else if (b->threads != threads) {
+        const struct emu_place other = emu_source_of(b->pc);
+        emu_fault(pc,
+                  "barrier %u is for %u threads here, and for %u at %s:%d, in the same "
+                  "round",
+                  number, threads, b->threads, other.file, other.line);
+    }
+    if (!b->used) b->slot = emu_check_slot(pc);
+    b->used = true;
+    emu_check_mbarrier_arrived(b->slot);
+    struct wait w = {b, b->rounds, pc};
+    b->arrived++;
+    b->holds += predicate != 0;
+    if (b->arrived == b->threads) {
+        b->result = op == EMU_BARRIER_COUNT ? (int)b->holds
+                    : op == EMU_BARRIER_AND ? b->holds == b->arrived
+                                            : b->holds != 0;
+        b->rounds++;
+        b->arrived = b->holds = 0;
+        emu_check_mbarrier_over(b->slot);
+    }
+    if (op < 0) return 0;
+    emu_wait_until(is_over, never_over, &w);
+    emu_check_mbarrier_passed(b->slot);
+    return b->result;
+}

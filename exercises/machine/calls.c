@@ -1,0 +1,757 @@
+/* The functions outside that a student's code may call. Each takes its arguments from the
+ * code's registers, looks at every pointer among them, and does the work with our own
+ * function of that name. What is not here does not exist for the code: linking says so.
+ */
+#include "around.h"
+
+#include "../cases.h"
+#include "emulator.h"
+#include "machine.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Declared for C++ alone. */
+void emu_launch_failed(int error);
+unsigned __isShared(const void *p);
+unsigned __isGlobal(const void *p);
+
+enum { HOST_STACK = 1 << 20, THREAD_STACK = 192 * 1024, MOST_PRINTED = 64 * 1024 };
+
+static char host_stack[HOST_STACK] __attribute__((aligned(16)));
+
+uint64_t host_stack_low(void)
+{
+    return (uint64_t)host_stack;
+}
+
+uint64_t host_stack_high(void)
+{
+    return (uint64_t)host_stack + HOST_STACK;
+}
+
+/* ---- the list ---- */
+
+struct outside {
+    void (*function)(struct processor *);
+};
+
+/* `call_NAME` is what the code gets when it calls NAME; image.ld is told its address. */
+#define CALL(name)                                                                       \
+    static void call_##name(struct processor *p);                                        \
+    __attribute__((section("outside"),                                                   \
+                   used)) static const struct outside entry_##name = {call_##name};      \
+    static void call_##name(struct processor *p)
+
+static const unsigned argument_registers[] = {RDI, RSI, RDX, RCX, R8, R9};
+#define ARG(i) (p->r[argument_registers[i]])
+#define RETURN(value) (p->r[RAX] = (uint64_t)(value))
+
+void call_outside(struct processor *p, uint64_t address)
+{
+    extern const struct outside __start_outside[], __stop_outside[];
+    enum { SLOTS = 1024 };
+    static void (*known[SLOTS])(struct processor *);
+    static bool sorted;
+    for (const struct outside *o = __start_outside; !sorted && o < __stop_outside; o++) {
+        unsigned slot = (unsigned)((uint64_t)o->function >> 4) % SLOTS;
+        while (known[slot])
+            slot = (slot + 1) % SLOTS;
+        known[slot] = o->function;
+    }
+    sorted = true;
+    unsigned slot = (unsigned)(address >> 4) % SLOTS;
+    while (known[slot] && (uint64_t)known[slot] != address)
+        slot = (slot + 1) % SLOTS;
+    if (!known[slot])
+        refuse(p, "a jump to %#llx, where no code is", (unsigned long long)address);
+    /* The runtime's functions name the line they were called from, and tell lanes apart
+     * by how deep they are in calls. */
+    machine_caller = (struct caller){*(const void **)p->r[RSP], (const void *)p->r[RSP]};
+    known[slot](p);
+    machine_caller.pc = NULL;
+}
+
+/* ---- running the code ---- */
+
+void call_code(uint64_t entry, const uint64_t *integers, unsigned count, float number)
+{
+    struct processor p = {.stack_low = host_stack_low(), .stack_high = host_stack_high()};
+    p.r[RSP] = p.stack_high - 64;
+    for (unsigned i = 0; i < count; i++)
+        p.r[argument_registers[i]] = integers[i];
+    p.x[0].f[0] = number;
+    processor_run(&p, entry);
+}
+
+bool call_student(const struct test_case *c, const float *first, const float *second,
+                  void *out)
+{
+    static bool started;
+    const uint64_t entry = image_entry((unsigned)c->kind);
+    const uint64_t x = (uint64_t)first, y = (uint64_t)second, to = (uint64_t)out;
+    const uint64_t M = (uint32_t)c->M, N = (uint32_t)c->N, K = (uint32_t)c->K;
+    if (!entry)
+        return false;
+    if (!started)
+        image_start(KINDS);
+    started = true;
+#define WITH(...)                                                                        \
+    call_code(entry, (const uint64_t[]){__VA_ARGS__},                                    \
+              sizeof(const uint64_t[]){__VA_ARGS__} / sizeof(uint64_t), c->a)
+    switch (c->kind) {
+    case AXPY: WITH(N, x, y, to); break;
+    case BLUR: WITH(N, x, to); break;
+    case SCALE:
+    case TRANSPOSE:
+    case ROW_SUMS: WITH(M, N, x, to); break;
+    case MATMUL: WITH(M, N, K, x, y, to); break;
+    case PREDICT: {
+        void *answers = image_allocate(ANSWERS * sizeof(int));
+        memset(answers, 0, ANSWERS * sizeof(int));
+        WITH((uint64_t)answers);
+        memcpy(out, answers, ANSWERS * sizeof(int));
+        break;
+    }
+    default: return false;
+    }
+    return true;
+}
+
+static uint64_t thread_entry;
+
+/* One CUDA thread. The registers lie behind the stack, where the watch for endless loops
+ * counts them as a part of the thread's state. */
+static void run_thread(void *arguments)
+{
+    struct {
+        char stack[THREAD_STACK] __attribute__((aligned(16)));
+        struct processor p;
+    } thread;
+    struct processor *const p = &thread.p;
+    memset(p, 0, sizeof *p);
+    p->stack_low = (uint64_t)thread.stack;
+    p->stack_high = p->stack_low + THREAD_STACK;
+    p->r[RSP] = p->stack_high - 64;
+    p->r[RDI] = (uint64_t)arguments;
+    machine_caller.pc = NULL;
+    processor_run(p, thread_entry);
+    drop_announcements(p);
+}
+
+static void need_kernel(const struct processor *p)
+{
+    if (!emu_current)
+        refuse(p, "a function of kernels, called by host code");
+}
+
+CALL(emu_launch_kernel)
+{
+    struct emu_launch launch =
+        *(struct emu_launch *)reach_for_call(p, ARG(0), sizeof launch, false);
+    reach_fixed_text(p, (uint64_t)launch.kernel);
+    reach_for_call(p, (uint64_t)launch.arguments, launch.argument_bytes, false);
+    thread_entry = (uint64_t)launch.run;
+    launch.run = run_thread;
+    RETURN(emu_launch_kernel(&launch));
+}
+CALL(emu_launch_failed)
+{
+    emu_launch_failed((int)ARG(0));
+}
+CALL(emu_launch_bounds)
+{
+    need_kernel(p);
+    emu_launch_bounds((unsigned)ARG(0));
+}
+CALL(emu_note_launch_bounds)
+{
+    emu_note_launch_bounds((const void *)ARG(0), (unsigned)ARG(1));
+}
+
+/* ---- what the compiler puts in front of accesses ---- */
+
+#define SEEN(name, bytes, write)                                                         \
+    void name(void *p);                                                                  \
+    CALL(name)                                                                           \
+    {                                                                                    \
+        name((void *)ARG(0));                                                            \
+        announce(p, ARG(0), bytes, write, false);                                        \
+    }
+#define SEEN_SIZE(bytes)                                                                 \
+    SEEN(__tsan_read##bytes, bytes, false)                                               \
+    SEEN(__tsan_write##bytes, bytes, true)                                               \
+    SEEN(__tsan_volatile_read##bytes, bytes, false)                                      \
+    SEEN(__tsan_volatile_write##bytes, bytes, true)
+SEEN_SIZE(1)
+SEEN_SIZE(2)
+SEEN_SIZE(4)
+SEEN_SIZE(8)
+SEEN_SIZE(16)
+SEEN(__tsan_unaligned_read2, 2, false)
+SEEN(__tsan_unaligned_read4, 4, false)
+SEEN(__tsan_unaligned_read8, 8, false)
+SEEN(__tsan_unaligned_read16, 16, false)
+SEEN(__tsan_unaligned_write2, 2, true)
+SEEN(__tsan_unaligned_write4, 4, true)
+SEEN(__tsan_unaligned_write8, 8, true)
+SEEN(__tsan_unaligned_write16, 16, true)
+
+#define LONGEST_RANGE (1 << 20)
+#define SEEN_RANGE(name, write)                                                          \
+    void name(void *at, size_t n);                                                       \
+    CALL(name)                                                                           \
+    {                                                                                    \
+        if (ARG(1) > LONGEST_RANGE)                                                      \
+            refuse(p, "an access of more than a megabyte");                              \
+        name((void *)ARG(0), ARG(1));                                                    \
+        announce(p, ARG(0), ARG(1), write, false);                                       \
+    }
+SEEN_RANGE(__tsan_read_range, false)
+SEEN_RANGE(__tsan_write_range, true)
+
+#define COPY(name, seen)                                                                 \
+    CALL(name)                                                                           \
+    {                                                                                    \
+        const void *from = reach_for_call(p, ARG(1), ARG(2), false);                     \
+        RETURN(seen(reach_for_call(p, ARG(0), ARG(2), true), from, ARG(2)));             \
+    }
+COPY(__tsan_memcpy, __tsan_memcpy)
+COPY(__tsan_memmove, __tsan_memmove)
+COPY(memcpy, __tsan_memcpy)
+COPY(memmove, __tsan_memmove)
+#define FILL(name)                                                                       \
+    CALL(name)                                                                           \
+    {                                                                                    \
+        void *to = reach_for_call(p, ARG(0), ARG(2), true);                              \
+        RETURN(__tsan_memset(to, (int)ARG(1), ARG(2)));                                  \
+    }
+FILL(__tsan_memset)
+FILL(memset)
+
+CALL(__sanitizer_cov_trace_pc)
+{
+    void __sanitizer_cov_trace_pc(void);
+    (void)p;
+    __sanitizer_cov_trace_pc();
+}
+
+#define NOTHING(name)                                                                    \
+    CALL(name)                                                                           \
+    {                                                                                    \
+        RETURN(0);                                                                       \
+    }
+NOTHING(__tsan_init)
+NOTHING(__tsan_func_entry)
+NOTHING(__tsan_func_exit)
+NOTHING(__tsan_vptr_read)
+NOTHING(__tsan_vptr_update)
+
+/* ---- what kernels call ---- */
+
+CALL(emu_atomic_access)
+{
+    const uint64_t bytes = ARG(1);
+    if (bytes > 16)
+        refuse(p, "an atomic of %llu bytes", (unsigned long long)bytes);
+    emu_atomic_access((void *)ARG(0), bytes, (const void *)ARG(2));
+    announce(p, ARG(0), bytes, false, true);
+    announce(p, ARG(0), bytes, true, true);
+}
+
+CALL(emu_shared_array)
+{
+    need_kernel(p);
+    struct emu_shared_site *site = reach_for_call(p, ARG(0), sizeof *site, true);
+    const char *name = reach_fixed_text(p, ARG(3));
+    if (ARG(1) > EMU_SHARED_BYTES)
+        refuse(p, "too much shared memory: an array of %llu bytes",
+               (unsigned long long)ARG(1));
+    RETURN(emu_shared_array(site, ARG(1), ARG(2), name));
+}
+CALL(emu_dynamic_array)
+{
+    need_kernel(p);
+    emu_dynamic_array(ARG(0));
+}
+CALL(emu_local_static)
+{
+    emu_local_static(reach_for_call(p, ARG(0), ARG(1), true), ARG(1));
+}
+
+CALL(emu_barrier)
+{
+    need_kernel(p);
+    RETURN(emu_barrier((int)ARG(0), (enum emu_barrier_op)(ARG(1) & 3)));
+}
+CALL(emu_warp_exchange)
+{
+    need_kernel(p);
+    const char *kind = reach_fixed_text(p, ARG(2));
+    memcpy(p->exchanged, emu_warp_exchange((unsigned)ARG(0), ARG(1), kind),
+           sizeof p->exchanged);
+    RETURN(p->exchanged);
+}
+CALL(emu_warp_shuffle)
+{
+    need_kernel(p);
+    const char *kind = reach_fixed_text(p, ARG(3));
+    RETURN(emu_warp_shuffle((unsigned)ARG(0), ARG(1), (unsigned)ARG(2), kind));
+}
+CALL(emu_warp_sync)
+{
+    need_kernel(p);
+    emu_warp_sync((unsigned)ARG(0));
+}
+CALL(emu_lanes_that_came)
+{
+    need_kernel(p);
+    RETURN(emu_lanes_that_came());
+}
+CALL(emu_active_mask)
+{
+    need_kernel(p);
+    RETURN(emu_active_mask());
+}
+CALL(emu_lane)
+{
+    RETURN(emu_lane());
+}
+CALL(emu_warp)
+{
+    RETURN(emu_warp());
+}
+CALL(emu_in_kernel)
+{
+    RETURN(emu_in_kernel());
+}
+/* Of our own: the runtime's tells whether the lens is looking. */
+CALL(emu_clock)
+{
+    static uint64_t clock;
+    RETURN(++clock);
+}
+
+CALL(emu_async_copy)
+{
+    need_kernel(p);
+    const uint64_t bytes = ARG(2), zeros = ARG(3) < bytes ? ARG(3) : bytes;
+    const void *pc = (const void *)ARG(4);
+    if (bytes <= 16 && zeros < bytes) {
+        emu_check_global_read((void *)ARG(1), bytes - zeros, pc);
+        reach_for_call(p, ARG(1), bytes - zeros, false);
+    }
+    emu_async_copy((void *)ARG(0), (void *)ARG(1), bytes, zeros, pc);
+}
+CALL(emu_async_commit)
+{
+    need_kernel(p);
+    emu_async_commit();
+}
+CALL(emu_async_wait)
+{
+    need_kernel(p);
+    emu_async_wait((unsigned)ARG(0));
+}
+
+CALL(emu_trap)
+{
+    emu_trap((const void *)ARG(0), reach_text(p, ARG(1), 4096));
+}
+CALL(__trap)
+{
+    refuse(p, "__trap()");
+}
+CALL(__assert_fail)
+{
+    refuse(p, "assertion failed: %s", reach_text(p, ARG(0), 4096));
+}
+CALL(emu_device_malloc)
+{
+    RETURN(emu_current ? emu_device_malloc(ARG(0)) : image_allocate(ARG(0)));
+}
+CALL(emu_device_free)
+{
+    if (emu_current)
+        emu_device_free((void *)ARG(0));
+}
+CALL(__isShared)
+{
+    RETURN(__isShared((void *)ARG(0)));
+}
+CALL(__isGlobal)
+{
+    RETURN(__isGlobal((void *)ARG(0)));
+}
+
+/* A signed number has grown too large: what the compiler has noted about the place, the
+ * type's name last, is the student's to change. */
+static void check_noted(struct processor *p)
+{
+    const struct {
+        uint64_t file;
+        uint32_t line, column;
+        uint64_t type;
+    } *place = reach_for_call(p, ARG(0), 24, false);
+    reach_for_call(p, place->type, 4, false);
+    reach_text(p, place->type + 4, 100);
+}
+#define OVERFLOWS(name)                                                                  \
+    void __ubsan_handle_##name##_overflow(void *, uintptr_t, uintptr_t);                 \
+    CALL(__ubsan_handle_##name##_overflow)                                               \
+    {                                                                                    \
+        check_noted(p);                                                                  \
+        __ubsan_handle_##name##_overflow((void *)ARG(0), ARG(1), ARG(2));                \
+    }
+OVERFLOWS(add)
+OVERFLOWS(sub)
+OVERFLOWS(mul)
+OVERFLOWS(divrem)
+OVERFLOWS(negate)
+
+/* ---- the runtime API, as far as a kernel and its launch need it ---- */
+
+CALL(cudaGetLastError)
+{
+    RETURN(cudaGetLastError());
+}
+CALL(cudaPeekAtLastError)
+{
+    RETURN(cudaPeekAtLastError());
+}
+CALL(cudaDeviceSynchronize)
+{
+    RETURN(cudaDeviceSynchronize());
+}
+CALL(cudaFuncSetAttribute)
+{
+    RETURN(cudaFuncSetAttribute((const void *)ARG(0), (enum cudaFuncAttribute)ARG(1),
+                                (int)ARG(2)));
+}
+CALL(cudaGetDevice)
+{
+    RETURN(cudaGetDevice(reach_for_call(p, ARG(0), sizeof(int), true)));
+}
+CALL(cudaDeviceGetAttribute)
+{
+    RETURN(cudaDeviceGetAttribute(reach_for_call(p, ARG(0), sizeof(int), true),
+                                  (enum cudaDeviceAttr)ARG(1), (int)ARG(2)));
+}
+CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessor)
+{
+    RETURN(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        reach_for_call(p, ARG(0), sizeof(int), true), (const void *)ARG(1), (int)ARG(2),
+        ARG(3)));
+}
+
+static uint64_t text_for_student(const char *text)
+{
+    const size_t n = strlen(text) + 1;
+    char *copy = image_allocate(n);
+    return (uint64_t)(copy ? memcpy(copy, text, n) : NULL);
+}
+CALL(cudaGetErrorString)
+{
+    RETURN(text_for_student(cudaGetErrorString((cudaError_t)ARG(0))));
+}
+CALL(cudaGetErrorName)
+{
+    RETURN(text_for_student(cudaGetErrorName((cudaError_t)ARG(0))));
+}
+
+/* ---- printing: all of it goes to the standard output, which the grader shows ---- */
+
+static void print(const char *text, size_t n)
+{
+    static size_t printed;
+    if (n > MOST_PRINTED - printed)
+        n = MOST_PRINTED - printed;
+    printed += n;
+    fwrite(text, 1, n, stdout);
+}
+
+/* The arguments behind the named ones: first those in registers, then those on the stack.
+ */
+struct rest {
+    unsigned integers, floats;
+    uint64_t stack;
+};
+
+static uint64_t next_of(struct processor *p, struct rest *rest, bool is_float)
+{
+    if (is_float && rest->floats < 8)
+        return p->x[rest->floats++].q[0];
+    if (!is_float && rest->integers < 6)
+        return ARG(rest->integers++);
+    rest->stack += 8;
+    return *(uint64_t *)reach_for_call(p, rest->stack - 8, 8, false);
+}
+
+/* One conversion of a format, "%-8.3f" say, with the value that it asks for. Returns
+ * where the format goes on. */
+static const char *print_one(struct processor *p, const char *format, struct rest *rest)
+{
+    char spec[40], text[600];
+    size_t n = 0;
+    spec[n++] = *format++;
+    for (; *format && strchr("-+ #0123456789.*hlzjtqL", *format); format++) {
+        if (*format != '*')
+            spec[n++] = *format;
+        else
+            n += (size_t)snprintf(spec + n, sizeof spec - n, "%d",
+                                  (int)next_of(p, rest, false) % 256);
+        if (n > sizeof spec - 16)
+            refuse(p, "a format for printing that is too long");
+    }
+    const char kind = *format ? *format++ : '%';
+    spec[n] = kind, spec[n + 1] = '\0';
+    unsigned width = 0, longest = 0; /* a number of three digits is wide enough */
+    for (const char *c = spec; *c; c++) {
+        width = *c >= '0' && *c <= '9' ? width + 1 : 0;
+        longest = width > longest ? width : longest;
+    }
+    if (longest > 3 || (strchr("sc", kind) && strchr(spec, 'l')))
+        refuse(p, "a format for printing that is too wide");
+    if (strchr("eEfFgGaA", kind)) {
+        const uint64_t bits = next_of(p, rest, true);
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        for (char *c = spec; *c; c++)
+            if (*c == 'L')
+                *c = 'l'; /* long double is double here */
+        snprintf(text, sizeof text, spec, value);
+    } else if (strchr("diouxXcp", kind)) {
+        snprintf(text, sizeof text, spec, next_of(p, rest, false));
+    } else if (kind == 's') {
+        snprintf(text, sizeof text, spec, reach_text(p, next_of(p, rest, false), 65536));
+    } else if (kind == '%') {
+        strcpy(text, "%");
+    } else {
+        refuse(p, "printing with %%%c", kind);
+    }
+    print(text, strlen(text));
+    return format;
+}
+
+static void print_format(struct processor *p, unsigned named)
+{
+    const char *format = reach_text(p, ARG(named - 1), 65536);
+    struct rest rest = {named, 0, p->r[RSP] + 8};
+    while (*format) {
+        const size_t plain = strcspn(format, "%");
+        print(format, plain);
+        format += plain;
+        if (*format)
+            format = print_one(p, format, &rest);
+    }
+    RETURN(0);
+}
+CALL(printf)
+{
+    print_format(p, 1);
+}
+CALL(fprintf)
+{
+    print_format(p, 2);
+}
+static void print_text(struct processor *p)
+{
+    const char *text = reach_text(p, ARG(0), 65536);
+    print(text, strlen(text));
+    RETURN(0);
+}
+CALL(puts)
+{
+    print_text(p);
+    print("\n", 1);
+}
+CALL(fputs)
+{
+    print_text(p);
+}
+static void print_character(struct processor *p)
+{
+    const char c = (char)ARG(0);
+    print(&c, 1);
+    RETURN(ARG(0));
+}
+CALL(putchar)
+{
+    print_character(p);
+}
+CALL(fputc)
+{
+    print_character(p);
+}
+CALL(putc)
+{
+    print_character(p);
+}
+CALL(fwrite)
+{
+    const uint64_t size = ARG(1), count = ARG(2);
+    if (size > MOST_PRINTED || count > MOST_PRINTED)
+        refuse(p, "too much to print");
+    print(reach_for_call(p, ARG(0), size * count, false), size * count);
+    RETURN(count);
+}
+NOTHING(fflush)
+
+/* ---- the C and C++ libraries ---- */
+
+CALL(strlen)
+{
+    RETURN(strlen(reach_text(p, ARG(0), 1 << 20)));
+}
+CALL(strcmp)
+{
+    const char *first = reach_text(p, ARG(0), 1 << 20);
+    RETURN(strcmp(first, reach_text(p, ARG(1), 1 << 20)));
+}
+CALL(memcmp)
+{
+    const void *first = reach_for_call(p, ARG(0), ARG(2), false);
+    RETURN(memcmp(first, reach_for_call(p, ARG(1), ARG(2), false), ARG(2)));
+}
+CALL(abs)
+{
+    const int value = (int)ARG(0);
+    RETURN((unsigned)(value < 0 ? -value : value));
+}
+CALL(__popcountdi2)
+{
+    RETURN(__builtin_popcountll(ARG(0)));
+}
+
+static void allocate(struct processor *p, size_t n)
+{
+    void *place = emu_current ? NULL : image_allocate(n);
+    if (!place)
+        refuse(p, "no memory for %zu bytes", n);
+    RETURN(place);
+}
+CALL(malloc)
+{
+    allocate(p, ARG(0));
+}
+CALL(calloc)
+{
+    const size_t n =
+        ARG(0) < 1 << 28 && ARG(1) < 1 << 28 ? ARG(0) * ARG(1) : SIZE_MAX / 2;
+    allocate(p, n);
+}
+NOTHING(free)
+CALL(_Znwm) /* new, new[], delete, delete[] */
+{
+    allocate(p, ARG(0));
+}
+CALL(_Znam)
+{
+    allocate(p, ARG(0));
+}
+NOTHING(_ZdlPv)
+NOTHING(_ZdlPvm)
+NOTHING(_ZdaPv)
+NOTHING(_ZdaPvm)
+NOTHING(__cxa_atexit)
+
+#define ENDS(name, what)                                                                 \
+    CALL(name)                                                                           \
+    {                                                                                    \
+        refuse(p, what);                                                                 \
+    }
+ENDS(exit, "exit(): the program is ended before its work is done")
+ENDS(abort, "abort(): the program is ended before its work is done")
+ENDS(__cxa_pure_virtual, "a call of a virtual function without a body")
+ENDS(__gxx_personality_v0, "an exception")
+ENDS(_Unwind_Resume, "an exception")
+ENDS(__cxa_throw, "an exception")
+ENDS(__cxa_rethrow, "an exception")
+ENDS(__cxa_begin_catch, "an exception")
+ENDS(__cxa_end_catch, "an exception")
+ENDS(_ZSt9terminatev, "an exception")
+ENDS(_ZSt17__throw_bad_allocv, "an exception: no memory")
+ENDS(_ZSt28__throw_bad_array_new_lengthv, "an exception: no memory")
+ENDS(_ZSt20__throw_length_errorPKc, "an exception: a length is too large")
+ENDS(_ZSt24__throw_out_of_range_fmtPKcz, "an exception: an index is out of range")
+
+/* Functions of numbers: of one, of two, of three; of float and of double. */
+#define ONE(name)                                                                        \
+    CALL(name##f)                                                                        \
+    {                                                                                    \
+        p->x[0].f[0] = name##f(p->x[0].f[0]);                                            \
+    }                                                                                    \
+    CALL(name)                                                                           \
+    {                                                                                    \
+        p->x[0].d[0] = name(p->x[0].d[0]);                                               \
+    }
+#define TWO(name)                                                                        \
+    CALL(name##f)                                                                        \
+    {                                                                                    \
+        p->x[0].f[0] = name##f(p->x[0].f[0], p->x[1].f[0]);                              \
+    }                                                                                    \
+    CALL(name)                                                                           \
+    {                                                                                    \
+        p->x[0].d[0] = name(p->x[0].d[0], p->x[1].d[0]);                                 \
+    }
+ONE(acos)
+ONE(asin)
+ONE(atan)
+ONE(cbrt)
+ONE(ceil)
+ONE(cos)
+ONE(cosh)
+ONE(erf)
+ONE(erfc)
+ONE(exp)
+ONE(exp10)
+ONE(exp2)
+ONE(expm1)
+ONE(fabs)
+ONE(floor)
+ONE(lgamma)
+ONE(log)
+ONE(log10)
+ONE(log1p)
+ONE(log2)
+ONE(nearbyint)
+ONE(rint)
+ONE(round)
+ONE(sin)
+ONE(sinh)
+ONE(sqrt)
+ONE(tan)
+ONE(tanh)
+ONE(tgamma)
+ONE(trunc)
+TWO(atan2)
+TWO(copysign)
+TWO(fdim)
+TWO(fmax)
+TWO(fmin)
+TWO(fmod)
+TWO(hypot)
+TWO(pow)
+CALL(fmaf)
+{
+    p->x[0].f[0] = fmaf(p->x[0].f[0], p->x[1].f[0], p->x[2].f[0]);
+}
+CALL(fma)
+{
+    p->x[0].d[0] = fma(p->x[0].d[0], p->x[1].d[0], p->x[2].d[0]);
+}
+CALL(sincosf)
+{
+    const float x = p->x[0].f[0];
+    *(float *)reach_for_call(p, ARG(0), sizeof x, true) = sinf(x);
+    *(float *)reach_for_call(p, ARG(1), sizeof x, true) = cosf(x);
+}
+CALL(sincos)
+{
+    const double x = p->x[0].d[0];
+    *(double *)reach_for_call(p, ARG(0), sizeof x, true) = sin(x);
+    *(double *)reach_for_call(p, ARG(1), sizeof x, true) = cos(x);
+}

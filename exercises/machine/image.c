@@ -1,0 +1,303 @@
+/* A student's image in memory, and which addresses mean something to its code. */
+#include "around.h"
+
+#include "emulator.h"
+#include "machine.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* As in image.ld: the code, what does not change, what does, and behind it the memory for
+ * malloc. */
+#define IMAGE_LOW 0x40000000ull
+#define FIXED_LOW 0x44000000ull
+#define CHANGING_LOW 0x48000000ull
+#define ARENA_LOW 0x4c000000ull
+#define IMAGE_HIGH 0x50000000ull
+
+enum { LONGEST_INSTRUCTION = 16 };
+
+struct caller machine_caller;
+uint64_t text_low, text_high;
+
+static char path[4096]; /* of the image's file */
+static uint64_t arena = ARENA_LOW;
+
+/* ---- loading ---- */
+
+static void stop(const char *why)
+{
+    fprintf(stderr, "machine: %s: %s\n", path, why);
+    exit(3);
+}
+
+static void load_segment(int file, const Elf64_Phdr *s)
+{
+    if (s->p_type != PT_LOAD || s->p_memsz == 0)
+        return;
+    if (s->p_vaddr < IMAGE_LOW || s->p_vaddr >= ARENA_LOW ||
+        s->p_memsz > ARENA_LOW - s->p_vaddr || s->p_filesz > s->p_memsz)
+        stop("a part of it would lie outside its place");
+    const ssize_t got = pread(file, (void *)s->p_vaddr, s->p_filesz, (off_t)s->p_offset);
+    if (got != (ssize_t)s->p_filesz)
+        stop("it is cut short");
+    if (s->p_flags & PF_X) {
+        if (text_high || s->p_vaddr + s->p_memsz > FIXED_LOW)
+            stop("its code is not in one piece");
+        text_low = s->p_vaddr;
+        text_high = s->p_vaddr + s->p_filesz - LONGEST_INSTRUCTION;
+    }
+}
+
+/* Before the emulator's own beginnings, which ask about the image. */
+__attribute__((constructor(101))) static void load(void)
+{
+    const char *name = getenv("MACHINE_IMAGE");
+    if (!name || strlen(name) >= sizeof path)
+        return;
+    strcpy(path, name);
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    Elf64_Ehdr head;
+    if (file < 0 || read(file, &head, sizeof head) != sizeof head ||
+        memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_machine != EM_X86_64 ||
+        head.e_phentsize != sizeof(Elf64_Phdr))
+        stop("it is no image");
+    void *place =
+        mmap((void *)IMAGE_LOW, IMAGE_HIGH - IMAGE_LOW, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (place != (void *)IMAGE_LOW)
+        stop("its place in memory is taken");
+    for (unsigned i = 0; i < head.e_phnum; i++) {
+        Elf64_Phdr segment;
+        if (pread(file, &segment, sizeof segment,
+                  (off_t)(head.e_phoff + i * sizeof segment)) != sizeof segment)
+            stop("it is cut short");
+        load_segment(file, &segment);
+    }
+    close(file);
+    if (!text_high)
+        stop("it has no code");
+}
+
+uint64_t image_entry(unsigned kind)
+{
+    return ((const uint64_t *)FIXED_LOW)[kind];
+}
+
+void image_start(unsigned kinds)
+{
+    for (const uint64_t *entry = (const uint64_t *)FIXED_LOW + kinds; *entry; entry++)
+        call_code(*entry, NULL, 0, 0.0f);
+}
+
+void *image_allocate(size_t n)
+{
+    if (n > IMAGE_HIGH - arena - 16)
+        return NULL;
+    void *place = (void *)arena;
+    arena += (n + 15) / 16 * 16;
+    return place;
+}
+
+/* ---- what the emulator asks ---- */
+
+ssize_t machine_readlink(const char *link, char *out, size_t size)
+{
+    if (!*path || strcmp(link, "/proc/self/exe") != 0)
+        return (readlink)(link, out, size);
+    const size_t n = strlen(path) < size ? strlen(path) : size;
+    memcpy(out, path, n);
+    return (ssize_t)n;
+}
+
+/* One program: what cannot be written, from our own variables (threadIdx is one) to the
+ * image's constants, and what can. */
+int machine_iterate_phdr(int (*see)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+    extern char __executable_start[];
+    const uint64_t low = (uint64_t)__executable_start;
+    Elf64_Phdr parts[] = {{.p_type = PT_LOAD,
+                           .p_flags = PF_R,
+                           .p_vaddr = low,
+                           .p_memsz = CHANGING_LOW - low},
+                          {.p_type = PT_LOAD,
+                           .p_flags = PF_R | PF_W,
+                           .p_vaddr = CHANGING_LOW,
+                           .p_memsz = IMAGE_HIGH - CHANGING_LOW}};
+    struct dl_phdr_info info = {.dlpi_phdr = parts, .dlpi_phnum = 2};
+    return see(&info, sizeof info, data);
+}
+
+/* ---- what the code may reach ---- */
+
+void refuse(const struct processor *p, const char *format, ...)
+{
+    char what[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    emu_fault((const void *)p->ip, "%s", what);
+}
+
+static bool inside(uint64_t address, size_t n, uint64_t low, uint64_t high)
+{
+    return address >= low && address <= high && n <= high - address;
+}
+
+static bool is_shared_memory(uint64_t address, size_t n)
+{
+    const uint64_t low = (uint64_t)emu_dynamic_shared;
+    return inside(address, n, low, low + EMU_SHARED_BYTES);
+}
+
+static bool is_device_memory(uint64_t address, size_t n)
+{
+    const uint64_t low = (uint64_t)emu_memory_base;
+    return inside(address, n, low, low + emu_memory_reserved);
+}
+
+/* What is read without a trace: threadIdx and its companions, a launch's arguments, what
+ * the last exchange among lanes brought, and what the image has that does not change. */
+static bool is_plain_to_read(const struct processor *p, uint64_t address, size_t n)
+{
+    extern uint3 emu_thread_idx, emu_block_idx, emu_block_dim, emu_grid_dim;
+    const void *const positions[] = {&emu_thread_idx, &emu_block_idx, &emu_block_dim,
+                                     &emu_grid_dim};
+    for (unsigned i = 0; i < 4; i++)
+        if (inside(address, n, (uint64_t)positions[i],
+                   (uint64_t)positions[i] + sizeof(uint3)))
+            return true;
+    return inside(address, n, FIXED_LOW, CHANGING_LOW) ||
+           inside(address, n, (uint64_t)p->exchanged,
+                  (uint64_t)p->exchanged + sizeof p->exchanged) ||
+           (emu_current && inside(address, n, host_stack_low(), host_stack_high()));
+}
+
+static void refuse_address(const struct processor *p, uint64_t address, size_t n,
+                           bool write)
+{
+    if (address < p->stack_low && address + 65536 > p->stack_low)
+        refuse(p,
+               "local memory overflow: the stack of %llu KB is full (a very large local "
+               "array, or endless recursion)",
+               (unsigned long long)(p->stack_high - p->stack_low) / 1024);
+    if (!emu_current && (is_device_memory(address, n) || is_shared_memory(address, n)))
+        refuse(p, "host code touches device memory; only kernels can");
+    if (address < 4096)
+        refuse(p, "null pointer: %s of %zu bytes at address %#llx",
+               write ? "a write" : "a read", n, (unsigned long long)address);
+    refuse(p, "%s of %zu bytes at %#llx, where this code has no memory",
+           write ? "a write" : "a read", n, (unsigned long long)address);
+}
+
+/* Uses up an announcement. The latest is the likeliest. */
+static bool was_announced(struct processor *p, uint64_t address, size_t n, bool write)
+{
+    for (unsigned i = p->announcements; i-- > 0;) {
+        struct announced *a = &p->announced[i];
+        if (a->write != write || a->left < n ||
+            !inside(address, n, a->at, a->at + a->bytes))
+            continue;
+        a->left -= (uint32_t)n;
+        if (a->left == 0) {
+            p->announcements--;
+            memmove(a, a + 1, (p->announcements - i) * sizeof *a);
+        }
+        return true;
+    }
+    return false;
+}
+
+/* Whether threads share it, so that the lens has to hear of every access. */
+static bool is_common(uint64_t address, size_t n)
+{
+    return is_device_memory(address, n) || is_shared_memory(address, n) ||
+           inside(address, n, CHANGING_LOW, IMAGE_HIGH);
+}
+
+void *reach(struct processor *p, uint64_t address, size_t n, bool write)
+{
+    if (inside(address, n, p->stack_low, p->stack_high))
+        return (void *)address;
+    if (!emu_current && inside(address, n, CHANGING_LOW, IMAGE_HIGH))
+        return (void *)address;
+    if (!write && is_plain_to_read(p, address, n))
+        return (void *)address;
+    if (!emu_current || !is_common(address, n))
+        refuse_address(p, address, n, write);
+    if (!was_announced(p, address, n, write))
+        refuse(p, "unseen access: this code hides a %s of %zu bytes from the lens",
+               write ? "store" : "load", n);
+    return (void *)address;
+}
+
+void *reach_for_call(struct processor *p, uint64_t address, size_t n, bool write)
+{
+    if (n == 0)
+        return (void *)address;
+    if (inside(address, n, p->stack_low, p->stack_high))
+        return (void *)address;
+    if (inside(address, n, CHANGING_LOW, IMAGE_HIGH))
+        return (void *)address;
+    if (!write && is_plain_to_read(p, address, n))
+        return (void *)address;
+    if (emu_current && emu_is_device_range((void *)address, n))
+        return (void *)address;
+    if (emu_current && is_shared_memory(address, n)) {
+        const struct emu_shared_extent *array = emu_find_shared((void *)address);
+        if (array && inside(address, n, (uint64_t)array->base,
+                            (uint64_t)array->base + array->bytes))
+            return (void *)address;
+    }
+    refuse_address(p, address, n, write);
+    return NULL;
+}
+
+const char *reach_text(struct processor *p, uint64_t address, size_t most)
+{
+    for (size_t n = 0; n < most; n++)
+        if (*(const char *)reach_for_call(p, address + n, 1, false) == '\0')
+            return (const char *)address;
+    refuse(p, "a text of more than %zu characters", most);
+}
+
+const char *reach_fixed_text(struct processor *p, uint64_t address)
+{
+    if (!inside(address, 1, FIXED_LOW, CHANGING_LOW))
+        refuse(p, "a name that is no string literal");
+    return reach_text(p, address, 4096);
+}
+
+/* The lens was told of an access, and it has not come. */
+static void expect(const struct processor *p, const struct announced *a)
+{
+    if (!a->perhaps && a->left == a->bytes)
+        refuse(p, "unseen access: this code tells the lens of a %s that it does not make",
+               a->write ? "store" : "load");
+}
+
+void drop_announcements(struct processor *p)
+{
+    for (; p->announcements > 0; p->announcements--)
+        expect(p, &p->announced[p->announcements - 1]);
+}
+
+void announce(struct processor *p, uint64_t address, size_t n, bool write, bool perhaps)
+{
+    const size_t most = sizeof p->announced / sizeof *p->announced;
+    if (!emu_current || !is_common(address, n))
+        return;
+    if (p->announcements == most) {
+        expect(p, &p->announced[0]);
+        memmove(p->announced, p->announced + 1, (most - 1) * sizeof *p->announced);
+        p->announcements--;
+    }
+    p->announced[p->announcements++] =
+        (struct announced){address, (uint32_t)n, (uint32_t)n, write, perhaps};
+}

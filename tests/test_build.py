@@ -1,0 +1,102 @@
+"""A change rebuilds what depends on it, and nothing else."""
+
+import re
+import shutil
+import sys
+
+import pytest
+
+from conftest import no_cuda, run
+
+# A file that is touched -> the files that are compiled again, the programs that are linked.
+ALL = r"chapter\d+"
+C_AND_CU = r"common/\w+\.c|chapters/\w+/\w+\.cu?"
+CASES = {
+    "common/verify.c": (r"common/verify\.c", ALL),
+    "common/common.h": (r"common/\w+\.c|chapters/10_\w+/tune\.c", ALL),
+    "common/matmul.h": (C_AND_CU, ALL),
+    "common/hopper.h": (r"chapters/11_\w+/matmul\.cu", "chapter11"),
+    "chapters/04_thread_tiling_1d/matmul.cu": (r"chapters/04_\w+/matmul\.cu", "chapter4"),
+    "chapters/04_thread_tiling_1d/README.md": ("", ""),
+    "chapters/10_autotuning/winners.txt": (r"chapters/10_\w+/matmul\.cu", "chapter10"),
+    "chapters/10_autotuning/pick.c": (r"chapters/10_\w+/pick\.c", "chapter10"),
+    "chapters/11_beyond_cublas/small.cuh": (r"chapters/11_\w+/matmul\.cu", "chapter11"),
+    "emulator/include/cuda_pipeline.h": (
+        r"chapters/(09|10|11)_\w+/matmul\.cu",
+        "chapter(9|10|11)",
+    ),
+    "emulator/src/lens_report.c": ("", ALL),
+    "emulator/src/translate.c": (C_AND_CU, ALL),
+}
+
+
+@pytest.fixture
+def built(project, chapters, tmp_path):
+    """A copy of the project in which every chapter is built."""
+    copy = tmp_path / "built"
+    shutil.copytree(project, copy, symlinks=True)
+    # The compiler names the emulator's headers by their full paths.
+    for file in (copy / "build" / "emulator").rglob("*.d"):
+        file.write_text(file.read_text().replace(str(project), str(copy)))
+    return copy
+
+
+def todo(folder):
+    """What make would compile, and what it would link."""
+    told = run(["make", "-n", "all", "EMULATOR=1"], cwd=folder, env=no_cuda())
+    assert told.returncode == 0, told.stderr
+    return (
+        set(re.findall(r" -c (\S+) -o ", told.stdout)),
+        set(re.findall(r" -o build/emulator/(chapter\d+) ", told.stdout)),
+    )
+
+
+@pytest.mark.parametrize("touched", CASES)
+def test_touching(touched, built, chapters):
+    sources = {str(path.relative_to(built)) for path in built.glob("common/*.c")}
+    sources |= {str(path.relative_to(built)) for path in built.glob("chapters/*/*.c*")}
+    assert todo(built) == (set(), set())
+    (built / touched).touch()
+    compiled, linked = CASES[touched]
+    assert todo(built) == (
+        {name for name in sources if re.fullmatch(compiled, name)},
+        {f"chapter{n}" for n in chapters if re.fullmatch(linked, f"chapter{n}")},
+    )
+
+
+def test_a_new_chapter_takes_three_files(built, chapters):
+    """As CONTRIBUTING.md says: the rest finds it, or says where it is missing."""
+    number = max(chapters) + 1
+    name = f"{number:02d}_made_up"
+    first = built / "chapters" / "01_naive"
+    source = (first / "matmul.cu").read_text()
+    source = source.replace(".number = 1,", f".number = {number},")
+    source = source.replace('"naive: one thread', '"made up: one thread')
+    folder = built / "chapters" / name
+    folder.mkdir()
+    (folder / "matmul.cu").write_text(source)
+    (folder / "README.md").write_text(f"# Chapter {number}: made up\n")
+
+    def make(*words):
+        return run(words, cwd=built, env=no_cuda(), timeout=300)
+
+    result = make("make", "-s", f"chapter{number}", "EMULATOR=1")
+    assert result.returncode == 0, result.stderr
+    result = run([built / f"chapter{number}"], env=no_cuda())
+    assert result.returncode == 0 and f"Chapter {number}: made up" in result.stdout
+
+    tables = [sys.executable, "-B", "results/tables.py"]
+    lists = ["README.md", "notebooks/README.md"]
+    result = make(*tables, "--check", *lists)
+    assert result.returncode == 1
+    assert result.stdout.startswith("README.md: chapters: stale")
+    assert f"notebooks/{name}.md" in result.stderr
+
+    text = (built / "notebooks" / "01_naive.md").read_text()
+    (built / "notebooks" / f"{name}.md").write_text(text)
+    for command in ([*tables, *lists], [sys.executable, "-B", "notebooks/make.py"]):
+        result = make(*command)
+        assert result.returncode == 0, result.stderr
+    shown = f"[{number} made up]("
+    assert all(shown in (built / page).read_text() for page in lists)
+    assert (built / "notebooks" / f"{name}.ipynb").exists()
