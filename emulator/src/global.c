@@ -113,6 +113,15 @@ static bool any_known(const struct emu_shadow *s, size_t first, size_t n)
     return false;
 }
 
+static void make_known(struct emu_shadow *s)
+{
+    if (!s->known) s->known = zeros(known_bytes(s));
+    if (!s->known)
+        emu_no_memory("to note which of %zu bytes of device memory hold values; CHECK=0 "
+                      "does without",
+                      s->bytes);
+}
+
 static void set_known(struct emu_shadow *s, size_t first, size_t n)
 {
     const size_t end = first + n;
@@ -121,11 +130,7 @@ static void set_known(struct emu_shadow *s, size_t first, size_t n)
         s->all_known = true;
         return;
     }
-    if (!s->known) s->known = zeros(known_bytes(s));
-    if (!s->known)
-        emu_no_memory("to note which of %zu bytes of device memory hold values; CHECK=0 "
-                      "does without",
-                      s->bytes);
+    make_known(s);
     const unsigned low = 0xffu << first % 8 & 0xff, high = 0xffu >> (7 - (end - 1) % 8);
     unsigned char *const from = &s->known[first / 8], *const to =
                                                           &s->known[(end - 1) / 8];
@@ -153,18 +158,22 @@ void emu_check_host_wrote(void *p, size_t bytes)
 void emu_check_host_copied(void *to, const void *from, size_t bytes)
 {
     const struct emu_allocation *a = holder(to), *b = holder(from);
-    if (!a || a->shadow->all_known) return;
+    if (!a || a->type != cudaMemoryTypeDevice) return;
+    struct emu_shadow *const s = a->shadow;
     if (!b || b->shadow->all_known) {
         emu_check_host_wrote(to, bytes);
         return;
     }
     const size_t first = (size_t)((char *)to - a->base),
                  source = (size_t)((const char *)from - b->base);
+    make_known(s);
+    if (s->all_known) memset(s->known, 0xff, known_bytes(s));
+    s->all_known = false;
     for (size_t i = 0; i < bytes; i++) {
-        if (is_known(b->shadow, source + i))
-            set_known(a->shadow, first + i, 1);
-        else if (a->shadow->known)
-            a->shadow->known[(first + i) / 8] &= (unsigned char)~(1u << (first + i) % 8);
+        unsigned char *const bits = &s->known[(first + i) / 8];
+        const unsigned bit = 1u << (first + i) % 8;
+        *bits =
+            (unsigned char)(is_known(b->shadow, source + i) ? *bits | bit : *bits & ~bit);
     }
 }
 
