@@ -401,8 +401,10 @@ static void examine(struct word *word, char *address, uint8_t bytes, enum emu_ac
         fault_race(address, &word->other_read, "read", &now, "writes");
     for (; word->readers; word->readers &= word->readers - 1) {
         const struct touch *read = &readers[word - words][__builtin_ctz(word->readers)];
-        if (is_bulk(read)) check_async_reader(address, read, &now);
-        else if (unordered(read, &now)) fault_race(address, read, "read", &now, "writes");
+        if (is_bulk(read))
+            check_async_reader(address, read, &now);
+        else if (unordered(read, &now))
+            fault_race(address, read, "read", &now, "writes");
     }
     if (word->write.time >= interval_start) {
         if (word->write.thread != now.thread || is_bulk(&word->write))
@@ -1065,8 +1067,7 @@ unsigned emu_check_slot(const void *pc)
         if (!clocks) {
             clocks = calloc(COLUMNS + EMU_SLOTS, sizeof *clocks);
             readers = calloc(EMU_SHARED_BYTES / 4, sizeof *readers);
-            if (!clocks || !readers)
-                emu_fault(pc, "no host memory to check an mbarrier");
+            if (!clocks || !readers) emu_fault(pc, "no host memory to check an mbarrier");
         }
         clocks_on = true;
         quick_before = 0;

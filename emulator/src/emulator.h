@@ -155,11 +155,12 @@ void emu_async_arrive(uint64_t *barrier, bool no_increment, const void *pc);
 void emu_thread_exit(void) __attribute__((noreturn));
 
 /* Parks the running thread until ready(what) holds; asked again whenever other threads
- * have run. When nobody else can go on, stuck(what, false) is called as each waiting thread
- * in turn: one that returns true goes on, and then this returns. If none does, they are
- * called once more, with true for `last`, and must report a fault. */
-void emu_wait_until(bool (*ready)(void *what), bool (*stuck)(void *what, bool last),
-                    void *what);
+ * have run. When nobody else can go on, stuck(what, how) is called as each waiting thread
+ * in turn: who may give up returns true and goes on, and then this returns. If none does,
+ * those say so who wait for threads by name, since there the mistake is, and at last all. */
+enum emu_stuck { EMU_GIVE_UP, EMU_SAY_WHO, EMU_SAY_WHAT };
+void emu_wait_until(bool (*ready)(void *what),
+                    bool (*stuck)(void *what, enum emu_stuck how), void *what);
 /* Changes whenever a thread gives way to another, or reads the clock. */
 unsigned long long emu_pauses(void);
 size_t emu_shared_in_use(void); /* bytes, static and dynamic, of the running block */
@@ -268,8 +269,8 @@ uint64_t emu_mbarrier_arrive(uint64_t *address, unsigned count, int64_t bytes, b
 void emu_mbarrier_expect(uint64_t *address, int64_t bytes, const void *pc);
 /* Until the phase of that parity, or of that state, is over; or, if it may give up, until
  * nobody else can go on. Returns whether the phase is over. */
-bool emu_mbarrier_wait(uint64_t *address, bool by_parity, uint64_t which, bool may_give_up,
-                       const void *pc);
+bool emu_mbarrier_wait(uint64_t *address, bool by_parity, uint64_t which,
+                       bool may_give_up, const void *pc);
 unsigned emu_mbarrier_pending(uint64_t state);
 /* An arrival of the running thread once those copies of its own have come; without
  * `no_increment`, one that the phase counts on besides. */
