@@ -255,15 +255,15 @@ void emu_bulk_store(void *global, char *shared, size_t bytes, uint64_t code,
 /* The operation of a reduction into a tensor, in the type of the tensor's elements. */
 static uint64_t reduction(uint64_t code, const struct tensor_map *m, const void *pc)
 {
-    static const enum ptx_type types[] = {
-        [CU_TENSOR_MAP_DATA_TYPE_UINT32] = PTX_U32,
-        [CU_TENSOR_MAP_DATA_TYPE_INT32] = PTX_S32,
-        [CU_TENSOR_MAP_DATA_TYPE_UINT64] = PTX_U64,
-        [CU_TENSOR_MAP_DATA_TYPE_INT64] = PTX_S64,
-        [CU_TENSOR_MAP_DATA_TYPE_FLOAT16] = PTX_F16,
-        [CU_TENSOR_MAP_DATA_TYPE_FLOAT32] = PTX_F32,
-        [CU_TENSOR_MAP_DATA_TYPE_BFLOAT16] = PTX_BF16,
-        [CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ] = PTX_F32};
+    static const enum ptx_type types[] = {[CU_TENSOR_MAP_DATA_TYPE_UINT32] = PTX_U32,
+                                          [CU_TENSOR_MAP_DATA_TYPE_INT32] = PTX_S32,
+                                          [CU_TENSOR_MAP_DATA_TYPE_UINT64] = PTX_U64,
+                                          [CU_TENSOR_MAP_DATA_TYPE_INT64] = PTX_S64,
+                                          [CU_TENSOR_MAP_DATA_TYPE_FLOAT16] = PTX_F16,
+                                          [CU_TENSOR_MAP_DATA_TYPE_FLOAT32] = PTX_F32,
+                                          [CU_TENSOR_MAP_DATA_TYPE_BFLOAT16] = PTX_BF16,
+                                          [CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ] =
+                                              PTX_F32};
     const enum ptx_type type =
         m->type < sizeof types / sizeof *types ? types[m->type] : PTX_NONE;
     if (!code) return 0;

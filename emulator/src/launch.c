@@ -15,7 +15,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { WARP = 32, MAX_THREADS = EMU_MAX_THREADS, MAX_WARPS = MAX_THREADS / WARP, MAX_ARRAYS = 256 };
+enum {
+    WARP = 32,
+    MAX_THREADS = EMU_MAX_THREADS,
+    MAX_WARPS = MAX_THREADS / WARP,
+    MAX_ARRAYS = 256
+};
 enum { STACK_BYTES = 256 * 1024, GUARD_BYTES = 4096 };
 enum { STATIC_OFFSET = 256 * 1024, ARRAY_GAP = 128, DEFAULT_SHARED = 48 * 1024 };
 /* The alignment of dynamic shared memory while no declaration in a function was seen:
@@ -313,8 +318,7 @@ void emu_yield(void)
     wait_as(RUNNABLE, NULL);
 }
 
-void emu_wait_until(bool (*ready)(void *), bool (*stuck)(void *, bool),
-                    void *condition)
+void emu_wait_until(bool (*ready)(void *), bool (*stuck)(void *, bool), void *condition)
 {
     if (ready(condition)) return;
     struct thread *t = current();

@@ -288,12 +288,12 @@ static bool never_over(void *waiting, bool last)
 
 /* A phase is named by its parity: it is the one that goes on, or else the one before,
  * which is over. Or by the state that an arrival gave. */
-bool emu_mbarrier_wait(uint64_t *address, bool by_parity, uint64_t which, bool may_give_up,
-                       const void *pc)
+bool emu_mbarrier_wait(uint64_t *address, bool by_parity, uint64_t which,
+                       bool may_give_up, const void *pc)
 {
     struct mbarrier *b = find_ready(address, pc, "a wait");
-    const bool going_on = by_parity ? (b->phase & 1) == (which & 1)
-                                    : b->phase == (unsigned)(which >> 32);
+    const bool going_on =
+        by_parity ? (b->phase & 1) == (which & 1) : b->phase == (unsigned)(which >> 32);
     if (going_on) {
         struct wait w = {b, b->waiting, emu_current, b->phase, may_give_up, pc};
         b->waiting = &w;

@@ -1499,17 +1499,16 @@ static void compile_mbarrier_arrive(struct compiler *c, bool drop)
     need_one(c, "b64");
     end_of_modifiers(c);
     /* The state may be left out of an arrival at another block's barrier. */
-    const int at = c->instruction->operands > 0 &&
-                           c->instruction->operand[0]->form == ADDRESS
-                       ? 0
-                       : 1;
+    const int at =
+        c->instruction->operands > 0 && c->instruction->operand[0]->form == ADDRESS ? 0
+                                                                                    : 1;
     const int most = at + (bytes || no_complete ? 2 : 2);
     need_operands(c, at + (bytes || no_complete ? 2 : 1), most,
                   bytes ? "state, [barrier], bytes" : "state, [barrier]{, count}");
-    const char *call = format(
-        c, "::emu_ptx_mbarrier_arrive(0x%llxull, %d, %s, %s, %s)", code,
-        (drop ? 1 : 0) | (bytes ? 2 : 0), address(c, at, 0),
-        bytes ? "1" : count_at(c, at + 1), bytes ? operand(c, at + 1, PTX_B32) : "0");
+    const char *call = format(c, "::emu_ptx_mbarrier_arrive(0x%llxull, %d, %s, %s, %s)",
+                              code, (drop ? 1 : 0) | (bytes ? 2 : 0), address(c, at, 0),
+                              bytes ? "1" : count_at(c, at + 1),
+                              bytes ? operand(c, at + 1, PTX_B32) : "0");
     if (at)
         assign(c, c->instruction->operand[0], PTX_B64, call);
     else
@@ -1531,8 +1530,9 @@ static void compile_mbarrier_wait(struct compiler *c)
 
 static void compile_mbarrier(struct compiler *c)
 {
-    const char *what = take_one_of(c, "init inval arrive arrive_drop expect_tx complete_tx "
-                                      "test_wait try_wait pending_count");
+    const char *what =
+        take_one_of(c, "init inval arrive arrive_drop expect_tx complete_tx "
+                       "test_wait try_wait pending_count");
     if (!what) unknown(c);
     if (strcmp(what, "arrive") == 0 || strcmp(what, "arrive_drop") == 0) {
         compile_mbarrier_arrive(c, what[6] != '\0');
@@ -1555,7 +1555,9 @@ static void compile_mbarrier(struct compiler *c)
     end_of_modifiers(c);
     const bool inval = strcmp(what, "inval") == 0;
     need_operands(c, inval ? 1 : 2, inval ? 1 : 2,
-                  inval ? "[barrier]" : *what == 'i' ? "[barrier], count" : "[barrier], bytes");
+                  inval          ? "[barrier]"
+                  : *what == 'i' ? "[barrier], count"
+                                 : "[barrier], bytes");
     if (inval)
         emit(c, " ::emu_ptx_mbarrier_inval(0x%llxull, %s);", code, address(c, 0, 0));
     else if (*what == 'i')
@@ -1578,8 +1580,9 @@ static void compile_fence(struct compiler *c)
             emit(c, " ::emu_ptx_fence_proxy();");
         } else if (take_one_of(c, "alias async::generic tensormap::generic")) {
             take_one_of(c, "release acquire");
-            take_one_of(c, "sync_restrict::shared::cta sync_restrict::shared::cluster cta "
-                           "cluster gpu sys");
+            take_one_of(c,
+                        "sync_restrict::shared::cta sync_restrict::shared::cluster cta "
+                        "cluster gpu sys");
             take_one_of(c, "cta cluster gpu sys");
         } else {
             unknown(c);
@@ -1611,13 +1614,15 @@ static const char *coordinates_at(struct compiler *c, int i, int dimensions)
     const struct value *v = c->instruction->operand[i];
     if (v->form != ADDRESS || v->count < 1 || v->element[0]->form != VECTOR ||
         v->element[0]->count != dimensions)
-        fail(c, v->place,
-             "PTX: operand %d of `%s` is a tensor map and %d coordinates: [map, {x, ...}]",
-             i + 1, c->instruction->text, dimensions);
+        fail(
+            c, v->place,
+            "PTX: operand %d of `%s` is a tensor map and %d coordinates: [map, {x, ...}]",
+            i + 1, c->instruction->text, dimensions);
     const char *text = "";
     for (int d = 0; d < 5; d++)
-        text = format(c, "%s, %s", text,
-                      d < dimensions ? source(c, v->element[0]->element[d], PTX_B32) : "0");
+        text =
+            format(c, "%s, %s", text,
+                   d < dimensions ? source(c, v->element[0]->element[d], PTX_B32) : "0");
     return text;
 }
 
@@ -1652,8 +1657,8 @@ static void compile_bulk(struct compiler *c, bool reduces)
     const char *from = take_one_of(c, "global shared::cta");
     if (!from) unknown(c);
     const bool load = *to == 's';
-    uint64_t code = PTX_CODE(0, 0, 0, 0, strcmp(to, "shared::cluster") ? PTX_SHARED
-                                                                       : PTX_CLUSTER);
+    uint64_t code =
+        PTX_CODE(0, 0, 0, 0, strcmp(to, "shared::cluster") ? PTX_SHARED : PTX_CLUSTER);
     if (reduces && dimensions) code |= need_reduction(c);
     take(c, "tile");
     need_one(c, load ? "mbarrier::complete_tx::bytes" : "bulk_group");
@@ -1663,8 +1668,8 @@ static void compile_bulk(struct compiler *c, bool reduces)
     if (reduces && !dimensions) {
         code |= need_reduction(c);
         take(c, "noftz");
-        code |= PTX_CODE(0, need_type(c, "u32 s32 u64 s64 b32 b64 f16 bf16 f32 f64"), 0, 0,
-                         0);
+        code |= PTX_CODE(0, need_type(c, "u32 s32 u64 s64 b32 b64 f16 bf16 f32 f64"), 0,
+                         0, 0);
     }
     end_of_modifiers(c);
     const int extra = (multicast ? 1 : 0) + (policy ? 1 : 0);
@@ -1677,10 +1682,9 @@ static void compile_bulk(struct compiler *c, bool reduces)
         const char *mask = multicast ? operand(c, plain, PTX_B16) : "0";
         if (policy) (void)operand(c, plain + extra - 1, PTX_B64);
         if (dimensions)
-            emit(c,
-                 " ::emu_ptx_bulk_load_tensor(0x%llxull, %d, %s, %s, %s, %s%s);", number,
-                 dimensions, address(c, 0, 0), address(c, 1, 1), address(c, 2, 0), mask,
-                 coordinates_at(c, 1, dimensions));
+            emit(c, " ::emu_ptx_bulk_load_tensor(0x%llxull, %d, %s, %s, %s, %s%s);",
+                 number, dimensions, address(c, 0, 0), address(c, 1, 1), address(c, 2, 0),
+                 mask, coordinates_at(c, 1, dimensions));
         else
             emit(c, " ::emu_ptx_bulk_load(0x%llxull, %s, %s, %s, %s, %s);", number,
                  address(c, 0, 0), address(c, 1, 0), operand(c, 2, PTX_B32),
@@ -1690,7 +1694,8 @@ static void compile_bulk(struct compiler *c, bool reduces)
     if (load) {
         need_operands(c, 4, 4, "[to], [from], bytes, [barrier]");
         emit(c, " ::emu_ptx_bulk_send(0x%llxull, %s, %s, %s, %s);", number,
-             address(c, 0, 0), address(c, 1, 0), operand(c, 2, PTX_B32), address(c, 3, 0));
+             address(c, 0, 0), address(c, 1, 0), operand(c, 2, PTX_B32),
+             address(c, 3, 0));
         return;
     }
     const int plain = dimensions ? 2 : 3;
@@ -1698,8 +1703,9 @@ static void compile_bulk(struct compiler *c, bool reduces)
                   dimensions ? "[map, {x, ...}], [from]" : "[to], [from], bytes");
     if (policy) (void)operand(c, plain + extra - 1, PTX_B64);
     if (dimensions)
-        emit(c, " ::emu_ptx_bulk_store_tensor(0x%llxull, %d, %s, %s%s);", number, dimensions,
-             address(c, 0, 1), address(c, 1, 0), coordinates_at(c, 0, dimensions));
+        emit(c, " ::emu_ptx_bulk_store_tensor(0x%llxull, %d, %s, %s%s);", number,
+             dimensions, address(c, 0, 1), address(c, 1, 0),
+             coordinates_at(c, 0, dimensions));
     else
         emit(c, " ::emu_ptx_bulk_store(0x%llxull, %s, %s, %s);", number, address(c, 0, 0),
              address(c, 1, 0), operand(c, 2, PTX_B32));
@@ -2098,9 +2104,10 @@ static const char *sum_address(struct compiler *c, const struct value *v,
                                enum ptx_type type)
 {
     if (v->form != REGISTER || v->reg >= c->s->argument_count)
-        fail(c, v->place,
-             "PTX: the sums of `%s` must be operands of the asm statement, and %s is none",
-             c->instruction->text, describe(c, v));
+        fail(
+            c, v->place,
+            "PTX: the sums of `%s` must be operands of the asm statement, and %s is none",
+            c->instruction->text, describe(c, v));
     if (!c->s->arguments[v->reg].written)
         fail(c, v->place, "asm: `%s` writes to %s, which is an input",
              c->instruction->text, describe(c, v));
@@ -2115,7 +2122,7 @@ static void compile_wgmma_multiply(struct compiler *c)
     static const struct {
         const char *types, *sums;
         unsigned k;
-    } forms[] = {{"f16", "f16 f32", 16},      {"bf16", "f32", 16}, {"tf32", "f32", 8},
+    } forms[] = {{"f16", "f16 f32", 16},       {"bf16", "f32", 16},  {"tf32", "f32", 8},
                  {"e4m3 e5m2", "f16 f32", 32}, {"s8 u8", "s32", 32}, {"b1", "s32", 256}};
     const struct instruction *in = c->instruction;
     unsigned m = 0, n = 0, k = 0;
@@ -2172,9 +2179,9 @@ static void compile_wgmma_multiply(struct compiler *c)
     if (!registers) emit(c, ", %s", operand(c, 1, PTX_B64));
     emit(c, ", %s", operand(c, 2, PTX_B64));
     for (int i = 0; i < sums; i++)
-        emit(c, ", %s",
-             sum_address(c, in->operand[0]->element[i],
-                         sum == PTX_F16 ? PTX_F16X2 : sum));
+        emit(
+            c, ", %s",
+            sum_address(c, in->operand[0]->element[i], sum == PTX_F16 ? PTX_F16X2 : sum));
     emit(c, ");");
 }
 
@@ -2194,7 +2201,8 @@ static void compile_wgmma(struct compiler *c)
     if (waits)
         emit(c, " ::emu_ptx_wgmma_wait(%s);", constant(c, 0));
     else
-        emit(c, *what == 'f' ? " ::emu_ptx_wgmma_fence();" : " ::emu_ptx_wgmma_commit();");
+        emit(c,
+             *what == 'f' ? " ::emu_ptx_wgmma_fence();" : " ::emu_ptx_wgmma_commit();");
 }
 
 /* setmaxnreg.inc.sync.aligned.u32 n: registers are the host's here. */

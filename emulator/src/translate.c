@@ -1063,8 +1063,9 @@ struct asm_statement {
     int *lines;
     size_t length;
     struct ptx_argument argument[MOST_ARGUMENTS];
-    int place[MOST_ARGUMENTS], close[MOST_ARGUMENTS]; /* of each, its first and last token */
-    bool updated[MOST_ARGUMENTS];                     /* its constraint has a + */
+    int place[MOST_ARGUMENTS],
+        close[MOST_ARGUMENTS];    /* of each, its first and last token */
+    bool updated[MOST_ARGUMENTS]; /* its constraint has a + */
     int arguments;
 };
 

@@ -146,8 +146,8 @@ static void move_sums(struct part *const *parts, const struct form *f, uint32_t 
     const unsigned bytes = f->sum == PTX_F16 ? 2 : 4;
     for (unsigned t = 0; t < WARPS * LANES; t++)
         for (unsigned i = 0; i < f->n / 2; i++) {
-            char *place = bytes == 2 ? parts[t]->sums[i / 2] + i % 2 * 2
-                                     : parts[t]->sums[i];
+            char *place =
+                bytes == 2 ? parts[t]->sums[i / 2] + i % 2 * 2 : parts[t]->sums[i];
             if (out)
                 memcpy(place, &sums[sum_at(t, i, f->n)], bytes);
             else
@@ -236,8 +236,9 @@ static uint32_t join_warpgroup(struct part *const *all, const void *pc)
     g->has_slot = true;
     for (unsigned lane = 0; lane < LANES; lane++) {
         if (memcmp(&all[lane]->form, f, sizeof *f) != 0)
-            emu_fault(pc, "wgmma: the lanes of a warp must agree on the descriptors and "
-                          "on all that is not a register of their own; lane %u does not",
+            emu_fault(pc,
+                      "wgmma: the lanes of a warp must agree on the descriptors and "
+                      "on all that is not a register of their own; lane %u does not",
                       lane);
         g->parts[warp * LANES + lane] = all[lane];
     }
@@ -285,9 +286,9 @@ struct range {
     const void *pc;
 };
 static struct thread {
-    bool fenced;       /* has ever called wgmma.fence */
-    unsigned groups;   /* committed */
-    uint32_t time;     /* the checker's, of the last instruction */
+    bool fenced;     /* has ever called wgmma.fence */
+    unsigned groups; /* committed */
+    uint32_t time;   /* the checker's, of the last instruction */
     unsigned count, capacity;
     struct range *ranges;
     uint32_t times[64]; /* of the last instruction in each of the last groups */
@@ -377,9 +378,9 @@ void emu_ptx_wgmma_wait(uint64_t groups_that_may_remain)
 {
     struct thread *t = &threads[emu_current->linear];
     const struct warpgroup *g = &warpgroups[emu_current->warp / WARPS];
-    const unsigned over =
-        t->groups > groups_that_may_remain ? t->groups - (unsigned)groups_that_may_remain
-                                           : 0;
+    const unsigned over = t->groups > groups_that_may_remain
+                              ? t->groups - (unsigned)groups_that_may_remain
+                              : 0;
     for (unsigned i = 0; i < t->count; i++)
         if (t->ranges[i].group < over) t->ranges[i].done = true;
     if (over && g->has_slot) emu_check_async_done(g->slot, t->times[(over - 1) % 64]);
@@ -418,8 +419,9 @@ void emu_ptx_wgmma(uint64_t code, unsigned n, unsigned k, uint64_t scale_d,
     va_end(values);
 
     if (emu_gpu()->prop.major != 9)
-        emu_fault(PC, "wgmma exists on compute capability 9.0 alone, and the emulated %s "
-                      "has %d.%d (EMULATE chooses another)",
+        emu_fault(PC,
+                  "wgmma exists on compute capability 9.0 alone, and the emulated %s "
+                  "has %d.%d (EMULATE chooses another)",
                   emu_gpu()->prop.name, emu_gpu()->prop.major, emu_gpu()->prop.minor);
     struct thread *t = &threads[emu_current->linear];
     if (emu_checking && !t->fenced)
@@ -430,7 +432,8 @@ void emu_ptx_wgmma(uint64_t code, unsigned n, unsigned k, uint64_t scale_d,
     const unsigned long long *brought =
         emu_warp_gather(~0u, (uintptr_t)&mine, "wgmma", PC);
     if (emu_lanes_that_came() != ~0u)
-        emu_fault(PC, "wgmma is carried out by all 32 lanes of a warp, and here are 0x%08x",
+        emu_fault(PC,
+                  "wgmma is carried out by all 32 lanes of a warp, and here are 0x%08x",
                   emu_lanes_that_came());
     uint32_t time = 0;
     if (emu_current->lane == 0) {
