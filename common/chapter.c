@@ -5,6 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* A part of CUDA, but a toolkit from single packages may lack it. */
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#else
+#define nvtxRangePushA(message) ((void)(message))
+#define nvtxRangePop() ((void)0)
+#endif
+
 /* What a beginner can do about the errors a beginner meets; NULL if there is nothing
  * general to say. */
 static const char *hint_for(cudaError_t error)

@@ -73,6 +73,7 @@ struct buffer { /* a matrix on the device, with a guard band before and behind i
     float *data;
     size_t count; /* floats */
     size_t guard; /* bytes in each band */
+    void *name;   /* what NVTX calls it */
 };
 
 enum values { REALS, FRACTIONS };

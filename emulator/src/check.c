@@ -518,41 +518,40 @@ static struct recent {
 /* Nobody's memory: whose was meant? */
 static void fault_global(const char *p, size_t n, enum emu_access kind, const void *pc)
 {
-    enum { GUARD = 4096 };
+    enum { FEW = 64, NEAR = 4096 };
     const char *what = name_of(kind);
     const void *freed_at;
+    char name[300];
     const struct emu_allocation *gone = emu_find_freed(p, &freed_at);
     if (gone) {
-        struct emu_place made = emu_source_of(gone->pc), freed = emu_source_of(freed_at);
-        emu_fault(pc,
-                  "use after free: %s of %zu bytes in global memory, at byte %td of the "
-                  "%zu bytes allocated at %s:%d and "
-                  "freed at %s:%d",
-                  what, n, p - gone->base, gone->bytes, made.file, made.line, freed.file,
-                  freed.line);
+        const struct emu_place freed = emu_source_of(freed_at);
+        emu_name_allocation(name, sizeof name, gone, p);
+        emu_fault(
+            pc,
+            "use after free: %s of %zu bytes in global memory, at byte %td of %s and "
+            "freed at %s:%d",
+            what, n, p - gone->base, name, freed.file, freed.line);
     }
-    /* Whoever is nearer is likely to be meant: index -1 lies before its own array, not
-     * behind another. But a wrong index rarely leads further away than its array is long.
-     */
+    /* An index that is too large is the usual mistake, and there is much room behind an
+     * allocation (see memory.c); what lies before one is a small negative index. But a
+     * wrong index rarely leads further away than its array is long, many times over. */
     const struct emu_allocation *a = emu_find_allocation(p),
                                 *behind = emu_allocation_behind(p);
     const size_t before = behind ? (size_t)(behind->base - p) : SIZE_MAX;
     const size_t past = !a                       ? SIZE_MAX
                         : p < a->base + a->bytes ? 0
                                                  : (size_t)(p - (a->base + a->bytes));
-    const struct emu_allocation *nearest = before < past ? behind : a;
-    const size_t distance = before < past ? before : past;
-    if (!nearest || distance > nearest->bytes + GUARD)
+    const struct emu_allocation *nearest = before < past / 4 ? behind : a;
+    const size_t distance = before < past / 4 ? before : past;
+    if (!nearest || distance / FEW > nearest->bytes + NEAR)
         emu_fault(pc,
                   "out of bounds: %s of %zu bytes in global memory at %p, which is "
                   "freed, or was never allocated",
                   what, n, (const void *)p);
-    struct emu_place place = emu_source_of(nearest->pc);
-    emu_fault(pc,
-              "out of bounds: %s of %zu bytes in global memory, %zu bytes %s of the %zu "
-              "bytes allocated at %s:%d",
-              what, n, distance, before < past ? "before the start" : "past the end",
-              nearest->bytes, place.file, place.line);
+    emu_name_allocation(name, sizeof name, nearest, p);
+    emu_fault(pc, "out of bounds: %s of %zu bytes in global memory, %zu bytes %s of %s",
+              what, n, distance, before < past / 4 ? "before the start" : "past the end",
+              name);
 }
 
 /* A read that tells its thread nothing about what others have done. */
@@ -731,7 +730,7 @@ static void access_memory(const volatile void *address, size_t n, enum emu_acces
     } else if ((size_t)(p - t->stack_low) >= (size_t)(t->stack_high - t->stack_low)) {
         other_access(p, n, kind, pc);
     } else if (emu_registers_watched) {
-        emu_check_registers(p, n, kind != READ, pc);
+        emu_check_registers(p, n, (kind & BASIC_KIND) != READ, pc);
     }
     return;
 misaligned:
@@ -1346,6 +1345,8 @@ void emu_check_launch_begins(void)
     emu_check_allocations_changed();
     if (emu_times.now > MOST_TIMES) {
         memset(words, 0, sizeof words);
+        memset(fenced_until, 0, sizeof fenced_until);
+        if (clocks) memset(clocks, 0, (COLUMNS + EMU_SLOTS) * sizeof *clocks);
         emu_forget_touches();
         emu_times.now = 0;
     }

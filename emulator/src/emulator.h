@@ -98,6 +98,10 @@ bool emu_is_device_variable(const void *p);
 bool emu_is_managed_variable(
     const void *p); /* or a static local of a function that kernels call */
 bool emu_is_constant_variable(const void *p);
+/* "d_a, the 512 bytes allocated at x.cu:12": what to call the allocation where p is
+ * nearest to it. By the name that NVTX was told, or else by the variable. */
+void emu_name_allocation(char *text, size_t size, const struct emu_allocation *a,
+                         const void *p);
 /* "byte 128 of ...": where in which allocation p is. */
 void emu_describe_global(char *text, size_t size, const void *p);
 /* The section that holds a variable which kernels may write, or NULL; its size. */

@@ -6,11 +6,14 @@
  * inaccessible again; its addresses come back only when the range has been used up. */
 #include "emulator.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "nvtx3/nvToolsExt.h"
 
 /* Of the functions that device_functions.h declares. */
 unsigned __isShared(const void *p);
@@ -137,6 +140,16 @@ static char *end_of(const struct emu_allocation *a)
     return a->base + whole_pages(a->bytes) + page_size();
 }
 
+/* How much room to leave behind an allocation that others do not need soon. The wider it
+ * is, the further a wrong index may lead and still be known for this allocation's. */
+static size_t room_behind(size_t bytes)
+{
+    const char *end = emu_memory_base + emu_memory_reserved;
+    const size_t left = (size_t)(end - next_address) / 4096;
+    const size_t wanted = bytes < 1 << 14 ? 1 << 20 : 64 * bytes;
+    return whole_pages(wanted < left ? wanted : left);
+}
+
 /* An address with `bytes` free bytes behind it: past all addresses given so far, or else
  * in the first gap that is wide enough. NULL if there is none. */
 static char *find_place(size_t bytes)
@@ -190,7 +203,10 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType ty
                                        .call = call,
                                        .shadow = shadow};
     live_count++;
-    if (base == next_address) next_address += with_guard;
+    if (base == next_address) {
+        next_address += with_guard;
+        next_address += room_behind(bytes);
+    }
     if (type != cudaMemoryTypeHost) device_bytes += bytes;
     *pointer = base;
     return cudaSuccess;
@@ -305,16 +321,102 @@ char *emu_variable_section(const void *p, size_t *bytes)
     return begin;
 }
 
+/* ---- names ---- */
+
+struct nvtxResourceHandle {
+    const char *pointer;
+    unsigned allocation; /* its number */
+    nvtxResourceHandle_t older;
+    char name[];
+};
+static nvtxResourceHandle_t named; /* the newest */
+
+nvtxResourceHandle_t nvtxDomainResourceCreate(nvtxDomainHandle_t domain,
+                                              nvtxResourceAttributes_t *attributes)
+{
+    (void)domain;
+    if (!attributes || attributes->messageType != NVTX_MESSAGE_TYPE_ASCII ||
+        attributes->identifierType != NVTX_RESOURCE_TYPE_GENERIC_POINTER ||
+        !attributes->message.ascii)
+        return NULL;
+    const struct emu_allocation *a = allocation_of(attributes->identifier.pValue);
+    const size_t length = strlen(attributes->message.ascii) + 1;
+    nvtxResourceHandle_t n = a ? malloc(sizeof *n + length) : NULL;
+    if (!n) return NULL;
+    n->pointer = attributes->identifier.pValue;
+    n->allocation = a->number;
+    n->older = named;
+    memcpy(n->name, attributes->message.ascii, length);
+    return named = n;
+}
+
+void nvtxDomainResourceDestroy(nvtxResourceHandle_t resource)
+{
+    nvtxResourceHandle_t *link = &named;
+    while (*link && *link != resource) link = &(*link)->older;
+    if (!*link) return;
+    *link = resource->older;
+    free(resource);
+}
+
+/* The name given to the allocation, or to the part of it where p is. */
+static const char *given_name(const struct emu_allocation *a, const char *p)
+{
+    const struct nvtxResourceHandle *best = NULL;
+    for (const struct nvtxResourceHandle *n = named; n; n = n->older)
+        if (n->allocation == a->number && (n->pointer <= p || n->pointer == a->base) &&
+            (!best || n->pointer > best->pointer))
+            best = n;
+    return best ? best->name : NULL;
+}
+
+/* The variable that the call puts the address into, as the source line shows it:
+ * cudaMalloc((void **)&d_a, ...). Returns its length, 0 if the line does not show it, or
+ * two. */
+static int variable_in(const struct emu_place *place, const char *call, const char **name)
+{
+    const char *p = strstr(place->text, call);
+    *name = "";
+    if (!p) return 0;
+    p += strlen(call);
+    if (strstr(p, call)) return 0;
+    while (*p == ' ') p++;
+    if (*p++ != '(') return 0;
+    while (*p == ' ') p++;
+    if (*p == '(') { /* a cast */
+        while (*p && *p != ')') p++;
+        if (*p) p++;
+    }
+    while (*p == ' ') p++;
+    if (*p == '&') p++;
+    *name = p;
+    while (isalnum((unsigned char)*p) || (*p && strchr("_.[]->", *p))) p++;
+    return *p == ',' ? (int)(p - *name) : 0;
+}
+
+void emu_name_allocation(char *text, size_t size, const struct emu_allocation *a,
+                         const void *p)
+{
+    const struct emu_place place = emu_source_of(a->pc);
+    const char *name = given_name(a, p), *variable;
+    const int length = variable_in(&place, a->call, &variable);
+    if (name)
+        snprintf(text, size, "%s (allocated at %s:%d)", name, place.file, place.line);
+    else
+        snprintf(text, size, "%.*s%sthe %zu bytes allocated at %s:%d", length, variable,
+                 length ? ", " : "", a->bytes, place.file, place.line);
+}
+
 void emu_describe_global(char *text, size_t size, const void *p)
 {
     const struct emu_allocation *a = allocation_of(p);
+    char name[300];
     if (!a) {
         snprintf(text, size, "a __device__ variable");
         return;
     }
-    const struct emu_place place = emu_source_of(a->pc);
-    snprintf(text, size, "byte %zu of the %zu bytes allocated at %s:%d",
-             (size_t)((const char *)p - a->base), a->bytes, place.file, place.line);
+    emu_name_allocation(name, sizeof name, a, p);
+    snprintf(text, size, "byte %zu of %s", (size_t)((const char *)p - a->base), name);
 }
 
 /* ---- which memory an address is in, asked by a kernel ---- */
