@@ -31,7 +31,7 @@ COMPILER_SECONDS = 10
 LINES_SHOWN, COLUMNS_SHOWN = 8, 100  # of what the student's code prints
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def measured(program, argument, words):
     """What the lens counts for a kernel that a task asks about: given.cu, run with an argument."""
     environment = {"PATH": os.environ["PATH"], "LENS": "json", **settings(words)}
