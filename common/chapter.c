@@ -1,6 +1,7 @@
 /* A chapter's whole program: options, inputs, run, verify, time, print. */
 #include "common.h"
 
+#include <nvtx3/nvToolsExt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -41,7 +42,14 @@ static int exit_code_for(cudaError_t error)
     }
 }
 
-const char *checking;
+static const char *checking;
+
+void now_checking(const char *command)
+{
+    if (checking) nvtxRangePop();
+    checking = command;
+    if (checking) nvtxRangePushA(checking);
+}
 
 void cuda_check(cudaError_t error, const char *expression, const char *file, int line)
 {
@@ -111,6 +119,10 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
     watch_output(chapter);
     parse_options(argc, argv, chapter, &options);
     if (options.occupancy) return print_occupancy(chapter, &options);
+    if (options.describe) {
+        print_description(chapter);
+        return PASSED;
+    }
     const struct machine machine = look_around();
     const int capability = 10 * machine.gpu.major + machine.gpu.minor;
     if (capability < chapter->min_capability) {

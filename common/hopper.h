@@ -8,8 +8,7 @@
  * by parity: the first has parity 0, the next 1, then 0 again.
  *
  * Each function names the chapter of the PTX ISA that defines it. They need compute
- * capability 9.0 (Hopper); compiled for anything older they trap. The second half of the
- * file says the same to the emulator, which knows these things too.
+ * capability 9.0 (Hopper); compiled for anything older they trap.
  */
 #ifndef HOPPER_H
 #define HOPPER_H
@@ -20,8 +19,6 @@
 #include <stdlib.h>
 
 #include "matmul.h"
-
-#ifndef __CUDA_EMULATED__
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #define HOPPER_PTX(...) asm volatile(__VA_ARGS__)
@@ -99,45 +96,6 @@ static __device__ __forceinline__ void cp_async_bulk_tensor_2d(void *shared,
                "bytes [%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(shared)),
                "l"(map), "r"(x), "r"(y), "r"(shared_address(barrier)) : "memory");
 }
-
-#else /* the same for the emulator; not inlined, so that a fault names the line that     \
-         called */
-
-#define HOPPER_EMULATED static inline __attribute__((noinline, unused)) void
-
-HOPPER_EMULATED mbarrier_init(uint64_t *barrier, unsigned arrivals)
-{
-    emu_mbarrier_init(barrier, arrivals, __builtin_return_address(0));
-}
-
-HOPPER_EMULATED fence_mbarrier_init(void)
-{
-    emu_mbarrier_fence_init();
-}
-
-HOPPER_EMULATED mbarrier_arrive(uint64_t *barrier)
-{
-    emu_mbarrier_arrive(barrier, 0, __builtin_return_address(0));
-}
-
-HOPPER_EMULATED mbarrier_arrive_expect_tx(uint64_t *barrier, unsigned bytes)
-{
-    emu_mbarrier_arrive(barrier, bytes, __builtin_return_address(0));
-}
-
-HOPPER_EMULATED mbarrier_wait_parity(uint64_t *barrier, unsigned parity)
-{
-    emu_mbarrier_wait(barrier, parity, __builtin_return_address(0));
-}
-
-HOPPER_EMULATED cp_async_bulk_tensor_2d(void *shared, const CUtensorMap *map, int x,
-                                        int y, uint64_t *barrier)
-{
-    const int at[2] = {x, y};
-    emu_bulk_copy(shared, map, 2, at, barrier, __builtin_return_address(0));
-}
-
-#endif
 
 /* Describes a row-major matrix of floats to the copy engine, which will move boxes of it.
  * `row_stride` is in floats. The engine moves in pieces of 16 bytes: the matrix must

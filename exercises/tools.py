@@ -146,7 +146,7 @@ def build_with_nvcc(name, source, words=()):
 
 def build_runtime():
     """The emulator's library once more, as the machine needs it."""
-    parts = [EMULATOR / "src", EMULATOR / "include", EMULATOR / "Makefile"]
+    parts = [EMULATOR / part for part in ("src", "include", "gpus.h", "Makefile")]
     around = FOLDER / "machine" / "around.h"
 
     def make(scratch):

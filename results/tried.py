@@ -2,7 +2,7 @@
 """make tried: what was tried and not kept, beside the chapters as they are, into results/tried.csv.
 
 chapters/NN_*/tried/NAME.diff changes a chapter; its first line says how, in words. Each is applied to a copy in
-build/tried/, built like its chapter, checked on odd shapes, and then timed: the chapter and its changed copies
+build/tried/, built like its chapter, checked as any run is, and then timed: the chapter and its changed copies
 run in turns, each beside cuBLAS as in `make ladder`, and each is judged by the median of its turns.
 Exit code: 0, 1 if one does not apply, build or pass, 2 usage, 3 if nothing can be measured here.
 """
@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 
+import chapters
 import ending
 import measure
 import rows
@@ -46,8 +47,6 @@ COLUMNS = (
 )
 TURNS = 3
 SIZE = 4096
-CHECKED = ["130 67 33", "256 512 80"]
-CHECKED_BESIDES = {11: ["4096 640 80"]}  # enough tiles for its large kernel
 
 
 class Broken(Exception):
@@ -56,7 +55,7 @@ class Broken(Exception):
 
 def diffs(chapter):
     """{name: path} of a chapter's."""
-    folder = rows.folder(chapter)
+    folder = chapters.folder(chapter)
     if not folder:
         raise Broken("there is no such chapter")
     return {path.stem: path for path in sorted(folder.glob("tried/*.diff"))}
@@ -112,7 +111,7 @@ def build(chapter, diff, compiler):
         rows.ROOT / "build" / "tried" / f"{chapter}_{diff.stem if diff else 'as_it_is'}"
     )
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(rows.folder(chapter), folder)
+    shutil.copytree(chapters.folder(chapter), folder)
     if diff:
         apply(diff, folder)
     program = folder / "program"
@@ -125,8 +124,7 @@ def build(chapter, diff, compiler):
             program,
         ]
     )
-    for shape in CHECKED + CHECKED_BESIDES.get(chapter, []):
-        sh([program, *shape.split(), "--check-only"])
+    sh([program, "--check-only"])
     return program
 
 

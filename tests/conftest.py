@@ -138,7 +138,7 @@ def chapters(project, shared_folder, emulated_nvcc):
     with once(shared_folder / "chapters-built") as first:
         if first:
             build = run(
-                ["make", "-k", "-C", project, "all", "EMULATOR=1"],
+                ["make", "-k", "-C", project, "all", "EMULATOR=1", "STRICT=1"],
                 env=no_cuda(),
                 timeout=600,
             )

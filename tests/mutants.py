@@ -607,7 +607,9 @@ def try_mutant(chapter, mutant):
         if by_default is not None:
             return Result(mutant, by_default, None, None)
         for shape in chapter.shapes:
-            by_judge = reject(program, f"{shape} --check-only", SECONDS_OF_JUDGE)
+            by_judge = reject(
+                program, f"{shape} --check-only --one-shape", SECONDS_OF_JUDGE
+            )
             if by_judge is not None:
                 return Result(mutant, None, by_judge, shape)
         return Result(mutant, None, None, None)

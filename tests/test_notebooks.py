@@ -131,7 +131,7 @@ def test_a_stale_program_is_not_run(project, chapters, tmp_path):
     notebook["cells"] += [cells["run"] | {"id": "refused"}, python("stale")]
     notebook["cells"] += [again[piece], python("not compiled"), again["run"]]
     notebook["cells"] += [python("mended")]
-    for number, one in enumerate(notebook["cells"]):
+    for one in notebook["cells"]:
         one["id"] = one["id"].replace(" ", "-")
     path = tmp_path / "01_naive.ipynb"
     path.write_text(json.dumps(notebook))

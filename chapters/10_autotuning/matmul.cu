@@ -244,14 +244,6 @@ const struct winner WINNERS[] = {
 };
 const int WINNER_COUNT = sizeof WINNERS / sizeof *WINNERS;
 
-// What small products do not reach: a second GROUP of tiles, with and without float4s, and
-// the variant for flat ones.
-static const struct product PRODUCTS[] = {
-    {300, 132, 9, 1.5f, -0.5f},
-    {300, 131, 9, 1.5f, -0.5f},
-    {33, 4100, 17, 1.5f, -0.5f},
-};
-
 static matmul_launcher matmul; // below: it asks pick(), which fills in the chapter
 
 // pick() adds the tile of the variant it takes, so this one is not const.
@@ -259,8 +251,6 @@ static struct chapter chapter = {
     .number = 10,
     .title = "autotuning: let the machine choose",
     .launch = matmul,
-    .products = PRODUCTS,
-    .product_count = sizeof PRODUCTS / sizeof *PRODUCTS,
     .more_help = "    --tune         find the fastest variants: --tune --help\n",
 };
 

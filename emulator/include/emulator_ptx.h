@@ -41,6 +41,42 @@ void emu_ptx_copy_async(uint64_t to, uint64_t from, unsigned bytes,
 void emu_ptx_copy_commit(void);
 void emu_ptx_copy_wait(uint64_t groups_that_may_remain);
 
+/* ---- mbarriers and the copy engine ---- */
+
+void emu_ptx_mbarrier_init(uint64_t code, uint64_t barrier, uint64_t arrivals);
+void emu_ptx_mbarrier_inval(uint64_t code, uint64_t barrier);
+/* `what`: bit 0 drops the arrivals, bit 1 announces bytes besides. Gives the state. */
+uint64_t emu_ptx_mbarrier_arrive(uint64_t code, unsigned what, uint64_t barrier,
+                                 uint64_t count, uint64_t bytes);
+/* Bytes announced; with `come`, bytes that have come. */
+void emu_ptx_mbarrier_expect(uint64_t code, int come, uint64_t barrier, uint64_t bytes);
+/* Whether a phase, named by a state or by its parity, is over. All wait for it, as long as
+ * anybody can go on. */
+uint64_t emu_ptx_mbarrier_test(uint64_t code, int by_parity, uint64_t barrier,
+                               uint64_t which);
+uint64_t emu_ptx_mbarrier_pending(uint64_t state);
+/* cp.async.mbarrier.arrive: when the thread's copies so far have come. */
+void emu_ptx_copy_arrive(uint64_t code, int no_increment, uint64_t barrier);
+void emu_ptx_fence_mbarrier_init(void);
+void emu_ptx_fence_proxy(void);
+/* cp.async.bulk; `code` says where a shared address lies, and how to reduce. `blocks` of
+ * the cluster get what is loaded, a bit each; 0: the one that asks. */
+void emu_ptx_bulk_load(uint64_t code, uint64_t to, uint64_t from, uint64_t bytes,
+                       uint64_t barrier, uint64_t blocks);
+/* From shared memory to another block's. */
+void emu_ptx_bulk_send(uint64_t code, uint64_t to, uint64_t from, uint64_t bytes,
+                       uint64_t barrier);
+void emu_ptx_bulk_store(uint64_t code, uint64_t to, uint64_t from, uint64_t bytes);
+/* Of a tensor: from coordinates x y z u v on, of which `dimensions` count. */
+void emu_ptx_bulk_load_tensor(uint64_t code, int dimensions, uint64_t to, uint64_t map,
+                              uint64_t barrier, uint64_t blocks, uint64_t x, uint64_t y,
+                              uint64_t z, uint64_t u, uint64_t v);
+void emu_ptx_bulk_store_tensor(uint64_t code, int dimensions, uint64_t map, uint64_t from,
+                               uint64_t x, uint64_t y, uint64_t z, uint64_t u,
+                               uint64_t v);
+void emu_ptx_bulk_commit(void);
+void emu_ptx_bulk_wait(uint64_t groups_that_may_remain);
+
 /* ---- between threads ---- */
 
 /* bar: a barrier's number, how many threads take part (0: all), and what it does with the
@@ -54,6 +90,8 @@ uint64_t emu_ptx_shuffle(uint64_t mask, uint64_t value, uint64_t lane);
 /* vote, match, redux, elect: the code's detail is an enum ptx_vote. */
 uint64_t emu_ptx_vote(uint64_t code, uint64_t value, uint64_t mask);
 uint64_t emu_ptx_active_mask(void);
+/* setmaxnreg: a warpgroup asks for more registers a thread, or gives some back. */
+void emu_ptx_set_registers(int more, uint64_t registers);
 void emu_ptx_exit(void) __attribute__((noreturn));
 void emu_ptx_trap(void) __attribute__((noreturn));
 
@@ -62,6 +100,14 @@ void emu_ptx_trap(void) __attribute__((noreturn));
 /* `d`: where the results go. Then the registers, as 64-bit values: of mma those of a, b
  * and c; of ldmatrix an address, of stmatrix an address and the values. */
 void emu_ptx_mma(uint64_t code, unsigned shape, uint64_t *d, ...);
+/* wgmma: m64 n k; the numbers that follow the matrices in PTX; then the four registers of a
+ * or its descriptor, the descriptor of b, and the addresses of the registers of d. */
+void emu_ptx_wgmma(uint64_t code, unsigned n, unsigned k, uint64_t scale_d,
+                   uint64_t scale_a, uint64_t scale_b, uint64_t transpose_a,
+                   uint64_t transpose_b, ...);
+void emu_ptx_wgmma_fence(void);
+void emu_ptx_wgmma_commit(void);
+void emu_ptx_wgmma_wait(uint64_t groups_that_may_remain);
 void emu_ptx_load_matrix(uint64_t code, uint64_t *d, uint64_t address);
 void emu_ptx_store_matrix(uint64_t code, uint64_t address, ...);
 
@@ -105,6 +151,13 @@ template <char LETTER, class T> static __forceinline__ uint64_t ptx_value(T valu
     uint64_t bits = 0;
     __builtin_memcpy(&bits, &value, sizeof value);
     return bits;
+}
+
+/* Where an operand lies: one that is written after the statement has ended. */
+template <char LETTER, class T> static __forceinline__ uint64_t ptx_address(T &value)
+{
+    ptx_check_type<LETTER, T>();
+    return (uint64_t)(uintptr_t)&value;
 }
 
 /* Constraint "n": a constant. */

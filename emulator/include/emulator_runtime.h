@@ -115,6 +115,11 @@ int emu_in_kernel(void); /* 1 while a CUDA thread runs, 0 in host code (for __ho
 /* Called by an atomic before it touches `p`, with the address of the code that called the
  * atomic: checks the address and counts the access. */
 void emu_atomic_access(const volatile void *p, size_t bytes, const void *pc);
+/* One that is atomic among the threads of its block only. */
+void emu_block_atomic_access(const volatile void *p, size_t bytes, const void *pc);
+
+/* __threadfence_block (`for_all` 0); __threadfence and __threadfence_system. */
+void emu_fence(int for_all);
 
 /* cp.async as the hardware does it: nothing arrives in shared memory before the wait.
  * `bytes` is 4, 8 or 16; the last `zero_fill` of them are written as zero and not read.
@@ -123,22 +128,6 @@ void emu_async_copy(void *shared, const void *global, size_t bytes, size_t zero_
                     const void *pc);
 void emu_async_commit(void);
 void emu_async_wait(unsigned groups_that_may_remain);
-
-/* Hopper's barriers in shared memory and bulk copies, as PTX describes mbarrier and
- * cp.async.bulk.tensor. `barrier` is 8 bytes of shared memory. `pc`: whose line a fault
- * names.
- *   init     arrivals a phase takes
- *   fence    makes the inits of the calling thread known to copies
- *   arrive   of one thread, announcing `bytes` more to come in this phase
- *   wait     until the phase of this parity is over
- *   copy     a box of the tensor `map` (a CUtensorMap) describes, from coordinates `at`,
- *            first dimension first; reports its bytes to the barrier when it has come */
-void emu_mbarrier_init(uint64_t *barrier, unsigned arrivals, const void *pc);
-void emu_mbarrier_fence_init(void);
-void emu_mbarrier_arrive(uint64_t *barrier, unsigned bytes, const void *pc);
-void emu_mbarrier_wait(uint64_t *barrier, unsigned parity, const void *pc);
-void emu_bulk_copy(void *shared, const void *map, int dimensions, const int *at,
-                   uint64_t *barrier, const void *pc);
 
 /* Ends the program with a fault report in the emulator's form: what, where (source line
  * of `pc`), which thread. */

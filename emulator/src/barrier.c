@@ -7,6 +7,8 @@
 enum { WARP = 32 };
 
 struct barrier {
+    bool used;
+    unsigned slot;            /* its column in the checker's clocks */
     unsigned threads;         /* that a round takes; known since its first arrival */
     unsigned arrived, rounds; /* of this round; and how many are over */
     unsigned holds;           /* arrivals whose predicate was true */
@@ -33,8 +35,9 @@ static bool is_over(void *waiting)
     return w->barrier->rounds != w->round;
 }
 
-static bool never_over(void *waiting)
+static bool never_over(void *waiting, enum emu_stuck how)
 {
+    if (how == EMU_GIVE_UP) return false;
     const struct wait *w = waiting;
     emu_fault(w->pc,
               "barrier divergence: barrier %u waits for %u threads, %u have come, and no "
@@ -72,9 +75,9 @@ int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
                   "round",
                   number, threads, b->threads, other.file, other.line);
     }
-    const unsigned slot = EMU_MBARRIERS - EMU_NAMED_BARRIERS + number;
-    emu_check_needs_clocks(pc);
-    emu_check_mbarrier_arrived(slot);
+    if (!b->used) b->slot = emu_check_slot(pc);
+    b->used = true;
+    emu_check_mbarrier_arrived(b->slot);
     struct wait w = {b, b->rounds, pc};
     b->arrived++;
     b->holds += predicate != 0;
@@ -84,10 +87,10 @@ int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
                                             : b->holds != 0;
         b->rounds++;
         b->arrived = b->holds = 0;
-        emu_check_mbarrier_over(slot);
+        emu_check_mbarrier_over(b->slot);
     }
     if (op < 0) return 0;
     emu_wait_until(is_over, never_over, &w);
-    emu_check_mbarrier_passed(slot);
+    emu_check_mbarrier_passed(b->slot);
     return b->result;
 }

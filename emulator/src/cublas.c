@@ -53,6 +53,13 @@ static void store(void *array, size_t index, cudaDataType type, double value)
     }
 }
 
+/* Where nothing need have been before. */
+static void store_result(void *array, size_t index, cudaDataType type, double value)
+{
+    store(array, index, type, value);
+    emu_check_host_wrote((char *)array + index * size_of(type), size_of(type));
+}
+
 /* TF32 keeps 10 bits behind the point; ties round away from zero, as cvt.rna.tf32 does.
  */
 static double to_tf32(double value)
@@ -325,7 +332,7 @@ static cublasStatus_t dot(const void *pc, const char *call, cublasHandle_t handl
     double sum = 0;
     for (int i = 0; i < n; i++)
         sum += load(x, index_at(n, incx, i), type) * load(y, index_at(n, incy, i), type);
-    store(result, 0, type, sum);
+    store_result(result, 0, type, sum);
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -351,10 +358,12 @@ static cublasStatus_t measure(const void *pc, const char *call, cublasHandle_t h
             where = i + 1;
         }
     }
-    if (what == LARGEST)
+    if (what == LARGEST) {
         *(int *)result = where;
-    else
-        store(result, 0, type, what == NORM ? sqrt(sum) : sum);
+        emu_check_host_wrote(result, sizeof where);
+    } else {
+        store_result(result, 0, type, what == NORM ? sqrt(sum) : sum);
+    }
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -459,7 +468,7 @@ static cublasStatus_t gemv(const void *pc, const char *call, cublasHandle_t hand
             sum += load(A, at, type) * load(x, index_at(depth, incx, k), type);
         }
         size_t to = index_at(length, incy, i);
-        store(y, to, type, a * sum + (b == 0 ? 0 : b * load(y, to, type)));
+        store_result(y, to, type, a * sum + (b == 0 ? 0 : b * load(y, to, type)));
     }
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -612,6 +621,10 @@ static cublasStatus_t gemm(cublasHandle_t handle, const struct gemm *g)
         need_device(g->pc, g->call, "C", c.elements,
                     matrix_bytes(g->m, g->n, c.ld, c.type));
         multiply(g, alpha, beta, a, b, c);
+        const size_t rows = (size_t)g->m * size_of(c.type);
+        const size_t pitch = (size_t)c.ld * size_of(c.type);
+        for (int j = 0; j < g->n; j++)
+            emu_check_host_wrote((char *)c.elements + (size_t)j * pitch, rows);
     }
     return CUBLAS_STATUS_SUCCESS;
 }

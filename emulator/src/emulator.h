@@ -7,7 +7,12 @@
  *   host_api.c the rest of the cuda* calls: errors, streams, events, functions' attributes
  *   cublas.c   the cublas* calls
  *   launch.c   a kernel launch: fibers, the scheduler, barriers, warp operations, cp.async
- *   mbarrier.c barriers in shared memory, bulk copies, tensor maps
+ *   barrier.c  named barriers
+ *   mbarrier.c barriers in shared memory, and when the bulk copies come
+ *   bulk.c     the copy engine: bulk copies, tensor maps
+ *   wgmma.c    matrix products of four warps
+ *   ptx_*.c    inline PTX, as ptx_compile.c (in the driver) has translated it
+ *   tensor_core.c  the arithmetic of tensor cores
  *   check.c    sees every load and store; finds the faults
  *   source.c   from a code address to file, line and source text
  *   lens.c     counts what the memory system would have seen; lens_report.c prints it
@@ -19,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cuda_occupancy.h"
 #include "cuda_runtime.h"
 #include "emulator_runtime.h"
 
@@ -40,6 +46,7 @@ extern struct emu_settings emu_settings;
 struct emu_gpu {
     const char *key;            /* the value of EMULATE: "h200" */
     struct cudaDeviceProp prop; /* name ends in " (emulated)" */
+    cudaOccDeviceProp limits;   /* the part of prop that cuda_occupancy.h asks for */
     int clock_khz;
 };
 const struct emu_gpu *emu_gpu(void); /* the one chosen by EMULATE, default h200; an
@@ -51,9 +58,8 @@ struct emu_occupancy {
     unsigned blocks; /* the smallest of the four; 0 if even one block does not fit */
     unsigned warps, max_warps; /* resident on the SM, of as many as it can hold */
 };
-/* `shared` is static and dynamic shared memory of a block, in bytes. The rules are those
- * of the tables "Technical Specifications per Compute Capability" in the CUDA programming
- * guide and of the occupancy calculator. */
+/* `shared` is static and dynamic shared memory of a block, in bytes. The rules are in
+ * cuda_occupancy.h. */
 struct emu_occupancy emu_occupancy(unsigned threads_per_block,
                                    unsigned registers_per_thread, size_t shared);
 
@@ -68,6 +74,7 @@ struct emu_allocation {
     const char *call; /* that made it: "cudaMalloc" */
     bool heap; /* made by a kernel, with malloc or new; the host can neither copy nor free
                   it */
+    struct emu_shadow *shadow; /* what the checker knows of it; NULL without checks */
 };
 /* All device memory lies in [emu_memory_base, emu_memory_base + emu_memory_reserved). */
 extern char *emu_memory_base;
@@ -91,8 +98,14 @@ bool emu_is_device_variable(const void *p);
 bool emu_is_managed_variable(
     const void *p); /* or a static local of a function that kernels call */
 bool emu_is_constant_variable(const void *p);
+/* "byte 128 of ...": where in which allocation p is. */
+void emu_describe_global(char *text, size_t size, const void *p);
+/* The section that holds a variable which kernels may write, or NULL; its size. */
+char *emu_variable_section(const void *p, size_t *bytes);
 
 /* ---- host_api.c ---- */
+/* The name of the innermost NVTX range that the program is in; NULL if it is in none. */
+const char *emu_range(void);
 /* Dynamic shared memory the function may have (cudaFuncSetAttribute), 48 KB unless
  * raised. Which function an overloaded or deduced name denotes (NULL) only the compiler
  * knows: the largest limit of any, so that no right program is refused. */
@@ -112,6 +125,7 @@ struct emu_thread {  /* the CUDA thread that is running */
 extern struct emu_thread *emu_current; /* NULL in host code */
 extern const struct emu_launch *emu_current_launch;
 extern uint3 emu_current_block; /* blockIdx */
+#define EMU_MAX_THREADS 1024
 /* Shared memory: one range; dynamic memory first, then the static arrays with gaps
  * between them. */
 #define EMU_SHARED_BYTES (512 * 1024)
@@ -143,25 +157,36 @@ int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
                       const void *pc);
 #define EMU_NAMED_BARRIERS 16
 void emu_named_barriers_begin(void); /* of a block */
+/* cp.async.mbarrier.arrive: the running thread arrives when its copies have come. */
+void emu_async_arrive(uint64_t *barrier, bool no_increment, const void *pc);
 /* Ends the running thread. */
 void emu_thread_exit(void) __attribute__((noreturn));
 
 /* Parks the running thread until ready(what) holds; asked again whenever other threads
- * have run. When nobody else can go on, stuck(what) is called as the waiting thread: it
- * reports a fault, or returns true, and then this returns. */
-void emu_wait_until(bool (*ready)(void *what), bool (*stuck)(void *what), void *what);
+ * have run. When nobody else can go on, stuck(what, how) is called as each waiting thread
+ * in turn: who may give up returns true and goes on, and then this returns. If none does,
+ * those say so who wait for threads by name, since there the mistake is, and at last all. */
+enum emu_stuck { EMU_GIVE_UP, EMU_SAY_WHO, EMU_SAY_WHAT };
+void emu_wait_until(bool (*ready)(void *what),
+                    bool (*stuck)(void *what, enum emu_stuck how), void *what);
 /* Changes whenever a thread gives way to another, or reads the clock. */
 unsigned long long emu_pauses(void);
+/* Ends the program with exit code 3 and one line: the machine has no memory "to ...". */
+void emu_no_memory(const char *purpose, ...)
+    __attribute__((noreturn, format(printf, 1, 2)));
 size_t emu_shared_in_use(void); /* bytes, static and dynamic, of the running block */
 uint3 emu_first_done(void);     /* a thread of the running block that has returned */
 
 /* ---- check.c ---- */
 extern bool emu_checking; /* CHECK=0 turns it off */
 enum emu_access { EMU_READ, EMU_WRITE, EMU_ATOMIC, EMU_ASYNC_COPY };
+/* How the copy engine mixes the 16-byte pieces of rows of 32, 64 or 128 bytes. */
+enum emu_swizzle { EMU_SWIZZLE_NONE, EMU_SWIZZLE_32, EMU_SWIZZLE_64, EMU_SWIZZLE_128 };
 /* A static variable of a function that kernels call, which lies in global memory. */
 bool emu_is_local_static(const void *p);
 /* launch.c tells what orders memory. */
 void emu_check_launch_begins(void);
+void emu_check_launch_ends(void);
 void emu_check_allocations_changed(void); /* a kernel has freed memory */
 void emu_check_block_begins(unsigned warps);
 void emu_check_barrier_passed(
@@ -172,40 +197,116 @@ void emu_check_warp_ordered(
 /* An access that the compiler did not report: PTX's. As emu_lens_access. */
 void emu_see_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
                     const void *frame);
+void emu_check_warp_met(unsigned warp, unsigned lanes); /* in a shuffle or a vote */
 void emu_check_thread_stops(void); /* the running thread waits or has ended */
+/* What an allocation's bytes hold: nothing at first unless `known`; then whatever the
+ * host writes there, or copies there from another allocation or a variable. NULL: no host
+ * memory, or no checks. */
+struct emu_shadow *emu_shadow_make(size_t bytes, bool known);
+void emu_shadow_free(struct emu_shadow *shadow);
+void emu_check_host_wrote(void *p, size_t bytes);
+void emu_check_host_copied(void *to, const void *from, size_t bytes);
 /* An asynchronous copy reads its source and claims its destination when issued, and
  * writes it when it arrives. */
 void emu_check_async_issue(void *shared, const void *global, size_t bytes,
                            size_t zero_fill, const void *pc);
 void emu_check_async_arrival(void *shared, size_t bytes, const void *pc);
-/* A bulk copy, which will report to the mbarrier of that number, likewise. Address and
+/* Whatever orders some of a block's threads (an mbarrier, a named barrier), or reads and
+ * writes for one beside it (the copy engine, the tensor cores), has a slot: a column in the
+ * clocks that tell who knows what. Slots are numbered from 0 in each block. */
+#define EMU_SLOTS 512
+unsigned emu_check_slot(const void *pc);
+/* A bulk copy, which will report to the mbarrier of that slot, likewise. Address and
  * `bytes` are multiples of 16. */
-void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier, const void *pc);
-void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier);
-void emu_check_global_read(const void *global, size_t bytes, const void *pc);
-/* The block has a barrier that orders only some of its threads. */
-void emu_check_needs_clocks(const void *pc);
+void emu_check_bulk_issue(void *shared, size_t bytes, unsigned slot,
+                          enum emu_swizzle swizzle, const void *pc);
+void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned slot);
+/* The asynchronous proxy reads shared memory from now on until the running thread is told
+ * that it is done. What it reads must have come with that swizzle, if it came by a bulk
+ * copy (-1: any). Returns the time for emu_check_async_done. */
+uint32_t emu_check_async_read(void *shared, size_t bytes, unsigned slot, int swizzle,
+                              const void *pc);
+void emu_check_async_done(unsigned slot, uint32_t time);
+/* The running thread makes its writes visible to the asynchronous proxy. */
+void emu_check_proxy_fence(void);
+void emu_check_global(const void *global, size_t bytes, enum emu_access kind,
+                      const void *pc);
 /* The running thread makes eight bytes an mbarrier; and uses it, which must come after.
  */
-void emu_check_mbarrier_init(void *barrier, unsigned number, const void *pc);
-void emu_check_mbarrier_used(void *barrier, unsigned number, const void *pc);
+void emu_check_mbarrier_init(void *barrier, unsigned slot, const void *pc);
+void emu_check_mbarrier_used(void *barrier, unsigned slot, const void *pc);
 /* All that the running thread has done, and knows to be done, comes before what those do
  * who wait for this phase ... */
-void emu_check_mbarrier_arrived(unsigned barrier);
+void emu_check_mbarrier_arrived(unsigned slot);
 /* ... which is over now, ... */
-void emu_check_mbarrier_over(unsigned barrier);
+void emu_check_mbarrier_over(unsigned slot);
 /* ... and for which the running thread has waited. */
-void emu_check_mbarrier_passed(unsigned barrier);
+void emu_check_mbarrier_passed(unsigned slot);
 
-/* ---- mbarrier.c ---- */
-/* In a block; numbered in the order of their inits. The last of these numbers stand for
- * the named barriers. */
-#define EMU_MBARRIERS 256
+/* ---- bulk.c ---- */
+struct emu_bulk_copy { /* one on its way into shared memory */
+    struct emu_bulk_copy *next;
+    struct emu_thread *thread; /* who sent for it, */
+    const void *pc;            /* and where */
+    char *shared;
+    enum emu_swizzle swizzle;
+    bool of_thread, arrives; /* a cp.async, and the last before its thread arrives */
+    size_t bytes;
+    char data[];
+};
+void emu_bulk_put(const struct emu_bulk_copy *copy);
+uintptr_t emu_swizzled(uintptr_t address, enum emu_swizzle swizzle);
+/* Bytes, or a box of a tensor from coordinates `at`, first dimension first, into shared
+ * memory; reported to the barrier. And out of it; `code` is 0 or says how to reduce (an
+ * operation, and for bytes a type, as ptx.h writes them). */
+void emu_bulk_load(char *shared, const void *global, size_t bytes, uint64_t *barrier,
+                   const void *pc);
+void emu_bulk_load_tensor(char *shared, const void *map, int dimensions, const int *at,
+                          uint64_t *barrier, const void *pc);
+void emu_bulk_store(void *global, char *shared, size_t bytes, uint64_t code,
+                    const void *pc);
+void emu_bulk_store_tensor(const void *map, int dimensions, const int *at, char *shared,
+                           uint64_t code, const void *pc);
+void emu_bulk_commit(void);
+void emu_bulk_wait(unsigned groups_that_may_remain);
+void emu_bulk_block_begins(void);
+void emu_bulk_thread_ended(const struct emu_thread *thread);
+
+/* ---- mbarrier.c ----
+ * `address`: the 8 bytes in shared memory; pc: whose line a fault names. */
 void emu_mbarrier_block_begins(void);
 void emu_mbarrier_block_ended(void);
 /* No thread can go on. Copies that one waits for arrive now, as late as they may. Returns
  * whether a phase is over by that. */
 bool emu_bulk_copies_arrive(void);
+void emu_mbarrier_init(uint64_t *address, unsigned arrivals, const void *pc);
+void emu_mbarrier_inval(uint64_t *address, const void *pc);
+/* The copy engine may use what the running thread has initialised. */
+void emu_mbarrier_fence_init(void);
+/* `count` arrivals, announcing so many bytes; with `drop`, later phases take as many
+ * arrivals fewer. Returns the state that a wait can name the phase by. */
+uint64_t emu_mbarrier_arrive(uint64_t *address, unsigned count, int64_t bytes, bool drop,
+                             const void *pc);
+/* Bytes announced without an arrival; less than 0 for bytes that have come. */
+void emu_mbarrier_expect(uint64_t *address, int64_t bytes, const void *pc);
+/* Until the phase of that parity, or of that state, is over; or, if it may give up, until
+ * nobody else can go on. Returns whether the phase is over. */
+bool emu_mbarrier_wait(uint64_t *address, bool by_parity, uint64_t which,
+                       bool may_give_up, const void *pc);
+unsigned emu_mbarrier_pending(uint64_t state);
+/* An arrival of the running thread once those copies of its own have come; without
+ * `no_increment`, one that the phase counts on besides. */
+void emu_mbarrier_arrive_after(uint64_t *address, struct emu_bulk_copy *copies,
+                               bool no_increment, const void *pc);
+/* Hands over a copy that has begun; it will come, and be freed, by itself. */
+void emu_mbarrier_add_copy(uint64_t *address, struct emu_bulk_copy *copy);
+
+/* ---- wgmma.c ---- */
+void emu_wgmma_block_begins(void);
+/* Some thread's variables hold the sums of a wgmma; an access to local memory may be to
+ * them. */
+extern bool emu_registers_watched;
+void emu_check_registers(const char *p, size_t bytes, bool writes, const void *pc);
 
 /* ---- lens.c ----
  * Each lane's accesses are logged as they happen and merged into warp-level requests when

@@ -15,7 +15,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { WARP = 32, MAX_THREADS = 1024, MAX_WARPS = MAX_THREADS / WARP, MAX_ARRAYS = 256 };
+enum {
+    WARP = 32,
+    MAX_THREADS = EMU_MAX_THREADS,
+    MAX_WARPS = MAX_THREADS / WARP,
+    MAX_ARRAYS = 256
+};
 enum { STACK_BYTES = 256 * 1024, GUARD_BYTES = 4096 };
 enum { STATIC_OFFSET = 256 * 1024, ARRAY_GAP = 128, DEFAULT_SHARED = 48 * 1024 };
 /* The alignment of dynamic shared memory while no declaration in a function was seen:
@@ -157,7 +162,7 @@ struct thread {
     const char *kind;   /* of the warp operation, for messages */
     unsigned long long value;
     bool (*ready)(void *); /* of a condition: see emu_wait_until */
-    bool (*stuck)(void *);
+    bool (*stuck)(void *, enum emu_stuck how);
     void *condition;
 
     struct pending_copy *copies;
@@ -313,7 +318,8 @@ void emu_yield(void)
     wait_as(RUNNABLE, NULL);
 }
 
-void emu_wait_until(bool (*ready)(void *), bool (*stuck)(void *), void *condition)
+void emu_wait_until(bool (*ready)(void *), bool (*stuck)(void *, enum emu_stuck),
+                    void *condition)
 {
     if (ready(condition)) return;
     struct thread *t = current();
@@ -394,7 +400,10 @@ static bool release_operation(unsigned warp, struct thread *waiting)
     }
     for (unsigned lane = 0; lane < count && !same && emu_checking; lane++)
         if (came >> lane & 1) check_operation(waiting, &lanes[lane]);
-    if (waiting->orders_memory) emu_check_warp_ordered(warp, came | ~present_lanes(warp));
+    if (waiting->orders_memory)
+        emu_check_warp_ordered(warp, came | ~present_lanes(warp));
+    else
+        emu_check_warp_met(warp, came);
     for (unsigned lane = 0; lane < count; lane++)
         if (came >> lane & 1) {
             exchanged[warp][lane] = lanes[lane].value;
@@ -628,15 +637,14 @@ static void check_barrier(const struct thread *first, unsigned arrived)
     }
 }
 
-/* Asks those who wait for a condition that nobody can bring about; whoever does not
- * report a fault goes on. */
-static bool give_up_conditions(void)
+/* Asks those who wait for a condition that nobody can bring about; see emu_wait_until. */
+static bool give_up_conditions(enum emu_stuck how)
 {
     bool any = false;
     for (unsigned i = 0; parked > 0 && i < thread_count; i++) {
         if (threads[i].state != AT_CONDITION) continue;
         emu_current = &threads[i].seen;
-        if (!threads[i].stuck(threads[i].condition)) continue;
+        if (!threads[i].stuck(threads[i].condition, how)) continue;
         threads[i].state = RUNNABLE;
         parked--;
         any = true;
@@ -649,7 +657,8 @@ static bool release_barrier(void)
 {
     const struct thread *first = NULL;
     unsigned arrived = 0, holds = 0;
-    if (give_up_conditions()) return true;
+    for (enum emu_stuck how = EMU_GIVE_UP; how <= EMU_SAY_WHAT; how++)
+        if (give_up_conditions(how)) return true;
     for (unsigned i = 0; i < thread_count; i++) {
         struct thread *t = &threads[i];
         if (t->state == AT_WARP) fault_stuck_warp(t);
@@ -714,9 +723,10 @@ void *emu_shared_array(struct emu_shared_site *site, size_t bytes, size_t alignm
     if (array_count == MAX_ARRAYS)
         emu_fault(__builtin_return_address(0),
                   "more than %d __shared__ arrays in one kernel", MAX_ARRAYS);
+    const size_t alignment = largest_power(alignments);
+    static_end = (static_end + alignment - 1) / alignment * alignment;
     char *place = emu_dynamic_shared + static_end;
-    arrays[array_count++] =
-        (struct emu_shared_extent){name, place, bytes, largest_power(alignments)};
+    arrays[array_count++] = (struct emu_shared_extent){name, place, bytes, alignment};
     /* The gap behind each array is nobody's, so that running past the end is seen. */
     static_end = (static_end + bytes + ARRAY_GAP + 127) / 128 * 128;
     memset(place, 0xff, bytes);
@@ -816,10 +826,31 @@ void emu_async_wait(unsigned groups_that_may_remain)
     t->copy_count = kept;
 }
 
+void emu_async_arrive(uint64_t *barrier, bool no_increment, const void *pc)
+{
+    struct thread *t = current();
+    struct emu_bulk_copy *first = NULL, **last = &first;
+    for (unsigned i = 0; i < t->copy_count; i++) {
+        const struct pending_copy *from = &t->copies[i];
+        struct emu_bulk_copy *copy = calloc(1, sizeof *copy + from->bytes);
+        if (!copy) emu_fault(pc, "no host memory for a pending asynchronous copy");
+        copy->thread = &t->seen;
+        copy->pc = from->pc;
+        copy->shared = from->shared;
+        copy->bytes = from->bytes;
+        memcpy(copy->data, from->data, from->bytes);
+        *last = copy;
+        last = &copy->next;
+    }
+    t->copy_count = 0;
+    emu_mbarrier_arrive_after(barrier, first, no_increment, pc);
+}
+
 /* A copy that is still on its way writes into shared memory that is the next block's. */
 static void check_copies_arrived(void)
 {
     for (unsigned i = 0; i < thread_count; i++) {
+        emu_bulk_thread_ended(&threads[i].seen);
         if (threads[i].copy_count == 0) continue;
         emu_current = &threads[i].seen;
         emu_fault(threads[i].copies[0].pc,
@@ -844,6 +875,8 @@ static void run_block(void)
     emu_check_block_begins(warp_count);
     emu_mbarrier_block_begins();
     emu_named_barriers_begin();
+    emu_bulk_block_begins();
+    emu_wgmma_block_begins();
     emu_lens_block_begins();
     bool ran;
     do {
@@ -922,6 +955,7 @@ int emu_launch_kernel(const struct emu_launch *launch)
                 emu_current_block = emu_block_idx = (uint3){x, y, z};
                 run_block();
             }
+    emu_check_launch_ends();
     emu_lens_launch_ended();
     emu_note_static_shared(launch->address, static_bytes);
     if (bounds) emu_note_launch_bounds(launch->address, bounds);
@@ -949,8 +983,22 @@ void emu_fault(const void *pc, const char *format, ...)
                 emu_current_launch->kernel, emu_current_block.x, emu_current_block.y,
                 emu_current_block.z, emu_current->index.x, emu_current->index.y,
                 emu_current->index.z);
+    if (emu_range()) fprintf(stderr, "  in range \"%s\"\n", emu_range());
     fflush(NULL);
     _exit(1);
+}
+
+void emu_no_memory(const char *purpose, ...)
+{
+    va_list arguments;
+    fflush(stdout);
+    fprintf(stderr, "emulator: this machine has no memory ");
+    va_start(arguments, purpose);
+    vfprintf(stderr, purpose, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    fflush(NULL);
+    _exit(3);
 }
 
 void emu_trap(const void *pc, const char *what)

@@ -1,4 +1,4 @@
-/* Barriers in shared memory (mbarrier) and the bulk copies that report to them (TMA).
+/* Barriers in shared memory (mbarrier), and when the bulk copies that report to them come.
  *
  * An mbarrier counts one phase after the other. A phase is over when as many threads have
  * arrived as its init said and as many bytes have come as were announced (expect_tx).
@@ -14,39 +14,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda.h"
-
-/* What cuTensorMapEncodeTiled writes into the 128 opaque bytes of a CUtensorMap. */
-struct tensor_map {
-    uint32_t marker;
-    uint32_t dimensions, element_bytes;
-    uint32_t box[5];
-    const char *base;
-    uint64_t size[5], stride[5]; /* elements, bytes; stride[0] is an element */
-};
-_Static_assert(sizeof(struct tensor_map) <= sizeof(CUtensorMap),
-               "a tensor map has 128 bytes");
-static const uint32_t TENSOR_MAP = 0x70616d74;
-
-struct bulk_copy { /* one copy on its way */
-    struct bulk_copy *next;
-    struct emu_thread *thread; /* who sent for it, */
-    const void *pc;            /* and where */
-    char *shared;
-    size_t bytes;
-    char data[];
-};
-
 struct mbarrier {
     uint64_t *address;
+    unsigned slot;  /* its column in the checker's clocks */
     unsigned owner; /* the thread that initialised it */
     bool fenced;    /* and told the copy engine */
     unsigned phase; /* the one that is going on; only its parity can be asked for */
     unsigned expected, pending; /* arrivals a phase, and those still missing */
+    unsigned deferred; /* of the missing ones, those that copies on their way will make */
     int64_t bytes_missing; /* announced and not yet come; less than 0 if the copies were
                               quicker */
-    struct bulk_copy *copies, **last; /* on their way, in order */
-    const struct wait *waiting;       /* one of those who wait, the last that came */
+    struct emu_bulk_copy *copies, **last; /* on their way, in order */
+    const struct wait *waiting;           /* one of those who wait, the last that came */
 };
 
 struct wait {
@@ -54,17 +33,20 @@ struct wait {
     const struct wait *others;
     const struct emu_thread *thread;
     unsigned phase;
+    bool may_give_up;
     const void *pc;
 };
 
-static struct mbarrier barriers[EMU_MBARRIERS];
+enum { MOST = 1024, MOST_ARRIVALS = (1 << 20) - 1 };
+/* Who tries, and tries again, while nothing at all happens to any barrier, tries for
+ * ever. */
+enum { FRUITLESS = 100 * EMU_MAX_THREADS };
+
+static struct mbarrier barriers[MOST];
 static unsigned barrier_count;
+static unsigned long long fruitless; /* attempts since something happened */
 
-static unsigned number_of(const struct mbarrier *b)
-{
-    return (unsigned)(b - barriers);
-}
-
+/* NULL stands for an entry that is free again. */
 static struct mbarrier *find(const uint64_t *address)
 {
     for (unsigned i = 0; i < barrier_count; i++)
@@ -72,20 +54,21 @@ static struct mbarrier *find(const uint64_t *address)
     return NULL;
 }
 
-static struct mbarrier *find_ready(uint64_t *address, const void *pc, const char *what)
+static struct mbarrier *find_ready(const uint64_t *address, const void *pc,
+                                   const char *what)
 {
     struct mbarrier *b = find(address);
     if (!b)
         emu_fault(pc, "%s on an mbarrier that was never initialised (mbarrier.init)",
                   what);
-    emu_check_mbarrier_used(address, number_of(b), pc);
+    emu_check_mbarrier_used(b->address, b->slot, pc);
     return b;
 }
 
 static void forget_copies(struct mbarrier *b)
 {
     while (b->copies) {
-        struct bulk_copy *copy = b->copies;
+        struct emu_bulk_copy *copy = b->copies;
         b->copies = copy->next;
         free(copy);
     }
@@ -96,38 +79,62 @@ void emu_mbarrier_block_begins(void)
 {
     for (unsigned i = 0; i < barrier_count; i++) forget_copies(&barriers[i]);
     barrier_count = 0;
+    fruitless = 0;
+}
+
+static void fault_outlives(const struct emu_bulk_copy *copy)
+{
+    emu_current = copy->thread;
+    emu_fault(copy->pc, "asynchronous copy not waited for: the block has ended, and this "
+                        "copy may still be on its way into shared memory that is another "
+                        "block's by then");
 }
 
 void emu_mbarrier_block_ended(void)
 {
-    for (unsigned i = 0; emu_checking && i < barrier_count; i++) {
-        const struct bulk_copy *copy = barriers[i].copies;
-        if (!copy) continue;
-        emu_current = copy->thread;
-        emu_fault(copy->pc, "asynchronous copy not waited for: the block has ended, and "
-                            "this copy may still be on its way into "
-                            "shared memory that is another block's by then");
-    }
+    for (unsigned i = 0; emu_checking && i < barrier_count; i++)
+        if (barriers[i].copies) fault_outlives(barriers[i].copies);
 }
 
 /* Ends the phase if nothing is missing. */
 static bool advance(struct mbarrier *b)
 {
+    fruitless = 0;
     if (b->pending > 0 || b->bytes_missing != 0) return false;
     b->phase++;
     b->pending = b->expected;
-    emu_check_mbarrier_over(number_of(b));
+    emu_check_mbarrier_over(b->slot);
     return true;
+}
+
+/* A copy has come; the barrier counts its bytes, or, if it is a thread's own (cp.async),
+ * the thread's arrival behind the last of them. */
+static void count_copy(struct mbarrier *b, const struct emu_bulk_copy *copy)
+{
+    if (!copy->of_thread) {
+        emu_check_bulk_arrival(copy->shared, copy->bytes, b->slot);
+        emu_bulk_put(copy);
+        b->bytes_missing -= (int64_t)copy->bytes;
+        return;
+    }
+    struct emu_thread *const running = emu_current;
+    emu_current = copy->thread;
+    emu_check_async_arrival(copy->shared, copy->bytes, copy->pc);
+    emu_bulk_put(copy);
+    if (copy->arrives) {
+        b->pending--;
+        b->deferred--;
+        emu_check_mbarrier_arrived(b->slot);
+    }
+    emu_current = running;
 }
 
 /* The barrier's copies arrive in order, up to the one that ends the phase. */
 static bool arrive_at(struct mbarrier *b)
 {
     while (b->copies) {
-        struct bulk_copy *copy = b->copies;
-        emu_check_bulk_arrival(copy->shared, copy->bytes, number_of(b));
-        memcpy(copy->shared, copy->data, copy->bytes);
-        b->bytes_missing -= (int64_t)copy->bytes;
+        struct emu_bulk_copy *copy = b->copies;
+        count_copy(b, copy);
         b->copies = copy->next;
         if (!b->copies) b->last = &b->copies;
         free(copy);
@@ -140,7 +147,7 @@ bool emu_bulk_copies_arrive(void)
 {
     bool over = false;
     for (struct mbarrier *b = barriers; b < barriers + barrier_count; b++)
-        if (b->waiting && b->pending == 0) over |= arrive_at(b);
+        if (b->waiting && b->pending == b->deferred) over |= arrive_at(b);
     return over;
 }
 
@@ -149,22 +156,31 @@ void emu_mbarrier_init(uint64_t *address, unsigned arrivals, const void *pc)
     if ((uintptr_t)address % 8 ||
         (size_t)((char *)address - emu_dynamic_shared) >= EMU_SHARED_BYTES)
         emu_fault(pc, "an mbarrier is 8 bytes of shared memory, at a multiple of 8");
-    if (arrivals < 1 || arrivals >= 1u << 20)
+    if (arrivals < 1 || arrivals > MOST_ARRIVALS)
         emu_fault(pc, "mbarrier.init: %u arrivals a phase; 1 to 1,048,575 are possible",
                   arrivals);
     if (find(address))
         emu_fault(pc, "mbarrier.init on what is an mbarrier already and may be in use: "
-                      "it is initialised once a block, not "
-                      "once a phase");
-    if (barrier_count == EMU_MBARRIERS - EMU_NAMED_BARRIERS)
-        emu_fault(pc, "more than %u mbarriers in a block", barrier_count);
-    emu_check_mbarrier_init(address, barrier_count, pc);
-    struct mbarrier *b = &barriers[barrier_count++];
+                      "it is initialised once a block, not once a phase");
+    struct mbarrier *b = find(NULL);
+    if (!b && barrier_count == MOST)
+        emu_fault(pc, "more than %d mbarriers in a block", MOST);
+    if (!b) b = &barriers[barrier_count++];
     *b = (struct mbarrier){.address = address,
+                           .slot = emu_check_slot(pc),
                            .owner = emu_current->linear,
                            .expected = arrivals,
                            .pending = arrivals};
     b->last = &b->copies;
+    emu_check_mbarrier_init(address, b->slot, pc);
+}
+
+void emu_mbarrier_inval(uint64_t *address, const void *pc)
+{
+    struct mbarrier *b = find_ready(address, pc, "mbarrier.inval");
+    if (emu_checking && b->copies) fault_outlives(b->copies);
+    forget_copies(b);
+    b->address = NULL;
 }
 
 void emu_mbarrier_fence_init(void)
@@ -173,19 +189,64 @@ void emu_mbarrier_fence_init(void)
         if (barriers[i].owner == emu_current->linear) barriers[i].fenced = true;
 }
 
-void emu_mbarrier_arrive(uint64_t *address, unsigned bytes, const void *pc)
+/* What an arrival gives back: the phase it was for, and how many arrivals that still
+ * lacked before it. */
+static uint64_t state_of(const struct mbarrier *b)
+{
+    return (uint64_t)b->phase << 32 | b->pending;
+}
+
+unsigned emu_mbarrier_pending(uint64_t state)
+{
+    return (unsigned)state;
+}
+
+uint64_t emu_mbarrier_arrive(uint64_t *address, unsigned count, int64_t bytes, bool drop,
+                             const void *pc)
 {
     struct mbarrier *b = find_ready(address, pc, "an arrival");
-    if (b->pending == 0)
+    const uint64_t state = state_of(b);
+    if (b->pending - b->deferred < count)
         emu_fault(pc,
-                  "mbarrier: one arrival more than the %u that a phase counts, and %lld "
-                  "bytes of the phase may still be on "
-                  "their way (was a stage filled again before it was waited for?)",
-                  b->expected, (long long)b->bytes_missing);
+                  "mbarrier: %s than the %u that a phase counts, and %lld bytes of the "
+                  "phase may still be on their way (was a stage filled again before it "
+                  "was waited for?)",
+                  count == 1 ? "one arrival more" : "more arrivals", b->expected,
+                  (long long)b->bytes_missing);
     b->bytes_missing += bytes;
-    b->pending--;
-    emu_check_mbarrier_arrived(number_of(b));
+    b->pending -= count;
+    if (drop) b->expected -= count;
+    emu_check_mbarrier_arrived(b->slot);
     advance(b);
+    return state;
+}
+
+void emu_mbarrier_expect(uint64_t *address, int64_t bytes, const void *pc)
+{
+    struct mbarrier *b = find_ready(address, pc, "expect_tx");
+    b->bytes_missing += bytes;
+    advance(b);
+}
+
+void emu_mbarrier_arrive_after(uint64_t *address, struct emu_bulk_copy *copies,
+                               bool no_increment, const void *pc)
+{
+    struct mbarrier *b = find_ready(address, pc, "an arrival");
+    if (!no_increment) b->pending++;
+    if (b->pending <= b->deferred)
+        emu_fault(pc, "mbarrier: one arrival more than the %u that a phase counts",
+                  b->expected);
+    if (!copies) {
+        b->pending--;
+        emu_check_mbarrier_arrived(b->slot);
+        advance(b);
+        return;
+    }
+    b->deferred++;
+    for (*b->last = copies; *b->last; b->last = &(*b->last)->next) {
+        (*b->last)->of_thread = true;
+        (*b->last)->arrives = !(*b->last)->next;
+    }
 }
 
 static bool is_over(void *waiting)
@@ -194,11 +255,13 @@ static bool is_over(void *waiting)
     return w->barrier->phase != w->phase;
 }
 
-static bool never_over(void *waiting)
+static bool never_over(void *waiting, enum emu_stuck how)
 {
     const struct wait *w = waiting;
     const struct mbarrier *b = w->barrier;
     char other[300] = "";
+    if (how == EMU_GIVE_UP && w->may_give_up && fruitless++ < FRUITLESS) return true;
+    if (how != EMU_SAY_WHAT) return false;
     /* Often it waits for a thread that waits in turn, and there is the mistake. */
     for (const struct mbarrier *o = barriers; o < barriers + barrier_count && !*other;
          o++) {
@@ -207,150 +270,52 @@ static bool never_over(void *waiting)
         const uint3 thread = o->waiting->thread->index;
         snprintf(other, sizeof other,
                  "; thread (%u,%u,%u) waits at %s:%d, where %u of %u arrivals and %lld "
-                 "announced bytes are "
-                 "missing",
+                 "announced bytes are missing",
                  thread.x, thread.y, thread.z, place.file, place.line, o->pending,
                  o->expected, (long long)o->bytes_missing);
     }
     emu_fault(w->pc,
               "the mbarrier never completes: this thread waits for a phase of parity %u, "
-              "of which %u of %u "
-              "arrivals and %lld announced bytes are missing, and no other thread can go "
-              "on%s%s",
+              "of which %u of %u arrivals and %lld announced bytes are missing, and no "
+              "other thread can go on%s%s",
               w->phase & 1, b->pending, b->expected, (long long)b->bytes_missing,
               b->phase > 1 ? " (phases before it are over: was this thread left behind, "
-                             "by one that did not wait for it "
-                             "before it filled the stage again?)"
+                             "by one that did not wait for it before it filled the stage "
+                             "again?)"
                            : "",
               other);
 }
 
 /* A phase is named by its parity: it is the one that goes on, or else the one before,
- * which is over. */
-void emu_mbarrier_wait(uint64_t *address, unsigned parity, const void *pc)
+ * which is over. Or by the state that an arrival gave. */
+bool emu_mbarrier_wait(uint64_t *address, bool by_parity, uint64_t which,
+                       bool may_give_up, const void *pc)
 {
     struct mbarrier *b = find_ready(address, pc, "a wait");
-    if ((b->phase & 1) == (parity & 1)) {
-        struct wait w = {b, b->waiting, emu_current, b->phase, pc};
+    const bool going_on =
+        by_parity ? (b->phase & 1) == (which & 1) : b->phase == (unsigned)(which >> 32);
+    if (going_on) {
+        struct wait w = {b, b->waiting, emu_current, b->phase, may_give_up, pc};
         b->waiting = &w;
         emu_wait_until(is_over, never_over, &w);
         const struct wait **place = &b->waiting;
         while (*place != &w) place = (const struct wait **)&(*place)->others;
         *place = w.others;
+        if (b->phase == w.phase) return false;
     }
-    emu_check_mbarrier_passed(number_of(b));
+    emu_check_mbarrier_passed(b->slot);
+    return true;
 }
 
-void emu_bulk_copy(void *shared, const void *map, int dimensions, const int *at,
-                   uint64_t *address, const void *pc)
+void emu_mbarrier_add_copy(uint64_t *address, struct emu_bulk_copy *copy)
 {
-    const struct tensor_map *m = (const struct tensor_map *)map;
-    if (m->marker != TENSOR_MAP)
-        emu_fault(pc, "not a tensor map: cuTensorMapEncodeTiled makes one");
-    if ((int)m->dimensions != dimensions)
-        emu_fault(pc, "a copy of %d dimensions with a tensor map of %u", dimensions,
-                  m->dimensions);
-    if ((uintptr_t)shared % 128)
-        emu_fault(pc,
-                  "misaligned address: a bulk copy's destination must be a multiple of "
-                  "128 bytes, and %p is %zu past "
-                  "one",
-                  shared, (size_t)((uintptr_t)shared % 128));
-    struct mbarrier *b = find_ready(address, pc, "a bulk copy");
+    struct mbarrier *b = find_ready(address, copy->pc, "a bulk copy");
     if (emu_checking && !b->fenced)
-        emu_fault(pc, "a bulk copy with an mbarrier that the copy engine may not know "
-                      "yet: the thread that initialised it must "
-                      "call fence_mbarrier_init() (fence.mbarrier_init)");
-
-    size_t count = 1;
-    for (int d = 0; d < dimensions; d++) count *= m->box[d];
-    const size_t bytes = count * m->element_bytes,
-                 row_bytes = m->box[0] * m->element_bytes;
-    struct bulk_copy *copy = calloc(1, sizeof *copy + bytes);
-    if (!copy) emu_fault(pc, "no host memory for a bulk copy on its way");
-    copy->shared = shared;
-    copy->bytes = bytes;
-    copy->thread = emu_current;
-    copy->pc = pc;
-    if ((size_t)((char *)shared - emu_dynamic_shared) >= EMU_SHARED_BYTES - bytes)
-        emu_fault(pc, "a bulk copy's destination must be shared memory");
-    emu_check_bulk_issue(shared, bytes, number_of(b), pc);
-
-    bool first_row = true;
-    /* Row by row; what lies outside the tensor stays zero. */
-    for (size_t row = 0; row < count / m->box[0]; row++) {
-        const char *from = m->base;
-        bool inside = true;
-        size_t rest = row;
-        for (int d = 1; d < dimensions; d++) {
-            const int64_t i = at[d] + (int64_t)(rest % m->box[d]);
-            rest /= m->box[d];
-            inside &= i >= 0 && (uint64_t)i < m->size[d];
-            from += i * (int64_t)m->stride[d];
-        }
-        const int64_t first = at[0] < 0 ? -(int64_t)at[0] : 0;
-        int64_t last = (int64_t)m->size[0] - at[0];
-        if (last > m->box[0]) last = m->box[0];
-        if (!inside || first >= last) continue;
-        const size_t n = (size_t)(last - first) * m->element_bytes;
-        from += (at[0] + first) * (int64_t)m->element_bytes;
-        emu_check_global_read(from, n, pc);
-        memcpy(copy->data + row * row_bytes + (size_t)first * m->element_bytes, from, n);
-        if (emu_lens_on) emu_lens_bulk_copy(from, n, first_row, pc);
-        first_row = false;
-    }
+        emu_fault(copy->pc,
+                  "a bulk copy with an mbarrier that the copy engine may not know yet: "
+                  "the thread that initialised it must call fence_mbarrier_init() "
+                  "(fence.mbarrier_init)");
+    emu_check_bulk_issue(copy->shared, copy->bytes, b->slot, copy->swizzle, copy->pc);
     *b->last = copy;
     b->last = &copy->next;
-}
-
-/* Restrictions as the driver API's manual gives them for cuTensorMapEncodeTiled. */
-static CUresult encode_tiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
-                             void *address, const cuuint64_t *dim,
-                             const cuuint64_t *strides, const cuuint32_t *box,
-                             const cuuint32_t *element_strides,
-                             CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-                             CUtensorMapL2promotion promotion,
-                             CUtensorMapFloatOOBfill fill)
-{
-    static const unsigned char bytes_of[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2};
-    (void)interleave, (void)swizzle, (void)promotion,
-        (void)fill; /* only what is declared can be asked for */
-    if (emu_gpu()->prop.major < 9) return CUDA_ERROR_NOT_SUPPORTED;
-    if (!map || (uintptr_t)map % 64 || (unsigned)type >= sizeof bytes_of || rank < 1 ||
-        rank > 5)
-        return CUDA_ERROR_INVALID_VALUE;
-    if ((uintptr_t)address % 16) return CUDA_ERROR_INVALID_VALUE;
-    struct tensor_map m = {.marker = TENSOR_MAP,
-                           .dimensions = rank,
-                           .element_bytes = bytes_of[type],
-                           .base = address};
-    for (cuuint32_t d = 0; d < rank; d++) {
-        if (dim[d] < 1 || dim[d] > 1ull << 32 || box[d] < 1 || box[d] > 256 ||
-            element_strides[d] != 1)
-            return CUDA_ERROR_INVALID_VALUE;
-        if (d > 0 && (strides[d - 1] % 16 || strides[d - 1] >= 1ull << 40))
-            return CUDA_ERROR_INVALID_VALUE;
-        m.size[d] = dim[d];
-        m.box[d] = box[d];
-        m.stride[d] = d > 0 ? strides[d - 1] : m.element_bytes;
-    }
-    if (box[0] * m.element_bytes % 16) return CUDA_ERROR_INVALID_VALUE;
-    memset(map, 0, sizeof *map);
-    memcpy(map, &m, sizeof m);
-    return CUDA_SUCCESS;
-}
-
-cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function,
-                                             unsigned version, unsigned long long flags,
-                                             enum cudaDriverEntryPointQueryResult *found)
-{
-    if (!symbol || !function || flags) return cudaErrorInvalidValue;
-    const bool known = strcmp(symbol, "cuTensorMapEncodeTiled") == 0,
-               old = version < 12000;
-    *function = known && !old ? (void *)(uintptr_t)encode_tiled : NULL;
-    if (found)
-        *found = !known ? cudaDriverEntryPointSymbolNotFound
-                 : old  ? cudaDriverEntryPointVersionNotSufficent
-                        : cudaDriverEntryPointSuccess;
-    return cudaSuccess;
 }

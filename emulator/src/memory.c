@@ -177,6 +177,8 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType ty
     if (mprotect(base, whole_pages(bytes), PROT_READ | PROT_WRITE) != 0)
         return cudaErrorMemoryAllocation;
     memset(base, 0xff, bytes);
+    /* The host writes to pinned and managed memory unseen. */
+    struct emu_shadow *shadow = emu_shadow_make(bytes, type != cudaMemoryTypeDevice);
 
     size_t at = count_up_to(base);
     memmove(live + at + 1, live + at, (live_count - at) * sizeof *live);
@@ -185,7 +187,8 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType ty
                                        .pc = pc,
                                        .number = ++allocations_made,
                                        .type = type,
-                                       .call = call};
+                                       .call = call,
+                                       .shadow = shadow};
     live_count++;
     if (base == next_address) next_address += with_guard;
     if (type != cudaMemoryTypeHost) device_bytes += bytes;
@@ -204,6 +207,7 @@ static void release(size_t at)
     struct emu_allocation *a = &live[at];
     if (a->type != cudaMemoryTypeHost) device_bytes -= a->bytes;
     if (a->heap) heap_bytes -= a->bytes;
+    emu_shadow_free(a->shadow);
     madvise(a->base, whole_pages(a->bytes), MADV_DONTNEED);
     mprotect(a->base, whole_pages(a->bytes), PROT_NONE);
     live_count--;
@@ -289,6 +293,28 @@ bool emu_is_device_variable(const void *p)
     return ((const char *)p >= __start_emu_device &&
             (const char *)p < __stop_emu_device) ||
            emu_is_constant_variable(p) || emu_is_managed_variable(p);
+}
+
+char *emu_variable_section(const void *p, size_t *bytes)
+{
+    const bool managed = emu_is_managed_variable(p);
+    char *const begin = managed ? __start_emu_managed : __start_emu_device;
+    char *const end = managed ? __stop_emu_managed : __stop_emu_device;
+    if ((const char *)p < begin || (const char *)p >= end) return NULL;
+    *bytes = (size_t)(end - begin);
+    return begin;
+}
+
+void emu_describe_global(char *text, size_t size, const void *p)
+{
+    const struct emu_allocation *a = allocation_of(p);
+    if (!a) {
+        snprintf(text, size, "a __device__ variable");
+        return;
+    }
+    const struct emu_place place = emu_source_of(a->pc);
+    snprintf(text, size, "byte %zu of the %zu bytes allocated at %s:%d",
+             (size_t)((const char *)p - a->base), a->bytes, place.file, place.line);
 }
 
 /* ---- which memory an address is in, asked by a kernel ---- */
@@ -616,8 +642,10 @@ static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from
         from_side &= from_device ? DEVICE_SIDE : HOST_SIDE;
     }
     if (!to_side || !from_side) return cudaErrorInvalidValue;
-    for (size_t row = 0; row < height; row++)
+    for (size_t row = 0; row < height; row++) {
         memmove(to + row * to_pitch, from + row * from_pitch, width);
+        emu_check_host_copied(to + row * to_pitch, from + row * from_pitch, width);
+    }
     return cudaSuccess;
 }
 
@@ -696,8 +724,10 @@ cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width,
     if (height > 1 && width > pitch) return set(cudaErrorInvalidPitchValue);
     if (!(sides(pointer, span(pitch, width, height)) & DEVICE_SIDE))
         return set(cudaErrorInvalidValue);
-    for (size_t row = 0; row < height; row++)
+    for (size_t row = 0; row < height; row++) {
         memset((char *)pointer + row * pitch, value, width);
+        emu_check_host_wrote((char *)pointer + row * pitch, width);
+    }
     return set(cudaSuccess);
 }
 

@@ -185,6 +185,7 @@ enum ptx_boolean { PTX_BOOL_NONE, PTX_BOOL_AND, PTX_BOOL_OR, PTX_BOOL_XOR };
 #define PTX_MATRIX_COUNT 40
 #define PTX_TRANSPOSED PTX_FLAG(16)
 #define PTX_BINARY_AND PTX_FLAG(17)
+#define PTX_A_REGISTERS PTX_FLAG(18) /* of wgmma */
 
 /* What the lanes of a warp find out together: the detail of emu_ptx_vote's code. */
 enum ptx_vote {

@@ -650,6 +650,15 @@ static uint64_t cut(uint64_t x, unsigned bits)
     return bits < 64 ? x & ((1ull << bits) - 1) : x;
 }
 
+/* What wgmma writes to later has no value that another instruction could use. */
+static void forbid_sum(struct compiler *c, const struct value *v)
+{
+    if (v->reg < c->s->argument_count && c->s->arguments[v->reg].by_address)
+        fail(c, v->place,
+             "PTX: `%s` uses %s, which holds a sum of wgmma in the same asm statement",
+             c->instruction->text, describe(c, v));
+}
+
 static const unsigned special_widths[] = {
 #define PTX_AS_WIDTH(name, text, bits, vector) bits,
     PTX_SPECIALS(PTX_AS_WIDTH)
@@ -662,6 +671,7 @@ static const char *source_as(struct compiler *c, const struct value *v,
     switch (v->form) {
     case REGISTER:
         check_register(c, v, type, wider);
+        forbid_sum(c, v);
         return v->negated ? format(c, "(1 ^ %s)", c->regs[v->reg].text)
                           : c->regs[v->reg].text;
     case INTEGER:
@@ -724,6 +734,7 @@ static void assign_as(struct compiler *c, const struct value *v, enum ptx_type t
              "asm: `%s` writes to %s, which is an input (its constraint has no = or +)",
              c->instruction->text, describe(c, v));
     check_register(c, v, type, wider);
+    forbid_sum(c, v);
     emit(c, " %s = %s;", c->regs[v->reg].text, expression);
 }
 
@@ -1463,11 +1474,270 @@ static void compile_createpolicy(struct compiler *c)
     assign(c, c->instruction->operand[0], PTX_B64, "0");
 }
 
+/* ---- mbarriers ---- */
+
+/* `.release.cta` and the like; then the space of the barrier, as a code. */
+static uint64_t take_barrier_space(struct compiler *c)
+{
+    take_one_of(c, "release acquire relaxed");
+    take_one_of(c, "cta cluster");
+    const enum ptx_space space = take_space(c, SHARED_SPACES);
+    return PTX_CODE(0, 0, 0, 0, space);
+}
+
+/* An optional count behind the address, 1 without. */
+static const char *count_at(struct compiler *c, int i)
+{
+    return c->instruction->operands > i ? operand(c, i, PTX_B32) : "1";
+}
+
+static void compile_mbarrier_arrive(struct compiler *c, bool drop)
+{
+    const bool bytes = take(c, "expect_tx");
+    const bool no_complete = take(c, "noComplete");
+    const unsigned long long code = take_barrier_space(c);
+    need_one(c, "b64");
+    end_of_modifiers(c);
+    /* The state may be left out of an arrival at another block's barrier. */
+    const int at =
+        c->instruction->operands > 0 && c->instruction->operand[0]->form == ADDRESS ? 0
+                                                                                    : 1;
+    const int most = at + (bytes || no_complete ? 2 : 2);
+    need_operands(c, at + (bytes || no_complete ? 2 : 1), most,
+                  bytes ? "state, [barrier], bytes" : "state, [barrier]{, count}");
+    const char *call = format(c, "::emu_ptx_mbarrier_arrive(0x%llxull, %d, %s, %s, %s)",
+                              code, (drop ? 1 : 0) | (bytes ? 2 : 0), address(c, at, 0),
+                              bytes ? "1" : count_at(c, at + 1),
+                              bytes ? operand(c, at + 1, PTX_B32) : "0");
+    if (at)
+        assign(c, c->instruction->operand[0], PTX_B64, call);
+    else
+        emit(c, " %s;", call);
+}
+
+static void compile_mbarrier_wait(struct compiler *c)
+{
+    const bool parity = take(c, "parity");
+    const unsigned long long code = take_barrier_space(c);
+    need_one(c, "b64");
+    end_of_modifiers(c);
+    need_operands(c, 3, 4, parity ? "p, [barrier], parity" : "p, [barrier], state");
+    assign(c, c->instruction->operand[0], PTX_PRED,
+           format(c, "::emu_ptx_mbarrier_test(0x%llxull, %d, %s, %s)", code, parity,
+                  address(c, 1, 0), operand(c, 2, parity ? PTX_B32 : PTX_B64)));
+    if (c->instruction->operands == 4) (void)operand(c, 3, PTX_B32); /* a time */
+}
+
+static void compile_mbarrier(struct compiler *c)
+{
+    const char *what =
+        take_one_of(c, "init inval arrive arrive_drop expect_tx complete_tx "
+                       "test_wait try_wait pending_count");
+    if (!what) unknown(c);
+    if (strcmp(what, "arrive") == 0 || strcmp(what, "arrive_drop") == 0) {
+        compile_mbarrier_arrive(c, what[6] != '\0');
+        return;
+    }
+    if (strcmp(what, "test_wait") == 0 || strcmp(what, "try_wait") == 0) {
+        compile_mbarrier_wait(c);
+        return;
+    }
+    if (*what == 'p') {
+        need_one(c, "b64");
+        end_of_modifiers(c);
+        need_operands(c, 2, 2, "count, state");
+        assign(c, c->instruction->operand[0], PTX_B32,
+               format(c, "::emu_ptx_mbarrier_pending(%s)", operand(c, 1, PTX_B64)));
+        return;
+    }
+    const unsigned long long code = take_barrier_space(c);
+    need_one(c, "b64");
+    end_of_modifiers(c);
+    const bool inval = strcmp(what, "inval") == 0;
+    need_operands(c, inval ? 1 : 2, inval ? 1 : 2,
+                  inval          ? "[barrier]"
+                  : *what == 'i' ? "[barrier], count"
+                                 : "[barrier], bytes");
+    if (inval)
+        emit(c, " ::emu_ptx_mbarrier_inval(0x%llxull, %s);", code, address(c, 0, 0));
+    else if (*what == 'i')
+        emit(c, " ::emu_ptx_mbarrier_init(0x%llxull, %s, %s);", code, address(c, 0, 0),
+             operand(c, 1, PTX_B32));
+    else
+        emit(c, " ::emu_ptx_mbarrier_expect(0x%llxull, %d, %s, %s);", code, *what == 'c',
+             address(c, 0, 0), operand(c, 1, PTX_B32));
+}
+
+static void compile_fence(struct compiler *c)
+{
+    if (take(c, "mbarrier_init")) {
+        need_one(c, "release");
+        need_one(c, "cluster");
+        emit(c, " ::emu_ptx_fence_mbarrier_init();");
+    } else if (take(c, "proxy")) {
+        if (take(c, "async")) {
+            take_one_of(c, "global shared::cta shared::cluster");
+            emit(c, " ::emu_ptx_fence_proxy();");
+        } else if (take_one_of(c, "alias async::generic tensormap::generic")) {
+            take_one_of(c, "release acquire");
+            take_one_of(c,
+                        "sync_restrict::shared::cta sync_restrict::shared::cluster cta "
+                        "cluster gpu sys");
+            take_one_of(c, "cta cluster gpu sys");
+        } else {
+            unknown(c);
+        }
+    } else {
+        take_one_of(c, "sc acq_rel acquire release");
+        take_one_of(c, "sync_restrict::shared::cta sync_restrict::shared::cluster");
+        take_one_of(c, "cta cluster gpu sys gl");
+    }
+    end_of_modifiers(c);
+}
+
+/* ---- the copy engine ---- */
+
+static uint64_t need_reduction(struct compiler *c)
+{
+    static const char *const names[] = {"add", "min", "max", "inc",
+                                        "dec", "and", "or",  "xor"};
+    static const enum ptx_op operations[] = {PTX_ADD, PTX_MIN, PTX_MAX, PTX_INC,
+                                             PTX_DEC, PTX_AND, PTX_OR,  PTX_XOR};
+    const char *name = take_one_of(c, "add min max inc dec and or xor");
+    if (!name) unknown(c);
+    return PTX_CODE(operations[index_of(name, names, 8)], 0, 0, 0, 0);
+}
+
+/* `[map, {x, y, ...}]` at operand i: what the call gets of it. */
+static const char *coordinates_at(struct compiler *c, int i, int dimensions)
+{
+    const struct value *v = c->instruction->operand[i];
+    if (v->form != ADDRESS || v->count < 1 || v->element[0]->form != VECTOR ||
+        v->element[0]->count != dimensions)
+        fail(
+            c, v->place,
+            "PTX: operand %d of `%s` is a tensor map and %d coordinates: [map, {x, ...}]",
+            i + 1, c->instruction->text, dimensions);
+    const char *text = "";
+    for (int d = 0; d < 5; d++)
+        text =
+            format(c, "%s, %s", text,
+                   d < dimensions ? source(c, v->element[0]->element[d], PTX_B32) : "0");
+    return text;
+}
+
+/* cp.async.bulk and cp.reduce.async.bulk, from behind `bulk` on. */
+static void compile_bulk(struct compiler *c, bool reduces)
+{
+    if (take(c, "commit_group")) {
+        end_of_modifiers(c);
+        need_operands(c, 0, 0, "(none)");
+        emit(c, " ::emu_ptx_bulk_commit();");
+        return;
+    }
+    if (take(c, "wait_group")) {
+        take(c, "read");
+        end_of_modifiers(c);
+        need_operands(c, 1, 1, "n");
+        emit(c, " ::emu_ptx_bulk_wait(%s);", constant(c, 0));
+        return;
+    }
+    if (take(c, "prefetch")) {
+        compile_nothing(c);
+        return;
+    }
+    int dimensions = 0;
+    if (take(c, "tensor")) {
+        const char *d = take_one_of(c, "1d 2d 3d 4d 5d");
+        if (!d) unknown(c);
+        dimensions = *d - '0';
+    }
+    const char *to = take_one_of(c, "shared::cluster shared::cta global");
+    if (!to) unknown(c);
+    const char *from = take_one_of(c, "global shared::cta");
+    if (!from) unknown(c);
+    const bool load = *to == 's';
+    uint64_t code =
+        PTX_CODE(0, 0, 0, 0, strcmp(to, "shared::cluster") ? PTX_SHARED : PTX_CLUSTER);
+    if (reduces && dimensions) code |= need_reduction(c);
+    take(c, "tile");
+    need_one(c, load ? "mbarrier::complete_tx::bytes" : "bulk_group");
+    const bool multicast = take(c, "multicast::cluster");
+    if (load && !multicast) take_one_of(c, "cta_group::1");
+    const bool policy = take_hints(c);
+    if (reduces && !dimensions) {
+        code |= need_reduction(c);
+        take(c, "noftz");
+        code |= PTX_CODE(0, need_type(c, "u32 s32 u64 s64 b32 b64 f16 bf16 f32 f64"), 0,
+                         0, 0);
+    }
+    end_of_modifiers(c);
+    const int extra = (multicast ? 1 : 0) + (policy ? 1 : 0);
+    const unsigned long long number = code;
+    if (load && *from == 'g') {
+        const int plain = dimensions ? 3 : 4;
+        need_operands(c, plain + extra, plain + extra,
+                      dimensions ? "[to], [map, {x, ...}], [barrier]"
+                                 : "[to], [from], bytes, [barrier]");
+        const char *mask = multicast ? operand(c, plain, PTX_B16) : "0";
+        if (policy) (void)operand(c, plain + extra - 1, PTX_B64);
+        if (dimensions)
+            emit(c, " ::emu_ptx_bulk_load_tensor(0x%llxull, %d, %s, %s, %s, %s%s);",
+                 number, dimensions, address(c, 0, 0), address(c, 1, 1), address(c, 2, 0),
+                 mask, coordinates_at(c, 1, dimensions));
+        else
+            emit(c, " ::emu_ptx_bulk_load(0x%llxull, %s, %s, %s, %s, %s);", number,
+                 address(c, 0, 0), address(c, 1, 0), operand(c, 2, PTX_B32),
+                 address(c, 3, 0), mask);
+        return;
+    }
+    if (load) {
+        need_operands(c, 4, 4, "[to], [from], bytes, [barrier]");
+        emit(c, " ::emu_ptx_bulk_send(0x%llxull, %s, %s, %s, %s);", number,
+             address(c, 0, 0), address(c, 1, 0), operand(c, 2, PTX_B32),
+             address(c, 3, 0));
+        return;
+    }
+    const int plain = dimensions ? 2 : 3;
+    need_operands(c, plain + extra, plain + extra,
+                  dimensions ? "[map, {x, ...}], [from]" : "[to], [from], bytes");
+    if (policy) (void)operand(c, plain + extra - 1, PTX_B64);
+    if (dimensions)
+        emit(c, " ::emu_ptx_bulk_store_tensor(0x%llxull, %d, %s, %s%s);", number,
+             dimensions, address(c, 0, 1), address(c, 1, 0),
+             coordinates_at(c, 0, dimensions));
+    else
+        emit(c, " ::emu_ptx_bulk_store(0x%llxull, %s, %s, %s);", number, address(c, 0, 0),
+             address(c, 1, 0), operand(c, 2, PTX_B32));
+}
+
 /* ---- cp.async ---- */
 
 static void compile_copy_async(struct compiler *c)
 {
+    if (take(c, "reduce")) {
+        need_one(c, "async");
+        need_one(c, "bulk");
+        compile_bulk(c, true);
+        return;
+    }
     need_one(c, "async");
+    if (take(c, "bulk")) {
+        compile_bulk(c, false);
+        return;
+    }
+    if (take(c, "mbarrier")) {
+        need_one(c, "arrive");
+        const bool no_increment = take(c, "noinc");
+        const unsigned long long code =
+            PTX_CODE(0, 0, 0, 0, take_space(c, "shared shared::cta"));
+        need_one(c, "b64");
+        end_of_modifiers(c);
+        need_operands(c, 1, 1, "[barrier]");
+        emit(c, " ::emu_ptx_copy_arrive(0x%llxull, %d, %s);", code, no_increment,
+             address(c, 0, 0));
+        return;
+    }
     if (take(c, "commit_group")) {
         end_of_modifiers(c);
         need_operands(c, 0, 0, "(none)");
@@ -1704,11 +1974,18 @@ static void compile_matrix_move(struct compiler *c)
     const bool load = strcmp(c->instruction->name, "ldmatrix") == 0;
     need_one(c, "sync");
     need_one(c, "aligned");
-    need_one(c, "m8n8");
-    const char *number = take_one_of(c, "x1 x2 x4");
-    if (!number) unknown(c);
-    const bool transposed = take(c, "trans");
+    /* Their order is free. */
+    const char *number = NULL, *shape = NULL;
+    bool transposed = false;
+    for (const char *word; (word = take_one_of(c, "x1 x2 x4 m8n8 trans"));)
+        if (*word == 'x')
+            number = word;
+        else if (*word == 'm')
+            shape = word;
+        else
+            transposed = true;
     const enum ptx_space space = take_space(c, "shared shared::cta");
+    if (!number || !shape) unknown(c);
     need_one(c, "b16");
     end_of_modifiers(c);
     need_operands(c, 2, 2, load ? "{r...}, [a]" : "[a], {r...}");
@@ -1829,6 +2106,125 @@ static void compile_mma(struct compiler *c)
     emit(c, " }");
 }
 
+/* Register `v` of the sums, as its address. */
+static const char *sum_address(struct compiler *c, const struct value *v,
+                               enum ptx_type type)
+{
+    if (v->form != REGISTER || v->reg >= c->s->argument_count)
+        fail(
+            c, v->place,
+            "PTX: the sums of `%s` must be operands of the asm statement, and %s is none",
+            c->instruction->text, describe(c, v));
+    if (!c->s->arguments[v->reg].written)
+        fail(c, v->place, "asm: `%s` writes to %s, which is an input",
+             c->instruction->text, describe(c, v));
+    check_register(c, v, type, false);
+    c->s->arguments[v->reg].by_address = true;
+    return format(c, "::emu::ptx_address<'%c'>(emu_o%d)", c->s->arguments[v->reg].letter,
+                  v->reg);
+}
+
+static void compile_wgmma_multiply(struct compiler *c)
+{
+    static const struct {
+        const char *types, *sums;
+        unsigned k;
+    } forms[] = {{"f16", "f16 f32", 16},       {"bf16", "f32", 16},  {"tf32", "f32", 8},
+                 {"e4m3 e5m2", "f16 f32", 32}, {"s8 u8", "s32", 32}, {"b1", "s32", 256}};
+    const struct instruction *in = c->instruction;
+    unsigned m = 0, n = 0, k = 0;
+    need_one(c, "sync");
+    need_one(c, "aligned");
+    if (in->taken >= in->modifiers ||
+        sscanf(in->modifier[in->taken], "m%un%uk%u", &m, &n, &k) != 3)
+        unknown(c);
+    c->instruction->taken++;
+    const enum ptx_type sum = need_type(c, "f16 f32 s32"),
+                        a = need_type(c, "f16 bf16 tf32 e4m3 e5m2 s8 u8 b1"),
+                        b = need_type(c, "f16 bf16 tf32 e4m3 e5m2 s8 u8 b1");
+    uint64_t code = PTX_CODE(0, sum, a, 0, b);
+    if (a == PTX_B1) {
+        need_one(c, "and");
+        need_one(c, "popc");
+    }
+    if (sum == PTX_S32 && take(c, "satfinite")) code |= PTX_SATFINITE;
+    end_of_modifiers(c);
+    bool exists = false;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        exists |= forms[i].k == k && is_one_of(ptx_types[a].text, forms[i].types) &&
+                  is_one_of(ptx_types[b].text, forms[i].types) &&
+                  is_one_of(ptx_types[sum].text, forms[i].sums);
+    const bool whole = sum == PTX_S32;
+    exists &= m == 64 && n >= 8 && n <= 256 && n % 8 == 0 &&
+              (!whole || n <= 24 || n == 32 || n % 16 == 0);
+    if (!exists)
+        fail(c, in->place, "PTX: `%s`: there is no such shape for these types", in->text);
+    const bool halves = a == PTX_F16 || a == PTX_BF16;
+    const bool registers = in->operands > 1 && in->operand[1]->form == VECTOR;
+    const int count = 4 + (whole ? 0 : 2) + (halves ? registers ? 1 : 2 : 0);
+    need_operands(c, count, count,
+                  whole    ? "d, a, b, scale-d"
+                  : halves ? registers ? "d, a, b, scale-d, imm-scale-a, imm-scale-b, "
+                                         "imm-trans-b"
+                                       : "d, a, b, scale-d, imm-scale-a, imm-scale-b, "
+                                         "imm-trans-a, imm-trans-b"
+                           : "d, a, b, scale-d, imm-scale-a, imm-scale-b");
+    const int sums = (int)n / (sum == PTX_F16 ? 4 : 2);
+    elements(c, 0, sums, "D");
+    if (registers) elements(c, 1, 4, "A");
+    const struct value *scale_d = in->operand[3];
+    const bool predicate =
+        scale_d->form == REGISTER && c->regs[scale_d->reg].type == PTX_PRED;
+    emit(c, " ::emu_ptx_wgmma(0x%llxull, %uu, %uu, %s, %s, %s, %s, %s",
+         (unsigned long long)(code | (registers ? PTX_A_REGISTERS : 0)), n, k,
+         predicate ? source(c, scale_d, PTX_PRED) : constant(c, 3),
+         whole ? "1" : constant(c, 4), whole ? "1" : constant(c, 5),
+         halves && !registers ? constant(c, 6) : "0",
+         halves ? constant(c, registers ? 6 : 7) : "0");
+    for (int i = 0; i < (registers ? 4 : 0); i++)
+        emit(c, ", %s", source(c, in->operand[1]->element[i], PTX_TF32));
+    if (!registers) emit(c, ", %s", operand(c, 1, PTX_B64));
+    emit(c, ", %s", operand(c, 2, PTX_B64));
+    for (int i = 0; i < sums; i++)
+        emit(
+            c, ", %s",
+            sum_address(c, in->operand[0]->element[i], sum == PTX_F16 ? PTX_F16X2 : sum));
+    emit(c, ");");
+}
+
+static void compile_wgmma(struct compiler *c)
+{
+    if (take(c, "mma_async")) {
+        compile_wgmma_multiply(c);
+        return;
+    }
+    const char *what = take_one_of(c, "fence commit_group wait_group");
+    if (!what) unknown(c);
+    need_one(c, "sync");
+    need_one(c, "aligned");
+    end_of_modifiers(c);
+    const bool waits = *what == 'w';
+    need_operands(c, waits, waits, waits ? "n" : "(none)");
+    if (waits)
+        emit(c, " ::emu_ptx_wgmma_wait(%s);", constant(c, 0));
+    else
+        emit(c,
+             *what == 'f' ? " ::emu_ptx_wgmma_fence();" : " ::emu_ptx_wgmma_commit();");
+}
+
+/* setmaxnreg.inc.sync.aligned.u32 n: registers are the host's here. */
+static void compile_setmaxnreg(struct compiler *c)
+{
+    if (!take_one_of(c, "inc dec")) unknown(c);
+    need_one(c, "sync");
+    need_one(c, "aligned");
+    need_one(c, "u32");
+    end_of_modifiers(c);
+    need_operands(c, 1, 1, "n");
+    emit(c, " ::emu_ptx_set_registers(%d, %s);",
+         strcmp(c->instruction->modifier[0], "inc") == 0, constant(c, 0));
+}
+
 /* ---- statements ---- */
 
 static const struct {
@@ -1856,7 +2252,8 @@ static const struct {
                 {"applypriority", compile_nothing},
                 {"discard", compile_nothing},
                 {"membar", compile_nothing},
-                {"fence", compile_nothing},
+                {"fence", compile_fence},
+                {"mbarrier", compile_mbarrier},
                 {"nanosleep", compile_nothing},
                 {"griddepcontrol", compile_nothing},
                 {"createpolicy", compile_createpolicy},
@@ -1874,7 +2271,9 @@ static const struct {
                 {"trap", compile_end},
                 {"ldmatrix", compile_matrix_move},
                 {"stmatrix", compile_matrix_move},
-                {"mma", compile_mma}};
+                {"mma", compile_mma},
+                {"wgmma", compile_wgmma},
+                {"setmaxnreg", compile_setmaxnreg}};
 
 static void compile_instruction(struct compiler *c)
 {

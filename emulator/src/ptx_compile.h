@@ -11,6 +11,9 @@
 struct ptx_argument {
     char letter; /* r l h f d, or n for a constant */
     bool written;
+    bool
+        by_address; /* a result: it is written later, so that the result names `emu_oN`, a
+                        reference to it, and there is no value */
 };
 
 struct ptx_statement {
@@ -20,7 +23,7 @@ struct ptx_statement {
     const char *file;
     int number; /* that no other statement of the program has: its labels are told apart
                    by it */
-    const struct ptx_argument *arguments;
+    struct ptx_argument *arguments;
     int argument_count;
     void (*error)(void *context, int line, const char *message);
     void *context;

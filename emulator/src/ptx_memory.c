@@ -121,3 +121,110 @@ void emu_ptx_copy_wait(uint64_t groups_that_may_remain)
 {
     emu_async_wait((unsigned)groups_that_may_remain);
 }
+
+/* ---- mbarriers ---- */
+
+static uint64_t *barrier_at(uint64_t code, uint64_t address, const void *pc)
+{
+    return (uint64_t *)place_of(code, address, 8, pc);
+}
+
+void emu_ptx_mbarrier_init(uint64_t code, uint64_t barrier, uint64_t arrivals)
+{
+    emu_mbarrier_init(barrier_at(code, barrier, PC), (unsigned)arrivals, PC);
+}
+
+void emu_ptx_mbarrier_inval(uint64_t code, uint64_t barrier)
+{
+    emu_mbarrier_inval(barrier_at(code, barrier, PC), PC);
+}
+
+uint64_t emu_ptx_mbarrier_arrive(uint64_t code, unsigned what, uint64_t barrier,
+                                 uint64_t count, uint64_t bytes)
+{
+    return emu_mbarrier_arrive(barrier_at(code, barrier, PC), (unsigned)count,
+                               what & 2 ? (int64_t)bytes : 0, what & 1, PC);
+}
+
+void emu_ptx_mbarrier_expect(uint64_t code, int come, uint64_t barrier, uint64_t bytes)
+{
+    emu_mbarrier_expect(barrier_at(code, barrier, PC),
+                        come ? -(int64_t)bytes : (int64_t)bytes, PC);
+}
+
+uint64_t emu_ptx_mbarrier_test(uint64_t code, int by_parity, uint64_t barrier,
+                               uint64_t which)
+{
+    return emu_mbarrier_wait(barrier_at(code, barrier, PC), by_parity, which, true, PC);
+}
+
+uint64_t emu_ptx_mbarrier_pending(uint64_t state)
+{
+    return emu_mbarrier_pending(state);
+}
+
+void emu_ptx_copy_arrive(uint64_t code, int no_increment, uint64_t barrier)
+{
+    emu_async_arrive(barrier_at(code, barrier, PC), no_increment, PC);
+}
+
+void emu_ptx_fence_mbarrier_init(void)
+{
+    emu_mbarrier_fence_init();
+}
+
+void emu_ptx_fence_proxy(void)
+{
+    emu_mbarrier_fence_init();
+    emu_check_proxy_fence();
+}
+
+/* ---- the copy engine ---- */
+
+void emu_ptx_bulk_load(uint64_t code, uint64_t to, uint64_t from, uint64_t bytes,
+                       uint64_t barrier, uint64_t blocks)
+{
+    (void)blocks;
+    emu_bulk_load(place_of(code, to, 0, PC), (const void *)(uintptr_t)from,
+                  (uint32_t)bytes, barrier_at(code, barrier, PC), PC);
+}
+
+/* The operation and type of a reduction, 0 of a plain copy. */
+static uint64_t reduction_of(uint64_t code)
+{
+    return PTX_OP_OF(code) ? PTX_CODE(PTX_OP_OF(code), PTX_TYPE_OF(code), 0, 0, 0) : 0;
+}
+
+void emu_ptx_bulk_store(uint64_t code, uint64_t to, uint64_t from, uint64_t bytes)
+{
+    emu_bulk_store((void *)(uintptr_t)to, place_of(code, from, 0, PC), (uint32_t)bytes,
+                   reduction_of(code), PC);
+}
+
+void emu_ptx_bulk_load_tensor(uint64_t code, int dimensions, uint64_t to, uint64_t map,
+                              uint64_t barrier, uint64_t blocks, uint64_t x, uint64_t y,
+                              uint64_t z, uint64_t u, uint64_t v)
+{
+    (void)blocks;
+    const int at[] = {(int)x, (int)y, (int)z, (int)u, (int)v};
+    emu_bulk_load_tensor(place_of(code, to, 0, PC), (const void *)(uintptr_t)map,
+                         dimensions, at, barrier_at(code, barrier, PC), PC);
+}
+
+void emu_ptx_bulk_store_tensor(uint64_t code, int dimensions, uint64_t map, uint64_t from,
+                               uint64_t x, uint64_t y, uint64_t z, uint64_t u, uint64_t v)
+{
+    const int at[] = {(int)x, (int)y, (int)z, (int)u, (int)v};
+    emu_bulk_store_tensor((const void *)(uintptr_t)map, dimensions, at,
+                          place_of(code, from, 0, PC), reduction_of(code), PC);
+}
+
+void emu_ptx_bulk_commit(void)
+{
+    emu_bulk_commit();
+}
+
+void emu_ptx_bulk_wait(uint64_t groups_that_may_remain)
+{
+    emu_bulk_wait((unsigned)groups_that_may_remain);
+}

@@ -168,6 +168,13 @@ uint64_t emu_ptx_active_mask(void)
     return emu_active_mask_at(PC);
 }
 
+void emu_ptx_set_registers(int more, uint64_t registers)
+{
+    if (registers < 24 || registers > 256 || registers % 8)
+        emu_fault(PC, "setmaxnreg.%s: %llu registers; a multiple of 8 from 24 to 256",
+                  more ? "inc" : "dec", (unsigned long long)registers);
+}
+
 void emu_ptx_exit(void)
 {
     emu_thread_exit();

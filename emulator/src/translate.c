@@ -1063,6 +1063,9 @@ struct asm_statement {
     int *lines;
     size_t length;
     struct ptx_argument argument[MOST_ARGUMENTS];
+    int place[MOST_ARGUMENTS],
+        close[MOST_ARGUMENTS];    /* of each, its first and last token */
+    bool updated[MOST_ARGUMENTS]; /* its constraint has a + */
     int arguments;
 };
 
@@ -1122,9 +1125,8 @@ static void asm_error(void *context, int line, const char *message)
     error(a->t, at, message);
 }
 
-/* An operand at token i, its constraint: notes it, and makes it the declaration of its
- * variable. Returns the token behind the operand, or -1. */
-static int rewrite_argument(struct asm_statement *a, int i, bool output)
+/* An operand at token i, its constraint. Returns the token behind the operand, or -1. */
+static int read_argument(struct asm_statement *a, int i, bool output)
 {
     struct translation *t = a->t;
     if (is(t, i, "[")) {
@@ -1161,18 +1163,33 @@ static int rewrite_argument(struct asm_statement *a, int i, bool output)
         return -1;
     }
     const int n = a->arguments++, close = over_bracket(t, open);
-    a->argument[n] = (struct ptx_argument){*letter, output};
-    if (output) {
+    a->argument[n] = (struct ptx_argument){*letter, output, false};
+    a->place[n] = i;
+    a->close[n] = close;
+    a->updated[n] = strchr(constraint, '+') != NULL;
+    return next(t, close);
+}
+
+/* Makes of operand n the declaration of its variable. */
+static void declare_argument(struct asm_statement *a, int n)
+{
+    struct translation *t = a->t;
+    const struct ptx_argument *argument = &a->argument[n];
+    const int i = a->place[n], close = a->close[n];
+    if (argument->by_address) {
+        replace(t, i, format(t, " auto &&emu_o%d = ", n));
+        add_after(t, close, format(t, "; (void)emu_o%d;", n));
+    } else if (argument->written) {
         replace(t, i, format(t, " auto &&emu_o%d = ", n));
         /* What an instruction never writes shows: -1, or a NaN. */
         add_after(t, close,
-                  strchr(constraint, '+')
+                  a->updated[n]
                       ? format(t, "; uint64_t emu_%d = ::emu::ptx_value<'%c'>(emu_o%d);",
-                               n, *letter, n)
+                               n, argument->letter, n)
                       : format(t, "; uint64_t emu_%d = ~0ull;", n));
     } else {
         replace(t, i,
-                *letter == 'n'
+                argument->letter == 'n'
                     ? format(t,
                              " __attribute__((unused)) const uint64_t emu_%d = "
                              "::emu::ptx_constant",
@@ -1180,10 +1197,9 @@ static int rewrite_argument(struct asm_statement *a, int i, bool output)
                     : format(t,
                              " __attribute__((unused)) const uint64_t emu_%d = "
                              "::emu::ptx_value<'%c'>",
-                             n, *letter));
+                             n, argument->letter));
         add_after(t, close, ";");
     }
-    return next(t, close);
 }
 
 /* Whether the function around token i is hardly more than its asm statements: a name for
@@ -1246,7 +1262,7 @@ static void rewrite_asm(struct translation *t, int i)
             replace(t, k, "");
             k = next(t, k);
         } else {
-            k = rewrite_argument(a, k, section == 1);
+            k = read_argument(a, k, section == 1);
         }
         if (k < 0) return;
     }
@@ -1261,11 +1277,14 @@ static void rewrite_asm(struct translation *t, int i)
         .argument_count = a->arguments,
         .error = asm_error,
         .context = a};
+    /* An empty text touches nothing: it only holds the compiler off its operands. */
+    for (int n = 0; n < a->arguments && !a->length; n++) a->argument[n].by_address = true;
     char *code = ptx_compile(&statement);
     if (!code) return;
     own(t, code);
+    for (int n = 0; n < a->arguments; n++) declare_argument(a, n);
     for (int n = 0; n < a->arguments; n++)
-        if (a->argument[n].written)
+        if (a->argument[n].written && !a->argument[n].by_address)
             code = format(t, "%s ::emu::ptx_set<'%c'>(emu_o%d, emu_%d);", code,
                           a->argument[n].letter, n, n);
     for (int k = i; k < a->end; k = next(t, k)) replace(t, k, "");

@@ -6,7 +6,7 @@ enum type { F16, BF16, TF32, E4M3, E5M2, S8, U8, S4, F64, B1 };
 
 static __device__ int element(int matrix, int i, int k, type t)
 {
-    const int x = (i * 7 + k * 5 + matrix * 3 + i * k) % 8;
+    const int x = (i * 7 + k * 5 + matrix * 3 + i * k + (i + k) / 8 * 3 + k / 3) % 8;
     return t == B1 ? x & 1 : t == U8 ? x : x - 4;
 }
 

@@ -92,7 +92,7 @@ static __device__ void stores(unsigned *out)
 
 static __device__ void in_shared(void)
 {
-    __shared__ unsigned words[8];
+    __shared__ __align__(8) unsigned words[8];
     __shared__ __align__(16) float others[4];
     const unsigned at = shared_address(words), there = shared_address(others);
     unsigned a, b;
