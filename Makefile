@@ -173,7 +173,7 @@ memcheck%: chapter% ## compute-sanitizer's view of a chapter (needs a GPU)
 
 # ---- exercises ----
 CLASSROOM := $(Q)python3 -B exercises/classroom.py
-EXERCISES := $(foreach e,$(sort $(wildcard exercises/[0-9][0-9]_*/)),$(call number_of,$(e)))
+EXERCISES := $(foreach e,$(sort $(wildcard exercises/[0-9][0-9]_*)),$(call number_of,$(e)))
 which_exercise = $(or $(filter $(EXERCISES),$*),$(error there is no exercise$*: they go from 1 to $(lastword $(EXERCISES))))
 
 # "Not yet" is an answer, not an error of make's.

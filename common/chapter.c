@@ -1,8 +1,17 @@
 /* A chapter's whole program: options, inputs, run, verify, time, print. */
 #include "common.h"
 
+#include <nvtx3/nvToolsExt.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* A part of CUDA, but a toolkit from single packages may lack it. */
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#else
+#define nvtxRangePushA(message) ((void)(message))
+#define nvtxRangePop() ((void)0)
+#endif
 
 /* What a beginner can do about the errors a beginner meets; NULL if there is nothing
  * general to say. */
@@ -41,7 +50,14 @@ static int exit_code_for(cudaError_t error)
     }
 }
 
-const char *checking;
+static const char *checking;
+
+void now_checking(const char *command)
+{
+    if (checking) nvtxRangePop();
+    checking = command;
+    if (checking) nvtxRangePushA(checking);
+}
 
 void cuda_check(cudaError_t error, const char *expression, const char *file, int line)
 {

@@ -162,9 +162,10 @@ const char *command_for(const struct product *p, const char *program, uint64_t s
 struct verdict run_and_verify(struct problem *p, const struct options *options,
                               const struct chapter *chapter, matmul_launcher *launch,
                               enum values values);
-/* The command that repeats the product being checked, if it is not the one that the
- * reader asked for; for whoever has to end the program. Else NULL. */
-extern const char *checking;
+/* Says which product is being checked, by the command that repeats it, until the next
+ * call; NULL: the one that the reader asked for. What ends the program meanwhile, here or
+ * in a tool that watches it, names the command. */
+void now_checking(const char *command);
 
 /* ---- timing.c ---- */
 struct spread {

@@ -78,7 +78,8 @@ void check_shapes(const struct chapter *chapter, const struct options *o,
         options.alpha = product->alpha;
         options.beta = product->beta;
         options.check_only = true;
-        checking = command_for(product, program, o->seed);
+        const char *command = command_for(product, program, o->seed);
+        now_checking(command);
         if (!problem_create(&problem, &options)) exit(CANNOT);
         const struct verdict verdict = run_and_verify(
             &problem, &options, chapter,
@@ -89,8 +90,8 @@ void check_shapes(const struct chapter *chapter, const struct options *o,
         else
             snprintf(shapes->failure, sizeof shapes->failure,
                      "%d x %d x %d: %s  repeat it: %s\n", product->M, product->N,
-                     product->K, verdict.failure, checking);
-        checking = NULL;
+                     product->K, verdict.failure, command);
+        now_checking(NULL);
     }
     CUDA_CHECK(cudaProfilerStart());
 }

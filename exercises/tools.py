@@ -63,17 +63,26 @@ def digest_of(*parts):
         if isinstance(part, Path) and part.is_dir():
             files = sorted(path for path in part.rglob("*") if path.is_file())
         for path in files:
-            digest.update(str(path).encode() + b"\0" + path.read_bytes())
+            digest.update(name_of(path).encode() + b"\0" + path.read_bytes())
         if not files:
             digest.update(str(part).encode() + b"\0")
     return digest.hexdigest()
+
+
+def sha256(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def name_of(path):
+    """A copy of the project has files of the same names."""
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
 
 
 def is_ours(target, made_from):
     """Whether a file is what we made, of just these sources."""
     try:
         kept = json.loads(target.with_suffix(".made").read_text())
-        return kept == {"from": made_from, "is": digest_of(target)}
+        return kept == {"from": made_from, "is": sha256(target)}
     except (OSError, ValueError):
         return False
 
@@ -105,7 +114,7 @@ def build(name, sources, make):
     scratch = target.with_name(f"{name}.{os.getpid()}")
     make(scratch)
     os.replace(scratch, target)
-    made = {"from": made_from, "is": digest_of(target)}
+    made = {"from": made_from, "is": sha256(target)}
     target.with_suffix(".made").write_text(json.dumps(made))
     return target
 
@@ -137,7 +146,7 @@ def build_with_nvcc(name, source, words=()):
 
 def build_runtime():
     """The emulator's library once more, as the machine needs it."""
-    parts = [EMULATOR / "src", EMULATOR / "include", EMULATOR / "Makefile"]
+    parts = [EMULATOR / part for part in ("src", "include", "gpus.h", "Makefile")]
     around = FOLDER / "machine" / "around.h"
 
     def make(scratch):

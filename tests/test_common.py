@@ -256,6 +256,23 @@ def test_small_odd_products_are_checked(verifier):
     assert check(verifier, "40 30 20", "odd-only", "--one-shape").returncode == 0
 
 
+def test_fault_names_the_product(emulated_nvcc, chapters, project, tmp_path):
+    """Where the emulator ends the program, it says which of the products was being checked."""
+    source = next((ROOT / "chapters").glob("01_*")) / "matmul.cu"
+    text = source.read_text()
+    assert text.count("col >= N") == 1
+    (tmp_path / "matmul.cu").write_text(text.replace("col >= N", "col > N"))
+    objects = (project / "build" / "emulator" / "common").glob("*.o")
+    command = [emulated_nvcc, "-O2", "-std=c++17", "-I", project / "common"]
+    command += [tmp_path / "matmul.cu", *objects, "-o", tmp_path / "wrong"]
+    assert run([*command, "-lcublas"], env=no_cuda()).returncode == 0
+    result = run([tmp_path / "wrong"], env=no_cuda())
+    assert result.returncode == 1
+    (product,) = re.findall(r'^  in range "\S+/wrong (.*)"$', result.stderr, re.M)
+    again = run([tmp_path / "wrong", *product.split(), "--one-shape"], env=no_cuda())
+    assert result.stderr.splitlines()[:-1] == again.stderr.splitlines()
+
+
 def test_small_odd_products_are_listed(verifier):
     told = json.loads(check(verifier, "40 30 20", "odd-only", "--json").stdout)
     assert [check["passed"] for check in told["checks"]] == [True, True]

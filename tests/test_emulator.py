@@ -409,6 +409,30 @@ def test_warp_operations_go_on_without_lanes_that_ended(write, emulate):
     assert result.stdout == "aaaaa 1 190 ffffffff 1 19"
 
 
+def test_fault_names_the_range_it_happens_in(write, emulate):
+    """NVTX ranges, which lie inside each other."""
+    text = """
+        #include <nvtx3/nvToolsExt.h>
+        __global__ void k(int *x) { x[threadIdx.x] = 1; }
+        int main(int argc, char **)
+        {
+            int *x;
+            cudaMalloc(&x, 4 * sizeof *x);
+            nvtxRangePushA("outer");
+            nvtxRangePushA("inner");
+            if (argc > 1) nvtxRangePop();
+            if (argc > 2) nvtxRangePop();
+            k<<<1, 8>>>(x);
+            return nvtxRangePop();
+        }
+        """
+    program = emulate(write(text))
+    for words, line in ([], 'in range "inner"'), (["1"], 'in range "outer"'):
+        result = run([program, *words], env=no_cuda())
+        assert (result.returncode, result.stderr.splitlines()[-1].strip()) == (1, line)
+    assert "in range" not in run([program, "1", "2"], env=no_cuda()).stderr
+
+
 def test_output_comes_before_the_fault_and_repeats_itself(write, emulate):
     program = emulate(
         write(

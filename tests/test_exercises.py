@@ -2,13 +2,16 @@
 
 import collections
 import csv
+import functools
 import importlib
 import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -242,7 +245,7 @@ def expected_of(cheat):
         "static int read(int open) { return open + 1; }\nint write = read(1);",
         '#include <stdio.h>\nvoid say() { fprintf(stderr, "%d\\n", 1); }',
         "#include <assert.h>\n__device__ void f(int i) { assert(i > 0); }",
-        "#define JOIN(a, b) a##b\nint JOIN(sys, tem) = 1;",
+        "#define JOIN(a, b) a##b\nint JOIN(sys, call) = 1;",
         "int main() { return 0; }",
     ],
 )
@@ -292,11 +295,10 @@ HOSTILE = {
 }
 # What only the box holds back.
 BOXED = {
-    "the parent": "return kill(getppid(), 0) || getppid() <= 1;",
+    "the parent": "return getppid() > 1 && kill(getppid(), 0) == 0 ? 0 : 9;",
     "any process": "return kill(-1, 0) == 0 ? 0 : 9;",
-    "the network": "struct sockaddr_in a = {AF_INET, htons(53), {htonl(0x7f000001)}};"
-    "int s = socket(AF_INET, SOCK_STREAM, 0);"
-    "return connect(s, (void *)&a, sizeof a) && errno == ENETUNREACH ? 9 : 0;",
+    "the network": "struct sockaddr_in a = {AF_INET, htons(PORT), {htonl(0x7f000001)}};"
+    "int s = socket(AF_INET, SOCK_STREAM, 0); return connect(s, (void *)&a, sizeof a) ? 9 : 0;",
     "the users": 'return access("/etc/passwd", F_OK) ? 9 : 0;',
     "the class": "return access(CLASS, F_OK) ? 9 : 0;",
     "the temporary files": "return access(TEMPORARY, F_OK) ? 9 : 0;",
@@ -319,21 +321,23 @@ HEADERS = (
 ORDINARY_USER = 60999
 
 
+@pytest.fixture
+def open_folder():
+    """A folder that other users can reach: pytest closes its own to them."""
+    with tempfile.TemporaryDirectory(prefix="classroom-") as folder:
+        os.chmod(folder, 0o711)
+        yield Path(folder)
+
+
 def users():
     """Ourselves, and an ordinary user where we can be one."""
     return [None, ORDINARY_USER] if os.getuid() == 0 else [None]
 
 
-def open_to_all(folder):
-    for parent in (folder, *folder.parents):
-        if parent.stat().st_uid == os.getuid() and parent.parts[-1:] != ("tmp",):
-            parent.chmod(parent.stat().st_mode | 0o711)
-
-
 def compile_hostile(body, folder, **names):
     source = folder / "hostile.c"
     headers = "".join(f"#include <{h}.h>\n" for h in HEADERS)
-    defined = "".join(f'#define {n} "{value}"\n' for n, value in names.items())
+    defined = "".join(f"#define {n} {value}\n" for n, value in names.items())
     source.write_text(f"{headers}{defined}int main(void) {{ {body} }}\n")
     assert run(["cc", "-w", source, "-o", folder / "hostile"]).returncode == 0
 
@@ -362,6 +366,27 @@ def box_tools(classroom):
     ]
 
 
+@functools.cache
+def listener():
+    server = socket.create_server(("127.0.0.1", 0), backlog=100)
+    assert socket.create_connection(server.getsockname())
+    return server
+
+
+def listening():
+    """A port of this machine on which somebody answers."""
+    return listener().getsockname()[1]
+
+
+def python_for_all():
+    """A Python that an ordinary user can start, too: root's may lie in root's folder."""
+    for name in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
+        command = [name, "-c", "import os; os.setuid(60999); import argparse, json"]
+        if os.getuid() != 0 or (Path(name).exists() and run(command).returncode == 0):
+            return name
+    pytest.skip("no Python here that an ordinary user can start")
+
+
 def run_hostile(classroom, body, folder, tool, user):
     """Returns the exit code, whether it was cut off, and the processes left."""
     box, tools = folder / "box", folder / "tools"
@@ -370,13 +395,12 @@ def run_hostile(classroom, body, folder, tool, user):
     (tools / "tool").touch()
     (box / "input").touch()
     (folder / "class").touch()
-    compile_hostile(body, box, CLASS=folder / "class", TEMPORARY=box)
-    open_to_all(box)
-    open_to_all(tools)
+    names = {"CLASS": f'"{folder}/class"', "TEMPORARY": f'"{box}"', "PORT": listening()}
+    compile_hostile(body, box, **names)
     if user:
         os.chown(box, user, user)
     words = [classroom.folder, box, tool or "-", tools, user or "-"]
-    result = run([sys.executable, "-c", RUN_HOSTILE, *words], env=no_cuda())
+    result = run([python_for_all(), "-c", RUN_HOSTILE, *words], env=no_cuda())
     if "no box" in result.stderr:
         pytest.skip(f"{tool} can make no namespaces here")
     assert result.returncode == 0, result.stderr
@@ -385,9 +409,9 @@ def run_hostile(classroom, body, folder, tool, user):
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_limits_hold(name, classroom, tmp_path):
+def test_limits_hold(name, classroom, open_folder):
     for number, user in enumerate(users()):
-        folder = tmp_path / str(number)
+        folder = open_folder / str(number)
         folder.mkdir()
         code, too_long, left = run_hostile(classroom, HOSTILE[name], folder, None, user)
         assert left == 0
@@ -396,10 +420,10 @@ def test_limits_hold(name, classroom, tmp_path):
 
 
 @pytest.mark.parametrize("name", [*HOSTILE, *BOXED])
-def test_box_holds(name, classroom, tmp_path):
+def test_box_holds(name, classroom, open_folder):
     for number, tool in enumerate(box_tools(classroom)):
         for user in users():
-            folder = tmp_path / f"{number}{user}"
+            folder = open_folder / f"{number}{user}"
             folder.mkdir()
             body = {**HOSTILE, **BOXED}[name]
             code, too_long, left = run_hostile(classroom, body, folder, tool, user)
@@ -408,11 +432,11 @@ def test_box_holds(name, classroom, tmp_path):
             assert code == 9 or name in HOSTILE
 
 
-def test_box_has_what_programs_need(classroom, tmp_path):
+def test_box_has_what_programs_need(classroom, open_folder):
     """The tests above must not pass because nothing runs there."""
     for number, tool in enumerate(box_tools(classroom)):
         for user in users():
-            folder = tmp_path / f"{number}{user}"
+            folder = open_folder / f"{number}{user}"
             folder.mkdir()
             body = (
                 'FILE *f = fopen("/tmp/mine", "w"); if (!f || fputs("x", f) < 0) return 1;'
@@ -437,7 +461,7 @@ sys.exit(classroom.main())
 
 
 def grade_class(copy, user, words, box="any"):
-    command = [sys.executable, "-c", GRADE_CLASS, copy / "exercises", user or "-", box]
+    command = [python_for_all(), "-c", GRADE_CLASS, copy / "exercises", user or "-", box]
     return run([*command, *words], env={**no_cuda(), "HOME": str(copy)}, timeout=600)
 
 
@@ -453,17 +477,17 @@ def files_under(folder):
 
 
 @pytest.fixture(scope="module", params=users(), ids=lambda user: str(user or "us"))
-def class_copy(classroom, request, tmp_path_factory):
+def class_copy(classroom, request):
     """A project of a teacher's own, built, whom it belongs to, and a folder for a class."""
-    copy = tmp_path_factory.mktemp("teacher") / "project"
-    shutil.copytree(classroom.tasks.FOLDER.parent, copy, symlinks=True)
-    open_to_all(copy)
-    folder = copy.parent / "class"
-    folder.mkdir()
-    if request.param:
-        for path in [copy.parent, *copy.parent.rglob("*")]:
-            os.chown(path, request.param, request.param, follow_symlinks=False)
-    return copy, request.param, folder
+    with tempfile.TemporaryDirectory(prefix="classroom-") as teacher:
+        os.chmod(teacher, 0o711)
+        copy, folder = Path(teacher, "project"), Path(teacher, "class")
+        shutil.copytree(classroom.tasks.FOLDER.parent, copy, symlinks=True)
+        folder.mkdir()
+        if request.param:
+            for path in [copy.parent, *copy.parent.rglob("*")]:
+                os.chown(path, request.param, request.param, follow_symlinks=False)
+        yield copy, request.param, folder
 
 
 def test_a_class_of_cheats(class_copy, classroom):
@@ -498,7 +522,8 @@ def test_a_class_of_cheats(class_copy, classroom):
     students = json.loads((copy.parent / "out" / "grades.json").read_text())["students"]
     assert students.pop(HONEST)["points"] == honest.points
     assert len(students) == len(cheats)
-    assert {name for name, entry in students.items() if entry["points"] > 0} == set()
+    rows = [row for entry in students.values() for row in entry["exercises"]]
+    assert not any(row["passed"] or row["points"] > row["of"] / 3 for row in rows)
     written = (copy.parent / "out").rglob("*")
     assert not any(b"\033" in path.read_bytes() for path in written if path.is_file())
     assert "\033" not in result.stdout
@@ -553,7 +578,7 @@ def test_a_dead_worker_costs_its_submission_alone(classroom):
 def own_copy(classroom, tmp_path_factory):
     """A copy of the project, built, in which progress can be made."""
     copy = tmp_path_factory.mktemp("own") / "project"
-    shutil.copytree(classroom.ROOT, copy, symlinks=True)
+    shutil.copytree(classroom.tasks.FOLDER.parent, copy, symlinks=True)
     return copy
 
 
@@ -729,12 +754,10 @@ def test_a_folder_of_submissions(own_copy, classroom, tmp_path):
     assert "20 of" in result.stdout and "\033" not in result.stdout
     assert re.search(rf"^{exercises[2].name} +1/3 ", result.stdout, re.M)
     named = re.findall("^Not graded, (.*): (.*)$", result.stdout, re.M)
-    assert ("its name is no exercise's", "odd/my work.cu") in named
-    assert ("it is an archive: unpack it", "odd/all.zip") in [
-        (f"{why}: unpack it" if "archive" in why else why, file.split(": ")[-1])
-        for why, file in named
+    assert sorted(named) == [
+        ("it is an archive: unpack it", "odd/all.zip"),
+        ("its name is no exercise's", "odd/my work.cu"),
     ]
-    assert len(named) == 2
     assert "Left out, as no file is in them: __MACOSX\n" in result.stdout
     rows = list(csv.DictReader(open(out / "grades.csv")))
     assert len(rows) == 3 * len(exercises)

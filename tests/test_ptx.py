@@ -1,6 +1,7 @@
 """Inline PTX: programs in tests/ptx that look at their own results, and what is said of PTX
 that is wrong. On a GPU, tests/gpu.py runs the same programs."""
 
+import re
 import textwrap
 
 import pytest
@@ -252,3 +253,149 @@ def test_faults_are_found(name, emulate, tmp_path):
     assert result.returncode == 1
     assert message in result.stderr
     assert f"user.cu:{line}:" in result.stderr
+
+
+# Programs of tests/ptx with one mistake each: what is replaced by what, what must be said,
+# and words of the line that must be blamed.
+PLANTED = {
+    "a stage nobody waited for": (
+        "hopper_gemm",
+        "wait(&s->full[stage], i / STAGES % 2);",
+        "",
+        "asynchronous copy not waited for",
+        "multiply(d, descriptor",
+    ),
+    "a stage that is given back too early": (
+        "hopper_gemm",
+        "if (i > 0 && t == 0) arrive(&s->empty[(i - 1) % STAGES]);",
+        "if (t == 0) arrive(&s->empty[stage]);",
+        "may still read it",
+        "load(s->",
+    ),
+    "sums that are read too early": (
+        "hopper_gemm",
+        'asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");',
+        "",
+        "sums of a wgmma are read before it was waited for",
+        "make_float2",
+    ),
+    "sums that are written too early": (
+        "hopper_gemm",
+        'asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");',
+        'asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");\n        d[5] *= 2.0f;',
+        "sums of a wgmma are read before it was waited for",
+        "d[5] *= 2.0f",
+    ),
+    "sums that are used without a fence": (
+        "hopper_gemm",
+        'asm volatile("wgmma.fence.sync.aligned;" ::: "memory");',
+        'if (i == 0) asm volatile("wgmma.fence.sync.aligned;" ::: "memory");\n'
+        '        asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");\n'
+        "        if (i > 0) d[5] *= 2.0f;",
+        "a missing wgmma.fence",
+        "multiply(d, descriptor",
+    ),
+    "no fence at all": (
+        "hopper_gemm",
+        'asm volatile("wgmma.fence.sync.aligned;" ::: "memory");',
+        "",
+        "a missing wgmma.fence: it must come before the first wgmma",
+        "multiply(d, descriptor",
+    ),
+    "another swizzle than the copy's": (
+        "hopper_gemm",
+        "1ull << 62",
+        "2ull << 62",
+        "the descriptor says swizzle 64B",
+        "multiply(d, descriptor",
+    ),
+    "a descriptor that points past the end": (
+        "hopper_gemm",
+        "descriptor(s->b[stage])",
+        "descriptor(s->b[stage] + (STAGES + 1) * BN * BK)",
+        "out of bounds",
+        "multiply(d, descriptor",
+    ),
+    "a warp that stays away": (
+        "hopper_gemm",
+        "float d[BN / 2];",
+        "float d[BN / 2];\n    if (t / 32 == 2) return;",
+        "wgmma is carried out by the four warps of a warpgroup, and of them 6 never come",
+        "multiply(d, descriptor",
+    ),
+    "warps that disagree": (
+        "hopper_gemm",
+        "descriptor(s->b[stage])",
+        "descriptor(s->b[stage] + (t == 32 ? 64 * 8 : 0))",
+        "the lanes of a warp must agree",
+        "multiply(d, descriptor",
+    ),
+    "a parity that is wrong": (
+        "hopper_gemm",
+        "wait(&s->empty[stage], parity ^ 1);",
+        "wait(&s->empty[stage], parity);",
+        "the mbarrier never completes",
+        "wait(&s->empty[stage], parity);",
+    ),
+    "stores that wgmma may not see": (
+        "wgmma",
+        'asm volatile("fence.proxy.async.shared::cta;" ::: "memory");',
+        "",
+        "a missing fence.proxy.async",
+        "multiply<T, TA, TB>::run",
+    ),
+    "stores that a bulk copy may not see": (
+        "bulk",
+        'asm volatile("fence.proxy.async.shared::cta;" ::: "memory");',
+        "",
+        "a missing fence.proxy.async",
+        "cp.async.bulk.global.shared::cta.bulk_group",
+    ),
+    "a source that is written again too early": (
+        "bulk",
+        "flush();\n    IS(data[128]",
+        "box[0] = 1;\n    flush();\n    IS(data[128]",
+        "may still read it",
+        "box[0] = 1;",
+    ),
+    "a bulk store that outlives its block": (
+        "bulk",
+        "flush(); // two rows",
+        "return; // two rows",
+        "bulk copy not waited for: the block has ended",
+        "cp.async.bulk.tensor.2d.global",
+    ),
+    "bytes that are not a multiple of 16": (
+        "bulk",
+        '"r"(b), "r"(64)',
+        '"r"(b), "r"(60)',
+        "a bulk copy moves a multiple of 16 bytes, not 60",
+        "cp.async.bulk.shared::cluster.global",
+    ),
+    "an arrival too many": (
+        "mbarriers",
+        "IS(early, 0);",
+        'asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], 2;" ::"r"(a));',
+        "mbarrier: more arrivals than the 1",
+        "[%0], 2;",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_planted_faults_are_found(name, emulate, tmp_path):
+    program, right, wrong, message, blamed = PLANTED[name]
+    text = PROGRAMS[program].read_text()
+    # As the formatter has broken the lines.
+    assert right in text, "the program has changed; change the fault, too"
+    text = text.replace(right, wrong, 1)
+    source = tmp_path / "user.cu"
+    source.write_text(text)
+    executable = emulate(source, f"-I{FOLDER}", "-Xcompiler", "-Wno-unused")
+    result = run([executable], env=no_cuda())
+    assert result.returncode == 1, result.stdout
+    assert message in result.stderr
+    at = re.search(r"^  at \S*user\.cu:(\d+): ", result.stderr, re.M)
+    assert at, result.stderr
+    lines = text.splitlines()[int(at[1]) - 1 :][:6]
+    assert blamed in "\n".join(lines), result.stderr

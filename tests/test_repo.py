@@ -81,13 +81,15 @@ def test_formatted():
 
 
 def test_no_machine_is_named():
-    """No path of the machine a file was written on."""
-    homes = re.compile(r"(?<![\w.])/(work|root|home|Users|tmp)/\w")
+    """No path of the machine a file was written on. A program may make files in /tmp."""
+    homes = r"(?<![\w.])/(work|root|home|Users%s)/\w"
     for path in files(*TEXT):
+        code = path.suffix in (".c", ".h", ".cu", ".cuh", ".cpp", ".py", ".sh", "")
+        home = re.compile(homes % ("" if code else "|tmp"))
         if path.parent == ROOT / "tests" and path.suffix == ".py":
             continue
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
-            assert not homes.search(line), f"{name(path)}:{number}: {line.strip()}"
+            assert not home.search(line), f"{name(path)}:{number}: {line.strip()}"
 
 
 def test_nothing_is_left_to_do():

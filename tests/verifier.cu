@@ -164,11 +164,7 @@ __global__ void multiply(int M, int N, int K, float alpha, const float *A, const
     if (same(rule.word, "beta-1")) result = alpha * sum + old;
     if (same(rule.word, "beta-minus")) result = alpha * sum - beta * old;
     if (same(rule.word, "exchanged")) result = beta * sum + alpha * old;
-<<<<<<< HEAD
-    if (same(rule.word, "minus")) result = -result;
-=======
     if (same(rule.word, "minus")) result = beta * old - alpha * sum;
->>>>>>> verify
     *c = kept(result, &rule, "results");
 }
 
@@ -210,12 +206,6 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
     if (strcmp(rule.word, "nothing") == 0) return;
     if (strcmp(rule.about, "fast") != 0) {
         multiply<<<(M * N - 1) / 64 + 1, 64>>>(M, N, K, alpha, A, B, beta, C, rule);
-<<<<<<< HEAD
-    } else { // by the library, which is fast; for spoil
-        if (!handle && cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS) exit(3);
-        cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, M, K, &alpha, B, N, A, K, &beta,
-                    C, N);
-=======
     } else { // by the library, which is fast; for spoil, or with narrow inputs
         float *narrow_A;
         if (!handle && cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS) exit(3);
@@ -224,7 +214,6 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
         cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, M, K, &alpha, B, N, narrow_A, K,
                     &beta, C, N);
         CUDA_CHECK(cudaFree(narrow_A));
->>>>>>> verify
     }
     spoil<<<1, 1>>>(M, N, K, A, C, rule);
 }

@@ -7,7 +7,7 @@
 
 #include <assert.h>
 #include <limits.h>
-#include <math.h>
+#include "emulator_math.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

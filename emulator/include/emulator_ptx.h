@@ -72,7 +72,8 @@ void emu_ptx_bulk_load_tensor(uint64_t code, int dimensions, uint64_t to, uint64
                               uint64_t barrier, uint64_t blocks, uint64_t x, uint64_t y,
                               uint64_t z, uint64_t u, uint64_t v);
 void emu_ptx_bulk_store_tensor(uint64_t code, int dimensions, uint64_t map, uint64_t from,
-                               uint64_t x, uint64_t y, uint64_t z, uint64_t u, uint64_t v);
+                               uint64_t x, uint64_t y, uint64_t z, uint64_t u,
+                               uint64_t v);
 void emu_ptx_bulk_commit(void);
 void emu_ptx_bulk_wait(uint64_t groups_that_may_remain);
 

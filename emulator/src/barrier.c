@@ -35,9 +35,9 @@ static bool is_over(void *waiting)
     return w->barrier->rounds != w->round;
 }
 
-static bool never_over(void *waiting, bool last)
+static bool never_over(void *waiting, enum emu_stuck how)
 {
-    if (!last) return false;
+    if (how == EMU_GIVE_UP) return false;
     const struct wait *w = waiting;
     emu_fault(w->pc,
               "barrier divergence: barrier %u waits for %u threads, %u have come, and no "

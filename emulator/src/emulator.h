@@ -108,6 +108,8 @@ void emu_describe_global(char *text, size_t size, const void *p);
 char *emu_variable_section(const void *p, size_t *bytes);
 
 /* ---- host_api.c ---- */
+/* The name of the innermost NVTX range that the program is in; NULL if it is in none. */
+const char *emu_range(void);
 /* Dynamic shared memory the function may have (cudaFuncSetAttribute), 48 KB unless
  * raised. Which function an overloaded or deduced name denotes (NULL) only the compiler
  * knows: the largest limit of any, so that no right program is refused. */
@@ -165,11 +167,12 @@ void emu_async_arrive(uint64_t *barrier, bool no_increment, const void *pc);
 void emu_thread_exit(void) __attribute__((noreturn));
 
 /* Parks the running thread until ready(what) holds; asked again whenever other threads
- * have run. When nobody else can go on, stuck(what, false) is called as each waiting thread
- * in turn: one that returns true goes on, and then this returns. If none does, they are
- * called once more, with true for `last`, and must report a fault. */
-void emu_wait_until(bool (*ready)(void *what), bool (*stuck)(void *what, bool last),
-                    void *what);
+ * have run. When nobody else can go on, stuck(what, how) is called as each waiting thread
+ * in turn: who may give up returns true and goes on, and then this returns. If none does,
+ * those say so who wait for threads by name, since there the mistake is, and at last all. */
+enum emu_stuck { EMU_GIVE_UP, EMU_SAY_WHO, EMU_SAY_WHAT };
+void emu_wait_until(bool (*ready)(void *what),
+                    bool (*stuck)(void *what, enum emu_stuck how), void *what);
 /* Changes whenever a thread gives way to another, or reads the clock. */
 unsigned long long emu_pauses(void);
 /* Ends the program with exit code 3 and one line: there is no memory "for ...", and which

@@ -163,7 +163,7 @@ struct thread {
     const char *kind;   /* of the warp operation, for messages */
     unsigned long long value;
     bool (*ready)(void *); /* of a condition: see emu_wait_until */
-    bool (*stuck)(void *, bool last);
+    bool (*stuck)(void *, enum emu_stuck how);
     void *condition;
 
     struct pending_copy *copies;
@@ -326,7 +326,8 @@ void emu_yield(void)
     wait_as(RUNNABLE, NULL);
 }
 
-void emu_wait_until(bool (*ready)(void *), bool (*stuck)(void *, bool), void *condition)
+void emu_wait_until(bool (*ready)(void *), bool (*stuck)(void *, enum emu_stuck),
+                    void *condition)
 {
     if (ready(condition)) return;
     struct thread *t = current();
@@ -645,13 +646,13 @@ static void check_barrier(const struct thread *first, unsigned arrived)
 }
 
 /* Asks those who wait for a condition that nobody can bring about; see emu_wait_until. */
-static bool give_up_conditions(bool last)
+static bool give_up_conditions(enum emu_stuck how)
 {
     bool any = false;
     for (unsigned i = 0; parked > 0 && i < thread_count; i++) {
         if (threads[i].state != AT_CONDITION) continue;
         emu_current = &threads[i].seen;
-        if (!threads[i].stuck(threads[i].condition, last)) continue;
+        if (!threads[i].stuck(threads[i].condition, how)) continue;
         threads[i].state = RUNNABLE;
         parked--;
         any = true;
@@ -664,7 +665,8 @@ static bool release_barrier(void)
 {
     const struct thread *first = NULL;
     unsigned arrived = 0, holds = 0;
-    if (give_up_conditions(false) || give_up_conditions(true)) return true;
+    for (enum emu_stuck how = EMU_GIVE_UP; how <= EMU_SAY_WHAT; how++)
+        if (give_up_conditions(how)) return true;
     for (unsigned i = 0; i < thread_count; i++) {
         struct thread *t = &threads[i];
         if (t->state == AT_WARP) fault_stuck_warp(t);
@@ -991,6 +993,7 @@ void emu_fault(const void *pc, const char *format, ...)
                 emu_current_launch->kernel, emu_current_block.x, emu_current_block.y,
                 emu_current_block.z, emu_current->index.x, emu_current->index.y,
                 emu_current->index.z);
+    if (emu_range()) fprintf(stderr, "  in range \"%s\"\n", emu_range());
     fflush(NULL);
     _exit(1);
 }

@@ -40,7 +40,7 @@ struct wait {
 enum { MOST = 1024, MOST_ARRIVALS = (1 << 20) - 1 };
 /* Who tries, and tries again, while nothing at all happens to any barrier, tries for
  * ever. */
-enum { FRUITLESS = 100 };
+enum { FRUITLESS = 100 * EMU_MAX_THREADS };
 
 static struct mbarrier barriers[MOST];
 static unsigned barrier_count;
@@ -255,13 +255,13 @@ static bool is_over(void *waiting)
     return w->barrier->phase != w->phase;
 }
 
-static bool never_over(void *waiting, bool last)
+static bool never_over(void *waiting, enum emu_stuck how)
 {
     const struct wait *w = waiting;
     const struct mbarrier *b = w->barrier;
     char other[300] = "";
-    if (w->may_give_up && fruitless++ < FRUITLESS * 1024) return true;
-    if (!last) return false;
+    if (how == EMU_GIVE_UP && w->may_give_up && fruitless++ < FRUITLESS) return true;
+    if (how != EMU_SAY_WHAT) return false;
     /* Often it waits for a thread that waits in turn, and there is the mistake. */
     for (const struct mbarrier *o = barriers; o < barriers + barrier_count && !*other;
          o++) {

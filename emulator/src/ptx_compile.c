@@ -1974,11 +1974,18 @@ static void compile_matrix_move(struct compiler *c)
     const bool load = strcmp(c->instruction->name, "ldmatrix") == 0;
     need_one(c, "sync");
     need_one(c, "aligned");
-    need_one(c, "m8n8");
-    const char *number = take_one_of(c, "x1 x2 x4");
-    if (!number) unknown(c);
-    const bool transposed = take(c, "trans");
+    /* Their order is free. */
+    const char *number = NULL, *shape = NULL;
+    bool transposed = false;
+    for (const char *word; (word = take_one_of(c, "x1 x2 x4 m8n8 trans"));)
+        if (*word == 'x')
+            number = word;
+        else if (*word == 'm')
+            shape = word;
+        else
+            transposed = true;
     const enum ptx_space space = take_space(c, "shared shared::cta");
+    if (!number || !shape) unknown(c);
     need_one(c, "b16");
     end_of_modifiers(c);
     need_operands(c, 2, 2, load ? "{r...}, [a]" : "[a], {r...}");

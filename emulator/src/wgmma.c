@@ -211,10 +211,10 @@ static bool is_over(void *waiting)
     return w->group->round != w->round;
 }
 
-static bool never_over(void *waiting, bool last)
+static bool never_over(void *waiting, enum emu_stuck how)
 {
     const struct wait *w = waiting;
-    if (!last) return false;
+    if (how == EMU_GIVE_UP) return false;
     char missing[32] = "";
     for (unsigned i = 0; i < WARPS; i++)
         if (!(w->group->came >> i & 1))

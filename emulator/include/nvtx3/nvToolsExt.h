@@ -1,6 +1,7 @@
 /* NVTX, by which a program tells tools what its parts are called. The emulator is such a
- * tool for one thing: a name for a pointer (nvtxDomainResourceCreate) to device memory
- * stands in every message about it. Marks and ranges are taken and forgotten. */
+ * tool for two things: a name for a pointer (nvtxDomainResourceCreate) to device memory
+ * stands in every message about it, and a fault says in which pushed range it was found.
+ * Marks and ranges that are started are taken and forgotten. */
 #ifndef NVTOOLSEXT_H
 #define NVTOOLSEXT_H
 
@@ -79,16 +80,11 @@ static inline void nvtxRangeEnd(nvtxRangeId_t id)
 {
     (void)id;
 }
-/* Less than 0: no tool counts how deep ranges are. */
-static inline int nvtxRangePushA(const char *message)
-{
-    (void)message;
-    return -2;
-}
-static inline int nvtxRangePop(void)
-{
-    return -2;
-}
+/* Begins a stretch of the program, which may lie inside another. Returns how many it lies
+ * inside of. */
+int nvtxRangePushA(const char *message);
+/* Ends the stretch that began last. Returns as above; below 0 if there is none. */
+int nvtxRangePop(void);
 
 #define nvtxDomainCreate nvtxDomainCreateA
 #define nvtxMark nvtxMarkA
