@@ -51,7 +51,8 @@ struct word {                 /* one cache line: reading these is what checking 
 _Static_assert(sizeof(struct word) == 64,
                "a word's record must not straddle cache lines");
 
-static struct word words[EMU_SHARED_BYTES / 4];
+enum { WORDS = EMU_SHARED_BYTES / 4 };
+static struct word *words;
 /* By which enum emu_swizzle the last bulk copy into each line of 128 bytes came. */
 enum { LINE_WORDS = 32 };
 static uint8_t line_swizzles[EMU_SHARED_BYTES / 4 / LINE_WORDS];
@@ -63,7 +64,7 @@ static uint16_t warp_order[32];
 /* Since its last __syncwarp() of all lanes, a warp may have had some of only a few. Then
  * [warp][b][a] is the warp's order from which on a's accesses are not ordered before what
  * b does now; what came before is. */
-static uint16_t lane_order[32][32][32];
+static uint16_t (*lane_order)[32][32];
 static bool
     partly_ordered[32]; /* the warp has had such, and its part of the above is valid */
 static uintptr_t image_low = UINTPTR_MAX,
@@ -1343,8 +1344,15 @@ enum { MOST_TIMES = 1 << 30 };
 void emu_check_launch_begins(void)
 {
     emu_check_allocations_changed();
+    if (!words) {
+        void *aligned = NULL;
+        if (posix_memalign(&aligned, sizeof *words, WORDS * sizeof *words) != 0)
+            emu_no_memory("for watching shared memory, %zu MB", WORDS * sizeof *words >> 20);
+        words = memset(aligned, 0, WORDS * sizeof *words);
+        lane_order = emu_zeros("for watching shared memory", 32, sizeof *lane_order);
+    }
     if (emu_times.now > MOST_TIMES) {
-        memset(words, 0, sizeof words);
+        memset(words, 0, WORDS * sizeof *words);
         memset(fenced_until, 0, sizeof fenced_until);
         if (clocks) memset(clocks, 0, (COLUMNS + EMU_SLOTS) * sizeof *clocks);
         emu_forget_touches();

@@ -551,7 +551,12 @@ static struct matrix part_of(const struct matrix *x, size_t offset)
 static void multiply(const struct gemm *g, double alpha, double beta, struct matrix a,
                      struct matrix b, struct matrix c)
 {
-    static double packed_a[BLOCK * DEPTH], packed_b[BLOCK * DEPTH], sums[BLOCK * BLOCK];
+    static double *packed_a, *packed_b, *sums;
+    if (!sums) {
+        packed_a = emu_zeros("for cuBLAS", BLOCK * DEPTH, sizeof *packed_a);
+        packed_b = emu_zeros("for cuBLAS", BLOCK * DEPTH, sizeof *packed_b);
+        sums = emu_zeros("for cuBLAS", BLOCK * BLOCK, sizeof *sums);
+    }
     size_t lda = (size_t)a.ld, ldb = (size_t)b.ld, ldc = (size_t)c.ld;
     size_t a_row = g->transa == CUBLAS_OP_N ? 1 : lda,
            a_depth = g->transa == CUBLAS_OP_N ? lda : 1;
@@ -563,7 +568,7 @@ static void multiply(const struct gemm *g, double alpha, double beta, struct mat
         for (int row = 0; row < g->m; row += BLOCK) {
             int rows = g->m - row < BLOCK ? g->m - row : BLOCK;
             int cols = g->n - col < BLOCK ? g->n - col : BLOCK;
-            memset(sums, 0, sizeof sums);
+            memset(sums, 0, BLOCK * BLOCK * sizeof *sums);
             for (int k = 0; k < depth_needed; k += DEPTH) {
                 int depth = depth_needed - k < DEPTH ? depth_needed - k : DEPTH;
                 struct matrix a_part =

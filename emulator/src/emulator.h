@@ -175,9 +175,17 @@ void emu_wait_until(bool (*ready)(void *what),
                     bool (*stuck)(void *what, enum emu_stuck how), void *what);
 /* Changes whenever a thread gives way to another, or reads the clock. */
 unsigned long long emu_pauses(void);
-/* Ends the program with exit code 3 and one line: the machine has no memory "to ...". */
+/* Ends the program with exit code 3 and one line: there is no memory "for ...", and which
+ * limit may be the reason. */
 void emu_no_memory(const char *purpose, ...)
     __attribute__((noreturn, format(printf, 1, 2)));
+/* Memory full of zeros for `count` things of `size` bytes, never NULL. */
+void *emu_zeros(const char *purpose, size_t count, size_t size);
+/* `list`, or where it lies now, with room for `count` things; never NULL. */
+void *emu_resized(void *list, const char *purpose, size_t count, size_t size);
+char *emu_copy_of(const char *text); /* never NULL; the caller's to free */
+/* Bytes of address space that `ulimit -v` still allows; SIZE_MAX without a limit. */
+size_t emu_address_space(void);
 size_t emu_shared_in_use(void); /* bytes, static and dynamic, of the running block */
 uint3 emu_first_done(void);     /* a thread of the running block that has returned */
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -21,7 +22,7 @@ enum {
     MAX_WARPS = MAX_THREADS / WARP,
     MAX_ARRAYS = 256
 };
-enum { STACK_BYTES = 256 * 1024, GUARD_BYTES = 4096 };
+enum { STACK_BYTES = 256 * 1024 };
 enum { STATIC_OFFSET = 256 * 1024, ARRAY_GAP = 128, DEFAULT_SHARED = 48 * 1024 };
 /* The alignment of dynamic shared memory while no declaration in a function was seen:
  * what one outside asks for, nobody says. */
@@ -177,7 +178,7 @@ char emu_dynamic_shared[EMU_SHARED_BYTES] __attribute__((aligned(1024)));
 /* threadIdx and its companions, as the headers name them. */
 uint3 emu_thread_idx, emu_block_idx, emu_block_dim, emu_grid_dim;
 
-static struct thread threads[MAX_THREADS];
+static struct thread *threads; /* MAX_THREADS */
 static unsigned thread_count, warp_count;
 static unsigned long long
     exchanged[MAX_WARPS][WARP]; /* what the lanes brought to the last warp operation */
@@ -187,6 +188,8 @@ static unsigned long long steps;
 static unsigned parked; /* threads at a condition */
 
 static char *stacks;
+static unsigned stack_count;  /* as many as the largest launch so far has had threads */
+static size_t guard_bytes;    /* a page below each, which nobody may touch */
 static int free_stacks[MAX_THREADS], free_stack_count;
 
 static struct emu_shared_extent arrays[MAX_ARRAYS];
@@ -206,7 +209,7 @@ static struct thread *current(void)
 
 static char *stack_low(int stack)
 {
-    return stacks + (size_t)stack * (STACK_BYTES + GUARD_BYTES) + GUARD_BYTES;
+    return stacks + (size_t)stack * (STACK_BYTES + guard_bytes) + guard_bytes;
 }
 
 static void on_segv(int sig, siginfo_t *info, void *context)
@@ -218,7 +221,7 @@ static void on_segv(int sig, siginfo_t *info, void *context)
     signal(SIGBUS, SIG_DFL);
     if (emu_current) {
         const struct thread *t = current();
-        if (address >= t->seen.stack_low - GUARD_BYTES && address < t->seen.stack_low)
+        if (address >= t->seen.stack_low - guard_bytes && address < t->seen.stack_low)
             emu_fault(NULL,
                       "local memory overflow: the thread's stack of %d KB is full "
                       "(a very large local array, or endless recursion)",
@@ -237,17 +240,22 @@ static void on_segv(int sig, siginfo_t *info, void *context)
     _exit(1);
 }
 
-static void make_stacks(void)
+/* Between launches no thread lives, and no stack is in use. */
+static void make_stacks(unsigned count)
 {
-    size_t bytes = (size_t)MAX_THREADS * (STACK_BYTES + GUARD_BYTES);
-    stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+    guard_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t each = STACK_BYTES + guard_bytes;
+    if (stacks) munmap(stacks, stack_count * each);
+    stacks = mmap(NULL, count * each, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (stacks == MAP_FAILED) {
-        fprintf(stderr, "emulator: no address space for %d thread stacks\n", MAX_THREADS);
-        exit(3);
-    }
-    for (int i = MAX_THREADS - 1; i >= 0; i--) {
-        mprotect(stack_low(i) - GUARD_BYTES, GUARD_BYTES, PROT_NONE);
+    if (stacks == MAP_FAILED)
+        emu_no_memory("for the stacks of %u threads, %zu MB", count,
+                      (count * each >> 20) + 1);
+    stack_count = count;
+    free_stack_count = 0;
+    for (int i = (int)count - 1; i >= 0; i--) {
+        if (mprotect(stack_low(i) - guard_bytes, guard_bytes, PROT_NONE) != 0)
+            emu_no_memory("for guards between the stacks of %u threads", count);
         free_stacks[free_stack_count++] = i;
     }
 }
@@ -920,7 +928,9 @@ int emu_launch_kernel(const struct emu_launch *launch)
                   "a kernel launched from a kernel is not supported");
     int error = configuration_error(launch);
     if (error != cudaSuccess) return error;
-    if (!stacks) make_stacks();
+    const unsigned count = launch->block[0] * launch->block[1] * launch->block[2];
+    if (!threads) threads = emu_zeros("for a block's threads", MAX_THREADS, sizeof *threads);
+    if (count > stack_count) make_stacks(count);
 
     emu_current_launch = launch;
     launch_number++;
@@ -988,17 +998,61 @@ void emu_fault(const void *pc, const char *format, ...)
     _exit(1);
 }
 
+/* What a limit leaves, SIZE_MAX without one; `used` is in a file of /proc, in pages. */
+static size_t left_of(int limit, int field)
+{
+    struct rlimit most;
+    size_t pages = 0;
+    if (getrlimit((__rlimit_resource_t)limit, &most) != 0 || most.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    FILE *file = fopen("/proc/self/statm", "r");
+    while (file && field-- >= 0 && fscanf(file, "%zu", &pages) == 1) continue;
+    if (file) fclose(file);
+    const size_t used = pages * (size_t)sysconf(_SC_PAGESIZE);
+    return most.rlim_cur > used ? most.rlim_cur - used : 0;
+}
+
+size_t emu_address_space(void)
+{
+    return left_of(RLIMIT_AS, 0);
+}
+
 void emu_no_memory(const char *purpose, ...)
 {
+    const size_t space = emu_address_space(), data = left_of(RLIMIT_DATA, 5);
+    const size_t least = space < data ? space : data;
     va_list arguments;
     fflush(stdout);
-    fprintf(stderr, "emulator: this machine has no memory ");
+    fprintf(stderr, "emulator: no memory ");
     va_start(arguments, purpose);
     vfprintf(stderr, purpose, arguments);
     va_end(arguments);
+    if (least != SIZE_MAX)
+        fprintf(stderr, " (ulimit -%c allows %zu MB more)", space < data ? 'v' : 'd',
+                least >> 20);
     fputc('\n', stderr);
     fflush(NULL);
     _exit(3);
+}
+
+void *emu_zeros(const char *purpose, size_t count, size_t size)
+{
+    void *p = calloc(count, size);
+    if (!p) emu_no_memory("%s", purpose);
+    return p;
+}
+
+void *emu_resized(void *list, const char *purpose, size_t count, size_t size)
+{
+    void *p = count <= SIZE_MAX / size ? realloc(list, count * size) : NULL;
+    if (!p) emu_no_memory("%s", purpose);
+    return p;
+}
+
+char *emu_copy_of(const char *text)
+{
+    const size_t bytes = strlen(text) + 1;
+    return memcpy(emu_zeros("for a line of text", bytes, 1), text, bytes);
 }
 
 void emu_trap(const void *pc, const char *what)

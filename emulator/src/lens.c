@@ -28,7 +28,7 @@ struct event {
 
 /* The odd rest in the row length keeps the 32 lanes' logs out of each other's cache sets.
  */
-static struct event logs[LANES][LOG_EVENTS + 5];
+static struct event (*logs)[LOG_EVENTS + 5]; /* LANES of them */
 static unsigned begin[LANES], end[LANES];
 
 static bool paused;   /* by cudaProfilerStop */
@@ -140,8 +140,9 @@ static void footprints_make(void)
         }
         size_t words = a->bytes / 128 + 1;
         footprints[footprint_count++] =
-            (struct footprint){a->base, a->bytes, calloc(words, sizeof(uint32_t)),
-                               calloc(words, sizeof(uint32_t))};
+            (struct footprint){
+                a->base, a->bytes, emu_zeros("for the lens", words, sizeof(uint32_t)),
+                emu_zeros("for the lens", words, sizeof(uint32_t))};
     }
 }
 
@@ -318,7 +319,7 @@ static struct lens_site *site_of(const struct event *e)
         if ((uint32_t)(uintptr_t)s->pc == e->pc && s->kind == e->kind &&
             s->bytes == e->bytes)
             return s;
-    struct lens_site *s = calloc(1, sizeof *s);
+    struct lens_site *s = emu_zeros("for the lens", 1, sizeof *s);
     s->pc = (const void *)(uintptr_t)e->pc;
     s->kind = e->kind;
     s->bytes = e->bytes;
@@ -400,10 +401,10 @@ void emu_lens_warp_begins(unsigned warp)
     bool left = false;
     for (unsigned lane = 0; lane < LANES; lane++) left |= begin[lane] != end[lane];
     if (left) {
-        struct kept_logs *k = kept[logging_warp] = malloc(sizeof *k);
+        struct kept_logs *k = kept[logging_warp] = emu_zeros("for the lens", 1, sizeof *k);
         memcpy(k->begin, begin, sizeof begin);
         memcpy(k->end, end, sizeof end);
-        memcpy(k->logs, logs, sizeof logs);
+        memcpy(k->logs, logs, sizeof k->logs);
     }
     memset(begin, 0, sizeof begin);
     memset(end, 0, sizeof end);
@@ -412,7 +413,7 @@ void emu_lens_warp_begins(unsigned warp)
     if (!k) return;
     memcpy(begin, k->begin, sizeof begin);
     memcpy(end, k->end, sizeof end);
-    memcpy(logs, k->logs, sizeof logs);
+    memcpy(logs, k->logs, sizeof k->logs);
     free(k);
     kept[warp] = NULL;
 }
@@ -474,8 +475,8 @@ static struct lens_kernel *kernel_of(const struct emu_launch *launch)
         if ((*place)->address == launch->address &&
             strcmp((*place)->name, launch->kernel) == 0)
             return *place;
-    struct lens_kernel *k = *place = calloc(1, sizeof *k);
-    k->name = strdup(launch->kernel);
+    struct lens_kernel *k = *place = emu_zeros("for the lens", 1, sizeof *k);
+    k->name = emu_copy_of(launch->kernel);
     k->address = launch->address;
     return k;
 }
@@ -489,6 +490,7 @@ void emu_lens_launch_begins(void)
 {
     watching = emu_settings.lens && !paused;
     if (!watching) return;
+    if (!logs) logs = emu_zeros("for the lens", LANES, sizeof *logs);
     kernel = kernel_of(emu_current_launch);
     memset(table, 0, sizeof table);
     for (struct lens_site *s = kernel->sites; s; s = s->next) {

@@ -25,8 +25,9 @@ size_t emu_memory_reserved;
 
 static struct emu_allocation *live; /* sorted by address */
 static size_t live_count, live_capacity;
-/* Unused, so that index -1 of the first allocation is seen. */
+/* Unused, so that index -1 of the first allocation is seen; less where there is little. */
 enum { FIRST_GUARD = 1 << 20 };
+static char *first_address;
 static char *next_address;
 static size_t device_bytes; /* in use, device and managed */
 static size_t heap_bytes;   /* of them what kernels allocated */
@@ -106,14 +107,21 @@ static size_t whole_pages(size_t bytes)
     return (bytes + page_size() - 1) / page_size() * page_size();
 }
 
+/* Address space costs nothing, unless there is a limit on it. Then stacks, and what is
+ * known of each word of device memory, take most of it. */
 static bool reserve(void)
 {
-    for (size_t bytes = (size_t)1 << 40; bytes >= (size_t)1 << 28; bytes /= 2) {
+    const size_t least = (size_t)1 << 20, space = emu_address_space();
+    size_t bytes = (size_t)1 << 40;
+    while (bytes > space / 16 && bytes > least) bytes /= 2;
+    for (; bytes >= least; bytes /= 2) {
         void *base = mmap(NULL, bytes, PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base == MAP_FAILED) continue;
         emu_memory_base = base;
-        next_address = emu_memory_base + FIRST_GUARD;
+        first_address = emu_memory_base +
+                        (FIRST_GUARD < bytes / 16 ? (size_t)FIRST_GUARD : page_size());
+        next_address = first_address;
         emu_memory_reserved = bytes;
         return true;
     }
@@ -140,6 +148,19 @@ static char *end_of(const struct emu_allocation *a)
     return a->base + whole_pages(a->bytes) + page_size();
 }
 
+/* The largest allocation for which there are addresses. */
+static size_t room_left(void)
+{
+    const char *place = first_address;
+    size_t most = (size_t)(emu_memory_base + emu_memory_reserved - next_address);
+    for (size_t i = 0; i < live_count; i++) {
+        if (place < live[i].base && (size_t)(live[i].base - place) > most)
+            most = (size_t)(live[i].base - place);
+        place = end_of(&live[i]);
+    }
+    return most > page_size() ? most - page_size() : 0;
+}
+
 /* How much room to leave behind an allocation that others do not need soon. The wider it
  * is, the further a wrong index may lead and still be known for this allocation's. */
 static size_t room_behind(size_t bytes)
@@ -156,7 +177,7 @@ static char *find_place(size_t bytes)
 {
     char *end = emu_memory_base + emu_memory_reserved;
     if (bytes <= (size_t)(end - next_address)) return next_address;
-    char *place = emu_memory_base + FIRST_GUARD;
+    char *place = first_address;
     for (size_t i = 0; i < live_count; i++) {
         if (place <= live[i].base && bytes <= (size_t)(live[i].base - place))
             return place;
@@ -563,6 +584,9 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
     *free_bytes = *total - device_bytes;
     /* What the emulated card has left may be more than this machine has. */
     size_t available = host_available();
+    if (available < *free_bytes) *free_bytes = available;
+    if (!emu_memory_base) reserve();
+    available = room_left();
     if (available < *free_bytes) *free_bytes = available;
     return set(cudaSuccess);
 }
