@@ -339,12 +339,10 @@ CALL(emu_async_copy)
 {
     need_kernel(p);
     const uint64_t bytes = ARG(2), zeros = ARG(3) < bytes ? ARG(3) : bytes;
-    const void *pc = (const void *)ARG(4);
-    if (bytes <= 16 && zeros < bytes) {
-        emu_check_global_read((void *)ARG(1), bytes - zeros, pc);
+    /* In device memory, the runtime tells what is wrong with an address. */
+    if (bytes <= 16 && !is_device_memory(ARG(1), 1))
         reach_for_call(p, ARG(1), bytes - zeros, false);
-    }
-    emu_async_copy((void *)ARG(0), (void *)ARG(1), bytes, zeros, pc);
+    emu_async_copy((void *)ARG(0), (void *)ARG(1), bytes, zeros, (const void *)ARG(4));
 }
 CALL(emu_async_commit)
 {
