@@ -1347,7 +1347,8 @@ void emu_check_launch_begins(void)
     if (!words) {
         void *aligned = NULL;
         if (posix_memalign(&aligned, sizeof *words, WORDS * sizeof *words) != 0)
-            emu_no_memory("for watching shared memory, %zu MB", WORDS * sizeof *words >> 20);
+            emu_no_memory("for watching shared memory, %zu MB",
+                          WORDS * sizeof *words >> 20);
         words = memset(aligned, 0, WORDS * sizeof *words);
         lane_order = emu_zeros("for watching shared memory", 32, sizeof *lane_order);
     }

@@ -88,7 +88,8 @@ static void make_cells(struct emu_shadow *s, unsigned shift)
     s->stamps = zeros(count * sizeof *s->stamps);
     s->cells = zeros(count * sizeof *s->cells);
     if (!s->stamps || !s->cells)
-        emu_no_memory("for watching what kernels do with %zu bytes of device memory; " "CHECK=0 does without",
+        emu_no_memory("for watching what kernels do with %zu bytes of device memory; "
+                      "CHECK=0 does without",
                       s->bytes);
     if (!old.cells) return;
     for (size_t i = 0; i < count; i++) {
@@ -116,7 +117,8 @@ static void make_known(struct emu_shadow *s)
 {
     if (!s->known) s->known = zeros(known_bytes(s));
     if (!s->known)
-        emu_no_memory("for noting which of %zu bytes of device memory hold values; " "CHECK=0 does without",
+        emu_no_memory("for noting which of %zu bytes of device memory hold values; "
+                      "CHECK=0 does without",
                       s->bytes);
 }
 

@@ -188,8 +188,8 @@ static unsigned long long steps;
 static unsigned parked; /* threads at a condition */
 
 static char *stacks;
-static unsigned stack_count;  /* as many as the largest launch so far has had threads */
-static size_t guard_bytes;    /* a page below each, which nobody may touch */
+static unsigned stack_count; /* as many as the largest launch so far has had threads */
+static size_t guard_bytes;   /* a page below each, which nobody may touch */
 static int free_stacks[MAX_THREADS], free_stack_count;
 
 static struct emu_shared_extent arrays[MAX_ARRAYS];
@@ -929,7 +929,8 @@ int emu_launch_kernel(const struct emu_launch *launch)
     int error = configuration_error(launch);
     if (error != cudaSuccess) return error;
     const unsigned count = launch->block[0] * launch->block[1] * launch->block[2];
-    if (!threads) threads = emu_zeros("for a block's threads", MAX_THREADS, sizeof *threads);
+    if (!threads)
+        threads = emu_zeros("for a block's threads", MAX_THREADS, sizeof *threads);
     if (count > stack_count) make_stacks(count);
 
     emu_current_launch = launch;
@@ -1003,7 +1004,8 @@ static size_t left_of(int limit, int field)
 {
     struct rlimit most;
     size_t pages = 0;
-    if (getrlimit((__rlimit_resource_t)limit, &most) != 0 || most.rlim_cur == RLIM_INFINITY)
+    if (getrlimit((__rlimit_resource_t)limit, &most) != 0 ||
+        most.rlim_cur == RLIM_INFINITY)
         return SIZE_MAX;
     FILE *file = fopen("/proc/self/statm", "r");
     while (file && field-- >= 0 && fscanf(file, "%zu", &pages) == 1) continue;

@@ -139,10 +139,9 @@ static void footprints_make(void)
             return;
         }
         size_t words = a->bytes / 128 + 1;
-        footprints[footprint_count++] =
-            (struct footprint){
-                a->base, a->bytes, emu_zeros("for the lens", words, sizeof(uint32_t)),
-                emu_zeros("for the lens", words, sizeof(uint32_t))};
+        footprints[footprint_count++] = (struct footprint){
+            a->base, a->bytes, emu_zeros("for the lens", words, sizeof(uint32_t)),
+            emu_zeros("for the lens", words, sizeof(uint32_t))};
     }
 }
 
@@ -401,7 +400,8 @@ void emu_lens_warp_begins(unsigned warp)
     bool left = false;
     for (unsigned lane = 0; lane < LANES; lane++) left |= begin[lane] != end[lane];
     if (left) {
-        struct kept_logs *k = kept[logging_warp] = emu_zeros("for the lens", 1, sizeof *k);
+        struct kept_logs *k = kept[logging_warp] =
+            emu_zeros("for the lens", 1, sizeof *k);
         memcpy(k->begin, begin, sizeof begin);
         memcpy(k->end, end, sizeof end);
         memcpy(k->logs, logs, sizeof k->logs);
