@@ -7,6 +7,7 @@ must run through without a word.
 """
 
 import re
+import resource
 
 import pytest
 
@@ -62,6 +63,22 @@ def test_an_impossible_alignment_does_not_compile(compiler, emulated_nvcc, tmp_p
     )
     assert result.returncode != 0
     assert f"{source}:2:" in result.stderr and "alignment" in result.stderr
+
+
+@pytest.mark.parametrize("megabytes", (10, 20, 40, 80, 150, 300, 2000))
+def test_too_little_address_space_is_one_line(megabytes, emulate):
+    program = emulate(PLANTED["race_tree_without_barrier"], "-DFIXED")
+    limit = megabytes << 20
+
+    def limited():
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+    result = run([program], env=no_cuda(), preexec_fn=limited)
+    if result.returncode == 0:
+        assert (result.stdout, result.stderr) == ("PASS\n", "")
+    else:
+        assert result.returncode == 3 and "no memory for" in result.stderr
+        assert len(result.stderr.splitlines()) == 1
 
 
 @for_real_nvcc("name", PLANTED)
