@@ -1145,7 +1145,11 @@ void emu_check_async_issue(void *shared, const void *global, size_t bytes,
                   bytes, bytes);
     if ((size_t)((char *)shared - emu_dynamic_shared) >= EMU_SHARED_BYTES)
         emu_fault(pc, "an asynchronous copy's destination must be shared memory");
-    access_range(global, bytes - zero_fill, READ, pc);
+    const size_t read = bytes - zero_fill;
+    if (read & (read - 1))
+        access_range(global, read, READ, pc);
+    else if (read)
+        access_memory(global, read, READ, pc);
     access_memory(shared, bytes, WRITE, pc);
     for (size_t i = 0; i < bytes; i += 4) {
         struct word *word = &words[((char *)shared - emu_dynamic_shared + i) / 4];
