@@ -75,13 +75,13 @@ static uint32_t block_serial;
 static uint32_t now_time, interval_start;
 static uint32_t
     quick_before; /* interval_start; with clocks 0, since nothing is simple then */
-static uint16_t warp_order[32];
+static uint16_t warp_order[EMU_MAX_WARPS];
 /* Since its last __syncwarp() of all lanes, a warp may have had some of only a few. Then
  * [warp][b][a] is the warp's order from which on a's accesses are not ordered before what
  * b does now; what came before is. */
-static uint16_t lane_order[32][32][32];
+static uint16_t lane_order[EMU_MAX_WARPS][32][32];
 static bool
-    partly_ordered[32]; /* the warp has had such, and its part of the above is valid */
+    partly_ordered[EMU_MAX_WARPS]; /* the warp has had such, and its part of the above is valid */
 static uintptr_t image_low = UINTPTR_MAX,
                  image_high; /* the program's own image in memory */
 static uintptr_t variables_low = UINTPTR_MAX,
@@ -101,6 +101,7 @@ static struct touch (*readers)[WARP]; /* of each word, the last read by each war
 static bool clocks_on;                /* the block has something with a slot */
 static unsigned slots;                /* that the block has used */
 static bool reads_by_proxy;           /* and some of them for the asynchronous proxy */
+static bool crowded; /* a cluster of more threads than races are looked for among */
 
 static uint32_t *arrived_clock(unsigned barrier)
 {
@@ -113,8 +114,7 @@ static uint32_t *over_clock(unsigned barrier)
 
 static void join(uint32_t *into, const uint32_t *from)
 {
-    const unsigned threads = emu_current_launch->block[0] * emu_current_launch->block[1] *
-                             emu_current_launch->block[2];
+    const unsigned threads = emu_thread_places();
     for (unsigned i = 0; i < threads; i++)
         into[i] = into[i] > from[i] ? into[i] : from[i];
     for (unsigned i = THREADS; i < THREADS + slots; i++)
@@ -146,12 +146,10 @@ static const char *name_of(enum emu_access kind)
 
 static const char *thread_name(unsigned linear)
 {
-    static char names[4][48];
+    static char names[4][96];
     static int next;
     char *name = names[next++ % 4];
-    const unsigned *block = emu_current_launch->block;
-    snprintf(name, sizeof names[0], "(%u,%u,%u)", linear % block[0],
-             linear / block[0] % block[1], linear / block[0] / block[1]);
+    emu_name_thread(linear, name, sizeof names[0]);
     return name;
 }
 
@@ -427,6 +425,18 @@ static bool inside(const struct emu_shared_extent *array, const char *p, size_t 
            alignment <= array->alignment;
 }
 
+/* Another block's memory may be used only as long as that block is there. */
+static void check_owner(const char *p, const void *pc)
+{
+    const unsigned owner = emu_shared_rank(p);
+    if (owner == emu_current->rank || !emu_block_has_ended(owner)) return;
+    emu_fault(pc,
+              "shared memory of block %u of the cluster, which has ended: a block must "
+              "stay until the others are done with its memory (a barrier.cluster, or "
+              "cluster.sync(), at its end)",
+              owner);
+}
+
 /* `alignment`: of the address, which the caller has looked at, and which the array must
  * promise: every array lies at a multiple of 128 bytes here, and on a GPU few do. */
 static void shared_access(char *p, size_t n, size_t alignment, enum emu_access kind,
@@ -463,7 +473,9 @@ static void shared_access(char *p, size_t n, size_t alignment, enum emu_access k
                 "multiple of %zu",
                 name_of(kind), n, alignment, array->name, alignment, array->alignment);
     }
-    if (emu_lens_on) return; /* one thing at a time: without LENS, races are looked for */
+    if (emu_blocks_together() > 1) check_owner(p, pc);
+    /* One thing at a time: without LENS, races are looked for. */
+    if (emu_lens_on || crowded) return;
     if (n == 4) {
         shared_word(p, 15, kind, pc);
         return;
@@ -1063,7 +1075,7 @@ unsigned emu_check_slot(const void *pc)
     if (slots == EMU_SLOTS)
         emu_fault(pc, "more than %d barriers and users of the copy engine in a block",
                   EMU_SLOTS);
-    if (emu_checking && !clocks_on && !emu_lens_on) {
+    if (emu_checking && !clocks_on && !emu_lens_on && !crowded) {
         if (!clocks) {
             clocks = calloc(COLUMNS + EMU_SLOTS, sizeof *clocks);
             readers = calloc(EMU_SHARED_BYTES / 4, sizeof *readers);
@@ -1160,7 +1172,7 @@ void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
 /* The tensor cores and the copy engine read through another proxy than ordinary stores
  * write by. A fence of that proxy must stand between: by who wrote, behind the write, or by
  * who has the data read. */
-static uint32_t fenced_until[THREADS];
+static uint32_t fenced_until[EMU_MAX_THREADS];
 
 void emu_check_proxy_fence(void)
 {
@@ -1245,6 +1257,8 @@ void emu_check_block_begins(unsigned warps)
     clocks_on = false;
     slots = 0;
     reads_by_proxy = false;
+    crowded = emu_thread_places() > THREADS;
+    if (emu_blocks_together() > 1) emu_check_slot(NULL);
     last_arrays[0] = last_arrays[1] = NULL;
     memset(warp_order, 0, warps * sizeof *warp_order);
     memset(partly_ordered, 0, sizeof partly_ordered);
@@ -1253,8 +1267,7 @@ void emu_check_block_begins(unsigned warps)
 /* What any thread was told of the slots, all know behind a barrier. */
 static void share_slots(void)
 {
-    const unsigned *block = emu_current_launch->block,
-                   threads = block[0] * block[1] * block[2];
+    const unsigned threads = emu_thread_places();
     for (unsigned s = THREADS; s < THREADS + slots; s++) {
         uint32_t latest = 0;
         for (unsigned t = 0; t < threads; t++)
@@ -1263,11 +1276,31 @@ static void share_slots(void)
     }
 }
 
-void emu_check_barrier_passed(void)
+/* In a cluster a block's barrier orders only the block: its threads tell each other. */
+static void join_threads(unsigned first, unsigned count)
 {
-    if (clocks_on && reads_by_proxy) share_slots();
+    for (unsigned i = 0; i < count; i++) clocks[first + i][first + i] = now_time;
+    for (unsigned i = 1; i < count; i++) join(clocks[first], clocks[first + i]);
+    for (unsigned i = 1; i < count; i++)
+        memcpy(clocks[first + i], clocks[first], sizeof *clocks);
+    now_time++;
+}
+
+static void begin_interval(void)
+{
     interval_start = ++now_time;
     quick_before = clocks_on ? 0 : interval_start;
+}
+
+void emu_check_barrier_passed(unsigned first, unsigned count)
+{
+    if (crowded) return;
+    if (emu_blocks_together() > 1) {
+        if (clocks_on) join_threads(first, count);
+        return;
+    }
+    if (clocks_on && reads_by_proxy) share_slots();
+    begin_interval();
 }
 
 /* Each of the lanes learns what any of them knew. */
@@ -1294,7 +1327,7 @@ void emu_check_warp_ordered(unsigned warp, unsigned lanes)
     if (++warp_order[warp] == BULK) {
         /* The numbers are used up. To begin anew as if this were a barrier may miss a
          * race, and never invents one. */
-        emu_check_barrier_passed();
+        begin_interval();
         warp_order[warp] = 0;
         partly_ordered[warp] = false;
     } else if (lanes == ~0u) {

@@ -1347,8 +1347,14 @@ static void compile_load(struct compiler *c)
     emit(c, " }");
 }
 
+static void compile_store_async(struct compiler *c, bool reduces);
+
 static void compile_store(struct compiler *c)
 {
+    if (take(c, "async")) {
+        compile_store_async(c, false);
+        return;
+    }
     take_order(c);
     const enum ptx_space space = take_space(c, "global local param " SHARED_SPACES);
     take_one_of(c, "wb cg cs wt");
@@ -1386,6 +1392,10 @@ static void compile_atomic(struct compiler *c)
                       {"inc", "u32", PTX_INC},
                       {"dec", "u32", PTX_DEC}};
     const bool gives = strcmp(c->instruction->name, "atom") == 0;
+    if (!gives && take(c, "async")) {
+        compile_store_async(c, true);
+        return;
+    }
     take_order(c);
     take_one_of(c, "cta cluster gpu sys");
     const enum ptx_space space = take_space(c, "global " SHARED_SPACES);
@@ -1453,6 +1463,58 @@ static void compile_isspacep(struct compiler *c)
            format(c, "::emu_ptx_is_space(0x%llxull, %s)",
                   (unsigned long long)PTX_CODE(0, PTX_B64, 0, 0, space),
                   operand(c, 1, PTX_B64)));
+}
+
+static uint64_t need_reduction(struct compiler *c)
+{
+    static const char *const names[] = {"add", "min", "max", "inc",
+                                        "dec", "and", "or",  "xor"};
+    static const enum ptx_op operations[] = {PTX_ADD, PTX_MIN, PTX_MAX, PTX_INC,
+                                             PTX_DEC, PTX_AND, PTX_OR,  PTX_XOR};
+    const char *name = take_one_of(c, "add min max inc dec and or xor");
+    if (!name) unknown(c);
+    return PTX_CODE(operations[index_of(name, names, 8)], 0, 0, 0, 0);
+}
+
+/* mapa and getctarank. */
+static void compile_map(struct compiler *c)
+{
+    const bool map = c->instruction->name[0] == 'm';
+    const enum ptx_space space = take_space(c, "shared::cluster");
+    const enum ptx_type type = need_type(c, "u32 u64");
+    end_of_modifiers(c);
+    need_operands(c, map ? 3 : 2, map ? 3 : 2, map ? "d, a, block" : "d, a");
+    const unsigned long long code = PTX_CODE(0, type, 0, 0, space);
+    if (map)
+        assign(c, c->instruction->operand[0], type,
+               format(c, "::emu_ptx_map_to_block(0x%llxull, %s, %s)", code,
+                      operand(c, 1, type), operand(c, 2, PTX_U32)));
+    else
+        assign(c, c->instruction->operand[0], PTX_U32,
+               format(c, "::emu_ptx_block_of(0x%llxull, %s)", code,
+                      source_as(c, c->instruction->operand[1], PTX_B32, true)));
+}
+
+/* st.async and red.async, from behind `async` on. */
+static void compile_store_async(struct compiler *c, bool reduces)
+{
+    take_one_of(c, "weak relaxed");
+    take_one_of(c, "cluster");
+    if (!take(c, "shared::cluster")) take(c, "shared");
+    need_one(c, "mbarrier::complete_tx::bytes");
+    uint64_t code = PTX_CODE(0, 0, 0, 0, PTX_CLUSTER);
+    if (reduces) code |= need_reduction(c);
+    const int count = reduces ? 1 : take_vector(c);
+    const enum ptx_type type =
+        need_type(c, reduces ? "u32 s32 u64 b32" : "b32 b64 u32 u64 s32 s64 f32 f64");
+    end_of_modifiers(c);
+    need_operands(c, 3, 3, "[to], value, [barrier]");
+    emit(c, " ::emu_ptx_store_async(0x%llxull, %s, %s, %uu",
+         (unsigned long long)(code | PTX_CODE(0, type, 0, 0, 0)), address(c, 0, 0),
+         address(c, 2, 0), ptx_types[type].bits / 8 * (unsigned)count);
+    for (int k = 0; k < count; k++)
+        emit(c, ", %s", source(c, element_of(c, 1, count, k), type));
+    emit(c, ");");
 }
 
 /* Those that only advise the caches, or order what is in order here. Their operands are
@@ -1596,17 +1658,6 @@ static void compile_fence(struct compiler *c)
 }
 
 /* ---- the copy engine ---- */
-
-static uint64_t need_reduction(struct compiler *c)
-{
-    static const char *const names[] = {"add", "min", "max", "inc",
-                                        "dec", "and", "or",  "xor"};
-    static const enum ptx_op operations[] = {PTX_ADD, PTX_MIN, PTX_MAX, PTX_INC,
-                                             PTX_DEC, PTX_AND, PTX_OR,  PTX_XOR};
-    const char *name = take_one_of(c, "add min max inc dec and or xor");
-    if (!name) unknown(c);
-    return PTX_CODE(operations[index_of(name, names, 8)], 0, 0, 0, 0);
-}
 
 /* `[map, {x, y, ...}]` at operand i: what the call gets of it. */
 static const char *coordinates_at(struct compiler *c, int i, int dimensions)
@@ -1823,6 +1874,20 @@ static void compile_barrier(struct compiler *c)
         end_of_modifiers(c);
         need_operands(c, 1, 1, "mask");
         emit(c, " ::emu_ptx_barrier_warp(%s);", operand(c, 0, PTX_B32));
+        return;
+    }
+    if (take(c, "cluster")) {
+        const char *what = take_one_of(c, "arrive wait");
+        if (!what) unknown(c);
+        const bool relaxed = take(c, "relaxed");
+        if (!relaxed) take_one_of(c, "release acquire");
+        take(c, "aligned");
+        end_of_modifiers(c);
+        need_operands(c, 0, 0, "(none)");
+        if (*what == 'w')
+            emit(c, " ::emu_ptx_cluster_wait();");
+        else
+            emit(c, " ::emu_ptx_cluster_arrive(%d);", !relaxed);
         return;
     }
     take(c, "cta");
@@ -2247,6 +2312,8 @@ static const struct {
                 {"red", compile_atomic},
                 {"cvta", compile_cvta},
                 {"isspacep", compile_isspacep},
+                {"mapa", compile_map},
+                {"getctarank", compile_map},
                 {"prefetch", compile_nothing},
                 {"prefetchu", compile_nothing},
                 {"applypriority", compile_nothing},

@@ -62,7 +62,7 @@ static char *piece_at(const struct descriptor *d, bool transposed, unsigned oute
                  piece / (d->width / 16) * d->leading + piece % (d->width / 16) * 16;
     const uint32_t address =
         (uint32_t)emu_swizzled((d->start + offset) & 0x3ffff, d->swizzle);
-    return emu_shared_place(address, 16, pc);
+    return emu_shared_place(emu_shared_address_in(address, emu_current->rank, pc), 16, pc);
 }
 
 /* ---- one instruction ---- */
@@ -199,6 +199,12 @@ static struct warpgroup {
     unsigned slot; /* its column in the checker's clocks */
 } warpgroups[EMU_MAX_THREADS / (WARPS * LANES)];
 
+/* The running thread's. A block has at most eight. */
+static struct warpgroup *warpgroup(void)
+{
+    return &warpgroups[emu_current->rank * 8 + emu_current->block_warp / WARPS];
+}
+
 struct wait {
     const struct warpgroup *group;
     unsigned round;
@@ -219,7 +225,7 @@ static bool never_over(void *waiting, enum emu_stuck how)
     for (unsigned i = 0; i < WARPS; i++)
         if (!(w->group->came >> i & 1))
             snprintf(missing + strlen(missing), sizeof missing - strlen(missing), " %u",
-                     emu_current->warp / WARPS * WARPS + i);
+                     emu_current->block_warp / WARPS * WARPS + i);
     emu_fault(w->pc,
               "warp divergence: wgmma is carried out by the four warps of a warpgroup, "
               "and of them%s never come",
@@ -229,8 +235,8 @@ static bool never_over(void *waiting, enum emu_stuck how)
 /* Lane 0 of a warp; `all`: what its lanes bring. */
 static uint32_t join_warpgroup(struct part *const *all, const void *pc)
 {
-    struct warpgroup *g = &warpgroups[emu_current->warp / WARPS];
-    const unsigned warp = emu_current->warp % WARPS;
+    struct warpgroup *g = warpgroup();
+    const unsigned warp = emu_current->block_warp % WARPS;
     const struct form *f = &all[0]->form;
     if (!g->has_slot) g->slot = emu_check_slot(pc);
     g->has_slot = true;
@@ -377,7 +383,7 @@ void emu_ptx_wgmma_commit(void)
 void emu_ptx_wgmma_wait(uint64_t groups_that_may_remain)
 {
     struct thread *t = &threads[emu_current->linear];
-    const struct warpgroup *g = &warpgroups[emu_current->warp / WARPS];
+    const struct warpgroup *g = warpgroup();
     const unsigned over = t->groups > groups_that_may_remain
                               ? t->groups - (unsigned)groups_that_may_remain
                               : 0;
