@@ -1,8 +1,17 @@
 /* A chapter's whole program: options, inputs, run, verify, time, print. */
 #include "common.h"
 
+#include <nvtx3/nvToolsExt.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* A part of CUDA, but a toolkit from single packages may lack it. */
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#else
+#define nvtxRangePushA(message) ((void)(message))
+#define nvtxRangePop() ((void)0)
+#endif
 
 /* What a beginner can do about the errors a beginner meets; NULL if there is nothing
  * general to say. */
@@ -41,7 +50,14 @@ static int exit_code_for(cudaError_t error)
     }
 }
 
-const char *checking;
+static const char *checking;
+
+void now_checking(const char *command)
+{
+    if (checking) nvtxRangePop();
+    checking = command;
+    if (checking) nvtxRangePushA(checking);
+}
 
 void cuda_check(cudaError_t error, const char *expression, const char *file, int line)
 {
@@ -111,6 +127,10 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
     watch_output(chapter);
     parse_options(argc, argv, chapter, &options);
     if (options.occupancy) return print_occupancy(chapter, &options);
+    if (options.describe) {
+        print_description(chapter);
+        return PASSED;
+    }
     const struct machine machine = look_around();
     const int capability = 10 * machine.gpu.major + machine.gpu.minor;
     if (capability < chapter->min_capability) {
@@ -126,8 +146,11 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
         run_and_verify(&problem, &options, chapter, chapter->launch, FRACTIONS);
     verdicts[count++] =
         run_and_verify(&problem, &options, chapter, chapter->launch, REALS);
-    /* A launcher may change what a chapter says of itself: chapter 10 picks a variant. */
-    const struct chapter as_run = *chapter;
+    /* Of this product: chapter 10 has another title for each variant that it launches. */
+    char title[120];
+    struct chapter as_run = *chapter;
+    snprintf(title, sizeof title, "%s", chapter->title);
+    as_run.title = title;
     bool passed = verdicts[0].passed && verdicts[1].passed;
     if (passed && !options.one_shape) {
         check_shapes(chapter, &options, argv[0], &shapes);

@@ -41,6 +41,7 @@ struct options {
     bool one_shape;  /* verify this product only, not the small odd ones */
     bool guards;     /* put guard bands around the matrices */
     bool occupancy;  /* tell how many blocks fit on an SM; run nothing */
+    bool describe;   /* print what the chapter says of itself; run nothing */
     int registers;   /* a thread, for --occupancy; 0: as the compiler says */
 };
 
@@ -72,6 +73,7 @@ struct buffer { /* a matrix on the device, with a guard band before and behind i
     float *data;
     size_t count; /* floats */
     size_t guard; /* bytes in each band */
+    void *name;   /* what NVTX calls it */
 };
 
 enum values { REALS, FRACTIONS };
@@ -152,15 +154,18 @@ struct shapes {
  * to start it. */
 void check_shapes(const struct chapter *chapter, const struct options *options,
                   const char *program, struct shapes *shapes);
+/* The command that checks this product, until the next call. */
+const char *command_for(const struct product *p, const char *program, uint64_t seed);
 
 /* ---- chapter.c ---- */
 /* Runs one product with these inputs and verifies it. */
 struct verdict run_and_verify(struct problem *p, const struct options *options,
                               const struct chapter *chapter, matmul_launcher *launch,
                               enum values values);
-/* The command that repeats the product being checked, if it is not the one that the
- * reader asked for; for whoever has to end the program. Else NULL. */
-extern const char *checking;
+/* Says which product is being checked, by the command that repeats it, until the next
+ * call; NULL: the one that the reader asked for. What ends the program meanwhile, here or
+ * in a tool that watches it, names the command. */
+void now_checking(const char *command);
 
 /* ---- timing.c ---- */
 struct spread {
@@ -214,28 +219,14 @@ void print_json(const struct chapter *chapter, const struct options *options,
  * written. If not (a full disk), the program says so in one line and ends with CANNOT. */
 void watch_output(const struct chapter *chapter);
 
+/* struct chapter as one JSON object: for scripts, which read no C. */
+void print_description(const struct chapter *chapter);
+
 /* Prints "text" over itself on stderr while something long runs, only on a terminal; NULL
  * wipes it. */
 void progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- occupancy.c ---- */
-struct sm { /* what one multiprocessor (SM) has for the blocks on it */
-    const char *gpu;
-    int capability; /* 86 for 8.6 */
-    int threads, blocks, registers;
-    size_t shared,
-        reserved; /* bytes; what the system takes of them for itself in every block */
-};
-struct residency { /* blocks that fit, by each of the four, and what follows */
-    int by_threads, by_registers, by_shared, by_blocks;
-    int blocks; /* the least of them; 0: not even one block can run */
-    int warps, max_warps;
-};
-/* Source of the rules: "Technical Specifications per Compute Capability" in the CUDA C++
- * Programming Guide, and the cuda_occupancy.h that comes with the Toolkit. `shared` is a
- * block's, static and dynamic. */
-struct residency residency_on(const struct sm *sm, int threads, int registers,
-                              size_t shared);
 /* --occupancy: the table for eight GPUs and, in a program built for a GPU, the one that
  * is here. Returns the exit code. */
 int print_occupancy(const struct chapter *chapter, const struct options *options);

@@ -77,6 +77,7 @@ static const char *const OF_SCALES[] = {
     "beta * C was not added",
     "C was added without beta",
     "beta * C was subtracted",
+    "alpha * A * B was subtracted",
     "alpha and beta have changed places",
     "alpha was applied to beta * C too",
     "alpha was applied to C, and beta was not",
@@ -94,10 +95,11 @@ static double of_scales(const struct problem *p, int row, int col, int which)
     case 2: return alpha * sum;
     case 3: return alpha * sum + old;
     case 4: return alpha * sum - beta * old;
-    case 5: return p->C ? beta * sum + alpha * old : UNKNOWN;
-    case 6: return alpha * (sum + beta * old);
-    case 7: return alpha * (sum + old);
-    case 8: return p->C ? old : UNKNOWN;
+    case 5: return old * beta - alpha * sum;
+    case 6: return p->C ? beta * sum + alpha * old : UNKNOWN;
+    case 7: return alpha * (sum + beta * old);
+    case 8: return alpha * (sum + old);
+    case 9: return p->C ? old : UNKNOWN;
     default: return p->C ? beta * old : UNKNOWN;
     }
 }
@@ -162,8 +164,9 @@ static double of_writing(const struct problem *p, int row, int col, int which)
     const int rows = swapped ? p->N : p->M, cols = swapped ? p->M : p->N;
     const size_t first = at / length;
     const int second = (int)(at % length);
-    /* Rows written shorter than they are overlap, and the order decides what is left. */
-    if (length < cols && first > 0 && second + length < cols) return UNKNOWN;
+    /* Rows that are written too close together overlap; take it that the later one is
+     * left. What it has added to, with beta, nobody knows. */
+    if (p->C && first > 0 && second + length < cols) return UNKNOWN;
     if (first >= (size_t)rows || second >= cols)
         return p->C ? old_C(p, row, col) : NAN; /* there nothing was written */
     const int from_row = swapped ? second : (int)first;
@@ -279,12 +282,14 @@ static double rounded(double x, const struct format *format, enum rounding how)
 }
 
 /* What is narrow; a guess is a set of these. */
-enum { INPUTS = 1, PRODUCTS = 2, SUMS = 4, RESULTS = 8 };
+enum { OF_A = 1, OF_B = 2, INPUTS = OF_A | OF_B, PRODUCTS = 4, SUMS = 8, RESULTS = 16 };
 static const struct {
     const char *text;
     int what;
 } NARROW[] = {
     {"inputs", INPUTS},
+    {"the elements of A", OF_A},
+    {"the elements of B", OF_B},
     {"products", PRODUCTS},
     {"sums", SUMS},
     {"results", RESULTS},
@@ -293,6 +298,7 @@ static const struct {
     {"inputs and sums", INPUTS | SUMS},
     {"products and sums", PRODUCTS | SUMS},
     {"inputs, products and sums", INPUTS | PRODUCTS | SUMS},
+    {"inputs, products, sums and results", INPUTS | PRODUCTS | SUMS | RESULTS},
 };
 enum { NARROW_COUNT = sizeof NARROW / sizeof *NARROW };
 
@@ -306,7 +312,8 @@ static double of_format(const struct problem *p, int row, int col, int which)
     double sum = 0.0;
     for (int k = 0; k < p->K; k++) {
         double a = p->A[(size_t)row * p->K + k], b = p->B[(size_t)k * p->N + col];
-        if (what & INPUTS) a = rounded(a, format, how), b = rounded(b, format, how);
+        if (what & OF_A) a = rounded(a, format, how);
+        if (what & OF_B) b = rounded(b, format, how);
         const double product = a * b;
         sum += what & PRODUCTS ? rounded(product, format, how) : product;
         if (what & SUMS) sum = rounded(sum, format, how);
@@ -421,19 +428,19 @@ const char *likely_cause(const struct problem *p, const struct wrongs *w)
                          ROUNDINGS * FORMAT_COUNT * NARROW_COUNT;
     /* Where rows are taken for what they are not, long fractions meet, and are rounded. */
     const double noise = p->values == REALS ? 0.0 : fabs(p->alpha) * p->K * 0x1p-24;
-    struct range range;
+    struct range range = {0};
 
     if (w->never_written == w->count) return "these elements were never written";
+    for (int i = 0; i < COUNT(OF_SCALES); i++)
+        if (explains(p, w, of_scales, i, 0.0, tries)) return OF_SCALES[i];
     for (int i = 0; i < COUNT(OF_WRITING); i++)
         if (explains(p, w, of_writing, i, 0.0, tries)) return OF_WRITING[i];
+    for (int i = 0; i < COUNT(OF_READING); i++)
+        if (explains(p, w, of_reading, i, noise, tries)) return OF_READING[i].text;
     if (w->not_a_number == w->count)
         return p->beta == 0.0f && w->read_C == w->count
                    ? "C was read, though beta is 0: it holds NaN, and 0 * NaN is NaN"
                    : "a NaN came in: memory that nobody wrote, or outside the matrices";
-    for (int i = 0; i < COUNT(OF_SCALES); i++)
-        if (explains(p, w, of_scales, i, 0.0, tries)) return OF_SCALES[i];
-    for (int i = 0; i < COUNT(OF_READING); i++)
-        if (explains(p, w, of_reading, i, noise, tries)) return OF_READING[i].text;
     if (find_range(p, w, &range)) return text_of(&range, p->K, text, sizeof text);
     for (int i = 0; i < COUNT(OF_WHOLE); i++)
         if (explains(p, w, of_whole, i, 0.0, tries)) return OF_WHOLE[i];

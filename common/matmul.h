@@ -24,6 +24,7 @@ struct figure {
     const char *name;
     double value;
     const char *unit;
+    const char *roof; /* "compute" or "memory": this part of the roofline; NULL: none */
 };
 
 /* A kernel and its name in the source: `.kernel = KERNEL(matmul_kernel<true>)`. */
@@ -80,6 +81,16 @@ struct chapter {
     /* Lines for --help about options of the chapter's own, or NULL. */
     const char *more_help;
 };
+
+/* What nvcc made of a chapter's kernel for one architecture. */
+struct compiled {
+    int arch;          /* 86 for sm_86 */
+    int registers;     /* a thread */
+    int static_shared; /* bytes a block */
+};
+/* The chapter's registers.c, which `make registers` writes; the last row is all zeros.
+ * NULL while there is no such file. */
+extern const struct compiled COMPILED[] __attribute__((weak));
 
 /* The whole program: reads the options, makes the inputs, runs, verifies, times, prints.
  * Returns the exit code: 0 passed, 1 wrong result, 2 usage, 3 the machine cannot. */

@@ -1,182 +1,70 @@
-/* How many blocks fit on a multiprocessor (SM) at once, by the book: four things can run
- * out, and the one that runs out first decides. Threads, blocks and shared memory are in
- * the source; how many registers a thread takes is the compiler's decision. On a GPU the
- * driver is asked. Without one results/registers.csv tells, which `make registers`
- * writes. */
+/* How many blocks fit on a multiprocessor (SM) at once: four things can run out, and the
+ * one that runs out first decides. Threads and shared memory are in the source; how many
+ * registers a thread takes is the compiler's decision, which a chapter's registers.c
+ * records. The rules are those of CUDA's own cuda_occupancy.h. */
 #include "common.h"
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#define KB ((size_t)1024)
-/* Warps take registers in steps of 256, each from one of the SM's four partitions. */
-enum {
-    WARP = 32,
-    PARTITIONS = 4,
-    REGISTER_STEP = 256,
-    MOST_REGISTERS = 255,
-    MOST_THREADS = 1024
+#include "../emulator/gpus.h"
+
+/* A row of the table: an SM, and what a block of the chapter's kernel wants of it. */
+struct row {
+    const char *gpu;
+    cudaOccDeviceProp sm;
+    int registers; /* a thread */
+    int threads;
+    size_t shared; /* static and dynamic, bytes */
 };
 
-static const struct sm SMS[] = {
-    {"T4", 75, 1024, 16, 65536, 64 * KB, 0},
-    {"RTX 3090", 86, 1536, 16, 65536, 100 * KB, KB},
-    {"RTX A6000", 86, 1536, 16, 65536, 100 * KB, KB},
-    {"A100", 80, 2048, 32, 65536, 164 * KB, KB},
-    {"RTX 4090", 89, 1536, 24, 65536, 100 * KB, KB},
-    {"H100", 90, 2048, 32, 65536, 228 * KB, KB},
-    {"H200", 90, 2048, 32, 65536, 228 * KB, KB},
-    {"B200", 100, 2048, 32, 65536, 228 * KB, KB},
-};
-enum { SM_COUNT = sizeof SMS / sizeof SMS[0] };
-
-static size_t round_up(size_t value, size_t step)
+static int capability_of(const cudaOccDeviceProp *sm)
 {
-    return (value + step - 1) / step * step;
+    return 10 * sm->computeMajor + sm->computeMinor;
 }
 
-static int smaller(int a, int b)
+static cudaOccResult blocks_that_fit(const struct row *row)
 {
-    return a < b ? a : b;
+    cudaOccResult result = {0};
+    const cudaOccDeviceState state = {.carveoutConfig = SHAREDMEM_CARVEOUT_MAX_SHARED};
+    const cudaOccFuncAttributes kernel = {
+        .maxThreadsPerBlock = row->sm.maxThreadsPerBlock,
+        .numRegs = row->registers,
+        .shmemLimitConfig = FUNC_SHMEM_LIMIT_OPTIN,
+        .maxDynamicSharedSizeBytes = row->shared,
+    };
+    cudaOccMaxActiveBlocksPerMultiprocessor(&result, &row->sm, &kernel, &state,
+                                            row->threads, row->shared);
+    /* What is not used at all sets no limit of its own. */
+    if (result.blockLimitSharedMem == INT_MAX)
+        result.blockLimitSharedMem = result.blockLimitBlocks;
+    return result;
 }
-
-struct residency residency_on(const struct sm *sm, int threads, int registers,
-                              size_t shared)
-{
-    const int warps = (threads + WARP - 1) / WARP;
-    struct residency r = {.by_blocks = sm->blocks, .max_warps = sm->threads / WARP};
-    if (threads < 1 || threads > MOST_THREADS) return r;
-    r.by_threads = r.max_warps / warps;
-
-    const int a_warp = (int)round_up((size_t)registers * WARP, REGISTER_STEP);
-    if (a_warp == 0)
-        r.by_registers = sm->blocks;
-    else if (registers <= MOST_REGISTERS)
-        r.by_registers = sm->registers / PARTITIONS / a_warp * PARTITIONS / warps;
-
-    const size_t a_block =
-        round_up(shared + sm->reserved, sm->capability >= 80 ? 128 : 256);
-    r.by_shared = a_block == 0 ? sm->blocks : (int)(sm->shared / a_block);
-
-    r.blocks =
-        smaller(smaller(r.by_threads, r.by_registers), smaller(r.by_shared, r.by_blocks));
-    r.warps = r.blocks * warps;
-    return r;
-}
-
-/* ---- what the compiler made of the kernel ---- */
-
-struct compiled {
-    int registers;
-    size_t static_shared;
-};
-
-/* Opens results/registers.csv of the project that this program was built in: the program
- * lies in its root, or under build/. */
-static FILE *open_registers(void)
-{
-    char path[PATH_MAX + 32];
-    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    if (length < 0) return NULL;
-    path[length] = '\0';
-    for (char *slash; (slash = strrchr(path, '/'));) {
-        strcpy(slash, "/results/registers.csv");
-        FILE *file = fopen(path, "r");
-        if (file) return file;
-        *slash = '\0';
-    }
-    return NULL;
-}
-
-/* What nvcc made of the kernel that chapter `number` launches. Returns false if the table
- * does not know. */
-static bool look_up(int number, int capability, struct compiled *compiled)
-{
-    char line[512];
-    bool found = false;
-    FILE *file = open_registers();
-    if (!file) return false;
-    while (!found && fgets(line, sizeof line, file)) {
-        int chapter, arch, registers, shared, spill, launched;
-        found = sscanf(line, "%d,%d,%d,%d,%d,%d,", &chapter, &arch, &registers, &shared,
-                       &spill, &launched) == 6 &&
-                chapter == number && arch == capability && launched;
-        if (found) *compiled = (struct compiled){registers, (size_t)shared};
-    }
-    fclose(file);
-    return found;
-}
-
-/* ---- the GPU that is here ---- */
-
-struct here {
-    struct sm sm;
-    struct compiled compiled;
-    int driver_blocks; /* what CUDA itself answers */
-    char name[256];
-};
-
-/* Returns false where there is none. An emulated GPU counts for none: it had no compiler
- * that knows registers. */
-static bool look_here(const struct chapter *chapter, struct here *here)
-{
-    struct cudaDeviceProp gpu;
-    struct cudaFuncAttributes kernel;
-    int count = 0;
-    if (EMULATED || cudaGetDeviceCount(&count) != cudaSuccess || count == 0) return false;
-    CUDA_CHECK(cudaGetDeviceProperties(&gpu, 0));
-    const int capability = 10 * gpu.major + gpu.minor;
-    if (capability < chapter->min_capability) return false;
-    CUDA_CHECK(cudaFuncGetAttributes(&kernel, chapter->kernel.code));
-    if (chapter->dynamic_shared > gpu.sharedMemPerBlock)
-        CUDA_CHECK(cudaFuncSetAttribute(chapter->kernel.code,
-                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        (int)chapter->dynamic_shared));
-    CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        &here->driver_blocks, chapter->kernel.code, chapter->threads,
-        chapter->dynamic_shared));
-    snprintf(here->name, sizeof here->name, "%s", gpu.name);
-    here->sm = (struct sm){here->name,
-                           capability,
-                           gpu.maxThreadsPerMultiProcessor,
-                           gpu.maxBlocksPerMultiProcessor,
-                           gpu.regsPerMultiprocessor,
-                           gpu.sharedMemPerMultiprocessor,
-                           gpu.reservedSharedMemPerBlock};
-    here->compiled = (struct compiled){kernel.numRegs, kernel.sharedSizeBytes};
-    return true;
-}
-
-/* ---- the table ---- */
 
 /* Which of the four decide, as "threads+registers". */
-static const char *limits(const struct residency *r, char *text, size_t size)
+static const char *limits(const cudaOccResult *fit, char *text, size_t size)
 {
     const struct {
         const char *name;
         int blocks;
-    } all[] = {{"threads", r->by_threads},
-               {"registers", r->by_registers},
-               {"shared", r->by_shared},
-               {"count", r->by_blocks}};
+    } all[] = {{"threads", fit->blockLimitWarps},
+               {"registers", fit->blockLimitRegs},
+               {"shared", fit->blockLimitSharedMem},
+               {"count", fit->blockLimitBlocks}};
     size_t used = 0;
     for (int i = 0; i < 4; i++)
-        if (all[i].blocks == r->blocks)
+        if (all[i].blocks == fit->activeBlocksPerMultiprocessor)
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? "+" : "",
                                      all[i].name);
     return text;
 }
 
-static void print_row(const struct chapter *chapter, const struct sm *sm,
-                      struct compiled compiled, bool json)
+static void print_row(const struct row *row, bool json)
 {
-    const size_t shared = compiled.static_shared + chapter->dynamic_shared;
-    const struct residency r =
-        residency_on(sm, chapter->threads, compiled.registers, shared);
-    const double percent = 100.0 * r.warps / r.max_warps;
+    const cudaOccResult fit = blocks_that_fit(row);
+    const int warps = fit.activeBlocksPerMultiprocessor * ((row->threads + 31) / 32);
+    const int most = row->sm.maxThreadsPerMultiprocessor / 32;
+    const double percent = 100.0 * warps / most;
     char text[40];
     if (json)
         printf("{\"gpu\": \"%s\", \"capability\": %d, \"registers\": %d, \"shared\": "
@@ -184,21 +72,75 @@ static void print_row(const struct chapter *chapter, const struct sm *sm,
                "\"by_threads\": %d, \"by_registers\": %d, \"by_shared\": %d, "
                "\"by_blocks\": %d, \"blocks\": %d, "
                "\"limit\": \"%s\", \"warps\": %d, \"max_warps\": %d, \"percent\": %.1f",
-               sm->gpu, sm->capability, compiled.registers, shared, chapter->threads,
-               r.by_threads, r.by_registers, r.by_shared, r.by_blocks, r.blocks,
-               limits(&r, text, sizeof text), r.warps, r.max_warps, percent);
+               row->gpu, capability_of(&row->sm), row->registers, row->shared,
+               row->threads, fit.blockLimitWarps, fit.blockLimitRegs,
+               fit.blockLimitSharedMem, fit.blockLimitBlocks,
+               fit.activeBlocksPerMultiprocessor, limits(&fit, text, sizeof text), warps,
+               most, percent);
     else
         printf("  %-10s %4d %6zu %7d   %7d %5d %6d %6d   %2d of %2d %5.1f %%  %s\n",
-               sm->gpu, compiled.registers, shared, chapter->threads, r.by_threads,
-               r.by_registers, r.by_shared, r.by_blocks, r.warps, r.max_warps, percent,
-               limits(&r, text, sizeof text));
+               row->gpu, row->registers, row->shared, row->threads, fit.blockLimitWarps,
+               fit.blockLimitRegs, fit.blockLimitSharedMem, fit.blockLimitBlocks, warps,
+               most, percent, limits(&fit, text, sizeof text));
+}
+
+/* What nvcc made of the chapter's kernel for a GPU; NULL if the chapter does not say. */
+static const struct compiled *look_up(int capability)
+{
+    for (const struct compiled *compiled = COMPILED; compiled && compiled->arch;
+         compiled++)
+        if (compiled->arch == capability) return compiled;
+    return NULL;
+}
+
+/* The GPU that is here, and in *driver_blocks what CUDA itself answers for it. Returns
+ * false where there is none. An emulated GPU counts for none: it had no compiler that
+ * knows registers. */
+static bool look_here(const struct chapter *chapter, struct cudaDeviceProp *gpu,
+                      struct row *row, int *driver_blocks)
+{
+    struct cudaFuncAttributes kernel;
+    int count = 0;
+    if (EMULATED || cudaGetDeviceCount(&count) != cudaSuccess || count == 0) return false;
+    CUDA_CHECK(cudaGetDeviceProperties(gpu, 0));
+    if (10 * gpu->major + gpu->minor < chapter->min_capability) return false;
+    CUDA_CHECK(cudaFuncGetAttributes(&kernel, chapter->kernel.code));
+    if (chapter->dynamic_shared > gpu->sharedMemPerBlock)
+        CUDA_CHECK(cudaFuncSetAttribute(chapter->kernel.code,
+                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                        (int)chapter->dynamic_shared));
+    CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        driver_blocks, chapter->kernel.code, chapter->threads, chapter->dynamic_shared));
+    *row = (struct row){
+        .gpu = gpu->name,
+        .sm =
+            {
+                .computeMajor = gpu->major,
+                .computeMinor = gpu->minor,
+                .maxThreadsPerBlock = gpu->maxThreadsPerBlock,
+                .maxThreadsPerMultiprocessor = gpu->maxThreadsPerMultiProcessor,
+                .regsPerBlock = gpu->regsPerBlock,
+                .regsPerMultiprocessor = gpu->regsPerMultiprocessor,
+                .warpSize = gpu->warpSize,
+                .sharedMemPerBlock = gpu->sharedMemPerBlock,
+                .sharedMemPerMultiprocessor = gpu->sharedMemPerMultiprocessor,
+                .numSms = gpu->multiProcessorCount,
+                .sharedMemPerBlockOptin = gpu->sharedMemPerBlockOptin,
+                .reservedSharedMemPerBlock = gpu->reservedSharedMemPerBlock,
+            },
+        .registers = kernel.numRegs,
+        .threads = chapter->threads,
+        .shared = kernel.sharedSizeBytes + chapter->dynamic_shared,
+    };
+    return true;
 }
 
 int print_occupancy(const struct chapter *chapter, const struct options *options)
 {
     const bool json = options->json;
-    struct here here;
-    struct compiled compiled[SM_COUNT];
+    struct row rows[CARD_COUNT], here;
+    struct cudaDeviceProp gpu;
+    int driver_blocks;
     if (!chapter->kernel.code || !chapter->threads) {
         fprintf(stderr,
                 "chapter%d: --occupancy: this chapter names no kernel of its own to "
@@ -206,18 +148,24 @@ int print_occupancy(const struct chapter *chapter, const struct options *options
                 chapter->number);
         return USAGE;
     }
-    for (int i = 0; i < SM_COUNT; i++) {
-        if (SMS[i].capability < chapter->min_capability) continue;
-        if (!look_up(chapter->number, SMS[i].capability, &compiled[i])) {
-            fprintf(
-                stderr,
-                "chapter%d: --occupancy: results/registers.csv says nothing of this "
-                "chapter for compute "
-                "capability %d.%d; `make registers` writes it where nvcc is installed\n",
-                chapter->number, SMS[i].capability / 10, SMS[i].capability % 10);
+    for (int i = 0; i < CARD_COUNT; i++) {
+        rows[i] = (struct row){.gpu = CARDS[i].short_name,
+                               .sm = limits_of(&CARDS[i]),
+                               .threads = chapter->threads};
+        const int capability = capability_of(&rows[i].sm);
+        if (capability < chapter->min_capability) continue;
+        const struct compiled *compiled = look_up(capability);
+        if (!compiled) {
+            fprintf(stderr,
+                    "chapter%d: --occupancy: the chapter's registers.c says nothing of "
+                    "compute capability %d.%d; `make registers` writes it where nvcc is "
+                    "installed\n",
+                    chapter->number, capability / 10, capability % 10);
             return CANNOT;
         }
-        if (options->registers) compiled[i].registers = options->registers;
+        rows[i].registers = compiled->registers;
+        rows[i].shared = compiled->static_shared + chapter->dynamic_shared;
+        if (options->registers) rows[i].registers = options->registers;
     }
 
     if (json)
@@ -232,27 +180,27 @@ int print_occupancy(const struct chapter *chapter, const struct options *options
                "  GPU        regs shared threads   threads  regs shared  count   active "
                "warps     limit\n",
                chapter->number, chapter->title);
-    for (int i = 0, shown = 0; i < SM_COUNT; i++) {
-        if (SMS[i].capability < chapter->min_capability) {
+    for (int i = 0, shown = 0; i < CARD_COUNT; i++) {
+        if (capability_of(&rows[i].sm) < chapter->min_capability) {
             if (!json)
-                printf("  %-11s needs compute capability %d.%d\n", SMS[i].gpu,
+                printf("  %-11s needs compute capability %d.%d\n", rows[i].gpu,
                        chapter->min_capability / 10, chapter->min_capability % 10);
             continue;
         }
         if (json && shown++) printf(", ");
-        print_row(chapter, &SMS[i], compiled[i], json);
+        print_row(&rows[i], json);
         if (json) printf("}");
     }
     if (json) printf("]");
-    if (look_here(chapter, &here)) {
-        if (options->registers) here.compiled.registers = options->registers;
+    if (look_here(chapter, &gpu, &here, &driver_blocks)) {
+        if (options->registers) here.registers = options->registers;
         printf(json ? ", \"here\": "
                     : "\n  this machine's %s; "
                       "cudaOccupancyMaxActiveBlocksPerMultiprocessor says %d:\n",
-               here.sm.gpu, here.driver_blocks);
-        if (!json) here.sm.gpu = "";
-        print_row(chapter, &here.sm, here.compiled, json);
-        if (json) printf(", \"cuda_blocks\": %d}", here.driver_blocks);
+               here.gpu, driver_blocks);
+        if (!json) here.gpu = "";
+        print_row(&here, json);
+        if (json) printf(", \"cuda_blocks\": %d}", driver_blocks);
     }
     if (json) printf("}\n");
     return PASSED;

@@ -45,6 +45,8 @@ static void print_help(const struct chapter *chapter)
            "    --json         one JSON object instead of the table\n"
            "    --occupancy    run nothing: show how many blocks fit on the SMs of eight "
            "GPUs\n"
+           "    --describe     run nothing: print what the chapter says of itself, as "
+           "JSON\n"
            "    --registers N  for --occupancy: if a thread needed N registers\n"
            "    --help         this\n"
            "%s"
@@ -145,6 +147,8 @@ void parse_options(int argc, char **argv, const struct chapter *chapter,
             options->one_shape = true;
         } else if (strcmp(word, "--no-guards") == 0) {
             options->guards = false;
+        } else if (strcmp(word, "--describe") == 0) {
+            options->describe = true;
         } else if (strcmp(word, "--occupancy") == 0) {
             options->occupancy = true;
         } else if (option_with_value(argv, &i, "--alpha", &value)) {

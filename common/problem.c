@@ -6,6 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A part of CUDA, but a toolkit from single packages may lack it. */
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#endif
+
 /* A guard band is full of NaN, so that reading from it shows as writing into it does. */
 enum { GUARD_WORDS = 1024 };
 #define OUTSIDE 0x7fb6b6b6u
@@ -27,6 +32,26 @@ static void fill_bits(float *values, size_t count, uint32_t bits)
     for (size_t i = 0; i < count; i++) memcpy(&values[i], &bits, sizeof bits);
 }
 
+/* Tells tools that watch the program what the matrix is called. */
+static void buffer_name(struct buffer *b, const char *letter, int rows, int cols)
+{
+#ifdef NVTX_VERSION
+    char name[64];
+    snprintf(name, sizeof name, "%s, %d x %d", letter, rows, cols);
+    nvtxResourceAttributes_t about;
+    memset(&about, 0, sizeof about);
+    about.version = NVTX_VERSION;
+    about.size = NVTX_RESOURCE_ATTRIB_STRUCT_SIZE;
+    about.identifierType = NVTX_RESOURCE_TYPE_GENERIC_POINTER;
+    about.identifier.pValue = b->data;
+    about.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    about.message.ascii = name;
+    b->name = nvtxDomainResourceCreate(NULL, &about);
+#else
+    (void)b, (void)letter, (void)rows, (void)cols;
+#endif
+}
+
 static void buffer_create(struct buffer *b, size_t count, bool guards)
 {
     static float band[GUARD_WORDS];
@@ -43,6 +68,9 @@ static void buffer_create(struct buffer *b, size_t count, bool guards)
 
 static void buffer_destroy(struct buffer *b)
 {
+#ifdef NVTX_VERSION
+    nvtxDomainResourceDestroy((nvtxResourceHandle_t)b->name);
+#endif
     CUDA_CHECK(cudaFree((char *)b->data - b->guard));
 }
 
@@ -77,6 +105,9 @@ bool problem_create(struct problem *p, const struct options *o)
     buffer_create(&p->dA, a, o->guards);
     buffer_create(&p->dB, b, o->guards);
     buffer_create(&p->dC, c, o->guards);
+    buffer_name(&p->dA, "A", o->M, o->K);
+    buffer_name(&p->dB, "B", o->K, o->N);
+    buffer_name(&p->dC, "C", o->M, o->N);
     if (keeps_C) CUDA_CHECK(cudaMalloc((void **)&p->dC_before, c * sizeof(float)));
     return true;
 }

@@ -80,10 +80,11 @@ void print_table(const struct chapter *chapter, const struct options *o,
            flop, flop_unit, bytes, bytes_unit, intensity);
     for (int i = 0; i < verdict_count; i++) {
         const struct verdict *v = &verdicts[i];
-        printf("  check      %-32s %s", kind_of_check(v), v->passed ? "ok" : "WRONG");
+        printf("  check      %-32s %s", i < 2 ? kind_of_check(v) : "reals, after timing",
+               v->passed ? "ok" : "WRONG");
         if (v->passed && v->exact) printf(", exact");
-        if (v->passed && !v->exact) printf(", error up to %.3g of its bound", v->worst);
-        printf("%s\n", i >= 2 ? ", after timing" : "");
+        if (v->passed && !v->exact) printf(", error up to %.2g of its bound", v->worst);
+        printf("\n");
     }
     if (shapes->count) print_shapes(shapes);
     if (timing) {
@@ -104,7 +105,7 @@ void print_table(const struct chapter *chapter, const struct options *o,
             printf("  measured   %s: %.4g %s\n", timing->more[i].name,
                    timing->more[i].value, timing->more[i].unit);
     } else if (!o->check_only) {
-        printf("  time       none: an emulated GPU has no speed. LENS=1 shows what its "
+        printf("  time       none: an emulated GPU has no speed. LENS=1 shows what "
                "memory saw\n");
     }
     for (int i = 0; i < verdict_count; i++) printf("%s", verdicts[i].failure);
@@ -151,8 +152,11 @@ void print_json(const struct chapter *chapter, const struct options *o,
     strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
     printf("{\"chapter\": %d, \"title\": ", chapter->number);
     print_string(chapter->title);
+    printf(", \"about\": ");
+    print_string(chapter->about ? chapter->about : "");
     printf(", \"device\": ");
     print_string(machine->gpu.name);
+    printf(", \"flop_per_byte\": %.6g", chapter->flop_per_byte);
     printf(", \"emulated\": %s, \"sms\": %d, \"clock_mhz\": %.0f, \"cuda\": \"%d.%d\", "
            "\"driver\": \"%d.%d\"",
            EMULATED ? "true" : "false", machine->gpu.multiProcessorCount,
@@ -202,11 +206,31 @@ void print_json(const struct chapter *chapter, const struct options *o,
             print_string(timing->more[i].name);
             printf(", \"value\": %.6g, \"unit\": ", timing->more[i].value);
             print_string(timing->more[i].unit);
+            if (timing->more[i].roof) printf(", \"roof\": \"%s\"", timing->more[i].roof);
             printf("}");
         }
         printf("]");
     }
     printf(", \"passed\": %s}\n", passed ? "true" : "false");
+}
+
+void print_description(const struct chapter *c)
+{
+    printf("{\"chapter\": %d, \"title\": ", c->number);
+    print_string(c->title);
+    printf(", \"about\": ");
+    print_string(c->about ? c->about : "");
+    printf(", \"tile\": [%d, %d], \"of_a_thread\": [%d, %d], \"flop_per_byte\": %.6g, "
+           "\"min_capability\": %d, \"kernel\": ",
+           c->BM, c->BN, c->TM, c->TN, c->flop_per_byte, c->min_capability);
+    print_string(c->kernel.name ? c->kernel.name : "");
+    printf(", \"threads\": %d, \"dynamic_shared\": %zu, \"products\": [", c->threads,
+           c->dynamic_shared);
+    for (int i = 0; i < c->product_count; i++) {
+        if (i) printf(", ");
+        print_string(command_for(&c->products[i], "", 1) + 1);
+    }
+    printf("]}\n");
 }
 
 void progress(const char *format, ...)

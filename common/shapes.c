@@ -15,17 +15,16 @@ static const struct {
     int down, m, across, n, K;
     float alpha, beta;
 } ODD[] = {
-    {0, 1, 0, 1, 1, 1.5f, -0.5f},   /* a single product */
     {1, 1, 1, 1, 33, 1.0f, 0.0f},   /* one row and one column more than a tile, one k */
     {1, -1, 2, 1, 36, -0.5f, 0.0f}, /* float4s of A, not of B */
     {2, 2, 1, 4, 37, 1.5f, -0.5f},  /* float4s of B, not of A */
     {2, -1, 2, -4, 20, 1.5f, 2.0f}, /* of both, with tiles cut off */
-    {3, -2, 2, 3, 3, -2.0f, 1.0f},  /* K shorter than any tile's */
+    {3, -2, 2, -1, 3, -2.0f, 1.0f}, /* K shorter than any tile's */
     {0, 1, 2, 5, 50, 0.5f, 0.0f},   /* one row */
     {2, 5, 0, 1, 41, 1.5f, -0.5f},  /* one column */
     {1, 0, 3, 0, 72, 1.5f, -0.5f},  /* nothing cut off, and M, N and K all different */
     {2, 0, 1, 3, 64, 1.0f, 0.0f},   /* cut off in one direction only, and in the other */
-    {1, 6, 1, 0, 24, -1.5f, 0.0f},
+    {1, 6, 1, 0, 24, -1.5f, 0.0f},  {0, 1, 0, 1, 1, 1.5f, -0.5f}, /* a single product */
 };
 enum { ODD_COUNT = sizeof ODD / sizeof *ODD };
 _Static_assert((int)ODD_COUNT < (int)MOST_SHAPES, "a chapter adds some of its own");
@@ -34,7 +33,7 @@ _Static_assert((int)ODD_COUNT < (int)MOST_SHAPES, "a chapter adds some of its ow
  * for. */
 static void list_shapes(const struct chapter *c, struct shapes *shapes)
 {
-    const int BM = c->BM ? c->BM : 128, BN = c->BN ? c->BN : 128;
+    const int BM = c->BM ? c->BM : 64, BN = c->BN ? c->BN : 64;
     for (int i = 0; i < ODD_COUNT; i++)
         shapes->list[shapes->count++] =
             (struct product){.M = ODD[i].down * BM + ODD[i].m,
@@ -46,9 +45,7 @@ static void list_shapes(const struct chapter *c, struct shapes *shapes)
         shapes->list[shapes->count++] = c->products[i];
 }
 
-/* The command that checks one of them again. */
-static const char *command_for(const struct product *p, const char *program,
-                               uint64_t seed)
+const char *command_for(const struct product *p, const char *program, uint64_t seed)
 {
     static char text[200];
     const int room = sizeof text;
@@ -81,7 +78,8 @@ void check_shapes(const struct chapter *chapter, const struct options *o,
         options.alpha = product->alpha;
         options.beta = product->beta;
         options.check_only = true;
-        checking = command_for(product, program, o->seed);
+        const char *command = command_for(product, program, o->seed);
+        now_checking(command);
         if (!problem_create(&problem, &options)) exit(CANNOT);
         const struct verdict verdict = run_and_verify(
             &problem, &options, chapter,
@@ -92,8 +90,8 @@ void check_shapes(const struct chapter *chapter, const struct options *o,
         else
             snprintf(shapes->failure, sizeof shapes->failure,
                      "%d x %d x %d: %s  repeat it: %s\n", product->M, product->N,
-                     product->K, verdict.failure, checking);
-        checking = NULL;
+                     product->K, verdict.failure, command);
+        now_checking(NULL);
     }
     CUDA_CHECK(cudaProfilerStart());
 }

@@ -22,13 +22,14 @@
  *
  * That is what the worst inputs could do. Ours are random with mean zero, and so are the
  * roundings: a sum of k products is about sqrt(k) as large as one, K of its roundings add
- * up like a random walk, and their root mean square comes out near K u / 7 or
- * 0.5 u |A| |B|, for one long sum; for any other order it is smaller, and it does not
+ * up like a random walk, and their root mean square comes out near K u / 7, that is
+ * 0.5 u |A| |B|, for one long sum. For any other order it is smaller, and it does not
  * grow with K (Higham and Mary, "Sharper probabilistic backward error analysis for basic
- * linear algebra kernels with random data", SIAM J. Sci. Comput. 42, 2020). So the root
- * mean square over all elements may be at most 2 of these units, and somewhat more if
- * there are few elements. A sum that starts from beta * C is rounded at that size K
- * times, so beta * C counts with sqrt(K).
+ * linear algebra kernels with random data", SIAM J. Sci. Comput. 42, 2020). So u |A| |B|
+ * is a unit for errors that no right kernel leaves far behind: none may be above 16 of
+ * them, which is some thirty standard deviations, and the root mean square over all
+ * elements not above 2, or somewhat more if there are few. (A sum that starts from
+ * beta * C is rounded at that size K times, so beta * C counts with sqrt(K).)
  *
  * Overflow. |alpha| |A| |B| + |beta| |C| is more than any intermediate result can be, in
  * any order, so if it is finite in fp32 the result must be. Else a right kernel may
@@ -56,6 +57,7 @@
 enum { VECTORS = 8 };
 static const double FULL_REFERENCE = 0x1p28; /* multiplications */
 static const double U = 0x1p-24;
+static const double LARGEST_ERROR = 16.0; /* in units of its typical size */
 
 struct findings {
     struct wrongs wrong;
@@ -66,6 +68,15 @@ struct findings {
     struct wrong large[MOST_KEPT]; /* the first that are above the limit on average */
     int large_count;
 };
+
+static uint64_t mix(uint64_t x)
+{
+    x ^= x >> 33;
+    x *= 0xff51afd7ed558ccdu;
+    x ^= x >> 33;
+    x *= 0xc4ceb9fe1a85ec53u;
+    return x ^ x >> 33;
+}
 
 /* ---- one row, element by element ---- */
 
@@ -109,12 +120,12 @@ static bool is_made_of_unwritten(float x)
     return (bits & 0x7fffffffu) == (NEVER_WRITTEN | 1u << 22);
 }
 
-/* Keeps the first few; but numbers rather than NaN, which tells less. */
+/* Keeps the first few, for the report, and of the others a random sample. */
 static void note_wrong(struct wrongs *w, const struct wrong *one)
 {
-    int place = w->kept;
-    for (int i = 0; i < w->kept && place == MOST_KEPT && !isnan(one->got); i++)
-        if (isnan(w->list[i].got)) place = i;
+    size_t place = w->count;
+    if (place >= MOST_KEPT)
+        place = MOST_SHOWN + (size_t)(mix(place) % (place - MOST_SHOWN));
     if (place < MOST_KEPT) w->list[place] = *one;
     if (w->kept < MOST_KEPT) w->kept++;
     if (w->count++ == 0) {
@@ -155,11 +166,12 @@ static void check_row(const struct problem *p, int row, double *want, double *si
     const double walk = sqrt(p->K + 3.0);
     reference_row(p, row, want, size);
     for (int j = 0; j < p->N; j++) {
-        const double bound = exact ? 0.0 : (p->K + 8.0) * (U * size[j] + FLT_TRUE_MIN);
         const double error = fabs(got[j] - want[j]);
         const double from_C = old ? fabs((double)p->beta * old[j]) : 0.0;
         const double typical =
             U * (size[j] + (walk - 1.0) * from_C) + walk * FLT_TRUE_MIN;
+        const double any = (p->K + 8.0) * (U * size[j] + FLT_TRUE_MIN);
+        const double bound = exact ? 0.0 : fmin(any, LARGEST_ERROR * typical);
         const struct wrong one = {row, j, got[j], want[j], exact ? 0.0 : 8.0 * typical};
         if (!(error <= bound)) {
             if (exact || !overflow_allows(got[j], want[j], size[j], bound))
@@ -176,15 +188,6 @@ static void check_row(const struct problem *p, int row, double *want, double *si
 }
 
 /* ---- all of C at once ---- */
-
-static uint64_t mix(uint64_t x)
-{
-    x ^= x >> 33;
-    x *= 0xff51afd7ed558ccdu;
-    x ^= x >> 33;
-    x *= 0xc4ceb9fe1a85ec53u;
-    return x ^ x >> 33;
-}
 
 /* The signs of row `index` of the random vectors, one a bit. */
 static void signs(uint64_t seed, int index, double x[VECTORS])
@@ -208,6 +211,7 @@ static int freivalds(const struct problem *p, uint64_t seed)
     double(*Bx)[VECTORS] = reserve(K, sizeof *Bx);
     double *B_size = reserve(K, sizeof *B_size); /* sum of |B| along a row */
     double(*x)[VECTORS] = reserve(N, sizeof *x);
+    const double walk = sqrt(K + 3.0);
     int failed = -1;
     for (int j = 0; j < N; j++) signs(seed, j, x[j]);
     for (int k = 0; k < K; k++)
@@ -217,7 +221,7 @@ static int freivalds(const struct problem *p, uint64_t seed)
             B_size[k] += fabs(b);
         }
     for (int i = 0; i < M && failed < 0; i++) {
-        double want[VECTORS] = {0}, got[VECTORS] = {0}, size = 0.0;
+        double want[VECTORS] = {0}, got[VECTORS] = {0}, size = 0.0, from_C = 0.0;
         for (int k = 0; k < K; k++) {
             const double a = p->A[(size_t)i * K + k];
             for (int v = 0; v < VECTORS; v++) want[v] += a * Bx[k][v];
@@ -232,12 +236,16 @@ static int freivalds(const struct problem *p, uint64_t seed)
                 got[v] += c * x[j][v];
                 want[v] += old * x[j][v];
             }
-            size += fabs(old);
+            from_C += fabs(old);
         }
+        size += from_C;
         /* The double sums' own rounding is far below the bound for reals, and zero for
          * fractions. */
+        const double any = (K + 8.0) * (U * size + N * FLT_TRUE_MIN);
+        const double typical =
+            U * (size + (walk - 1.0) * from_C) + walk * N * FLT_TRUE_MIN;
         const double bound =
-            p->values == FRACTIONS ? 0.0 : (K + 8.0) * (U * size + N * FLT_TRUE_MIN);
+            p->values == FRACTIONS ? 0.0 : fmin(any, LARGEST_ERROR * typical);
         for (int v = 0; v < VECTORS; v++)
             if (!(fabs(got[v] - want[v]) <= bound)) failed = i;
     }
@@ -342,10 +350,12 @@ struct verdict verify(const struct problem *p, const struct chapter *chapter,
         found.wrong.whole_cols = p->N / chapter->BN * chapter->BN;
     }
     for (int i = 0; i < rows; i++) {
-        int row = i;
-        /* The first row, the last, and others anywhere between. */
-        if (verdict.sampled)
-            row = i == 0 ? 0 : i == 1 ? p->M - 1 : (int)(mix(seed * 31 + i) % p->M);
+        /* All of them; or the first, the last, and any one of each stretch between. */
+        const int begin = (int)((long long)p->M * i / rows);
+        const int end = (int)((long long)p->M * (i + 1) / rows);
+        int row = begin + (int)(mix(seed * 31 + i) % (end - begin));
+        if (i == 0) row = 0;
+        if (i == rows - 1) row = p->M - 1;
         check_row(p, row, want, size, &found);
         if (rows >= 64 && i % (rows / 64) == 0)
             progress("checking %d %%", 100 * i / rows);
@@ -365,8 +375,11 @@ struct verdict verify(const struct problem *p, const struct chapter *chapter,
     if (found.counted)
         verdict.rms = sqrt(found.squares / found.counted) / rms_limit(found.counted);
     if (found.wrong.count) {
-        append(&verdict, "%zu of %zu elements are wrong (%s)\n", found.wrong.count,
+        append(&verdict, "%zu of %zu elements are wrong (%s)", found.wrong.count,
                (size_t)rows * p->N, inputs);
+        if (found.wrong.never_written && found.wrong.never_written < found.wrong.count)
+            append(&verdict, ", %zu of them never written", found.wrong.never_written);
+        append(&verdict, "\n");
         describe(p, chapter, &found.wrong, &verdict);
     } else if (failed_row >= 0) {
         append(&verdict, "row %d of C fails Freivalds' check (%s)\n", failed_row, inputs);

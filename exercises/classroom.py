@@ -4,29 +4,26 @@ Exit codes: 0 passed, 1 not yet, 2 usage, 3 the machine cannot.
 """
 
 import argparse
-import csv
 import dataclasses
 import datetime
 import json
-import multiprocessing
 import os
 import shutil
-import signal
 import sys
 import textwrap
 import time
 from pathlib import Path
 
+import course
 import grade
 import tasks
+import tools
+import workers
+from screen import bar, clear_running, columns, feedback_of, is_terminal, short
+from screen import show_running, Usage
 
-PROGRESS = grade.ROOT / ".progress.json"
+PROGRESS = tasks.FOLDER.parent / ".progress.json"
 PASSED, NOT_YET, USAGE, MACHINE = 0, 1, 2, 3
-UNMATCHED_SHOWN = 5  # files a student
-
-
-class Usage(Exception):
-    """A command that makes no sense, and why."""
 
 
 # ---- what a student has reached ----
@@ -77,45 +74,8 @@ def is_begun(exercise):
 # ---- what a reader sees ----
 
 
-def is_terminal():
-    return sys.stdout.isatty()
-
-
-def columns():
-    return min(100, shutil.get_terminal_size((80, 24)).columns)
-
-
-def bar(done, total):
-    width = max(10, min(40, columns() - 30))
-    filled = width * done // total
-    return f"[{'#' * filled}{'-' * (width - filled)}] {done}/{total}"
-
-
-def show_running(text):
-    """A line that the next one overwrites; nothing where that is not possible."""
-    if is_terminal():
-        print(f"\r{text[: columns() - 1]:<{columns() - 1}}", end="", flush=True)
-
-
-def clear_running():
-    if is_terminal():
-        print(f"\r{'':<{columns() - 1}}\r", end="", flush=True)
-
-
 def show(verdict, exercise):
-    word = "PASS" if verdict.passed else "NOT YET"
-    points = f"{grade.number(verdict.points)} of {verdict.of} points"
-    print(f"{word}  exercise {exercise.number}, {exercise.title}: {points}")
-    print(
-        textwrap.fill(
-            verdict.feedback, columns(), initial_indent="  ", subsequent_indent="  "
-        )
-    )
-
-
-def short(path):
-    """A path as the reader would type it."""
-    return os.path.relpath(path)
+    print(feedback_of(verdict, exercise, columns()))
 
 
 def next_exercise(progress):
@@ -163,8 +123,7 @@ def grade_one(options):
             f"{short(source)} is not there" if options.source else is_missing(exercise)
         )
     show_running(f"Checking exercise {exercise.number}, {exercise.title} ...")
-    grade.prepare()
-    verdict = grade.grade(exercise, source, options.seed)
+    verdict = grade.grade(tools.prepare(), exercise, source, options.seed)
     clear_running()
     if options.json:
         print(json.dumps(dataclasses.asdict(verdict)))
@@ -178,28 +137,18 @@ def grade_one(options):
     return PASSED if verdict.passed else NOT_YET
 
 
-def grade_own(exercise):
-    return grade.grade(exercise)
-
-
-def pool(jobs):
-    """Processes that grade. Control-C is for the one that started them."""
-    context = multiprocessing.get_context("fork")
-    return context.Pool(
-        jobs, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
-    )
-
-
 def grade_all(options):
-    grade.prepare()
+    held = tools.prepare()
     exercises = tasks.all_exercises()
     begun = [exercise for exercise in exercises if is_begun(exercise)]
     verdicts = {}
-    with pool(options.jobs) as workers:
-        for verdict in workers.imap_unordered(grade_own, begun):
-            verdicts[verdict.exercise] = verdict
-            remember(verdict)
-            show_running(f"{bar(len(verdicts), len(begun))} {verdict.exercise}")
+    graded = workers.each(lambda own: grade.grade(held, own), begun, options.jobs)
+    for exercise, verdict in graded:
+        if verdict is None:
+            raise tools.MachineCannot(f"the process that graded {exercise.name} has died")
+        verdicts[verdict.exercise] = verdict
+        remember(verdict)
+        show_running(f"{bar(len(verdicts), len(begun))} {verdict.exercise}")
     clear_running()
     points = 0
     for exercise in exercises:
@@ -218,7 +167,7 @@ def grade_all(options):
 
 def watch(options):
     """Grades the current exercise whenever its file is saved, and moves on when it is passed."""
-    grade.prepare()
+    held = tools.prepare()
     seen, misses = None, 0
     try:
         while True:
@@ -250,7 +199,7 @@ def watch(options):
                 print("  Not begun. It is graded whenever you save.")
             else:
                 show_running("Checking ...")
-                verdict = grade.grade(exercise)
+                verdict = grade.grade(held, exercise)
                 clear_running()
                 show(verdict, exercise)
                 remember(verdict)
@@ -315,172 +264,6 @@ def reset(options):
     return PASSED
 
 
-# ---- commands for teachers ----
-
-
-def submitted(student, exercise):
-    """The student's file for an exercise, in any layout that TEACHING.md names, or None."""
-    for folder in (student, student / "exercises"):
-        for name in (
-            f"{exercise.name}/exercise.cu",
-            f"{exercise.name}.cu",
-            f"exercise{exercise.number}.cu",
-            f"exercise{exercise.number:02}.cu",
-        ):
-            path = folder / name
-            if os.path.lexists(path):
-                return path
-    return None
-
-
-def handed_in(student):
-    """All files in a student's folder. Hidden ones, which nobody writes by hand, do not count."""
-    found = []
-    for folder, folders, files in os.walk(student):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(folder, name) for name in files if not name.startswith(".")]
-    return sorted(found)
-
-
-def show_unmatched(folder, students, jobs):
-    """Names the .cu files that are no exercise by their names. What a clone of the project has
-    besides is none of them, nor is what `make resetN` has kept."""
-    matched = {path for _, _, path in jobs}
-    for student in students:
-        odd = [
-            path
-            for path in handed_in(student)
-            if path.suffix.lower() == ".cu"
-            and path not in matched
-            and not path.match("exercise.*.cu")
-            and not (grade.ROOT / path.relative_to(student)).exists()
-        ]
-        for path in odd[:UNMATCHED_SHOWN]:
-            print(f"Not graded, as its name is no exercise's: {path.relative_to(folder)}")
-        if len(odd) > UNMATCHED_SHOWN:
-            print(f"and {len(odd) - UNMATCHED_SHOWN} more in {student.name}")
-
-
-def grade_submission(job):
-    student, exercise, path = job
-    if path is None:
-        verdict = grade.Verdict(
-            exercise.name, False, "missing", 0, exercise.points, "Nothing was handed in."
-        )
-    elif not path.resolve().is_relative_to(student.resolve()):
-        verdict = grade.Verdict(
-            exercise.name,
-            False,
-            "refused",
-            0,
-            exercise.points,
-            "The file lies outside the submission.",
-        )
-    else:
-        try:
-            verdict = grade.grade(exercise, path)
-        except Exception as error:  # the others are to be graded whatever happens here
-            verdict = grade.Verdict(
-                exercise.name,
-                False,
-                "not graded",
-                0,
-                exercise.points,
-                f"The grader failed: {type(error).__name__}: {error}",
-            )
-    return student.name, verdict
-
-
-def write_grades(folder, rows):
-    """grades.csv, a line a student and exercise, and grades.json, with sums."""
-    rows = sorted(rows, key=lambda row: (row[0], row[1].exercise))
-    names = [field.name for field in dataclasses.fields(grade.Verdict)]
-    with open(folder / "grades.csv", "w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file)
-        table.writerow(["student", *names])
-        for student, verdict in rows:
-            table.writerow([student, *dataclasses.astuple(verdict)])
-    students = {}
-    for student, verdict in rows:
-        entry = students.setdefault(
-            student, {"points": 0, "of": 0, "passed": 0, "exercises": []}
-        )
-        entry["points"] += verdict.points
-        entry["of"] += verdict.of
-        entry["passed"] += verdict.passed
-        entry["exercises"].append(dataclasses.asdict(verdict))
-    (folder / "grades.json").write_text(
-        json.dumps({"students": students}, indent=1) + "\n"
-    )
-    return students
-
-
-def show_class(rows, exercises):
-    """How many passed each exercise, and what went wrong most often."""
-    print("exercise               passed  most frequent trouble")
-    for exercise in exercises:
-        verdicts = [verdict for _, verdict in rows if verdict.exercise == exercise.name]
-        troubles = [
-            v.mistake or v.status
-            for v in verdicts
-            if not v.passed and v.status != "missing"
-        ]
-        most = max(
-            set(troubles), key=lambda word: (troubles.count(word), word), default=""
-        )
-        passed = sum(verdict.passed for verdict in verdicts)
-        count = f"{most[:44]} ({troubles.count(most)})" if most else ""
-        print(f"{exercise.name:22} {passed:3}/{len(verdicts):<3} {count}")
-
-
-def submissions(options):
-    folder = Path(options.folder)
-    if not folder.is_dir():
-        raise Usage(f"{folder} is no folder; it should hold a folder for each student")
-    folders = sorted(
-        path
-        for path in folder.iterdir()
-        if path.is_dir() and not path.name.startswith(".")
-    )
-    students = [path for path in folders if handed_in(path)]
-    if not students:
-        raise Usage(
-            f"{folder} holds no folder with a file in it; make one for each student"
-        )
-    grade.prepare()
-    exercises = tasks.all_exercises()
-    jobs = [
-        (student, exercise, submitted(student, exercise))
-        for student in students
-        for exercise in exercises
-    ]
-    rows = []
-    try:
-        with pool(options.jobs) as workers:
-            for row in workers.imap_unordered(grade_submission, jobs):
-                rows.append(row)
-                show_running(f"{bar(len(rows), len(jobs))} {row[0]} {row[1].exercise}")
-    except KeyboardInterrupt:
-        print("\nInterrupted: what was graded so far is written.")
-    clear_running()
-    out = Path(options.out) if options.out else folder
-    out.mkdir(parents=True, exist_ok=True)
-    for name, entry in write_grades(out, rows).items():
-        points = f"{grade.number(entry['points']):>5} of {entry['of']} points"
-        print(f"{name:24} {points}, {entry['passed']} of {len(exercises)} passed")
-    show_class(rows, exercises)
-    show_unmatched(folder, students, jobs)
-    empty = [path.name for path in folders if path not in students]
-    if empty:
-        print(f"Left out, as no file is in them: {', '.join(empty)}")
-    print(f"Written: {short(out / 'grades.csv')} and {short(out / 'grades.json')}")
-    failed = sum(verdict.status == "not graded" for _, verdict in rows)
-    if failed or len(rows) < len(jobs):
-        print(f"{failed + len(jobs) - len(rows)} could not be graded")
-        return MACHINE
-    return PASSED
-
-
 # ---- entry ----
 
 
@@ -518,10 +301,14 @@ def main():
     shown = command("solution", solution, "show a solution", numbered=True)
     shown.add_argument("--force", action="store_true")
     command("reset", reset, "bring a skeleton back", numbered=True)
-    many = command("submissions", submissions, "grade a folder of submissions")
+    many = command("submissions", course.submissions, "grade a folder of submissions")
     many.add_argument("folder")
+    many.add_argument("--out", help="where the grades go; default: the folder itself")
+    many.add_argument("--student", help="only this folder's; the other grades are kept")
+    many.add_argument("--exercise", type=int, help="only this one")
+    many.add_argument("--deadline", help="as 2026-12-01T18:00: tells who was late")
     many.add_argument(
-        "--out", help="where grades.csv and grades.json go; default: the folder itself"
+        "--trust", action="store_true", help="where nothing can contain the submissions"
     )
     for parallel in (every, many):
         parallel.add_argument(
@@ -533,10 +320,13 @@ def main():
     except Usage as error:
         print(error, file=sys.stderr)
         return USAGE
-    except grade.MachineCannot as error:
+    except tools.MachineCannot as error:
         print(error, file=sys.stderr)
         return MACHINE
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.path.append(str(tasks.FOLDER.parent / "results"))
+    import ending
+
+    ending.run(main)

@@ -1,5 +1,6 @@
 /* Makes the inputs of an exercise and judges what a student's kernel made of them.
  *
+ *     judge kinds                                         the words for KIND
  *     judge make SEED KIND M N K [KIND M N K ...] > cases
  *     judge compare SEED KIND M N K [...] < results       one line of JSON a case
  *
@@ -320,6 +321,11 @@ static void report_answers(const float *got)
 
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "kinds") == 0) {
+        for (int kind = 0; kind < KINDS; kind++)
+            puts(kind_names[kind]);
+        return 0;
+    }
     if (argc < 7 || (argc - 3) % 4 != 0)
         stop("usage: judge make|compare SEED KIND M N K ...");
     const int make = strcmp(argv[1], "make") == 0;

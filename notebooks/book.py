@@ -59,10 +59,17 @@ def open_chapter(number):
 
 def run(*words):
     """Runs what the last %cuda_group_run has compiled, now with words on its command line: sizes,
-    or options such as "--beta", 2."""
+    or options such as "--beta", 2. RuntimeError if that is not what the cells above have saved."""
     program = _group() / "cuda_exec.out"
     if not program.exists():
         raise RuntimeError("there is no program yet: run the cells above")
+    # A cell whose pieces do not compile succeeds all the same, and the program of before stays.
+    saved = max(path.stat().st_mtime_ns for path in _group().glob("*.[ch]*"))
+    if saved > program.stat().st_mtime_ns:
+        raise RuntimeError(
+            "the program was compiled before a piece was saved: run the cell with "
+            "%cuda_group_run again; if it shows an error, mend that first"
+        )
     print(
         subprocess.run(
             [program, *map(str, words)],

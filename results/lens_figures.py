@@ -7,6 +7,7 @@ import hashlib
 import subprocess
 import sys
 
+import chapters
 import ending
 import rows
 import tables
@@ -26,7 +27,7 @@ def drawn(name):
     chapter, code, which = FIGURES[name]
     source = [
         line.strip()
-        for line in (rows.folder(chapter) / "matmul.cu").read_text().splitlines()
+        for line in (chapters.folder(chapter) / "matmul.cu").read_text().splitlines()
     ]
     at = next((at for at, line in enumerate(source) if line.startswith(code)), None)
     if at is None:
@@ -82,6 +83,11 @@ def main(words):
 if __name__ == "__main__":
     try:
         ending.run(lambda: main(sys.argv[1:]))
-    except (tables.Mistake, OSError, subprocess.CalledProcessError) as problem:
+    except (
+        tables.Mistake,
+        chapters.Broken,
+        OSError,
+        subprocess.CalledProcessError,
+    ) as problem:
         print(problem, file=sys.stderr)
         sys.exit(1)

@@ -119,7 +119,7 @@ def programs():
     for name in map(os.path.basename, paths):
         for shape in CHAPTER_SHAPES if name != "chapter0" else []:
             kernels = profiles.kernels_of(int(name.removeprefix("chapter")))
-            found[f"{name} {shape}"] = f"{name} {shape} --check-only", kernels
+            found[f"{name} {shape}"] = f"{name} {shape} --check-only --one-shape", kernels
     for i, name in enumerate(sh("build/emulator/patterns list").splitlines()):
         found[name] = f"patterns {i}", "."
     return found

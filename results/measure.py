@@ -14,11 +14,13 @@ import subprocess
 import sys
 import time
 
+import chapters
 import ending
 import rows
 
 SIZES = [256, 512, 1024, 2048, 4096, 8192]
 LONGEST = 900  # seconds for one row
+THOUSANDS = {"G": 1, "T": 1000}  # of the units in which a roof is told
 CANNOT = 3  # the exit code of a chapter that this machine cannot run
 
 
@@ -133,6 +135,10 @@ def row_of(report, machine, chapter, M, N, K):
         f"{figure['name']}: {figure['value']:g} {figure['unit']}"
         for figure in report.get("measured", [])
     )
+    for figure in report.get("measured", []):
+        if "roof" in figure:
+            value = figure["value"] * THOUSANDS[figure["unit"][0]]
+            row[f"{figure['roof']}_roof"] = value
     return row
 
 
@@ -163,7 +169,7 @@ class Table:
         )
         before = None
         for chapter, row, reason in lines:
-            title = row["title"] or rows.folder(chapter).name[3:]
+            title = row["title"] or chapters.folder(chapter).name[3:]
             name = f"{chapter} {title.partition(':')[0]}"[:24]
             if reason is not None:
                 print(f"  {name:24} {reason}")

@@ -26,58 +26,24 @@ GLOBAL, SHARED, REGISTERS, MOVING, GREY = (
     "#c0392b",
     "#888888",
 )
-# A rung has the colour of the memory that its idea is about.
+# A rung has the colour of what its idea is about, as its chapter says.
 COLOURS = {
-    1: GLOBAL,
-    2: GLOBAL,
-    3: SHARED,
-    4: REGISTERS,
-    5: REGISTERS,
-    6: SHARED,
-    7: SHARED,
-    8: REGISTERS,
-    9: MOVING,
-    10: GREY,
-    11: MOVING,
+    "": GREY,
+    "global memory": GLOBAL,
+    "shared memory": SHARED,
+    "registers": REGISTERS,
+    "copies": MOVING,
 }
-# The tiles, BM and BN, that a chapter takes at SIZE and writes nowhere as constants.
-TILES = {11: (256, 128)}
 FONT = "Helvetica,Arial,sans-serif"
 WIDTH, TEXT = 9.0, 11.0  # inches and points
 
 
-def colour(chapter):
-    return COLOURS.get(chapter, GREY)
+def colour(row):
+    return COLOURS[row["about"]]
 
 
 def label(row):
     return f"{row['chapter']} · {row['title'].partition(':')[0]}"
-
-
-def intensity(row):
-    """FLOP for each byte that the row's kernel requests from global memory: 2 BM BN for a step
-    along K that fetches BM + BN floats. The tile is a constant of the chapter's file, or what
-    the autotuner names in the title. Without a tile in shared memory every thread fetches two
-    floats for two operations. None if nothing says what the tile was."""
-    source = rows.folder(row["chapter"]) / "matmul.cu"
-    text = source.read_text() if source.exists() else ""
-    if text and "__shared__" not in text:
-        return 2 / 8
-    tuned = re.search(r"(\d+)x(\d+)x\d+", row["title"])
-    constants = [
-        re.search(rf"^const(?:expr)? int {name} = (\d+);", text, re.M)
-        for name in ("BM", "BN")
-    ]
-    if tuned:
-        tile = tuned.groups()
-    elif all(constants):
-        tile = [found[1] for found in constants]
-    else:
-        tile = TILES.get(row["chapter"])
-    if not tile:
-        return None
-    BM, BN = map(int, tile)
-    return 2 * BM * BN / (4 * (BM + BN))
 
 
 def apart(wanted, gap, ceiling=math.inf):
@@ -173,7 +139,7 @@ def draw_ladder(every):
     axes.axvline(cublas, color=GREY, linewidth=1.5, linestyle=(0, (4, 3)), zorder=3)
     axes.text(cublas, -0.7, f"cuBLAS {cublas:,.0f}", color=GREY, ha="center", va="bottom")
     for i, row in enumerate(shown):
-        axes.barh(i, row["gflops"], height=0.72, color=colour(row["chapter"]))
+        axes.barh(i, row["gflops"], height=0.72, color=colour(row))
         # Inside a bar that is long enough, and never across cuBLAS' line.
         inside = row["gflops"] > 0.4 * widest
         end = min(row["gflops"], cublas) if inside else row["gflops"]
@@ -227,12 +193,14 @@ def draw_sizes(every):
             [row["M"] for row in line],
             [row["gflops"] for row in line],
             "o-",
-            color=colour(chapter),
+            color=colour(line[-1]),
             linewidth=1.8,
             markersize=4,
             clip_on=False,
         )
-        ends.append((line[-1]["M"], line[-1]["gflops"], label(line[-1]), colour(chapter)))
+        ends.append(
+            (line[-1]["M"], line[-1]["gflops"], label(line[-1]), colour(line[-1]))
+        )
     axes.plot(
         *zip(*cublas), color=GREY, linewidth=1.8, linestyle=(0, (4, 3)), clip_on=False
     )
@@ -252,9 +220,9 @@ def draw_roofline(every):
     peak, slope = rows.roof(every)
     ridge = peak / slope
     points = [
-        (intensity(row), row)
+        (row["flop_per_byte"], row)
         for chapter, row in rows.of_size(every, SIZE).items()
-        if chapter and intensity(row)
+        if chapter and row["flop_per_byte"]
     ]
     left, right = 0.125, max([64.0] + [1.5 * x for x, _ in points])
     low = 0.5 * min([left * slope] + [row["gflops"] for _, row in points])
@@ -302,7 +270,7 @@ def draw_roofline(every):
     )
     ends = []
     for x, row in points:
-        tint = colour(row["chapter"])
+        tint = colour(row)
         axes.plot([x], [row["gflops"]], "o", color=tint, markersize=8)
         if x < 1:
             axes.annotate(
@@ -370,8 +338,7 @@ def prepare():
 
 def origin(every):
     """Everything that decides how the pictures look, as one short hash."""
-    tiles = [intensity(row) for row in every if row["chapter"]]
-    text = json.dumps([every, tiles]) + rows.Path(__file__).read_text()
+    text = json.dumps(every) + rows.Path(__file__).read_text()
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

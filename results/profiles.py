@@ -127,6 +127,7 @@ def count(chapter):
             f"./chapter{chapter}",
             str(SIZE),
             "--check-only",
+            "--one-shape",
         ],
         cwd=rows.ROOT,
         text=True,

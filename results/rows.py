@@ -6,11 +6,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-TEXTS = ("gpu", "cuda", "driver", "date", "title", "inputs", "measured")
+TEXTS = ("gpu", "cuda", "driver", "date", "title", "about", "inputs", "measured")
 WHOLE = ("sms", "chapter", "M", "N", "K", "runs")
 # Times in milliseconds; p10 and p90 are percentiles over the runs. The ratio is cuBLAS'
-# time over the chapter's, run by run. peak_gflops is cores x clock x 2. Chapter 0 measures
-# more than its product, which goes into the last column: "name: value unit; name: ...".
+# time over the chapter's, run by run. peak_gflops is cores x clock x 2. What a chapter
+# measures besides goes into the last column, "name: value unit; name: ...", and what the
+# roofline is drawn from also into compute_roof (GFLOP/s) and memory_roof (GB/s).
 COLUMNS = (
     "gpu",
     "sms",
@@ -20,6 +21,7 @@ COLUMNS = (
     "date",
     "chapter",
     "title",
+    "about",
     "M",
     "N",
     "K",
@@ -40,6 +42,9 @@ COLUMNS = (
     "cublas_gflops",
     "peak_gflops",
     "passed",
+    "flop_per_byte",
+    "compute_roof",
+    "memory_roof",
     "measured",
 )
 
@@ -121,15 +126,10 @@ def measured(rows):
 
 
 def roof(rows):
-    """(GFLOP/s, GB/s) as chapter 0 measured them; None if it has not."""
-    figures = measured(rows)
-    peak, copy = figures.get("multiply-adds, peak"), figures.get("copy, read + written")
-    if not peak or not copy:
-        return None
-    thousands = {"GFLOP/s": 1.0, "TFLOP/s": 1e3, "GB/s": 1.0, "TB/s": 1e3}
-    return peak[0] * thousands[peak[1]], copy[0] * thousands[copy[1]]
-
-
-def folder(chapter):
-    """The chapter's folder; None if there is none."""
-    return next((ROOT / "chapters").glob(f"{chapter:02d}_*"), None)
+    """(GFLOP/s, GB/s) as measured with the largest problem; None if nothing measured them."""
+    found = [
+        (row["compute_roof"], row["memory_roof"])
+        for row in sorted(rows, key=lambda row: row["M"])
+        if row["compute_roof"] and row["memory_roof"]
+    ]
+    return found[-1] if found else None

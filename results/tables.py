@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """make tables: writes the generated blocks of the READMEs.
 
+    <!-- BEGIN generated: chapters -->                      every chapter and its idea
+    <!-- BEGIN generated: notebooks -->                     every notebook and its experiment
     <!-- BEGIN generated: ladder gpu=h200 size=4096 -->     every chapter at one size
     <!-- BEGIN generated: chapter n=5 gpu=h200 -->          one chapter at every size
     <!-- BEGIN generated: tried n=5 gpu=h200 -->            what was tried and not kept
@@ -9,7 +11,8 @@
     <!-- BEGIN generated: lens n=5 size=256 -->             what the emulator's lens counted
     <!-- END generated -->                                  ends each
 
-The first two come from results/<gpu>.csv, the others from results/tried.csv and profiles.csv,
+The first two are what chapters say of themselves, and headings of notebooks. The ladder and a
+chapter's times come from results/<gpu>.csv, the next from results/tried.csv and profiles.csv,
 and are empty while those hold nothing for them. The last builds the chapter for the emulator
 and runs it. --check writes nothing and exits with 1 if a block is not what it should be; with
 names (README.md ...), only those files.
@@ -20,12 +23,11 @@ import inspect
 import json
 import os
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import chapters
 import ending
 import measure
 import profiles
@@ -79,23 +81,52 @@ def percent(row):
 # ---- the blocks: each takes the page it stands on and its arguments, and returns Markdown ----
 
 
+def link(page, text, path):
+    return f"[{text}]({os.path.relpath(path, page.parent)})"
+
+
+def named(number):
+    """A chapter's number and name, and its idea: the two halves of its title."""
+    name, _, idea = chapters.describe(number)["title"].partition(": ")
+    return f"{number} {name}", idea
+
+
+def chapter_list(page):
+    body = []
+    for number in chapters.numbers():
+        name, idea = named(number)
+        body.append([link(page, name, chapters.folder(number)), idea])
+    return table("ll", ["chapter", "the idea"], body)
+
+
+def notebook_list(page):
+    body = []
+    for number in chapters.numbers():
+        source = rows.ROOT / "notebooks" / f"{chapters.folder(number).name}.md"
+        experiment = re.search(r"^## Change something: (.+)$", source.read_text(), re.M)
+        if not experiment:
+            raise Mistake(f"notebooks/{source.name} has no '## Change something: ...'")
+        shown = link(page, named(number)[0], source.with_suffix(".ipynb"))
+        body.append([shown, experiment[1]])
+    return table("ll", ["notebook", "the experiment"], body)
+
+
 def ladder(page, gpu, size):
     shown = rows.of_size(csv_of(gpu), int(size))
     if not shown:
         return ""
     body = []
     for chapter, row in shown.items():
-        folder = rows.folder(chapter)
+        folder = chapters.folder(chapter)
         if not folder:
             raise Mistake(
                 f"results/{gpu}.csv has a chapter {chapter}, chapters/ has none"
             )
-        link = f"[{row['title']}]({os.path.relpath(folder, page.parent)})"
         before = shown.get(chapter - 1) if chapter > 1 else None
         body.append(
             [
                 str(chapter),
-                link,
+                link(page, row["title"], folder),
                 f"{row['gflops']:,.0f}",
                 times(row, before),
                 percent(row),
@@ -183,18 +214,14 @@ def tried(page, n, gpu):
     if set(paths) != {row["tried"] for row in mine} - {""}:
         raise Mistake(f"results/tried.csv and chapter {n}'s tried/ differ: `make tried`")
     for row in sorted(mine, key=lambda row: (row["tried"] != "", -row["ratio"])):
-        link = os.path.relpath(paths[row["tried"]], page.parent) if row["tried"] else ""
-        what = (
-            f"[{tried_out.title(paths[row['tried']])}]({link})"
-            if link
-            else "the chapter as it is"
-        )
+        path = paths.get(row["tried"])
+        what = link(page, tried_out.title(path), path) if path else "the chapter as it is"
         body.append(
             [
                 what,
                 f"{row['gflops']:,}",
                 f"{100 * row['ratio']:.1f} %",
-                f"{row['ratio'] / base['ratio']:.3f}" if link else "",
+                f"{row['ratio'] / base['ratio']:.3f}" if path else "",
             ]
         )
     head = [f"M = N = K = {base['M']:,}", "GFLOP/s", "of cuBLAS", f"× chapter {n}"]
@@ -349,6 +376,8 @@ def lens(page, n, size):
 
 
 BLOCKS = {
+    "chapters": chapter_list,
+    "notebooks": notebook_list,
     "ladder": ladder,
     "chapter": chapter,
     "tried": tried,
@@ -359,36 +388,10 @@ BLOCKS = {
 
 
 def run_lens(number, size, **settings):
-    """What the lens says about a chapter, in the form that settings["LENS"] names. Always by the
-    same host compiler where it is there: another may place an access on another line."""
-    program = f"build/emulator/chapter{number}"
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if name not in ("CHECK", "EMULATE", "MAKEFLAGS", "MAKELEVEL")
-        and not name.startswith("LENS")
-    }
-    if shutil.which("g++"):
-        environment["NVCC_CCBIN"] = "g++"
+    """What the lens says about a chapter, in the form that settings["LENS"] names."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "lens.txt"
-        environment.update(settings, LENS_OUT=str(out))
-        for command in (
-            ["make", "-s", "EMULATOR=1", program],
-            [f"./{program}", str(size), "--check-only"],
-        ):
-            done = subprocess.run(
-                command,
-                cwd=rows.ROOT,
-                env=environment,
-                text=True,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-            )
-            if done.returncode:
-                raise Mistake(
-                    f"`{' '.join(command)}` failed: {done.stdout.strip()[-500:]}"
-                )
+        chapters.emulate(number, str(size), "--check-only", LENS_OUT=str(out), **settings)
         return out.read_text()
 
 
@@ -396,7 +399,9 @@ def run_lens(number, size, **settings):
 
 
 def pages():
-    return [rows.ROOT / "README.md", *sorted((rows.ROOT / "chapters").rglob("*.md"))]
+    names = ["README.md", "notebooks/README.md"]
+    written = [rows.ROOT / name for name in names]
+    return written + sorted((rows.ROOT / "chapters").rglob("*.md"))
 
 
 def renewed(page, text):
@@ -442,7 +447,7 @@ def main():
         try:
             text = page.read_text()
             new, stale = renewed(page, text)
-        except (Mistake, ValueError, OSError) as problem:
+        except (Mistake, chapters.Broken, ValueError, OSError) as problem:
             print(f"{name}: {problem}", file=sys.stderr)
             wrong += 1
             continue

@@ -2,7 +2,7 @@
 """make tried: what was tried and not kept, beside the chapters as they are, into results/tried.csv.
 
 chapters/NN_*/tried/NAME.diff changes a chapter; its first line says how, in words. Each is applied to a copy in
-build/tried/, built like its chapter, checked on odd shapes, and then timed: the chapter and its changed copies
+build/tried/, built like its chapter, checked as any run is, and then timed: the chapter and its changed copies
 run in turns, each beside cuBLAS as in `make ladder`, and each is judged by the median of its turns.
 Exit code: 0, 1 if one does not apply, build or pass, 2 usage, 3 if nothing can be measured here.
 """
@@ -11,12 +11,14 @@ import argparse
 import concurrent.futures
 import csv
 import os
+import re
 import shlex
 import shutil
 import statistics
 import subprocess
 import sys
 
+import chapters
 import ending
 import measure
 import rows
@@ -45,8 +47,6 @@ COLUMNS = (
 )
 TURNS = 3
 SIZE = 4096
-CHECKED = ["130 67 33", "256 512 80"]
-CHECKED_BESIDES = {11: ["4096 640 80"]}  # enough tiles for its large kernel
 
 
 class Broken(Exception):
@@ -55,7 +55,7 @@ class Broken(Exception):
 
 def diffs(chapter):
     """{name: path} of a chapter's."""
-    folder = rows.folder(chapter)
+    folder = chapters.folder(chapter)
     if not folder:
         raise Broken("there is no such chapter")
     return {path.stem: path for path in sorted(folder.glob("tried/*.diff"))}
@@ -85,15 +85,35 @@ def sh(command):
     return done.stdout
 
 
+def apply(diff, folder):
+    """Makes the changes of a unified diff in a copy of its chapter's folder. The lines may have
+    moved since, but they must be the same."""
+    for part in re.split(r"^(?=--- )", diff.read_text(), flags=re.M)[1:]:
+        head, *hunks = re.split(r"^@@ -(\d+).*\n", part, flags=re.M)
+        # +++ b/chapters/NN_name/FILE
+        path = folder / re.search(r"^\+\+\+ (?:[^/]+/){3}(.+)$", head, re.M)[1]
+        lines, moved = path.read_text().splitlines(), 0
+        for start, hunk in zip(map(int, hunks[::2]), hunks[1::2]):
+            old = [line[1:] for line in hunk.splitlines() if line[:1] != "+"]
+            new = [line[1:] for line in hunk.splitlines() if line[:1] != "-"]
+            places = [at for at in range(len(lines)) if lines[at : at + len(old)] == old]
+            if not places:
+                raise Broken(f"it does not fit {path.name} any more, near line {start}")
+            at = min(places, key=lambda place: abs(place + 1 - start - moved))
+            lines[at : at + len(old)] = new
+            moved = at + 1 - start + len(new) - len(old)
+        path.write_text("\n".join(lines) + "\n")
+
+
 def build(chapter, diff, compiler):
     """Builds the chapter with a diff (a path), or as it is (None), checks it, and returns the program."""
     folder = (
         rows.ROOT / "build" / "tried" / f"{chapter}_{diff.stem if diff else 'as_it_is'}"
     )
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(rows.folder(chapter), folder)
+    shutil.copytree(chapters.folder(chapter), folder)
     if diff:
-        sh(["patch", "-s", "-p3", "-d", folder, "-i", diff])
+        apply(diff, folder)
     program = folder / "program"
     sh(
         [
@@ -104,8 +124,7 @@ def build(chapter, diff, compiler):
             program,
         ]
     )
-    for shape in CHECKED + CHECKED_BESIDES.get(chapter, []):
-        sh([program, *shape.split(), "--check-only"])
+    sh([program, "--check-only"])
     return program
 
 

@@ -1,5 +1,6 @@
 """What the tests share: a clean copy of the project, the compilers, and the last line."""
 
+import collections
 import contextlib
 import fcntl
 import functools
@@ -43,12 +44,13 @@ def find_nvcc():
 
 
 REAL_NVCC = find_nvcc()
+NO_NVCC = "NVIDIA's nvcc is not here; it comes with the CUDA Toolkit"
 
 
 def for_real_nvcc(name, values, **options):
     """Parametrises a test of NVIDIA's compiler. Where there is none, one skip stands for all."""
     if not REAL_NVCC:
-        skip = pytest.mark.skip(reason="NVIDIA's nvcc is not installed")
+        skip = pytest.mark.skip(reason=NO_NVCC)
         values, options = [pytest.param(None, marks=skip)], {}
     return pytest.mark.parametrize(name, values, **options)
 
@@ -136,7 +138,7 @@ def chapters(project, shared_folder, emulated_nvcc):
     with once(shared_folder / "chapters-built") as first:
         if first:
             build = run(
-                ["make", "-k", "-C", project, "all", "EMULATOR=1"],
+                ["make", "-k", "-C", project, "all", "EMULATOR=1", "STRICT=1"],
                 env=no_cuda(),
                 timeout=600,
             )
@@ -168,8 +170,15 @@ def emulate(emulated_nvcc, tmp_path):
     return compile_program
 
 
+def skips(reports):
+    """How many tests were skipped for which reason."""
+    reasons = (str(report.longrepr[2]).strip() for report in reports)
+    return collections.Counter(reason.removeprefix("Skipped: ") for reason in reasons)
+
+
 def pytest_unconfigure(config):
-    """The verdict, as the last line of all. An error in the preparations is a failure too."""
+    """The verdict, as the last line of all, behind what was skipped and why. An error in the
+    preparations is a failure too."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None or hasattr(config, "workerinput"):
         return
@@ -177,6 +186,8 @@ def pytest_unconfigure(config):
         name: len(reporter.stats.get(name, ()))
         for name in ("passed", "failed", "error", "skipped")
     }
+    for reason, times in skips(reporter.stats.get("skipped", ())).most_common():
+        print(f"skipped {times}: {reason}")
     print(
         f"{count['passed']} passed, {count['failed'] + count['error']} failed, "
         f"{count['skipped']} skipped"

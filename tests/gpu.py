@@ -132,7 +132,7 @@ def main():
     programs = sorted(glob.glob("chapter[0-9]*"), key=lambda p: int(re.sub(r"\D", "", p)))
     for program in programs:
         shapes = LARGE + [str(n) for n in SQUARES] + OTHERS
-        run([f"./{program} {shape} --check-only" for shape in shapes])
+        run([f"./{program} {shape} --check-only --one-shape" for shape in shapes])
         # With timed runs in between, C must still be right after the last of them.
         run([f"./{program} 300 517 129 {scale} --reps 3" for scale in SCALES])
         print(
@@ -150,7 +150,7 @@ def main():
         run(
             [
                 f"{sanitizer} --tool {tool} --error-exitcode 9 ./{program} {shape} --beta 1 "
-                f"--check-only --no-guards"
+                f"--check-only --one-shape --no-guards"
                 for tool in ["memcheck", "racecheck", "initcheck"]
                 for shape in SMALL
             ]

@@ -250,7 +250,7 @@ def used_by(name, declarations, without=()):
 
 ARITHMETIC = ["+", "-", "*", "/", "%"], ["^", "|", "&"], ["<<", ">>"]
 COMPARISON = ["<", "<=", ">", ">=", "==", "!="]
-ASSIGNMENT = ["+=", "-=", "*=", "/=", "^=", "="]
+ASSIGNMENT = {"+=": ["=", "-=", "*="], "-=": ["=", "+="], "*=": ["=", "+="], "^=": ["="]}
 # Words that are taken for each other, alone or as a part of a name.
 ALIKE = """
 row col; rows cols; ROW COL; M N K; BM BN BK; TM TN; WM WN; m n k; i j k; a b; A B C; x y;
@@ -296,7 +296,7 @@ def operator(source, i):
                 yield Edit("arithmetic", i, i, other)
         for other in COMPARISON if text in COMPARISON else ():
             yield Edit("loop" if looping else "comparison", i, i, other)
-        for other in ASSIGNMENT if text in ASSIGNMENT[:-1] else ():
+        for other in ASSIGNMENT.get(text, ()):
             yield Edit("loop" if looping else "assignment", i, i, other)
     if text in ("++", "--"):
         other = "--" if text == "++" else "++"
@@ -607,7 +607,9 @@ def try_mutant(chapter, mutant):
         if by_default is not None:
             return Result(mutant, by_default, None, None)
         for shape in chapter.shapes:
-            by_judge = reject(program, f"{shape} --check-only", SECONDS_OF_JUDGE)
+            by_judge = reject(
+                program, f"{shape} --check-only --one-shape", SECONDS_OF_JUDGE
+            )
             if by_judge is not None:
                 return Result(mutant, None, by_judge, shape)
         return Result(mutant, None, None, None)

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import sys
 
 import pytest
 
@@ -61,3 +62,41 @@ def test_touching(touched, built, chapters):
         {name for name in sources if re.fullmatch(compiled, name)},
         {f"chapter{n}" for n in chapters if re.fullmatch(linked, f"chapter{n}")},
     )
+
+
+def test_a_new_chapter_takes_three_files(built, chapters):
+    """As CONTRIBUTING.md says: the rest finds it, or says where it is missing."""
+    number = max(chapters) + 1
+    name = f"{number:02d}_made_up"
+    first = built / "chapters" / "01_naive"
+    source = (first / "matmul.cu").read_text()
+    source = source.replace(".number = 1,", f".number = {number},")
+    source = source.replace('"naive: one thread', '"made up: one thread')
+    folder = built / "chapters" / name
+    folder.mkdir()
+    (folder / "matmul.cu").write_text(source)
+    (folder / "README.md").write_text(f"# Chapter {number}: made up\n")
+
+    def make(*words):
+        return run(words, cwd=built, env=no_cuda(), timeout=300)
+
+    result = make("make", "-s", f"chapter{number}", "EMULATOR=1")
+    assert result.returncode == 0, result.stderr
+    result = run([built / f"chapter{number}"], env=no_cuda())
+    assert result.returncode == 0 and f"Chapter {number}: made up" in result.stdout
+
+    tables = [sys.executable, "-B", "results/tables.py"]
+    lists = ["README.md", "notebooks/README.md"]
+    result = make(*tables, "--check", *lists)
+    assert result.returncode == 1
+    assert result.stdout.startswith("README.md: chapters: stale")
+    assert f"notebooks/{name}.md" in result.stderr
+
+    text = (built / "notebooks" / "01_naive.md").read_text()
+    (built / "notebooks" / f"{name}.md").write_text(text)
+    for command in ([*tables, *lists], [sys.executable, "-B", "notebooks/make.py"]):
+        result = make(*command)
+        assert result.returncode == 0, result.stderr
+    shown = f"[{number} made up]("
+    assert all(shown in (built / page).read_text() for page in lists)
+    assert (built / "notebooks" / f"{name}.ipynb").exists()

@@ -58,7 +58,7 @@ BAD = {
     "--alpha": NO_REAL,
     "--beta": NO_REAL,
 }
-UNKNOWN = """--nope -x --Help --alph --alphabet --json=1 --check-only= --occupancy=yes --help=1
+UNKNOWN = """--nope -x --Help --alph --alphabet --json=1 --check-only= --occupancy=yes --help=1 --one-shape=1
 -alpha --check_only --jsonx -j -- - --\u00fc""".split()
 GOOD = {
     "--seed": ["0", "1", "007", "9223372036854775807"],
@@ -149,7 +149,7 @@ def test_what_is_right_is_taken(option, chapters):
 
 def test_both_forms_of_an_option_mean_the_same(chapters):
     said = {
-        run([chapters[4], *words, "--json", "9"], env=no_cuda()).stdout
+        run([chapters[4], *words, "--json", "9", "--one-shape"], env=no_cuda()).stdout
         for words in forms("--alpha", "0.5")
     }
     assert len(said) == 1 and '"alpha": 0.5' in said.pop()
@@ -189,7 +189,7 @@ def test_settings_are_checked(name, chapters):
         complaint = one_line(result, USAGE, name)
         assert complaint is None, f"{name}={value}: {complaint}"
     for value in RIGHT_SETTINGS[name]:
-        result = run([chapters[4], "8", "--check-only"], env=no_cuda() | {name: value})
+        result = run([chapters[4], "8", "--one-shape"], env=no_cuda() | {name: value})
         assert (result.returncode, result.stderr) == (0, ""), f"{name}={value}"
 
 
@@ -205,7 +205,7 @@ def test_settings_are_checked(name, chapters):
     ids=lambda settings: ",".join(settings),
 )
 def test_an_odd_environment_changes_nothing(settings, chapters):
-    command = [chapters[4], "--json", "--alpha", "0.5", "9"]
+    command = [chapters[4], "--json", "--alpha", "0.5", "9", "--one-shape"]
     plain = run(command, env=no_cuda())
     assert plain.returncode == 0
     for environment in (no_cuda() | settings, settings):
@@ -218,9 +218,11 @@ def test_odd_places(chapters, tmp_path):
     gone, locked = tmp_path / "gone", tmp_path / "locked"
     gone.mkdir()
     locked.mkdir(mode=0o555)
-    away = run(["sh", "-c", f"cd {gone} && rmdir {gone} && exec {chapters[4]} 9"])
+    away = run(
+        ["sh", "-c", f"cd {gone} && rmdir {gone} && exec {chapters[4]} 9 --one-shape"]
+    )
     assert (away.returncode, away.stderr) == (0, "")
-    here = run([chapters[4], "9"], cwd=locked, env=no_cuda())
+    here = run([chapters[4], "9", "--one-shape"], cwd=locked, env=no_cuda())
     assert (here.returncode, here.stderr) == (0, "")
     tuning = run([chapters[10], "--tune", "--most", "1"], cwd=locked, env=no_cuda())
     assert tuning.returncode == CANNOT and tuning.stderr.count("\n") == 1
@@ -229,8 +231,8 @@ def test_odd_places(chapters, tmp_path):
 # ---- output that is lost ----
 
 PRINTS = {
-    "table": ["chapter4", "9"],
-    "json": ["chapter4", "--json", "9"],
+    "table": ["chapter4", "9", "--one-shape"],
+    "json": ["chapter4", "--json", "9", "--one-shape"],
     "help": ["chapter4", "--help"],
     "occupancy": ["chapter4", "--occupancy"],
     "tune help": ["chapter10", "--tune", "--help"],
@@ -278,7 +280,7 @@ def test_lost_output_is_told(name, command_of):
 
 @pytest.mark.parametrize("lens", ["1", "json", "dot"])
 def test_a_lost_report_is_told(lens, command_of, tmp_path):
-    command = command_of("chapter4", "9", "--check-only")
+    command = command_of("chapter4", "9", "--one-shape")
     full = into_stdout(command, ">/dev/full", LENS=lens)
     assert one_line(full, CANNOT, "No space left on device") is None, full.stderr
     for path in ("/dev/full", tmp_path / "no" / "folder", tmp_path):
@@ -309,7 +311,7 @@ def test_a_reader_that_leaves_early_hears_nothing(name, command_of):
 
 def test_closed_streams_do_no_harm(command_of, tmp_path):
     """A file that the program opens must not become its stdout or stderr."""
-    command = command_of("chapter4", "9", "--check-only")
+    command = command_of("chapter4", "9", "--one-shape")
     for redirection in ("<&-", "2>&-", "<&- 2>&-"):
         result = into_stdout(command, redirection)
         assert result.returncode == 0 and result.stdout.endswith("PASS\n")
@@ -521,7 +523,7 @@ def test_cuda_home_comes_before_the_path(project, tmp_path):
 
 
 def test_a_first_build_says_what_it_builds(tmp_path, project):
-    """Before anything else, and on stderr: whoever reads a program's output is not disturbed."""
+    """Before anything else, and on stderr."""
     clone = tmp_path / "clone"
     shutil.copytree(
         project,
@@ -530,7 +532,11 @@ def test_a_first_build_says_what_it_builds(tmp_path, project):
         ignore=shutil.ignore_patterns("build", "chapter[0-9]*"),
     )
     (clone / "emulator" / "Makefile").write_text("all:\n\t@echo built >&2; exit 1\n")
-    first = run(["make", "-C", clone, "chapter4", "EMULATOR=1"], env=no_cuda())
-    lines = first.stderr.splitlines()
-    assert lines[0].startswith("building what all chapters share")
-    assert lines[1].startswith("building the emulator, once: ")
+    nvcc = tmp_path / "bin" / "nvcc"
+    nvcc.parent.mkdir()
+    nvcc.write_text("#!/bin/sh\nexit 1\n")
+    nvcc.chmod(0o755)
+    for emulator, first in (1, "the emulator, once: "), (0, "what all chapters share, "):
+        command = ["make", "-C", clone, "chapter4", f"EMULATOR={emulator}"]
+        result = run(command, env=no_cuda() | {"CUDA_HOME": str(tmp_path)})
+        assert result.stderr.startswith(f"building {first}"), result.stderr

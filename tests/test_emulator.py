@@ -24,11 +24,13 @@ HELLO = """
     """
 
 
-@pytest.mark.parametrize("compiler", ["g++", "clang++"])
-def test_host_compiler_is_here(compiler):
+@pytest.mark.parametrize("compiler, package", [("g++", "g++"), ("clang++", "clang")])
+def test_host_compiler_is_here(compiler, package):
     """Stands for the tests that are left out without it."""
     if compiler not in HOST_COMPILERS:
-        pytest.skip(f"{compiler} is not installed, so nothing is tested with it")
+        pytest.skip(
+            f"all tests with {compiler}, which is not here: apt install {package}"
+        )
 
 
 @pytest.fixture
@@ -405,6 +407,30 @@ def test_warp_operations_go_on_without_lanes_that_ended(write, emulate):
     result = run([program], env=no_cuda() | {"CHECK": "0"})
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout == "aaaaa 1 190 ffffffff 1 19"
+
+
+def test_fault_names_the_range_it_happens_in(write, emulate):
+    """NVTX ranges, which lie inside each other."""
+    text = """
+        #include <nvtx3/nvToolsExt.h>
+        __global__ void k(int *x) { x[threadIdx.x] = 1; }
+        int main(int argc, char **)
+        {
+            int *x;
+            cudaMalloc(&x, 4 * sizeof *x);
+            nvtxRangePushA("outer");
+            nvtxRangePushA("inner");
+            if (argc > 1) nvtxRangePop();
+            if (argc > 2) nvtxRangePop();
+            k<<<1, 8>>>(x);
+            return nvtxRangePop();
+        }
+        """
+    program = emulate(write(text))
+    for words, line in ([], 'in range "inner"'), (["1"], 'in range "outer"'):
+        result = run([program, *words], env=no_cuda())
+        assert (result.returncode, result.stderr.splitlines()[-1].strip()) == (1, line)
+    assert "in range" not in run([program, "1", "2"], env=no_cuda()).stderr
 
 
 def test_output_comes_before_the_fault_and_repeats_itself(write, emulate):

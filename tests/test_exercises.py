@@ -2,14 +2,19 @@
 
 import collections
 import csv
+import functools
 import importlib
 import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
+import time
+from pathlib import Path
 
 import pytest
 
@@ -20,22 +25,44 @@ NAMES = [folder.name for folder in FOLDERS]
 ATTEMPTS = ROOT / "tests" / "exercises"
 
 
+class Classroom:
+    """The grader of the tests' copy of the project, ready."""
+
+    def __init__(self, project):
+        sys.path.insert(0, str(project / "exercises"))
+        for name in ("tasks", "sandbox", "tools", "grade", "counts", "course", "similar"):
+            setattr(self, name, importlib.import_module(name))
+        self.folder = project / "exercises"
+        self.held = None
+
+    def get_ready(self):
+        self.held = self.tools.prepare()
+
+    def all(self):
+        return self.tasks.all_exercises()
+
+    def numbered(self, number):
+        (exercise,) = [e for e in self.all() if e.number == int(number)]
+        return exercise
+
+    def verdict(self, exercise, source=None, seed=None):
+        return self.grade.grade(self.held, exercise, source, seed)
+
+
 @pytest.fixture(scope="session")
 def classroom(project, shared_folder, emulated_nvcc):
-    """The grader of the tests' copy of the project, ready. In that copy nobody has solved anything."""
-    sys.path.insert(0, str(project / "exercises"))
-    grader = importlib.import_module("grade")
-    grader.tasks = importlib.import_module("tasks")
+    """In this copy nobody has solved anything."""
+    room = Classroom(project)
     with once(shared_folder / "skeletons-written") as first:
-        for exercise in grader.all_exercises() if first else []:
+        for exercise in room.all() if first else []:
             exercise.source.write_text(exercise.skeleton)
-    grader.prepare()
-    return grader
+    room.get_ready()
+    return room
 
 
 @pytest.fixture
 def exercise(classroom, request):
-    return classroom.tasks.load(classroom.FOLDER / request.param)
+    return classroom.tasks.load(classroom.folder / request.param)
 
 
 each = pytest.mark.parametrize("exercise", NAMES, indirect=True, ids=NAMES)
@@ -93,7 +120,7 @@ def test_skeleton_is_the_solution_without_the_marked_lines(exercise):
 
 @each
 def test_skeleton_compiles_and_fails(exercise, classroom):
-    verdict = classroom.grade(exercise)
+    verdict = classroom.verdict(exercise)
     assert not verdict.passed
     assert verdict.status in ("wrong", "fault", "goal"), verdict.feedback
     assert verdict.points == 0
@@ -101,7 +128,7 @@ def test_skeleton_compiles_and_fails(exercise, classroom):
 
 @each
 def test_solution_passes(exercise, classroom):
-    verdict = classroom.grade(exercise, exercise.solution)
+    verdict = classroom.verdict(exercise, exercise.solution)
     assert verdict.passed, verdict
     assert verdict.points == verdict.of
 
@@ -115,7 +142,7 @@ def test_wrong_attempts_are_told_what_is_wrong(exercise, classroom, tmp_path):
         source = tmp_path / "attempt.cu"
         source.write_text(changed(solution, replacements, name))
         # The same shapes in every test run: which mistake shows first can depend on them.
-        verdict = classroom.grade(exercise, source, seed=len(name))
+        verdict = classroom.verdict(exercise, source, seed=len(name))
         kept_apart = verdict.status in ("wrong", "fault", "goal", "compile", "crash")
         if (
             not words
@@ -133,7 +160,7 @@ def test_is_genuine_cuda(kind, classroom, tmp_path):
     functions = "axpy blur scale transpose row_sums matmul predict".split()
     for folder in FOLDERS:
         words += [f"#define {name} {name}_{folder.name}" for name in functions]
-        source = classroom.FOLDER / folder.name / f"{kind}.cu"
+        source = classroom.folder / folder.name / f"{kind}.cu"
         words += [f"namespace e{folder.name} {{", f'#include "{source}"', "}"]
         words += [f"#undef {name}" for name in functions]
     source = tmp_path / "all.cu"
@@ -183,12 +210,12 @@ def test_every_piece_of_advice_leads_to_a_hint(exercise):
 def test_list_of_exercises_is_complete(classroom):
     page = (ROOT / "exercises" / "README.md").read_text()
     teaching = (ROOT / "exercises" / "TEACHING.md").read_text()
-    for exercise in classroom.all_exercises():
+    for exercise in classroom.all():
         assert f"[{exercise.number} {exercise.title}]({exercise.name}/README.md)" in page
         assert re.search(
             rf"^\| {exercise.number} \|.*\| {exercise.points} \|", teaching, re.M
         )
-    numbers = [exercise.number for exercise in classroom.all_exercises()]
+    numbers = [exercise.number for exercise in classroom.all()]
     assert numbers == list(range(1, len(numbers) + 1)) and len(numbers) >= 14
 
 
@@ -199,69 +226,62 @@ CHEATS = sorted((ATTEMPTS / "cheats").glob("*.cu"))
 
 @pytest.mark.parametrize("cheat", CHEATS, ids=lambda path: path.stem)
 def test_cheat_does_not_pass(cheat, classroom):
-    number, words = re.search(
-        r"^// EXERCISE (\d+) EXPECT (.*)$", cheat.read_text(), re.M
-    ).groups()
-    (exercise,) = [e for e in classroom.all_exercises() if e.number == int(number)]
-    verdict = classroom.grade(exercise, cheat)
+    number, words = expected_of(cheat)
+    verdict = classroom.verdict(classroom.numbered(number), cheat)
     assert not verdict.passed and verdict.points <= verdict.of / 3
     assert words in verdict.feedback, verdict
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "int f(void) { return system(0); }",
-        'extern "C" int fork(void);',
-        "#include <unistd.h>",
-        "%:include <unistd.h>",
-        "#include NAME",
-        "int \\u0066ork();",
-        "#define J(a, b) a %:%: b",
-        'asm(".incbin \\"exercise.ini\\"");',
-        "#pragma GCC system_header",
-        "__device__ void f(float *a, float *b) { memcpy(a, b, 4); }",
-        "__attribute__((constructor)) void f();",
-        'const char *s = R"x(")x"; int n = getenv("");',
-        "/* \\\n */ float *p; auto e = cudaMallocManaged(&p, 4);",
-    ],
-)
-def test_refused(classroom, source):
-    assert classroom.refusal(source)
+def expected_of(cheat):
+    """The exercise's number, and words of the feedback."""
+    return re.search(r"^// EXERCISE (\d+) EXPECT (.*)$", cheat.read_text(), re.M).groups()
 
 
 @pytest.mark.parametrize(
     "source",
     [
-        "// system(0), and a main idea\nint systems;",
-        'const char *s = "fork"; // exit',
-        "/* #include <unistd.h> */",
-        "#define SQUARE(x) \\\n    ((x) * (x))",
-        'const char c = \'\\n\'; const char *s = "\\"exit(0)\\"";',
-        "#pragma unroll 4",
+        "#include <cuda.h>\n#include <cstdio>\n#include <cmath>\n#include <stdlib.h>",
+        "#include <string.h>\n#include <algorithm>\n#include <vector>",
+        "static int read(int open) { return open + 1; }\nint write = read(1);",
+        '#include <stdio.h>\nvoid say() { fprintf(stderr, "%d\\n", 1); }',
+        "#include <assert.h>\n__device__ void f(int i) { assert(i > 0); }",
+        "#define JOIN(a, b) a##b\nint JOIN(sys, call) = 1;",
+        "int main() { return 0; }",
     ],
 )
-def test_not_refused(classroom, source):
-    assert classroom.refusal(source) is None
+def test_what_people_write_is_accepted(classroom, source, tmp_path):
+    exercise = classroom.numbered(1)
+    file = tmp_path / "file.cu"
+    file.write_text(f"{source}\n{exercise.solution.read_text()}")
+    verdict = classroom.verdict(exercise, file)
+    assert verdict.passed, verdict
 
 
 def test_odd_files_are_refused(classroom, tmp_path):
-    exercise = classroom.all_exercises()[0]
+    exercise = classroom.all()[0]
     fifo, link, large = tmp_path / "fifo", tmp_path / "link", tmp_path / "large"
     os.mkfifo(fifo)
     link.symlink_to(exercise.solution)
-    large.write_text("//" + "x" * classroom.LARGEST_SOURCE)
+    large.write_text("//" + "x" * classroom.grade.LARGEST_SOURCE)
     for odd in (fifo, link, large, tmp_path, tmp_path / "missing"):
-        assert classroom.grade(exercise, odd).status == "refused"
-    for text, words in (("", "axpy"), ("\0\377", "compile"), ("int x = y;", "line 1")):
-        source = tmp_path / "source.cu"
-        source.write_text(text)
-        verdict = classroom.grade(exercise, source)
-        assert verdict.status == "compile" and words in verdict.feedback, verdict
+        assert classroom.verdict(exercise, odd).status == "refused"
+    source = tmp_path / "source.cu"
+    for data, status, words in (
+        (b"", "compile", "axpy"),
+        (b"int x = y;", "compile", "line 1"),
+        (b"PK\3\4\0\0", "refused", "zip"),
+        (b"\x7fELF\0", "refused", "compiled"),
+        (b"\0\377", "refused", "binary"),
+        (b"\377\376 x", "compile", "compile"),
+    ):
+        source.write_bytes(data)
+        verdict = classroom.verdict(exercise, source)
+        assert verdict.status == status and words in verdict.feedback, verdict
 
 
-# ---- the sandbox ----
+# ---- the box ----
 
+# Each ends with 0 only if it has got what it wanted.
 HOSTILE = {
     "fork bomb": "for (;;) fork();",
     "fork bomb that leaves its group": "for (;;) if (!fork()) setsid();",
@@ -269,46 +289,286 @@ HOSTILE = {
     "endless": "for (;;) ;",
     "asleep": "for (;;) pause();",
     "memory": "for (;;) { char *p = malloc(1 << 20); if (!p) return 9; memset(p, 1, 1 << 20); }",
-    "disk": 'for (;;) if (fputs("0123456789", stdout) < 0) return 9;',
+    "output": 'for (;;) if (fputs("0123456789", stdout) < 0) return 9;',
     "files": "for (int i = 0; i < 100000; i++) if (dup(1) < 0) return 9;",
     "crash": "raise(SIGSEGV);",
 }
+# What only the box holds back.
+BOXED = {
+    "the parent": "return getppid() > 1 && kill(getppid(), 0) == 0 ? 0 : 9;",
+    "any process": "return kill(-1, 0) == 0 ? 0 : 9;",
+    "the network": "struct sockaddr_in a = {AF_INET, htons(PORT), {htonl(0x7f000001)}};"
+    "int s = socket(AF_INET, SOCK_STREAM, 0); return connect(s, (void *)&a, sizeof a) ? 9 : 0;",
+    "the users": 'return access("/etc/passwd", F_OK) ? 9 : 0;',
+    "the class": "return access(CLASS, F_OK) ? 9 : 0;",
+    "the temporary files": "return access(TEMPORARY, F_OK) ? 9 : 0;",
+    "shared memory": 'return access("/dev/shm", F_OK) ? 9 : 0;',
+    "a place to stay": 'return open("/usr/mine", O_CREAT | O_WRONLY, 0600) < 0 &&'
+    ' open("/mine", O_CREAT | O_WRONLY, 0600) < 0 ? 9 : 0;',
+    "the input": 'return open("input", O_WRONLY) < 0 && unlink("input") ? 9 : 0;',
+    "much space": 'int f = open("/tmp/large", O_CREAT | O_WRONLY, 0600); char b[1 << 16] = {0};'
+    "signal(SIGXFSZ, SIG_IGN);"
+    'for (int i = 0; i < 20; i++) { char n[20]; sprintf(n, "/tmp/f%d", i);'
+    " f = open(n, O_CREAT | O_WRONLY, 0600);"
+    " for (int j = 0; j < 900; j++) if (write(f, b, sizeof b) < 0) return 9; } return 0;",
+    "more rights": "return setuid(0) ? 9 : 0;",
+    "other file systems": 'return mount("none", "/tmp", "tmpfs", 0, "") ? 9 : 0;',
+    "the tools": 'return open("/tools/tool", O_WRONLY) < 0 ? 9 : 0;',
+}
+HEADERS = (
+    "stdio stdlib string unistd signal errno fcntl arpa/inet sys/socket sys/mount".split()
+)
+ORDINARY_USER = 60999
+
+
+@pytest.fixture
+def open_folder():
+    """A folder that other users can reach: pytest closes its own to them."""
+    with tempfile.TemporaryDirectory(prefix="classroom-") as folder:
+        os.chmod(folder, 0o711)
+        yield Path(folder)
+
+
+def users():
+    """Ourselves, and an ordinary user where we can be one."""
+    return [None, ORDINARY_USER] if os.getuid() == 0 else [None]
+
+
+def compile_hostile(body, folder, **names):
+    source = folder / "hostile.c"
+    headers = "".join(f"#include <{h}.h>\n" for h in HEADERS)
+    defined = "".join(f"#define {n} {value}\n" for n, value in names.items())
+    source.write_text(f"{headers}{defined}int main(void) {{ {body} }}\n")
+    assert run(["cc", "-w", source, "-o", folder / "hostile"]).returncode == 0
+
+
+RUN_HOSTILE = """
+import os, sys; sys.dont_write_bytecode = True
+grader, folder, tool, tools, user = sys.argv[1:]
+sys.path.insert(0, grader); import sandbox
+if user != "-": os.setgid(int(user)); os.setuid(int(user))
+sandbox.give_to_spare_user(folder)
+box = sandbox.find_box(tool) if tool != "-" else None
+if tool != "-" and not box: sys.exit("no box")
+limits = sandbox.Limits(seconds=1, memory_mb=512)
+words = ["./hostile"]
+ended = sandbox.run(words, folder, box=box, reads=["hostile", "input"], tools=tools, limits=limits)
+print(ended.code, ended.too_long, len(sandbox.descendants()))
+"""
+
+
+def box_tools(classroom):
+    """What can make a box: bubblewrap, where it is installed, and contain."""
+    return [
+        path
+        for path in (shutil.which("bwrap"), classroom.held.folder / "contain")
+        if path
+    ]
+
+
+@functools.cache
+def listener():
+    server = socket.create_server(("127.0.0.1", 0), backlog=100)
+    assert socket.create_connection(server.getsockname())
+    return server
+
+
+def listening():
+    """A port of this machine on which somebody answers."""
+    return listener().getsockname()[1]
+
+
+def python_for_all():
+    """A Python that an ordinary user can start, too: root's may lie in root's folder."""
+    for name in (sys.executable, "/usr/bin/python3", "/usr/local/bin/python3"):
+        command = [name, "-c", "import os; os.setuid(60999); import argparse, json"]
+        if os.getuid() != 0 or (Path(name).exists() and run(command).returncode == 0):
+            return name
+    pytest.skip("no Python here that an ordinary user can start")
+
+
+def run_hostile(classroom, body, folder, tool, user):
+    """Returns the exit code, whether it was cut off, and the processes left."""
+    box, tools = folder / "box", folder / "tools"
+    box.mkdir(exist_ok=True)
+    tools.mkdir(exist_ok=True)
+    (tools / "tool").touch()
+    (box / "input").touch()
+    (folder / "class").touch()
+    names = {"CLASS": f'"{folder}/class"', "TEMPORARY": f'"{box}"', "PORT": listening()}
+    compile_hostile(body, box, **names)
+    if user:
+        os.chown(box, user, user)
+    words = [classroom.folder, box, tool or "-", tools, user or "-"]
+    result = run([python_for_all(), "-c", RUN_HOSTILE, *words], env=no_cuda())
+    if "no box" in result.stderr:
+        pytest.skip(f"{tool} can make no namespaces here")
+    assert result.returncode == 0, result.stderr
+    code, too_long, left = result.stdout.split()
+    return int(code), too_long == "True", int(left)
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_sandbox_contains(name, classroom, tmp_path):
-    """Run by a grader of its own, as root and as an ordinary user where we can be both."""
-    source = tmp_path / "hostile.c"
-    headers = "".join(
-        f"#include <{h}.h>\n" for h in "stdio stdlib string unistd signal".split()
-    )
-    source.write_text(f"{headers}int main(void) {{ {HOSTILE[name]} }}\n")
-    folder = tmp_path / "box"
-    folder.mkdir()
-    assert run(["cc", "-w", source, "-o", folder / "hostile"]).returncode == 0
-    for parent in (folder, *folder.parents):
-        if parent.stat().st_uid == os.getuid() and parent.parts[-1:] != ("tmp",):
-            parent.chmod(parent.stat().st_mode | 0o711)
-    script = (
-        "import os, sys; sys.dont_write_bytecode = True\n"
-        "sys.path.insert(0, sys.argv[1]); import sandbox\n"
-        "if sys.argv[3] != '-': os.setgid(int(sys.argv[3])); os.setuid(int(sys.argv[3]))\n"
-        "limits = sandbox.Limits(seconds=1, memory_mb=512)\n"
-        "ended = sandbox.run([sys.argv[2] + '/hostile'], sys.argv[2], limits)\n"
-        "print(ended.code, ended.too_long, len(sandbox.descendants()))\n"
-    )
-    others = ["60999"] if os.getuid() == 0 and "fork" in HOSTILE[name] else []
-    for user in ["-", *others]:
-        result = run(
-            [sys.executable, "-c", script, classroom.FOLDER, folder, user], env=no_cuda()
-        )
-        assert result.returncode == 0, result.stderr
-        code, too_long, left = result.stdout.split()
-        assert left == "0"
-        if name != "a child that stays":
-            assert code != "0"
-        if name in ("endless", "asleep"):
-            assert too_long == "True"
+def test_limits_hold(name, classroom, open_folder):
+    for number, user in enumerate(users()):
+        folder = open_folder / str(number)
+        folder.mkdir()
+        code, too_long, left = run_hostile(classroom, HOSTILE[name], folder, None, user)
+        assert left == 0
+        assert code != 0 or name == "a child that stays"
+        assert too_long or name not in ("endless", "asleep")
+
+
+@pytest.mark.parametrize("name", [*HOSTILE, *BOXED])
+def test_box_holds(name, classroom, open_folder):
+    for number, tool in enumerate(box_tools(classroom)):
+        for user in users():
+            folder = open_folder / f"{number}{user}"
+            folder.mkdir()
+            body = {**HOSTILE, **BOXED}[name]
+            code, too_long, left = run_hostile(classroom, body, folder, tool, user)
+            assert left == 0
+            assert code != 0 or name == "a child that stays"
+            assert code == 9 or name in HOSTILE
+
+
+def test_box_has_what_programs_need(classroom, open_folder):
+    """The tests above must not pass because nothing runs there."""
+    for number, tool in enumerate(box_tools(classroom)):
+        for user in users():
+            folder = open_folder / f"{number}{user}"
+            folder.mkdir()
+            body = (
+                'FILE *f = fopen("/tmp/mine", "w"); if (!f || fputs("x", f) < 0) return 1;'
+                'return access("input", R_OK) || access("/tools/tool", R_OK) ? 2 : 0;'
+            )
+            assert run_hostile(classroom, body, folder, tool, user)[0] == 0
+
+
+# ---- strangers ----
+
+HONEST = "honest"
+GRADE_CLASS = """
+import os, sys; sys.dont_write_bytecode = True
+grader, user, box, *words = sys.argv[1:]
+sys.path.insert(0, grader)
+if user != "-": os.setgroups([]); os.setgid(int(user)); os.setuid(int(user))
+import classroom, sandbox
+if box == "none": sandbox.find_box = lambda *tools: None
+sys.argv[1:] = words
+sys.exit(classroom.main())
+"""
+
+
+def grade_class(copy, user, words, box="any"):
+    command = [python_for_all(), "-c", GRADE_CLASS, copy / "exercises", user or "-", box]
+    return run([*command, *words], env={**no_cuda(), "HOME": str(copy)}, timeout=600)
+
+
+def files_under(folder):
+    """Every file and what is in it: what a submission could have changed."""
+    return {
+        str(path): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and "feedback" not in path.parts
+        and not path.name.startswith("grades")
+    }
+
+
+@pytest.fixture(scope="module", params=users(), ids=lambda user: str(user or "us"))
+def class_copy(classroom, request):
+    """A project of a teacher's own, built, whom it belongs to, and a folder for a class."""
+    with tempfile.TemporaryDirectory(prefix="classroom-") as teacher:
+        os.chmod(teacher, 0o711)
+        copy, folder = Path(teacher, "project"), Path(teacher, "class")
+        shutil.copytree(classroom.tasks.FOLDER.parent, copy, symlinks=True)
+        folder.mkdir()
+        if request.param:
+            for path in [copy.parent, *copy.parent.rglob("*")]:
+                os.chown(path, request.param, request.param, follow_symlinks=False)
+        yield copy, request.param, folder
+
+
+def test_a_class_of_cheats(class_copy, classroom):
+    """Each cheat is a student's; between them one is honest. No cheat gains a point, changes a
+    file, leaves a process, or costs the honest one anything."""
+    copy, user, folder = class_copy
+    honest = classroom.numbered(1)
+    slow = ("bomb", "endless")  # they have a test each
+    cheats = [path for path in CHEATS if not any(word in path.stem for word in slow)]
+    for cheat in cheats:
+        student = folder / cheat.stem
+        student.mkdir()
+        shutil.copy(cheat, student / f"exercise{expected_of(cheat)[0]}.cu")
+        student.chmod(0o755)
+    (folder / HONEST).mkdir()
+    shutil.copy(honest.solution, folder / HONEST / "exercise1.cu")
+    secret = folder / HONEST / ".secret"
+    secret.write_text("the answers")
+    secret.chmod(0o600)
+    if user:
+        for path in [folder, *folder.rglob("*")]:
+            os.chown(path, user, user)
+    before = files_under(copy / "exercises"), files_under(folder)
+    words = ["submissions", folder, "--out", copy.parent / "out", "--jobs", "2"]
+    result = grade_class(copy, user, words)
+    if "cannot contain" in result.stderr:
+        assert result.returncode == 3 and len(result.stderr.splitlines()) == 1
+        pytest.skip(result.stderr)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert (files_under(copy / "exercises"), files_under(folder)) == before
+    assert not list(Path("/tmp").glob("i-was-here"))
+    students = json.loads((copy.parent / "out" / "grades.json").read_text())["students"]
+    assert students.pop(HONEST)["points"] == honest.points
+    assert len(students) == len(cheats)
+    rows = [row for entry in students.values() for row in entry["exercises"]]
+    assert not any(row["passed"] or row["points"] > row["of"] / 3 for row in rows)
+    written = (copy.parent / "out").rglob("*")
+    assert not any(b"\033" in path.read_bytes() for path in written if path.is_file())
+    assert "\033" not in result.stdout
+
+
+def test_without_a_box_strangers_are_not_graded(class_copy, classroom):
+    copy, user, _ = class_copy
+    folder = copy.parent / "a class"
+    (folder / "ada").mkdir(parents=True)
+    shutil.copy(classroom.numbered(1).solution, folder / "ada" / "exercise1.cu")
+    for path in [folder, *folder.rglob("*")]:
+        path.chmod(0o755)
+        if user:
+            os.chown(path, user, user)
+    result = grade_class(copy, user, ["submissions", folder], box="none")
+    assert result.returncode == 3
+    (line,) = result.stderr.splitlines()
+    assert "cannot contain" in line and "TRUST=1" in line
+    assert not (folder / "grades.csv").exists()
+    result = grade_class(copy, user, ["submissions", folder, "--trust"], box="none")
+    assert result.returncode == 0 and "1/1" in result.stdout, result.stderr
+    own = ["grade", "1", "--source", folder / "ada" / "exercise1.cu"]
+    assert grade_class(copy, user, own, box="none").returncode == 0
+
+
+def test_a_judge_that_was_replaced_is_made_again(class_copy):
+    copy, user, _ = class_copy
+    judge = copy / "build" / "exercises" / "judge"
+    assert grade_class(copy, user, ["grade", "1"]).returncode == 1
+    judge.write_text("#!/bin/sh\necho '{\"ok\": true}'\n")
+    os.utime(judge, (2**31, 2**31))
+    assert grade_class(copy, user, ["grade", "1"]).returncode == 1
+    assert judge.read_bytes().startswith(b"\x7fELF")
+
+
+def test_a_dead_worker_costs_its_submission_alone(classroom):
+    workers = importlib.import_module("workers")
+
+    def work(job):
+        if job % 3 == 0:
+            os._exit(1)
+        return job * job
+
+    results = dict(workers.each(work, list(range(20)), 3))
+    assert results == {job: None if job % 3 == 0 else job * job for job in range(20)}
 
 
 # ---- the commands ----
@@ -318,7 +578,7 @@ def test_sandbox_contains(name, classroom, tmp_path):
 def own_copy(classroom, tmp_path_factory):
     """A copy of the project, built, in which progress can be made."""
     copy = tmp_path_factory.mktemp("own") / "project"
-    shutil.copytree(classroom.ROOT, copy, symlinks=True)
+    shutil.copytree(classroom.tasks.FOLDER.parent, copy, symlinks=True)
     return copy
 
 
@@ -330,16 +590,13 @@ def test_a_students_way(own_copy):
     first = own_copy / "exercises" / "01_map_threads"
     skeleton = (first / "exercise.cu").read_text()
     result = make(own_copy, "exercise1")
-    assert (
-        result.returncode != 0
-        and "NOT YET" in result.stdout
-        and "make hint1" in result.stdout
-    )
+    assert "NOT YET" in result.stdout and "make hint1" in result.stdout
+    assert result.returncode == 0 and result.stderr == ""
     assert "Hint 1" in make(own_copy, "hint1").stdout
     assert "Hint 2" in make(own_copy, "hint1").stdout
     assert "Hint 3" in make(own_copy, "hint1", "LEVEL=3").stdout
     hidden = make(own_copy, "solution1")
-    assert hidden.returncode != 0 and "blockDim.x +" not in hidden.stdout
+    assert hidden.stderr == "" and "blockDim.x +" not in hidden.stdout
     shown = make(own_copy, "solution1", "FORCE=1")
     assert shown.returncode == 0 and "blockDim.x +" in shown.stdout
     assert "BEGIN" not in shown.stdout and "//-" not in shown.stdout
@@ -464,9 +721,9 @@ def test_watch_grades_on_every_save(own_copy):
 
 def test_a_folder_of_submissions(own_copy, classroom, tmp_path):
     """Whatever one submission does, the others are graded."""
-    exercises = {e.number: e for e in classroom.all_exercises()}
-    folder = tmp_path / "my class"
-    good, odd = folder / "good", folder / "odd"
+    exercises = {e.number: e for e in classroom.all()}
+    folder, out = tmp_path / "my class", tmp_path / "the grades"
+    good, odd, strange = folder / "good", folder / "odd", folder / "=SUM(A1)\033[2J\n"
     (good / exercises[1].name).mkdir(parents=True)
     (good / "exercises" / exercises[3].name).mkdir(parents=True)
     shutil.copy(exercises[1].solution, good / exercises[1].name / "exercise.cu")
@@ -479,36 +736,142 @@ def test_a_folder_of_submissions(own_copy, classroom, tmp_path):
     shutil.copy(exercises[2].source, odd / "exercise02.cu")
     (odd / "exercise3.cu").symlink_to("/etc/hostname")
     (odd / "late").mkdir()
-    shutil.copy(exercises[4].solution, odd / "late" / "Exercise4.cu")
+    shutil.copy(exercises[4].solution, odd / "late" / "Exercise4 (1).cu")
+    shutil.copy(exercises[5].solution, odd / "my work.cu")
+    (odd / "all.zip").write_bytes(b"PK")
     (chapter,) = (own_copy / "chapters").glob("01_*/matmul.cu")
     shutil.copytree(chapter.parent, odd / "chapters" / chapter.parent.name)
+    strange.mkdir()
+    shutil.copy(exercises[1].solution, strange / "exercise1.cu")
     (folder / "__MACOSX" / "good").mkdir(parents=True)
     (folder / "__MACOSX" / "good" / "._exercise2.cu").touch()
-    result = make(
-        own_copy, "grade", f"SUBMISSIONS={folder}", f"OUT={tmp_path / 'the grades'}"
-    )
+    os.utime(good / "exercise2.cu", (2**31, 2**31))
+    words = ["grade", f"SUBMISSIONS={folder}", f"OUT={out}", "DEADLINE=2037-01-01T12:00"]
+    result = make(own_copy, *words)
+    if "cannot contain" in result.stderr:
+        pytest.skip(result.stderr)
     assert result.returncode == 0, result.stderr
-    assert "20 of" in result.stdout
-    assert re.search(rf"^{exercises[2].name} +1/2 ", result.stdout, re.M)
-    assert re.findall("^Not graded, .*: (.*)", result.stdout, re.M) == [
-        "odd/late/Exercise4.cu"
+    assert "20 of" in result.stdout and "\033" not in result.stdout
+    assert re.search(rf"^{exercises[2].name} +1/3 ", result.stdout, re.M)
+    named = re.findall("^Not graded, (.*): (.*)$", result.stdout, re.M)
+    assert sorted(named) == [
+        ("it is an archive: unpack it", "odd/all.zip"),
+        ("its name is no exercise's", "odd/my work.cu"),
     ]
     assert "Left out, as no file is in them: __MACOSX\n" in result.stdout
-    rows = list(csv.DictReader(open(tmp_path / "the grades" / "grades.csv")))
-    assert len(rows) == 2 * len(exercises)
+    rows = list(csv.DictReader(open(out / "grades.csv")))
+    assert len(rows) == 3 * len(exercises)
     status = {(row["student"], row["exercise"][:2]): row["status"] for row in rows}
     assert [status["good", number] for number in ("01", "02", "03", "04")] == [
         "passed"
     ] * 3 + ["missing"]
-    assert [status["odd", number] for number in ("01", "02", "03")] == [
+    assert [status["odd", number] for number in ("01", "02", "03", "04")] == [
         "fault",
         "wrong",
         "refused",
+        "passed",
     ]
-    students = json.loads((tmp_path / "the grades" / "grades.json").read_text())[
-        "students"
-    ]
-    assert students["good"]["points"] == 20 and students["odd"]["points"] == 0
+    assert all(
+        cell[:1] not in "=+-@" or cell == "" for row in rows for cell in row.values()
+    )
+    (late,) = [row for row in rows if float(row["late_hours"]) > 0]
+    assert (late["student"], late["exercise"]) == ("good", exercises[2].name)
+    students = json.loads((out / "grades.json").read_text())["students"]
+    points = sum(exercises[number].points for number in (1, 2, 3))
+    assert students["good"]["points"] == points
+    assert students["odd"]["points"] == exercises[4].points
+    matrix = {row["student"]: row for row in csv.DictReader(open(out / "matrix.csv"))}
+    assert matrix["good"]["1"] == str(exercises[1].points) and matrix["good"]["4"] == "-"
+    assert matrix["good"]["points"] == str(points) and matrix["good"]["late"] == "1"
+    feedback = (out / "feedback" / "odd.txt").read_text()
+    assert "null pointer" in feedback and "PASS  exercise 4" in feedback
+    # One is graded again, and what is known of the others stays.
+    shutil.copy(exercises[2].solution, odd / "exercise02.cu")
+    result = make(own_copy, *words, "STUDENT=odd", "EXERCISE=2")
+    assert result.returncode == 0, result.stderr
+    again = json.loads((out / "grades.json").read_text())["students"]
+    assert again["odd"]["points"] == students["odd"]["points"] + exercises[2].points
+    assert {k: v for k, v in again.items() if k != "odd"} == {
+        k: v for k, v in students.items() if k != "odd"
+    }
     empty = tmp_path / "empty"
     empty.mkdir()
     assert make(own_copy, "grade", f"SUBMISSIONS={empty}").returncode != 0
+
+
+def test_grades_are_written_as_they_are_made(own_copy, classroom, tmp_path):
+    """The grader is ended in the middle, without a word."""
+    for i in range(12):
+        (tmp_path / f"student{i:02}").mkdir()
+        for number in (1, 2):
+            solution = classroom.numbered(number).solution
+            shutil.copy(solution, tmp_path / f"student{i:02}" / f"exercise{number}.cu")
+    command = [sys.executable, "-B", own_copy / "exercises" / "classroom.py"]
+    grading = subprocess.Popen(
+        [*command, "submissions", tmp_path, "--trust"], env=no_cuda(), text=True
+    )
+    try:
+        for _ in range(600):
+            if (tmp_path / "grades.csv").exists() and (tmp_path / "grades.json").exists():
+                break
+            time.sleep(0.1)
+    finally:
+        grading.kill()
+        grading.wait()
+    rows = list(csv.DictReader(open(tmp_path / "grades.csv")))
+    assert rows and {row["status"] for row in rows} <= {"passed", "missing"}
+    assert json.loads((tmp_path / "grades.json").read_text())["students"]
+
+
+@pytest.mark.parametrize(
+    "path, number",
+    [
+        ("03_coalesce/exercise.cu", 3),
+        ("exercises/03_coalesce/exercise.cu", 3),
+        ("03_coalesce.cu", 3),
+        ("exercise3.cu", 3),
+        ("Exercise3.cu", 3),
+        ("exercise03.CU", 3),
+        ("exercise 3 (1).cu", 3),
+        ("exercise_3_final.cu", 3),
+        ("ex3.cu", 3),
+        ("work/exercise3.cu", 3),
+        ("exercise3.cu.txt", 3),
+        ("ex3/main.cu", 3),
+        ("exercise3/exercise.cu", 3),
+        ("exercise33.cu", 33),
+        ("03_coalesce/solution.cu", None),
+        ("03_coalesce/exercise.20260101-101010.cu", None),
+        ("chapters/03_shared_memory/matmul.cu", None),
+        ("exercise3.zip", None),
+        ("notes.txt", None),
+    ],
+)
+def test_names_of_files(classroom, path, number):
+    claim = classroom.course.number_claimed(Path(path))
+    assert (claim and claim[0]) == number
+
+
+def test_the_most_exact_name_is_taken(classroom, tmp_path):
+    for name in ("exercise3 (1).cu", "exercise3.cu", "ex3.cu"):
+        (tmp_path / name).touch()
+    chosen, odd = classroom.course.sorted_out(tmp_path)
+    assert chosen == {3: tmp_path / "exercise3.cu"}
+    assert {why for _, why in odd} == {"exercise3.cu is taken for exercise 3"}
+
+
+def test_what_is_alike(classroom):
+    exercise = classroom.numbered(8)
+    solution = exercise.solution.read_text()
+    renamed = re.sub(
+        r"\ba_frag\b", "column", re.sub(r"\bthread_(row|col)\b", r"my_\1", solution)
+    )
+    other = classroom.numbered(16).solution.read_text()
+    answers = {
+        "ada": solution,
+        "bob": f"// Mine.\n{renamed}",
+        "eve": other,
+        "dan": exercise.skeleton,
+    }
+    found = classroom.similar.pairs(answers, exercise.skeleton)
+    assert [(first, second) for _, first, second, _ in found] == [("ada", "bob")]

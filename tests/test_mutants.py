@@ -1,9 +1,7 @@
 """Chapters with one bug planted in each: verification or a fault check must refuse them all.
 
 A mutant replaces a piece of a chapter's source, which has to be there exactly once, so that
-a mutant whose text has gone is noticed. It is run on shapes that are no multiple of any tile,
-on one where every row is whole float4s, with beta = 0 and with beta != 0, and on two that are
-whole tiles in one direction only.
+a mutant whose text has gone is noticed. It is run as a reader runs it, without arguments.
 """
 
 import json
@@ -16,16 +14,6 @@ import pytest
 import mutants
 from conftest import ROOT, no_cuda, run
 
-SCALED = "--alpha 1.5 --beta -0.5"
-RUNS = [
-    "150 141 37",
-    f"150 141 37 {SCALED}",
-    "132 136 72",
-    f"132 136 72 {SCALED}",
-    "128 141 64",
-    "150 128 64",
-]
-
 
 class Mutant(NamedTuple):
     chapter: int
@@ -33,11 +21,9 @@ class Mutant(NamedTuple):
     old: str
     new: str
     caught: str = ""  # must be in what it prints
-    runs: tuple = tuple(RUNS)  # until one refuses it
 
 
 NEVER_WRITTEN = "never written"
-SHARED = ("4096 300 150",)  # chapter 11's large kernel, all tiles shared
 PRODUCT = "acc += A[(size_t)row * K + k] * B[(size_t)k * N + col];"
 MUTANTS = [
     # Chapter 1: indices, guards, alpha and beta.
@@ -47,7 +33,6 @@ MUTANTS = [
         "*c = &C[(size_t)row * N + col]",
         "*c = &C[(size_t)col * N + row]",
         "this is the transposed result",
-        ("96 96 40",),
     ),
     Mutant(1, "no guard", "if (row >= M || col >= N)", "if (row < 0)", "out of bounds"),
     Mutant(
@@ -259,7 +244,6 @@ MUTANTS = [
         "K % 4 == 0 && N % 4 == 0",
         "K % 4 == 0",
         "misaligned address",
-        ("150 141 36",),
     ),
     Mutant(
         6,
@@ -267,7 +251,6 @@ MUTANTS = [
         "K % 4 == 0 && N % 4 == 0",
         "N % 4 == 0",
         "misaligned address",
-        ("150 140 37",),
     ),
     Mutant(
         6,
@@ -352,30 +335,17 @@ MUTANTS = [
     Mutant(9, "rows past the end of A", "min(a_row, M - 1)", "a_row", "out of bounds"),
     # Chapter 11: shares, phases, parts. A row of C in several blocks' hands.
     Mutant(
-        11,
-        "the last part not added",
-        "block <= last; ++block",
-        "block < last; ++block",
-        "",
-        SHARED,
+        11, "the last part not added", "block <= last; ++block", "block < last; ++block"
     ),
     # Each stores what has come by then: right in the end, but for what beta adds each time.
-    Mutant(
-        11,
-        "stored by everyone who comes",
-        "before != last - first",
-        "before != 0",
-        "",
-        (f"{SHARED[0]} {SCALED}",),
-    ),
-    Mutant(11, "the counter not set back", "*arrived = 0;", ";", "", SHARED),
+    Mutant(11, "stored by everyone who comes", "before != last - first", "before != 0"),
+    Mutant(11, "the counter not set back", "*arrived = 0;", ";"),
     Mutant(
         11,
         "waits for nothing",
         "mbarrier_wait_parity(&full[stage.index], stage.parity);",
         "",
         "not waited for",
-        SHARED,
     ),
     Mutant(
         11,
@@ -383,15 +353,12 @@ MUTANTS = [
         "T::FLOATS * sizeof(float));",
         "T::A_FLOATS * sizeof(float));",
         "asynchronous copy",
-        SHARED,
     ),
     Mutant(
         11,
         "shares overlap",
         "min(block, w->longer_shares)",
         "min(block + 1, w->longer_shares)",
-        "",
-        SHARED,
     ),
 ]
 
@@ -435,17 +402,11 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
     "mutant", MUTANTS, ids=lambda m: f"{m.chapter}-{m.name}".replace(" ", "_")
 )
 def test_is_refused(mutant, mutate):
-    program = mutate(mutant.chapter, mutant.old, mutant.new)
-    said = ""
-    for arguments in mutant.runs:
-        result = run([program, *arguments.split()], env=no_cuda())
-        said += result.stdout + result.stderr
-        assert result.returncode in (0, 1), said
-        if result.returncode == 1:
-            assert re.search(r"^(FAIL$|FAULT )", said, re.M), said
-            if mutant.caught in said:
-                return
-    pytest.fail(f'survived, or was not refused with "{mutant.caught}":\n{said}')
+    result = run([mutate(mutant.chapter, mutant.old, mutant.new)], env=no_cuda())
+    said = result.stdout + result.stderr
+    assert result.returncode == 1, said
+    assert re.search(r"^(FAIL$|FAULT )", said, re.M), said
+    assert mutant.caught in said
 
 
 # The place to spoil a result, after which everything a thread stores is wrong.
@@ -583,7 +544,7 @@ def test_random_mutants(project, chapters, tmp_path):
     """One of each chapter, and the tool's own account of them."""
     out = tmp_path / "mutants.json"
     command = [sys.executable, project / "tests" / "mutants.py", "--count", len(chapters)]
-    result = run([*command, "--jobs", 1, "--out", out], timeout=600)
+    result = run([*command, "--seed", 3, "--jobs", 1, "--out", out], timeout=900)
     assert result.returncode == 0, result.stderr
     tried = json.loads(out.read_text())["mutants"]
     assert sorted(mutant["chapter"] for mutant in tried) == sorted(chapters)

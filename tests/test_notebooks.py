@@ -112,6 +112,50 @@ def test_real_compiler_accepts_the_experiment(path, tmp_path):
     )
 
 
+def test_a_stale_program_is_not_run(project, chapters, tmp_path):
+    """A cell does not compile, nvcc4jupyter goes on, and the program is that of the cells before."""
+    pytest.importorskip("nbclient", reason="notebooks need Python 3.10")
+    notebook = read(project / "notebooks" / "01_naive.ipynb")
+    cells = {cell["id"]: cell for cell in notebook["cells"]}
+    piece = next(name for name in cells if name.startswith("piece-"))
+    broken = cells[piece] | {"id": "broken"}
+    broken["source"] = [*broken["source"], "\nthis does not compile;\n"]
+    again = {name: cells[name] | {"id": f"{name}-again"} for name in (piece, "run")}
+
+    def python(name):
+        source = ["book.run(8)"]
+        return cells["setup"] | {"id": name, "source": source, "metadata": {}}
+
+    pieces = [cell for name, cell in cells.items() if name.startswith("piece-")]
+    notebook["cells"] = [cells["setup"], *pieces, cells["run"], python("fresh"), broken]
+    notebook["cells"] += [cells["run"] | {"id": "refused"}, python("stale")]
+    notebook["cells"] += [again[piece], python("not compiled"), again["run"]]
+    notebook["cells"] += [python("mended")]
+    for one in notebook["cells"]:
+        one["id"] = one["id"].replace(" ", "-")
+    path = tmp_path / "01_naive.ipynb"
+    path.write_text(json.dumps(notebook))
+    command = [
+        sys.executable,
+        "-c",
+        "import pathlib, sys\n"
+        f"sys.path.insert(0, {str(project / 'notebooks')!r})\n"
+        "import run\n"
+        f"run.run(pathlib.Path({str(path)!r}), pathlib.Path({str(tmp_path / 'out')!r}))",
+    ]
+    ran = run(command, env=no_cuda() | {"IPYTHONDIR": str(tmp_path)}, timeout=300)
+    assert ran.returncode == 0, ran.stderr
+    said = {
+        cell["id"]: runner.said(cell)
+        for cell in read(tmp_path / "out" / "01_naive.ipynb")["cells"]
+    }
+    for name in ("run", "fresh", "run-again", "mended"):
+        assert "PASS" in said[name], said
+    assert "error" in said["refused"] and "PASS" not in said["refused"]
+    for name in ("stale", "not-compiled"):
+        assert "PASS" not in said[name] and "compiled before" in said[name], said[name]
+
+
 # ---- what makes them ----
 
 
@@ -121,6 +165,8 @@ def world(tmp_path):
     for name in ("make.py", "requirements.txt", "book.py"):
         (tmp_path / "notebooks").mkdir(exist_ok=True)
         shutil.copy(ROOT / "notebooks" / name, tmp_path / "notebooks")
+    (tmp_path / "results").mkdir()
+    shutil.copy(ROOT / "results" / "ending.py", tmp_path / "results")
     shutil.copy(ROOT / "CITATION.cff", tmp_path)
     chapter = tmp_path / "chapters" / "07_small"
     chapter.mkdir(parents=True)

@@ -391,7 +391,8 @@ ROW = {
     "K": 4096,
     "gflops": 45180.0,
     "cublas_gflops": 50001.0,
-    "measured": "multiply-adds, peak: 60.6 TFLOP/s; copy, read + written: 4 TB/s",
+    "compute_roof": 60600.0,
+    "memory_roof": 4000.0,
 }
 
 

@@ -3,11 +3,12 @@
  * test_common.py. RULE is one word, and what it is about:
  *
  *   reversed, pairwise, blocked, split, unfused, fold, start   right, in several orders
- *   fp16, bf16, tf32, whole      inputs, products, sums, results: kept in that format
+ *   fp16, bf16, tf32, whole      inputs, products, sums, results: kept in that format;
+ *                                blocks: sums over blocks are; all: all of them
  *   cut-bf16, ...                the same, but truncated and not rounded
  *   A, B, C                      K, M, N, turned: rows as long as that; columns for rows
  *   lack, twice                  terms BEGIN END are missing, or there twice
- *   alpha, beta, ...             see below
+ *   everything else              see below
  */
 #include "matmul.h"
 
@@ -27,8 +28,7 @@ struct rule {
 
 static __device__ bool same(const char *a, const char *b)
 {
-    while (*a && *a == *b)
-        ++a, ++b;
+    while (*a && *a == *b) ++a, ++b;
     return *a == *b;
 }
 
@@ -39,25 +39,21 @@ static __device__ float cleared(float x, int bits) // the last bits of x set to 
 
 static __device__ float narrow(float x, const char *format)
 {
-    if (same(format, "fp16"))
-        return __half2float(__float2half(x));
-    if (same(format, "bf16"))
-        return __bfloat162float(__float2bfloat16(x));
+    if (same(format, "fp16")) return __half2float(__float2half(x));
+    if (same(format, "bf16")) return __bfloat162float(__float2bfloat16(x));
     if (same(format, "tf32")) // to nearest, as cvt.rna.tf32 does
         return cleared(__uint_as_float(__float_as_uint(x) + 0x1000), 13);
-    if (same(format, "whole"))
-        return truncf(x);
-    if (same(format, "cut-bf16"))
-        return cleared(x, 16);
-    if (same(format, "cut-tf32"))
-        return cleared(x, 13);
+    if (same(format, "whole")) return truncf(x);
+    if (same(format, "cut-bf16")) return cleared(x, 16);
+    if (same(format, "cut-tf32")) return cleared(x, 13);
     return x;
 }
 
 // A value of one kind: rounded if the rule is about this kind.
 static __device__ float kept(float x, const struct rule *rule, const char *kind)
 {
-    return same(rule->about, kind) || same(rule->about, "all") ? narrow(x, rule->word) : x;
+    return same(rule->about, kind) || same(rule->about, "all") ? narrow(x, rule->word)
+                                                               : x;
 }
 
 struct product_of {
@@ -73,17 +69,18 @@ static __device__ float term(const struct product_of *p, int k, float sum)
     const float b = kept(p->b[k * p->b_step], p->rule, "inputs");
     if (same(p->rule->about, "products") || same(p->rule->about, "all"))
         return kept(sum + kept(a * b, p->rule, "products"), p->rule, "sums");
-    if (same(p->rule->word, "unfused")) {
-        const float product = __fmul_rn(a, b);
-        return __fadd_rn(sum, product);
+    if (same(p->rule->word, "unfused")) return __fadd_rn(sum, __fmul_rn(a, b));
+    if (same(p->rule->word, "cut-sums")) { // fp32, but never rounded up
+        const double exact = (double)a * b + sum;
+        const float near = (float)exact;
+        return fabs(near) <= fabs(exact) ? near : nextafterf(near, 0.0f);
     }
     return kept(fmaf(a, b, sum), p->rule, "sums");
 }
 
 static __device__ float pairwise(const struct product_of *p, int begin, int end)
 {
-    if (end - begin == 1)
-        return term(p, begin, 0.0f);
+    if (end - begin == 1) return term(p, begin, 0.0f);
     const int half = begin + (end - begin) / 2;
     return pairwise(p, begin, half) + pairwise(p, half, end);
 }
@@ -91,17 +88,14 @@ static __device__ float pairwise(const struct product_of *p, int begin, int end)
 static __device__ float add_up(const struct product_of *p, int K, float sum)
 {
     const struct rule *rule = p->rule;
-    if (same(rule->word, "pairwise"))
-        return pairwise(p, 0, K);
+    if (same(rule->word, "pairwise")) return pairwise(p, 0, K);
     if (same(rule->word, "reversed")) {
-        for (int k = K - 1; k >= 0; --k)
-            sum = term(p, k, sum);
+        for (int k = K - 1; k >= 0; --k) sum = term(p, k, sum);
         return sum;
     }
     if (same(rule->word, "split")) { // four sums that take turns
         float part[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-        for (int k = 0; k < K; ++k)
-            part[k % 4] = term(p, k, part[k % 4]);
+        for (int k = 0; k < K; ++k) part[k % 4] = term(p, k, part[k % 4]);
         return part[0] + part[1] + (part[2] + part[3]);
     }
     // In blocks, or all in one; the sum over a block may be kept narrow as well.
@@ -111,15 +105,12 @@ static __device__ float add_up(const struct product_of *p, int K, float sum)
         float part = k0 ? 0.0f : sum;
         for (int k = k0; k < K && k < k0 + block; ++k) {
             const bool listed = k >= rule->begin && k < rule->end;
-            if (listed && same(rule->word, "lack"))
-                continue;
+            if (listed && same(rule->word, "lack")) continue;
             part = term(p, k, part);
-            if (listed && same(rule->word, "twice"))
-                part = term(p, k, part);
+            if (listed && same(rule->word, "twice")) part = term(p, k, part);
         }
         sum = k0 ? sum + part : part;
-        if (same(rule->about, "blocks"))
-            sum = narrow(sum, rule->word);
+        if (same(rule->about, "blocks")) sum = narrow(sum, rule->word);
     }
     return sum;
 }
@@ -127,8 +118,7 @@ static __device__ float add_up(const struct product_of *p, int K, float sum)
 static __device__ size_t row_length(const struct rule *rule, const char *matrix, int M,
                                     int N, int K, int length)
 {
-    if (!same(rule->word, matrix))
-        return length;
+    if (!same(rule->word, matrix)) return length;
     return rule->about[0] == 'M' ? M : rule->about[0] == 'N' ? N : K;
 }
 
@@ -136,13 +126,15 @@ __global__ void multiply(int M, int N, int K, float alpha, const float *A, const
                          float beta, float *C, struct rule rule)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= M * N)
-        return;
+    if (i >= M * N) return;
     const int row = i / N, col = i % N;
     const bool fold = same(rule.word, "fold"), start = same(rule.word, "start");
     const bool turned = same(rule.about, "turned");
-    struct product_of p = {A + row * row_length(&rule, "A", M, N, K, K), B + col, 1,
-                           row_length(&rule, "B", M, N, K, N), fold ? alpha : 1.0f,
+    struct product_of p = {A + row * row_length(&rule, "A", M, N, K, K),
+                           B + col,
+                           1,
+                           row_length(&rule, "B", M, N, K, N),
+                           fold ? alpha : 1.0f,
                            &rule};
     if (turned && same(rule.word, "A")) {
         p.a = A + row;
@@ -153,8 +145,7 @@ __global__ void multiply(int M, int N, int K, float alpha, const float *A, const
         p.b_step = 1;
     }
     float *c = C + row * row_length(&rule, "C", M, N, K, N) + col;
-    if (turned && same(rule.word, "C"))
-        c = C + (size_t)col * M + row;
+    if (turned && same(rule.word, "C")) c = C + (size_t)col * M + row;
     if (same(rule.word, "permuted")) // rows and columns of squares of 4 x 4
         c = C + (size_t)(row / 4 * 4 + col % 4) * N + (col / 4 * 4 + row % 4);
 
@@ -166,57 +157,42 @@ __global__ void multiply(int M, int N, int K, float alpha, const float *A, const
     }
     const float sum = add_up(&p, K, 0.0f);
     float result = fold ? sum + beta * old : alpha * sum + beta * old;
-    if (same(rule.word, "alpha"))
-        result = sum + beta * old;
-    if (same(rule.word, "alpha-twice"))
-        result = alpha * alpha * sum + beta * old;
-    if (same(rule.word, "alpha-for-all"))
-        result = alpha * (sum + beta * old);
-    if (same(rule.word, "beta"))
-        result = alpha * sum;
-    if (same(rule.word, "beta-1"))
-        result = alpha * sum + old;
-    if (same(rule.word, "beta-minus"))
-        result = alpha * sum - beta * old;
-    if (same(rule.word, "exchanged"))
-        result = beta * sum + alpha * old;
-    if (same(rule.word, "minus"))
-        result = -result;
+    if (same(rule.word, "alpha")) result = sum + beta * old;
+    if (same(rule.word, "alpha-twice")) result = alpha * alpha * sum + beta * old;
+    if (same(rule.word, "alpha-for-all")) result = alpha * (sum + beta * old);
+    if (same(rule.word, "beta")) result = alpha * sum;
+    if (same(rule.word, "beta-1")) result = alpha * sum + old;
+    if (same(rule.word, "beta-minus")) result = alpha * sum - beta * old;
+    if (same(rule.word, "exchanged")) result = beta * sum + alpha * old;
+    if (same(rule.word, "minus")) result = beta * old - alpha * sum;
     *c = kept(result, &rule, "results");
+}
+
+__global__ void copy(int count, const float *from, float *to, struct rule rule)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) to[i] = narrow(from[i], rule.word);
 }
 
 __global__ void spoil(int M, int N, int K, const float *A, float *C, struct rule rule)
 {
     const size_t i = (size_t)ROW * N + COL;
     const char *word = rule.word;
-    if (same(word, "nan"))
-        C[i] = NAN;
-    if (same(word, "infinity"))
-        C[i] = INFINITY;
-    if (same(word, "per-mille"))
-        C[i] *= 1.001f;
-    if (same(word, "last-bit"))
-        C[i] = nextafterf(C[i], 2.0f * fabsf(C[i]));
-    if (same(word, "zero"))
-        C[i] = 0.0f;
+    if (same(word, "nan")) C[i] = NAN;
+    if (same(word, "infinity")) C[i] = INFINITY;
+    if (same(word, "per-mille")) C[i] *= 1.001f;
+    if (same(word, "last-bit")) C[i] = nextafterf(C[i], 2.0f * fabsf(C[i]));
+    if (same(word, "zero")) C[i] = 0.0f;
     if (same(word, "last-row"))
-        for (int j = 0; j < N; j++)
-            C[(size_t)(M - 1) * N + j] += 1.0f;
+        for (int j = 0; j < N; j++) C[(size_t)(M - 1) * N + j] += 1.0f;
     if (same(word, "one-tile"))
-        for (int j = 0; j < TILE; j++)
-            C[(size_t)(TILE + j) * N + TILE + j] += 1.0f;
-    if (same(word, "before-C"))
-        C[-1] = 1.0f;
-    if (same(word, "end-of-C"))
-        C[(size_t)M * N] = 1.0f;
-    if (same(word, "before-A"))
-        ((float *)A)[-1] = 1.0f;
-    if (same(word, "changed-A"))
-        ((float *)A)[(size_t)M * K - 1] += 1.0f;
-    if (same(word, "odd-only") && (M % 2 && N > 1))
-        C[0] += 1.0f;
-    if (same(word, "past-the-end"))
-        C[0] += A[(size_t)M * K];
+        for (int j = 0; j < TILE; j++) C[(size_t)(TILE + j) * N + TILE + j] += 1.0f;
+    if (same(word, "before-C")) C[-1] = 1.0f;
+    if (same(word, "end-of-C")) C[(size_t)M * N] = 1.0f;
+    if (same(word, "before-A")) ((float *)A)[-1] = 1.0f;
+    if (same(word, "changed-A")) ((float *)A)[(size_t)M * K - 1] += 1.0f;
+    if (same(word, "odd-only") && (M % 2 && N > 1)) C[0] += 1.0f;
+    if (same(word, "past-the-end")) C[0] += A[(size_t)M * K];
 }
 
 static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
@@ -227,15 +203,17 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
     const char *told = getenv("RULE");
     if (told)
         sscanf(told, "%15s %15s %d %d", rule.word, rule.about, &rule.begin, &rule.end);
-    if (strcmp(rule.word, "nothing") == 0)
-        return;
+    if (strcmp(rule.word, "nothing") == 0) return;
     if (strcmp(rule.about, "fast") != 0) {
         multiply<<<(M * N - 1) / 64 + 1, 64>>>(M, N, K, alpha, A, B, beta, C, rule);
-    } else { // by the library, which is fast; for spoil
-        if (!handle && cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS)
-            exit(3);
-        cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, M, K, &alpha, B, N, A, K, &beta,
-                    C, N);
+    } else { // by the library, which is fast; for spoil, or with narrow inputs
+        float *narrow_A;
+        if (!handle && cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS) exit(3);
+        CUDA_CHECK(cudaMalloc(&narrow_A, (size_t)M * K * sizeof(float)));
+        copy<<<(M * K - 1) / 256 + 1, 256>>>(M * K, A, narrow_A, rule);
+        cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, M, K, &alpha, B, N, narrow_A, K,
+                    &beta, C, N);
+        CUDA_CHECK(cudaFree(narrow_A));
     }
     spoil<<<1, 1>>>(M, N, K, A, C, rule);
 }

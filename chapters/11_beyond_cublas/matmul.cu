@@ -22,6 +22,8 @@
 #include "matmul.h"
 #include "prepare.cuh"
 #include "small.cuh"
+#include <stdio.h>
+#include <string.h>
 
 const int WARPS = 8;
 const int THREADS = 32 * WARPS;
@@ -450,22 +452,24 @@ static void launch(int sms, struct work w, const float *A, const float *B)
         <<<blocks, THREADS, T::SHARED_BYTES>>>(A_map, B_map, w);
 }
 
+static int sms; // that the product is dealt to
+
 // C = alpha * A * B + beta * C on device pointers, row-major and packed; M, N, K >= 1.
 // Not for two host threads or streams at once: they would share the scratch memory.
 static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
                    float beta, float *C)
 {
-    static int sms;
     if (!sms)
         CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
-    // Which kernel: measured on an H200, see the README. What decides is how many tiles
-    // there are for the SMs, and whether a tile's rows and columns would be used.
-    const double products = (double)M * N * K;
+    // Which kernel: measured on an H200 with its 132 SMs, see the README. What decides is
+    // how many tiles there are for the SMs, and whether a tile's rows and columns would
+    // be used.
+    const double products = (double)M * N * K / sms;
     const long long wide_tiles = ((M - 1) / 128 + 1LL) * ((N - 1) / 256 + 1LL);
     const bool aligned = N % 4 == 0 && (size_t)C % 16 == 0;
     // What the tiles and the shares are, launch() fills in: it knows the tile.
     const struct work w = {M, N, K, alpha, beta, C, aligned};
-    if (products <= 1.6e8 || (M < 64 && N < 64))
+    if (products <= 1.6e8 / 132 || (M < 64 && N < 64))
         launch_small<small_tile<32, 64, 4, 4, 8, 1>>(sms, w, A, B);
     else if (M <= 64)
         launch<8, 8, 2>(sms, w, A, B);
@@ -476,6 +480,24 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
     else
         launch<16, 8, 4>(sms, w, A, B);
 }
+
+// What a large product does on all SMs, a small one does on three: stages are filled again
+// and again, and tiles are shared. So checking it takes no time.
+static void matmul_on_3(int M, int N, int K, float alpha, const float *A, const float *B,
+                        float beta, float *C)
+{
+    const int all = sms;
+    sms = 3;
+    matmul(M, N, K, alpha, A, B, beta, C);
+    sms = all;
+}
+
+static const struct product PRODUCTS[] = {
+    {60, 500, 150, 1.5f, -0.5f, matmul_on_3, "--sms 3"},  // launch<8, 8, 2>
+    {400, 200, 80, 1.5f, -0.5f, matmul_on_3, "--sms 3"},  // launch<16, 8, 4>
+    {100, 127, 300, 1.5f, -0.5f, matmul_on_3, "--sms 3"}, // small_tile<128, 128, ...>
+    {300, 200, 64, -0.5f, 0.0f, matmul_on_3, "--sms 3"},  // small_tile<128, 256, ...>
+};
 
 // Step 3 alone, for main to measure: what is the most that this kernel could reach?
 #include "ceiling.cuh"
@@ -494,7 +516,21 @@ int main(int argc, char **argv)
         .kernel = KERNEL(matmul_kernel<16, 8, 4>),
         .threads = THREADS,
         .dynamic_shared = tile<16, 8, 4>::SHARED_BYTES,
+        .products = PRODUCTS,
+        .product_count = sizeof PRODUCTS / sizeof *PRODUCTS,
         .measure_more = measure_ceilings,
+        .more_help = "    --sms N        deal the product to N SMs; must come first\n",
     };
+    if (argc > 1 && strcmp(argv[1], "--sms") == 0) {
+        sms = argc > 2 ? atoi(argv[2]) : 0;
+        if (sms < 1) {
+            fprintf(stderr, "chapter11: --sms needs a whole number from 1 (--help shows "
+                            "what can be given)\n");
+            return 2;
+        }
+        argv[2] = argv[0];
+        argc -= 2;
+        argv += 2;
+    }
     return chapter_main(argc, argv, &chapter);
 }

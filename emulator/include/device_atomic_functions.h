@@ -8,19 +8,20 @@
 
 #include "emulator_runtime.h"
 
-#define EMU_ATOMIC_NAMED(name, T, result)                                                \
+#define EMU_ATOMIC_NAMED(name, access, T, result)                                        \
     __attribute__((noinline, no_sanitize("thread"))) inline T name(T *address, T value)  \
     {                                                                                    \
-        emu_atomic_access(address, sizeof(T), __builtin_return_address(0));              \
+        access(address, sizeof(T), __builtin_return_address(0));                         \
         T old = *address;                                                                \
         *address = result;                                                               \
         return old;                                                                      \
     }
-/* How far the effect reaches makes no difference here. */
+/* How far the effect reaches makes no difference to the result here, only to what the
+ * checker says of it. */
 #define EMU_ATOMIC(name, T, result)                                                      \
-    EMU_ATOMIC_NAMED(name, T, result)                                                    \
-    EMU_ATOMIC_NAMED(name##_block, T, result)                                            \
-    EMU_ATOMIC_NAMED(name##_system, T, result)
+    EMU_ATOMIC_NAMED(name, emu_atomic_access, T, result)                                 \
+    EMU_ATOMIC_NAMED(name##_block, emu_block_atomic_access, T, result)                   \
+    EMU_ATOMIC_NAMED(name##_system, emu_atomic_access, T, result)
 
 EMU_ATOMIC(atomicAdd, int, (int)((unsigned)old + (unsigned)value))
 EMU_ATOMIC(atomicAdd, unsigned int, old + value)
@@ -53,19 +54,19 @@ EMU_ATOMIC(atomicXor, unsigned long long, old ^ value)
 EMU_ATOMIC(atomicInc, unsigned int, old >= value ? 0 : old + 1)
 EMU_ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
 
-#define EMU_CAS_NAMED(name, T)                                                           \
+#define EMU_CAS_NAMED(name, access, T)                                                   \
     __attribute__((noinline, no_sanitize("thread"))) inline T name(T *address,           \
                                                                    T expected, T value)  \
     {                                                                                    \
-        emu_atomic_access(address, sizeof(T), __builtin_return_address(0));              \
+        access(address, sizeof(T), __builtin_return_address(0));                         \
         T old = *address;                                                                \
         if (old == expected) *address = value;                                           \
         return old;                                                                      \
     }
 #define EMU_CAS(T)                                                                       \
-    EMU_CAS_NAMED(atomicCAS, T)                                                          \
-    EMU_CAS_NAMED(atomicCAS_block, T)                                                    \
-    EMU_CAS_NAMED(atomicCAS_system, T)
+    EMU_CAS_NAMED(atomicCAS, emu_atomic_access, T)                                       \
+    EMU_CAS_NAMED(atomicCAS_block, emu_block_atomic_access, T)                           \
+    EMU_CAS_NAMED(atomicCAS_system, emu_atomic_access, T)
 
 EMU_CAS(int)
 EMU_CAS(unsigned int)

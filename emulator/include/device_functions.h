@@ -7,7 +7,7 @@
 
 #include <assert.h>
 #include <limits.h>
-#include <math.h>
+#include "emulator_math.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,18 +37,19 @@ EMU_FN int __syncthreads_or(int predicate)
     return emu_barrier(predicate, EMU_BARRIER_OR);
 }
 
-/* One thread runs at a time, so only the compiler could reorder. */
+/* One thread runs at a time, so the order is there already; the checker wants to know
+ * whether a GPU would keep it. */
 EMU_FN void __threadfence_block()
 {
-    __asm__ volatile("" ::: "memory");
+    emu_fence(0);
 }
 EMU_FN void __threadfence()
 {
-    __asm__ volatile("" ::: "memory");
+    emu_fence(1);
 }
 EMU_FN void __threadfence_system()
 {
-    __asm__ volatile("" ::: "memory");
+    emu_fence(1);
 }
 
 /* ---- time, traps, addresses ---- */

@@ -59,7 +59,7 @@ static inline float emu_float_of_bfloat16(unsigned short b)
 
 #ifdef __cplusplus
 
-#include <math.h>
+#include "emulator_math.h"
 
 #include "cuda_runtime.h"
 

@@ -130,6 +130,11 @@ int emu_in_kernel(void); /* 1 while a CUDA thread runs, 0 in host code (for __ho
 /* Called by an atomic before it touches `p`, with the address of the code that called the
  * atomic: checks the address and counts the access. */
 void emu_atomic_access(const volatile void *p, size_t bytes, const void *pc);
+/* One that is atomic among the threads of its block only. */
+void emu_block_atomic_access(const volatile void *p, size_t bytes, const void *pc);
+
+/* __threadfence_block (`for_all` 0); __threadfence and __threadfence_system. */
+void emu_fence(int for_all);
 
 /* cp.async as the hardware does it: nothing arrives in shared memory before the wait.
  * `bytes` is 4, 8 or 16; the last `zero_fill` of them are written as zero and not read.

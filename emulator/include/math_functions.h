@@ -5,7 +5,7 @@
 
 #ifdef __cplusplus
 
-#include <math.h>
+#include "emulator_math.h"
 #include <stdlib.h>
 
 #include "host_defines.h"

@@ -89,8 +89,8 @@ static void send_for(struct emu_bulk_copy *copy, uint64_t *barrier, unsigned blo
         if (!one) emu_fault(copy->pc, "no host memory for a bulk copy on its way");
         memcpy(one, copy, whole);
         one->shared = emu_shared_place_in(copy->shared, rank, copy->pc);
-        emu_mbarrier_add_copy(
-            (uint64_t *)emu_shared_place_in(barrier, rank, copy->pc), one);
+        emu_mbarrier_add_copy((uint64_t *)emu_shared_place_in(barrier, rank, copy->pc),
+                              one);
     }
     free(copy);
 }

@@ -13,7 +13,7 @@
  * nobody else. Blocks that have one are checked with vector clocks besides (L. Lamport
  * 1978; C. Flanagan and S. Freund, "FastTrack", 2009). */
 #define _GNU_SOURCE /* dl_iterate_phdr */
-#include "emulator.h"
+#include "check.h"
 
 #include <link.h>
 #include <setjmp.h>
@@ -25,23 +25,9 @@
 
 bool emu_checking = true;
 
-#define READ EMU_READ
-#define WRITE EMU_WRITE
-#define ATOMIC EMU_ATOMIC
-
 /* ---- shared memory: what is known of each word ---- */
 
-struct touch {      /* one access to a word */
-    uint32_t pc;    /* from the start of the program's image; see unpack_pc */
-    uint32_t time;  /* when it happened; 0 never */
-    uint16_t order; /* how many __syncwarp its warp had seen; from BULK on, a bulk copy
-                       that `thread` started */
-    uint16_t thread : 10;
-    uint16_t bytes : 4; /* which of the word's four bytes, one bit each */
-    uint16_t atomic : 1;
-};
-
-/* And from there the slot of the copy's mbarrier. */
+/* Of a touch's `order`: from there the slot of the copy's mbarrier. */
 enum { BULK = 0x10000 - EMU_SLOTS };
 
 static bool is_bulk(const struct touch *touch)
@@ -65,23 +51,22 @@ struct word {                 /* one cache line: reading these is what checking 
 _Static_assert(sizeof(struct word) == 64,
                "a word's record must not straddle cache lines");
 
-static struct word words[EMU_SHARED_BYTES / 4];
+static struct word *words; /* of as many blocks as the largest cluster so far has had */
+static size_t word_count;
 /* By which enum emu_swizzle the last bulk copy into each line of 128 bytes came. */
 enum { LINE_WORDS = 32 };
 static uint8_t line_swizzles[EMU_SHARED_BYTES / 4 / LINE_WORDS];
 static uint32_t block_serial;
-/* Time steps on at every barrier, and at every use of an mbarrier. What happened before
- * the last barrier is ordered before all that comes. */
-static uint32_t now_time, interval_start;
+struct emu_times emu_times;
 static uint32_t
-    quick_before; /* interval_start; with clocks 0, since nothing is simple then */
+    quick_before; /* emu_times.interval; with clocks 0, since nothing is simple then */
 static uint16_t warp_order[EMU_MAX_WARPS];
 /* Since its last __syncwarp() of all lanes, a warp may have had some of only a few. Then
  * [warp][b][a] is the warp's order from which on a's accesses are not ordered before what
  * b does now; what came before is. */
-static uint16_t lane_order[EMU_MAX_WARPS][32][32];
-static bool
-    partly_ordered[EMU_MAX_WARPS]; /* the warp has had such, and its part of the above is valid */
+static uint16_t (*lane_order)[32][32];
+static bool partly_ordered
+    [EMU_MAX_WARPS]; /* the warp has had such, and its part of the above is valid */
 static uintptr_t image_low = UINTPTR_MAX,
                  image_high; /* the program's own image in memory */
 static uintptr_t variables_low = UINTPTR_MAX,
@@ -121,9 +106,32 @@ static void join(uint32_t *into, const uint32_t *from)
         into[i] = into[i] > from[i] ? into[i] : from[i];
 }
 
-static const void *unpack_pc(const struct touch *touch)
+const void *emu_touch_pc(const struct touch *touch)
 {
     return (const void *)(image_low + touch->pc);
+}
+
+static inline struct touch touch_now(uint8_t bytes, bool strong, bool in_block,
+                                     const void *pc)
+{
+    return (struct touch){.pc = (uint32_t)((uintptr_t)pc - image_low),
+                          .time = emu_times.now,
+                          .order = warp_order[emu_current->warp],
+                          .thread = emu_current->linear & 1023,
+                          .bytes = bytes & 15,
+                          .strong = strong,
+                          .in_block = in_block};
+}
+
+struct touch emu_touch_now(enum emu_access kind, const void *pc)
+{
+    return touch_now(15, (kind & BASIC_KIND) == ATOMIC || kind & VOLATILE,
+                     kind & IN_BLOCK, pc);
+}
+
+uint32_t emu_clock_of(unsigned thread, unsigned other)
+{
+    return clocks_on ? clocks[thread][other] : 0;
 }
 
 /* Two threads may store the same value to the same word (a flag that several raise). That
@@ -132,25 +140,44 @@ static struct suspicion {
     char *address;
     uint8_t bytes;
     uint32_t before;
+    const char *did;
     struct touch first, second;
-} suspicions[16];
+} suspicions[32];
 static unsigned suspicion_count;
+
+/* A launch is running, and an access needs to be looked at for itself only: no lens, no
+ * suspicion that waits for it, no thread that is watched. */
+static volatile bool calm;
+static bool running;
+static volatile bool watching, watch_begins;
+
+static void set_calm(void)
+{
+    calm = running && emu_checking && !emu_settings.lens && !suspicion_count && !watching;
+}
 
 static const char *name_of(enum emu_access kind)
 {
-    return kind == READ             ? "a read"
-           : kind == ATOMIC         ? "an atomic"
-           : kind == EMU_ASYNC_COPY ? "a bulk copy"
-                                    : "a write";
+    switch (kind & BASIC_KIND) {
+    case READ: return "a read";
+    case ATOMIC: return "an atomic";
+    case EMU_ASYNC_COPY: return "a bulk copy";
+    default: return "a write";
+    }
 }
 
-static const char *thread_name(unsigned linear)
+const char *emu_thread_name(unsigned linear)
 {
     static char names[4][96];
     static int next;
     char *name = names[next++ % 4];
     emu_name_thread(linear, name, sizeof names[0]);
     return name;
+}
+
+static bool is_shared(const char *p)
+{
+    return (size_t)(p - emu_dynamic_shared) < EMU_SHARED_BYTES;
 }
 
 static void describe(char *out, size_t size, const char *p)
@@ -162,18 +189,19 @@ static void describe(char *out, size_t size, const char *p)
         snprintf(out, size, "shared memory");
 }
 
-static void fault_race(const char *p, const struct touch *earlier, const char *did,
-                       const struct touch *now, const char *does)
+void emu_fault_race(const char *p, const struct touch *earlier, const char *did,
+                    const struct touch *now, const char *does)
 {
     char what[160];
+    if (!is_shared(p)) emu_global_fault_race(p, earlier, did, now, does);
     describe(what, sizeof what, p);
-    struct emu_place place = emu_source_of(unpack_pc(earlier));
-    emu_fault(unpack_pc(now),
+    struct emu_place place = emu_source_of(emu_touch_pc(earlier));
+    emu_fault(emu_touch_pc(now),
               "data race in shared memory, %s: thread %s %s it at %s:%d, thread %s %s it "
               "here, and "
               "nothing between orders the two (a missing %s?)",
-              what, thread_name(earlier->thread), did, place.file, place.line,
-              thread_name(now->thread), does,
+              what, emu_thread_name(earlier->thread), did, place.file, place.line,
+              emu_thread_name(now->thread), does,
               clocks_on ? "__syncthreads(), or a wait for an mbarrier"
                         : "__syncthreads()");
 }
@@ -187,14 +215,14 @@ static struct doubt {
 } doubts[16];
 static unsigned doubt_count;
 
-static void doubt(char *address, const struct touch *write, const struct touch *read)
+void emu_doubt(char *address, const struct touch *write, const struct touch *read)
 {
     if (doubt_count == sizeof doubts / sizeof *doubts)
-        fault_race(address, write, "wrote", read, "reads");
+        emu_fault_race(address, write, "wrote", read, "reads");
     doubts[doubt_count++] = (struct doubt){address, *write, *read};
 }
 
-static void dispel_doubt(const char *address)
+void emu_dispel_doubt(const char *address)
 {
     for (unsigned i = 0; i < doubt_count; i++)
         if (doubts[i].address == address) doubts[i--] = doubts[--doubt_count];
@@ -209,26 +237,31 @@ static void settle(void)
         memcpy(&now, s->address, 4);
         for (int b = 0; b < 4; b++)
             if ((s->bytes >> b & 1) && ((now ^ s->before) >> 8 * b & 0xff))
-                fault_race(s->address, &s->first, "wrote", &s->second, "writes");
+                emu_fault_race(s->address + __builtin_ctz(s->bytes), &s->first, s->did,
+                               &s->second, "writes");
     }
+    set_calm();
 }
 
 void emu_check_thread_stops(void)
 {
+    static uint32_t runs;
+    emu_times.run = ++runs | 1u << 31;
     settle();
     if (doubt_count > 0)
-        fault_race(doubts[0].address, &doubts[0].write, "wrote", &doubts[0].read,
-                   "reads");
+        emu_fault_race(doubts[0].address, &doubts[0].write, "wrote", &doubts[0].read,
+                       "reads");
 }
 
-static void suspect(char *address, uint8_t bytes, const struct touch *first,
-                    const struct touch *second)
+void emu_suspect(char *word, uint8_t bytes, const struct touch *earlier, const char *did,
+                 const struct touch *now)
 {
     if (suspicion_count == sizeof suspicions / sizeof *suspicions) return;
     struct suspicion *s = &suspicions[suspicion_count++];
     *s = (struct suspicion){
-        .address = address, .bytes = bytes, .first = *first, .second = *second};
-    memcpy(&s->before, address, 4);
+        .address = word, .bytes = bytes, .did = did, .first = *earlier, .second = *now};
+    memcpy(&s->before, word, 4);
+    calm = false;
 }
 
 /* Whether a __syncwarp() of some lanes orders the earlier access before the present one
@@ -240,30 +273,34 @@ static bool ordered_in_part(const struct touch *earlier, const struct touch *now
 }
 
 /* Whether nothing orders the earlier access before the present one. */
-static bool unordered(const struct touch *earlier, const struct touch *now)
+bool emu_unordered(const struct touch *earlier, const struct touch *now)
 {
-    if (earlier->time < interval_start ||
+    if (crowded) return false;
+    if (earlier->time < emu_times.interval ||
         (earlier->thread == now->thread && !is_bulk(earlier)))
         return false;
-    if (!(earlier->bytes & now->bytes) || (earlier->atomic && now->atomic)) return false;
+    if (!(earlier->bytes & now->bytes) || (earlier->strong && now->strong)) return false;
     if (earlier->thread / WARP == now->thread / WARP && earlier->order != now->order &&
         !is_bulk(earlier) &&
         (!partly_ordered[now->thread / WARP] || ordered_in_part(earlier, now)))
         return false;
-    if (!clocks_on) return true;
-    return earlier->time >
-           clocks[now->thread]
-                 [is_bulk(earlier) ? THREADS + earlier->order - BULK : earlier->thread];
+    if (clocks_on &&
+        earlier->time <=
+            clocks[now->thread]
+                  [is_bulk(earlier) ? THREADS + earlier->order - BULK : earlier->thread])
+        return false;
+    return !emu_fenced || is_bulk(earlier) ||
+           emu_handed_over(earlier, now) != HANDED_OVER;
 }
 
 static inline void note_read(struct word *word, struct touch *now)
 {
-    if (word->read.time < interval_start) {
+    if (word->read.time < emu_times.interval) {
         word->read = *now;
     } else if (word->read.thread != now->thread) {
         /* Two readers of different warps already forbid every write until the next
          * barrier. */
-        if (word->other_read.time < interval_start ||
+        if (word->other_read.time < emu_times.interval ||
             word->other_read.thread / 32 == word->read.thread / 32 ||
             word->other_read.bytes != 15 || word->read.bytes != 15)
             word->other_read = *now;
@@ -286,22 +323,22 @@ static void fault_in_flight(const struct word *word, const char *address,
     char what[160];
     describe(what, sizeof what, address);
     const struct touch *copy = &word->write;
-    struct emu_place place = emu_source_of(unpack_pc(copy));
+    struct emu_place place = emu_source_of(emu_touch_pc(copy));
     if (word->bytes_overwritten & now->bytes)
-        emu_fault(unpack_pc(now),
+        emu_fault(emu_touch_pc(now),
                   "data race in shared memory, %s: thread %s started a copy at %s:%d "
                   "that may overwrite it "
                   "any moment, thread %s %s it here, and nothing between orders the two "
                   "(the copy must be waited "
                   "for, and must not start before all have read what was there)",
-                  what, thread_name(copy->thread), place.file, place.line,
-                  thread_name(now->thread), does);
-    emu_fault(unpack_pc(now),
+                  what, emu_thread_name(copy->thread), place.file, place.line,
+                  emu_thread_name(now->thread), does);
+    emu_fault(emu_touch_pc(now),
               "asynchronous copy not waited for: thread %s %s %s while the copy that "
               "thread %s started at "
               "%s:%d may still be on its way (a missing mbarrier_wait_parity()?)",
-              thread_name(now->thread), does, what, thread_name(copy->thread), place.file,
-              place.line);
+              emu_thread_name(now->thread), does, what, emu_thread_name(copy->thread),
+              place.file, place.line);
 }
 
 static void examine(struct word *word, char *address, uint8_t bytes, enum emu_access kind,
@@ -311,12 +348,7 @@ static inline void shared_word(char *address, uint8_t bytes, enum emu_access kin
                                const void *pc)
 {
     struct word *word = word_at(address);
-    struct touch now = {.pc = (uint32_t)((uintptr_t)pc - image_low),
-                        .time = now_time,
-                        .order = warp_order[emu_current->warp],
-                        .thread = emu_current->linear & 1023,
-                        .bytes = bytes & 15,
-                        .atomic = kind == ATOMIC};
+    struct touch now = touch_now(bytes, kind == ATOMIC, false, pc);
     /* Nearly every access is this one: a read of what was written before the last
      * barrier. */
     if (kind == READ && word->written_in_block == block_serial &&
@@ -334,12 +366,12 @@ static void check_async_reader(const char *address, const struct touch *read,
     if (read->time <= clocks[now->thread][THREADS + read->order - BULK]) return;
     char what[160];
     describe(what, sizeof what, address);
-    const struct emu_place place = emu_source_of(unpack_pc(read));
-    emu_fault(unpack_pc(now),
+    const struct emu_place place = emu_source_of(emu_touch_pc(read));
+    emu_fault(emu_touch_pc(now),
               "data race in shared memory, %s: what thread %s started at %s:%d may still "
               "read it, thread %s writes it here, and no wait lies between (%s)",
-              what, thread_name(read->thread), place.file, place.line,
-              thread_name(now->thread),
+              what, emu_thread_name(read->thread), place.file, place.line,
+              emu_thread_name(now->thread),
               "wgmma.wait_group or cp.async.bulk.wait_group, and then a barrier");
 }
 
@@ -368,19 +400,20 @@ static void examine(struct word *word, char *address, uint8_t bytes, enum emu_ac
                   "(is a __syncthreads() missing, or a part of the array never loaded?)",
                   what);
     }
-    const struct touch *write = unordered(&word->write, &now)         ? &word->write
-                                : unordered(&word->other_write, &now) ? &word->other_write
-                                                                      : NULL;
-    if (write && kind == READ && write->atomic)
-        doubt(address, write, &now);
-    else if (write && (kind != WRITE || write->atomic))
-        fault_race(address, write, "wrote", &now, kind == READ ? "reads" : "writes");
+    const struct touch *write = emu_unordered(&word->write, &now) ? &word->write
+                                : emu_unordered(&word->other_write, &now)
+                                    ? &word->other_write
+                                    : NULL;
+    if (write && kind == READ && write->strong)
+        emu_doubt(address, write, &now);
+    else if (write && (kind != WRITE || write->strong))
+        emu_fault_race(address, write, "wrote", &now, kind == READ ? "reads" : "writes");
     else if (write)
-        suspect(address, bytes & write->bytes, write, &now);
+        emu_suspect(address, bytes & write->bytes, write, "wrote", &now);
     if (kind == ATOMIC) {
-        if (doubt_count) dispel_doubt(address);
-        if (word->read.thread == now.thread) word->read.atomic = 1;
-        if (word->other_read.thread == now.thread) word->other_read.atomic = 1;
+        if (doubt_count) emu_dispel_doubt(address);
+        if (word->read.thread == now.thread) word->read.strong = 1;
+        if (word->other_read.thread == now.thread) word->other_read.strong = 1;
     }
     if (kind == READ && clocks_on) {
         /* An mbarrier may order the next write after some of the readers only, so every
@@ -393,21 +426,21 @@ static void examine(struct word *word, char *address, uint8_t bytes, enum emu_ac
         note_read(word, &now);
         return;
     }
-    if (unordered(&word->read, &now))
-        fault_race(address, &word->read, "read", &now, "writes");
-    if (unordered(&word->other_read, &now))
-        fault_race(address, &word->other_read, "read", &now, "writes");
+    if (emu_unordered(&word->read, &now))
+        emu_fault_race(address, &word->read, "read", &now, "writes");
+    if (emu_unordered(&word->other_read, &now))
+        emu_fault_race(address, &word->other_read, "read", &now, "writes");
     for (; word->readers; word->readers &= word->readers - 1) {
         const struct touch *read = &readers[word - words][__builtin_ctz(word->readers)];
         if (is_bulk(read))
             check_async_reader(address, read, &now);
-        else if (unordered(read, &now))
-            fault_race(address, read, "read", &now, "writes");
+        else if (emu_unordered(read, &now))
+            emu_fault_race(address, read, "read", &now, "writes");
     }
-    if (word->write.time >= interval_start) {
+    if (word->write.time >= emu_times.interval) {
         if (word->write.thread != now.thread || is_bulk(&word->write))
             word->other_write = word->write;
-        else if (word->write.order == now.order && word->write.atomic == now.atomic)
+        else if (word->write.order == now.order && word->write.strong == now.strong)
             now.bytes |= word->write.bytes;
     }
     word->write = now;
@@ -489,65 +522,107 @@ static void shared_access(char *p, size_t n, size_t alignment, enum emu_access k
 
 /* ---- global memory and everything else ---- */
 
-static struct {
+static struct recent {
     char *base;
     size_t bytes;
+    const uint32_t *stamps; /* if a word is a cell, see struct emu_shadow */
+    struct emu_shadow *shadow;
 } recent[4]; /* the allocations used last, so that a search is rare */
 
 /* Nobody's memory: whose was meant? */
 static void fault_global(const char *p, size_t n, enum emu_access kind, const void *pc)
 {
-    enum { GUARD = 4096 };
+    enum { FEW = 64, NEAR = 4096 };
     const char *what = name_of(kind);
     const void *freed_at;
+    char name[300];
     const struct emu_allocation *gone = emu_find_freed(p, &freed_at);
     if (gone) {
-        struct emu_place made = emu_source_of(gone->pc), freed = emu_source_of(freed_at);
-        emu_fault(pc,
-                  "use after free: %s of %zu bytes in global memory, at byte %td of the "
-                  "%zu bytes allocated at %s:%d and "
-                  "freed at %s:%d",
-                  what, n, p - gone->base, gone->bytes, made.file, made.line, freed.file,
-                  freed.line);
+        const struct emu_place freed = emu_source_of(freed_at);
+        emu_name_allocation(name, sizeof name, gone, p);
+        emu_fault(
+            pc,
+            "use after free: %s of %zu bytes in global memory, at byte %td of %s and "
+            "freed at %s:%d",
+            what, n, p - gone->base, name, freed.file, freed.line);
     }
-    /* Whoever is nearer is likely to be meant: index -1 lies before its own array, not
-     * behind another. But a wrong index rarely leads further away than its array is long.
-     */
+    /* An index that is too large is the usual mistake, and there is much room behind an
+     * allocation (see memory.c); what lies before one is a small negative index. But a
+     * wrong index rarely leads further away than its array is long, many times over. */
     const struct emu_allocation *a = emu_find_allocation(p),
                                 *behind = emu_allocation_behind(p);
     const size_t before = behind ? (size_t)(behind->base - p) : SIZE_MAX;
     const size_t past = !a                       ? SIZE_MAX
                         : p < a->base + a->bytes ? 0
                                                  : (size_t)(p - (a->base + a->bytes));
-    const struct emu_allocation *nearest = before < past ? behind : a;
-    const size_t distance = before < past ? before : past;
-    if (!nearest || distance > nearest->bytes + GUARD)
+    const struct emu_allocation *nearest = before < past / 4 ? behind : a;
+    const size_t distance = before < past / 4 ? before : past;
+    if (!nearest || distance / FEW > nearest->bytes + NEAR)
         emu_fault(pc,
                   "out of bounds: %s of %zu bytes in global memory at %p, which is "
                   "freed, or was never allocated",
                   what, n, (const void *)p);
-    struct emu_place place = emu_source_of(nearest->pc);
-    emu_fault(pc,
-              "out of bounds: %s of %zu bytes in global memory, %zu bytes %s of the %zu "
-              "bytes allocated at %s:%d",
-              what, n, distance, before < past ? "before the start" : "past the end",
-              nearest->bytes, place.file, place.line);
+    emu_name_allocation(name, sizeof name, nearest, p);
+    emu_fault(pc, "out of bounds: %s of %zu bytes in global memory, %zu bytes %s of %s",
+              what, n, distance, before < past / 4 ? "before the start" : "past the end",
+              name);
+}
+
+/* A read that tells its thread nothing about what others have done. */
+static inline bool is_plain_read(enum emu_access kind)
+{
+    return kind == READ || ((int)kind == (READ | VOLATILE) && !emu_fenced);
+}
+
+static inline bool is_current(uint32_t stamp)
+{
+    return stamp == emu_times.launch || stamp == emu_times.interval ||
+           stamp == emu_times.run;
+}
+
+/* Whether a read has nothing to tell: the cells hold values, no thread has written them
+ * in this launch, and who has read them is noted as far as it matters. */
+static bool is_no_news(const struct emu_shadow *s, size_t offset, size_t n)
+{
+    size_t cell = offset >> s->shift, last = (offset + n - 1) >> s->shift;
+    if (!s->stamps) return false;
+    while (is_current(s->stamps[cell]))
+        if (++cell > last) return true;
+    return false;
+}
+
+/* The same for words, and fast: what nearly every access to global memory is. */
+static inline __attribute__((always_inline)) bool is_quick_read(const char *p, size_t n)
+{
+    for (int i = 0; i < 4; i++) {
+        const size_t offset = (size_t)(p - recent[i].base);
+        if (offset >= recent[i].bytes) continue;
+        if (!recent[i].stamps || offset + n > recent[i].bytes || offset & (n - 1))
+            return false;
+        for (size_t word = offset / 4; word < (offset + n) / 4; word++)
+            if (!is_current(recent[i].stamps[word])) return false;
+        return true;
+    }
+    return false;
 }
 
 static void global_access(char *p, size_t n, enum emu_access kind, const void *pc)
 {
-    for (int i = 0; i < 4; i++)
-        if (p >= recent[i].base && (size_t)(p - recent[i].base) + n <= recent[i].bytes)
-            return;
-    static unsigned victim;
-    const struct emu_allocation *a = emu_find_allocation(p);
-    if (a && (size_t)(p - a->base) + n <= a->bytes) {
-        recent[victim].base = a->base;
-        recent[victim++ % 4].bytes = a->bytes;
-        victim %= 4;
-        return;
+    struct recent *r = recent;
+    while (r < recent + 4 && (size_t)(p - r->base) >= r->bytes) r++;
+    if (r == recent + 4) {
+        static unsigned victim;
+        const struct emu_allocation *a = emu_find_allocation(p);
+        if (!a || (size_t)(p - a->base) >= a->bytes) fault_global(p, n, kind, pc);
+        r = &recent[victim++ % 4];
+        *r = (struct recent){a->base, a->bytes, NULL, a->shadow};
     }
-    fault_global(p, n, kind, pc);
+    struct emu_shadow *const s = r->shadow;
+    const size_t offset = (size_t)(p - r->base);
+    if (n > r->bytes - offset) fault_global(p, n, kind, pc);
+    if (is_plain_read(kind) && is_no_news(s, offset, n)) return;
+    emu_global_access(s, offset, p, n, kind, pc);
+    r->stamps = s->shift == 2 ? s->stamps : NULL;
 }
 
 /* The program's own image: variables of the host and of the device, constant tables,
@@ -592,16 +667,16 @@ static struct local_static {
     struct local_static *next;
 } *local_statics;
 
-static bool is_local_static(const char *p)
+bool emu_is_local_static(const void *p)
 {
     for (const struct local_static *s = local_statics; s; s = s->next)
-        if ((size_t)(p - s->base) < s->bytes) return true;
+        if ((size_t)((const char *)p - s->base) < s->bytes) return true;
     return false;
 }
 
 void emu_local_static(const void *p, size_t bytes)
 {
-    if (is_local_static(p)) return;
+    if (emu_is_local_static(p)) return;
     struct local_static *s = malloc(sizeof *s);
     if (!s)
         emu_fault(__builtin_return_address(0),
@@ -616,13 +691,16 @@ static void image_access(char *p, size_t n, enum emu_access kind, const void *pc
     const bool fixed =
         a < variables_low || a >= variables_high || (a >= fixed_low && a < fixed_high);
     if (emu_is_constant_variable(p) || (fixed && !emu_is_device_variable(p))) {
-        if (kind == READ) return;
+        if ((kind & BASIC_KIND) == READ) return;
         emu_fault(pc,
                   "%s of %zu bytes in memory that a kernel can only read: a __constant__ "
                   "variable, a const or a string",
                   name_of(kind), n);
     }
-    if (emu_is_device_variable(p) || is_local_static(p) || is_position(p)) return;
+    size_t offset;
+    struct emu_shadow *const shadow = emu_variable_shadow(p, &offset);
+    if (shadow) emu_global_access(shadow, offset, p, n, kind, pc);
+    if (emu_is_device_variable(p) || emu_is_local_static(p) || is_position(p)) return;
     emu_fault(pc,
               "host memory: %s of %zu bytes in a variable of the host; a kernel can only "
               "use memory from cudaMalloc and "
@@ -656,16 +734,17 @@ static void access_memory(const volatile void *address, size_t n, enum emu_acces
 {
     char *p = (char *)address;
     const struct emu_thread *t = emu_current;
-    if ((size_t)(p - emu_dynamic_shared) < EMU_SHARED_BYTES) {
+    if (is_shared(p)) {
         if ((uintptr_t)p & (n - 1)) goto misaligned;
-        shared_access(p, n, n, kind, pc);
+        if (emu_fenced && (kind & BASIC_KIND) == ATOMIC) emu_handover_strong(p, kind);
+        shared_access(p, n, n, kind & BASIC_KIND, pc);
     } else if ((size_t)(p - emu_memory_base) < emu_memory_reserved) {
         if ((uintptr_t)p & (n - 1)) goto misaligned;
         global_access(p, n, kind, pc);
     } else if ((size_t)(p - t->stack_low) >= (size_t)(t->stack_high - t->stack_low)) {
         other_access(p, n, kind, pc);
     } else if (emu_registers_watched) {
-        emu_check_registers(p, n, kind != READ, pc);
+        emu_check_registers(p, n, (kind & BASIC_KIND) != READ, pc);
     }
     return;
 misaligned:
@@ -675,16 +754,17 @@ misaligned:
         name_of(kind), n, (void *)p, (uintptr_t)p & (n - 1), n);
 }
 
-/* A copy of any size: the compiler's memcpy, or a struct of odd size. Bytes have no
- * alignment to check. */
+/* A copy of any size. Bytes have no alignment to check. */
 static void access_range(const void *address, size_t n, enum emu_access kind,
                          const void *pc)
 {
     char *p = (char *)address;
     while (n > 0) {
-        size_t piece = n >= 4 && !((uintptr_t)p & 3) ? 4 : 1;
-        if ((size_t)(p - emu_dynamic_shared) < EMU_SHARED_BYTES)
-            shared_access(p, piece, 1, kind, pc);
+        const size_t piece = (uintptr_t)p & 1 || n < 2   ? 1
+                             : (uintptr_t)p & 2 || n < 4 ? 2
+                                                         : 4;
+        if (is_shared(p))
+            shared_access(p, piece, 1, kind & BASIC_KIND, pc);
         else
             access_memory(p, piece, kind, pc);
         p += piece;
@@ -720,7 +800,6 @@ static void host_access(const void *p, const void *pc)
  * nothing for it. When that happens depends on a clock; what is then found, and reported,
  * does not. */
 enum { LONG_RUN_US = 200 * 1000, LOOKS = 512 };
-static volatile bool watching, watch_begins;
 static unsigned looks;
 static unsigned long long pauses_seen;
 static uint64_t remembered_state; /* of a look before this one; 0 where something has been
@@ -750,6 +829,7 @@ static void on_tick(int signal)
         ticking = false;
     } else if (emu_current && pauses_seen == emu_pauses()) {
         watching = watch_begins = true;
+        calm = false;
     }
     pauses_seen = emu_pauses();
 }
@@ -798,7 +878,10 @@ __attribute__((noinline)) static void look(const volatile void *p, size_t n,
         last_atomic.bytes = 0;
         watch_begins = false;
     }
-    if (++looks > LOOKS || pauses_seen != emu_pauses()) watching = false;
+    if (++looks > LOOKS || pauses_seen != emu_pauses()) {
+        watching = false;
+        set_calm();
+    }
     if (kind == WRITE ||
         hash_of(last_atomic.address, last_atomic.bytes) != last_atomic.before)
         remembered_state = 0;
@@ -833,10 +916,10 @@ __attribute__((noinline)) static void see_with_more(const volatile void *p, size
         access_memory(p, n, kind, pc);
         if (watching) {
             keep_registers();
-            look(p, n, kind, pc);
+            look(p, n, kind & BASIC_KIND, pc);
         }
     }
-    if (emu_lens_on) emu_lens_access((const void *)p, n, kind, pc, frame);
+    if (emu_lens_on) emu_lens_access((const void *)p, n, kind & BASIC_KIND, pc, frame);
 }
 
 /* Every way in passes here. */
@@ -849,6 +932,15 @@ static void see(const volatile void *p, size_t n, enum emu_access kind, const vo
         access_memory(p, n, kind, pc);
 }
 
+/* What a compiler copies as a whole may have padding in it, which is never written. */
+static void check_holds_something(const char *p, size_t n, const void *pc)
+{
+    const struct emu_allocation *a = emu_find_allocation(p);
+    if (a && (size_t)(p - a->base) < a->bytes && n <= a->bytes - (size_t)(p - a->base))
+        emu_check_holds_something(a->shadow, (size_t)(p - a->base), p, n, pc);
+}
+
+/* The compiler's memcpy, or a struct of odd size. */
 static void see_range(const void *p, size_t n, enum emu_access kind, const void *pc,
                       const void *frame)
 {
@@ -858,7 +950,8 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
     }
     if (emu_checking) {
         if (suspicion_count) settle();
-        access_range(p, n, kind, pc);
+        if (kind == READ) check_holds_something(p, n, pc);
+        access_range(p, n, kind | BY_BYTES, pc);
         if (watching) {
             keep_registers();
             look(p, n, kind, pc);
@@ -870,17 +963,28 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
 #define PC __builtin_return_address(0)
 #define FRAME __builtin_frame_address(0)
 
+static inline __attribute__((always_inline)) void
+hook(char *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
+{
+    if (calm && is_shared(p) && !((uintptr_t)p & (n - 1)))
+        shared_access(p, n, n, kind & BASIC_KIND, pc);
+    else if (calm && is_plain_read(kind) && n >= 4 && is_quick_read(p, n))
+        return;
+    else if (emu_checking | emu_lens_on)
+        see(p, n, kind, pc, frame);
+}
+
 #define HOOK(name, bytes, kind)                                                          \
     void name(void *p);                                                                  \
     void name(void *p)                                                                   \
     {                                                                                    \
-        if (emu_checking | emu_lens_on) see(p, bytes, kind, PC, FRAME);                  \
+        hook(p, bytes, kind, PC, FRAME);                                                 \
     }
 #define HOOKS(bytes)                                                                     \
     HOOK(__tsan_read##bytes, bytes, READ)                                                \
     HOOK(__tsan_write##bytes, bytes, WRITE)                                              \
-    HOOK(__tsan_volatile_read##bytes, bytes, READ)                                       \
-    HOOK(__tsan_volatile_write##bytes, bytes, WRITE)
+    HOOK(__tsan_volatile_read##bytes, bytes, (int)READ | VOLATILE)                       \
+    HOOK(__tsan_volatile_write##bytes, bytes, (int)WRITE | VOLATILE)
 HOOKS(1)
 HOOKS(2)
 HOOKS(4)
@@ -895,14 +999,15 @@ HOOKS(16)
     {                                                                                    \
         see_range(p, bytes, kind, PC, FRAME);                                            \
     }
-UNALIGNED(__tsan_unaligned_read2, 2, READ)
-UNALIGNED(__tsan_unaligned_read4, 4, READ)
-UNALIGNED(__tsan_unaligned_read8, 8, READ)
-UNALIGNED(__tsan_unaligned_read16, 16, READ)
-UNALIGNED(__tsan_unaligned_write2, 2, WRITE)
-UNALIGNED(__tsan_unaligned_write4, 4, WRITE)
-UNALIGNED(__tsan_unaligned_write8, 8, WRITE)
-UNALIGNED(__tsan_unaligned_write16, 16, WRITE)
+#define UNALIGNED_HOOKS(bytes)                                                           \
+    UNALIGNED(__tsan_unaligned_read##bytes, bytes, READ)                                 \
+    UNALIGNED(__tsan_unaligned_write##bytes, bytes, WRITE)                               \
+    UNALIGNED(__tsan_unaligned_volatile_read##bytes, bytes, READ | VOLATILE)             \
+    UNALIGNED(__tsan_unaligned_volatile_write##bytes, bytes, WRITE | VOLATILE)
+UNALIGNED_HOOKS(2)
+UNALIGNED_HOOKS(4)
+UNALIGNED_HOOKS(8)
+UNALIGNED_HOOKS(16)
 
 void __tsan_read_range(void *p, size_t n);
 void __tsan_read_range(void *p, size_t n)
@@ -1029,6 +1134,11 @@ void emu_see_access(const void *p, size_t bytes, enum emu_access kind, const voi
     see(p, bytes, kind, pc, frame);
 }
 
+void emu_block_atomic_access(const volatile void *p, size_t bytes, const void *pc)
+{
+    see(p, bytes, ATOMIC | IN_BLOCK, pc, FRAME);
+}
+
 void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void)
 {
@@ -1076,11 +1186,11 @@ unsigned emu_check_slot(const void *pc)
         emu_fault(pc, "more than %d barriers and users of the copy engine in a block",
                   EMU_SLOTS);
     if (emu_checking && !clocks_on && !emu_lens_on && !crowded) {
-        if (!clocks) {
-            clocks = calloc(COLUMNS + EMU_SLOTS, sizeof *clocks);
-            readers = calloc(EMU_SHARED_BYTES / 4, sizeof *readers);
-            if (!clocks || !readers) emu_fault(pc, "no host memory to check an mbarrier");
-        }
+        if (!clocks)
+            clocks =
+                emu_zeros("for watching barriers", COLUMNS + EMU_SLOTS, sizeof *clocks);
+        if (!readers)
+            readers = emu_zeros("for watching barriers", word_count, sizeof *readers);
         clocks_on = true;
         quick_before = 0;
     }
@@ -1099,13 +1209,9 @@ void emu_check_mbarrier_used(void *barrier, unsigned number, const void *pc)
 {
     if (!clocks_on) return;
     settle();
-    const struct touch now = {.pc = (uint32_t)((uintptr_t)pc - image_low),
-                              .time = now_time,
-                              .order = warp_order[emu_current->warp],
-                              .thread = emu_current->linear & 1023,
-                              .bytes = 15};
-    if (unordered(&inits[number], &now))
-        fault_race(barrier, &inits[number], "initialised", &now, "uses");
+    const struct touch now = emu_touch_now(READ, pc);
+    if (emu_unordered(&inits[number], &now))
+        emu_fault_race(barrier, &inits[number], "initialised", &now, "uses");
 }
 
 void emu_check_mbarrier_arrived(unsigned barrier)
@@ -1113,7 +1219,7 @@ void emu_check_mbarrier_arrived(unsigned barrier)
     if (!clocks_on) return;
     const unsigned thread = emu_current->linear;
     join(arrived_clock(barrier), clocks[thread]);
-    arrived_clock(barrier)[thread] = now_time++;
+    arrived_clock(barrier)[thread] = emu_times.now++;
 }
 
 void emu_check_mbarrier_over(unsigned barrier)
@@ -1159,14 +1265,14 @@ void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier,
 void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
 {
     if (!clocks_on) return;
-    now_time++;
+    emu_times.now++;
     for (struct word *word = word_at(shared), *end = word + bytes / 4; word < end;
          word++) {
-        word->write.time = now_time;
+        word->write.time = emu_times.now;
         word->bytes_in_flight = 0;
         word->written_bytes = 15;
     }
-    arrived_clock(barrier)[THREADS + barrier] = now_time++;
+    arrived_clock(barrier)[THREADS + barrier] = emu_times.now++;
 }
 
 /* The tensor cores and the copy engine read through another proxy than ordinary stores
@@ -1176,7 +1282,7 @@ static uint32_t fenced_until[EMU_MAX_THREADS];
 
 void emu_check_proxy_fence(void)
 {
-    if (emu_checking) fenced_until[emu_current->linear] = now_time++;
+    if (emu_checking) fenced_until[emu_current->linear] = emu_times.now++;
 }
 
 static void check_proxy(const struct word *word, const char *address,
@@ -1188,13 +1294,13 @@ static void check_proxy(const struct word *word, const char *address,
         return;
     char what[160];
     describe(what, sizeof what, address);
-    const struct emu_place place = emu_source_of(unpack_pc(write));
-    emu_fault(unpack_pc(now),
+    const struct emu_place place = emu_source_of(emu_touch_pc(write));
+    emu_fault(emu_touch_pc(now),
               "a missing fence.proxy.async: thread %s wrote %s at %s:%d with an ordinary "
               "store, and here it is read by the asynchronous proxy, which may still see "
               "what was there before (who wrote must call fence.proxy.async, then all "
               "meet at a barrier)",
-              thread_name(write->thread), what, place.file, place.line);
+              emu_thread_name(write->thread), what, place.file, place.line);
 }
 
 static void check_swizzle(const struct word *word, const char *address, int swizzle,
@@ -1205,8 +1311,8 @@ static void check_swizzle(const struct word *word, const char *address, int swiz
     if (swizzle < 0 || came == swizzle || !is_bulk(&word->write)) return;
     char what[160];
     describe(what, sizeof what, address);
-    const struct emu_place place = emu_source_of(unpack_pc(&word->write));
-    emu_fault(unpack_pc(now),
+    const struct emu_place place = emu_source_of(emu_touch_pc(&word->write));
+    emu_fault(emu_touch_pc(now),
               "the descriptor says swizzle %s, and what it describes, %s, came by a copy "
               "with swizzle %s, at %s:%d",
               names[swizzle], what, names[came], place.file, place.line);
@@ -1220,7 +1326,7 @@ uint32_t emu_check_async_read(void *shared, size_t bytes, unsigned slot, int swi
     shared_access(shared, bytes, 16, READ, pc);
     if (!clocks_on) return 0;
     const struct touch now = {.pc = (uint32_t)((uintptr_t)pc - image_low),
-                              .time = now_time,
+                              .time = emu_times.now,
                               .thread = emu_current->linear & 1023};
     for (size_t i = 0; i < bytes; i += 4) {
         struct word *word = word_at((char *)shared + i);
@@ -1229,7 +1335,7 @@ uint32_t emu_check_async_read(void *shared, size_t bytes, unsigned slot, int swi
         readers[word - words][now.thread / WARP].order = (uint16_t)(BULK + slot);
     }
     reads_by_proxy = true;
-    return now_time++;
+    return emu_times.now++;
 }
 
 void emu_check_async_done(unsigned slot, uint32_t time)
@@ -1245,14 +1351,49 @@ void emu_check_allocations_changed(void)
     if (emu_checking && !ticking) start_ticking();
 }
 
+/* Time begins at 0 again before it can run out in the course of a launch. */
+enum { MOST_TIMES = 1 << 30 };
+
 void emu_check_launch_begins(void)
 {
     emu_check_allocations_changed();
+    const size_t needed = emu_blocks_together() * (EMU_WINDOW_BYTES / 4);
+    if (word_count < needed) {
+        void *aligned = NULL;
+        free(words);
+        free(readers);
+        readers = NULL;
+        if (posix_memalign(&aligned, sizeof *words, needed * sizeof *words) != 0)
+            emu_no_memory("for watching shared memory, %zu MB",
+                          needed * sizeof *words >> 20);
+        words = memset(aligned, 0, needed * sizeof *words);
+        word_count = needed;
+    }
+    if (!lane_order)
+        lane_order =
+            emu_zeros("for watching shared memory", EMU_MAX_WARPS, sizeof *lane_order);
+    if (emu_times.now > MOST_TIMES) {
+        memset(words, 0, word_count * sizeof *words);
+        memset(fenced_until, 0, sizeof fenced_until);
+        if (clocks) memset(clocks, 0, (COLUMNS + EMU_SLOTS) * sizeof *clocks);
+        emu_forget_touches();
+        emu_times.now = 0;
+    }
+    emu_times.launch = ++emu_times.now;
+    emu_handover_launch_begins();
+}
+
+void emu_check_launch_ends(void)
+{
+    running = calm = false;
 }
 
 void emu_check_block_begins(unsigned warps)
 {
-    quick_before = interval_start = ++now_time;
+    running = true;
+    set_calm();
+    quick_before = emu_times.interval = emu_times.block = ++emu_times.now;
+    emu_handover_block_begins();
     block_serial++;
     clocks_on = false;
     slots = 0;
@@ -1279,17 +1420,18 @@ static void share_slots(void)
 /* In a cluster a block's barrier orders only the block: its threads tell each other. */
 static void join_threads(unsigned first, unsigned count)
 {
-    for (unsigned i = 0; i < count; i++) clocks[first + i][first + i] = now_time;
+    for (unsigned i = 0; i < count; i++) clocks[first + i][first + i] = emu_times.now;
     for (unsigned i = 1; i < count; i++) join(clocks[first], clocks[first + i]);
     for (unsigned i = 1; i < count; i++)
         memcpy(clocks[first + i], clocks[first], sizeof *clocks);
-    now_time++;
+    emu_times.now++;
 }
 
 static void begin_interval(void)
 {
-    interval_start = ++now_time;
-    quick_before = clocks_on ? 0 : interval_start;
+    if (emu_fenced) emu_handover_barrier();
+    emu_times.interval = ++emu_times.now;
+    quick_before = clocks_on ? 0 : emu_times.interval;
 }
 
 void emu_check_barrier_passed(unsigned first, unsigned count)
@@ -1322,6 +1464,11 @@ static void order_lanes(unsigned warp, unsigned lanes)
         memcpy(lane_order[warp][__builtin_ctz(rest)], known, sizeof known);
 }
 
+void emu_check_warp_met(unsigned warp, unsigned lanes)
+{
+    if (emu_fenced) emu_handover_lanes(warp, lanes, false);
+}
+
 void emu_check_warp_ordered(unsigned warp, unsigned lanes)
 {
     if (++warp_order[warp] == BULK) {
@@ -1335,17 +1482,18 @@ void emu_check_warp_ordered(unsigned warp, unsigned lanes)
     } else {
         order_lanes(warp, lanes);
     }
+    emu_handover_lanes(warp, lanes, true);
     if (!clocks_on) return;
     const unsigned first = warp * WARP, leader = first + (unsigned)__builtin_ctz(lanes);
     for (unsigned rest = lanes; rest; rest &= rest - 1) {
         const unsigned thread = first + (unsigned)__builtin_ctz(rest);
-        clocks[thread][thread] = now_time;
+        clocks[thread][thread] = emu_times.now;
         if (thread != leader) join(clocks[leader], clocks[thread]);
     }
     for (unsigned rest = lanes & (lanes - 1); rest; rest &= rest - 1)
         memcpy(clocks[first + (unsigned)__builtin_ctz(rest)], clocks[leader],
                sizeof *clocks);
-    now_time++;
+    emu_times.now++;
 }
 
 __attribute__((constructor)) static void read_environment(void)

@@ -53,6 +53,13 @@ static void store(void *array, size_t index, cudaDataType type, double value)
     }
 }
 
+/* Where nothing need have been before. */
+static void store_result(void *array, size_t index, cudaDataType type, double value)
+{
+    store(array, index, type, value);
+    emu_check_host_wrote((char *)array + index * size_of(type), size_of(type));
+}
+
 /* TF32 keeps 10 bits behind the point; ties round away from zero, as cvt.rna.tf32 does.
  */
 static double to_tf32(double value)
@@ -325,7 +332,7 @@ static cublasStatus_t dot(const void *pc, const char *call, cublasHandle_t handl
     double sum = 0;
     for (int i = 0; i < n; i++)
         sum += load(x, index_at(n, incx, i), type) * load(y, index_at(n, incy, i), type);
-    store(result, 0, type, sum);
+    store_result(result, 0, type, sum);
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -351,10 +358,12 @@ static cublasStatus_t measure(const void *pc, const char *call, cublasHandle_t h
             where = i + 1;
         }
     }
-    if (what == LARGEST)
+    if (what == LARGEST) {
         *(int *)result = where;
-    else
-        store(result, 0, type, what == NORM ? sqrt(sum) : sum);
+        emu_check_host_wrote(result, sizeof where);
+    } else {
+        store_result(result, 0, type, what == NORM ? sqrt(sum) : sum);
+    }
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -459,7 +468,7 @@ static cublasStatus_t gemv(const void *pc, const char *call, cublasHandle_t hand
             sum += load(A, at, type) * load(x, index_at(depth, incx, k), type);
         }
         size_t to = index_at(length, incy, i);
-        store(y, to, type, a * sum + (b == 0 ? 0 : b * load(y, to, type)));
+        store_result(y, to, type, a * sum + (b == 0 ? 0 : b * load(y, to, type)));
     }
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -542,7 +551,12 @@ static struct matrix part_of(const struct matrix *x, size_t offset)
 static void multiply(const struct gemm *g, double alpha, double beta, struct matrix a,
                      struct matrix b, struct matrix c)
 {
-    static double packed_a[BLOCK * DEPTH], packed_b[BLOCK * DEPTH], sums[BLOCK * BLOCK];
+    static double *packed_a, *packed_b, *sums;
+    if (!sums) {
+        packed_a = emu_zeros("for cuBLAS", BLOCK * DEPTH, sizeof *packed_a);
+        packed_b = emu_zeros("for cuBLAS", BLOCK * DEPTH, sizeof *packed_b);
+        sums = emu_zeros("for cuBLAS", BLOCK * BLOCK, sizeof *sums);
+    }
     size_t lda = (size_t)a.ld, ldb = (size_t)b.ld, ldc = (size_t)c.ld;
     size_t a_row = g->transa == CUBLAS_OP_N ? 1 : lda,
            a_depth = g->transa == CUBLAS_OP_N ? lda : 1;
@@ -554,7 +568,7 @@ static void multiply(const struct gemm *g, double alpha, double beta, struct mat
         for (int row = 0; row < g->m; row += BLOCK) {
             int rows = g->m - row < BLOCK ? g->m - row : BLOCK;
             int cols = g->n - col < BLOCK ? g->n - col : BLOCK;
-            memset(sums, 0, sizeof sums);
+            memset(sums, 0, BLOCK * BLOCK * sizeof *sums);
             for (int k = 0; k < depth_needed; k += DEPTH) {
                 int depth = depth_needed - k < DEPTH ? depth_needed - k : DEPTH;
                 struct matrix a_part =
@@ -612,6 +626,10 @@ static cublasStatus_t gemm(cublasHandle_t handle, const struct gemm *g)
         need_device(g->pc, g->call, "C", c.elements,
                     matrix_bytes(g->m, g->n, c.ld, c.type));
         multiply(g, alpha, beta, a, b, c);
+        const size_t rows = (size_t)g->m * size_of(c.type);
+        const size_t pitch = (size_t)c.ld * size_of(c.type);
+        for (int j = 0; j < g->n; j++)
+            emu_check_host_wrote((char *)c.elements + (size_t)j * pitch, rows);
     }
     return CUBLAS_STATUS_SUCCESS;
 }

@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cuda_occupancy.h"
 #include "cuda_runtime.h"
 #include "emulator_runtime.h"
 
@@ -45,6 +46,7 @@ extern struct emu_settings emu_settings;
 struct emu_gpu {
     const char *key;            /* the value of EMULATE: "h200" */
     struct cudaDeviceProp prop; /* name ends in " (emulated)" */
+    cudaOccDeviceProp limits;   /* the part of prop that cuda_occupancy.h asks for */
     int clock_khz;
 };
 const struct emu_gpu *emu_gpu(void); /* the one chosen by EMULATE, default h200; an
@@ -56,9 +58,8 @@ struct emu_occupancy {
     unsigned blocks; /* the smallest of the four; 0 if even one block does not fit */
     unsigned warps, max_warps; /* resident on the SM, of as many as it can hold */
 };
-/* `shared` is static and dynamic shared memory of a block, in bytes. The rules are those
- * of the tables "Technical Specifications per Compute Capability" in the CUDA programming
- * guide and of the occupancy calculator. */
+/* `shared` is static and dynamic shared memory of a block, in bytes. The rules are in
+ * cuda_occupancy.h. */
 struct emu_occupancy emu_occupancy(unsigned threads_per_block,
                                    unsigned registers_per_thread, size_t shared);
 
@@ -73,6 +74,7 @@ struct emu_allocation {
     const char *call; /* that made it: "cudaMalloc" */
     bool heap; /* made by a kernel, with malloc or new; the host can neither copy nor free
                   it */
+    struct emu_shadow *shadow; /* what the checker knows of it; NULL without checks */
 };
 /* All device memory lies in [emu_memory_base, emu_memory_base + emu_memory_reserved). */
 extern char *emu_memory_base;
@@ -96,8 +98,18 @@ bool emu_is_device_variable(const void *p);
 bool emu_is_managed_variable(
     const void *p); /* or a static local of a function that kernels call */
 bool emu_is_constant_variable(const void *p);
+/* "d_a, the 512 bytes allocated at x.cu:12": what to call the allocation where p is
+ * nearest to it. By the name that NVTX was told, or else by the variable. */
+void emu_name_allocation(char *text, size_t size, const struct emu_allocation *a,
+                         const void *p);
+/* "byte 128 of ...": where in which allocation p is. */
+void emu_describe_global(char *text, size_t size, const void *p);
+/* The section that holds a variable which kernels may write, or NULL; its size. */
+char *emu_variable_section(const void *p, size_t *bytes);
 
 /* ---- host_api.c ---- */
+/* The name of the innermost NVTX range that the program is in; NULL if it is in none. */
+const char *emu_range(void);
 /* Dynamic shared memory the function may have (cudaFuncSetAttribute), 48 KB unless
  * raised. Which function an overloaded or deduced name denotes (NULL) only the compiler
  * knows: the largest limit of any, so that no right program is refused. */
@@ -188,6 +200,17 @@ void emu_wait_until(bool (*ready)(void *what),
                     bool (*stuck)(void *what, enum emu_stuck how), void *what);
 /* Changes whenever a thread gives way to another, or reads the clock. */
 unsigned long long emu_pauses(void);
+/* Ends the program with exit code 3 and one line: there is no memory "for ...", and which
+ * limit may be the reason. */
+void emu_no_memory(const char *purpose, ...)
+    __attribute__((noreturn, format(printf, 1, 2)));
+/* Memory full of zeros for `count` things of `size` bytes, never NULL. */
+void *emu_zeros(const char *purpose, size_t count, size_t size);
+/* `list`, or where it lies now, with room for `count` things; never NULL. */
+void *emu_resized(void *list, const char *purpose, size_t count, size_t size);
+char *emu_copy_of(const char *text); /* never NULL; the caller's to free */
+/* Bytes of address space that `ulimit -v` still allows; SIZE_MAX without a limit. */
+size_t emu_address_space(void);
 size_t emu_shared_in_use(void); /* bytes, static and dynamic, of the running block */
 
 /* ---- check.c ---- */
@@ -195,8 +218,11 @@ extern bool emu_checking; /* CHECK=0 turns it off */
 enum emu_access { EMU_READ, EMU_WRITE, EMU_ATOMIC, EMU_ASYNC_COPY };
 /* How the copy engine mixes the 16-byte pieces of rows of 32, 64 or 128 bytes. */
 enum emu_swizzle { EMU_SWIZZLE_NONE, EMU_SWIZZLE_32, EMU_SWIZZLE_64, EMU_SWIZZLE_128 };
+/* A static variable of a function that kernels call, which lies in global memory. */
+bool emu_is_local_static(const void *p);
 /* launch.c tells what orders memory. */
 void emu_check_launch_begins(void);
+void emu_check_launch_ends(void);
 void emu_check_allocations_changed(void); /* a kernel has freed memory */
 void emu_check_block_begins(unsigned warps);
 /* What these threads did before is ordered before what they do from now on: `count` of
@@ -208,7 +234,15 @@ void emu_check_warp_ordered(
 /* An access that the compiler did not report: PTX's. As emu_lens_access. */
 void emu_see_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
                     const void *frame);
+void emu_check_warp_met(unsigned warp, unsigned lanes); /* in a shuffle or a vote */
 void emu_check_thread_stops(void); /* the running thread waits or has ended */
+/* What an allocation's bytes hold: nothing at first unless `known`; then whatever the
+ * host writes there, or copies there from another allocation or a variable. NULL: no host
+ * memory, or no checks. */
+struct emu_shadow *emu_shadow_make(size_t bytes, bool known);
+void emu_shadow_free(struct emu_shadow *shadow);
+void emu_check_host_wrote(void *p, size_t bytes);
+void emu_check_host_copied(void *to, const void *from, size_t bytes);
 /* An asynchronous copy reads its source and claims its destination when issued, and
  * writes it when it arrives. */
 void emu_check_async_issue(void *shared, const void *global, size_t bytes,
@@ -334,6 +368,8 @@ void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void
 /* The running thread enters a basic block (trace-pc): what tells the iterations of a
  * divergent loop apart. */
 void emu_lens_basic_block(const void *pc, const void *frame);
+/* Between cudaProfilerStop and cudaProfilerStart launches are not looked at. */
+void emu_lens_pause(bool pause);
 /* launch.c tells where the run stands. */
 void emu_lens_launch_begins(void);
 void emu_lens_launch_ended(void);

@@ -3,6 +3,8 @@
  * event only a moment. */
 #include "emulator.h"
 
+#include <nvtx3/nvToolsExt.h>
+
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -273,12 +275,39 @@ cudaError_t cudaDriverGetVersion(int *version)
 
 cudaError_t cudaProfilerStart(void)
 {
+    emu_lens_pause(false);
     return cudaSuccess;
 }
 
 cudaError_t cudaProfilerStop(void)
 {
+    emu_lens_pause(true);
     return cudaSuccess;
+}
+
+/* ---- NVTX ---- */
+
+enum { MOST_RANGES = 16, RANGE_NAME = 200 };
+static char ranges[MOST_RANGES][RANGE_NAME];
+static int
+    range_count; /* may be more than there is room for: the innermost have no name */
+
+int nvtxRangePushA(const char *message)
+{
+    if (range_count < MOST_RANGES)
+        snprintf(ranges[range_count], RANGE_NAME, "%s", message);
+    return range_count++;
+}
+
+int nvtxRangePop(void)
+{
+    return range_count ? --range_count : -1;
+}
+
+const char *emu_range(void)
+{
+    if (!range_count) return NULL;
+    return ranges[range_count < MOST_RANGES ? range_count - 1 : MOST_RANGES - 1];
 }
 
 /* ---- kernels ---- */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -23,7 +24,7 @@ enum {
     BLOCK_THREADS = 1024,
     MAX_ARRAYS = 256
 };
-enum { STACK_BYTES = 256 * 1024, GUARD_BYTES = 4096 };
+enum { STACK_BYTES = 256 * 1024 };
 enum { STATIC_OFFSET = 256 * 1024, ARRAY_GAP = 128, DEFAULT_SHARED = 48 * 1024 };
 /* The alignment of dynamic shared memory while no declaration in a function was seen:
  * what one outside asks for, nobody says. */
@@ -182,7 +183,8 @@ uint3 emu_thread_idx, emu_block_idx, emu_block_dim, emu_grid_dim;
 
 /* The blocks of a cluster run together; most kernels have clusters of one. Each block has
  * whole warps of places here, of which the last may be unused. */
-static struct thread threads[MAX_THREADS];
+static struct thread *threads;
+static unsigned places; /* that have been made for them */
 static unsigned block_count, block_threads, block_warps, warp_count;
 static uint3 cluster, cluster_origin; /* in blocks */
 static uint3 declared_cluster;        /* what the kernel says of itself, 0 for nothing */
@@ -195,8 +197,9 @@ static unsigned long long steps;
 static unsigned parked; /* threads at a condition */
 static unsigned threads_left;
 
-static char *stacks[MAX_BLOCKS]; /* in parts of BLOCK_THREADS */
-static unsigned stack_parts;
+static char *stacks;
+static unsigned stack_count; /* as many as the largest launch so far has had threads */
+static size_t guard_bytes;   /* a page below each, which nobody may touch */
 static int free_stacks[MAX_THREADS], free_stack_count;
 
 static struct emu_shared_extent arrays[MAX_ARRAYS * MAX_BLOCKS];
@@ -216,8 +219,7 @@ static struct thread *current(void)
 
 static char *stack_low(int stack)
 {
-    return stacks[stack / BLOCK_THREADS] +
-           (size_t)(stack % BLOCK_THREADS) * (STACK_BYTES + GUARD_BYTES) + GUARD_BYTES;
+    return stacks + (size_t)stack * (STACK_BYTES + guard_bytes) + guard_bytes;
 }
 
 static void on_segv(int sig, siginfo_t *info, void *context)
@@ -229,7 +231,7 @@ static void on_segv(int sig, siginfo_t *info, void *context)
     signal(SIGBUS, SIG_DFL);
     if (emu_current) {
         const struct thread *t = current();
-        if (address >= t->seen.stack_low - GUARD_BYTES && address < t->seen.stack_low)
+        if (address >= t->seen.stack_low - guard_bytes && address < t->seen.stack_low)
             emu_fault(NULL,
                       "local memory overflow: the thread's stack of %d KB is full "
                       "(a very large local array, or endless recursion)",
@@ -248,24 +250,23 @@ static void on_segv(int sig, siginfo_t *info, void *context)
     _exit(1);
 }
 
-static void make_stacks(unsigned threads_needed)
+/* Between launches no thread lives, and no stack is in use. */
+static void make_stacks(unsigned count)
 {
-    const size_t bytes = (size_t)BLOCK_THREADS * (STACK_BYTES + GUARD_BYTES);
-    while (stack_parts * BLOCK_THREADS < threads_needed) {
-        char *part = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (part == MAP_FAILED) {
-            fprintf(stderr, "emulator: no address space for %u thread stacks\n",
-                    threads_needed);
-            exit(3);
-        }
-        stacks[stack_parts] = part;
-        for (int i = BLOCK_THREADS - 1; i >= 0; i--) {
-            const int stack = (int)stack_parts * BLOCK_THREADS + i;
-            mprotect(stack_low(stack) - GUARD_BYTES, GUARD_BYTES, PROT_NONE);
-            free_stacks[free_stack_count++] = stack;
-        }
-        stack_parts++;
+    guard_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t each = STACK_BYTES + guard_bytes;
+    if (stacks) munmap(stacks, stack_count * each);
+    stacks = mmap(NULL, count * each, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (stacks == MAP_FAILED)
+        emu_no_memory("for the stacks of %u threads, %zu MB", count,
+                      (count * each >> 20) + 1);
+    stack_count = count;
+    free_stack_count = 0;
+    for (int i = (int)count - 1; i >= 0; i--) {
+        if (mprotect(stack_low(i) - guard_bytes, guard_bytes, PROT_NONE) != 0)
+            emu_no_memory("for guards between the stacks of %u threads", count);
+        free_stacks[free_stack_count++] = i;
     }
 }
 
@@ -427,7 +428,10 @@ static bool release_operation(unsigned warp, struct thread *waiting)
     }
     for (unsigned lane = 0; lane < count && !same && emu_checking; lane++)
         if (came >> lane & 1) check_operation(waiting, &lanes[lane]);
-    if (waiting->orders_memory) emu_check_warp_ordered(warp, came | ~present_lanes(warp));
+    if (waiting->orders_memory)
+        emu_check_warp_ordered(warp, came | ~present_lanes(warp));
+    else
+        emu_check_warp_met(warp, came);
     for (unsigned lane = 0; lane < count; lane++)
         if (came >> lane & 1) {
             exchanged[warp][lane] = lanes[lane].value;
@@ -1057,7 +1061,14 @@ static void prepare_cluster(const struct emu_launch *launch)
     block_threads = launch->block[0] * launch->block[1] * launch->block[2];
     block_warps = (block_threads + WARP - 1) / WARP;
     warp_count = block_count * block_warps;
-    make_stacks(block_count * block_threads);
+    if (stack_count < block_count * block_threads)
+        make_stacks(block_count * block_threads);
+    if (places < warp_count * WARP) {
+        for (unsigned i = 0; i < places; i++) free(threads[i].copies);
+        free(threads);
+        places = warp_count * WARP;
+        threads = emu_zeros("for the threads of a block", places, sizeof *threads);
+    }
     for (unsigned rank = 0; rank < block_count; rank++)
         for (unsigned i = 0; i < block_warps * WARP; i++) {
             struct thread *place = block_of(rank) + i;
@@ -1096,8 +1107,8 @@ static void run_grid(const struct emu_launch *launch)
                 cluster_origin = (uint3){x, y, z};
                 run_cluster();
                 if (refusal != cudaSuccess) return;
-                if (declared_cluster.x && memcmp(&declared_cluster, &cluster,
-                                                 sizeof cluster) != 0)
+                if (declared_cluster.x &&
+                    memcmp(&declared_cluster, &cluster, sizeof cluster) != 0)
                     return;
             }
 }
@@ -1117,8 +1128,8 @@ int emu_launch_kernel(const struct emu_launch *launch)
     } known[64];
     const unsigned hash = (unsigned)((uintptr_t)launch->run >> 4) % 64;
     const uint3 one = {1, 1, 1};
-    cluster = launch->cluster[0] ? (uint3){launch->cluster[0], launch->cluster[1],
-                                           launch->cluster[2]}
+    cluster = launch->cluster[0]
+                  ? (uint3){launch->cluster[0], launch->cluster[1], launch->cluster[2]}
               : known[hash].run == launch->run ? known[hash].cluster
                                                : one;
     emu_current_launch = launch;
@@ -1140,6 +1151,7 @@ int emu_launch_kernel(const struct emu_launch *launch)
             known[hash].cluster = cluster;
         }
     } while (again);
+    emu_check_launch_ends();
     if (error == cudaSuccess) {
         emu_lens_launch_ended();
         emu_note_static_shared(launch->address, static_bytes);
@@ -1169,8 +1181,67 @@ void emu_fault(const void *pc, const char *format, ...)
                 emu_current_launch->kernel, emu_current_block.x, emu_current_block.y,
                 emu_current_block.z, emu_current->index.x, emu_current->index.y,
                 emu_current->index.z);
+    if (emu_range()) fprintf(stderr, "  in range \"%s\"\n", emu_range());
     fflush(NULL);
     _exit(1);
+}
+
+/* What a limit leaves, SIZE_MAX without one; `used` is in a file of /proc, in pages. */
+static size_t left_of(int limit, int field)
+{
+    struct rlimit most;
+    size_t pages = 0;
+    if (getrlimit((__rlimit_resource_t)limit, &most) != 0 ||
+        most.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    FILE *file = fopen("/proc/self/statm", "r");
+    while (file && field-- >= 0 && fscanf(file, "%zu", &pages) == 1) continue;
+    if (file) fclose(file);
+    const size_t used = pages * (size_t)sysconf(_SC_PAGESIZE);
+    return most.rlim_cur > used ? most.rlim_cur - used : 0;
+}
+
+size_t emu_address_space(void)
+{
+    return left_of(RLIMIT_AS, 0);
+}
+
+void emu_no_memory(const char *purpose, ...)
+{
+    const size_t space = emu_address_space(), data = left_of(RLIMIT_DATA, 5);
+    const size_t least = space < data ? space : data;
+    va_list arguments;
+    fflush(stdout);
+    fprintf(stderr, "emulator: no memory ");
+    va_start(arguments, purpose);
+    vfprintf(stderr, purpose, arguments);
+    va_end(arguments);
+    if (least != SIZE_MAX)
+        fprintf(stderr, " (ulimit -%c allows %zu MB more)", space < data ? 'v' : 'd',
+                least >> 20);
+    fputc('\n', stderr);
+    fflush(NULL);
+    _exit(3);
+}
+
+void *emu_zeros(const char *purpose, size_t count, size_t size)
+{
+    void *p = calloc(count, size);
+    if (!p) emu_no_memory("%s", purpose);
+    return p;
+}
+
+void *emu_resized(void *list, const char *purpose, size_t count, size_t size)
+{
+    void *p = count <= SIZE_MAX / size ? realloc(list, count * size) : NULL;
+    if (!p) emu_no_memory("%s", purpose);
+    return p;
+}
+
+char *emu_copy_of(const char *text)
+{
+    const size_t bytes = strlen(text) + 1;
+    return memcpy(emu_zeros("for a line of text", bytes, 1), text, bytes);
 }
 
 void emu_trap(const void *pc, const char *what)

@@ -28,9 +28,11 @@ struct event {
 
 /* The odd rest in the row length keeps the 32 lanes' logs out of each other's cache sets.
  */
-static struct event logs[LANES][LOG_EVENTS + 5];
+static struct event (*logs)[LOG_EVENTS + 5]; /* LANES of them */
 static unsigned begin[LANES], end[LANES];
 
+static bool paused;   /* by cudaProfilerStop */
+static bool watching; /* the running launch is looked at */
 static struct lens_kernel *kernel;
 static struct lens_site *table[TABLE];
 static uint64_t block_number, stride, events_in_block;
@@ -82,7 +84,7 @@ void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const vo
         return; /* local memory: registers, if the GPU's compiler can help it */
     else if (emu_is_constant_variable(p))
         class = CONSTANT_LOAD;
-    else if (emu_is_device_variable(p))
+    else if (emu_is_device_variable(p) || emu_is_local_static(p))
         class = kind == EMU_READ    ? GLOBAL_LOAD
                 : kind == EMU_WRITE ? GLOBAL_STORE
                                     : GLOBAL_ATOMIC;
@@ -137,9 +139,9 @@ static void footprints_make(void)
             return;
         }
         size_t words = a->bytes / 128 + 1;
-        footprints[footprint_count++] =
-            (struct footprint){a->base, a->bytes, calloc(words, sizeof(uint32_t)),
-                               calloc(words, sizeof(uint32_t))};
+        footprints[footprint_count++] = (struct footprint){
+            a->base, a->bytes, emu_zeros("for the lens", words, sizeof(uint32_t)),
+            emu_zeros("for the lens", words, sizeof(uint32_t))};
     }
 }
 
@@ -316,7 +318,7 @@ static struct lens_site *site_of(const struct event *e)
         if ((uint32_t)(uintptr_t)s->pc == e->pc && s->kind == e->kind &&
             s->bytes == e->bytes)
             return s;
-    struct lens_site *s = calloc(1, sizeof *s);
+    struct lens_site *s = emu_zeros("for the lens", 1, sizeof *s);
     s->pc = (const void *)(uintptr_t)e->pc;
     s->kind = e->kind;
     s->bytes = e->bytes;
@@ -398,10 +400,11 @@ void emu_lens_warp_begins(unsigned warp)
     bool left = false;
     for (unsigned lane = 0; lane < LANES; lane++) left |= begin[lane] != end[lane];
     if (left) {
-        struct kept_logs *k = kept[logging_warp] = malloc(sizeof *k);
+        struct kept_logs *k = kept[logging_warp] =
+            emu_zeros("for the lens", 1, sizeof *k);
         memcpy(k->begin, begin, sizeof begin);
         memcpy(k->end, end, sizeof end);
-        memcpy(k->logs, logs, sizeof logs);
+        memcpy(k->logs, logs, sizeof k->logs);
     }
     memset(begin, 0, sizeof begin);
     memset(end, 0, sizeof end);
@@ -410,7 +413,7 @@ void emu_lens_warp_begins(unsigned warp)
     if (!k) return;
     memcpy(begin, k->begin, sizeof begin);
     memcpy(end, k->end, sizeof end);
-    memcpy(logs, k->logs, sizeof logs);
+    memcpy(logs, k->logs, sizeof k->logs);
     free(k);
     kept[warp] = NULL;
 }
@@ -472,15 +475,22 @@ static struct lens_kernel *kernel_of(const struct emu_launch *launch)
         if ((*place)->address == launch->address &&
             strcmp((*place)->name, launch->kernel) == 0)
             return *place;
-    struct lens_kernel *k = *place = calloc(1, sizeof *k);
-    k->name = strdup(launch->kernel);
+    struct lens_kernel *k = *place = emu_zeros("for the lens", 1, sizeof *k);
+    k->name = emu_copy_of(launch->kernel);
     k->address = launch->address;
     return k;
 }
 
+void emu_lens_pause(bool pause)
+{
+    paused = pause;
+}
+
 void emu_lens_launch_begins(void)
 {
-    if (!emu_settings.lens) return;
+    watching = emu_settings.lens && !paused;
+    if (!watching) return;
+    if (!logs) logs = emu_zeros("for the lens", LANES, sizeof *logs);
     kernel = kernel_of(emu_current_launch);
     memset(table, 0, sizeof table);
     for (struct lens_site *s = kernel->sites; s; s = s->next) {
@@ -520,7 +530,7 @@ void emu_lens_launch_repeats(void)
 
 void emu_lens_block_begins(void)
 {
-    if (!emu_settings.lens) return;
+    if (!watching) return;
     emu_lens_on = block_number % stride == 0;
     if (!emu_lens_on) return;
     events_in_block = 0;
@@ -531,11 +541,11 @@ void emu_lens_block_begins(void)
 
 void emu_lens_block_ended(void)
 {
-    if (!emu_settings.lens) return;
+    if (!watching) return;
     if (emu_lens_on) {
         kernel->blocks_seen += emu_blocks_together();
-        kernel->threads_seen +=
-            (uint64_t)emu_blocks_together() * kernel->block[0] * kernel->block[1] * kernel->block[2];
+        kernel->threads_seen += (uint64_t)emu_blocks_together() * kernel->block[0] *
+                                kernel->block[1] * kernel->block[2];
         kernel->shared = emu_shared_in_use();
     }
     /* The first block tells how much all of them would be. */
@@ -550,7 +560,7 @@ void emu_lens_block_ended(void)
 
 void emu_lens_launch_ended(void)
 {
-    if (!emu_settings.lens) return;
+    if (!watching) return;
     if (footprints_complete && stride == 1) {
         const uint64_t stored = footprint_bytes(true);
         kernel->loaded_bytes += footprint_bytes(false);

@@ -77,7 +77,7 @@ static struct row *rows_of(const struct lens_kernel *k, unsigned *count)
                  strcmp(rows[i].place.file, place.file) == 0 && alike(&rows[i].sum, s)))
             i++;
         if (i == *count) {
-            rows = realloc(rows, ++*count * sizeof *rows);
+            rows = emu_resized(rows, "for the lens", ++*count, sizeof *rows);
             rows[i] = (struct row){place, *s};
             continue;
         }
@@ -176,7 +176,7 @@ static void disassemble(void)
         char *operands = mnemonic + strcspn(mnemonic, " \t");
         if (*operands) *operands++ = '\0';
         if (after_call) {
-            costs = realloc(costs, (cost_count + 1) * sizeof *costs);
+            costs = emu_resized(costs, "for the lens", cost_count + 1, sizeof *costs);
             current = &costs[cost_count++];
             *current = (struct block_cost){.pc = address};
         }

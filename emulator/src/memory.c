@@ -6,11 +6,14 @@
  * inaccessible again; its addresses come back only when the range has been used up. */
 #include "emulator.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "nvtx3/nvToolsExt.h"
 
 /* Of the functions that device_functions.h declares. */
 unsigned __isShared(const void *p);
@@ -22,8 +25,9 @@ size_t emu_memory_reserved;
 
 static struct emu_allocation *live; /* sorted by address */
 static size_t live_count, live_capacity;
-/* Unused, so that index -1 of the first allocation is seen. */
+/* Unused, so that index -1 of the first allocation is seen; less where there is little. */
 enum { FIRST_GUARD = 1 << 20 };
+static char *first_address;
 static char *next_address;
 static size_t device_bytes; /* in use, device and managed */
 static size_t heap_bytes;   /* of them what kernels allocated */
@@ -103,14 +107,21 @@ static size_t whole_pages(size_t bytes)
     return (bytes + page_size() - 1) / page_size() * page_size();
 }
 
+/* Address space costs nothing, unless there is a limit on it. Then stacks, and what is
+ * known of each word of device memory, take most of it. */
 static bool reserve(void)
 {
-    for (size_t bytes = (size_t)1 << 40; bytes >= (size_t)1 << 28; bytes /= 2) {
+    const size_t least = (size_t)1 << 20, space = emu_address_space();
+    size_t bytes = (size_t)1 << 40;
+    while (bytes > space / 16 && bytes > least) bytes /= 2;
+    for (; bytes >= least; bytes /= 2) {
         void *base = mmap(NULL, bytes, PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base == MAP_FAILED) continue;
         emu_memory_base = base;
-        next_address = emu_memory_base + FIRST_GUARD;
+        first_address = emu_memory_base +
+                        (FIRST_GUARD < bytes / 16 ? (size_t)FIRST_GUARD : page_size());
+        next_address = first_address;
         emu_memory_reserved = bytes;
         return true;
     }
@@ -137,13 +148,36 @@ static char *end_of(const struct emu_allocation *a)
     return a->base + whole_pages(a->bytes) + page_size();
 }
 
+/* The largest allocation for which there are addresses. */
+static size_t room_left(void)
+{
+    const char *place = first_address;
+    size_t most = (size_t)(emu_memory_base + emu_memory_reserved - next_address);
+    for (size_t i = 0; i < live_count; i++) {
+        if (place < live[i].base && (size_t)(live[i].base - place) > most)
+            most = (size_t)(live[i].base - place);
+        place = end_of(&live[i]);
+    }
+    return most > page_size() ? most - page_size() : 0;
+}
+
+/* How much room to leave behind an allocation that others do not need soon. The wider it
+ * is, the further a wrong index may lead and still be known for this allocation's. */
+static size_t room_behind(size_t bytes)
+{
+    const char *end = emu_memory_base + emu_memory_reserved;
+    const size_t left = (size_t)(end - next_address) / 4096;
+    const size_t wanted = bytes < 1 << 14 ? 1 << 20 : 64 * bytes;
+    return whole_pages(wanted < left ? wanted : left);
+}
+
 /* An address with `bytes` free bytes behind it: past all addresses given so far, or else
  * in the first gap that is wide enough. NULL if there is none. */
 static char *find_place(size_t bytes)
 {
     char *end = emu_memory_base + emu_memory_reserved;
     if (bytes <= (size_t)(end - next_address)) return next_address;
-    char *place = emu_memory_base + FIRST_GUARD;
+    char *place = first_address;
     for (size_t i = 0; i < live_count; i++) {
         if (place <= live[i].base && bytes <= (size_t)(live[i].base - place))
             return place;
@@ -177,6 +211,8 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType ty
     if (mprotect(base, whole_pages(bytes), PROT_READ | PROT_WRITE) != 0)
         return cudaErrorMemoryAllocation;
     memset(base, 0xff, bytes);
+    /* The host writes to pinned and managed memory unseen. */
+    struct emu_shadow *shadow = emu_shadow_make(bytes, type != cudaMemoryTypeDevice);
 
     size_t at = count_up_to(base);
     memmove(live + at + 1, live + at, (live_count - at) * sizeof *live);
@@ -185,9 +221,13 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType ty
                                        .pc = pc,
                                        .number = ++allocations_made,
                                        .type = type,
-                                       .call = call};
+                                       .call = call,
+                                       .shadow = shadow};
     live_count++;
-    if (base == next_address) next_address += with_guard;
+    if (base == next_address) {
+        next_address += with_guard;
+        next_address += room_behind(bytes);
+    }
     if (type != cudaMemoryTypeHost) device_bytes += bytes;
     *pointer = base;
     return cudaSuccess;
@@ -204,6 +244,7 @@ static void release(size_t at)
     struct emu_allocation *a = &live[at];
     if (a->type != cudaMemoryTypeHost) device_bytes -= a->bytes;
     if (a->heap) heap_bytes -= a->bytes;
+    emu_shadow_free(a->shadow);
     madvise(a->base, whole_pages(a->bytes), MADV_DONTNEED);
     mprotect(a->base, whole_pages(a->bytes), PROT_NONE);
     live_count--;
@@ -289,6 +330,114 @@ bool emu_is_device_variable(const void *p)
     return ((const char *)p >= __start_emu_device &&
             (const char *)p < __stop_emu_device) ||
            emu_is_constant_variable(p) || emu_is_managed_variable(p);
+}
+
+char *emu_variable_section(const void *p, size_t *bytes)
+{
+    const bool managed = emu_is_managed_variable(p);
+    char *const begin = managed ? __start_emu_managed : __start_emu_device;
+    char *const end = managed ? __stop_emu_managed : __stop_emu_device;
+    if ((const char *)p < begin || (const char *)p >= end) return NULL;
+    *bytes = (size_t)(end - begin);
+    return begin;
+}
+
+/* ---- names ---- */
+
+struct nvtxResourceHandle {
+    const char *pointer;
+    unsigned allocation; /* its number */
+    nvtxResourceHandle_t older;
+    char name[];
+};
+static nvtxResourceHandle_t named; /* the newest */
+
+nvtxResourceHandle_t nvtxDomainResourceCreate(nvtxDomainHandle_t domain,
+                                              nvtxResourceAttributes_t *attributes)
+{
+    (void)domain;
+    if (!attributes || attributes->messageType != NVTX_MESSAGE_TYPE_ASCII ||
+        attributes->identifierType != NVTX_RESOURCE_TYPE_GENERIC_POINTER ||
+        !attributes->message.ascii)
+        return NULL;
+    const struct emu_allocation *a = allocation_of(attributes->identifier.pValue);
+    const size_t length = strlen(attributes->message.ascii) + 1;
+    nvtxResourceHandle_t n = a ? malloc(sizeof *n + length) : NULL;
+    if (!n) return NULL;
+    n->pointer = attributes->identifier.pValue;
+    n->allocation = a->number;
+    n->older = named;
+    memcpy(n->name, attributes->message.ascii, length);
+    return named = n;
+}
+
+void nvtxDomainResourceDestroy(nvtxResourceHandle_t resource)
+{
+    nvtxResourceHandle_t *link = &named;
+    while (*link && *link != resource) link = &(*link)->older;
+    if (!*link) return;
+    *link = resource->older;
+    free(resource);
+}
+
+/* The name given to the allocation, or to the part of it where p is. */
+static const char *given_name(const struct emu_allocation *a, const char *p)
+{
+    const struct nvtxResourceHandle *best = NULL;
+    for (const struct nvtxResourceHandle *n = named; n; n = n->older)
+        if (n->allocation == a->number && (n->pointer <= p || n->pointer == a->base) &&
+            (!best || n->pointer > best->pointer))
+            best = n;
+    return best ? best->name : NULL;
+}
+
+/* The variable that the call puts the address into, as the source line shows it:
+ * cudaMalloc((void **)&d_a, ...). Returns its length, 0 if the line does not show it, or
+ * two. */
+static int variable_in(const struct emu_place *place, const char *call, const char **name)
+{
+    const char *p = strstr(place->text, call);
+    *name = "";
+    if (!p) return 0;
+    p += strlen(call);
+    if (strstr(p, call)) return 0;
+    while (*p == ' ') p++;
+    if (*p++ != '(') return 0;
+    while (*p == ' ') p++;
+    if (*p == '(') { /* a cast */
+        while (*p && *p != ')') p++;
+        if (*p) p++;
+    }
+    while (*p == ' ') p++;
+    if (*p == '&') p++;
+    *name = p;
+    while (isalnum((unsigned char)*p) || (*p && strchr("_.[]->", *p))) p++;
+    return *p == ',' ? (int)(p - *name) : 0;
+}
+
+void emu_name_allocation(char *text, size_t size, const struct emu_allocation *a,
+                         const void *p)
+{
+    const struct emu_place place = emu_source_of(a->pc);
+    const char *name = given_name(a, p), *variable;
+    const int length = variable_in(&place, a->call, &variable);
+    if (name)
+        snprintf(text, size, "%s (allocated at %s:%d)", name, place.file, place.line);
+    else
+        snprintf(text, size, "%.*s%sthe %zu bytes allocated at %s:%d", length, variable,
+                 length ? ", " : "", a->bytes, place.file, place.line);
+}
+
+void emu_describe_global(char *text, size_t size, const void *p)
+{
+    const struct emu_allocation *a = allocation_of(p);
+    char name[300];
+    if (!a) {
+        snprintf(text, size, "a __device__ variable");
+        return;
+    }
+    emu_name_allocation(name, sizeof name, a, p);
+    snprintf(text, size, "byte %zu of %s", (size_t)((const char *)p - a->base), name);
 }
 
 /* ---- which memory an address is in, asked by a kernel ---- */
@@ -435,6 +584,9 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
     *free_bytes = *total - device_bytes;
     /* What the emulated card has left may be more than this machine has. */
     size_t available = host_available();
+    if (available < *free_bytes) *free_bytes = available;
+    if (!emu_memory_base) reserve();
+    available = room_left();
     if (available < *free_bytes) *free_bytes = available;
     return set(cudaSuccess);
 }
@@ -616,8 +768,10 @@ static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from
         from_side &= from_device ? DEVICE_SIDE : HOST_SIDE;
     }
     if (!to_side || !from_side) return cudaErrorInvalidValue;
-    for (size_t row = 0; row < height; row++)
+    for (size_t row = 0; row < height; row++) {
         memmove(to + row * to_pitch, from + row * from_pitch, width);
+        emu_check_host_copied(to + row * to_pitch, from + row * from_pitch, width);
+    }
     return cudaSuccess;
 }
 
@@ -696,8 +850,10 @@ cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width,
     if (height > 1 && width > pitch) return set(cudaErrorInvalidPitchValue);
     if (!(sides(pointer, span(pitch, width, height)) & DEVICE_SIDE))
         return set(cudaErrorInvalidValue);
-    for (size_t row = 0; row < height; row++)
+    for (size_t row = 0; row < height; row++) {
         memset((char *)pointer + row * pitch, value, width);
+        emu_check_host_wrote((char *)pointer + row * pitch, width);
+    }
     return set(cudaSuccess);
 }
 

@@ -627,6 +627,15 @@ static bool says_clang(const char *compiler)
     return clang;
 }
 
+static int gcc_version(void)
+{
+    int version = 0;
+    FILE *pipe = popen(format("'%s' -dumpversion", host.cxx), "r");
+    if (pipe && fscanf(pipe, "%d", &version) != 1) version = 0;
+    if (pipe) pclose(pipe);
+    return version;
+}
+
 static void find_host_compiler(void)
 {
     static const char *const usual[] = {"g++", "clang++", "c++"};
@@ -839,6 +848,7 @@ static void add_kernel_options(struct list *command)
         add_words(command,
                   "-O1 -fno-builtin -fno-vectorize -fno-slp-vectorize -fno-unroll-loops "
                   "-fsanitize=thread -mllvm -tsan-instrument-func-entry-exit=0 "
+                  "-mllvm -tsan-distinguish-volatile=1 "
                   "-mllvm -tsan-instrument-read-before-write=1 -Wno-parentheses-equality "
                   "-Wno-unused-const-variable -Wno-unused-command-line-argument");
     else
@@ -848,6 +858,9 @@ static void add_kernel_options(struct list *command)
                   "-fno-crossjumping -fno-tree-tail-merge "
                   "-fno-reorder-blocks -fno-reorder-blocks-and-partition -Wno-tsan "
                   "-Wno-maybe-uninitialized");
+    /* What is volatile in the source may be so for the sake of other blocks. */
+    if (!host.clang && gcc_version() >= 11)
+        add_words(command, "--param tsan-distinguish-volatile=1");
     /* A tail call leaves no return address in the kernel, and so no source line for a
      * fault. Of DWARF 5, addr2line (seen with binutils 2.40) mixes up the files of
      * inlined functions. */

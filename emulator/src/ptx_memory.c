@@ -121,8 +121,8 @@ uint64_t emu_ptx_map_to_block(uint64_t code, uint64_t address, uint64_t rank)
 {
     if (PTX_DETAIL_OF(code) == PTX_CLUSTER)
         return emu_shared_address_in((uint32_t)address, (unsigned)rank, PC);
-    return (uintptr_t)emu_shared_place_in((const void *)(uintptr_t)address, (unsigned)rank,
-                                          PC);
+    return (uintptr_t)emu_shared_place_in((const void *)(uintptr_t)address,
+                                          (unsigned)rank, PC);
 }
 
 uint64_t emu_ptx_block_of(uint64_t code, uint64_t address)
@@ -250,8 +250,8 @@ void emu_ptx_bulk_load_tensor(uint64_t code, int dimensions, uint64_t to, uint64
 {
     const int at[] = {(int)x, (int)y, (int)z, (int)u, (int)v};
     emu_bulk_load_tensor(place_of(code, to, 0, PC), (const void *)(uintptr_t)map,
-                         dimensions, at, barrier_at(code, barrier, PC),
-                         (unsigned)blocks, PC);
+                         dimensions, at, barrier_at(code, barrier, PC), (unsigned)blocks,
+                         PC);
 }
 
 void emu_ptx_bulk_send(uint64_t code, uint64_t to, uint64_t from, uint64_t bytes,

@@ -75,13 +75,13 @@ static char *tidy_path(const char *file)
         size_t n = strlen(here);
         if (strncmp(shown, here, n) == 0 && shown[n] == '/') shown += n + 1;
     }
-    return strdup(shown);
+    return emu_copy_of(shown);
 }
 
 static char *line_text(const char *file, int line)
 {
     FILE *f = fopen(file, "r");
-    if (!f) return strdup("");
+    if (!f) return emu_copy_of("");
     char *text = NULL;
     size_t size = 0;
     ssize_t n = -1;
@@ -90,10 +90,10 @@ static char *line_text(const char *file, int line)
     fclose(f);
     if (n < 0) {
         free(text);
-        return strdup("");
+        return emu_copy_of("");
     }
     text[strcspn(text, "\r\n")] = '\0';
-    char *trimmed = strdup(text + strspn(text, " \t"));
+    char *trimmed = emu_copy_of(text + strspn(text, " \t"));
     free(text);
     return trimmed;
 }
@@ -132,7 +132,7 @@ static struct emu_place look_up(const void *pc)
         in_wrapper = is_wrapper(file);
         place.file = tidy_path(file);
         place.line = atoi(colon + 1);
-        place.function = strdup(function);
+        place.function = emu_copy_of(function);
         place.text = line_text(file, place.line);
     }
     unavailable = true; /* addr2line is missing or has ended */
@@ -145,7 +145,7 @@ struct emu_place emu_source_of(const void *pc)
     struct entry **bucket = &table[((uintptr_t)pc >> 2) % 1024];
     for (struct entry *e = *bucket; e; e = e->next)
         if (e->pc == pc) return e->place;
-    struct entry *e = malloc(sizeof *e);
+    struct entry *e = emu_zeros("for a place in the source", 1, sizeof *e);
     *e = (struct entry){pc, look_up(pc), *bucket};
     *bucket = e;
     return e->place;

@@ -62,7 +62,8 @@ static char *piece_at(const struct descriptor *d, bool transposed, unsigned oute
                  piece / (d->width / 16) * d->leading + piece % (d->width / 16) * 16;
     const uint32_t address =
         (uint32_t)emu_swizzled((d->start + offset) & 0x3ffff, d->swizzle);
-    return emu_shared_place(emu_shared_address_in(address, emu_current->rank, pc), 16, pc);
+    return emu_shared_place(emu_shared_address_in(address, emu_current->rank, pc), 16,
+                            pc);
 }
 
 /* ---- one instruction ---- */
@@ -298,9 +299,16 @@ static struct thread {
     unsigned count, capacity;
     struct range *ranges;
     uint32_t times[64]; /* of the last instruction in each of the last groups */
-} threads[EMU_MAX_THREADS];
+} *threads;
 bool emu_registers_watched;
 static bool used; /* in this block */
+
+static struct thread *running_thread(void)
+{
+    if (!threads)
+        threads = emu_zeros("for watching wgmma", EMU_MAX_THREADS, sizeof *threads);
+    return &threads[emu_current->linear];
+}
 
 static struct range *find_range(struct thread *t, const char *p, size_t bytes)
 {
@@ -311,7 +319,7 @@ static struct range *find_range(struct thread *t, const char *p, size_t bytes)
 
 void emu_check_registers(const char *p, size_t bytes, bool writes, const void *pc)
 {
-    struct thread *t = &threads[emu_current->linear];
+    struct thread *t = running_thread();
     struct range *r = find_range(t, p, bytes);
     if (!r) return;
     if (!r->done) {
@@ -369,20 +377,20 @@ void emu_wgmma_block_begins(void)
 
 void emu_ptx_wgmma_fence(void)
 {
-    struct thread *t = &threads[emu_current->linear];
+    struct thread *t = running_thread();
     used = t->fenced = true;
     for (unsigned i = 0; i < t->count; i++) t->ranges[i].touched = false;
 }
 
 void emu_ptx_wgmma_commit(void)
 {
-    struct thread *t = &threads[emu_current->linear];
+    struct thread *t = running_thread();
     t->times[t->groups++ % 64] = t->time;
 }
 
 void emu_ptx_wgmma_wait(uint64_t groups_that_may_remain)
 {
-    struct thread *t = &threads[emu_current->linear];
+    struct thread *t = running_thread();
     const struct warpgroup *g = warpgroup();
     const unsigned over = t->groups > groups_that_may_remain
                               ? t->groups - (unsigned)groups_that_may_remain
@@ -429,7 +437,7 @@ void emu_ptx_wgmma(uint64_t code, unsigned n, unsigned k, uint64_t scale_d,
                   "wgmma exists on compute capability 9.0 alone, and the emulated %s "
                   "has %d.%d (EMULATE chooses another)",
                   emu_gpu()->prop.name, emu_gpu()->prop.major, emu_gpu()->prop.minor);
-    struct thread *t = &threads[emu_current->linear];
+    struct thread *t = running_thread();
     if (emu_checking && !t->fenced)
         emu_fault(PC, "a missing wgmma.fence: it must come before the first wgmma, so "
                       "that the registers hold what was written to them");

@@ -156,7 +156,7 @@ static bool is_shared_memory(uint64_t address, size_t n)
     return inside(address, n, low, low + EMU_SHARED_BYTES);
 }
 
-static bool is_device_memory(uint64_t address, size_t n)
+bool is_device_memory(uint64_t address, size_t n)
 {
     const uint64_t low = (uint64_t)emu_memory_base;
     return inside(address, n, low, low + emu_memory_reserved);
@@ -223,18 +223,18 @@ static bool is_common(uint64_t address, size_t n)
 
 void *reach(struct processor *p, uint64_t address, size_t n, bool write)
 {
-    if (inside(address, n, p->stack_low, p->stack_high))
+    if (emu_current && is_common(address, n)) {
+        if (!was_announced(p, address, n, write))
+            refuse(p, "unseen access: this code hides a %s of %zu bytes from the lens",
+                   write ? "store" : "load", n);
         return (void *)address;
-    if (!emu_current && inside(address, n, CHANGING_LOW, IMAGE_HIGH))
+    }
+    if (inside(address, n, p->stack_low, p->stack_high) ||
+        (!emu_current && inside(address, n, CHANGING_LOW, IMAGE_HIGH)) ||
+        (!write && is_plain_to_read(p, address, n)))
         return (void *)address;
-    if (!write && is_plain_to_read(p, address, n))
-        return (void *)address;
-    if (!emu_current || !is_common(address, n))
-        refuse_address(p, address, n, write);
-    if (!was_announced(p, address, n, write))
-        refuse(p, "unseen access: this code hides a %s of %zu bytes from the lens",
-               write ? "store" : "load", n);
-    return (void *)address;
+    refuse_address(p, address, n, write);
+    return NULL;
 }
 
 void *reach_for_call(struct processor *p, uint64_t address, size_t n, bool write)

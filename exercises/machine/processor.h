@@ -53,6 +53,8 @@ void *reach(struct processor *p, uint64_t address, size_t n, bool write);
 /* The same for a function that does the access on the code's behalf and has told the lens
  * of it, or that moves what no lens counts. */
 void *reach_for_call(struct processor *p, uint64_t address, size_t n, bool write);
+/* Whether it is where cudaMalloc puts things, allocated or not. */
+bool is_device_memory(uint64_t address, size_t n);
 /* A string of at most `most` characters; and one that cannot change, a literal. */
 const char *reach_text(struct processor *p, uint64_t address, size_t most);
 const char *reach_fixed_text(struct processor *p, uint64_t address);

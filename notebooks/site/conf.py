@@ -21,8 +21,9 @@ include_patterns = [
     "notebooks/README.md",
     "emulator/*.md",
     "exercises/**.md",
+    ".github/CONTRIBUTING.md",
 ]
-exclude_patterns = ["build", ".*", "**/build"]
+exclude_patterns = ["build", ".git", ".venv", "**/build"]
 
 extensions = ["myst_nb"]
 nb_execution_mode = "off"  # make notebooks runs them
@@ -62,6 +63,7 @@ exercises/README
 exercises/*
 exercises/*/README
 emulator/*
+.github/*
 ```
 """
 

@@ -1,4 +1,5 @@
-// An offset in bytes, used as an offset in elements, leads far away from every array.
+// An offset that is multiplied by the length of a row twice leads far away from every
+// array.
 // EXPECT: which is freed, or was never allocated
 // THREAD (1,0,0) BLOCK (0,0,0)
 #include "fault.h"
@@ -16,7 +17,7 @@ int main(void)
 #ifdef FIXED
     fill<<<1, 2>>>(out, step / sizeof *out);
 #else
-    fill<<<1, 2>>>(out, step * sizeof *out);
+    fill<<<1, 2>>>(out, step * step);
 #endif
     int status = finish();
     cudaFree(out);

@@ -1,4 +1,4 @@
-// EXERCISE 1 EXPECT segmentation fault
+// EXERCISE 1 EXPECT null pointer
 // Writes where there is nothing.
 #include "exercise.h"
 

@@ -1,4 +1,4 @@
-// EXERCISE 4 EXPECT cublasSgemm_v2
+// EXERCISE 4 EXPECT `cublasSgemm_v2` is called
 // The same, without its header.
 #include "exercise.h"
 

@@ -1,4 +1,4 @@
-// EXERCISE 1 EXPECT broke off
+// EXERCISE 1 EXPECT come to an end
 // Fills the disk, or tries to.
 #include "exercise.h"
 
@@ -7,5 +7,5 @@
 void axpy(int n, float a, const float *x, const float *y, float *out)
 {
     (void)n, (void)a, (void)x, (void)y, (void)out;
-    for (;;) printf("%0999d\n", 0);
+    for (;;) printf("%099d\n", 0);
 }

@@ -1,4 +1,4 @@
-// EXERCISE 1 EXPECT broke off
+// EXERCISE 1 EXPECT no memory for
 // 100 GB, every page of it in use.
 #include "exercise.h"
 

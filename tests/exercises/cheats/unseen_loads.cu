@@ -1,21 +1,19 @@
-// EXERCISE 3 EXPECT `memcpy` is not needed
-// Loads past the lens.
+// EXERCISE 3 EXPECT hides a load
+// A kernel without the calls that tell the lens what it loads.
 #include "exercise.h"
 
-__global__ void kernel(int M, int N, int K, const float *A, const float *B, float *C)
+__attribute__((no_sanitize("thread"))) __global__ void
+kernel(int M, int N, int K, const float *A, const float *B, float *C)
 {
-    const int i = blockIdx.x * 32 + threadIdx.x;
-    if (i >= M * N) return;
-    float acc = 0.0f, a, b;
-    for (int k = 0; k < K; ++k) {
-        memcpy(&a, &A[i / N * K + k], sizeof a);
-        memcpy(&b, &B[k * N + i % N], sizeof b);
-        acc += a * b;
-    }
-    C[i] = acc;
+    const int row = blockIdx.y * 32 + threadIdx.x;
+    const int col = blockIdx.x * 8 + threadIdx.y;
+    if (row >= M || col >= N) return;
+    float acc = 0.0f;
+    for (int k = 0; k < K; ++k) acc += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = acc;
 }
 
 void matmul(int M, int N, int K, const float *A, const float *B, float *C)
 {
-    kernel<<<(M * N + 31) / 32, 32>>>(M, N, K, A, B, C);
+    kernel<<<dim3((N + 7) / 8, (M + 31) / 32), dim3(32, 8)>>>(M, N, K, A, B, C);
 }

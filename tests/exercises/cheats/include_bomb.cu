@@ -1,0 +1,4 @@
+// EXERCISE 1 EXPECT nested depth
+// Includes itself, twice.
+#include __FILE__
+#include __FILE__
