@@ -400,6 +400,27 @@ PLANTED = {
         "an address in the shared memory of block 1 of the cluster",
         "ld.shared::cta.u32",
     ),
+    "an atomic that does not release": (
+        "flags",
+        "atom.acq_rel.gpu",
+        "atom.relaxed.gpu",
+        "data race in global memory",
+        "total += parts[i]",
+    ),
+    "a flag that does not release": (
+        "flags",
+        "st.release.gpu",
+        "st.relaxed.gpu",
+        "data race in global memory",
+        "value = 2 * values[b - 1]",
+    ),
+    "a flag that does not acquire": (
+        "flags",
+        "ld.acquire.gpu",
+        "ld.relaxed.gpu",
+        "data race in global memory",
+        "value = 2 * values[b - 1]",
+    ),
     "an arrival too many": (
         "mbarriers",
         "IS(early, 0);",

@@ -63,6 +63,8 @@ uint64_t emu_ptx_mbarrier_test(uint64_t code, int by_parity, uint64_t barrier,
 uint64_t emu_ptx_mbarrier_pending(uint64_t state);
 /* cp.async.mbarrier.arrive: when the thread's copies so far have come. */
 void emu_ptx_copy_arrive(uint64_t code, int no_increment, uint64_t barrier);
+/* membar and fence: for the block, or for all. */
+void emu_ptx_fence(int for_all);
 void emu_ptx_fence_mbarrier_init(void);
 void emu_ptx_fence_proxy(void);
 /* cp.async.bulk; `code` says where a shared address lies, and how to reduce. `blocks` of

@@ -1274,11 +1274,31 @@ static enum ptx_space take_space(struct compiler *c, const char *allowed)
 
 #define SHARED_SPACES "shared shared::cta shared::cluster "
 
-/* Ordering changes nothing here, where one thread runs at a time. */
-static void take_order(struct compiler *c)
+/* How an access orders others, which the checker wants to know: the flags of its code, and
+ * whether a fence belongs before it (release) or behind it (acquire). */
+struct order {
+    uint64_t flags;
+    bool before, behind;
+    int for_all; /* the fence: not only for the block */
+};
+
+static struct order take_order(struct compiler *c)
 {
-    if (take_one_of(c, "weak volatile relaxed acquire release acq_rel mmio"))
-        take_one_of(c, "cta cluster gpu sys");
+    const char *how = take_one_of(c, "weak volatile relaxed acquire release acq_rel mmio");
+    struct order order = {0};
+    if (!how || strcmp(how, "weak") == 0) return order;
+    const char *scope = take_one_of(c, "cta cluster gpu sys");
+    const bool in_block = scope && strcmp(scope, "cta") == 0;
+    order.flags = PTX_STRONG | (in_block ? PTX_IN_BLOCK : 0);
+    order.before = strcmp(how, "release") == 0 || strcmp(how, "acq_rel") == 0;
+    order.behind = strcmp(how, "acquire") == 0 || strcmp(how, "acq_rel") == 0;
+    order.for_all = !in_block;
+    return order;
+}
+
+static void fence(struct compiler *c, bool wanted, const struct order *order)
+{
+    if (wanted) emit(c, " ::emu_ptx_fence(%d);", order->for_all);
 }
 
 /* Hints to the caches; returns whether a policy is among the operands. */
@@ -1310,7 +1330,7 @@ static const struct value *element_of(struct compiler *c, int i, int count, int 
 
 static void compile_load(struct compiler *c)
 {
-    take_order(c);
+    const struct order order = take_order(c);
     const enum ptx_space space =
         take_space(c, "global const local param param::entry " SHARED_SPACES);
     take_one_of(c, "ca cg cs lu cv nc");
@@ -1322,7 +1342,7 @@ static void compile_load(struct compiler *c)
     need_operands(c, policy ? 3 : 2, policy ? 3 : 2,
                   policy ? "d, [a], policy" : "d, [a]");
     if (policy) (void)operand(c, 2, PTX_B64);
-    const uint64_t code = PTX_CODE(0, type, 0, 0, space);
+    const uint64_t code = PTX_CODE(0, type, 0, 0, space) | order.flags;
     const unsigned bytes = ptx_types[type].bits / 8 * (unsigned)count;
     if (bytes > 32 || (bytes == 32 && count == 8 && ptx_types[type].bits != 32))
         fail(c, c->instruction->place, "PTX: `%s` is longer than any access",
@@ -1345,6 +1365,7 @@ static void compile_load(struct compiler *c)
                                                                              : ""));
     }
     emit(c, " }");
+    fence(c, order.behind, &order);
 }
 
 static void compile_store_async(struct compiler *c, bool reduces);
@@ -1355,7 +1376,7 @@ static void compile_store(struct compiler *c)
         compile_store_async(c, false);
         return;
     }
-    take_order(c);
+    const struct order order = take_order(c);
     const enum ptx_space space = take_space(c, "global local param " SHARED_SPACES);
     take_one_of(c, "wb cg cs wt");
     const bool policy = take_hints(c);
@@ -1365,7 +1386,8 @@ static void compile_store(struct compiler *c)
     need_operands(c, policy ? 3 : 2, policy ? 3 : 2,
                   policy ? "[a], b, policy" : "[a], b");
     if (policy) (void)operand(c, 2, PTX_B64);
-    const uint64_t code = PTX_CODE(0, type, 0, 0, space);
+    const uint64_t code = PTX_CODE(0, type, 0, 0, space) | order.flags;
+    fence(c, order.before, &order);
     emit(c, " { void *emu_p = ::emu_ptx_writes(0x%llxull, %s, %u);",
          (unsigned long long)code, address(c, 0, 0),
          ptx_types[type].bits / 8 * (unsigned)count);
@@ -1396,8 +1418,11 @@ static void compile_atomic(struct compiler *c)
         compile_store_async(c, true);
         return;
     }
-    take_order(c);
-    take_one_of(c, "cta cluster gpu sys");
+    struct order order = take_order(c);
+    if (!order.flags) { /* relaxed, if nothing is said; the scope may stand alone */
+        const char *scope = take_one_of(c, "cta cluster gpu sys");
+        if (scope && strcmp(scope, "cta") == 0) order.flags = PTX_IN_BLOCK;
+    }
     const enum ptx_space space = take_space(c, "global " SHARED_SPACES);
     int count = take_vector(c);
     /* With a vector the type may also stand before the operation: v2.f32.add. */
@@ -1420,7 +1445,9 @@ static void compile_atomic(struct compiler *c)
                   : gives ? "d, [a], b"
                           : "[a], b");
     const int at = gives ? 1 : 0;
-    const uint64_t code = PTX_CODE(operations[o].op, type, 0, 0, space);
+    const uint64_t code = PTX_CODE(operations[o].op, type, 0, 0, space) |
+                          (order.flags & PTX_IN_BLOCK);
+    fence(c, order.before, &order);
     emit(c, " { void *emu_p = ::emu_ptx_updates(0x%llxull, %s, %u);",
          (unsigned long long)code, address(c, at, 0),
          ptx_types[type].bits / 8 * (unsigned)count);
@@ -1435,6 +1462,7 @@ static void compile_atomic(struct compiler *c)
             emit(c, " %s;", call);
     }
     emit(c, " }");
+    fence(c, order.behind, &order);
 }
 
 static void compile_cvta(struct compiler *c)
@@ -1650,9 +1678,12 @@ static void compile_fence(struct compiler *c)
             unknown(c);
         }
     } else {
+        /* membar.cta, membar.gl, membar.sys; fence.acq_rel.gpu and the like. */
         take_one_of(c, "sc acq_rel acquire release");
         take_one_of(c, "sync_restrict::shared::cta sync_restrict::shared::cluster");
-        take_one_of(c, "cta cluster gpu sys gl");
+        const char *scope = take_one_of(c, "cta cluster gpu sys gl");
+        if (!scope) unknown(c);
+        emit(c, " ::emu_ptx_fence(%d);", strcmp(scope, "cta") != 0);
     }
     end_of_modifiers(c);
 }
@@ -2318,7 +2349,7 @@ static const struct {
                 {"prefetchu", compile_nothing},
                 {"applypriority", compile_nothing},
                 {"discard", compile_nothing},
-                {"membar", compile_nothing},
+                {"membar", compile_fence},
                 {"fence", compile_fence},
                 {"mbarrier", compile_mbarrier},
                 {"nanosleep", compile_nothing},

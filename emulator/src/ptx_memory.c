@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "emulator.h"
+#include "check.h"
 #include "emulator_ptx.h"
 #include "ptx.h"
 
@@ -28,24 +28,32 @@ static uint64_t *barrier_at(uint64_t code, uint64_t address, const void *pc)
     return (uint64_t *)place_of(code, address, 8, pc);
 }
 
+/* A kind of access, with what the code says of its strength. */
+static enum emu_access kind_of(enum emu_access kind, uint64_t code)
+{
+    if (kind == EMU_ATOMIC)
+        return code & PTX_IN_BLOCK ? (enum emu_access)(kind | IN_BLOCK) : kind;
+    return code & PTX_STRONG ? (enum emu_access)(kind | VOLATILE) : kind;
+}
+
 void *emu_ptx_reads(uint64_t code, uint64_t address, unsigned bytes)
 {
     char *p = place_of(code, address, bytes, PC);
-    emu_see_access(p, bytes, EMU_READ, PC, __builtin_frame_address(0));
+    emu_see_access(p, bytes, kind_of(EMU_READ, code), PC, __builtin_frame_address(0));
     return p;
 }
 
 void *emu_ptx_writes(uint64_t code, uint64_t address, unsigned bytes)
 {
     char *p = place_of(code, address, bytes, PC);
-    emu_see_access(p, bytes, EMU_WRITE, PC, __builtin_frame_address(0));
+    emu_see_access(p, bytes, kind_of(EMU_WRITE, code), PC, __builtin_frame_address(0));
     return p;
 }
 
 void *emu_ptx_updates(uint64_t code, uint64_t address, unsigned bytes)
 {
     char *p = place_of(code, address, bytes, PC);
-    emu_see_access(p, bytes, EMU_ATOMIC, PC, __builtin_frame_address(0));
+    emu_see_access(p, bytes, kind_of(EMU_ATOMIC, code), PC, __builtin_frame_address(0));
     return p;
 }
 
@@ -210,6 +218,11 @@ uint64_t emu_ptx_mbarrier_pending(uint64_t state)
 void emu_ptx_copy_arrive(uint64_t code, int no_increment, uint64_t barrier)
 {
     emu_async_arrive(barrier_at(code, barrier, PC), no_increment, PC);
+}
+
+void emu_ptx_fence(int for_all)
+{
+    emu_fence(for_all);
 }
 
 void emu_ptx_fence_mbarrier_init(void)
