@@ -75,6 +75,26 @@ static void check_shared(const char *shared, size_t bytes, size_t alignment,
                   (size_t)((uintptr_t)shared % alignment));
 }
 
+/* Hands the copy to its barrier, or to each block of a multicast one of its own. */
+static void send_for(struct emu_bulk_copy *copy, uint64_t *barrier, unsigned blocks)
+{
+    if (!blocks) {
+        emu_mbarrier_add_copy(barrier, copy);
+        return;
+    }
+    const size_t whole = sizeof *copy + copy->bytes;
+    for (; blocks; blocks &= blocks - 1) {
+        const unsigned rank = (unsigned)__builtin_ctz(blocks);
+        struct emu_bulk_copy *one = malloc(whole);
+        if (!one) emu_fault(copy->pc, "no host memory for a bulk copy on its way");
+        memcpy(one, copy, whole);
+        one->shared = emu_shared_place_in(copy->shared, rank, copy->pc);
+        emu_mbarrier_add_copy((uint64_t *)emu_shared_place_in(barrier, rank, copy->pc),
+                              one);
+    }
+    free(copy);
+}
+
 static void check_plain(const void *global, size_t bytes, const void *pc)
 {
     if (bytes == 0 || bytes % 16)
@@ -87,7 +107,7 @@ static void check_plain(const void *global, size_t bytes, const void *pc)
 }
 
 void emu_bulk_load(char *shared, const void *global, size_t bytes, uint64_t *barrier,
-                   const void *pc)
+                   unsigned blocks, const void *pc)
 {
     check_plain(global, bytes, pc);
     check_shared(shared, bytes, 16, "destination", pc);
@@ -95,7 +115,7 @@ void emu_bulk_load(char *shared, const void *global, size_t bytes, uint64_t *bar
     if (emu_lens_on) emu_lens_bulk_copy(global, bytes, true, pc);
     struct emu_bulk_copy *copy = new_copy(shared, bytes, pc);
     memcpy(copy->data, global, bytes);
-    emu_mbarrier_add_copy(barrier, copy);
+    send_for(copy, barrier, blocks);
 }
 
 static const struct tensor_map *map_at(const void *map, int dimensions, const void *pc)
@@ -164,7 +184,7 @@ static void round_to_tf32(char *data, size_t bytes)
 }
 
 void emu_bulk_load_tensor(char *shared, const void *map, int dimensions, const int *at,
-                          uint64_t *barrier, const void *pc)
+                          uint64_t *barrier, unsigned blocks, const void *pc)
 {
     const struct tensor_map *m = map_at(map, dimensions, pc);
     const size_t bytes = box_bytes(m), row_bytes = (size_t)m->box[0] * m->element_bytes;
@@ -185,7 +205,7 @@ void emu_bulk_load_tensor(char *shared, const void *map, int dimensions, const i
         first_row = false;
     }
     if (m->type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32) round_to_tf32(copy->data, bytes);
-    emu_mbarrier_add_copy(barrier, copy);
+    send_for(copy, barrier, blocks);
 }
 
 /* ---- out of shared memory ---- */
@@ -214,14 +234,29 @@ static void note_store(struct sender *s, uint32_t time, const void *pc)
     s->stores[s->count++] = (struct store){s->groups, time, pc};
 }
 
-static uint32_t claim_source(char *shared, size_t bytes, const void *pc)
+/* The copy engine reads this; until when, the thread learns by waiting for its group. */
+static void claim_source(char *shared, size_t bytes, const void *pc)
 {
     struct sender *s = &senders[emu_current->linear];
     if (!s->has_slot) s->slot = emu_check_slot(pc);
     s->has_slot = any_sender = true;
-    const uint32_t time = emu_check_async_read(shared, bytes, s->slot, -1, pc);
-    note_store(s, time, pc);
-    return time;
+    note_store(s, emu_check_async_read(shared, bytes, s->slot, -1, pc), pc);
+}
+
+/* What is read is free again when the barrier's phase is over, which the receiver learns,
+ * not this thread. So the source is only looked at. */
+void emu_bulk_send(char *to, char *from, size_t bytes, uint64_t *barrier, const void *pc)
+{
+    check_plain(from, bytes, pc);
+    check_shared(from, bytes, 16, "source", pc);
+    check_shared(to, bytes, 16, "destination", pc);
+    struct sender *s = &senders[emu_current->linear];
+    if (!s->has_slot) s->slot = emu_check_slot(pc);
+    s->has_slot = any_sender = true;
+    emu_check_async_done(s->slot, emu_check_async_read(from, bytes, s->slot, -1, pc));
+    struct emu_bulk_copy *copy = new_copy(to, bytes, pc);
+    memcpy(copy->data, from, bytes);
+    emu_mbarrier_add_copy(barrier, copy);
 }
 
 /* Writes a run of elements, or reduces into them; `code` is an operation and a type, or 0.

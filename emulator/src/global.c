@@ -342,7 +342,7 @@ static void name_block(char *text, size_t size, const struct touch *touch)
 {
     const unsigned *grid = emu_current_launch->grid;
     size_t number;
-    if (!emu_block_at(touch->time, &number)) {
+    if (!emu_block_at(touch->time, &number) || emu_blocks_together() > 1) {
         snprintf(text, size, "of another block");
         return;
     }
