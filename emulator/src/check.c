@@ -146,15 +146,15 @@ static struct suspicion {
 } suspicions[32];
 static unsigned suspicion_count;
 
-/* A launch is running, and an access needs to be looked at for itself only: no lens, no
- * suspicion that waits for it, no thread that is watched. */
+/* A launch is running, and an access needs to be looked at for itself only: no suspicion
+ * waits for it, no thread is watched. */
 static volatile bool calm;
 static bool running;
 static volatile bool watching, watch_begins;
 
 static void set_calm(void)
 {
-    calm = running && emu_checking && !emu_settings.lens && !suspicion_count && !watching;
+    calm = running && emu_checking && !suspicion_count && !watching;
 }
 
 static const char *name_of(enum emu_access kind)
@@ -967,9 +967,10 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
 static inline __attribute__((always_inline)) void
 hook(char *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
 {
-    if (calm && is_shared(p) && !((uintptr_t)p & (n - 1)))
+    const bool simple = calm & !emu_lens_on;
+    if (simple && is_shared(p) && !((uintptr_t)p & (n - 1)))
         shared_access(p, n, n, kind & BASIC_KIND, pc);
-    else if (calm && is_plain_read(kind) && n >= 4 && is_quick_read(p, n))
+    else if (simple && is_plain_read(kind) && n >= 4 && is_quick_read(p, n))
         return;
     else if (emu_checking | emu_lens_on)
         see(p, n, kind, pc, frame);

@@ -92,6 +92,8 @@ bool emu_is_device_range(const void *p, size_t bytes);
 void emu_free_everything(void); /* cudaDeviceReset */
 /* Reports allocations that were never freed; returns how many. */
 int emu_report_leaks(void);
+/* Bytes that the machine can give without ending some process to get them. */
+size_t emu_host_available(void);
 /* The program's __device__, __managed__ and __constant__ variables, in sections of their
  * own; and the last two alone. */
 bool emu_is_device_variable(const void *p);
