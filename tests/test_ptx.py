@@ -235,6 +235,7 @@ int main()
 {{
     unsigned *p;
     cudaMalloc(&p, 16);
+    cudaMemset(p, 0, 16);
     k<<<1, {threads}>>>(p);
     cudaFree(p);
 }}

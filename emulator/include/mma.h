@@ -217,7 +217,7 @@ static __forceinline__ void mma_sync(fragment<accumulator, M, N, K, D> &d,
     emu_wmma(types, M, N, K, satf, a.x, b.x, c.x, d.x);
 }
 
-static __forceinline__ float __float_to_tf32(float x)
+static __device__ __forceinline__ float __float_to_tf32(float x)
 {
     unsigned bits;
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
