@@ -56,13 +56,15 @@ def for_real_nvcc(name, values, **options):
 
 
 def accept(source, folder, *options):
-    """Has NVIDIA's compiler compile a file; a warning is as good as an error."""
+    """Has NVIDIA's compiler compile a file, and returns what it says; a warning is as good as an
+    error."""
     strict = "-Wall,-Wextra,-Werror,-Wno-missing-field-initializers"
     if source.suffix == ".cu":
         options += ("-std=c++17",)
     command = [REAL_NVCC, "-c", source, "-o", folder / "object.o", "-O3", *options]
     result = run(command + ["-Werror", "all-warnings", "-Xcompiler", strict])
     assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout + result.stderr
 
 
 # Every host compiler that is here and that the emulator can use.
