@@ -7,10 +7,11 @@ must run through without a word.
 """
 
 import re
+import resource
 
 import pytest
 
-from conftest import HOST_COMPILERS, ROOT, accept, for_real_nvcc, no_cuda, run
+from conftest import HOST_COMPILERS, ROOT, accept, all_in_one, for_real_nvcc, no_cuda, run
 
 FOLDER = ROOT / "tests" / "faults"
 PLANTED = {path.stem: path for path in sorted(FOLDER.glob("*.cu"))}
@@ -71,17 +72,23 @@ def test_an_impossible_alignment_does_not_compile(compiler, emulated_nvcc, tmp_p
     assert f"{source}:2:" in result.stderr and "alignment" in result.stderr
 
 
-@for_real_nvcc("kind", ["fixed"])
-def test_is_genuine_cuda(kind, tmp_path):
-    """All of them in one file, each in a namespace: starting nvcc takes longer than compiling."""
-    headers, words = set(), []
-    for name, path in PLANTED.items():
-        text = path.read_text()
-        headers |= set(re.findall(r"^#include .*$", text, re.M))
-        words += [f"#define main main_{name}", f"namespace {name} {{"]
-        words += [f'#include "{path}"', "}", "#undef main"]
-        macros = re.findall(r"^ *# *define (\w+)", text, re.M)
-        words += [f"#undef {macro}" for macro in macros]
-    source = tmp_path / "all.cu"
-    source.write_text("\n".join(sorted(headers) + words) + "\n")
-    accept(source, tmp_path, "-DFIXED", "-arch=sm_80", "-I", FOLDER)
+@pytest.mark.parametrize("megabytes", (10, 20, 40, 80, 150, 300, 2000))
+def test_too_little_address_space_is_one_line(megabytes, emulate):
+    program = emulate(PLANTED["race_tree_without_barrier"], "-DFIXED")
+    limit = megabytes << 20
+
+    def limited():
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+    result = run([program], env=no_cuda(), preexec_fn=limited)
+    if result.returncode == 0:
+        assert (result.stdout, result.stderr) == ("PASS\n", "")
+    else:
+        assert result.returncode == 3 and "no memory for" in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+
+
+@for_real_nvcc("folder", [FOLDER], ids=["all"])
+def test_is_genuine_cuda(folder, tmp_path):
+    source = all_in_one(PLANTED.values(), tmp_path)
+    accept(source, tmp_path, "-DFIXED", "-arch=sm_80", "-I", folder)

@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from conftest import HOST_COMPILERS, ROOT, accept, for_real_nvcc, no_cuda, run
+from conftest import HOST_COMPILERS, ROOT, accept, all_in_one, for_real_nvcc, no_cuda, run
 
 FOLDER = ROOT / "tests" / "programs"
 # A file is a program; so are all the sources of a folder together.
@@ -50,12 +50,19 @@ def test_on_the_emulator(name, compiler, emulate):
         assert line in lines
 
 
-@for_real_nvcc("name", PROGRAMS)
+# Those that nvcc needs no option for go into one file.
+ALONE = [name for name in PROGRAMS if flags(PROGRAMS[name]) or len(PROGRAMS[name]) > 1]
+TARGETS = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in ARCHITECTURES]
+
+
+@for_real_nvcc("name", ALONE)
 def test_is_genuine_cuda(name, tmp_path):
-    targets = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in ARCHITECTURES]
     for source in PROGRAMS[name]:
-        accept(
-            source,
-            tmp_path,
-            *(targets + flags(PROGRAMS[name]) if source.suffix == ".cu" else []),
-        )
+        words = [*TARGETS, *flags(PROGRAMS[name])] if source.suffix == ".cu" else []
+        accept(source, tmp_path, *words)
+
+
+@for_real_nvcc("folder", [FOLDER], ids=["all"])
+def test_all_others_are_genuine_cuda(folder, tmp_path):
+    sources = [PROGRAMS[name][0] for name in PROGRAMS if name not in ALONE]
+    accept(all_in_one(sources, tmp_path), tmp_path, *TARGETS, "-I", folder)

@@ -21,6 +21,9 @@ uint64_t emu_ptx_special(unsigned which, unsigned component);
 
 /* ---- memory ---- */
 
+/* The next access is strong (volatile, relaxed, ...), maybe within its block only; with a
+ * release before it. */
+void emu_ptx_strong(int release, int in_block);
 /* Where a load or store of so many bytes goes; it is checked and counted here, as one
  * access. Then its elements, one by one, in the type of the code. */
 void *emu_ptx_reads(uint64_t code, uint64_t address, unsigned bytes);

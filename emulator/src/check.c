@@ -1344,15 +1344,14 @@ enum { MOST_TIMES = 1 << 30 };
 void emu_check_launch_begins(void)
 {
     emu_check_allocations_changed();
-    if (!words) {
-        void *aligned = NULL;
-        if (posix_memalign(&aligned, sizeof *words, WORDS * sizeof *words) != 0)
+    if (!words && emu_checking) {
+        words = emu_pages(WORDS * sizeof *words);
+        if (!words)
             emu_no_memory("for watching shared memory, %zu MB",
                           WORDS * sizeof *words >> 20);
-        words = memset(aligned, 0, WORDS * sizeof *words);
         lane_order = emu_zeros("for watching shared memory", 32, sizeof *lane_order);
     }
-    if (emu_times.now > MOST_TIMES) {
+    if (emu_times.now > MOST_TIMES && emu_checking) {
         memset(words, 0, WORDS * sizeof *words);
         memset(fenced_until, 0, sizeof fenced_until);
         if (clocks) memset(clocks, 0, (COLUMNS + EMU_SLOTS) * sizeof *clocks);

@@ -29,12 +29,16 @@ struct cell {
 /* A mapping takes no memory before it is touched, and most cells never are. */
 enum { WORTH_A_MAPPING = 1 << 17 };
 
-static void *zeros(size_t bytes)
+void *emu_pages(size_t bytes)
 {
-    if (bytes < WORTH_A_MAPPING) return calloc(1, bytes);
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return p == MAP_FAILED ? NULL : p;
+}
+
+static void *zeros(size_t bytes)
+{
+    return bytes < WORTH_A_MAPPING ? calloc(1, bytes) : emu_pages(bytes);
 }
 
 static void give_back(void *p, size_t bytes)

@@ -1274,11 +1274,35 @@ static enum ptx_space take_space(struct compiler *c, const char *allowed)
 
 #define SHARED_SPACES "shared shared::cta shared::cluster "
 
-/* Ordering changes nothing here, where one thread runs at a time. */
-static void take_order(struct compiler *c)
+/* How an access takes part in ordering others: it changes nothing here, where one thread
+ * runs at a time, but the checker wants to know whether a GPU would keep the order. */
+struct order {
+    bool strong, acquire, release;
+    bool in_block; /* among the threads of a block only */
+};
+
+static struct order take_order(struct compiler *c)
 {
-    if (take_one_of(c, "weak volatile relaxed acquire release acq_rel mmio"))
-        take_one_of(c, "cta cluster gpu sys");
+    const char *word =
+        take_one_of(c, "weak volatile relaxed acquire release acq_rel mmio");
+    const char *scope = word ? take_one_of(c, "cta cluster gpu sys") : NULL;
+    if (!word || strcmp(word, "weak") == 0) return (struct order){0};
+    const bool both = strcmp(word, "acq_rel") == 0;
+    return (struct order){.strong = true,
+                          .acquire = both || strcmp(word, "acquire") == 0,
+                          .release = both || strcmp(word, "release") == 0,
+                          .in_block = scope && strcmp(scope, "cta") == 0};
+}
+
+static void emit_before_access(struct compiler *c, struct order order)
+{
+    if (order.strong || order.in_block)
+        emit(c, " ::emu_ptx_strong(%d, %d);", order.release, order.in_block);
+}
+
+static void emit_after_access(struct compiler *c, struct order order)
+{
+    if (order.acquire) emit(c, " ::emu_fence(%d);", !order.in_block);
 }
 
 /* Hints to the caches; returns whether a policy is among the operands. */
@@ -1310,7 +1334,7 @@ static const struct value *element_of(struct compiler *c, int i, int count, int 
 
 static void compile_load(struct compiler *c)
 {
-    take_order(c);
+    const struct order order = take_order(c);
     const enum ptx_space space =
         take_space(c, "global const local param param::entry " SHARED_SPACES);
     take_one_of(c, "ca cg cs lu cv nc");
@@ -1327,7 +1351,9 @@ static void compile_load(struct compiler *c)
     if (bytes > 32 || (bytes == 32 && count == 8 && ptx_types[type].bits != 32))
         fail(c, c->instruction->place, "PTX: `%s` is longer than any access",
              c->instruction->text);
-    emit(c, " { const void *emu_p = ::emu_ptx_reads(0x%llxull, %s, %u);",
+    emit(c, " {");
+    emit_before_access(c, order);
+    emit(c, " const void *emu_p = ::emu_ptx_reads(0x%llxull, %s, %u);",
          (unsigned long long)code, address(c, 1, 0), bytes);
     /* All is read before anything is written: the address may be among the results. */
     for (int k = 0; k < count; k++) {
@@ -1344,12 +1370,13 @@ static void compile_load(struct compiler *c)
                          : width == 16 && ptx_types[type].kind == PTX_SIGNED ? " & 0xffff"
                                                                              : ""));
     }
+    emit_after_access(c, order);
     emit(c, " }");
 }
 
 static void compile_store(struct compiler *c)
 {
-    take_order(c);
+    const struct order order = take_order(c);
     const enum ptx_space space = take_space(c, "global local param " SHARED_SPACES);
     take_one_of(c, "wb cg cs wt");
     const bool policy = take_hints(c);
@@ -1360,12 +1387,15 @@ static void compile_store(struct compiler *c)
                   policy ? "[a], b, policy" : "[a], b");
     if (policy) (void)operand(c, 2, PTX_B64);
     const uint64_t code = PTX_CODE(0, type, 0, 0, space);
-    emit(c, " { void *emu_p = ::emu_ptx_writes(0x%llxull, %s, %u);",
+    emit(c, " {");
+    emit_before_access(c, order);
+    emit(c, " void *emu_p = ::emu_ptx_writes(0x%llxull, %s, %u);",
          (unsigned long long)code, address(c, 0, 0),
          ptx_types[type].bits / 8 * (unsigned)count);
     for (int k = 0; k < count; k++)
         emit(c, " ::emu_ptx_poke(0x%llxull, emu_p, %d, %s);", (unsigned long long)code, k,
              source_as(c, element_of(c, 1, count, k), type, true));
+    emit_after_access(c, order);
     emit(c, " }");
 }
 
@@ -1386,8 +1416,9 @@ static void compile_atomic(struct compiler *c)
                       {"inc", "u32", PTX_INC},
                       {"dec", "u32", PTX_DEC}};
     const bool gives = strcmp(c->instruction->name, "atom") == 0;
-    take_order(c);
-    take_one_of(c, "cta cluster gpu sys");
+    struct order order = take_order(c);
+    const char *scope = take_one_of(c, "cta cluster gpu sys");
+    order.in_block |= scope && strcmp(scope, "cta") == 0;
     const enum ptx_space space = take_space(c, "global " SHARED_SPACES);
     int count = take_vector(c);
     /* With a vector the type may also stand before the operation: v2.f32.add. */
@@ -1411,7 +1442,9 @@ static void compile_atomic(struct compiler *c)
                           : "[a], b");
     const int at = gives ? 1 : 0;
     const uint64_t code = PTX_CODE(operations[o].op, type, 0, 0, space);
-    emit(c, " { void *emu_p = ::emu_ptx_updates(0x%llxull, %s, %u);",
+    emit(c, " {");
+    emit_before_access(c, order);
+    emit(c, " void *emu_p = ::emu_ptx_updates(0x%llxull, %s, %u);",
          (unsigned long long)code, address(c, at, 0),
          ptx_types[type].bits / 8 * (unsigned)count);
     for (int k = 0; k < count; k++) {
@@ -1424,6 +1457,7 @@ static void compile_atomic(struct compiler *c)
         else
             emit(c, " %s;", call);
     }
+    emit_after_access(c, order);
     emit(c, " }");
 }
 
@@ -1590,7 +1624,8 @@ static void compile_fence(struct compiler *c)
     } else {
         take_one_of(c, "sc acq_rel acquire release");
         take_one_of(c, "sync_restrict::shared::cta sync_restrict::shared::cluster");
-        take_one_of(c, "cta cluster gpu sys gl");
+        const char *scope = take_one_of(c, "cta cluster gpu sys gl");
+        emit(c, " ::emu_fence(%d);", !scope || strcmp(scope, "cta") != 0);
     }
     end_of_modifiers(c);
 }
@@ -2251,7 +2286,7 @@ static const struct {
                 {"prefetchu", compile_nothing},
                 {"applypriority", compile_nothing},
                 {"discard", compile_nothing},
-                {"membar", compile_nothing},
+                {"membar", compile_fence},
                 {"fence", compile_fence},
                 {"mbarrier", compile_mbarrier},
                 {"nanosleep", compile_nothing},

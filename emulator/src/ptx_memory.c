@@ -2,7 +2,7 @@
  * and counted as those of C are. */
 #include <string.h>
 
-#include "emulator.h"
+#include "check.h"
 #include "emulator_ptx.h"
 #include "ptx.h"
 
@@ -17,24 +17,40 @@ static char *place_of(uint64_t code, uint64_t address, size_t bytes, const void 
     return (char *)(uintptr_t)address;
 }
 
+/* Of the next access: flags for its kind. */
+static int strength;
+
+void emu_ptx_strong(int release, int in_block)
+{
+    if (release) emu_fence(!in_block);
+    strength = in_block ? VOLATILE | IN_BLOCK : VOLATILE;
+}
+
+static void see(char *p, unsigned bytes, enum emu_access kind, const void *pc,
+                const void *frame)
+{
+    emu_see_access(p, bytes, kind | strength, pc, frame);
+    strength = 0;
+}
+
 void *emu_ptx_reads(uint64_t code, uint64_t address, unsigned bytes)
 {
     char *p = place_of(code, address, bytes, PC);
-    emu_see_access(p, bytes, EMU_READ, PC, __builtin_frame_address(0));
+    see(p, bytes, EMU_READ, PC, __builtin_frame_address(0));
     return p;
 }
 
 void *emu_ptx_writes(uint64_t code, uint64_t address, unsigned bytes)
 {
     char *p = place_of(code, address, bytes, PC);
-    emu_see_access(p, bytes, EMU_WRITE, PC, __builtin_frame_address(0));
+    see(p, bytes, EMU_WRITE, PC, __builtin_frame_address(0));
     return p;
 }
 
 void *emu_ptx_updates(uint64_t code, uint64_t address, unsigned bytes)
 {
     char *p = place_of(code, address, bytes, PC);
-    emu_see_access(p, bytes, EMU_ATOMIC, PC, __builtin_frame_address(0));
+    see(p, bytes, EMU_ATOMIC, PC, __builtin_frame_address(0));
     return p;
 }
 

@@ -21,7 +21,8 @@ __global__ void scale_kernel(int M, int N, float a, const float *A, float *B)
 void scale(int M, int N, float a, const float *A, float *B)
 {
     // How many blocks cover N columns, how many cover M rows? None may be missing, and
-    // none may lie outside altogether. BEGIN answer
+    // none may lie outside altogether.
+    // BEGIN answer
     const int blocks_x = N / BN;
     const int blocks_y = M / BM;
     // END answer

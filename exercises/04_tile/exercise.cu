@@ -21,9 +21,8 @@ __global__ void matmul_kernel(int M, int N, int K, const float *A, const float *
     float acc = 0.0f;
     for (int k0 = 0; k0 < K; k0 += TILE) {
         // 1. Each thread fetches one element of A and one of B into the tiles, and 0
-        // where
-        //    the tile sticks out of its matrix. 2. It waits. 3. It adds up its products
-        //    from the tiles. 4. It waits again.
+        //    where the tile sticks out of its matrix.
+        // 2. It waits. 3. It adds up its products from the tiles. 4. It waits again.
         // BEGIN answer
         // END answer
     }

@@ -9,7 +9,7 @@
 //- const int BM = 32; // the block computes BM x BN results,
 //- const int BN = 32;
 //- const int BK = 32; // BK steps of k at a time;
-//- const int TM = 2; // a thread computes TM x TN of them
+//- const int TM = 2;  // a thread computes TM x TN of them
 //- const int TN = 2;
 const int BM = 128; // the block computes BM x BN results,
 const int BN = 128;
