@@ -50,8 +50,14 @@ def test_on_the_emulator(name, compiler, emulate):
         assert line in lines
 
 
-# Those that nvcc needs no option for go into one file.
-ALONE = [name for name in PROGRAMS if flags(PROGRAMS[name]) or len(PROGRAMS[name]) > 1]
+def is_alone(sources):
+    """What nvcc needs an option for, or what would have a name in common with another, cannot go
+    into one file with the others."""
+    names = any('extern "C"' in source.read_text() for source in sources)
+    return len(sources) > 1 or bool(flags(sources)) or names
+
+
+ALONE = [name for name, sources in PROGRAMS.items() if is_alone(sources)]
 TARGETS = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in ARCHITECTURES]
 
 
