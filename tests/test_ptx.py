@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from conftest import HOST_COMPILERS, ROOT, accept, for_real_nvcc, no_cuda, run
+from conftest import HOST_COMPILERS, ROOT, accept, all_in_one, for_real_nvcc, no_cuda, run
 
 FOLDER = ROOT / "tests" / "ptx"
 PROGRAMS = {path.stem: path for path in sorted(FOLDER.glob("*.cu"))}
@@ -19,9 +19,10 @@ def test_on_the_emulator(name, compiler, emulate):
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
 
 
-@for_real_nvcc("name", PROGRAMS)
-def test_is_genuine_ptx(name, tmp_path):
-    accept(PROGRAMS[name], tmp_path, "-gencode=arch=compute_90a,code=sm_90a")
+@for_real_nvcc("folder", [FOLDER], ids=["all"])
+def test_is_genuine_ptx(folder, tmp_path):
+    source = all_in_one(PROGRAMS.values(), tmp_path)
+    accept(source, tmp_path, "-gencode=arch=compute_90a,code=sm_90a", "-I", folder)
 
 
 # Statements that are wrong, and what must be said of them, in the line of the mark @.
