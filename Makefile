@@ -65,7 +65,7 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
 .PHONY: help all clean test test-gpu format mutants lens-vs-ncu patterns ladder tried profiles registers tables plots \
-    images notebooks site bench-emulator exercises watch grade $(PROGRAMS)
+    images notebooks scenes site bench-emulator exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@echo "make chapterN && ./chapterN   build and run a chapter: $(PROGRAMS)"
 	@sed -n 's/^\([a-zA-Z%-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-30s%s\n", $$1, $$2}'
@@ -245,10 +245,10 @@ stamp = echo "<!-- made from $<: $$(sha256sum <$< | cut -c -16) -->" >>$@
 
 images/%.svg: images/%.dot
 	$(call need,dot,it comes with Graphviz: apt install graphviz)
-	$(Q)dot -Tsvg $< >$@ && $(stamp)
+	$(Q)dot -Tsvg $< | python3 results/palette.py >$@ && $(stamp)
 
 images/%.svg: images/%.py
-	$(Q)python3 $< >$@ && $(stamp)
+	$(Q)PYTHONPATH=results python3 -B $< | python3 results/palette.py >$@ && $(stamp)
 
 # A file in .venv says which requirements are in it.
 .venv/tests.txt: tests/requirements.txt
@@ -264,9 +264,13 @@ notebooks: .venv/plots.txt .venv/notebooks.txt ## the notebooks, from their sour
 	$(Q)python3 notebooks/make.py
 	$(Q).venv/bin/python notebooks/run.py
 
-site: .venv/site.txt ## the READMEs and notebooks as a web site, in build/site
-	$(Q).venv/bin/python -m sphinx -q -W --keep-going -c notebooks/site -d build/site.cache . build/site
+site: .venv/site.txt ## the book as a web site, in build/site
+	$(Q)python3 -B notebooks/site/assemble.py build/site.source
+	$(Q).venv/bin/python -m sphinx -q -W --keep-going -c notebooks/site -d build/site.cache build/site.source build/site
 	@echo "build/site/index.html is ready"
+
+scenes:         ## what the lens counts in every chapter and its variants, for the site's figures
+	$(Q)python3 results/scenes.py
 
 lens-vs-ncu:    ## the lens beside Nsight Compute's counters (needs a GPU)
 	$(call need,ncu,it comes with the CUDA Toolkit or as Nsight Compute)

@@ -2,13 +2,7 @@
 
 Not a .dot, because bars have lengths and the red line moves. Time runs to the right."""
 
-GLOBAL, SHARED, REGISTERS, MOVING, GREY = (
-    "#d9822b",
-    "#2b8a9d",
-    "#7a5fb5",
-    "#c0392b",
-    "#888888",
-)
+from palette import GLOBAL, GREY, MOVING, REGISTERS, SHARED
 LEFT, WIDTH, ROW, BAR = 150, 896, 36, 28  # of the bars, the picture, a row, a bar
 SECONDS = 12
 

@@ -1,12 +1,6 @@
 """Prints images/11_shares.svg: 7 tiles for 4 SMs, dealt whole and dealt in shares of k-blocks."""
 
-GLOBAL, SHARED, REGISTERS, MOVING, REST = (
-    "#d9822b",
-    "#2b8a9d",
-    "#7a5fb5",
-    "#c0392b",
-    "#888888",
-)
+from palette import GLOBAL, GREY as REST, MOVING, REGISTERS, SHARED
 BLOCKS, SMS, TILES = 8, 4, 7  # k-blocks a tile, SMs, tiles
 UNIT, HIGH, LEFT = 44, 30, 70
 

@@ -5,13 +5,7 @@ Moves by CSS, so a reader who has asked for less motion, and every program that 
 still, sees the second of the four steps, which is a right picture too.
 """
 
-GLOBAL, SHARED, REGISTERS, MOVING, GREY = (
-    "#d9822b",
-    "#2b8a9d",
-    "#7a5fb5",
-    "#c0392b",
-    "#888888",
-)
+from palette import GLOBAL, GREY, MOVING, REGISTERS, SHARED
 TILE, STEPS, SIDE = 56, 4, 3  # a tile in pixels; tiles along K; tiles along M and N
 STILL, OWN = 1, 1  # the step shown without motion; the block's row and column
 SECONDS = 8

@@ -9,7 +9,7 @@ from IPython import get_ipython
 from nvcc4jupyter import set_defaults
 
 ROOT = Path(__file__).resolve().parents[1]
-GLOBAL, SHARED, MOVING, GREY = "#d9822b", "#2b8a9d", "#c0392b", "#888888"
+GLOBAL, SHARED, MOVING, GREY = "#b35900", "#0b7285", "#c92a2a", "#5c636e"
 
 _number = None  # of the chapter that is open
 

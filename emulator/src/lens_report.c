@@ -562,6 +562,32 @@ static void print_kernel(const struct lens_kernel *k)
     free(rows);
 }
 
+/* ---- one request ---- */
+
+/* Which wavefront serves each lane that takes part; returns how many there are. */
+static unsigned wavefront_of(const struct lens_request *r, unsigned bytes, bool store,
+                             unsigned wave[32])
+{
+    const unsigned unit = bytes < 4 ? 4 : bytes, groups = 128 / unit;
+    const unsigned together = lens_lanes_together(r->address, r->lanes, bytes, store);
+    unsigned before = 0, waves = 0;
+    for (unsigned first = 0; first < 32; first += together, before = waves) {
+        uint64_t unit_at[32][32];
+        unsigned in_group[32] = {0};
+        for (unsigned lane = first; lane < first + together; lane++) {
+            if (!(r->lanes >> lane & 1)) continue;
+            const uint64_t value = r->address[lane] / unit;
+            const unsigned group = value % groups;
+            unsigned n = 0;
+            while (n < in_group[group] && unit_at[group][n] != value) n++;
+            if (n == in_group[group]) unit_at[group][in_group[group]++] = value;
+            wave[lane] = before + n;
+            if (wave[lane] + 1 > waves) waves = wave[lane] + 1;
+        }
+    }
+    return waves;
+}
+
 /* ---- JSON ---- */
 
 static void json_string(const char *text)
@@ -583,13 +609,50 @@ static void json_counts(const struct lens_site *s)
     say("\"requests\": %llu, \"lanes\": %llu, ", (unsigned long long)s->requests,
         (unsigned long long)s->lanes);
     if (touches_banks(s->kind))
-        say("\"wavefronts\": %llu, \"ideal_wavefronts\": %llu, \"conflicts\": %llu}",
+        say("\"wavefronts\": %llu, \"ideal_wavefronts\": %llu, \"conflicts\": %llu",
             (unsigned long long)s->wavefronts, (unsigned long long)s->ideal,
             (unsigned long long)(s->wavefronts - s->ideal));
     else
-        say("\"sectors\": %llu, \"ideal_sectors\": %llu, \"bytes_used\": %llu}",
+        say("\"sectors\": %llu, \"ideal_sectors\": %llu, \"bytes_used\": %llu",
             (unsigned long long)s->sectors, (unsigned long long)s->ideal,
             (unsigned long long)s->unique_bytes);
+}
+
+/* The request that LENS=dot would draw. Addresses count from the multiple of 128 at or below
+ * the lowest, and are null for a lane that does not take part. */
+static void json_example(const struct lens_site *s)
+{
+    const struct lens_request *r = &s->example;
+    unsigned wave[32];
+    uint64_t lowest = UINT64_MAX;
+    if (!r->lanes) return;
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (r->lanes >> lane & 1 && r->address[lane] < lowest) lowest = r->address[lane];
+    say(", \"example\": {\"block\": [%u, %u, %u], \"warp\": %u, \"%s\": %u, \"address\": "
+        "[",
+        r->block.x, r->block.y, r->block.z, r->warp,
+        touches_banks(s->kind) ? "wavefronts" : "sectors", r->cost);
+    for (unsigned lane = 0; lane < 32; lane++) {
+        say(lane ? ", " : "");
+        if (r->lanes >> lane & 1)
+            say("%llu", (unsigned long long)(r->address[lane] - lowest / 128 * 128));
+        else
+            say("null");
+    }
+    say("]");
+    if (touches_banks(s->kind)) {
+        wavefront_of(r, s->bytes, s->kind != SHARED_LOAD, wave);
+        say(", \"wavefront\": [");
+        for (unsigned lane = 0; lane < 32; lane++) {
+            say(lane ? ", " : "");
+            if (r->lanes >> lane & 1)
+                say("%u", wave[lane]);
+            else
+                say("null");
+        }
+        say("]");
+    }
+    say("}");
 }
 
 static void json_kernel(const struct lens_kernel *k)
@@ -629,6 +692,7 @@ static void json_kernel(const struct lens_kernel *k)
         say("%s\"%s\": {", first ? "" : ", ", class_names[kind]);
         first = false;
         json_counts(&s);
+        say("}");
     }
     say("}, \"lines\": [");
     for (unsigned i = 0; i < count; i++) {
@@ -643,6 +707,8 @@ static void json_kernel(const struct lens_kernel *k)
         json_string(text);
         say(", ");
         json_counts(&rows[i].sum);
+        json_example(&rows[i].sum);
+        say("}");
     }
     say("]}");
     free(rows);
@@ -652,12 +718,12 @@ static void json_kernel(const struct lens_kernel *k)
  * Graphviz only draws here: neato, with every box at its place. Lengths are points, y
  * grows upwards. */
 
-#define GLOBAL_COLOUR "#d9822b"
-#define SHARED_COLOUR "#2b8a9d"
-#define REGISTER_COLOUR "#7a5fb5"
-#define MOVING_COLOUR "#c0392b"
-#define GREY_COLOUR "#888888"
-#define EMPTY_COLOUR "#88888838"
+#define GLOBAL_COLOUR "#b35900"
+#define SHARED_COLOUR "#0b7285"
+#define REGISTER_COLOUR "#6741b8"
+#define MOVING_COLOUR "#c92a2a"
+#define GREY_COLOUR "#5c636e"
+#define EMPTY_COLOUR "#5c636e38"
 #define FONT "Helvetica,Arial,sans-serif"
 
 enum { DRAWING = 864, LANE = DRAWING / 32 };
@@ -765,9 +831,9 @@ static void draw_banks(const struct lens_request *r, unsigned bytes, bool store)
 {
     enum { BANKS_AT = -72, ROW = 24 };
     const unsigned unit = bytes < 4 ? 4 : bytes, groups = 128 / unit, banks = 32 / groups;
-    const unsigned together = lens_lanes_together(r->address, r->lanes, bytes, store);
+    unsigned wave[32];
+    const unsigned waves = wavefront_of(r, bytes, store, wave);
     char name[32], label[96];
-    unsigned row = 0;
     snprintf(label, sizeof label,
              "a column is one of the 32 banks, a row is one wavefront; numbers are the "
              "lanes it serves");
@@ -779,34 +845,23 @@ static void draw_banks(const struct lens_request *r, unsigned bytes, bool store)
             "\", fontsize=11, label=\"%u\"];\n",
             bank, (bank + 0.5) * LANE, BANKS_AT, bank);
     }
-    for (unsigned first = 0; first < 32; first += together) {
-        uint64_t unit_at[32][32];
-        uint32_t lanes_of[32][32] = {{0}};
-        unsigned waves = 0, in_group[32] = {0};
-        for (unsigned lane = first; lane < first + together; lane++) {
-            if (!(r->lanes >> lane & 1)) continue;
-            const uint64_t value = r->address[lane] / unit;
-            const unsigned group = value % groups;
-            unsigned wave = 0;
-            while (wave < in_group[group] && unit_at[group][wave] != value) wave++;
-            if (wave == in_group[group]) unit_at[group][in_group[group]++] = value;
-            lanes_of[group][wave] |= 1u << lane;
-            if (wave + 1 > waves) waves = wave + 1;
+    uint32_t lanes_of[32][32] = {{0}}; /* that a wavefront serves from a group of banks */
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (r->lanes >> lane & 1)
+            lanes_of[wave[lane]][r->address[lane] / unit % groups] |= 1u << lane;
+    for (unsigned row = 0; row < waves; row++)
+        for (unsigned group = 0; group < groups; group++) {
+            const uint32_t lanes = lanes_of[row][group];
+            label[0] = '\0';
+            if (lanes) name_lanes(lanes, label, sizeof label);
+            snprintf(name, sizeof name, "box%u_%u", row, group);
+            draw_box(name, group * banks * LANE + 1, BANKS_AT - 20.0 - row * ROW,
+                     banks * LANE - 2.0, ROW - 2.0, lanes ? SHARED_COLOUR : EMPTY_COLOUR,
+                     label);
         }
-        for (unsigned wave = 0; wave < waves; wave++, row++)
-            for (unsigned group = 0; group < groups; group++) {
-                const uint32_t lanes = lanes_of[group][wave];
-                label[0] = '\0';
-                if (lanes) name_lanes(lanes, label, sizeof label);
-                snprintf(name, sizeof name, "box%u_%u", row, group);
-                draw_box(name, group * banks * LANE + 1, BANKS_AT - 20.0 - row * ROW,
-                         banks * LANE - 2.0, ROW - 2.0,
-                         lanes ? SHARED_COLOUR : EMPTY_COLOUR, label);
-            }
-    }
     snprintf(label, sizeof label,
-             row == 1 ? "%u wavefront" : "%u wavefronts, one after the other", row);
-    draw_text(0, BANKS_AT - 20.0 - row * ROW - 4, DRAWING, 13, FONT, label);
+             waves == 1 ? "%u wavefront" : "%u wavefronts, one after the other", waves);
+    draw_text(0, BANKS_AT - 20.0 - waves * ROW - 4, DRAWING, 13, FONT, label);
 }
 
 static void draw(const struct row *row)
