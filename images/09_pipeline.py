@@ -3,6 +3,7 @@
 Not a .dot, because bars have lengths and the red line moves. Time runs to the right."""
 
 from palette import GLOBAL, GREY, MOVING, REGISTERS, SHARED
+
 LEFT, WIDTH, ROW, BAR = 150, 896, 36, 28  # of the bars, the picture, a row, a bar
 SECONDS = 12
 

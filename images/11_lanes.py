@@ -4,6 +4,7 @@ The orders are those of chapters/11_beyond_cublas/lanes.cuh, the wavefronts what
 `LENS=1 ./chapter11 4096 640 80` counts with each of them (tried/lanes_*.diff)."""
 
 from palette import GREY, MOVING, REGISTERS
+
 CELL, GAP, LEFT, TOP = 32, 46, 10, 36  # a lane, between two panels, around them
 ROWS, COLUMNS = 4, 8
 

@@ -1,6 +1,7 @@
 """Prints images/11_shares.svg: 7 tiles for 4 SMs, dealt whole and dealt in shares of k-blocks."""
 
-from palette import GLOBAL, GREY as REST, MOVING, REGISTERS, SHARED
+from palette import GREY as REST, MOVING, REGISTERS
+
 BLOCKS, SMS, TILES = 8, 4, 7  # k-blocks a tile, SMs, tiles
 UNIT, HIGH, LEFT = 44, 30, 70
 

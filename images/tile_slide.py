@@ -6,6 +6,7 @@ still, sees the second of the four steps, which is a right picture too.
 """
 
 from palette import GLOBAL, GREY, MOVING, REGISTERS, SHARED
+
 TILE, STEPS, SIDE = 56, 4, 3  # a tile in pixels; tiles along K; tiles along M and N
 STILL, OWN = 1, 1  # the step shown without motion; the block's row and column
 SECONDS = 8

@@ -10,7 +10,17 @@ import sys
 import ending
 import rows
 import scenes
-from palette import FAINT, FONT, GLOBAL, GREY, MOVING, ON_COLOUR, REGISTERS, SHARED, themed
+from palette import (
+    FAINT,
+    FONT,
+    GLOBAL,
+    GREY,
+    MOVING,
+    ON_COLOUR,
+    REGISTERS,
+    SHARED,
+    themed,
+)
 
 # name of the picture: chapter, the line of matmul.cu, and which of that line's accesses in the lens's table
 FIGURES = {
@@ -85,7 +95,9 @@ def draw_sectors(line):
     for lane, address in enumerate(line["address"]):
         if address is None:
             continue
-        used.update(byte // WORD for byte in range(address, address + line["bytes"], WORD))
+        used.update(
+            byte // WORD for byte in range(address, address + line["bytes"], WORD)
+        )
         end = place(address + (line["bytes"] // 2 if line["bytes"] > 4 else 0)) + word / 2
         arrows.append(
             f'<path d="M{(lane + 0.5) * LANE:g} {LANES_AT + 23}L{end:.4g} {BELOW - 2}" '
@@ -98,7 +110,9 @@ def draw_sectors(line):
         for byte in range(sector * SECTOR, (sector + 1) * SECTOR, WORD):
             touched = byte // WORD in used
             width = word - 1 if word > 4 else word
-            yield box(place(byte), BELOW, width, 26, GLOBAL if touched else GREY, "", touched)
+            yield box(
+                place(byte), BELOW, width, 26, GLOBAL if touched else GREY, "", touched
+            )
     count = "1 sector" if len(sectors) == 1 else f"{len(sectors)} sectors"
     yield text(0, BELOW + 46, f"{count} of global memory: 32 bytes each, 4 to a column")
 
@@ -144,12 +158,16 @@ def draw_banks(line):
 def drawing(line):
     """One request of a warp as SVG, in light colours; `line` is one of a scene's."""
     banks = "wavefront" in line
-    waves = 1 + max([wave for wave in line["wavefront"] if wave is not None]) if banks else 0
+    waves = (
+        1 + max([wave for wave in line["wavefront"] if wave is not None]) if banks else 0
+    )
     height = LANES_AT + 14 + waves * 24 + 24 if banks else BELOW + 54
     what = f"{line['kind']}, {line['bytes']} bytes a lane: {line['verdict']}"
     parts = [
         text(0, 14, what, 15),
-        text(0, 34, line["text"], 13, more=' font-family="monospace" xml:space="preserve"'),
+        text(
+            0, 34, line["text"], 13, more=' font-family="monospace" xml:space="preserve"'
+        ),
         *(draw_banks(line) if banks else draw_sectors(line)),
     ]
     around = f"{-EDGE} {-EDGE} {WIDTH + 2 * EDGE} {height + 2 * EDGE}"
@@ -174,7 +192,9 @@ def chosen(name):
     lines = as_it_is(scenes.read()[chapter], chapter)["lines"]
     found = [line for line in lines if line["text"].startswith(code)]
     if len(found) < which:
-        raise Mistake(f"images/{name}.svg: {chapter} has no access {which} on a line {code}")
+        raise Mistake(
+            f"images/{name}.svg: {chapter} has no access {which} on a line {code}"
+        )
     return found[which - 1]
 
 
@@ -194,7 +214,9 @@ def main(words):
     for picture in sorted((rows.ROOT / "images").glob("lens_*.svg")):
         if picture.stem not in FIGURES:
             stale += 1
-            print(f"images/{picture.name}: results/lens_figures.py does not make this one")
+            print(
+                f"images/{picture.name}: results/lens_figures.py does not make this one"
+            )
     return stale > 0 and "--check" in words
 
 

@@ -40,9 +40,7 @@ def style():
         for light, dark in DARK.items()
         for what in ("fill", "stroke")
     ]
-    return (
-        "<style>@media (prefers-color-scheme: dark){" + "".join(rules) + "}</style>"
-    )
+    return "<style>@media (prefers-color-scheme: dark){" + "".join(rules) + "}</style>"
 
 
 def themed(svg):

@@ -19,6 +19,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import chapters
 import ending
@@ -38,7 +39,11 @@ def constants(*names):
     return change
 
 
-block, tile, padding = constants("BM", "BN"), constants("BM", "BN", "BK"), constants("PADDING")
+block, tile, padding = (
+    constants("BM", "BN"),
+    constants("BM", "BN", "BK"),
+    constants("PADDING"),
+)
 column, square = constants("TM", "BK"), constants("TM", "TN", "BK")
 warp = constants("WM", "WN", "TM", "TN")
 
@@ -197,7 +202,9 @@ def hash_of(folder, words):
 
 def look(name, number, folder, words):
     """The report of the kernel that did most, of a run under the lens."""
-    compiler, options = tried.sh(["make", "-s", "EMULATOR=1", f"parts{number}"]).splitlines()[-2:]
+    compiler, options = tried.sh(
+        ["make", "-s", "EMULATOR=1", f"parts{number}"]
+    ).splitlines()[-2:]
     program, out = folder / "program", folder / "lens.json"
     build = [*shlex.split(compiler), folder / "matmul.cu", *shlex.split(options), *words]
     tried.sh([*build, "-o", program])
@@ -215,12 +222,21 @@ def look(name, number, folder, words):
     return max(json.loads(out.read_text())["kernels"], key=lambda kernel: kernel["flop"])
 
 
-def shown(kernel):
+def whole(line, folder):
+    """The line's text; the lens knows lines, and what is assigned may be in the next one."""
+    if not line["text"].endswith("="):
+        return line["text"]
+    source = (folder / Path(line["file"]).name).read_text().splitlines()
+    return f"{line['text']} {source[line['line']].strip()}"
+
+
+def shown(kernel, folder):
     """What a page needs of a report."""
     lines = []
     for line in kernel["lines"]:
         cost = "wavefronts" if "wavefronts" in line else "sectors"
         kept = {key: line[key] for key in ("line", "text", "kind", "bytes", "verdict")}
+        kept["text"] = whole(line, folder)
         for key in ("requests", "lanes", cost, "ideal_" + cost):
             kept[key] = line[key] // kernel["launches"]
         for key in ("address", "wavefront"):
@@ -250,10 +266,18 @@ def renewed(name, number, old, check):
             stale.append(label)
             if check:
                 continue
-            known[source] = shown(look(name, number, folder, words))
-        found.append({"label": label, "source": source, **{
-            key: value for key, value in known[source].items() if key not in ("label", "source")
-        }})
+            known[source] = shown(look(name, number, folder, words), folder)
+        found.append(
+            {
+                "label": label,
+                "source": source,
+                **{
+                    key: value
+                    for key, value in known[source].items()
+                    if key not in ("label", "source")
+                },
+            }
+        )
     return {
         "knob": KNOBS[name][0] if name in KNOBS else "",
         "arguments": ARGUMENTS.get(name, SIZE),
@@ -273,8 +297,12 @@ def read():
 
 def main(words):
     parser = argparse.ArgumentParser(description="Renews results/scenes.json.")
-    parser.add_argument("--check", action="store_true", help="write nothing, name what is stale")
-    parser.add_argument("--again", action="store_true", help="count again what has not changed")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing, name what is stale"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="count again what has not changed"
+    )
     parser.add_argument("names", nargs="*", help="chapters, such as naive; default all")
     chosen = parser.parse_args(words)
     old, wrong, every = read(), 0, {}
@@ -286,7 +314,9 @@ def main(words):
         every[name], stale = renewed(name, number, before, chosen.check)
         if chosen.check and (stale or every[name] != old.get(name)):
             wrong = 1
-            print(f"results/scenes.json: {name} is older than its chapter; `make scenes` renews it")
+            print(
+                f"results/scenes.json: {name} is older than its chapter; `make scenes` renews it"
+            )
         elif not chosen.check:
             if stale:
                 print(f"results/scenes.json: {name}: {', '.join(stale)}")

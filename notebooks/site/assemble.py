@@ -10,6 +10,7 @@ Chapters, exercises and notebooks are those in the folders: there is no list her
 """
 
 import html
+import itertools
 import json
 import os
 import re
@@ -49,7 +50,9 @@ LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s:]*)(#[^)\s]*)?\
 # What holds no links, and what holds no words to be explained.
 BLOCKS = r"^```.*?^```$|<!--.*?-->"
 CODE = re.compile(f"({BLOCKS})", re.M | re.S)
-CODE_AND_TAGS = re.compile(rf"({BLOCKS}|^(?: {{4}}|\t)[^\n]*$|`[^`\n]+`|<[^>\n]+>)", re.M | re.S)
+CODE_AND_TAGS = re.compile(
+    rf"({BLOCKS}|^(?: {{4}}|\t)[^\n]*$|`[^`\n]+`|<[^>\n]+>)", re.M | re.S
+)
 TERM = re.compile(r"^- \*\*(.+?)\*\*:(.+(?:\n  .+)*)", re.M)
 
 
@@ -105,7 +108,9 @@ class Chapter:
 
 
 def chapters():
-    return [Chapter(path.parent) for path in sorted(ROOT.glob("chapters/[0-9]*/README.md"))]
+    return [
+        Chapter(path.parent) for path in sorted(ROOT.glob("chapters/[0-9]*/README.md"))
+    ]
 
 
 def exercise_title(folder):
@@ -149,14 +154,17 @@ class Glossary:
 
     def anchored(self, text):
         return TERM.sub(
-            lambda term: f'- <span id="{anchor(term[1])}"></span>**{term[1]}**:{term[2]}', text
+            lambda term: f'- <span id="{anchor(term[1])}"></span>**{term[1]}**:{term[2]}',
+            text,
         )
 
     def linked(self, text, page):
         """The text with each term explained where the page first has it: in bold, or, if it is
         more than a common word, in any sentence."""
         seen = set()
-        rare = sorted((t for t in self.terms if " " in t or "-" in t), key=len, reverse=True)
+        rare = sorted(
+            (t for t in self.terms if " " in t or "-" in t), key=len, reverse=True
+        )
         rare_words = re.compile(rf"\b({'|'.join(map(re.escape, rare))})(s?)\b", re.I)
 
         def entry(words, shown):
@@ -171,22 +179,32 @@ class Glossary:
 
         def change(part):
             lines = []
-            for block in re.split(r"(^(?:#|\||!\[).*$|(?:!?\[(?:[^\[\]]|\[[^\]]*\])*\]\([^)]*\)))", part, flags=re.M):
+            for block in re.split(
+                r"(^(?:#|\||!\[).*$|(?:!?\[(?:[^\[\]]|\[[^\]]*\])*\]\([^)]*\)))",
+                part,
+                flags=re.M,
+            ):
                 if block.startswith(("#", "|", "[", "![")):
                     lines.append(block)
                     continue
                 block = re.sub(
                     r"\*\*([^*\n]+)\*\*",
-                    lambda bold: entry(bold[1], bold[0]).replace(
-                        bold[0], f"<strong>{bold[1]}</strong>"
-                    )
-                    if self.find(bold[1])
-                    else bold[0],
+                    lambda bold: (
+                        entry(bold[1], bold[0]).replace(
+                            bold[0], f"<strong>{bold[1]}</strong>"
+                        )
+                        if self.find(bold[1])
+                        else bold[0]
+                    ),
                     block,
                 )
-                pieces = re.split(r"(<a class=.*?</a>|<strong>.*?</strong>|\*\*[^*]+\*\*)", block)
+                pieces = re.split(
+                    r"(<a class=.*?</a>|<strong>.*?</strong>|\*\*[^*]+\*\*)", block
+                )
                 for i in range(0, len(pieces), 2):
-                    pieces[i] = rare_words.sub(lambda word: entry(word[0], word[0]), pieces[i])
+                    pieces[i] = rare_words.sub(
+                        lambda word: entry(word[0], word[0]), pieces[i]
+                    )
                 lines.append("".join(pieces))
             return "".join(lines)
 
@@ -221,7 +239,11 @@ def front_figure(every, scene_of):
         own = lens_figures.as_it_is(scene, chapter.name)
         variants.append(own | {"label": f"chapter {chapter.number}: {chapter.technique}"})
     return lens_figure(
-        {"knob": "who is my neighbour?", "arguments": pair[0][1]["arguments"], "variants": variants},
+        {
+            "knob": "who is my neighbour?",
+            "arguments": pair[0][1]["arguments"],
+            "variants": variants,
+        },
         "The same product, the same arithmetic. Chapter 2 exchanges two lines of code, and with "
         "them the neighbours. Move the slider, click on a line, press Play.",
     )
@@ -232,27 +254,30 @@ def start_of(name, scene):
     return next(i for i, v in enumerate(scene["variants"]) if v["label"] == own["label"])
 
 
-PREDICT = re.compile(r"^(\d+\. (?:(?!^\d+\. |^<details>|^## ).*\n)*?)<!-- answers?: (.+?) -->\n", re.M)
+ANSWERS = re.compile(r"\s*<!-- answers: (.+?) -->")
 
 
 def predictions(text, chapter):
-    """Number fields at the questions that say their answers in a comment behind them."""
+    """Number fields at the questions that say their answers in a comment behind them:
+    `<!-- answers: blocks = 2,816; idle threads = 20,896 -->`."""
+    asked = itertools.count()
 
     def fields(match):
-        number = match[1].partition(".")[0]
         boxes = []
-        for at, answer in enumerate(match[2].split(";")):
+        for answer in match[1].split(";"):
             words, _, value = answer.rpartition("=")
-            key = f"{chapter.name}-{number}-{at}"
             boxes.append(
-                f'<label>{html.escape(words.strip() or "your number")} '
-                f'<input inputmode="decimal" autocomplete="off" data-key="{key}" '
+                f"<label>{html.escape(words.strip() or 'your number')} "
+                f'<input inputmode="decimal" autocomplete="off" '
+                f'data-key="{chapter.name}-{next(asked)}" '
                 f'data-answer="{html.escape(value.strip())}"></label>'
             )
-        raw = f'<span class="predict">{" ".join(boxes)}<output aria-live="polite"></output></span>'
-        return f"{match[1].rstrip()}\n   {raw}\n"
+        raw = "".join(boxes)
+        return (
+            f'\n   <span class="predict">{raw}<output aria-live="polite"></output></span>'
+        )
 
-    return PREDICT.sub(fields, text)
+    return ANSWERS.sub(fields, text)
 
 
 def chapter_page(text, chapter, every, scene_of):
@@ -275,8 +300,14 @@ def chapter_page(text, chapter, every, scene_of):
             "was built and run."
         )
         figure = lens_figure(scene, caption, start_of(chapter.name, scene))
-        place = re.search(r"^\*\*The lens", rest, re.M) or re.search(r"^## Measure\n", rest, re.M)
-        rest = rest[: place.start()] + figure + rest[place.start() :] if place else rest + figure
+        place = re.search(r"^\*\*The lens", rest, re.M) or re.search(
+            r"^## Measure\n", rest, re.M
+        )
+        rest = (
+            rest[: place.start()] + figure + rest[place.start() :]
+            if place
+            else rest + figure
+        )
     return f"{first}\n{rest.rstrip()}\n\n{onwards(chapter, every[index + 1 : index + 2])}"
 
 
@@ -284,9 +315,12 @@ def onwards(chapter, following):
     """Where a reader goes from a chapter."""
     links = [("code", "matmul.cu", chapter.folder / "matmul.cu.html")]
     if chapter.notebook.exists():
-        links.append(("notebook", "run it piece by piece", chapter.notebook.with_suffix(".html")))
+        links.append(
+            ("notebook", "run it piece by piece", chapter.notebook.with_suffix(".html"))
+        )
     links += [
-        ("exercise", exercise_title(folder), folder / "README.html") for folder in chapter.exercises
+        ("exercise", exercise_title(folder), folder / "README.html")
+        for folder in chapter.exercises
     ]
     links += [("next", after.title, after.folder / "README.html") for after in following]
     items = "".join(
@@ -313,7 +347,10 @@ def source_page(path):
     fence = "`" * max([3] + [len(run) + 1 for run in re.findall("`{3,}", text)])
     back = path.parent / "README.md"
     up = f"[{path.parent.relative_to(ROOT)}](README.md)\n\n" if back.exists() else ""
-    return f"---\norphan: true\n---\n# {name}\n\n{up}{fence}{{code-block}} {language}\n:linenos:\n\n{text.rstrip()}\n{fence}\n"
+    head = f"---\norphan: true\n---\n# {name}\n\n{up}"
+    return (
+        f"{head}{fence}{{code-block}} {language}\n:linenos:\n\n{text.rstrip()}\n{fence}\n"
+    )
 
 
 class Links:
@@ -322,7 +359,7 @@ class Links:
     def __init__(self):
         self.sources = set()
 
-    def change(self, page):
+    def changer(self, page):
         def one(match):
             words, target, part = match[1], match[2], match[3] or ""
             if not target:
@@ -339,7 +376,7 @@ class Links:
             where = relative(path.with_name(path.name + ".html"), page)
             return f'<a href="{where}">{shown(words)}</a>'
 
-        return one
+        return lambda text: LINK.sub(one, text)
 
 
 def shown(words):
@@ -360,7 +397,9 @@ def notebook_page(path, chapter):
             del cell["outputs"], cell["execution_count"]
             text = f"`{found[1]}`:\n\n```cuda\n{text[found.end() :].rstrip()}\n```\n"
         elif cell["cell_type"] == "markdown":
-            text = re.sub(r"\A# .*", f"# Notebook {chapter.number}: {chapter.technique}", text)
+            text = re.sub(
+                r"\A# .*", f"# Notebook {chapter.number}: {chapter.technique}", text
+            )
         cell["source"] = text
     return json.dumps(book, ensure_ascii=False)
 
@@ -386,9 +425,17 @@ def contents(every):
         for path in pages()
         if path.parent.name in ("emulator", ".github")
     ]
-    more = sorted(path.stem for path in (ROOT / "exercises").glob("*.md") if path.stem != "README")
+    more = sorted(
+        path.stem for path in (ROOT / "exercises").glob("*.md") if path.stem != "README"
+    )
     return (
-        tree("Chapters", [f"{c.number} {c.technique} <chapters/{c.folder.name}/README>" for c in every])
+        tree(
+            "Chapters",
+            [
+                f"{c.number} {c.technique} <chapters/{c.folder.name}/README>"
+                for c in every
+            ],
+        )
         + tree("To look up", ["chapters/MEASURING", "chapters/GLOSSARY"])
         + tree(
             "Exercises",
@@ -428,7 +475,7 @@ def assemble(target):
             text = glossary.anchored(text)
         elif page != ROOT / "README.md":
             text = glossary.linked(text, page)
-        text = outside(CODE, text, lambda part: LINK.sub(links.change(page), part))
+        text = outside(CODE, text, links.changer(page))
         if page in by_readme:
             chapter = by_readme[page]
             words = [f"chapter {chapter.number}", chapter.technique]
@@ -443,7 +490,9 @@ def assemble(target):
             text = f"{first}\n\n{intro}\n{figure}\n{rest}\n{contents(every)}"
         if words:
             heading, _, rest = text.partition("\n")
-            entries = index_entries(sorted({plain(word).replace("!", "") for word in words}))
+            entries = index_entries(
+                sorted({plain(word).replace("!", "") for word in words})
+            )
             text = f"{heading}\n\n{entries}\n{rest}"
         write(page, text)
     for chapter in every:

@@ -18,6 +18,7 @@ copyright = f"{time.strftime('%Y')}, {author}. Code: MIT. Text and figures: CC B
 html_last_updated_fmt = "%Y-%m-%d"
 html_show_sphinx = False
 html_use_index = False
+html_show_search_summary = False  # a page from disk may not read another
 html_copy_source = False
 
 extensions = ["myst_nb"]
@@ -26,7 +27,12 @@ nb_mime_priority_overrides = [("html", "image/svg+xml", 0)]
 myst_enable_extensions = ["html_image"]
 myst_heading_anchors = 6  # GitHub's names for headings
 # A source page is reached by links, and a page may begin below level 1.
-suppress_warnings = ["misc.highlighting_failure", "myst.header", "toc.not_included", "toc.not_readable"]
+suppress_warnings = [
+    "misc.highlighting_failure",
+    "myst.header",
+    "toc.not_included",
+    "toc.not_readable",
+]
 highlight_language = "none"
 pygments_style = "xcode"
 pygments_dark_style = "github-dark"
@@ -37,7 +43,9 @@ html_favicon = "static/favicon.svg"
 html_css_files = ["book.css"]
 html_js_files = [("lens.js", {"defer": "defer"}), ("book.js", {"defer": "defer"})]
 html_search_scorer = str(Path(__file__).with_name("static") / "scorer.js")
-FONT = "Charter, 'Bitstream Charter', 'Iowan Old Style', 'Palatino Linotype', Georgia, serif"
+FONT = (
+    "Charter, 'Bitstream Charter', 'Iowan Old Style', 'Palatino Linotype', Georgia, serif"
+)
 CODE = "'JetBrains Mono', 'Cascadia Code', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 html_theme_options = {
     "sidebar_hide_name": False,
@@ -61,16 +69,21 @@ def described(app, name, template, context, doctree):
     if doctree is None:
         return
     found = next(
-        (p.astext() for p in doctree.findall(nodes.paragraph) if len(p.astext()) > 60), project
+        (p.astext() for p in doctree.findall(nodes.paragraph) if len(p.astext()) > 60),
+        project,
     )
     words = re.sub(r"\s+", " ", found)[:200].replace('"', "'").replace("<", "&lt;")
-    context["metatags"] = f'{context.get("metatags", "")}<meta name="description" content="{words}">'
+    context["metatags"] = (
+        f'{context.get("metatags", "")}<meta name="description" content="{words}">'
+    )
 
 
 def front_page(app, problem):
     """A web server shows index.html first."""
     if problem is None:
-        shutil.copy(Path(app.outdir) / f"{root_doc}.html", Path(app.outdir) / "index.html")
+        shutil.copy(
+            Path(app.outdir) / f"{root_doc}.html", Path(app.outdir) / "index.html"
+        )
 
 
 def setup(app):

@@ -25,6 +25,7 @@
                 setTimeout(() => { button.textContent = "Copy"; }, 1500);
             });
             block.parentElement.append(button);
+            block.tabIndex = 0; // so that a keyboard can scroll it
         }
     }
 

@@ -71,7 +71,7 @@
             const bank = Math.floor(address % BANK_ROW / WORD / wide) * wide, wave = line.wavefront[lane];
             const key = `${wave} ${bank}`;
             served.set(key, [...(served.get(key) || []), lane]);
-            return { x: (bank + wide / 2) * LANE, y: top + wave * ROW + 11, wave };
+            return { x: (bank + wide / 2) * LANE, y: top + wave * ROW, wave };
         });
         for (let wave = 0; wave < waves; wave++) {
             const row = shape("g", { class: "wave", "data-wave": wave });
@@ -105,7 +105,7 @@
         let tokens = [], places = [];
 
         const code = element("ol", { class: "lens-code", "aria-label": "lines that ask memory" });
-        const stage = element("div", { class: "lens-stage", tabindex: 0, role: "group" });
+        const stage = element("div", { class: "lens-stage", tabindex: 0, role: "group", "aria-label": "one request, drawn" });
         const told = element("p", { class: "lens-told", "aria-live": "polite" });
         const bars = element("div", { class: "lens-bars" });
         const play = element("button", { type: "button", class: "lens-play", onclick: () => run(false) }, "▶ Play");
@@ -184,8 +184,7 @@
 
         function draw() {
             const l = line();
-            const paper = shape("svg", { role: "img" });
-            stage.setAttribute("aria-label", `${l.kind}, ${l.bytes} bytes a lane: ${l.verdict}`);
+            const paper = shape("svg", { role: "img", "aria-label": `${l.kind}, ${l.bytes} bytes a lane: ${l.verdict}` });
             stage.replaceChildren(paper);
             tokens = [];
             places = [];
@@ -222,8 +221,8 @@
                 moving.append(dot);
                 tokens.push({ dot, trail, cx: place.x, cy: place.y, home: { x, y: LANES_AT + 22 } });
             }
-            // Over boxes with numbers in them nothing stays lying.
-            paper.append(below, lines, above, moving);
+            // Boxes with numbers in them are not crossed out.
+            paper.append(...(unit_of(l) === "wavefronts" ? [lines, below] : [below, lines]), above, moving);
             paper.classList.toggle("banks", unit_of(l) === "wavefronts");
             held.wave = held.waves;
             lit();
@@ -238,7 +237,7 @@
                 value("requests", number.format(l.requests)), " requests, ",
                 value("total", number.format(l[unit])), ` ${unit} in all, where `,
                 value("ideal", number.format(l["ideal_" + unit])), " would do. ",
-                element("span", {}, `${l.verdict}.`));
+                element("span", {}, `${l.verdict[0].toUpperCase()}${l.verdict.slice(1)}.`));
             told.append(element("small", {}, ` A block has ${number.format(v.block.reduce((a, b) => a * b))} threads and ` +
                 `${number.format(v.shared_bytes)} bytes of shared memory. Counted by LENS=1 with ${v.arguments || scene.arguments}.`));
         }
@@ -339,10 +338,15 @@
 
         figure.querySelector(".lens-still").replaceWith(panel);
         figure.classList.add("lens-live");
-        // It opens on the line that costs most beyond what it needs.
-        const excess = l => l.requests && "address" in l ? (l[unit_of(l)] - l["ideal_" + unit_of(l)]) : -1;
+        // It opens on the line that the slider changes most, and among those the costliest.
+        const each = l => l[unit_of(l)] / l.requests;
+        const spread = l => {
+            if (!("address" in l)) return -1;
+            const values = scene.variants.flatMap(v => v.lines.filter(other => same(other, l)).map(each));
+            return Math.max(...values) / Math.min(...values) + each(l) / 1000;
+        };
         const lines = variant().lines;
-        show(lines.indexOf(lines.reduce((a, b) => (excess(b) > excess(a) ? b : a))));
+        show(lines.indexOf(lines.reduce((a, b) => (spread(b) > spread(a) ? b : a))));
     }
 
     document.querySelectorAll("figure.lens").forEach(operate);
