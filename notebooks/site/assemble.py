@@ -153,10 +153,16 @@ class Glossary:
         return None
 
     def anchored(self, text):
-        return TERM.sub(
-            lambda term: f'- <span id="{anchor(term[1])}"></span>**{term[1]}**:{term[2]}',
-            text,
-        )
+        """The glossary with a place to jump to at each entry; a word explained twice has one."""
+        seen = set()
+
+        def place(term):
+            name = anchor(term[1])
+            mark = "" if name in seen else f'<span id="{name}"></span>'
+            seen.add(name)
+            return f"- {mark}**{term[1]}**:{term[2]}"
+
+        return TERM.sub(place, text)
 
     def linked(self, text, page):
         """The text with each term explained where the page first has it: in bold, or, if it is
@@ -333,7 +339,7 @@ def onwards(chapter, following):
 
 def index_entries(words):
     """For the search: a page that is found under these words before all others."""
-    return "".join(f"```{{index}} single: {word}\n```\n" for word in words)
+    return "".join(f"```{{index}} ! {word}\n```\n" for word in words)
 
 
 # ---- source files ----
