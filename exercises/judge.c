@@ -141,6 +141,12 @@ static struct value want_part(const struct problem *p, uint32_t i, int from, int
     return v;
 }
 
+/* How many terms an element's sum over k has. */
+static int terms_of(const struct problem *p)
+{
+    return p->c.kind == ROW_SUMS ? p->c.N : p->c.K;
+}
+
 static int is_right(float got, struct value want)
 {
     const double bound = 2.0 * (want.terms + 4) * 0x1p-24 * want.magnitude;
@@ -184,29 +190,61 @@ static int only_past_whole_tiles(const struct problem *p, const char *wrong, int
     return 0;
 }
 
-/* Every wrong element is what a part of the sum over k gives: what is left when the last,
- * partly filled tile is forgotten (tail = 0), or when only the last tile is there (tail =
- * 1). Tells the tile's size, or 0. */
-static int only_part_of_the_sum(const struct problem *p, const float *got,
-                                const char *wrong, int tail)
+/* Ways to add up only a part of the terms of a sum over k; the size of a tile comes with
+ * them. */
+enum part { TAIL_MISSING, FIRST_MISSING, LAST_ONLY, FIRST_ONLY, PARTS };
+static const char *const part_names[PARTS] = {"tail missing", "first missing",
+                                              "last only", "first only"};
+
+/* Whether every wrong element is what the terms `from` <= k < `to` give. */
+static int is_part(const struct problem *p, const float *got, const char *wrong, int from,
+                   int to)
 {
-    const int K = p->c.kind == ROW_SUMS ? p->c.N : p->c.K;
+    for (uint32_t i = 0; i < p->c.out; i++)
+        if (wrong[i] && !is_right(got[i], want_part(p, i, from, to)))
+            return 0;
+    return 1;
+}
+
+/* Which part of the sums is all that is there, and of what tiles; PARTS if none. */
+static enum part part_of_the_sum(const struct problem *p, const float *got,
+                                 const char *wrong, int *tile)
+{
+    const int K = terms_of(p);
     if (p->c.kind != MATMUL && p->c.kind != ROW_SUMS)
-        return 0;
-    for (int tile = 128; tile >= 4; tile /= 2) {
-        const int cut = tail ? (K - 1) / tile * tile : K / tile * tile;
-        if (cut == 0 || cut == K)
-            continue;
+        return PARTS;
+    for (int part = 0; part < PARTS; part++)
+        for (*tile = part == TAIL_MISSING ? 128 : 1; *tile >= 1 && *tile <= 128;
+             *tile = part == TAIL_MISSING ? *tile / 2
+                     : *tile == 1         ? 4
+                                          : *tile * 2) {
+            const int whole = K / *tile * *tile, last = (K - 1) / *tile * *tile;
+            const int from = part == FIRST_MISSING ? *tile : part == LAST_ONLY ? last : 0;
+            const int to = part == TAIL_MISSING ? whole : part == FIRST_ONLY ? *tile : K;
+            if (to > 0 && to <= K && from < K && to - from < K &&
+                is_part(p, got, wrong, from, to))
+                return (enum part)part;
+        }
+    return PARTS;
+}
+
+/* Every wrong element is the same multiple of what it should be: 2, 3, 4 or a half. Tells
+ * which, or 0. */
+static double multiple(const struct problem *p, const float *got, const char *wrong)
+{
+    static const double factors[] = {2.0, 3.0, 4.0, 0.5};
+    for (unsigned f = 0; f < sizeof factors / sizeof *factors; f++) {
         int all = 1;
-        for (uint32_t i = 0; i < p->c.out && all; i++)
-            if (wrong[i]) {
-                const struct value part = want_part(p, i, tail ? cut : 0, tail ? K : cut);
-                all = is_right(got[i], part);
-            }
+        for (uint32_t i = 0; i < p->c.out && all; i++) {
+            struct value want = want_part(p, i, 0, terms_of(p));
+            want.sum *= factors[f];
+            want.magnitude *= 4.0;
+            all = !wrong[i] || is_right(got[i], want);
+        }
         if (all)
-            return tile;
+            return factors[f];
     }
-    return 0;
+    return 0.0;
 }
 
 /* What one lane of 32 adds up is all that is there. */
@@ -254,7 +292,7 @@ static int is_shifted(const struct problem *p, const float *got, int to_k)
 
 static void judge(const struct problem *p, const float *got)
 {
-    const int to_k = p->c.kind == ROW_SUMS ? p->c.N : p->c.K;
+    const int to_k = terms_of(p);
     char *wrong = reserve(p->c.out, 1);
     struct mistakes m = {0, 0, 0};
     for (uint32_t i = 0; i < p->c.out; i++) {
@@ -272,6 +310,8 @@ static void judge(const struct problem *p, const float *got)
     }
     const char *pattern = "other";
     int tile = 0;
+    enum part part;
+    double factor = 0.0;
     uint32_t zeros = 0, nans = 0;
     for (uint32_t i = 0; i < p->c.out; i++) {
         zeros += wrong[i] && got[i] == 0.0f;
@@ -291,10 +331,10 @@ static void judge(const struct problem *p, const float *got)
         pattern = "one lane";
     else if (zeros == m.wrong)
         pattern = "zero";
-    else if ((tile = only_part_of_the_sum(p, got, wrong, 0)))
-        pattern = "tail forgotten";
-    else if ((tile = only_part_of_the_sum(p, got, wrong, 1)))
-        pattern = "last tile only";
+    else if ((part = part_of_the_sum(p, got, wrong, &tile)) < PARTS)
+        pattern = part_names[part];
+    else if ((factor = multiple(p, got, wrong)) != 0.0)
+        pattern = "multiple";
     else if (nans == m.wrong)
         pattern = "nan";
     else if ((tile = below))
@@ -307,7 +347,8 @@ static void judge(const struct problem *p, const float *got)
            p->c.out, m.unwritten);
     printf("\"pattern\": \"%s\", \"tile\": %d, \"row\": %u, \"col\": %u, ", pattern, tile,
            m.first / columns, m.first % columns);
-    printf("\"got\": \"%g\", \"want\": \"%g\"}\n", got[m.first], want.sum);
+    printf("\"factor\": \"%g\", \"got\": \"%g\", \"want\": \"%g\"}\n", factor,
+           got[m.first], want.sum);
     free(wrong);
 }
 

@@ -90,6 +90,7 @@ void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const vo
                                     : GLOBAL_ATOMIC;
     else
         return;
+    if (class == SHARED_LOAD) emu_count_shared_load();
     /* What no instruction can move at once, a struct of 12 bytes say, goes word by word.
      */
     const size_t piece =
@@ -105,6 +106,14 @@ void emu_lens_async_copy(const void *shared, const void *global, size_t bytes,
 {
     if (zero_fill < bytes) log_event(global, bytes - zero_fill, ASYNC_READ, pc, frame);
     log_event(shared, bytes, ASYNC_WRITE, pc, frame);
+}
+
+void emu_lens_copy_arrived(unsigned shared_loads)
+{
+    /* A copy that is forgotten for long shall not make up for others. */
+    enum { MOST = 64 };
+    kernel->copies_arrived++;
+    kernel->loads_beside_copies += shared_loads < MOST ? shared_loads : MOST;
 }
 
 void emu_lens_basic_block(const void *pc, const void *frame)

@@ -57,6 +57,9 @@ struct lens_kernel {
     uint64_t loaded_bytes, stored_bytes; /* distinct ones, of the launches together; 0
                                             unless every block was seen */
     uint64_t stored_elements;            /* distinct results: words of 4 bytes */
+    uint64_t copies_arrived; /* asynchronous ones that were waited for, and the loads */
+    uint64_t loads_beside_copies; /* from shared memory while they travelled, 64 at most
+                                     of each */
     struct lens_site *sites;
     struct lens_kernel *next;
 };

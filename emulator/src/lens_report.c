@@ -515,6 +515,9 @@ static void print_summary(const struct lens_kernel *k, double per)
                    (double)k->stored_elements),
             number((double)shared.lanes / (double)k->stored_elements));
     }
+    if (k->copies_arrived)
+        say("    an asynchronous copy travels beside %.3g loads from shared memory\n",
+            ratio(k->loads_beside_copies, k->copies_arrived));
     if (flop_known && flop && loaded > 0) {
         say("    %s FLOP: %.3g for each byte requested from global memory",
             number((double)flop / per), (double)flop / loaded);
@@ -592,6 +595,24 @@ static void json_counts(const struct lens_site *s)
             (unsigned long long)s->unique_bytes);
 }
 
+/* The costliest request of a row: each lane that took part, and how far from the lowest
+ * address, rounded down to 128 bytes (so that sectors and banks stay what they are). */
+static void json_example(const struct lens_request *r)
+{
+    uint64_t low = UINT64_MAX;
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (r->lanes >> lane & 1 && r->address[lane] < low) low = r->address[lane];
+    const char *separator = "";
+    say(", \"example\": [");
+    for (unsigned lane = 0; lane < 32; lane++) {
+        if (!(r->lanes >> lane & 1)) continue;
+        say("%s[%u, %llu]", separator, lane,
+            (unsigned long long)(r->address[lane] - low / 128 * 128));
+        separator = ", ";
+    }
+    say("]");
+}
+
 static void json_kernel(const struct lens_kernel *k)
 {
     unsigned count;
@@ -611,6 +632,9 @@ static void json_kernel(const struct lens_kernel *k)
         "%llu, \"results\": %llu",
         (unsigned long long)loads_requested(k), (unsigned long long)k->loaded_bytes,
         (unsigned long long)k->stored_bytes, (unsigned long long)k->stored_elements);
+    say(", \"copies_arrived\": %llu, \"loads_beside_copies\": %llu",
+        (unsigned long long)k->copies_arrived,
+        (unsigned long long)k->loads_beside_copies);
     struct emu_occupancy o =
         emu_occupancy(threads, registers ? registers : 16, k->shared);
     say(", \"shared_bytes\": %zu, \"occupancy\": {\"registers\": ", k->shared);
@@ -641,6 +665,7 @@ static void json_kernel(const struct lens_kernel *k)
         say(", \"kind\": \"%s\", \"bytes\": %u, \"verdict\": ",
             class_names[rows[i].sum.kind], rows[i].sum.bytes);
         json_string(text);
+        json_example(&rows[i].sum.example);
         say(", ");
         json_counts(&rows[i].sum);
     }

@@ -156,7 +156,12 @@ CALL(emu_launch_kernel)
     reach_for_call(p, (uint64_t)launch.arguments, launch.argument_bytes, false);
     thread_entry = (uint64_t)launch.run;
     launch.run = run_thread;
-    RETURN(emu_launch_kernel(&launch));
+    const int error = emu_launch_kernel(&launch);
+    if (error)
+        fprintf(stderr, "refused: grid %u %u %u, block %u %u %u, shared %zu\n",
+                launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
+                launch.block[1], launch.block[2], launch.dynamic_shared);
+    RETURN(error);
 }
 CALL(emu_launch_failed)
 {
