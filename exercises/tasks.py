@@ -61,6 +61,11 @@ class Exercise:
         return self.folder / "solution.cu"
 
     @property
+    def headers(self):
+        """What the task gives to be included."""
+        return sorted(self.folder.glob("*.cuh"))
+
+    @property
     def skeleton(self):
         return skeleton_of(self.solution.read_text())
 
@@ -168,9 +173,13 @@ def draw_shapes(exercise, name, dice):
     return shapes
 
 
+# Problems of one size, n.
+VECTORS = ("axpy", "blur", "sum", "histogram", "tune")
+
+
 def shape_text(shape):
     kind, (M, N, K) = shape
-    if kind in ("axpy", "blur"):
+    if kind in VECTORS:
         return f"n = {N}"
     return f"M = {M}, N = {N}" + (f", K = {K}" if kind == "matmul" else "")
 
@@ -186,6 +195,10 @@ def arrays_of(shape):
         "transpose": {"A": M * N, "B": M * N},
         "row_sums": {"A": M * N, "sums": M},
         "matmul": {"A": M * K, "B": K * N, "C": M * N},
+        "sum": {"x": N, "scratch": 1024, "out": 1},
+        "scan": {"A": M * N, "B": M * N},
+        "histogram": {"x": N, "counts": 64},
+        "tune": {"candidates": N},
     }[kind]
 
 

@@ -1,4 +1,4 @@
-// EXERCISE 4 EXPECT never written
+// EXERCISE 9 EXPECT never written
 // Brings its own program.
 #include "exercise.h"
 
