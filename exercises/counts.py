@@ -90,9 +90,18 @@ def words_of(kernels):
     return words
 
 
+def warps(registers, threads):
+    """The warps that a multiprocessor with 65,536 registers and room for 64 warps holds, of blocks
+    of so many threads that need so many registers each."""
+    of_block = -(-threads // 32)
+    of_warp = -(-32 * int(-(-registers // 1)) // 256) * 256
+    fit = 65536 // 4 // of_warp * 4
+    return min(fit, 64) // of_block * of_block
+
+
 def evaluate(formula, names):
     """A formula of exercise.ini. It is our own text; a share of nothing is nothing."""
-    tools = {"ceil": lambda a, b: -(-a // b)}
+    tools = {"ceil": lambda a, b: -(-a // b), "min": min, "warps": warps}
     try:
         return eval(formula, {"__builtins__": {}}, {**tools, **names})
     except ZeroDivisionError:
