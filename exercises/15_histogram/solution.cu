@@ -36,6 +36,7 @@ __global__ void count(int n, const int *x, int *counts)
 void histogram(int n, const int *x, int *counts)
 {
     const int needed = (n + THREADS - 1) / THREADS;
+    const int blocks = needed < MOST_BLOCKS ? needed : MOST_BLOCKS;
     clear<<<1, BINS>>>(counts);
-    count < <<needed<MOST_BLOCKS ? needed : MOST_BLOCKS, THREADS>>>(n, x, counts);
+    count<<<blocks, THREADS>>>(n, x, counts);
 }
