@@ -1,7 +1,6 @@
 /* A chapter's whole program: options, inputs, run, verify, time, print. */
 #include "common.h"
 
-#include <nvtx3/nvToolsExt.h>
 #include <stdio.h>
 #include <stdlib.h>
 

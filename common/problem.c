@@ -20,8 +20,11 @@ enum { GUARD_WORDS = 1024 };
 static bool fits(const char *where, double need, double have, const char *limit)
 {
     if (need <= have) return true;
-    fprintf(stderr, "this size needs %.1f GB of %s memory, and %.1f GB are free%s%s\n",
-            need / 1e9, where, have / 1e9, limit ? " under " : "", limit ? limit : "");
+    const bool small = need < 1e8;
+    const double unit = small ? 1e6 : 1e9;
+    fprintf(stderr, "this size needs %.2f %s of %s memory, and %.2f are free%s%s\n",
+            need / unit, small ? "MB" : "GB", where, have / unit, limit ? " under " : "",
+            limit ? limit : "");
     return false;
 }
 
@@ -86,9 +89,10 @@ bool problem_create(struct problem *p, const struct options *o)
     double host = 4.0 * ((double)a + b + c * (1.0 + keeps_C));
     size_t device_free, device_total;
     CUDA_CHECK(cudaMemGetInfo(&device_free, &device_total));
-    if (!fits("GPU", device, (double)device_free, NULL)) return false;
     /* The emulated GPU's memory is this machine's too. */
     const struct room room = host_room();
+    if (!fits("GPU", device, (double)device_free, EMULATED ? room.limit : NULL))
+        return false;
     if (!fits("host", host + (EMULATED ? device : 0.0), (double)room.bytes, room.limit))
         return false;
 

@@ -71,6 +71,10 @@ def nvcc():
     )
 
 
+def nvcc_version():
+    return re.search(r"release [\d.]+, V([\d.]+)", output([nvcc(), "--version"]))[1]
+
+
 def plain(name):
     """A demangled name as a source writes it: no result, no parameters, true for (bool)1."""
     name = name.removeprefix("void ")
@@ -80,33 +84,42 @@ def plain(name):
     return re.sub(r"\(\w+( \w+)?\)(?=\d)", "", name).replace(" ", "")
 
 
+def architectures(told):
+    """Those on which a chapter runs."""
+    return [arch for arch in ARCHITECTURES if arch >= told["min_capability"]]
+
+
+def tell(wanted):
+    """The options that have nvcc compile for these architectures, and say what it made."""
+    targets = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in wanted]
+    return ["-Xptxas", "-v", *targets]
+
+
 def compiled(number, told):
-    """The rows of a chapter's table, an architecture each."""
+    """What nvcc says of a chapter."""
     source = chapters.folder(number) / "matmul.cu"
-    least = told["min_capability"]
-    targets = [
-        f"-gencode=arch=compute_{arch},code=sm_{arch}"
-        for arch in ARCHITECTURES
-        if arch >= least
-    ]
     with tempfile.TemporaryDirectory() as folder:
-        options = ["-O3", "-std=c++17", "-Icommon", "-Xptxas", "-v", *targets]
         result = Path(folder) / "matmul.o"
-        text = output([nvcc(), *options, "-c", source, "-o", result])
+        options = ["-O3", "-std=c++17", "-Icommon", *tell(architectures(told))]
+        return output([nvcc(), *options, "-c", source, "-o", result])
+
+
+def table(said, told, version):
+    """A chapter's registers.c, from what nvcc said and what the chapter tells of itself."""
     rows = []
-    for mangled, arch, registers, rest in KERNEL.findall(text):
+    for mangled, arch, registers, rest in KERNEL.findall(said):
+        if int(arch) < told["min_capability"]:
+            continue
         name = plain(output(["c++filt", mangled]).strip())
         if name == told["kernel"].replace(" ", ""):
             shared = re.search(r"(\d+) bytes smem", rest)
             rows.append((int(arch), int(registers), int(shared[1]) if shared else 0))
-    if len(rows) != len(targets):
+    if sorted(arch for arch, *_ in rows) != architectures(told):
         raise Stop(
-            1, f"chapter {number} names {told['kernel']}: nvcc compiled {len(rows)} of it"
+            1,
+            f"chapter {told['chapter']} names {told['kernel']}: nvcc compiled {len(rows)} of it",
         )
-    return sorted(rows)
-
-
-def table(rows, version):
+    rows.sort()
     body = "".join(
         f"    {{.arch = {arch}, .registers = {registers}, .static_shared = {shared}}},\n"
         for arch, registers, shared in rows
@@ -131,15 +144,14 @@ def main():
     )
     parser.add_argument("chapter", nargs="*", type=int, help="only these; default: all")
     chosen = parser.parse_args()
-    version = re.search(r"release [\d.]+, V([\d.]+)", output([nvcc(), "--version"]))[1]
-    stale = 0
+    version, stale = nvcc_version(), 0
     for number in chosen.chapter or chapters.numbers():
         told = chapters.describe(number)
         if not told["kernel"]:
             continue
         path = chapters.folder(number) / "registers.c"
         old = path.read_text() if path.exists() else ""
-        new = table(compiled(number, told), version)
+        new = table(compiled(number, told), told, version)
         name = path.relative_to(chapters.ROOT)
         if same(old, new) and (chosen.check or VERSION.search(old)[1] == version):
             continue

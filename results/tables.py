@@ -399,8 +399,8 @@ def run_lens(number, size, **settings):
 
 
 def pages():
-    names = ["README.md", "notebooks/README.md"]
-    written = [rows.ROOT / name for name in names]
+    pages = [rows.ROOT / "README.md", *(rows.ROOT / "notebooks").glob("*.md")]
+    written = [page for page in pages if page.name == "README.md"]
     return written + sorted((rows.ROOT / "chapters").rglob("*.md"))
 
 

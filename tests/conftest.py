@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 import functools
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -56,13 +57,31 @@ def for_real_nvcc(name, values, **options):
 
 
 def accept(source, folder, *options):
-    """Has NVIDIA's compiler compile a file; a warning is as good as an error."""
+    """Has NVIDIA's compiler compile a file, and returns what it says; a warning is as good as an
+    error."""
     strict = "-Wall,-Wextra,-Werror,-Wno-missing-field-initializers"
     if source.suffix == ".cu":
         options += ("-std=c++17",)
     command = [REAL_NVCC, "-c", source, "-o", folder / "object.o", "-O3", *options]
     result = run(command + ["-Werror", "all-warnings", "-Xcompiler", strict])
     assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout + result.stderr
+
+
+def all_in_one(sources, folder):
+    """A file that holds these programs, each in a namespace of its own: starting nvcc takes longer
+    than compiling one of them."""
+    headers, words = set(), []
+    for source in sources:
+        text, name = source.read_text(), source.stem
+        headers |= set(re.findall(r"^#include .*$", text, re.M))
+        words += [f"#define main main_{name}", f"namespace {name}_ {{"]
+        words += [f'#include "{source}"', "}", "#undef main"]
+        macros = re.findall(r"^ *# *define (\w+)", text, re.M)
+        words += [f"#undef {macro}" for macro in macros]
+    file = folder / "all_in_one.cu"
+    file.write_text("\n".join(sorted(headers) + words) + "\n")
+    return file
 
 
 # Every host compiler that is here and that the emulator can use.

@@ -481,6 +481,7 @@ QUERY = """
         cudaGetDeviceProperties(&p, 0);
         float *x;
         cudaMalloc(&x, sizeof *x);
+        cudaMemset(x, 0, sizeof *x);
         k<<<1, 1>>>(x); // the emulator knows what a kernel declares once it has run
         cudaFree(x);
         cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, k, 64, 0);

@@ -6,7 +6,7 @@ import textwrap
 
 import pytest
 
-from conftest import HOST_COMPILERS, ROOT, accept, for_real_nvcc, no_cuda, run
+from conftest import HOST_COMPILERS, ROOT, accept, all_in_one, for_real_nvcc, no_cuda, run
 
 FOLDER = ROOT / "tests" / "ptx"
 PROGRAMS = {path.stem: path for path in sorted(FOLDER.glob("*.cu"))}
@@ -19,9 +19,10 @@ def test_on_the_emulator(name, compiler, emulate):
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
 
 
-@for_real_nvcc("name", PROGRAMS)
-def test_is_genuine_ptx(name, tmp_path):
-    accept(PROGRAMS[name], tmp_path, "-gencode=arch=compute_90a,code=sm_90a")
+@for_real_nvcc("folder", [FOLDER], ids=["all"])
+def test_is_genuine_ptx(folder, tmp_path):
+    source = all_in_one(PROGRAMS.values(), tmp_path)
+    accept(source, tmp_path, "-gencode=arch=compute_90a,code=sm_90a", "-I", folder)
 
 
 # Statements that are wrong, and what must be said of them, in the line of the mark @.
@@ -235,6 +236,7 @@ int main()
 {{
     unsigned *p;
     cudaMalloc(&p, 16);
+    cudaMemset(p, 0, 16);
     k<<<1, {threads}>>>(p);
     cudaFree(p);
 }}
@@ -371,6 +373,55 @@ PLANTED = {
         '"r"(b), "r"(60)',
         "a bulk copy moves a multiple of 16 bytes, not 60",
         "cp.async.bulk.shared::cluster.global",
+    ),
+    "a cluster that does not meet before it writes": (
+        "clusters",
+        "if (t == 0) count = 0;\n    sync_cluster();",
+        "if (t == 0) count = 0;\n    __syncthreads();",
+        "data race in shared memory",
+        "st.shared::cluster.u32",
+    ),
+    "a block that goes too early": (
+        "clusters",
+        "1)), 1);\n    cluster.sync();",
+        "1)), 1);",
+        "shared memory of block 0 of the cluster, which has ended",
+        "IS(*cluster.map_shared_rank",
+    ),
+    "a block that does not come to the cluster's barrier": (
+        "clusters",
+        "if (rank == 0) IS(count, 4 * blockDim.x);",
+        "if (rank == 0) sync_cluster();\n    else __syncthreads(), wait(0, 0);",
+        "mbarrier that was never initialised",
+        "wait(0, 0)",
+    ),
+    "another block's memory as one's own": (
+        "clusters",
+        "ld.shared::cluster.u32 %0",
+        "ld.shared::cta.u32 %0",
+        "an address in the shared memory of block 1 of the cluster",
+        "ld.shared::cta.u32",
+    ),
+    "an atomic that does not release": (
+        "flags",
+        "atom.acq_rel.gpu",
+        "atom.relaxed.gpu",
+        "data race in global memory",
+        "total += parts[i]",
+    ),
+    "a flag that does not release": (
+        "flags",
+        "st.release.gpu",
+        "st.relaxed.gpu",
+        "data race in global memory",
+        "value = 2 * values[b - 1]",
+    ),
+    "a flag that does not acquire": (
+        "flags",
+        "ld.acquire.gpu",
+        "ld.relaxed.gpu",
+        "data race in global memory",
+        "value = 2 * values[b - 1]",
     ),
     "an arrival too many": (
         "mbarriers",

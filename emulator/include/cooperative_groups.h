@@ -319,6 +319,68 @@ static EMU_MEMBER thread_group tiled_partition(const thread_group &, unsigned si
     return thread_group::emu_tile(size);
 }
 
+/* The blocks of a cluster. */
+class cluster_group
+{
+  public:
+    static EMU_MEMBER void sync()
+    {
+        emu_cluster_barrier_arrive();
+        emu_cluster_barrier_wait();
+    }
+    static EMU_MEMBER void barrier_arrive()
+    {
+        emu_cluster_barrier_arrive();
+    }
+    static EMU_MEMBER void barrier_wait()
+    {
+        emu_cluster_barrier_wait();
+    }
+    static EMU_MEMBER unsigned block_rank()
+    {
+        return emu_cluster_rank();
+    }
+    static EMU_MEMBER unsigned num_blocks()
+    {
+        return emu_cluster_blocks();
+    }
+    static EMU_MEMBER dim3 dim_blocks()
+    {
+        unsigned extent[3];
+        emu_cluster_extent(extent);
+        return dim3(extent[0], extent[1], extent[2]);
+    }
+    static EMU_MEMBER dim3 block_index()
+    {
+        const dim3 d = dim_blocks();
+        return dim3(blockIdx.x % d.x, blockIdx.y % d.y, blockIdx.z % d.z);
+    }
+    static EMU_MEMBER unsigned num_threads()
+    {
+        return num_blocks() * thread_block::num_threads();
+    }
+    static EMU_MEMBER unsigned size()
+    {
+        return num_threads();
+    }
+    static EMU_MEMBER unsigned thread_rank()
+    {
+        return block_rank() * thread_block::num_threads() + thread_block::thread_rank();
+    }
+    template <class T> static EMU_MEMBER T *map_shared_rank(T *p, int block)
+    {
+        return static_cast<T *>(emu_cluster_place(p, (unsigned)block));
+    }
+    static EMU_MEMBER unsigned query_shared_rank(const void *p)
+    {
+        return emu_cluster_owner(p);
+    }
+};
+static EMU_MEMBER cluster_group this_cluster()
+{
+    return cluster_group();
+}
+
 template <class Group> static EMU_MEMBER void sync(const Group &group)
 {
     group.sync();

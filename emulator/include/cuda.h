@@ -1,7 +1,7 @@
 /* Many programs include this beside cuda_runtime.h and use nothing of it. The driver API
  * itself (cuInit, cuLaunchKernel ...) is not emulated: a call to it does not compile.
- * What is here are the tensor maps of Hopper's bulk copies, which have no other API;
- * cudaGetDriverEntryPointByVersion gives the function that makes them. */
+ * What is here are the tensor maps of Hopper's bulk copies, which have no other API; the
+ * function that makes them also comes from cudaGetDriverEntryPointByVersion. */
 #ifndef CUDA_H
 #define CUDA_H
 
@@ -61,5 +61,20 @@ typedef enum CUtensorMapFloatOOBfill_enum {
     CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0,
     CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
 } CUtensorMapFloatOOBfill;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type,
+                                cuuint32_t rank, void *address, const cuuint64_t *dim,
+                                const cuuint64_t *strides, const cuuint32_t *box,
+                                const cuuint32_t *element_strides,
+                                CUtensorMapInterleave interleave,
+                                CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion promotion,
+                                CUtensorMapFloatOOBfill fill);
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -199,6 +199,49 @@ static inline cudaError_t emu_launch_array(void (*kernel)(A...),
     if (error == cudaSuccess && before != cudaSuccess) emu_launch_failed(before);
     return error;
 }
+/* The cluster's dimensions, from the attributes of a launch. */
+static inline void emu_read_attributes(::emu::config *config,
+                                       const cudaLaunchConfig_t *from)
+{
+    for (unsigned i = 0; i < from->numAttrs; i++)
+        if (from->attrs[i].id == cudaLaunchAttributeClusterDimension) {
+            config->cluster.x = from->attrs[i].val.clusterDim.x;
+            config->cluster.y = from->attrs[i].val.clusterDim.y;
+            config->cluster.z = from->attrs[i].val.clusterDim.z;
+        }
+}
+template <class... P, class... A>
+static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
+                                             void (*kernel)(P...), A &&...arguments)
+{
+    const char *name = "(by cudaLaunchKernelEx)";
+    for (const ::emu::known_kernel *k = ::emu::known_kernel::all(); k; k = k->others)
+        if (k->function == (void (*)())kernel) name = k->name;
+    cudaError_t before = cudaGetLastError();
+    ::emu::config c(config->gridDim, config->blockDim, config->dynamicSmemBytes,
+                    config->stream);
+    emu_read_attributes(&c, config);
+    ::emu::launch(name, (const void *)kernel, c, kernel,
+                  static_cast<P>(static_cast<A &&>(arguments))...);
+    cudaError_t error = cudaPeekAtLastError();
+    if (error == cudaSuccess && before != cudaSuccess) emu_launch_failed(before);
+    return error;
+}
+static inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
+                                              const void *function, void **arguments)
+{
+    const emu::known_kernel *k = emu::known_kernel::find(function);
+    if (!k) {
+        emu_launch_failed(cudaErrorInvalidDeviceFunction);
+        return cudaErrorInvalidDeviceFunction;
+    }
+    emu::untyped_arguments all = {k->function, arguments};
+    ::emu::config c(config->gridDim, config->blockDim, config->dynamicSmemBytes,
+                    config->stream);
+    emu_read_attributes(&c, config);
+    return static_cast<cudaError_t>(
+        emu::submit(k->name, function, c, k->run, &all, sizeof all));
+}
 template <class... A>
 static inline cudaError_t cudaLaunchKernel(void (*kernel)(A...), dim3 grid, dim3 block,
                                            void **arguments, size_t shared = 0,

@@ -72,6 +72,13 @@ __cvta_generic_to_shared(const void *p); /* its offset in the block's shared mem
 
 /* ---- loads and stores with a cache hint: no hint changes the value ---- */
 
+/* T itself, but not where a call's type parameters are found out: the pointer says which
+ * type it is. */
+template <class T> struct emu_identity {
+    typedef T type;
+};
+template <class T> using emu_same = typename emu_identity<T>::type;
+
 template <class T> EMU_FN T __ldg(const T *p)
 {
     return *p;
@@ -96,19 +103,19 @@ template <class T> EMU_FN T __ldcv(const T *p)
 {
     return *p;
 }
-template <class T> EMU_FN void __stwb(T *p, T value)
+template <class T> EMU_FN void __stwb(T *p, emu_same<T> value)
 {
     *p = value;
 }
-template <class T> EMU_FN void __stcg(T *p, T value)
+template <class T> EMU_FN void __stcg(T *p, emu_same<T> value)
 {
     *p = value;
 }
-template <class T> EMU_FN void __stcs(T *p, T value)
+template <class T> EMU_FN void __stcs(T *p, emu_same<T> value)
 {
     *p = value;
 }
-template <class T> EMU_FN void __stwt(T *p, T value)
+template <class T> EMU_FN void __stwt(T *p, emu_same<T> value)
 {
     *p = value;
 }

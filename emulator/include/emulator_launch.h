@@ -33,13 +33,14 @@ namespace emu
  * pending ones: an argument may itself be a call that launches something. */
 struct config {
     dim3 grid, block;
+    emu_extent cluster; /* 0: as the kernel says */
     size_t shared;
     const char *name;
     void (*function)();
     config *outer;
 
     config(dim3 grid_, dim3 block_, size_t shared_ = 0, cudaStream_t = nullptr)
-        : grid(grid_), block(block_), shared(shared_), name(), function(),
+        : grid(grid_), block(block_), cluster(), shared(shared_), name(), function(),
           outer(innermost())
     {
         innermost() = this;
@@ -62,6 +63,12 @@ struct config {
         return pending;
     }
 };
+
+/* __cluster_dims__(x, y, z) */
+static __forceinline__ void cluster_dims(unsigned x, unsigned y = 1, unsigned z = 1)
+{
+    emu_cluster_dims(x, y, z);
+}
 
 /* One argument. The index makes each a base class of its own, even where two types are
  * equal. */
@@ -95,6 +102,7 @@ inline int submit(const char *name, const void *address, const config &c,
                     address,
                     {c.grid.x, c.grid.y, c.grid.z},
                     {c.block.x, c.block.y, c.block.z},
+                    {c.cluster.x, c.cluster.y, c.cluster.z},
                     c.shared,
                     run,
                     arguments,

@@ -34,6 +34,12 @@ uint64_t emu_ptx_update(uint64_t code, void *p, unsigned element, uint64_t b, ui
 uint64_t emu_ptx_to_generic(uint64_t code, uint64_t address);
 uint64_t emu_ptx_from_generic(uint64_t code, uint64_t address);
 uint64_t emu_ptx_is_space(uint64_t code, uint64_t address);
+/* mapa: the same place in another block's shared memory; and getctarank: whose it is. */
+uint64_t emu_ptx_map_to_block(uint64_t code, uint64_t address, uint64_t rank);
+uint64_t emu_ptx_block_of(uint64_t code, uint64_t address);
+/* st.async and red.async: values, one after the other, that a barrier counts as bytes. */
+void emu_ptx_store_async(uint64_t code, uint64_t to, uint64_t barrier, unsigned bytes,
+                         ...);
 
 /* cp.async: `bytes`, of which the first `source_bytes` are read and the rest is zero. */
 void emu_ptx_copy_async(uint64_t to, uint64_t from, unsigned bytes,
@@ -57,6 +63,8 @@ uint64_t emu_ptx_mbarrier_test(uint64_t code, int by_parity, uint64_t barrier,
 uint64_t emu_ptx_mbarrier_pending(uint64_t state);
 /* cp.async.mbarrier.arrive: when the thread's copies so far have come. */
 void emu_ptx_copy_arrive(uint64_t code, int no_increment, uint64_t barrier);
+/* membar and fence: for the block, or for all. */
+void emu_ptx_fence(int for_all);
 void emu_ptx_fence_mbarrier_init(void);
 void emu_ptx_fence_proxy(void);
 /* cp.async.bulk; `code` says where a shared address lies, and how to reduce. `blocks` of
@@ -83,6 +91,8 @@ void emu_ptx_bulk_wait(uint64_t groups_that_may_remain);
  * predicate (an enum emu_barrier_op; a plain one for -1 does not wait). */
 uint64_t emu_ptx_barrier(int op, uint64_t number, uint64_t threads, uint64_t predicate);
 void emu_ptx_barrier_warp(uint64_t mask);
+void emu_ptx_cluster_arrive(int orders_memory);
+void emu_ptx_cluster_wait(void);
 /* Which lane a shuffle reads, and in bit 8 whether that one lies within its part of the
  * warp; and the shuffle. */
 uint64_t emu_ptx_shuffle_lane(unsigned mode, uint64_t b, uint64_t c);

@@ -21,6 +21,7 @@ struct emu_launch {
                             has no one address */
     unsigned grid[3];    /* blocks, x y z */
     unsigned block[3];   /* threads a block, x y z */
+    unsigned cluster[3]; /* blocks a cluster, x y z; 0: what the kernel says, or 1 */
     size_t dynamic_shared; /* bytes */
     emu_thread_main *run;
     void *arguments; /* the launch's arguments, packed by the caller; alive until
@@ -39,6 +40,9 @@ int emu_launch_kernel(const struct emu_launch *launch);
  * says of it. */
 void emu_launch_bounds(unsigned threads_at_most);
 
+/* Begins the body of a kernel with __cluster_dims__(x, y, z). */
+void emu_cluster_dims(unsigned x, unsigned y, unsigned z);
+
 /* The kernel has such bounds. The occupancy calls need to know before it is launched. */
 void emu_note_launch_bounds(const void *kernel, unsigned threads_at_most);
 
@@ -55,8 +59,8 @@ void *emu_shared_array(struct emu_shared_site *site, size_t bytes, size_t alignm
                        const char *name);
 
 /* A declaration of dynamic shared memory, which asks for these alignments. nvcc gives it
- * 16 bytes at least. */
-void emu_dynamic_array(size_t alignments);
+ * 16 bytes at least. Returns where it begins. */
+void *emu_dynamic_array(size_t alignments);
 
 /* A static variable in a function that kernels may call: they may use it, unlike other
  * variables of the program. */
@@ -85,6 +89,17 @@ enum emu_barrier_op {
     EMU_BARRIER_OR
 };
 int emu_barrier(int predicate, enum emu_barrier_op op);
+
+/* A cluster of blocks: its barrier, in two halves; where a block of it has what this one
+ * has at `p` in shared memory, and whose memory p is; how many blocks there are, and which
+ * this one is. */
+void emu_cluster_barrier_arrive(void);
+void emu_cluster_barrier_wait(void);
+void *emu_cluster_place(const void *p, unsigned block);
+unsigned emu_cluster_owner(const void *p);
+unsigned emu_cluster_blocks(void);
+unsigned emu_cluster_rank(void);
+void emu_cluster_extent(unsigned extent[3]);
 
 /* The one warp primitive: every lane named in `mask` brings a value; each gets the 32
  * values, indexed by lane (of those that came; the others' entries mean nothing). The

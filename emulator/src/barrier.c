@@ -1,5 +1,6 @@
 /* Named barriers: PTX's bar.sync and bar.arrive with a number, for some of a block's
- * threads. __syncthreads() is not here; it is for all of them, and launch.c's. */
+ * threads; and the barrier of a cluster. __syncthreads() is not here; it is for all threads
+ * of a block, and launch.c's. */
 #include "emulator.h"
 
 #include <string.h>
@@ -16,7 +17,8 @@ struct barrier {
     const void *pc;           /* of the round's first arrival */
 };
 
-static struct barrier barriers[EMU_NAMED_BARRIERS];
+/* Of each block of a cluster. */
+static struct barrier barriers[16 * EMU_NAMED_BARRIERS];
 
 struct wait {
     const struct barrier *barrier;
@@ -24,9 +26,20 @@ struct wait {
     const void *pc;
 };
 
-void emu_named_barriers_begin(void)
+/* The barrier of all threads of the cluster. Whoever has ended counts as one who came. */
+static struct {
+    bool used;
+    unsigned slot;
+    unsigned rounds; /* over */
+    const void *pc;  /* of one who has arrived in this round */
+} cluster;
+static unsigned rounds_of[EMU_MAX_THREADS]; /* for which each thread has arrived */
+
+void emu_barriers_begin(void)
 {
     memset(barriers, 0, sizeof barriers);
+    if (cluster.used) memset(rounds_of, 0, sizeof rounds_of);
+    memset(&cluster, 0, sizeof cluster);
 }
 
 static bool is_over(void *waiting)
@@ -42,7 +55,7 @@ static bool never_over(void *waiting, enum emu_stuck how)
     emu_fault(w->pc,
               "barrier divergence: barrier %u waits for %u threads, %u have come, and no "
               "other thread can go on",
-              (unsigned)(w->barrier - barriers), w->barrier->threads,
+              (unsigned)(w->barrier - barriers) % EMU_NAMED_BARRIERS, w->barrier->threads,
               w->barrier->arrived);
 }
 
@@ -62,7 +75,7 @@ int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
         emu_fault(pc, "barrier %u for %u threads: the block has only %u", number, threads,
                   all);
     if (!threads || threads == whole_warps) threads = all;
-    struct barrier *b = &barriers[number];
+    struct barrier *b = &barriers[emu_current->rank * EMU_NAMED_BARRIERS + number];
     if (number == 0 && threads == all && op >= 0 && !b->arrived)
         return emu_barrier_at(predicate, (enum emu_barrier_op)op, pc);
     if (!b->arrived) {
@@ -93,4 +106,58 @@ int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
     emu_wait_until(is_over, never_over, &w);
     emu_check_mbarrier_passed(b->slot);
     return b->result;
+}
+
+/* Ends the round if all have come. */
+static bool cluster_advances(unsigned round)
+{
+    if (cluster.rounds != round) return true;
+    unsigned came = 0;
+    for (unsigned i = 0; i < emu_thread_places(); i++)
+        came += rounds_of[i] == round + 1 && !emu_thread_has_ended(i);
+    if (came < emu_threads_left()) return false;
+    cluster.rounds++;
+    if (cluster.used) emu_check_mbarrier_over(cluster.slot);
+    return true;
+}
+
+static bool cluster_is_over(void *waiting)
+{
+    const struct wait *w = waiting;
+    return cluster_advances(w->round);
+}
+
+static bool cluster_never_over(void *waiting, enum emu_stuck how)
+{
+    const struct wait *w = waiting;
+    if (how == EMU_GIVE_UP) return false;
+    unsigned came = 0;
+    for (unsigned i = 0; i < emu_thread_places(); i++)
+        came += rounds_of[i] == w->round + 1 && !emu_thread_has_ended(i);
+    emu_fault(w->pc,
+              "barrier divergence: the cluster's barrier waits for %u threads that never "
+              "come, of %u",
+              emu_threads_left() - came, emu_threads_left());
+}
+
+void emu_cluster_arrive(bool orders_memory, const void *pc)
+{
+    if (!cluster.used) cluster.slot = emu_check_slot(pc);
+    cluster.used = true;
+    cluster.pc = pc;
+    unsigned *round = &rounds_of[emu_current->linear];
+    if (*round > cluster.rounds)
+        emu_fault(pc, "barrier.cluster.arrive a second time, and no barrier.cluster.wait "
+                      "between");
+    *round = cluster.rounds + 1;
+    if (orders_memory) emu_check_mbarrier_arrived(cluster.slot);
+}
+
+void emu_cluster_wait(const void *pc)
+{
+    const unsigned arrived = rounds_of[emu_current->linear];
+    if (!arrived) emu_fault(pc, "barrier.cluster.wait without a barrier.cluster.arrive");
+    struct wait w = {NULL, arrived - 1, pc};
+    emu_wait_until(cluster_is_over, cluster_never_over, &w);
+    emu_check_mbarrier_passed(cluster.slot);
 }

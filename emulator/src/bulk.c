@@ -75,6 +75,26 @@ static void check_shared(const char *shared, size_t bytes, size_t alignment,
                   (size_t)((uintptr_t)shared % alignment));
 }
 
+/* Hands the copy to its barrier, or to each block of a multicast one of its own. */
+static void send_for(struct emu_bulk_copy *copy, uint64_t *barrier, unsigned blocks)
+{
+    if (!blocks) {
+        emu_mbarrier_add_copy(barrier, copy);
+        return;
+    }
+    const size_t whole = sizeof *copy + copy->bytes;
+    for (; blocks; blocks &= blocks - 1) {
+        const unsigned rank = (unsigned)__builtin_ctz(blocks);
+        struct emu_bulk_copy *one = malloc(whole);
+        if (!one) emu_fault(copy->pc, "no host memory for a bulk copy on its way");
+        memcpy(one, copy, whole);
+        one->shared = emu_shared_place_in(copy->shared, rank, copy->pc);
+        emu_mbarrier_add_copy((uint64_t *)emu_shared_place_in(barrier, rank, copy->pc),
+                              one);
+    }
+    free(copy);
+}
+
 static void check_plain(const void *global, size_t bytes, const void *pc)
 {
     if (bytes == 0 || bytes % 16)
@@ -87,7 +107,7 @@ static void check_plain(const void *global, size_t bytes, const void *pc)
 }
 
 void emu_bulk_load(char *shared, const void *global, size_t bytes, uint64_t *barrier,
-                   const void *pc)
+                   unsigned blocks, const void *pc)
 {
     check_plain(global, bytes, pc);
     check_shared(shared, bytes, 16, "destination", pc);
@@ -95,7 +115,7 @@ void emu_bulk_load(char *shared, const void *global, size_t bytes, uint64_t *bar
     if (emu_lens_on) emu_lens_bulk_copy(global, bytes, true, pc);
     struct emu_bulk_copy *copy = new_copy(shared, bytes, pc);
     memcpy(copy->data, global, bytes);
-    emu_mbarrier_add_copy(barrier, copy);
+    send_for(copy, barrier, blocks);
 }
 
 static const struct tensor_map *map_at(const void *map, int dimensions, const void *pc)
@@ -164,7 +184,7 @@ static void round_to_tf32(char *data, size_t bytes)
 }
 
 void emu_bulk_load_tensor(char *shared, const void *map, int dimensions, const int *at,
-                          uint64_t *barrier, const void *pc)
+                          uint64_t *barrier, unsigned blocks, const void *pc)
 {
     const struct tensor_map *m = map_at(map, dimensions, pc);
     const size_t bytes = box_bytes(m), row_bytes = (size_t)m->box[0] * m->element_bytes;
@@ -185,7 +205,7 @@ void emu_bulk_load_tensor(char *shared, const void *map, int dimensions, const i
         first_row = false;
     }
     if (m->type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32) round_to_tf32(copy->data, bytes);
-    emu_mbarrier_add_copy(barrier, copy);
+    send_for(copy, barrier, blocks);
 }
 
 /* ---- out of shared memory ---- */
@@ -214,14 +234,34 @@ static void note_store(struct sender *s, uint32_t time, const void *pc)
     s->stores[s->count++] = (struct store){s->groups, time, pc};
 }
 
-static uint32_t claim_source(char *shared, size_t bytes, const void *pc)
+static struct sender *sender(const void *pc)
 {
     struct sender *s = &senders[emu_current->linear];
     if (!s->has_slot) s->slot = emu_check_slot(pc);
     s->has_slot = any_sender = true;
-    const uint32_t time = emu_check_async_read(shared, bytes, s->slot, -1, pc);
-    note_store(s, time, pc);
-    return time;
+    return s;
+}
+
+/* The copy engine reads these bytes, in whole words. */
+static uint32_t check_source(char *shared, size_t bytes, unsigned slot, const void *pc)
+{
+    const uintptr_t first = (uintptr_t)shared & ~(uintptr_t)3,
+                    end = ((uintptr_t)shared + bytes + 3) & ~(uintptr_t)3;
+    return emu_check_async_read((char *)first, end - first, slot, -1, pc);
+}
+
+/* What is read is free again when the barrier's phase is over, which the receiver learns,
+ * not this thread. So the source is only looked at. */
+void emu_bulk_send(char *to, char *from, size_t bytes, uint64_t *barrier, const void *pc)
+{
+    check_plain(from, bytes, pc);
+    check_shared(from, bytes, 16, "source", pc);
+    check_shared(to, bytes, 16, "destination", pc);
+    const struct sender *s = sender(pc);
+    emu_check_async_done(s->slot, check_source(from, bytes, s->slot, pc));
+    struct emu_bulk_copy *copy = new_copy(to, bytes, pc);
+    memcpy(copy->data, from, bytes);
+    emu_mbarrier_add_copy(barrier, copy);
 }
 
 /* Writes a run of elements, or reduces into them; `code` is an operation and a type, or 0.
@@ -248,7 +288,8 @@ void emu_bulk_store(void *global, char *shared, size_t bytes, uint64_t code,
     check_plain(global, bytes, pc);
     check_shared(shared, bytes, 16, "source", pc);
     emu_check_global(global, bytes, code ? EMU_ATOMIC : EMU_WRITE, pc);
-    claim_source(shared, bytes, pc);
+    struct sender *s = sender(pc);
+    note_store(s, check_source(shared, bytes, s->slot, pc), pc);
     put(global, shared, bytes, code);
 }
 
@@ -279,7 +320,8 @@ void emu_bulk_store_tensor(const void *map, int dimensions, const int *at, char 
     const size_t bytes = box_bytes(m), row_bytes = (size_t)m->box[0] * m->element_bytes;
     check_shared(shared, bytes, 128, "source", pc);
     code = reduction(code, m, pc);
-    claim_source(shared, bytes, pc);
+    struct sender *s = sender(pc);
+    uint32_t time = 0;
     for (size_t number = 0; number < bytes / row_bytes; number++) {
         const struct row r = row_of(m, at, number);
         if (!r.inside) continue; /* what lies outside the tensor is not written */
@@ -290,12 +332,13 @@ void emu_bulk_store_tensor(const void *map, int dimensions, const int *at, char 
             const uintptr_t place = (uintptr_t)shared + number * row_bytes + i;
             size_t piece = 16 - place % 16;
             if (piece > skipped + n - i) piece = skipped + n - i;
-            put(r.from + i,
-                (const char *)emu_swizzled(place, (enum emu_swizzle)m->swizzle), piece,
-                code);
+            char *from = (char *)emu_swizzled(place, (enum emu_swizzle)m->swizzle);
+            time = check_source(from, piece, s->slot, pc);
+            put(r.from + i, from, piece, code);
             i += piece;
         }
     }
+    note_store(s, time, pc);
 }
 
 void emu_bulk_commit(void)
@@ -345,13 +388,14 @@ void emu_bulk_thread_ended(const struct emu_thread *thread)
 /* ---- tensor maps ---- */
 
 /* Restrictions as the driver API's manual gives them for cuTensorMapEncodeTiled. */
-static CUresult encode_tiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
-                             void *address, const cuuint64_t *dim,
-                             const cuuint64_t *strides, const cuuint32_t *box,
-                             const cuuint32_t *element_strides,
-                             CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-                             CUtensorMapL2promotion promotion,
-                             CUtensorMapFloatOOBfill fill)
+CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type,
+                                cuuint32_t rank, void *address, const cuuint64_t *dim,
+                                const cuuint64_t *strides, const cuuint32_t *box,
+                                const cuuint32_t *element_strides,
+                                CUtensorMapInterleave interleave,
+                                CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion promotion,
+                                CUtensorMapFloatOOBfill fill)
 {
     static const unsigned char bytes_of[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
     static const unsigned widths[] = {0, 32, 64, 128};
@@ -396,7 +440,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function
     if (!symbol || !function || flags) return cudaErrorInvalidValue;
     const bool known = strcmp(symbol, "cuTensorMapEncodeTiled") == 0,
                old = version < 12000;
-    *function = known && !old ? (void *)(uintptr_t)encode_tiled : NULL;
+    *function = known && !old ? (void *)(uintptr_t)cuTensorMapEncodeTiled : NULL;
     if (found)
         *found = !known ? cudaDriverEntryPointSymbolNotFound
                  : old  ? cudaDriverEntryPointVersionNotSufficent

@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 
 bool emu_checking = true;
@@ -51,8 +52,8 @@ struct word {                 /* one cache line: reading these is what checking 
 _Static_assert(sizeof(struct word) == 64,
                "a word's record must not straddle cache lines");
 
-enum { WORDS = EMU_SHARED_BYTES / 4 };
-static struct word *words;
+static struct word *words; /* of as many blocks as the largest cluster so far has had */
+static size_t word_count;
 /* By which enum emu_swizzle the last bulk copy into each line of 128 bytes came. */
 enum { LINE_WORDS = 32 };
 static uint8_t line_swizzles[EMU_SHARED_BYTES / 4 / LINE_WORDS];
@@ -60,13 +61,13 @@ static uint32_t block_serial;
 struct emu_times emu_times;
 static uint32_t
     quick_before; /* emu_times.interval; with clocks 0, since nothing is simple then */
-static uint16_t warp_order[32];
+static uint16_t warp_order[EMU_MAX_WARPS];
 /* Since its last __syncwarp() of all lanes, a warp may have had some of only a few. Then
  * [warp][b][a] is the warp's order from which on a's accesses are not ordered before what
  * b does now; what came before is. */
 static uint16_t (*lane_order)[32][32];
-static bool
-    partly_ordered[32]; /* the warp has had such, and its part of the above is valid */
+static bool partly_ordered
+    [EMU_MAX_WARPS]; /* the warp has had such, and its part of the above is valid */
 static uintptr_t image_low = UINTPTR_MAX,
                  image_high; /* the program's own image in memory */
 static uintptr_t variables_low = UINTPTR_MAX,
@@ -86,6 +87,7 @@ static struct touch (*readers)[WARP]; /* of each word, the last read by each war
 static bool clocks_on;                /* the block has something with a slot */
 static unsigned slots;                /* that the block has used */
 static bool reads_by_proxy;           /* and some of them for the asynchronous proxy */
+static bool crowded; /* a cluster of more threads than races are looked for among */
 
 static uint32_t *arrived_clock(unsigned barrier)
 {
@@ -98,8 +100,7 @@ static uint32_t *over_clock(unsigned barrier)
 
 static void join(uint32_t *into, const uint32_t *from)
 {
-    const unsigned threads = emu_current_launch->block[0] * emu_current_launch->block[1] *
-                             emu_current_launch->block[2];
+    const unsigned threads = emu_thread_places();
     for (unsigned i = 0; i < threads; i++)
         into[i] = into[i] > from[i] ? into[i] : from[i];
     for (unsigned i = THREADS; i < THREADS + slots; i++)
@@ -145,15 +146,15 @@ static struct suspicion {
 } suspicions[32];
 static unsigned suspicion_count;
 
-/* A launch is running, and an access needs to be looked at for itself only: no lens, no
- * suspicion that waits for it, no thread that is watched. */
+/* A launch is running, and an access needs to be looked at for itself only: no suspicion
+ * waits for it, no thread is watched. */
 static volatile bool calm;
 static bool running;
 static volatile bool watching, watch_begins;
 
 static void set_calm(void)
 {
-    calm = running && emu_checking && !emu_settings.lens && !suspicion_count && !watching;
+    calm = running && emu_checking && !suspicion_count && !watching;
 }
 
 static const char *name_of(enum emu_access kind)
@@ -168,12 +169,10 @@ static const char *name_of(enum emu_access kind)
 
 const char *emu_thread_name(unsigned linear)
 {
-    static char names[4][48];
+    static char names[4][96];
     static int next;
     char *name = names[next++ % 4];
-    const unsigned *block = emu_current_launch->block;
-    snprintf(name, sizeof names[0], "(%u,%u,%u)", linear % block[0],
-             linear / block[0] % block[1], linear / block[0] / block[1]);
+    emu_name_thread(linear, name, sizeof names[0]);
     return name;
 }
 
@@ -277,6 +276,7 @@ static bool ordered_in_part(const struct touch *earlier, const struct touch *now
 /* Whether nothing orders the earlier access before the present one. */
 bool emu_unordered(const struct touch *earlier, const struct touch *now)
 {
+    if (crowded) return false;
     if (earlier->time < emu_times.interval ||
         (earlier->thread == now->thread && !is_bulk(earlier)))
         return false;
@@ -459,6 +459,18 @@ static bool inside(const struct emu_shared_extent *array, const char *p, size_t 
            alignment <= array->alignment;
 }
 
+/* Another block's memory may be used only as long as that block is there. */
+static void check_owner(const char *p, const void *pc)
+{
+    const unsigned owner = emu_shared_rank(p);
+    if (owner == emu_current->rank || !emu_block_has_ended(owner)) return;
+    emu_fault(pc,
+              "shared memory of block %u of the cluster, which has ended: a block must "
+              "stay until the others are done with its memory (a barrier.cluster, or "
+              "cluster.sync(), at its end)",
+              owner);
+}
+
 /* `alignment`: of the address, which the caller has looked at, and which the array must
  * promise: every array lies at a multiple of 128 bytes here, and on a GPU few do. */
 static void shared_access(char *p, size_t n, size_t alignment, enum emu_access kind,
@@ -495,7 +507,9 @@ static void shared_access(char *p, size_t n, size_t alignment, enum emu_access k
                 "multiple of %zu",
                 name_of(kind), n, alignment, array->name, alignment, array->alignment);
     }
-    if (emu_lens_on) return; /* one thing at a time: without LENS, races are looked for */
+    if (emu_blocks_together() > 1) check_owner(p, pc);
+    /* One thing at a time: without LENS, races are looked for. */
+    if (emu_lens_on || crowded) return;
     if (n == 4) {
         shared_word(p, 15, kind, pc);
         return;
@@ -953,9 +967,10 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
 static inline __attribute__((always_inline)) void
 hook(char *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
 {
-    if (calm && is_shared(p) && !((uintptr_t)p & (n - 1)))
+    const bool simple = calm & !emu_lens_on;
+    if (simple && is_shared(p) && !((uintptr_t)p & (n - 1)))
         shared_access(p, n, n, kind & BASIC_KIND, pc);
-    else if (calm && is_plain_read(kind) && n >= 4 && is_quick_read(p, n))
+    else if (simple && is_plain_read(kind) && n >= 4 && is_quick_read(p, n))
         return;
     else if (emu_checking | emu_lens_on)
         see(p, n, kind, pc, frame);
@@ -1145,7 +1160,11 @@ void emu_check_async_issue(void *shared, const void *global, size_t bytes,
                   bytes, bytes);
     if ((size_t)((char *)shared - emu_dynamic_shared) >= EMU_SHARED_BYTES)
         emu_fault(pc, "an asynchronous copy's destination must be shared memory");
-    access_range(global, bytes - zero_fill, READ, pc);
+    const size_t read = bytes - zero_fill;
+    if (read & (read - 1))
+        access_range(global, read, READ, pc);
+    else if (read)
+        access_memory(global, read, READ, pc);
     access_memory(shared, bytes, WRITE, pc);
     for (size_t i = 0; i < bytes; i += 4) {
         struct word *word = &words[((char *)shared - emu_dynamic_shared + i) / 4];
@@ -1172,12 +1191,12 @@ unsigned emu_check_slot(const void *pc)
     if (slots == EMU_SLOTS)
         emu_fault(pc, "more than %d barriers and users of the copy engine in a block",
                   EMU_SLOTS);
-    if (emu_checking && !clocks_on && !emu_lens_on) {
-        if (!clocks) {
-            clocks = calloc(COLUMNS + EMU_SLOTS, sizeof *clocks);
-            readers = calloc(EMU_SHARED_BYTES / 4, sizeof *readers);
-            if (!clocks || !readers) emu_fault(pc, "no host memory to check an mbarrier");
-        }
+    if (emu_checking && !clocks_on && !emu_lens_on && !crowded) {
+        if (!clocks)
+            clocks =
+                emu_zeros("for watching barriers", COLUMNS + EMU_SLOTS, sizeof *clocks);
+        if (!readers)
+            readers = emu_zeros("for watching barriers", word_count, sizeof *readers);
         clocks_on = true;
         quick_before = 0;
     }
@@ -1265,7 +1284,7 @@ void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
 /* The tensor cores and the copy engine read through another proxy than ordinary stores
  * write by. A fence of that proxy must stand between: by who wrote, behind the write, or by
  * who has the data read. */
-static uint32_t fenced_until[THREADS];
+static uint32_t fenced_until[EMU_MAX_THREADS];
 
 void emu_check_proxy_fence(void)
 {
@@ -1344,16 +1363,22 @@ enum { MOST_TIMES = 1 << 30 };
 void emu_check_launch_begins(void)
 {
     emu_check_allocations_changed();
-    if (!words) {
-        void *aligned = NULL;
-        if (posix_memalign(&aligned, sizeof *words, WORDS * sizeof *words) != 0)
+    const size_t needed = emu_blocks_together() * (EMU_WINDOW_BYTES / 4);
+    if (emu_checking && word_count < needed) {
+        if (words) munmap(words, word_count * sizeof *words);
+        free(readers);
+        readers = NULL;
+        words = emu_pages(needed * sizeof *words);
+        if (!words)
             emu_no_memory("for watching shared memory, %zu MB",
-                          WORDS * sizeof *words >> 20);
-        words = memset(aligned, 0, WORDS * sizeof *words);
-        lane_order = emu_zeros("for watching shared memory", 32, sizeof *lane_order);
+                          needed * sizeof *words >> 20);
+        word_count = needed;
     }
-    if (emu_times.now > MOST_TIMES) {
-        memset(words, 0, WORDS * sizeof *words);
+    if (!lane_order)
+        lane_order =
+            emu_zeros("for watching shared memory", EMU_MAX_WARPS, sizeof *lane_order);
+    if (emu_times.now > MOST_TIMES && emu_checking) {
+        memset(words, 0, word_count * sizeof *words);
         memset(fenced_until, 0, sizeof fenced_until);
         if (clocks) memset(clocks, 0, (COLUMNS + EMU_SLOTS) * sizeof *clocks);
         emu_forget_touches();
@@ -1378,6 +1403,8 @@ void emu_check_block_begins(unsigned warps)
     clocks_on = false;
     slots = 0;
     reads_by_proxy = false;
+    crowded = emu_thread_places() > THREADS;
+    if (emu_blocks_together() > 1) emu_check_slot(NULL);
     last_arrays[0] = last_arrays[1] = NULL;
     memset(warp_order, 0, warps * sizeof *warp_order);
     memset(partly_ordered, 0, sizeof partly_ordered);
@@ -1386,8 +1413,7 @@ void emu_check_block_begins(unsigned warps)
 /* What any thread was told of the slots, all know behind a barrier. */
 static void share_slots(void)
 {
-    const unsigned *block = emu_current_launch->block,
-                   threads = block[0] * block[1] * block[2];
+    const unsigned threads = emu_thread_places();
     for (unsigned s = THREADS; s < THREADS + slots; s++) {
         uint32_t latest = 0;
         for (unsigned t = 0; t < threads; t++)
@@ -1396,12 +1422,32 @@ static void share_slots(void)
     }
 }
 
-void emu_check_barrier_passed(void)
+/* In a cluster a block's barrier orders only the block: its threads tell each other. */
+static void join_threads(unsigned first, unsigned count)
 {
-    if (clocks_on && reads_by_proxy) share_slots();
+    for (unsigned i = 0; i < count; i++) clocks[first + i][first + i] = emu_times.now;
+    for (unsigned i = 1; i < count; i++) join(clocks[first], clocks[first + i]);
+    for (unsigned i = 1; i < count; i++)
+        memcpy(clocks[first + i], clocks[first], sizeof *clocks);
+    emu_times.now++;
+}
+
+static void begin_interval(void)
+{
     if (emu_fenced) emu_handover_barrier();
     emu_times.interval = ++emu_times.now;
     quick_before = clocks_on ? 0 : emu_times.interval;
+}
+
+void emu_check_barrier_passed(unsigned first, unsigned count)
+{
+    if (crowded) return;
+    if (emu_blocks_together() > 1) {
+        if (clocks_on) join_threads(first, count);
+        return;
+    }
+    if (clocks_on && reads_by_proxy) share_slots();
+    begin_interval();
 }
 
 /* Each of the lanes learns what any of them knew. */
@@ -1433,7 +1479,7 @@ void emu_check_warp_ordered(unsigned warp, unsigned lanes)
     if (++warp_order[warp] == BULK) {
         /* The numbers are used up. To begin anew as if this were a barrier may miss a
          * race, and never invents one. */
-        emu_check_barrier_passed();
+        begin_interval();
         warp_order[warp] = 0;
         partly_ordered[warp] = false;
     } else if (lanes == ~0u) {

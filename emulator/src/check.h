@@ -65,6 +65,8 @@ __attribute__((noreturn)) void emu_fault_race(const char *p, const struct touch 
                                               const char *does);
 
 /* ---- global.c ---- */
+/* Zeroed memory that is the host's own until it is touched; NULL if there is none. */
+void *emu_pages(size_t bytes);
 /* The shadow of an allocation. A cell of it belongs to a word, or to less once the kernel
  * has accessed less. */
 struct emu_shadow {
@@ -76,6 +78,7 @@ struct emu_shadow {
     unsigned char *known; /* which bytes were written since the allocation, one bit each;
                              NULL for none */
     bool all_known;
+    bool unwatched; /* too large: no races are looked for */
 };
 /* An access of the running thread, at p, `offset` bytes into the allocation, inside it
  * and aligned to n if n is a power of two up to 16. */

@@ -92,6 +92,8 @@ bool emu_is_device_range(const void *p, size_t bytes);
 void emu_free_everything(void); /* cudaDeviceReset */
 /* Reports allocations that were never freed; returns how many. */
 int emu_report_leaks(void);
+/* Bytes that the machine can give without ending some process to get them. */
+size_t emu_host_available(void);
 /* The program's __device__, __managed__ and __constant__ variables, in sections of their
  * own; and the last two alone. */
 bool emu_is_device_variable(const void *p);
@@ -121,18 +123,24 @@ void emu_set_last_error(cudaError_t error);
 
 /* ---- launch.c ---- */
 struct emu_thread {  /* the CUDA thread that is running */
-    unsigned linear; /* threadIdx.x + threadIdx.y * blockDim.x + ... */
-    unsigned warp, lane;
+    unsigned linear; /* its place among those that run together: threadIdx.x + threadIdx.y
+                        * blockDim.x + ..., if its block is the only one */
+    unsigned rank;   /* of the block in its cluster */
+    unsigned warp;   /* among those that run together; block_warp in the block */
+    unsigned block_warp, lane;
     uint3 index;
     char *stack_low, *stack_high;
 };
 extern struct emu_thread *emu_current; /* NULL in host code */
 extern const struct emu_launch *emu_current_launch;
 extern uint3 emu_current_block; /* blockIdx */
-#define EMU_MAX_THREADS 1024
-/* Shared memory: one range; dynamic memory first, then the static arrays with gaps
- * between them. */
-#define EMU_SHARED_BYTES (512 * 1024)
+/* That run together: up to 16 blocks are a cluster. */
+#define EMU_MAX_THREADS (16 * 1024)
+#define EMU_MAX_WARPS (EMU_MAX_THREADS / 32)
+/* Shared memory: one range, a window for each block of a cluster; dynamic memory first,
+ * then the static arrays with gaps between them. */
+#define EMU_WINDOW_BYTES (512 * 1024)
+#define EMU_SHARED_BYTES (16 * EMU_WINDOW_BYTES)
 extern char emu_dynamic_shared[EMU_SHARED_BYTES];
 struct emu_shared_extent {
     const char *name;
@@ -147,6 +155,21 @@ const struct emu_shared_extent *emu_find_shared(const void *p);
  * within its range, though not within an array. A fault names pc. */
 uint32_t emu_shared_address(const void *p, const void *pc);
 char *emu_shared_place(uint64_t address, size_t bytes, const void *pc);
+/* The same place in the memory of another block of the cluster; and whose memory it is. */
+uint32_t emu_shared_address_in(uint32_t address, unsigned rank, const void *pc);
+char *emu_shared_place_in(const void *p, unsigned rank, const void *pc);
+unsigned emu_shared_rank(const void *p);
+/* The cluster that is running: how many blocks it has, how they lie, whether one of them
+ * has ended, how many places threads have (emu_thread.linear is below), and how many of the
+ * threads have not ended. */
+unsigned emu_blocks_together(void);
+uint3 emu_cluster_size(void);
+bool emu_block_has_ended(unsigned rank);
+unsigned emu_thread_places(void);
+unsigned emu_threads_left(void);
+bool emu_thread_has_ended(unsigned linear);
+/* "(1,0,0)", and the block if there are several. */
+void emu_name_thread(unsigned linear, char *text, size_t size);
 
 /* What emulator_runtime.h offers to translated code, for callers that are none: pc is the
  * program's own. Of emu_warp_gather, the 32 values that emu_warp_exchange gives. */
@@ -160,7 +183,11 @@ int emu_barrier_at(int predicate, enum emu_barrier_op op, const void *pc);
 int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
                       const void *pc);
 #define EMU_NAMED_BARRIERS 16
-void emu_named_barriers_begin(void); /* of a block */
+void emu_barriers_begin(void); /* of a cluster */
+/* barrier.cluster: arrive, with what was done before ordered before what those do who wait;
+ * and wait. */
+void emu_cluster_arrive(bool orders_memory, const void *pc);
+void emu_cluster_wait(const void *pc);
 /* cp.async.mbarrier.arrive: the running thread arrives when its copies have come. */
 void emu_async_arrive(uint64_t *barrier, bool no_increment, const void *pc);
 /* Ends the running thread. */
@@ -188,7 +215,6 @@ char *emu_copy_of(const char *text); /* never NULL; the caller's to free */
 /* Bytes of address space that `ulimit -v` still allows; SIZE_MAX without a limit. */
 size_t emu_address_space(void);
 size_t emu_shared_in_use(void); /* bytes, static and dynamic, of the running block */
-uint3 emu_first_done(void);     /* a thread of the running block that has returned */
 
 /* ---- check.c ---- */
 extern bool emu_checking; /* CHECK=0 turns it off */
@@ -202,8 +228,9 @@ void emu_check_launch_begins(void);
 void emu_check_launch_ends(void);
 void emu_check_allocations_changed(void); /* a kernel has freed memory */
 void emu_check_block_begins(unsigned warps);
-void emu_check_barrier_passed(
-    void); /* every access before is ordered before every access after */
+/* What these threads did before is ordered before what they do from now on: `count` of
+ * them, from place `first` on. */
+void emu_check_barrier_passed(unsigned first, unsigned count);
 void emu_check_warp_ordered(
     unsigned warp,
     unsigned lanes); /* likewise among these of the warp; all bits: the whole warp */
@@ -270,12 +297,15 @@ struct emu_bulk_copy { /* one on its way into shared memory */
 void emu_bulk_put(const struct emu_bulk_copy *copy);
 uintptr_t emu_swizzled(uintptr_t address, enum emu_swizzle swizzle);
 /* Bytes, or a box of a tensor from coordinates `at`, first dimension first, into shared
- * memory; reported to the barrier. And out of it; `code` is 0 or says how to reduce (an
+ * memory; reported to the barrier. `blocks`: to the same place in each of these of the
+ * cluster, a bit each; 0 for the place as it is. And out of it; `code` is 0 or says how to reduce (an
  * operation, and for bytes a type, as ptx.h writes them). */
 void emu_bulk_load(char *shared, const void *global, size_t bytes, uint64_t *barrier,
-                   const void *pc);
+                   unsigned blocks, const void *pc);
 void emu_bulk_load_tensor(char *shared, const void *map, int dimensions, const int *at,
-                          uint64_t *barrier, const void *pc);
+                          uint64_t *barrier, unsigned blocks, const void *pc);
+/* From this block's shared memory to that of a block of the cluster. */
+void emu_bulk_send(char *to, char *from, size_t bytes, uint64_t *barrier, const void *pc);
 void emu_bulk_store(void *global, char *shared, size_t bytes, uint64_t code,
                     const void *pc);
 void emu_bulk_store_tensor(const void *map, int dimensions, const int *at, char *shared,
@@ -349,6 +379,7 @@ void emu_lens_pause(bool pause);
 /* launch.c tells where the run stands. */
 void emu_lens_launch_begins(void);
 void emu_lens_launch_ended(void);
+void emu_lens_launch_repeats(void); /* what was begun does not count */
 void emu_lens_block_begins(void);
 void emu_lens_block_ended(void);
 /* The lanes that run from now on are this warp's. */

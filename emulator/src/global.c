@@ -29,12 +29,16 @@ struct cell {
 /* A mapping takes no memory before it is touched, and most cells never are. */
 enum { WORTH_A_MAPPING = 1 << 17 };
 
-static void *zeros(size_t bytes)
+void *emu_pages(size_t bytes)
 {
-    if (bytes < WORTH_A_MAPPING) return calloc(1, bytes);
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return p == MAP_FAILED ? NULL : p;
+}
+
+static void *zeros(size_t bytes)
+{
+    return bytes < WORTH_A_MAPPING ? calloc(1, bytes) : emu_pages(bytes);
 }
 
 static void give_back(void *p, size_t bytes)
@@ -79,11 +83,29 @@ void emu_shadow_free(struct emu_shadow *s)
     free(s);
 }
 
+/* Cells take many times the memory that they are for. Returns whether half of what the
+ * machine has left is enough; if not, says so. */
+static bool is_worth_it(struct emu_shadow *s, size_t cells, const char *p)
+{
+    const size_t need = cells * (sizeof *s->cells + sizeof *s->stamps);
+    if (need < (size_t)1 << 26 || need < emu_host_available() / 2) return true;
+    char name[300];
+    emu_describe_global(name, sizeof name, p);
+    fprintf(stderr,
+            "emulator: races are not looked for in memory that would take %zu MB to "
+            "watch: %s\n",
+            need >> 20, name);
+    forget_cells(s);
+    s->unwatched = true;
+    return false;
+}
+
 /* Gives the shadow cells of that many bytes, and the larger ones' contents to them. */
-static void make_cells(struct emu_shadow *s, unsigned shift)
+static void make_cells(struct emu_shadow *s, unsigned shift, const char *p)
 {
     struct emu_shadow old = *s;
     const size_t count = count_cells(s->bytes, shift);
+    if (!is_worth_it(s, count, p)) return;
     s->shift = shift;
     s->stamps = zeros(count * sizeof *s->stamps);
     s->cells = zeros(count * sizeof *s->cells);
@@ -288,10 +310,12 @@ void emu_global_access(struct emu_shadow *s, size_t offset, char *p, size_t n,
     bool holds = true;
     if (basic != WRITE && !emu_lens_on) holds = holds_values(s, offset, p, n, kind, pc);
     if (basic != READ) set_known(s, offset, n);
-    if (emu_lens_on) return; /* one thing at a time: without LENS, races are looked for */
+    /* One thing at a time: without LENS, races are looked for. */
+    if (emu_lens_on || s->unwatched) return;
 
     const unsigned fits = (unsigned)__builtin_ctzll(offset | n | 4);
-    if (!s->cells || fits < s->shift) make_cells(s, fits < s->shift ? fits : s->shift);
+    if (!s->cells || fits < s->shift) make_cells(s, fits < s->shift ? fits : s->shift, p);
+    if (s->unwatched) return;
     const struct touch now = emu_touch_now(kind, pc);
     if (emu_fenced && now.strong) emu_handover_strong(p, kind);
     const size_t size = (size_t)1 << s->shift;
@@ -338,7 +362,7 @@ static void name_block(char *text, size_t size, const struct touch *touch)
 {
     const unsigned *grid = emu_current_launch->grid;
     size_t number;
-    if (!emu_block_at(touch->time, &number)) {
+    if (!emu_block_at(touch->time, &number) || emu_blocks_together() > 1) {
         snprintf(text, size, "of another block");
         return;
     }

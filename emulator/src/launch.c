@@ -19,7 +19,9 @@
 enum {
     WARP = 32,
     MAX_THREADS = EMU_MAX_THREADS,
-    MAX_WARPS = MAX_THREADS / WARP,
+    MAX_WARPS = EMU_MAX_WARPS,
+    MAX_BLOCKS = 16, /* of a cluster */
+    BLOCK_THREADS = 1024,
     MAX_ARRAYS = 256
 };
 enum { STACK_BYTES = 256 * 1024 };
@@ -175,26 +177,34 @@ struct thread {
 struct emu_thread *emu_current;
 const struct emu_launch *emu_current_launch;
 uint3 emu_current_block;
+/* Of each block that runs at the same time, one window. */
 char emu_dynamic_shared[EMU_SHARED_BYTES] __attribute__((aligned(1024)));
 
 /* threadIdx and its companions, as the headers name them. */
 uint3 emu_thread_idx, emu_block_idx, emu_block_dim, emu_grid_dim;
 
-static struct thread *threads; /* MAX_THREADS */
-static unsigned thread_count, warp_count;
+/* The blocks of a cluster run together; most kernels have clusters of one. Each block has
+ * whole warps of places here, of which the last may be unused. */
+static struct thread *threads;
+static unsigned places; /* that have been made for them */
+static unsigned block_count, block_threads, block_warps, warp_count;
+static uint3 cluster, cluster_origin; /* in blocks */
+static uint3 declared_cluster;        /* what the kernel says of itself, 0 for nothing */
+static uint3 block_index[MAX_BLOCKS];
 static unsigned long long
     exchanged[MAX_WARPS][WARP]; /* what the lanes brought to the last warp operation */
-static int barrier_result;
+static int barrier_result[MAX_BLOCKS];
 static void *scheduler_sp;
 static unsigned long long steps;
 static unsigned parked; /* threads at a condition */
+static unsigned threads_left;
 
 static char *stacks;
 static unsigned stack_count; /* as many as the largest launch so far has had threads */
 static size_t guard_bytes;   /* a page below each, which nobody may touch */
 static int free_stacks[MAX_THREADS], free_stack_count;
 
-static struct emu_shared_extent arrays[MAX_ARRAYS];
+static struct emu_shared_extent arrays[MAX_ARRAYS * MAX_BLOCKS];
 static unsigned array_count;
 static size_t static_bytes; /* as the compiler would lay the arrays out, for the limit */
 static size_t static_end;   /* as we do, with gaps */
@@ -303,11 +313,13 @@ static void resume(struct thread *t)
     }
     emu_current = &t->seen;
     emu_thread_idx = t->seen.index;
+    emu_current_block = emu_block_idx = block_index[t->seen.rank];
     steps++;
     emu_switch(&scheduler_sp, t->sp);
     emu_check_thread_stops();
     emu_current = NULL;
     if (t->state == DONE) {
+        threads_left--;
         free_stacks[free_stack_count++] = t->stack;
         t->stack = -1;
     }
@@ -345,16 +357,24 @@ void emu_wait_until(bool (*ready)(void *), bool (*stuck)(void *, enum emu_stuck)
 void emu_launch_bounds(unsigned threads_at_most)
 {
     bounds = threads_at_most;
-    if (thread_count <= threads_at_most) return;
+    if (block_threads <= threads_at_most) return;
     refusal = cudaErrorInvalidValue;
     wait_as(DONE, NULL);
+}
+
+/* Likewise: what a kernel says of its clusters is known only now, and the launch begins
+ * again. */
+void emu_cluster_dims(unsigned x, unsigned y, unsigned z)
+{
+    declared_cluster = (uint3){x, y, z};
+    if (cluster.x != x || cluster.y != y || cluster.z != z) wait_as(DONE, NULL);
 }
 
 /* ---- warp operations ---- */
 
 static unsigned lanes_of(unsigned warp)
 {
-    unsigned left = thread_count - warp * WARP;
+    unsigned left = block_threads - warp % block_warps * WARP;
     return left < WARP ? left : WARP;
 }
 
@@ -591,7 +611,7 @@ unsigned emu_lane(void)
 }
 unsigned emu_warp(void)
 {
-    return emu_current ? emu_current->warp : 0;
+    return emu_current ? emu_current->block_warp : 0;
 }
 int emu_in_kernel(void)
 {
@@ -614,7 +634,7 @@ int emu_barrier_at(int predicate, enum emu_barrier_op op, const void *pc)
     t->predicate = predicate;
     t->value = op;
     wait_as(AT_BARRIER, pc);
-    return barrier_result;
+    return barrier_result[t->seen.rank];
 }
 
 int emu_barrier(int predicate, enum emu_barrier_op op)
@@ -622,28 +642,37 @@ int emu_barrier(int predicate, enum emu_barrier_op op)
     return emu_barrier_at(predicate, op, __builtin_return_address(0));
 }
 
-/* Every thread that has not ended waits at a barrier: is it one barrier? */
-static void check_barrier(const struct thread *first, unsigned arrived)
+/* The threads of a block of the cluster: places [of, of + block_threads). */
+static struct thread *block_of(unsigned rank)
 {
-    if (arrived < thread_count) {
-        unsigned ended = thread_count - arrived;
+    return threads + rank * block_warps * WARP;
+}
+
+/* Every thread that has not ended waits at a barrier: is it one barrier? */
+static void check_barrier(unsigned rank, const struct thread *first, unsigned arrived)
+{
+    const struct thread *block = block_of(rank);
+    if (arrived < block_threads) {
+        unsigned ended = block_threads - arrived;
+        const struct thread *one = block;
+        while (one->state != DONE) one++;
         emu_current = (struct emu_thread *)&first->seen;
         emu_fault(first->pc,
                   "barrier divergence: %u of %u threads wait at this barrier, "
                   "%u returned without reaching it (thread (%u,%u,%u) is one)",
-                  arrived, thread_count, ended, emu_first_done().x, emu_first_done().y,
-                  emu_first_done().z);
+                  arrived, block_threads, ended, one->seen.index.x, one->seen.index.y,
+                  one->seen.index.z);
     }
-    for (unsigned i = 0; i < thread_count; i++) {
-        if (same_line(first->pc, threads[i].pc)) continue;
-        struct emu_place there = emu_source_of(threads[i].pc);
+    for (unsigned i = 0; i < block_threads; i++) {
+        if (same_line(first->pc, block[i].pc)) continue;
+        struct emu_place there = emu_source_of(block[i].pc);
         emu_current = (struct emu_thread *)&first->seen;
         emu_fault(first->pc,
                   "barrier divergence: this thread waits here while thread (%u,%u,%u) "
                   "waits at %s:%d; "
                   "all threads of a block must meet at the same __syncthreads()",
-                  threads[i].seen.index.x, threads[i].seen.index.y,
-                  threads[i].seen.index.z, there.file, there.line);
+                  block[i].seen.index.x, block[i].seen.index.y, block[i].seen.index.z,
+                  there.file, there.line);
     }
 }
 
@@ -651,11 +680,12 @@ static void check_barrier(const struct thread *first, unsigned arrived)
 static bool give_up_conditions(enum emu_stuck how)
 {
     bool any = false;
-    for (unsigned i = 0; parked > 0 && i < thread_count; i++) {
-        if (threads[i].state != AT_CONDITION) continue;
-        emu_current = &threads[i].seen;
-        if (!threads[i].stuck(threads[i].condition, how)) continue;
-        threads[i].state = RUNNABLE;
+    for (struct thread *t = threads; parked > 0 && t < block_of(block_count); t++) {
+        if (t->state != AT_CONDITION) continue;
+        emu_current = &t->seen;
+        emu_current_block = block_index[t->seen.rank];
+        if (!t->stuck(t->condition, how)) continue;
+        t->state = RUNNABLE;
         parked--;
         any = true;
     }
@@ -663,36 +693,88 @@ static bool give_up_conditions(enum emu_stuck how)
     return any;
 }
 
-static bool release_barrier(void)
+/* Lets a block's threads go on that wait at its barrier, if they all do. */
+static bool release_barrier(unsigned rank)
 {
-    const struct thread *first = NULL;
+    struct thread *const block = block_of(rank), *first = NULL;
     unsigned arrived = 0, holds = 0;
-    for (enum emu_stuck how = EMU_GIVE_UP; how <= EMU_SAY_WHAT; how++)
-        if (give_up_conditions(how)) return true;
-    for (unsigned i = 0; i < thread_count; i++) {
-        struct thread *t = &threads[i];
-        if (t->state == AT_WARP) fault_stuck_warp(t);
-        if (t->state != AT_BARRIER) continue;
+    for (struct thread *t = block; t < block + block_threads; t++) {
+        if (t->state == DONE) continue;
+        if (t->state != AT_BARRIER) return false;
         if (!first) first = t;
         arrived++;
         holds += t->predicate != 0;
     }
     if (!arrived) return false;
-    if (emu_checking) check_barrier(first, arrived);
-    barrier_result = first->value == EMU_BARRIER_COUNT ? (int)holds
-                     : first->value == EMU_BARRIER_AND ? holds == arrived
-                                                       : holds != 0;
-    for (unsigned i = 0; i < thread_count; i++)
-        if (threads[i].state == AT_BARRIER) threads[i].state = RUNNABLE;
-    emu_check_barrier_passed();
+    emu_current_block = block_index[rank];
+    if (emu_checking) check_barrier(rank, first, arrived);
+    barrier_result[rank] = first->value == EMU_BARRIER_COUNT ? (int)holds
+                           : first->value == EMU_BARRIER_AND ? holds == arrived
+                                                             : holds != 0;
+    for (struct thread *t = block; t < block + block_threads; t++)
+        if (t->state == AT_BARRIER) t->state = RUNNABLE;
+    emu_check_barrier_passed(block->seen.linear, block_threads);
     return true;
 }
 
-uint3 emu_first_done(void)
+/* No thread can go on by itself. Returns whether one can now; a mistake is reported. */
+static bool release_blocks(void)
 {
-    for (unsigned i = 0; i < thread_count; i++)
-        if (threads[i].state == DONE) return threads[i].seen.index;
-    return (uint3){0, 0, 0};
+    bool any = false;
+    for (unsigned rank = 0; rank < block_count; rank++) any |= release_barrier(rank);
+    for (enum emu_stuck how = EMU_GIVE_UP; !any && how <= EMU_SAY_WHAT; how++)
+        any = give_up_conditions(how);
+    for (struct thread *t = threads; !any && t < block_of(block_count); t++)
+        if (t->state == AT_WARP) {
+            emu_current_block = block_index[t->seen.rank];
+            fault_stuck_warp(t);
+        }
+    return any;
+}
+
+/* ---- clusters ---- */
+
+unsigned emu_blocks_together(void)
+{
+    return block_count;
+}
+
+uint3 emu_cluster_size(void)
+{
+    return cluster;
+}
+
+unsigned emu_thread_places(void)
+{
+    return block_count * block_warps * WARP;
+}
+
+bool emu_block_has_ended(unsigned rank)
+{
+    for (const struct thread *t = block_of(rank); t < block_of(rank) + block_threads; t++)
+        if (t->state != DONE) return false;
+    return true;
+}
+
+void emu_name_thread(unsigned linear, char *text, size_t size)
+{
+    const struct emu_thread *t = &threads[linear].seen;
+    const uint3 block = block_index[t->rank];
+    if (block_count == 1)
+        snprintf(text, size, "(%u,%u,%u)", t->index.x, t->index.y, t->index.z);
+    else
+        snprintf(text, size, "(%u,%u,%u) of block (%u,%u,%u)", t->index.x, t->index.y,
+                 t->index.z, block.x, block.y, block.z);
+}
+
+unsigned emu_threads_left(void)
+{
+    return threads_left;
+}
+
+bool emu_thread_has_ended(unsigned linear)
+{
+    return threads[linear].state == DONE;
 }
 
 /* ---- shared memory ---- */
@@ -702,17 +784,21 @@ static size_t largest_power(size_t powers)
     return (size_t)1 << (63 - __builtin_clzll(powers));
 }
 
-void emu_dynamic_array(size_t alignments)
+void *emu_dynamic_array(size_t alignments)
 {
-    if (!emu_current_launch->dynamic_shared) return;
-    if (arrays[0].alignment == UNDECLARED) arrays[0].alignment = 16;
-    arrays[0].alignment = largest_power(alignments | arrays[0].alignment);
+    struct emu_shared_extent *array = &arrays[emu_current->rank];
+    if (emu_current_launch->dynamic_shared) {
+        if (array->alignment == UNDECLARED) array->alignment = 16;
+        array->alignment = largest_power(alignments | array->alignment);
+    }
+    return emu_dynamic_shared + emu_current->rank * EMU_WINDOW_BYTES;
 }
 
 void *emu_shared_array(struct emu_shared_site *site, size_t bytes, size_t alignments,
                        const char *name)
 {
-    if (site->launch == launch_number) return site->place;
+    const size_t window = emu_current->rank * EMU_WINDOW_BYTES;
+    if (site->launch == launch_number) return (char *)site->place + window;
     /* A kernel that was allowed more dynamic memory may fill up what a block can have on
      * this GPU. */
     const bool raised =
@@ -730,19 +816,22 @@ void *emu_shared_array(struct emu_shared_site *site, size_t bytes, size_t alignm
             __builtin_return_address(0),
             "too much shared memory: %zu bytes static and %zu dynamic, the limit is %zu",
             static_bytes, emu_current_launch->dynamic_shared, limit);
-    if (array_count == MAX_ARRAYS)
+    if (array_count + block_count > MAX_ARRAYS * block_count)
         emu_fault(__builtin_return_address(0),
                   "more than %d __shared__ arrays in one kernel", MAX_ARRAYS);
     const size_t alignment = largest_power(alignments);
     static_end = (static_end + alignment - 1) / alignment * alignment;
     char *place = emu_dynamic_shared + static_end;
-    arrays[array_count++] = (struct emu_shared_extent){name, place, bytes, alignment};
+    for (unsigned rank = 0; rank < block_count; rank++) {
+        char *base = place + rank * EMU_WINDOW_BYTES;
+        arrays[array_count++] = (struct emu_shared_extent){name, base, bytes, alignment};
+        memset(base, 0xff, bytes);
+    }
     /* The gap behind each array is nobody's, so that running past the end is seen. */
     static_end = (static_end + bytes + ARRAY_GAP + 127) / 128 * 128;
-    memset(place, 0xff, bytes);
     site->launch = launch_number;
     site->place = place;
-    return place;
+    return place + window;
 }
 
 size_t emu_shared_in_use(void)
@@ -767,25 +856,53 @@ static size_t static_address(void)
     return (emu_current_launch->dynamic_shared + 1023) / 1024 * 1024;
 }
 
+/* The block of a cluster stands in the bits above. */
+enum { RANK_SHIFT = 24 };
+
 uint32_t emu_shared_address(const void *p, const void *pc)
 {
-    const size_t offset = (size_t)((const char *)p - emu_dynamic_shared);
-    if (offset >= EMU_SHARED_BYTES) emu_fault(pc, "%p is not in shared memory", p);
-    return (uint32_t)(offset < STATIC_OFFSET ? offset
+    const size_t whole = (size_t)((const char *)p - emu_dynamic_shared),
+                 offset = whole % EMU_WINDOW_BYTES, rank = whole / EMU_WINDOW_BYTES;
+    if (whole >= EMU_SHARED_BYTES) emu_fault(pc, "%p is not in shared memory", p);
+    return (uint32_t)(rank << RANK_SHIFT) +
+           (uint32_t)(offset < STATIC_OFFSET ? offset
                                              : offset - STATIC_OFFSET + static_address());
 }
 
 char *emu_shared_place(uint64_t address, size_t bytes, const void *pc)
 {
     const size_t static_from = static_address();
-    const bool is_static = static_end > STATIC_OFFSET && address >= static_from;
-    const uint64_t offset = is_static ? address - static_from + STATIC_OFFSET : address;
-    if (offset + bytes > EMU_SHARED_BYTES || offset + bytes < offset)
+    const uint64_t rank = address >> RANK_SHIFT,
+                   within = address & ((1u << RANK_SHIFT) - 1);
+    const bool is_static = static_end > STATIC_OFFSET && within >= static_from;
+    const uint64_t offset = is_static ? within - static_from + STATIC_OFFSET : within;
+    if (rank >= block_count || offset + bytes > EMU_WINDOW_BYTES)
         emu_fault(pc,
                   "out of bounds: 0x%llx is no address in shared memory (PTX wants what "
                   "__cvta_generic_to_shared() gives, not a pointer)",
                   (unsigned long long)address);
-    return emu_dynamic_shared + offset;
+    return emu_dynamic_shared + rank * EMU_WINDOW_BYTES + offset;
+}
+
+uint32_t emu_shared_address_in(uint32_t address, unsigned rank, const void *pc)
+{
+    if (rank >= block_count)
+        emu_fault(pc, "block %u of a cluster of %u", rank, block_count);
+    return rank << RANK_SHIFT | (address & ((1u << RANK_SHIFT) - 1));
+}
+
+char *emu_shared_place_in(const void *p, unsigned rank, const void *pc)
+{
+    const size_t whole = (size_t)((const char *)p - emu_dynamic_shared);
+    if (whole >= EMU_SHARED_BYTES) emu_fault(pc, "%p is not in shared memory", p);
+    if (rank >= block_count)
+        emu_fault(pc, "block %u of a cluster of %u", rank, block_count);
+    return emu_dynamic_shared + rank * EMU_WINDOW_BYTES + whole % EMU_WINDOW_BYTES;
+}
+
+unsigned emu_shared_rank(const void *p)
+{
+    return (unsigned)((size_t)((const char *)p - emu_dynamic_shared) / EMU_WINDOW_BYTES);
 }
 
 /* ---- cp.async ---- */
@@ -866,11 +983,11 @@ void emu_async_arrive(uint64_t *barrier, bool no_increment, const void *pc)
 /* A copy that is still on its way writes into shared memory that is the next block's. */
 static void check_copies_arrived(void)
 {
-    for (unsigned i = 0; i < thread_count; i++) {
-        emu_bulk_thread_ended(&threads[i].seen);
-        if (threads[i].copy_count == 0) continue;
-        emu_current = &threads[i].seen;
-        emu_fault(threads[i].copies[0].pc,
+    for (struct thread *t = threads; t < block_of(block_count); t++) {
+        if (t->state == DONE) emu_bulk_thread_ended(&t->seen);
+        if (t->copy_count == 0) continue;
+        emu_current = &t->seen;
+        emu_fault(t->copies[0].pc,
                   "asynchronous copy not waited for: the block has ended, and this copy "
                   "may still be on its way into shared memory that is another block's by "
                   "then (a missing __pipeline_wait_prior(0) at the end?)");
@@ -879,19 +996,25 @@ static void check_copies_arrived(void)
 
 /* ---- blocks and launches ---- */
 
-static void run_block(void)
+static void run_cluster(void)
 {
-    for (unsigned i = 0; i < thread_count; i++) {
-        threads[i].state = RUNNABLE;
-        threads[i].sp = NULL;
-        threads[i].copy_count = 0;
-        threads[i].groups_committed = 0;
+    threads_left = block_count * block_threads;
+    for (unsigned rank = 0; rank < block_count; rank++) {
+        block_index[rank].x = cluster_origin.x + rank % cluster.x;
+        block_index[rank].y = cluster_origin.y + rank / cluster.x % cluster.y;
+        block_index[rank].z = cluster_origin.z + rank / cluster.x / cluster.y;
+        for (struct thread *t = block_of(rank); t < block_of(rank) + block_threads; t++) {
+            t->state = RUNNABLE;
+            t->sp = NULL;
+            t->copy_count = 0;
+            t->groups_committed = 0;
+        }
     }
     for (unsigned i = 0; i < array_count; i++)
         memset(arrays[i].base, 0xff, arrays[i].bytes);
     emu_check_block_begins(warp_count);
     emu_mbarrier_block_begins();
-    emu_named_barriers_begin();
+    emu_barriers_begin();
     emu_bulk_block_begins();
     emu_wgmma_block_begins();
     emu_lens_block_begins();
@@ -905,7 +1028,7 @@ static void run_block(void)
             for (unsigned warp = 0; !ran && parked > 0 && warp < warp_count; warp++)
                 ran = run_warp(warp, true);
         } while (ran && parked > 0);
-    } while (release_barrier());
+    } while (release_blocks());
     if (emu_checking) check_copies_arrived();
     emu_mbarrier_block_ended();
     emu_lens_block_ended();
@@ -924,10 +1047,79 @@ static int configuration_error(const struct emu_launch *launch)
             return cudaErrorInvalidConfiguration;
         count *= launch->block[d];
     }
-    if (count > MAX_THREADS) return cudaErrorInvalidConfiguration;
+    if (count > BLOCK_THREADS) return cudaErrorInvalidConfiguration;
     if (launch->dynamic_shared > emu_dynamic_shared_limit(launch->address))
         return cudaErrorInvalidValue;
     return cudaSuccess;
+}
+
+static int cluster_error(const struct emu_launch *launch)
+{
+    if (block_count > 1 && emu_gpu()->prop.major < 9) return cudaErrorInvalidClusterSize;
+    if (block_count < 1 || block_count > MAX_BLOCKS) return cudaErrorInvalidClusterSize;
+    if (launch->grid[0] % cluster.x || launch->grid[1] % cluster.y ||
+        launch->grid[2] % cluster.z)
+        return cudaErrorInvalidConfiguration;
+    return cudaSuccess;
+}
+
+/* Lays out the threads and the shared memory of a cluster. */
+static void prepare_cluster(const struct emu_launch *launch)
+{
+    launch_number++;
+    block_threads = launch->block[0] * launch->block[1] * launch->block[2];
+    block_warps = (block_threads + WARP - 1) / WARP;
+    warp_count = block_count * block_warps;
+    if (stack_count < block_count * block_threads)
+        make_stacks(block_count * block_threads);
+    if (places < warp_count * WARP) {
+        for (unsigned i = 0; i < places; i++) free(threads[i].copies);
+        free(threads);
+        places = warp_count * WARP;
+        threads = emu_zeros("for the threads of a block", places, sizeof *threads);
+    }
+    for (unsigned rank = 0; rank < block_count; rank++)
+        for (unsigned i = 0; i < block_warps * WARP; i++) {
+            struct thread *place = block_of(rank) + i;
+            struct emu_thread *t = &place->seen;
+            place->state = DONE; /* as those remain that no thread has */
+            place->copy_count = 0;
+            t->linear = (unsigned)(place - threads);
+            t->rank = rank;
+            t->warp = t->linear / WARP;
+            t->block_warp = i / WARP;
+            t->lane = i % WARP;
+            t->index.x = i % launch->block[0];
+            t->index.y = i / launch->block[0] % launch->block[1];
+            t->index.z = i / launch->block[0] / launch->block[1];
+        }
+    array_count = 0;
+    static_bytes = 0;
+    static_end = STATIC_OFFSET;
+    for (unsigned rank = 0; launch->dynamic_shared && rank < block_count; rank++)
+        arrays[array_count++] = (struct emu_shared_extent){
+            "dynamic shared memory", emu_dynamic_shared + rank * EMU_WINDOW_BYTES,
+            launch->dynamic_shared, UNDECLARED};
+}
+
+/* Runs all clusters; ends early if the kernel refuses, or declares other clusters. */
+static void run_grid(const struct emu_launch *launch)
+{
+    declared_cluster = (uint3){0, 0, 0};
+    refusal = cudaSuccess;
+    bounds = 0;
+    emu_check_launch_begins();
+    emu_lens_launch_begins();
+    for (unsigned z = 0; z < launch->grid[2]; z += cluster.z)
+        for (unsigned y = 0; y < launch->grid[1]; y += cluster.y)
+            for (unsigned x = 0; x < launch->grid[0]; x += cluster.x) {
+                cluster_origin = (uint3){x, y, z};
+                run_cluster();
+                if (refusal != cudaSuccess) return;
+                if (declared_cluster.x &&
+                    memcmp(&declared_cluster, &cluster, sizeof cluster) != 0)
+                    return;
+            }
 }
 
 int emu_launch_kernel(const struct emu_launch *launch)
@@ -937,50 +1129,45 @@ int emu_launch_kernel(const struct emu_launch *launch)
                   "a kernel launched from a kernel is not supported");
     int error = configuration_error(launch);
     if (error != cudaSuccess) return error;
-    const unsigned count = launch->block[0] * launch->block[1] * launch->block[2];
-    if (!threads)
-        threads = emu_zeros("for a block's threads", MAX_THREADS, sizeof *threads);
-    if (count > stack_count) make_stacks(count);
 
+    /* What kernels have declared, so that only their first launch begins twice. */
+    static struct {
+        emu_thread_main *run;
+        uint3 cluster;
+    } known[64];
+    const unsigned hash = (unsigned)((uintptr_t)launch->run >> 4) % 64;
+    const uint3 one = {1, 1, 1};
+    cluster = launch->cluster[0]
+                  ? (uint3){launch->cluster[0], launch->cluster[1], launch->cluster[2]}
+              : known[hash].run == launch->run ? known[hash].cluster
+                                               : one;
     emu_current_launch = launch;
-    launch_number++;
     emu_grid_dim = (uint3){launch->grid[0], launch->grid[1], launch->grid[2]};
     emu_block_dim = (uint3){launch->block[0], launch->block[1], launch->block[2]};
-    thread_count = launch->block[0] * launch->block[1] * launch->block[2];
-    warp_count = (thread_count + WARP - 1) / WARP;
-    for (unsigned i = 0; i < thread_count; i++) {
-        struct emu_thread *t = &threads[i].seen;
-        t->linear = i;
-        t->warp = i / WARP;
-        t->lane = i % WARP;
-        t->index.x = i % launch->block[0];
-        t->index.y = i / launch->block[0] % launch->block[1];
-        t->index.z = i / launch->block[0] / launch->block[1];
-    }
-    array_count = 0;
-    static_bytes = 0;
-    static_end = STATIC_OFFSET;
-    if (launch->dynamic_shared)
-        arrays[array_count++] =
-            (struct emu_shared_extent){"dynamic shared memory", emu_dynamic_shared,
-                                       launch->dynamic_shared, UNDECLARED};
-
-    refusal = cudaSuccess;
-    bounds = 0;
-    emu_check_launch_begins();
-    emu_lens_launch_begins();
-    for (unsigned z = 0; z < launch->grid[2]; z++)
-        for (unsigned y = 0; y < launch->grid[1]; y++)
-            for (unsigned x = 0; x < launch->grid[0] && refusal == cudaSuccess; x++) {
-                emu_current_block = emu_block_idx = (uint3){x, y, z};
-                run_block();
-            }
+    bool again;
+    do {
+        block_count = cluster.x * cluster.y * cluster.z;
+        error = cluster_error(launch);
+        if (error != cudaSuccess) break;
+        prepare_cluster(launch);
+        run_grid(launch);
+        again = declared_cluster.x &&
+                memcmp(&declared_cluster, &cluster, sizeof cluster) != 0;
+        if (again) {
+            emu_lens_launch_repeats();
+            cluster = declared_cluster;
+            known[hash].run = launch->run;
+            known[hash].cluster = cluster;
+        }
+    } while (again);
     emu_check_launch_ends();
-    emu_lens_launch_ended();
-    emu_note_static_shared(launch->address, static_bytes);
-    if (bounds) emu_note_launch_bounds(launch->address, bounds);
+    if (error == cudaSuccess) {
+        emu_lens_launch_ended();
+        emu_note_static_shared(launch->address, static_bytes);
+        if (bounds) emu_note_launch_bounds(launch->address, bounds);
+    }
     emu_current_launch = NULL;
-    return refusal;
+    return error != cudaSuccess ? error : refusal;
 }
 
 /* ---- messages ---- */

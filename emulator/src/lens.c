@@ -400,7 +400,7 @@ struct kept_logs {
     unsigned begin[LANES], end[LANES];
     struct event logs[LANES][LOG_EVENTS + 5];
 };
-static struct kept_logs *kept[32];
+static struct kept_logs *kept[EMU_MAX_WARPS];
 static unsigned logging_warp;
 
 void emu_lens_warp_begins(unsigned warp)
@@ -525,6 +525,18 @@ void emu_lens_launch_begins(void)
     footprints_make();
 }
 
+void emu_lens_launch_repeats(void)
+{
+    if (!emu_settings.lens) return;
+    const uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
+    kernel->launches--;
+    kernel->blocks -= blocks;
+    kernel->blocks_seen--;
+    kernel->threads_seen -=
+        (uint64_t)kernel->block[0] * kernel->block[1] * kernel->block[2];
+    footprints_free();
+}
+
 void emu_lens_block_begins(void)
 {
     if (!watching) return;
@@ -540,9 +552,9 @@ void emu_lens_block_ended(void)
 {
     if (!watching) return;
     if (emu_lens_on) {
-        kernel->blocks_seen++;
-        kernel->threads_seen +=
-            (uint64_t)kernel->block[0] * kernel->block[1] * kernel->block[2];
+        kernel->blocks_seen += emu_blocks_together();
+        kernel->threads_seen += (uint64_t)emu_blocks_together() * kernel->block[0] *
+                                kernel->block[1] * kernel->block[2];
         kernel->shared = emu_shared_in_use();
     }
     /* The first block tells how much all of them would be. */

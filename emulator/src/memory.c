@@ -65,7 +65,7 @@ static size_t left_in_group(const char *limit_path, const char *usage_path,
 }
 
 /* Bytes the machine can give without ending some process to get them. */
-static size_t host_available(void)
+size_t emu_host_available(void)
 {
     size_t kilobytes, least = SIZE_MAX;
     if (read_number("/proc/meminfo", "MemAvailable:", &kilobytes))
@@ -89,7 +89,7 @@ static bool fits(size_t bytes, enum cudaMemoryType type)
         bytes > emu_gpu()->prop.totalGlobalMem - device_bytes)
         return false;
     if (bytes < WORTH_ASKING) return true;
-    size_t available = host_available();
+    size_t available = emu_host_available();
     return available > spare && bytes <= available - spare;
 }
 
@@ -583,7 +583,7 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
     *total = emu_gpu()->prop.totalGlobalMem;
     *free_bytes = *total - device_bytes;
     /* What the emulated card has left may be more than this machine has. */
-    size_t available = host_available();
+    size_t available = emu_host_available();
     if (available < *free_bytes) *free_bytes = available;
     if (!emu_memory_base) reserve();
     available = room_left();

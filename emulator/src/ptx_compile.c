@@ -1274,11 +1274,31 @@ static enum ptx_space take_space(struct compiler *c, const char *allowed)
 
 #define SHARED_SPACES "shared shared::cta shared::cluster "
 
-/* Ordering changes nothing here, where one thread runs at a time. */
-static void take_order(struct compiler *c)
+/* How an access orders others, which the checker wants to know: the flags of its code, and
+ * whether a fence belongs before it (release) or behind it (acquire). */
+struct order {
+    uint64_t flags;
+    bool before, behind;
+    int for_all; /* the fence: not only for the block */
+};
+
+static struct order take_order(struct compiler *c)
 {
-    if (take_one_of(c, "weak volatile relaxed acquire release acq_rel mmio"))
-        take_one_of(c, "cta cluster gpu sys");
+    const char *how = take_one_of(c, "weak volatile relaxed acquire release acq_rel mmio");
+    struct order order = {0};
+    if (!how || strcmp(how, "weak") == 0) return order;
+    const char *scope = take_one_of(c, "cta cluster gpu sys");
+    const bool in_block = scope && strcmp(scope, "cta") == 0;
+    order.flags = PTX_STRONG | (in_block ? PTX_IN_BLOCK : 0);
+    order.before = strcmp(how, "release") == 0 || strcmp(how, "acq_rel") == 0;
+    order.behind = strcmp(how, "acquire") == 0 || strcmp(how, "acq_rel") == 0;
+    order.for_all = !in_block;
+    return order;
+}
+
+static void fence(struct compiler *c, bool wanted, const struct order *order)
+{
+    if (wanted) emit(c, " ::emu_ptx_fence(%d);", order->for_all);
 }
 
 /* Hints to the caches; returns whether a policy is among the operands. */
@@ -1310,7 +1330,7 @@ static const struct value *element_of(struct compiler *c, int i, int count, int 
 
 static void compile_load(struct compiler *c)
 {
-    take_order(c);
+    const struct order order = take_order(c);
     const enum ptx_space space =
         take_space(c, "global const local param param::entry " SHARED_SPACES);
     take_one_of(c, "ca cg cs lu cv nc");
@@ -1322,7 +1342,7 @@ static void compile_load(struct compiler *c)
     need_operands(c, policy ? 3 : 2, policy ? 3 : 2,
                   policy ? "d, [a], policy" : "d, [a]");
     if (policy) (void)operand(c, 2, PTX_B64);
-    const uint64_t code = PTX_CODE(0, type, 0, 0, space);
+    const uint64_t code = PTX_CODE(0, type, 0, 0, space) | order.flags;
     const unsigned bytes = ptx_types[type].bits / 8 * (unsigned)count;
     if (bytes > 32 || (bytes == 32 && count == 8 && ptx_types[type].bits != 32))
         fail(c, c->instruction->place, "PTX: `%s` is longer than any access",
@@ -1345,11 +1365,18 @@ static void compile_load(struct compiler *c)
                                                                              : ""));
     }
     emit(c, " }");
+    fence(c, order.behind, &order);
 }
+
+static void compile_store_async(struct compiler *c, bool reduces);
 
 static void compile_store(struct compiler *c)
 {
-    take_order(c);
+    if (take(c, "async")) {
+        compile_store_async(c, false);
+        return;
+    }
+    const struct order order = take_order(c);
     const enum ptx_space space = take_space(c, "global local param " SHARED_SPACES);
     take_one_of(c, "wb cg cs wt");
     const bool policy = take_hints(c);
@@ -1359,7 +1386,8 @@ static void compile_store(struct compiler *c)
     need_operands(c, policy ? 3 : 2, policy ? 3 : 2,
                   policy ? "[a], b, policy" : "[a], b");
     if (policy) (void)operand(c, 2, PTX_B64);
-    const uint64_t code = PTX_CODE(0, type, 0, 0, space);
+    const uint64_t code = PTX_CODE(0, type, 0, 0, space) | order.flags;
+    fence(c, order.before, &order);
     emit(c, " { void *emu_p = ::emu_ptx_writes(0x%llxull, %s, %u);",
          (unsigned long long)code, address(c, 0, 0),
          ptx_types[type].bits / 8 * (unsigned)count);
@@ -1386,8 +1414,15 @@ static void compile_atomic(struct compiler *c)
                       {"inc", "u32", PTX_INC},
                       {"dec", "u32", PTX_DEC}};
     const bool gives = strcmp(c->instruction->name, "atom") == 0;
-    take_order(c);
-    take_one_of(c, "cta cluster gpu sys");
+    if (!gives && take(c, "async")) {
+        compile_store_async(c, true);
+        return;
+    }
+    struct order order = take_order(c);
+    if (!order.flags) { /* relaxed, if nothing is said; the scope may stand alone */
+        const char *scope = take_one_of(c, "cta cluster gpu sys");
+        if (scope && strcmp(scope, "cta") == 0) order.flags = PTX_IN_BLOCK;
+    }
     const enum ptx_space space = take_space(c, "global " SHARED_SPACES);
     int count = take_vector(c);
     /* With a vector the type may also stand before the operation: v2.f32.add. */
@@ -1410,7 +1445,9 @@ static void compile_atomic(struct compiler *c)
                   : gives ? "d, [a], b"
                           : "[a], b");
     const int at = gives ? 1 : 0;
-    const uint64_t code = PTX_CODE(operations[o].op, type, 0, 0, space);
+    const uint64_t code = PTX_CODE(operations[o].op, type, 0, 0, space) |
+                          (order.flags & PTX_IN_BLOCK);
+    fence(c, order.before, &order);
     emit(c, " { void *emu_p = ::emu_ptx_updates(0x%llxull, %s, %u);",
          (unsigned long long)code, address(c, at, 0),
          ptx_types[type].bits / 8 * (unsigned)count);
@@ -1425,6 +1462,7 @@ static void compile_atomic(struct compiler *c)
             emit(c, " %s;", call);
     }
     emit(c, " }");
+    fence(c, order.behind, &order);
 }
 
 static void compile_cvta(struct compiler *c)
@@ -1453,6 +1491,58 @@ static void compile_isspacep(struct compiler *c)
            format(c, "::emu_ptx_is_space(0x%llxull, %s)",
                   (unsigned long long)PTX_CODE(0, PTX_B64, 0, 0, space),
                   operand(c, 1, PTX_B64)));
+}
+
+static uint64_t need_reduction(struct compiler *c)
+{
+    static const char *const names[] = {"add", "min", "max", "inc",
+                                        "dec", "and", "or",  "xor"};
+    static const enum ptx_op operations[] = {PTX_ADD, PTX_MIN, PTX_MAX, PTX_INC,
+                                             PTX_DEC, PTX_AND, PTX_OR,  PTX_XOR};
+    const char *name = take_one_of(c, "add min max inc dec and or xor");
+    if (!name) unknown(c);
+    return PTX_CODE(operations[index_of(name, names, 8)], 0, 0, 0, 0);
+}
+
+/* mapa and getctarank. */
+static void compile_map(struct compiler *c)
+{
+    const bool map = c->instruction->name[0] == 'm';
+    const enum ptx_space space = take_space(c, "shared::cluster");
+    const enum ptx_type type = need_type(c, "u32 u64");
+    end_of_modifiers(c);
+    need_operands(c, map ? 3 : 2, map ? 3 : 2, map ? "d, a, block" : "d, a");
+    const unsigned long long code = PTX_CODE(0, type, 0, 0, space);
+    if (map)
+        assign(c, c->instruction->operand[0], type,
+               format(c, "::emu_ptx_map_to_block(0x%llxull, %s, %s)", code,
+                      operand(c, 1, type), operand(c, 2, PTX_U32)));
+    else
+        assign(c, c->instruction->operand[0], PTX_U32,
+               format(c, "::emu_ptx_block_of(0x%llxull, %s)", code,
+                      source_as(c, c->instruction->operand[1], PTX_B32, true)));
+}
+
+/* st.async and red.async, from behind `async` on. */
+static void compile_store_async(struct compiler *c, bool reduces)
+{
+    take_one_of(c, "weak relaxed");
+    take_one_of(c, "cluster");
+    if (!take(c, "shared::cluster")) take(c, "shared");
+    need_one(c, "mbarrier::complete_tx::bytes");
+    uint64_t code = PTX_CODE(0, 0, 0, 0, PTX_CLUSTER);
+    if (reduces) code |= need_reduction(c);
+    const int count = reduces ? 1 : take_vector(c);
+    const enum ptx_type type =
+        need_type(c, reduces ? "u32 s32 u64 b32" : "b32 b64 u32 u64 s32 s64 f32 f64");
+    end_of_modifiers(c);
+    need_operands(c, 3, 3, "[to], value, [barrier]");
+    emit(c, " ::emu_ptx_store_async(0x%llxull, %s, %s, %uu",
+         (unsigned long long)(code | PTX_CODE(0, type, 0, 0, 0)), address(c, 0, 0),
+         address(c, 2, 0), ptx_types[type].bits / 8 * (unsigned)count);
+    for (int k = 0; k < count; k++)
+        emit(c, ", %s", source(c, element_of(c, 1, count, k), type));
+    emit(c, ");");
 }
 
 /* Those that only advise the caches, or order what is in order here. Their operands are
@@ -1588,25 +1678,17 @@ static void compile_fence(struct compiler *c)
             unknown(c);
         }
     } else {
+        /* membar.cta, membar.gl, membar.sys; fence.acq_rel.gpu and the like. */
         take_one_of(c, "sc acq_rel acquire release");
         take_one_of(c, "sync_restrict::shared::cta sync_restrict::shared::cluster");
-        take_one_of(c, "cta cluster gpu sys gl");
+        const char *scope = take_one_of(c, "cta cluster gpu sys gl");
+        if (!scope) unknown(c);
+        emit(c, " ::emu_ptx_fence(%d);", strcmp(scope, "cta") != 0);
     }
     end_of_modifiers(c);
 }
 
 /* ---- the copy engine ---- */
-
-static uint64_t need_reduction(struct compiler *c)
-{
-    static const char *const names[] = {"add", "min", "max", "inc",
-                                        "dec", "and", "or",  "xor"};
-    static const enum ptx_op operations[] = {PTX_ADD, PTX_MIN, PTX_MAX, PTX_INC,
-                                             PTX_DEC, PTX_AND, PTX_OR,  PTX_XOR};
-    const char *name = take_one_of(c, "add min max inc dec and or xor");
-    if (!name) unknown(c);
-    return PTX_CODE(operations[index_of(name, names, 8)], 0, 0, 0, 0);
-}
 
 /* `[map, {x, y, ...}]` at operand i: what the call gets of it. */
 static const char *coordinates_at(struct compiler *c, int i, int dimensions)
@@ -1823,6 +1905,20 @@ static void compile_barrier(struct compiler *c)
         end_of_modifiers(c);
         need_operands(c, 1, 1, "mask");
         emit(c, " ::emu_ptx_barrier_warp(%s);", operand(c, 0, PTX_B32));
+        return;
+    }
+    if (take(c, "cluster")) {
+        const char *what = take_one_of(c, "arrive wait");
+        if (!what) unknown(c);
+        const bool relaxed = take(c, "relaxed");
+        if (!relaxed) take_one_of(c, "release acquire");
+        take(c, "aligned");
+        end_of_modifiers(c);
+        need_operands(c, 0, 0, "(none)");
+        if (*what == 'w')
+            emit(c, " ::emu_ptx_cluster_wait();");
+        else
+            emit(c, " ::emu_ptx_cluster_arrive(%d);", !relaxed);
         return;
     }
     take(c, "cta");
@@ -2247,11 +2343,13 @@ static const struct {
                 {"red", compile_atomic},
                 {"cvta", compile_cvta},
                 {"isspacep", compile_isspacep},
+                {"mapa", compile_map},
+                {"getctarank", compile_map},
                 {"prefetch", compile_nothing},
                 {"prefetchu", compile_nothing},
                 {"applypriority", compile_nothing},
                 {"discard", compile_nothing},
-                {"membar", compile_nothing},
+                {"membar", compile_fence},
                 {"fence", compile_fence},
                 {"mbarrier", compile_mbarrier},
                 {"nanosleep", compile_nothing},

@@ -271,3 +271,145 @@ void emu_ptx_mma(uint64_t code, unsigned shape, uint64_t *d, ...)
     else
         multiply(code, &f, all);
 }
+
+/* ---- nvcuda::wmma ---- */
+
+/* What mma.h calls. The functions there that tell where a lane's elements stand have their
+ * mirror images here. */
+void emu_wmma(const char *types, unsigned m, unsigned n, unsigned k, int saturate,
+              const void *a, const void *b, const void *c, void *d);
+void emu_wmma_meet(const char *what, const void *p, size_t distance);
+
+void emu_wmma_meet(const char *what, const void *p, size_t distance)
+{
+    emu_warp_gather(~0u, 0, what, PC);
+    if ((uintptr_t)p % 32)
+        emu_fault(
+            PC,
+            "misaligned address: %s wants a multiple of 32 bytes, and %p is %zu past "
+            "one",
+            what, p, (size_t)((uintptr_t)p % 32));
+    if (distance % 16)
+        emu_fault(PC,
+                  "misaligned address: %s wants rows (or columns) a multiple of 16 bytes "
+                  "apart, not %zu bytes",
+                  what, distance);
+}
+
+static enum ptx_type type_of_letter(char letter)
+{
+    switch (letter) {
+    case 'h': return PTX_F16;
+    case 'b': return PTX_BF16;
+    case 't': return PTX_TF32;
+    case 'c': return PTX_S8;
+    case 'u': return PTX_U8;
+    case 'f': return PTX_F32;
+    case 'i': return PTX_S32;
+    default: return PTX_F64;
+    }
+}
+
+struct wmma_part {
+    const char *a, *b, *c;
+    char *d;
+};
+
+/* Element i of a lane's part of A, of B and of the sums: its row and its column. */
+static void place_in_a(unsigned m, unsigned k, unsigned each, unsigned lane, unsigned i,
+                       unsigned *row, unsigned *column)
+{
+    const bool short_one = m == 8;
+    const unsigned block = short_one ? 0 : i / (k / 2),
+                   r = (short_one ? i : i % (k / 2)) / each;
+    *row = lane / 4 + (short_one ? 0 : 16 * block + 8 * (r & 1));
+    *column = ((short_one ? r : r / 2) * 4 + lane % 4) * each + i % each;
+}
+
+static void place_in_b(unsigned k, unsigned each, unsigned lane, unsigned i,
+                       unsigned *row, unsigned *column)
+{
+    *row = (i % (k / 4) / each * 4 + lane % 4) * each + i % each;
+    *column = i / (k / 4) * 8 + lane / 4;
+}
+
+static void place_in_sums(unsigned m, unsigned n, unsigned lane, unsigned i,
+                          unsigned *row, unsigned *column)
+{
+    const unsigned block = m == 8 ? 2 : 4, across = n / 8;
+    *row = i / block / across * 16 + lane / 4 + i % block / 2 * 8;
+    *column = i / block % across * 8 + lane % 4 * 2 + i % 2;
+}
+
+static uint32_t converted(enum ptx_type from, enum ptx_type to, uint32_t bits)
+{
+    if (from == to) return bits;
+    return (uint32_t)emu_ptx_alu(PTX_CODE(PTX_CVT, to, from, PTX_RN, 0), bits, 0, 0, 0);
+}
+
+static void multiply_fragments(const char *types, unsigned m, unsigned n, unsigned k,
+                               bool saturate, const unsigned long long *parts)
+{
+    static uint32_t a[32 * 16], b[32 * 16], sums[256];
+    static double a64[8 * 4], b64[8 * 4], sums64[8 * 8];
+    const enum ptx_type type = type_of_letter(types[0]), c = type_of_letter(types[1]),
+                        d = type_of_letter(types[2]),
+                        sum = c == PTX_F32 ? c : d; /* as the wider of the two */
+    const unsigned bytes = ptx_types[type].bits / 8, c_bytes = ptx_types[c].bits / 8,
+                   d_bytes = ptx_types[d].bits / 8, each = bytes < 4 ? 4 / bytes : 1;
+    const bool f64 = type == PTX_F64;
+    unsigned row, column;
+    memset(a, 0, sizeof a);
+    memset(b, 0, sizeof b);
+    memset(sums, 0, sizeof sums);
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        const struct wmma_part *p = (const struct wmma_part *)(uintptr_t)parts[lane];
+        for (unsigned i = 0; i < m * k / LANES; i++) {
+            place_in_a(m, k, each, lane, i, &row, &column);
+            memcpy(f64 ? (void *)&a64[row * k + column] : &a[row * k + column],
+                   p->a + i * bytes, bytes);
+        }
+        for (unsigned i = 0; i < n * k / LANES; i++) {
+            place_in_b(k, each, lane, i, &row, &column);
+            memcpy(f64 ? (void *)&b64[column * k + row] : &b[column * k + row],
+                   p->b + i * bytes, bytes);
+        }
+        for (unsigned i = 0; i < m * n / LANES; i++) {
+            place_in_sums(m, n, lane, i, &row, &column);
+            uint32_t *at = &sums[row * n + column];
+            memcpy(f64 ? (void *)&sums64[row * n + column] : at, p->c + i * c_bytes,
+                   c_bytes);
+            if (!f64) *at = converted(c, sum, *at);
+        }
+    }
+    const struct tensor_kind kind = {
+        .a = type, .b = type, .sum = sum, .saturate = saturate};
+    if (f64)
+        tensor_multiply_f64(m, n, k, a64, b64, sums64);
+    else
+        tensor_multiply(&kind, m, n, k, a, b, sums);
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        const struct wmma_part *p = (const struct wmma_part *)(uintptr_t)parts[lane];
+        for (unsigned i = 0; i < m * n / LANES; i++) {
+            place_in_sums(m, n, lane, i, &row, &column);
+            const uint32_t x = converted(sum, d, sums[row * n + column]);
+            memcpy(p->d + i * d_bytes, f64 ? (const void *)&sums64[row * n + column] : &x,
+                   d_bytes);
+        }
+    }
+}
+
+void emu_wmma(const char *types, unsigned m, unsigned n, unsigned k, int saturate,
+              const void *a, const void *b, const void *c, void *d)
+{
+    const int capability = emu_gpu()->prop.major * 10 + emu_gpu()->prop.minor;
+    if (capability < 80 && strchr("btd", types[0]))
+        emu_fault(PC,
+                  "wmma with bfloat16, tf32 or double needs compute capability 8.0, and "
+                  "the emulated %s has %d.%d (EMULATE chooses another)",
+                  emu_gpu()->prop.name, capability / 10, capability % 10);
+    const struct wmma_part mine = {a, b, c, d};
+    const unsigned long long *all =
+        emu_warp_gather(~0u, (uintptr_t)&mine, "mma_sync", PC);
+    if (emu_current->lane == 0) multiply_fragments(types, m, n, k, saturate, all);
+}

@@ -1,8 +1,9 @@
 /* PTX's loads, stores, atomics and copies, and its state spaces. Every access is checked
  * and counted as those of C are. */
+#include <stdarg.h>
 #include <string.h>
 
-#include "emulator.h"
+#include "check.h"
 #include "emulator_ptx.h"
 #include "ptx.h"
 
@@ -12,29 +13,47 @@
 static char *place_of(uint64_t code, uint64_t address, size_t bytes, const void *pc)
 {
     const enum ptx_space space = (enum ptx_space)PTX_DETAIL_OF(code);
-    if (space == PTX_SHARED || space == PTX_CLUSTER)
-        return emu_shared_place(address, bytes, pc);
-    return (char *)(uintptr_t)address;
+    if (space != PTX_SHARED && space != PTX_CLUSTER) return (char *)(uintptr_t)address;
+    char *p = emu_shared_place(address, bytes, pc);
+    if (space == PTX_SHARED && emu_shared_rank(p) != emu_current->rank)
+        emu_fault(pc,
+                  "an address in the shared memory of block %u of the cluster, where one "
+                  "in the own block's is wanted (.shared::cluster takes it)",
+                  emu_shared_rank(p));
+    return p;
+}
+
+static uint64_t *barrier_at(uint64_t code, uint64_t address, const void *pc)
+{
+    return (uint64_t *)place_of(code, address, 8, pc);
+}
+
+/* A kind of access, with what the code says of its strength. */
+static enum emu_access kind_of(enum emu_access kind, uint64_t code)
+{
+    if (kind == EMU_ATOMIC)
+        return code & PTX_IN_BLOCK ? (enum emu_access)(kind | IN_BLOCK) : kind;
+    return code & PTX_STRONG ? (enum emu_access)(kind | VOLATILE) : kind;
 }
 
 void *emu_ptx_reads(uint64_t code, uint64_t address, unsigned bytes)
 {
     char *p = place_of(code, address, bytes, PC);
-    emu_see_access(p, bytes, EMU_READ, PC, __builtin_frame_address(0));
+    emu_see_access(p, bytes, kind_of(EMU_READ, code), PC, __builtin_frame_address(0));
     return p;
 }
 
 void *emu_ptx_writes(uint64_t code, uint64_t address, unsigned bytes)
 {
     char *p = place_of(code, address, bytes, PC);
-    emu_see_access(p, bytes, EMU_WRITE, PC, __builtin_frame_address(0));
+    emu_see_access(p, bytes, kind_of(EMU_WRITE, code), PC, __builtin_frame_address(0));
     return p;
 }
 
 void *emu_ptx_updates(uint64_t code, uint64_t address, unsigned bytes)
 {
     char *p = place_of(code, address, bytes, PC);
-    emu_see_access(p, bytes, EMU_ATOMIC, PC, __builtin_frame_address(0));
+    emu_see_access(p, bytes, kind_of(EMU_ATOMIC, code), PC, __builtin_frame_address(0));
     return p;
 }
 
@@ -91,6 +110,8 @@ uint64_t emu_ptx_is_space(uint64_t code, uint64_t address)
     const char *p = (const char *)(uintptr_t)address;
     switch (PTX_DETAIL_OF(code)) {
     case PTX_SHARED:
+        return (size_t)(p - emu_dynamic_shared) < EMU_SHARED_BYTES &&
+               emu_shared_rank(p) == emu_current->rank;
     case PTX_CLUSTER: return (size_t)(p - emu_dynamic_shared) < EMU_SHARED_BYTES;
     case PTX_GLOBAL:
         return emu_is_device_range(p, 1) ||
@@ -102,6 +123,42 @@ uint64_t emu_ptx_is_space(uint64_t code, uint64_t address)
         return p >= arguments && p < arguments + emu_current_launch->argument_bytes;
     }
     }
+}
+
+uint64_t emu_ptx_map_to_block(uint64_t code, uint64_t address, uint64_t rank)
+{
+    if (PTX_DETAIL_OF(code) == PTX_CLUSTER)
+        return emu_shared_address_in((uint32_t)address, (unsigned)rank, PC);
+    return (uintptr_t)emu_shared_place_in((const void *)(uintptr_t)address,
+                                          (unsigned)rank, PC);
+}
+
+uint64_t emu_ptx_block_of(uint64_t code, uint64_t address)
+{
+    return emu_shared_rank(place_of(code, address, 0, PC));
+}
+
+void emu_ptx_store_async(uint64_t code, uint64_t to, uint64_t barrier, unsigned bytes,
+                         ...)
+{
+    const unsigned each = ptx_types[PTX_TYPE_OF(code)].bits / 8;
+    char data[16];
+    va_list values;
+    va_start(values, bytes);
+    for (unsigned i = 0; i < bytes; i += each) {
+        const uint64_t x = va_arg(values, uint64_t);
+        memcpy(data + i, &x, each);
+    }
+    va_end(values);
+    char *p = place_of(code, to, bytes, PC);
+    uint64_t *b = barrier_at(code, barrier, PC);
+    emu_see_access(p, bytes, PTX_OP_OF(code) ? EMU_ATOMIC : EMU_WRITE, PC,
+                   __builtin_frame_address(0));
+    if (PTX_OP_OF(code))
+        emu_ptx_update(code, p, 0, load(data, each), 0);
+    else
+        memcpy(p, data, bytes);
+    emu_mbarrier_arrive(b, 0, -(int64_t)bytes, false, PC);
 }
 
 /* ---- cp.async ---- */
@@ -123,11 +180,6 @@ void emu_ptx_copy_wait(uint64_t groups_that_may_remain)
 }
 
 /* ---- mbarriers ---- */
-
-static uint64_t *barrier_at(uint64_t code, uint64_t address, const void *pc)
-{
-    return (uint64_t *)place_of(code, address, 8, pc);
-}
 
 void emu_ptx_mbarrier_init(uint64_t code, uint64_t barrier, uint64_t arrivals)
 {
@@ -168,6 +220,11 @@ void emu_ptx_copy_arrive(uint64_t code, int no_increment, uint64_t barrier)
     emu_async_arrive(barrier_at(code, barrier, PC), no_increment, PC);
 }
 
+void emu_ptx_fence(int for_all)
+{
+    emu_fence(for_all);
+}
+
 void emu_ptx_fence_mbarrier_init(void)
 {
     emu_mbarrier_fence_init();
@@ -184,9 +241,8 @@ void emu_ptx_fence_proxy(void)
 void emu_ptx_bulk_load(uint64_t code, uint64_t to, uint64_t from, uint64_t bytes,
                        uint64_t barrier, uint64_t blocks)
 {
-    (void)blocks;
     emu_bulk_load(place_of(code, to, 0, PC), (const void *)(uintptr_t)from,
-                  (uint32_t)bytes, barrier_at(code, barrier, PC), PC);
+                  (uint32_t)bytes, barrier_at(code, barrier, PC), (unsigned)blocks, PC);
 }
 
 /* The operation and type of a reduction, 0 of a plain copy. */
@@ -205,10 +261,18 @@ void emu_ptx_bulk_load_tensor(uint64_t code, int dimensions, uint64_t to, uint64
                               uint64_t barrier, uint64_t blocks, uint64_t x, uint64_t y,
                               uint64_t z, uint64_t u, uint64_t v)
 {
-    (void)blocks;
     const int at[] = {(int)x, (int)y, (int)z, (int)u, (int)v};
     emu_bulk_load_tensor(place_of(code, to, 0, PC), (const void *)(uintptr_t)map,
-                         dimensions, at, barrier_at(code, barrier, PC), PC);
+                         dimensions, at, barrier_at(code, barrier, PC), (unsigned)blocks,
+                         PC);
+}
+
+void emu_ptx_bulk_send(uint64_t code, uint64_t to, uint64_t from, uint64_t bytes,
+                       uint64_t barrier)
+{
+    const uint64_t own = PTX_CODE(0, 0, 0, 0, PTX_SHARED);
+    emu_bulk_send(place_of(code, to, 0, PC), place_of(own, from, 0, PC), (uint32_t)bytes,
+                  barrier_at(code, barrier, PC), PC);
 }
 
 void emu_ptx_bulk_store_tensor(uint64_t code, int dimensions, uint64_t map, uint64_t from,

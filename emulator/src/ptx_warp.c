@@ -30,21 +30,22 @@ uint64_t emu_ptx_special(unsigned which, unsigned component)
     const struct emu_launch *l = emu_current_launch;
     const unsigned lane = emu_current->lane;
     const unsigned threads = l->block[0] * l->block[1] * l->block[2];
-    const uint3 one = {1, 1, 1}, zero = {0, 0, 0};
+    const uint64_t block = component_of(emu_current_block, component),
+                   in_cluster = component_of(emu_cluster_size(), component);
     switch ((enum ptx_special)which) {
     case PTX_SPECIAL_TID: return component_of(emu_current->index, component);
     case PTX_SPECIAL_NTID: return l->block[component];
-    case PTX_SPECIAL_CTAID:
-    case PTX_SPECIAL_CLUSTERID: return component_of(emu_current_block, component);
-    case PTX_SPECIAL_NCTAID:
-    case PTX_SPECIAL_NCLUSTERID: return l->grid[component];
-    case PTX_SPECIAL_CLUSTER_CTAID: return component_of(zero, component);
-    case PTX_SPECIAL_CLUSTER_NCTAID: return component_of(one, component);
-    case PTX_SPECIAL_CLUSTER_CTARANK: return 0;
-    case PTX_SPECIAL_CLUSTER_NCTARANK: return 1;
-    case PTX_SPECIAL_IS_EXPLICIT_CLUSTER: return 0;
+    case PTX_SPECIAL_CTAID: return block;
+    case PTX_SPECIAL_CLUSTERID: return block / in_cluster;
+    case PTX_SPECIAL_NCTAID: return l->grid[component];
+    case PTX_SPECIAL_NCLUSTERID: return l->grid[component] / in_cluster;
+    case PTX_SPECIAL_CLUSTER_CTAID: return block % in_cluster;
+    case PTX_SPECIAL_CLUSTER_NCTAID: return in_cluster;
+    case PTX_SPECIAL_CLUSTER_CTARANK: return emu_current->rank;
+    case PTX_SPECIAL_CLUSTER_NCTARANK: return emu_blocks_together();
+    case PTX_SPECIAL_IS_EXPLICIT_CLUSTER: return emu_blocks_together() > 1;
     case PTX_SPECIAL_LANEID: return lane;
-    case PTX_SPECIAL_WARPID: return emu_current->warp;
+    case PTX_SPECIAL_WARPID: return emu_current->block_warp;
     case PTX_SPECIAL_NWARPID: return (threads + LANES - 1) / LANES;
     case PTX_SPECIAL_SMID: {
         const uint64_t block =
@@ -83,6 +84,54 @@ uint64_t emu_ptx_barrier(int op, uint64_t number, uint64_t threads, uint64_t pre
 void emu_ptx_barrier_warp(uint64_t mask)
 {
     emu_warp_sync_at((unsigned)mask, PC);
+}
+
+void emu_ptx_cluster_arrive(int orders_memory)
+{
+    emu_cluster_arrive(orders_memory, PC);
+}
+
+void emu_ptx_cluster_wait(void)
+{
+    emu_cluster_wait(PC);
+}
+
+/* The same for cooperative groups. */
+void emu_cluster_barrier_arrive(void)
+{
+    emu_cluster_arrive(true, PC);
+}
+
+void emu_cluster_barrier_wait(void)
+{
+    emu_cluster_wait(PC);
+}
+
+void *emu_cluster_place(const void *p, unsigned block)
+{
+    return emu_shared_place_in(p, block, PC);
+}
+
+unsigned emu_cluster_owner(const void *p)
+{
+    (void)emu_shared_address(p, PC); /* that it is one */
+    return emu_shared_rank(p);
+}
+
+unsigned emu_cluster_blocks(void)
+{
+    return emu_blocks_together();
+}
+
+unsigned emu_cluster_rank(void)
+{
+    return emu_current->rank;
+}
+
+void emu_cluster_extent(unsigned extent[3])
+{
+    const uint3 size = emu_cluster_size();
+    extent[0] = size.x, extent[1] = size.y, extent[2] = size.z;
 }
 
 /* ---- shuffles and votes ---- */

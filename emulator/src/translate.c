@@ -667,7 +667,12 @@ static void rewrite_place(struct translation *t, int i)
             remember_device_function(t, &d);
         const int body = mark_device_body(t, d.terminator);
         for (int k = d.start; body >= 0 && k < d.terminator; k++)
-            if (is(t, k, "__launch_bounds__")) add_launch_bounds(t, k, &d, body);
+            if (is(t, k, "__launch_bounds__"))
+                add_launch_bounds(t, k, &d, body);
+            else if (is(t, k, "__cluster_dims__") && is(t, next(t, k), "("))
+                add_after(t, body,
+                          format(t, " ::emu::cluster_dims%s;",
+                                 join(t, next(t, k), over_bracket(t, next(t, k)))));
         /* A kernel nobody launches is no mistake; and nvcc's host compiler never sees
          * device functions. */
         bool instantiation = is(t, d.start, "template") && d.template_open < 0;
@@ -750,9 +755,8 @@ static void rewrite_shared(struct translation *t, int i)
         code = format(t, "%s struct emu_a%d {%s char c; };", code, n, alignment);
         if (dynamic)
             code = format(t,
-                          "%s emu_t%d &%s = *reinterpret_cast<emu_t%d *>"
-                          "((::emu_dynamic_array(alignof(emu_t%d) | alignof(emu_a%d)), "
-                          "::emu_dynamic_shared));",
+                          "%s emu_t%d &%s = *static_cast<emu_t%d *>"
+                          "(::emu_dynamic_array(alignof(emu_t%d) | alignof(emu_a%d)));",
                           code, n, text, n, n, n);
         else
             code = format(t,

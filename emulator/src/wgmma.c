@@ -62,7 +62,8 @@ static char *piece_at(const struct descriptor *d, bool transposed, unsigned oute
                  piece / (d->width / 16) * d->leading + piece % (d->width / 16) * 16;
     const uint32_t address =
         (uint32_t)emu_swizzled((d->start + offset) & 0x3ffff, d->swizzle);
-    return emu_shared_place(address, 16, pc);
+    return emu_shared_place(emu_shared_address_in(address, emu_current->rank, pc), 16,
+                            pc);
 }
 
 /* ---- one instruction ---- */
@@ -199,6 +200,12 @@ static struct warpgroup {
     unsigned slot; /* its column in the checker's clocks */
 } warpgroups[EMU_MAX_THREADS / (WARPS * LANES)];
 
+/* The running thread's. A block has at most eight. */
+static struct warpgroup *warpgroup(void)
+{
+    return &warpgroups[emu_current->rank * 8 + emu_current->block_warp / WARPS];
+}
+
 struct wait {
     const struct warpgroup *group;
     unsigned round;
@@ -219,7 +226,7 @@ static bool never_over(void *waiting, enum emu_stuck how)
     for (unsigned i = 0; i < WARPS; i++)
         if (!(w->group->came >> i & 1))
             snprintf(missing + strlen(missing), sizeof missing - strlen(missing), " %u",
-                     emu_current->warp / WARPS * WARPS + i);
+                     emu_current->block_warp / WARPS * WARPS + i);
     emu_fault(w->pc,
               "warp divergence: wgmma is carried out by the four warps of a warpgroup, "
               "and of them%s never come",
@@ -229,8 +236,8 @@ static bool never_over(void *waiting, enum emu_stuck how)
 /* Lane 0 of a warp; `all`: what its lanes bring. */
 static uint32_t join_warpgroup(struct part *const *all, const void *pc)
 {
-    struct warpgroup *g = &warpgroups[emu_current->warp / WARPS];
-    const unsigned warp = emu_current->warp % WARPS;
+    struct warpgroup *g = warpgroup();
+    const unsigned warp = emu_current->block_warp % WARPS;
     const struct form *f = &all[0]->form;
     if (!g->has_slot) g->slot = emu_check_slot(pc);
     g->has_slot = true;
@@ -292,9 +299,16 @@ static struct thread {
     unsigned count, capacity;
     struct range *ranges;
     uint32_t times[64]; /* of the last instruction in each of the last groups */
-} threads[EMU_MAX_THREADS];
+} *threads;
 bool emu_registers_watched;
 static bool used; /* in this block */
+
+static struct thread *running_thread(void)
+{
+    if (!threads)
+        threads = emu_zeros("for watching wgmma", EMU_MAX_THREADS, sizeof *threads);
+    return &threads[emu_current->linear];
+}
 
 static struct range *find_range(struct thread *t, const char *p, size_t bytes)
 {
@@ -305,7 +319,7 @@ static struct range *find_range(struct thread *t, const char *p, size_t bytes)
 
 void emu_check_registers(const char *p, size_t bytes, bool writes, const void *pc)
 {
-    struct thread *t = &threads[emu_current->linear];
+    struct thread *t = running_thread();
     struct range *r = find_range(t, p, bytes);
     if (!r) return;
     if (!r->done) {
@@ -363,21 +377,21 @@ void emu_wgmma_block_begins(void)
 
 void emu_ptx_wgmma_fence(void)
 {
-    struct thread *t = &threads[emu_current->linear];
+    struct thread *t = running_thread();
     used = t->fenced = true;
     for (unsigned i = 0; i < t->count; i++) t->ranges[i].touched = false;
 }
 
 void emu_ptx_wgmma_commit(void)
 {
-    struct thread *t = &threads[emu_current->linear];
+    struct thread *t = running_thread();
     t->times[t->groups++ % 64] = t->time;
 }
 
 void emu_ptx_wgmma_wait(uint64_t groups_that_may_remain)
 {
-    struct thread *t = &threads[emu_current->linear];
-    const struct warpgroup *g = &warpgroups[emu_current->warp / WARPS];
+    struct thread *t = running_thread();
+    const struct warpgroup *g = warpgroup();
     const unsigned over = t->groups > groups_that_may_remain
                               ? t->groups - (unsigned)groups_that_may_remain
                               : 0;
@@ -423,7 +437,7 @@ void emu_ptx_wgmma(uint64_t code, unsigned n, unsigned k, uint64_t scale_d,
                   "wgmma exists on compute capability 9.0 alone, and the emulated %s "
                   "has %d.%d (EMULATE chooses another)",
                   emu_gpu()->prop.name, emu_gpu()->prop.major, emu_gpu()->prop.minor);
-    struct thread *t = &threads[emu_current->linear];
+    struct thread *t = running_thread();
     if (emu_checking && !t->fenced)
         emu_fault(PC, "a missing wgmma.fence: it must come before the first wgmma, so "
                       "that the registers hold what was written to them");

@@ -7,7 +7,9 @@ __global__ void average(const float *in, float *total, float *out, int n)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     atomicAdd(total, in[i]); // FAULT
-#ifndef FIXED
+#ifdef FIXED
+    (void)out, (void)n;
+#else
     __syncthreads();
     if (threadIdx.x == 0) out[blockIdx.x] = *total / n; // OTHER
 #endif

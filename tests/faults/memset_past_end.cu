@@ -1,5 +1,5 @@
 // A kernel's memset counts bytes where the array has fewer.
-// EXPECT: out of bounds: a write of 4 bytes in global memory, 0 bytes past the end of the 64 bytes
+// EXPECT: out of bounds: a write of 4 bytes in global memory, 0 bytes past the end of rows, the 64 bytes
 // THREAD (3,0,0) BLOCK (0,0,0)
 #include "fault.h"
 #include <cstring>

@@ -1,5 +1,5 @@
 // The buffer is freed one line too early.
-// EXPECT: use after free: a write of 4 bytes in global memory, at byte 0 of the 128 bytes allocated at
+// EXPECT: use after free: a write of 4 bytes in global memory, at byte 0 of out, the 128 bytes allocated at
 // THREAD (0,0,0) BLOCK (0,0,0)
 #include "fault.h"
 

@@ -1,0 +1,231 @@
+/* nvcuda::wmma: matrix products of a warp.
+ *
+ * CUDA leaves open which elements a lane holds. Here they lie as they do for mma.sync of the
+ * same types, so that memory is accessed as a GPU does it; where CUDA's fragments have room
+ * for more elements than there are, they are held several times. The experimental types of
+ * four bits and one are missing. */
+#ifndef MMA_H
+#define MMA_H
+
+#include "cuda_bf16.h"
+#include "cuda_fp16.h"
+#include "cuda_runtime.h"
+
+#ifdef __CUDACC__
+
+extern "C" {
+/* Of all 32 lanes: d = a * b + c, of fragments that lie as described above. `types`: of the
+ * elements (h, b, t, c, u, d: half, bfloat16, tf32, signed and unsigned char, double) and
+ * of the sums (h, f, i, d). `each` elements of a or b lie side by side along k. */
+void emu_wmma(const char *types, unsigned m, unsigned n, unsigned k, int saturate,
+              const void *a, const void *b, const void *c, void *d);
+/* All lanes meet; p and the distance of rows or columns must be aligned. */
+void emu_wmma_meet(const char *what, const void *p, size_t distance);
+}
+
+namespace nvcuda
+{
+namespace wmma
+{
+
+enum layout_t { mem_row_major, mem_col_major };
+struct row_major;
+struct col_major;
+struct matrix_a;
+struct matrix_b;
+struct accumulator;
+namespace precision
+{
+struct tf32;
+}
+
+/* An element's type, its letter, how many lie side by side in 32 bits. */
+template <class T> struct emu_element;
+#define EMU_ELEMENT(T, stored, letter_, each_)                                           \
+    template <> struct emu_element<T> {                                                  \
+        typedef stored type;                                                             \
+        enum { letter = letter_, each = each_ };                                         \
+    }
+EMU_ELEMENT(__half, __half, 'h', 2);
+EMU_ELEMENT(__nv_bfloat16, __nv_bfloat16, 'b', 2);
+EMU_ELEMENT(precision::tf32, float, 't', 1);
+EMU_ELEMENT(signed char, signed char, 'c', 4);
+EMU_ELEMENT(unsigned char, unsigned char, 'u', 4);
+EMU_ELEMENT(double, double, 'd', 1);
+EMU_ELEMENT(float, float, 'f', 1);
+EMU_ELEMENT(int, int, 'i', 1);
+#undef EMU_ELEMENT
+
+/* How many elements of which matrix a lane holds, and which: element i stands in `row`,
+ * `col`. */
+template <class Use, int M, int N, int K, class T> struct emu_lies;
+
+template <int M, int N, int K, class T> struct emu_lies<matrix_a, M, N, K, T> {
+    enum { count = M * K / 32, each = emu_element<T>::each };
+    static __forceinline__ int row(int i)
+    {
+        const int block = M == 8 ? 0 : i / (K / 2), r = i % (K / 2) / each;
+        return (int)emu_lane() / 4 + (M == 8 ? 0 : 16 * block + 8 * (r & 1));
+    }
+    static __forceinline__ int col(int i)
+    {
+        const int r = i % (M == 8 ? count : K / 2) / each;
+        return ((M == 8 ? r : r / 2) * 4 + (int)emu_lane() % 4) * each + i % each;
+    }
+};
+
+template <int M, int N, int K, class T> struct emu_lies<matrix_b, M, N, K, T> {
+    enum { count = N * K / 32, each = emu_element<T>::each };
+    static __forceinline__ int row(int i)
+    {
+        return (i % (K / 4) / each * 4 + (int)emu_lane() % 4) * each + i % each;
+    }
+    static __forceinline__ int col(int i)
+    {
+        return i / (K / 4) * 8 + (int)emu_lane() / 4;
+    }
+};
+
+template <int M, int N, int K, class T> struct emu_lies<accumulator, M, N, K, T> {
+    enum { count = M * N / 32, each = 1, block = M == 8 ? 2 : 4, across = N / 8 };
+    static __forceinline__ int row(int i)
+    {
+        return i / block / across * 16 + (int)emu_lane() / 4 + i % block / 2 * 8;
+    }
+    static __forceinline__ int col(int i)
+    {
+        return i / block % across * 8 + (int)emu_lane() % 4 * 2 + i % 2;
+    }
+};
+
+/* CUDA's fragments of halves have 16 elements, whatever they hold. */
+template <class Use, int M, int N, int K, class T> struct emu_room {
+    enum { count = emu_lies<Use, M, N, K, T>::count };
+};
+template <int M, int N, int K> struct emu_room<matrix_a, M, N, K, __half> {
+    enum { count = 16 };
+};
+template <int M, int N, int K> struct emu_room<matrix_b, M, N, K, __half> {
+    enum { count = 16 };
+};
+
+template <class Use, int M, int N, int K, class T, class Layout = void> class fragment
+{
+    enum {
+        wide = M * N == 256 && K == 16, /* 16x16, 32x8, 8x32 */
+        square = M == 16 && N == 16,
+        letter = emu_element<T>::letter,
+        element = !__is_same(Use, accumulator),
+        small = letter == 'h' || letter == 'b' || letter == 'c' || letter == 'u',
+        sum = letter == 'h' || letter == 'f' || letter == 'i'
+    };
+    static_assert(element ? (small && wide && (square || M == 32 || M == 8)) ||
+                                (letter == 't' && square && K == 8) ||
+                                (letter == 'd' && M == 8 && N == 8 && K == 4)
+                          : (sum && wide && (square || M == 32 || M == 8)) ||
+                                (letter == 'f' && square && K == 8) ||
+                                (letter == 'd' && M == 8 && N == 8 && K == 4),
+                  "there is no wmma fragment of this shape and type");
+
+  public:
+    typedef typename emu_element<T>::type element_type;
+    typedef element_type storage_element_type;
+    enum {
+        num_elements = emu_room<Use, M, N, K, T>::count,
+        num_storage_elements = num_elements
+    };
+    element_type x[num_elements];
+};
+
+/* Where CUDA's element (row, col) lies behind p. */
+static __forceinline__ size_t emu_at(bool by_rows, int row, int col, unsigned distance)
+{
+    return by_rows ? (size_t)row * distance + col : (size_t)col * distance + row;
+}
+
+/* As many elements at once as lie side by side in memory and in the fragment. */
+template <class Use, int M, int N, int K, class T, class Layout>
+static __forceinline__ void
+emu_load(fragment<Use, M, N, K, T, Layout> &f,
+         const typename fragment<Use, M, N, K, T, Layout>::element_type *p,
+         unsigned distance, bool by_rows)
+{
+    typedef emu_lies<Use, M, N, K, T> lies;
+    enum { count = lies::count, each = lies::each };
+    const bool together = each > 1 && by_rows == __is_same(Use, matrix_a);
+    emu_wmma_meet("load_matrix_sync", p, distance * sizeof *p);
+    for (int i = 0; i < count; i += each) {
+        if (together) {
+            unsigned word = *reinterpret_cast<const unsigned *>(
+                p + emu_at(by_rows, lies::row(i), lies::col(i), distance));
+            __builtin_memcpy(&f.x[i], &word, each * sizeof *p);
+        } else {
+            for (int e = 0; e < each; e++)
+                f.x[i + e] =
+                    p[emu_at(by_rows, lies::row(i + e), lies::col(i + e), distance)];
+        }
+    }
+    for (int i = count; i < f.num_elements; i++) f.x[i] = f.x[i % count];
+}
+
+template <class Use, int M, int N, int K, class T, class Layout>
+static __forceinline__ void
+load_matrix_sync(fragment<Use, M, N, K, T, Layout> &f,
+                 const typename fragment<Use, M, N, K, T, Layout>::element_type *p,
+                 unsigned ldm)
+{
+    emu_load(f, p, ldm, __is_same(Layout, row_major));
+}
+template <int M, int N, int K, class T>
+static __forceinline__ void
+load_matrix_sync(fragment<accumulator, M, N, K, T> &f,
+                 const typename fragment<accumulator, M, N, K, T>::element_type *p,
+                 unsigned ldm, layout_t layout)
+{
+    emu_load(f, p, ldm, layout == mem_row_major);
+}
+
+template <int M, int N, int K, class T>
+static __forceinline__ void
+store_matrix_sync(typename fragment<accumulator, M, N, K, T>::element_type *p,
+                  const fragment<accumulator, M, N, K, T> &f, unsigned ldm,
+                  layout_t layout)
+{
+    typedef emu_lies<accumulator, M, N, K, T> lies;
+    emu_wmma_meet("store_matrix_sync", p, ldm * sizeof *p);
+    for (int i = 0; i < f.num_elements; i++)
+        p[emu_at(layout == mem_row_major, lies::row(i), lies::col(i), ldm)] = f.x[i];
+}
+
+template <class Use, int M, int N, int K, class T, class Layout, class Value>
+static __forceinline__ void fill_fragment(fragment<Use, M, N, K, T, Layout> &f,
+                                          const Value &value)
+{
+    for (int i = 0; i < f.num_elements; i++)
+        f.x[i] = typename fragment<Use, M, N, K, T, Layout>::element_type(value);
+}
+
+template <int M, int N, int K, class T, class LayoutA, class LayoutB, class D, class C>
+static __forceinline__ void mma_sync(fragment<accumulator, M, N, K, D> &d,
+                                     const fragment<matrix_a, M, N, K, T, LayoutA> &a,
+                                     const fragment<matrix_b, M, N, K, T, LayoutB> &b,
+                                     const fragment<accumulator, M, N, K, C> &c,
+                                     bool satf = false)
+{
+    static const char types[] = {emu_element<T>::letter, emu_element<C>::letter,
+                                 emu_element<D>::letter, 0};
+    emu_wmma(types, M, N, K, satf, a.x, b.x, c.x, d.x);
+}
+
+static __device__ __forceinline__ float __float_to_tf32(float x)
+{
+    unsigned bits;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+    return __uint_as_float(bits);
+}
+
+} // namespace wmma
+} // namespace nvcuda
+
+#endif
+#endif
