@@ -384,9 +384,9 @@ class Grading:
     def fail_fault(self, fault, err, shape):
         what, _, line, text = fault.groups()
         what = BESIDES.sub("", re.sub(r"\S*?exercise\.cu:(\d+)", r"line \1", what))
-        size = re.search(r"the (\d+) bytes$", what)
-        if size:
-            what = what[: size.start()] + array_of(int(size[1]), shape)
+        what = re.sub(
+            r"\bthe (\d+) bytes(?= is |$|: )", lambda m: array_of(int(m[1]), shape), what
+        )
         line = int(line or 0)
         thread = re.search(r"^  in kernel (\w+), (block \S+ thread \S+)", err, re.M)
         where = f"at {at(line, text)}, " if line else ""
