@@ -117,6 +117,8 @@ PATTERNS = {
     "no candidate": "{got} is the number of no candidate",
     "one that fails": "candidate {got} was chosen, which cannot run: its time is negative",
     "too many runs": "time_of was called {row} times for {col} candidates; 20 for each is enough",
+    "lower blocks": "only rows from {tile_size} on are wrong, " + INSTEAD,
+    "further blocks": "only columns from {tile_size} on are wrong, " + INSTEAD,
     "bottom edge": "only rows past the last whole {tile} are wrong, " + INSTEAD,
     "right edge": "only columns past the last whole {tile} are wrong, " + INSTEAD,
     "other": "{wrong} of {of} results are wrong, " + INSTEAD,
@@ -127,6 +129,13 @@ BESIDES = re.compile(
     r" (allocated )?at (\S+runner\.c|\?):\d+|, and nothing between.*| \((or|is|a|ask) .*"
     r"|; copy with.*| at 0x[0-9a-f]+"
 )
+
+# Advice for exercises that have no word of their own on a mistake.
+IN_GENERAL = {
+    "data race in global memory": "Two threads own one place of the output. Either the work is "
+    "shared out twice, or a thread reaches past the end of its row, where the next row begins: "
+    "ask for rows and for columns before the store."
+}
 
 # What a student's code calls and cannot have, and why it needs none of it.
 NOT_HERE = [
@@ -240,7 +249,9 @@ class Grading:
     def fail(self, status, text, mistake="", line=0, hint=0, points=0, advice=None):
         """Ends the grading. What the exercise has to say about the mistake is added; `advice`
         names other sections of exercise.ini than `mistake`, the best first."""
-        said, level = self.exercise.advice(*advice or [mistake or status])
+        advice = advice or [mistake or status]
+        said, level = self.exercise.advice(*advice)
+        said = said or IN_GENERAL.get(advice[0], "")
         hint = hint or level
         text = f"{text} {said}".strip()
         command = f"make hint{self.exercise.number}"
@@ -405,6 +416,7 @@ class Grading:
         tile = f"tile of {finding['tile']}" if finding["tile"] > 1 else "tile"
         term = "term" if finding["tile"] == 1 else tile
         words = {**finding, "where": where, "tile": tile, "term": term}
+        words["tile_size"] = finding["tile"]
         if finding["unwritten"] == finding["of"] and not self.launches(shape):
             text = f"For {shape_text(shape)}, no kernel was launched: the function "
             text += f"`{self.exercise.kind}` has to launch one, as kernel<<<blocks, threads>>>(...)."

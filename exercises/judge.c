@@ -245,11 +245,25 @@ static int only_past_whole_tiles(const struct problem *p, const char *wrong, int
     return 0;
 }
 
+/* Every wrong element sits below the first row of tiles (down = 1), or right of the first
+ * column of them. Tells the tile's size, or 0. */
+static int only_past_the_first_tile(const struct problem *p, const char *wrong, int down)
+{
+    const uint32_t columns = (uint32_t)width(&p->c), rows = p->c.out / columns;
+    uint32_t first = UINT32_MAX;
+    for (uint32_t i = 0; i < p->c.out; i++)
+        if (wrong[i] && (down ? i / columns : i % columns) < first)
+            first = down ? i / columns : i % columns;
+    if (first < 4 || first > 256 || first & (first - 1) || rows == 1 || columns == 1)
+        return 0;
+    return (int)first;
+}
+
 /* Ways to add up only a part of the terms of a sum over k; the size of a tile comes with
  * them. */
-enum part { TAIL_MISSING, FIRST_MISSING, LAST_ONLY, FIRST_ONLY, PARTS };
-static const char *const part_names[PARTS] = {"tail missing", "first missing",
-                                              "last only", "first only"};
+enum part { TAIL_MISSING, LAST_ONLY, FIRST_MISSING, FIRST_ONLY, PARTS };
+static const char *const part_names[PARTS] = {"tail missing", "last only",
+                                              "first missing", "first only"};
 
 /* Whether every wrong element is what the terms `from` <= k < `to` give. */
 static int is_part(const struct problem *p, const double *got, const char *wrong,
@@ -411,6 +425,10 @@ static void judge(const struct problem *p, const float *words)
         pattern = "bottom edge";
     else if ((tile = right))
         pattern = "right edge";
+    else if ((tile = only_past_the_first_tile(p, wrong, 1)))
+        pattern = "lower blocks";
+    else if ((tile = only_past_the_first_tile(p, wrong, 0)))
+        pattern = "further blocks";
     const uint32_t columns = (uint32_t)width(&p->c);
     const struct value want = want_part(p, m.first, 0, to_k);
     printf("{\"ok\": false, \"wrong\": %u, \"of\": %u, \"unwritten\": %u, ", m.wrong,

@@ -166,6 +166,7 @@ CALL(emu_launch_kernel)
     reach_for_call(p, (uint64_t)launch.arguments, launch.argument_bytes, false);
     thread_entry = (uint64_t)launch.run;
     launch.run = run_thread;
+    memset(launch.cluster, 0, sizeof launch.cluster);
     const int error = emu_launch_kernel(&launch);
     if (error)
         fprintf(stderr, "refused: grid %u %u %u, block %u %u %u, shared %zu\n",
@@ -267,15 +268,18 @@ NOTHING(__tsan_vptr_update)
 
 /* ---- what kernels call ---- */
 
-CALL(emu_atomic_access)
-{
-    const uint64_t bytes = ARG(1);
-    if (bytes > 16)
-        refuse(p, "an atomic of %llu bytes", (unsigned long long)bytes);
-    emu_atomic_access((void *)ARG(0), bytes, (const void *)ARG(2));
-    announce(p, ARG(0), bytes, false, true);
-    announce(p, ARG(0), bytes, true, true);
-}
+#define ATOMIC(name)                                                                     \
+    CALL(name)                                                                           \
+    {                                                                                    \
+        const uint64_t bytes = ARG(1);                                                   \
+        if (bytes > 16)                                                                  \
+            refuse(p, "an atomic of %llu bytes", (unsigned long long)bytes);             \
+        name((void *)ARG(0), bytes, (const void *)ARG(2));                               \
+        announce(p, ARG(0), bytes, false, true);                                         \
+        announce(p, ARG(0), bytes, true, true);                                          \
+    }
+ATOMIC(emu_atomic_access)
+ATOMIC(emu_block_atomic_access)
 
 CALL(emu_shared_array)
 {
@@ -301,6 +305,11 @@ CALL(emu_barrier)
 {
     need_kernel(p);
     RETURN(emu_barrier((int)ARG(0), (enum emu_barrier_op)(ARG(1) & 3)));
+}
+CALL(emu_fence)
+{
+    need_kernel(p);
+    emu_fence(ARG(0) != 0);
 }
 CALL(emu_warp_exchange)
 {

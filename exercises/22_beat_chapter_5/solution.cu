@@ -1,4 +1,4 @@
-// Exercise 27: beat chapter 5.
+// Exercise 22: beat chapter 5.
 //
 // This is chapter 5's kernel: 128 x 128 results a block, 8 x 8 a thread. The lens shows
 // where it loses: its reads of shared memory meet in the banks, and its stores are

@@ -1,4 +1,4 @@
-// Exercise 24: choose the tiles.
+// Exercise 21: choose the tiles.
 //
 // The kernel below works for any tile sizes that pass its static_asserts. Which ones are
 // good is another question: larger tiles save traffic and cost shared memory and

@@ -1,4 +1,4 @@
-// Exercise 19: ask for 16 bytes at once.
+// Exercise 18: ask for 16 bytes at once.
 //
 // The same vectors as in exercise 1, any length, and it works. But a warp needs a request
 // for every 32 elements. With float4, one request brings 128.
