@@ -499,7 +499,12 @@ class Grading:
         right = len(questions) - len(wrong)
         text = f"{right} of {len(questions)} predictions are right. "
         text += f"{question.name.capitalize()} ({unwrap(question['ask'])}): you say {answer}, and "
-        text += f"the lens counts {'more' if want > answer else 'fewer'}."
+        if "choice" in question:
+            text += "it is another."
+        elif "run" in question:
+            text += f"the lens counts {'more' if want > answer else 'fewer'}."
+        else:
+            text += f"it is {'more' if want > answer else 'less'}."
         for trap in (question[key] for key in question if key.startswith("trap")):
             formula, _, said = trap.partition("|")
             if answer == evaluate(formula, names):

@@ -69,7 +69,9 @@ static void make_values(struct problem *p)
 }
 
 /* Times in a random order, each a tenth longer than the one before; every fourth or so
- * candidate fails, but never the first in that order. */
+ * candidate fails, but never the fastest, which K may put at the beginning or at the end.
+ */
+enum place { ANYWHERE = 1, FIRST, LAST };
 static void make_times(struct problem *p)
 {
     const uint32_t n = p->c.first;
@@ -84,6 +86,12 @@ static void make_times(struct problem *p)
         p->first[i - 1] = p->first[j];
         p->first[j] = swapped;
     }
+    uint32_t fastest = 0;
+    while (p->first[fastest] != 1.0f)
+        fastest++;
+    const uint32_t wanted = p->c.K == FIRST ? 0 : p->c.K == LAST ? n - 1 : fastest;
+    p->first[fastest] = p->first[wanted];
+    p->first[wanted] = 1.0f;
 }
 
 static struct problem make_problem(const char *kind, long M, long N, long K)
