@@ -1,7 +1,8 @@
 /* The part of cuBLAS that is emulated. Matrices are column-major: element (row, column)
  * is X[row + column * ldx]. */
-#ifndef CUBLAS_V2_H
-#define CUBLAS_V2_H
+#ifndef CUBLAS_V2_H_
+#define CUBLAS_V2_H_
+#define CUBLAS_API_H_ /* that programs ask for */
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"

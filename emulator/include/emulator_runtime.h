@@ -27,13 +27,19 @@ struct emu_launch {
     void *arguments; /* the launch's arguments, packed by the caller; alive until
                         emu_launch_kernel returns */
     size_t argument_bytes;
+    int cooperative; /* all blocks can wait for each other */
 };
 
-/* Runs every block of the launch to its end before it returns (streams are in order, so
+/* In a kernel, remembers the launch, to run it when the running grid has ended. Else runs
+ * every block of the launch to its end before it returns (streams are in order, so
  * nobody can tell). Returns a cudaError_t as an int: 0, or 9 (invalid configuration: zero
  * or too large a grid or block), 1 (invalid value: more dynamic shared memory or more
  * threads than the kernel may have). It does not set the last error. */
 int emu_launch_kernel(const struct emu_launch *launch);
+
+/* The barrier of all threads of a cooperative launch; whether this launch is one. */
+void emu_grid_barrier(void);
+int emu_launch_is_cooperative(void);
 
 /* Begins the body of a kernel with __launch_bounds__(threads_at_most): in a launch of
  * more, does not return, and emu_launch_kernel fails with 1, which is what cuLaunchKernel

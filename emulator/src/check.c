@@ -718,6 +718,7 @@ static void other_access(char *p, size_t n, enum emu_access kind, const void *pc
     }
     const char *arguments = emu_current_launch->arguments;
     if (p >= arguments && p < arguments + emu_current_launch->argument_bytes) return;
+    if (emu_is_registered(p)) return;
     const char *what = name_of(kind);
     if (a < 4096)
         emu_fault(pc, "null pointer: %s of %zu bytes at address %p", what, n, (void *)p);
@@ -1408,6 +1409,25 @@ void emu_check_block_begins(unsigned warps)
     last_arrays[0] = last_arrays[1] = NULL;
     memset(warp_order, 0, warps * sizeof *warp_order);
     memset(partly_ordered, 0, sizeof partly_ordered);
+}
+
+/* Which bytes of each word of shared memory hold something, while other blocks run. What
+ * the threads did before is ordered by the barrier at which they wait. */
+void emu_check_keep_known(const char *p, size_t bytes, uint8_t *known)
+{
+    if (!emu_checking) return;
+    const struct word *word = word_at(p);
+    for (size_t i = 0; i < bytes / 4; i++, word++)
+        known[i] = word->written_in_block == block_serial ? word->written_bytes : 0;
+}
+
+void emu_check_restore_known(const char *p, size_t bytes, const uint8_t *known)
+{
+    if (!emu_checking) return;
+    struct word *word = word_at(p);
+    for (size_t i = 0; i < bytes / 4; i++, word++)
+        *word = (struct word){.written_in_block = block_serial,
+                              .written_bytes = known[i]};
 }
 
 /* What any thread was told of the slots, all know behind a barrier. */

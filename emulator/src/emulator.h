@@ -31,6 +31,7 @@
 /* ---- settings.c ---- */
 struct emu_settings {
     bool check;                 /* CHECK; true unless it is 0 */
+    bool leaks_are_faults;      /* LEAKS */
     const char *lens;           /* LENS: "1", "json" or "dot"; NULL: no lens */
     const char *lens_out;       /* LENS_OUT, the report's file; NULL: stdout */
     long lens_blocks;           /* LENS_BLOCKS; 0: as many as are quick */
@@ -89,9 +90,8 @@ const struct emu_allocation *emu_find_freed(const void *p, const void **freed_at
 /* Whether all of it lies in one allocation (or device variable) that the GPU can reach;
  * true for 0 bytes. */
 bool emu_is_device_range(const void *p, size_t bytes);
-void emu_free_everything(void); /* cudaDeviceReset */
-/* Reports allocations that were never freed; returns how many. */
-int emu_report_leaks(void);
+bool emu_is_registered(const void *p); /* with cudaHostRegister */
+void emu_free_everything(void);        /* cudaDeviceReset */
 /* Bytes that the machine can give without ending some process to get them. */
 size_t emu_host_available(void);
 /* The program's __device__, __managed__ and __constant__ variables, in sections of their
@@ -227,6 +227,10 @@ void emu_check_launch_begins(void);
 void emu_check_launch_ends(void);
 void emu_check_allocations_changed(void); /* a kernel has freed memory */
 void emu_check_block_begins(unsigned warps);
+/* Which bytes of shared memory the running block has written, a mask for each word: to be
+ * restored when, after others have run, it goes on from the grid's barrier. */
+void emu_check_keep_known(const char *p, size_t bytes, uint8_t *known);
+void emu_check_restore_known(const char *p, size_t bytes, const uint8_t *known);
 /* What these threads did before is ordered before what they do from now on: `count` of
  * them, from place `first` on. */
 void emu_check_barrier_passed(unsigned first, unsigned count);

@@ -803,15 +803,12 @@ static void note_local_static(struct translation *t, int i)
 /* ---- launches
  * -------------------------------------------------------------------------------- */
 
-static bool adjacent(const struct translation *t, int i, const char *text)
-{
-    return is(t, i, text) && is(t, i + 1, text) &&
-           t->tokens[i].text + 1 == t->tokens[i + 1].text;
-}
-
+/* With spaces between them too: formatters that do not know CUDA write `k << <g, b >> >`.
+ */
 static bool three(const struct translation *t, int i, const char *text)
 {
-    return adjacent(t, i, text) && adjacent(t, i + 1, text);
+    return is(t, i, text) && is(t, next(t, i), text) &&
+           is(t, next(t, next(t, i)), text) && !is(t, previous(t, i), "operator");
 }
 
 static bool is_name(const struct translation *t, int i)
@@ -926,6 +923,23 @@ static bool has_other_meaning(struct translation *t, int name, enum place place)
     return other;
 }
 
+/* Whether the name also is a function of the host. */
+static bool declared_for_host(struct translation *t, int name)
+{
+    const char *text = join(t, name, name);
+    for (int i = 0; t->tokens[i].kind != END; i++) {
+        const struct token *token = &t->tokens[i];
+        if (token->kind != WORD || token->place != ELSEWHERE || token->system ||
+            !is(t, i, text) || !is(t, next(t, i), "("))
+            continue;
+        const int before = previous(t, i), behind = next(t, over_bracket(t, next(t, i)));
+        if ((is_name(t, before) && is_one_of(t, behind, "{ ;")) ||
+            (is_one_of(t, before, "* & >") && is(t, behind, "{")))
+            return true;
+    }
+    return false;
+}
+
 /* Only a kernel can be launched ... */
 static void check_launched(struct translation *t, int name)
 {
@@ -954,20 +968,26 @@ static void check_called(struct translation *t, int i)
                  name));
 }
 
+/* The last of the three that begin at i. */
+static int third(const struct translation *t, int i)
+{
+    return next(t, next(t, i));
+}
+
 /* <<< at token i. */
 static void rewrite_launch(struct translation *t, int i)
 {
     int last = previous(t, i), first = expression_start(t, last);
     if (first < 0) return;
-    int close = next(t, i + 2);
+    int close = next(t, third(t, i));
     for (;; close = next(t, over_bracket(t, close))) {
         if (t->tokens[close].kind == END || is_one_of(t, close, "; ) ] }")) {
             error(t, i, "a kernel launch needs <<<grid, block>>>(arguments)");
             return;
         }
-        if (three(t, close, ">") && is(t, next(t, close + 2), "(")) break;
+        if (three(t, close, ">") && is(t, next(t, third(t, close)), "(")) break;
     }
-    if (argument_end(t, next(t, i + 2), close) == close) {
+    if (argument_end(t, next(t, third(t, i)), close) == close) {
         error(t, i, "a kernel launch needs <<<grid, block>>>(arguments)");
         return;
     }
@@ -981,7 +1001,8 @@ static void rewrite_launch(struct translation *t, int i)
     }
     int owner = previous(t, name);
     if (is_word(t, name) && !is_one_of(t, owner, ". ->")) {
-        one = denotes_one_function(t, name, arguments) && !variadic;
+        one = denotes_one_function(t, name, arguments) && !variadic &&
+              !(names_kernel(t, name) && declared_for_host(t, name));
         check_launched(t, name);
     }
     char *text = quote(t, join(t, first, last));
@@ -989,7 +1010,7 @@ static void rewrite_launch(struct translation *t, int i)
         add_before(t, first, " ::emu::kernel(");
         add_after(t, last, format(t, ", %s, ::emu::config(", text));
     } else {
-        char *call, *parameters = split_arguments(t, next(t, close + 2), &call);
+        char *call, *parameters = split_arguments(t, next(t, third(t, close)), &call);
         add_before(
             t, first,
             format(t,
@@ -997,9 +1018,10 @@ static void rewrite_launch(struct translation *t, int i)
                    parameters));
         add_after(t, last, format(t, "(%s); }, %s, ::emu::config(", call, text));
     }
-    for (int k = 0; k < 3; k++) {
-        replace(t, i + k, "");
-        replace(t, close + k, k == 0 ? "))" : "");
+    replace(t, close, "))");
+    for (int k = 0; k < 3; k++, i = next(t, i), close = next(t, close)) {
+        replace(t, i, "");
+        if (k > 0) replace(t, close, "");
     }
 }
 
@@ -1505,7 +1527,7 @@ static void walk(struct translation *t)
             rewrite_word(t, i);
         } else if (three(t, i, "<")) {
             rewrite_launch(t, i);
-            i += 2;
+            i = third(t, i);
         }
     }
 }
