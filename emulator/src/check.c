@@ -788,6 +788,7 @@ static void host_access(const void *p, const void *pc)
     if ((size_t)((const char *)p - emu_memory_base) >= emu_memory_reserved ||
         !emu_checking)
         return;
+    EMU_ALONE;
     const struct emu_allocation *a = emu_find_allocation(p);
     if (a && a->type == cudaMemoryTypeDevice)
         emu_fault(
@@ -829,7 +830,7 @@ static void on_tick(int signal)
     if (!emu_current_launch) {
         set_timer(0);
         ticking = false;
-    } else if (emu_current && pauses_seen == emu_pauses()) {
+    } else if (running && pauses_seen == emu_pauses()) {
         watching = watch_begins = true;
         calm = false;
     }

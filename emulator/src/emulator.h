@@ -131,7 +131,13 @@ struct emu_thread {  /* the CUDA thread that is running */
     uint3 index;
     char *stack_low, *stack_high;
 };
-extern struct emu_thread *emu_current; /* NULL in host code */
+extern _Thread_local struct emu_thread *emu_current; /* NULL in host code */
+/* Threads of the host that launch, allocate or copy do so one after the other: at the top
+ * of a function, until its end. The thread that runs a kernel may do so again. */
+#define EMU_ALONE                                                                        \
+    __attribute__((cleanup(emu_let_others), unused)) const bool alone = emu_be_alone()
+bool emu_be_alone(void);
+void emu_let_others(const bool *alone);
 extern const struct emu_launch *emu_current_launch;
 extern uint3 emu_current_block; /* blockIdx */
 /* That run together: up to 16 blocks are a cluster. */

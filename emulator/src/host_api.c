@@ -437,6 +437,7 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
         return set(cudaErrorInvalidValue);
     if (value < 0 || (size_t)value > emu_gpu()->prop.sharedMemPerBlockOptin)
         return set(cudaErrorInvalidValue);
+    EMU_ALONE;
     struct function *f = find_or_add_function(kernel);
     if (!f) return set(cudaErrorMemoryAllocation);
     f->dynamic_shared = (size_t)value;
@@ -493,6 +494,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks,
     if (!blocks || block_size <= 0 || flags > cudaOccupancyDisableCachingOverride)
         return set(cudaErrorInvalidValue);
     if (!kernel) return set(cudaErrorInvalidDeviceFunction);
+    EMU_ALONE;
     *blocks = 0;
     /* How much shared memory a kernel declares is known here once it has run. */
     const struct function *f = find_function(kernel);
@@ -535,6 +537,7 @@ static struct handle *streams, *events;
 
 static void *create(struct handle **list, size_t bytes)
 {
+    EMU_ALONE;
     struct handle *h = calloc(1, bytes);
     if (!h) return NULL;
     h->next = *list;
@@ -550,6 +553,7 @@ static struct handle **find(struct handle **list, const void *wanted)
 
 static bool destroy(struct handle **list, void *handle)
 {
+    EMU_ALONE;
     struct handle **at = find(list, handle);
     if (!*at) return false;
     *at = (*at)->next;
@@ -559,12 +563,14 @@ static bool destroy(struct handle **list, void *handle)
 
 static bool is_stream(cudaStream_t stream)
 {
+    EMU_ALONE;
     return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
            *find(&streams, stream);
 }
 
 static bool is_event(cudaEvent_t event)
 {
+    EMU_ALONE;
     return event && *find(&events, event);
 }
 

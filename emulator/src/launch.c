@@ -7,6 +7,7 @@
  */
 #include "emulator.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -180,7 +181,7 @@ struct thread {
     unsigned copy_count, copy_capacity, groups_committed;
 };
 
-struct emu_thread *emu_current;
+_Thread_local struct emu_thread *emu_current;
 const struct emu_launch *emu_current_launch;
 uint3 emu_current_block;
 /* Of each block that runs at the same time, one window. */
@@ -221,6 +222,33 @@ static unsigned bounds; /* the threads that it allows, 0 if it does not say */
 static struct thread *current(void)
 {
     return (struct thread *)emu_current;
+}
+
+/* ---- threads of the host ---- */
+
+static pthread_mutex_t one_at_a_time;
+
+__attribute__((constructor(101))) static void make_mutex(void)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&one_at_a_time, &attributes);
+}
+
+/* Nothing to lock while there is one thread, which glibc knows since 2.32. */
+extern char __libc_single_threaded __attribute__((weak));
+
+bool emu_be_alone(void)
+{
+    if (&__libc_single_threaded && __libc_single_threaded) return false;
+    pthread_mutex_lock(&one_at_a_time);
+    return true;
+}
+
+void emu_let_others(const bool *alone)
+{
+    if (*alone) pthread_mutex_unlock(&one_at_a_time);
 }
 
 /* ---- stacks ---- */
@@ -282,15 +310,24 @@ static void make_stacks(unsigned count)
     }
 }
 
+/* The handler needs a stack of its own, for each thread of the host: the usual cause is
+ * that the thread's is full. */
+static void give_handler_stack(void)
+{
+    enum { HANDLER_STACK = 64 * 1024 };
+    static _Thread_local bool given;
+    if (given) return;
+    given = true;
+    stack_t stack = {.ss_sp = emu_zeros("for a signal's stack", HANDLER_STACK, 1),
+                     .ss_size = HANDLER_STACK};
+    sigaltstack(&stack, NULL);
+}
+
 __attribute__((constructor)) static void catch_segv(void)
 {
-    /* The handler needs a stack of its own: the usual cause is that the thread's is full.
-     */
-    static char handler_stack[64 * 1024];
-    stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
     struct sigaction action = {.sa_sigaction = on_segv,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    sigaltstack(&stack, NULL);
+    give_handler_stack();
     sigaction(SIGSEGV, &action, NULL);
     sigaction(SIGBUS, &action, NULL);
 }
@@ -1362,12 +1399,14 @@ static void run_children(void)
 
 int emu_launch_kernel(const struct emu_launch *launch)
 {
+    EMU_ALONE;
     int error = configuration_error(launch);
     if (error != cudaSuccess) return error;
     if (emu_current) {
         launch_later(launch);
         return cudaSuccess;
     }
+    give_handler_stack();
     error = run_launch(launch);
     run_children();
     return error;

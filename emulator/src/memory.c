@@ -191,6 +191,7 @@ static char *find_place(size_t bytes)
 static cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType type,
                             const char *call, const void *pc)
 {
+    EMU_ALONE;
     if (!pointer) return cudaErrorInvalidValue;
     *pointer = NULL;
     if (bytes == 0) return cudaSuccess;
@@ -253,6 +254,7 @@ static void release(size_t at)
 
 static cudaError_t deallocate(void *pointer, bool pinned, const void *pc)
 {
+    EMU_ALONE;
     if (!pointer) return cudaSuccess;
     size_t count = count_up_to(pointer);
     if (count == 0 || live[count - 1].base != pointer) return cudaErrorInvalidValue;
@@ -268,6 +270,7 @@ static cudaError_t deallocate(void *pointer, bool pinned, const void *pc)
 
 void emu_free_everything(void)
 {
+    EMU_ALONE;
     while (live_count > 0) release(live_count - 1);
 }
 
@@ -587,6 +590,7 @@ cudaError_t cudaHostRegister(void *host, size_t bytes, unsigned int flags)
 {
     const unsigned int known = cudaHostRegisterPortable | cudaHostRegisterMapped |
                                cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
+    EMU_ALONE;
     if (!host || bytes == 0 || (flags & ~known)) return set(cudaErrorInvalidValue);
     if (find_registered(host)) return set(cudaErrorHostMemoryAlreadyRegistered);
     registered = emu_resized(registered, "for a list of registered memory",
@@ -597,6 +601,7 @@ cudaError_t cudaHostRegister(void *host, size_t bytes, unsigned int flags)
 
 cudaError_t cudaHostUnregister(void *host)
 {
+    EMU_ALONE;
     struct registered *r = find_registered(host);
     if (!r || r->base != host) return set(cudaErrorHostMemoryNotRegistered);
     *r = registered[--registered_count];
@@ -746,6 +751,7 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
                                      const void *pointer)
 {
+    EMU_ALONE;
     if (!attributes) return set(cudaErrorInvalidValue);
     const struct emu_allocation *a = allocation_of(pointer);
     bool variable = emu_is_device_variable(pointer);
@@ -908,6 +914,7 @@ static size_t span(size_t pitch, size_t width, size_t height)
 static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from_pitch,
                         size_t width, size_t height, enum cudaMemcpyKind kind)
 {
+    EMU_ALONE;
     if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
     if (width == 0 || height == 0) return cudaSuccess;
     if (height > 1 && (width > to_pitch || width > from_pitch))
@@ -1035,6 +1042,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes
 cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width,
                          size_t height)
 {
+    EMU_ALONE;
     if (width == 0 || height == 0) return set(cudaSuccess);
     if (height > 1 && width > pitch) return set(cudaErrorInvalidPitchValue);
     if (!(sides(pointer, span(pitch, width, height)) & DEVICE_SIDE))
@@ -1083,6 +1091,7 @@ cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pointer, int value,
 
 static cudaError_t managed_hint(const void *pointer, size_t bytes)
 {
+    EMU_ALONE;
     const struct emu_allocation *a = allocation_of(pointer);
     bool inside = a && a->type == cudaMemoryTypeManaged &&
                   bytes <= a->bytes - (size_t)((const char *)pointer - a->base);

@@ -30,6 +30,7 @@ struct token {
     const char *file;
     bool system;             /* from a system header, or from a macro that one defines */
     bool device;             /* inside the body of a __device__ or __global__ function */
+    bool host;               /* and of a __host__ one */
     enum place place;        /* of a name: what it declares */
     int match;               /* the bracket that belongs to this one, -1 if none */
     const char *replacement; /* NULL: as it is */
@@ -59,12 +60,20 @@ struct translation {
     int count, capacity;
     struct kernel *kernels;
     int kernel_count;
-    char **device_functions; /* their names */
+    struct device_function {
+        char *name;
+        bool host; /* and __host__ */
+    } *device_functions;
     int device_function_count;
     struct scope *scopes;
     int scope_count;
     char *path; /* the namespaces we are in: "a::b::" */
     int shared_count;
+    struct file_shared { /* of static __shared__ variables outside functions */
+        char *name;
+        int number;
+    } *file_shared;
+    int file_shared_count;
     int errors;
     void **owned; /* every other allocation, to free at the end */
     int owned_count;
@@ -484,7 +493,7 @@ static struct declaration parse_declaration(const struct translation *t, int i)
 
 /* Marks the body of the function whose parameters begin at `open`. Returns the body's
  * brace, -1 without one. */
-static int mark_device_body(struct translation *t, int open)
+static int mark_device_body(struct translation *t, int open, bool host)
 {
     int i = is(t, open, "(") ? next(t, over_bracket(t, open)) : open;
     bool initializers = false;
@@ -493,10 +502,30 @@ static int mark_device_body(struct translation *t, int open)
         if (!is(t, i, "{")) continue;
         int before = previous(t, i);
         if (initializers && (is_word(t, before) || is(t, before, ">"))) continue;
-        for (int k = i; k < over_bracket(t, i); k++) t->tokens[k].device = true;
+        for (int k = i; k < over_bracket(t, i); k++) {
+            t->tokens[k].device = true;
+            t->tokens[k].host = host;
+        }
         return i;
     }
     return -1;
+}
+
+/* In a function that names a __shared__ variable from outside, a reference to its place. */
+static void refer_to_file_shared(struct translation *t, const struct declaration *d,
+                                 int body)
+{
+    for (int s = 0; body >= 0 && s < t->file_shared_count; s++) {
+        const struct file_shared *v = &t->file_shared[s];
+        bool used = false;
+        for (int i = d->terminator; i < body; i = next(t, i))
+            if (is(t, i, v->name)) return; /* a parameter hides it */
+        for (int i = body; !used && i < over_bracket(t, body); i = next(t, i))
+            used = is(t, i, v->name) && !is_one_of(t, previous(t, i), ". -> ::");
+        if (used)
+            add_after(t, body,
+                      format(t, " auto &%s = emu_f%d();", v->name, v->number));
+    }
 }
 
 /* The parameters without their names, so that a declaration and its definition compare
@@ -535,12 +564,33 @@ static int template_parameter_count(const struct translation *t, int open, int c
     return count;
 }
 
+/* The last token of what the function returns. */
+static int return_type(const struct translation *t, const struct declaration *d)
+{
+    int i = previous(t, previous(t, d->terminator));
+    while (i >= d->start) {
+        const int open = is(t, i, ")") ? t->tokens[i].match : i;
+        const int word = open < i ? previous(t, open) : i;
+        if (!is_one_of(t, word,
+                       "__launch_bounds__ __attribute__ __maxnreg__ __cluster_dims__ "
+                       "__block_size__ __global__ __device__ __host__ __forceinline__ "
+                       "__noinline__ inline static extern"))
+            return i;
+        i = previous(t, word);
+    }
+    return -1;
+}
+
 static void remember_kernel(struct translation *t, const struct declaration *d)
 {
     int name = previous(t, d->terminator);
     if (!is_word(t, name))
         return; /* a specialization k<...>: its template is known already */
     t->tokens[name].place = KERNEL;
+    const int type = return_type(t, d);
+    if (is_one_of(t, type,
+                  "int unsigned signed long short char float double bool size_t *"))
+        error(t, name, "a __global__ function must return void");
     struct kernel kernel = {.template_parameters = -1};
     kernel.name = join(t, name, name);
     kernel.scope = format(t, "%s", t->path);
@@ -567,14 +617,17 @@ static bool overloaded(const struct translation *t, const struct kernel *k)
     return false;
 }
 
-static void remember_device_function(struct translation *t, const struct declaration *d)
+static void remember_device_function(struct translation *t, const struct declaration *d,
+                                     bool host)
 {
     const int name = previous(t, d->terminator);
     if (!is_word(t, name)) return;
     t->tokens[name].place = DEVICE_FUNCTION;
-    t->device_functions = need(realloc(
-        t->device_functions, (size_t)(t->device_function_count + 1) * sizeof(char *)));
-    t->device_functions[t->device_function_count++] = join(t, name, name);
+    t->device_functions = need(realloc(t->device_functions,
+                                       (size_t)(t->device_function_count + 1) *
+                                           sizeof *t->device_functions));
+    t->device_functions[t->device_function_count++] =
+        (struct device_function){join(t, name, name), host};
 }
 
 static bool names_kernel(const struct translation *t, int name)
@@ -649,11 +702,13 @@ static void rewrite_place(struct translation *t, int i)
     replace(t, i, "");
     if (is(t, before, "]") &&
         !is(t, next(t, t->tokens[before].match), "[")) { /* a lambda, no [[attribute]] */
-        mark_device_body(t, next(t, i));
+        mark_device_body(t, next(t, i), true);
         return;
     }
     struct declaration d = parse_declaration(t, i);
+    bool host = false;
     for (int k = d.start; k < d.terminator; k++) {
+        host |= is_one_of(t, k, "__host__ constexpr");
         if (is_one_of(t, k, "__global__ __device__ __constant__ __managed__ __host__"))
             replace(t, k, "");
         kernel |= is(t, k, "__global__");
@@ -664,8 +719,9 @@ static void rewrite_place(struct translation *t, int i)
         if (kernel)
             remember_kernel(t, &d);
         else
-            remember_device_function(t, &d);
-        const int body = mark_device_body(t, d.terminator);
+            remember_device_function(t, &d, host);
+        const int body = mark_device_body(t, d.terminator, host);
+        refer_to_file_shared(t, &d, body);
         for (int k = d.start; body >= 0 && k < d.terminator; k++)
             if (is(t, k, "__launch_bounds__"))
                 add_launch_bounds(t, k, &d, body);
@@ -734,10 +790,8 @@ static void rewrite_shared(struct translation *t, int i)
             remove_with_parenthesis(t, k);
         }
     }
-    if (!in_function(t)) {
+    if (!in_function(t) && dynamic) {
         replace(t, i, "");
-        if (!dynamic)
-            error(t, i, "the emulator knows __shared__ variables only inside functions");
         for (; !is(t, name, ";") && t->tokens[name].kind != END;
              name = next(t, over_bracket(t, name)))
             continue;
@@ -753,7 +807,18 @@ static void rewrite_shared(struct translation *t, int i)
         int n = ++t->shared_count;
         replace(t, name, format(t, "emu_t%d", n));
         code = format(t, "%s struct emu_a%d {%s char c; };", code, n, alignment);
-        if (dynamic)
+        if (!in_function(t)) {
+            code = format(t,
+                          "%s static inline emu_t%d &emu_f%d() { static "
+                          "::emu_shared_site emu_s%d; return *static_cast<emu_t%d *>"
+                          "(::emu_shared_array(&emu_s%d, sizeof(emu_t%d), "
+                          "alignof(emu_t%d) | alignof(emu_a%d), \"%s\")); }",
+                          code, n, n, n, n, n, n, n, n, text);
+            t->file_shared =
+                need(realloc(t->file_shared, (size_t)(t->file_shared_count + 1) *
+                                                 sizeof *t->file_shared));
+            t->file_shared[t->file_shared_count++] = (struct file_shared){text, n};
+        } else if (dynamic)
             code = format(t,
                           "%s emu_t%d &%s = *static_cast<emu_t%d *>"
                           "(::emu_dynamic_array(alignof(emu_t%d) | alignof(emu_a%d)));",
@@ -923,8 +988,23 @@ static bool has_other_meaning(struct translation *t, int name, enum place place)
     return other;
 }
 
-/* Whether the name also is a function of the host. */
-static bool declared_for_host(struct translation *t, int name)
+/* Whether the program has a function of its own by that name. */
+static bool program_declares(struct translation *t, int name)
+{
+    char *text = join(t, name, name);
+    for (int i = 0; t->tokens[i].kind != END; i++) {
+        if (t->tokens[i].kind != WORD || t->tokens[i].system || !is(t, i, text)) continue;
+        const int before = previous(t, i);
+        if (is(t, next(t, i), "(") &&
+            (is_name(t, before) || is_one_of(t, before, "* & >")))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the name also is a function of the host; `defined`: with its body here, and not
+ * constexpr. */
+static bool declared_for_host(struct translation *t, int name, bool defined)
 {
     const char *text = join(t, name, name);
     for (int i = 0; t->tokens[i].kind != END; i++) {
@@ -933,6 +1013,10 @@ static bool declared_for_host(struct translation *t, int name)
             !is(t, i, text) || !is(t, next(t, i), "("))
             continue;
         const int before = previous(t, i), behind = next(t, over_bracket(t, next(t, i)));
+        bool constant = false;
+        for (int k = declaration_start(t, i); defined && k < i; k = next(t, k))
+            constant |= is(t, k, "constexpr");
+        if (defined && (constant || !is(t, behind, "{"))) continue;
         if ((is_name(t, before) && is_one_of(t, behind, "{ ;")) ||
             (is_one_of(t, before, "* & >") && is(t, behind, "{")))
             return true;
@@ -945,24 +1029,63 @@ static void check_launched(struct translation *t, int name)
 {
     if (names_kernel(t, name) || has_other_meaning(t, name, DEVICE_FUNCTION)) return;
     for (int i = 0; i < t->device_function_count; i++)
-        if (is(t, name, t->device_functions[i])) {
+        if (is(t, name, t->device_functions[i].name)) {
             error(t, name,
                   format(t,
                          "%s is a __device__ function; only a __global__ function can be "
                          "launched",
-                         t->device_functions[i]));
+                         t->device_functions[i].name));
             return;
         }
+}
+
+/* And of no kind that the host can call. */
+static bool names_device_function(const struct translation *t, int name)
+{
+    bool found = false;
+    for (int i = 0; i < t->device_function_count; i++) {
+        if (!is(t, name, t->device_functions[i].name)) continue;
+        if (t->device_functions[i].host) return false;
+        found = true;
+    }
+    return found;
+}
+
+/* A kernel can only call what is compiled for the GPU. */
+static void check_called_by_kernel(struct translation *t, int i)
+{
+    static const char library[] =
+        "rand srand rand_r random srandom drand48 fopen fclose fprintf fputs puts "
+        "putchar fflush scanf getenv exit system qsort time gettimeofday clock_gettime "
+        "sleep usleep";
+    bool known = names_kernel(t, i);
+    for (int k = 0; !known && k < t->device_function_count; k++)
+        known = is(t, i, t->device_functions[k].name);
+    if (known || (!declared_for_host(t, i, true) &&
+                  (!is_one_of(t, i, library) || program_declares(t, i))))
+        return;
+    error(t, i,
+          format(t,
+                 "%s is a function of the host; a kernel can only call __device__ "
+                 "functions",
+                 join(t, i, i)));
 }
 
 /* ... and a kernel can only be launched. Token i is a name. */
 static void check_called(struct translation *t, int i)
 {
-    if (t->tokens[i].device || !in_function(t) || !is(t, next(t, i), "(")) return;
+    if (!in_function(t) || !is(t, next(t, i), "(")) return;
     const int before = previous(t, i);
     if (is_name(t, before) || is_one_of(t, before, ". -> :: * & > ]")) return;
-    if (!names_kernel(t, i) || has_other_meaning(t, i, KERNEL)) return;
+    if (t->tokens[i].device) {
+        if (!t->tokens[i].host) check_called_by_kernel(t, i);
+        return;
+    }
     char *name = join(t, i, i);
+    if (names_device_function(t, i) && !has_other_meaning(t, i, DEVICE_FUNCTION))
+        error(t, i,
+              format(t, "%s is a __device__ function; the host cannot call it", name));
+    if (!names_kernel(t, i) || has_other_meaning(t, i, KERNEL)) return;
     error(t, i,
           format(t, "%s is a kernel; it must be launched, %s<<<grid, block>>>(...)", name,
                  name));
@@ -1002,7 +1125,7 @@ static void rewrite_launch(struct translation *t, int i)
     int owner = previous(t, name);
     if (is_word(t, name) && !is_one_of(t, owner, ". ->")) {
         one = denotes_one_function(t, name, arguments) && !variadic &&
-              !(names_kernel(t, name) && declared_for_host(t, name));
+              !(names_kernel(t, name) && declared_for_host(t, name, false));
         check_launched(t, name);
     }
     char *text = quote(t, join(t, first, last));
@@ -1400,20 +1523,6 @@ static void unroll_loop(struct translation *t, int i)
                       t->tokens[i].file));
 }
 
-/* Whether the program has a function of its own by that name. */
-static bool program_declares(struct translation *t, int name)
-{
-    char *text = join(t, name, name);
-    for (int i = 0; t->tokens[i].kind != END; i++) {
-        if (t->tokens[i].kind != WORD || t->tokens[i].system || !is(t, i, text)) continue;
-        const int before = previous(t, i);
-        if (is(t, next(t, i), "(") &&
-            (is_name(t, before) || is_one_of(t, before, "* & >")))
-            return true;
-    }
-    return false;
-}
-
 /* Whether the word is called as a function of the C library: not a member, not in a
  * namespace but std, no declaration. */
 static bool calls_library(struct translation *t, int i)
@@ -1618,6 +1727,7 @@ char *translate(const char *text, size_t length, bool separate, size_t *new_leng
     free(t.tokens);
     free(t.kernels);
     free(t.device_functions);
+    free(t.file_shared);
     free(t.scopes);
     return result;
 }
