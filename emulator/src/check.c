@@ -1065,40 +1065,51 @@ void __tsan_vptr_read(void **p)
     (void)p;
 }
 
-/* C++ atomics, which host code of a .cu file may use (the guard of a static local is
- * one). All runs on one operating-system thread, so plain operations do. */
+/* C++ atomics: of cuda::atomic, and of host code (the guard of a static local is one),
+ * whose threads really run together. In a kernel the order that they ask for is that of a
+ * fence before or behind. */
+static void release(int order)
+{
+    if (emu_current && order >= __ATOMIC_RELEASE) emu_fence(1);
+}
+static void acquire(int order)
+{
+    if (emu_current && order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE)
+        emu_fence(1);
+}
 #define ATOMICS(bits, type)                                                              \
     type __tsan_atomic##bits##_load(const volatile type *p, int order);                  \
     type __tsan_atomic##bits##_load(const volatile type *p, int order)                   \
     {                                                                                    \
-        (void)order;                                                                     \
         see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
-        return *p;                                                                       \
+        const type value = __atomic_load_n(p, __ATOMIC_SEQ_CST);                         \
+        acquire(order);                                                                  \
+        return value;                                                                    \
     }                                                                                    \
     void __tsan_atomic##bits##_store(volatile type *p, type value, int order);           \
     void __tsan_atomic##bits##_store(volatile type *p, type value, int order)            \
     {                                                                                    \
-        (void)order;                                                                     \
+        release(order);                                                                  \
         see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
-        *p = value;                                                                      \
+        __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                    \
     }                                                                                    \
-    ATOMIC_UPDATE(bits, type, exchange, value)                                           \
-    ATOMIC_UPDATE(bits, type, fetch_add, old + value)                                    \
-    ATOMIC_UPDATE(bits, type, fetch_sub, old - value)                                    \
-    ATOMIC_UPDATE(bits, type, fetch_and, old &value)                                     \
-    ATOMIC_UPDATE(bits, type, fetch_or, old | value)                                     \
-    ATOMIC_UPDATE(bits, type, fetch_xor, old ^ value)                                    \
+    ATOMIC_UPDATE(bits, type, exchange, exchange_n)                                      \
+    ATOMIC_UPDATE(bits, type, fetch_add, fetch_add)                                      \
+    ATOMIC_UPDATE(bits, type, fetch_sub, fetch_sub)                                      \
+    ATOMIC_UPDATE(bits, type, fetch_and, fetch_and)                                      \
+    ATOMIC_UPDATE(bits, type, fetch_or, fetch_or)                                        \
+    ATOMIC_UPDATE(bits, type, fetch_xor, fetch_xor)                                      \
     ATOMIC_COMPARE(bits, type, strong)                                                   \
-    ATOMIC_COMPARE(bits, type, weak)
-#define ATOMIC_UPDATE(bits, type, name, result)                                          \
+    ATOMIC_COMPARE(bits, type, weak)                                                     \
+    ATOMIC_COMPARE_VALUE(bits, type)
+#define ATOMIC_UPDATE(bits, type, name, builtin)                                          \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order);          \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order)           \
     {                                                                                    \
-        (void)order;                                                                     \
+        release(order);                                                                  \
         see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
-        type old = *p;                                                                   \
-        (void)old;                                                                       \
-        *p = (type)(result);                                                             \
+        const type old = __atomic_##builtin(p, value, __ATOMIC_SEQ_CST);                 \
+        acquire(order);                                                                  \
         return old;                                                                      \
     }
 #define ATOMIC_COMPARE(bits, type, name)                                                 \
@@ -1107,10 +1118,30 @@ void __tsan_vptr_read(void **p)
     int __tsan_atomic##bits##_compare_exchange_##name(                                   \
         volatile type *p, type *expected, type desired, int order, int failure)          \
     {                                                                                    \
-        (void)order, (void)failure;                                                      \
+        (void)failure;                                                                   \
+        release(order);                                                                  \
         see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
-        if (*p == *expected) return *p = desired, 1;                                     \
-        return *expected = *p, 0;                                                        \
+        const int same = __atomic_compare_exchange_n(                                    \
+            p, expected, desired, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                \
+        acquire(order);                                                                  \
+        return same;                                                                     \
+    }
+/* As clang has it: gives what was there. */
+#define ATOMIC_COMPARE_VALUE(bits, type)                                                 \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected,     \
+                                                    type desired, int order,             \
+                                                    int failure);                        \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected,     \
+                                                    type desired, int order,             \
+                                                    int failure)                         \
+    {                                                                                    \
+        (void)failure;                                                                   \
+        release(order);                                                                  \
+        see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
+        __atomic_compare_exchange_n(p, &expected, desired, 0, __ATOMIC_SEQ_CST,          \
+                                    __ATOMIC_SEQ_CST);                                   \
+        acquire(order);                                                                  \
+        return expected;                                                                 \
     }
 ATOMICS(8, uint8_t)
 ATOMICS(16, uint16_t)
@@ -1119,7 +1150,8 @@ ATOMICS(64, uint64_t)
 void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order)
 {
-    (void)order;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (emu_current && order != __ATOMIC_RELAXED) emu_fence(1);
 }
 void __tsan_atomic_signal_fence(int order);
 void __tsan_atomic_signal_fence(int order)
