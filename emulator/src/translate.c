@@ -336,7 +336,7 @@ static int over_bracket(const struct translation *t, int i)
 static int over_angles(const struct translation *t, int i)
 {
     for (int depth = 0; t->tokens[i].kind != END; i = next(t, over_bracket(t, i))) {
-        if (is(t, i, "<")) depth++;
+        if (is(t, i, "<") && !is(t, previous(t, i), ")")) depth++; /* f() < g() */
         if (is(t, i, ">") && --depth == 0) return i;
         if (is_one_of(t, i, "; ) ] } {")) return -1;
     }
@@ -650,7 +650,12 @@ static bool in_function(const struct translation *t)
 static const char *device_variable(struct translation *t, const struct declaration *d,
                                    bool constant, bool managed)
 {
-    if (d->is_extern) return "";
+    /* What the compiler computes has no place of its own that kernels could write to. */
+    bool computed = false;
+    for (int i = d->start; i < d->terminator; i = next(t, i))
+        computed |= is(t, i, "constexpr");
+    const bool of_library = t->tokens[d->start].system && d->template_open >= 0;
+    if (d->is_extern || computed || of_library) return "";
     if (d->template_open >= 0)
         error(t, d->start, "the emulator knows no templates of device variables");
     if (t->scope_count > 0 && t->scopes[t->scope_count - 1].kind == CLASS)
@@ -1216,6 +1221,7 @@ struct asm_statement {
         close[MOST_ARGUMENTS];    /* of each, its first and last token */
     bool updated[MOST_ARGUMENTS]; /* its constraint has a + */
     int arguments;
+    char *unknown; /* what a library's statement has that nobody knows */
 };
 
 static int digit_of(char c)
@@ -1268,6 +1274,10 @@ static void add_literal(struct asm_statement *a, int i)
 static void asm_error(void *context, int line, const char *message)
 {
     struct asm_statement *a = context;
+    if (a->t->tokens[a->first].system) {
+        if (!a->unknown) a->unknown = format(a->t, "%s", message);
+        return;
+    }
     int at = a->first;
     for (int i = a->first; i < a->end; i = next(a->t, i))
         if (a->t->tokens[i].line <= line) at = i;
@@ -1429,6 +1439,12 @@ static void rewrite_asm(struct translation *t, int i)
     /* An empty text touches nothing: it only holds the compiler off its operands. */
     for (int n = 0; n < a->arguments && !a->length; n++) a->argument[n].by_address = true;
     char *code = ptx_compile(&statement);
+    if (a->unknown) {
+        /* A library has many functions of which a program uses few. */
+        for (int k = i; k <= close; k = next(t, k)) replace(t, k, "");
+        replace(t, i, format(t, "::emu_ptx_unknown(%s)", quote(t, a->unknown)));
+        return;
+    }
     if (!code) return;
     own(t, code);
     for (int n = 0; n < a->arguments; n++) declare_argument(a, n);
