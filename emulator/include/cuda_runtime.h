@@ -194,6 +194,8 @@ cudaOccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size, Kernel k
 }
 #undef EMU_API
 
+#include "texture_fetch_functions.h"
+
 #ifdef __CUDACC__
 #include "device_atomic_functions.h"
 #include "device_functions.h"

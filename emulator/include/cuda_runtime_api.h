@@ -137,6 +137,36 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep);
 cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream);
 
+/* Textures and surfaces; no mipmaps. */
+struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                   enum cudaChannelFormatKind f);
+cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
+                            size_t width, size_t height EMU_DEFAULT(0),
+                            unsigned int flags EMU_DEFAULT(0));
+cudaError_t cudaMalloc3DArray(cudaArray_t *array,
+                              const struct cudaChannelFormatDesc *desc,
+                              struct cudaExtent extent,
+                              unsigned int flags EMU_DEFAULT(0));
+cudaError_t cudaFreeArray(cudaArray_t array);
+cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from,
+                              size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y,
+                                size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from,
+                                size_t pitch, size_t width, size_t height,
+                                enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from,
+                                  size_t x, size_t y, size_t width, size_t height,
+                                  enum cudaMemcpyKind kind);
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object,
+                                    const struct cudaResourceDesc *resource,
+                                    const struct cudaTextureDesc *texture,
+                                    const void *view);
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object);
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object,
+                                    const struct cudaResourceDesc *resource);
+cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object);
+
 /* Hints about managed memory: checked, then without effect; here all memory is one. */
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes,
                                  struct cudaMemLocation location, unsigned int flags,

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "library_types.h"
+#include "texture_types.h"
 #include "vector_types.h"
 
 #define EMU_ERROR(name, value, text) name = value,
@@ -88,7 +90,6 @@ struct cudaExtent {
 struct cudaPos {
     size_t x, y, z;
 };
-typedef struct cudaArray *cudaArray_t;
 struct cudaMemcpy3DParms {
     cudaArray_t srcArray;
     struct cudaPos srcPos;

@@ -150,6 +150,29 @@ void emu_async_copy(void *shared, const void *global, size_t bytes, size_t zero_
 void emu_async_commit(void);
 void emu_async_wait(unsigned groups_that_may_remain);
 
+/* What a texture holds at a place, as its components: `real` where they are floats or read
+ * as such. `layer` is the layer, or the index in linear memory. */
+enum emu_texture_shape {
+    EMU_LINEAR,
+    EMU_1D,
+    EMU_2D,
+    EMU_3D,
+    EMU_1D_LAYERED,
+    EMU_2D_LAYERED,
+    EMU_CUBE
+};
+union emu_component {
+    int whole;
+    float real;
+};
+void emu_texture_fetch(union emu_component value[4], unsigned long long object,
+                       enum emu_texture_shape shape, float x, float y, float z, int layer,
+                       const void *pc);
+/* Where a surface has `bytes` at byte x of row y of layer z; NULL for nowhere, as `mode`
+ * (an enum cudaSurfaceBoundaryMode) allows. */
+void *emu_surface_place(unsigned long long object, int x, int y, int z, size_t bytes,
+                        int mode, const void *pc);
+
 /* Ends the program with a fault report in the emulator's form: what, where (source line
  * of `pc`), which thread. */
 void emu_fault(const void *pc, const char *format, ...)

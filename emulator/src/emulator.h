@@ -12,6 +12,7 @@
  *   bulk.c     the copy engine: bulk copies, tensor maps
  *   wgmma.c    matrix products of four warps
  *   ptx_*.c    inline PTX, as ptx_compile.c (in the driver) has translated it
+ *   texture.c  textures and surfaces
  *   tensor_core.c  the arithmetic of tensor cores
  *   check.c    sees every load and store; finds the faults
  *   source.c   from a code address to file, line and source text
@@ -108,6 +109,12 @@ void emu_name_allocation(char *text, size_t size, const struct emu_allocation *a
 void emu_describe_global(char *text, size_t size, const void *p);
 /* The section that holds a variable which kernels may write, or NULL; its size. */
 char *emu_variable_section(const void *p, size_t *bytes);
+
+/* ---- texture.c ---- */
+/* Where byte x of row y of layer z lies, and the bytes of a row, the rows of a layer and
+ * the bytes of an element. */
+char *emu_array_place(cudaArray_const_t array, size_t x, size_t y, size_t z,
+                      size_t *pitch, size_t *rows, size_t *element);
 
 /* ---- host_api.c ---- */
 /* The name of the innermost NVTX range that the program is in; NULL if it is in none. */

@@ -963,17 +963,25 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from,
 
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *what)
 {
-    if (!what || what->srcArray || what->dstArray) return set(cudaErrorInvalidValue);
-    const struct cudaPitchedPtr *to = &what->dstPtr, *from = &what->srcPtr;
+    if (!what) return set(cudaErrorInvalidValue);
+    struct cudaPitchedPtr to = what->dstPtr, from = what->srcPtr;
     const struct cudaPos *at = &what->dstPos, *of = &what->srcPos;
+    /* Where an array takes part, widths count its elements. */
+    size_t element = 1;
+    if (what->dstArray)
+        to.ptr = emu_array_place(what->dstArray, 0, 0, 0, &to.pitch, &to.ysize, &element);
+    if (what->srcArray)
+        from.ptr = emu_array_place(what->srcArray, 0, 0, 0, &from.pitch, &from.ysize,
+                                   &element);
     cudaError_t error = cudaSuccess;
     for (size_t z = 0; z < what->extent.depth && error == cudaSuccess; z++)
-        error = copy(
-            (char *)to->ptr + ((at->z + z) * to->ysize + at->y) * to->pitch + at->x,
-            to->pitch,
-            (const char *)from->ptr + ((of->z + z) * from->ysize + of->y) * from->pitch +
-                of->x,
-            from->pitch, what->extent.width, what->extent.height, what->kind);
+        error = copy((char *)to.ptr + ((at->z + z) * to.ysize + at->y) * to.pitch +
+                         at->x * (what->dstArray ? element : 1),
+                     to.pitch,
+                     (char *)from.ptr + ((of->z + z) * from.ysize + of->y) * from.pitch +
+                         of->x * (what->srcArray ? element : 1),
+                     from.pitch, what->extent.width * element, what->extent.height,
+                     what->kind);
     return set(error);
 }
 
