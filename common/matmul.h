@@ -78,7 +78,10 @@ struct chapter {
     int product_count;
     /* Fills in at most `room` figures and returns how many; NULL if there are none. */
     int (*measure_more)(struct figure *figures, int room);
-    /* Lines for --help about options of the chapter's own, or NULL. */
+    /* An option of the chapter's own that takes a whole number from 1, and where the
+     * number goes; NULL if there is none. Lines for --help about it, or NULL. */
+    const char *own_option;
+    int *own_value;
     const char *more_help;
 };
 

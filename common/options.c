@@ -163,6 +163,10 @@ void parse_options(int argc, char **argv, const struct chapter *chapter,
         } else if (option_with_value(argv, &i, "--registers", &value)) {
             options->registers =
                 (int)integer_argument(chapter, "--registers", value, 1, 255);
+        } else if (chapter->own_option &&
+                   option_with_value(argv, &i, chapter->own_option, &value)) {
+            *chapter->own_value =
+                (int)integer_argument(chapter, chapter->own_option, value, 1, LARGEST);
         } else {
             usage_error(chapter, "unknown option \"%s\"", quoted(word));
         }

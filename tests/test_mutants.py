@@ -72,7 +72,7 @@ MUTANTS = [
         "input overwritten",
         "    *c = alpha",
         "    *(float *)&A[(size_t)row * K] = 0.5f;\n    *c = alpha",
-        "the input A was changed",
+        "data race in global memory, byte 0 of A",
     ),
     # Chapter 2: which block has which tile.
     Mutant(

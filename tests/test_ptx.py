@@ -390,16 +390,16 @@ PLANTED = {
     ),
     "a block that does not come to the cluster's barrier": (
         "clusters",
-        "if (rank == 0) IS(count, 4 * blockDim.x);",
-        "if (rank == 0) sync_cluster();\n    else __syncthreads(), wait(0, 0);",
-        "mbarrier that was never initialised",
-        "wait(0, 0)",
+        'if (threadIdx.x == 0)\n        asm volatile("mbarrier.arrive.release.cluster',
+        'if (threadIdx.x == 64)\n        asm volatile("mbarrier.arrive.release.cluster',
+        "the cluster's barrier waits for 64 threads that never come",
+        "sync_cluster();",
     ),
     "another block's memory as one's own": (
         "clusters",
         "ld.shared::cluster.u32 %0",
         "ld.shared::cta.u32 %0",
-        "an address in the shared memory of block 1 of the cluster",
+        "of the cluster, where one in the own block's is wanted",
         "ld.shared::cta.u32",
     ),
     "an atomic that does not release": (

@@ -25,14 +25,6 @@ static double distance(const struct winner *row, int M, int N, int K)
            fabs(log2((double)K / row->K)) / 2;
 }
 
-/* What the check's small products do not reach: a second GROUP of tiles, with and without
- * float4s, and the variant for flat products. */
-static const struct product PRODUCTS[] = {
-    {300, 132, 9, 1.5f, -0.5f},
-    {300, 131, 9, 1.5f, -0.5f},
-    {33, 4100, 17, 1.5f, -0.5f},
-};
-
 static struct config picked;
 
 /* The thread that owns element (row, col) of a tile: matmul.cu's step 1, backwards. */
@@ -82,7 +74,5 @@ const struct winner *pick(int M, int N, int K, struct chapter *chapter)
     chapter->BN = picked.BN;
     chapter->blocks_go_down = true;
     chapter->thread_of = thread_of;
-    chapter->products = PRODUCTS;
-    chapter->product_count = sizeof PRODUCTS / sizeof *PRODUCTS;
     return best;
 }

@@ -497,6 +497,7 @@ static const struct product PRODUCTS[] = {
     {400, 200, 80, 1.5f, -0.5f, matmul_on_3, "--sms 3"},  // launch<16, 8, 4>
     {100, 127, 300, 1.5f, -0.5f, matmul_on_3, "--sms 3"}, // small_tile<128, 128, ...>
     {300, 200, 64, -0.5f, 0.0f, matmul_on_3, "--sms 3"},  // small_tile<128, 256, ...>
+    {2049, 129, 12, 1.5f, -0.5f, matmul_on_3, "--sms 3"}, // a second band of tiles
 };
 
 // Step 3 alone, for main to measure: what is the most that this kernel could reach?
@@ -519,18 +520,9 @@ int main(int argc, char **argv)
         .products = PRODUCTS,
         .product_count = sizeof PRODUCTS / sizeof *PRODUCTS,
         .measure_more = measure_ceilings,
-        .more_help = "    --sms N        deal the product to N SMs; must come first\n",
+        .own_option = "--sms",
+        .own_value = &sms,
+        .more_help = "    --sms N        deal the product to N SMs\n",
     };
-    if (argc > 1 && strcmp(argv[1], "--sms") == 0) {
-        sms = argc > 2 ? atoi(argv[2]) : 0;
-        if (sms < 1) {
-            fprintf(stderr, "chapter11: --sms needs a whole number from 1 (--help shows "
-                            "what can be given)\n");
-            return 2;
-        }
-        argv[2] = argv[0];
-        argc -= 2;
-        argv += 2;
-    }
     return chapter_main(argc, argv, &chapter);
 }

@@ -65,14 +65,12 @@ typedef enum CUtensorMapFloatOOBfill_enum {
 #ifdef __cplusplus
 extern "C" {
 #endif
-CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type,
-                                cuuint32_t rank, void *address, const cuuint64_t *dim,
-                                const cuuint64_t *strides, const cuuint32_t *box,
-                                const cuuint32_t *element_strides,
-                                CUtensorMapInterleave interleave,
-                                CUtensorMapSwizzle swizzle,
-                                CUtensorMapL2promotion promotion,
-                                CUtensorMapFloatOOBfill fill);
+CUresult
+cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
+                       void *address, const cuuint64_t *dim, const cuuint64_t *strides,
+                       const cuuint32_t *box, const cuuint32_t *element_strides,
+                       CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                       CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill);
 #ifdef __cplusplus
 }
 #endif

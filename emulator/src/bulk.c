@@ -388,14 +388,12 @@ void emu_bulk_thread_ended(const struct emu_thread *thread)
 /* ---- tensor maps ---- */
 
 /* Restrictions as the driver API's manual gives them for cuTensorMapEncodeTiled. */
-CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type,
-                                cuuint32_t rank, void *address, const cuuint64_t *dim,
-                                const cuuint64_t *strides, const cuuint32_t *box,
-                                const cuuint32_t *element_strides,
-                                CUtensorMapInterleave interleave,
-                                CUtensorMapSwizzle swizzle,
-                                CUtensorMapL2promotion promotion,
-                                CUtensorMapFloatOOBfill fill)
+CUresult
+cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
+                       void *address, const cuuint64_t *dim, const cuuint64_t *strides,
+                       const cuuint32_t *box, const cuuint32_t *element_strides,
+                       CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                       CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill)
 {
     static const unsigned char bytes_of[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
     static const unsigned widths[] = {0, 32, 64, 128};

@@ -1333,15 +1333,16 @@ static int run_launch(const struct emu_launch *launch)
 {
     /* What kernels have declared, so that only their first launch begins twice. */
     static struct {
-        emu_thread_main *run;
+        const void *address;
         uint3 cluster;
     } known[64];
-    const unsigned hash = (unsigned)((uintptr_t)launch->run >> 4) % 64;
+    const unsigned hash = (unsigned)((uintptr_t)launch->address >> 4) % 64;
     const uint3 one = {1, 1, 1};
     cluster = launch->cluster[0]
                   ? (uint3){launch->cluster[0], launch->cluster[1], launch->cluster[2]}
-              : known[hash].run == launch->run ? known[hash].cluster
-                                               : one;
+              : launch->address && known[hash].address == launch->address
+                  ? known[hash].cluster
+                  : one;
     emu_current_launch = launch;
     emu_grid_dim = (uint3){launch->grid[0], launch->grid[1], launch->grid[2]};
     emu_block_dim = (uint3){launch->block[0], launch->block[1], launch->block[2]};
@@ -1358,7 +1359,7 @@ static int run_launch(const struct emu_launch *launch)
         if (again) {
             emu_lens_launch_repeats();
             cluster = declared_cluster;
-            known[hash].run = launch->run;
+            known[hash].address = launch->address;
             known[hash].cluster = cluster;
         }
     } while (again);

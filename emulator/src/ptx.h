@@ -182,7 +182,7 @@ enum ptx_boolean { PTX_BOOL_NONE, PTX_BOOL_AND, PTX_BOOL_OR, PTX_BOOL_XOR };
 #define PTX_BOOL_OF(code) ((enum ptx_boolean)((code) >> PTX_BOOL_SHIFT & 3))
 
 /* Of loads, stores and atomics; the bits are used for other things above. */
-#define PTX_STRONG PTX_FLAG(16) /* volatile, relaxed, acquire, release */
+#define PTX_STRONG PTX_FLAG(16)   /* volatile, relaxed, acquire, release */
 #define PTX_IN_BLOCK PTX_FLAG(17) /* strong only among the threads of a block */
 
 /* Of ldmatrix, stmatrix and mma; the bits are used for other things above. */

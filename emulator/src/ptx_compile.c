@@ -1284,7 +1284,8 @@ struct order {
 
 static struct order take_order(struct compiler *c)
 {
-    const char *how = take_one_of(c, "weak volatile relaxed acquire release acq_rel mmio");
+    const char *how =
+        take_one_of(c, "weak volatile relaxed acquire release acq_rel mmio");
     struct order order = {0};
     if (!how || strcmp(how, "weak") == 0) return order;
     const char *scope = take_one_of(c, "cta cluster gpu sys");
@@ -1445,8 +1446,8 @@ static void compile_atomic(struct compiler *c)
                   : gives ? "d, [a], b"
                           : "[a], b");
     const int at = gives ? 1 : 0;
-    const uint64_t code = PTX_CODE(operations[o].op, type, 0, 0, space) |
-                          (order.flags & PTX_IN_BLOCK);
+    const uint64_t code =
+        PTX_CODE(operations[o].op, type, 0, 0, space) | (order.flags & PTX_IN_BLOCK);
     fence(c, order.before, &order);
     emit(c, " { void *emu_p = ::emu_ptx_updates(0x%llxull, %s, %u);",
          (unsigned long long)code, address(c, at, 0),

@@ -251,6 +251,7 @@ int main(void)
     neighbours<<<8, 32, 128>>>();
     neighbours<<<4, 32, 128>>>();
     multicast<<<2, 32>>>(map_of(data), data);
+    if (cudaGetLastError() != cudaSuccess) printf("a launch was refused\n");
 
     cudaLaunchConfig_t config = {};
     cudaLaunchAttribute attribute[1] = {};

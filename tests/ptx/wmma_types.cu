@@ -5,7 +5,7 @@
 
 using namespace nvcuda;
 
-static __host__ __device__ int element(int matrix, int i, int j)
+static __device__ int element(int matrix, int i, int j)
 {
     return (i * 7 + j * 5 + matrix * 3 + i * j + (i + j) / 8 * 3 + j / 3) % 8;
 }
