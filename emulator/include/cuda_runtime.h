@@ -272,10 +272,9 @@ static inline cudaError_t cudaLaunchKernel(void (*kernel)(A...), dim3 grid, dim3
                             std::index_sequence_for<A...>());
 }
 template <class... A>
-static inline cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(A...), dim3 grid,
-                                                      dim3 block, void **arguments,
-                                                      size_t shared = 0,
-                                                      cudaStream_t stream = 0)
+static inline cudaError_t
+cudaLaunchCooperativeKernel(void (*kernel)(A...), dim3 grid, dim3 block, void **arguments,
+                            size_t shared = 0, cudaStream_t stream = 0)
 {
     ::emu::config config(grid, block, shared, stream);
     config.cooperative = true;

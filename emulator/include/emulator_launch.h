@@ -115,14 +115,14 @@ template <class T> struct by_bytes {
 };
 
 template <class T>
-using parameter = typename std::conditional<
-    std::is_reference<T>::value ||
-        (std::is_trivially_destructible<T>::value &&
-         std::is_trivially_copy_constructible<T>::value ==
-             std::is_copy_constructible<T>::value &&
-         std::is_trivially_move_constructible<T>::value ==
-             std::is_move_constructible<T>::value),
-    by_value<T>, by_bytes<T>>::type;
+using parameter =
+    typename std::conditional<std::is_reference<T>::value ||
+                                  (std::is_trivially_destructible<T>::value &&
+                                   std::is_trivially_copy_constructible<T>::value ==
+                                       std::is_copy_constructible<T>::value &&
+                                   std::is_trivially_move_constructible<T>::value ==
+                                       std::is_move_constructible<T>::value),
+                              by_value<T>, by_bytes<T>>::type;
 
 /* One argument. The index makes each a base class of its own, even where two types are
  * equal. */
@@ -196,7 +196,8 @@ template <class... P> EMU_UNSEEN void start(P... p)
 /* A plain function with the kernel's parameters, so that the compiler says of wrong
  * arguments what it always says. */
 template <class... P>
-EMU_UNSEEN auto kernel(void (*function)(P...), const char *name, config &&c) -> void (*)(P...)
+EMU_UNSEEN auto kernel(void (*function)(P...), const char *name, config &&c)
+    -> void (*)(P...)
 {
     c.name = name;
     c.function = reinterpret_cast<void (*)()>(function);

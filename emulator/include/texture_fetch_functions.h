@@ -40,7 +40,7 @@ template <class T> static inline struct cudaChannelFormatDesc cudaCreateChannelD
     const int bits = 8 * (int)sizeof(component), n = emu_texel<T>::count;
     return cudaCreateChannelDesc(bits, n > 1 ? bits : 0, n > 2 ? bits : 0,
                                  n > 2 ? bits : 0,
-                                 (component)0.5 != 0     ? cudaChannelFormatKindFloat
+                                 (component)0.5 != 0 ? cudaChannelFormatKindFloat
                                  : (component)-1 < 0 ? cudaChannelFormatKindSigned
                                                      : cudaChannelFormatKindUnsigned);
 }
@@ -63,7 +63,7 @@ emu_fetch(cudaTextureObject_t object, enum emu_texture_shape shape, float x, flo
     return value;
 }
 #define EMU_OBJECT cudaTextureObject_t object
-#define EMU_FETCH(name, shape, parameters, x, y, z, layer)                            \
+#define EMU_FETCH(name, shape, parameters, x, y, z, layer)                               \
     template <class T> __attribute__((noinline)) static T name parameters                \
     {                                                                                    \
         return emu_fetch<T>(object, shape, x, y, z, layer, __builtin_return_address(0)); \
@@ -73,8 +73,7 @@ EMU_FETCH(tex1Dfetch, EMU_LINEAR, (EMU_OBJECT, int i), 0, 0, 0, i)
 EMU_FETCH(tex1D, EMU_1D, (EMU_OBJECT, float x), x, 0, 0, 0)
 EMU_FETCH(tex2D, EMU_2D, (EMU_OBJECT, float x, float y), x, y, 0, 0)
 EMU_FETCH(tex3D, EMU_3D, (EMU_OBJECT, float x, float y, float z), x, y, z, 0)
-EMU_FETCH(tex1DLayered, EMU_1D_LAYERED, (EMU_OBJECT, float x, int layer), x, 0, 0,
-          layer)
+EMU_FETCH(tex1DLayered, EMU_1D_LAYERED, (EMU_OBJECT, float x, int layer), x, 0, 0, layer)
 EMU_FETCH(tex2DLayered, EMU_2D_LAYERED, (EMU_OBJECT, float x, float y, int layer), x, y,
           0, layer)
 EMU_FETCH(texCubemap, EMU_CUBE, (EMU_OBJECT, float x, float y, float z), x, y, z, 0)

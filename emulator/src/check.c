@@ -1102,7 +1102,7 @@ static void acquire(int order)
     ATOMIC_COMPARE(bits, type, strong)                                                   \
     ATOMIC_COMPARE(bits, type, weak)                                                     \
     ATOMIC_COMPARE_VALUE(bits, type)
-#define ATOMIC_UPDATE(bits, type, name, builtin)                                          \
+#define ATOMIC_UPDATE(bits, type, name, builtin)                                         \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order);          \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order)           \
     {                                                                                    \
@@ -1128,12 +1128,10 @@ static void acquire(int order)
     }
 /* As clang has it: gives what was there. */
 #define ATOMIC_COMPARE_VALUE(bits, type)                                                 \
-    type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected,     \
-                                                    type desired, int order,             \
-                                                    int failure);                        \
-    type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected,     \
-                                                    type desired, int order,             \
-                                                    int failure)                         \
+    type __tsan_atomic##bits##_compare_exchange_val(                                     \
+        volatile type *p, type expected, type desired, int order, int failure);          \
+    type __tsan_atomic##bits##_compare_exchange_val(                                     \
+        volatile type *p, type expected, type desired, int order, int failure)           \
     {                                                                                    \
         (void)failure;                                                                   \
         release(order);                                                                  \
@@ -1459,8 +1457,8 @@ void emu_check_restore_known(const char *p, size_t bytes, const uint8_t *known)
     if (!emu_checking) return;
     struct word *word = word_at(p);
     for (size_t i = 0; i < bytes / 4; i++, word++)
-        *word = (struct word){.written_in_block = block_serial,
-                              .written_bytes = known[i]};
+        *word =
+            (struct word){.written_in_block = block_serial, .written_bytes = known[i]};
 }
 
 /* What any thread was told of the slots, all know behind a barrier. */

@@ -603,7 +603,8 @@ static void multiply(const struct gemm *g, double alpha, double beta, struct mat
                 for (int i = 0; i < rows; i++) {
                     size_t at = (size_t)(row + i) + (size_t)(col + j) * ldc;
                     double old = beta == 0 ? 0 : beta * load(c.elements, at, c.type);
-                    const size_t to = (size_t)(row + i) + (size_t)(col + j) * (size_t)d.ld;
+                    const size_t to =
+                        (size_t)(row + i) + (size_t)(col + j) * (size_t)d.ld;
                     store(d.elements, to, d.type,
                           finished(g, alpha * sums[j * BLOCK + i] + old, row + i));
                 }
@@ -755,13 +756,11 @@ cublasStatus_t cublasDgemmStridedBatched(cublasHandle_t handle, cublasOperation_
 }
 
 /* The matrices of a batch are anywhere: lists of pointers, in device memory. */
-static cublasStatus_t batched_gemm(const void *pc, const char *call,
-                                   cublasHandle_t handle, cudaDataType type,
-                                   cublasOperation_t transa, cublasOperation_t transb,
-                                   int m, int n, int k, const void *alpha,
-                                   const void *const A[], int lda, const void *const B[],
-                                   int ldb, const void *beta, void *const C[], int ldc,
-                                   int count)
+static cublasStatus_t
+batched_gemm(const void *pc, const char *call, cublasHandle_t handle, cudaDataType type,
+             cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k,
+             const void *alpha, const void *const A[], int lda, const void *const B[],
+             int ldb, const void *beta, void *const C[], int ldc, int count)
 {
     const size_t bytes = (size_t)(count > 0 ? count : 0) * sizeof(void *);
     need_device(pc, call, "the list of A", A, bytes);
@@ -969,10 +968,9 @@ cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t
-cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
-                                 cublasLtMatrixLayoutAttribute_t attribute,
-                                 const void *value, size_t bytes)
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
+                                                cublasLtMatrixLayoutAttribute_t attribute,
+                                                const void *value, size_t bytes)
 {
     if (!layout) return CUBLAS_STATUS_INVALID_VALUE;
     switch (attribute) {
@@ -999,9 +997,10 @@ cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t prefer
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatmulPreferenceSetAttribute(
-    cublasLtMatmulPreference_t preference, cublasLtMatmulPreferenceAttributes_t attribute,
-    const void *value, size_t bytes)
+cublasStatus_t
+cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
+                                     cublasLtMatmulPreferenceAttributes_t attribute,
+                                     const void *value, size_t bytes)
 {
     if (!preference || !value) return CUBLAS_STATUS_INVALID_VALUE;
     return attribute == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
@@ -1021,7 +1020,8 @@ static cublasStatus_t lt_gemm(struct gemm *g, cublasLtMatmulDesc_t desc,
                               cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d)
 {
     if (!desc || !a || !b || !c || !d) return CUBLAS_STATUS_INVALID_VALUE;
-    const bool plain_a = desc->transa == CUBLAS_OP_N, plain_b = desc->transb == CUBLAS_OP_N;
+    const bool plain_a = desc->transa == CUBLAS_OP_N,
+               plain_b = desc->transb == CUBLAS_OP_N;
     const uint64_t m = plain_a ? a->rows : a->cols, k = plain_a ? a->cols : a->rows,
                    n = plain_b ? b->cols : b->rows;
     if ((plain_b ? b->rows : b->cols) != k || d->rows != m || d->cols != n ||
@@ -1044,11 +1044,12 @@ static cublasStatus_t lt_gemm(struct gemm *g, cublasLtMatmulDesc_t desc,
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
-    cublasLtHandle_t handle, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a,
-    cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
-    cublasLtMatmulPreference_t preference, int wanted,
-    cublasLtMatmulHeuristicResult_t results[], int *found)
+cublasStatus_t
+cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc,
+                               cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                               cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                               cublasLtMatmulPreference_t preference, int wanted,
+                               cublasLtMatmulHeuristicResult_t results[], int *found)
 {
     struct gemm g = {0};
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;

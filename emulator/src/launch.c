@@ -827,8 +827,7 @@ static void put_aside(struct resident *r)
     for (unsigned i = 0; i < 2 * block_count; i++) {
         shared_parts(i / 2, r->static_kept, part, bytes);
         memcpy(to, part[i % 2], bytes[i % 2]);
-        emu_check_keep_known(part[i % 2], bytes[i % 2],
-                             r->known + (to - r->shared) / 4);
+        emu_check_keep_known(part[i % 2], bytes[i % 2], r->known + (to - r->shared) / 4);
         to += bytes[i % 2];
     }
 }
@@ -1249,8 +1248,7 @@ static void prepare_cluster(const struct emu_launch *launch)
             launch->dynamic_shared, UNDECLARED};
 }
 
-__attribute__((noreturn)) static void
-fault_grid_divergence(const struct resident *all)
+__attribute__((noreturn)) static void fault_grid_divergence(const struct resident *all)
 {
     const struct resident *r = all, *ended = all;
     while (!r->waits) r++;

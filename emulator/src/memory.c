@@ -675,8 +675,9 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
 {
     if (!pool || !value || attr < 1 || attr > cudaMemPoolAttrUsedMemHigh)
         return set(cudaErrorInvalidValue);
-    pool->attributes[attr] =
-        attr < cudaMemPoolAttrReleaseThreshold ? (uint64_t)*(int *)value : *(uint64_t *)value;
+    pool->attributes[attr] = attr < cudaMemPoolAttrReleaseThreshold
+                                 ? (uint64_t)*(int *)value
+                                 : *(uint64_t *)value;
     return cudaSuccess;
 }
 
@@ -760,9 +761,10 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
     attributes->hostPointer = (void *)pointer;
     const bool host = emu_is_registered(pointer);
     if (!a && !variable && !host) return set(cudaSuccess);
-    attributes->type = host ? cudaMemoryTypeHost : emu_is_managed_variable(pointer) ? cudaMemoryTypeManaged
-                       : variable                       ? cudaMemoryTypeDevice
-                                                        : a->type;
+    attributes->type = host                               ? cudaMemoryTypeHost
+                       : emu_is_managed_variable(pointer) ? cudaMemoryTypeManaged
+                       : variable                         ? cudaMemoryTypeDevice
+                                                          : a->type;
     attributes->device = 0;
     attributes->devicePointer = (void *)pointer;
     if (attributes->type == cudaMemoryTypeDevice) attributes->hostPointer = NULL;
@@ -971,8 +973,8 @@ cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *what)
     if (what->dstArray)
         to.ptr = emu_array_place(what->dstArray, 0, 0, 0, &to.pitch, &to.ysize, &element);
     if (what->srcArray)
-        from.ptr = emu_array_place(what->srcArray, 0, 0, 0, &from.pitch, &from.ysize,
-                                   &element);
+        from.ptr =
+            emu_array_place(what->srcArray, 0, 0, 0, &from.pitch, &from.ysize, &element);
     cudaError_t error = cudaSuccess;
     for (size_t z = 0; z < what->extent.depth && error == cudaSuccess; z++)
         error = copy((char *)to.ptr + ((at->z + z) * to.ysize + at->y) * to.pitch +

@@ -291,8 +291,7 @@ static void sample(union emu_component value[4], const struct texture *t, int di
                    float x, float y, float z, long layer)
 {
     const struct cudaTextureDesc *h = &t->how;
-    const bool reads_floats =
-        t->desc.f == cudaChannelFormatKindFloat || h->readMode;
+    const bool reads_floats = t->desc.f == cudaChannelFormatKindFloat || h->readMode;
     const long n[3] = {(long)t->width, (long)t->height, (long)t->depth};
     float at[3] = {x, y, z}, share[3] = {0, 0, 0};
     long low[3] = {0, 0, 0};
@@ -348,7 +347,9 @@ void emu_texture_fetch(union emu_component value[4], unsigned long long object,
                        const void *pc)
 {
     const struct texture *t = texture_of(object, pc);
-    const long last = (long)t->depth - 1, own = layer < 0 ? 0 : layer > last ? last : layer;
+    const long last = (long)t->depth - 1, own = layer < 0      ? 0
+                                                : layer > last ? last
+                                                               : layer;
     switch (shape) {
     case EMU_LINEAR:
         if (layer < 0 || (size_t)layer >= t->width)

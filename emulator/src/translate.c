@@ -523,8 +523,7 @@ static void refer_to_file_shared(struct translation *t, const struct declaration
         for (int i = body; !used && i < over_bracket(t, body); i = next(t, i))
             used = is(t, i, v->name) && !is_one_of(t, previous(t, i), ". -> ::");
         if (used)
-            add_after(t, body,
-                      format(t, " auto &%s = emu_f%d();", v->name, v->number));
+            add_after(t, body, format(t, " auto &%s = emu_f%d();", v->name, v->number));
     }
 }
 
@@ -623,9 +622,9 @@ static void remember_device_function(struct translation *t, const struct declara
     const int name = previous(t, d->terminator);
     if (!is_word(t, name)) return;
     t->tokens[name].place = DEVICE_FUNCTION;
-    t->device_functions = need(realloc(t->device_functions,
-                                       (size_t)(t->device_function_count + 1) *
-                                           sizeof *t->device_functions));
+    t->device_functions =
+        need(realloc(t->device_functions, (size_t)(t->device_function_count + 1) *
+                                              sizeof *t->device_functions));
     t->device_functions[t->device_function_count++] =
         (struct device_function){join(t, name, name), host};
 }

@@ -2,6 +2,7 @@
 // barrier waits for, stages of one thread and of a block with two roles.
 #include <cuda/atomic>
 #include <cuda/barrier>
+#include <cooperative_groups.h>
 #include <cuda/pipeline>
 #include <cuda/std/array>
 #include <cuda/std/type_traits>

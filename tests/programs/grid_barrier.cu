@@ -39,12 +39,13 @@ int main()
     for (int i = 0; i < n; i++) in[i] = i;
     int count = n;
     void *arguments[] = {&in, &partial, &total, &count};
-    CHECK(cudaLaunchCooperativeKernel((void *)sum, dim3(blocks), dim3(threads), arguments));
+    CHECK(
+        cudaLaunchCooperativeKernel((void *)sum, dim3(blocks), dim3(threads), arguments));
     CHECK(cudaDeviceSynchronize());
     EXPECT(*total == n * (n - 1) / 2);
     /* More blocks than fit on the whole GPU cannot wait for each other. */
-    EXPECT(cudaLaunchCooperativeKernel((void *)sum, dim3(1 << 20), dim3(threads), arguments) ==
-           cudaErrorCooperativeLaunchTooLarge);
+    EXPECT(cudaLaunchCooperativeKernel((void *)sum, dim3(1 << 20), dim3(threads),
+                                       arguments) == cudaErrorCooperativeLaunchTooLarge);
     EXPECT(cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge);
     CHECK(cudaFree(in));
     CHECK(cudaFree(total));

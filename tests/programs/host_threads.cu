@@ -27,7 +27,8 @@ static void work(int number)
         failures[number] += cudaStreamCreate(&stream) != cudaSuccess;
         failures[number] += cudaMalloc(&device, n * sizeof(int)) != cudaSuccess;
         failures[number] += cudaMallocManaged(&managed, n * sizeof(int)) != cudaSuccess;
-        cudaMemcpyAsync(device, host.data(), n * sizeof(int), cudaMemcpyHostToDevice, stream);
+        cudaMemcpyAsync(device, host.data(), n * sizeof(int), cudaMemcpyHostToDevice,
+                        stream);
         for (int i = 0; i < n; i++) managed[i] = i;
         scale<<<(n + 63) / 64, 64, 0, stream>>>(device, n, number + 2);
         scale<<<(n + 63) / 64, 64, 0, stream>>>(managed, n, 3);

@@ -14,7 +14,8 @@ __global__ void elements(cudaTextureObject_t linear, cudaTextureObject_t bytes, 
     floats[threadIdx.x] = tex1Dfetch<float4>(bytes, threadIdx.x);
 }
 
-__global__ void layers(cudaTextureObject_t layered, cudaTextureObject_t volume, float *out)
+__global__ void layers(cudaTextureObject_t layered, cudaTextureObject_t volume,
+                       float *out)
 {
     const int x = threadIdx.x, z = threadIdx.y;
     out[z * 4 + x] = tex2DLayered<float>(layered, x + 0.5f, 0.5f, z);
