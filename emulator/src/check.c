@@ -456,7 +456,7 @@ static bool inside(const struct emu_shared_extent *array, const char *p, size_t 
                    size_t alignment)
 {
     return array && p >= array->base && p + n <= array->base + array->bytes &&
-           alignment <= array->alignment;
+           (alignment <= array->alignment || !emu_settings.strict);
 }
 
 /* Another block's memory may be used only as long as that block is there. */

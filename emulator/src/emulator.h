@@ -33,6 +33,7 @@
 struct emu_settings {
     bool check;                 /* CHECK; true unless it is 0 */
     bool leaks_are_faults;      /* LEAKS */
+    bool strict;                /* STRICT; true unless it is 0 */
     const char *lens;           /* LENS: "1", "json" or "dot"; NULL: no lens */
     const char *lens_out;       /* LENS_OUT, the report's file; NULL: stdout */
     long lens_blocks;           /* LENS_BLOCKS; 0: as many as are quick */
