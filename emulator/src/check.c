@@ -776,7 +776,7 @@ static void access_range(const void *address, size_t n, enum emu_access kind,
 
 /* Host code of a .cu file. Here device memory can be reached from it; on a GPU it cannot.
  */
-static void host_access(const void *p, const void *pc)
+static void host_access(const void *p, bool is_atomic, const void *pc)
 {
     if ((uintptr_t)p - variables_low < variables_high - variables_low) {
         if (emu_checking && emu_is_device_variable(p) && !emu_is_managed_variable(p))
@@ -793,6 +793,15 @@ static void host_access(const void *p, const void *pc)
     if (a && a->type == cudaMemoryTypeDevice)
         emu_fault(
             pc, "host code touches device memory at %p; copy with cudaMemcpy instead", p);
+    if (a && a->shadow && a->shadow->unsynchronized && !is_atomic &&
+        (size_t)((const char *)p - a->base) < a->bytes) {
+        char what[400];
+        emu_describe_global(what, sizeof what, p);
+        emu_fault(pc,
+                  "host code touches %s, which a kernel or a copy may still be writing: "
+                  "wait first (cudaDeviceSynchronize, cudaStreamSynchronize)",
+                  what);
+    }
 }
 
 /* ---- a thread that waits for another's store ----
@@ -911,7 +920,7 @@ __attribute__((noinline)) static void see_with_more(const volatile void *p, size
                                                     const void *frame)
 {
     if (!emu_current) {
-        host_access((const void *)p, pc);
+        host_access((const void *)p, kind != READ && kind != WRITE, pc);
         return;
     }
     if (emu_checking) {
@@ -948,7 +957,7 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
                       const void *frame)
 {
     if (!emu_current) {
-        host_access(p, pc);
+        host_access(p, false, pc);
         return;
     }
     if (emu_checking) {
@@ -1057,12 +1066,13 @@ void __tsan_func_exit(void)
 void __tsan_vptr_update(void **p, void *value);
 void __tsan_vptr_update(void **p, void *value)
 {
-    (void)p, (void)value;
+    (void)value;
+    hook((char *)p, sizeof *p, WRITE, PC, FRAME);
 }
 void __tsan_vptr_read(void **p);
 void __tsan_vptr_read(void **p)
 {
-    (void)p;
+    hook((char *)p, sizeof *p, READ, PC, FRAME);
 }
 
 /* C++ atomics: of cuda::atomic, and of host code (the guard of a static local is one),

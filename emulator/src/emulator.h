@@ -262,6 +262,10 @@ void emu_check_thread_stops(void); /* the running thread waits or has ended */
 struct emu_shadow *emu_shadow_make(size_t bytes, bool known);
 void emu_shadow_free(struct emu_shadow *shadow);
 void emu_check_host_wrote(void *p, size_t bytes);
+/* The host has waited for all that the device does; or has begun a copy that it would have
+ * to wait for. */
+void emu_check_synchronized(void);
+void emu_check_copy_pending(const void *to);
 void emu_check_host_copied(void *to, const void *from, size_t bytes);
 /* An asynchronous copy reads its source and claims its destination when issued, and
  * writes it when it arrives. */

@@ -254,12 +254,13 @@ cudaError_t cudaDeviceSynchronize(void)
         emu_fault(__builtin_return_address(0),
                   "cudaDeviceSynchronize in a kernel: since CUDA 12 a kernel cannot wait "
                   "for what it launches, which begins when it has ended");
+    emu_check_synchronized();
     return cudaSuccess;
 }
 
 cudaError_t cudaThreadSynchronize(void)
 {
-    return cudaSuccess;
+    return cudaDeviceSynchronize();
 }
 
 cudaError_t cudaCtxResetPersistingL2Cache(void)
@@ -634,6 +635,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
+    emu_check_synchronized();
     return set(is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
@@ -655,6 +657,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 {
     if (!callback || flags != 0) return set(cudaErrorInvalidValue);
     if (!is_stream(stream)) return set(cudaErrorInvalidResourceHandle);
+    emu_check_synchronized();
     callback(stream, cudaSuccess, user_data);
     return cudaSuccess;
 }
@@ -664,6 +667,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
 {
     if (!function) return set(cudaErrorInvalidValue);
     if (!is_stream(stream)) return set(cudaErrorInvalidResourceHandle);
+    emu_check_synchronized();
     function(user_data);
     return cudaSuccess;
 }
@@ -702,6 +706,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
+    emu_check_synchronized();
     return set(is_event(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 

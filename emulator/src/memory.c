@@ -721,6 +721,7 @@ cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t 
 
 cudaError_t cudaFree(void *pointer)
 {
+    emu_check_synchronized();
     return set(deallocate(pointer, false, CALLER));
 }
 
@@ -732,6 +733,7 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 
 cudaError_t cudaFreeHost(void *pointer)
 {
+    emu_check_synchronized();
     return set(deallocate(pointer, true, CALLER));
 }
 
@@ -939,6 +941,7 @@ static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
+    emu_check_synchronized();
     return set(copy(to, bytes, from, bytes, bytes, 1, kind));
 }
 
@@ -946,7 +949,9 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
                             enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     (void)stream;
-    return cudaMemcpy(to, from, bytes, kind);
+    const cudaError_t error = copy(to, bytes, from, bytes, bytes, 1, kind);
+    if (error == cudaSuccess && bytes > 0) emu_check_copy_pending(to);
+    return set(error);
 }
 
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
@@ -996,6 +1001,7 @@ cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *what, cudaStream_t
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height, enum cudaMemcpyKind kind)
 {
+    emu_check_synchronized();
     return set(copy(to, to_pitch, from, from_pitch, width, height, kind));
 }
 
@@ -1004,7 +1010,9 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
                               enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     (void)stream;
-    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+    const cudaError_t error = copy(to, to_pitch, from, from_pitch, width, height, kind);
+    if (error == cudaSuccess && width > 0) emu_check_copy_pending(to);
+    return set(error);
 }
 
 cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
