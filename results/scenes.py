@@ -239,9 +239,12 @@ def shown(kernel, folder):
         kept["text"] = whole(line, folder)
         for key in ("requests", "lanes", cost, "ideal_" + cost):
             kept[key] = line[key] // kernel["launches"]
-        for key in ("address", "wavefront"):
-            if key in line.get("example", {}):
-                kept[key] = line["example"][key]
+        if line["example"]:
+            places = dict(line["example"])
+            kept["address"] = [places.get(lane) for lane in range(32)]
+            served = dict(zip(places, line.get("example_wavefronts", [])))
+            if served:
+                kept["wavefront"] = [served.get(lane) for lane in range(32)]
         lines.append(kept)
     limits = kernel["occupancy"]
     return {

@@ -1,6 +1,6 @@
 /* float4 and its like: CUDA's names, members and alignments. */
-#ifndef VECTOR_TYPES_H
-#define VECTOR_TYPES_H
+#ifndef __VECTOR_TYPES_H__
+#define __VECTOR_TYPES_H__
 
 #include "host_defines.h"
 
