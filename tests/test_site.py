@@ -99,6 +99,21 @@ def test_every_chapter_has_a_scene():
         assert len(scene["variants"]) == len(scenes.variants(name))
 
 
+def test_what_is_drawn_is_what_was_counted():
+    """A request that is shown costs what the lens counted for each of its line."""
+    for scene in scenes.read().values():
+        for variant in scene["variants"]:
+            for line in variant["lines"]:
+                if "wavefront" in line:
+                    drawn = 1 + max(
+                        wave for wave in line["wavefront"] if wave is not None
+                    )
+                    assert drawn * line["requests"] == line["wavefronts"]
+                elif "address" in line:
+                    drawn = len(lens_figures.sectors_of(line))
+                    assert drawn * line["requests"] == line["sectors"]
+
+
 def test_the_pages_are_the_projects(tmp_path):
     """Every chapter leads to its code, its notebook, its exercises and the next one."""
     assemble.assemble(tmp_path)
