@@ -262,7 +262,7 @@ images/%.svg: images/%.py
 
 notebooks: .venv/plots.txt .venv/notebooks.txt ## the notebooks, from their sources, and run
 	$(Q)python3 notebooks/make.py
-	$(Q).venv/bin/python notebooks/run.py
+	$(Q).venv/bin/python notebooks/run.py --store
 
 site: .venv/site.txt ## the book as a web site, in build/site
 	$(Q)python3 -B notebooks/site/assemble.py build/site.source

@@ -308,24 +308,26 @@ def svg_of(figure):
     return themed(re.sub(r"'DejaVu Sans'(, [^;\"]*)?", FONT, file.getvalue()))
 
 
+# How matplotlib draws a figure of the project.
+STYLE = {
+    "svg.hashsalt": "ladder",
+    "svg.fonttype": "none",
+    "font.family": "DejaVu Sans",
+    "font.size": TEXT,
+    "text.color": GREY,
+    "axes.labelcolor": GREY,
+    "axes.edgecolor": GREY,
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+    "axes.labelpad": 8,
+}
+
+
 def prepare():
     import matplotlib
 
     matplotlib.use("svg")
-    matplotlib.rcParams.update(
-        {
-            "svg.hashsalt": "ladder",
-            "svg.fonttype": "none",
-            "font.family": "DejaVu Sans",
-            "font.size": TEXT,
-            "text.color": GREY,
-            "axes.labelcolor": GREY,
-            "axes.edgecolor": GREY,
-            "xtick.color": GREY,
-            "ytick.color": GREY,
-            "axes.labelpad": 8,
-        }
-    )
+    matplotlib.rcParams.update(STYLE)
 
 
 def origin(every):
