@@ -20,6 +20,7 @@ GLOBAL, SHARED, REGISTERS, MOVING, GREY = (
     "#5c636e",
 )
 ON_COLOUR = "#ffffff"  # text on any of them
+INK = "#1b1f24"  # the outline of what to look at
 FAINT = 0.2  # the opacity of grey that is unused
 DARK = {
     GLOBAL: "#f0a35e",
@@ -28,6 +29,7 @@ DARK = {
     MOVING: "#ff8787",
     GREY: "#a6adb8",
     ON_COLOUR: "#0d1117",
+    INK: "#f0f3f6",
 }
 PAPER = {"light": "#ffffff", "dark": "#0d1117"}
 FONT = "Helvetica,Arial,sans-serif"

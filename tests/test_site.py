@@ -39,7 +39,7 @@ def contrast(a, b):
 
 def test_colours_can_be_read():
     for light, dark in palette.DARK.items():
-        if light != palette.ON_COLOUR:
+        if light not in (palette.ON_COLOUR, palette.INK):
             for colour, paper, text in (
                 (light, palette.PAPER["light"], palette.ON_COLOUR),
                 (dark, palette.PAPER["dark"], palette.DARK[palette.ON_COLOUR]),
