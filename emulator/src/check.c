@@ -386,7 +386,8 @@ static void examine(struct word *word, char *address, uint8_t bytes, enum emu_ac
     }
     if (word->bytes_in_flight && is_bulk(&word->write))
         fault_in_flight(word, address, &now, kind == READ ? "reads" : "writes");
-    if ((kind == READ || kind == ATOMIC) && (word->written_bytes & bytes) != bytes) {
+    if ((kind == READ || kind == ATOMIC) && (word->written_bytes & bytes) != bytes &&
+        (emu_settings.strict || (word->bytes_in_flight & bytes))) {
         char what[160];
         describe(what, sizeof what, address);
         if (word->bytes_in_flight & bytes)
