@@ -500,7 +500,7 @@ static void shared_access(char *p, size_t n, size_t alignment, enum emu_access k
                       "bytes of shared memory)",
                       name_of(kind), n, p - (array->base + array->bytes), array->name,
                       array->bytes);
-        if (alignment > array->alignment)
+        if (alignment > array->alignment && emu_settings.strict)
             emu_fault(
                 pc,
                 "misaligned address: %s of %zu bytes needs a multiple of %zu, and %s "
@@ -1338,7 +1338,8 @@ static void check_proxy(const struct word *word, const char *address,
                         const struct touch *now)
 {
     const struct touch *write = &word->write;
-    if (is_bulk(write) || write->time <= fenced_until[write->thread] ||
+    if (!emu_settings.strict || is_bulk(write) ||
+        write->time <= fenced_until[write->thread] ||
         write->time <= fenced_until[now->thread])
         return;
     char what[160];

@@ -310,7 +310,7 @@ bool emu_mbarrier_wait(uint64_t *address, bool by_parity, uint64_t which,
 void emu_mbarrier_add_copy(uint64_t *address, struct emu_bulk_copy *copy)
 {
     struct mbarrier *b = find_ready(address, copy->pc, "a bulk copy");
-    if (emu_checking && !b->fenced)
+    if (emu_checking && emu_settings.strict && !b->fenced)
         emu_fault(copy->pc,
                   "a bulk copy with an mbarrier that the copy engine may not know yet: "
                   "the thread that initialised it must call fence_mbarrier_init() "
