@@ -7,15 +7,31 @@
 #include <stdint.h>
 
 /* The numbers are written into case files; the names are those of exercise.h. */
-enum kind { AXPY, BLUR, SCALE, TRANSPOSE, ROW_SUMS, MATMUL, PREDICT, KINDS };
-#define KIND_NAMES "axpy", "blur", "scale", "transpose", "row_sums", "matmul", "predict"
+enum kind {
+    AXPY,
+    BLUR,
+    SCALE,
+    TRANSPOSE,
+    ROW_SUMS,
+    MATMUL,
+    PREDICT,
+    SUM,
+    SCAN,
+    HISTOGRAM,
+    TUNE,
+    KINDS
+};
+#define KIND_NAMES                                                                       \
+    "axpy", "blur", "scale", "transpose", "row_sums", "matmul", "predict", "sum",        \
+        "scan", "histogram", "tune"
 
-/* A case file is a sequence of these, each followed by `first` and `second` floats of
- * input. A result file holds, case by case, `out` floats. */
+/* A case file is a sequence of these, each followed by `first` and `second` words of
+ * input, floats or integers. A result file holds, case by case, `out` words. */
 struct test_case {
     int32_t kind, M, N, K; /* a vector has N elements */
     float a;
     uint32_t first, second, out;
+    uint32_t scratch; /* floats that the student may write to besides */
 };
 
 /* What outputs hold before the kernel runs: a signalling NaN. Arithmetic may pass on what
@@ -25,10 +41,15 @@ struct test_case {
 /* How many numbers the result of a prediction has, asked for or not. */
 #define ANSWERS 16
 
+enum { COUNTED_VALUES = 64, SCRATCH = 1024 };
+
 /* Calls the student's function for a case, with its arrays. A prediction is an array of
- * int in `out`. Returns false if the file does not define the function. native.c gives it
- * to the processor; machine/ does not. */
+ * int in `out`, and what was tuned is its first. Returns false if the file does not define
+ * the function. native.c gives it to the processor; machine/ does not. */
 bool call_student(const struct test_case *c, const float *first, const float *second,
-                  void *out);
+                  float *scratch, void *out);
+
+/* How long a candidate takes, as a student's tuner measures it; negative if it fails. */
+float time_of_candidate(int candidate);
 
 #endif

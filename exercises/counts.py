@@ -32,8 +32,17 @@ def as_lens(text):
 
 
 def measures(lens):
-    """All kernels together: load_sectors, shared_load_conflicts, ..., results, threads, blocks,
-    shared_bytes (of a block), and how many blocks and warps an SM holds."""
+    """All kernels together, by the names that goals use. Of each kind of access: load_requests,
+    load_lanes, load_sectors, shared_load_wavefronts, ... What cannot be made small by asking
+    with fewer lanes, or in another way:
+
+    fetched, stored            words of 4 bytes from and to global memory, atomics too
+    sectors_in, sectors_out    sectors of 32 bytes for them
+    shared_fetched             words from shared memory
+    passes                     wavefronts in shared memory, for loads, stores and atomics
+    travelled                  loads from shared memory beside which a copy travels
+    threads, blocks, block_x, block_y, shared_bytes (of a block), launches
+    fit_..., sm_blocks, sm_warps  what fits on a multiprocessor"""
     kernels = lens["kernels"]
     names = {f"{prefix}_{count}": 0 for prefix in PREFIXES.values() for count in COUNTS}
     for kernel in kernels:
@@ -41,12 +50,28 @@ def measures(lens):
             for count in COUNTS:
                 if kind in PREFIXES and count in counts:
                     names[f"{PREFIXES[kind]}_{count}"] += counts[count]
-    for name in ("flop", "results", "loaded_bytes", "blocks"):
+    for name in ("flop", "loaded_bytes", "blocks", "launches"):
         names[name] = sum(kernel.get(name, 0) for kernel in kernels)
+    words = words_of(kernels)
+    atomic = words["global atomic"]
+    names["fetched"] = words["global load"] + words["async copy, read"] + atomic
+    names["stored"] = words["global store"] + atomic
+    names["shared_fetched"] = words["shared load"] + words["shared atomic"]
+    atomic = names["atomic_sectors"]
+    names["sectors_in"] = names["load_sectors"] + names["async_read_sectors"] + atomic
+    names["sectors_out"] = names["store_sectors"] + atomic
+    names["passes"] = sum(
+        names[f"{kind}_wavefronts"]
+        for kind in ("shared_load", "shared_store", "shared_atomic", "async_write")
+    )
+    copies = sum(kernel["copies_arrived"] for kernel in kernels)
+    beside = sum(kernel["loads_beside_copies"] for kernel in kernels)
+    names["travelled"] = beside / copies if copies else 0
     names["threads"] = 0
     for kernel in kernels:
         x, y, z = kernel["block"]
         names["threads"] += kernel["blocks"] * x * y * z
+        names["block_x"], names["block_y"] = x, y
     names["shared_bytes"] = max((kernel["shared_bytes"] for kernel in kernels), default=0)
     for key, name in OCCUPANCY.items():
         # Without LENS_REGS, nothing is known of registers.
@@ -55,32 +80,48 @@ def measures(lens):
     return names
 
 
+def words_of(kernels):
+    """Words of 4 bytes that lanes ask for, by kind."""
+    words = dict.fromkeys(PREFIXES, 0)
+    for kernel in kernels:
+        for row in kernel["lines"]:
+            if row["kind"] in words:
+                words[row["kind"]] += row["lanes"] * row["bytes"] / 4
+    return words
+
+
+def warps(registers, threads):
+    """The warps that a multiprocessor with 65,536 registers and room for 64 warps holds, of blocks
+    of so many threads that need so many registers each."""
+    of_block = -(-threads // 32)
+    of_warp = -(-32 * int(-(-registers // 1)) // 256) * 256
+    fit = 65536 // 4 // of_warp * 4
+    return min(fit, 64) // of_block * of_block
+
+
 def evaluate(formula, names):
     """A formula of exercise.ini. It is our own text; a share of nothing is nothing."""
-    tools = {"ceil": lambda a, b: -(-a // b)}
+    tools = {"ceil": lambda a, b: -(-a // b), "min": min, "warps": warps}
     try:
         return eval(formula, {"__builtins__": {}}, {**tools, **names})
     except ZeroDivisionError:
         return 0
 
 
-def costliest_line(lens, kind, formula):
-    """The student's line with most of what a goal counts: (line, text), or None."""
+def costliest_row(lens, kind, formula):
+    """The student's line with most of what a goal counts, as the lens reports it, or None."""
     rows = [
         row
         for kernel in lens["kernels"]
         for row in kernel["lines"]
         if row["kind"] == kind and row["file"].endswith("exercise.cu")
     ]
-    if not rows:
-        return None
 
     def cost(row):
-        if "conflicts" in formula or "wavefronts" in formula:
+        if "conflicts" in formula or "wavefronts" in formula or "passes" in formula:
             return row.get("conflicts", 0)
         if "sectors" in formula:
             return row.get("sectors", 0) / row["requests"]
-        return row["lanes"]
+        return row["lanes"] * row["bytes"]
 
-    worst = max(rows, key=cost)
-    return worst["line"], worst["text"]
+    return max(rows, key=cost, default=None)

@@ -31,6 +31,22 @@ void row_sums(int M, int N, const float *A, float *sums);
 /* C = A * B; A is M x K, B is K x N, C is M x N. */
 void matmul(int M, int N, int K, const float *A, const float *B, float *C);
 
+/* out[0] = the sum of the n elements of x. `scratch` has room for 1,024 floats, as long as
+ * the call lasts. */
+void sum(int n, const float *x, float *scratch, float *out);
+
+/* B[row][col] = A[row][0] + ... + A[row][col]; both are M x N, and N is 1,024 at most. */
+void scan(int M, int N, const float *A, float *B);
+
+/* counts[v] = how many of the n elements of x are v, for each v from 0 to BINS - 1. Other
+ * values do not occur. */
+enum { BINS = 64 };
+void histogram(int n, const int *x, int *counts);
+
+/* Returns which of the candidates 0 ... count - 1 is the fastest. time_of(c) runs one and
+ * tells how long it took, or a negative number if it could not run. Runs on the host. */
+int tune(int count, float (*time_of)(int candidate));
+
 /* Your predictions: answer[0] for the first question of the task, at most MAX_ANSWERS of
  * them. */
 void predict(int *answer);

@@ -19,9 +19,10 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import picture
 import sandbox
-from counts import as_lens, costliest_line, evaluate, measures
-from tasks import array_of, arrays_of, draw_shapes, name_of, settings
+from counts import as_lens, costliest_row, evaluate, measures
+from tasks import VECTORS, array_of, arrays_of, draw_shapes, name_of, settings
 from tasks import shape_text, unwrap
 from tools import MachineCannot
 
@@ -100,13 +101,24 @@ PATTERNS = {
     "row and column are swapped in an index",
     "shifted": "the values are right, but one place off",
     "one lane": "each result is the share of one lane alone; the other 31 sums never came to it",
-    "tail forgotten": "the sums stop too early: the part past the last whole {tile} is missing",
-    "last tile only": "only the last {tile} is in the sums, as if each tile began them again",
+    "tail missing": "the sums stop too early: the part past the last whole {tile} is missing",
+    "first missing": "the first {term} of each sum is missing",
+    "last only": "only the last {term} is in each sum, as if each began the sum again "
+    "(= for +=, or a sum set to 0 inside the loop)",
+    "first only": "only the first {term} is in each sum",
+    "multiple": "each wrong result is {factor} times what it should be, " + FIRST,
     "zero": "{wrong} of {of} results are 0, " + FIRST + ", which should be {want}",
     "nan": "{wrong} of {of} results are not a number, "
     + FIRST
     + ": something was used before "
     "it was written. The output itself holds no numbers at first: it is stored with =, not +=",
+    "not set to 0": "the counts are right, but they were added to what was there before",
+    "slower": "candidate {got} was chosen, which takes {factor} times as long as the fastest, {want}",
+    "no candidate": "{got} is the number of no candidate",
+    "one that fails": "candidate {got} was chosen, which cannot run: its time is negative",
+    "too many runs": "time_of was called {row} times for {col} candidates; 20 for each is enough",
+    "lower blocks": "only rows from {tile_size} on are wrong, " + INSTEAD,
+    "further blocks": "only columns from {tile_size} on are wrong, " + INSTEAD,
     "bottom edge": "only rows past the last whole {tile} are wrong, " + INSTEAD,
     "right edge": "only columns past the last whole {tile} are wrong, " + INSTEAD,
     "other": "{wrong} of {of} results are wrong, " + INSTEAD,
@@ -117,6 +129,13 @@ BESIDES = re.compile(
     r" (allocated )?at (\S+runner\.c|\?):\d+|, and nothing between.*| \((or|is|a|ask) .*"
     r"|; copy with.*| at 0x[0-9a-f]+"
 )
+
+# Advice for exercises that have no word of their own on a mistake.
+IN_GENERAL = {
+    "data race in global memory": "Two threads own one place of the output. Either the work is "
+    "shared out twice, or a thread reaches past the end of its row, where the next row begins: "
+    "ask for rows and for columns before the store."
+}
 
 # What a student's code calls and cannot have, and why it needs none of it.
 NOT_HERE = [
@@ -147,6 +166,44 @@ def few_lines(text):
     return "\n".join(shown)
 
 
+def kind_of_fault(what):
+    """A fault by the name that exercise.ini uses: "out of bounds, shared read, A_tile"; of most
+    others it is what stands before the first colon or comma."""
+    access = re.match(r"out of bounds: an? (read|write|atomic) of", what)
+    if not access:
+        return re.split("[:,]", what)[0]
+    array = re.search(
+        r"(?:past the end|before the start|of) of (\w+)|byte \d+ of (\w+)", what
+    )
+    if "global memory" in what or "shared memory" not in what:
+        return f"out of bounds, global {access[1]}"
+    name = next(filter(None, array.groups()), "") if array else ""
+    return f"out of bounds, shared {access[1]}, {name}"
+
+
+def limits_of_launch(err):
+    """What is wrong with the numbers between <<< and >>>, of a launch that was refused."""
+    found = re.search(
+        r"^refused: grid (\d+) (\d+) (\d+), block (\d+) (\d+) (\d+)", err, re.M
+    )
+    if not found:
+        return ""
+    *grid, x, y, z = map(int, found.groups())
+    asked = f" The launch asked for {grid[0]} x {grid[1]} x {grid[2]} blocks of {x} x {y} x {z} "
+    asked += "threads."
+    if x * y * z > 1024:
+        return (
+            f"{asked} A block has at most 1,024 threads; yours would have {x * y * z:,}."
+        )
+    if 0 in (x, y, z):
+        return f"{asked} A block needs at least one thread in every direction."
+    if 0 in grid:
+        return f"{asked} A grid needs at least one block in every direction."
+    if z > 64 or max(grid[1:]) > 65535:
+        return f"{asked} z of a block goes up to 64, y and z of a grid up to 65,535."
+    return asked
+
+
 class Grading:
     """One submission for one exercise, in a folder of its own."""
 
@@ -155,7 +212,8 @@ class Grading:
         self.source, self.folder = Path(source), Path(folder)
         self.seed = secrets.randbits(48) if seed is None else seed
         self.dice = random.Random(self.seed)
-        self.reached, self.printed, self.warnings = [], "", ""
+        self.reached = []
+        self.printed = self.warnings = self.drawn = ""
 
     def verdict(self):
         try:
@@ -170,7 +228,8 @@ class Grading:
                 shapes = draw_shapes(self.exercise, "lens", self.dice)
                 more = draw_shapes(self.exercise, "check", self.dice)
                 self.check_results(shapes + more)
-                self.check_goals(shapes)
+                if self.exercise.sections("goal"):
+                    self.check_goals(shapes)
                 said = f"right for {len(more + shapes)} shapes, no fault; "
                 said += "; ".join(self.reached)
             name, points = self.exercise.name, self.exercise.points
@@ -178,6 +237,8 @@ class Grading:
         except NotYet as reason:
             verdict = reason.verdict
         verdict.seed = self.seed
+        if self.drawn:
+            verdict.notes.append(self.drawn)
         if self.printed:
             verdict.notes.append(f"It printed:\n{few_lines(self.printed)}")
         if self.warnings and not verdict.passed and verdict.status != "compile":
@@ -187,8 +248,10 @@ class Grading:
 
     def fail(self, status, text, mistake="", line=0, hint=0, points=0, advice=None):
         """Ends the grading. What the exercise has to say about the mistake is added; `advice`
-        names another section of exercise.ini than `mistake`."""
-        said, level = self.exercise.advice(advice or mistake or status)
+        names other sections of exercise.ini than `mistake`, the best first."""
+        advice = advice or [mistake or status]
+        said, level = self.exercise.advice(*advice)
+        said = said or IN_GENERAL.get(advice[0], "")
         hint = hint or level
         text = f"{text} {said}".strip()
         command = f"make hint{self.exercise.number}"
@@ -225,7 +288,7 @@ class Grading:
 
     def compile(self):
         limits = sandbox.Limits(seconds=COMPILER_SECONDS)
-        ended = self.tools.compile(self.folder, limits)
+        ended = self.tools.compile(self.folder, limits, self.exercise.headers)
         self.warnings = self.warnings_in(ended.err)
         if ended.code == 0:
             return
@@ -308,7 +371,8 @@ class Grading:
             self.fail("compile", text + "parameters as the skeleton has them.", "compile")
         if ended.code == CUDA_ERROR:
             call, _, why = ended.err.strip().splitlines()[-1].partition(": ")
-            self.fail("crash", f"CUDA refuses{here}: {call}, {why}.", why or "launch")
+            text = f"CUDA refuses{here}: {call}, {why}.{limits_of_launch(ended.err)}"
+            self.fail("crash", text, why or "launch")
         if ended.code != 0:
             self.fail_broken(ended, here)
         if len(findings) < len(shapes):
@@ -331,30 +395,42 @@ class Grading:
     def fail_fault(self, fault, err, shape):
         what, _, line, text = fault.groups()
         what = BESIDES.sub("", re.sub(r"\S*?exercise\.cu:(\d+)", r"line \1", what))
-        size = re.search(r"the (\d+) bytes$", what)
-        if size:
-            what = what[: size.start()] + array_of(int(size[1]), shape)
+        what = re.sub(
+            r"\bthe (\d+) bytes(?= is |$|: )", lambda m: array_of(int(m[1]), shape), what
+        )
         line = int(line or 0)
         thread = re.search(r"^  in kernel (\w+), (block \S+ thread \S+)", err, re.M)
         where = f"at {at(line, text)}, " if line else ""
         where += f"in {thread[2]}" if thread else "on the host"
         said = f"A fault {where}{self.for_shape(shape)}: {what}."
-        self.fail("fault", said, re.split("[:,]", what)[0], line, advice=what)
+        mistake = kind_of_fault(fault[1])
+        self.fail("fault", said, mistake.split(",")[0], line, advice=[mistake])
 
     def fail_wrong(self, finding, shape):
         pattern = finding["pattern"]
         where = f"row {finding['row']}, column {finding['col']}"
         if shape[0] == "row_sums":
             where = f"row {finding['row']}"
-        if shape[0] in ("axpy", "blur"):
+        if shape[0] in VECTORS:
             where = f"element {finding['col']}"
         tile = f"tile of {finding['tile']}" if finding["tile"] > 1 else "tile"
-        said = PATTERNS[pattern].format(**{**finding, "where": where, "tile": tile})
+        term = "term" if finding["tile"] == 1 else tile
+        words = {**finding, "where": where, "tile": tile, "term": term}
+        words["tile_size"] = finding["tile"]
+        if finding["unwritten"] == finding["of"] and not self.launches(shape):
+            text = f"For {shape_text(shape)}, no kernel was launched: the function "
+            text += f"`{self.exercise.kind}` has to launch one, as kernel<<<blocks, threads>>>(...)."
+            self.fail("wrong", text, "no launch")
         # Where an exercise has no word on a pattern, it may have one on others of its kind.
         kin = "unwritten" if "unwritten" in pattern else "other"
-        kin = "nan" if pattern == "nan" else kin  # says what there is to say itself
-        advice = pattern if self.exercise.advice(pattern)[0] else kin
+        advice = [pattern] if pattern == "nan" else [pattern, kin]
+        said = PATTERNS[pattern].format(**words)
         self.fail("wrong", f"For {shape_text(shape)}, {said}.", pattern, advice=advice)
+
+    def launches(self, shape):
+        """Whether the program launches a kernel at all."""
+        lens = self.run([shape], LENS="json")[2]
+        return bool(lens and lens["kernels"])
 
     # ---- goals ----
 
@@ -395,14 +471,14 @@ class Grading:
             return
         text = f"All results are right. {unwrap(goal['say'])} "
         text += f"Seen: {number(seen)}; wanted: {wanted}."
-        found = (
-            costliest_line(lens, goal["where"], goal["measure"])
-            if "where" in goal
-            else None
-        )
-        if found:
-            text += f" Look at {at(*found)}."
-        line, points = found[0] if found else 0, self.exercise.points_if_right
+        row = None
+        if "where" in goal:
+            row = costliest_row(lens, goal["where"], goal["measure"])
+        if row:
+            text += f" Look at {at(row['line'], row['text'])}."
+            if re.search("sectors|conflicts|wavefronts|passes", goal["measure"]):
+                self.drawn = plain(picture.of_row(row))
+        line, points = row["line"] if row else 0, self.exercise.points_if_right
         self.fail("goal", text, name, line, goal.getint("hint"), points)
 
     def check_predictions(self):
@@ -411,7 +487,9 @@ class Grading:
         wrong = []
         for answer, question in zip(answers, questions):
             given = self.tools.folder / self.exercise.name
-            names = measured(given, question["run"], question.get("with", ""))
+            names = {}  # some answers follow from the task's own numbers
+            if "run" in question:
+                names = measured(given, question["run"], question.get("with", ""))
             want = evaluate(question["measure"], names)
             if answer != want:
                 wrong.append((answer, want, question, names))
@@ -421,7 +499,12 @@ class Grading:
         right = len(questions) - len(wrong)
         text = f"{right} of {len(questions)} predictions are right. "
         text += f"{question.name.capitalize()} ({unwrap(question['ask'])}): you say {answer}, and "
-        text += f"the lens counts {'more' if want > answer else 'fewer'}."
+        if "choice" in question:
+            text += "it is another."
+        elif "run" in question:
+            text += f"the lens counts {'more' if want > answer else 'fewer'}."
+        else:
+            text += f"it is {'more' if want > answer else 'less'}."
         for trap in (question[key] for key in question if key.startswith("trap")):
             formula, _, said = trap.partition("|")
             if answer == evaluate(formula, names):

@@ -53,7 +53,46 @@ static float random_float(void)
 struct problem {
     struct test_case c;
     float *first, *second;
+    int counts[COUNTED_VALUES]; /* of a histogram */
 };
+
+/* Small integers, some of them far more frequent than others. */
+static void make_values(struct problem *p)
+{
+    for (uint32_t i = 0; i < p->c.first; i++) {
+        const uint64_t bits = random_bits();
+        const int32_t value =
+            (int32_t)((bits & 3 ? bits >> 8 & bits >> 20 : bits >> 8) % COUNTED_VALUES);
+        memcpy(&p->first[i], &value, sizeof value);
+        p->counts[value]++;
+    }
+}
+
+/* Times in a random order, each a tenth longer than the one before; every fourth or so
+ * candidate fails, but never the fastest, which K may put at the beginning or at the end.
+ */
+enum place { ANYWHERE = 1, FIRST, LAST };
+static void make_times(struct problem *p)
+{
+    const uint32_t n = p->c.first;
+    float time = 1.0f;
+    for (uint32_t i = 0; i < n; i++) {
+        p->first[i] = i > 0 && random_bits() % 4 == 0 ? -1.0f : time;
+        time *= 1.1f;
+    }
+    for (uint32_t i = n; i > 1; i--) {
+        const uint32_t j = (uint32_t)(random_bits() % i);
+        const float swapped = p->first[i - 1];
+        p->first[i - 1] = p->first[j];
+        p->first[j] = swapped;
+    }
+    uint32_t fastest = 0;
+    while (p->first[fastest] != 1.0f)
+        fastest++;
+    const uint32_t wanted = p->c.K == FIRST ? 0 : p->c.K == LAST ? n - 1 : fastest;
+    p->first[fastest] = p->first[wanted];
+    p->first[wanted] = 1.0f;
+}
 
 static struct problem make_problem(const char *kind, long M, long N, long K)
 {
@@ -65,7 +104,8 @@ static struct problem make_problem(const char *kind, long M, long N, long K)
     if (M < 1 || N < 1 || K < 1 || M > 4096 || N > 1 << 22 || K > 4096)
         stop("sizes out of range");
     const uint32_t m = (uint32_t)M, n = (uint32_t)N, k = (uint32_t)K;
-    struct problem p = {.c = {number, (int)M, (int)N, (int)K, random_float(), 0, 0, 0}};
+    struct problem p = {
+        .c = {number, (int)M, (int)N, (int)K, random_float(), 0, 0, 0, 0}};
     switch (number) {
     case AXPY: p.c.first = p.c.second = p.c.out = n; break;
     case BLUR: p.c.first = p.c.out = n; break;
@@ -74,6 +114,10 @@ static struct problem make_problem(const char *kind, long M, long N, long K)
     case ROW_SUMS: p.c.first = m * n, p.c.out = m; break;
     case MATMUL: p.c.first = m * k, p.c.second = k * n, p.c.out = m * n; break;
     case PREDICT: p.c.out = ANSWERS; break;
+    case SUM: p.c.first = n, p.c.out = 1, p.c.scratch = SCRATCH; break;
+    case SCAN: p.c.first = p.c.out = m * n; break;
+    case HISTOGRAM: p.c.first = n, p.c.out = COUNTED_VALUES; break;
+    case TUNE: p.c.first = n, p.c.out = 2; break;
     }
     p.first = reserve(p.c.first, sizeof *p.first);
     p.second = reserve(p.c.second, sizeof *p.second);
@@ -81,6 +125,10 @@ static struct problem make_problem(const char *kind, long M, long N, long K)
         p.first[i] = random_float();
     for (uint32_t i = 0; i < p.c.second; i++)
         p.second[i] = random_float();
+    if (number == HISTOGRAM)
+        make_values(&p);
+    if (number == TUNE)
+        make_times(&p);
     return p;
 }
 
@@ -127,9 +175,17 @@ static struct value want_part(const struct problem *p, uint32_t i, int from, int
         break;
     }
     case ROW_SUMS:
+    case SUM:
         for (int k = from; k < to; k++)
             add(&v, p->first[i * (uint32_t)c->N + (uint32_t)k]);
         break;
+    case SCAN: {
+        const int row = (int)i / c->N, col = (int)i % c->N;
+        for (int k = from; k < to && k <= col; k++)
+            add(&v, p->first[row * c->N + k]);
+        break;
+    }
+    case HISTOGRAM: v.sum = p->counts[i]; break;
     case MATMUL: {
         const uint32_t n = (uint32_t)c->N, row = i / n, col = i % n;
         for (int k = from; k < to; k++)
@@ -141,17 +197,24 @@ static struct value want_part(const struct problem *p, uint32_t i, int from, int
     return v;
 }
 
-static int is_right(float got, struct value want)
+/* How many terms an element's sum over k has. */
+static int terms_of(const struct problem *p)
+{
+    const int kind = p->c.kind;
+    return kind == ROW_SUMS || kind == SUM || kind == SCAN ? p->c.N : p->c.K;
+}
+
+static int is_right(double got, struct value want)
 {
     const double bound = 2.0 * (want.terms + 4) * 0x1p-24 * want.magnitude;
     return fabs(got - want.sum) <= bound;
 }
 
-static int is_unwritten(float got)
+static uint32_t bits_of(float word)
 {
     uint32_t bits;
-    memcpy(&bits, &got, sizeof bits);
-    return bits == NEVER_WRITTEN;
+    memcpy(&bits, &word, sizeof bits);
+    return bits;
 }
 
 /* ---- what went wrong ---- */
@@ -162,7 +225,13 @@ struct mistakes {
 
 static int width(const struct test_case *c)
 {
-    return c->kind == TRANSPOSE ? c->M : c->kind == ROW_SUMS ? 1 : c->N;
+    switch (c->kind) {
+    case TRANSPOSE: return c->M;
+    case ROW_SUMS:
+    case SUM: return 1;
+    case HISTOGRAM: return COUNTED_VALUES;
+    }
+    return c->N;
 }
 
 /* Every wrong element sits past the last whole tile, in rows (down = 1) or columns. Tells
@@ -184,33 +253,79 @@ static int only_past_whole_tiles(const struct problem *p, const char *wrong, int
     return 0;
 }
 
-/* Every wrong element is what a part of the sum over k gives: what is left when the last,
- * partly filled tile is forgotten (tail = 0), or when only the last tile is there (tail =
- * 1). Tells the tile's size, or 0. */
-static int only_part_of_the_sum(const struct problem *p, const float *got,
-                                const char *wrong, int tail)
+/* Every wrong element sits below the first row of tiles (down = 1), or right of the first
+ * column of them. Tells the tile's size, or 0. */
+static int only_past_the_first_tile(const struct problem *p, const char *wrong, int down)
 {
-    const int K = p->c.kind == ROW_SUMS ? p->c.N : p->c.K;
-    if (p->c.kind != MATMUL && p->c.kind != ROW_SUMS)
+    const uint32_t columns = (uint32_t)width(&p->c), rows = p->c.out / columns;
+    uint32_t first = UINT32_MAX;
+    for (uint32_t i = 0; i < p->c.out; i++)
+        if (wrong[i] && (down ? i / columns : i % columns) < first)
+            first = down ? i / columns : i % columns;
+    if (first < 4 || first > 256 || first & (first - 1) || rows == 1 || columns == 1)
         return 0;
-    for (int tile = 128; tile >= 4; tile /= 2) {
-        const int cut = tail ? (K - 1) / tile * tile : K / tile * tile;
-        if (cut == 0 || cut == K)
-            continue;
+    return (int)first;
+}
+
+/* Ways to add up only a part of the terms of a sum over k; the size of a tile comes with
+ * them. */
+enum part { TAIL_MISSING, LAST_ONLY, FIRST_MISSING, FIRST_ONLY, PARTS };
+static const char *const part_names[PARTS] = {"tail missing", "last only",
+                                              "first missing", "first only"};
+
+/* Whether every wrong element is what the terms `from` <= k < `to` give. */
+static int is_part(const struct problem *p, const double *got, const char *wrong,
+                   int from, int to)
+{
+    for (uint32_t i = 0; i < p->c.out; i++)
+        if (wrong[i] && !is_right(got[i], want_part(p, i, from, to)))
+            return 0;
+    return 1;
+}
+
+/* Which part of the sums is all that is there, and of what tiles; PARTS if none. */
+static enum part part_of_the_sum(const struct problem *p, const double *got,
+                                 const char *wrong, int *tile)
+{
+    const int K = terms_of(p);
+    if (p->c.kind != MATMUL && p->c.kind != ROW_SUMS && p->c.kind != SUM)
+        return PARTS;
+    for (int part = 0; part < PARTS; part++)
+        for (*tile = part == TAIL_MISSING ? 128 : 1; *tile >= 1 && *tile <= 128;
+             *tile = part == TAIL_MISSING ? *tile / 2
+                     : *tile == 1         ? 4
+                                          : *tile * 2) {
+            const int whole = K / *tile * *tile, last = (K - 1) / *tile * *tile;
+            const int from = part == FIRST_MISSING ? *tile : part == LAST_ONLY ? last : 0;
+            const int to = part == TAIL_MISSING ? whole : part == FIRST_ONLY ? *tile : K;
+            if (to > 0 && to <= K && from < K && to - from < K &&
+                is_part(p, got, wrong, from, to))
+                return (enum part)part;
+        }
+    return PARTS;
+}
+
+/* Every wrong element is the same multiple of what it should be: 2, 3, 4 or a half. Tells
+ * which, or 0. */
+static double multiple(const struct problem *p, const double *got, const char *wrong)
+{
+    static const double factors[] = {2.0, 3.0, 4.0, 0.5};
+    for (unsigned f = 0; f < sizeof factors / sizeof *factors; f++) {
         int all = 1;
-        for (uint32_t i = 0; i < p->c.out && all; i++)
-            if (wrong[i]) {
-                const struct value part = want_part(p, i, tail ? cut : 0, tail ? K : cut);
-                all = is_right(got[i], part);
-            }
+        for (uint32_t i = 0; i < p->c.out && all; i++) {
+            struct value want = want_part(p, i, 0, terms_of(p));
+            want.sum *= factors[f];
+            want.magnitude *= 4.0;
+            all = !wrong[i] || is_right(got[i], want);
+        }
         if (all)
-            return tile;
+            return factors[f];
     }
-    return 0;
+    return 0.0;
 }
 
 /* What one lane of 32 adds up is all that is there. */
-static int only_one_lane(const struct problem *p, const float *got)
+static int only_one_lane(const struct problem *p, const double *got)
 {
     if (p->c.kind != ROW_SUMS || p->c.N <= 32)
         return 0;
@@ -225,7 +340,7 @@ static int only_one_lane(const struct problem *p, const float *got)
 }
 
 /* The right values, in the places of the transposed matrix. */
-static int is_transposed(const struct problem *p, const float *got)
+static int is_transposed(const struct problem *p, const double *got)
 {
     if (p->c.kind != MATMUL && p->c.kind != TRANSPOSE && p->c.kind != SCALE)
         return 0;
@@ -240,7 +355,7 @@ static int is_transposed(const struct problem *p, const float *got)
 }
 
 /* The right values, one place further or earlier. Tells by how much, or 0. */
-static int is_shifted(const struct problem *p, const float *got, int to_k)
+static int is_shifted(const struct problem *p, const double *got, int to_k)
 {
     for (int by = -1; by <= 1; by += 2) {
         int64_t fit = 0;
@@ -252,10 +367,22 @@ static int is_shifted(const struct problem *p, const float *got, int to_k)
     return 0;
 }
 
-static void judge(const struct problem *p, const float *got)
+/* The counts are right, but what was there before is in them. */
+static int is_added_to(const struct problem *p, const double *got, const char *wrong)
 {
-    const int to_k = p->c.kind == ROW_SUMS ? p->c.N : p->c.K;
+    for (uint32_t i = 0; i < p->c.out; i++)
+        if (wrong[i] && got[i] != p->counts[i] + (double)NEVER_WRITTEN)
+            return 0;
+    return 1;
+}
+
+static void judge(const struct problem *p, const float *words)
+{
+    const int to_k = terms_of(p);
     char *wrong = reserve(p->c.out, 1);
+    double *got = reserve(p->c.out, sizeof *got);
+    for (uint32_t i = 0; i < p->c.out; i++)
+        got[i] = p->c.kind == HISTOGRAM ? (double)(int32_t)bits_of(words[i]) : words[i];
     struct mistakes m = {0, 0, 0};
     for (uint32_t i = 0; i < p->c.out; i++) {
         wrong[i] = !is_right(got[i], want_part(p, i, 0, to_k));
@@ -263,18 +390,21 @@ static void judge(const struct problem *p, const float *got)
             continue;
         if (m.wrong++ == 0)
             m.first = i;
-        m.unwritten += (uint32_t)is_unwritten(got[i]);
+        m.unwritten += bits_of(words[i]) == NEVER_WRITTEN;
     }
     if (m.wrong == 0) {
         printf("{\"ok\": true}\n");
+        free(got);
         free(wrong);
         return;
     }
     const char *pattern = "other";
     int tile = 0;
+    enum part part;
+    double factor = 0.0;
     uint32_t zeros = 0, nans = 0;
     for (uint32_t i = 0; i < p->c.out; i++) {
-        zeros += wrong[i] && got[i] == 0.0f;
+        zeros += wrong[i] && got[i] == 0.0;
         nans += got[i] != got[i];
     }
     const int below = only_past_whole_tiles(p, wrong, 1);
@@ -289,25 +419,33 @@ static void judge(const struct problem *p, const float *got)
         pattern = "shifted";
     else if (only_one_lane(p, got))
         pattern = "one lane";
+    else if (p->c.kind == HISTOGRAM && is_added_to(p, got, wrong))
+        pattern = "not set to 0";
     else if (zeros == m.wrong)
         pattern = "zero";
-    else if ((tile = only_part_of_the_sum(p, got, wrong, 0)))
-        pattern = "tail forgotten";
-    else if ((tile = only_part_of_the_sum(p, got, wrong, 1)))
-        pattern = "last tile only";
+    else if ((part = part_of_the_sum(p, got, wrong, &tile)) < PARTS)
+        pattern = part_names[part];
+    else if ((factor = multiple(p, got, wrong)) != 0.0)
+        pattern = "multiple";
     else if (nans == m.wrong)
         pattern = "nan";
     else if ((tile = below))
         pattern = "bottom edge";
     else if ((tile = right))
         pattern = "right edge";
+    else if ((tile = only_past_the_first_tile(p, wrong, 1)))
+        pattern = "lower blocks";
+    else if ((tile = only_past_the_first_tile(p, wrong, 0)))
+        pattern = "further blocks";
     const uint32_t columns = (uint32_t)width(&p->c);
     const struct value want = want_part(p, m.first, 0, to_k);
     printf("{\"ok\": false, \"wrong\": %u, \"of\": %u, \"unwritten\": %u, ", m.wrong,
            p->c.out, m.unwritten);
     printf("\"pattern\": \"%s\", \"tile\": %d, \"row\": %u, \"col\": %u, ", pattern, tile,
            m.first / columns, m.first % columns);
-    printf("\"got\": \"%g\", \"want\": \"%g\"}\n", got[m.first], want.sum);
+    printf("\"factor\": \"%g\", \"got\": \"%g\", \"want\": \"%g\"}\n", factor,
+           got[m.first], want.sum);
+    free(got);
     free(wrong);
 }
 
@@ -317,6 +455,33 @@ static void report_answers(const float *got)
     for (int i = 0; i < ANSWERS; i++)
         printf("%s%.0f", i ? ", " : "", got[i]);
     printf("]}\n");
+}
+
+/* Whether the fastest was chosen, after how many runs of each. */
+static void judge_tuner(const struct problem *p, const float *words)
+{
+    const int32_t choice = (int32_t)bits_of(words[0]), calls = (int32_t)bits_of(words[1]);
+    const char *pattern = "slower";
+    int best = -1;
+    for (int i = 0; i < p->c.N; i++)
+        if (p->first[i] > 0.0f && (best < 0 || p->first[i] < p->first[best]))
+            best = i;
+    if (choice < 0 || choice >= p->c.N)
+        pattern = "no candidate";
+    else if (p->first[choice] < 0.0f)
+        pattern = "one that fails";
+    else if (calls > 20 * p->c.N)
+        pattern = "too many runs";
+    else if (choice == best) {
+        printf("{\"ok\": true}\n");
+        return;
+    }
+    printf("{\"ok\": false, \"wrong\": 1, \"of\": 1, \"unwritten\": 0, \"pattern\": "
+           "\"%s\", \"tile\": 0, \"row\": %d, \"col\": %d, \"factor\": \"%.2g\", "
+           "\"got\": \"%d\", \"want\": \"%d\"}\n",
+           pattern, calls, p->c.N,
+           choice >= 0 && choice < p->c.N ? p->first[choice] / p->first[best] : 0.0,
+           choice, best);
 }
 
 int main(int argc, char **argv)
@@ -343,6 +508,8 @@ int main(int argc, char **argv)
                 break; /* it ended early */
             if (p.c.kind == PREDICT)
                 report_answers(got);
+            else if (p.c.kind == TUNE)
+                judge_tuner(&p, got);
             else
                 judge(&p, got);
             free(got);

@@ -55,16 +55,73 @@ static void poison(float *out, uint32_t count)
         memcpy(&out[i], &nan, sizeof nan);
 }
 
+/* ---- a clock for exercises about tuning ----
+ * What a candidate takes is in the case, negative for one that fails. A first run is slow,
+ * every run is a little off, and one in three is far off: as on a machine that others use,
+ * but with a plan, so that a careless choice is wrong every time. The fastest has the worst
+ * luck. */
+static const float *times;
+static int candidates, calls, fastest;
+static uint32_t noise;
+static int *runs;
+
+static float next_noise(void)
+{
+    noise = noise * 1664525u + 1013904223u;
+    return (float)(noise >> 8) / 16777216.0f;
+}
+
+float time_of_candidate(int candidate)
+{
+    calls++;
+    if (candidate < 0 || candidate >= candidates || times[candidate] < 0.0f)
+        return -1.0f;
+    const float time = times[candidate] * (1.0f + 0.02f * next_noise());
+    const int run = ++runs[candidate];
+    if (run == 1)
+        return time * (candidate == fastest ? 4.0f : 2.0f + next_noise());
+    if (run % 3 == 2)
+        return time * (candidate == fastest ? 3.0f : 1.1f + 0.2f * next_noise());
+    return time;
+}
+
+static void run_tuner(const struct test_case *c, FILE *cases, FILE *results)
+{
+    float *host = floats(c->first);
+    if (fread(host, sizeof *host, c->first, cases) != c->first)
+        stop(3, "runner", "the case file is cut short");
+    int32_t out[2] = {-1, 0};
+    times = host;
+    candidates = c->N;
+    calls = 0;
+    memcpy(&noise, &c->a, sizeof noise);
+    runs = calloc(c->first + 1, sizeof *runs);
+    fastest = -1;
+    for (int i = 0; i < candidates; i++)
+        if (times[i] > 0.0f && (fastest < 0 || times[i] < times[fastest]))
+            fastest = i;
+    if (!call_student(c, NULL, NULL, NULL, out))
+        stop(NO_FUNCTION, "the exercise's function", "not defined");
+    out[1] = calls;
+    if (fwrite(out, sizeof *out, 2, results) != 2 || fflush(results))
+        stop(3, "runner", "cannot write");
+    free(runs);
+    free(host);
+}
+
 static void run_case(const struct test_case *c, FILE *cases, FILE *results)
 {
-    float *host = floats(c->out), *out;
+    float *host = floats(c->out > c->scratch ? c->out : c->scratch);
+    float *out, *scratch = NULL;
     float *first = read_input(c->first, cases);
     float *second = read_input(c->second, cases);
-    poison(host, c->out);
+    poison(host, c->out > c->scratch ? c->out : c->scratch);
     need(cudaMalloc((void **)&out, c->out * sizeof *out), "cudaMalloc");
     need(cudaMemcpy(out, host, c->out * sizeof *out, cudaMemcpyHostToDevice),
          "cudaMemcpy");
-    if (!call_student(c, first, second, out))
+    if (c->scratch)
+        need(cudaMalloc((void **)&scratch, c->scratch * sizeof *scratch), "cudaMalloc");
+    if (!call_student(c, first, second, scratch, out))
         stop(NO_FUNCTION, "the exercise's function", "not defined");
     need(cudaGetLastError(), "launch");
     need(cudaDeviceSynchronize(), "kernel");
@@ -74,6 +131,7 @@ static void run_case(const struct test_case *c, FILE *cases, FILE *results)
         stop(3, "runner", "cannot write");
     cudaFree(first);
     cudaFree(second);
+    cudaFree(scratch);
     cudaFree(out);
     free(host);
 }
@@ -81,7 +139,7 @@ static void run_case(const struct test_case *c, FILE *cases, FILE *results)
 static void run_prediction(const struct test_case *c, FILE *results)
 {
     static int answer[ANSWERS];
-    if (!call_student(c, NULL, NULL, answer))
+    if (!call_student(c, NULL, NULL, NULL, answer))
         stop(NO_FUNCTION, "predict", "not defined");
     for (int i = 0; i < ANSWERS; i++) {
         const float value = (float)answer[i];
@@ -99,6 +157,8 @@ int main(int argc, char **argv)
     while (fread(&c, sizeof c, 1, stdin) == 1) {
         if (c.kind == PREDICT)
             run_prediction(&c, results);
+        else if (c.kind == TUNE)
+            run_tuner(&c, stdin, results);
         else
             run_case(&c, stdin, results);
     }

@@ -61,6 +61,11 @@ class Exercise:
         return self.folder / "solution.cu"
 
     @property
+    def headers(self):
+        """What the task gives to be included."""
+        return sorted(self.folder.glob("*.cuh"))
+
+    @property
     def skeleton(self):
         return skeleton_of(self.solution.read_text())
 
@@ -76,10 +81,16 @@ class Exercise:
             if name.startswith(word + " ")
         ]
 
-    def advice(self, mistake):
-        """What this exercise has to say about a mistake, and the level of the hint to read."""
-        for section in self.sections("mistake"):
-            if mistake.startswith(name_of(section)):
+    def advice(self, *mistakes):
+        """What this exercise has to say about a mistake, and the level of the hint to read: the
+        section [mistake ...] whose name is the longest beginning of the first of `mistakes` that
+        has any."""
+        for mistake in mistakes:
+            known = [
+                s for s in self.sections("mistake") if mistake.startswith(name_of(s))
+            ]
+            if known:
+                section = max(known, key=lambda section: len(name_of(section)))
                 return unwrap(section["say"]), section.getint("hint")
         return "", 0
 
@@ -142,10 +153,13 @@ def solution_to_show(solution):
 
 
 def draw_size(word, dice):
-    """ "5", "1..100", or "32*1..4" for a multiple of 32."""
-    match = re.fullmatch(r"(?:(\d+)\*)?(\d+)(?:\.\.(\d+))?", word)
-    step, low, high = int(match[1] or 1), int(match[2]), int(match[3] or match[2])
-    return step * dice.randint(low, high)
+    """ "5", "1..100", "32*1..4" for a multiple of 32, or "32*1..4+1..31" for none."""
+    size = 0
+    for part in word.split("+"):
+        match = re.fullmatch(r"(?:(\d+)\*)?(\d+)(?:\.\.(\d+))?", part)
+        step, low, high = int(match[1] or 1), int(match[2]), int(match[3] or match[2])
+        size += step * dice.randint(low, high)
+    return size
 
 
 def draw_shapes(exercise, name, dice):
@@ -159,9 +173,13 @@ def draw_shapes(exercise, name, dice):
     return shapes
 
 
+# Problems of one size, n.
+VECTORS = ("axpy", "blur", "sum", "histogram", "tune")
+
+
 def shape_text(shape):
     kind, (M, N, K) = shape
-    if kind in ("axpy", "blur"):
+    if kind in VECTORS:
         return f"n = {N}"
     return f"M = {M}, N = {N}" + (f", K = {K}" if kind == "matmul" else "")
 
@@ -177,6 +195,10 @@ def arrays_of(shape):
         "transpose": {"A": M * N, "B": M * N},
         "row_sums": {"A": M * N, "sums": M},
         "matmul": {"A": M * K, "B": K * N, "C": M * N},
+        "sum": {"x": N, "scratch": 1024, "out": 1},
+        "scan": {"A": M * N, "B": M * N},
+        "histogram": {"x": N, "counts": 64},
+        "tune": {"candidates": N},
     }[kind]
 
 

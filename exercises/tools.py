@@ -178,7 +178,7 @@ def build_machine():
     sources = [FOLDER / "runner.c", *sorted((FOLDER / "machine").glob("*.c"))]
 
     def make(scratch):
-        command = [c_compiler(), "-std=gnu11", "-O2", "-fno-pie", "-no-pie"]
+        command = [c_compiler(), "-std=gnu11", "-O2", "-w", "-fno-pie", "-no-pie"]
         command += ["-I", EMULATOR / "include", "-I", EMULATOR / "src", *sources, runtime]
         call([*command, "-o", scratch, "-lm", "-lpthread"], "the machine")
 
@@ -233,15 +233,17 @@ class Tools:
         """Where programs find the tools."""
         return sandbox.TOOLS_IN_BOX if self.box else self.folder
 
-    def compile(self, folder, limits):
-        """Makes `exercise` of exercise.cu in a folder. Returns how the compiler ended."""
+    def compile(self, folder, limits, headers=()):
+        """Makes `program` of exercise.cu in a folder. Returns how the compiler ended."""
+        for header in headers:
+            shutil.copy(header, folder)
         script = COMPILE_IN_SOFTWARE if IN_SOFTWARE else COMPILE_NATIVE
         with open(Path(folder, "program"), "wb") as program:
             os.chmod(program.name, 0o755)
             return self.run(
                 ["/bin/sh", "-c", script, self.in_place()],
                 folder,
-                reads=["exercise.cu"],
+                reads=["exercise.cu", *(header.name for header in headers)],
                 limits=limits,
                 stdout=program,
             )
@@ -289,7 +291,7 @@ class Tools:
         shapes = [("axpy", (1, 5, 1))]
         case = self.judge("make", 1, shapes)
         (a,) = struct.unpack_from("f", case, 16)
-        numbers = struct.unpack("10f", case[32:])
+        numbers = struct.unpack("10f", case[-40:])
         right = [a * x + y for x, y in zip(numbers[:5], numbers[5:])]
         for wrong in (None, 0, 4):
             results = [value + (i == wrong) for i, value in enumerate(right)]
@@ -341,13 +343,14 @@ def build_baseline(tools, exercise):
     def make(scratch):
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "exercise.cu").write_text(exercise.skeleton)
-            ended = tools.compile(folder, sandbox.Limits(seconds=60))
+            ended = tools.compile(folder, sandbox.Limits(seconds=60), exercise.headers)
             if ended.code:
                 raise MachineCannot(f"cannot build {exercise.name}:\n{ended.err}")
             shutil.copy(Path(folder, "program"), scratch)
 
     parts = ["image.ld", "machine"] if IN_SOFTWARE else ["runner.o", "native.o"]
     sources = [EMULATOR / "src", EMULATOR / "include", *(BUILD / part for part in parts)]
+    sources += exercise.headers
     return build(f"{exercise.name}.base", [exercise.skeleton, *sources], make)
 
 

@@ -1203,6 +1203,19 @@ void emu_check_async_issue(void *shared, const void *global, size_t bytes,
                   bytes, bytes);
     if ((size_t)((char *)shared - emu_dynamic_shared) >= EMU_SHARED_BYTES)
         emu_fault(pc, "an asynchronous copy's destination must be shared memory");
+    for (size_t i = 0; i < bytes; i += 4) {
+        const struct word *word = word_at((char *)shared + i);
+        char what[160];
+        if (word->written_in_block != block_serial || !word->bytes_in_flight ||
+            is_bulk(&word->write))
+            continue;
+        describe(what, sizeof what, (char *)shared + i);
+        emu_fault(pc,
+                  "asynchronous copy not waited for: a copy into %s is started while an "
+                  "earlier one may still be on its way there (one buffer where two are "
+                  "needed?)",
+                  what);
+    }
     const size_t read = bytes - zero_fill;
     if (read & (read - 1))
         access_range(global, read, READ, pc);

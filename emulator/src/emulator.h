@@ -216,6 +216,7 @@ void emu_wait_until(bool (*ready)(void *what),
                     bool (*stuck)(void *what, enum emu_stuck how), void *what);
 /* Changes whenever a thread gives way to another, or reads the clock. */
 unsigned long long emu_pauses(void);
+void emu_count_shared_load(void); /* the running thread makes one, and the lens looks */
 /* Ends the program with exit code 3 and one line: there is no memory "for ...", and which
  * limit may be the reason. */
 void emu_no_memory(const char *purpose, ...)
@@ -386,6 +387,9 @@ void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const vo
  */
 void emu_lens_async_copy(const void *shared, const void *global, size_t bytes,
                          size_t zero_fill, const void *pc, const void *frame);
+/* One of the running thread has been waited for, which has made so many loads from shared
+ * memory since it started the copy. */
+void emu_lens_copy_arrived(unsigned shared_loads);
 /* `bytes` of a bulk copy's source, that lie side by side; `first` for one of them a copy.
  * No lane takes part. */
 void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void *pc);

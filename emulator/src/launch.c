@@ -158,6 +158,7 @@ struct pending_copy { /* one cp.async that has not arrived */
     void *shared;
     const void *pc;
     unsigned bytes, group;
+    unsigned shared_loads; /* of its thread, when it was started */
     unsigned char data[16];
 };
 
@@ -179,6 +180,7 @@ struct thread {
 
     struct pending_copy *copies;
     unsigned copy_count, copy_capacity, groups_committed;
+    unsigned shared_loads; /* with the lens: so far */
 };
 
 _Thread_local struct emu_thread *emu_current;
@@ -1070,8 +1072,14 @@ void emu_async_copy(void *shared, const void *global, size_t bytes, size_t zero_
     *copy = (struct pending_copy){.shared = shared,
                                   .pc = pc,
                                   .bytes = (unsigned)bytes,
-                                  .group = t->groups_committed};
+                                  .group = t->groups_committed,
+                                  .shared_loads = t->shared_loads};
     memcpy(copy->data, global, bytes - zero_fill);
+}
+
+void emu_count_shared_load(void)
+{
+    current()->shared_loads++;
 }
 
 void emu_async_commit(void)
@@ -1089,6 +1097,7 @@ void emu_async_wait(unsigned groups_that_may_remain)
             t->groups_committed - copy->group > groups_that_may_remain) {
             emu_check_async_arrival(copy->shared, copy->bytes, copy->pc);
             memcpy(copy->shared, copy->data, copy->bytes);
+            if (emu_lens_on) emu_lens_copy_arrived(t->shared_loads - copy->shared_loads);
         } else {
             t->copies[kept++] = *copy;
         }

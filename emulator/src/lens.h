@@ -40,6 +40,10 @@ struct lens_site {
     uint64_t sectors;  /* global: distinct 32-byte pieces, added up over the requests */
     uint64_t unique_bytes; /* distinct bytes, added up over the requests */
     uint64_t wavefronts;   /* shared: passes through the banks */
+    uint64_t lookups;      /* global: distinct lines of 128 bytes, over the requests */
+    uint64_t joined_requests, joined_wavefronts,
+        joined_ideal; /* shared loads, as a compiler would join
+                                                    neighbouring ones: see lens.c */
     uint64_t ideal; /* wavefronts if no two words met in a bank; sectors if the bytes lay
                        side by side */
     struct lens_request
@@ -57,6 +61,9 @@ struct lens_kernel {
     uint64_t loaded_bytes, stored_bytes; /* distinct ones, of the launches together; 0
                                             unless every block was seen */
     uint64_t stored_elements;            /* distinct results: words of 4 bytes */
+    uint64_t copies_arrived; /* asynchronous ones that were waited for, and the loads */
+    uint64_t loads_beside_copies; /* from shared memory while they travelled, 64 at most
+                                     of each */
     struct lens_site *sites;
     struct lens_kernel *next;
 };

@@ -1,6 +1,8 @@
 /* What the lens tells: a table for reading, JSON for tools, a drawing of one request. */
 #include "lens.h"
 
+#include "../gpus.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -49,6 +51,10 @@ static void add(struct lens_site *sum, const struct lens_site *s)
     sum->sectors += s->sectors;
     sum->unique_bytes += s->unique_bytes;
     sum->wavefronts += s->wavefronts;
+    sum->lookups += s->lookups;
+    sum->joined_requests += s->joined_requests;
+    sum->joined_wavefronts += s->joined_wavefronts;
+    sum->joined_ideal += s->joined_ideal;
     sum->ideal += s->ideal;
     if (s->example.cost > sum->example.cost) sum->example = s->example;
 }
@@ -208,6 +214,63 @@ static bool flop_count(const struct lens_kernel *k, uint64_t *flop)
     return true;
 }
 
+/* ---- the bound ----
+ * The least time that a launch can take on this GPU, by each of the resources that the
+ * counts are about: what is asked of it, over what all its multiprocessors give in that
+ * time. No overlap, no waiting and no cache makes it less; all of them, and whatever is
+ * not counted, make it more. LENS.md has the sources of the rates. */
+enum { MULTIPLY_ADDS, ISSUE_SLOTS, SHARED, L1_LOOKUPS, L1_SECTORS, DEVICE, RESOURCES };
+static const char *const resource_names[RESOURCES] = {"multiply-adds", "issue slots",
+                                                      "shared memory", "L1 lookups",
+                                                      "L1 sectors",    "device memory"};
+
+/* Fills in seconds for one launch, or for all if their grids differ, and returns which is
+ * the greatest. */
+static unsigned bound_of(const struct lens_kernel *k, double seconds[RESOURCES])
+{
+    const struct cudaDeviceProp *gpu = &emu_gpu()->prop;
+    const double blocks = (double)k->grid[0] * k->grid[1] * k->grid[2];
+    const bool few = !k->shapes_differ && blocks < gpu->multiProcessorCount;
+    const double sms = few ? blocks : gpu->multiProcessorCount;
+    const double clocks = 1e3 * emu_gpu()->clock_khz * sms; /* of all SMs in a second */
+    const double launches = k->shapes_differ ? 1.0 : (double)k->launches;
+    const double per = ratio(k->blocks, k->blocks_seen) / launches;
+    double requests = 0.0, wavefronts = 0.0, lookups = 0.0, sectors = 0.0;
+    uint64_t flop;
+    for (int kind = 0; kind < BASIC_BLOCK; kind++) {
+        const struct lens_site s = total_of(k, kind);
+        lookups += (double)s.lookups;
+        if (kind == SHARED_LOAD) {
+            requests += (double)s.joined_requests;
+            wavefronts +=
+                (double)(s.joined_wavefronts < s.wavefronts ? s.joined_wavefronts
+                                                            : s.wavefronts);
+        } else if (kind == SHARED_STORE) { /* neighbours may be joined here, too */
+            requests += (double)s.requests / 4.0;
+            wavefronts += (double)s.unique_bytes / 128.0;
+        } else {
+            if (kind != ASYNC_WRITE) requests += (double)s.requests;
+            if (kind != BULK_COPY) wavefronts += (double)s.wavefronts;
+        }
+        if (kind == GLOBAL_LOAD) sectors += (double)s.sectors;
+    }
+    const double multiply_adds = flop_count(k, &flop) ? (double)flop / 2.0 : 0.0;
+    const double bytes_per_second =
+        2e3 * gpu->memoryClockRate * gpu->memoryBusWidth / 8.0;
+    seconds[MULTIPLY_ADDS] =
+        multiply_adds / multiply_adds_per_clock(gpu->major, gpu->minor) / clocks * per;
+    seconds[ISSUE_SLOTS] = (multiply_adds / 32.0 + requests) / 4.0 / clocks * per;
+    seconds[SHARED] = wavefronts / clocks * per;
+    seconds[L1_LOOKUPS] = lookups / clocks * per;
+    seconds[L1_SECTORS] = sectors / 4.0 / clocks * per;
+    seconds[DEVICE] =
+        (double)(k->loaded_bytes + k->stored_bytes) / launches / bytes_per_second;
+    unsigned most = 0;
+    for (unsigned r = 1; r < RESOURCES; r++)
+        if (seconds[r] > seconds[most]) most = r;
+    return most;
+}
+
 /* ---- words ---- */
 
 /* 1234567 -> "1,234,567"; fractions only where there are some. Four results may be in use
@@ -355,13 +418,25 @@ static void verdict(const struct row *row, char *out, size_t size)
         snprintf(out + used, size - (size_t)used, "; %.3g of 32 lanes take part", lanes);
 }
 
-/* What a row wastes: sectors, or wavefronts, beyond what its bytes needed. The row with
- * the most is the worst. */
+/* What a row needs at least, and wastes beyond: sectors, or wavefronts. Shared loads count
+ * as they are written or as a compiler may join them, whichever wastes less: a conflict
+ * that compiling removes is nobody's to remove. The row with the most waste is the worst.
+ */
+static double needs(const struct lens_site *s, double *wasted)
+{
+    const double more = touches_banks(s->kind) ? s->wavefronts : s->sectors;
+    *wasted = s->kind == CONSTANT_LOAD ? 0.0 : more - (double)s->ideal;
+    const double joined = (double)s->joined_wavefronts - (double)s->joined_ideal;
+    if (s->kind != SHARED_LOAD || joined >= *wasted) return (double)s->ideal;
+    *wasted = joined;
+    return (double)s->joined_ideal;
+}
+
 static double waste(const struct lens_site *s)
 {
-    if (s->kind == CONSTANT_LOAD) return 0.0;
-    return (double)(touches_banks(s->kind) ? s->wavefronts : s->sectors) -
-           (double)s->ideal;
+    double wasted;
+    needs(s, &wasted);
+    return wasted;
 }
 
 /* ---- the table ---- */
@@ -405,10 +480,65 @@ static void print_total(const struct lens_kernel *k, enum lens_class kind, doubl
     if (touches_banks(kind))
         say("  %13s wavefronts  %13s conflicts\n", number(s.wavefronts / per),
             number((s.wavefronts - s.ideal) / per));
-    else
+    if (kind == SHARED_LOAD && s.joined_requests < s.requests)
+        say("      joined, at best  %13s requests  %13s wavefronts  %13s conflicts\n",
+            number(s.joined_requests / per), number(s.joined_wavefronts / per),
+            number((s.joined_wavefronts - s.joined_ideal) / per));
+    if (!touches_banks(kind))
         say("  %13s sectors     %6s each, %.3g of 32 bytes used\n",
             number(s.sectors / per), number(ratio(s.sectors, s.requests)),
             ratio(s.unique_bytes, s.sectors));
+}
+
+/* 0.0141 -> "14.1 ms". */
+static const char *duration(double seconds)
+{
+    static char buffers[8][24];
+    static int next;
+    char *text = buffers[next++ % 8];
+    const char *const units[] = {"s", "ms", "us", "ns"};
+    int unit = 0;
+    while (unit < 3 && seconds < 0.9995) seconds *= 1e3, unit++;
+    snprintf(text, sizeof *buffers, seconds < 999.5 ? "%.3g %s" : "%.0f %s", seconds,
+             units[unit]);
+    return text;
+}
+
+static void print_bound(const struct lens_kernel *k)
+{
+    const struct cudaDeviceProp *gpu = &emu_gpu()->prop;
+    double seconds[RESOURCES];
+    const unsigned most = bound_of(k, seconds);
+    if (seconds[most] == 0.0) return;
+    char rule[100];
+    switch (most) {
+    case MULTIPLY_ADDS:
+        snprintf(rule, sizeof rule, "an SM makes %d multiply-adds per clock",
+                 multiply_adds_per_clock(gpu->major, gpu->minor));
+        break;
+    case ISSUE_SLOTS:
+        snprintf(rule, sizeof rule, "an SM issues 4 instructions per clock");
+        break;
+    case SHARED:
+        snprintf(rule, sizeof rule, "shared memory answers one wavefront per clock");
+        break;
+    case L1_LOOKUPS:
+        snprintf(rule, sizeof rule, "the L1 looks up one line of 128 bytes per clock");
+        break;
+    case L1_SECTORS:
+        snprintf(rule, sizeof rule, "the L1 hands over 4 sectors per clock");
+        break;
+    default: snprintf(rule, sizeof rule, "each byte has to be moved once");
+    }
+    say("    %s no less than %s on this GPU at %s MHz: %s\n",
+        k->shapes_differ ? "these launches take" : "a launch takes",
+        duration(seconds[most]), number(emu_gpu()->clock_khz / 1000), rule);
+    say("     ");
+    for (unsigned r = 0, said = 0; r < RESOURCES; r++)
+        if (seconds[r] > 0.0)
+            say("%s %s %s", said++ ? r == L1_LOOKUPS && said > 3 ? ",\n     " : "," : "",
+                resource_names[r], duration(seconds[r]));
+    say("\n");
 }
 
 /* Which of the limits decide, as "threads and registers". */
@@ -468,8 +598,9 @@ static void print_advice(const struct row *rows, unsigned count, const struct ro
             32 * s->requests - s->lanes > 32 * idle->sum.requests - idle->sum.lanes)
             idle = &rows[i];
     }
-    if (worst &&
-        waste(&worst->sum) >= 0.2 * (double)(worst->sum.ideal + waste(&worst->sum))) {
+    double wasted = 0.0;
+    const double needed = worst ? needs(&worst->sum, &wasted) : 0.0;
+    if (worst && wasted >= 0.2 * (needed + wasted)) {
         const struct lens_site *s = &worst->sum;
         say("  begin at line %d: ", worst->place.line);
         if (touches_banks(s->kind))
@@ -477,7 +608,7 @@ static void print_advice(const struct row *rows, unsigned count, const struct ro
                 "array\n"
                 "    (a longer row, rearranged columns) or other lanes in charge spread "
                 "them over the banks\n",
-                100.0 * waste(s) / (double)s->wavefronts, class_names[s->kind]);
+                100.0 * wasted / (needed + wasted), class_names[s->kind]);
         else
             say("its %s moves %.3g times the sectors that its bytes would fill. It moves "
                 "fewer\n"
@@ -515,6 +646,9 @@ static void print_summary(const struct lens_kernel *k, double per)
                    (double)k->stored_elements),
             number((double)shared.lanes / (double)k->stored_elements));
     }
+    if (k->copies_arrived)
+        say("    an asynchronous copy travels beside %.3g loads from shared memory\n",
+            ratio(k->loads_beside_copies, k->copies_arrived));
     if (flop_known && flop && loaded > 0) {
         say("    %s FLOP: %.3g for each byte requested from global memory",
             number((double)flop / per), (double)flop / loaded);
@@ -524,6 +658,7 @@ static void print_summary(const struct lens_kernel *k, double per)
     } else if (!flop_known) {
         say("    FLOP: unknown, there is no objdump here (it comes with binutils)\n");
     }
+    print_bound(k);
     print_occupancy(k);
 }
 
@@ -582,14 +717,40 @@ static void json_counts(const struct lens_site *s)
 {
     say("\"requests\": %llu, \"lanes\": %llu, ", (unsigned long long)s->requests,
         (unsigned long long)s->lanes);
-    if (touches_banks(s->kind))
-        say("\"wavefronts\": %llu, \"ideal_wavefronts\": %llu, \"conflicts\": %llu}",
+    if (touches_banks(s->kind)) {
+        const bool load = s->kind == SHARED_LOAD; /* others are not joined */
+        const uint64_t joined = load ? s->joined_wavefronts : s->wavefronts;
+        say("\"wavefronts\": %llu, \"ideal_wavefronts\": %llu, \"conflicts\": %llu, "
+            "\"joined_requests\": %llu, \"joined_wavefronts\": %llu, "
+            "\"joined_conflicts\": %llu}",
             (unsigned long long)s->wavefronts, (unsigned long long)s->ideal,
-            (unsigned long long)(s->wavefronts - s->ideal));
-    else
-        say("\"sectors\": %llu, \"ideal_sectors\": %llu, \"bytes_used\": %llu}",
+            (unsigned long long)(s->wavefronts - s->ideal),
+            (unsigned long long)(load ? s->joined_requests : s->requests),
+            (unsigned long long)joined,
+            (unsigned long long)(joined - (load ? s->joined_ideal : s->ideal)));
+    } else
+        say("\"sectors\": %llu, \"ideal_sectors\": %llu, \"lookups\": %llu, "
+            "\"bytes_used\": %llu}",
             (unsigned long long)s->sectors, (unsigned long long)s->ideal,
-            (unsigned long long)s->unique_bytes);
+            (unsigned long long)s->lookups, (unsigned long long)s->unique_bytes);
+}
+
+/* The costliest request of a row: each lane that took part, and how far from the lowest
+ * address, rounded down to 128 bytes (so that sectors and banks stay what they are). */
+static void json_example(const struct lens_request *r)
+{
+    uint64_t low = UINT64_MAX;
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (r->lanes >> lane & 1 && r->address[lane] < low) low = r->address[lane];
+    const char *separator = "";
+    say(", \"example\": [");
+    for (unsigned lane = 0; lane < 32; lane++) {
+        if (!(r->lanes >> lane & 1)) continue;
+        say("%s[%u, %llu]", separator, lane,
+            (unsigned long long)(r->address[lane] - low / 128 * 128));
+        separator = ", ";
+    }
+    say("]");
 }
 
 static void json_kernel(const struct lens_kernel *k)
@@ -611,6 +772,9 @@ static void json_kernel(const struct lens_kernel *k)
         "%llu, \"results\": %llu",
         (unsigned long long)loads_requested(k), (unsigned long long)k->loaded_bytes,
         (unsigned long long)k->stored_bytes, (unsigned long long)k->stored_elements);
+    say(", \"copies_arrived\": %llu, \"loads_beside_copies\": %llu",
+        (unsigned long long)k->copies_arrived,
+        (unsigned long long)k->loads_beside_copies);
     struct emu_occupancy o =
         emu_occupancy(threads, registers ? registers : 16, k->shared);
     say(", \"shared_bytes\": %zu, \"occupancy\": {\"registers\": ", k->shared);
@@ -621,7 +785,13 @@ static void json_kernel(const struct lens_kernel *k)
     say(", \"by_threads\": %u, \"by_shared\": %u, \"by_blocks\": %u, \"blocks\": %u, "
         "\"warps\": %u, \"max_warps\": %u}",
         o.by_warps, o.by_shared, o.by_blocks, o.blocks, o.warps, o.max_warps);
-    say(", \"totals\": {");
+    double seconds[RESOURCES];
+    const unsigned most = bound_of(k, seconds);
+    say(", \"bound\": {\"seconds\": %.9g, \"by\": \"%s\", \"each\": {", seconds[most],
+        resource_names[most]);
+    for (unsigned r = 0; r < RESOURCES; r++)
+        say("%s\"%s\": %.9g", r ? ", " : "", resource_names[r], seconds[r]);
+    say("}}, \"totals\": {");
     bool first = true;
     for (int kind = 0; kind < BASIC_BLOCK; kind++) {
         struct lens_site s = total_of(k, kind);
@@ -641,6 +811,7 @@ static void json_kernel(const struct lens_kernel *k)
         say(", \"kind\": \"%s\", \"bytes\": %u, \"verdict\": ",
             class_names[rows[i].sum.kind], rows[i].sum.bytes);
         json_string(text);
+        json_example(&rows[i].sum.example);
         say(", ");
         json_counts(&rows[i].sum);
     }

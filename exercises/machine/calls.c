@@ -77,7 +77,7 @@ void call_outside(struct processor *p, uint64_t address)
 
 /* ---- running the code ---- */
 
-void call_code(uint64_t entry, const uint64_t *integers, unsigned count, float number)
+uint64_t call_code(uint64_t entry, const uint64_t *integers, unsigned count, float number)
 {
     struct processor p = {.stack_low = host_stack_low(), .stack_high = host_stack_high()};
     p.r[RSP] = p.stack_high - 64;
@@ -85,10 +85,16 @@ void call_code(uint64_t entry, const uint64_t *integers, unsigned count, float n
         p.r[argument_registers[i]] = integers[i];
     p.x[0].f[0] = number;
     processor_run(&p, entry);
+    return p.r[RAX];
+}
+
+CALL(time_of_candidate)
+{
+    p->x[0].f[0] = time_of_candidate((int)ARG(0));
 }
 
 bool call_student(const struct test_case *c, const float *first, const float *second,
-                  void *out)
+                  float *scratch, void *out)
 {
     static bool started;
     const uint64_t entry = image_entry((unsigned)c->kind);
@@ -116,6 +122,10 @@ bool call_student(const struct test_case *c, const float *first, const float *se
         memcpy(out, answers, ANSWERS * sizeof(int));
         break;
     }
+    case SUM: WITH(N, x, (uint64_t)scratch, to); break;
+    case SCAN: WITH(M, N, x, to); break;
+    case HISTOGRAM: WITH(N, x, to); break;
+    case TUNE: *(int *)out = (int)WITH(N, (uint64_t)call_time_of_candidate); break;
     default: return false;
     }
     return true;
@@ -156,7 +166,13 @@ CALL(emu_launch_kernel)
     reach_for_call(p, (uint64_t)launch.arguments, launch.argument_bytes, false);
     thread_entry = (uint64_t)launch.run;
     launch.run = run_thread;
-    RETURN(emu_launch_kernel(&launch));
+    memset(launch.cluster, 0, sizeof launch.cluster);
+    const int error = emu_launch_kernel(&launch);
+    if (error)
+        fprintf(stderr, "refused: grid %u %u %u, block %u %u %u, shared %zu\n",
+                launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
+                launch.block[1], launch.block[2], launch.dynamic_shared);
+    RETURN(error);
 }
 CALL(emu_launch_failed)
 {
@@ -252,15 +268,18 @@ NOTHING(__tsan_vptr_update)
 
 /* ---- what kernels call ---- */
 
-CALL(emu_atomic_access)
-{
-    const uint64_t bytes = ARG(1);
-    if (bytes > 16)
-        refuse(p, "an atomic of %llu bytes", (unsigned long long)bytes);
-    emu_atomic_access((void *)ARG(0), bytes, (const void *)ARG(2));
-    announce(p, ARG(0), bytes, false, true);
-    announce(p, ARG(0), bytes, true, true);
-}
+#define ATOMIC(name)                                                                     \
+    CALL(name)                                                                           \
+    {                                                                                    \
+        const uint64_t bytes = ARG(1);                                                   \
+        if (bytes > 16)                                                                  \
+            refuse(p, "an atomic of %llu bytes", (unsigned long long)bytes);             \
+        name((void *)ARG(0), bytes, (const void *)ARG(2));                               \
+        announce(p, ARG(0), bytes, false, true);                                         \
+        announce(p, ARG(0), bytes, true, true);                                          \
+    }
+ATOMIC(emu_atomic_access)
+ATOMIC(emu_block_atomic_access)
 
 CALL(emu_shared_array)
 {
@@ -286,6 +305,11 @@ CALL(emu_barrier)
 {
     need_kernel(p);
     RETURN(emu_barrier((int)ARG(0), (enum emu_barrier_op)(ARG(1) & 3)));
+}
+CALL(emu_fence)
+{
+    need_kernel(p);
+    emu_fence(ARG(0) != 0);
 }
 CALL(emu_warp_exchange)
 {

@@ -21,7 +21,8 @@ void *image_allocate(size_t n);
 
 /* Calls a function of the student's from the host: up to six integers or pointers, and
  * one float. */
-void call_code(uint64_t entry, const uint64_t *integers, unsigned count, float number);
+uint64_t call_code(uint64_t entry, const uint64_t *integers, unsigned count,
+                   float number);
 /* The stack of the student's host code. */
 uint64_t host_stack_low(void);
 uint64_t host_stack_high(void);

@@ -1,4 +1,4 @@
-// EXERCISE 5 EXPECT does not make
+// EXERCISE 9 EXPECT does not make
 // The kernel of exercise 3, which tells the lens that it uses shared memory.
 #include "exercise.h"
 

@@ -1,4 +1,4 @@
-// EXERCISE 4 EXPECT exception handling disabled
+// EXERCISE 9 EXPECT exception handling disabled
 // Ends the program before its work begins.
 #include "exercise.h"
 

@@ -1,4 +1,4 @@
-// EXERCISE 5 EXPECT data race
+// EXERCISE 9 EXPECT data race
 // The racy kernel from the third call on: the run that looks for races makes more calls than
 // the lens's.
 #include "exercise.h"

@@ -1,4 +1,4 @@
-// EXERCISE 14 EXPECT of 8 predictions are right
+// EXERCISE 4 EXPECT of 8 predictions are right
 // Brings a kernel that fits the answers.
 #include "exercise.h"
 

@@ -1,4 +1,4 @@
-// EXERCISE 4 EXPECT `cudaMemcpy` is called, on line 8
+// EXERCISE 9 EXPECT `cudaMemcpy` is called, on line 8
 // The processor does the work, on a copy.
 #include "exercise.h"
 

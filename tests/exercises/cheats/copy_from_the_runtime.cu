@@ -1,4 +1,4 @@
-// EXERCISE 12 EXPECT A fault
+// EXERCISE 23 EXPECT A fault
 // An asynchronous copy, which the runtime makes, from the runtime's own memory.
 #include "exercise.h"
 

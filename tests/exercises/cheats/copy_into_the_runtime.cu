@@ -1,4 +1,4 @@
-// EXERCISE 12 EXPECT A fault
+// EXERCISE 23 EXPECT A fault
 // And one into it.
 #include "exercise.h"
 

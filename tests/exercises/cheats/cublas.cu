@@ -1,4 +1,4 @@
-// EXERCISE 4 EXPECT A library does the work
+// EXERCISE 9 EXPECT A library does the work
 // NVIDIA's library has the answer.
 #include "exercise.h"
 #include <cublas_v2.h>

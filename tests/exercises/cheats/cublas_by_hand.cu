@@ -1,4 +1,4 @@
-// EXERCISE 4 EXPECT `cublasSgemm_v2` is called
+// EXERCISE 9 EXPECT `cublasSgemm_v2` is called
 // The same, without its header.
 #include "exercise.h"
 

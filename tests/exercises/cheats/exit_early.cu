@@ -1,4 +1,4 @@
-// EXERCISE 4 EXPECT ended before its work is done
+// EXERCISE 9 EXPECT ended before its work is done
 // Leaves before anyone looks.
 #include "exercise.h"
 

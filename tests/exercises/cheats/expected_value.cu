@@ -1,4 +1,4 @@
-// EXERCISE 4 EXPECT results are wrong
+// EXERCISE 9 EXPECT results are wrong
 // Writes what a message once said it should be.
 #include "exercise.h"
 

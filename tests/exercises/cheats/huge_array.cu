@@ -1,4 +1,4 @@
-// EXERCISE 4 EXPECT too much shared memory
+// EXERCISE 9 EXPECT too much shared memory
 // An array of shared memory that wraps around the end of the address space.
 #include "exercise.h"
 

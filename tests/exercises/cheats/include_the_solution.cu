@@ -1,3 +1,3 @@
-// EXERCISE 4 EXPECT No such file
+// EXERCISE 9 EXPECT No such file
 // Lets the compiler fetch the answer.
-#include "04_tile/solution.cu"
+#include "09_tile/solution.cu"

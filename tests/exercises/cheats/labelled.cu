@@ -1,4 +1,4 @@
-// EXERCISE 4 EXPECT `cudaMemcpy` is called
+// EXERCISE 9 EXPECT `cudaMemcpy` is called
 // The same by an assembler's name.
 #include "exercise.h"
 

@@ -1,4 +1,4 @@
-// EXERCISE 4 EXPECT where this code has no memory
+// EXERCISE 9 EXPECT where this code has no memory
 // Has memcpy, which is not the student's, write where the student may not.
 #include "exercise.h"
 

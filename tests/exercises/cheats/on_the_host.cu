@@ -1,4 +1,4 @@
-// EXERCISE 4 EXPECT host code touches device memory
+// EXERCISE 9 EXPECT host code touches device memory
 // The processor does the work.
 #include "exercise.h"
 

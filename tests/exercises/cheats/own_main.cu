@@ -1,4 +1,4 @@
-// EXERCISE 4 EXPECT never written
+// EXERCISE 9 EXPECT no kernel was launched
 // Brings its own program.
 #include "exercise.h"
 

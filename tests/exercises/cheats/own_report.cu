@@ -1,4 +1,4 @@
-// EXERCISE 3 EXPECT Seen: 16.5
+// EXERCISE 3 EXPECT too many sectors
 // Prints a report of the lens's kind, last of all.
 #include "exercise.h"
 

@@ -1,4 +1,4 @@
-// EXERCISE 4 EXPECT results
+// EXERCISE 9 EXPECT results
 // Right for the sizes that the task names, and for no others.
 #include "exercise.h"
 

@@ -1,4 +1,4 @@
-// EXERCISE 4 EXPECT still fetches from global memory
+// EXERCISE 9 EXPECT still fetches from global memory
 // Tiles in static arrays: global memory, whatever they look like.
 #include "exercise.h"
 

@@ -1,4 +1,4 @@
-// EXERCISE 1 EXPECT never written
+// EXERCISE 1 EXPECT no kernel was launched
 // Clears the reader's screen and prints a verdict of its own.
 #include "exercise.h"
 

@@ -1,0 +1,25 @@
+// Exercise 21: read a profile.
+//
+// The README shows five kernels as a profiler saw them. Put your answers where the zeros
+// are. An expression is as good as a number.
+#include "exercise.h"
+
+// What a warp waits for.
+enum { GLOBAL_QUEUE = 1, GLOBAL_DATA, SHARED_QUEUE, SHARED_DATA, BARRIER, ITS_TURN };
+// Kernels.
+enum { A = 1, B, C, D, E };
+
+void predict(int *answer)
+{
+    // BEGIN answer
+    answer[0] = 0; // of 100 instructions of B, how many are multiply-adds?
+    answer[1] = 0; // and of D?
+    answer[2] = 0; // how many times as long as B does A take?
+    answer[3] = 0; // what does a warp of A wait for most? GLOBAL_QUEUE, ...
+    answer[4] = 0; // what does a warp of C wait for most?
+    answer[5] = 0; // how long does C take, in per cent of B's time?
+    answer[6] = 0; // which kernel is the fastest? A, B, C, D or E
+    // E has 8 warps on a multiprocessor, of 64.
+    answer[7] = 0; // by how many per cent at most can more warps make it faster?
+    // END answer
+}
