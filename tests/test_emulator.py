@@ -173,6 +173,13 @@ MISTAKES = {
         """,
         "a __global__ function must return void",
     ),
+    "a library that is missing": (
+        """
+        #include <thrust/sort.h> // HERE
+        int main() {}
+        """,
+        "thrust/sort.h is of a library that is not part of the emulator",
+    ),
     "a template of device variables": (
         """
         template <class T> __device__ T counter; // HERE
@@ -284,8 +291,8 @@ def test_warnings_are_the_users_own(compiler, write, nvcc):
 # What the emulator has not: the compiler must say so, and name it.
 UNSUPPORTED = {
     "cudaGraphCreate": "cudaGraphCreate(0, 0);",
-    "cudaMallocArray": "cudaMallocArray(0, 0, 1, 1);",
-    "cudaCreateTextureObject": "cudaCreateTextureObject(0, 0, 0, 0);",
+    "cudaMallocMipmappedArray": "cudaMallocMipmappedArray(0, 0, 1, 1);",
+    "cudaGraphicsMapResources": "cudaGraphicsMapResources(1, 0);",
     "cudaIpcGetMemHandle": "cudaIpcGetMemHandle(0, 0);",
     "cudaStreamBeginCapture": "cudaStreamBeginCapture(0, 0);",
     "cublasStrsm": "cublasStrsm(0);",

@@ -2,6 +2,10 @@
 #ifndef __VECTOR_TYPES_H__
 #define __VECTOR_TYPES_H__
 
+/* In headers of NVIDIA's libraries. */
+#define __NV_SILENCE_DEPRECATION_BEGIN
+#define __NV_SILENCE_DEPRECATION_END
+
 #include "host_defines.h"
 
 /* A GPU copies a vector in one access, and that access is what the emulator has to see. A

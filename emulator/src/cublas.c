@@ -40,8 +40,8 @@ static double load(const void *array, size_t index, cudaDataType type)
     case CUDA_R_16F: return emu_float_of_half(((const unsigned short *)array)[index]);
     case CUDA_R_16BF:
         return emu_float_of_bfloat16(((const unsigned short *)array)[index]);
+    default: return NAN;
     }
-    return NAN;
 }
 
 static void store(void *array, size_t index, cudaDataType type, double value)
@@ -51,6 +51,7 @@ static void store(void *array, size_t index, cudaDataType type, double value)
     case CUDA_R_32F: ((float *)array)[index] = (float)value; break;
     case CUDA_R_16F: ((unsigned short *)array)[index] = emu_half_bits(value); break;
     case CUDA_R_16BF: ((unsigned short *)array)[index] = emu_bfloat16_bits(value); break;
+    default: break;
     }
 }
 
@@ -795,12 +796,18 @@ cublasStatus_t cublasDgemmBatched(cublasHandle_t handle, cublasOperation_t trans
                         (const void *const *)B, ldb, beta, (void *const *)C, ldc, count);
 }
 
+static bool is_emulated(cudaDataType type)
+{
+    return type == CUDA_R_64F || type == CUDA_R_32F || type == CUDA_R_16F ||
+           type == CUDA_R_16BF;
+}
+
 /* The type of alpha and beta, which is the type that a compute type computes in; -1 for a
  * compute type that does not go with these matrices. */
 static int scalar_type_of(cublasComputeType_t compute, cudaDataType a, cudaDataType b,
                           cudaDataType c)
 {
-    if (a != b) return -1;
+    if (a != b || !is_emulated(a) || !is_emulated(c)) return -1;
     switch (compute) {
     case CUBLAS_COMPUTE_64F:
     case CUBLAS_COMPUTE_64F_PEDANTIC: return a == CUDA_R_64F && c == a ? CUDA_R_64F : -1;

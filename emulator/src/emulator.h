@@ -296,6 +296,7 @@ void emu_check_global(const void *global, size_t bytes, enum emu_access kind,
 /* The running thread makes eight bytes an mbarrier; and uses it, which must come after.
  */
 void emu_check_mbarrier_init(void *barrier, unsigned slot, const void *pc);
+void emu_check_mbarrier_resumed(unsigned slot);
 void emu_check_mbarrier_used(void *barrier, unsigned slot, const void *pc);
 /* All that the running thread has done, and knows to be done, comes before what those do
  * who wait for this phase ... */
@@ -341,6 +342,10 @@ void emu_bulk_thread_ended(const struct emu_thread *thread);
  * `address`: the 8 bytes in shared memory; pc: whose line a fault names. */
 void emu_mbarrier_block_begins(void);
 void emu_mbarrier_block_ended(void);
+/* The barriers of a block that waits for the grid's, while others run; `aside` is what was
+ * given before, or NULL, and the last one is the caller's to free. */
+struct emu_mbarriers *emu_mbarriers_put_aside(struct emu_mbarriers *aside);
+void emu_mbarriers_bring_back(const struct emu_mbarriers *aside);
 /* No thread can go on. Copies that one waits for arrive now, as late as they may. Returns
  * whether a phase is over by that. */
 bool emu_bulk_copies_arrive(void);

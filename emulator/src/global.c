@@ -226,7 +226,7 @@ static bool holds_values(const struct emu_shadow *s, size_t offset, const char *
         const size_t in_word = 4 - ((offset + i) & 3),
                      piece = in_word < n - i ? in_word : n - i;
         if (!any_known(s, offset + i, piece)) {
-            if (!(kind & BY_BYTES)) fault_unknown(p + i, pc);
+            if (!(kind & BY_BYTES) && emu_settings.strict) fault_unknown(p + i, pc);
             all = false;
         }
         i += piece;

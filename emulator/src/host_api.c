@@ -154,6 +154,12 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int dev
         break;
     case cudaDevAttrManagedMemory: *value = p->managedMemory; break;
     case cudaDevAttrIsMultiGpuBoard: *value = p->isMultiGpuBoard; break;
+    case cudaDevAttrHostNativeAtomicSupported:
+        *value = p->hostNativeAtomicSupported;
+        break;
+    case cudaDevAttrCanUseHostPointerForRegisteredMem:
+        *value = p->canUseHostPointerForRegisteredMem;
+        break;
     case cudaDevAttrPageableMemoryAccess: *value = p->pageableMemoryAccess; break;
     case cudaDevAttrConcurrentManagedAccess: *value = p->concurrentManagedAccess; break;
     case cudaDevAttrComputePreemptionSupported:

@@ -816,6 +816,7 @@ struct resident {
     char *shared; /* of each of its blocks: dynamic memory and then the static arrays */
     uint8_t *known;
     size_t static_kept;
+    struct emu_mbarriers *barriers;
 };
 
 static size_t shared_parts(unsigned rank, size_t static_bytes_kept, char *part[2],
@@ -831,6 +832,7 @@ static size_t shared_parts(unsigned rank, size_t static_bytes_kept, char *part[2
 static void put_aside(struct resident *r)
 {
     r->static_kept = static_end - STATIC_OFFSET;
+    r->barriers = emu_mbarriers_put_aside(r->barriers);
     char *part[2];
     size_t bytes[2], size = shared_parts(0, r->static_kept, part, bytes) * block_count;
     r->shared = emu_resized(r->shared, "for the shared memory of a grid", size + 1, 1);
@@ -849,6 +851,7 @@ static void bring_back(const struct resident *r)
     char *part[2];
     size_t bytes[2];
     const char *from = r->shared;
+    emu_mbarriers_bring_back(r->barriers);
     for (unsigned i = 0; i < 2 * block_count; i++) {
         shared_parts(i / 2, r->static_kept, part, bytes);
         memcpy(part[i % 2], from, bytes[i % 2]);
@@ -1317,6 +1320,7 @@ static void run_cooperatively(const struct emu_launch *launch)
         free(all[i].threads);
         free(all[i].shared);
         free(all[i].known);
+        free(all[i].barriers);
     }
     free(all);
     threads = first;

@@ -224,14 +224,20 @@ static const char *const resource_names[RESOURCES] = {"multiply-adds", "issue sl
                                                       "shared memory", "L1 lookups",
                                                       "L1 sectors",    "device memory"};
 
+/* How many multiprocessors have a block at all. */
+static unsigned busy_sms(const struct lens_kernel *k)
+{
+    const unsigned sms = (unsigned)emu_gpu()->prop.multiProcessorCount;
+    const uint64_t blocks = (uint64_t)k->grid[0] * k->grid[1] * k->grid[2];
+    return k->shapes_differ || blocks > sms ? sms : (unsigned)blocks;
+}
+
 /* Fills in seconds for one launch, or for all if their grids differ, and returns which is
  * the greatest. */
 static unsigned bound_of(const struct lens_kernel *k, double seconds[RESOURCES])
 {
     const struct cudaDeviceProp *gpu = &emu_gpu()->prop;
-    const double blocks = (double)k->grid[0] * k->grid[1] * k->grid[2];
-    const bool few = !k->shapes_differ && blocks < gpu->multiProcessorCount;
-    const double sms = few ? blocks : gpu->multiProcessorCount;
+    const double sms = busy_sms(k);
     const double clocks = 1e3 * emu_gpu()->clock_khz * sms; /* of all SMs in a second */
     const double launches = k->shapes_differ ? 1.0 : (double)k->launches;
     const double per = ratio(k->blocks, k->blocks_seen) / launches;
@@ -530,13 +536,16 @@ static void print_bound(const struct lens_kernel *k)
         break;
     default: snprintf(rule, sizeof rule, "each byte has to be moved once");
     }
-    say("    %s no less than %s on this GPU at %s MHz: %s\n",
+    say("    %s no less than %s at %s MHz: %s\n",
         k->shapes_differ ? "these launches take" : "a launch takes",
         duration(seconds[most]), number(emu_gpu()->clock_khz / 1000), rule);
-    say("     ");
-    for (unsigned r = 0, said = 0; r < RESOURCES; r++)
+    unsigned said = 0;
+    for (unsigned r = 0; r < RESOURCES; r++)
         if (seconds[r] > 0.0)
-            say("%s %s %s", said++ ? r == L1_LOOKUPS && said > 3 ? ",\n     " : "," : "",
+            say("%s%s %s",
+                said++ % 3 ? ", "
+                : said > 1 ? ",\n      "
+                           : "      ",
                 resource_names[r], duration(seconds[r]));
     say("\n");
 }
@@ -829,8 +838,8 @@ static void json_kernel(const struct lens_kernel *k)
         o.by_warps, o.by_shared, o.by_blocks, o.blocks, o.warps, o.max_warps);
     double seconds[RESOURCES];
     const unsigned most = bound_of(k, seconds);
-    say(", \"bound\": {\"seconds\": %.9g, \"by\": \"%s\", \"each\": {", seconds[most],
-        resource_names[most]);
+    say(", \"bound\": {\"seconds\": %.9g, \"by\": \"%s\", \"sms\": %u, \"each\": {",
+        seconds[most], resource_names[most], busy_sms(k));
     for (unsigned r = 0; r < RESOURCES; r++)
         say("%s\"%s\": %.9g", r ? ", " : "", resource_names[r], seconds[r]);
     say("}}, \"totals\": {");
@@ -1075,7 +1084,7 @@ static void report(void)
     } else if (strcmp(mode, "json") == 0) {
         say("{\"gpu\": ");
         json_string(emu_gpu()->prop.name);
-        say(", \"kernels\": [");
+        say(", \"sms\": %d, \"kernels\": [", emu_gpu()->prop.multiProcessorCount);
         for (const struct lens_kernel *k = lens_kernels; k; k = k->next) {
             json_kernel(k);
             if (k->next) say(", ");

@@ -667,6 +667,35 @@ static const char *device_variable(struct translation *t, const struct declarati
                               : "emu_device");
 }
 
+static bool is_name(const struct translation *t, int i)
+{
+    return is_word(t, i) && !is_one_of(t, i,
+                                       "return else do case throw goto new delete sizeof "
+                                       "if while for switch and or not "
+                                       "co_return co_yield");
+}
+
+/* Whether the name also is a function of the host; `defined`: with its body here, and not
+ * constexpr. */
+static bool declared_for_host(struct translation *t, const char *name, bool defined)
+{
+    for (int i = 0; t->tokens[i].kind != END; i++) {
+        const struct token *token = &t->tokens[i];
+        if (token->kind != WORD || token->place != ELSEWHERE || token->system ||
+            !is(t, i, name) || !is(t, next(t, i), "("))
+            continue;
+        const int before = previous(t, i), behind = next(t, over_bracket(t, next(t, i)));
+        bool constant = false;
+        for (int k = declaration_start(t, i); defined && k < i; k = next(t, k))
+            constant |= is(t, k, "constexpr");
+        if (defined && (constant || !is(t, behind, "{"))) continue;
+        if ((is_name(t, before) && is_one_of(t, behind, "{ ;")) ||
+            (is_one_of(t, before, "* & >") && is(t, behind, "{")))
+            return true;
+    }
+    return false;
+}
+
 /* The end of the argument that begins at i: the index of its comma or closing
  * parenthesis. */
 static int argument_end(const struct translation *t, int i, int close)
@@ -690,7 +719,8 @@ static void add_launch_bounds(struct translation *t, int i, const struct declara
     char *threads = join(t, next(t, open), previous(t, end)),
          *kernel = join(t, name, name);
     add_after(t, body, format(t, " ::emu_launch_bounds(%s);", threads));
-    if (d->template_open < 0 && !overloaded(t, &t->kernels[t->kernel_count - 1]))
+    if (d->template_open < 0 && !overloaded(t, &t->kernels[t->kernel_count - 1]) &&
+        !declared_for_host(t, kernel, false))
         add_after(t, over_bracket(t, body),
                   format(t, " static const ::emu::launch_bounds emu_b%d(%s, %s);", body,
                          kernel, threads));
@@ -880,14 +910,6 @@ static bool three(const struct translation *t, int i, const char *text)
            is(t, next(t, next(t, i)), text) && !is(t, previous(t, i), "operator");
 }
 
-static bool is_name(const struct translation *t, int i)
-{
-    return is_word(t, i) && !is_one_of(t, i,
-                                       "return else do case throw goto new delete sizeof "
-                                       "if while for switch and or not "
-                                       "co_return co_yield");
-}
-
 /* Where the expression that ends at token i begins: ns::k<T>, table[i].kernel,
  * (*pointer), pick(n). -1: none. */
 static int expression_start(const struct translation *t, int i)
@@ -1006,28 +1028,6 @@ static bool program_declares(struct translation *t, int name)
     return false;
 }
 
-/* Whether the name also is a function of the host; `defined`: with its body here, and not
- * constexpr. */
-static bool declared_for_host(struct translation *t, int name, bool defined)
-{
-    const char *text = join(t, name, name);
-    for (int i = 0; t->tokens[i].kind != END; i++) {
-        const struct token *token = &t->tokens[i];
-        if (token->kind != WORD || token->place != ELSEWHERE || token->system ||
-            !is(t, i, text) || !is(t, next(t, i), "("))
-            continue;
-        const int before = previous(t, i), behind = next(t, over_bracket(t, next(t, i)));
-        bool constant = false;
-        for (int k = declaration_start(t, i); defined && k < i; k = next(t, k))
-            constant |= is(t, k, "constexpr");
-        if (defined && (constant || !is(t, behind, "{"))) continue;
-        if ((is_name(t, before) && is_one_of(t, behind, "{ ;")) ||
-            (is_one_of(t, before, "* & >") && is(t, behind, "{")))
-            return true;
-    }
-    return false;
-}
-
 /* Only a kernel can be launched ... */
 static void check_launched(struct translation *t, int name)
 {
@@ -1065,7 +1065,7 @@ static void check_called_by_kernel(struct translation *t, int i)
     bool known = names_kernel(t, i);
     for (int k = 0; !known && k < t->device_function_count; k++)
         known = is(t, i, t->device_functions[k].name);
-    if (known || (!declared_for_host(t, i, true) &&
+    if (known || (!declared_for_host(t, join(t, i, i), true) &&
                   (!is_one_of(t, i, library) || program_declares(t, i))))
         return;
     error(t, i,
@@ -1128,8 +1128,9 @@ static void rewrite_launch(struct translation *t, int i)
     }
     int owner = previous(t, name);
     if (is_word(t, name) && !is_one_of(t, owner, ". ->")) {
-        one = denotes_one_function(t, name, arguments) && !variadic &&
-              !(names_kernel(t, name) && declared_for_host(t, name, false));
+        one =
+            denotes_one_function(t, name, arguments) && !variadic &&
+            !(names_kernel(t, name) && declared_for_host(t, join(t, name, name), false));
         check_launched(t, name);
     }
     char *text = quote(t, join(t, first, last));
@@ -1611,7 +1612,9 @@ static void register_kernels(struct translation *t)
 {
     for (int i = 0; i < t->kernel_count; i++) {
         const struct kernel *k = &t->kernels[i];
-        if (!k->defined || k->template_parameters >= 0 || overloaded(t, k)) continue;
+        if (!k->defined || k->template_parameters >= 0 || overloaded(t, k) ||
+            declared_for_host(t, k->name, false))
+            continue;
         add_before(t, t->count - 1,
                    format(t, "\nstatic ::emu::known_kernel emu_k%d(%s%s, \"%s\");", i,
                           k->scope, k->name, k->name));

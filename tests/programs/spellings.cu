@@ -18,6 +18,17 @@ static int reverse(const int *data, int i, int n)
     return data[n - 1 - i] + 1;
 }
 
+/* The function that launches the kernel of its name. */
+__global__ void __launch_bounds__(128) zero(int *data, int n)
+{
+    if ((int)threadIdx.x < n) data[threadIdx.x] = 0;
+}
+
+static void zero(int *data, int n, int threads)
+{
+    zero<<<1, threads>>>(data, n);
+}
+
 __device__ void put(int value)
 {
     tile[threadIdx.x] = value;
@@ -46,6 +57,9 @@ int main()
           >> > (data, 7);
     CHECK(cudaMemcpy(back, data, sizeof back, cudaMemcpyDeviceToHost));
     for (int i = 0; i < n; i++) EXPECT(back[i] == 7);
+    zero(data, n, 128);
+    CHECK(cudaMemcpy(back, data, sizeof back, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < n; i++) EXPECT(back[i] == 0);
     CHECK(cudaFree(data));
     return pass();
 }
