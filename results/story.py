@@ -85,12 +85,21 @@ def strip(c):
         )
     parts.append(rectangle("outline", x, y, bn, bm))
     warp_down, warp_across = warp_of(c)
-    parts.append(
-        f'<g opacity="0.45">{rectangle("registers", x, y, warp_across * scale, warp_down * scale)}</g>'
-    )
-    levels.append(f"a warp's {warp_down} × {warp_across} results")
     tm, tn = c.get("TM", 1), c.get("TN", 1)
     squares = "WM" in c or "PADDING" in c
+    # Squares of 4 x 4, with those of other warps between them where there are no warp tiles.
+    bands = tm // 4 if squares and "WM" not in c else 1
+    for band in range(bands):
+        area = rectangle(
+            "registers",
+            x,
+            y + band * c["BM"] // bands * scale,
+            warp_across * scale,
+            warp_down // bands * scale,
+        )
+        parts.append(f'<g opacity="0.45">{area}</g>')
+    of = f"{bands} bands of " if bands > 1 else ""
+    levels.append(f"a warp's {of}{warp_down // bands} × {warp_across} results")
     for m in range(0, tm, 4 if squares else tm):
         for n in range(0, tn, 4 if squares else tn):
             down, across = (
