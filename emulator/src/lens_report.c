@@ -224,14 +224,20 @@ static const char *const resource_names[RESOURCES] = {"multiply-adds", "issue sl
                                                       "shared memory", "L1 lookups",
                                                       "L1 sectors",    "device memory"};
 
+/* How many multiprocessors have a block at all. */
+static unsigned busy_sms(const struct lens_kernel *k)
+{
+    const unsigned sms = (unsigned)emu_gpu()->prop.multiProcessorCount;
+    const uint64_t blocks = (uint64_t)k->grid[0] * k->grid[1] * k->grid[2];
+    return k->shapes_differ || blocks > sms ? sms : (unsigned)blocks;
+}
+
 /* Fills in seconds for one launch, or for all if their grids differ, and returns which is
  * the greatest. */
 static unsigned bound_of(const struct lens_kernel *k, double seconds[RESOURCES])
 {
     const struct cudaDeviceProp *gpu = &emu_gpu()->prop;
-    const double blocks = (double)k->grid[0] * k->grid[1] * k->grid[2];
-    const bool few = !k->shapes_differ && blocks < gpu->multiProcessorCount;
-    const double sms = few ? blocks : gpu->multiProcessorCount;
+    const double sms = busy_sms(k);
     const double clocks = 1e3 * emu_gpu()->clock_khz * sms; /* of all SMs in a second */
     const double launches = k->shapes_differ ? 1.0 : (double)k->launches;
     const double per = ratio(k->blocks, k->blocks_seen) / launches;
@@ -530,13 +536,16 @@ static void print_bound(const struct lens_kernel *k)
         break;
     default: snprintf(rule, sizeof rule, "each byte has to be moved once");
     }
-    say("    %s no less than %s on this GPU at %s MHz: %s\n",
+    say("    %s no less than %s at %s MHz: %s\n",
         k->shapes_differ ? "these launches take" : "a launch takes",
         duration(seconds[most]), number(emu_gpu()->clock_khz / 1000), rule);
-    say("     ");
-    for (unsigned r = 0, said = 0; r < RESOURCES; r++)
+    unsigned said = 0;
+    for (unsigned r = 0; r < RESOURCES; r++)
         if (seconds[r] > 0.0)
-            say("%s %s %s", said++ ? r == L1_LOOKUPS && said > 3 ? ",\n     " : "," : "",
+            say("%s%s %s",
+                said++ % 3 ? ", "
+                : said > 1 ? ",\n      "
+                           : "      ",
                 resource_names[r], duration(seconds[r]));
     say("\n");
 }
@@ -697,6 +706,32 @@ static void print_kernel(const struct lens_kernel *k)
     free(rows);
 }
 
+/* ---- one request ---- */
+
+/* Which wavefront serves each lane that takes part; returns how many there are. */
+static unsigned wavefront_of(const struct lens_request *r, unsigned bytes, bool store,
+                             unsigned wave[32])
+{
+    const unsigned unit = bytes < 4 ? 4 : bytes, groups = 128 / unit;
+    const unsigned together = lens_lanes_together(r->address, r->lanes, bytes, store);
+    unsigned before = 0, waves = 0;
+    for (unsigned first = 0; first < 32; first += together, before = waves) {
+        uint64_t unit_at[32][32];
+        unsigned in_group[32] = {0};
+        for (unsigned lane = first; lane < first + together; lane++) {
+            if (!(r->lanes >> lane & 1)) continue;
+            const uint64_t value = r->address[lane] / unit;
+            const unsigned group = value % groups;
+            unsigned n = 0;
+            while (n < in_group[group] && unit_at[group][n] != value) n++;
+            if (n == in_group[group]) unit_at[group][in_group[group]++] = value;
+            wave[lane] = before + n;
+            if (wave[lane] + 1 > waves) waves = wave[lane] + 1;
+        }
+    }
+    return waves;
+}
+
 /* ---- JSON ---- */
 
 static void json_string(const char *text)
@@ -753,6 +788,22 @@ static void json_example(const struct lens_request *r)
     say("]");
 }
 
+/* Which wavefront serves each lane of the example, in the same order. */
+static void json_example_wavefronts(const struct lens_site *s)
+{
+    unsigned wave[32];
+    if (!s->example.lanes || !touches_banks(s->kind)) return;
+    wavefront_of(&s->example, s->bytes, s->kind != SHARED_LOAD, wave);
+    const char *separator = "";
+    say(", \"example_wavefronts\": [");
+    for (unsigned lane = 0; lane < 32; lane++) {
+        if (!(s->example.lanes >> lane & 1)) continue;
+        say("%s%u", separator, wave[lane]);
+        separator = ", ";
+    }
+    say("]");
+}
+
 static void json_kernel(const struct lens_kernel *k)
 {
     unsigned count;
@@ -787,8 +838,8 @@ static void json_kernel(const struct lens_kernel *k)
         o.by_warps, o.by_shared, o.by_blocks, o.blocks, o.warps, o.max_warps);
     double seconds[RESOURCES];
     const unsigned most = bound_of(k, seconds);
-    say(", \"bound\": {\"seconds\": %.9g, \"by\": \"%s\", \"each\": {", seconds[most],
-        resource_names[most]);
+    say(", \"bound\": {\"seconds\": %.9g, \"by\": \"%s\", \"sms\": %u, \"each\": {",
+        seconds[most], resource_names[most], busy_sms(k));
     for (unsigned r = 0; r < RESOURCES; r++)
         say("%s\"%s\": %.9g", r ? ", " : "", resource_names[r], seconds[r]);
     say("}}, \"totals\": {");
@@ -812,6 +863,7 @@ static void json_kernel(const struct lens_kernel *k)
             class_names[rows[i].sum.kind], rows[i].sum.bytes);
         json_string(text);
         json_example(&rows[i].sum.example);
+        json_example_wavefronts(&rows[i].sum);
         say(", ");
         json_counts(&rows[i].sum);
     }
@@ -823,12 +875,12 @@ static void json_kernel(const struct lens_kernel *k)
  * Graphviz only draws here: neato, with every box at its place. Lengths are points, y
  * grows upwards. */
 
-#define GLOBAL_COLOUR "#d9822b"
-#define SHARED_COLOUR "#2b8a9d"
-#define REGISTER_COLOUR "#7a5fb5"
-#define MOVING_COLOUR "#c0392b"
-#define GREY_COLOUR "#888888"
-#define EMPTY_COLOUR "#88888838"
+#define GLOBAL_COLOUR "#b35900"
+#define SHARED_COLOUR "#0b7285"
+#define REGISTER_COLOUR "#6741b8"
+#define MOVING_COLOUR "#c92a2a"
+#define GREY_COLOUR "#5c636e"
+#define EMPTY_COLOUR "#5c636e38"
 #define FONT "Helvetica,Arial,sans-serif"
 
 enum { DRAWING = 864, LANE = DRAWING / 32 };
@@ -936,9 +988,9 @@ static void draw_banks(const struct lens_request *r, unsigned bytes, bool store)
 {
     enum { BANKS_AT = -72, ROW = 24 };
     const unsigned unit = bytes < 4 ? 4 : bytes, groups = 128 / unit, banks = 32 / groups;
-    const unsigned together = lens_lanes_together(r->address, r->lanes, bytes, store);
+    unsigned wave[32];
+    const unsigned waves = wavefront_of(r, bytes, store, wave);
     char name[32], label[96];
-    unsigned row = 0;
     snprintf(label, sizeof label,
              "a column is one of the 32 banks, a row is one wavefront; numbers are the "
              "lanes it serves");
@@ -950,34 +1002,23 @@ static void draw_banks(const struct lens_request *r, unsigned bytes, bool store)
             "\", fontsize=11, label=\"%u\"];\n",
             bank, (bank + 0.5) * LANE, BANKS_AT, bank);
     }
-    for (unsigned first = 0; first < 32; first += together) {
-        uint64_t unit_at[32][32];
-        uint32_t lanes_of[32][32] = {{0}};
-        unsigned waves = 0, in_group[32] = {0};
-        for (unsigned lane = first; lane < first + together; lane++) {
-            if (!(r->lanes >> lane & 1)) continue;
-            const uint64_t value = r->address[lane] / unit;
-            const unsigned group = value % groups;
-            unsigned wave = 0;
-            while (wave < in_group[group] && unit_at[group][wave] != value) wave++;
-            if (wave == in_group[group]) unit_at[group][in_group[group]++] = value;
-            lanes_of[group][wave] |= 1u << lane;
-            if (wave + 1 > waves) waves = wave + 1;
+    uint32_t lanes_of[32][32] = {{0}}; /* that a wavefront serves from a group of banks */
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (r->lanes >> lane & 1)
+            lanes_of[wave[lane]][r->address[lane] / unit % groups] |= 1u << lane;
+    for (unsigned row = 0; row < waves; row++)
+        for (unsigned group = 0; group < groups; group++) {
+            const uint32_t lanes = lanes_of[row][group];
+            label[0] = '\0';
+            if (lanes) name_lanes(lanes, label, sizeof label);
+            snprintf(name, sizeof name, "box%u_%u", row, group);
+            draw_box(name, group * banks * LANE + 1, BANKS_AT - 20.0 - row * ROW,
+                     banks * LANE - 2.0, ROW - 2.0, lanes ? SHARED_COLOUR : EMPTY_COLOUR,
+                     label);
         }
-        for (unsigned wave = 0; wave < waves; wave++, row++)
-            for (unsigned group = 0; group < groups; group++) {
-                const uint32_t lanes = lanes_of[group][wave];
-                label[0] = '\0';
-                if (lanes) name_lanes(lanes, label, sizeof label);
-                snprintf(name, sizeof name, "box%u_%u", row, group);
-                draw_box(name, group * banks * LANE + 1, BANKS_AT - 20.0 - row * ROW,
-                         banks * LANE - 2.0, ROW - 2.0,
-                         lanes ? SHARED_COLOUR : EMPTY_COLOUR, label);
-            }
-    }
     snprintf(label, sizeof label,
-             row == 1 ? "%u wavefront" : "%u wavefronts, one after the other", row);
-    draw_text(0, BANKS_AT - 20.0 - row * ROW - 4, DRAWING, 13, FONT, label);
+             waves == 1 ? "%u wavefront" : "%u wavefronts, one after the other", waves);
+    draw_text(0, BANKS_AT - 20.0 - waves * ROW - 4, DRAWING, 13, FONT, label);
 }
 
 static void draw(const struct row *row)
@@ -1043,7 +1084,7 @@ static void report(void)
     } else if (strcmp(mode, "json") == 0) {
         say("{\"gpu\": ");
         json_string(emu_gpu()->prop.name);
-        say(", \"kernels\": [");
+        say(", \"sms\": %d, \"kernels\": [", emu_gpu()->prop.multiProcessorCount);
         for (const struct lens_kernel *k = lens_kernels; k; k = k->next) {
             json_kernel(k);
             if (k->next) say(", ");
