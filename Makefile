@@ -68,7 +68,7 @@ MAKEFLAGS += --no-builtin-rules
     images notebooks site bench-emulator exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@echo "make chapterN && ./chapterN   build and run a chapter: $(PROGRAMS)"
-	@sed -n 's/^\([a-zA-Z%-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{printf "%-30s%s\n", $$1, $$2}'
+	@sed -n 's/^\($$(TIMES): \)*\([a-zA-Z%-]*\):.*## \(.*\)/make \2|\3/p' Makefile | awk -F'|' '{printf "%-30s%s\n", $$1, $$2}'
 	@echo "EMULATOR=1 takes the emulator, EMULATOR=0 NVIDIA's nvcc (without it: nvcc where there is a GPU);"
 	@echo "CUDA_HOME=folder another CUDA Toolkit, ARCH=sm_NN another GPU than the one here; V=1 shows commands"
 
@@ -196,6 +196,22 @@ solution%:      ## an exercise's solution, once it is passed (or FORCE=1)
 
 reset%:         ## an exercise's skeleton again; your file is kept
 	$(CLASSROOM) reset $(which_exercise)
+
+# The products can be run as the chapters are: checked at any shape and, with a GPU, timed.
+PRODUCTS := $(foreach f,$(shell grep -l '^kind = matmul' exercises/*/exercise.ini),$(call number_of,$(patsubst %/exercise.ini,%,$(f))))
+folder_of_exercise = $(strip $(foreach e,$(wildcard exercises/[0-9][0-9]_*),$(if $(filter $*,$(call number_of,$(e))),$(e))))
+chapter_of_exercise = $(shell sed -n 's/.*chapters\/0*\([0-9][0-9]*\)_.*/\1/p' $(call folder_of_exercise)/README.md | head -n 1)
+
+shape = $(if $(call given,SHAPE),$(SHAPE))
+TIMES := $(addprefix time,$(PRODUCTS))
+.PHONY: $(addprefix time,$(EXERCISES))
+$(filter-out $(TIMES),$(addprefix time,$(EXERCISES))):
+	$(error $@: only matrix products are timed, exercises $(PRODUCTS))
+$(TIMES): time%: $(COMMON) $(LIBRARY) ## an exercise's product beside its chapter and cuBLAS (needs a GPU)
+	$(Q)$(NVCC) $(FLAGS) -Iexercises -I$(folder_of_exercise) -DCHAPTER=$(chapter_of_exercise) \
+	    -DANSWER='"../$(folder_of_exercise)/exercise.cu"' exercises/time.cu $(COMMON) -lcublas -o $(BUILD)/time$*
+	$(Q)$(MAKE) -s --no-print-directory chapter$(chapter_of_exercise)
+	$(Q)$(BUILD)/time$* $(shape) && ./chapter$(chapter_of_exercise) $(shape)
 
 grade:          ## for teachers: grade a folder, SUBMISSIONS=dir (OUT= STUDENT= EXERCISE= DEADLINE= TRUST=1)
 	$(CLASSROOM) submissions "$(or $(SUBMISSIONS),$(error say which folder: make grade SUBMISSIONS=dir))" \
