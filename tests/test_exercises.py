@@ -99,6 +99,19 @@ def test_skeleton_compiles_and_fails(exercise, classroom):
     assert verdict.points == 0
 
 
+def test_no_skeleton_holds_anothers_answer(classroom):
+    """Word for word, whatever the names are. Answers of a line or two cannot help it."""
+    runs = classroom.similar.runs_of
+    given = {e.name: runs(e.skeleton) for e in classroom.all()}
+    for exercise in classroom.all():
+        answer = runs(classroom.tasks.solution_to_show(exercise.solution.read_text()))
+        own = answer - given[exercise.name]
+        for name, seen in given.items():
+            assert len(own) < 60 or len(own & seen) < 0.6 * len(own), (
+                f"{name} holds the answer of {exercise.name}"
+            )
+
+
 @each
 def test_solution_passes(exercise, classroom):
     verdict = classroom.verdict(exercise, exercise.solution)
