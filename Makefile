@@ -65,12 +65,45 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
 .PHONY: help all clean test test-gpu format mutants lens-vs-ncu patterns ladder tried profiles registers tables plots \
-    images notebooks site bench-emulator exercises watch grade $(PROGRAMS)
+    images notebooks scenes site bench-emulator exercises watch grade $(PROGRAMS)
 help:           ## show this list
-	@echo "make chapterN && ./chapterN   build and run a chapter: $(PROGRAMS)"
-	@sed -n 's/^\($$(TIMES): \)*\([a-zA-Z%-]*\):.*## \(.*\)/make \2|\3/p' Makefile | awk -F'|' '{printf "%-30s%s\n", $$1, $$2}'
-	@echo "EMULATOR=1 takes the emulator, EMULATOR=0 NVIDIA's nvcc (without it: nvcc where there is a GPU);"
-	@echo "CUDA_HOME=folder another CUDA Toolkit, ARCH=sm_NN another GPU than the one here; V=1 shows commands"
+	@paint=; [ -t 1 ] && [ -z "$$NO_COLOR" ] && paint=yes; \
+	awk -v paint="$$paint" -v programs="$(PROGRAMS)" "$$HELP" Makefile
+
+# The targets under the headings of this file, at most 80 columns wide.
+define HELP
+function wrapped(first, width, text,   words, n, i, line, space) {
+    n = split(text, words, " "); line = first
+    for (i = 1; i <= n; i++) {
+        if (length(line) + length(words[i]) + 1 > 80) {
+            print line; line = sprintf("%*s", width, "")
+        }
+        space = line == "" || line ~ / $$/ ? "" : " "
+        line = line space words[i]
+    }
+    print line
+}
+function heading(text) {
+    print (paint ? "\033[1m" text "\033[0m" : text)
+}
+BEGIN {
+    heading("make chapterN && ./chapterN")
+    wrapped("  ", 2, "builds and runs a chapter: " programs)
+}
+/^# ---- / { gsub(/^# ---- | ----$$/, ""); group = $$0; next }
+{ sub(/^[$$][(]TIMES[)]: /, "") }
+/^[a-zA-Z%-]+:.*## / {
+    if (group != "") { print ""; heading(group); group = "" }
+    name = $$0; sub(/:.*/, "", name); sub(/%/, "N", name)
+    text = $$0; sub(/.*## /, "", text)
+    wrapped(sprintf("  make %-15s ", name), 23, text)
+}
+END {
+    print ""
+    wrapped("", 0, "EMULATOR=1 takes the emulator, EMULATOR=0 NVIDIA's nvcc (without it: nvcc where there is a GPU); CUDA_HOME=folder another CUDA Toolkit, ARCH=sm_NN another GPU than the one here; V=1 shows commands")
+}
+endef
+export HELP
 
 all: $(PROGRAMS) ## build every chapter
 
@@ -84,7 +117,7 @@ chapter%:
 	$(error there is no chapter$*: they go from $(firstword $(PROGRAMS)) to $(lastword $(PROGRAMS)))
 
 # A number is missing: "make chapter", "make chapter 4".
-WITH_NUMBER := chapter parts ptx sass loop profile memcheck exercise hint solution reset
+WITH_NUMBER := chapter parts ptx sass loop profile memcheck exercise hint solution reset time
 .PHONY: $(WITH_NUMBER)
 $(WITH_NUMBER):
 	$(error make $@ wants a number right behind it: make $@4)
@@ -246,6 +279,7 @@ profiles: $(if $(GPU),all) ## what Nsight Compute counts in every chapter, into 
 registers:      ## the registers of every chapter, which --occupancy needs (nvcc, no GPU)
 	$(Q)python3 results/registers.py
 
+# ---- tables, figures, notebooks, the site ----
 tables:         ## the numbers in the READMEs, from results/ and the lens
 	$(Q)python3 results/tables.py
 
@@ -261,10 +295,10 @@ stamp = echo "<!-- made from $<: $$(sha256sum <$< | cut -c -16) -->" >>$@
 
 images/%.svg: images/%.dot
 	$(call need,dot,it comes with Graphviz: apt install graphviz)
-	$(Q)dot -Tsvg $< >$@ && $(stamp)
+	$(Q)dot -Tsvg $< | python3 results/palette.py >$@ && $(stamp)
 
 images/%.svg: images/%.py
-	$(Q)python3 $< >$@ && $(stamp)
+	$(Q)PYTHONPATH=results python3 -B $< | python3 results/palette.py >$@ && $(stamp)
 
 # A file in .venv says which requirements are in it.
 .venv/tests.txt: tests/requirements.txt
@@ -278,12 +312,17 @@ images/%.svg: images/%.py
 
 notebooks: .venv/plots.txt .venv/notebooks.txt ## the notebooks, from their sources, and run
 	$(Q)python3 notebooks/make.py
-	$(Q).venv/bin/python notebooks/run.py
+	$(Q).venv/bin/python notebooks/run.py --store
 
-site: .venv/site.txt ## the READMEs and notebooks as a web site, in build/site
-	$(Q).venv/bin/python -m sphinx -q -W --keep-going -c notebooks/site -d build/site.cache . build/site
+site: .venv/site.txt ## the book as a web site, in build/site
+	$(Q)python3 -B notebooks/site/assemble.py build/site.source
+	$(Q).venv/bin/python -m sphinx -q -W --keep-going -c notebooks/site -d build/site.cache build/site.source build/site
 	@echo "build/site/index.html is ready"
 
+scenes:         ## what the lens counts in every chapter and its variants, for the site's figures
+	$(Q)python3 results/scenes.py
+
+# ---- the emulator ----
 lens-vs-ncu:    ## the lens beside Nsight Compute's counters (needs a GPU)
 	$(call need,ncu,it comes with the CUDA Toolkit or as Nsight Compute)
 	$(Q)for emulator in 0 1; do $(MAKE) --no-print-directory EMULATOR=$$emulator all patterns || exit 1; done

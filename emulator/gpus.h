@@ -31,6 +31,13 @@ static const struct card {
 };
 enum { CARD_COUNT = sizeof CARDS / sizeof CARDS[0] };
 
+/* How many multiply-adds of floats a multiprocessor makes per clock (CUDA C++ programming
+ * guide, "Arithmetic instructions", the table of throughputs). */
+static inline int multiply_adds_per_clock(int major, int minor)
+{
+    return major < 8 || (major == 8 && minor == 0) ? 64 : 128;
+}
+
 /* What a card's multiprocessors hold. From compute capability 8.0 on, the system takes
  * 1 KB of shared memory for itself in every block. */
 static inline cudaOccDeviceProp limits_of(const struct card *card)

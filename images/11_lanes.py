@@ -3,9 +3,11 @@
 The orders are those of chapters/11_beyond_cublas/lanes.cuh, the wavefronts what
 `LENS=1 ./chapter11 4096 640 80` counts with each of them (tried/lanes_*.diff)."""
 
-REGISTERS, MOVING, GREY = "#7a5fb5", "#c0392b", "#888888"
+from palette import GREY, INK, REGISTERS
+
 CELL, GAP, LEFT, TOP = 32, 46, 10, 36  # a lane, between two panels, around them
 ROWS, COLUMNS = 4, 8
+OUTLINE = f' stroke="{INK}" stroke-width="4"'
 
 # A lane's (row, column), what lanes 0 to 3 have in common, and what the reads take.
 PANELS = [
@@ -53,7 +55,7 @@ for number, (title, place, shared, wavefronts) in enumerate(PANELS):
         x, y = left + column * CELL, TOP + row * CELL
         print(
             f'<rect x="{x}" y="{y}" width="{CELL - 2}" height="{CELL - 2}" rx="2" '
-            f'fill="{MOVING if lane < 4 else REGISTERS}"/>'
+            f'fill="{REGISTERS}"{OUTLINE if lane < 4 else ""}/>'
             f'<text x="{x + CELL // 2 - 1}" y="{y + CELL // 2 + 4}" fill="#ffffff" '
             f'font-weight="bold">{lane}</text>'
         )

@@ -1,12 +1,7 @@
 """Prints images/11_shares.svg: 7 tiles for 4 SMs, dealt whole and dealt in shares of k-blocks."""
 
-GLOBAL, SHARED, REGISTERS, MOVING, REST = (
-    "#d9822b",
-    "#2b8a9d",
-    "#7a5fb5",
-    "#c0392b",
-    "#888888",
-)
+from palette import GLOBAL, GREY as REST, REGISTERS
+
 BLOCKS, SMS, TILES = 8, 4, 7  # k-blocks a tile, SMs, tiles
 UNIT, HIGH, LEFT = 44, 30, 70
 
@@ -72,7 +67,7 @@ shares = [[(4, 0, 6)], [(4, 6, 8), (5, 0, 4)], [(5, 4, 8), (6, 0, 2)], [(6, 2, 8
 for sm, parts in enumerate(shares):
     at = BLOCKS
     for tile, begin, end in parts:
-        box(at, 256 + sm * 38, end - begin, MOVING, f"tile {tile}: {begin} to {end - 1}")
+        box(at, 256 + sm * 38, end - begin, GLOBAL, f"tile {tile}: {begin} to {end - 1}")
         at += end - begin
 ruler(256, 14, "14 k-blocks of time")
 print("</svg>")

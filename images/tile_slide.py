@@ -5,16 +5,12 @@ Moves by CSS, so a reader who has asked for less motion, and every program that 
 still, sees the second of the four steps, which is a right picture too.
 """
 
-GLOBAL, SHARED, REGISTERS, MOVING, GREY = (
-    "#d9822b",
-    "#2b8a9d",
-    "#7a5fb5",
-    "#c0392b",
-    "#888888",
-)
+from palette import GLOBAL, GREY, INK, MOVING, REGISTERS, SHARED
+
 TILE, STEPS, SIDE = 56, 4, 3  # a tile in pixels; tiles along K; tiles along M and N
 STILL, OWN = 1, 1  # the step shown without motion; the block's row and column
-SECONDS = 8
+SECONDS = 12
+PHASES = 3  # of a step: fetch, share, compute
 A_X, B_Y = 96, 36
 C_X, C_Y = A_X + STEPS * TILE + 28, B_Y + STEPS * TILE + 28
 PANEL_X, PANEL_W = C_X + SIDE * TILE + 56, 300
@@ -72,6 +68,18 @@ def style():
                 f"at{shown}", lambda step, shown=shown: f"opacity: {int(step == shown)};"
             )
         )
+    # Within each step the three things that a block does light up one after the other.
+    for phase in range(PHASES):
+        name, frames = f"phase{phase}", []
+        for step in range(STEPS):
+            for at in range(PHASES):
+                begin = 100 * (step * PHASES + at) / (STEPS * PHASES)
+                end = 100 * (step * PHASES + at + 0.98) / (STEPS * PHASES)
+                frames.append(
+                    f"{begin:.1f}%, {end:.1f}% {{ opacity: {int(at == phase)}; }}"
+                )
+        rules.append(f"@keyframes {name} {{ {' '.join(frames)} }}")
+        moving.append(name)
     rules.append("@media (prefers-reduced-motion: no-preference) {")
     rules += [f".{name} {{ animation: {name} {SECONDS}s infinite; }}" for name in moving]
     return "<style>\n" + "\n".join(rules) + "\n}\n</style>"
@@ -144,6 +152,8 @@ def picture():
     for i, (colour, what, how) in enumerate(lines):
         y = B_Y + 48 + i * 100
         yield box(PANEL_X, y, PANEL_W, 66, colour)
+        outline = f' class="phase{i}" stroke="{INK}" stroke-width="6" opacity="0"'
+        yield box(PANEL_X, y, PANEL_W, 66, "none", outline)
         yield text(PANEL_X + 16, y + 28, what, "#ffffff", ' class="bold"')
         yield text(PANEL_X + 16, y + 50, how, "#ffffff")
         if i + 1 < len(lines):

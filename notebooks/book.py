@@ -3,13 +3,16 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 from IPython import get_ipython
 from nvcc4jupyter import set_defaults
 
 ROOT = Path(__file__).resolve().parents[1]
-GLOBAL, SHARED, MOVING, GREY = "#d9822b", "#2b8a9d", "#c0392b", "#888888"
+sys.path.insert(0, str(ROOT / "results"))
+import plots  # noqa: E402
+from palette import GLOBAL, GREY, SHARED  # noqa: E402
 
 _number = None  # of the chapter that is open
 
@@ -109,13 +112,20 @@ def lens(*sizes):
     kernel = max(
         json.loads(out.read_text())["kernels"], key=lambda kernel: kernel["flop"]
     )
-    for line in kernel["lines"]:
+
+    def waste(line):
         unit = "wavefronts" if "wavefronts" in line else "sectors"
+        return line[unit] - line[f"ideal_{unit}"]
+
+    for line in sorted(kernel["lines"], key=waste, reverse=True):
+        unit = "wavefronts" if "wavefronts" in line else "sectors"
+        each = line[unit] / line["requests"]
         print(
             f"{Path(line['file']).name}:{line['line']}  {line['text']}\n"
-            f"    {line['kind']}, {line['bytes']} bytes a lane: "
-            f"{line['requests'] // kernel['launches']:,} requests, "
-            f"{line[unit] / line['requests']:.4g} {unit} each; {line['verdict']}"
+            f"    {each:.4g} {unit if each != 1 else unit[:-1]} a request, "
+            f"{line['requests'] // kernel['launches']:,} requests: "
+            f"{line['kind']}, {line['bytes']} bytes a lane\n"
+            f"    {line['verdict']}"
         )
     for name, value, _ in _counts(kernel):
         print(f"{name.replace(chr(10), ' ')}: {value:.4g}")
@@ -161,8 +171,17 @@ def _counts(kernel):
     return loads + costs
 
 
+def show(figure):
+    """Shows a matplotlib figure as a drawing in light and dark colours, the same every time."""
+    from IPython.display import SVG, display
+
+    display(SVG(plots.svg_of(figure)))
+
+
 def plot(reports):
-    """Draws the counts of one or more lens reports, {label: report}, side by side."""
+    """Draws the counts of one or more lens reports, {label: report}, side by side: those that
+    differ, or all if none does."""
+    import matplotlib
     from matplotlib import pyplot
 
     every = {
@@ -170,17 +189,21 @@ def plot(reports):
         for label, report in reports.items()
     }
     names = list(dict.fromkeys(name for counts in every.values() for name in counts))
-    figure, axes = pyplot.subplots(
-        1, len(names), figsize=(2.2 * len(names), 2.8), squeeze=False
-    )
-    for axis, name in zip(axes[0], names):
-        values = [counts.get(name, (0, GREY))[0] for counts in every.values()]
-        colour = next(counts[name][1] for counts in every.values() if name in counts)
-        bars = axis.bar(list(every), values, color=colour, width=0.6)
-        axis.bar_label(bars, [f"{value:.4g}" for value in values])
-        axis.set_title(name, fontsize=9)
-        axis.margins(y=0.15)
-        axis.set_yticks([])
-        axis.spines[["top", "right", "left"]].set_visible(False)
-    figure.tight_layout()
-    pyplot.show()
+
+    def values(name):
+        return [counts.get(name, (0, GREY))[0] for counts in every.values()]
+
+    names = [name for name in names if len(set(values(name))) > 1] or names
+    with matplotlib.rc_context(plots.STYLE):
+        width = max(2.6 * len(names), 4.2)
+        figure, axes = pyplot.subplots(1, len(names), figsize=(width, 2.8), squeeze=False)
+        for axis, name in zip(axes[0], names):
+            colour = next(counts[name][1] for counts in every.values() if name in counts)
+            bars = axis.bar(list(every), values(name), color=colour, width=0.6)
+            axis.bar_label(bars, [f"{value:,.4g}" for value in values(name)])
+            axis.set_title(name, fontsize=9)
+            axis.margins(y=0.15)
+            axis.set_yticks([])
+            axis.spines[["top", "right", "left"]].set_visible(False)
+        figure.tight_layout()
+        show(figure)

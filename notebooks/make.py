@@ -17,6 +17,7 @@ The source is Markdown, and becomes text cells. These stand alone on a line and 
     -->
     ```python                    a cell of Python
 
+Outputs are kept until a cell changes; `make notebooks` stores them (run.py).
 With --check nothing is written: the notebooks that differ from their sources are named.
 """
 
@@ -33,7 +34,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 
 SETUP = """\
-# Finds the project, a compiler and a GPU. Run this cell first.
+#@title Set-up: finds the project, a compiler and a GPU. Run this cell first.
 import pathlib, subprocess, sys
 
 # The project's git address: only needed where the project is not yet, as on Colab.
@@ -43,8 +44,12 @@ here = pathlib.Path.cwd()
 places = [here, *here.parents, here / "matmul"]
 root = next((place for place in places if (place / "notebooks/book.py").exists()), None)
 if root is None and not PROJECT:
-    sys.exit("The project is not here. Open this notebook inside a copy of the project, "
-             "or write the project's git address into PROJECT and run this cell again.")
+    class Missing(SystemExit):
+        def _render_traceback_(self):  # IPython shows this, and no more
+            return [str(self)]
+
+    raise Missing("The project is not here: open this notebook inside a copy of it, "
+                  "or write its git address into PROJECT and run this cell again.")
 if root is None:
     root = here / "matmul"
     subprocess.run(["git", "clone", "--depth", "1", PROJECT, root], check=True)
@@ -63,6 +68,8 @@ BADGE = (
     "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
     "(https://colab.research.google.com/github/{repository}/blob/main/notebooks/{name}.ipynb)"
 )
+
+CHANGED = "  // changed"  # behind each line that a change puts in
 
 DIRECTIVE = re.compile(
     r"^<!-- (setup|run|piece|change)\b(.*?)-->\n|^```python\n(.*?)^```\n", re.M | re.S
@@ -131,7 +138,7 @@ def changed(piece, edits):
             raise Mistake(f"change: {len(lines)} lines are '{old}', and one should be")
         indent = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
         added = "".join(
-            f"{indent}{line}\n" for line in re.findall(r"^\+ ?(.*)$", new, re.M)
+            f"{indent}{line}{CHANGED}\n" for line in re.findall(r"^\+ ?(.*)$", new, re.M)
         )
         piece = piece.replace(lines[0] + "\n", added, 1)
     if not pairs:
@@ -192,6 +199,9 @@ def notebook(source):
                 SETUP.format(
                     number=number, address=address, nvcc4jupyter=pinned("nvcc4jupyter")
                 ),
+                # Folded: on Colab, and in Jupyter.
+                cellView="form",
+                jupyter={"source_hidden": True},
             )
         elif kind == "piece":
             name = rest.split(":")[0].strip()
@@ -213,28 +223,36 @@ def notebook(source):
                 expect=rest.lstrip(":").strip() or "PASS",
             )
     prose(text[at:])
-    return (
-        json.dumps(
-            {
-                "cells": cells,
-                "metadata": {
-                    "accelerator": "GPU",
-                    "colab": {"gpuType": "T4", "provenance": [], "toc_visible": True},
-                    "kernelspec": {
-                        "display_name": "Python 3",
-                        "language": "python",
-                        "name": "python3",
-                    },
-                    "language_info": {"name": "python"},
+    return as_text(
+        {
+            "cells": cells,
+            "metadata": {
+                "accelerator": "GPU",
+                "colab": {"gpuType": "T4", "provenance": [], "toc_visible": True},
+                "kernelspec": {
+                    "display_name": "Python 3",
+                    "language": "python",
+                    "name": "python3",
                 },
-                "nbformat": 4,
-                "nbformat_minor": 5,
+                "language_info": {"name": "python"},
             },
-            indent=1,
-            ensure_ascii=False,
-        )
-        + "\n"
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        }
     )
+
+
+def without_outputs(text):
+    """A notebook as its source makes it: run.py stores what the cells said."""
+    book = json.loads(text)
+    for cell in book["cells"]:
+        if cell["cell_type"] == "code":
+            cell.update(execution_count=None, outputs=[])
+    return as_text(book)
+
+
+def as_text(book):
+    return json.dumps(book, indent=1, ensure_ascii=False) + "\n"
 
 
 def sources():
@@ -257,7 +275,7 @@ def main():
             print(f"notebooks/{source.name}: {problem}", file=sys.stderr)
             wrong += 1
             continue
-        if target.exists() and target.read_text() == new:
+        if target.exists() and without_outputs(target.read_text()) == new:
             continue
         if check:
             print(
@@ -267,7 +285,9 @@ def main():
             wrong += 1
         else:
             target.write_text(new)
-            print(f"notebooks/{target.name}: renewed")
+            print(
+                f"notebooks/{target.name}: renewed, without outputs until `make notebooks`"
+            )
     return 1 if wrong else 0
 
 

@@ -1,75 +1,215 @@
 #!/usr/bin/env python3
-"""make images: what one warp asks of memory, drawn by the lens from the running chapters, into images/lens_*.svg.
+"""make images: what one warp asks of memory, as the lens saw it in the running chapters, into images/lens_*.svg.
 
---check writes nothing and exits with 1 if a chapter now does something else than its picture shows."""
+The requests come from results/scenes.json (make scenes). --check writes nothing and exits with 1
+if a picture is not what it should be."""
 
-import hashlib
-import subprocess
+import html
 import sys
 
-import chapters
 import ending
 import rows
-import tables
+import scenes
+from palette import (
+    FAINT,
+    FONT,
+    GLOBAL,
+    GREY,
+    MOVING,
+    ON_COLOUR,
+    REGISTERS,
+    SHARED,
+    themed,
+)
 
-SIZE = 256
 # name of the picture: chapter, the line of matmul.cu, and which of that line's accesses in the lens's table
 FIGURES = {
-    "lens_1_load_a": (1, "acc += A[(size_t)row * K + k]", 1),
-    "lens_2_load_b": (2, "acc += A[(size_t)row * K + k]", 2),
-    "lens_6_load_b_frag": (6, "*(float4 *)&b_frag[n]", 1),
-    "lens_7_load_b_frag": (7, "*(float4 *)&b_frag[n]", 1),
+    "lens_1_load_a": ("naive", "acc += A[(size_t)row * K + k]", 1),
+    "lens_2_load_b": ("coalescing", "acc += A[(size_t)row * K + k]", 2),
+    "lens_6_load_b_frag": ("vectorized_access", "*(float4 *)&b_frag[n]", 1),
+    "lens_7_load_b_frag": ("bank_conflicts", "*(float4 *)&b_frag[n]", 1),
 }
+LANE, EDGE = 27, 8  # the width of a lane and of a bank, and of what lies around all
+WIDTH = 32 * LANE
+LANES_AT, BELOW = 62, 150  # the lanes' row, and the one that they point to
+SECTOR, WORD = 32, 4  # bytes
 
 
-def drawn(name):
-    """The figure as Graphviz source."""
-    chapter, code, which = FIGURES[name]
-    source = [
-        line.strip()
-        for line in (chapters.folder(chapter) / "matmul.cu").read_text().splitlines()
-    ]
-    at = next((at for at, line in enumerate(source) if line.startswith(code)), None)
-    if at is None:
-        raise tables.Mistake(
-            f"images/{name}.svg: chapter {chapter} has no line that begins with {code}"
-        )
-    text = tables.run_lens(
-        chapter, SIZE, LENS="dot", LENS_WARP="0", LENS_LINE=f"{at + 1}.{which}"
-    )
-    if not text:
-        raise tables.Mistake(
-            f"images/{name}.svg: the lens saw no access {which} on the line {code}"
-        )
-    # The lens knows lines. What is assigned may stand in the next one, and then the picture has room for it.
-    if source[at].endswith("="):
-        text = text.replace(f'"{source[at]}\\l"', f'"{source[at]} {source[at + 1]}\\l"')
-    return text
+class Mistake(Exception):
+    """A figure that does not fit its chapter; the message says which."""
 
 
-def stamp(text):
-    """The last line of the picture: what it was made from."""
+# ---- the drawing ----
+
+
+def text(x, y, words, size=13, fill=GREY, anchor="start", more=""):
     return (
-        f"<!-- made by the lens: {hashlib.sha256(text.encode()).hexdigest()[:16]} -->\n"
+        f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{fill}" '
+        f'text-anchor="{anchor}"{more}>{html.escape(words)}</text>'
     )
+
+
+def box(x, y, width, height, fill, label="", used=True):
+    parts = [
+        f'<rect x="{x:.4g}" y="{y:g}" width="{width:.4g}" height="{height:g}" '
+        f'fill="{fill}"{"" if used else f""" fill-opacity="{FAINT}" """}/>'
+    ]
+    if label:
+        shade = ON_COLOUR if used else GREY
+        parts.append(text(x + width / 2, y + height / 2 + 4, label, 11, shade, "middle"))
+    return "".join(parts)
+
+
+def lane_boxes(line, y):
+    return [
+        box(lane * LANE + 1, y, LANE - 2, 22, REGISTERS, str(lane), True)
+        if address is not None
+        else box(lane * LANE + 1, y, LANE - 2, 22, GREY, str(lane), False)
+        for lane, address in enumerate(line["address"])
+    ]
+
+
+def sectors_of(line):
+    """The sectors that the lanes touch, in order of address."""
+    return sorted(
+        {
+            byte // SECTOR
+            for address in line["address"]
+            if address is not None
+            for byte in range(address, address + line["bytes"], WORD)
+        }
+    )
+
+
+def draw_sectors(line):
+    """The lanes above, the sectors they touch below, a column for every 4 bytes."""
+    sectors = sectors_of(line)
+    pitch = WIDTH / max(len(sectors), 5)
+    word = 0.9 * pitch / 8
+    left = (WIDTH - pitch * len(sectors) + 0.1 * pitch) / 2
+    used, arrows = set(), []
+
+    def place(byte):
+        return left + sectors.index(byte // SECTOR) * pitch + byte % SECTOR // WORD * word
+
+    for lane, address in enumerate(line["address"]):
+        if address is None:
+            continue
+        used.update(
+            byte // WORD for byte in range(address, address + line["bytes"], WORD)
+        )
+        end = place(address + (line["bytes"] // 2 if line["bytes"] > 4 else 0)) + word / 2
+        arrows.append(
+            f'<path d="M{(lane + 0.5) * LANE:g} {LANES_AT + 23}L{end:.4g} {BELOW - 2}" '
+            f'stroke="{MOVING}" stroke-width="1"/>'
+        )
+    yield text(0, LANES_AT - 8, "the 32 lanes of a warp")
+    yield from lane_boxes(line, LANES_AT)
+    yield from arrows
+    for sector in sectors:
+        for byte in range(sector * SECTOR, (sector + 1) * SECTOR, WORD):
+            touched = byte // WORD in used
+            width = word - 1 if word > 4 else word
+            yield box(
+                place(byte), BELOW, width, 26, GLOBAL if touched else GREY, "", touched
+            )
+    count = "1 sector" if len(sectors) == 1 else f"{len(sectors)} sectors"
+    yield text(0, BELOW + 46, f"{count} of global memory: 32 bytes each, 4 to a column")
+
+
+def together(lanes):
+    """The lanes that a box serves, in as few letters as it has room for."""
+    if len(lanes) == 1:
+        return str(lanes[0])
+    if lanes == list(range(lanes[0], lanes[-1] + 1)):
+        return f"{lanes[0]}–{lanes[-1]}"
+    return ",".join(map(str, lanes)) if len(lanes) == 2 else f"{len(lanes)} ×"
+
+
+def draw_banks(line):
+    """The banks are columns, the wavefronts rows: who is served when."""
+    unit = max(line["bytes"], 4)
+    waves = 1 + max(wave for wave in line["wavefront"] if wave is not None)
+    top = LANES_AT + 14
+    yield text(0, LANES_AT - 8, "a column is one of the 32 banks, a row is one wavefront")
+    for bank in range(32):
+        yield text((bank + 0.5) * LANE, LANES_AT + 8, str(bank), 11, GREY, "middle")
+    served = {}
+    for lane, (address, wave) in enumerate(zip(line["address"], line["wavefront"])):
+        if address is not None:
+            served.setdefault((wave, address // unit * unit % 128 // 4), []).append(lane)
+    wide = unit // 4
+    for wave in range(waves):
+        for bank in range(0, 32, wide):
+            lanes = served.get((wave, bank), [])
+            yield box(
+                bank * LANE + 1,
+                top + wave * 24,
+                wide * LANE - 2,
+                22,
+                SHARED if lanes else GREY,
+                together(lanes) if lanes else "",
+                bool(lanes),
+            )
+    count = "1 wavefront" if waves == 1 else f"{waves} wavefronts, one after the other"
+    yield text(0, top + waves * 24 + 16, f"{count}; numbers are the lanes served")
+
+
+def drawing(line):
+    """One request of a warp as SVG, in light colours; `line` is one of a scene's."""
+    banks = "wavefront" in line
+    waves = (
+        1 + max([wave for wave in line["wavefront"] if wave is not None]) if banks else 0
+    )
+    height = LANES_AT + 14 + waves * 24 + 24 if banks else BELOW + 54
+    what = f"{line['kind']}, {line['bytes']} bytes a lane: {line['verdict']}"
+    parts = [
+        text(0, 14, what, 15),
+        text(
+            0, 34, line["text"], 13, more=' font-family="monospace" xml:space="preserve"'
+        ),
+        *(draw_banks(line) if banks else draw_sectors(line)),
+    ]
+    around = f"{-EDGE} {-EDGE} {WIDTH + 2 * EDGE} {height + 2 * EDGE}"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH + 2 * EDGE}" '
+        f'height="{height + 2 * EDGE}" viewBox="{around}" font-family="{FONT}">\n'
+        f"<title>{html.escape(what)}</title>\n" + "\n".join(parts) + "\n</svg>\n"
+    )
+
+
+# ---- the pictures of the READMEs ----
+
+
+def as_it_is(scene, name):
+    """The variant of a scene that is the chapter itself."""
+    labels = [label for label, change in scenes.variants(name) if not change]
+    return next(v for v in scene["variants"] if v["label"] == labels[0])
+
+
+def chosen(name):
+    chapter, code, which = FIGURES[name]
+    lines = as_it_is(scenes.read()[chapter], chapter)["lines"]
+    found = [line for line in lines if line["text"].startswith(code)]
+    if len(found) < which:
+        raise Mistake(
+            f"images/{name}.svg: {chapter} has no access {which} on a line {code}"
+        )
+    return found[which - 1]
 
 
 def main(words):
     stale = 0
     for name in FIGURES:
-        text = drawn(name)
+        new = themed(drawing(chosen(name)))
         picture = rows.ROOT / "images" / f"{name}.svg"
-        if picture.exists() and picture.read_text().endswith(stamp(text)):
+        if picture.exists() and picture.read_text() == new:
             continue
         stale += 1
         if "--check" in words:
             print(f"images/{name}.svg is older than its chapter: `make images` renews it")
             continue
-        done = subprocess.run(
-            ["dot", "-Tsvg"], input=text, stdout=subprocess.PIPE, text=True, check=True
-        )
-        picture.parent.mkdir(exist_ok=True)
-        picture.write_text(done.stdout + stamp(text))
+        picture.write_text(new)
         print(f"images/{name}.svg: renewed")
     for picture in sorted((rows.ROOT / "images").glob("lens_*.svg")):
         if picture.stem not in FIGURES:
@@ -83,11 +223,6 @@ def main(words):
 if __name__ == "__main__":
     try:
         ending.run(lambda: main(sys.argv[1:]))
-    except (
-        tables.Mistake,
-        chapters.Broken,
-        OSError,
-        subprocess.CalledProcessError,
-    ) as problem:
+    except (Mistake, OSError) as problem:
         print(problem, file=sys.stderr)
         sys.exit(1)

@@ -15,17 +15,10 @@ import statistics
 
 import ending
 import rows
+from palette import FONT, GLOBAL, GREY, MOVING, REGISTERS, SHARED, themed
 
 SIZE = 4096  # the ladder and the roofline are of squares of this size
 
-# One palette for all figures of the project, readable on white and on near-black.
-GLOBAL, SHARED, REGISTERS, MOVING, GREY = (
-    "#d9822b",
-    "#2b8a9d",
-    "#7a5fb5",
-    "#c0392b",
-    "#888888",
-)
 # A rung has the colour of what its idea is about, as its chapter says.
 COLOURS = {
     "": GREY,
@@ -34,7 +27,6 @@ COLOURS = {
     "registers": REGISTERS,
     "copies": MOVING,
 }
-FONT = "Helvetica,Arial,sans-serif"
 WIDTH, TEXT = 9.0, 11.0  # inches and points
 
 
@@ -313,27 +305,29 @@ def svg_of(figure):
     figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
     pyplot.close(figure)
     # Laid out with a font that matplotlib brings along, shown with the figures' own.
-    return re.sub(r"'DejaVu Sans'(, [^;\"]*)?", FONT, file.getvalue())
+    return themed(re.sub(r"'DejaVu Sans'(, [^;\"]*)?", FONT, file.getvalue()))
+
+
+# How matplotlib draws a figure of the project.
+STYLE = {
+    "svg.hashsalt": "ladder",
+    "svg.fonttype": "none",
+    "font.family": "DejaVu Sans",
+    "font.size": TEXT,
+    "text.color": GREY,
+    "axes.labelcolor": GREY,
+    "axes.edgecolor": GREY,
+    "xtick.color": GREY,
+    "ytick.color": GREY,
+    "axes.labelpad": 8,
+}
 
 
 def prepare():
     import matplotlib
 
     matplotlib.use("svg")
-    matplotlib.rcParams.update(
-        {
-            "svg.hashsalt": "ladder",
-            "svg.fonttype": "none",
-            "font.family": "DejaVu Sans",
-            "font.size": TEXT,
-            "text.color": GREY,
-            "axes.labelcolor": GREY,
-            "axes.edgecolor": GREY,
-            "xtick.color": GREY,
-            "ytick.color": GREY,
-            "axes.labelpad": 8,
-        }
-    )
+    matplotlib.rcParams.update(STYLE)
 
 
 def origin(every):

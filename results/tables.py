@@ -8,13 +8,14 @@
     <!-- BEGIN generated: tried n=5 gpu=h200 -->            what was tried and not kept
     <!-- BEGIN generated: profile n=5 gpu=h200 -->          Nsight Compute's counters
     <!-- BEGIN generated: slots gpu=h200 -->                the same, of every chapter
+    <!-- BEGIN generated: bounds gpu=h200 size=4096 -->     the least times, beside the measured
     <!-- BEGIN generated: lens n=5 size=256 -->             what the emulator's lens counted
     <!-- END generated -->                                  ends each
 
 The first two are what chapters say of themselves, and headings of notebooks. The ladder and a
 chapter's times come from results/<gpu>.csv, the next from results/tried.csv and profiles.csv,
-and are empty while those hold nothing for them. The last builds the chapter for the emulator
-and runs it. --check writes nothing and exits with 1 if a block is not what it should be; with
+and are empty while those hold nothing for them. The last two build the chapters for the
+emulator and run them. --check writes nothing and exits with 1 if a block is not what it should be; with
 names (README.md ...), only those files.
 """
 
@@ -27,6 +28,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import bounds
 import chapters
 import ending
 import measure
@@ -322,6 +324,35 @@ def slots(page, gpu):
     )
 
 
+def bounds_beside(page, gpu, size):
+    shown = rows.of_size(csv_of(gpu), int(size))
+    body = []
+    for number, row in shown.items():
+        if number == 0:
+            continue
+        seconds, resource = bounds.bound(number, int(size), gpu)
+        measured = row["kernel_ms_median"]
+        body.append(
+            [
+                str(number),
+                f"{1e3 * seconds:.4g}",
+                bounds.WHY[resource],
+                f"{measured:.4g}",
+                f"{1e5 * seconds / measured:.0f} %",
+            ]
+        )
+    if not body:
+        return ""
+    head = ["chapter", "no less than, ms", "because", "measured, ms", "bound of measured"]
+    return (
+        table("rrlrr", head, body)
+        + f"\nM = N = K = {int(size):,}. The bound: `python3 results/bounds.py {size}`, by the "
+        f"emulator's lens and the rates of an {gpu.upper()}. "
+        + measured_on(list(shown.values()))
+        + ".\n"
+    )
+
+
 def lens(page, n, size):
     report = json.loads(run_lens(int(n), int(size), LENS="json"))
     text = ""
@@ -383,6 +414,7 @@ BLOCKS = {
     "tried": tried,
     "profile": profile,
     "slots": slots,
+    "bounds": bounds_beside,
     "lens": lens,
 }
 

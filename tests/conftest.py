@@ -29,9 +29,7 @@ def run(command, timeout=120, **options):
 
 def no_cuda():
     """The environment without the settings that change what a program or a build does."""
-    ours = (
-        "CHECK LENS EMULATE EMULATOR NVCC NVCC_CCBIN ARCH CXX MAKEFLAGS MAKELEVEL".split()
-    )
+    ours = "CHECK LEAKS STRICT LENS EMULATE EMULATOR NVCC NVCC_CCBIN ARCH CXX MAKEFLAGS MAKELEVEL".split()
     return {name: value for name, value in os.environ.items() if name not in ours}
 
 

@@ -133,6 +133,53 @@ MISTAKES = {
         """,
         "answer is a __device__ function",
     ),
+    "a function of the host called in a kernel": (
+        """
+        static int square(int x) { return x * x; }
+        constexpr int twice(int x) { return 2 * x; }
+        __global__ void k(int *x)
+        {
+            *x = twice(1);
+            *x = square(3); // HERE
+        }
+        int main() { k<<<1, 1>>>(nullptr); return square(0); }
+        """,
+        "square is a function of the host",
+    ),
+    "a function of the C library called in a kernel": (
+        """
+        #include <cstdlib>
+        __global__ void k(int *x) { *x = rand(); } // HERE
+        int main() { k<<<1, 1>>>(nullptr); }
+        """,
+        "rand is a function of the host",
+    ),
+    "a device function called by the host": (
+        """
+        __device__ int square(int x) { return x * x; }
+        __host__ __device__ int cube(int x) { return x * x * x; }
+        int main()
+        {
+            int both = cube(1);
+            return both + square(1); // HERE
+        }
+        """,
+        "square is a __device__ function",
+    ),
+    "a kernel that returns something": (
+        """
+        __global__ int k(int *x) { return *x; } // HERE
+        int main() { k<<<1, 1>>>(nullptr); }
+        """,
+        "a __global__ function must return void",
+    ),
+    "a library that is missing": (
+        """
+        #include <thrust/sort.h> // HERE
+        int main() {}
+        """,
+        "thrust/sort.h is of a library that is not part of the emulator",
+    ),
     "a template of device variables": (
         """
         template <class T> __device__ T counter; // HERE
@@ -244,8 +291,8 @@ def test_warnings_are_the_users_own(compiler, write, nvcc):
 # What the emulator has not: the compiler must say so, and name it.
 UNSUPPORTED = {
     "cudaGraphCreate": "cudaGraphCreate(0, 0);",
-    "cudaMallocArray": "cudaMallocArray(0, 0, 1, 1);",
-    "cudaCreateTextureObject": "cudaCreateTextureObject(0, 0, 0, 0);",
+    "cudaMallocMipmappedArray": "cudaMallocMipmappedArray(0, 0, 1, 1);",
+    "cudaGraphicsMapResources": "cudaGraphicsMapResources(1, 0);",
     "cudaIpcGetMemHandle": "cudaIpcGetMemHandle(0, 0);",
     "cudaStreamBeginCapture": "cudaStreamBeginCapture(0, 0);",
     "cublasStrsm": "cublasStrsm(0);",
@@ -363,6 +410,32 @@ def test_runs_through_a_link_and_from_anywhere(emulated_nvcc, write, tmp_path):
     os.symlink(emulated_nvcc, tmp_path / "nvcc")
     result = run(["./nvcc", "user.cu", "-o", "hello"], cwd=tmp_path, env=no_cuda())
     assert (result.returncode, result.stderr) == (0, "")
+
+
+def test_a_leak_is_a_fault_on_request(emulate):
+    program = emulate(ROOT / "tests" / "faults" / "leak.cu")
+    told = "memory leak: 4000 bytes in 1 allocation never freed"
+    quiet = run([program], env=no_cuda())
+    assert (quiet.returncode, quiet.stdout) == (0, "PASS\n")
+    assert f"warning: {told}" in quiet.stderr
+    strict = run([program], env=no_cuda() | {"LEAKS": "1"})
+    assert strict.returncode == 1 and f"FAULT {told}" in strict.stderr
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "barrier_two_branches",
+        "barrier_early_return",
+        "shuffle_missing_lanes",
+        "shared_not_aligned_float4",
+    ],
+)
+def test_what_the_hardware_runs_can_be_let_pass(name, emulate):
+    program = emulate(ROOT / "tests" / "faults" / f"{name}.cu")
+    assert run([program], env=no_cuda()).returncode == 1
+    result = run([program], env=no_cuda() | {"STRICT": "0"})
+    assert (result.returncode, result.stdout) == (0, "PASS\n"), result.stderr
 
 
 def test_checks_can_be_turned_off(emulate):

@@ -22,7 +22,7 @@ PLANTED = {path.stem: path for path in sorted(FOLDER.glob("*.cu"))}
 def test_is_found(name, compiler, emulate):
     source = PLANTED[name]
     text = source.read_text()
-    result = run([emulate(source, compiler=compiler)], env=no_cuda())
+    result = run([emulate(source, compiler=compiler)], env=no_cuda() | {"LEAKS": "1"})
     report = result.stderr
     assert result.returncode == 1, result.stdout + report
     assert "FAULT" in report

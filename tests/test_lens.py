@@ -463,7 +463,14 @@ def rules(request, emulated_nvcc, shared_folder, tmp_path_factory):
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_rule(name, rules):
-    assert rules[name]["totals"] == EXPECTED[name]
+    totals, expected = rules[name]["totals"], EXPECTED[name]
+    # A note may leave out lookups, and what loads are as joined.
+    told = {
+        kind: {figure: totals[kind][figure] for figure in figures}
+        for kind, figures in expected.items()
+        if kind in totals
+    }
+    assert told == expected and totals.keys() == expected.keys()
 
 
 def test_every_rule_is_run(rules):
@@ -648,7 +655,7 @@ def test_drawing_of_sectors(chapters, tmp_path):
     assert re.findall(r"lane(\d+):s -> word(\d+)_(\d+):n", rows_apart) == [
         (str(i), str(i), "0") for i in range(32)
     ]
-    assert rows_apart.count('fillcolor="#d9822b"') == 32
+    assert rows_apart.count('fillcolor="#b35900"') == 32
     broadcast, _ = drawing(chapters[1], tmp_path, LENS_LINE=f"{line}.2")
     assert len(re.findall(r"lane\d+:s -> word0_0:n", broadcast)) == 32
     worst, _ = drawing(chapters[1], tmp_path)
@@ -658,7 +665,7 @@ def test_drawing_of_sectors(chapters, tmp_path):
 def test_drawing_of_banks(chapters, tmp_path):
     line = line_of(SOURCE[6], "A_tile[load_a_col + i][load_a_row] = a[i];")
     text, _ = drawing(chapters[6], tmp_path, LENS_LINE=str(line))
-    served = re.findall(r'box(\d)_(\d+) .*fillcolor="#2b8a9d", label="(\d+)"', text)
+    served = re.findall(r'box(\d)_(\d+) .*fillcolor="#0b7285", label="(\d+)"', text)
     assert served == [
         (str(i % 2), str(i // 2), str(i))
         for i in sorted(range(32), key=lambda lane: (lane % 2, lane))

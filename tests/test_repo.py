@@ -110,6 +110,22 @@ def test_help_lists_the_targets():
         assert f"chapter{int(chapter.name[:2])}" in result.stdout
 
 
+def test_help_fits_a_terminal():
+    """80 columns, and colour only on a terminal whose user has not refused it."""
+    result = run(["make", "-s", "help"], cwd=ROOT, env=no_cuda())
+    assert max(map(len, result.stdout.splitlines())) <= 80 and "\033" not in result.stdout
+    assert "\nexercises\n" in result.stdout, "targets come in groups"
+    if not shutil.which("script"):
+        pytest.skip("script is not installed (util-linux)")
+    for refused in ({}, {"NO_COLOR": "1"}):
+        shown = run(
+            ["script", "-qec", "make -s help", "/dev/null"],
+            cwd=ROOT,
+            env=no_cuda() | refused,
+        )
+        assert ("\033[1m" in shown.stdout) == (not refused)
+
+
 def test_chapters_are_numbered_without_a_gap():
     numbers = [int(chapter.name[:2]) for chapter in CHAPTERS]
     assert numbers == list(range(len(numbers)))

@@ -1,8 +1,7 @@
-/* Cooperative groups: the block, tiles of a warp, the threads that happen to run
- * together. There is no barrier across the grid: blocks run one after the other, so
- * grid_group has no sync(). */
-#ifndef COOPERATIVE_GROUPS_H
-#define COOPERATIVE_GROUPS_H
+/* Cooperative groups: the grid, a cluster, the block, tiles of a warp, the threads that
+ * happen to run together. */
+#ifndef _COOPERATIVE_GROUPS_H_
+#define _COOPERATIVE_GROUPS_H_
 
 #include "cuda_runtime.h"
 
@@ -57,7 +56,11 @@ class grid_group
   public:
     static EMU_MEMBER bool is_valid()
     {
-        return true;
+        return emu_launch_is_cooperative() != 0;
+    }
+    static EMU_MEMBER void sync()
+    {
+        emu_grid_barrier();
     }
     static EMU_MEMBER unsigned long long block_rank()
     {
@@ -173,6 +176,10 @@ class emu_lanes
     {
         return ranks_of(__ballot_sync(mask, predicate));
     }
+    template <class T> EMU_MEMBER unsigned emu_lanes_like(T value) const
+    {
+        return __match_any_sync(mask, value);
+    }
     template <class T> EMU_MEMBER unsigned match_any(T value) const
     {
         return ranks_of(__match_any_sync(mask, value));
@@ -201,6 +208,18 @@ class coalesced_group : public emu_lanes
 static EMU_MEMBER coalesced_group coalesced_threads()
 {
     return coalesced_group(__activemask());
+}
+
+/* The lanes of the group that bring the same value. */
+template <class Group, class T>
+static EMU_MEMBER coalesced_group labeled_partition(const Group &group, T label)
+{
+    return coalesced_group(group.emu_lanes_like(label));
+}
+template <class Group>
+static EMU_MEMBER coalesced_group binary_partition(const Group &group, bool predicate)
+{
+    return coalesced_group(group.emu_lanes_like((int)predicate));
 }
 
 /* The warp's lanes that exist: the last warp of a block may have fewer than 32. */

@@ -1,7 +1,8 @@
 /* The part of cuBLAS that is emulated. Matrices are column-major: element (row, column)
  * is X[row + column * ldx]. */
-#ifndef CUBLAS_V2_H
-#define CUBLAS_V2_H
+#ifndef CUBLAS_V2_H_
+#define CUBLAS_V2_H_
+#define CUBLAS_API_H_ /* that programs ask for */
 
 #include "cuda_bf16.h"
 #include "cuda_fp16.h"
@@ -152,6 +153,16 @@ cublasStatus_t cublasDgemmStridedBatched(cublasHandle_t handle, cublasOperation_
                                          long long stride_b, const double *beta,
                                          double *C, int ldc, long long stride_c,
                                          int count);
+cublasStatus_t cublasSgemmBatched(cublasHandle_t handle, cublasOperation_t transa,
+                                  cublasOperation_t transb, int m, int n, int k,
+                                  const float *alpha, const float *const A[], int lda,
+                                  const float *const B[], int ldb, const float *beta,
+                                  float *const C[], int ldc, int count);
+cublasStatus_t cublasDgemmBatched(cublasHandle_t handle, cublasOperation_t transa,
+                                  cublasOperation_t transb, int m, int n, int k,
+                                  const double *alpha, const double *const A[], int lda,
+                                  const double *const B[], int ldb, const double *beta,
+                                  double *const C[], int ldc, int count);
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa,
                             cublasOperation_t transb, int m, int n, int k,
                             const void *alpha, const void *A, cudaDataType a_type,

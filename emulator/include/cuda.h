@@ -2,8 +2,8 @@
  * itself (cuInit, cuLaunchKernel ...) is not emulated: a call to it does not compile.
  * What is here are the tensor maps of Hopper's bulk copies, which have no other API; the
  * function that makes them also comes from cudaGetDriverEntryPointByVersion. */
-#ifndef CUDA_H
-#define CUDA_H
+#ifndef __cuda_cuda_h__
+#define __cuda_cuda_h__
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* __nv_bfloat16 and __nv_bfloat162. */
-#ifndef CUDA_BF16_H
-#define CUDA_BF16_H
+#ifndef __CUDA_BF16_H__
+#define __CUDA_BF16_H__
 
 #include "emulator_float16.h"
 

@@ -1,6 +1,6 @@
 /* __half and __half2. */
-#ifndef CUDA_FP16_H
-#define CUDA_FP16_H
+#ifndef __CUDA_FP16_H__
+#define __CUDA_FP16_H__
 
 #include "emulator_float16.h"
 

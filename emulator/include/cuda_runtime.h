@@ -1,7 +1,7 @@
 /* The header a CUDA program includes: the runtime API, its C++ conveniences, and, in a
  * .cu file, everything a kernel uses. */
-#ifndef CUDA_RUNTIME_H
-#define CUDA_RUNTIME_H
+#ifndef __CUDA_RUNTIME_H__
+#define __CUDA_RUNTIME_H__
 
 #include "cuda_runtime_api.h"
 #include "driver_types.h"
@@ -27,6 +27,16 @@ EMU_API cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height)
 EMU_API cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t stream)
 {
     return cudaMallocAsync((void **)pointer, bytes, stream);
+}
+EMU_API cudaMallocAsync(T **pointer, size_t bytes, cudaMemPool_t pool,
+                        cudaStream_t stream)
+{
+    return cudaMallocFromPoolAsync((void **)pointer, bytes, pool, stream);
+}
+EMU_API cudaMallocFromPoolAsync(T **pointer, size_t bytes, cudaMemPool_t pool,
+                                cudaStream_t stream)
+{
+    return cudaMallocFromPoolAsync((void **)pointer, bytes, pool, stream);
 }
 EMU_API cudaMallocManaged(T **pointer, size_t bytes,
                           unsigned int flags = cudaMemAttachGlobal)
@@ -123,6 +133,17 @@ EMU_API cudaFuncSetCacheConfig(T *kernel, enum cudaFuncCache config)
 {
     return cudaFuncSetCacheConfig((const void *)kernel, config);
 }
+EMU_API cudaFuncSetSharedMemConfig(T *kernel, enum cudaSharedMemConfig config)
+{
+    return cudaFuncSetSharedMemConfig((const void *)kernel, config);
+}
+template <class T>
+static inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T *pointer,
+                                                   size_t bytes = 0,
+                                                   unsigned flags = cudaMemAttachSingle)
+{
+    return cudaStreamAttachMemAsync(stream, (void *)pointer, bytes, flags);
+}
 EMU_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T kernel,
                                                       int block_size,
                                                       size_t dynamic_shared)
@@ -173,6 +194,8 @@ cudaOccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size, Kernel k
 }
 #undef EMU_API
 
+#include "texture_fetch_functions.h"
+
 #ifdef __CUDACC__
 #include "device_atomic_functions.h"
 #include "device_functions.h"
@@ -193,22 +216,23 @@ static inline cudaError_t emu_launch_array(void (*kernel)(A...),
     const char *name = "(by cudaLaunchKernel)";
     for (const ::emu::known_kernel *k = ::emu::known_kernel::all(); k; k = k->others)
         if (k->function == (void (*)())kernel) name = k->name;
-    cudaError_t before = cudaGetLastError();
-    ::emu::launch(name, (const void *)kernel, config, kernel, *(A *)arguments[I]...);
-    cudaError_t error = cudaPeekAtLastError();
-    if (error == cudaSuccess && before != cudaSuccess) emu_launch_failed(before);
-    return error;
+    return (cudaError_t)::emu::launch_kernel(
+        name, config, kernel,
+        *(typename std::remove_reference<A>::type *)arguments[I]...);
 }
 /* The cluster's dimensions, from the attributes of a launch. */
 static inline void emu_read_attributes(::emu::config *config,
                                        const cudaLaunchConfig_t *from)
 {
-    for (unsigned i = 0; i < from->numAttrs; i++)
+    for (unsigned i = 0; i < from->numAttrs; i++) {
+        if (from->attrs[i].id == cudaLaunchAttributeCooperative)
+            config->cooperative = from->attrs[i].val.cooperative != 0;
         if (from->attrs[i].id == cudaLaunchAttributeClusterDimension) {
             config->cluster.x = from->attrs[i].val.clusterDim.x;
             config->cluster.y = from->attrs[i].val.clusterDim.y;
             config->cluster.z = from->attrs[i].val.clusterDim.z;
         }
+    }
 }
 template <class... P, class... A>
 static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
@@ -217,15 +241,12 @@ static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
     const char *name = "(by cudaLaunchKernelEx)";
     for (const ::emu::known_kernel *k = ::emu::known_kernel::all(); k; k = k->others)
         if (k->function == (void (*)())kernel) name = k->name;
-    cudaError_t before = cudaGetLastError();
     ::emu::config c(config->gridDim, config->blockDim, config->dynamicSmemBytes,
                     config->stream);
     emu_read_attributes(&c, config);
-    ::emu::launch(name, (const void *)kernel, c, kernel,
-                  static_cast<P>(static_cast<A &&>(arguments))...);
-    cudaError_t error = cudaPeekAtLastError();
-    if (error == cudaSuccess && before != cudaSuccess) emu_launch_failed(before);
-    return error;
+    return [&](P... p) {
+        return (cudaError_t)::emu::launch_kernel(name, c, kernel, p...);
+    }(static_cast<A &&>(arguments)...);
 }
 static inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
                                               const void *function, void **arguments)
@@ -249,6 +270,15 @@ static inline cudaError_t cudaLaunchKernel(void (*kernel)(A...), dim3 grid, dim3
 {
     return emu_launch_array(kernel, ::emu::config(grid, block, shared, stream), arguments,
                             std::index_sequence_for<A...>());
+}
+template <class... A>
+static inline cudaError_t
+cudaLaunchCooperativeKernel(void (*kernel)(A...), dim3 grid, dim3 block, void **arguments,
+                            size_t shared = 0, cudaStream_t stream = 0)
+{
+    ::emu::config config(grid, block, shared, stream);
+    config.cooperative = true;
+    return emu_launch_array(kernel, config, arguments, std::index_sequence_for<A...>());
 }
 #endif
 

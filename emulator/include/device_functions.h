@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "emulator_ptx.h"
 #include "emulator_runtime.h"
 #include "host_defines.h"
 
@@ -443,6 +444,118 @@ EMU_FN double __fma_rn(double x, double y, double z)
 {
     return fma(x, y, z);
 }
+
+/* Rounded towards zero, down and up, by the instructions of PTX. */
+#define EMU_DIRECTED(name, operation, T, letter, parameters, operands, values)           \
+    EMU_ONE_WAY(name##_rz, operation ".rz", T, letter, parameters, operands, values)     \
+    EMU_ONE_WAY(name##_rd, operation ".rm", T, letter, parameters, operands, values)     \
+    EMU_ONE_WAY(name##_ru, operation ".rp", T, letter, parameters, operands, values)
+#define EMU_ONE_WAY(name, operation, T, letter, parameters, operands, values)            \
+    static __device__ __forceinline__ T name parameters                                  \
+    {                                                                                    \
+        T result;                                                                        \
+        asm(operation operands ";" : "=" letter(result) : EMU_VALUES_##values(letter));  \
+        return result;                                                                   \
+    }
+#define EMU_VALUES_1(letter) letter(x)
+#define EMU_VALUES_2(letter) letter(x), letter(y)
+#define EMU_VALUES_3(letter) letter(x), letter(y), letter(z)
+#define EMU_ARITHMETIC(prefix, fma, T, bits, letter)                                     \
+    EMU_DIRECTED(prefix##add, "add", T, letter, (T x, T y), bits " %0, %1, %2", 2)       \
+    EMU_DIRECTED(prefix##sub, "sub", T, letter, (T x, T y), bits " %0, %1, %2", 2)       \
+    EMU_DIRECTED(prefix##mul, "mul", T, letter, (T x, T y), bits " %0, %1, %2", 2)       \
+    EMU_DIRECTED(prefix##div, "div", T, letter, (T x, T y), bits " %0, %1, %2", 2)       \
+    EMU_DIRECTED(prefix##rcp, "rcp", T, letter, (T x), bits " %0, %1", 1)                \
+    EMU_DIRECTED(prefix##sqrt, "sqrt", T, letter, (T x), bits " %0, %1", 1)              \
+    EMU_DIRECTED(fma, "fma", T, letter, (T x, T y, T z), bits " %0, %1, %2, %3", 3)
+EMU_ARITHMETIC(__f, __fmaf, float, ".f32", "f")
+EMU_ARITHMETIC(__d, __fma, double, ".f64", "d")
+#undef EMU_ARITHMETIC
+#undef EMU_VALUES_1
+#undef EMU_VALUES_2
+#undef EMU_VALUES_3
+#undef EMU_ONE_WAY
+#undef EMU_DIRECTED
+
+/* ---- two or four numbers in a word (the "SIMD video" intrinsics) ---- */
+
+/* The parts of a and b as numbers, 8 or 16 bits each, and what becomes of them. */
+#define EMU_PARTS(name, bits, part, result)                                              \
+    EMU_FN unsigned name(unsigned x, unsigned y)                                         \
+    {                                                                                    \
+        unsigned all = 0;                                                                \
+        for (int i = 0; i < 32; i += bits) {                                             \
+            const int a = (part)(x >> i), b = (part)(y >> i);                            \
+            (void)b;                                                                     \
+            all |= ((unsigned)(result) & ((1u << bits) - 1)) << i;                       \
+        }                                                                                \
+        return all;                                                                      \
+    }
+#define EMU_CLAMPED(x, low, high) ((x) < (low) ? (low) : (x) > (high) ? (high) : (x))
+#define EMU_VIDEO(n, bits, S, U, low, high, most)                                        \
+    EMU_PARTS(__vadd##n, bits, U, a + b)                                                 \
+    EMU_PARTS(__vsub##n, bits, U, a - b)                                                 \
+    EMU_PARTS(__vaddss##n, bits, S, EMU_CLAMPED(a + b, low, high))                       \
+    EMU_PARTS(__vaddus##n, bits, U, EMU_CLAMPED(a + b, 0, most))                         \
+    EMU_PARTS(__vsubss##n, bits, S, EMU_CLAMPED(a - b, low, high))                       \
+    EMU_PARTS(__vsubus##n, bits, U, EMU_CLAMPED(a - b, 0, most))                         \
+    EMU_PARTS(__vavgs##n, bits, S, (a + b + (a + b >= 0)) >> 1)                          \
+    EMU_PARTS(__vavgu##n, bits, U, (a + b + 1) >> 1)                                     \
+    EMU_PARTS(__vhaddu##n, bits, U, (a + b) >> 1)                                        \
+    EMU_PARTS(__vabsdiffs##n, bits, S, a > b ? a - b : b - a)                            \
+    EMU_PARTS(__vabsdiffu##n, bits, U, a > b ? a - b : b - a)                            \
+    EMU_PARTS(__vmaxs##n, bits, S, a > b ? a : b)                                        \
+    EMU_PARTS(__vmaxu##n, bits, U, a > b ? a : b)                                        \
+    EMU_PARTS(__vmins##n, bits, S, a < b ? a : b)                                        \
+    EMU_PARTS(__vminu##n, bits, U, a < b ? a : b)                                        \
+    EMU_COMPARED(eq##n, bits, U, a == b)                                                 \
+    EMU_COMPARED(ne##n, bits, U, a != b)                                                 \
+    EMU_COMPARED(ges##n, bits, S, a >= b)                                                \
+    EMU_COMPARED(geu##n, bits, U, a >= b)                                                \
+    EMU_COMPARED(gts##n, bits, S, a > b)                                                 \
+    EMU_COMPARED(gtu##n, bits, U, a > b)                                                 \
+    EMU_COMPARED(les##n, bits, S, a <= b)                                                \
+    EMU_COMPARED(leu##n, bits, U, a <= b)                                                \
+    EMU_COMPARED(lts##n, bits, S, a < b)                                                 \
+    EMU_COMPARED(ltu##n, bits, U, a < b)                                                 \
+    EMU_FN unsigned __vabs##n(unsigned x)                                                \
+    {                                                                                    \
+        return __vabsdiffs##n(x, 0);                                                     \
+    }                                                                                    \
+    EMU_FN unsigned __vabsss##n(unsigned x)                                              \
+    {                                                                                    \
+        return __vminu##n(__vabs##n(x), (unsigned)high * (~0u / most));                  \
+    }                                                                                    \
+    EMU_FN unsigned __vneg##n(unsigned x)                                                \
+    {                                                                                    \
+        return __vsub##n(0, x);                                                          \
+    }                                                                                    \
+    EMU_FN unsigned __vnegss##n(unsigned x)                                              \
+    {                                                                                    \
+        return __vsubss##n(0, x);                                                        \
+    }                                                                                    \
+    EMU_FN unsigned __vsads##n(unsigned x, unsigned y)                                   \
+    {                                                                                    \
+        unsigned sum = 0;                                                                \
+        for (int i = 0; i < 32; i += bits) sum += __vabsdiffs##n(x, y) >> i & most;      \
+        return sum;                                                                      \
+    }                                                                                    \
+    EMU_FN unsigned __vsadu##n(unsigned x, unsigned y)                                   \
+    {                                                                                    \
+        unsigned sum = 0;                                                                \
+        for (int i = 0; i < 32; i += bits) sum += __vabsdiffu##n(x, y) >> i & most;      \
+        return sum;                                                                      \
+    }
+/* A comparison gives all ones or, as __vset, one. */
+#define EMU_COMPARED(name, bits, part, result)                                           \
+    EMU_PARTS(__vcmp##name, bits, part, (result) ? -1 : 0)                               \
+    EMU_PARTS(__vset##name, bits, part, result)
+EMU_VIDEO(2, 16, short, unsigned short, -32768, 32767, 65535)
+EMU_VIDEO(4, 8, signed char, unsigned char, -128, 127, 255)
+#undef EMU_VIDEO
+#undef EMU_COMPARED
+#undef EMU_CLAMPED
+#undef EMU_PARTS
 
 /* The hardware's fast versions lose a few bits; these do not. glibc declares functions of
  * these very names for its own use, so they are C functions that do not throw. */

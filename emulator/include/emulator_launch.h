@@ -12,6 +12,7 @@
 #ifndef EMULATOR_LAUNCH_H
 #define EMULATOR_LAUNCH_H
 
+#include <type_traits>
 #include <utility>
 
 #include "emulator_runtime.h"
@@ -35,31 +36,32 @@ struct config {
     dim3 grid, block;
     emu_extent cluster; /* 0: as the kernel says */
     size_t shared;
+    bool cooperative;
     const char *name;
     void (*function)();
     config *outer;
 
-    config(dim3 grid_, dim3 block_, size_t shared_ = 0, cudaStream_t = nullptr)
-        : grid(grid_), block(block_), cluster(), shared(shared_), name(), function(),
-          outer(innermost())
+    EMU_UNSEEN config(dim3 grid_, dim3 block_, size_t shared_ = 0, cudaStream_t = nullptr)
+        : grid(grid_), block(block_), cluster(), shared(shared_), cooperative(), name(),
+          function(), outer(innermost())
     {
         innermost() = this;
     }
     config(const config &) = delete;
     config &operator=(const config &) = delete;
-    ~config()
+    EMU_UNSEEN ~config()
     {
         done();
     }
 
-    void done() const
+    EMU_UNSEEN void done() const
     {
         if (innermost() == this) innermost() = outer;
     }
 
-    static config *&innermost()
+    EMU_UNSEEN static config *&innermost()
     {
-        static config *pending;
+        static thread_local config *pending;
         return pending;
     }
 };
@@ -70,33 +72,84 @@ static __forceinline__ void cluster_dims(unsigned x, unsigned y = 1, unsigned z 
     emu_cluster_dims(x, y, z);
 }
 
-/* One argument. The index makes each a base class of its own, even where two types are
- * equal. */
-template <size_t I, class T> struct slot {
-    T value;
+/* How a launch keeps an argument of type T, and hands it to each CUDA thread. Mostly by
+ * value: every thread gets a copy of its own. */
+template <class T> struct by_value {
+    using stored = T;
+    using passed = T;
+
+    EMU_UNSEEN static stored &keep(T &argument)
+    {
+        return argument;
+    }
+    EMU_UNSEEN static T &hand(stored &s)
+    {
+        return s;
+    }
 };
 
-template <class Index, class F, class... A> struct packed;
+/* An object of a class with a copy constructor or a destructor of its own: the host has
+ * copied it, and will destroy it. A GPU gets only its bytes, and so do the threads here.
+ * To functions, such objects are passed by their address (Itanium C++ ABI, 3.1.2.3). */
+template <class T> struct by_bytes {
+    struct stored {
+        alignas(T) unsigned char bytes[sizeof(T)];
+    };
+    using passed = stored *;
+    struct copy {
+        stored own;
+        EMU_UNSEEN operator stored *()
+        {
+            return &own;
+        }
+    };
 
-template <size_t... I, class F, class... A>
-struct packed<std::index_sequence<I...>, F, A...> : slot<I, A>... {
+    EMU_UNSEEN static stored &keep(T &argument)
+    {
+        return reinterpret_cast<stored &>(argument);
+    }
+    EMU_UNSEEN static copy hand(const stored &s)
+    {
+        return {s};
+    }
+};
+
+template <class T>
+using parameter =
+    typename std::conditional<std::is_reference<T>::value ||
+                                  (std::is_trivially_destructible<T>::value &&
+                                   std::is_trivially_copy_constructible<T>::value ==
+                                       std::is_copy_constructible<T>::value &&
+                                   std::is_trivially_move_constructible<T>::value ==
+                                       std::is_move_constructible<T>::value),
+                              by_value<T>, by_bytes<T>>::type;
+
+/* One argument. The index makes each a base class of its own, even where two types are
+ * equal. */
+template <size_t I, class P> struct slot {
+    typename P::stored value;
+};
+
+template <class Index, class F, class... P> struct packed;
+
+template <size_t... I, class F, class... P>
+struct packed<std::index_sequence<I...>, F, P...> : slot<I, P>... {
     F function;
 
-    explicit packed(F f, A... a) : slot<I, A>{static_cast<A &&>(a)}..., function(f)
+    EMU_UNSEEN explicit packed(F f, typename P::stored &...a)
+        : slot<I, P>{static_cast<typename P::stored &&>(a)}..., function(f)
     {
     }
 
-    /* The function takes its parameters by value: every CUDA thread gets copies of its
-     * own. */
     EMU_UNSEEN static void run(void *self)
     {
         packed *p = static_cast<packed *>(self);
-        p->function(static_cast<slot<I, A> *>(p)->value...);
+        p->function(P::hand(static_cast<slot<I, P> *>(p)->value)...);
     }
 };
 
-inline int submit(const char *name, const void *address, const config &c,
-                  emu_thread_main *run, void *arguments, size_t bytes)
+EMU_UNSEEN inline int submit(const char *name, const void *address, const config &c,
+                             emu_thread_main *run, void *arguments, size_t bytes)
 {
     emu_launch l = {name,
                     address,
@@ -106,33 +159,45 @@ inline int submit(const char *name, const void *address, const config &c,
                     c.shared,
                     run,
                     arguments,
-                    bytes};
+                    bytes,
+                    c.cooperative};
     int error = emu_launch_kernel(&l);
     if (error) emu_launch_failed(error);
     return error;
 }
 
-template <class F, class... A>
-void launch(const char *name, const void *address, const config &c, F function, A... a)
+template <class... P, class F>
+EMU_UNSEEN int launch(const char *name, const void *address, const config &c, F function,
+                      typename P::stored &...a)
 {
-    using arguments = packed<std::index_sequence_for<A...>, F, A...>;
-    arguments all(function, static_cast<A &&>(a)...);
-    submit(name, address, c, arguments::run, &all, sizeof all);
+    using arguments = packed<std::index_sequence_for<P...>, F, P...>;
+    arguments all(function, a...);
+    return submit(name, address, c, arguments::run, &all, sizeof all);
 }
 
-template <class... P> void start(P... p)
+/* The kernel has no parameters but those: `p` are they, as the host has made them. */
+template <class... P>
+EMU_UNSEEN int launch_kernel(const char *name, const config &c, void (*function)(P...),
+                             typename std::remove_reference<P>::type &...p)
+{
+    return launch<parameter<P>...>(
+        name, reinterpret_cast<const void *>(function), c,
+        reinterpret_cast<void (*)(typename parameter<P>::passed...)>(function),
+        parameter<P>::keep(p)...);
+}
+
+template <class... P> EMU_UNSEEN void start(P... p)
 {
     const config &c = *config::innermost();
     c.done();
-    auto function = reinterpret_cast<void (*)(P...)>(c.function);
-    launch(c.name, reinterpret_cast<const void *>(function), c, function,
-           static_cast<P &&>(p)...);
+    launch_kernel(c.name, c, reinterpret_cast<void (*)(P...)>(c.function), p...);
 }
 
 /* A plain function with the kernel's parameters, so that the compiler says of wrong
  * arguments what it always says. */
 template <class... P>
-auto kernel(void (*function)(P...), const char *name, config &&c) -> void (*)(P...)
+EMU_UNSEEN auto kernel(void (*function)(P...), const char *name, config &&c)
+    -> void (*)(P...)
 {
     c.name = name;
     c.function = reinterpret_cast<void (*)()>(function);
@@ -144,13 +209,14 @@ template <class F> struct deduced_call {
     const char *name;
     const config &c;
 
-    template <class... A> void operator()(A... a) const
+    template <class... A> EMU_UNSEEN void operator()(A... a) const
     {
-        launch(name, nullptr, c, function, static_cast<A &&>(a)...);
+        launch<by_value<A>...>(name, nullptr, c, function, a...);
     }
 };
 
-template <class F> deduced_call<F> deduced(F function, const char *name, config &&c)
+template <class F>
+EMU_UNSEEN deduced_call<F> deduced(F function, const char *name, config &&c)
 {
     c.done();
     return {function, name, c};
@@ -170,7 +236,9 @@ template <size_t... I, class... P> struct untyped<std::index_sequence<I...>, P..
     EMU_UNSEEN static void run(void *arguments)
     {
         auto *a = static_cast<untyped_arguments *>(arguments);
-        reinterpret_cast<void (*)(P...)>(a->function)(*static_cast<P *>(a->values[I])...);
+        reinterpret_cast<void (*)(typename parameter<P>::passed...)>(a->function)(
+            parameter<P>::hand(
+                *static_cast<typename parameter<P>::stored *>(a->values[I]))...);
     }
 };
 
@@ -223,9 +291,9 @@ auto address_of(void (*function)(P...), const char *name) -> void (*)(P...)
 
 } // namespace emu
 
-static inline cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block,
-                                           void **arguments, size_t shared = 0,
-                                           cudaStream_t stream = nullptr)
+static inline cudaError_t emu_launch_address(const void *function, dim3 grid, dim3 block,
+                                             void **arguments, size_t shared,
+                                             cudaStream_t stream, bool cooperative)
 {
     const emu::known_kernel *k = emu::known_kernel::find(function);
     if (!k) {
@@ -233,9 +301,24 @@ static inline cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3
         return cudaErrorInvalidDeviceFunction;
     }
     emu::untyped_arguments all = {k->function, arguments};
-    return static_cast<cudaError_t>(emu::submit(k->name, function,
-                                                emu::config(grid, block, shared, stream),
-                                                k->run, &all, sizeof all));
+    emu::config c(grid, block, shared, stream);
+    c.cooperative = cooperative;
+    return static_cast<cudaError_t>(
+        emu::submit(k->name, function, c, k->run, &all, sizeof all));
+}
+
+static inline cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block,
+                                           void **arguments, size_t shared = 0,
+                                           cudaStream_t stream = nullptr)
+{
+    return emu_launch_address(function, grid, block, arguments, shared, stream, false);
+}
+static inline cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid,
+                                                      dim3 block, void **arguments,
+                                                      size_t shared = 0,
+                                                      cudaStream_t stream = nullptr)
+{
+    return emu_launch_address(function, grid, block, arguments, shared, stream, true);
 }
 
 #endif

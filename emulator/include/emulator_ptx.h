@@ -104,6 +104,8 @@ uint64_t emu_ptx_active_mask(void);
 void emu_ptx_set_registers(int more, uint64_t registers);
 void emu_ptx_exit(void) __attribute__((noreturn));
 void emu_ptx_trap(void) __attribute__((noreturn));
+/* Where a library's header has an instruction that is not known. */
+void emu_ptx_unknown(const char *what);
 
 /* ---- matrices; all lanes of a warp together ---- */
 

@@ -27,13 +27,19 @@ struct emu_launch {
     void *arguments; /* the launch's arguments, packed by the caller; alive until
                         emu_launch_kernel returns */
     size_t argument_bytes;
+    int cooperative; /* all blocks can wait for each other */
 };
 
-/* Runs every block of the launch to its end before it returns (streams are in order, so
+/* In a kernel, remembers the launch, to run it when the running grid has ended. Else runs
+ * every block of the launch to its end before it returns (streams are in order, so
  * nobody can tell). Returns a cudaError_t as an int: 0, or 9 (invalid configuration: zero
  * or too large a grid or block), 1 (invalid value: more dynamic shared memory or more
  * threads than the kernel may have). It does not set the last error. */
 int emu_launch_kernel(const struct emu_launch *launch);
+
+/* The barrier of all threads of a cooperative launch; whether this launch is one. */
+void emu_grid_barrier(void);
+int emu_launch_is_cooperative(void);
 
 /* Begins the body of a kernel with __launch_bounds__(threads_at_most): in a launch of
  * more, does not return, and emu_launch_kernel fails with 1, which is what cuLaunchKernel
@@ -143,6 +149,29 @@ void emu_async_copy(void *shared, const void *global, size_t bytes, size_t zero_
                     const void *pc);
 void emu_async_commit(void);
 void emu_async_wait(unsigned groups_that_may_remain);
+
+/* What a texture holds at a place, as its components: `real` where they are floats or read
+ * as such. `layer` is the layer, or the index in linear memory. */
+enum emu_texture_shape {
+    EMU_LINEAR,
+    EMU_1D,
+    EMU_2D,
+    EMU_3D,
+    EMU_1D_LAYERED,
+    EMU_2D_LAYERED,
+    EMU_CUBE
+};
+union emu_component {
+    int whole;
+    float real;
+};
+void emu_texture_fetch(union emu_component value[4], unsigned long long object,
+                       enum emu_texture_shape shape, float x, float y, float z, int layer,
+                       const void *pc);
+/* Where a surface has `bytes` at byte x of row y of layer z; NULL for nowhere, as `mode`
+ * (an enum cudaSurfaceBoundaryMode) allows. */
+void *emu_surface_place(unsigned long long object, int x, int y, int z, size_t bytes,
+                        int mode, const void *pc);
 
 /* Ends the program with a fault report in the emulator's form: what, where (source line
  * of `pc`), which thread. */

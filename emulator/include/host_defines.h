@@ -1,8 +1,8 @@
 /* CUDA's words for functions. Here every function can run in both worlds, so the words
  * that say where say nothing; what they mean for variables (__device__, __constant__,
  * __managed__, __shared__) is the compiler driver's work. */
-#ifndef HOST_DEFINES_H
-#define HOST_DEFINES_H
+#ifndef __HOST_DEFINES_H__
+#define __HOST_DEFINES_H__
 
 #ifndef __host__
 #define __host__

@@ -161,6 +161,47 @@ EMU_FN float rnorm3df(float x, float y, float z)
 {
     return (float)(1.0 / norm3d(x, y, z));
 }
+/* A first guess (Abramowitz and Stegun, 26.2.22), and Halley's method from there. */
+EMU_FN double erfcinv(double x)
+{
+    if (!(x > 0.0 && x < 2.0)) return x == 0.0 ? INFINITY : x == 2.0 ? -INFINITY : NAN;
+    const double sign = x > 1.0 ? -1.0 : 1.0;
+    if (x > 1.0) x = 2.0 - x;
+    const double t = sqrt(-2.0 * log(0.5 * x));
+    double y =
+        M_SQRT1_2 * (t - (2.30753 + 0.27061 * t) / (1.0 + t * (0.99229 + 0.04481 * t)));
+    for (int i = 0; i < 4; i++) {
+        const double error = erfc(y) - x;
+        y += error / (M_2_SQRTPI * exp(-y * y) - y * error);
+    }
+    return sign * y;
+}
+EMU_FN float erfcinvf(float x)
+{
+    return (float)erfcinv((double)x);
+}
+EMU_FN double erfinv(double x)
+{
+    if (fabs(x) > 0.5) return x > 0.0 ? erfcinv(1.0 - x) : -erfcinv(1.0 + x);
+    double y = x / M_2_SQRTPI;
+    for (int i = 0; i < 4; i++) {
+        const double error = erf(y) - x;
+        y -= error / (M_2_SQRTPI * exp(-y * y) + y * error);
+    }
+    return y;
+}
+EMU_FN float erfinvf(float x)
+{
+    return (float)erfinv((double)x);
+}
+EMU_FN double normcdfinv(double x)
+{
+    return -M_SQRT2 * erfcinv(2.0 * x);
+}
+EMU_FN float normcdfinvf(float x)
+{
+    return (float)normcdfinv((double)x);
+}
 EMU_FN double normcdf(double x)
 {
     return 0.5 * erfc(-x * M_SQRT1_2);

@@ -1,6 +1,10 @@
 /* float4 and its like: CUDA's names, members and alignments. */
-#ifndef VECTOR_TYPES_H
-#define VECTOR_TYPES_H
+#ifndef __VECTOR_TYPES_H__
+#define __VECTOR_TYPES_H__
+
+/* In headers of NVIDIA's libraries. */
+#define __NV_SILENCE_DEPRECATION_BEGIN
+#define __NV_SILENCE_DEPRECATION_END
 
 #include "host_defines.h"
 

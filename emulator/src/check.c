@@ -386,7 +386,8 @@ static void examine(struct word *word, char *address, uint8_t bytes, enum emu_ac
     }
     if (word->bytes_in_flight && is_bulk(&word->write))
         fault_in_flight(word, address, &now, kind == READ ? "reads" : "writes");
-    if ((kind == READ || kind == ATOMIC) && (word->written_bytes & bytes) != bytes) {
+    if ((kind == READ || kind == ATOMIC) && (word->written_bytes & bytes) != bytes &&
+        (emu_settings.strict || (word->bytes_in_flight & bytes))) {
         char what[160];
         describe(what, sizeof what, address);
         if (word->bytes_in_flight & bytes)
@@ -456,7 +457,7 @@ static bool inside(const struct emu_shared_extent *array, const char *p, size_t 
                    size_t alignment)
 {
     return array && p >= array->base && p + n <= array->base + array->bytes &&
-           alignment <= array->alignment;
+           (alignment <= array->alignment || !emu_settings.strict);
 }
 
 /* Another block's memory may be used only as long as that block is there. */
@@ -499,7 +500,7 @@ static void shared_access(char *p, size_t n, size_t alignment, enum emu_access k
                       "bytes of shared memory)",
                       name_of(kind), n, p - (array->base + array->bytes), array->name,
                       array->bytes);
-        if (alignment > array->alignment)
+        if (alignment > array->alignment && emu_settings.strict)
             emu_fault(
                 pc,
                 "misaligned address: %s of %zu bytes needs a multiple of %zu, and %s "
@@ -718,6 +719,7 @@ static void other_access(char *p, size_t n, enum emu_access kind, const void *pc
     }
     const char *arguments = emu_current_launch->arguments;
     if (p >= arguments && p < arguments + emu_current_launch->argument_bytes) return;
+    if (emu_is_registered(p)) return;
     const char *what = name_of(kind);
     if (a < 4096)
         emu_fault(pc, "null pointer: %s of %zu bytes at address %p", what, n, (void *)p);
@@ -775,7 +777,7 @@ static void access_range(const void *address, size_t n, enum emu_access kind,
 
 /* Host code of a .cu file. Here device memory can be reached from it; on a GPU it cannot.
  */
-static void host_access(const void *p, const void *pc)
+static void host_access(const void *p, bool is_atomic, const void *pc)
 {
     if ((uintptr_t)p - variables_low < variables_high - variables_low) {
         if (emu_checking && emu_is_device_variable(p) && !emu_is_managed_variable(p))
@@ -787,10 +789,20 @@ static void host_access(const void *p, const void *pc)
     if ((size_t)((const char *)p - emu_memory_base) >= emu_memory_reserved ||
         !emu_checking)
         return;
+    EMU_ALONE;
     const struct emu_allocation *a = emu_find_allocation(p);
     if (a && a->type == cudaMemoryTypeDevice)
         emu_fault(
             pc, "host code touches device memory at %p; copy with cudaMemcpy instead", p);
+    if (a && a->shadow && a->shadow->unsynchronized && !is_atomic &&
+        (size_t)((const char *)p - a->base) < a->bytes) {
+        char what[400];
+        emu_describe_global(what, sizeof what, p);
+        emu_fault(pc,
+                  "host code touches %s, which a kernel or a copy may still be writing: "
+                  "wait first (cudaDeviceSynchronize, cudaStreamSynchronize)",
+                  what);
+    }
 }
 
 /* ---- a thread that waits for another's store ----
@@ -828,7 +840,7 @@ static void on_tick(int signal)
     if (!emu_current_launch) {
         set_timer(0);
         ticking = false;
-    } else if (emu_current && pauses_seen == emu_pauses()) {
+    } else if (running && pauses_seen == emu_pauses()) {
         watching = watch_begins = true;
         calm = false;
     }
@@ -909,7 +921,7 @@ __attribute__((noinline)) static void see_with_more(const volatile void *p, size
                                                     const void *frame)
 {
     if (!emu_current) {
-        host_access((const void *)p, pc);
+        host_access((const void *)p, kind != READ && kind != WRITE, pc);
         return;
     }
     if (emu_checking) {
@@ -946,7 +958,7 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
                       const void *frame)
 {
     if (!emu_current) {
-        host_access(p, pc);
+        host_access(p, false, pc);
         return;
     }
     if (emu_checking) {
@@ -1055,48 +1067,60 @@ void __tsan_func_exit(void)
 void __tsan_vptr_update(void **p, void *value);
 void __tsan_vptr_update(void **p, void *value)
 {
-    (void)p, (void)value;
+    (void)value;
+    hook((char *)p, sizeof *p, WRITE, PC, FRAME);
 }
 void __tsan_vptr_read(void **p);
 void __tsan_vptr_read(void **p)
 {
-    (void)p;
+    hook((char *)p, sizeof *p, READ, PC, FRAME);
 }
 
-/* C++ atomics, which host code of a .cu file may use (the guard of a static local is
- * one). All runs on one operating-system thread, so plain operations do. */
+/* C++ atomics: of cuda::atomic, and of host code (the guard of a static local is one),
+ * whose threads really run together. In a kernel the order that they ask for is that of a
+ * fence before or behind. */
+static void release(int order)
+{
+    if (emu_current && order >= __ATOMIC_RELEASE) emu_fence(1);
+}
+static void acquire(int order)
+{
+    if (emu_current && order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE)
+        emu_fence(1);
+}
 #define ATOMICS(bits, type)                                                              \
     type __tsan_atomic##bits##_load(const volatile type *p, int order);                  \
     type __tsan_atomic##bits##_load(const volatile type *p, int order)                   \
     {                                                                                    \
-        (void)order;                                                                     \
         see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
-        return *p;                                                                       \
+        const type value = __atomic_load_n(p, __ATOMIC_SEQ_CST);                         \
+        acquire(order);                                                                  \
+        return value;                                                                    \
     }                                                                                    \
     void __tsan_atomic##bits##_store(volatile type *p, type value, int order);           \
     void __tsan_atomic##bits##_store(volatile type *p, type value, int order)            \
     {                                                                                    \
-        (void)order;                                                                     \
+        release(order);                                                                  \
         see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
-        *p = value;                                                                      \
+        __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                    \
     }                                                                                    \
-    ATOMIC_UPDATE(bits, type, exchange, value)                                           \
-    ATOMIC_UPDATE(bits, type, fetch_add, old + value)                                    \
-    ATOMIC_UPDATE(bits, type, fetch_sub, old - value)                                    \
-    ATOMIC_UPDATE(bits, type, fetch_and, old &value)                                     \
-    ATOMIC_UPDATE(bits, type, fetch_or, old | value)                                     \
-    ATOMIC_UPDATE(bits, type, fetch_xor, old ^ value)                                    \
+    ATOMIC_UPDATE(bits, type, exchange, exchange_n)                                      \
+    ATOMIC_UPDATE(bits, type, fetch_add, fetch_add)                                      \
+    ATOMIC_UPDATE(bits, type, fetch_sub, fetch_sub)                                      \
+    ATOMIC_UPDATE(bits, type, fetch_and, fetch_and)                                      \
+    ATOMIC_UPDATE(bits, type, fetch_or, fetch_or)                                        \
+    ATOMIC_UPDATE(bits, type, fetch_xor, fetch_xor)                                      \
     ATOMIC_COMPARE(bits, type, strong)                                                   \
-    ATOMIC_COMPARE(bits, type, weak)
-#define ATOMIC_UPDATE(bits, type, name, result)                                          \
+    ATOMIC_COMPARE(bits, type, weak)                                                     \
+    ATOMIC_COMPARE_VALUE(bits, type)
+#define ATOMIC_UPDATE(bits, type, name, builtin)                                         \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order);          \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order)           \
     {                                                                                    \
-        (void)order;                                                                     \
+        release(order);                                                                  \
         see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
-        type old = *p;                                                                   \
-        (void)old;                                                                       \
-        *p = (type)(result);                                                             \
+        const type old = __atomic_##builtin(p, value, __ATOMIC_SEQ_CST);                 \
+        acquire(order);                                                                  \
         return old;                                                                      \
     }
 #define ATOMIC_COMPARE(bits, type, name)                                                 \
@@ -1105,10 +1129,28 @@ void __tsan_vptr_read(void **p)
     int __tsan_atomic##bits##_compare_exchange_##name(                                   \
         volatile type *p, type *expected, type desired, int order, int failure)          \
     {                                                                                    \
-        (void)order, (void)failure;                                                      \
+        (void)failure;                                                                   \
+        release(order);                                                                  \
         see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
-        if (*p == *expected) return *p = desired, 1;                                     \
-        return *expected = *p, 0;                                                        \
+        const int same = __atomic_compare_exchange_n(                                    \
+            p, expected, desired, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                \
+        acquire(order);                                                                  \
+        return same;                                                                     \
+    }
+/* As clang has it: gives what was there. */
+#define ATOMIC_COMPARE_VALUE(bits, type)                                                 \
+    type __tsan_atomic##bits##_compare_exchange_val(                                     \
+        volatile type *p, type expected, type desired, int order, int failure);          \
+    type __tsan_atomic##bits##_compare_exchange_val(                                     \
+        volatile type *p, type expected, type desired, int order, int failure)           \
+    {                                                                                    \
+        (void)failure;                                                                   \
+        release(order);                                                                  \
+        see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
+        __atomic_compare_exchange_n(p, &expected, desired, 0, __ATOMIC_SEQ_CST,          \
+                                    __ATOMIC_SEQ_CST);                                   \
+        acquire(order);                                                                  \
+        return expected;                                                                 \
     }
 ATOMICS(8, uint8_t)
 ATOMICS(16, uint16_t)
@@ -1117,7 +1159,8 @@ ATOMICS(64, uint64_t)
 void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order)
 {
-    (void)order;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (emu_current && order != __ATOMIC_RELAXED) emu_fence(1);
 }
 void __tsan_atomic_signal_fence(int order);
 void __tsan_atomic_signal_fence(int order)
@@ -1224,6 +1267,12 @@ void emu_check_mbarrier_init(void *barrier, unsigned number, const void *pc)
     inits[number] = word_at(barrier)->write;
 }
 
+/* One from before the grid's barrier, which all have passed. */
+void emu_check_mbarrier_resumed(unsigned slot)
+{
+    inits[slot] = (struct touch){0};
+}
+
 void emu_check_mbarrier_used(void *barrier, unsigned number, const void *pc)
 {
     if (!clocks_on) return;
@@ -1308,7 +1357,8 @@ static void check_proxy(const struct word *word, const char *address,
                         const struct touch *now)
 {
     const struct touch *write = &word->write;
-    if (is_bulk(write) || write->time <= fenced_until[write->thread] ||
+    if (!emu_settings.strict || is_bulk(write) ||
+        write->time <= fenced_until[write->thread] ||
         write->time <= fenced_until[now->thread])
         return;
     char what[160];
@@ -1421,6 +1471,25 @@ void emu_check_block_begins(unsigned warps)
     last_arrays[0] = last_arrays[1] = NULL;
     memset(warp_order, 0, warps * sizeof *warp_order);
     memset(partly_ordered, 0, sizeof partly_ordered);
+}
+
+/* Which bytes of each word of shared memory hold something, while other blocks run. What
+ * the threads did before is ordered by the barrier at which they wait. */
+void emu_check_keep_known(const char *p, size_t bytes, uint8_t *known)
+{
+    if (!emu_checking) return;
+    const struct word *word = word_at(p);
+    for (size_t i = 0; i < bytes / 4; i++, word++)
+        known[i] = word->written_in_block == block_serial ? word->written_bytes : 0;
+}
+
+void emu_check_restore_known(const char *p, size_t bytes, const uint8_t *known)
+{
+    if (!emu_checking) return;
+    struct word *word = word_at(p);
+    for (size_t i = 0; i < bytes / 4; i++, word++)
+        *word =
+            (struct word){.written_in_block = block_serial, .written_bytes = known[i]};
 }
 
 /* What any thread was told of the slots, all know behind a barrier. */

@@ -78,7 +78,8 @@ struct emu_shadow {
     unsigned char *known; /* which bytes were written since the allocation, one bit each;
                              NULL for none */
     bool all_known;
-    bool unwatched; /* too large: no races are looked for */
+    bool unwatched;      /* too large: no races are looked for */
+    bool unsynchronized; /* written by the device since the host has waited for it */
 };
 /* An access of the running thread, at p, `offset` bytes into the allocation, inside it
  * and aligned to n if n is a power of two up to 16. */

@@ -1,10 +1,11 @@
-/* cuBLAS, the part that cublas_v2.h declares.
+/* cuBLAS and cuBLASLt, the parts that cublas_v2.h and cublasLt.h declare.
  *
  * Everything is computed in double and rounded once, when it is stored: no result is
  * further from the exact one than cuBLAS's would be. A matrix that does not lie in device
  * memory is reported like a kernel's bad access. */
 #include "emulator.h"
 
+#include "cublasLt.h"
 #include "cublas_v2.h"
 
 #include <math.h>
@@ -39,8 +40,8 @@ static double load(const void *array, size_t index, cudaDataType type)
     case CUDA_R_16F: return emu_float_of_half(((const unsigned short *)array)[index]);
     case CUDA_R_16BF:
         return emu_float_of_bfloat16(((const unsigned short *)array)[index]);
+    default: return NAN;
     }
-    return NAN;
 }
 
 static void store(void *array, size_t index, cudaDataType type, double value)
@@ -50,6 +51,7 @@ static void store(void *array, size_t index, cudaDataType type, double value)
     case CUDA_R_32F: ((float *)array)[index] = (float)value; break;
     case CUDA_R_16F: ((unsigned short *)array)[index] = emu_half_bits(value); break;
     case CUDA_R_16BF: ((unsigned short *)array)[index] = emu_bfloat16_bits(value); break;
+    default: break;
     }
 }
 
@@ -505,6 +507,9 @@ struct gemm {
     int m, n, k, count;
     const void *alpha, *beta;
     struct matrix a, b, c;
+    const struct matrix *d; /* where the result goes, if not to c */
+    unsigned epilogue;      /* enum cublasLtEpilogue_t, or 0 */
+    struct matrix bias;
     cudaDataType scalar_type;
     enum narrowing narrowing;
 };
@@ -548,9 +553,22 @@ static struct matrix part_of(const struct matrix *x, size_t offset)
     return part;
 }
 
-static void multiply(const struct gemm *g, double alpha, double beta, struct matrix a,
-                     struct matrix b, struct matrix c)
+/* What cuBLASLt does to an element of the product. Of GELU it has the approximation with a
+ * hyperbolic tangent. */
+static double finished(const struct gemm *g, double x, int row)
 {
+    if (g->epilogue & CUBLASLT_EPILOGUE_BIAS)
+        x += load(g->bias.elements, (size_t)row, g->bias.type);
+    if (g->epilogue & CUBLASLT_EPILOGUE_RELU) return x > 0 ? x : 0;
+    if (g->epilogue & CUBLASLT_EPILOGUE_GELU)
+        return 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    return x;
+}
+
+static void multiply(const struct gemm *g, double alpha, double beta, struct matrix a,
+                     struct matrix b, struct matrix c, struct matrix d)
+{
+    EMU_ALONE;
     static double *packed_a, *packed_b, *sums;
     if (!sums) {
         packed_a = emu_zeros("for cuBLAS", BLOCK * DEPTH, sizeof *packed_a);
@@ -586,7 +604,10 @@ static void multiply(const struct gemm *g, double alpha, double beta, struct mat
                 for (int i = 0; i < rows; i++) {
                     size_t at = (size_t)(row + i) + (size_t)(col + j) * ldc;
                     double old = beta == 0 ? 0 : beta * load(c.elements, at, c.type);
-                    store(c.elements, at, c.type, alpha * sums[j * BLOCK + i] + old);
+                    const size_t to =
+                        (size_t)(row + i) + (size_t)(col + j) * (size_t)d.ld;
+                    store(d.elements, to, d.type,
+                          finished(g, alpha * sums[j * BLOCK + i] + old, row + i));
                 }
         }
 }
@@ -623,13 +644,18 @@ static cublasStatus_t gemm(cublasHandle_t handle, const struct gemm *g)
             need_device(g->pc, g->call, "B", b.elements,
                         matrix_bytes(b_rows, b_cols, b.ld, b.type));
         }
-        need_device(g->pc, g->call, "C", c.elements,
-                    matrix_bytes(g->m, g->n, c.ld, c.type));
-        multiply(g, alpha, beta, a, b, c);
-        const size_t rows = (size_t)g->m * size_of(c.type);
-        const size_t pitch = (size_t)c.ld * size_of(c.type);
+        struct matrix d = g->d ? part_of(g->d, (size_t)(i * g->d->stride)) : c;
+        if (!g->d || beta != 0)
+            need_device(g->pc, g->call, "C", c.elements,
+                        matrix_bytes(g->m, g->n, c.ld, c.type));
+        if (g->d)
+            need_device(g->pc, g->call, "D", d.elements,
+                        matrix_bytes(g->m, g->n, d.ld, d.type));
+        multiply(g, alpha, beta, a, b, c, d);
+        const size_t rows = (size_t)g->m * size_of(d.type);
+        const size_t pitch = (size_t)d.ld * size_of(d.type);
         for (int j = 0; j < g->n; j++)
-            emu_check_host_wrote((char *)c.elements + (size_t)j * pitch, rows);
+            emu_check_host_wrote((char *)d.elements + (size_t)j * pitch, rows);
     }
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -730,12 +756,58 @@ cublasStatus_t cublasDgemmStridedBatched(cublasHandle_t handle, cublasOperation_
                         C, ldc, stride_c, count);
 }
 
+/* The matrices of a batch are anywhere: lists of pointers, in device memory. */
+static cublasStatus_t
+batched_gemm(const void *pc, const char *call, cublasHandle_t handle, cudaDataType type,
+             cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k,
+             const void *alpha, const void *const A[], int lda, const void *const B[],
+             int ldb, const void *beta, void *const C[], int ldc, int count)
+{
+    const size_t bytes = (size_t)(count > 0 ? count : 0) * sizeof(void *);
+    need_device(pc, call, "the list of A", A, bytes);
+    need_device(pc, call, "the list of B", B, bytes);
+    need_device(pc, call, "the list of C", C, bytes);
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    for (int i = 0; i < count && status == CUBLAS_STATUS_SUCCESS; i++)
+        status = uniform_gemm(pc, call, handle, type, transa, transb, m, n, k, alpha,
+                              A[i], lda, 0, B[i], ldb, 0, beta, C[i], ldc, 0, 1);
+    return status;
+}
+
+cublasStatus_t cublasSgemmBatched(cublasHandle_t handle, cublasOperation_t transa,
+                                  cublasOperation_t transb, int m, int n, int k,
+                                  const float *alpha, const float *const A[], int lda,
+                                  const float *const B[], int ldb, const float *beta,
+                                  float *const C[], int ldc, int count)
+{
+    return batched_gemm(CALLER, "cublasSgemmBatched", handle, CUDA_R_32F, transa, transb,
+                        m, n, k, alpha, (const void *const *)A, lda,
+                        (const void *const *)B, ldb, beta, (void *const *)C, ldc, count);
+}
+
+cublasStatus_t cublasDgemmBatched(cublasHandle_t handle, cublasOperation_t transa,
+                                  cublasOperation_t transb, int m, int n, int k,
+                                  const double *alpha, const double *const A[], int lda,
+                                  const double *const B[], int ldb, const double *beta,
+                                  double *const C[], int ldc, int count)
+{
+    return batched_gemm(CALLER, "cublasDgemmBatched", handle, CUDA_R_64F, transa, transb,
+                        m, n, k, alpha, (const void *const *)A, lda,
+                        (const void *const *)B, ldb, beta, (void *const *)C, ldc, count);
+}
+
+static bool is_emulated(cudaDataType type)
+{
+    return type == CUDA_R_64F || type == CUDA_R_32F || type == CUDA_R_16F ||
+           type == CUDA_R_16BF;
+}
+
 /* The type of alpha and beta, which is the type that a compute type computes in; -1 for a
  * compute type that does not go with these matrices. */
 static int scalar_type_of(cublasComputeType_t compute, cudaDataType a, cudaDataType b,
                           cudaDataType c)
 {
-    if (a != b) return -1;
+    if (a != b || !is_emulated(a) || !is_emulated(c)) return -1;
     switch (compute) {
     case CUBLAS_COMPUTE_64F:
     case CUBLAS_COMPUTE_64F_PEDANTIC: return a == CUDA_R_64F && c == a ? CUDA_R_64F : -1;
@@ -801,4 +873,223 @@ cublasStatus_t cublasGemmStridedBatchedEx(
     struct matrix c = {C, c_type, ldc, stride_c};
     return mixed_gemm(CALLER, "cublasGemmStridedBatchedEx", handle, transa, transb, m, n,
                       k, alpha, a, b, beta, c, count, compute_type);
+}
+
+/* ---- cuBLASLt ---- */
+
+struct cublasLtMatmulDescOpaque {
+    cublasComputeType_t compute;
+    cudaDataType scale, bias_type;
+    int transa, transb, pointer_mode;
+    unsigned epilogue;
+    const void *bias;
+    bool bias_typed;
+};
+struct cublasLtMatrixLayoutOpaque {
+    uint64_t rows, cols;
+    int64_t ld, stride;
+    cudaDataType type;
+    int order, count;
+};
+struct cublasLtMatmulPreferenceOpaque {
+    uint64_t workspace;
+};
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
+{
+    return cublasCreate((cublasHandle_t *)handle);
+}
+
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle)
+{
+    return cublasDestroy((cublasHandle_t)handle);
+}
+
+/* Gives *thing a copy of the `bytes` at `first`. */
+static cublasStatus_t create(void *thing, const void *first, size_t bytes)
+{
+    if (!thing) return CUBLAS_STATUS_INVALID_VALUE;
+    void *p = malloc(bytes);
+    if (!p) return CUBLAS_STATUS_ALLOC_FAILED;
+    memcpy(p, first, bytes);
+    memcpy(thing, &p, sizeof p);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+static cublasStatus_t set(void *to, size_t size, const void *value, size_t bytes)
+{
+    if (!value || bytes != size) return CUBLAS_STATUS_INVALID_VALUE;
+    memcpy(to, value, size);
+    return CUBLAS_STATUS_SUCCESS;
+}
+#define SET(field) set(&(field), sizeof(field), value, bytes)
+
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *desc,
+                                        cublasComputeType_t compute_type,
+                                        cudaDataType scale_type)
+{
+    const struct cublasLtMatmulDescOpaque first = {.compute = compute_type,
+                                                   .scale = scale_type,
+                                                   .epilogue = CUBLASLT_EPILOGUE_DEFAULT};
+    return create(desc, &first, sizeof first);
+}
+
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t desc)
+{
+    free(desc);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc,
+                                              cublasLtMatmulDescAttributes_t attribute,
+                                              const void *value, size_t bytes)
+{
+    if (!desc) return CUBLAS_STATUS_INVALID_VALUE;
+    switch (attribute) {
+    case CUBLASLT_MATMUL_DESC_COMPUTE_TYPE: return SET(desc->compute);
+    case CUBLASLT_MATMUL_DESC_SCALE_TYPE: return SET(desc->scale);
+    case CUBLASLT_MATMUL_DESC_POINTER_MODE: return SET(desc->pointer_mode);
+    case CUBLASLT_MATMUL_DESC_TRANSA: return SET(desc->transa);
+    case CUBLASLT_MATMUL_DESC_TRANSB: return SET(desc->transb);
+    case CUBLASLT_MATMUL_DESC_EPILOGUE: return SET(desc->epilogue);
+    case CUBLASLT_MATMUL_DESC_BIAS_POINTER: return SET(desc->bias);
+    case CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE:
+        desc->bias_typed = true;
+        return SET(desc->bias_type);
+    }
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout,
+                                          cudaDataType type, uint64_t rows, uint64_t cols,
+                                          int64_t ld)
+{
+    const struct cublasLtMatrixLayoutOpaque first = {
+        .rows = rows, .cols = cols, .ld = ld, .type = type, .count = 1};
+    return create(layout, &first, sizeof first);
+}
+
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout)
+{
+    free(layout);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
+                                                cublasLtMatrixLayoutAttribute_t attribute,
+                                                const void *value, size_t bytes)
+{
+    if (!layout) return CUBLAS_STATUS_INVALID_VALUE;
+    switch (attribute) {
+    case CUBLASLT_MATRIX_LAYOUT_TYPE: return SET(layout->type);
+    case CUBLASLT_MATRIX_LAYOUT_ORDER: return SET(layout->order);
+    case CUBLASLT_MATRIX_LAYOUT_ROWS: return SET(layout->rows);
+    case CUBLASLT_MATRIX_LAYOUT_COLS: return SET(layout->cols);
+    case CUBLASLT_MATRIX_LAYOUT_LD: return SET(layout->ld);
+    case CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT: return SET(layout->count);
+    case CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET: return SET(layout->stride);
+    }
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *preference)
+{
+    const struct cublasLtMatmulPreferenceOpaque first = {0};
+    return create(preference, &first, sizeof first);
+}
+
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference)
+{
+    free(preference);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t
+cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
+                                     cublasLtMatmulPreferenceAttributes_t attribute,
+                                     const void *value, size_t bytes)
+{
+    if (!preference || !value) return CUBLAS_STATUS_INVALID_VALUE;
+    return attribute == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
+               ? SET(preference->workspace)
+               : CUBLAS_STATUS_SUCCESS;
+}
+
+static struct matrix matrix_of(const void *elements, cublasLtMatrixLayout_t layout)
+{
+    return (struct matrix){(void *)elements, layout->type, (int)layout->ld,
+                           layout->stride};
+}
+
+/* Fills in what the descriptions say. Returns what is wrong with them. */
+static cublasStatus_t lt_gemm(struct gemm *g, cublasLtMatmulDesc_t desc,
+                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d)
+{
+    if (!desc || !a || !b || !c || !d) return CUBLAS_STATUS_INVALID_VALUE;
+    const bool plain_a = desc->transa == CUBLAS_OP_N,
+               plain_b = desc->transb == CUBLAS_OP_N;
+    const uint64_t m = plain_a ? a->rows : a->cols, k = plain_a ? a->cols : a->rows,
+                   n = plain_b ? b->cols : b->rows;
+    if ((plain_b ? b->rows : b->cols) != k || d->rows != m || d->cols != n ||
+        c->rows != m || c->cols != n)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (a->order || b->order || c->order || d->order) return CUBLAS_STATUS_NOT_SUPPORTED;
+    const int scalars = scalar_type_of(desc->compute, a->type, b->type, d->type);
+    if (scalars < 0 || (int)desc->scale != scalars) return CUBLAS_STATUS_NOT_SUPPORTED;
+    g->transa = (cublasOperation_t)desc->transa;
+    g->transb = (cublasOperation_t)desc->transb;
+    g->m = (int)m;
+    g->n = (int)n;
+    g->k = (int)k;
+    g->count = d->count;
+    g->scalar_type = desc->scale;
+    g->epilogue = desc->epilogue & ~(unsigned)CUBLASLT_EPILOGUE_DEFAULT;
+    g->bias = (struct matrix){(void *)desc->bias,
+                              desc->bias_typed ? desc->bias_type : d->type, 0, 0};
+    g->narrowing = narrowing_of(NULL, a->type, desc->compute);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t
+cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc,
+                               cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                               cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                               cublasLtMatmulPreference_t preference, int wanted,
+                               cublasLtMatmulHeuristicResult_t results[], int *found)
+{
+    struct gemm g = {0};
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (!preference || wanted < 1 || !results || !found)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    const cublasStatus_t status = lt_gemm(&g, desc, a, b, c, d);
+    *found = status == CUBLAS_STATUS_SUCCESS;
+    if (*found) results[0] = (cublasLtMatmulHeuristicResult_t){.wavesCount = 1};
+    return status;
+}
+
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc,
+                              const void *alpha, const void *A, cublasLtMatrixLayout_t a,
+                              const void *B, cublasLtMatrixLayout_t b, const void *beta,
+                              const void *C, cublasLtMatrixLayout_t c, void *D,
+                              cublasLtMatrixLayout_t d, const cublasLtMatmulAlgo_t *algo,
+                              void *workspace, size_t workspace_bytes,
+                              cudaStream_t stream)
+{
+    (void)algo, (void)workspace, (void)workspace_bytes, (void)stream;
+    struct gemm g = {
+        .call = "cublasLtMatmul", .pc = CALLER, .alpha = alpha, .beta = beta};
+    const cublasStatus_t status = lt_gemm(&g, desc, a, b, c, d);
+    if (status != CUBLAS_STATUS_SUCCESS) return status;
+    const struct matrix result = matrix_of(D, d);
+    g.a = matrix_of(A, a);
+    g.b = matrix_of(B, b);
+    g.c = matrix_of(C, c);
+    g.d = &result;
+    if (g.epilogue & CUBLASLT_EPILOGUE_BIAS)
+        need_device(g.pc, g.call, "the bias", g.bias.elements,
+                    vector_bytes(g.m, 1, g.bias.type));
+    struct cublasContext context = {.pointer_mode =
+                                        (cublasPointerMode_t)desc->pointer_mode};
+    return gemm(handle ? &context : NULL, &g);
 }

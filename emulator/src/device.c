@@ -63,6 +63,8 @@ static void describe(struct emu_gpu *gpu, const struct card *card)
         .concurrentManagedAccess = 1,
         .computePreemptionSupported = 1,
         .memoryPoolsSupported = 1,
+        .cooperativeLaunch = 1,
+        .canUseHostPointerForRegisteredMem = 1,
         .computeMode = cudaComputeModeDefault,
     };
     snprintf(gpu->prop.name, sizeof gpu->prop.name, "%s (emulated)", card->name);

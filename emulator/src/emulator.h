@@ -12,6 +12,7 @@
  *   bulk.c     the copy engine: bulk copies, tensor maps
  *   wgmma.c    matrix products of four warps
  *   ptx_*.c    inline PTX, as ptx_compile.c (in the driver) has translated it
+ *   texture.c  textures and surfaces
  *   tensor_core.c  the arithmetic of tensor cores
  *   check.c    sees every load and store; finds the faults
  *   source.c   from a code address to file, line and source text
@@ -31,6 +32,8 @@
 /* ---- settings.c ---- */
 struct emu_settings {
     bool check;                 /* CHECK; true unless it is 0 */
+    bool leaks_are_faults;      /* LEAKS */
+    bool strict;                /* STRICT; true unless it is 0 */
     const char *lens;           /* LENS: "1", "json" or "dot"; NULL: no lens */
     const char *lens_out;       /* LENS_OUT, the report's file; NULL: stdout */
     long lens_blocks;           /* LENS_BLOCKS; 0: as many as are quick */
@@ -89,9 +92,8 @@ const struct emu_allocation *emu_find_freed(const void *p, const void **freed_at
 /* Whether all of it lies in one allocation (or device variable) that the GPU can reach;
  * true for 0 bytes. */
 bool emu_is_device_range(const void *p, size_t bytes);
-void emu_free_everything(void); /* cudaDeviceReset */
-/* Reports allocations that were never freed; returns how many. */
-int emu_report_leaks(void);
+bool emu_is_registered(const void *p); /* with cudaHostRegister */
+void emu_free_everything(void);        /* cudaDeviceReset */
 /* Bytes that the machine can give without ending some process to get them. */
 size_t emu_host_available(void);
 /* The program's __device__, __managed__ and __constant__ variables, in sections of their
@@ -108,6 +110,12 @@ void emu_name_allocation(char *text, size_t size, const struct emu_allocation *a
 void emu_describe_global(char *text, size_t size, const void *p);
 /* The section that holds a variable which kernels may write, or NULL; its size. */
 char *emu_variable_section(const void *p, size_t *bytes);
+
+/* ---- texture.c ---- */
+/* Where byte x of row y of layer z lies, and the bytes of a row, the rows of a layer and
+ * the bytes of an element. */
+char *emu_array_place(cudaArray_const_t array, size_t x, size_t y, size_t z,
+                      size_t *pitch, size_t *rows, size_t *element);
 
 /* ---- host_api.c ---- */
 /* The name of the innermost NVTX range that the program is in; NULL if it is in none. */
@@ -131,7 +139,13 @@ struct emu_thread {  /* the CUDA thread that is running */
     uint3 index;
     char *stack_low, *stack_high;
 };
-extern struct emu_thread *emu_current; /* NULL in host code */
+extern _Thread_local struct emu_thread *emu_current; /* NULL in host code */
+/* Threads of the host that launch, allocate or copy do so one after the other: at the top
+ * of a function, until its end. The thread that runs a kernel may do so again. */
+#define EMU_ALONE                                                                        \
+    __attribute__((cleanup(emu_let_others), unused)) const bool alone = emu_be_alone()
+bool emu_be_alone(void);
+void emu_let_others(const bool *alone);
 extern const struct emu_launch *emu_current_launch;
 extern uint3 emu_current_block; /* blockIdx */
 /* That run together: up to 16 blocks are a cluster. */
@@ -228,6 +242,10 @@ void emu_check_launch_begins(void);
 void emu_check_launch_ends(void);
 void emu_check_allocations_changed(void); /* a kernel has freed memory */
 void emu_check_block_begins(unsigned warps);
+/* Which bytes of shared memory the running block has written, a mask for each word: to be
+ * restored when, after others have run, it goes on from the grid's barrier. */
+void emu_check_keep_known(const char *p, size_t bytes, uint8_t *known);
+void emu_check_restore_known(const char *p, size_t bytes, const uint8_t *known);
 /* What these threads did before is ordered before what they do from now on: `count` of
  * them, from place `first` on. */
 void emu_check_barrier_passed(unsigned first, unsigned count);
@@ -245,6 +263,10 @@ void emu_check_thread_stops(void); /* the running thread waits or has ended */
 struct emu_shadow *emu_shadow_make(size_t bytes, bool known);
 void emu_shadow_free(struct emu_shadow *shadow);
 void emu_check_host_wrote(void *p, size_t bytes);
+/* The host has waited for all that the device does; or has begun a copy that it would have
+ * to wait for. */
+void emu_check_synchronized(void);
+void emu_check_copy_pending(const void *to);
 void emu_check_host_copied(void *to, const void *from, size_t bytes);
 /* An asynchronous copy reads its source and claims its destination when issued, and
  * writes it when it arrives. */
@@ -274,6 +296,7 @@ void emu_check_global(const void *global, size_t bytes, enum emu_access kind,
 /* The running thread makes eight bytes an mbarrier; and uses it, which must come after.
  */
 void emu_check_mbarrier_init(void *barrier, unsigned slot, const void *pc);
+void emu_check_mbarrier_resumed(unsigned slot);
 void emu_check_mbarrier_used(void *barrier, unsigned slot, const void *pc);
 /* All that the running thread has done, and knows to be done, comes before what those do
  * who wait for this phase ... */
@@ -319,6 +342,10 @@ void emu_bulk_thread_ended(const struct emu_thread *thread);
  * `address`: the 8 bytes in shared memory; pc: whose line a fault names. */
 void emu_mbarrier_block_begins(void);
 void emu_mbarrier_block_ended(void);
+/* The barriers of a block that waits for the grid's, while others run; `aside` is what was
+ * given before, or NULL, and the last one is the caller's to free. */
+struct emu_mbarriers *emu_mbarriers_put_aside(struct emu_mbarriers *aside);
+void emu_mbarriers_bring_back(const struct emu_mbarriers *aside);
 /* No thread can go on. Copies that one waits for arrive now, as late as they may. Returns
  * whether a phase is over by that. */
 bool emu_bulk_copies_arrive(void);

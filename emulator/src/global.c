@@ -226,7 +226,7 @@ static bool holds_values(const struct emu_shadow *s, size_t offset, const char *
         const size_t in_word = 4 - ((offset + i) & 3),
                      piece = in_word < n - i ? in_word : n - i;
         if (!any_known(s, offset + i, piece)) {
-            if (!(kind & BY_BYTES)) fault_unknown(p + i, pc);
+            if (!(kind & BY_BYTES) && emu_settings.strict) fault_unknown(p + i, pc);
             all = false;
         }
         i += piece;
@@ -303,13 +303,35 @@ static void write_cell(struct cell *cell, uint32_t *stamp, char *p, unsigned shi
     *stamp = 0;
 }
 
+static bool any_unsynchronized;
+
+void emu_check_synchronized(void)
+{
+    if (!any_unsynchronized) return;
+    EMU_ALONE;
+    any_unsynchronized = false;
+    for (const struct emu_allocation *a = emu_allocation_behind(emu_memory_base); a;
+         a = emu_allocation_behind(a->base))
+        if (a->shadow) a->shadow->unsynchronized = false;
+}
+
+void emu_check_copy_pending(const void *to)
+{
+    const struct emu_allocation *a = emu_find_allocation(to);
+    if (!a || !a->shadow || (size_t)((const char *)to - a->base) >= a->bytes) return;
+    a->shadow->unsynchronized = any_unsynchronized = true;
+}
+
 void emu_global_access(struct emu_shadow *s, size_t offset, char *p, size_t n,
                        enum emu_access kind, const void *pc)
 {
     const enum emu_access basic = kind & BASIC_KIND;
     bool holds = true;
     if (basic != WRITE && !emu_lens_on) holds = holds_values(s, offset, p, n, kind, pc);
-    if (basic != READ) set_known(s, offset, n);
+    if (basic != READ) {
+        set_known(s, offset, n);
+        s->unsynchronized = any_unsynchronized = true;
+    }
     /* One thing at a time: without LENS, races are looked for. */
     if (emu_lens_on || s->unwatched) return;
 

@@ -475,6 +475,7 @@ enum emu_handover emu_handed_over(const struct touch *earlier, const struct touc
     enum emu_handover seen =
         later(search(&mind->seen, earlier), search(&block_mind.seen, earlier));
     if (seen == HANDED_OVER)
-        return now->strong || same_block ? HANDED_OVER : NOT_ACQUIRED;
+        return now->strong || same_block || !emu_settings.strict ? HANDED_OVER
+                                                                 : NOT_ACQUIRED;
     return later(sure, seen);
 }

@@ -154,6 +154,12 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int dev
         break;
     case cudaDevAttrManagedMemory: *value = p->managedMemory; break;
     case cudaDevAttrIsMultiGpuBoard: *value = p->isMultiGpuBoard; break;
+    case cudaDevAttrHostNativeAtomicSupported:
+        *value = p->hostNativeAtomicSupported;
+        break;
+    case cudaDevAttrCanUseHostPointerForRegisteredMem:
+        *value = p->canUseHostPointerForRegisteredMem;
+        break;
     case cudaDevAttrPageableMemoryAccess: *value = p->pageableMemoryAccess; break;
     case cudaDevAttrConcurrentManagedAccess: *value = p->concurrentManagedAccess; break;
     case cudaDevAttrComputePreemptionSupported:
@@ -184,6 +190,54 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
     return cudaSuccess;
 }
 
+/* There is one device, and it is not its own peer. */
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
+{
+    (void)peer;
+    return set(flags ? cudaErrorInvalidValue : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaDeviceDisablePeerAccess(int peer)
+{
+    return set(peer == 0 ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr, int device,
+                                      int peer)
+{
+    (void)value, (void)attr, (void)device, (void)peer;
+    return set(cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
+{
+    return prop ? cudaGetDevice(device) : set(cudaErrorInvalidValue);
+}
+
+static void pci_bus_id(char *id, size_t bytes)
+{
+    const struct cudaDeviceProp *p = &emu_gpu()->prop;
+    snprintf(id, bytes, "%04x:%02x:%02x.0", (unsigned)p->pciDomainID,
+             (unsigned)p->pciBusID, (unsigned)p->pciDeviceID);
+}
+
+cudaError_t cudaDeviceGetPCIBusId(char *id, int bytes, int device)
+{
+    if (!id || bytes < 1) return set(cudaErrorInvalidValue);
+    if (device != 0) return set(cudaErrorInvalidDevice);
+    pci_bus_id(id, (size_t)bytes);
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id)
+{
+    char own[32];
+    if (!device || !id) return set(cudaErrorInvalidValue);
+    pci_bus_id(own, sizeof own);
+    *device = 0;
+    return set(strcmp(id, own) == 0 ? cudaSuccess : cudaErrorInvalidValue);
+}
+
 static unsigned int device_flags;
 
 cudaError_t cudaSetDeviceFlags(unsigned int flags)
@@ -201,6 +255,21 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags)
 }
 
 cudaError_t cudaDeviceSynchronize(void)
+{
+    if (emu_in_kernel())
+        emu_fault(__builtin_return_address(0),
+                  "cudaDeviceSynchronize in a kernel: since CUDA 12 a kernel cannot wait "
+                  "for what it launches, which begins when it has ended");
+    emu_check_synchronized();
+    return cudaSuccess;
+}
+
+cudaError_t cudaThreadSynchronize(void)
+{
+    return cudaDeviceSynchronize();
+}
+
+cudaError_t cudaCtxResetPersistingL2Cache(void)
 {
     return cudaSuccess;
 }
@@ -375,6 +444,7 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
         return set(cudaErrorInvalidValue);
     if (value < 0 || (size_t)value > emu_gpu()->prop.sharedMemPerBlockOptin)
         return set(cudaErrorInvalidValue);
+    EMU_ALONE;
     struct function *f = find_or_add_function(kernel);
     if (!f) return set(cudaErrorMemoryAllocation);
     f->dynamic_shared = (size_t)value;
@@ -415,6 +485,13 @@ cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config
     return cudaDeviceSetCacheConfig(config);
 }
 
+cudaError_t cudaFuncSetSharedMemConfig(const void *kernel,
+                                       enum cudaSharedMemConfig config)
+{
+    if (!kernel) return set(cudaErrorInvalidDeviceFunction);
+    return cudaDeviceSetSharedMemConfig(config);
+}
+
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks,
                                                                    const void *kernel,
                                                                    int block_size,
@@ -424,6 +501,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks,
     if (!blocks || block_size <= 0 || flags > cudaOccupancyDisableCachingOverride)
         return set(cudaErrorInvalidValue);
     if (!kernel) return set(cudaErrorInvalidDeviceFunction);
+    EMU_ALONE;
     *blocks = 0;
     /* How much shared memory a kernel declares is known here once it has run. */
     const struct function *f = find_function(kernel);
@@ -453,6 +531,8 @@ struct handle {
 };
 struct CUstream_st {
     struct handle handle;
+    unsigned int flags;
+    int priority;
 };
 struct CUevent_st {
     struct handle handle;
@@ -464,6 +544,7 @@ static struct handle *streams, *events;
 
 static void *create(struct handle **list, size_t bytes)
 {
+    EMU_ALONE;
     struct handle *h = calloc(1, bytes);
     if (!h) return NULL;
     h->next = *list;
@@ -479,6 +560,7 @@ static struct handle **find(struct handle **list, const void *wanted)
 
 static bool destroy(struct handle **list, void *handle)
 {
+    EMU_ALONE;
     struct handle **at = find(list, handle);
     if (!*at) return false;
     *at = (*at)->next;
@@ -488,22 +570,58 @@ static bool destroy(struct handle **list, void *handle)
 
 static bool is_stream(cudaStream_t stream)
 {
+    EMU_ALONE;
     return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
            *find(&streams, stream);
 }
 
 static bool is_event(cudaEvent_t event)
 {
+    EMU_ALONE;
     return event && *find(&events, event);
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags,
                                          int priority)
 {
-    (void)priority; /* CUDA clamps it, and here nothing competes */
     if (!stream || flags > cudaStreamNonBlocking) return set(cudaErrorInvalidValue);
     *stream = create(&streams, sizeof **stream);
-    return set(*stream ? cudaSuccess : cudaErrorMemoryAllocation);
+    if (!*stream) return set(cudaErrorMemoryAllocation);
+    (*stream)->flags = flags;
+    (*stream)->priority = priority > LEAST_PRIORITY      ? LEAST_PRIORITY
+                          : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY
+                                                         : priority;
+    return cudaSuccess;
+}
+
+static bool is_made(cudaStream_t stream)
+{
+    return stream && *find(&streams, stream);
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags)
+{
+    if (!is_stream(stream)) return set(cudaErrorInvalidResourceHandle);
+    if (!flags) return set(cudaErrorInvalidValue);
+    *flags = is_made(stream) ? stream->flags : cudaStreamDefault;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
+{
+    if (!is_stream(stream)) return set(cudaErrorInvalidResourceHandle);
+    if (!priority) return set(cudaErrorInvalidValue);
+    *priority = is_made(stream) ? stream->priority : LEAST_PRIORITY;
+    return cudaSuccess;
+}
+
+/* They steer a cache and a scheduler that are not emulated. */
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attr,
+                                   const cudaStreamAttrValue *value)
+{
+    (void)attr;
+    if (!is_stream(stream)) return set(cudaErrorInvalidResourceHandle);
+    return set(value ? cudaSuccess : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
@@ -523,6 +641,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
+    emu_check_synchronized();
     return set(is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
@@ -544,6 +663,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 {
     if (!callback || flags != 0) return set(cudaErrorInvalidValue);
     if (!is_stream(stream)) return set(cudaErrorInvalidResourceHandle);
+    emu_check_synchronized();
     callback(stream, cudaSuccess, user_data);
     return cudaSuccess;
 }
@@ -553,6 +673,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
 {
     if (!function) return set(cudaErrorInvalidValue);
     if (!is_stream(stream)) return set(cudaErrorInvalidResourceHandle);
+    emu_check_synchronized();
     function(user_data);
     return cudaSuccess;
 }
@@ -591,6 +712,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
+    emu_check_synchronized();
     return set(is_event(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 

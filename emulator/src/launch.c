@@ -7,6 +7,7 @@
  */
 #include "emulator.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -143,7 +144,15 @@ static void *first_frame(char *top, void (*entry)(void))
 /* ---- the block that is running
  * --------------------------------------------------------------------------- */
 
-enum state { RUNNABLE, AT_BARRIER, AT_WARP, AT_ACTIVE_MASK, AT_CONDITION, DONE };
+enum state {
+    RUNNABLE,
+    AT_BARRIER,
+    AT_GRID_BARRIER,
+    AT_WARP,
+    AT_ACTIVE_MASK,
+    AT_CONDITION,
+    DONE
+};
 
 struct pending_copy { /* one cp.async that has not arrived */
     void *shared;
@@ -174,7 +183,7 @@ struct thread {
     unsigned shared_loads; /* with the lens: so far */
 };
 
-struct emu_thread *emu_current;
+_Thread_local struct emu_thread *emu_current;
 const struct emu_launch *emu_current_launch;
 uint3 emu_current_block;
 /* Of each block that runs at the same time, one window. */
@@ -202,7 +211,7 @@ static unsigned threads_left;
 static char *stacks;
 static unsigned stack_count; /* as many as the largest launch so far has had threads */
 static size_t guard_bytes;   /* a page below each, which nobody may touch */
-static int free_stacks[MAX_THREADS], free_stack_count;
+static int *free_stacks, free_stack_count;
 
 static struct emu_shared_extent arrays[MAX_ARRAYS * MAX_BLOCKS];
 static unsigned array_count;
@@ -215,6 +224,33 @@ static unsigned bounds; /* the threads that it allows, 0 if it does not say */
 static struct thread *current(void)
 {
     return (struct thread *)emu_current;
+}
+
+/* ---- threads of the host ---- */
+
+static pthread_mutex_t one_at_a_time;
+
+__attribute__((constructor(101))) static void make_mutex(void)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&one_at_a_time, &attributes);
+}
+
+/* Nothing to lock while there is one thread, which glibc knows since 2.32. */
+extern char __libc_single_threaded __attribute__((weak));
+
+bool emu_be_alone(void)
+{
+    if (&__libc_single_threaded && __libc_single_threaded) return false;
+    pthread_mutex_lock(&one_at_a_time);
+    return true;
+}
+
+void emu_let_others(const bool *alone)
+{
+    if (*alone) pthread_mutex_unlock(&one_at_a_time);
 }
 
 /* ---- stacks ---- */
@@ -264,23 +300,36 @@ static void make_stacks(unsigned count)
         emu_no_memory("for the stacks of %u threads, %zu MB", count,
                       (count * each >> 20) + 1);
     stack_count = count;
+    free_stacks = emu_resized(free_stacks, "for a list of stacks", count, sizeof(int));
     free_stack_count = 0;
     for (int i = (int)count - 1; i >= 0; i--) {
-        if (mprotect(stack_low(i) - guard_bytes, guard_bytes, PROT_NONE) != 0)
+        /* A process may have 65,530 mappings, so that more stacks than these lie side by
+         * side. */
+        if (count <= 2 * MAX_THREADS &&
+            mprotect(stack_low(i) - guard_bytes, guard_bytes, PROT_NONE) != 0)
             emu_no_memory("for guards between the stacks of %u threads", count);
         free_stacks[free_stack_count++] = i;
     }
 }
 
+/* The handler needs a stack of its own, for each thread of the host: the usual cause is
+ * that the thread's is full. */
+static void give_handler_stack(void)
+{
+    enum { HANDLER_STACK = 64 * 1024 };
+    static _Thread_local bool given;
+    if (given) return;
+    given = true;
+    stack_t stack = {.ss_sp = emu_zeros("for a signal's stack", HANDLER_STACK, 1),
+                     .ss_size = HANDLER_STACK};
+    sigaltstack(&stack, NULL);
+}
+
 __attribute__((constructor)) static void catch_segv(void)
 {
-    /* The handler needs a stack of its own: the usual cause is that the thread's is full.
-     */
-    static char handler_stack[64 * 1024];
-    stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
     struct sigaction action = {.sa_sigaction = on_segv,
                                .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    sigaltstack(&stack, NULL);
+    give_handler_stack();
     sigaction(SIGSEGV, &action, NULL);
     sigaction(SIGBUS, &action, NULL);
 }
@@ -412,6 +461,13 @@ static void check_operation(struct thread *first, const struct thread *other)
               there.line, first->mask);
 }
 
+/* Whether a thread that has ended is missed where others meet. The hardware does without
+ * it; the next change to the kernel may not. */
+static bool counts_the_ended(void)
+{
+    return emu_checking && emu_settings.strict;
+}
+
 /* Lets the operation go on if every lane it names has come. A lane that has ended will
  * never come; the hardware does without it, and so do we where nobody wants mistakes to
  * be found. */
@@ -423,7 +479,7 @@ static bool release_operation(unsigned warp, struct thread *waiting)
     bool same = true;
     for (unsigned lane = 0; lane < count; lane++) {
         const struct thread *t = &lanes[lane];
-        if (!(mask >> lane & 1) || (t->state == DONE && !emu_checking)) continue;
+        if (!(mask >> lane & 1) || (t->state == DONE && !counts_the_ended())) continue;
         if (t->state != AT_WARP || t->mask != mask) return false;
         came |= 1u << lane;
         same &= t->pc == waiting->pc && t->kind == waiting->kind;
@@ -524,7 +580,7 @@ static void fault_stuck_warp(struct thread *t)
     for (unsigned lane = 0; lane < count; lane++)
         if (t->mask >> lane & 1) {
             if (lanes[lane].state == DONE)
-                gone |= emu_checking ? 1u << lane : 0;
+                gone |= counts_the_ended() ? 1u << lane : 0;
             else if (lanes[lane].state != AT_WARP || lanes[lane].mask != t->mask)
                 missing |= 1u << lane;
         }
@@ -652,6 +708,7 @@ static struct thread *block_of(unsigned rank)
 static void check_barrier(unsigned rank, const struct thread *first, unsigned arrived)
 {
     const struct thread *block = block_of(rank);
+    if (!emu_settings.strict) return;
     if (arrived < block_threads) {
         unsigned ended = block_threads - arrived;
         const struct thread *one = block;
@@ -667,12 +724,14 @@ static void check_barrier(unsigned rank, const struct thread *first, unsigned ar
         if (same_line(first->pc, block[i].pc)) continue;
         struct emu_place there = emu_source_of(block[i].pc);
         emu_current = (struct emu_thread *)&first->seen;
-        emu_fault(first->pc,
-                  "barrier divergence: this thread waits here while thread (%u,%u,%u) "
-                  "waits at %s:%d; "
-                  "all threads of a block must meet at the same __syncthreads()",
-                  block[i].seen.index.x, block[i].seen.index.y, block[i].seen.index.z,
-                  there.file, there.line);
+        emu_fault(
+            first->pc,
+            "barrier divergence: this thread waits here while thread (%u,%u,%u) "
+            "waits at %s:%d; "
+            "all threads of a block must meet at the same __syncthreads() (where each "
+            "reaches as many, the hardware goes on, and so does STRICT=0)",
+            block[i].seen.index.x, block[i].seen.index.y, block[i].seen.index.z,
+            there.file, there.line);
     }
 }
 
@@ -730,6 +789,95 @@ static bool release_blocks(void)
             fault_stuck_warp(t);
         }
     return any;
+}
+
+/* ---- the grid's barrier ---- */
+
+void emu_grid_barrier(void)
+{
+    const void *pc = __builtin_return_address(0);
+    if (!emu_current_launch->cooperative)
+        emu_fault(pc, "a barrier of the grid needs a cooperative launch "
+                      "(cudaLaunchCooperativeKernel)");
+    wait_as(AT_GRID_BARRIER, pc);
+}
+
+int emu_launch_is_cooperative(void)
+{
+    return emu_current_launch && emu_current_launch->cooperative;
+}
+
+/* The blocks of a cooperative launch wait for each other, so each has places for its
+ * threads, and its shared memory is put aside while others run. */
+struct resident {
+    struct thread *threads;
+    uint3 origin;
+    bool waits;   /* at the grid's barrier */
+    char *shared; /* of each of its blocks: dynamic memory and then the static arrays */
+    uint8_t *known;
+    size_t static_kept;
+    struct emu_mbarriers *barriers;
+};
+
+static size_t shared_parts(unsigned rank, size_t static_bytes_kept, char *part[2],
+                           size_t bytes[2])
+{
+    part[0] = emu_dynamic_shared + rank * EMU_WINDOW_BYTES;
+    bytes[0] = (emu_current_launch->dynamic_shared + 3) / 4 * 4;
+    part[1] = part[0] + STATIC_OFFSET;
+    bytes[1] = (static_bytes_kept + 3) / 4 * 4;
+    return bytes[0] + bytes[1];
+}
+
+static void put_aside(struct resident *r)
+{
+    r->static_kept = static_end - STATIC_OFFSET;
+    r->barriers = emu_mbarriers_put_aside(r->barriers);
+    char *part[2];
+    size_t bytes[2], size = shared_parts(0, r->static_kept, part, bytes) * block_count;
+    r->shared = emu_resized(r->shared, "for the shared memory of a grid", size + 1, 1);
+    r->known = emu_resized(r->known, "for the shared memory of a grid", size / 4 + 1, 1);
+    char *to = r->shared;
+    for (unsigned i = 0; i < 2 * block_count; i++) {
+        shared_parts(i / 2, r->static_kept, part, bytes);
+        memcpy(to, part[i % 2], bytes[i % 2]);
+        emu_check_keep_known(part[i % 2], bytes[i % 2], r->known + (to - r->shared) / 4);
+        to += bytes[i % 2];
+    }
+}
+
+static void bring_back(const struct resident *r)
+{
+    char *part[2];
+    size_t bytes[2];
+    const char *from = r->shared;
+    emu_mbarriers_bring_back(r->barriers);
+    for (unsigned i = 0; i < 2 * block_count; i++) {
+        shared_parts(i / 2, r->static_kept, part, bytes);
+        memcpy(part[i % 2], from, bytes[i % 2]);
+        emu_check_restore_known(part[i % 2], bytes[i % 2],
+                                r->known + (from - r->shared) / 4);
+        from += bytes[i % 2];
+    }
+}
+
+/* Whether the cluster that has run so far waits at the grid's barrier; all of it must. */
+static bool waits_for_grid(void)
+{
+    const struct thread *waiting = NULL, *other = NULL;
+    for (unsigned rank = 0; rank < block_count; rank++)
+        for (struct thread *t = block_of(rank); t < block_of(rank) + block_threads; t++)
+            if (t->state == AT_GRID_BARRIER)
+                waiting = t;
+            else if (t->state != DONE || counts_the_ended())
+                other = t;
+    if (!waiting || !other) return waiting;
+    emu_current = (struct emu_thread *)&waiting->seen;
+    emu_fault(waiting->pc,
+              "barrier divergence: this thread waits for the whole grid while thread "
+              "(%u,%u,%u) of its block %s",
+              other->seen.index.x, other->seen.index.y, other->seen.index.z,
+              other->state == DONE ? "has ended" : "waits elsewhere");
 }
 
 /* ---- clusters ---- */
@@ -996,18 +1144,25 @@ static void check_copies_arrived(void)
 
 /* ---- blocks and launches ---- */
 
-static void run_cluster(void)
+/* Until all have ended, or wait for the whole grid, where `r` waited before. */
+static void run_cluster(struct resident *r)
 {
-    threads_left = block_count * block_threads;
+    const bool resumes = r && r->waits;
+    threads_left = 0;
     for (unsigned rank = 0; rank < block_count; rank++) {
         block_index[rank].x = cluster_origin.x + rank % cluster.x;
         block_index[rank].y = cluster_origin.y + rank / cluster.x % cluster.y;
         block_index[rank].z = cluster_origin.z + rank / cluster.x / cluster.y;
         for (struct thread *t = block_of(rank); t < block_of(rank) + block_threads; t++) {
-            t->state = RUNNABLE;
-            t->sp = NULL;
-            t->copy_count = 0;
-            t->groups_committed = 0;
+            if (!resumes) {
+                t->sp = NULL;
+                t->copy_count = 0;
+                t->groups_committed = 0;
+            }
+            if (!resumes || t->state == AT_GRID_BARRIER) {
+                t->state = RUNNABLE;
+                threads_left++;
+            }
         }
     }
     for (unsigned i = 0; i < array_count; i++)
@@ -1018,6 +1173,7 @@ static void run_cluster(void)
     emu_bulk_block_begins();
     emu_wgmma_block_begins();
     emu_lens_block_begins();
+    if (resumes) bring_back(r);
     bool ran;
     do {
         do {
@@ -1029,7 +1185,10 @@ static void run_cluster(void)
                 ran = run_warp(warp, true);
         } while (ran && parked > 0);
     } while (release_blocks());
-    if (emu_checking) check_copies_arrived();
+    if (r && (r->waits = waits_for_grid()))
+        put_aside(r);
+    else if (emu_checking)
+        check_copies_arrived();
     emu_mbarrier_block_ended();
     emu_lens_block_ended();
 }
@@ -1050,6 +1209,15 @@ static int configuration_error(const struct emu_launch *launch)
     if (count > BLOCK_THREADS) return cudaErrorInvalidConfiguration;
     if (launch->dynamic_shared > emu_dynamic_shared_limit(launch->address))
         return cudaErrorInvalidValue;
+    const unsigned long long blocks =
+        (unsigned long long)launch->grid[0] * launch->grid[1] * launch->grid[2];
+    int together = 1;
+    if (launch->cooperative && launch->address)
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&together, launch->address,
+                                                      (int)count, launch->dynamic_shared);
+    if (launch->cooperative &&
+        blocks > (unsigned long long)together * (unsigned)gpu->multiProcessorCount)
+        return cudaErrorCooperativeLaunchTooLarge;
     return cudaSuccess;
 }
 
@@ -1102,6 +1270,62 @@ static void prepare_cluster(const struct emu_launch *launch)
             launch->dynamic_shared, UNDECLARED};
 }
 
+__attribute__((noreturn)) static void fault_grid_divergence(const struct resident *all)
+{
+    const struct resident *r = all, *ended = all;
+    while (!r->waits) r++;
+    while (ended->waits) ended++;
+    const struct thread *t = r->threads;
+    while (t->state != AT_GRID_BARRIER) t++;
+    emu_current = (struct emu_thread *)&t->seen;
+    emu_current_block = r->origin;
+    emu_fault(t->pc,
+              "barrier divergence: this block waits for the whole grid, and block "
+              "(%u,%u,%u) has ended without doing so",
+              ended->origin.x, ended->origin.y, ended->origin.z);
+}
+
+/* From one of the grid's barriers to the next, as if each part were a launch: nothing of
+ * one can race with the next. */
+static void run_cooperatively(const struct emu_launch *launch)
+{
+    const unsigned columns = launch->grid[0] / cluster.x,
+                   rows = launch->grid[1] / cluster.y,
+                   count = columns * rows * (launch->grid[2] / cluster.z);
+    struct thread *const first = threads;
+    struct resident *all = emu_zeros("for the blocks of a grid", count, sizeof *all);
+    if (stack_count < count * block_count * block_threads)
+        make_stacks(count * block_count * block_threads);
+    for (unsigned i = 0; i < count; i++) {
+        all[i].origin = (uint3){i % columns * cluster.x, i / columns % rows * cluster.y,
+                                i / columns / rows * cluster.z};
+        all[i].threads = emu_zeros("for the threads of a grid", places, sizeof *threads);
+        memcpy(all[i].threads, first, places * sizeof *threads);
+    }
+    unsigned waiting;
+    do {
+        waiting = 0;
+        for (unsigned i = 0; i < count && refusal == cudaSuccess; i++) {
+            threads = all[i].threads;
+            cluster_origin = all[i].origin;
+            run_cluster(&all[i]);
+            waiting += all[i].waits;
+        }
+        if (waiting > 0 && waiting < count) fault_grid_divergence(all);
+        if (waiting > 0) emu_check_launch_begins();
+    } while (waiting > 0);
+    for (unsigned i = 0; i < count; i++) {
+        for (unsigned place = 0; place < places; place++)
+            free(all[i].threads[place].copies);
+        free(all[i].threads);
+        free(all[i].shared);
+        free(all[i].known);
+        free(all[i].barriers);
+    }
+    free(all);
+    threads = first;
+}
+
 /* Runs all clusters; ends early if the kernel refuses, or declares other clusters. */
 static void run_grid(const struct emu_launch *launch)
 {
@@ -1110,11 +1334,15 @@ static void run_grid(const struct emu_launch *launch)
     bounds = 0;
     emu_check_launch_begins();
     emu_lens_launch_begins();
+    if (launch->cooperative) {
+        run_cooperatively(launch);
+        return;
+    }
     for (unsigned z = 0; z < launch->grid[2]; z += cluster.z)
         for (unsigned y = 0; y < launch->grid[1]; y += cluster.y)
             for (unsigned x = 0; x < launch->grid[0]; x += cluster.x) {
                 cluster_origin = (uint3){x, y, z};
-                run_cluster();
+                run_cluster(NULL);
                 if (refusal != cudaSuccess) return;
                 if (declared_cluster.x &&
                     memcmp(&declared_cluster, &cluster, sizeof cluster) != 0)
@@ -1122,14 +1350,8 @@ static void run_grid(const struct emu_launch *launch)
             }
 }
 
-int emu_launch_kernel(const struct emu_launch *launch)
+static int run_launch(const struct emu_launch *launch)
 {
-    if (emu_current)
-        emu_fault(__builtin_return_address(0),
-                  "a kernel launched from a kernel is not supported");
-    int error = configuration_error(launch);
-    if (error != cudaSuccess) return error;
-
     /* What kernels have declared, so that only their first launch begins twice. */
     static struct {
         const void *address;
@@ -1145,6 +1367,7 @@ int emu_launch_kernel(const struct emu_launch *launch)
     emu_current_launch = launch;
     emu_grid_dim = (uint3){launch->grid[0], launch->grid[1], launch->grid[2]};
     emu_block_dim = (uint3){launch->block[0], launch->block[1], launch->block[2]};
+    int error;
     bool again;
     do {
         block_count = cluster.x * cluster.y * cluster.z;
@@ -1169,6 +1392,46 @@ int emu_launch_kernel(const struct emu_launch *launch)
     }
     emu_current_launch = NULL;
     return error != cudaSuccess ? error : refusal;
+}
+
+/* What kernels have launched. It runs when the grid that launched it has ended, which is
+ * one of the orders that CUDA allows: nobody can wait for it in the kernel. */
+static struct emu_launch *children;
+static size_t child_count;
+
+static void launch_later(const struct emu_launch *launch)
+{
+    children = emu_resized(children, "for a launch in a kernel", child_count + 1,
+                           sizeof *children);
+    struct emu_launch *child = &children[child_count++];
+    *child = *launch;
+    child->arguments = emu_zeros("for a launch in a kernel", launch->argument_bytes, 1);
+    memcpy(child->arguments, launch->arguments, launch->argument_bytes);
+}
+
+static void run_children(void)
+{
+    for (size_t i = 0; i < child_count; i++) {
+        const struct emu_launch child = children[i];
+        run_launch(&child);
+        free(child.arguments);
+    }
+    child_count = 0;
+}
+
+int emu_launch_kernel(const struct emu_launch *launch)
+{
+    EMU_ALONE;
+    int error = configuration_error(launch);
+    if (error != cudaSuccess) return error;
+    if (emu_current) {
+        launch_later(launch);
+        return cudaSuccess;
+    }
+    give_handler_stack();
+    error = run_launch(launch);
+    run_children();
+    return error;
 }
 
 /* ---- messages ---- */

@@ -290,12 +290,13 @@ static bool constant_stride(const uint64_t *address, unsigned count,
     return different == 0;
 }
 
-static unsigned sectors_of(const uint64_t *address, unsigned count)
+/* How many pieces of 2^shift bytes, at multiples of that, the addresses lie in. */
+static unsigned pieces_of(const uint64_t *address, unsigned count, unsigned shift)
 {
     uint64_t step;
-    if (!constant_stride(address, count, &step)) return distinct(address, count, 5);
-    if (step >= 32) return count;
-    return (unsigned)((address[count - 1] >> 5) - (address[0] >> 5)) + 1;
+    if (!constant_stride(address, count, &step)) return distinct(address, count, shift);
+    if (step >> shift) return count;
+    return (unsigned)((address[count - 1] >> shift) - (address[0] >> shift)) + 1;
 }
 
 /* A cp.async of 16 bytes goes past the L1 (LDGSTS.BYPASS), and each 32 bytes that it
@@ -351,6 +352,86 @@ static void keep_example(struct lens_site *s, const uint64_t *address, uint32_t 
     s->example.cost = cost;
 }
 
+/* ---- shared loads as joined ----
+ * Where a thread loads neighbouring words of shared memory, one after the other, and the
+ * compiler can prove the alignment, it makes one instruction of them: four LDS of 4 bytes
+ * become an LDS.128. What it has loaded already it keeps in a register. What is written is
+ * therefore one figure, and what may be left of it another: here a request that goes on,
+ * in all of its lanes, where an earlier one of the warp ended is taken for a part of that
+ * one, as long as 16 bytes from a multiple of 16 hold them all (or 8 from a multiple of
+ * 8). The compiler joins no more than this, and often less. */
+enum { OPEN_LOADS = 32 };
+
+static struct open_load {
+    struct lens_site *site; /* of its first words; NULL: nothing here */
+    uint64_t address[LANES];
+    uint32_t lanes;
+    unsigned bytes, most;
+} open_loads[OPEN_LOADS];
+static unsigned next_open;
+
+static void close_load(struct open_load *o)
+{
+    if (!o->site) return;
+    const bool two = o->bytes == 12; /* two instructions: of 8 bytes and of 4 */
+    unsigned ideal, rest_ideal = 0, wavefronts;
+    wavefronts = lens_wavefronts(o->address, o->lanes, two ? 8 : o->bytes, false, &ideal);
+    if (two) {
+        uint64_t rest[LANES];
+        for (unsigned lane = 0; lane < LANES; lane++) rest[lane] = o->address[lane] + 8;
+        wavefronts += lens_wavefronts(rest, o->lanes, 4, false, &rest_ideal);
+    }
+    o->site->joined_requests += 1 + two;
+    o->site->joined_wavefronts += wavefronts;
+    o->site->joined_ideal += ideal + rest_ideal;
+    o->site = NULL;
+}
+
+static void close_loads(void)
+{
+    for (unsigned i = 0; i < OPEN_LOADS; i++) close_load(&open_loads[i]);
+}
+
+/* Whether every lane's address is that of the open load and `offset` bytes more. */
+static bool continues(const struct open_load *o, const uint64_t *address, uint64_t offset)
+{
+    for (uint32_t rest = o->lanes; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        if (address[lane] - o->address[lane] != offset) return false;
+    }
+    return true;
+}
+
+static void join(struct lens_site *s, const uint64_t *address, uint32_t lanes,
+                 unsigned bytes)
+{
+    const unsigned leader = (unsigned)__builtin_ctz(lanes);
+    for (unsigned i = 0; i < OPEN_LOADS; i++) {
+        struct open_load *o = &open_loads[i];
+        if (!o->site || o->lanes != lanes) continue;
+        const uint64_t offset = address[leader] - o->address[leader];
+        const bool again = offset < o->bytes && offset + bytes <= o->bytes,
+                   more = offset == o->bytes && offset + bytes <= o->most;
+        if (!(again || more) || !continues(o, address, offset)) continue;
+        if (again) return;
+        o->bytes += bytes;
+        return;
+    }
+    struct open_load *o = &open_loads[next_open++ % OPEN_LOADS];
+    close_load(o);
+    *o = (struct open_load){
+        .site = s,
+        .lanes = lanes,
+        .bytes = bytes,
+        .most = bytes < 4 ? bytes : 16,
+    };
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        o->address[lane] = address[lane];
+        while (o->most > bytes && address[lane] % o->most) o->most /= 2;
+    }
+}
+
 /* The lanes in `group` execute the event at their logs' heads together. */
 static void count(uint32_t group, unsigned warp)
 {
@@ -383,10 +464,12 @@ static void count(uint32_t group, unsigned warp)
                 lens_wavefronts(address, group, e.bytes, e.kind != SHARED_LOAD, &ideal);
         s->wavefronts += cost;
         s->ideal += ideal;
+        if (e.kind == SHARED_LOAD) join(s, address, group, e.bytes);
     } else {
         cost = e.kind == ASYNC_READ && e.bytes == 16 ? sectors_past_l1(address, group)
-                                                     : sectors_of(dense, n);
+                                                     : pieces_of(dense, n, 5);
         s->sectors += cost;
+        s->lookups += pieces_of(dense, n, 7);
         s->ideal += (unique_bytes + 31) / 32;
         if (footprints_complete)
             for (unsigned i = 0; i < n; i++)
@@ -405,6 +488,7 @@ static unsigned logging_warp;
 
 void emu_lens_warp_begins(unsigned warp)
 {
+    close_loads(); /* no compiler joins loads across a barrier */
     if (warp == logging_warp) return;
     bool left = false;
     for (unsigned lane = 0; lane < LANES; lane++) left |= begin[lane] != end[lane];
@@ -552,6 +636,7 @@ void emu_lens_block_ended(void)
 {
     if (!watching) return;
     if (emu_lens_on) {
+        close_loads();
         kernel->blocks_seen += emu_blocks_together();
         kernel->threads_seen += (uint64_t)emu_blocks_together() * kernel->block[0] *
                                 kernel->block[1] * kernel->block[2];

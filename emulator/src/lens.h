@@ -40,6 +40,10 @@ struct lens_site {
     uint64_t sectors;  /* global: distinct 32-byte pieces, added up over the requests */
     uint64_t unique_bytes; /* distinct bytes, added up over the requests */
     uint64_t wavefronts;   /* shared: passes through the banks */
+    uint64_t lookups;      /* global: distinct lines of 128 bytes, over the requests */
+    uint64_t joined_requests, joined_wavefronts,
+        joined_ideal; /* shared loads, as a compiler would join
+                                                    neighbouring ones: see lens.c */
     uint64_t ideal; /* wavefronts if no two words met in a bank; sectors if the bytes lay
                        side by side */
     struct lens_request

@@ -1,6 +1,8 @@
 /* What the lens tells: a table for reading, JSON for tools, a drawing of one request. */
 #include "lens.h"
 
+#include "../gpus.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -49,6 +51,10 @@ static void add(struct lens_site *sum, const struct lens_site *s)
     sum->sectors += s->sectors;
     sum->unique_bytes += s->unique_bytes;
     sum->wavefronts += s->wavefronts;
+    sum->lookups += s->lookups;
+    sum->joined_requests += s->joined_requests;
+    sum->joined_wavefronts += s->joined_wavefronts;
+    sum->joined_ideal += s->joined_ideal;
     sum->ideal += s->ideal;
     if (s->example.cost > sum->example.cost) sum->example = s->example;
 }
@@ -208,6 +214,69 @@ static bool flop_count(const struct lens_kernel *k, uint64_t *flop)
     return true;
 }
 
+/* ---- the bound ----
+ * The least time that a launch can take on this GPU, by each of the resources that the
+ * counts are about: what is asked of it, over what all its multiprocessors give in that
+ * time. No overlap, no waiting and no cache makes it less; all of them, and whatever is
+ * not counted, make it more. LENS.md has the sources of the rates. */
+enum { MULTIPLY_ADDS, ISSUE_SLOTS, SHARED, L1_LOOKUPS, L1_SECTORS, DEVICE, RESOURCES };
+static const char *const resource_names[RESOURCES] = {"multiply-adds", "issue slots",
+                                                      "shared memory", "L1 lookups",
+                                                      "L1 sectors",    "device memory"};
+
+/* How many multiprocessors have a block at all. */
+static unsigned busy_sms(const struct lens_kernel *k)
+{
+    const unsigned sms = (unsigned)emu_gpu()->prop.multiProcessorCount;
+    const uint64_t blocks = (uint64_t)k->grid[0] * k->grid[1] * k->grid[2];
+    return k->shapes_differ || blocks > sms ? sms : (unsigned)blocks;
+}
+
+/* Fills in seconds for one launch, or for all if their grids differ, and returns which is
+ * the greatest. */
+static unsigned bound_of(const struct lens_kernel *k, double seconds[RESOURCES])
+{
+    const struct cudaDeviceProp *gpu = &emu_gpu()->prop;
+    const double sms = busy_sms(k);
+    const double clocks = 1e3 * emu_gpu()->clock_khz * sms; /* of all SMs in a second */
+    const double launches = k->shapes_differ ? 1.0 : (double)k->launches;
+    const double per = ratio(k->blocks, k->blocks_seen) / launches;
+    double requests = 0.0, wavefronts = 0.0, lookups = 0.0, sectors = 0.0;
+    uint64_t flop;
+    for (int kind = 0; kind < BASIC_BLOCK; kind++) {
+        const struct lens_site s = total_of(k, kind);
+        lookups += (double)s.lookups;
+        if (kind == SHARED_LOAD) {
+            requests += (double)s.joined_requests;
+            wavefronts +=
+                (double)(s.joined_wavefronts < s.wavefronts ? s.joined_wavefronts
+                                                            : s.wavefronts);
+        } else if (kind == SHARED_STORE) { /* neighbours may be joined here, too */
+            requests += (double)s.requests / 4.0;
+            wavefronts += (double)s.unique_bytes / 128.0;
+        } else {
+            if (kind != ASYNC_WRITE) requests += (double)s.requests;
+            if (kind != BULK_COPY) wavefronts += (double)s.wavefronts;
+        }
+        if (kind == GLOBAL_LOAD) sectors += (double)s.sectors;
+    }
+    const double multiply_adds = flop_count(k, &flop) ? (double)flop / 2.0 : 0.0;
+    const double bytes_per_second =
+        2e3 * gpu->memoryClockRate * gpu->memoryBusWidth / 8.0;
+    seconds[MULTIPLY_ADDS] =
+        multiply_adds / multiply_adds_per_clock(gpu->major, gpu->minor) / clocks * per;
+    seconds[ISSUE_SLOTS] = (multiply_adds / 32.0 + requests) / 4.0 / clocks * per;
+    seconds[SHARED] = wavefronts / clocks * per;
+    seconds[L1_LOOKUPS] = lookups / clocks * per;
+    seconds[L1_SECTORS] = sectors / 4.0 / clocks * per;
+    seconds[DEVICE] =
+        (double)(k->loaded_bytes + k->stored_bytes) / launches / bytes_per_second;
+    unsigned most = 0;
+    for (unsigned r = 1; r < RESOURCES; r++)
+        if (seconds[r] > seconds[most]) most = r;
+    return most;
+}
+
 /* ---- words ---- */
 
 /* 1234567 -> "1,234,567"; fractions only where there are some. Four results may be in use
@@ -355,13 +424,25 @@ static void verdict(const struct row *row, char *out, size_t size)
         snprintf(out + used, size - (size_t)used, "; %.3g of 32 lanes take part", lanes);
 }
 
-/* What a row wastes: sectors, or wavefronts, beyond what its bytes needed. The row with
- * the most is the worst. */
+/* What a row needs at least, and wastes beyond: sectors, or wavefronts. Shared loads count
+ * as they are written or as a compiler may join them, whichever wastes less: a conflict
+ * that compiling removes is nobody's to remove. The row with the most waste is the worst.
+ */
+static double needs(const struct lens_site *s, double *wasted)
+{
+    const double more = touches_banks(s->kind) ? s->wavefronts : s->sectors;
+    *wasted = s->kind == CONSTANT_LOAD ? 0.0 : more - (double)s->ideal;
+    const double joined = (double)s->joined_wavefronts - (double)s->joined_ideal;
+    if (s->kind != SHARED_LOAD || joined >= *wasted) return (double)s->ideal;
+    *wasted = joined;
+    return (double)s->joined_ideal;
+}
+
 static double waste(const struct lens_site *s)
 {
-    if (s->kind == CONSTANT_LOAD) return 0.0;
-    return (double)(touches_banks(s->kind) ? s->wavefronts : s->sectors) -
-           (double)s->ideal;
+    double wasted;
+    needs(s, &wasted);
+    return wasted;
 }
 
 /* ---- the table ---- */
@@ -405,10 +486,68 @@ static void print_total(const struct lens_kernel *k, enum lens_class kind, doubl
     if (touches_banks(kind))
         say("  %13s wavefronts  %13s conflicts\n", number(s.wavefronts / per),
             number((s.wavefronts - s.ideal) / per));
-    else
+    if (kind == SHARED_LOAD && s.joined_requests < s.requests)
+        say("      joined, at best  %13s requests  %13s wavefronts  %13s conflicts\n",
+            number(s.joined_requests / per), number(s.joined_wavefronts / per),
+            number((s.joined_wavefronts - s.joined_ideal) / per));
+    if (!touches_banks(kind))
         say("  %13s sectors     %6s each, %.3g of 32 bytes used\n",
             number(s.sectors / per), number(ratio(s.sectors, s.requests)),
             ratio(s.unique_bytes, s.sectors));
+}
+
+/* 0.0141 -> "14.1 ms". */
+static const char *duration(double seconds)
+{
+    static char buffers[8][24];
+    static int next;
+    char *text = buffers[next++ % 8];
+    const char *const units[] = {"s", "ms", "us", "ns"};
+    int unit = 0;
+    while (unit < 3 && seconds < 0.9995) seconds *= 1e3, unit++;
+    snprintf(text, sizeof *buffers, seconds < 999.5 ? "%.3g %s" : "%.0f %s", seconds,
+             units[unit]);
+    return text;
+}
+
+static void print_bound(const struct lens_kernel *k)
+{
+    const struct cudaDeviceProp *gpu = &emu_gpu()->prop;
+    double seconds[RESOURCES];
+    const unsigned most = bound_of(k, seconds);
+    if (seconds[most] == 0.0) return;
+    char rule[100];
+    switch (most) {
+    case MULTIPLY_ADDS:
+        snprintf(rule, sizeof rule, "an SM makes %d multiply-adds per clock",
+                 multiply_adds_per_clock(gpu->major, gpu->minor));
+        break;
+    case ISSUE_SLOTS:
+        snprintf(rule, sizeof rule, "an SM issues 4 instructions per clock");
+        break;
+    case SHARED:
+        snprintf(rule, sizeof rule, "shared memory answers one wavefront per clock");
+        break;
+    case L1_LOOKUPS:
+        snprintf(rule, sizeof rule, "the L1 looks up one line of 128 bytes per clock");
+        break;
+    case L1_SECTORS:
+        snprintf(rule, sizeof rule, "the L1 hands over 4 sectors per clock");
+        break;
+    default: snprintf(rule, sizeof rule, "each byte has to be moved once");
+    }
+    say("    %s no less than %s at %s MHz: %s\n",
+        k->shapes_differ ? "these launches take" : "a launch takes",
+        duration(seconds[most]), number(emu_gpu()->clock_khz / 1000), rule);
+    unsigned said = 0;
+    for (unsigned r = 0; r < RESOURCES; r++)
+        if (seconds[r] > 0.0)
+            say("%s%s %s",
+                said++ % 3 ? ", "
+                : said > 1 ? ",\n      "
+                           : "      ",
+                resource_names[r], duration(seconds[r]));
+    say("\n");
 }
 
 /* Which of the limits decide, as "threads and registers". */
@@ -468,8 +607,9 @@ static void print_advice(const struct row *rows, unsigned count, const struct ro
             32 * s->requests - s->lanes > 32 * idle->sum.requests - idle->sum.lanes)
             idle = &rows[i];
     }
-    if (worst &&
-        waste(&worst->sum) >= 0.2 * (double)(worst->sum.ideal + waste(&worst->sum))) {
+    double wasted = 0.0;
+    const double needed = worst ? needs(&worst->sum, &wasted) : 0.0;
+    if (worst && wasted >= 0.2 * (needed + wasted)) {
         const struct lens_site *s = &worst->sum;
         say("  begin at line %d: ", worst->place.line);
         if (touches_banks(s->kind))
@@ -477,7 +617,7 @@ static void print_advice(const struct row *rows, unsigned count, const struct ro
                 "array\n"
                 "    (a longer row, rearranged columns) or other lanes in charge spread "
                 "them over the banks\n",
-                100.0 * waste(s) / (double)s->wavefronts, class_names[s->kind]);
+                100.0 * wasted / (needed + wasted), class_names[s->kind]);
         else
             say("its %s moves %.3g times the sectors that its bytes would fill. It moves "
                 "fewer\n"
@@ -527,6 +667,7 @@ static void print_summary(const struct lens_kernel *k, double per)
     } else if (!flop_known) {
         say("    FLOP: unknown, there is no objdump here (it comes with binutils)\n");
     }
+    print_bound(k);
     print_occupancy(k);
 }
 
@@ -565,6 +706,32 @@ static void print_kernel(const struct lens_kernel *k)
     free(rows);
 }
 
+/* ---- one request ---- */
+
+/* Which wavefront serves each lane that takes part; returns how many there are. */
+static unsigned wavefront_of(const struct lens_request *r, unsigned bytes, bool store,
+                             unsigned wave[32])
+{
+    const unsigned unit = bytes < 4 ? 4 : bytes, groups = 128 / unit;
+    const unsigned together = lens_lanes_together(r->address, r->lanes, bytes, store);
+    unsigned before = 0, waves = 0;
+    for (unsigned first = 0; first < 32; first += together, before = waves) {
+        uint64_t unit_at[32][32];
+        unsigned in_group[32] = {0};
+        for (unsigned lane = first; lane < first + together; lane++) {
+            if (!(r->lanes >> lane & 1)) continue;
+            const uint64_t value = r->address[lane] / unit;
+            const unsigned group = value % groups;
+            unsigned n = 0;
+            while (n < in_group[group] && unit_at[group][n] != value) n++;
+            if (n == in_group[group]) unit_at[group][in_group[group]++] = value;
+            wave[lane] = before + n;
+            if (wave[lane] + 1 > waves) waves = wave[lane] + 1;
+        }
+    }
+    return waves;
+}
+
 /* ---- JSON ---- */
 
 static void json_string(const char *text)
@@ -585,14 +752,22 @@ static void json_counts(const struct lens_site *s)
 {
     say("\"requests\": %llu, \"lanes\": %llu, ", (unsigned long long)s->requests,
         (unsigned long long)s->lanes);
-    if (touches_banks(s->kind))
-        say("\"wavefronts\": %llu, \"ideal_wavefronts\": %llu, \"conflicts\": %llu}",
+    if (touches_banks(s->kind)) {
+        const bool load = s->kind == SHARED_LOAD; /* others are not joined */
+        const uint64_t joined = load ? s->joined_wavefronts : s->wavefronts;
+        say("\"wavefronts\": %llu, \"ideal_wavefronts\": %llu, \"conflicts\": %llu, "
+            "\"joined_requests\": %llu, \"joined_wavefronts\": %llu, "
+            "\"joined_conflicts\": %llu}",
             (unsigned long long)s->wavefronts, (unsigned long long)s->ideal,
-            (unsigned long long)(s->wavefronts - s->ideal));
-    else
-        say("\"sectors\": %llu, \"ideal_sectors\": %llu, \"bytes_used\": %llu}",
+            (unsigned long long)(s->wavefronts - s->ideal),
+            (unsigned long long)(load ? s->joined_requests : s->requests),
+            (unsigned long long)joined,
+            (unsigned long long)(joined - (load ? s->joined_ideal : s->ideal)));
+    } else
+        say("\"sectors\": %llu, \"ideal_sectors\": %llu, \"lookups\": %llu, "
+            "\"bytes_used\": %llu}",
             (unsigned long long)s->sectors, (unsigned long long)s->ideal,
-            (unsigned long long)s->unique_bytes);
+            (unsigned long long)s->lookups, (unsigned long long)s->unique_bytes);
 }
 
 /* The costliest request of a row: each lane that took part, and how far from the lowest
@@ -608,6 +783,22 @@ static void json_example(const struct lens_request *r)
         if (!(r->lanes >> lane & 1)) continue;
         say("%s[%u, %llu]", separator, lane,
             (unsigned long long)(r->address[lane] - low / 128 * 128));
+        separator = ", ";
+    }
+    say("]");
+}
+
+/* Which wavefront serves each lane of the example, in the same order. */
+static void json_example_wavefronts(const struct lens_site *s)
+{
+    unsigned wave[32];
+    if (!s->example.lanes || !touches_banks(s->kind)) return;
+    wavefront_of(&s->example, s->bytes, s->kind != SHARED_LOAD, wave);
+    const char *separator = "";
+    say(", \"example_wavefronts\": [");
+    for (unsigned lane = 0; lane < 32; lane++) {
+        if (!(s->example.lanes >> lane & 1)) continue;
+        say("%s%u", separator, wave[lane]);
         separator = ", ";
     }
     say("]");
@@ -645,7 +836,13 @@ static void json_kernel(const struct lens_kernel *k)
     say(", \"by_threads\": %u, \"by_shared\": %u, \"by_blocks\": %u, \"blocks\": %u, "
         "\"warps\": %u, \"max_warps\": %u}",
         o.by_warps, o.by_shared, o.by_blocks, o.blocks, o.warps, o.max_warps);
-    say(", \"totals\": {");
+    double seconds[RESOURCES];
+    const unsigned most = bound_of(k, seconds);
+    say(", \"bound\": {\"seconds\": %.9g, \"by\": \"%s\", \"sms\": %u, \"each\": {",
+        seconds[most], resource_names[most], busy_sms(k));
+    for (unsigned r = 0; r < RESOURCES; r++)
+        say("%s\"%s\": %.9g", r ? ", " : "", resource_names[r], seconds[r]);
+    say("}}, \"totals\": {");
     bool first = true;
     for (int kind = 0; kind < BASIC_BLOCK; kind++) {
         struct lens_site s = total_of(k, kind);
@@ -666,6 +863,7 @@ static void json_kernel(const struct lens_kernel *k)
             class_names[rows[i].sum.kind], rows[i].sum.bytes);
         json_string(text);
         json_example(&rows[i].sum.example);
+        json_example_wavefronts(&rows[i].sum);
         say(", ");
         json_counts(&rows[i].sum);
     }
@@ -677,12 +875,12 @@ static void json_kernel(const struct lens_kernel *k)
  * Graphviz only draws here: neato, with every box at its place. Lengths are points, y
  * grows upwards. */
 
-#define GLOBAL_COLOUR "#d9822b"
-#define SHARED_COLOUR "#2b8a9d"
-#define REGISTER_COLOUR "#7a5fb5"
-#define MOVING_COLOUR "#c0392b"
-#define GREY_COLOUR "#888888"
-#define EMPTY_COLOUR "#88888838"
+#define GLOBAL_COLOUR "#b35900"
+#define SHARED_COLOUR "#0b7285"
+#define REGISTER_COLOUR "#6741b8"
+#define MOVING_COLOUR "#c92a2a"
+#define GREY_COLOUR "#5c636e"
+#define EMPTY_COLOUR "#5c636e38"
 #define FONT "Helvetica,Arial,sans-serif"
 
 enum { DRAWING = 864, LANE = DRAWING / 32 };
@@ -790,9 +988,9 @@ static void draw_banks(const struct lens_request *r, unsigned bytes, bool store)
 {
     enum { BANKS_AT = -72, ROW = 24 };
     const unsigned unit = bytes < 4 ? 4 : bytes, groups = 128 / unit, banks = 32 / groups;
-    const unsigned together = lens_lanes_together(r->address, r->lanes, bytes, store);
+    unsigned wave[32];
+    const unsigned waves = wavefront_of(r, bytes, store, wave);
     char name[32], label[96];
-    unsigned row = 0;
     snprintf(label, sizeof label,
              "a column is one of the 32 banks, a row is one wavefront; numbers are the "
              "lanes it serves");
@@ -804,34 +1002,23 @@ static void draw_banks(const struct lens_request *r, unsigned bytes, bool store)
             "\", fontsize=11, label=\"%u\"];\n",
             bank, (bank + 0.5) * LANE, BANKS_AT, bank);
     }
-    for (unsigned first = 0; first < 32; first += together) {
-        uint64_t unit_at[32][32];
-        uint32_t lanes_of[32][32] = {{0}};
-        unsigned waves = 0, in_group[32] = {0};
-        for (unsigned lane = first; lane < first + together; lane++) {
-            if (!(r->lanes >> lane & 1)) continue;
-            const uint64_t value = r->address[lane] / unit;
-            const unsigned group = value % groups;
-            unsigned wave = 0;
-            while (wave < in_group[group] && unit_at[group][wave] != value) wave++;
-            if (wave == in_group[group]) unit_at[group][in_group[group]++] = value;
-            lanes_of[group][wave] |= 1u << lane;
-            if (wave + 1 > waves) waves = wave + 1;
+    uint32_t lanes_of[32][32] = {{0}}; /* that a wavefront serves from a group of banks */
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (r->lanes >> lane & 1)
+            lanes_of[wave[lane]][r->address[lane] / unit % groups] |= 1u << lane;
+    for (unsigned row = 0; row < waves; row++)
+        for (unsigned group = 0; group < groups; group++) {
+            const uint32_t lanes = lanes_of[row][group];
+            label[0] = '\0';
+            if (lanes) name_lanes(lanes, label, sizeof label);
+            snprintf(name, sizeof name, "box%u_%u", row, group);
+            draw_box(name, group * banks * LANE + 1, BANKS_AT - 20.0 - row * ROW,
+                     banks * LANE - 2.0, ROW - 2.0, lanes ? SHARED_COLOUR : EMPTY_COLOUR,
+                     label);
         }
-        for (unsigned wave = 0; wave < waves; wave++, row++)
-            for (unsigned group = 0; group < groups; group++) {
-                const uint32_t lanes = lanes_of[group][wave];
-                label[0] = '\0';
-                if (lanes) name_lanes(lanes, label, sizeof label);
-                snprintf(name, sizeof name, "box%u_%u", row, group);
-                draw_box(name, group * banks * LANE + 1, BANKS_AT - 20.0 - row * ROW,
-                         banks * LANE - 2.0, ROW - 2.0,
-                         lanes ? SHARED_COLOUR : EMPTY_COLOUR, label);
-            }
-    }
     snprintf(label, sizeof label,
-             row == 1 ? "%u wavefront" : "%u wavefronts, one after the other", row);
-    draw_text(0, BANKS_AT - 20.0 - row * ROW - 4, DRAWING, 13, FONT, label);
+             waves == 1 ? "%u wavefront" : "%u wavefronts, one after the other", waves);
+    draw_text(0, BANKS_AT - 20.0 - waves * ROW - 4, DRAWING, 13, FONT, label);
 }
 
 static void draw(const struct row *row)
@@ -897,7 +1084,7 @@ static void report(void)
     } else if (strcmp(mode, "json") == 0) {
         say("{\"gpu\": ");
         json_string(emu_gpu()->prop.name);
-        say(", \"kernels\": [");
+        say(", \"sms\": %d, \"kernels\": [", emu_gpu()->prop.multiProcessorCount);
         for (const struct lens_kernel *k = lens_kernels; k; k = k->next) {
             json_kernel(k);
             if (k->next) say(", ");

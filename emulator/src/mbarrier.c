@@ -82,6 +82,34 @@ void emu_mbarrier_block_begins(void)
     fruitless = 0;
 }
 
+/* A block that waits for the whole grid, and its barriers meanwhile. */
+struct emu_mbarriers {
+    unsigned count;
+    struct mbarrier barriers[];
+};
+
+struct emu_mbarriers *emu_mbarriers_put_aside(struct emu_mbarriers *aside)
+{
+    free(aside);
+    aside = emu_zeros("for the barriers of a block",
+                      sizeof *aside + barrier_count * sizeof *barriers, 1);
+    aside->count = barrier_count;
+    memcpy(aside->barriers, barriers, barrier_count * sizeof *barriers);
+    barrier_count = 0;
+    return aside;
+}
+
+void emu_mbarriers_bring_back(const struct emu_mbarriers *aside)
+{
+    barrier_count = aside->count;
+    memcpy(barriers, aside->barriers, barrier_count * sizeof *barriers);
+    for (unsigned i = 0; i < barrier_count; i++)
+        if (barriers[i].address) {
+            barriers[i].slot = emu_check_slot(NULL);
+            emu_check_mbarrier_resumed(barriers[i].slot);
+        }
+}
+
 static void fault_outlives(const struct emu_bulk_copy *copy)
 {
     emu_current = copy->thread;
@@ -310,7 +338,7 @@ bool emu_mbarrier_wait(uint64_t *address, bool by_parity, uint64_t which,
 void emu_mbarrier_add_copy(uint64_t *address, struct emu_bulk_copy *copy)
 {
     struct mbarrier *b = find_ready(address, copy->pc, "a bulk copy");
-    if (emu_checking && !b->fenced)
+    if (emu_checking && emu_settings.strict && !b->fenced)
         emu_fault(copy->pc,
                   "a bulk copy with an mbarrier that the copy engine may not know yet: "
                   "the thread that initialised it must call fence_mbarrier_init() "

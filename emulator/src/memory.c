@@ -191,6 +191,7 @@ static char *find_place(size_t bytes)
 static cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType type,
                             const char *call, const void *pc)
 {
+    EMU_ALONE;
     if (!pointer) return cudaErrorInvalidValue;
     *pointer = NULL;
     if (bytes == 0) return cudaSuccess;
@@ -253,6 +254,7 @@ static void release(size_t at)
 
 static cudaError_t deallocate(void *pointer, bool pinned, const void *pc)
 {
+    EMU_ALONE;
     if (!pointer) return cudaSuccess;
     size_t count = count_up_to(pointer);
     if (count == 0 || live[count - 1].base != pointer) return cudaErrorInvalidValue;
@@ -268,6 +270,7 @@ static cudaError_t deallocate(void *pointer, bool pinned, const void *pc)
 
 void emu_free_everything(void)
 {
+    EMU_ALONE;
     while (live_count > 0) release(live_count - 1);
 }
 
@@ -464,7 +467,7 @@ size_t __cvta_generic_to_shared(const void *p)
 
 /* ---- leaks ---- */
 
-int emu_report_leaks(void)
+static void report_leaks(void)
 {
     for (size_t i = 0; i < live_count; i++) {
         const struct emu_allocation *a = &live[i];
@@ -477,12 +480,12 @@ int emu_report_leaks(void)
         }
         if (first != i) continue; /* one line for each place in the source */
         struct emu_place place = emu_source_of(a->pc);
-        fprintf(stderr, "FAULT memory leak: %zu bytes in %zu allocation%s never freed\n",
-                bytes, count, count == 1 ? "" : "s");
+        fprintf(stderr, "%s memory leak: %zu bytes in %zu allocation%s never freed\n",
+                emu_settings.leaks_are_faults ? "FAULT" : "warning:", bytes, count,
+                count == 1 ? "" : "s");
         fprintf(stderr, "  %s at %s:%d: %s\n", a->call, place.file, place.line,
                 place.text);
     }
-    return (int)live_count;
 }
 
 static void at_exit(int status, void *unused)
@@ -490,8 +493,8 @@ static void at_exit(int status, void *unused)
     (void)unused;
     if (status != 0 || !emu_checking || live_count == 0) return;
     fflush(NULL);
-    emu_report_leaks();
-    _exit(1);
+    report_leaks();
+    if (emu_settings.leaks_are_faults) _exit(1);
 }
 
 /* Registered before anything of the program runs, so called after all of it: destructors
@@ -556,13 +559,169 @@ cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned int flags)
 
 cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int flags)
 {
-    if (!device || flags != 0 || !emu_is_pinned(host)) return set(cudaErrorInvalidValue);
+    if (!device || flags != 0 || (!emu_is_pinned(host) && !emu_is_registered(host)))
+        return set(cudaErrorInvalidValue);
     *device = host;
     return set(cudaSuccess);
 }
 
+/* Ordinary memory that a kernel may use since it was registered. */
+static struct registered {
+    char *base;
+    size_t bytes;
+    unsigned int flags;
+} *registered;
+static size_t registered_count;
+
+static struct registered *find_registered(const void *p)
+{
+    for (size_t i = 0; i < registered_count; i++)
+        if ((size_t)((const char *)p - registered[i].base) < registered[i].bytes)
+            return &registered[i];
+    return NULL;
+}
+
+bool emu_is_registered(const void *p)
+{
+    return find_registered(p);
+}
+
+cudaError_t cudaHostRegister(void *host, size_t bytes, unsigned int flags)
+{
+    const unsigned int known = cudaHostRegisterPortable | cudaHostRegisterMapped |
+                               cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
+    EMU_ALONE;
+    if (!host || bytes == 0 || (flags & ~known)) return set(cudaErrorInvalidValue);
+    if (find_registered(host)) return set(cudaErrorHostMemoryAlreadyRegistered);
+    registered = emu_resized(registered, "for a list of registered memory",
+                             registered_count + 1, sizeof *registered);
+    registered[registered_count++] = (struct registered){host, bytes, flags};
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostUnregister(void *host)
+{
+    EMU_ALONE;
+    struct registered *r = find_registered(host);
+    if (!r || r->base != host) return set(cudaErrorHostMemoryNotRegistered);
+    *r = registered[--registered_count];
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostGetFlags(unsigned int *flags, void *host)
+{
+    const struct registered *r = find_registered(host);
+    if (!flags || (!r && !emu_is_pinned(host))) return set(cudaErrorInvalidValue);
+    *flags = r ? r->flags : cudaHostAllocMapped;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent extent)
+{
+    if (!pointer || (extent.depth > 0 && extent.height > SIZE_MAX / extent.depth))
+        return set(cudaErrorInvalidValue);
+    *pointer = (struct cudaPitchedPtr){NULL, 0, extent.width, extent.height};
+    return cudaMallocPitch(&pointer->ptr, &pointer->pitch, extent.width,
+                           extent.height * extent.depth);
+}
+
+/* ---- memory pools ---- */
+
+struct CUmemPoolHandle_st {
+    uint64_t attributes[cudaMemPoolAttrUsedMemHigh + 1];
+};
+static struct CUmemPoolHandle_st default_pool;
+static cudaMemPool_t current_pool = &default_pool;
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
+{
+    if (!pool) return set(cudaErrorInvalidValue);
+    *pool = &default_pool;
+    return set(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
+{
+    if (!pool) return set(cudaErrorInvalidValue);
+    *pool = current_pool;
+    return set(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
+{
+    if (!pool) return set(cudaErrorInvalidValue);
+    current_pool = pool;
+    return set(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *props)
+{
+    if (!pool || !props || props->allocType != cudaMemAllocationTypePinned)
+        return set(cudaErrorInvalidValue);
+    *pool = calloc(1, sizeof **pool);
+    return set(*pool ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
+{
+    if (!pool || pool == &default_pool) return set(cudaErrorInvalidValue);
+    if (current_pool == pool) current_pool = &default_pool;
+    free(pool);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attr,
+                                    void *value)
+{
+    if (!pool || !value || attr < 1 || attr > cudaMemPoolAttrUsedMemHigh)
+        return set(cudaErrorInvalidValue);
+    pool->attributes[attr] = attr < cudaMemPoolAttrReleaseThreshold
+                                 ? (uint64_t)*(int *)value
+                                 : *(uint64_t *)value;
+    return cudaSuccess;
+}
+
+/* What is in use is not told apart by pools. */
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attr,
+                                    void *value)
+{
+    if (!pool || !value || attr < 1 || attr > cudaMemPoolAttrUsedMemHigh)
+        return set(cudaErrorInvalidValue);
+    if (attr < cudaMemPoolAttrReleaseThreshold)
+        *(int *)value = (int)pool->attributes[attr];
+    else
+        *(uint64_t *)value = attr == cudaMemPoolAttrReleaseThreshold
+                                 ? pool->attributes[attr]
+                                 : device_bytes;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
+                                 const struct cudaMemAccessDesc *descriptions,
+                                 size_t count)
+{
+    (void)count;
+    return set(pool && descriptions ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep)
+{
+    (void)bytes_to_keep;
+    return set(pool ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream)
+{
+    (void)stream;
+    if (!pool) return set(cudaErrorInvalidValue);
+    return set(allocate(pointer, bytes, cudaMemoryTypeDevice, "cudaMallocFromPoolAsync",
+                        CALLER));
+}
+
 cudaError_t cudaFree(void *pointer)
 {
+    emu_check_synchronized();
     return set(deallocate(pointer, false, CALLER));
 }
 
@@ -574,6 +733,7 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 
 cudaError_t cudaFreeHost(void *pointer)
 {
+    emu_check_synchronized();
     return set(deallocate(pointer, true, CALLER));
 }
 
@@ -594,16 +754,19 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
                                      const void *pointer)
 {
+    EMU_ALONE;
     if (!attributes) return set(cudaErrorInvalidValue);
     const struct emu_allocation *a = allocation_of(pointer);
     bool variable = emu_is_device_variable(pointer);
     *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered,
                                                  .device = cudaInvalidDeviceId};
     attributes->hostPointer = (void *)pointer;
-    if (!a && !variable) return set(cudaSuccess);
-    attributes->type = emu_is_managed_variable(pointer) ? cudaMemoryTypeManaged
-                       : variable                       ? cudaMemoryTypeDevice
-                                                        : a->type;
+    const bool host = emu_is_registered(pointer);
+    if (!a && !variable && !host) return set(cudaSuccess);
+    attributes->type = host                               ? cudaMemoryTypeHost
+                       : emu_is_managed_variable(pointer) ? cudaMemoryTypeManaged
+                       : variable                         ? cudaMemoryTypeDevice
+                                                          : a->type;
     attributes->device = 0;
     attributes->devicePointer = (void *)pointer;
     if (attributes->type == cudaMemoryTypeDevice) attributes->hostPointer = NULL;
@@ -736,7 +899,7 @@ static unsigned sides(const void *p, size_t bytes)
         if (bytes > (size_t)(end - first)) return 0;
         return managed ? HOST_SIDE | DEVICE_SIDE : DEVICE_SIDE;
     }
-    return HOST_SIDE;
+    return emu_is_registered(p) ? HOST_SIDE | DEVICE_SIDE : HOST_SIDE;
 }
 
 bool emu_is_device_range(const void *p, size_t bytes)
@@ -755,6 +918,7 @@ static size_t span(size_t pitch, size_t width, size_t height)
 static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from_pitch,
                         size_t width, size_t height, enum cudaMemcpyKind kind)
 {
+    EMU_ALONE;
     if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
     if (width == 0 || height == 0) return cudaSuccess;
     if (height > 1 && (width > to_pitch || width > from_pitch))
@@ -777,6 +941,7 @@ static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
+    emu_check_synchronized();
     return set(copy(to, bytes, from, bytes, bytes, 1, kind));
 }
 
@@ -784,12 +949,59 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
                             enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     (void)stream;
-    return cudaMemcpy(to, from, bytes, kind);
+    const cudaError_t error = copy(to, bytes, from, bytes, bytes, 1, kind);
+    if (error == cudaSuccess && bytes > 0) emu_check_copy_pending(to);
+    return set(error);
+}
+
+cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
+                           size_t bytes)
+{
+    if (to_device != 0 || from_device != 0) return set(cudaErrorInvalidDevice);
+    return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
+}
+
+cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from,
+                                int from_device, size_t bytes, cudaStream_t stream)
+{
+    (void)stream;
+    return cudaMemcpyPeer(to, to_device, from, from_device, bytes);
+}
+
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *what)
+{
+    if (!what) return set(cudaErrorInvalidValue);
+    struct cudaPitchedPtr to = what->dstPtr, from = what->srcPtr;
+    const struct cudaPos *at = &what->dstPos, *of = &what->srcPos;
+    /* Where an array takes part, widths count its elements. */
+    size_t element = 1;
+    if (what->dstArray)
+        to.ptr = emu_array_place(what->dstArray, 0, 0, 0, &to.pitch, &to.ysize, &element);
+    if (what->srcArray)
+        from.ptr =
+            emu_array_place(what->srcArray, 0, 0, 0, &from.pitch, &from.ysize, &element);
+    cudaError_t error = cudaSuccess;
+    for (size_t z = 0; z < what->extent.depth && error == cudaSuccess; z++)
+        error = copy((char *)to.ptr + ((at->z + z) * to.ysize + at->y) * to.pitch +
+                         at->x * (what->dstArray ? element : 1),
+                     to.pitch,
+                     (char *)from.ptr + ((of->z + z) * from.ysize + of->y) * from.pitch +
+                         of->x * (what->srcArray ? element : 1),
+                     from.pitch, what->extent.width * element, what->extent.height,
+                     what->kind);
+    return set(error);
+}
+
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *what, cudaStream_t stream)
+{
+    (void)stream;
+    return cudaMemcpy3D(what);
 }
 
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height, enum cudaMemcpyKind kind)
 {
+    emu_check_synchronized();
     return set(copy(to, to_pitch, from, from_pitch, width, height, kind));
 }
 
@@ -798,7 +1010,9 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
                               enum cudaMemcpyKind kind, cudaStream_t stream)
 {
     (void)stream;
-    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+    const cudaError_t error = copy(to, to_pitch, from, from_pitch, width, height, kind);
+    if (error == cudaSuccess && width > 0) emu_check_copy_pending(to);
+    return set(error);
 }
 
 cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
@@ -846,6 +1060,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes
 cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width,
                          size_t height)
 {
+    EMU_ALONE;
     if (width == 0 || height == 0) return set(cudaSuccess);
     if (height > 1 && width > pitch) return set(cudaErrorInvalidPitchValue);
     if (!(sides(pointer, span(pitch, width, height)) & DEVICE_SIDE))
@@ -875,8 +1090,26 @@ cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t
     return cudaMemset(pointer, value, bytes);
 }
 
+cudaError_t cudaMemset3D(struct cudaPitchedPtr pointer, int value,
+                         struct cudaExtent extent)
+{
+    cudaError_t error = cudaSuccess;
+    for (size_t z = 0; z < extent.depth && error == cudaSuccess; z++)
+        error = cudaMemset2D((char *)pointer.ptr + z * pointer.ysize * pointer.pitch,
+                             pointer.pitch, value, extent.width, extent.height);
+    return error;
+}
+
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pointer, int value,
+                              struct cudaExtent extent, cudaStream_t stream)
+{
+    (void)stream;
+    return cudaMemset3D(pointer, value, extent);
+}
+
 static cudaError_t managed_hint(const void *pointer, size_t bytes)
 {
+    EMU_ALONE;
     const struct emu_allocation *a = allocation_of(pointer);
     bool inside = a && a->type == cudaMemoryTypeManaged &&
                   bytes <= a->bytes - (size_t)((const char *)pointer - a->base);
@@ -890,6 +1123,17 @@ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes,
     (void)location;
     (void)stream;
     return flags == 0 ? managed_hint(pointer, bytes) : set(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t bytes,
+                                     unsigned int flags)
+{
+    (void)stream;
+    (void)flags;
+    const struct emu_allocation *a = allocation_of(pointer);
+    if (bytes == 0 && a) bytes = a->bytes;
+    return emu_is_managed_variable(pointer) ? set(cudaSuccess)
+                                            : managed_hint(pointer, bytes);
 }
 
 cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,

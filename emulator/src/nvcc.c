@@ -705,6 +705,52 @@ static char *temporary(const char *name)
     return path;
 }
 
+/* Starts the command and waits for its end; where `messages` is a file, what it says goes
+ * there. */
+static int status_of(const struct list *command, const char *messages)
+{
+    stop_if_interrupted();
+    child = fork();
+    if (child < 0) fatal("cannot start %s: %s", command->items[0], strerror(errno));
+    if (child == 0) {
+        if (messages && !freopen(messages, "w", stderr)) _exit(127);
+        execvp(command->items[0], command->items);
+        fprintf(stderr, "nvcc fatal   : cannot start %s: %s\n", command->items[0],
+                strerror(errno));
+        _exit(127);
+    }
+    int status;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    child = 0;
+    stop_if_interrupted();
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+/* Whether the compiler misses a header of a library that the emulator has not: it is asked
+ * once more, since its first answer went to the reader. */
+static void explain_missing(const struct list *command)
+{
+    static const char *const libraries[] = {"thrust/",  "cub/",     "cufft", "curand",
+                                            "cusparse", "cusolver", "nccl",  "cudnn",
+                                            "npp",      "nvrtc"};
+    char *file = temporary("messages"), line[1024];
+    status_of(command, file);
+    FILE *messages = fopen(file, "r");
+    while (messages && fgets(line, sizeof line, messages)) {
+        char *name = strstr(line, "fatal error: "), *end = strstr(line, ": No such file");
+        if (!end) end = strstr(line, "' file not found");
+        if (!name || !end) continue;
+        name += strlen("fatal error: ") + (*end == '\'');
+        for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+            if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
+                fprintf(stderr,
+                        "nvcc: %.*s is of a library that is not part of the emulator, "
+                        "which has cuBLAS and cuBLASLt in parts and no other\n",
+                        (int)(end - name), name);
+    }
+    if (messages) fclose(messages);
+}
+
 /* Runs the command; if it fails, that ends the driver with the command's exit status. */
 static void run(const struct list *command)
 {
@@ -716,22 +762,15 @@ static void run(const struct list *command)
         fputc('\n', stderr);
     }
     if (options.dry_run) return;
-    stop_if_interrupted();
-    child = fork();
-    if (child < 0) fatal("cannot start %s: %s", command->items[0], strerror(errno));
-    if (child == 0) {
-        execvp(command->items[0], command->items);
-        fprintf(stderr, "nvcc fatal   : cannot start %s: %s\n", command->items[0],
-                strerror(errno));
-        _exit(127);
-    }
-    int status;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-    child = 0;
-    stop_if_interrupted();
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+    const int status = status_of(command, NULL);
+    if (status == 0) return;
+    bool compiles = false;
+    for (int i = 0; i < command->count; i++)
+        compiles |=
+            strcmp(command->items[i], "-E") == 0 || strcmp(command->items[i], "-c") == 0;
+    if (compiles) explain_missing(command);
     clean_up();
-    exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+    exit(status);
 }
 
 /* ---- the steps

@@ -283,7 +283,7 @@ void emu_wmma_meet(const char *what, const void *p, size_t distance);
 void emu_wmma_meet(const char *what, const void *p, size_t distance)
 {
     emu_warp_gather(~0u, 0, what, PC);
-    if ((uintptr_t)p % 32)
+    if ((uintptr_t)p % (emu_settings.strict ? 32 : 16))
         emu_fault(
             PC,
             "misaligned address: %s wants a multiple of 32 bytes, and %p is %zu past "

@@ -229,6 +229,11 @@ void emu_ptx_exit(void)
     emu_thread_exit();
 }
 
+void emu_ptx_unknown(const char *what)
+{
+    emu_fault(__builtin_return_address(0), "%s", what);
+}
+
 void emu_ptx_trap(void)
 {
     emu_trap(PC, "trap");

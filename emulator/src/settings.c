@@ -52,6 +52,8 @@ __attribute__((constructor(101))) static void read_environment(void)
 
     s->check = !check || strcmp(check, "1") == 0;
     if (!s->check && strcmp(check, "0") != 0) refuse("CHECK", "0 or 1");
+    s->strict = number("STRICT", 0, 1, 1);
+    s->leaks_are_faults = number("LEAKS", 0, 1, 0);
 
     if (lens && strcmp(lens, "0") != 0) s->lens = lens;
     if (s->lens && strcmp(lens, "1") != 0 && strcmp(lens, "json") != 0 &&

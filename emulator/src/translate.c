@@ -30,6 +30,7 @@ struct token {
     const char *file;
     bool system;             /* from a system header, or from a macro that one defines */
     bool device;             /* inside the body of a __device__ or __global__ function */
+    bool host;               /* and of a __host__ one */
     enum place place;        /* of a name: what it declares */
     int match;               /* the bracket that belongs to this one, -1 if none */
     const char *replacement; /* NULL: as it is */
@@ -59,12 +60,20 @@ struct translation {
     int count, capacity;
     struct kernel *kernels;
     int kernel_count;
-    char **device_functions; /* their names */
+    struct device_function {
+        char *name;
+        bool host; /* and __host__ */
+    } *device_functions;
     int device_function_count;
     struct scope *scopes;
     int scope_count;
     char *path; /* the namespaces we are in: "a::b::" */
     int shared_count;
+    struct file_shared { /* of static __shared__ variables outside functions */
+        char *name;
+        int number;
+    } *file_shared;
+    int file_shared_count;
     int errors;
     void **owned; /* every other allocation, to free at the end */
     int owned_count;
@@ -327,7 +336,7 @@ static int over_bracket(const struct translation *t, int i)
 static int over_angles(const struct translation *t, int i)
 {
     for (int depth = 0; t->tokens[i].kind != END; i = next(t, over_bracket(t, i))) {
-        if (is(t, i, "<")) depth++;
+        if (is(t, i, "<") && !is(t, previous(t, i), ")")) depth++; /* f() < g() */
         if (is(t, i, ">") && --depth == 0) return i;
         if (is_one_of(t, i, "; ) ] } {")) return -1;
     }
@@ -484,7 +493,7 @@ static struct declaration parse_declaration(const struct translation *t, int i)
 
 /* Marks the body of the function whose parameters begin at `open`. Returns the body's
  * brace, -1 without one. */
-static int mark_device_body(struct translation *t, int open)
+static int mark_device_body(struct translation *t, int open, bool host)
 {
     int i = is(t, open, "(") ? next(t, over_bracket(t, open)) : open;
     bool initializers = false;
@@ -493,10 +502,29 @@ static int mark_device_body(struct translation *t, int open)
         if (!is(t, i, "{")) continue;
         int before = previous(t, i);
         if (initializers && (is_word(t, before) || is(t, before, ">"))) continue;
-        for (int k = i; k < over_bracket(t, i); k++) t->tokens[k].device = true;
+        for (int k = i; k < over_bracket(t, i); k++) {
+            t->tokens[k].device = true;
+            t->tokens[k].host = host;
+        }
         return i;
     }
     return -1;
+}
+
+/* In a function that names a __shared__ variable from outside, a reference to its place. */
+static void refer_to_file_shared(struct translation *t, const struct declaration *d,
+                                 int body)
+{
+    for (int s = 0; body >= 0 && s < t->file_shared_count; s++) {
+        const struct file_shared *v = &t->file_shared[s];
+        bool used = false;
+        for (int i = d->terminator; i < body; i = next(t, i))
+            if (is(t, i, v->name)) return; /* a parameter hides it */
+        for (int i = body; !used && i < over_bracket(t, body); i = next(t, i))
+            used = is(t, i, v->name) && !is_one_of(t, previous(t, i), ". -> ::");
+        if (used)
+            add_after(t, body, format(t, " auto &%s = emu_f%d();", v->name, v->number));
+    }
 }
 
 /* The parameters without their names, so that a declaration and its definition compare
@@ -535,12 +563,33 @@ static int template_parameter_count(const struct translation *t, int open, int c
     return count;
 }
 
+/* The last token of what the function returns. */
+static int return_type(const struct translation *t, const struct declaration *d)
+{
+    int i = previous(t, previous(t, d->terminator));
+    while (i >= d->start) {
+        const int open = is(t, i, ")") ? t->tokens[i].match : i;
+        const int word = open < i ? previous(t, open) : i;
+        if (!is_one_of(t, word,
+                       "__launch_bounds__ __attribute__ __maxnreg__ __cluster_dims__ "
+                       "__block_size__ __global__ __device__ __host__ __forceinline__ "
+                       "__noinline__ inline static extern"))
+            return i;
+        i = previous(t, word);
+    }
+    return -1;
+}
+
 static void remember_kernel(struct translation *t, const struct declaration *d)
 {
     int name = previous(t, d->terminator);
     if (!is_word(t, name))
         return; /* a specialization k<...>: its template is known already */
     t->tokens[name].place = KERNEL;
+    const int type = return_type(t, d);
+    if (is_one_of(t, type,
+                  "int unsigned signed long short char float double bool size_t *"))
+        error(t, name, "a __global__ function must return void");
     struct kernel kernel = {.template_parameters = -1};
     kernel.name = join(t, name, name);
     kernel.scope = format(t, "%s", t->path);
@@ -567,14 +616,17 @@ static bool overloaded(const struct translation *t, const struct kernel *k)
     return false;
 }
 
-static void remember_device_function(struct translation *t, const struct declaration *d)
+static void remember_device_function(struct translation *t, const struct declaration *d,
+                                     bool host)
 {
     const int name = previous(t, d->terminator);
     if (!is_word(t, name)) return;
     t->tokens[name].place = DEVICE_FUNCTION;
-    t->device_functions = need(realloc(
-        t->device_functions, (size_t)(t->device_function_count + 1) * sizeof(char *)));
-    t->device_functions[t->device_function_count++] = join(t, name, name);
+    t->device_functions =
+        need(realloc(t->device_functions, (size_t)(t->device_function_count + 1) *
+                                              sizeof *t->device_functions));
+    t->device_functions[t->device_function_count++] =
+        (struct device_function){join(t, name, name), host};
 }
 
 static bool names_kernel(const struct translation *t, int name)
@@ -597,7 +649,12 @@ static bool in_function(const struct translation *t)
 static const char *device_variable(struct translation *t, const struct declaration *d,
                                    bool constant, bool managed)
 {
-    if (d->is_extern) return "";
+    /* What the compiler computes has no place of its own that kernels could write to. */
+    bool computed = false;
+    for (int i = d->start; i < d->terminator; i = next(t, i))
+        computed |= is(t, i, "constexpr");
+    const bool of_library = t->tokens[d->start].system && d->template_open >= 0;
+    if (d->is_extern || computed || of_library) return "";
     if (d->template_open >= 0)
         error(t, d->start, "the emulator knows no templates of device variables");
     if (t->scope_count > 0 && t->scopes[t->scope_count - 1].kind == CLASS)
@@ -608,6 +665,35 @@ static const char *device_variable(struct translation *t, const struct declarati
                   : constant  ? "emu_constant"
                   : managed   ? "emu_managed"
                               : "emu_device");
+}
+
+static bool is_name(const struct translation *t, int i)
+{
+    return is_word(t, i) && !is_one_of(t, i,
+                                       "return else do case throw goto new delete sizeof "
+                                       "if while for switch and or not "
+                                       "co_return co_yield");
+}
+
+/* Whether the name also is a function of the host; `defined`: with its body here, and not
+ * constexpr. */
+static bool declared_for_host(struct translation *t, const char *name, bool defined)
+{
+    for (int i = 0; t->tokens[i].kind != END; i++) {
+        const struct token *token = &t->tokens[i];
+        if (token->kind != WORD || token->place != ELSEWHERE || token->system ||
+            !is(t, i, name) || !is(t, next(t, i), "("))
+            continue;
+        const int before = previous(t, i), behind = next(t, over_bracket(t, next(t, i)));
+        bool constant = false;
+        for (int k = declaration_start(t, i); defined && k < i; k = next(t, k))
+            constant |= is(t, k, "constexpr");
+        if (defined && (constant || !is(t, behind, "{"))) continue;
+        if ((is_name(t, before) && is_one_of(t, behind, "{ ;")) ||
+            (is_one_of(t, before, "* & >") && is(t, behind, "{")))
+            return true;
+    }
+    return false;
 }
 
 /* The end of the argument that begins at i: the index of its comma or closing
@@ -633,7 +719,8 @@ static void add_launch_bounds(struct translation *t, int i, const struct declara
     char *threads = join(t, next(t, open), previous(t, end)),
          *kernel = join(t, name, name);
     add_after(t, body, format(t, " ::emu_launch_bounds(%s);", threads));
-    if (d->template_open < 0 && !overloaded(t, &t->kernels[t->kernel_count - 1]))
+    if (d->template_open < 0 && !overloaded(t, &t->kernels[t->kernel_count - 1]) &&
+        !declared_for_host(t, kernel, false))
         add_after(t, over_bracket(t, body),
                   format(t, " static const ::emu::launch_bounds emu_b%d(%s, %s);", body,
                          kernel, threads));
@@ -649,11 +736,13 @@ static void rewrite_place(struct translation *t, int i)
     replace(t, i, "");
     if (is(t, before, "]") &&
         !is(t, next(t, t->tokens[before].match), "[")) { /* a lambda, no [[attribute]] */
-        mark_device_body(t, next(t, i));
+        mark_device_body(t, next(t, i), true);
         return;
     }
     struct declaration d = parse_declaration(t, i);
+    bool host = false;
     for (int k = d.start; k < d.terminator; k++) {
+        host |= is_one_of(t, k, "__host__ constexpr");
         if (is_one_of(t, k, "__global__ __device__ __constant__ __managed__ __host__"))
             replace(t, k, "");
         kernel |= is(t, k, "__global__");
@@ -664,8 +753,9 @@ static void rewrite_place(struct translation *t, int i)
         if (kernel)
             remember_kernel(t, &d);
         else
-            remember_device_function(t, &d);
-        const int body = mark_device_body(t, d.terminator);
+            remember_device_function(t, &d, host);
+        const int body = mark_device_body(t, d.terminator, host);
+        refer_to_file_shared(t, &d, body);
         for (int k = d.start; body >= 0 && k < d.terminator; k++)
             if (is(t, k, "__launch_bounds__"))
                 add_launch_bounds(t, k, &d, body);
@@ -734,10 +824,8 @@ static void rewrite_shared(struct translation *t, int i)
             remove_with_parenthesis(t, k);
         }
     }
-    if (!in_function(t)) {
+    if (!in_function(t) && dynamic) {
         replace(t, i, "");
-        if (!dynamic)
-            error(t, i, "the emulator knows __shared__ variables only inside functions");
         for (; !is(t, name, ";") && t->tokens[name].kind != END;
              name = next(t, over_bracket(t, name)))
             continue;
@@ -753,7 +841,18 @@ static void rewrite_shared(struct translation *t, int i)
         int n = ++t->shared_count;
         replace(t, name, format(t, "emu_t%d", n));
         code = format(t, "%s struct emu_a%d {%s char c; };", code, n, alignment);
-        if (dynamic)
+        if (!in_function(t)) {
+            code = format(t,
+                          "%s static inline emu_t%d &emu_f%d() { static "
+                          "::emu_shared_site emu_s%d; return *static_cast<emu_t%d *>"
+                          "(::emu_shared_array(&emu_s%d, sizeof(emu_t%d), "
+                          "alignof(emu_t%d) | alignof(emu_a%d), \"%s\")); }",
+                          code, n, n, n, n, n, n, n, n, text);
+            t->file_shared =
+                need(realloc(t->file_shared, (size_t)(t->file_shared_count + 1) *
+                                                 sizeof *t->file_shared));
+            t->file_shared[t->file_shared_count++] = (struct file_shared){text, n};
+        } else if (dynamic)
             code = format(t,
                           "%s emu_t%d &%s = *static_cast<emu_t%d *>"
                           "(::emu_dynamic_array(alignof(emu_t%d) | alignof(emu_a%d)));",
@@ -803,23 +902,12 @@ static void note_local_static(struct translation *t, int i)
 /* ---- launches
  * -------------------------------------------------------------------------------- */
 
-static bool adjacent(const struct translation *t, int i, const char *text)
-{
-    return is(t, i, text) && is(t, i + 1, text) &&
-           t->tokens[i].text + 1 == t->tokens[i + 1].text;
-}
-
+/* With spaces between them too: formatters that do not know CUDA write `k << <g, b >> >`.
+ */
 static bool three(const struct translation *t, int i, const char *text)
 {
-    return adjacent(t, i, text) && adjacent(t, i + 1, text);
-}
-
-static bool is_name(const struct translation *t, int i)
-{
-    return is_word(t, i) && !is_one_of(t, i,
-                                       "return else do case throw goto new delete sizeof "
-                                       "if while for switch and or not "
-                                       "co_return co_yield");
+    return is(t, i, text) && is(t, next(t, i), text) &&
+           is(t, next(t, next(t, i)), text) && !is(t, previous(t, i), "operator");
 }
 
 /* Where the expression that ends at token i begins: ns::k<T>, table[i].kernel,
@@ -926,32 +1014,91 @@ static bool has_other_meaning(struct translation *t, int name, enum place place)
     return other;
 }
 
+/* Whether the program has a function of its own by that name. */
+static bool program_declares(struct translation *t, int name)
+{
+    char *text = join(t, name, name);
+    for (int i = 0; t->tokens[i].kind != END; i++) {
+        if (t->tokens[i].kind != WORD || t->tokens[i].system || !is(t, i, text)) continue;
+        const int before = previous(t, i);
+        if (is(t, next(t, i), "(") &&
+            (is_name(t, before) || is_one_of(t, before, "* & >")))
+            return true;
+    }
+    return false;
+}
+
 /* Only a kernel can be launched ... */
 static void check_launched(struct translation *t, int name)
 {
     if (names_kernel(t, name) || has_other_meaning(t, name, DEVICE_FUNCTION)) return;
     for (int i = 0; i < t->device_function_count; i++)
-        if (is(t, name, t->device_functions[i])) {
+        if (is(t, name, t->device_functions[i].name)) {
             error(t, name,
                   format(t,
                          "%s is a __device__ function; only a __global__ function can be "
                          "launched",
-                         t->device_functions[i]));
+                         t->device_functions[i].name));
             return;
         }
+}
+
+/* And of no kind that the host can call. */
+static bool names_device_function(const struct translation *t, int name)
+{
+    bool found = false;
+    for (int i = 0; i < t->device_function_count; i++) {
+        if (!is(t, name, t->device_functions[i].name)) continue;
+        if (t->device_functions[i].host) return false;
+        found = true;
+    }
+    return found;
+}
+
+/* A kernel can only call what is compiled for the GPU. */
+static void check_called_by_kernel(struct translation *t, int i)
+{
+    static const char library[] =
+        "rand srand rand_r random srandom drand48 fopen fclose fprintf fputs puts "
+        "putchar fflush scanf getenv exit system qsort time gettimeofday clock_gettime "
+        "sleep usleep";
+    bool known = names_kernel(t, i);
+    for (int k = 0; !known && k < t->device_function_count; k++)
+        known = is(t, i, t->device_functions[k].name);
+    if (known || (!declared_for_host(t, join(t, i, i), true) &&
+                  (!is_one_of(t, i, library) || program_declares(t, i))))
+        return;
+    error(t, i,
+          format(t,
+                 "%s is a function of the host; a kernel can only call __device__ "
+                 "functions",
+                 join(t, i, i)));
 }
 
 /* ... and a kernel can only be launched. Token i is a name. */
 static void check_called(struct translation *t, int i)
 {
-    if (t->tokens[i].device || !in_function(t) || !is(t, next(t, i), "(")) return;
+    if (!in_function(t) || !is(t, next(t, i), "(")) return;
     const int before = previous(t, i);
     if (is_name(t, before) || is_one_of(t, before, ". -> :: * & > ]")) return;
-    if (!names_kernel(t, i) || has_other_meaning(t, i, KERNEL)) return;
+    if (t->tokens[i].device) {
+        if (!t->tokens[i].host) check_called_by_kernel(t, i);
+        return;
+    }
     char *name = join(t, i, i);
+    if (names_device_function(t, i) && !has_other_meaning(t, i, DEVICE_FUNCTION))
+        error(t, i,
+              format(t, "%s is a __device__ function; the host cannot call it", name));
+    if (!names_kernel(t, i) || has_other_meaning(t, i, KERNEL)) return;
     error(t, i,
           format(t, "%s is a kernel; it must be launched, %s<<<grid, block>>>(...)", name,
                  name));
+}
+
+/* The last of the three that begin at i. */
+static int third(const struct translation *t, int i)
+{
+    return next(t, next(t, i));
 }
 
 /* <<< at token i. */
@@ -959,15 +1106,15 @@ static void rewrite_launch(struct translation *t, int i)
 {
     int last = previous(t, i), first = expression_start(t, last);
     if (first < 0) return;
-    int close = next(t, i + 2);
+    int close = next(t, third(t, i));
     for (;; close = next(t, over_bracket(t, close))) {
         if (t->tokens[close].kind == END || is_one_of(t, close, "; ) ] }")) {
             error(t, i, "a kernel launch needs <<<grid, block>>>(arguments)");
             return;
         }
-        if (three(t, close, ">") && is(t, next(t, close + 2), "(")) break;
+        if (three(t, close, ">") && is(t, next(t, third(t, close)), "(")) break;
     }
-    if (argument_end(t, next(t, i + 2), close) == close) {
+    if (argument_end(t, next(t, third(t, i)), close) == close) {
         error(t, i, "a kernel launch needs <<<grid, block>>>(arguments)");
         return;
     }
@@ -981,7 +1128,9 @@ static void rewrite_launch(struct translation *t, int i)
     }
     int owner = previous(t, name);
     if (is_word(t, name) && !is_one_of(t, owner, ". ->")) {
-        one = denotes_one_function(t, name, arguments) && !variadic;
+        one =
+            denotes_one_function(t, name, arguments) && !variadic &&
+            !(names_kernel(t, name) && declared_for_host(t, join(t, name, name), false));
         check_launched(t, name);
     }
     char *text = quote(t, join(t, first, last));
@@ -989,7 +1138,7 @@ static void rewrite_launch(struct translation *t, int i)
         add_before(t, first, " ::emu::kernel(");
         add_after(t, last, format(t, ", %s, ::emu::config(", text));
     } else {
-        char *call, *parameters = split_arguments(t, next(t, close + 2), &call);
+        char *call, *parameters = split_arguments(t, next(t, third(t, close)), &call);
         add_before(
             t, first,
             format(t,
@@ -997,9 +1146,10 @@ static void rewrite_launch(struct translation *t, int i)
                    parameters));
         add_after(t, last, format(t, "(%s); }, %s, ::emu::config(", call, text));
     }
-    for (int k = 0; k < 3; k++) {
-        replace(t, i + k, "");
-        replace(t, close + k, k == 0 ? "))" : "");
+    replace(t, close, "))");
+    for (int k = 0; k < 3; k++, i = next(t, i), close = next(t, close)) {
+        replace(t, i, "");
+        if (k > 0) replace(t, close, "");
     }
 }
 
@@ -1071,6 +1221,7 @@ struct asm_statement {
         close[MOST_ARGUMENTS];    /* of each, its first and last token */
     bool updated[MOST_ARGUMENTS]; /* its constraint has a + */
     int arguments;
+    char *unknown; /* what a library's statement has that nobody knows */
 };
 
 static int digit_of(char c)
@@ -1123,6 +1274,10 @@ static void add_literal(struct asm_statement *a, int i)
 static void asm_error(void *context, int line, const char *message)
 {
     struct asm_statement *a = context;
+    if (a->t->tokens[a->first].system) {
+        if (!a->unknown) a->unknown = format(a->t, "%s", message);
+        return;
+    }
     int at = a->first;
     for (int i = a->first; i < a->end; i = next(a->t, i))
         if (a->t->tokens[i].line <= line) at = i;
@@ -1284,6 +1439,12 @@ static void rewrite_asm(struct translation *t, int i)
     /* An empty text touches nothing: it only holds the compiler off its operands. */
     for (int n = 0; n < a->arguments && !a->length; n++) a->argument[n].by_address = true;
     char *code = ptx_compile(&statement);
+    if (a->unknown) {
+        /* A library has many functions of which a program uses few. */
+        for (int k = i; k <= close; k = next(t, k)) replace(t, k, "");
+        replace(t, i, format(t, "::emu_ptx_unknown(%s)", quote(t, a->unknown)));
+        return;
+    }
     if (!code) return;
     own(t, code);
     for (int n = 0; n < a->arguments; n++) declare_argument(a, n);
@@ -1378,20 +1539,6 @@ static void unroll_loop(struct translation *t, int i)
                       t->tokens[i].file));
 }
 
-/* Whether the program has a function of its own by that name. */
-static bool program_declares(struct translation *t, int name)
-{
-    char *text = join(t, name, name);
-    for (int i = 0; t->tokens[i].kind != END; i++) {
-        if (t->tokens[i].kind != WORD || t->tokens[i].system || !is(t, i, text)) continue;
-        const int before = previous(t, i);
-        if (is(t, next(t, i), "(") &&
-            (is_name(t, before) || is_one_of(t, before, "* & >")))
-            return true;
-    }
-    return false;
-}
-
 /* Whether the word is called as a function of the C library: not a member, not in a
  * namespace but std, no declaration. */
 static bool calls_library(struct translation *t, int i)
@@ -1465,7 +1612,9 @@ static void register_kernels(struct translation *t)
 {
     for (int i = 0; i < t->kernel_count; i++) {
         const struct kernel *k = &t->kernels[i];
-        if (!k->defined || k->template_parameters >= 0 || overloaded(t, k)) continue;
+        if (!k->defined || k->template_parameters >= 0 || overloaded(t, k) ||
+            declared_for_host(t, k->name, false))
+            continue;
         add_before(t, t->count - 1,
                    format(t, "\nstatic ::emu::known_kernel emu_k%d(%s%s, \"%s\");", i,
                           k->scope, k->name, k->name));
@@ -1505,7 +1654,7 @@ static void walk(struct translation *t)
             rewrite_word(t, i);
         } else if (three(t, i, "<")) {
             rewrite_launch(t, i);
-            i += 2;
+            i = third(t, i);
         }
     }
 }
@@ -1596,6 +1745,7 @@ char *translate(const char *text, size_t length, bool separate, size_t *new_leng
     free(t.tokens);
     free(t.kernels);
     free(t.device_functions);
+    free(t.file_shared);
     free(t.scopes);
     return result;
 }

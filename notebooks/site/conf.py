@@ -1,89 +1,81 @@
-"""make site: Sphinx turns the project's READMEs and notebooks into build/site, as they are.
+"""make site: Sphinx makes the book, build/site, of what assemble.py has laid out."""
 
-The pages are written for GitHub, and two things are done to them on their way: a link to a folder
-leads to the folder's README, and the front page gets the list of all pages.
-"""
-
-import os
 import re
 import shutil
+import time
 from pathlib import Path
+
 
 ROOT = Path(__file__).resolve().parents[2]
 
 project = "How do I make a GPU kernel fast?"
 html_title = project
 root_doc = "README"
-include_patterns = [
-    "README.md",
-    "chapters/**.md",
-    "notebooks/*.ipynb",
-    "notebooks/README.md",
-    "emulator/*.md",
-    "exercises/**.md",
-    ".github/CONTRIBUTING.md",
-]
-exclude_patterns = ["build", ".git", ".venv", "**/build"]
+include_patterns = ["**.md", "**.ipynb"]
+language = "en"
+author = "the authors of this book"
+copyright = f"{time.strftime('%Y')}, {author}. Code: MIT. Text and figures: CC BY 4.0"
+html_last_updated_fmt = "%Y-%m-%d"
+html_show_sphinx = False
+html_use_index = False
+html_show_search_summary = False  # a page from disk may not read another
+html_copy_source = False
 
 extensions = ["myst_nb"]
-nb_execution_mode = "off"  # make notebooks runs them
+nb_execution_mode = "off"  # make notebooks runs them, and their outputs are stored
+nb_mime_priority_overrides = [("html", "image/svg+xml", 0)]
 myst_enable_extensions = ["html_image"]
 myst_heading_anchors = 6  # GitHub's names for headings
-# A cell that begins with %%cuda is no Python, and a page may begin below level 1.
-suppress_warnings = ["misc.highlighting_failure", "myst.header"]
+# A source page is reached by links, and a page may begin below level 1.
+suppress_warnings = [
+    "misc.highlighting_failure",
+    "myst.header",
+    "toc.not_included",
+    "toc.not_readable",
+]
 highlight_language = "none"
+pygments_style = "xcode"
+pygments_dark_style = "github-dark"
 
 html_theme = "furo"
-html_copy_source = False
-html_theme_options = {"sidebar_hide_name": False}
-
-CONTENTS = """
-
-```{toctree}
-:hidden:
-:caption: Chapters
-:glob:
-
-chapters/*/README
-chapters/*
-```
-```{toctree}
-:hidden:
-:caption: Notebooks
-:glob:
-
-notebooks/*
-```
-```{toctree}
-:hidden:
-:caption: More
-:glob:
-
-exercises/README
-exercises/*
-exercises/*/README
-emulator/*
-.github/*
-```
-"""
+html_static_path = ["static"]
+html_favicon = "static/favicon.svg"
+html_css_files = ["book.css"]
+html_js_files = [("lens.js", {"defer": "defer"}), ("book.js", {"defer": "defer"})]
+html_search_scorer = str(Path(__file__).with_name("static") / "scorer.js")
+FONT = (
+    "Charter, 'Bitstream Charter', 'Iowan Old Style', 'Palatino Linotype', Georgia, serif"
+)
+CODE = "'JetBrains Mono', 'Cascadia Code', Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+html_theme_options = {
+    "sidebar_hide_name": False,
+    "light_css_variables": {
+        "font-stack": FONT,
+        "font-stack--monospace": CODE,
+        "color-brand-primary": "#6741b8",
+        "color-brand-content": "#0b6478",
+    },
+    "dark_css_variables": {
+        "color-brand-primary": "#b197fc",
+        "color-brand-content": "#4fc3d4",
+    },
+}
 
 
-def for_the_site(app, name, source):
-    """Says to Sphinx what GitHub knows by itself."""
-    here = (ROOT / name).parent
+def described(app, name, template, context, doctree):
+    """A page's description is its first paragraph; a link's preview shows it."""
+    from docutils import nodes
 
-    def without_folders(link):
-        text, target, rest = link.groups()
-        if not (here / target).is_dir():
-            return link[0]
-        page = here / target / "README.md"
-        return f"[{text}]({os.path.relpath(page, here)}{rest}" if page.is_file() else text
-
-    source[0] = re.sub(
-        r"\[([^\]]*)\]\(([^)#\s:]+)(#[^)]*\)|\))", without_folders, source[0]
+    if doctree is None:
+        return
+    found = next(
+        (p.astext() for p in doctree.findall(nodes.paragraph) if len(p.astext()) > 60),
+        project,
     )
-    if name == root_doc:
-        source[0] += CONTENTS
+    words = re.sub(r"\s+", " ", found)[:200].replace('"', "'").replace("<", "&lt;")
+    context["metatags"] = (
+        f'{context.get("metatags", "")}<meta name="description" content="{words}">'
+    )
 
 
 def front_page(app, problem):
@@ -95,5 +87,5 @@ def front_page(app, problem):
 
 
 def setup(app):
-    app.connect("source-read", for_the_site)
+    app.connect("html-page-context", described)
     app.connect("build-finished", front_page)

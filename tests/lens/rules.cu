@@ -133,6 +133,33 @@ __global__ void bank_strides(const float *, float *out)
     out[lane] = tile[lane] + tile[2 * lane] + tile[32 * lane] + tile[33 * lane];
 }
 
+// As joined. Four words side by side are one load of 16 bytes in 4 wavefronts. Three are two loads, of 8 and
+// of 4 bytes, whose lanes lie 16 bytes apart: 4 wavefronts each. From 4 bytes behind a multiple of 16 on, three
+// are a load of 4 bytes and one of 8. Two rows, read in turns, are joined each for itself; what is loaded again
+// is in a register already; a barrier parts them all.
+// LENS: shared store requests=5 lanes=160 wavefronts=5 ideal_wavefronts=5 conflicts=0
+// LENS: shared load requests=23 lanes=736 wavefronts=92 ideal_wavefronts=23 conflicts=69 joined_requests=9 joined_wavefronts=36 joined_conflicts=15
+// LENS: global store requests=1 lanes=32 sectors=4 ideal_sectors=4 bytes_used=128 lookups=1
+__global__ void joined(const float *, float *out)
+{
+    __shared__ __align__(16) float tile[160];
+    const volatile float *mine = tile + threadIdx.x * 4;
+    const int lane = threadIdx.x;
+    for (int i = 0; i < 5; i++) tile[lane + 32 * i] = 1.0f;
+    __syncthreads();
+    float sum = mine[0] + mine[1] + mine[2] + mine[3];
+    __syncthreads();
+    sum += mine[0] + mine[1] + mine[2];
+    __syncthreads();
+    sum += mine[1] + mine[2] + mine[3];
+    __syncthreads();
+    sum += mine[2] + mine[3];
+    __syncthreads();
+    for (int i = 0; i < 4; i++) sum += mine[i] * mine[16 + i];
+    __syncthreads();
+    out[lane] = sum + mine[0] + mine[0] + mine[0];
+}
+
 // One word for all is one wavefront; one float4 for all is two, one for each half of the warp.
 // LENS: shared store requests=1 lanes=32 wavefronts=1 ideal_wavefronts=1 conflicts=0
 // LENS: shared load requests=2 lanes=64 wavefronts=3 ideal_wavefronts=3 conflicts=0
@@ -244,6 +271,7 @@ int main(void)
     wide<<<1, 32>>>(in, out);
     narrow<<<1, 32>>>(in, out);
     bank_strides<<<1, 32>>>(in, out);
+    joined<<<1, 32>>>(in, out);
     shared_broadcast<<<1, 32>>>(in, out);
     shared_wide<<<1, 32>>>(in, out);
     atomics<<<1, 32>>>(in, out);

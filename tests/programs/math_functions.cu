@@ -37,6 +37,7 @@ __global__ void doubles(double x, double *out)
     out[3] = (double)(min(3, 4) + max(5u, 6u) + abs(-7)) + min(x, 0.25) + max(x, 9.0);
     out[4] = (double)__hiloint2double(__double2hiint(x), __double2loint(x)) + erf(x) +
              normcdf(0.0);
+    out[5] = erfinv(erf(x)) + erfcinv(erfc(3 * x)) + normcdfinv(normcdf(-x));
 }
 
 int main(void)
@@ -46,7 +47,7 @@ int main(void)
     float *f;
     double *d;
     CHECK(cudaMallocManaged(&f, 15 * sizeof *f));
-    CHECK(cudaMallocManaged(&d, 5 * sizeof *d));
+    CHECK(cudaMallocManaged(&d, 6 * sizeof *d));
     floats<<<1, 1>>>(xf, f);
     doubles<<<1, 1>>>(x, d);
     CHECK(cudaDeviceSynchronize());
@@ -79,6 +80,7 @@ int main(void)
     EXPECT(close_to(d[2], x + 7, 1e-14) || close_to(d[2], x + 6, 1e-14));
     EXPECT(close_to(d[3], 3 + 6 + 7 + 0.25 + 9, 1e-14));
     EXPECT(close_to(d[4], x + erf(x) + 0.5, 1e-14));
+    EXPECT(close_to(d[5], 3 * x, 1e-12));
     CHECK(cudaFree(f));
     CHECK(cudaFree(d));
     return pass();

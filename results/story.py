@@ -1,0 +1,206 @@
+"""Where a reader is in the book: three small pictures at the top of every chapter's page.
+
+The film strip shows the same A, B and C in every chapter, with one level more each time; the
+ladder and the roofline say how far it has got. Colours are classes, which the site's style sets.
+"""
+
+import html
+import math
+import re
+
+import chapters
+import rows
+
+SIZE = 4096
+SIDE, DEEP, GAP, SHOWN = 150, 66, 8, 256  # C in pixels, A's and B's depth; C in elements
+# Chapters that choose their tiles when they run: what they take at 4,096.
+CHOSEN = {
+    "autotuning": {
+        "BM": 128, "BN": 256, "BK": 8, "WM": 64, "WN": 64, "TM": 16, "TN": 8, "STAGES": 4,
+    },
+    "beyond_cublas": {
+        "BM": 256, "BN": 128, "BK": 72, "WM": 64, "WN": 64, "TM": 16, "TN": 8, "STAGES": 2,
+    },
+}  # fmt: skip
+
+
+def constants(number, name):
+    """The sizes of a chapter's tiles, as its source names them."""
+    text = (chapters.folder(number) / "matmul.cu").read_text()
+    found = {
+        key: int(value)
+        for key, value in re.findall(r"^const int (\w+) = (\d+);", text, re.M)
+    }
+    # Which way the 32 lanes of a warp lie, where a block is a rectangle of single results.
+    found["down"] = "dim3 threads(BM, BN)" in text
+    found["shared"] = "__shared__" in text
+    return {**found, **CHOSEN.get(name, {})}
+
+
+def rectangle(kind, x, y, width, height):
+    return (
+        f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="{max(width, 1.6):.1f}" '
+        f'height="{max(height, 1.6):.1f}"/>'
+    )
+
+
+def warp_of(c):
+    """Rows and columns of C that a warp owns."""
+    if "WM" in c:
+        return c["WM"], c["WN"]
+    rows_each, columns_each = c.get("TM", 1), c.get("TN", 1)
+    if c["down"]:
+        return 32, 1
+    across = min(32, c["BN"] // columns_each)
+    return 32 // across * rows_each, across * columns_each
+
+
+def strip(c):
+    """A to the left, B above, C in the corner: what a block, a warp, and a thread have of them."""
+    scale = SIDE / SHOWN
+    left = top = DEEP + GAP
+    bm, bn, bk = c["BM"] * scale, c["BN"] * scale, c.get("BK", 1) * scale
+    # The second block down and across, or the first where a tile is half of all.
+    x = left + (bn if 2 * c["BN"] <= SHOWN else 0)
+    y = top + (bm if 2 * c["BM"] <= SHOWN else 0)
+    parts = [
+        rectangle("faint", 0, top, DEEP, SIDE),
+        rectangle("faint", left, 0, SIDE, DEEP),
+        rectangle("faint", left, top, SIDE, SIDE),
+        rectangle("global", 0, y, DEEP, bm),
+        rectangle("global", x, 0, bn, DEEP),
+    ]
+    levels = ["a block's rows of A and columns of B"]
+    if c["shared"]:
+        stages = min(c.get("STAGES", 1), int(DEEP // bk))
+        for stage in range(stages):
+            parts += [
+                rectangle("shared", stage * (bk + 1), y, bk, bm),
+                rectangle("shared", x, stage * (bk + 1), bn, bk),
+            ]
+        levels.append(
+            "its tile in shared memory"
+            if stages == 1
+            else f"{stages} tiles in shared memory"
+        )
+    parts.append(rectangle("outline", x, y, bn, bm))
+    warp_down, warp_across = warp_of(c)
+    parts.append(
+        f'<g opacity="0.45">{rectangle("registers", x, y, warp_across * scale, warp_down * scale)}</g>'
+    )
+    levels.append(f"a warp's {warp_down} × {warp_across} results")
+    tm, tn = c.get("TM", 1), c.get("TN", 1)
+    squares = "WM" in c or "PADDING" in c
+    for m in range(0, tm, 4 if squares else tm):
+        for n in range(0, tn, 4 if squares else tn):
+            down, across = (
+                (
+                    m // 4 * (c.get("WM", c["BM"]) // (tm // 4)),
+                    n // 4 * (c.get("WN", c["BN"]) // (tn // 4)),
+                )
+                if squares
+                else (0, 0)
+            )
+            size = (4, 4) if squares else (tm, tn)
+            parts.append(
+                rectangle(
+                    "registers",
+                    x + across * scale,
+                    y + down * scale,
+                    size[1] * scale,
+                    size[0] * scale,
+                )
+            )
+    levels.append("a thread's one" if tm * tn == 1 else f"a thread's {tm} × {tn}")
+    side = left + SIDE
+    words = f"A, B and C: {', '.join(levels)}."
+    letters = (
+        f'<text x="2" y="{top - 4}">A</text><text x="{left - 12}" y="10">B</text>'
+        f'<text x="{side - 12}" y="{side - 5}">C</text>'
+    )
+    return figure(f"0 0 {side} {side}", side, "".join(parts) + letters, words)
+
+
+def figure(box, width, inside, words):
+    return (
+        f'<figure><svg viewBox="{box}" width="{width}" role="img" aria-label="{html.escape(words)}">'
+        f"{inside}</svg><figcaption>{html.escape(words)}</figcaption></figure>"
+    )
+
+
+ABOUT = {"global memory": "global", "shared memory": "shared", "registers": "registers"}
+
+
+def ladder(measured, number):
+    shown = [row for chapter, row in measured.items() if chapter]
+    cublas, wide, high = measured[0]["gflops"], 190, 13
+    most = 1.05 * max([cublas] + [row["gflops"] for row in shown])
+    parts = []
+    for at, row in enumerate(shown):
+        mine = row["chapter"] == number
+        kind = (
+            ABOUT.get(row["about"], "grey")
+            if mine or row["chapter"] < number
+            else "faint"
+        )
+        parts.append(
+            rectangle(
+                kind + (" you" if mine else ""),
+                18,
+                at * high + 1,
+                wide * row["gflops"] / most,
+                high - 4,
+            )
+        )
+        parts.append(
+            f'<text x="14" y="{at * high + 10}" text-anchor="end">{row["chapter"]}</text>'
+        )
+    end, height = 18 + wide * cublas / most, len(shown) * high
+    parts.append(
+        f'<path class="outline" d="M{end:.1f} 0V{height}" stroke-dasharray="3 3"/>'
+    )
+    own = measured.get(number)
+    share = f"{100 * own['ratio_median']:.1f} % of cuBLAS (dashed)"
+    words = f"Step {number} of the ladder: {own['gflops']:,.0f} GFLOP/s, {share}."
+    return figure(f"0 0 {wide + 24} {height}", wide + 24, "".join(parts), words)
+
+
+def roofline(every, measured, number):
+    peak, slope = rows.roof(every)
+    wide, high, left = 190, 140, 0.125
+    points = {n: row for n, row in measured.items() if n and row["flop_per_byte"]}
+    if number not in points:
+        return ""
+    right, low = 128, 0.5 * min(left * slope, *(row["gflops"] for row in points.values()))
+
+    def place(x, y):
+        across = math.log(x / left) / math.log(right / left)
+        up = math.log(y / low) / math.log(1.5 * peak / low)
+        return 4 + across * (wide - 8), high - 4 - up * (high - 8)
+
+    roof = [place(left, left * slope), place(peak / slope, peak), place(right, peak)]
+    parts = [f'<path class="roof" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in roof)}"/>']
+    for n, row in sorted(points.items(), key=lambda item: item[0] == number):
+        x, y = place(row["flop_per_byte"], row["gflops"])
+        kind = ABOUT.get(row["about"], "grey")
+        mark = f"{kind} you" if n == number else "grey"
+        parts.append(
+            f'<circle class="{mark}" cx="{x:.1f}" cy="{y:.1f}" r="{6 if n == number else 2.5}"/>'
+        )
+    own = points[number]["flop_per_byte"]
+    words = f"You are here on the roofline: {own:,.4g} FLOP per byte requested from global memory."
+    return figure(f"0 0 {wide} {high}", wide, "".join(parts), words)
+
+
+def here(number, name, gpu="h200"):
+    """The three pictures as HTML; those for which there are no numbers are left out."""
+    every = rows.read(rows.ROOT / "results" / f"{gpu}.csv")
+    measured = rows.of_size(every, SIZE)
+    parts = []
+    known = constants(number, name)
+    if number and {"BM", "BN"} <= known.keys():
+        parts.append(strip(known))
+    if number in measured and 0 in measured and number:
+        parts.append(ladder(measured, number))
+        parts.append(roofline(every, measured, number) if rows.roof(every) else "")
+    return f'<div class="here">{"".join(parts)}</div>' if any(parts) else ""

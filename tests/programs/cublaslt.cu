@@ -1,0 +1,134 @@
+// BUILD: -lcublasLt -lcublas
+// cuBLASLt: products with a bias and an activation behind them, transposed, in batches, into
+// another matrix than the one that is added; and cuBLAS's batches of pointers.
+#include <cublasLt.h>
+#include <cublas_v2.h>
+
+#include "check.h"
+
+#define CHECK_BLAS(call) EXPECT((call) == CUBLAS_STATUS_SUCCESS)
+
+enum { M = 37, N = 19, K = 23, BATCH = 3 };
+
+static float *filled(int count, unsigned seed)
+{
+    float *p;
+    CHECK(cudaMallocManaged(&p, count * sizeof *p));
+    for (int i = 0; i < count; i++) p[i] = noise(seed + i);
+    return p;
+}
+
+static double activated(double x, cublasLtEpilogue_t epilogue)
+{
+    if (epilogue & CUBLASLT_EPILOGUE_RELU) return x > 0 ? x : 0;
+    if (epilogue & CUBLASLT_EPILOGUE_GELU)
+        return 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+    return x;
+}
+
+/* D = epilogue(alpha A^T B + beta C), column-major. */
+static void product(cublasLtHandle_t handle, cublasLtEpilogue_t epilogue)
+{
+    float *A = filled(K * M * BATCH, 1), *B = filled(K * N * BATCH, 50000),
+          *C = filled(M * N * BATCH, 90000), *D = filled(M * N * BATCH, 7),
+          *bias = filled(M, 3);
+    const float alpha = 1.5f, beta = 0.5f;
+    const cublasOperation_t transa = CUBLAS_OP_T;
+    const int batch = BATCH;
+    cublasLtMatmulDesc_t desc;
+    CHECK_BLAS(cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+    CHECK_BLAS(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSA, &transa,
+                                              sizeof transa));
+    CHECK_BLAS(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE,
+                                              &epilogue, sizeof epilogue));
+    CHECK_BLAS(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                              &bias, sizeof bias));
+    cublasLtMatrixLayout_t a, b, c;
+    CHECK_BLAS(cublasLtMatrixLayoutCreate(&a, CUDA_R_32F, K, M, K));
+    CHECK_BLAS(cublasLtMatrixLayoutCreate(&b, CUDA_R_32F, K, N, K));
+    CHECK_BLAS(cublasLtMatrixLayoutCreate(&c, CUDA_R_32F, M, N, M));
+    const cublasLtMatrixLayout_t layouts[] = {a, b, c};
+    const int64_t strides[] = {K * M, K * N, M * N};
+    for (int i = 0; i < 3; i++) {
+        CHECK_BLAS(cublasLtMatrixLayoutSetAttribute(
+            layouts[i], CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch));
+        CHECK_BLAS(cublasLtMatrixLayoutSetAttribute(
+            layouts[i], CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &strides[i],
+            sizeof strides[i]));
+    }
+    cublasLtMatmulPreference_t preference;
+    cublasLtMatmulHeuristicResult_t best;
+    int found;
+    size_t workspace = 0;
+    CHECK_BLAS(cublasLtMatmulPreferenceCreate(&preference));
+    CHECK_BLAS(cublasLtMatmulPreferenceSetAttribute(
+        preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
+        sizeof workspace));
+    CHECK_BLAS(cublasLtMatmulAlgoGetHeuristic(handle, desc, a, b, c, c, preference, 1,
+                                              &best, &found));
+    EXPECT(found == 1 && best.workspaceSize == 0);
+    /* Shapes that do not fit together. */
+    EXPECT(cublasLtMatmulAlgoGetHeuristic(handle, desc, b, b, c, c, preference, 1, &best,
+                                          &found) == CUBLAS_STATUS_INVALID_VALUE);
+    CHECK_BLAS(cublasLtMatmul(handle, desc, &alpha, A, a, B, b, &beta, C, c, D, c,
+                              &best.algo, NULL, 0, 0));
+    CHECK(cudaDeviceSynchronize());
+    for (int l = 0; l < BATCH; l++)
+        for (int j = 0; j < N; j++)
+            for (int i = 0; i < M; i++) {
+                double sum = 0;
+                for (int k = 0; k < K; k++)
+                    sum += (double)A[l * K * M + i * K + k] * B[l * K * N + j * K + k];
+                const int at = l * M * N + j * M + i;
+                double want = alpha * sum + beta * C[at];
+                if (epilogue & CUBLASLT_EPILOGUE_BIAS) want += bias[i];
+                EXPECT(close_to(D[at], activated(want, epilogue), 1e-5));
+            }
+    CHECK_BLAS(cublasLtMatmulPreferenceDestroy(preference));
+    for (int i = 0; i < 3; i++) CHECK_BLAS(cublasLtMatrixLayoutDestroy(layouts[i]));
+    CHECK_BLAS(cublasLtMatmulDescDestroy(desc));
+    float *all[] = {A, B, C, D, bias};
+    for (int i = 0; i < 5; i++) CHECK(cudaFree(all[i]));
+}
+
+static void batch_of_pointers(void)
+{
+    cublasHandle_t handle;
+    CHECK_BLAS(cublasCreate(&handle));
+    const float one = 1, zero = 0;
+    float **lists;
+    CHECK(cudaMallocManaged(&lists, 3 * BATCH * sizeof *lists));
+    for (int l = 0; l < BATCH; l++) {
+        lists[l] = filled(M * K, l);
+        lists[BATCH + l] = filled(K * N, 100 + l);
+        lists[2 * BATCH + l] = filled(M * N, 0);
+    }
+    CHECK_BLAS(cublasSgemmBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, M, N, K, &one, lists,
+                                  M, lists + BATCH, K, &zero, lists + 2 * BATCH, M,
+                                  BATCH));
+    CHECK(cudaDeviceSynchronize());
+    for (int l = 0; l < BATCH; l++)
+        for (int j = 0; j < N; j++)
+            for (int i = 0; i < M; i++) {
+                double sum = 0;
+                for (int k = 0; k < K; k++)
+                    sum += (double)lists[l][k * M + i] * lists[BATCH + l][j * K + k];
+                EXPECT(close_to(lists[2 * BATCH + l][j * M + i], sum, 1e-5));
+            }
+    for (int l = 0; l < 3 * BATCH; l++) CHECK(cudaFree(lists[l]));
+    CHECK(cudaFree(lists));
+    CHECK_BLAS(cublasDestroy(handle));
+}
+
+int main()
+{
+    cublasLtHandle_t handle;
+    CHECK_BLAS(cublasLtCreate(&handle));
+    product(handle, CUBLASLT_EPILOGUE_DEFAULT);
+    product(handle, CUBLASLT_EPILOGUE_RELU_BIAS);
+    product(handle, CUBLASLT_EPILOGUE_GELU);
+    product(handle, CUBLASLT_EPILOGUE_GELU_BIAS);
+    CHECK_BLAS(cublasLtDestroy(handle));
+    batch_of_pointers();
+    return pass();
+}

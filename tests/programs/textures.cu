@@ -1,0 +1,179 @@
+// Textures and surfaces: the four ways out of range, the two filters, what is read as a float,
+// layers, cubes, volumes, linear memory, and a surface that a texture reads afterwards.
+#include "check.h"
+
+__global__ void sample(cudaTextureObject_t texture, const float2 *at, float *out)
+{
+    out[threadIdx.x] = tex2D<float>(texture, at[threadIdx.x].x, at[threadIdx.x].y);
+}
+
+__global__ void elements(cudaTextureObject_t linear, cudaTextureObject_t bytes, int *ints,
+                         float4 *floats)
+{
+    ints[threadIdx.x] = tex1Dfetch<int>(linear, threadIdx.x);
+    floats[threadIdx.x] = tex1Dfetch<float4>(bytes, threadIdx.x);
+}
+
+__global__ void layers(cudaTextureObject_t layered, cudaTextureObject_t volume,
+                       float *out)
+{
+    const int x = threadIdx.x, z = threadIdx.y;
+    out[z * 4 + x] = tex2DLayered<float>(layered, x + 0.5f, 0.5f, z);
+    out[8 + z * 4 + x] = tex3D<float>(volume, x + 0.5f, 0.5f, z + 1.0f);
+}
+
+__global__ void faces(cudaTextureObject_t cube, float *out)
+{
+    const float direction[6][3] = {{1, 0, 0},  {-1, 0, 0}, {0, 1, 0},
+                                   {0, -1, 0}, {0, 0, 1},  {0, 0, -1}};
+    const float *d = direction[threadIdx.x];
+    out[threadIdx.x] = texCubemap<float>(cube, d[0], d[1], d[2]);
+}
+
+__global__ void draw(cudaSurfaceObject_t surface)
+{
+    const int x = threadIdx.x, y = threadIdx.y;
+    float old;
+    surf2Dread(&old, surface, x * 4, y);
+    surf2Dwrite(old + 100.0f, surface, x * 4, y);
+    surf2Dwrite(-1.0f, surface, -4, y, cudaBoundaryModeZero);
+}
+
+static cudaTextureObject_t texture_of(const cudaResourceDesc &resource,
+                                      cudaTextureAddressMode address,
+                                      cudaTextureFilterMode filter, int normalized,
+                                      cudaTextureReadMode read = cudaReadModeElementType)
+{
+    cudaTextureDesc how = {};
+    for (int d = 0; d < 3; d++) how.addressMode[d] = address;
+    how.filterMode = filter;
+    how.normalizedCoords = normalized;
+    how.readMode = read;
+    cudaTextureObject_t texture;
+    CHECK(cudaCreateTextureObject(&texture, &resource, &how, NULL));
+    return texture;
+}
+
+static float *values; /* managed, the results */
+
+static float at(cudaTextureObject_t texture, float x, float y)
+{
+    float2 *place;
+    CHECK(cudaMallocManaged(&place, sizeof *place));
+    *place = make_float2(x, y);
+    sample<<<1, 1>>>(texture, place, values);
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaFree(place));
+    CHECK(cudaDestroyTextureObject(texture));
+    return values[0];
+}
+
+int main()
+{
+    CHECK(cudaMallocManaged(&values, 64 * sizeof *values));
+    const cudaChannelFormatDesc desc = cudaCreateChannelDesc<float>();
+    EXPECT(desc.x == 32 && desc.y == 0 && desc.f == cudaChannelFormatKindFloat);
+
+    /* 4 x 2: 0 1 2 3 / 4 5 6 7 */
+    float host[24];
+    for (int i = 0; i < 24; i++) host[i] = (float)i;
+    cudaArray_t array;
+    CHECK(cudaMallocArray(&array, &desc, 4, 2, cudaArraySurfaceLoadStore));
+    CHECK(cudaMemcpy2DToArray(array, 0, 0, host, 16, 16, 2, cudaMemcpyHostToDevice));
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+#define AT(address, filter, normalized, x, y)                                            \
+    at(texture_of(resource, cudaAddressMode##address, cudaFilterMode##filter,            \
+                  normalized),                                                           \
+       x, y)
+    EXPECT(AT(Clamp, Point, 0, 1.9f, 1.2f) == 5);
+    EXPECT(AT(Clamp, Linear, 0, 2.0f, 1.0f) == 3.5f);
+    EXPECT(AT(Clamp, Linear, 0, -3.0f, 0.5f) == 0);
+    EXPECT(AT(Border, Point, 0, 4.5f, 0.5f) == 0);
+    EXPECT(AT(Border, Linear, 0, 4.0f, 0.5f) == 1.5f);
+    EXPECT(AT(Wrap, Point, 1, 1.25f, 0.0f) == 1);
+    EXPECT(AT(Wrap, Point, 1, -0.25f, 0.5f) == 7);
+    EXPECT(AT(Mirror, Point, 1, 1.2f, 0.0f) == 3);
+
+    cudaSurfaceObject_t surface;
+    CHECK(cudaCreateSurfaceObject(&surface, &resource));
+    draw<<<1, dim3(4, 2)>>>(surface);
+    CHECK(cudaDestroySurfaceObject(surface));
+    EXPECT(AT(Clamp, Point, 0, 3.5f, 1.5f) == 107);
+    float back[8];
+    CHECK(cudaMemcpy2DFromArray(back, 16, array, 0, 0, 16, 2, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 8; i++) EXPECT(back[i] == i + 100);
+    CHECK(cudaFreeArray(array));
+
+    /* Linear memory: integers, and bytes as parts of 255. */
+    int *ints;
+    float4 *floats;
+    uchar4 *bytes;
+    CHECK(cudaMallocManaged(&ints, 16 * sizeof *ints));
+    CHECK(cudaMallocManaged(&floats, 4 * sizeof *floats));
+    CHECK(cudaMallocManaged(&bytes, 4 * sizeof *bytes));
+    for (int i = 0; i < 4; i++) {
+        ints[i] = -i;
+        bytes[i] = make_uchar4(0, 51, (unsigned char)i, 255);
+    }
+    cudaResourceDesc linear = {};
+    linear.resType = cudaResourceTypeLinear;
+    linear.res.linear.devPtr = ints;
+    linear.res.linear.desc = cudaCreateChannelDesc<int>();
+    linear.res.linear.sizeInBytes = 4 * sizeof(int);
+    const cudaTextureObject_t whole =
+        texture_of(linear, cudaAddressModeClamp, cudaFilterModePoint, 0);
+    linear.res.linear.devPtr = bytes;
+    linear.res.linear.desc = cudaCreateChannelDesc<uchar4>();
+    const cudaTextureObject_t parts =
+        texture_of(linear, cudaAddressModeClamp, cudaFilterModePoint, 0,
+                   cudaReadModeNormalizedFloat);
+    elements<<<1, 4>>>(whole, parts, ints + 8, floats);
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < 4; i++) {
+        EXPECT(ints[8 + i] == -i);
+        EXPECT(floats[i].x == 0 && floats[i].y == 0.2f && floats[i].w == 1);
+        EXPECT(floats[i].z == (float)i / 255);
+    }
+    CHECK(cudaDestroyTextureObject(whole));
+    CHECK(cudaDestroyTextureObject(parts));
+    CHECK(cudaFree(ints));
+    CHECK(cudaFree(floats));
+    CHECK(cudaFree(bytes));
+
+    /* Two layers, a volume, the six faces of a cube. */
+    cudaArray_t layered, volume, cube;
+    CHECK(cudaMalloc3DArray(&layered, &desc, make_cudaExtent(4, 1, 2), cudaArrayLayered));
+    CHECK(cudaMalloc3DArray(&volume, &desc, make_cudaExtent(4, 1, 3)));
+    CHECK(cudaMalloc3DArray(&cube, &desc, make_cudaExtent(2, 2, 6), cudaArrayCubemap));
+    const cudaArray_t arrays[] = {layered, volume, cube};
+    const cudaExtent extents[] = {make_cudaExtent(4, 1, 2), make_cudaExtent(4, 1, 3),
+                                  make_cudaExtent(2, 2, 6)};
+    cudaTextureObject_t textures[3];
+    for (int i = 0; i < 3; i++) {
+        cudaMemcpy3DParms copy = {};
+        const cudaExtent e = extents[i];
+        copy.srcPtr = make_cudaPitchedPtr(host, e.width * 4, e.width, e.height);
+        copy.dstArray = arrays[i];
+        copy.extent = e;
+        copy.kind = cudaMemcpyHostToDevice;
+        CHECK(cudaMemcpy3D(&copy));
+        resource.res.array.array = arrays[i];
+        textures[i] =
+            texture_of(resource, cudaAddressModeClamp,
+                       i == 1 ? cudaFilterModeLinear : cudaFilterModePoint, i == 2);
+    }
+    layers<<<1, dim3(4, 2)>>>(textures[0], textures[1], values);
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < 8; i++) EXPECT(values[i] == i && values[8 + i] == i + 2);
+    faces<<<1, 6>>>(textures[2], values);
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < 6; i++) EXPECT((int)values[i] / 4 == i);
+    for (int i = 0; i < 3; i++) {
+        CHECK(cudaDestroyTextureObject(textures[i]));
+        CHECK(cudaFreeArray(arrays[i]));
+    }
+    CHECK(cudaFree(values));
+    return pass();
+}

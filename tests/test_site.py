@@ -1,0 +1,435 @@
+"""The web site: what a reader sees and operates. Where there is a Chromium and Sphinx, in it."""
+
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+
+import browser
+import pytest
+from conftest import ROOT, no_cuda, once, run
+
+sys.path[:0] = [str(ROOT / "results"), str(ROOT / "notebooks" / "site")]
+import assemble  # noqa: E402
+import lens_figures  # noqa: E402
+import palette  # noqa: E402
+import scenes  # noqa: E402
+
+CHAPTERS = assemble.chapters()
+WIDTHS, SCHEMES = (1280, 390), ("light", "dark")
+
+
+# ---- without a browser ----
+
+
+def contrast(a, b):
+    """As WCAG 2.1 defines it."""
+
+    def luminance(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [
+            c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts
+        ]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    dark, light = sorted((luminance(a), luminance(b)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_colours_can_be_read():
+    for light, dark in palette.DARK.items():
+        if light not in (palette.ON_COLOUR, palette.INK):
+            for colour, paper, text in (
+                (light, palette.PAPER["light"], palette.ON_COLOUR),
+                (dark, palette.PAPER["dark"], palette.DARK[palette.ON_COLOUR]),
+            ):
+                assert contrast(colour, paper) >= 4.5
+                assert contrast(colour, text) >= 4.5
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "images").glob("*.svg")), ids=lambda path: path.stem
+)
+def test_figures_have_the_palette(path):
+    """No other colour, and the dark ones beside the light."""
+    text = path.read_text()
+    assert text.count(palette.style()) == 1
+    drawn = re.sub(
+        r"<style>@media \(prefers-color-scheme.*?</style>", "", text, flags=re.S
+    )
+    used = set(
+        re.findall(r"#[0-9a-fA-F]{6}\b", re.sub(r"url\(#.*?\)|href=\"#.*?\"", "", drawn))
+    )
+    assert used <= set(palette.DARK), used
+
+
+def test_scenes_are_current():
+    result = run(
+        [sys.executable, "-B", ROOT / "results" / "scenes.py", "--check"], env=no_cuda()
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_scenes_are_what_the_lens_counts(project):
+    """One of them, counted again."""
+    code = (
+        "import json, scenes; name = 'vectorized_access'; number = scenes.scenes()[name];"
+        "folder, words = scenes.prepare(name, number, {});"
+        "print(json.dumps(scenes.shown(scenes.look(name, number, folder, words), folder)))"
+    )
+    result = run(
+        [sys.executable, "-B", "-c", code],
+        cwd=project / "results",
+        env=no_cuda(),
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    scene = scenes.read()["vectorized_access"]
+    kept = lens_figures.as_it_is(scene, "vectorized_access")
+    assert kept == json.loads(result.stdout) | {
+        key: kept[key] for key in ("label", "source")
+    }
+
+
+def test_every_chapter_has_a_scene():
+    every = scenes.read()
+    assert list(every) == [chapter.name for chapter in CHAPTERS if chapter.number]
+    for name, scene in every.items():
+        assert len(scene["variants"]) == len(scenes.variants(name))
+
+
+def test_what_is_drawn_is_what_was_counted():
+    """A request that is shown costs what the lens counted for each of its line."""
+    for scene in scenes.read().values():
+        for variant in scene["variants"]:
+            for line in variant["lines"]:
+                if "wavefront" in line:
+                    drawn = 1 + max(
+                        wave for wave in line["wavefront"] if wave is not None
+                    )
+                    assert drawn * line["requests"] == line["wavefronts"]
+                elif "address" in line:
+                    drawn = len(lens_figures.sectors_of(line))
+                    assert drawn * line["requests"] == line["sectors"]
+
+
+def test_the_pages_are_the_projects(tmp_path):
+    """Every chapter leads to its code, its notebook, its exercises and the next one."""
+    assemble.assemble(tmp_path)
+    for chapter, after in zip(CHAPTERS, [*CHAPTERS[1:], None]):
+        text = (tmp_path / "chapters" / chapter.folder.name / "README.md").read_text()
+        assert text.startswith(f"# Chapter {chapter.number}: {chapter.technique}\n")
+        assert 'href="matmul.cu.html"' in text
+        assert f'href="../../notebooks/{chapter.folder.name}.html"' in text
+        for folder in chapter.exercises:
+            assert f'href="../../exercises/{folder.name}/README.html"' in text
+        assert not after or f'href="../{after.folder.name}/README.html"' in text
+        assert (tmp_path / "chapters" / chapter.folder.name / "matmul.cu.md").exists()
+        assert text.count('<figure class="lens">') == (chapter.number > 0)
+    named = [folder for chapter in CHAPTERS for folder in chapter.exercises]
+    assert len(set(named)) > len(CHAPTERS) / 2
+
+
+def test_terms_are_explained_once(tmp_path):
+    page = tmp_path / "GLOSSARY.md"
+    page.write_text(
+        "# G\n\n- **bank conflict**: Two words, one bank.\n- **lane**: A place.\n"
+    )
+    glossary = assemble.Glossary(page)
+    said = glossary.linked(
+        "A **lane**. Bank conflicts, bank conflicts, `bank conflict`, lanes.\n", page
+    )
+    assert said.count('class="term"') == 2
+    assert "<strong>lane</strong></a>" in said and ">Bank conflicts</a>, bank" in said
+    assert 'id="term-bank-conflict"' in glossary.anchored(page.read_text())
+
+
+def test_predictions_become_fields():
+    chapter = CHAPTERS[1]
+    text = "1. How many\n   rows? <!-- answers: rows = 32; columns = 8 -->\n2. Why?\n"
+    said = assemble.predictions(text, chapter)
+    assert 'data-answer="32"' in said and 'data-answer="8"' in said and "<!--" not in said
+    assert said.count("<input") == 2 and said.endswith("2. Why?\n")
+
+
+# ---- in a browser ----
+
+
+def has(module):
+    return importlib.util.find_spec(module) is not None
+
+
+seen = pytest.mark.skipif(
+    not browser.PROGRAM or not all(map(has, ("sphinx", "furo", "myst_nb", "tornado"))),
+    reason="no Chromium (apt install chromium), or no Sphinx: `make site` installs it",
+)
+
+
+@pytest.fixture(scope="module")
+def site(shared_folder):
+    """The built site."""
+    folder = shared_folder / "site"
+    with once(shared_folder / "site.built") as first:
+        if first:
+            assemble.assemble(shared_folder / "site.source")
+            command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going"]
+            command += [
+                "-c",
+                ROOT / "notebooks" / "site",
+                shared_folder / "site.source",
+                folder,
+            ]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+            assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    opened = browser.Browser(tmp_path_factory.mktemp("browser"))
+    yield opened
+    opened.close()
+
+
+# What is wider than the window, and does not scroll by itself.
+TOO_WIDE = """(() => {
+    if (document.documentElement.scrollWidth <= innerWidth) return [];
+    return [...document.querySelectorAll("body *")].filter(e =>
+        e.getBoundingClientRect().right > innerWidth + 1).slice(0, 3).map(e => e.outerHTML.slice(0, 120));
+})()"""
+
+
+@seen
+def test_pages_fit_and_ask_nobody(site, page):
+    wrong = []
+    written = [path for path in site.rglob("*.html") if "." not in path.stem]
+    shown = {path.suffixes[0]: path for path in site.rglob("*.*.html")}  # one of a kind
+    for path in sorted([*written, *shown.values()]):
+        page.visit(path)
+        name = path.relative_to(site)
+        # Colours move nothing: each scheme with one width.
+        for width, scheme in zip(WIDTHS, SCHEMES):
+            page.look(width, scheme)
+            if wide := page.run(TOO_WIDE):
+                wrong.append(f"{name} at {width}, {scheme}: {wide}")
+        wrong += [f"{name}: {said}" for said in page.said]
+        wrong += [f"{name} asks {address}" for address in page.asked]
+    assert not wrong, "\n".join(wrong)
+
+
+# Each position of the slider, each line: what the figure says and how much it has drawn.
+OPERATE = """(() => [...document.querySelectorAll("figure.lens")].map(figure => {
+    const knob = figure.querySelector("input[type=range]"), told = [];
+    const count = knob ? Number(knob.max) + 1 : 1;
+    for (let variant = 0; variant < count; variant++) {
+        if (knob) { knob.value = variant; knob.dispatchEvent(new Event("input")); }
+        const lines = figure.querySelectorAll(".lens-code button").length;
+        for (let line = 0; line < lines; line++) {
+            figure.querySelectorAll(".lens-code button")[line].click();
+            const value = key => figure.querySelector(`.lens-told [data-key=${key}]`).textContent;
+            told.push({ variant, line, each: value("each"), requests: value("requests"),
+                total: value("total"), ideal: value("ideal"),
+                label: knob ? figure.querySelector(".lens-label").textContent : "",
+                tokens: figure.querySelectorAll(".token").length,
+                waves: figure.querySelectorAll(".wave").length,
+                words: figure.querySelectorAll("rect.global").length });
+        }
+    }
+    return told;
+}))()"""
+
+
+def expected(variant, line):
+    """What a figure has to say of a line, from results/scenes.json."""
+    unit = "wavefronts" if "wavefronts" in line else "sectors"
+    each = line[unit] / line["requests"]
+    address = [a for a in line.get("address", []) if a is not None]
+    waves = [w for w in line.get("wavefront", []) if w is not None]
+    words = {b // 4 for a in address for b in range(a, a + line["bytes"], 4)}
+    return {
+        "requests": line["requests"],
+        "total": line[unit],
+        "ideal": line["ideal_" + unit],
+        "each": round(each, 2),
+        "tokens": len(address),
+        "waves": max(waves) + 1 if waves else 0,
+        "words": 0 if waves else len(words),
+    }
+
+
+def number(text):
+    return float(text.split()[0].replace(",", ""))
+
+
+@seen
+def test_figures_say_what_the_lens_counted(site, page):
+    every = scenes.read()
+    page.look(1280, "light")
+    for chapter in CHAPTERS:
+        if chapter.name not in every:
+            continue
+        page.visit(site / "chapters" / chapter.folder.name / "README.html")
+        (told,) = page.run(OPERATE)
+        variants = every[chapter.name]["variants"]
+        assert len(told) == sum(len(variant["lines"]) for variant in variants)
+        for row in told:
+            variant = variants[row["variant"]]
+            wanted = expected(variant, variant["lines"][row["line"]])
+            for key in ("requests", "total", "ideal", "each"):
+                assert number(row[key]) == pytest.approx(wanted[key], abs=0.006), (
+                    row,
+                    key,
+                )
+            for key in ("tokens", "waves", "words"):
+                assert row[key] == wanted[key], (chapter.name, row, key)
+            assert row["label"] in ("", variant["label"])
+        assert page.said == []
+
+
+@seen
+def test_the_front_page_compares_the_first_two(site, page):
+    page.visit(site / "index.html")
+    (told,) = page.run(OPERATE)
+    pair = [c.name for c in CHAPTERS if c.name in ("naive", "coalescing")]
+    kernels = [lens_figures.as_it_is(scenes.read()[name], name) for name in pair]
+    wanted = [line["sectors"] for kernel in kernels for line in kernel["lines"]]
+    assert [number(row["total"]) for row in told] == wanted
+
+
+@seen
+def test_wavefronts_are_answered_one_by_one(site, page):
+    """With motion: Play ends with all of them; Next takes one at a time; keys change the line."""
+    chapter = next(c for c in CHAPTERS if c.name == "vectorized_access")
+    page.visit(site / "chapters" / chapter.folder.name / "README.html")
+    page.look(1280, "light", "no-preference")
+    waves = page.run("""(async () => {
+        const figure = document.querySelector("figure.lens"), found = [];
+        const buttons = () => [...figure.querySelectorAll(".lens-code button")];
+        buttons().find(b => /shared load, 8 wave/.test(b.textContent)).click();
+        const waiting = () => figure.querySelectorAll(".wave.waiting").length;
+        found.push(waiting());
+        figure.querySelector(".lens-play").click();
+        found.push(waiting());
+        while (waiting()) await new Promise(done => setTimeout(done, 50));
+        const line = () => buttons().findIndex(b => b.getAttribute("aria-pressed") === "true");
+        const before = line();
+        const down = new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true });
+        figure.querySelector(".lens-stage").dispatchEvent(down);
+        found.push(line() !== before);
+        return found;
+    })()""")
+    assert waves == [0, 7, True]
+    page.look(1280, "light")
+
+
+@seen
+@pytest.mark.parametrize(
+    "query, wanted",
+    [
+        ("bank conflict", "bank_conflicts/README"),
+        ("bank conflicts", "bank_conflicts/README"),
+        ("coalescing", "coalescing/README"),
+        ("chapter 5", "05_.*/README"),
+        ("exercise 3", "exercises/03_.*/README"),
+        ("occupancy", "chapters/.*/README|exercises/.*occupancy"),
+        ("cp.async", "async_pipeline/README"),
+    ],
+)
+def test_search_finds_first(site, page, query, wanted):
+    page.visit(site / "search.html", f"?q={query.replace(' ', '+')}")
+    first = page.run("""(async () => {
+        const hit = () => document.querySelector("#search-results li a");
+        for (let tries = 0; tries < 100 && !hit(); tries++) await new Promise(done => setTimeout(done, 50));
+        return hit() ? hit().getAttribute("href") : "nothing";
+    })()""")
+    assert re.search(wanted, first), first
+
+
+@seen
+def test_a_prediction_is_checked_and_remembered(site, page):
+    chapter = CHAPTERS[1]
+    path = site / "chapters" / chapter.folder.name / "README.html"
+    page.visit(path)
+    if not page.run("document.querySelectorAll('.predict input').length"):
+        pytest.fail("chapter 1 asks for no number")
+    answers = """(() => { for (const field of document.querySelectorAll(".predict input")) {
+        field.value = %s; field.dispatchEvent(new Event("change")); }
+        return [...document.querySelectorAll(".predict input")].map(f => f.dataset.verdict); })()"""
+    assert set(page.run(answers % "'123456789'")) == {"wrong"}
+    assert set(page.run(answers % "field.dataset.answer")) == {"right"}
+    page.visit(path)
+    assert page.run(
+        "[...document.querySelectorAll('.predict input')].every(f => f.dataset.verdict === 'right')"
+    )
+    page.run("localStorage.clear()")
+
+
+@seen
+def test_without_a_script_the_still_picture_is_there(site, page):
+    page.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        page.visit(site / "index.html")
+        found = page.call("DOM.getDocument", depth=0)["root"]["nodeId"]
+        still = page.call("DOM.querySelector", nodeId=found, selector=".lens-still svg")
+        assert still["nodeId"]
+    finally:
+        page.call("Emulation.setScriptExecutionDisabled", value=False)
+
+
+@seen
+def test_a_chapter_is_light(site):
+    """500 KB at most, with pictures, style and scripts."""
+    shared = sum(path.stat().st_size for path in (site / "_static").glob("*.js"))
+    shared += sum(
+        path.stat().st_size
+        for pattern in ("*.css", "styles/*.css")
+        for path in (site / "_static").glob(pattern)
+    )
+    for chapter in CHAPTERS:
+        path = site / "chapters" / chapter.folder.name / "README.html"
+        text = path.read_text()
+        pictures = {
+            (path.parent / name).resolve()
+            for name in re.findall(r'<img [^>]*src="([^"]+)"', text)
+        }
+        size = len(text.encode()) + shared + sum(p.stat().st_size for p in pictures)
+        assert size <= 500_000, f"{chapter.folder.name}: {size}"
+
+
+def axe():
+    """The text of axe-core, if some package has brought it along; None otherwise."""
+    for name in ("axe_core_python", "axe_playwright_python"):
+        found = importlib.util.find_spec(name)
+        for folder in found.submodule_search_locations if found else ():
+            from pathlib import Path
+
+            for path in Path(folder).rglob("axe.min.js"):
+                return path.read_text()
+    return None
+
+
+@seen
+def test_no_contrast_or_label_error(site, page):
+    library = axe()
+    if not library:
+        pytest.skip("no axe-core: pip install axe-core-python")
+    wrong = []
+    one_of_each = [
+        "index.html",
+        "chapters/GLOSSARY.html",
+        "exercises/README.html",
+        "search.html",
+    ]
+    one_of_each += [f"chapters/{c.folder.name}/README.html" for c in CHAPTERS]
+    one_of_each += [f"notebooks/{c.folder.name}.html" for c in CHAPTERS[1:3]]
+    for name in one_of_each:
+        page.visit(site / name)
+        page.run(library + "; 0")
+        for scheme in SCHEMES:
+            page.look(1280, scheme)
+            found = page.run("""axe.run("article", { runOnly: ["wcag2a", "wcag2aa"] })
+                .then(told => told.violations.flatMap(rule => rule.nodes.slice(0, 3).map(node =>
+                    `${rule.id}: ${node.html.slice(0, 110)} ${node.any.map(a => a.message)}`)))""")
+            wrong += [f"{name}, {scheme}: {line}" for line in found]
+    assert not wrong, "\n".join(wrong)
