@@ -248,7 +248,7 @@ def without_outputs(text):
     for cell in book["cells"]:
         if cell["cell_type"] == "code":
             cell.update(execution_count=None, outputs=[])
-    return as_text(book)
+    return book
 
 
 def as_text(book):
@@ -275,7 +275,7 @@ def main():
             print(f"notebooks/{source.name}: {problem}", file=sys.stderr)
             wrong += 1
             continue
-        if target.exists() and without_outputs(target.read_text()) == new:
+        if target.exists() and without_outputs(target.read_text()) == json.loads(new):
             continue
         if check:
             print(

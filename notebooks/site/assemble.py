@@ -290,14 +290,14 @@ def chapter_page(text, chapter, every, scene_of):
     """A chapter as the site shows it."""
     first, _, rest = text.partition("\n")
     index = every.index(chapter)
+    top = story.here(chapter.number, chapter.name)
     if first.startswith("# Chapter"):
         first = f"# {chapter.title}"
         if chapter.idea and chapter.idea != chapter.technique:
-            rest = f'\n```{{raw}} html\n<p class="subtitle">{html.escape(chapter.idea)}</p>\n```\n{rest}'
+            top = f'<p class="subtitle">{html.escape(chapter.idea)}</p>\n{top}'
     rest = predictions(rest, chapter)
-    here = story.here(chapter.number, chapter.name)
-    if here:
-        rest = f"\n```{{raw}} html\n{here}\n```\n{rest}"
+    if top:
+        rest = f"\n```{{raw}} html\n{top}\n```\n{rest}"
     scene = scene_of.get(chapter.name)
     if scene:
         caption = (
@@ -406,6 +406,8 @@ def notebook_page(path, chapter):
             text = re.sub(
                 r"\A# .*", f"# Notebook {chapter.number}: {chapter.technique}", text
             )
+        elif cell["id"] == "setup":
+            cell["metadata"]["tags"] = ["hide-input"]
         cell["source"] = text
     return json.dumps(book, ensure_ascii=False)
 
