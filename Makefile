@@ -91,6 +91,7 @@ BEGIN {
     wrapped("  ", 2, "builds and runs a chapter: " programs)
 }
 /^# ---- / { gsub(/^# ---- | ----$$/, ""); group = $$0; next }
+{ sub(/^[$$][(]TIMES[)]: /, "") }
 /^[a-zA-Z%-]+:.*## / {
     if (group != "") { print ""; heading(group); group = "" }
     name = $$0; sub(/:.*/, "", name); sub(/%/, "N", name)
@@ -116,7 +117,7 @@ chapter%:
 	$(error there is no chapter$*: they go from $(firstword $(PROGRAMS)) to $(lastword $(PROGRAMS)))
 
 # A number is missing: "make chapter", "make chapter 4".
-WITH_NUMBER := chapter parts ptx sass loop profile memcheck exercise hint solution reset
+WITH_NUMBER := chapter parts ptx sass loop profile memcheck exercise hint solution reset time
 .PHONY: $(WITH_NUMBER)
 $(WITH_NUMBER):
 	$(error make $@ wants a number right behind it: make $@4)
@@ -228,6 +229,22 @@ solution%:      ## an exercise's solution, once it is passed (or FORCE=1)
 
 reset%:         ## an exercise's skeleton again; your file is kept
 	$(CLASSROOM) reset $(which_exercise)
+
+# The products can be run as the chapters are: checked at any shape and, with a GPU, timed.
+PRODUCTS := $(foreach f,$(shell grep -l '^kind = matmul' exercises/*/exercise.ini),$(call number_of,$(patsubst %/exercise.ini,%,$(f))))
+folder_of_exercise = $(strip $(foreach e,$(wildcard exercises/[0-9][0-9]_*),$(if $(filter $*,$(call number_of,$(e))),$(e))))
+chapter_of_exercise = $(shell sed -n 's/.*chapters\/0*\([0-9][0-9]*\)_.*/\1/p' $(call folder_of_exercise)/README.md | head -n 1)
+
+shape = $(if $(call given,SHAPE),$(SHAPE))
+TIMES := $(addprefix time,$(PRODUCTS))
+.PHONY: $(addprefix time,$(EXERCISES))
+$(filter-out $(TIMES),$(addprefix time,$(EXERCISES))):
+	$(error $@: only matrix products are timed, exercises $(PRODUCTS))
+$(TIMES): time%: $(COMMON) $(LIBRARY) ## an exercise's product beside its chapter and cuBLAS (needs a GPU)
+	$(Q)$(NVCC) $(FLAGS) -Iexercises -I$(folder_of_exercise) -DCHAPTER=$(chapter_of_exercise) \
+	    -DANSWER='"../$(folder_of_exercise)/exercise.cu"' exercises/time.cu $(COMMON) -lcublas -o $(BUILD)/time$*
+	$(Q)$(MAKE) -s --no-print-directory chapter$(chapter_of_exercise)
+	$(Q)$(BUILD)/time$* $(shape) && ./chapter$(chapter_of_exercise) $(shape)
 
 grade:          ## for teachers: grade a folder, SUBMISSIONS=dir (OUT= STUDENT= EXERCISE= DEADLINE= TRUST=1)
 	$(CLASSROOM) submissions "$(or $(SUBMISSIONS),$(error say which folder: make grade SUBMISSIONS=dir))" \

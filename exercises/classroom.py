@@ -8,10 +8,13 @@ import dataclasses
 import datetime
 import json
 import os
+import select
 import shutil
 import sys
+import termios
 import textwrap
 import time
+import tty
 from pathlib import Path
 
 import course
@@ -78,6 +81,28 @@ def show(verdict, exercise):
     print(feedback_of(verdict, exercise, columns()))
 
 
+def show_costs(costs):
+    """What the goals measure, before and after, where the skeleton gets so far."""
+    if any(before is not None for _, before, _ in costs):
+        print("  What it cost before, and what it costs now:")
+        for name, before, after in costs:
+            was = "-" if before is None else grade.number(before)
+            print(f"    {name:40} {was:>8} {grade.number(after):>8}")
+
+
+def show_after(exercise):
+    """What may be said of a solution once it is there."""
+    for about in ("why", "further"):
+        text = exercise.after(about)
+        if text:
+            print(
+                textwrap.fill(
+                    text, columns(), initial_indent="  ", subsequent_indent="  "
+                )
+            )
+    print(f"  The solution, to compare: make solution{exercise.number}")
+
+
 def next_exercise(progress):
     return next((e for e in tasks.all_exercises() if not has_passed(progress, e)), None)
 
@@ -123,7 +148,8 @@ def grade_one(options):
             f"{short(source)} is not there" if options.source else is_missing(exercise)
         )
     show_running(f"Checking exercise {exercise.number}, {exercise.title} ...")
-    verdict = grade.grade(tools.prepare(), exercise, source, options.seed)
+    held = tools.prepare()
+    verdict = grade.grade(held, exercise, source, options.seed)
     clear_running()
     if options.json:
         print(json.dumps(dataclasses.asdict(verdict)))
@@ -132,7 +158,8 @@ def grade_one(options):
     if not options.source:
         remember(verdict)
         if verdict.passed and not options.json:
-            print(f"  The solution, to compare: make solution{exercise.number}")
+            show_costs(grade.costs(held, exercise, options.source))
+            show_after(exercise)
             show_next(read_progress())
     return PASSED if verdict.passed else NOT_YET
 
@@ -165,64 +192,116 @@ def grade_all(options):
     return PASSED  # the question was where one stands
 
 
+KEYS = "n next  h hint  l list  q quit"
+
+
+class Keys:
+    """The keys that are pressed, one at a time, where there is a terminal to press them at."""
+
+    def __enter__(self):
+        self.before = None
+        if sys.stdin.isatty() and is_terminal():
+            self.before = termios.tcgetattr(sys.stdin)
+            tty.setcbreak(sys.stdin)
+        return self
+
+    def __exit__(self, *_):
+        if self.before:
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self.before)
+
+    def wait(self, seconds):
+        """The next key, or "" if none is pressed in so many seconds."""
+        if not self.before:
+            time.sleep(seconds)
+            return ""
+        ready = select.select([sys.stdin], [], [], seconds)[0]
+        return os.read(sys.stdin.fileno(), 1).decode(errors="replace") if ready else ""
+
+
+def open_ones(skipped):
+    """The exercises that are still to be passed, those that were skipped behind the others."""
+    progress = read_progress()
+    ahead = [e for e in tasks.all_exercises() if not has_passed(progress, e)]
+    return sorted(ahead, key=lambda exercise: exercise.name in skipped)
+
+
+def show_list(current):
+    progress = read_progress()
+    for exercise in tasks.all_exercises():
+        mark = ">" if exercise.name == current.name else " "
+        state = "passed" if has_passed(progress, exercise) else ""
+        print(f"{mark}{exercise.number:3}  {state:7} {exercise.title}")
+
+
 def watch(options):
     """Grades the current exercise whenever its file is saved, and moves on when it is passed."""
     held = tools.prepare()
-    seen, misses = None, 0
+    seen, misses, skipped = None, 0, set()
     try:
-        while True:
-            exercise = next_exercise(read_progress())
-            if exercise is None:
-                show_next(read_progress())
-                return PASSED
-            try:
-                now = (exercise.name, exercise.source.stat().st_mtime_ns)
-                misses = 0
-            except FileNotFoundError:
-                now, misses = seen, misses + 1
-                if (
-                    misses == 3
-                ):  # before, an editor that replaces the file may be between two steps
-                    print(is_missing(exercise), flush=True)
-            if now == seen:
-                time.sleep(0.3)
-                continue
-            new_one = seen is None or seen[0] != now[0]
-            seen = now
-            if is_terminal():
-                print("\033[2J\033[H", end="")
-            file = short(exercise.source)
-            print(
-                f"Exercise {exercise.number}: edit {file}; the task is in its README.md"
-            )
-            if new_one and not is_begun(exercise):
-                print("  Not begun. It is graded whenever you save.")
-            else:
-                show_running("Checking ...")
-                verdict = grade.grade(held, exercise)
-                clear_running()
-                show(verdict, exercise)
-                remember(verdict)
-                if verdict.passed:
-                    time.sleep(2 if is_terminal() else 0)
-            done = sum(has_passed(read_progress(), e) for e in tasks.all_exercises())
-            print(
-                f"\nProgress {bar(done, len(tasks.all_exercises()))}   Control-C ends",
-                flush=True,
-            )
+        with Keys() as keys:
+            while ahead := open_ones(skipped):
+                exercise = ahead[0]
+                try:
+                    now = (exercise.name, exercise.source.stat().st_mtime_ns)
+                    misses = 0
+                except FileNotFoundError:
+                    # An editor that replaces the file may be between two steps.
+                    now, misses = seen, misses + 1
+                    if misses == 3:
+                        print(is_missing(exercise), flush=True)
+                if now != seen:
+                    is_new = seen is None or seen[0] != now[0]
+                    seen = now
+                    grade_saved(held, exercise, is_new)
+                key = keys.wait(0.3)
+                if key == "q":
+                    return PASSED
+                if key == "n":
+                    skipped = {} if len(skipped) + 1 >= len(ahead) else skipped
+                    skipped = {*skipped, exercise.name}
+                if key == "h":
+                    show_hint(exercise)
+                if key == "l":
+                    show_list(exercise)
+            show_next(read_progress())
     except KeyboardInterrupt:
         print()
-        return PASSED
+    return PASSED
+
+
+def grade_saved(held, exercise, is_new):
+    if is_terminal():
+        print("\033[2J\033[H", end="")
+    file = short(exercise.source)
+    print(f"Exercise {exercise.number}: edit {file}; the task is in its README.md")
+    if is_new and not is_begun(exercise):
+        print("  Not begun. It is graded whenever you save.")
+    else:
+        show_running("Checking ...")
+        verdict = grade.grade(held, exercise)
+        clear_running()
+        show(verdict, exercise)
+        remember(verdict)
+        if verdict.passed:
+            show_after(exercise)
+            time.sleep(2 if is_terminal() else 0)
+    done = sum(has_passed(read_progress(), e) for e in tasks.all_exercises())
+    end = KEYS if is_terminal() else "Control-C ends"
+    print(f"\nProgress {bar(done, len(tasks.all_exercises()))}   {end}", flush=True)
 
 
 def hint(options):
     """Shows the hints up to a level: without one, one more than last time."""
-    exercise = find(options.number)
+    if options.level is not None and not 1 <= options.level <= 3:
+        raise Usage("hints have levels 1, 2 and 3")
+    show_hint(find(options.number), options.level)
+    return PASSED
+
+
+def show_hint(exercise, level=None):
     progress = read_progress()
     entry = progress.setdefault(exercise.name, {})
-    level = options.level or min(3, entry.get("hints", 0) + 1)
-    if not 1 <= level <= 3:
-        raise Usage("hints have levels 1, 2 and 3")
+    level = level or min(3, entry.get("hints", 0) + 1)
     entry["hints"] = max(level, entry.get("hints", 0))
     write_progress(progress)
     for number, text in enumerate(exercise.hints[:level], 1):
@@ -233,7 +312,6 @@ def hint(options):
         )
     if level < 3:
         print(f"More: make hint{exercise.number} LEVEL={level + 1}")
-    return PASSED
 
 
 def solution(options):
@@ -246,6 +324,8 @@ def solution(options):
         print("FORCE=1 shows it all the same.")
         return NOT_YET
     print(tasks.solution_to_show(exercise.solution.read_text()), end="")
+    if why := exercise.after("why"):
+        print("\n" + textwrap.indent(textwrap.fill(why, columns() - 3), "// "))
     return PASSED
 
 

@@ -434,7 +434,8 @@ class Grading:
 
     # ---- goals ----
 
-    def check_goals(self, shapes):
+    def measured(self, shapes):
+        """What goals may ask for, and the lens's report."""
         environment = {
             "LENS": "json",
             "LENS_BLOCKS": "1000000",
@@ -452,8 +453,21 @@ class Grading:
                 {"base_" + name: value for name, value in measures(base).items()}
             )
             names["base_results"] = results
+        return names, lens
+
+    def check_goals(self, shapes):
+        names, lens = self.measured(shapes)
         for goal in self.exercise.sections("goal"):
             self.check_goal(goal, names, lens)
+
+    def costs(self, goals):
+        if not goals:
+            return []
+        (self.folder / "exercise.cu").write_text(self.read())
+        self.compile()
+        shapes = draw_shapes(self.exercise, "lens", self.dice)
+        names, _ = self.measured(shapes)
+        return [evaluate(goal["measure"], names) for goal in goals]
 
     def run_baseline(self, shapes, environment):
         program = (self.tools.folder / f"{self.exercise.name}.base").read_bytes()
@@ -514,6 +528,22 @@ class Grading:
         self.fail(
             "wrong", text, question.name, hint=question.getint("hint"), points=points
         )
+
+
+def costs(tools, exercise, source=None):
+    """(goal, before, after): what the skeleton and a file cost by the goals' measures; None
+    where the skeleton does not get so far."""
+    goals = [] if exercise.has_baseline else exercise.sections("goal")
+    seen = []
+    for text in (exercise.skeleton, Path(source or exercise.source).read_text()):
+        with tempfile.TemporaryDirectory(prefix="exercise-") as folder:
+            file = Path(folder, "handed-in.cu")
+            file.write_text(text)
+            try:
+                seen.append(Grading(tools, exercise, file, folder, 1).costs(goals))
+            except NotYet:
+                seen.append([None] * len(goals))
+    return list(zip(map(name_of, goals), *seen))
 
 
 def grade(tools, exercise, source=None, seed=None):

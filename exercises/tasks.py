@@ -73,6 +73,10 @@ class Exercise:
     def hints(self):
         return [unwrap(self.data["hints"][level]) for level in ("1", "2", "3")]
 
+    def after(self, about):
+        """What is said once it is passed: "why" it works, and how to go "further"."""
+        return unwrap(self.data.get("after", about, fallback=""))
+
     def sections(self, word):
         """The sections "[word ...]", in order."""
         return [

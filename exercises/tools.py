@@ -30,14 +30,15 @@ BUILD = ROOT / "build" / "exercises"
 IN_SOFTWARE = platform.machine() in ("x86_64", "AMD64")
 
 WARNINGS = "-Wall,-Wextra,-Wno-unknown-pragmas"
-# Without what needs more of a system than the machine has; a long double is a double there.
+# Without what needs more of a system than the machine has; a long double is a double there, and
+# there is one thread, whose variables are like all others.
 FREESTANDING = (
     "-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-fno-stack-protector,"
     "-mlong-double-64,-fcf-protection=none,-U_FORTIFY_SOURCE"
 )
 COMPILE_IN_SOFTWARE = f"""
 "$0/emulator/build/nvcc" -O2 -std=c++17 -Xcompiler {WARNINGS},{FREESTANDING} \\
-    -I "$0" -c exercise.cu -o exercise.o &&
+    -Dthread_local= -D__thread= -I "$0" -c exercise.cu -o exercise.o &&
 ld -static -nostdlib --build-id=none -T "$0/image.ld" -o exercise exercise.o && cat exercise
 """
 COMPILE_NATIVE = f"""

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+import verdicts
 from conftest import ROOT, accept, for_real_nvcc, no_cuda, once, run, students_files
 
 FOLDERS = sorted((ROOT / "exercises").glob("[0-9][0-9]_*"))
@@ -72,38 +73,6 @@ def exercise(classroom, request):
 each = pytest.mark.parametrize("exercise", NAMES, indirect=True, ids=NAMES)
 
 
-def attempts(name):
-    """The wrong attempts at an exercise: (name, [(old, new)], [words of the feedback])."""
-    found, group = [], []
-    for line in [*(ATTEMPTS / f"{name}.txt").read_text().splitlines(), "== end"]:
-        kind, rest = line[:1], line[1:]
-        if line.startswith("== "):
-            found.append((line[3:], [], []))
-            group = []
-        elif kind == "-":
-            if not group or group[-1][0] == "+":
-                group = []
-                found[-1][1].append([[], []])
-            group.append("-")
-            found[-1][1][-1][0].append(rest)
-        elif kind == "+":
-            group.append("+")
-            found[-1][1][-1][1].append(rest)
-        elif kind == "?":
-            found[-1][2].append(rest.strip())
-    return found[:-1]
-
-
-def changed(solution, replacements, what):
-    for old, new in replacements:
-        old, new = "\n".join(old), "\n".join(new)
-        assert solution.count(old) == 1, (
-            f"{what}: {solution.count(old)} places for\n{old}"
-        )
-        solution = solution.replace(old, new)
-    return solution
-
-
 def answer_lines(exercise):
     """The lines of a solution that the skeleton does not have."""
     solution = collections.Counter(exercise.solution.read_text().splitlines())
@@ -130,6 +99,19 @@ def test_skeleton_compiles_and_fails(exercise, classroom):
     assert verdict.points == 0
 
 
+def test_no_skeleton_holds_anothers_answer(classroom):
+    """Word for word, whatever the names are. Answers of a line or two cannot help it."""
+    runs = classroom.similar.runs_of
+    given = {e.name: runs(e.skeleton) for e in classroom.all()}
+    for exercise in classroom.all():
+        answer = runs(classroom.tasks.solution_to_show(exercise.solution.read_text()))
+        own = answer - given[exercise.name]
+        for name, seen in given.items():
+            assert len(own) < 60 or len(own & seen) < 0.6 * len(own), (
+                f"{name} holds the answer of {exercise.name}"
+            )
+
+
 @each
 def test_solution_passes(exercise, classroom):
     verdict = classroom.verdict(exercise, exercise.solution)
@@ -137,24 +119,47 @@ def test_solution_passes(exercise, classroom):
     assert verdict.points == verdict.of
 
 
-@each
-def test_wrong_attempts_are_told_what_is_wrong(exercise, classroom, tmp_path):
-    solution, found = exercise.solution.read_text(), attempts(exercise.name)
+def doubts(classroom, exercise, right):
+    """The same seed in every test run; tests/verdicts.py takes as many as it is told to."""
+    found = [a for a in verdicts.answers(exercise.name) if right == is_right(a)]
     assert len(found) >= 5
-    misjudged = []
-    for name, replacements, words in found:
-        source = tmp_path / "attempt.cu"
-        source.write_text(changed(solution, replacements, name))
-        # The same shapes in every test run: which mistake shows first can depend on them.
-        verdict = classroom.verdict(exercise, source, seed=len(name))
-        kept_apart = verdict.status in ("wrong", "fault", "goal", "compile", "crash")
-        if (
-            not words
-            or not kept_apart
-            or any(word not in verdict.feedback for word in words)
-        ):
-            misjudged.append(f"{name}: {verdict.status}, {verdict.feedback}")
-    assert not misjudged, "\n".join(misjudged)
+    told = []
+    for answer in found:
+        job = (exercise, answer, [len(answer[0])])
+        _, wrong = verdicts.try_answer(classroom.grade, classroom.held, job)
+        told += [f"{answer[0]}: {why}" for why in wrong]
+    return "\n".join(told)
+
+
+def is_right(answer):
+    return answer[0].startswith(verdicts.RIGHT)
+
+
+@each
+def test_wrong_answers_are_told_what_is_wrong(exercise, classroom):
+    assert doubts(classroom, exercise, False) == ""
+
+
+@each
+def test_right_answers_that_are_built_otherwise_pass(exercise, classroom):
+    assert doubts(classroom, exercise, True) == ""
+
+
+def test_verdicts_at_many_seeds(classroom):
+    script = classroom.folder.parent / "tests" / "verdicts.py"
+    result = run([sys.executable, "-B", script, "--seeds", "2", "1"], env=no_cuda())
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert re.search(r"^01_map_threads +6 of 6 +9 of 9$", result.stdout, re.M)
+
+
+def test_doubtful_verdicts_are_seen(classroom):
+    seen = classroom.grade.Verdict("x", True, "passed", 5, 5, "Passed.")
+    assert verdicts.judge(seen, "right: x", []) is None
+    assert "Passed" in verdicts.judge(seen, "x", ["no"])
+    seen = classroom.grade.Verdict("x", False, "wrong", 0, 5, "no good")
+    assert verdicts.judge(seen, "x", ["no"]) is None
+    assert "no good" in verdicts.judge(seen, "x", ["yes"])
+    assert "no good" in verdicts.judge(seen, "right: x", [])
 
 
 @for_real_nvcc("kind", ["solution", "exercise"])
@@ -212,6 +217,24 @@ def test_every_piece_of_advice_leads_to_a_hint(exercise):
         for section in exercise.sections(word):
             assert section.getint("hint") in (1, 2, 3)
             assert word == "question" or 20 < len(section["say"]) < 500
+
+
+@each
+def test_there_is_something_to_say_after_it(exercise):
+    assert len(exercise.after("why")) > 60
+    assert exercise.after("further").startswith("Going further: ")
+
+
+def test_costs_before_and_after(classroom):
+    exercise = classroom.named("bank_conflicts")
+    costs = classroom.grade.costs(classroom.held, exercise, exercise.solution)
+    seen = {name: (before, after) for name, before, after in costs}
+    before, after = seen["no bank conflicts"]
+    assert before > 0 and after == 0
+    # A skeleton whose results are wrong has no costs that could be compared.
+    exercise = classroom.named("tile")
+    costs = classroom.grade.costs(classroom.held, exercise, exercise.solution)
+    assert {before for _, before, _ in costs} == {None}
 
 
 def test_list_of_exercises_is_complete(classroom):
@@ -357,7 +380,7 @@ if user != "-": os.setgid(int(user)); os.setuid(int(user))
 sandbox.give_to_spare_user(folder)
 box = sandbox.find_box(tool) if tool != "-" else None
 if tool != "-" and not box: sys.exit("no box")
-limits = sandbox.Limits(seconds=1, memory_mb=512)
+limits = sandbox.Limits(seconds=1, patience=3, memory_mb=512)
 words = ["./hostile"]
 ended = sandbox.run(words, folder, box=box, reads=["hostile", "input"], tools=tools, limits=limits)
 print(ended.code, ended.too_long, len(sandbox.descendants()))
@@ -589,6 +612,19 @@ def own_copy(classroom, tmp_path_factory):
     return copy
 
 
+def test_a_product_is_run_as_a_chapter_is(own_copy):
+    exercise = own_copy / "exercises" / "03_coalesce"
+    skeleton = (exercise / "exercise.cu").read_text()
+    shutil.copy(exercise / "solution.cu", exercise / "exercise.cu")
+    result = make(own_copy, "time3", "EMULATOR=1", "SHAPE=33 45 17")
+    (exercise / "exercise.cu").write_text(skeleton)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("\nPASS\n") == 2
+    assert result.stdout.count("M = 33, N = 45, K = 17") == 2
+    refused = make(own_copy, "time1", "EMULATOR=1")
+    assert "only matrix products are timed" in refused.stderr
+
+
 def make(copy, *words):
     return run(["make", "-s", "-C", copy, *words], env=no_cuda())
 
@@ -724,6 +760,40 @@ def test_watch_grades_on_every_save(own_copy):
         watching.terminate()
         watching.communicate()
         source.write_text(skeleton)
+
+
+def test_watch_listens_to_keys(own_copy):
+    """In a terminal of its own."""
+    (own_copy / ".progress.json").unlink(missing_ok=True)
+    master, slave = os.openpty()
+    script = own_copy / "exercises" / "classroom.py"
+    command = [sys.executable, "-B", "-u", script, "watch"]
+    watching = subprocess.Popen(
+        command, stdin=slave, stdout=slave, env={**no_cuda(), "TERM": "xterm"}
+    )
+    os.close(slave)
+    timer = threading.Timer(100, watching.kill)
+    timer.start()
+    seen = ""
+    try:
+        for key, words in (
+            ("", "q quit"),
+            ("h", "Hint 1"),
+            ("h", "Hint 2"),
+            ("l", "beat chapter 5"),
+            ("n", "Exercise 2: edit"),
+            ("q", None),
+        ):
+            os.write(master, key.encode())
+            while words and words not in seen:
+                seen += os.read(master, 4096).decode(errors="replace")
+            seen = ""
+        assert watching.wait() == 0
+    finally:
+        timer.cancel()
+        watching.kill()
+        watching.wait()
+        os.close(master)
 
 
 def test_a_folder_of_submissions(own_copy, classroom, tmp_path):

@@ -351,11 +351,11 @@ void emu_texture_fetch(union emu_component value[4], unsigned long long object,
                                                 : layer > last ? last
                                                                : layer;
     switch (shape) {
-    case EMU_LINEAR:
-        if (layer < 0 || (size_t)layer >= t->width)
-            emu_fault(pc, "out of bounds: element %d of a texture of %zu", layer,
-                      t->width);
-        read_element(value, t, layer, 0, 0);
+    case EMU_LINEAR: /* beyond its ends are zeros, on which programs rely */
+        if (layer >= 0 && (size_t)layer < t->width)
+            read_element(value, t, layer, 0, 0);
+        else
+            memset(value, 0, 4 * sizeof *value);
         break;
     case EMU_1D: sample(value, t, 1, x, 0, 0, 0); break;
     case EMU_2D: sample(value, t, 2, x, y, 0, 0); break;

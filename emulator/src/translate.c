@@ -1078,7 +1078,7 @@ static void check_called_by_kernel(struct translation *t, int i)
 /* ... and a kernel can only be launched. Token i is a name. */
 static void check_called(struct translation *t, int i)
 {
-    if (!in_function(t) || !is(t, next(t, i), "(")) return;
+    if (!in_function(t) || !is_name(t, i) || !is(t, next(t, i), "(")) return;
     const int before = previous(t, i);
     if (is_name(t, before) || is_one_of(t, before, ". -> :: * & > ]")) return;
     if (t->tokens[i].device) {

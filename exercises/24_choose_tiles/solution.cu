@@ -24,48 +24,46 @@ static_assert(BN % TN == 0, "TN must divide BN, or some columns have no thread")
 static_assert(THREADS % 32 == 0, "whole warps, please: choose other tiles");
 static_assert(THREADS <= 1024, "a block has at most 1,024 threads: raise TM or TN");
 
+// What a matrix holds at (row, col), and 0 outside.
+__device__ float element(const float *matrix, int rows, int cols, int row, int col)
+{
+    return row < rows && col < cols ? matrix[row * cols + col] : 0.0f;
+}
+
 __global__ void __launch_bounds__(THREADS)
     matmul_kernel(int M, int N, int K, const float *A, const float *B, float *C)
 {
     __shared__ float A_tile[BM][BK];
     __shared__ float B_tile[BK][BN];
-    const int thread_row = threadIdx.x / (BN / TN);
-    const int thread_col = threadIdx.x % (BN / TN);
+    const int top = blockIdx.y * BM, left = blockIdx.x * BN;
+    const int thread_row = threadIdx.x / (BN / TN) * TM;
+    const int thread_col = threadIdx.x % (BN / TN) * TN;
 
-    float acc[TM][TN] = {{0.0f}};
+    float acc[TM * TN] = {};
     for (int k0 = 0; k0 < K; k0 += BK) {
-        for (int i = threadIdx.x; i < BM * BK; i += THREADS) {
-            const int a_row = blockIdx.y * BM + i / BK;
-            const int a_col = k0 + i % BK;
-            A_tile[i / BK][i % BK] = a_row < M && a_col < K ? A[a_row * K + a_col] : 0.0f;
-        }
-        for (int i = threadIdx.x; i < BK * BN; i += THREADS) {
-            const int b_row = k0 + i / BN;
-            const int b_col = blockIdx.x * BN + i % BN;
-            B_tile[i / BN][i % BN] = b_row < K && b_col < N ? B[b_row * N + b_col] : 0.0f;
-        }
+        for (int i = threadIdx.x; i < BM * BK; i += THREADS)
+            A_tile[i / BK][i % BK] = element(A, M, K, top + i / BK, k0 + i % BK);
+        for (int i = threadIdx.x; i < BK * BN; i += THREADS)
+            B_tile[i / BN][i % BN] = element(B, K, N, k0 + i / BN, left + i % BN);
         __syncthreads();
 
         for (int k = 0; k < BK; ++k) {
-            float a_frag[TM], b_frag[TN];
-            for (int m = 0; m < TM; ++m)
-                a_frag[m] = A_tile[thread_row * TM + m][k];
-            for (int n = 0; n < TN; ++n)
-                b_frag[n] = B_tile[k][thread_col * TN + n];
-            for (int m = 0; m < TM; ++m)
-                for (int n = 0; n < TN; ++n)
-                    acc[m][n] += a_frag[m] * b_frag[n];
+            float of_A[TM], of_B[TN];
+            for (int i = 0; i < TM; ++i)
+                of_A[i] = A_tile[thread_row + i][k];
+            for (int i = 0; i < TN; ++i)
+                of_B[i] = B_tile[k][thread_col + i];
+            for (int i = 0; i < TM * TN; ++i)
+                acc[i] += of_A[i / TN] * of_B[i % TN];
         }
         __syncthreads();
     }
 
-    for (int m = 0; m < TM; ++m)
-        for (int n = 0; n < TN; ++n) {
-            const int row = blockIdx.y * BM + thread_row * TM + m;
-            const int col = blockIdx.x * BN + thread_col * TN + n;
-            if (row < M && col < N)
-                C[row * N + col] = acc[m][n];
-        }
+    for (int i = 0; i < TM * TN; ++i) {
+        const int row = top + thread_row + i / TN, col = left + thread_col + i % TN;
+        if (row < M && col < N)
+            C[row * N + col] = acc[i];
+    }
 }
 
 void matmul(int M, int N, int K, const float *A, const float *B, float *C)

@@ -11,6 +11,8 @@ __global__ void elements(cudaTextureObject_t linear, cudaTextureObject_t bytes, 
                          float4 *floats)
 {
     ints[threadIdx.x] = tex1Dfetch<int>(linear, threadIdx.x);
+    if (threadIdx.x == 0)
+        ints[4] = tex1Dfetch<int>(linear, 4) + tex1Dfetch<int>(linear, -1);
     floats[threadIdx.x] = tex1Dfetch<float4>(bytes, threadIdx.x);
 }
 
@@ -131,6 +133,7 @@ int main()
                    cudaReadModeNormalizedFloat);
     elements<<<1, 4>>>(whole, parts, ints + 8, floats);
     CHECK(cudaDeviceSynchronize());
+    EXPECT(ints[12] == 0);
     for (int i = 0; i < 4; i++) {
         EXPECT(ints[8 + i] == -i);
         EXPECT(floats[i].x == 0 && floats[i].y == 0.2f && floats[i].w == 1);
