@@ -244,50 +244,24 @@ const struct winner WINNERS[] = {
 };
 const int WINNER_COUNT = sizeof WINNERS / sizeof *WINNERS;
 
-static int square; // whose variant is taken, with --for; otherwise 0
-
-// C = alpha * A * B + beta * C on device pointers, row-major and packed; M, N, K >= 1.
-static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
-                   float beta, float *C);
-
-// The variant for 4096 x 4096 x 4096, on a product that takes no time.
-static void matmul_for_4096(int M, int N, int K, float alpha, const float *A,
-                            const float *B, float beta, float *C)
-{
-    const int before = square;
-    square = 4096;
-    matmul(M, N, K, alpha, A, B, beta, C);
-    square = before;
-}
-
-// What the check's small products do not reach, each with float4s and without: a second
-// GROUP of tiles; the variant that large products take; that for flat ones.
-static const struct product PRODUCTS[] = {
-    {300, 132, 9, 1.5f, -0.5f},
-    {300, 131, 9, 1.5f, -0.5f},
-    {150, 260, 45, 1.5f, -0.5f, matmul_for_4096, "--for 4096"},
-    {150, 259, 45, 1.5f, -0.5f, matmul_for_4096, "--for 4096"},
-    {33, 4100, 17, 1.5f, -0.5f},
-};
+static matmul_launcher matmul; // below: it asks pick(), which fills in the chapter
 
 // pick() adds the tile of the variant it takes, so this one is not const.
 static struct chapter chapter = {
     .number = 10,
     .title = "autotuning: let the machine choose",
     .launch = matmul,
-    .products = PRODUCTS,
-    .product_count = sizeof PRODUCTS / sizeof *PRODUCTS,
     .own_option = "--for",
-    .own_value = &square,
+    .own_value = &pick_for,
     .more_help = "    --for N        take the variant for N x N x N\n"
                  "    --tune         find the fastest variants: --tune --help\n",
 };
 
+// C = alpha * A * B + beta * C on device pointers, row-major and packed; M, N, K >= 1.
 static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
                    float beta, float *C)
 {
-    const struct winner *winner =
-        square ? pick(square, square, square, &chapter) : pick(M, N, K, &chapter);
+    const struct winner *winner = pick(M, N, K, &chapter);
     // A travels float by float and has no say in this.
     const bool aligned = N % 4 == 0 && (size_t)B % 16 == 0 && (size_t)C % 16 == 0;
     (aligned ? winner->wide : winner->narrow)(M, N, K, alpha, A, B, beta, C);

@@ -28,7 +28,9 @@ extern const struct winner WINNERS[];
 extern const int WINNER_COUNT;
 
 /* pick.c: the row for this GPU whose shape is most like M, N, K, or if the GPU has none,
- * such a row for any GPU. Writes into `chapter` what a report says of this variant. */
+ * such a row for any GPU. Writes into `chapter` what a report says of this variant, and
+ * what to check besides. With --for the size is pick_for x pick_for x pick_for. */
+extern int pick_for;
 const struct winner *pick(int M, int N, int K, struct chapter *chapter);
 
 /* tune.c: the program behind --tune. Makes the candidates, checks and times them, writes
