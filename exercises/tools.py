@@ -352,7 +352,8 @@ def build_baseline(tools, exercise):
     parts = ["image.ld", "machine"] if IN_SOFTWARE else ["runner.o", "native.o"]
     sources = [EMULATOR / "src", EMULATOR / "include", *(BUILD / part for part in parts)]
     sources += exercise.headers
-    return build(f"{exercise.name}.base", [exercise.skeleton, *sources], make)
+    how = COMPILE_IN_SOFTWARE if IN_SOFTWARE else COMPILE_NATIVE
+    return build(f"{exercise.name}.base", [exercise.skeleton, how, *sources], make)
 
 
 def prepare(strangers=False, trust=False):
