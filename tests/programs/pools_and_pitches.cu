@@ -17,7 +17,7 @@ int main()
 {
     enum { X = 5, Y = 4, Z = 3 };
     int volume[Z][Y][X], back[Z][Y][X];
-    for (int i = 0; i < X * Y * Z; i++) volume[0][0][i] = i;
+    for (int i = 0; i < X * Y * Z; i++) volume[i / X / Y][i / X % Y][i % X] = i;
     const cudaExtent extent = make_cudaExtent(X * sizeof(int), Y, Z);
     cudaPitchedPtr pitched;
     CHECK(cudaMalloc3D(&pitched, extent));
@@ -34,7 +34,8 @@ int main()
     copy.dstPtr = make_cudaPitchedPtr(back, X * sizeof(int), X * sizeof(int), Y);
     copy.kind = cudaMemcpyDeviceToHost;
     CHECK(cudaMemcpy3D(&copy));
-    for (int i = 0; i < X * Y * Z; i++) EXPECT(back[0][0][i] == i + 100);
+    for (int i = 0; i < X * Y * Z; i++)
+        EXPECT(back[i / X / Y][i / X % Y][i % X] == i + 100);
     CHECK(cudaFree(pitched.ptr));
 
     cudaMemPoolProps props = {};
