@@ -27,6 +27,15 @@ def run(command, timeout=120, **options):
     )
 
 
+def need_terminals():
+    """Skips the test where the system has no pseudo-terminals, as in a bare chroot."""
+    try:
+        for descriptor in os.openpty():
+            os.close(descriptor)
+    except OSError:
+        pytest.skip("no pseudo-terminals here")
+
+
 def no_cuda():
     """The environment without the settings that change what a program or a build does."""
     ours = "CHECK LEAKS STRICT LENS EMULATE EMULATOR NVCC NVCC_CCBIN ARCH CXX MAKEFLAGS MAKELEVEL".split()

@@ -19,7 +19,16 @@ from pathlib import Path
 import pytest
 
 import verdicts
-from conftest import ROOT, accept, for_real_nvcc, no_cuda, once, run, students_files
+from conftest import (
+    ROOT,
+    accept,
+    for_real_nvcc,
+    need_terminals,
+    no_cuda,
+    once,
+    run,
+    students_files,
+)
 
 FOLDERS = sorted((ROOT / "exercises").glob("[0-9][0-9]_*"))
 NAMES = [folder.name for folder in FOLDERS]
@@ -257,6 +266,8 @@ CHEATS = sorted((ATTEMPTS / "cheats").glob("*.cu"))
 @pytest.mark.parametrize("cheat", CHEATS, ids=lambda path: path.stem)
 def test_cheat_does_not_pass(cheat, classroom):
     number, words = expected_of(cheat)
+    if "// NEEDS BOX" in cheat.read_text() and not classroom.held.box:
+        pytest.skip("no namespaces here: the compiler reads what its user may read")
     verdict = classroom.verdict(classroom.numbered(number), cheat)
     assert not verdict.passed and verdict.points <= verdict.of / 3
     assert words in verdict.feedback, verdict
@@ -764,6 +775,7 @@ def test_watch_grades_on_every_save(own_copy):
 
 def test_watch_listens_to_keys(own_copy):
     """In a terminal of its own."""
+    need_terminals()
     (own_copy / ".progress.json").unlink(missing_ok=True)
     master, slave = os.openpty()
     script = own_copy / "exercises" / "classroom.py"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, no_cuda, run, students_files
+from conftest import ROOT, need_terminals, no_cuda, run, students_files
 
 CHAPTERS = sorted((ROOT / "chapters").glob("[0-9][0-9]_*"))
 OUTSIDE = {".git", ".venv", ".scratch", "build", "__pycache__"}
@@ -117,6 +117,7 @@ def test_help_fits_a_terminal():
     assert "\nexercises\n" in result.stdout, "targets come in groups"
     if not shutil.which("script"):
         pytest.skip("script is not installed (util-linux)")
+    need_terminals()
     for refused in ({}, {"NO_COLOR": "1"}):
         shown = run(
             ["script", "-qec", "make -s help", "/dev/null"],
