@@ -505,6 +505,31 @@ def test_as_a_gpu_counted(chapters, project):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+def test_a_cluster_that_is_not_looked_at(emulate, tmp_path):
+    """Its first launch begins twice; between cudaProfilerStop and Start that counts nothing."""
+    source = tmp_path / "user.cu"
+    source.write_text("""
+#include <cuda_profiler_api.h>
+__global__ void __cluster_dims__(2) k(int *p)
+{
+    p[blockIdx.x * 32 + threadIdx.x] = 1;
+}
+int main(void)
+{
+    int *p;
+    cudaMalloc(&p, 512);
+    cudaProfilerStop();
+    k<<<4, 32>>>(p);
+    cudaProfilerStart();
+    k<<<4, 32>>>(p);
+    cudaFree(p);
+    return cudaGetLastError() != cudaSuccess;
+}
+""")
+    (kernel,) = look(emulate(source), tmp_path=tmp_path)
+    assert (kernel["launches"], kernel["blocks"], kernel["blocks_seen"]) == (1, 4, 4)
+
+
 # ---- the report ----
 
 

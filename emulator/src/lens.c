@@ -359,7 +359,7 @@ static void keep_example(struct lens_site *s, const uint64_t *address, uint32_t 
  * therefore one figure, and what may be left of it another: here a request that goes on,
  * in all of its lanes, where an earlier one of the warp ended is taken for a part of that
  * one, as long as 16 bytes from a multiple of 16 hold them all (or 8 from a multiple of
- * 8). The compiler joins no more than this, and often less. */
+ * 8). In chapters 3 to 5 nvcc does just that: results/lens_vs_ncu.csv. */
 enum { OPEN_LOADS = 32 };
 
 static struct open_load {
@@ -611,7 +611,7 @@ void emu_lens_launch_begins(void)
 
 void emu_lens_launch_repeats(void)
 {
-    if (!emu_settings.lens) return;
+    if (!watching) return;
     const uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
     kernel->launches--;
     kernel->blocks -= blocks;
