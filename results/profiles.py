@@ -52,6 +52,11 @@ METRICS = [
     "sm__warps_active.avg.per_cycle_active",
     "l1tex__m_xbar2l1tex_read_bytes.sum",
     "dram__bytes_read.sum",
+    "smsp__inst_executed_op_shared_ld.sum",
+    "smsp__inst_executed_op_shared_st.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
     *(
         f"smsp__average_warps_issue_stalled_{stall}_per_issue_active.ratio"
         for stall in STALLS

@@ -287,7 +287,7 @@ def changes(page, n, gpu, lines):
 
 
 def moves(what, before, after):
-    return f"{STALLS.get(what, what.replace('_', ' '))} {before:.2f} → {after:.2f}"
+    return f"{stall_name(what)} {before:.2f} → {after:.2f}"
 
 
 def changed_lines(number, last):
@@ -336,6 +336,11 @@ STALLS = {
 }
 
 
+def stall_name(stall):
+    """A reason as Nsight Compute's pages write it."""
+    return STALLS.get(stall, stall.replace("_", " "))
+
+
 def profile(page, n, gpu):
     every, origin = profiles.counted(gpu)
     number = int(n)
@@ -347,10 +352,18 @@ def profile(page, n, gpu):
     def line(name, show):
         return [name, *(show(every[number]) for number in shown)]
 
+    def spent(clocks):
+        return f"{clocks:.2g}" if clocks < 10 else f"{clocks:,.0f}"
+
     def waits(values):
         return ", ".join(
-            f"{STALLS.get(stall, stall.replace('_', ' '))} {clocks:.2g}"
+            f"{stall_name(stall)} {spent(clocks)}"
             for stall, clocks in profiles.waits(values)
+        )
+
+    def chosen_later(values):
+        return spent(
+            profiles.clocks(values, "not_selected") / profiles.clocks(values, "selected")
         )
 
     def product(values):
@@ -369,7 +382,8 @@ def profile(page, n, gpu):
             "warps on an SM, of 64",
             lambda v: f"{v['sm__warps_active.avg.per_cycle_active']:.1f}",
         ),
-        line("a warp waits for …, clocks an instruction", waits),
+        line("a warp waits for …, clocks per instruction", waits),
+        line("is ready, but not selected, clocks per instruction", chosen_later),
         line(
             "from L2 to the SMs, GB",
             lambda v: f"{v['l1tex__m_xbar2l1tex_read_bytes.sum'] / 1e9:.2f}",

@@ -361,6 +361,35 @@ def test_intensity_agrees_with_the_counters(path):
             ), chapter
 
 
+def test_issue_slots_add_up():
+    """Used or empty, and what is used is one of three."""
+    values = {
+        "smsp__issue_active.avg.pct_of_peak_sustained_active": 80.0,
+        "smsp__inst_executed.sum": 100.0,
+        "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum": 32 * 75.0,
+    }
+    assert dict(plots.mix(values)) == pytest.approx(
+        {"multiply-adds": 0.6, "other instructions": 0.2, "empty": 0.2}
+    )
+    values["smsp__inst_executed_op_shared_ld.sum"] = 10.0
+    assert dict(plots.mix(values)) == pytest.approx(
+        {
+            "multiply-adds": 0.6,
+            "reads of shared memory": 0.08,
+            "other instructions": 0.12,
+            "empty": 0.2,
+        }
+    )
+
+
+def test_every_reason_to_wait_has_a_name_or_is_rare():
+    """What the chart leaves out is next to nothing in every chapter."""
+    for counted in profiles.counted("h200")[0].values():
+        clocks = {stall: profiles.clocks(counted, stall) for stall in profiles.STALLS}
+        left_out = sum(clocks[stall] for stall in set(clocks) - set(plots.REASONS))
+        assert left_out < 0.01 * sum(clocks.values())
+
+
 # ---- the scripts ----
 
 
