@@ -52,9 +52,16 @@ ifeq ($(EMULATOR),1)
 else
   WORLD := gpu-$(ARCH)
   NVCC  ?= $(or $(REAL_NVCC),$(error EMULATOR=$(EMULATOR) asks for the real nvcc, and there is none: CUDA_HOME can say where it is))
-  # -fPIC: chapter 10 loads what it has compiled.
+  # -fPIC: chapter 11 loads what it has compiled.
   FLAGS := -O3 -std=c++17 -Icommon -arch=$(ARCH) -lineinfo -Xcompiler -fPIC $(WARNINGS) $(if $(STRICT),-Werror all-warnings)
 endif
+# wgmma is an instruction of sm_90a, which is code for Hopper and nothing else: the chapters that use it get that
+# where the others get sm_90.
+WARPGROUPS := $(patsubst %/,%,$(sort $(dir $(shell grep -ls 'include "wgmma.h"' chapters/*/*.cu*))))
+capability = $(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1)
+with_wgmma = $(if $(filter native,$(1)),$(if $(filter 9.0,$(capability)),sm_90a,native),$(patsubst %_90,%_90a,$(1)))
+arch_of    = $(if $(filter $(1),$(WARPGROUPS)),$(call with_wgmma,$(2)),$(2))
+flags_of   = $(subst -arch=$(ARCH),-arch=$(call arch_of,$(1),$(ARCH)),$(FLAGS))
 BUILD  := build/$(WORLD)
 COMMON := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*.c))
 Q      := $(if $(V),,@)
@@ -125,7 +132,12 @@ $(WITH_NUMBER):
 # What a file includes, its compiler notes down in the .d beside the object.
 $(BUILD)/%.o: %.cu $(TOOL) | $(BUILD)
 	@mkdir -p $(@D)
-	$(Q)$(NVCC) $(FLAGS) -MD -MP -MF $(@:.o=.d) -c $< -o $@
+	$(Q)$(NVCC) $(call flags_of,$(<D)) -MD -MP -MF $(@:.o=.d) -c $< -o $@ $(call no_slow_wgmma,$(<D))
+
+# Where it must wait more often than the source says, or cannot hand out registers as the source says, nvcc
+# makes a slow kernel of it and a note; here the note is an error.
+no_slow_wgmma = $(if $(filter-out 1,$(EMULATOR)),$(if $(filter $(1),$(WARPGROUPS)),\
+    2>$(@:.o=.notes); built=$$?; cat $(@:.o=.notes) >&2; [ $$built = 0 ] && ! grep -q '(C75[0-9]*)' $(@:.o=.notes)))
 
 $(BUILD)/%.o: %.c $(TOOL) | $(BUILD)
 	@mkdir -p $(@D)
@@ -156,12 +168,12 @@ $(BUILD)/chapter$(call number_of,$(1)): $(BUILD)/$(1)/matmul.o $(call parts_of,$
 # For a notebook, which compiles the chapter's matmul.cu by itself: why this compiler, which, with what.
 .PHONY: parts$(call number_of,$(1))
 parts$(call number_of,$(1)): $(call parts_of,$(1))
-	@printf '%s\n' '$$(WHY)' '$$(NVCC)' '$$(FLAGS) -I$(1) $$^ -lcublas'
+	@printf '%s\n' '$$(WHY)' '$$(NVCC)' '$$(call flags_of,$(1)) -I$(1) $$^ -lcublas'
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter_rules,$(c))))
 
-# ---- chapter 10's candidates: ./chapter10 --tune asks for them by name ----
-TUNED := chapters/10_autotuning
+# ---- chapter 11's candidates: ./chapter11 --tune asks for them by name ----
+TUNED := chapters/11_autotuning
 TUNED_PARTS := $(call parts_of,$(TUNED))
 CANDIDATES := build/tune/$(if $(filter 1,$(EMULATOR)),emulator,$(ARCH))
 $(CANDIDATES)/%.verdict: $(TUNED)/matmul.cu $(TUNED)/tune.h $(TUNED)/candidate.sh $(TUNED_PARTS)
@@ -171,7 +183,7 @@ $(CANDIDATES)/%.verdict: $(TUNED)/matmul.cu $(TUNED)/tune.h $(TUNED)/candidate.s
 # ---- what the compiler and NVIDIA's tools see ----
 need = $(if $(call path_of,$(1)),,$(error $(1) is not here: $(2)))
 FROM_TOOLKIT := it comes with the CUDA Toolkit, https://developer.nvidia.com/cuda-downloads
-SHOW_ARCH = $(if $(filter native,$(ARCH)),sm_90,$(ARCH))
+SHOW_ARCH = $(call arch_of,$(patsubst %/,%,$(dir $(call source_of,$*))),$(if $(filter native,$(ARCH)),sm_90,$(ARCH)))
 
 # What ptx, sass and loop ask first: is there such a chapter, is there NVIDIA's compiler?
 define need_chapter_and_nvcc
