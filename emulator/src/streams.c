@@ -460,26 +460,27 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     return cudaSuccess;
 }
 
-static cudaError_t wait_for(cudaStream_t stream)
+/* A function that the stream calls sees what lies before it, and tells nobody. */
+static cudaError_t wait_for(cudaStream_t stream, bool host_waits)
 {
     EMU_ALONE;
     emu_check_synchronized();
     struct CUstream_st *const s = stream_of(stream);
     if (!s) return cudaErrorInvalidResourceHandle;
     gather(s);
-    host_learns(&s->knows);
+    if (host_waits) host_learns(&s->knows);
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
-    return set(wait_for(stream));
+    return set(wait_for(stream, true));
 }
 
 /* All is done by the time of any call, and a program that asks has been told so. */
 cudaError_t cudaStreamQuery(cudaStream_t stream)
 {
-    return set(wait_for(stream));
+    return set(wait_for(stream, true));
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
@@ -498,7 +499,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
                                   void *user_data, unsigned int flags)
 {
     if (!callback || flags != 0) return set(cudaErrorInvalidValue);
-    const cudaError_t error = wait_for(stream);
+    const cudaError_t error = wait_for(stream, false);
     if (error == cudaSuccess) callback(stream, cudaSuccess, user_data);
     return set(error);
 }
@@ -507,7 +508,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
                                void *user_data)
 {
     if (!function) return set(cudaErrorInvalidValue);
-    const cudaError_t error = wait_for(stream);
+    const cudaError_t error = wait_for(stream, false);
     if (error == cudaSuccess) function(user_data);
     return set(error);
 }
