@@ -1,5 +1,4 @@
 // The next piece is computed into the buffer that is still being sent.
-// BUILD: -lnccl
 // EMULATE: h200:2
 // EXPECT: is written here, and read by what was enqueued in another stream
 // THREAD (0,0,0) BLOCK (0,0,0)

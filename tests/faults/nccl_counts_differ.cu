@@ -1,5 +1,4 @@
 // The ranks do not agree on how much each of them brings.
-// BUILD: -lnccl
 // EMULATE: h200:2
 // EXPECT: ranks disagree: rank 0 calls ncclAllGather of 100 elements
 // EXPECT: and rank 1 calls ncclAllGather of 99 here

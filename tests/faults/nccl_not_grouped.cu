@@ -1,5 +1,4 @@
 // One thread calls for both ranks in turn: the first call waits for the second.
-// BUILD: -lnccl
 // EMULATE: h200:2
 // EXPECT: ncclBroadcast of rank 0 waits for rank 1, which never joined
 // EXPECT: ncclGroupStart

@@ -1,5 +1,4 @@
 // A collective that one of three ranks does not join.
-// BUILD: -lnccl
 // EMULATE: h200:3
 // EXPECT: ncclAllReduce of rank 0 waits for rank 2, which never joined
 #include "fault.h"

@@ -21,7 +21,7 @@ enum { RANKS = 3, COUNT = 50 };
 
 static ncclComm_t comms[RANKS];
 static cudaStream_t streams[RANKS];
-static int *mine[RANKS], *all[RANKS];
+static int *mine[RANKS], *gathered[RANKS];
 static ncclUniqueId id;
 
 static int value(int rank, int i)
@@ -34,7 +34,7 @@ static void fill(int rank)
     int host[RANKS * COUNT];
     for (int i = 0; i < RANKS * COUNT; i++) host[i] = value(rank, i);
     CHECK(cudaMemcpy(mine[rank], host, sizeof host, cudaMemcpyHostToDevice));
-    CHECK(cudaMemset(all[rank], 0, sizeof host));
+    CHECK(cudaMemset(gathered[rank], 0, sizeof host));
     CHECK(cudaDeviceSynchronize());
 }
 
@@ -43,7 +43,7 @@ static const int *result(int rank)
     static int host[RANKS * COUNT];
     CHECK(cudaSetDevice(rank));
     CHECK(cudaStreamSynchronize(streams[rank]));
-    CHECK(cudaMemcpy(host, all[rank], sizeof host, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(host, gathered[rank], sizeof host, cudaMemcpyDeviceToHost));
     return host;
 }
 
@@ -53,7 +53,7 @@ static void *thread_of_rank(void *p)
     ncclComm_t comm;
     CHECK(cudaSetDevice(r));
     NCCL(ncclCommInitRank(&comm, RANKS, id, r));
-    NCCL(ncclAllReduce(mine[r], all[r], COUNT, ncclInt, ncclMax, comm, streams[r]));
+    NCCL(ncclAllReduce(mine[r], gathered[r], COUNT, ncclInt, ncclMax, comm, streams[r]));
     CHECK(cudaStreamSynchronize(streams[r]));
     NCCL(ncclCommDestroy(comm));
     return NULL;
@@ -69,7 +69,7 @@ int main(void)
         CHECK(cudaSetDevice(r));
         CHECK(cudaStreamCreateWithFlags(&streams[r], cudaStreamNonBlocking));
         CHECK(cudaMalloc(&mine[r], RANKS * COUNT * sizeof(int)));
-        CHECK(cudaMalloc(&all[r], RANKS * COUNT * sizeof(int)));
+        CHECK(cudaMalloc(&gathered[r], RANKS * COUNT * sizeof(int)));
         fill(r);
         int got;
         NCCL(ncclCommUserRank(comms[r], &got));
@@ -80,7 +80,7 @@ int main(void)
 
     NCCL(ncclGroupStart());
     for (int r = 0; r < RANKS; r++)
-        NCCL(ncclAllGather(mine[r], all[r], COUNT, ncclInt, comms[r], streams[r]));
+        NCCL(ncclAllGather(mine[r], gathered[r], COUNT, ncclInt, comms[r], streams[r]));
     NCCL(ncclGroupEnd());
     for (int r = 0; r < RANKS; r++)
         for (int i = 0; i < RANKS * COUNT; i++)
@@ -88,7 +88,7 @@ int main(void)
 
     NCCL(ncclGroupStart());
     for (int r = 0; r < RANKS; r++)
-        NCCL(ncclReduceScatter(mine[r], all[r], COUNT, ncclInt, ncclSum, comms[r],
+        NCCL(ncclReduceScatter(mine[r], gathered[r], COUNT, ncclInt, ncclSum, comms[r],
                                streams[r]));
     NCCL(ncclGroupEnd());
     for (int r = 0; r < RANKS; r++)
@@ -96,7 +96,7 @@ int main(void)
 
     NCCL(ncclGroupStart());
     for (int r = 0; r < RANKS; r++)
-        NCCL(ncclBroadcast(mine[r], all[r], COUNT, ncclInt, 2, comms[r], streams[r]));
+        NCCL(ncclBroadcast(mine[r], gathered[r], COUNT, ncclInt, 2, comms[r], streams[r]));
     NCCL(ncclGroupEnd());
     for (int r = 0; r < RANKS; r++) EXPECT(result(r)[7] == value(2, 7));
 
@@ -105,7 +105,7 @@ int main(void)
     for (int r = 0; r < RANKS; r++) {
         const int next = (r + 1) % RANKS, last = (r + RANKS - 1) % RANKS;
         NCCL(ncclSend(mine[r], COUNT, ncclInt, next, comms[r], streams[r]));
-        NCCL(ncclRecv(all[r], COUNT, ncclInt, last, comms[r], streams[r]));
+        NCCL(ncclRecv(gathered[r], COUNT, ncclInt, last, comms[r], streams[r]));
     }
     NCCL(ncclGroupEnd());
     for (int r = 0; r < RANKS; r++)
@@ -121,7 +121,7 @@ int main(void)
     for (int r = 0; r < RANKS; r++) {
         NCCL(ncclCommDestroy(comms[r]));
         CHECK(cudaFree(mine[r]));
-        CHECK(cudaFree(all[r]));
+        CHECK(cudaFree(gathered[r]));
         CHECK(cudaStreamDestroy(streams[r]));
     }
     return pass();
