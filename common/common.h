@@ -79,8 +79,8 @@ struct buffer { /* a matrix on the device, with a guard band before and behind i
 enum values { REALS, FRACTIONS };
 
 /* C's bits before the product when beta == 0. A NaN; and a signalling one, which becomes
- * another as soon as anything is computed with it. So it tells elements that nobody wrote
- * from elements that somebody made of it. */
+ * another as soon as anything is computed with it. So it tells elements that were not written
+ * from elements that were computed from it. */
 #define NEVER_WRITTEN 0x7fa5a5a5u
 
 struct problem {
