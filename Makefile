@@ -52,7 +52,7 @@ ifeq ($(EMULATOR),1)
 else
   WORLD := gpu-$(ARCH)
   NVCC  ?= $(or $(REAL_NVCC),$(error EMULATOR=$(EMULATOR) asks for the real nvcc, and there is none: CUDA_HOME can say where it is))
-  # -fPIC: chapter 10 loads what it has compiled.
+  # -fPIC: chapter 11 loads what it has compiled.
   FLAGS := -O3 -std=c++17 -Icommon -arch=$(ARCH) -lineinfo -Xcompiler -fPIC $(WARNINGS) $(if $(STRICT),-Werror all-warnings)
 endif
 # wgmma is an instruction of sm_90a, which is code for Hopper and nothing else: the chapters that use it get that
@@ -172,8 +172,8 @@ parts$(call number_of,$(1)): $(call parts_of,$(1))
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter_rules,$(c))))
 
-# ---- chapter 10's candidates: ./chapter10 --tune asks for them by name ----
-TUNED := chapters/10_autotuning
+# ---- chapter 11's candidates: ./chapter11 --tune asks for them by name ----
+TUNED := chapters/11_autotuning
 TUNED_PARTS := $(call parts_of,$(TUNED))
 CANDIDATES := build/tune/$(if $(filter 1,$(EMULATOR)),emulator,$(ARCH))
 $(CANDIDATES)/%.verdict: $(TUNED)/matmul.cu $(TUNED)/tune.h $(TUNED)/candidate.sh $(TUNED_PARTS)

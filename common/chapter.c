@@ -145,7 +145,7 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
         run_and_verify(&problem, &options, chapter, chapter->launch, FRACTIONS);
     verdicts[count++] =
         run_and_verify(&problem, &options, chapter, chapter->launch, REALS);
-    /* Of this product: chapter 10 has another title for each variant that it launches. */
+    /* Of this product: chapter 11 has another title for each variant that it launches. */
     char title[120];
     struct chapter as_run = *chapter;
     snprintf(title, sizeof title, "%s", chapter->title);

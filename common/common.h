@@ -51,7 +51,7 @@ struct options {
 void parse_options(int argc, char **argv, const struct chapter *chapter,
                    struct options *options);
 
-/* For a program with options of its own (chapter 10's --tune). Returns true and the text
+/* For a program with options of its own (chapter 11's --tune). Returns true and the text
  * behind "name=", or the next word of argv, which *i then is at (NULL: there is none), if
  * argv[*i] is the option `name`. */
 bool option_with_value(char **argv, int *i, const char *name, const char **value);

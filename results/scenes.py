@@ -48,7 +48,7 @@ column, square = constants("TM", "BK"), constants("TM", "TN", "BK")
 warp = constants("WM", "WN", "TM", "TN")
 
 # By the chapter's name: what the variants differ in, and (label, what is changed). A change is a
-# dictionary of constants, the name of a diff in tried/, a variant of chapter 10, or nothing. The
+# dictionary of constants, the name of a diff in tried/, a variant of chapter 11, or nothing. The
 # chapter as it is comes first where none of them is it.
 KNOBS = {
     "naive": (
@@ -113,7 +113,7 @@ KNOBS = {
             ("on diagonals", "lanes_on_diagonals"),
         ],
     ),
-    "async_pipeline": (
+    "async_copies": (
         "PADDING, and the order of the lanes",
         [
             ("0", padding(0)),
@@ -134,7 +134,7 @@ KNOBS = {
             ("128 × 256 × 8, 16 × 8, 4 stages", "128, 256, 8, 16, 8, 4, 4, 1, 8, 1"),
         ],
     ),
-    "beyond_cublas": (
+    "copy_engine": (
         "the order of the lanes",
         [
             ("on diagonals", {}),
@@ -145,7 +145,7 @@ KNOBS = {
     ),
 }
 # Chapters with their own idea of a small problem.
-ARGUMENTS = {"beyond_cublas": "4096 640 80"}
+ARGUMENTS = {"copy_engine": "4096 640 80"}
 SIZE = "256"
 
 

@@ -18,7 +18,7 @@ CHOSEN = {
     "autotuning": {
         "BM": 128, "BN": 256, "BK": 8, "WM": 64, "WN": 64, "TM": 16, "TN": 8, "STAGES": 4,
     },
-    "beyond_cublas": {
+    "copy_engine": {
         "BM": 256, "BN": 128, "BK": 72, "WM": 64, "WN": 64, "TM": 16, "TN": 8, "STAGES": 2,
     },
 }  # fmt: skip

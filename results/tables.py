@@ -113,6 +113,12 @@ def notebook_list(page):
     return table("ll", ["notebook", "the experiment"], body)
 
 
+def one_before(number, measured):
+    """The last chapter before this one that was measured; None before the first kernel: chapter 0
+    is cuBLAS, which that does not build upon."""
+    return max((n for n in measured if 0 < n < number), default=None)
+
+
 def ladder(page, gpu, size):
     shown = rows.of_size(csv_of(gpu), int(size))
     if not shown:
@@ -124,7 +130,7 @@ def ladder(page, gpu, size):
             raise Mistake(
                 f"results/{gpu}.csv has a chapter {chapter}, chapters/ has none"
             )
-        before = shown.get(chapter - 1) if chapter > 1 else None
+        before = shown.get(one_before(chapter, shown))
         body.append(
             [
                 str(chapter),
@@ -147,14 +153,16 @@ def ladder(page, gpu, size):
 
 def chapter(page, n, gpu):
     every = csv_of(gpu)
-    number, before = int(n), {}
+    number = int(n)
     mine = [row for row in rows.plain(every) if row["chapter"] == number]
     if not mine:
         return ""
-    # Chapter 0 is cuBLAS, which the first kernel does not build upon.
-    for row in rows.plain(every) if number > 1 else []:
-        if row["chapter"] == number - 1:
-            before[row["M"], row["N"], row["K"]] = row
+    last = one_before(number, (row["chapter"] for row in rows.plain(every)))
+    before = {
+        (row["M"], row["N"], row["K"]): row
+        for row in rows.plain(every)
+        if row["chapter"] == last
+    }
 
     def square(row):
         return row["M"] == row["N"] == row["K"]
@@ -185,7 +193,7 @@ def chapter(page, n, gpu):
         "of cuBLAS",
     ]
     if before:
-        head += [f"chapter {number - 1}, GFLOP/s", f"× chapter {number - 1}"]
+        head += [f"chapter {last}, GFLOP/s", f"× chapter {last}"]
     text = table("r" * len(head), head, body) + "\n" + measured_on(mine) + ".\n"
     peaks = rows.measured(mine)
     if peaks:
@@ -249,7 +257,7 @@ def profile(page, n, gpu):
     if number not in every:
         return ""
     # The chapter before, this one, and cuBLAS, which is chapter 0.
-    shown = [before for before in (number - 1, number) if before > 0] + [0]
+    shown = [*filter(None, (one_before(number, every), number)), 0]
 
     def line(name, show):
         return [name, *(show(every[number]) for number in shown)]

@@ -173,7 +173,7 @@ def test_real_compiler_accepts(number, chapters, tmp_path):
     least; what nvcc says of registers is what the chapter records."""
     source = original = CHAPTERS[number]
     if "CANDIDATE" in source.read_text():
-        # Of chapter 10's winners one stands for all; with all of them it is built below.
+        # Of chapter 11's winners one stands for all; with all of them it is built below.
         source = tmp_path / "one.cu"
         one = "#define CANDIDATE 128, 256, 8, 16, 8, 4, 4, 1, 8, 1\n"
         source.write_text(f'{one}#include "{original}"\n')
@@ -199,7 +199,7 @@ def test_real_compiler_accepts_common(source, tmp_path):
 
 
 # cuBLAS; the least; many files and variants; the driver's functions.
-FOR_A_GPU = [0, 1, 10, 11]
+FOR_A_GPU = [0, 1, 11, 13]
 
 
 @for_real_nvcc("number", FOR_A_GPU)

@@ -94,19 +94,19 @@ def mistakes():
         yield "chapter4", ["8", word], word
     for word in ("1 2", "1 2 3 4", "1 2 3 --json 4"):
         yield "chapter4", word.split(), "M N K"
-    for number in (0, 10, 11):
+    for number in (0, 11, 13):
         for words in (["--nope"], ["0"], ["1", "2"], ["--alpha", "x"]):
             yield f"chapter{number}", words, f"chapter{number}: "
     yield "chapter0", ["--occupancy"], "--occupancy"
     for option in ("--budget", "--most"):
         for value in NO_SIZE:
             for words in forms(option, value):
-                yield "chapter10", ["--tune", *words], option
-        yield "chapter10", ["--tune", option], option
+                yield "chapter11", ["--tune", *words], option
+        yield "chapter11", ["--tune", option], option
     for value in NO_SIZE:
-        yield "chapter10", ["--tune", "8", value, "8"], ""
+        yield "chapter11", ["--tune", "8", value, "8"], ""
     for words in ("1", "1 2", "1 2 3 4", "--json", "-x", "--alpha 2", "--dry-run=1"):
-        yield "chapter10", ["--tune", *words.split()], "chapter10 --tune: "
+        yield "chapter11", ["--tune", *words.split()], "chapter11 --tune: "
 
 
 def one_line(result, code, names=""):
@@ -224,7 +224,7 @@ def test_odd_places(chapters, tmp_path):
     assert (away.returncode, away.stderr) == (0, "")
     here = run([chapters[4], "9", "--one-shape"], cwd=locked, env=no_cuda())
     assert (here.returncode, here.stderr) == (0, "")
-    tuning = run([chapters[10], "--tune", "--most", "1"], cwd=locked, env=no_cuda())
+    tuning = run([chapters[11], "--tune", "--most", "1"], cwd=locked, env=no_cuda())
     assert tuning.returncode == CANNOT and tuning.stderr.count("\n") == 1
 
 
@@ -235,8 +235,8 @@ PRINTS = {
     "json": ["chapter4", "--json", "9", "--one-shape"],
     "help": ["chapter4", "--help"],
     "occupancy": ["chapter4", "--occupancy"],
-    "tune help": ["chapter10", "--tune", "--help"],
-    "tune": ["chapter10", "--tune", "--dry-run"],
+    "tune help": ["chapter11", "--tune", "--help"],
+    "tune": ["chapter11", "--tune", "--dry-run"],
     "nvcc help": ["nvcc", "--help"],
     "nvcc version": ["nvcc", "--version"],
     "script help": ["results/tables.py", "--help"],
@@ -467,7 +467,7 @@ MAKE_MISTAKES = {
     "reset": "make reset wants a number",
     "reset99": "there is no exercise99",
     "nonsense": "nonsense",
-    **{f"ptx{n} REAL_NVCC=": "nvcc is not here: " for n in (0, 11)},
+    **{f"ptx{n} REAL_NVCC=": "nvcc is not here: " for n in (0, 13)},
     "sass1 REAL_NVCC=": "nvcc is not here: ",
     "loop1 REAL_NVCC=": "nvcc is not here: ",
 }

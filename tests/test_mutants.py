@@ -302,60 +302,60 @@ MUTANTS = [
         "A_tile[load_a_col + j]",
     ),
     Mutant(7, "results stored side by side", "row + m / 4 * ROW_STEP + m % 4", "row + m"),
-    # Chapter 8: a fetch ahead, lanes row by row.
-    Mutant(8, "multiplies before the first tile", "if (k0 >= 0)", "if (k0 >= -BK)"),
+    # Chapter 9: a fetch ahead, lanes row by row.
+    Mutant(9, "multiplies before the first tile", "if (k0 >= 0)", "if (k0 >= -BK)"),
     Mutant(
-        8, "the last tile never multiplied", "k0 < K; k0 += BK", "k0 < K - BK; k0 += BK"
+        9, "the last tile never multiplied", "k0 < K; k0 += BK", "k0 < K - BK; k0 += BK"
     ),
-    Mutant(8, "fetches this tile again", "k0 + BK + load_a_col", "k0 + load_a_col"),
-    Mutant(8, "two lanes with one column", "lane % 8;", "lane % 4;"),
+    Mutant(9, "fetches this tile again", "k0 + BK + load_a_col", "k0 + load_a_col"),
+    Mutant(9, "two lanes with one column", "lane % 8;", "lane % 4;"),
     Mutant(
-        8,
+        9,
         "a run of products walked twice",
         "m % 2 ? i : TN - 1 - i",
         "m % 2 ? i : TN - 2 - i",
     ),
-    # Chapter 9: copies, groups, stages.
+    # Chapter 10: copies, groups, stages.
     Mutant(
-        9,
+        10,
         "waits for too few copies",
         "__pipeline_wait_prior(STAGES - 3);",
         "__pipeline_wait_prior(STAGES - 2);",
     ),
     Mutant(
-        9, "no wait before the first tile", "__pipeline_wait_prior(STAGES - 2);\n", "\n"
+        10, "no wait before the first tile", "__pipeline_wait_prior(STAGES - 2);\n", "\n"
     ),
     Mutant(
-        9,
+        10,
         "copies into the stage in use",
         "int now = 0, next = STAGES - 1;",
         "int now = 0, next = 0;",
     ),
-    Mutant(9, "B past the end of K", "left > 0 ? 0 : WIDTH * sizeof(float)", "0"),
-    Mutant(9, "rows past the end of A", "min(a_row, M - 1)", "a_row", "out of bounds"),
-    # Chapter 11: shares, phases, parts. A row of C in several blocks' hands.
+    Mutant(10, "B past the end of K", "left > 0 ? 0 : WIDTH * sizeof(float)", "0"),
+    Mutant(10, "rows past the end of A", "min(a_row, M - 1)", "a_row", "out of bounds"),
+    # Chapter 13: shares, phases, parts. A row of C in several blocks' hands.
     Mutant(
-        11, "the last part not added", "block <= last; ++block", "block < last; ++block"
+        13, "the last part not added", "block <= last; ++block", "block < last; ++block"
     ),
     # Each stores what has come by then: right in the end, but for what beta adds each time.
-    Mutant(11, "stored by everyone who comes", "before != last - first", "before != 0"),
-    Mutant(11, "the counter not set back", "*arrived = 0;", ";"),
+    Mutant(13, "stored by everyone who comes", "before != last - first", "before != 0"),
+    Mutant(13, "the counter not set back", "*arrived = 0;", ";"),
     Mutant(
-        11,
+        13,
         "waits for nothing",
         "mbarrier_wait_parity(&full[stage.index], stage.parity);",
         "",
         "not waited for",
     ),
     Mutant(
-        11,
+        13,
         "one byte count for both tiles",
         "T::FLOATS * sizeof(float));",
         "T::A_FLOATS * sizeof(float));",
         "asynchronous copy",
     ),
     Mutant(
-        11,
+        13,
         "shares overlap",
         "min(block, w->longer_shares)",
         "min(block + 1, w->longer_shares)",
@@ -413,8 +413,8 @@ def test_is_refused(mutant, mutate):
 STORE = "float *c = &C"
 
 
-# Chapter 11 cannot name them: its tile depends on the problem.
-@pytest.mark.parametrize("chapter", sorted({mutant.chapter for mutant in MUTANTS} - {11}))
+# Chapter 13 cannot name them: its tile depends on the problem.
+@pytest.mark.parametrize("chapter", sorted({mutant.chapter for mutant in MUTANTS} - {13}))
 def test_report_names_block_and_thread(chapter, mutate):
     spoil = (
         "    if (blockIdx.x == 1 && threadIdx.x + threadIdx.y * blockDim.x == 37)\n"
@@ -531,7 +531,7 @@ def test_mutants_are_changes_of_the_product_and_differ(sample):
 
 
 def test_same_seed_same_mutants():
-    chapters = [mutants.Chapter(source_of(number).parent) for number in (3, 11)]
+    chapters = [mutants.Chapter(source_of(number).parent) for number in (3, 13)]
     dealt = [mutants.buckets_of(chapters, seed) for seed in (1, 1, 2)]
     assert dealt[0] == dealt[1] != dealt[2]
     assert {kind for (_, kind) in dealt[0]} == set(mutants.KINDS)

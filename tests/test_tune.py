@@ -1,4 +1,4 @@
-"""Chapter 10's tuner, as far as a machine without a GPU can see: what it rejects and why, what
+"""Chapter 11's tuner, as far as a machine without a GPU can see: what it rejects and why, what
 it makes and keeps, what it writes, and which row the program picks."""
 
 import itertools
@@ -12,7 +12,7 @@ from conftest import ROOT, accept, for_real_nvcc, no_cuda, run
 from test_mutants import STORE, Mutant, mutate  # noqa: F401, a fixture
 from test_mutants import test_is_refused as refuse
 
-FOLDER = ROOT / "chapters" / "10_autotuning"
+FOLDER = ROOT / "chapters" / "11_autotuning"
 NAMES = "BM BN BK TM TN STAGES LANES BLOCKS GROUP TURN".split()
 TILES = [32, 64, 128, 256]
 VALUES = [
@@ -69,7 +69,7 @@ def complaint(card, BM, BN, BK, TM, TN, STAGES, LANES, BLOCKS, GROUP, TURN):
 @pytest.mark.parametrize("card", CARDS)
 def test_rejects_with_a_reason(card, chapters):
     """Every combination is either counted under its reason or listed as a candidate."""
-    result = run([chapters[10], "--tune", "--dry-run"], env=no_cuda() | {"EMULATE": card})
+    result = run([chapters[11], "--tune", "--dry-run"], env=no_cuda() | {"EMULATE": card})
     assert (result.returncode, result.stderr) == (0, "")
     space = list(itertools.product(*VALUES))
     verdicts = {numbers: complaint(CARDS[card], *numbers) for numbers in space}
@@ -86,7 +86,7 @@ def test_rejects_with_a_reason(card, chapters):
 
 def test_lists_what_is_in_use_first(chapters):
     """So that a short search compares with what is there already."""
-    result = run([chapters[10], "--tune", "--dry-run"], env=no_cuda())
+    result = run([chapters[11], "--tune", "--dry-run"], env=no_cuda())
     listed = re.findall(r"^ +(\d+(?:-\d+){9})$", result.stdout, re.M)
     rows = re.findall(
         r'^WINNER\("(?:any|NVIDIA H200)", (.*)\)',
@@ -111,14 +111,14 @@ def test_lists_what_is_in_use_first(chapters):
     ],
 )
 def test_mistake_is_one_line(arguments, chapters):
-    result = run([chapters[10], "--tune", *arguments.split()], env=no_cuda())
+    result = run([chapters[11], "--tune", *arguments.split()], env=no_cuda())
     assert (result.returncode, result.stdout) == (2, "")
     assert len(result.stderr.splitlines()) == 1
 
 
 def test_help_leads_to_the_tuner(chapters):
-    assert "--tune" in run([chapters[10], "--help"], env=no_cuda()).stdout
-    result = run([chapters[10], "--tune", "--help"], env=no_cuda())
+    assert "--tune" in run([chapters[11], "--help"], env=no_cuda()).stdout
+    result = run([chapters[11], "--tune", "--help"], env=no_cuda())
     assert (result.returncode, result.stderr) == (0, "")
     for flag in ("--budget", "--most", "--dry-run"):
         assert flag in result.stdout
@@ -126,14 +126,14 @@ def test_help_leads_to_the_tuner(chapters):
 
 @pytest.fixture
 def workshop(tmp_path, project, emulated_nvcc):
-    """A project with chapter 10 alone, whose files a test may change. Returns a function that
+    """A project with chapter 11 alone, whose files a test may change. Returns a function that
     builds it, and the folder."""
     for name in ("Makefile", "common", "emulator"):
         (tmp_path / name).symlink_to(project / name)
     shutil.copytree(FOLDER, tmp_path / "chapters" / FOLDER.name)
 
     def build():
-        made = run(["make", "-s", "EMULATOR=1", "chapter10"], cwd=tmp_path, env=no_cuda())
+        made = run(["make", "-s", "EMULATOR=1", "chapter11"], cwd=tmp_path, env=no_cuda())
         assert made.returncode == 0, made.stderr
 
     return build, tmp_path
@@ -146,7 +146,7 @@ def change(path, old, new):
 
 
 def test_needs_the_project(chapters, tmp_path):
-    result = run([chapters[10], "--tune"], cwd=tmp_path, env=no_cuda())
+    result = run([chapters[11], "--tune"], cwd=tmp_path, env=no_cuda())
     assert result.returncode == 3
     assert "run --tune in the project's folder" in result.stderr
 
@@ -174,7 +174,7 @@ def test_a_bad_candidate_costs_itself_alone(workshop):
     change(source, "= alpha * acc", "= (BN == 256 ? 2 : 1) * alpha * acc")
 
     def tune(most):
-        result = run(["./chapter10", "--tune", "--most", most], cwd=folder, env=no_cuda())
+        result = run(["./chapter11", "--tune", "--most", most], cwd=folder, env=no_cuda())
         assert result.returncode == 3
         assert "timing needs a GPU" in result.stderr
         return result.stdout
@@ -218,10 +218,10 @@ def test_picks_by_gpu_and_shape(workshop):
     build()
     for card, shape, tile, gpu in PICKS:
         environment = no_cuda() | {"EMULATE": card}
-        result = run(["./chapter10", *shape.split()], cwd=folder, env=environment)
+        result = run(["./chapter11", *shape.split()], cwd=folder, env=environment)
         assert result.returncode == 0, result.stdout + result.stderr
         assert re.match(
-            rf"Chapter 10: autotuning: {tile}, .* \({gpu}\)\n", result.stdout
+            rf"Chapter 11: autotuning: {tile}, .* \({gpu}\)\n", result.stdout
         ), shape
 
 
@@ -276,31 +276,31 @@ def test_a_new_line_goes_to_the_end(tuner):
 
 MUTANTS = [
     Mutant(
-        10, "no guard on the rows of C", "c_row >= M || left", "left", "out of bounds"
+        11, "no guard on the rows of C", "c_row >= M || left", "left", "out of bounds"
     ),
-    Mutant(10, "no guard on the columns of C", "c_row >= M || left <= 0", "c_row >= M"),
-    Mutant(10, "rows past the end copied", "min(a_row, M - 1)", "a_row", "out of bounds"),
-    Mutant(10, "A past the end of K", "from->a_k < K ? 0 : sizeof(float)", "0"),
-    Mutant(10, "B past the end of K", "left > 0 ? 0 : WIDTH * sizeof(float)", "0"),
-    Mutant(10, "turned the wrong way", "* b_frag[k % 2][n]", "* b_frag[k % 2][i]"),
+    Mutant(11, "no guard on the columns of C", "c_row >= M || left <= 0", "c_row >= M"),
+    Mutant(11, "rows past the end copied", "min(a_row, M - 1)", "a_row", "out of bounds"),
+    Mutant(11, "A past the end of K", "from->a_k < K ? 0 : sizeof(float)", "0"),
+    Mutant(11, "B past the end of K", "left > 0 ? 0 : WIDTH * sizeof(float)", "0"),
+    Mutant(11, "turned the wrong way", "* b_frag[k % 2][n]", "* b_frag[k % 2][i]"),
     Mutant(
-        10, "a tile waited for too late", "STAGES - 3);", "STAGES - 2);", "not waited for"
+        11, "a tile waited for too late", "STAGES - 3);", "STAGES - 2);", "not waited for"
     ),
     Mutant(
-        10, "a tile copied into too early", "next = STAGES - 1;", "next = STAGES - 2;"
+        11, "a tile copied into too early", "next = STAGES - 1;", "next = STAGES - 2;"
     ),
-    Mutant(10, "groups all begin at the first", "group * GROUP + in_group", "in_group"),
-    Mutant(10, "the last group taken as whole", "% group_rows;", "% GROUP;"),
+    Mutant(11, "groups all begin at the first", "group * GROUP + in_group", "in_group"),
+    Mutant(11, "the last group taken as whole", "% group_rows;", "% GROUP;"),
     Mutant(
-        10,
+        11,
         "float4 although N is odd",
         "N % 4 == 0 && (size_t)B",
         "(size_t)B",
         "misaligned",
     ),
-    Mutant(10, "beta == 0 reads C", "beta != 0.0f && i < left ?", "i < left ?"),
+    Mutant(11, "beta == 0 reads C", "beta != 0.0f && i < left ?", "i < left ?"),
     Mutant(
-        10,
+        11,
         "too little shared memory",
         "kernel<<<blocks, THREADS, SHARED_BYTES>>>",
         "kernel<<<blocks, THREADS, SHARED_BYTES - 16>>>",
@@ -318,7 +318,7 @@ def test_mutant_is_refused(mutant, mutate):  # noqa: F811
 
 def test_report_names_block_and_thread(mutate):  # noqa: F811
     spoil = "if (blockIdx.x == 1 && threadIdx.x == 37) alpha += 1.0f;\n"
-    program = mutate(10, STORE, spoil + STORE)
+    program = mutate(11, STORE, spoil + STORE)
     result = run([program, "200", "400", "20"], env=no_cuda())
     assert result.returncode == 1
     assert set(re.findall(r"\(block (\d+), thread (\d+)\)", result.stdout)) == {
