@@ -31,44 +31,43 @@
  * With _trans row and column change places. PTX ISA, ldmatrix. */
 static __device__ __forceinline__ void ldmatrix_x4(uint32_t (&r)[4], const void *row)
 {
-    MMA_PTX("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(
-                r[0]),
-            "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(
-                (uint32_t)__cvta_generic_to_shared(row)) : "memory");
+    MMA_PTX(
+        "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(r[0]),
+        "=r"(r[1]), "=r"(r[2]),
+        "=r"(r[3]) : "r"((uint32_t)__cvta_generic_to_shared(row)) : "memory");
 }
 
 static __device__ __forceinline__ void ldmatrix_x4_trans(uint32_t (&r)[4],
                                                          const void *row)
 {
-    MMA_PTX("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(
-                r[0]),
-            "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(
-                (uint32_t)__cvta_generic_to_shared(row)) : "memory");
+    MMA_PTX(
+        "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(
+            r[0]),
+        "=r"(r[1]), "=r"(r[2]),
+        "=r"(r[3]) : "r"((uint32_t)__cvta_generic_to_shared(row)) : "memory");
 }
 
 /* d += A * B, 16 x 8 += 16 x 16 * 16 x 8, of bf16. PTX ISA, mma.m16n8k16. */
-static __device__ __forceinline__ void mma_m16n8k16_bf16(float (&d)[4],
-                                                         const uint32_t (&a)[4],
-                                                         const uint32_t *b)
+static __device__ __forceinline__ void
+mma_m16n8k16_bf16(float (&d)[4], const uint32_t (&a)[4], const uint32_t *b)
 {
-    MMA_PTX("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
-            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" : "+f"(
-                d[0]),
-            "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]),
-            "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    MMA_PTX(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" : "+f"(d[0]),
+        "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]),
+        "r"(b[0]), "r"(b[1]));
 }
 
 /* d += A * B, 16 x 8 += 16 x 8 * 8 x 8, of tf32: floats whose last 13 bits are cut off.
  * PTX ISA, mma.m16n8k8. */
-static __device__ __forceinline__ void mma_m16n8k8_tf32(float (&d)[4],
-                                                        const uint32_t (&a)[4],
-                                                        const uint32_t *b)
+static __device__ __forceinline__ void
+mma_m16n8k8_tf32(float (&d)[4], const uint32_t (&a)[4], const uint32_t *b)
 {
-    MMA_PTX("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
-            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" : "+f"(
-                d[0]),
-            "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]),
-            "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    MMA_PTX(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+        "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" : "+f"(d[0]),
+        "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]),
+        "r"(b[0]), "r"(b[1]));
 }
 
 #endif
