@@ -34,9 +34,9 @@ const int PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232;
 const int SLAB = 64, ROW_BYTES = 128, CORE_BYTES = 8 * ROW_BYTES;
 const int A_BYTES = BM * ROW_BYTES, B_SLAB_BYTES = BK * ROW_BYTES;
 const int B_BYTES = BN / SLAB * B_SLAB_BYTES, STAGE_BYTES = A_BYTES + B_BYTES;
-// Results on their way out: 64 rows of 64 columns, two of these for each consumer.
-const int OUT_BYTES = 64 * ROW_BYTES;
-const int SHARED_BYTES = STAGES * STAGE_BYTES + CONSUMERS * 2 * OUT_BYTES;
+// Results on their way out: 16 rows of 64 columns, and for each warp two of these.
+const int OUT_ROWS = 16, OUT_BYTES = OUT_ROWS * ROW_BYTES;
+const int SHARED_BYTES = STAGES * STAGE_BYTES + CONSUMERS * GROUP / 32 * 2 * OUT_BYTES;
 
 static_assert(BK == SLAB, "a row of A's slab is a step along K");
 static_assert(BM == CONSUMERS * 64, "a consumer multiplies 64 rows");
@@ -140,15 +140,14 @@ static __device__ __forceinline__ uint32_t two_bf16(float low, float high)
 }
 
 // Element by element, for a C that the copy engine cannot write or that must be read.
-static __device__ void store_directly(const struct work *w, const float (&acc)[BN / 2],
-                                      int row, int col)
+static __device__ __forceinline__ void
+store_directly(const struct work *w, const float (&acc)[BN / 2], int row, int col)
 {
     const int lane = threadIdx.x % 32;
-    row += threadIdx.x % GROUP / 32 * 16 + lane / 4;
-    col += lane % 4 * 2;
 #pragma unroll
     for (int i = 0; i < BN / 2; ++i) {
-        const int r = row + i / 2 % 2 * 8, c = col + i / 4 * 8 + i % 2;
+        const int r = row + lane / 4 + i / 2 % 2 * 8;
+        const int c = col + lane % 4 * 2 + i / 4 * 8 + i % 2;
         if (r < w->M && c < w->N) {
             __nv_bfloat16 *to = &w->C[(size_t)r * w->N + c];
             const float before = w->beta == 0.0f ? 0.0f : __bfloat162float(*to);
@@ -157,24 +156,23 @@ static __device__ void store_directly(const struct work *w, const float (&acc)[B
     }
 }
 
-// 64 columns at a time into shared memory, swizzled as the map says, and from there with
-// the copy engine: it writes whole rows of 128 bytes and leaves out what lies outside C.
-// There are two places to write to, so that one part is made while the other leaves.
+// A warp's 16 rows, 64 columns at a time: into shared memory, swizzled as the map says, and
+// from there with the copy engine, which writes whole rows of 128 bytes and leaves out what
+// lies outside C. There are two places, so that one part is made while the other leaves;
+// and while all leave, the warp is at its next tile.
 static __device__ __forceinline__ void
 store_through_engine(const struct work *w, const CUtensorMap *C_map,
                      const float (&acc)[BN / 2], unsigned char *out, int row, int col)
 {
-    const int thread = threadIdx.x % GROUP, lane = thread % 32;
-    const int barrier = threadIdx.x / GROUP; // of this warpgroup
-    const int out_row = thread / 32 * 16 + lane % 16;
+    const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int part = 0; part < BN / SLAB; ++part) {
         unsigned char *to = out + part % 2 * OUT_BYTES;
         // The store before the last has been read.
-        if (thread == 0)
+        if (lane == 0)
             cp_async_bulk_wait_group_read<1>();
-        bar_sync(barrier, GROUP);
-        // Four 8 x 8 matrices: rows 0-7 and 8-15 of the warp's, columns 0-7 and 8-15.
+        __syncwarp();
+        // Four 8 x 8 matrices at a time: rows 0-7 and 8-15, columns 0-7 and 8-15.
 #pragma unroll
         for (int j = 0; j < SLAB / 16; ++j) {
             uint32_t matrices[4];
@@ -183,12 +181,12 @@ store_through_engine(const struct work *w, const CUtensorMap *C_map,
                 const float *two = &acc[part * SLAB / 2 + j * 8 + i * 2];
                 matrices[i] = two_bf16(w->alpha * two[0], w->alpha * two[1]);
             }
-            const int piece = j * 2 + lane / 16; // of 16 bytes
+            const int out_row = lane % 16, piece = j * 2 + lane / 16; // of 16 bytes
             stmatrix_x4(to + out_row * ROW_BYTES + (piece ^ out_row % 8) * 16, matrices);
         }
         fence_proxy_async();
-        bar_sync(barrier, GROUP);
-        if (thread == 0) {
+        __syncwarp();
+        if (lane == 0) {
             cp_async_bulk_tensor_2d_store(C_map, col + part * SLAB, row, to);
             cp_async_bulk_commit_group();
         }
@@ -235,14 +233,14 @@ consume(const struct work *w, const CUtensorMap *C_map, unsigned char *stages,
 
         int row, col;
         place_tile(w, pair, &row, &col);
-        row += consumer * 64;
+        row += (threadIdx.x - GROUP) / 32 * OUT_ROWS;
         if (w->through_engine)
             store_through_engine(w, C_map, acc, out, row, col);
         else
             store_directly(w, acc, row, col);
     }
     // Shared memory must stay until the last store has been read from it.
-    if (threadIdx.x % GROUP == 0)
+    if (threadIdx.x % 32 == 0)
         cp_async_bulk_wait_group<0>();
 }
 
@@ -254,7 +252,6 @@ __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
 {
     extern __shared__ __align__(1024) unsigned char stages[];
     __shared__ uint64_t full[STAGES], empty[STAGES];
-    unsigned char *out = stages + STAGES * STAGE_BYTES;
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < STAGES; ++i) {
@@ -274,8 +271,9 @@ __global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
             produce(&w, &A_map, &B_map, stages, full, empty);
     } else {
         setmaxnreg_inc<CONSUMER_REGISTERS>();
-        consume(&w, &C_map, stages, out + (group - 1) * 2 * OUT_BYTES, full, empty,
-                group - 1);
+        const int warp = (threadIdx.x - GROUP) / 32;
+        unsigned char *out = stages + STAGES * STAGE_BYTES + warp * 2 * OUT_BYTES;
+        consume(&w, &C_map, stages, out, full, empty, group - 1);
     }
 }
 
@@ -292,27 +290,19 @@ static bool engine_can(const void *matrix, int cols)
 }
 
 // The matrix as the copy engine can read it: as it is, or a copy whose rows begin at
-// multiples of 16 bytes. The buffer grows as needed and is kept.
-struct padded {
-    void *room;
-    size_t bytes;
-};
-
-static CUtensorMap map_of(struct padded *p, const __nv_bfloat16 *matrix, int rows,
-                          int cols, int box_rows)
+// multiples of 16 bytes. The copy is `*copied`, to be freed; it costs a pass over memory.
+static CUtensorMap readable(const __nv_bfloat16 *matrix, int rows, int cols, int box_rows,
+                            void **copied)
 {
-    const size_t size = sizeof *matrix;
     size_t stride = cols;
+    *copied = NULL;
     if (!engine_can(matrix, cols)) {
         stride = (size_t)divided_up(cols, 8) * 8;
-        if (p->bytes < rows * stride * size) {
-            CUDA_CHECK(cudaFree(p->room));
-            p->bytes = rows * stride * size;
-            CUDA_CHECK(cudaMalloc(&p->room, p->bytes));
-        }
-        CUDA_CHECK(cudaMemcpy2DAsync(p->room, stride * size, matrix, cols * size,
-                                     cols * size, rows, cudaMemcpyDeviceToDevice));
-        matrix = (const __nv_bfloat16 *)p->room;
+        const size_t width = cols * sizeof *matrix, pitch = stride * sizeof *matrix;
+        CUDA_CHECK(cudaMallocAsync(copied, rows * pitch, 0));
+        CUDA_CHECK(cudaMemcpy2DAsync(*copied, pitch, matrix, width, width, rows,
+                                     cudaMemcpyDeviceToDevice));
+        matrix = (const __nv_bfloat16 *)*copied;
     }
     return tensor_map_2d_of(CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, matrix, rows, cols, stride,
                             box_rows, SLAB, CU_TENSOR_MAP_SWIZZLE_128B);
@@ -321,16 +311,17 @@ static CUtensorMap map_of(struct padded *p, const __nv_bfloat16 *matrix, int row
 static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
                    const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
 {
-    static struct padded A_padded, B_padded;
-    const CUtensorMap A_map = map_of(&A_padded, A, M, K, BM);
-    const CUtensorMap B_map = map_of(&B_padded, B, K, N, BK);
+    void *A_copy, *B_copy, *no_copy;
+    const CUtensorMap A_map = readable(A, M, K, BM, &A_copy);
+    const CUtensorMap B_map = readable(B, K, N, BK, &B_copy);
     struct work w = {M, N, K, alpha, beta, C};
     w.through_engine = beta == 0.0f && engine_can(C, N);
     w.pairs_down = divided_up(M, CLUSTER * BM);
     w.tiles_across = divided_up(N, BN);
     w.steps = divided_up(K, BK);
     // Where C is not written through its map, any map will do.
-    const CUtensorMap C_map = w.through_engine ? map_of(NULL, C, M, N, 64) : A_map;
+    const CUtensorMap C_map =
+        w.through_engine ? readable(C, M, N, OUT_ROWS, &no_copy) : A_map;
 
     int sms;
     CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
@@ -339,6 +330,10 @@ static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
     const long long pairs = (long long)w.pairs_down * w.tiles_across;
     const int clusters = pairs < sms / CLUSTER ? (int)pairs : sms / CLUSTER;
     matmul_kernel<<<clusters * CLUSTER, THREADS, SHARED_BYTES>>>(A_map, B_map, C_map, w);
+    if (A_copy)
+        CUDA_CHECK(cudaFreeAsync(A_copy, 0));
+    if (B_copy)
+        CUDA_CHECK(cudaFreeAsync(B_copy, 0));
 }
 
 static int thread_of(int row, int col)
