@@ -234,7 +234,7 @@ static __device__ __forceinline__ void consume(const struct work *w,
         cp_async_bulk_wait_group<0>();
 }
 
-__global__ void __cluster_dims__(CLUSTER, 1, 1) __launch_bounds__(THREADS, 1)
+__global__ void CLUSTERS_OF(CLUSTER) __launch_bounds__(THREADS, 1)
     matmul_kernel(const __grid_constant__ CUtensorMap A_map,
                   const __grid_constant__ CUtensorMap B_map,
                   const __grid_constant__ CUtensorMap C_map,
