@@ -34,12 +34,22 @@ struct kernel {
 };
 #define KERNEL(...) {(const void *)(__VA_ARGS__), #__VA_ARGS__}
 
+/* What a product is checked with: numbers with random signs, or
+ *   POSITIVE      reals from 0 to 1, for roundings that all go the same way. Random signs
+ *                 hide them: half of the errors then cancel the other half;
+ *   WIDE_ROWS     in each row of A some elements are 2^40 times as large as others; the
+ *                 rows of B that meet them are as much smaller, so the products are what
+ *                 they were;
+ *   WIDE_COLUMNS  the same the other way round, in the columns of B. */
+enum inputs { USUAL, POSITIVE, WIDE_ROWS, WIDE_COLUMNS };
+
 /* A product to check. */
 struct product {
     int M, N, K;
     float alpha, beta;
     matmul_launcher *launch; /* NULL: the chapter's */
     const char *option;      /* the option by which the program takes that launcher */
+    enum inputs inputs;
 };
 
 /* A chapter, as chapter_main sees it. Fill it in by name, in this order (C++ insists on

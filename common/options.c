@@ -13,6 +13,8 @@
  * verification counts on that. */
 #define LARGEST (1 << 24)
 
+const char *const INPUT_NAMES[] = {"usual", "positive", "wide-rows", "wide-columns"};
+
 static void usage_error(const struct chapter *chapter, const char *format, ...)
 {
     va_list arguments;
@@ -37,6 +39,10 @@ static void print_help(const struct chapter *chapter)
            "    --alpha X      default 1\n"
            "    --beta X       default 0 (then C is never read)\n"
            "    --seed N       other random inputs; default 1\n"
+           "    --inputs KIND  positive: from 0 to 1; wide-rows, wide-columns: large and "
+           "small "
+           "numbers\n"
+           "                   in each row of A or column of B\n"
            "    --reps N       timed runs; default: about a second's worth\n"
            "    --check-only   check, don't time\n"
            "    --one-shape    check this product only, not small odd ones besides\n"
@@ -122,6 +128,15 @@ static float real_argument(const struct chapter *chapter, const char *name,
     return value;
 }
 
+static enum inputs inputs_argument(const struct chapter *chapter, const char *text)
+{
+    const int count = sizeof INPUT_NAMES / sizeof *INPUT_NAMES;
+    for (int i = 0; text && i < count; i++)
+        if (strcmp(text, INPUT_NAMES[i]) == 0) return (enum inputs)i;
+    usage_error(chapter, "--inputs must be usual, positive, wide-rows or wide-columns");
+    return USUAL;
+}
+
 void parse_options(int argc, char **argv, const struct chapter *chapter,
                    struct options *options)
 {
@@ -158,6 +173,8 @@ void parse_options(int argc, char **argv, const struct chapter *chapter,
         } else if (option_with_value(argv, &i, "--seed", &value)) {
             options->seed =
                 (uint64_t)integer_argument(chapter, "--seed", value, 0, INT64_MAX);
+        } else if (option_with_value(argv, &i, "--inputs", &value)) {
+            options->inputs = inputs_argument(chapter, value);
         } else if (option_with_value(argv, &i, "--reps", &value)) {
             options->reps = (int)integer_argument(chapter, "--reps", value, 1, 100000);
         } else if (option_with_value(argv, &i, "--registers", &value)) {

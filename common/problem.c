@@ -248,11 +248,27 @@ static void fill_fractions(struct problem *p, uint64_t seed)
         p->C[i] = fraction(next_random(&state), l.bits, true);
 }
 
+/* Multiplies every third column of A, from `first` on, by `factor`, the others by its
+ * inverse, and B's rows the other way round. With fractions, the first third of A and the
+ * second of B hold long numbers, and their counterparts a single bit (bits_of_A): so if
+ * the long ones become large, the rows of A hold large and small numbers of many bits,
+ * but the columns of B do not, or the reverse. */
+static void widen(struct problem *p, int first, float factor)
+{
+    for (int i = 0; i < p->M; i++)
+        for (int k = 0; k < p->K; k++)
+            p->A[(size_t)i * p->K + k] *= k % 3 == first ? factor : 1.0f / factor;
+    for (int k = 0; k < p->K; k++)
+        for (int j = 0; j < p->N; j++)
+            p->B[(size_t)k * p->N + j] *= k % 3 == first ? 1.0f / factor : factor;
+}
+
 void problem_fill(struct problem *p, const struct options *o, enum values values)
 {
     const size_t C_bytes = p->dC.count * sizeof(float);
     const uint64_t seed = o->seed * 6 + (values == REALS ? 0 : 3);
     p->values = values;
+    p->positive = values == REALS && o->inputs == POSITIVE;
     p->unit = 0.0;
     p->alpha = o->alpha;
     p->beta = o->beta;
@@ -262,7 +278,11 @@ void problem_fill(struct problem *p, const struct options *o, enum values values
         fill_reals(p->A, p->dA.count, seed);
         fill_reals(p->B, p->dB.count, seed + 1);
         if (p->C) fill_reals(p->C, p->dC.count, seed + 2);
+        for (size_t i = 0; p->positive && i < p->dA.count; i++) p->A[i] = fabsf(p->A[i]);
+        for (size_t i = 0; p->positive && i < p->dB.count; i++) p->B[i] = fabsf(p->B[i]);
     }
+    if (o->inputs == WIDE_ROWS) widen(p, 0, 0x1p20f);
+    if (o->inputs == WIDE_COLUMNS) widen(p, 1, 0x1p-20f);
     CUDA_CHECK(cudaMemcpy(p->dA.data, p->A, p->dA.count * sizeof(float),
                           cudaMemcpyHostToDevice));
     CUDA_CHECK(cudaMemcpy(p->dB.data, p->B, p->dB.count * sizeof(float),

@@ -7,7 +7,7 @@
 const int PLAIN_BK = 16;
 const int PLAIN_THREADS = 256; // of 8 x 8 results each, in four squares of 4 x 4
 
-static __global__ void __launch_bounds__(PLAIN_THREADS)
+static __global__ void __launch_bounds__(PLAIN_THREADS, 2)
     plain_kernel(const __grid_constant__ struct work w, const float *A, const float *B)
 {
     __shared__ __align__(

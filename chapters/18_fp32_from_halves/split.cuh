@@ -20,8 +20,9 @@ const int SPLIT_LANES = SPLIT_THREADS / 32;
 const int DEEP = 256;           // k of B that a block goes through
 const float LO_SCALE = 2048.0f; // 2^11
 
-// What an fp32 product may lose is K * 2^-24 of |A| |B|. Half of it goes to the core's
-// sums; here an element may lose K * 2^-26 of itself, in A and in B.
+// What an fp32 product may lose is K * 2^-24 of |A| |B|. An eighth of it is for the core's
+// sums, see the README. An element may lose this part of itself, in A and in B, and so
+// may lo * lo, which is left out, lose it of a product: two lo, each the root of it.
 static float tolerance_for(int K)
 {
     return K * 0x1p-26f;
@@ -45,8 +46,8 @@ static __device__ __forceinline__ float power_of_two(int e)
     return __uint_as_float((unsigned)(e + 127) << 23);
 }
 
-// Splits x; false if too much is lost. Written so that a NaN, which is what infinities
-// leave in `rest`, is false too.
+// Splits x; false if too much is lost, or too much is left to lo. Written so that a NaN,
+// which is what infinities leave in `rest`, is false too.
 static __device__ __forceinline__ bool split(float x, float scale, float tolerance,
                                              __half *hi, __half *lo)
 {
@@ -54,7 +55,8 @@ static __device__ __forceinline__ bool split(float x, float scale, float toleran
     *hi = __float2half_rn(y);
     const float rest = (y - __half2float(*hi)) * LO_SCALE;
     *lo = __float2half_rn(rest);
-    return fabsf(rest - __half2float(*lo)) <= tolerance * LO_SCALE * fabsf(y);
+    const float lost = fabsf(rest - __half2float(*lo)), size = LO_SCALE * fabsf(y);
+    return lost <= tolerance * size && fabsf(rest) <= sqrtf(tolerance) * size;
 }
 
 // A: a block a row, which it reads twice, the second time from the L1 or L2. The halves
@@ -72,7 +74,8 @@ static __global__ void __launch_bounds__(SPLIT_THREADS)
 #pragma unroll 8
     for (int k = t; k < K; k += SPLIT_THREADS)
         largest = max(largest, size_of(a[k]));
-    largest = __reduce_max_sync(0xffffffffu, largest);
+    for (int i = 1; i < 32; i *= 2)
+        largest = max(largest, __shfl_xor_sync(0xffffffffu, largest, i));
     if (t % 32 == 0)
         part[t / 32] = largest;
     __syncthreads();
