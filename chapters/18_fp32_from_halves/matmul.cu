@@ -47,45 +47,9 @@ struct stage {
 const int SHARED_BYTES = STAGES * sizeof(struct stage);
 static_assert(sizeof(struct stage) % 1024 == 0, "swizzled tiles begin at 1,024 bytes");
 
-// What all blocks do together. It travels as a kernel argument.
-struct work {
-    int M, N, K;
-    float alpha, beta;
-    float *C;
-    bool pairs;                               // rows of C start at multiples of 8 bytes
-    int tiles_down, tiles_across;             // tiles of C
-    const int *row_exponents, *col_exponents; // of the scales: see split.cuh
-    const int *unfit_rows, *unfit_cols;       // tiles' rows and columns, marked there
-};
-
-// Where a tile lies. Neighbours in number are neighbours in C, as in chapter 13.
-static __device__ __forceinline__ void place_tile(const struct work *w, int tile,
-                                                  int *tile_row, int *tile_col)
-{
-    const int band = tile / (ROWS_TOGETHER * w->tiles_across);
-    const int rows = min(ROWS_TOGETHER, w->tiles_down - band * ROWS_TOGETHER);
-    const int in_band = tile % (ROWS_TOGETHER * w->tiles_across);
-    *tile_row = band * ROWS_TOGETHER + in_band % rows;
-    *tile_col = in_band / rows;
-}
-
-// Whether the tile is for plain.cuh. Both kernels ask, so nothing has to go back to the
-// host.
-static __device__ __forceinline__ bool is_unfit(const struct work *w, int tile_row,
-                                                int tile_col)
-{
-    return w->unfit_rows[tile_row] || w->unfit_cols[tile_col];
-}
-
-static __device__ __forceinline__ void store(const struct work *w, int row, int col,
-                                             float sum)
-{
-    float *c = &w->C[(size_t)row * w->N + col];
-    *c = w->alpha * sum + (w->beta == 0.0f ? 0.0f : w->beta * *c);
-}
-
-#include "plain.cuh"
+#include "work.cuh"
 #include "split.cuh"
+#include "plain.cuh"
 
 namespace fp32
 {
@@ -259,73 +223,18 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 static int sms; // that the product is dealt to
 
-static struct {
-    char *memory;
-    size_t bytes;
-} scratch;
-
-static void free_scratch(void)
-{
-    cudaFree(scratch.memory); // too late to complain
-}
-
-static char *reserve(size_t bytes)
-{
-    if (!scratch.memory)
-        atexit(free_scratch);
-    if (scratch.bytes < bytes) {
-        CUDA_CHECK(cudaFree(scratch.memory));
-        scratch.bytes = 0;
-        CUDA_CHECK(cudaMalloc(&scratch.memory, bytes));
-        scratch.bytes = bytes;
-    }
-    return scratch.memory;
-}
-
-static int round_up(int n, int unit)
-{
-    return (n + unit - 1) / unit * unit;
-}
-
 // The product by halves, for K >= LEAST_K.
 static void launch(int M, int N, int K, float alpha, const float *A, const float *B,
                    float beta, float *C)
 {
-    const int A_stride = round_up(K, 8), B_stride = round_up(N, 8); // 16 bytes
-    struct work w = {M, N, K, alpha, beta, C};
-    w.tiles_down = (M - 1) / BM + 1;
-    w.tiles_across = (N - 1) / BN + 1;
-    const size_t A_bytes = 2 * sizeof(__half) * M * A_stride;
-    const size_t B_bytes = 2 * sizeof(__half) * K * B_stride;
-    const size_t counts = 2 * (size_t)N + w.tiles_down + w.tiles_across + M;
-    char *memory = reserve(A_bytes + B_bytes + counts * sizeof(int));
-    __half *A_halves = (__half *)memory;
-    __half *B_halves = (__half *)(memory + A_bytes);
-    unsigned *largest = (unsigned *)(memory + A_bytes + B_bytes);
-    int *unfit_rows = (int *)largest + N;
-    int *unfit_cols = unfit_rows + w.tiles_down;
-    int *row_exponents = unfit_cols + w.tiles_across;
-    int *col_exponents = row_exponents + M;
-    w.unfit_rows = unfit_rows;
-    w.unfit_cols = unfit_cols;
-    w.row_exponents = row_exponents;
-    w.col_exponents = col_exponents;
-    CUDA_CHECK(cudaMemsetAsync(largest, 0, (char *)row_exponents - (char *)largest));
-
-    const float tolerance = tolerance_for(K);
-    const unsigned deep = (K - 1) / DEEP + 1, down = deep < 65535 ? deep : 65535;
-    find_largest<<<dim3((N - 1) / 32 + 1, down), SPLIT_THREADS>>>(N, K, B, largest);
-    split_rows<<<M, SPLIT_THREADS>>>(M, K, A, tolerance, A_halves, A_stride,
-                                     row_exponents, unfit_rows);
-    split_cols<<<dim3((N - 1) / 64 + 1, down), SPLIT_THREADS>>>(
-        K, N, B, tolerance, B_halves, B_stride, largest, col_exponents, unfit_cols);
-
+    struct work w = {M, N, K, alpha, beta, C, (M - 1) / BM + 1, (N - 1) / BN + 1};
+    const struct halves halves = split_matrices(&w, A, B);
     const CUtensorMap A_map =
-        tensor_map_2d_of(CU_TENSOR_MAP_DATA_TYPE_FLOAT16, A_halves, 2 * (size_t)M, K,
-                         A_stride, BM, BK, CU_TENSOR_MAP_SWIZZLE_128B);
+        tensor_map_2d_of(CU_TENSOR_MAP_DATA_TYPE_FLOAT16, halves.A, 2 * (size_t)M, K,
+                         halves.A_stride, BM, BK, CU_TENSOR_MAP_SWIZZLE_128B);
     const CUtensorMap B_map =
-        tensor_map_2d_of(CU_TENSOR_MAP_DATA_TYPE_FLOAT16, B_halves, 2 * (size_t)K, N,
-                         B_stride, BK, SLAB, CU_TENSOR_MAP_SWIZZLE_128B);
+        tensor_map_2d_of(CU_TENSOR_MAP_DATA_TYPE_FLOAT16, halves.B, 2 * (size_t)K, N,
+                         halves.B_stride, BK, SLAB, CU_TENSOR_MAP_SWIZZLE_128B);
     const int tiles = w.tiles_down * w.tiles_across, blocks = tiles < sms ? tiles : sms;
     CUDA_CHECK(cudaFuncSetAttribute(
         matmul_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));

@@ -161,4 +161,71 @@ static __global__ void __launch_bounds__(SPLIT_THREADS)
         unfit[col / BN] = 1;
 }
 
+/* ---- the host's side ---- */
+
+// Device memory that lasts from one product to the next.
+static struct {
+    char *memory;
+    size_t bytes;
+} scratch;
+
+static void free_scratch(void)
+{
+    cudaFree(scratch.memory); // too late to complain
+}
+
+static char *reserve(size_t bytes)
+{
+    if (!scratch.memory)
+        atexit(free_scratch);
+    if (scratch.bytes < bytes) {
+        CUDA_CHECK(cudaFree(scratch.memory));
+        scratch.bytes = 0;
+        CUDA_CHECK(cudaMalloc(&scratch.memory, bytes));
+        scratch.bytes = bytes;
+    }
+    return scratch.memory;
+}
+
+// The halves: 2 M rows of A_stride, and 2 K rows of B_stride.
+struct halves {
+    __half *A, *B;
+    int A_stride, B_stride;
+};
+
+// Splits A and B, and notes in `w` what the kernels must know of it.
+static struct halves split_matrices(struct work *w, const float *A, const float *B)
+{
+    const int M = w->M, N = w->N, K = w->K;
+    struct halves h;
+    h.A_stride = (K + 7) / 8 * 8; // rows of whole 16 bytes, for the copy engine
+    h.B_stride = (N + 7) / 8 * 8;
+    const size_t A_count = 2 * (size_t)M * h.A_stride,
+                 B_count = 2 * (size_t)K * h.B_stride;
+    const size_t ints = (size_t)M + 2 * (size_t)N + w->tiles_down + w->tiles_across;
+    h.A = (__half *)reserve((A_count + B_count) * sizeof(__half) + ints * sizeof(int));
+    h.B = h.A + A_count;
+    int *row_exponents = (int *)(h.B + B_count);
+    int *col_exponents = row_exponents + M;
+    int *largest = col_exponents + N; // from here on zeros before
+    int *unfit_rows = largest + N;
+    int *unfit_cols = unfit_rows + w->tiles_down;
+    CUDA_CHECK(
+        cudaMemsetAsync(largest, 0, (N + w->tiles_down + w->tiles_across) * sizeof(int)));
+    const float tolerance = tolerance_for(K);
+    const unsigned deep = (K - 1) / DEEP + 1, down = deep < 65535 ? deep : 65535;
+    find_largest<<<dim3((N - 1) / 32 + 1, down), SPLIT_THREADS>>>(N, K, B,
+                                                                  (unsigned *)largest);
+    split_rows<<<M, SPLIT_THREADS>>>(M, K, A, tolerance, h.A, h.A_stride, row_exponents,
+                                     unfit_rows);
+    split_cols<<<dim3((N - 1) / 64 + 1, down), SPLIT_THREADS>>>(
+        K, N, B, tolerance, h.B, h.B_stride, (const unsigned *)largest, col_exponents,
+        unfit_cols);
+    w->row_exponents = row_exponents;
+    w->col_exponents = col_exponents;
+    w->unfit_rows = unfit_rows;
+    w->unfit_cols = unfit_cols;
+    return h;
+}
+
 #endif
