@@ -37,10 +37,9 @@ struct kernel {
 /* What a product is checked with: numbers with random signs, or
  *   POSITIVE      reals from 0 to 1, for roundings that all go the same way. Random signs
  *                 hide them: half of the errors then cancel the other half;
- *   WIDE_ROWS     in each row of A some elements are 2^40 times as large as others; the
- *                 rows of B that meet them are as much smaller, so the products are what
- *                 they were;
- *   WIDE_COLUMNS  the same the other way round, in the columns of B. */
+ *   WIDE_ROWS     rows of A and columns of B each in a unit of their own; and in some rows
+ *                 of A a number 2^40 times as large as the others, which meets zeros;
+ *   WIDE_COLUMNS  the same with some columns of B. */
 enum inputs { USUAL, POSITIVE, WIDE_ROWS, WIDE_COLUMNS };
 
 /* A product to check. */

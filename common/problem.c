@@ -248,19 +248,22 @@ static void fill_fractions(struct problem *p, uint64_t seed)
         p->C[i] = fraction(next_random(&state), l.bits, true);
 }
 
-/* Multiplies every third column of A, from `first` on, by `factor`, the others by its
- * inverse, and B's rows the other way round. With fractions, the first third of A and the
- * second of B hold long numbers, and their counterparts a single bit (bits_of_A): so if
- * the long ones become large, the rows of A hold large and small numbers of many bits,
- * but the columns of B do not, or the reverse. */
-static void widen(struct problem *p, int first, float factor)
+/* WIDE_ROWS: gives each row of A and each column of B a unit of its own, a power of two,
+ * and C the product of these; and makes the first number of each row in the last third of A
+ * 2^40 times as large. So that no sum has to hold both, zeros meet it in B. WIDE_COLUMNS:
+ * the same with columns of B. */
+static void widen(struct problem *p, bool columns)
 {
-    for (int i = 0; i < p->M; i++)
-        for (int k = 0; k < p->K; k++)
-            p->A[(size_t)i * p->K + k] *= k % 3 == first ? factor : 1.0f / factor;
-    for (int k = 0; k < p->K; k++)
-        for (int j = 0; j < p->N; j++)
-            p->B[(size_t)k * p->N + j] *= k % 3 == first ? 1.0f / factor : factor;
+    const int M = p->M, N = p->N, K = p->K;
+    float *A = p->A, *B = p->B;
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++) A[(size_t)i * K + k] *= ldexpf(1.0f, i % 7 - 3);
+    for (size_t i = 0; i < (size_t)K * N; i++) B[i] *= ldexpf(1.0f, (int)(i % N) % 5 - 2);
+    for (size_t i = 0; p->C && i < (size_t)M * N; i++)
+        p->C[i] *= ldexpf(1.0f, (int)(i / N) % 7 - 3 + (int)(i % N) % 5 - 2);
+    for (int i = 0; i < M; i++)
+        A[(size_t)i * K] *= columns ? 0.0f : i >= M - M / 3 ? 0x1p40f : 1.0f;
+    for (int j = 0; j < N; j++) B[j] *= !columns ? 0.0f : j >= N - N / 3 ? 0x1p40f : 1.0f;
 }
 
 void problem_fill(struct problem *p, const struct options *o, enum values values)
@@ -281,8 +284,8 @@ void problem_fill(struct problem *p, const struct options *o, enum values values
         for (size_t i = 0; p->positive && i < p->dA.count; i++) p->A[i] = fabsf(p->A[i]);
         for (size_t i = 0; p->positive && i < p->dB.count; i++) p->B[i] = fabsf(p->B[i]);
     }
-    if (o->inputs == WIDE_ROWS) widen(p, 0, 0x1p20f);
-    if (o->inputs == WIDE_COLUMNS) widen(p, 1, 0x1p-20f);
+    if (o->inputs == WIDE_ROWS || o->inputs == WIDE_COLUMNS)
+        widen(p, o->inputs == WIDE_COLUMNS);
     CUDA_CHECK(cudaMemcpy(p->dA.data, p->A, p->dA.count * sizeof(float),
                           cudaMemcpyHostToDevice));
     CUDA_CHECK(cudaMemcpy(p->dB.data, p->B, p->dB.count * sizeof(float),

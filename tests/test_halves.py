@@ -196,7 +196,7 @@ MUTANTS = [
         "columns' largest not from zero",
         "split.cuh",
         "largest, 0, (N",
-        "unfit_rows, 0, (N",
+        "unfit_rows, 0, (w->tiles_down + w",
     ),
 ]
 

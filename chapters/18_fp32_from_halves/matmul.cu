@@ -283,7 +283,7 @@ static const struct product PRODUCTS[] = {
     {300, 260, 321, 1.5f, -0.5f, matmul_on_3, "--sms 3"},
     {200, 150, 321, 1.5f, -0.5f, matmul_on_3, "--sms 3", WIDE_ROWS},
     {150, 200, 322, 1.0f, 0.0f, matmul_on_3, "--sms 3", WIDE_COLUMNS},
-    {130, 129, 1024, 1.0f, 0.0f, matmul_on_3, "--sms 3", POSITIVE},
+    {300, 100, 512, 1.0f, 0.0f, matmul_on_3, "--sms 3", POSITIVE},
     {257, 259, 256, 1.0f, 0.0f, matmul_on_3, "--sms 3"},
     {200, 200, 640, -0.5f, 2.0f, matmul_on_3, "--sms 3"},
 };
