@@ -27,12 +27,12 @@
 
 enum { MOST = 16 }; // GPUs
 
-/* How a product is divided: C into a grid of `down` x `across` tiles, one each GPU; A's
- * rows and B's columns into as many pieces as there are GPUs. */
 /* The product of two pieces on the current GPU, in its default stream. */
 typedef void piece_product(int M, int N, int K, float alpha, const void *A, const void *B,
                            float beta, void *C);
 
+/* How a product is divided: C into a grid of `down` x `across` tiles, one for each GPU;
+ * A's rows and B's columns into as many pieces as there are GPUs. */
 struct plan {
     int gpus, down, across;
     int M, N, K;

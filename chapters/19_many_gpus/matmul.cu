@@ -69,7 +69,6 @@ static void fetch_by_copy_engine(struct arrival list[][2 * MOST], int i)
     for (int g = 0; g < plan.gpus; ++g) {
         const struct arrival a = list[g][i];
         CUDA_CHECK(cudaSetDevice(g));
-        CUDA_CHECK(cudaStreamWaitEvent(gpus[g].copies, gpus[a.piece].ready, 0));
         if (bytes_of(a) > 0)
             CUDA_CHECK(cudaMemcpyPeerAsync(place_of(g, a), g, place_of(a.piece, a),
                                            a.piece, bytes_of(a), gpus[g].copies));
@@ -112,8 +111,8 @@ static void multiply(int g, const struct arrival *list, int i, float alpha, floa
     }
 }
 
-// 3. The whole product, of pieces that are in their places. Fetches are enqueued ahead of
-//    all products: they wait for nothing but each other.
+// 3. The whole product, of pieces that are in their places on every GPU. Fetches are
+//    enqueued ahead of all products: they wait for nothing but each other.
 static void multiply_divided(enum way way, float alpha, float beta)
 {
     struct arrival list[MOST][2 * MOST];
@@ -133,12 +132,6 @@ static void multiply_divided(enum way way, float alpha, float beta)
             if (awaited >= 2)
                 CUDA_CHECK(cudaStreamWaitEvent(0, gpus[g].come[awaited], 0));
             multiply(g, list[g], i, alpha, beta);
-        }
-    // Nobody may change a piece before the last who fetches it has it.
-    for (int g = 0; g < plan.gpus && count > 2; ++g)
-        for (int other = 0; other < plan.gpus; ++other) {
-            CUDA_CHECK(cudaSetDevice(g));
-            CUDA_CHECK(cudaStreamWaitEvent(0, gpus[other].come[count - 1], 0));
         }
     CUDA_CHECK(cudaSetDevice(0));
 }

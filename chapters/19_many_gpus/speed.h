@@ -40,7 +40,7 @@ static int measure_speed(struct figure *figures, int room)
     };
     enum { COUNT = sizeof WAYS / sizeof *WAYS };
     const struct plan p = plan;
-    double alone[ROUNDS], divided[COUNT][ROUNDS];
+    double shares[ROUNDS];
     char *A, *B, *C;
     cudaEvent_t begin, end;
     if (p.gpus < 2 || room < COUNT)
@@ -64,16 +64,13 @@ static int measure_speed(struct figure *figures, int room)
             CUDA_CHECK(cudaEventRecord(end, 0));
             CUDA_CHECK(cudaEventSynchronize(end));
             CUDA_CHECK(cudaEventElapsedTime(&ms, begin, end));
-            if (i < 0)
-                continue;
-            alone[i] = ms;
-            divided[w][i] = ms / (many * p.gpus);
+            if (i >= 0)
+                shares[i] = ms / (many * p.gpus);
         }
-        qsort(divided[w], ROUNDS, sizeof(double), compare_times);
-        figures[w] = (struct figure){WAYS[w].name, divided[w][ROUNDS / 2],
-                                     "of P times one GPU", NULL};
+        qsort(shares, ROUNDS, sizeof(double), compare_times);
+        figures[w] =
+            (struct figure){WAYS[w].name, shares[ROUNDS / 2], "of P times one GPU", NULL};
     }
-    (void)alone;
     CUDA_CHECK(cudaEventDestroy(begin));
     CUDA_CHECK(cudaEventDestroy(end));
     CUDA_CHECK(cudaFree(A));
