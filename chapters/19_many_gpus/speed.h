@@ -24,21 +24,23 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* What is measured. */
+static const struct measured_way {
+    const char *name;
+    enum way way;
+    int rows; /* divide by rows only */
+} WAYS[4] = {
+    {"NCCL, then multiply", NCCL_FIRST, 0},
+    {"NCCL meanwhile", NCCL_MEANWHILE, 0},
+    {"copy engines", COPY_ENGINES, 0},
+    {"copy engines, rows", COPY_ENGINES, 1},
+};
+
 /* Measures the last product that was launched. In each round the ways take turns with one
  * GPU, which has the matrices whole. */
 static int measure_speed(struct figure *figures, int room)
 {
-    static const struct {
-        const char *name;
-        enum way way;
-        int rows; /* divide by rows only */
-    } WAYS[] = {
-        {"NCCL, then multiply", NCCL_FIRST, 0},
-        {"NCCL meanwhile", NCCL_MEANWHILE, 0},
-        {"copy engines", COPY_ENGINES, 0},
-        {"copy engines, rows", COPY_ENGINES, 1},
-    };
-    enum { COUNT = sizeof WAYS / sizeof *WAYS };
+    enum { COUNT = 4 };
     const struct plan p = plan;
     double shares[ROUNDS];
     char *A, *B, *C;
