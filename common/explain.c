@@ -444,7 +444,8 @@ const char *likely_cause(const struct problem *p, const struct wrongs *w)
     if (w->not_a_number == w->count)
         return p->beta == 0.0f && w->read_C == w->count
                    ? "C was read, though beta is 0: it holds NaN, and 0 * NaN is NaN"
-                   : "a NaN came in: memory that was never written, or outside the matrices";
+                   : "a NaN came in: memory that was never written, or outside the "
+                     "matrices";
     if (find_range(p, w, &range)) return text_of(&range, p->K, text, sizeof text);
     for (int i = 0; i < COUNT(OF_WHOLE); i++)
         if (explains(p, w, of_whole, i, 0.0, tries)) return OF_WHOLE[i];
