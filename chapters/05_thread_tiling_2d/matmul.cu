@@ -22,13 +22,13 @@ const int BK = 8;
 const int TM = 8; // results a thread: TM rows
 const int TN = 8; // by TN columns of C
 const int THREADS = BM * BN / (TM * TN);
+// The elements of a tile that each thread fetches.
+const int LOADS = BM * BK / THREADS;
 
-static_assert(BM % TM == 0, "TM must divide BM, or some rows have no thread");
-static_assert(BN % TN == 0, "TN must divide BN, or some columns have no thread");
-static_assert(THREADS % BK == 0, "BK must divide THREADS: A_tile takes whole rows");
-static_assert(THREADS % BN == 0, "BN must divide THREADS: B_tile takes whole rows");
-static_assert(BM * BK % THREADS == 0, "A_tile must divide evenly among the threads");
-static_assert(BK * BN % THREADS == 0, "B_tile must divide evenly among the threads");
+static_assert(BM % TM == 0 && BN % TN == 0, "or some results have no thread");
+static_assert(BM == BN, "a thread fetches as many elements of A_tile as of B_tile");
+static_assert(LOADS * THREADS == BM * BK, "the tiles divide evenly among the threads");
+static_assert(THREADS % BK == 0 && THREADS % BN == 0, "the tiles take whole rows");
 static_assert(THREADS <= 1024, "a block has at most 1,024 threads: raise TM or TN");
 
 // The 2 asks the compiler to leave room for two blocks on a multiprocessor, that is, to
@@ -49,36 +49,44 @@ __global__ void __launch_bounds__(THREADS, 2)
     const int row = tile_row * BM + thread_row;
     const int col = tile_col * BN + thread_col;
 
-    // All threads together load STRIDE_A whole rows of A_tile at a time, and STRIDE_B of
-    // B_tile, until the tiles are full. Neighbours stay on neighbouring addresses.
+    // All threads together fetch STRIDE_A whole rows of A_tile at a time, and STRIDE_B of
+    // B_tile, until they have all. Neighbours stay on neighbouring addresses.
     const int STRIDE_A = THREADS / BK;
     const int STRIDE_B = THREADS / BN;
     const int load_a_row = threadIdx.x / BK;
     const int load_a_col = threadIdx.x % BK;
     const int load_b_row = threadIdx.x / BN;
     const int load_b_col = threadIdx.x % BN;
+    const int a_row = tile_row * BM + load_a_row;
     const int b_col = tile_col * BN + load_b_col;
+
+    // The first element of A and the first of B that this thread fetches next.
+    const float *a_next = A + (size_t)a_row * K + load_a_col;
+    const float *b_next = B + (size_t)load_b_row * N + b_col;
 
     float acc[TM][TN] = {{0.0f}};
     for (int k0 = 0; k0 < K; k0 += BK) {
-        // 2. Fill the tiles between the two barriers, with zeros outside the matrices.
-        //    Fetching before the first barrier, as chapter 4 does, would take a register
-        //    for each element in flight, and the sums have used them up.
-        __syncthreads();
-        const int a_col = k0 + load_a_col;
-        for (int m = 0; m < BM; m += STRIDE_A) {
-            const int a_row = tile_row * BM + load_a_row + m;
-            A_tile[load_a_row + m][load_a_col] =
-                a_row < M && a_col < K ? A[(size_t)a_row * K + a_col] : 0.0f;
+        // 2. Fetch LOADS elements for each tile, zeros outside the matrices.
+        float a_value[LOADS], b_value[LOADS];
+        for (int i = 0; i < LOADS; ++i) {
+            const int m = i * STRIDE_A, k = i * STRIDE_B;
+            const bool in_a = a_row + m < M && k0 + load_a_col < K;
+            const bool in_b = k0 + load_b_row + k < K && b_col < N;
+            a_value[i] = in_a ? a_next[(size_t)m * K] : 0.0f;
+            b_value[i] = in_b ? b_next[(size_t)k * N] : 0.0f;
         }
-        for (int k = 0; k < BK; k += STRIDE_B) {
-            const int b_row = k0 + load_b_row + k;
-            B_tile[load_b_row + k][load_b_col] =
-                b_row < K && b_col < N ? B[(size_t)b_row * N + b_col] : 0.0f;
+        a_next += BK;
+        b_next += (size_t)BK * N;
+
+        // 3. Put them in the tiles, between the two barriers.
+        __syncthreads();
+        for (int i = 0; i < LOADS; ++i) {
+            A_tile[load_a_row + i * STRIDE_A][load_a_col] = a_value[i];
+            B_tile[load_b_row + i * STRIDE_B][load_b_col] = b_value[i];
         }
         __syncthreads();
 
-        // 3. Compute: a piece of a column of A_tile times a piece of a row of B_tile.
+        // 4. Compute: a piece of a column of A_tile times a piece of a row of B_tile.
         //    Unrolled over k as well, the compiler can read ahead and mix the reads with
         //    the arithmetic.
 #pragma unroll
@@ -94,7 +102,7 @@ __global__ void __launch_bounds__(THREADS, 2)
         }
     }
 
-    // 4. Store the results that lie inside C; beta == 0 must not read C.
+    // 5. Store the results that lie inside C; beta == 0 must not read C.
     float *c = &C[(size_t)row * N + col];
     for (int m = 0; m < TM && row + m < M; ++m) {
         for (int n = 0; n < TN && col + n < N; ++n) {
