@@ -183,13 +183,13 @@ def write(new):
         writer.writerows(kept[key] for key in sorted(kept))
 
 
-def time_in_turns(chapter, programs, machine):
+def time_in_turns(chapter, programs, machine, turns):
     """Rows for {name: program}, all of one chapter."""
     reports = {name: [] for name in programs}
-    for turn in range(TURNS):
+    for turn in range(turns):
         for name, program in programs.items():
             measure.say(
-                f"chapter {chapter}, turn {turn + 1} of {TURNS}: {name or 'as it is'}"
+                f"chapter {chapter}, turn {turn + 1} of {turns}: {name or 'as it is'}"
             )
             report, wrong, _ = measure.ask(program, str(SIZE))
             if wrong:
@@ -197,8 +197,8 @@ def time_in_turns(chapter, programs, machine):
             reports[name].append(report)
     measure.say()
     found = []
-    for name, turns in reports.items():
-        ratios = [report["ratio"]["median"] for report in turns]
+    for name, every in reports.items():
+        ratios = [report["ratio"]["median"] for report in every]
         row = dict(
             machine,
             chapter=chapter,
@@ -206,8 +206,8 @@ def time_in_turns(chapter, programs, machine):
             M=SIZE,
             N=SIZE,
             K=SIZE,
-            turns=TURNS,
-            gflops=round(statistics.median(report["gflops"] for report in turns)),
+            turns=turns,
+            gflops=round(statistics.median(report["gflops"] for report in every)),
             ratio=round(statistics.median(ratios), 4),
             ratio_min=round(min(ratios), 4),
             ratio_max=round(max(ratios), 4),
@@ -237,12 +237,17 @@ def main():
         help="build and check, time nothing: needs no GPU",
     )
     parser.add_argument(
+        "--turns", type=int, default=TURNS, help=f"runs of each program; default {TURNS}"
+    )
+    parser.add_argument(
         "chapter",
         nargs="*",
         type=int,
         help="only these; default: all that have tried something",
     )
     chosen, status, machine = parser.parse_args(), 0, None
+    if chosen.turns < 1:
+        parser.error(f"--turns must be at least 1, not {chosen.turns}")
     if not chosen.check_only:
         machine, wrong, code = measure.look_around(1)
         if wrong:
@@ -256,7 +261,7 @@ def main():
             programs, wrong = built(chapter)
             print(f"chapter {chapter}: {len(programs)} built, and right", flush=True)
             if "" in programs and not chosen.check_only:
-                found = time_in_turns(chapter, programs, machine)
+                found = time_in_turns(chapter, programs, machine, chosen.turns)
                 write(found)
                 show(found)
         except Broken as reason:
