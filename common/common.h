@@ -128,9 +128,12 @@ void problem_read_C(const struct problem *p);
  * of two; of fp32 x itself, for verify.c, which knows what fp32 does to x. */
 double stored_in_C(const struct problem *p, double x);
 /* Launches the product, of whatever precision: `launch` is a fp32 or tf32 launcher or
- * launcher_of() a chapter. */
+ * launcher_of() a chapter, or of one of its products. */
 void problem_launch(const struct problem *p, matmul_launcher *launch);
 matmul_launcher *launcher_of(const struct chapter *chapter, enum precision precision);
+matmul_launcher *launcher_of_product(const struct product *product,
+                                     const struct chapter *chapter,
+                                     enum precision precision);
 /* What the kernel did that it must not do: wrote outside the matrices, or into its
  * inputs. NULL if nothing. */
 const char *problem_damage(const struct problem *p);

@@ -57,6 +57,7 @@ struct product {
     matmul_launcher *launch; /* NULL: the chapter's */
     const char *option;      /* the option by which the program takes that launcher */
     enum inputs inputs;
+    bf16_launcher *launch_bf16; /* likewise, where the precision is bf16 */
 };
 
 /* A chapter, as chapter_main sees it. Fill it in by name, in this order (C++ insists on
