@@ -42,8 +42,9 @@
  *
  * And they are cut, never rounded up: the errors do not walk at random but all go towards
  * zero, as long as the sum keeps its sign. So with random inputs the root mean square
- * grows with sqrt(K): on an H200 it is 2 u |A| |B| at K = 4096 with s = 16, and twice that
- * with s = 8. Here 1 + sqrt(K) / 16 such units count as the typical size.
+ * grows with sqrt(K): on an H200 it is 2 u |A| |B| at K = 4096 with s = 16, and it doubles
+ * when s is halved. The smallest s of any GPU is 8 for bf16 and 4 for tf32; their typical
+ * size is taken as 1 + sqrt(K) / 16 and 1 + sqrt(K) / 8 such units.
  *
  * C of bf16. The result is rounded once more, at the end. An element is right if it is
  * what some number within the bound rounds to; so its error is the distance from the exact
@@ -182,7 +183,8 @@ static double worst_factor(const struct problem *p)
 
 static double typical_factor(const struct problem *p)
 {
-    return p->precision == FP32 ? 1.0 : 1.0 + sqrt(p->K) / 16.0;
+    if (p->precision == FP32) return 1.0;
+    return 1.0 + sqrt(p->K) / (p->precision == BF16 ? 16.0 : 8.0);
 }
 
 /* The bf16 beside x that lies in the direction of y. */
