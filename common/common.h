@@ -188,6 +188,10 @@ extern const char *const INPUT_NAMES[4];
 const char *command_for(const struct product *p, const char *program, uint64_t seed);
 
 /* ---- chapter.c ---- */
+/* Whether the chapter runs on GPUs of this compute capability, 90 for 9.0; and the words
+ * for what it needs, until the next call. */
+bool runs_on(const struct chapter *chapter, int capability);
+const char *what_it_needs(const struct chapter *chapter);
 /* Runs one product with these inputs and verifies it. */
 struct verdict run_and_verify(struct problem *p, const struct options *options,
                               const struct chapter *chapter, matmul_launcher *launch,

@@ -90,6 +90,7 @@ struct chapter {
      * step along K that fetches BM + BN floats is good for 2 BM BN. */
     double flop_per_byte;
     int min_capability; /* 90 for Hopper's instructions; 0 for any GPU */
+    int max_capability; /* 90 for those that only Hopper has; 0 for newer GPUs too */
     /* For --occupancy: the kernel that an aligned product launches, the threads of its
      * blocks and the dynamic shared memory of each, in bytes. No kernel: there is none to
      * tell about. */
