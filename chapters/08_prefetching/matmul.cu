@@ -1,16 +1,15 @@
 /*
  * Chapter 8: fetch the next tile while this one is multiplied.
  *
- * What changes against chapter 7: a round of the loop asks for a tile, multiplies the one
- * that came the round before, and only then looks at what it asked for. While memory
- * answers, the multiprocessor multiplies. There are two buffers in shared memory, one to
- * multiply and one to fill, so that one barrier a round is enough.
+ * What changes against chapter 7: a thread asks for the next tile before it multiplies
+ * the present one. While memory answers, the multiprocessor multiplies. Two buffers in
+ * shared memory, one to multiply and one to fill, make one barrier a tile enough.
  *
- *     chapter 7   | fetch 0 . . . . fill 0 || multiply 0 | fetch 1 . . . . fill 1 || ...
+ *     chapter 7 | fetch 0 . . . | fill 0 | multiply 0 | fetch 1 . . . | fill 1 | ...
  *
- *     chapter 8   | fetch 0 . . . . fill 0 | fetch 1     . . . .    fill 1 | fetch 2 ...
- *                                          | multiply 0 . . . . . .        | multiply 1
- *                                                                           time -->
+ *     chapter 8 | fetch 0 . . .   fill 0 | fetch 1  . . .      | fetch 2  . . .
+ *                                        | multiply 0   fill 1 | multiply 1   fill 2 | ...
+ *                                                                            time -->
  *
  * Run it:  make chapter8 && ./chapter8
  */
@@ -19,7 +18,7 @@
 // A block covers BM x BN elements of C and takes BK steps along K at a time.
 const int BM = 128;
 const int BN = 128;
-const int BK = 16;
+const int BK = 8;
 const int TM = 8; // results a thread: TM rows
 const int TN = 8; // by TN columns of C, in squares of 4 x 4
 const int THREADS = BM * BN / (TM * TN);
@@ -30,17 +29,11 @@ const int COL_STEP = BN / (TN / 4);
 // are a multiple of 32. 4 floats more a row move them 16 banks apart, and 4 is also the
 // least that keeps every row on a multiple of 16 bytes, as float4s need it.
 const int PADDING = 4;
-// The float4s of a tile that each thread fetches, and the steps of k between two of them.
-const int LOADS = BM * BK / 4 / THREADS;
-const int LOAD_STEP = BK / LOADS;
 
-static_assert(BM % TM == 0, "TM must divide BM, or some rows have no thread");
-static_assert(BN % TN == 0, "TN must divide BN, or some columns have no thread");
+static_assert(BM % TM == 0 && BN % TN == 0, "or some results have no thread");
 static_assert(TM % 4 == 0 && TN % 4 == 0, "TM and TN must be multiples of 4: float4s");
-static_assert(BM == BN, "both tiles take the same number of float4s a thread");
-static_assert(LOADS * THREADS * 4 == BM * BK, "all threads fetch the same number");
-static_assert(LOADS * LOAD_STEP == BK, "the fetches of a thread divide the steps of k");
-static_assert(LOAD_STEP == 8, "a warp fetches 16 rows of A, 8 floats each: see PADDING");
+static_assert(BM * BK == 4 * THREADS, "A_tile takes one float4 a thread");
+static_assert(BK * BN == 4 * THREADS, "B_tile takes one float4 a thread");
 static_assert(THREADS <= 1024, "a block has at most 1,024 threads: raise TM or TN");
 
 // Copies the four floats at `from`, of which `left` lie inside the matrix, and puts zeros
@@ -66,6 +59,15 @@ template <bool ALIGNED> __device__ void store4(float *to, const float *from, int
             to[i] = from[i];
 }
 
+// Fetches this thread's float4 of each tile, from row a_row of A and row b_row of B.
+template <bool ALIGNED>
+__device__ void fetch(float *a, float *b, int M, int N, int K, const float *A,
+                      const float *B, int a_row, int a_col, int b_row, int b_col)
+{
+    load4<ALIGNED>(a, &A[(size_t)a_row * K + a_col], a_row < M ? K - a_col : 0);
+    load4<ALIGNED>(b, &B[(size_t)b_row * N + b_col], b_row < K ? N - b_col : 0);
+}
+
 template <bool ALIGNED>
 __global__ void __launch_bounds__(THREADS, 2)
     matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
@@ -86,63 +88,53 @@ __global__ void __launch_bounds__(THREADS, 2)
     const int row = tile_row * BM + thread_row;
     const int col = tile_col * BN + thread_col;
 
-    // LOADS float4s of each tile a thread, LOAD_STEP steps of k apart: in that stretch a
-    // row of A's tile has LOAD_STEP / 4 of them, a row of B's tile BN / 4.
-    const int load_a_row = threadIdx.x / (LOAD_STEP / 4);
-    const int load_a_col = threadIdx.x % (LOAD_STEP / 4) * 4;
+    // One float4 of each tile a thread: a row of A's tile is BK / 4 of them, a row of
+    // B's tile is BN / 4.
+    const int load_a_row = threadIdx.x / (BK / 4);
+    const int load_a_col = threadIdx.x % (BK / 4) * 4;
     const int load_b_row = threadIdx.x / (BN / 4);
     const int load_b_col = threadIdx.x % (BN / 4) * 4;
     const int a_row = tile_row * BM + load_a_row;
     const int b_col = tile_col * BN + load_b_col;
 
     float acc[TM][TN] = {{0.0f}};
-    int now = 0; // the buffer to multiply
-    // A round more than there are tiles: it fetches the tile at k0 and multiplies the one
-    // at k0 - BK. The first has nothing to multiply, and what the last one fetches lies
-    // past the end of K, so it brings zeros.
-    for (int k0 = 0; k0 < K + BK; k0 += BK) {
-        // 2. Fetch into registers. No instruction needs the data before step 4.
-        __align__(16) float a[LOADS][4], b[LOADS][4];
-        for (int i = 0; i < LOADS; ++i) {
-            const int a_col = k0 + load_a_col + i * LOAD_STEP;
-            const int b_row = k0 + load_b_row + i * LOAD_STEP;
-            const int a_left = a_row < M ? K - a_col : 0;
-            const int b_left = b_row < K ? N - b_col : 0;
-            load4<ALIGNED>(a[i], &A[(size_t)a_row * K + a_col], a_left);
-            load4<ALIGNED>(b[i], &B[(size_t)b_row * N + b_col], b_left);
-        }
-
-        // 3. Compute: pieces of a row of A_tile times pieces of a row of B_tile. Four
-        //    reads of 16 bytes feed 64 products, and none of them waits for a bank.
-        if (k0 > 0) {
-#pragma unroll
-            for (int k = 0; k < BK; ++k) {
-                __align__(16) float a_frag[TM], b_frag[TN];
-                for (int m = 0; m < TM; m += 4)
-                    *(float4 *)&a_frag[m] =
-                        *(const float4 *)&A_tile[now][k][thread_row + m / 4 * ROW_STEP];
-                for (int n = 0; n < TN; n += 4)
-                    *(float4 *)&b_frag[n] =
-                        *(const float4 *)&B_tile[now][k][thread_col + n / 4 * COL_STEP];
-                for (int m = 0; m < TM; ++m)
-                    for (int n = 0; n < TN; ++n)
-                        acc[m][n] += a_frag[m] * b_frag[n];
-            }
-        }
-
-        // 4. Fill the other buffer. Who is still multiplying reads this one; all have
-        //    left the other one since the last barrier.
-        now ^= 1;
-        for (int i = 0; i < LOADS; ++i) {
-            for (int j = 0; j < 4; ++j)
-                A_tile[now][load_a_col + i * LOAD_STEP + j][load_a_row] = a[i][j];
-            *(float4 *)&B_tile[now][load_b_row + i * LOAD_STEP][load_b_col] =
-                *(float4 *)b[i];
-        }
+    // 2. Fetch the first tile into registers.
+    __align__(16) float a[4], b[4];
+    fetch<ALIGNED>(a, b, M, N, K, A, B, a_row, load_a_col, load_b_row, b_col);
+    int now = 0; // the buffer to fill, and then to multiply
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        // 3. Fill a buffer. A turns on its way: four of a row become four of a column,
+        //    and only here they travel one by one. A warp that is still multiplying reads
+        //    the other buffer.
+        for (int i = 0; i < 4; ++i)
+            A_tile[now][load_a_col + i][load_a_row] = a[i];
+        *(float4 *)&B_tile[now][load_b_row][load_b_col] = *(const float4 *)b;
         __syncthreads();
+
+        // 4. Ask for the next tile. No instruction needs the answer before it is filled
+        //    in, a multiplication later. Past the end of K these are zeros.
+        fetch<ALIGNED>(a, b, M, N, K, A, B, a_row, k0 + BK + load_a_col,
+                       k0 + BK + load_b_row, b_col);
+
+        // 5. Compute: pieces of a row of A_tile times pieces of a row of B_tile. Four
+        //    reads of 16 bytes feed 64 products, and none of them waits for a bank.
+#pragma unroll
+        for (int k = 0; k < BK; ++k) {
+            __align__(16) float a_frag[TM], b_frag[TN];
+            for (int m = 0; m < TM; m += 4)
+                *(float4 *)&a_frag[m] =
+                    *(const float4 *)&A_tile[now][k][thread_row + m / 4 * ROW_STEP];
+            for (int n = 0; n < TN; n += 4)
+                *(float4 *)&b_frag[n] =
+                    *(const float4 *)&B_tile[now][k][thread_col + n / 4 * COL_STEP];
+            for (int m = 0; m < TM; ++m)
+                for (int n = 0; n < TN; ++n)
+                    acc[m][n] += a_frag[m] * b_frag[n];
+        }
+        now ^= 1;
     }
 
-    // 5. Store the results that lie inside C; beta == 0 must not read C.
+    // 6. Store the results that lie inside C; beta == 0 must not read C.
     for (int m = 0; m < TM; ++m) {
         for (int n = 0; n < TN; n += 4) {
             const int c_row = row + m / 4 * ROW_STEP + m % 4;
@@ -186,7 +178,7 @@ int main(int argc, char **argv)
 {
     const struct chapter chapter = {
         .number = 8,
-        .title = "prefetching: fetch the next while computing this one",
+        .title = "prefetching: fetch the next, multiply this one",
         .about = "copies",
         .launch = matmul,
         .BM = BM,
