@@ -13,13 +13,14 @@ struct scratch {
     void *memory;
     size_t bytes;
 };
-enum { A_COPY, B_COPY, PARTS, ARRIVED, SCRATCHES };
-static struct scratch scratches[SCRATCHES];
+enum { A_COPY, B_COPY, PARTS, ARRIVED, SCRATCHES, GPUS = 16 };
+static struct scratch scratches[GPUS][SCRATCHES];
 
 static void free_scratches(void)
 {
-    for (int i = 0; i < SCRATCHES; ++i)
-        cudaFree(scratches[i].memory); // too late to complain
+    for (int gpu = 0; gpu < GPUS; ++gpu)
+        for (int i = 0; i < SCRATCHES; ++i)
+            cudaFree(scratches[gpu][i].memory); // too late to complain
 }
 
 // At least `bytes` of device memory, zeros at first.
@@ -29,7 +30,9 @@ static float *scratch(int which, size_t bytes)
     if (!registered)
         atexit(free_scratches);
     registered = true;
-    struct scratch *s = &scratches[which];
+    int gpu;
+    CUDA_CHECK(cudaGetDevice(&gpu));
+    struct scratch *s = &scratches[gpu][which];
     if (s->bytes < bytes) {
         CUDA_CHECK(cudaFree(s->memory));
         s->bytes = 0;
