@@ -92,6 +92,19 @@ static __device__ __forceinline__ bool next_segment(const struct work *w,
     return true;
 }
 
+// Where a tile lies. Neighbours in number are neighbours in C, down and across: the
+// blocks that run together read the same rows of A and columns of B, and find them in the
+// L2.
+static __device__ void place_tile(const struct work *w, int tile, int *tile_row,
+                                  int *tile_col)
+{
+    const int in_a_band = w->rows_together * w->tiles_across;
+    const int band = tile / in_a_band;
+    const int rows = min(w->rows_together, w->tiles_down - band * w->rows_together);
+    *tile_row = band * w->rows_together + tile % in_a_band % rows;
+    *tile_col = tile % in_a_band / rows;
+}
+
 // The blocks that have parts of a shared tile: from `first` to `last`.
 static __device__ __forceinline__ void owners_of(const struct work *w, int tile,
                                                  int *first, int *last)
@@ -110,17 +123,64 @@ static __device__ __forceinline__ float *part_of(const struct work *w, int block
     return &w->parts[(2 * (size_t)block + start) * floats];
 }
 
-// Where a tile lies. Neighbours in number are neighbours in C, down and across: the
-// blocks that run together read the same rows of A and columns of B, and find them in the
-// L2.
-static __device__ void place_tile(const struct work *w, int tile, int *tile_row,
-                                  int *tile_col)
+// A block's part of a tile is done. Returns whether this warp has the complete sums of
+// its results in `acc` now, and stores them: at once where the segment is a whole tile,
+// else if it brings the last part. Then it adds up all of them in the order of k, so that
+// the sum does not depend on the order in which they came.
+template <class T>
+static __device__ __forceinline__ bool bring_part(const struct work *w,
+                                                  const struct segment *segment,
+                                                  float acc[T::TM][T::TN])
 {
-    const int in_a_band = w->rows_together * w->tiles_across;
-    const int band = tile / in_a_band;
-    const int rows = min(w->rows_together, w->tiles_down - band * w->rows_together);
-    *tile_row = band * w->rows_together + tile % in_a_band % rows;
-    *tile_col = tile % in_a_band / rows;
+    if (segment->end - segment->begin == w->blocks_k)
+        return true;
+    // Neighbouring threads write neighbouring floats: element (m, n) of all threads lies
+    // together.
+    float *mine = part_of(w, blockIdx.x, segment->begin == 0, T::PART) + threadIdx.x;
+#pragma unroll
+    for (int m = 0; m < T::TM; ++m)
+#pragma unroll
+        for (int n = 0; n < T::TN; ++n)
+            mine[(m * T::TN + n) * T::THREADS] = acc[m][n];
+    if (!w->arrived)
+        return false;
+    // Mine must be visible to the whole GPU before I say that it is there (the first
+    // fence), and theirs must be read after they have said so (the second). The warp is
+    // the unit: it needs nothing of the block's other warps.
+    __threadfence();
+    __syncwarp();
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    int *arrived = &w->arrived[(segment->tile - w->whole_tiles) * T::WARPS + warp];
+    int first, last, before = 0;
+    owners_of(w, segment->tile, &first, &last);
+    if (lane == 0)
+        before = atomicAdd(arrived, 1);
+    before = __shfl_sync(0xffffffffu, before, 0);
+    if (before != last - first)
+        return false;
+    __threadfence();
+    if (lane == 0)
+        *arrived = 0; // ready for the next product
+    // Four rows at a time, so that the loads of all parts need few registers. __ldcg
+    // reads past the L1, which may hold an older state of these addresses.
+#pragma unroll
+    for (int m0 = 0; m0 < T::TM; m0 += 4) {
+#pragma unroll
+        for (int m = m0; m < m0 + 4; ++m)
+#pragma unroll
+            for (int n = 0; n < T::TN; ++n)
+                acc[m][n] = 0.0f;
+        for (int block = first; block <= last; ++block) {
+            const float *theirs =
+                part_of(w, block, block == first, T::PART) + threadIdx.x;
+#pragma unroll
+            for (int m = m0; m < m0 + 4; ++m)
+#pragma unroll
+                for (int n = 0; n < T::TN; ++n)
+                    acc[m][n] += __ldcg(&theirs[(m * T::TN + n) * T::THREADS]);
+        }
+    }
+    return true;
 }
 
 // Deals the tiles to `blocks` blocks: whole tiles as long as all get the same number, and

@@ -92,6 +92,28 @@ static __device__ __forceinline__ void store4(float *c, const float *sum, int le
             c[i] = alpha * sum[i] + (beta == 0.0f ? 0.0f : beta * c[i]);
 }
 
+// Stores the results that lie inside C: a thread's, of which the first has the place
+// (thread_row, thread_col) in the tile.
+template <class T>
+static __device__ __forceinline__ void store_tile(const struct work *w, int tile,
+                                                  int thread_row, int thread_col,
+                                                  const float acc[T::TM][T::TN])
+{
+    int tile_row, tile_col;
+    place_tile(w, tile, &tile_row, &tile_col);
+#pragma unroll
+    for (int m = 0; m < T::TM; ++m) {
+#pragma unroll
+        for (int n = 0; n < T::TN; n += 4) {
+            const int row = tile_row * T::BM + thread_row + m / 4 * T::ROW_STEP + m % 4;
+            const int col = tile_col * T::BN + thread_col + n / 4 * T::COL_STEP;
+            if (row < w->M && col < w->N)
+                store4(&w->C[(size_t)row * w->N + col], &acc[m][n], w->N - col,
+                       w->aligned, w->alpha, w->beta);
+        }
+    }
+}
+
 // How far the copies are: STAGES - 1 k-blocks ahead of the arithmetic, over the ends of
 // segments too, so they need a position of their own.
 struct filler {
@@ -226,77 +248,9 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
             next = next + 1 < T::STAGES ? next + 1 : 0;
         }
 
-        // 4. Part of a tile: leave it for whichever warp brings the last part. That one
-        //    adds them all in the order of k, so that the sum does not depend on the
-        //    order in which they came.
-        if (use.segment.end - use.segment.begin < w.blocks_k) {
-            float *mine =
-                part_of(&w, blockIdx.x, use.segment.begin == 0, T::PART) + threadIdx.x;
-            // Neighbouring threads write neighbouring floats: element (m, n) of all
-            // threads lies together.
-#pragma unroll
-            for (int m = 0; m < T::TM; ++m)
-#pragma unroll
-                for (int n = 0; n < T::TN; ++n)
-                    mine[(m * T::TN + n) * T::THREADS] = acc[m][n];
-            if (!w.arrived)
-                continue;
-            // Mine must be visible to the whole GPU before I say that it is there (the
-            // first fence), and theirs must be read after they have said so (the
-            // second). The warp is the unit: it needs nothing of the block's others.
-            __threadfence();
-            __syncwarp();
-            int first, last, before = 0;
-            owners_of(&w, use.segment.tile, &first, &last);
-            const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-            int *arrived =
-                &w.arrived[(use.segment.tile - w.whole_tiles) * T::WARPS + warp];
-            if (lane == 0)
-                before = atomicAdd(arrived, 1);
-            before = __shfl_sync(0xffffffffu, before, 0);
-            // Not the last to come: on to the next segment.
-            if (before != last - first)
-                continue;
-            __threadfence();
-            if (lane == 0)
-                *arrived = 0; // ready for the next product
-            // Four rows at a time, so that the loads of all parts need few registers.
-            // __ldcg reads past the L1, which may hold an older state of these addresses.
-#pragma unroll
-            for (int m0 = 0; m0 < T::TM; m0 += 4) {
-#pragma unroll
-                for (int m = m0; m < m0 + 4; ++m)
-#pragma unroll
-                    for (int n = 0; n < T::TN; ++n)
-                        acc[m][n] = 0.0f;
-                for (int block = first; block <= last; ++block) {
-                    const float *theirs =
-                        part_of(&w, block, block == first, T::PART) + threadIdx.x;
-#pragma unroll
-                    for (int m = m0; m < m0 + 4; ++m)
-#pragma unroll
-                        for (int n = 0; n < T::TN; ++n)
-                            acc[m][n] += __ldcg(&theirs[(m * T::TN + n) * T::THREADS]);
-                }
-            }
-        }
-
-        // 5. Store the results that lie inside C.
-        int tile_row, tile_col;
-        place_tile(&w, use.segment.tile, &tile_row, &tile_col);
-        const int row = tile_row * T::BM + thread_row;
-        const int col = tile_col * T::BN + thread_col;
-#pragma unroll
-        for (int m = 0; m < T::TM; ++m) {
-#pragma unroll
-            for (int n = 0; n < T::TN; n += 4) {
-                const int c_row = row + m / 4 * T::ROW_STEP + m % 4;
-                const int c_col = col + n / 4 * T::COL_STEP;
-                if (c_row < w.M && c_col < w.N)
-                    store4(&w.C[(size_t)c_row * w.N + c_col], &acc[m][n], w.N - c_col,
-                           w.aligned, w.alpha, w.beta);
-            }
-        }
+        // 4. Part of a tile, or all of it? The warp with the last part stores the sums.
+        if (bring_part<T>(&w, &use.segment, acc))
+            store_tile<T>(&w, use.segment.tile, thread_row, thread_col, acc);
     }
     // The last copies brought zeros that nothing needs. They are still copies into this
     // block's memory, which goes to another block when this one ends.
