@@ -48,12 +48,12 @@ ifeq ($(EMULATOR),1)
   NVCC  := emulator/bin/nvcc
   TOOL  := emulator/build/nvcc
   LIBRARY := emulator/build/libemulator.a
-  FLAGS := -O2 -std=c++17 -Icommon $(WARNINGS)
+  FLAGS := -O2 -std=c++17 -Icommon -Ichapters $(WARNINGS)
 else
   WORLD := gpu-$(ARCH)
   NVCC  ?= $(or $(REAL_NVCC),$(error EMULATOR=$(EMULATOR) asks for the real nvcc, and there is none: CUDA_HOME can say where it is))
   # -fPIC: chapter 11 loads what it has compiled.
-  FLAGS := -O3 -std=c++17 -Icommon -arch=$(ARCH) -lineinfo -Xcompiler -fPIC $(WARNINGS) $(if $(STRICT),-Werror all-warnings)
+  FLAGS := -O3 -std=c++17 -Icommon -Ichapters -arch=$(ARCH) -lineinfo -Xcompiler -fPIC $(WARNINGS) $(if $(STRICT),-Werror all-warnings)
 endif
 # wgmma is an instruction of sm_90a, which is code for Hopper and nothing else: the chapters that use it get that
 # where the others get sm_90.

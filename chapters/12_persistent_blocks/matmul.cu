@@ -26,7 +26,8 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 {
     if (!sms)
         CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
-    const struct work w = {M, N, K, alpha, beta, A, B, C, N % 4 == 0 && (size_t)C % 16 == 0};
+    const struct work w = {
+        M, N, K, alpha, beta, A, B, C, N % 4 == 0 && (size_t)C % 16 == 0};
     launch_tiles<middle_tile>(sms, &w);
 }
 

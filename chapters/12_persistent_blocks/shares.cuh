@@ -128,9 +128,8 @@ static __device__ __forceinline__ float *part_of(const struct work *w, int block
 // else if it brings the last part. Then it adds up all of them in the order of k, so that
 // the sum does not depend on the order in which they came.
 template <class T>
-static __device__ __forceinline__ bool bring_part(const struct work *w,
-                                                  const struct segment *segment,
-                                                  float acc[T::TM][T::TN])
+static __device__ __forceinline__ bool
+bring_part(const struct work *w, const struct segment *segment, float acc[T::TM][T::TN])
 {
     if (segment->end - segment->begin == w->blocks_k)
         return true;

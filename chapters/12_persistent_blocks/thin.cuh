@@ -81,8 +81,8 @@ template <int WIDTH>
 static __device__ __forceinline__ void load_once(float *to, const float *from, int left)
 {
     if (WIDTH == 4) {
-        const float4 v = left > 0 ? __ldcs((const float4 *)from)
-                                  : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        const float4 v =
+            left > 0 ? __ldcs((const float4 *)from) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         to[0] = v.x;
         to[1] = v.y;
         to[2] = v.z;
@@ -111,9 +111,9 @@ __global__ void __launch_bounds__(THIN_THREADS)
     few_rows_kernel(int M, int N, int K, int k_share, float alpha, const float *A,
                     const float *B, float beta, float *C, struct group_sums group)
 {
-    const int TURN = THIN_WARPS * AHEAD;              // steps of k in flight
-    const int CHUNK = 4096 / ROWS / TURN * TURN;      // of A at a time
-    const int ROUND = ROWS < 4 ? ROWS : 4;            // rows that the warps add up at once
+    const int TURN = THIN_WARPS * AHEAD;         // steps of k in flight
+    const int CHUNK = 4096 / ROWS / TURN * TURN; // of A at a time
+    const int ROUND = ROWS < 4 ? ROWS : 4;       // rows that the warps add up at once
     __shared__ __align__(16) float A_part[CHUNK * ROWS]; // [k][row]
     __shared__ float of_warp[THIN_WARPS][ROUND][COLS_OF_BLOCK];
     __shared__ float sums[ROWS * COLS_OF_BLOCK];
@@ -347,8 +347,8 @@ static void launch_few_rows(int blocks, int M, int N, int K, float alpha, const 
 }
 
 template <int COLS, int WIDTH, int WARPS_DOWN, int ROWS, int AHEAD>
-static void launch_few_columns(int blocks, int M, int N, int K, float alpha, const float *A,
-                               const float *B, float beta, float *C)
+static void launch_few_columns(int blocks, int M, int N, int K, float alpha,
+                               const float *A, const float *B, float beta, float *C)
 {
     const int BLOCK_ROWS = ROWS * WARPS_DOWN, SUMS = BLOCK_ROWS * COLS;
     const int groups = (M - 1) / BLOCK_ROWS + 1;
