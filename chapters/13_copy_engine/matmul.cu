@@ -113,7 +113,7 @@ fill_stage(struct bulk_filler *f, const struct work *w, const CUtensorMap *A_map
 // between two reads, and nothing that takes long is waited for in the thread's own time.
 template <class T>
 __global__ void __launch_bounds__(THREADS, 1)
-    bulk_kernel(const __grid_constant__ CUtensorMap A_map,
+    matmul_kernel(const __grid_constant__ CUtensorMap A_map,
                 const __grid_constant__ CUtensorMap B_map,
                 const __grid_constant__ struct work w)
 {
@@ -231,11 +231,11 @@ template <class T> static void launch_bulk(int sms, struct work w)
     w.parts = scratch(&parts, 2 * (size_t)sms * T::PART * sizeof(float));
     w.arrived = (int *)scratch(&arrived, (size_t)sms * WARPS * sizeof(int));
     CUDA_CHECK(cudaFuncSetAttribute(
-        bulk_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED_BYTES));
-    bulk_kernel<T><<<blocks, THREADS, T::SHARED_BYTES>>>(A_map, B_map, w);
+        matmul_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED_BYTES));
+    matmul_kernel<T><<<blocks, THREADS, T::SHARED_BYTES>>>(A_map, B_map, w);
 }
 
-typedef bulk_tile<16, 8, 4> large_tile;
+struct large_tile : bulk_tile<16, 8, 4> {};
 
 static int sms; // that the product is dealt to
 
@@ -281,7 +281,7 @@ int main(int argc, char **argv)
         .launch = matmul,
         .flop_per_byte = large_tile::FLOP_PER_BYTE,
         .min_capability = 90,
-        .kernel = KERNEL(bulk_kernel<large_tile>),
+        .kernel = KERNEL(matmul_kernel<large_tile>),
         .threads = THREADS,
         .dynamic_shared = large_tile::SHARED_BYTES,
         .products = PRODUCTS,
