@@ -2,7 +2,7 @@
 
 The comments of a program say what must be reported: `EXPECT: <part of the message>`,
 `THREAD (x,y,z) BLOCK (x,y,z)`, `FAULT` at the end of the line to blame, `OTHER` at the end
-of a line that the message must name besides. With FIXED defined the program is right, and
+of a line that the message must name besides; `EMULATE: <the devices that it needs>`. With FIXED defined the program is right, and
 must run through without a word.
 """
 
@@ -17,12 +17,17 @@ FOLDER = ROOT / "tests" / "faults"
 PLANTED = {path.stem: path for path in sorted(FOLDER.glob("*.cu"))}
 
 
+def devices(name):
+    wanted = re.search(r"^// EMULATE: (.*)$", PLANTED[name].read_text(), re.M)
+    return {"EMULATE": wanted[1]} if wanted else {}
+
+
 @pytest.mark.parametrize("compiler", HOST_COMPILERS)
 @pytest.mark.parametrize("name", PLANTED)
 def test_is_found(name, compiler, emulate):
     source = PLANTED[name]
     text = source.read_text()
-    result = run([emulate(source, compiler=compiler)], env=no_cuda() | {"LEAKS": "1"})
+    result = run([emulate(source, compiler=compiler)], env=no_cuda() | {"LEAKS": "1"} | devices(name))
     report = result.stderr
     assert result.returncode == 1, result.stdout + report
     assert "FAULT" in report
@@ -51,7 +56,8 @@ FIXED += [(name, other) for name in KINDS.values() for other in HOST_COMPILERS[1
 
 @pytest.mark.parametrize("name, compiler", FIXED)
 def test_is_gone_when_fixed(name, compiler, emulate):
-    result = run([emulate(PLANTED[name], "-DFIXED", compiler=compiler)], env=no_cuda())
+    program = emulate(PLANTED[name], "-DFIXED", compiler=compiler)
+    result = run([program], env=no_cuda() | devices(name))
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
 
 

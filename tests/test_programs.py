@@ -1,7 +1,8 @@
 """CUDA programs of every kind, on the emulator and through the real compiler.
 
 A program checks its own results, prints PASS and returns 0. Its comments may say
-`BUILD: <flags>`, `PRINTS: <a line that its output has>` and `NEEDS: <header>`.
+`BUILD: <flags>`, `PRINTS: <a line that its output has>`, `NEEDS: <header>` and
+`EMULATE: <the devices that it needs>`.
 """
 
 import re
@@ -41,7 +42,8 @@ def test_on_the_emulator(name, compiler, emulate):
         if not (ROOT / "emulator" / "include" / header).exists():
             pytest.skip(f"the emulator has no {header} yet")
     program = emulate(*sources, *flags(sources), compiler=compiler)
-    result = run([program], env=no_cuda())
+    devices = {"EMULATE": which for which in notes(sources, "EMULATE")}
+    result = run([program], env=no_cuda() | devices)
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stderr == ""
     lines = result.stdout.splitlines()

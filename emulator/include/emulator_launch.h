@@ -37,13 +37,15 @@ struct config {
     emu_extent cluster; /* 0: as the kernel says */
     size_t shared;
     bool cooperative;
+    cudaStream_t stream;
     const char *name;
     void (*function)();
     config *outer;
 
-    EMU_UNSEEN config(dim3 grid_, dim3 block_, size_t shared_ = 0, cudaStream_t = nullptr)
-        : grid(grid_), block(block_), cluster(), shared(shared_), cooperative(), name(),
-          function(), outer(innermost())
+    EMU_UNSEEN config(dim3 grid_, dim3 block_, size_t shared_ = 0,
+                      cudaStream_t stream_ = nullptr)
+        : grid(grid_), block(block_), cluster(), shared(shared_), cooperative(),
+          stream(stream_), name(), function(), outer(innermost())
     {
         innermost() = this;
     }
@@ -160,7 +162,8 @@ EMU_UNSEEN inline int submit(const char *name, const void *address, const config
                     run,
                     arguments,
                     bytes,
-                    c.cooperative};
+                    c.cooperative,
+                    c.stream};
     int error = emu_launch_kernel(&l);
     if (error) emu_launch_failed(error);
     return error;

@@ -28,6 +28,7 @@ struct emu_launch {
                         emu_launch_kernel returns */
     size_t argument_bytes;
     int cooperative; /* all blocks can wait for each other */
+    struct CUstream_st *stream;
 };
 
 /* In a kernel, remembers the launch, to run it when the running grid has ended. Else runs

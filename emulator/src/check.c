@@ -58,7 +58,7 @@ static size_t word_count;
 enum { LINE_WORDS = 32 };
 static uint8_t line_swizzles[EMU_SHARED_BYTES / 4 / LINE_WORDS];
 static uint32_t block_serial;
-struct emu_times emu_times;
+struct emu_times emu_times = {.other_work = UINT32_MAX};
 static uint32_t
     quick_before; /* emu_times.interval; with clocks 0, since nothing is simple then */
 static uint16_t warp_order[EMU_MAX_WARPS];
@@ -570,6 +570,18 @@ static void fault_global(const char *p, size_t n, enum emu_access kind, const vo
               name);
 }
 
+static void fault_other_device(const char *p, const struct emu_allocation *a,
+                               enum emu_access kind, const void *pc)
+{
+    char name[300];
+    emu_describe_global(name, sizeof name, p);
+    emu_fault(pc,
+              "memory of another device: %s of %s, which is on device %d, by a kernel on "
+              "device %d (cudaDeviceEnablePeerAccess(%d, 0) while device %d is current?)",
+              name_of(kind), name, a->device, emu_working_device, a->device,
+              emu_working_device);
+}
+
 /* A read that tells its thread nothing about what others have done. */
 static inline bool is_plain_read(enum emu_access kind)
 {
@@ -616,6 +628,9 @@ static void global_access(char *p, size_t n, enum emu_access kind, const void *p
         static unsigned victim;
         const struct emu_allocation *a = emu_find_allocation(p);
         if (!a || (size_t)(p - a->base) >= a->bytes) fault_global(p, n, kind, pc);
+        if (a->type == cudaMemoryTypeDevice &&
+            !emu_reaches(emu_working_device, a->device))
+            fault_other_device(p, a, kind, pc);
         r = &recent[victim++ % 4];
         *r = (struct recent){a->base, a->bytes, NULL, a->shadow};
     }
@@ -1445,7 +1460,9 @@ void emu_check_launch_begins(void)
         memset(fenced_until, 0, sizeof fenced_until);
         if (clocks) memset(clocks, 0, (COLUMNS + EMU_SLOTS) * sizeof *clocks);
         emu_forget_touches();
+        emu_forget_works();
         emu_times.now = 0;
+        emu_times.other_work = UINT32_MAX;
     }
     emu_times.launch = ++emu_times.now;
     emu_handover_launch_begins();

@@ -39,7 +39,10 @@ struct emu_times {
     uint32_t interval; /* since the running block's last barrier */
     uint32_t block;    /* since its begin */
     uint32_t launch;
-    uint32_t run; /* no time, but a number for what a thread does without a pause */
+    uint32_t
+        other_work; /* from then on, an access before this launch may have been of work
+                            that nothing orders before it; UINT32_MAX: none was */
+    uint32_t run;   /* no time, but a number for what a thread does without a pause */
 };
 extern struct emu_times emu_times;
 
@@ -78,6 +81,8 @@ struct emu_shadow {
     unsigned char *known; /* which bytes were written since the allocation, one bit each;
                              NULL for none */
     bool all_known;
+    struct span *spans; /* what copies and libraries touched: streams.c */
+    unsigned span_count, span_capacity;
     bool unwatched;      /* too large: no races are looked for */
     bool unsynchronized; /* written by the device since the host has waited for it */
 };
@@ -85,6 +90,10 @@ struct emu_shadow {
  * and aligned to n if n is a power of two up to 16. */
 void emu_global_access(struct emu_shadow *shadow, size_t offset, char *p, size_t n,
                        enum emu_access kind, const void *pc);
+/* What a copy or a library is about to do to these bytes, beside what kernels in other
+ * streams have done. */
+void emu_check_cells(const struct emu_shadow *shadow, size_t offset, const char *p,
+                     size_t n, bool writes, const void *pc);
 /* Forgets who has touched what: time begins again. */
 void emu_forget_touches(void);
 /* The shadow of the program's variables among which p is, or NULL. */
@@ -95,6 +104,12 @@ void emu_check_holds_something(const struct emu_shadow *shadow, size_t offset,
 void emu_global_fault_race(const char *p, const struct touch *earlier, const char *did,
                            const struct touch *now, const char *does)
     __attribute__((noreturn));
+
+/* ---- streams.c ---- */
+/* What the running kernel does to these bytes, beside what copies and libraries in other
+ * streams do. */
+void emu_check_spans(const struct emu_shadow *shadow, size_t offset, const char *p,
+                     size_t n, bool writes, const void *pc);
 
 /* ---- handover.c ---- */
 extern bool emu_fenced; /* a thread of this launch has executed a fence */

@@ -94,12 +94,39 @@ static void need_device(const void *pc, const char *call, const char *operand,
 {
     if (!emu_is_device_range(p, bytes))
         emu_fault(pc, "%s: %s is not %zu bytes of device memory", call, operand, bytes);
+    const struct emu_allocation *const a = bytes ? emu_find_allocation(p) : NULL;
+    if (a && a->type == cudaMemoryTypeDevice &&
+        !emu_reaches(emu_working_device, a->device))
+        emu_fault(pc, "%s: %s is on device %d, and the stream is of device %d", call,
+                  operand, a->device, emu_working_device);
+}
+
+/* Columns of `rows` elements each, `ld` apart, that this call reads or writes. */
+static void touches(const void *pc, const void *p, size_t rows, int cols, int ld,
+                    cudaDataType type, bool writes)
+{
+    if (rows == (size_t)ld) {
+        rows *= (size_t)cols;
+        cols = 1;
+    }
+    for (int col = 0; col < cols; col++)
+        emu_work_touches((const char *)p + (size_t)col * (size_t)ld * size_of(type),
+                         rows * size_of(type), writes, pc);
 }
 
 static size_t vector_bytes(int n, int step, cudaDataType type)
 {
     size_t stride = (size_t)(step < 0 ? -(long)step : step);
     return n > 0 ? ((size_t)(n - 1) * stride + 1) * size_of(type) : 0;
+}
+
+/* A vector that this call reads or writes. */
+static void need_vector(const void *pc, const char *call, const char *operand,
+                        const void *p, int n, int step, cudaDataType type, bool writes)
+{
+    const size_t bytes = vector_bytes(n, step, type);
+    need_device(pc, call, operand, p, bytes);
+    if (step == 1) emu_work_touches(p, bytes, writes, pc);
 }
 
 static size_t matrix_bytes(int rows, int cols, int ld, cudaDataType type)
@@ -298,8 +325,10 @@ static cublasStatus_t axpy(const void *pc, const char *call, cublasHandle_t hand
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!alpha) return CUBLAS_STATUS_INVALID_VALUE;
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
-    need_device(pc, call, "x", x, vector_bytes(n, incx, type));
-    need_device(pc, call, "y", y, vector_bytes(n, incy, type));
+    if (emu_work_begins(handle->stream) != cudaSuccess)
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    need_vector(pc, call, "x", x, n, incx, type, false);
+    need_vector(pc, call, "y", y, n, incy, type, true);
     double a = load(alpha, 0, type);
     for (int i = 0; i < n; i++) {
         size_t at = index_at(n, incy, i);
@@ -314,7 +343,9 @@ static cublasStatus_t scal(const void *pc, const char *call, cublasHandle_t hand
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!alpha) return CUBLAS_STATUS_INVALID_VALUE;
     if (n <= 0 || incx <= 0) return CUBLAS_STATUS_SUCCESS;
-    need_device(pc, call, "x", x, vector_bytes(n, incx, type));
+    if (emu_work_begins(handle->stream) != cudaSuccess)
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    need_vector(pc, call, "x", x, n, incx, type, true);
     double a = load(alpha, 0, type);
     for (int i = 0; i < n; i++) {
         size_t at = index_at(n, incx, i);
@@ -329,8 +360,10 @@ static cublasStatus_t dot(const void *pc, const char *call, cublasHandle_t handl
 {
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!result) return CUBLAS_STATUS_INVALID_VALUE;
-    need_device(pc, call, "x", x, vector_bytes(n, incx, type));
-    need_device(pc, call, "y", y, vector_bytes(n, incy, type));
+    if (emu_work_begins(handle->stream) != cudaSuccess)
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    need_vector(pc, call, "x", x, n, incx, type, false);
+    need_vector(pc, call, "y", y, n, incy, type, false);
     double sum = 0;
     for (int i = 0; i < n; i++)
         sum += load(x, index_at(n, incx, i), type) * load(y, index_at(n, incy, i), type);
@@ -349,7 +382,9 @@ static cublasStatus_t measure(const void *pc, const char *call, cublasHandle_t h
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!result) return CUBLAS_STATUS_INVALID_VALUE;
     if (incx <= 0) n = 0;
-    need_device(pc, call, "x", x, vector_bytes(n, incx, type));
+    if (emu_work_begins(handle->stream) != cudaSuccess)
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    need_vector(pc, call, "x", x, n, incx, type, false);
     double sum = 0, most = -1;
     int where = 0;
     for (int i = 0; i < n; i++) {
@@ -458,9 +493,12 @@ static cublasStatus_t gemv(const void *pc, const char *call, cublasHandle_t hand
     if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
     bool plain = trans == CUBLAS_OP_N;
     int length = plain ? m : n, depth = plain ? n : m;
+    if (emu_work_begins(handle->stream) != cudaSuccess)
+        return CUBLAS_STATUS_EXECUTION_FAILED;
     need_device(pc, call, "A", A, matrix_bytes(m, n, lda, type));
-    need_device(pc, call, "x", x, vector_bytes(depth, incx, type));
-    need_device(pc, call, "y", y, vector_bytes(length, incy, type));
+    touches(pc, A, (size_t)m, n, lda, type, false);
+    need_vector(pc, call, "x", x, depth, incx, type, false);
+    need_vector(pc, call, "y", y, length, incy, type, true);
     double a = load(alpha, 0, type), b = load(beta, 0, type);
     for (int i = 0; i < length; i++) {
         double sum = 0;
@@ -503,6 +541,7 @@ struct matrix {
 struct gemm {
     const char *call;
     const void *pc;
+    cudaStream_t stream; /* cublasLt's; 0: the handle's */
     cublasOperation_t transa, transb;
     int m, n, k, count;
     const void *alpha, *beta;
@@ -628,6 +667,8 @@ static cublasStatus_t gemm(cublasHandle_t handle, const struct gemm *g)
         return CUBLAS_STATUS_INVALID_VALUE;
     if (g->m == 0 || g->n == 0 || g->count == 0) return CUBLAS_STATUS_SUCCESS;
     if (!g->alpha || !g->beta) return CUBLAS_STATUS_INVALID_VALUE;
+    if (emu_work_begins(g->stream ? g->stream : handle->stream) != cudaSuccess)
+        return CUBLAS_STATUS_EXECUTION_FAILED;
     if (handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE) {
         need_device(g->pc, g->call, "alpha", g->alpha, size_of(g->scalar_type));
         need_device(g->pc, g->call, "beta", g->beta, size_of(g->scalar_type));
@@ -651,6 +692,13 @@ static cublasStatus_t gemm(cublasHandle_t handle, const struct gemm *g)
         if (g->d)
             need_device(g->pc, g->call, "D", d.elements,
                         matrix_bytes(g->m, g->n, d.ld, d.type));
+        if (alpha != 0) {
+            touches(g->pc, a.elements, (size_t)a_rows, a_cols, a.ld, a.type, false);
+            touches(g->pc, b.elements, (size_t)b_rows, b_cols, b.ld, b.type, false);
+        }
+        if (beta != 0 && g->d)
+            touches(g->pc, c.elements, (size_t)g->m, g->n, c.ld, c.type, false);
+        touches(g->pc, d.elements, (size_t)g->m, g->n, d.ld, d.type, true);
         multiply(g, alpha, beta, a, b, c, d);
         const size_t rows = (size_t)g->m * size_of(d.type);
         const size_t pitch = (size_t)d.ld * size_of(d.type);
@@ -1076,9 +1124,12 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
                               void *workspace, size_t workspace_bytes,
                               cudaStream_t stream)
 {
-    (void)algo, (void)workspace, (void)workspace_bytes, (void)stream;
-    struct gemm g = {
-        .call = "cublasLtMatmul", .pc = CALLER, .alpha = alpha, .beta = beta};
+    (void)algo, (void)workspace, (void)workspace_bytes;
+    struct gemm g = {.call = "cublasLtMatmul",
+                     .pc = CALLER,
+                     .stream = stream,
+                     .alpha = alpha,
+                     .beta = beta};
     const cublasStatus_t status = lt_gemm(&g, desc, a, b, c, d);
     if (status != CUBLAS_STATUS_SUCCESS) return status;
     const struct matrix result = matrix_of(D, d);

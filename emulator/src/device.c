@@ -18,6 +18,7 @@ static void describe(struct emu_gpu *gpu, const struct card *card)
     gpu->key = card->key;
     gpu->limits = limits;
     gpu->clock_khz = card->clock_mhz * 1000;
+    gpu->peers = card->peers;
     gpu->prop = (struct cudaDeviceProp){
         .totalGlobalMem = card->memory_mb * MB,
         .sharedMemPerBlock = limits.sharedMemPerBlock,
@@ -70,21 +71,51 @@ static void describe(struct emu_gpu *gpu, const struct card *card)
     snprintf(gpu->prop.name, sizeof gpu->prop.name, "%s (emulated)", card->name);
 }
 
+static int device_count;
+static _Thread_local int current;
+
+/* "h200", or "h200:4" for four of them. */
 const struct emu_gpu *emu_gpu(void)
 {
     static struct emu_gpu gpu;
     if (gpu.key) return &gpu;
     const char *wanted = getenv("EMULATE");
     if (!wanted || !*wanted) wanted = "h200";
+    const size_t length = strcspn(wanted, ":");
+    char *end = (char *)wanted + length;
+    const long count = *end ? strtol(end + 1, &end, 10) : 1;
     for (int i = 0; i < CARD_COUNT; i++)
-        if (strcmp(wanted, CARDS[i].key) == 0) {
+        if (strlen(CARDS[i].key) == length &&
+            strncmp(wanted, CARDS[i].key, length) == 0) {
+            if (count < 1 || count > EMU_MOST_DEVICES || *end) {
+                fprintf(stderr, "EMULATE=%s: behind the colon stands how many, 1 to %d\n",
+                        wanted, EMU_MOST_DEVICES);
+                exit(2);
+            }
+            device_count = (int)count;
             describe(&gpu, &CARDS[i]);
             return &gpu;
         }
     fprintf(stderr, "EMULATE=%s: no such GPU; choose one of", wanted);
     for (int i = 0; i < CARD_COUNT; i++) fprintf(stderr, " %s", CARDS[i].key);
-    fputc('\n', stderr);
+    fprintf(stderr, " (several: %s:2)\n", CARDS[CARD_COUNT - 2].key);
     exit(2);
+}
+
+int emu_device_count(void)
+{
+    emu_gpu();
+    return device_count;
+}
+
+int emu_device(void)
+{
+    return current;
+}
+
+void emu_set_device(int device)
+{
+    current = device;
 }
 
 struct emu_occupancy emu_occupancy(unsigned threads_per_block,

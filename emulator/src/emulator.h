@@ -4,7 +4,9 @@
  *   device.c   which GPU is emulated: its properties, limits and occupancy rules
  *   memory.c   device memory: one reserved range of addresses, allocations with guard
  *              gaps, copies
- *   host_api.c the rest of the cuda* calls: errors, streams, events, functions' attributes
+ *   host_api.c the rest of the cuda* calls: errors, devices, functions' attributes
+ *   streams.c  streams and events: what orders the work of devices
+ *   nccl.c     the nccl* calls
  *   cublas.c   the cublas* calls
  *   launch.c   a kernel launch: fibers, the scheduler, barriers, warp operations, cp.async
  *   barrier.c  named barriers
@@ -51,9 +53,16 @@ struct emu_gpu {
     struct cudaDeviceProp prop; /* name ends in " (emulated)" */
     cudaOccDeviceProp limits;   /* the part of prop that cuda_occupancy.h asks for */
     int clock_khz;
+    bool peers; /* several of them can use each other's memory */
 };
 const struct emu_gpu *emu_gpu(void); /* the one chosen by EMULATE, default h200; an
                                         unknown name is one clear line and exit 2 */
+/* How many of them there are, EMULATE=h200:4; all alike. Each thread of the host has one
+ * that is its current one. */
+enum { EMU_MOST_DEVICES = 16 };
+int emu_device_count(void);
+int emu_device(void);
+void emu_set_device(int device);
 
 /* How many blocks of a kernel fit on one SM at once, by each of its four resources. */
 struct emu_occupancy {
@@ -75,6 +84,7 @@ struct emu_allocation {
     enum cudaMemoryType
         type; /* device, managed, or host for pinned memory, which kernels may use too */
     const char *call; /* that made it: "cudaMalloc" */
+    int device;       /* that it was made on */
     bool heap; /* made by a kernel, with malloc or new; the host can neither copy nor free
                   it */
     struct emu_shadow *shadow; /* what the checker knows of it; NULL without checks */
@@ -128,6 +138,30 @@ size_t emu_dynamic_shared_limit(const void *kernel);
  * from then on. */
 void emu_note_static_shared(const void *kernel, size_t bytes);
 void emu_set_last_error(cudaError_t error);
+/* Whether kernels of the device may use memory of the other (or of the same). */
+bool emu_reaches(int device, int memory);
+
+/* ---- streams.c ---- */
+/* Work of a stream (0: the default one of the current device): a launch, a copy, a
+ * library's call. Until the next begins, all that is done to device memory is its. */
+cudaError_t emu_work_begins(cudaStream_t stream);
+extern int emu_working_device; /* whose stream it is */
+/* It reads or writes these bytes; whatever no kernel does has to say so. A race with work
+ * of another stream is a fault at pc. */
+void emu_work_touches(const void *p, size_t bytes, bool writes, const void *pc);
+/* The host goes on when it is over; or all that was enqueued on the device, or on any if
+ * it is -1. */
+void emu_host_waits_for_work(void);
+void emu_host_waits_for_device(int device);
+/* What goes on in one of these streams from now on comes after what was enqueued in any
+ * of them. */
+void emu_join_streams(cudaStream_t *streams, int count);
+/* The stream that the handle means where the device is current; NULL if none. */
+cudaStream_t emu_stream_on(cudaStream_t handle, int device);
+/* For the checker: whether an access at that time was of work that nothing orders before
+ * the present; and all such work is forgotten. */
+bool emu_in_other_work(uint32_t time);
+void emu_forget_works(void);
 
 /* ---- launch.c ---- */
 struct emu_thread {  /* the CUDA thread that is running */

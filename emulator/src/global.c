@@ -80,6 +80,7 @@ void emu_shadow_free(struct emu_shadow *s)
     if (!s) return;
     forget_cells(s);
     give_back(s->known, known_bytes(s));
+    free(s->spans);
     free(s);
 }
 
@@ -253,7 +254,9 @@ static __attribute__((noinline)) bool unordered(const struct touch *earlier,
 /* Whether nothing orders an earlier access to the same word before this one. */
 static inline bool concurrent(const struct touch *earlier, const struct touch *now)
 {
-    return earlier->time >= emu_times.launch && unordered(earlier, now);
+    if (earlier->time >= emu_times.launch) return unordered(earlier, now);
+    return earlier->time >= emu_times.other_work && !(earlier->strong && now->strong) &&
+           emu_in_other_work(earlier->time);
 }
 
 /* Keeps the read, and sets the stamp once a further read by whatever thread would change
@@ -303,6 +306,35 @@ static void write_cell(struct cell *cell, uint32_t *stamp, char *p, unsigned shi
     *stamp = 0;
 }
 
+static const struct touch *in_other_work(const struct touch *touch)
+{
+    return touch->time >= emu_times.other_work && emu_in_other_work(touch->time) ? touch
+                                                                                 : NULL;
+}
+
+void emu_check_cells(const struct emu_shadow *s, size_t offset, const char *p, size_t n,
+                     bool writes, const void *pc)
+{
+    if (!s->cells || emu_times.other_work == UINT32_MAX) return;
+    for (size_t i = offset >> s->shift; i <= (offset + n - 1) >> s->shift; i++) {
+        const struct cell *const cell = &s->cells[i];
+        const struct touch *touch = in_other_work(&cell->write);
+        const char *const did = touch ? "written" : "read";
+        if (!touch && writes) touch = in_other_work(&cell->read);
+        if (!touch && writes) touch = in_other_work(&cell->other_read);
+        if (!touch) continue;
+        char name[300];
+        const size_t at = i << s->shift > offset ? (i << s->shift) - offset : 0;
+        emu_describe_global(name, sizeof name, p + at);
+        const struct emu_place place = emu_source_of(emu_touch_pc(touch));
+        emu_fault(pc,
+                  "data race in global memory: %s is %s here, and %s by a kernel in "
+                  "another stream at %s:%d; nothing orders the two (a missing "
+                  "cudaStreamWaitEvent, or a wait of the host?)",
+                  name, writes ? "written" : "read", did, place.file, place.line);
+    }
+}
+
 static bool any_unsynchronized;
 
 void emu_check_synchronized(void)
@@ -333,7 +365,9 @@ void emu_global_access(struct emu_shadow *s, size_t offset, char *p, size_t n,
         s->unsynchronized = any_unsynchronized = true;
     }
     /* One thing at a time: without LENS, races are looked for. */
-    if (emu_lens_on || s->unwatched) return;
+    if (emu_lens_on) return;
+    if (s->span_count) emu_check_spans(s, offset, p, n, basic != READ, pc);
+    if (s->unwatched) return;
 
     const unsigned fits = (unsigned)__builtin_ctzll(offset | n | 4);
     if (!s->cells || fits < s->shift) make_cells(s, fits < s->shift ? fits : s->shift, p);
@@ -425,6 +459,12 @@ void emu_global_fault_race(const char *p, const struct touch *earlier, const cha
     char what[400], block[64] = "";
     const struct emu_place place = emu_source_of(emu_touch_pc(earlier));
     emu_describe_global(what, sizeof what, p);
+    if (earlier->time < emu_times.launch)
+        emu_fault(emu_touch_pc(now),
+                  "data race in global memory, %s: a kernel in another stream %s it at "
+                  "%s:%d, thread %s %s it here, and nothing orders the two (a missing "
+                  "cudaStreamWaitEvent, or a wait of the host?)",
+                  what, did, place.file, place.line, emu_thread_name(now->thread), does);
     if (in_other_block(earlier)) {
         block[0] = ' ';
         name_block(block + 1, sizeof block - 1, earlier);

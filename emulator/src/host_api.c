@@ -1,6 +1,4 @@
-/* The rest of the cuda* calls: errors, the device, functions' attributes, streams,
- * events. All work is done by the time a call returns, so a stream is only a name and an
- * event only a moment. */
+/* The rest of the cuda* calls: errors, devices, functions' attributes. */
 #include "emulator.h"
 
 #include <nvtx3/nvToolsExt.h>
@@ -71,37 +69,45 @@ const char *cudaGetErrorString(cudaError_t error)
 
 /* ---- the device ---- */
 
+static bool is_device(int device)
+{
+    return device >= 0 && device < emu_device_count();
+}
+
 cudaError_t cudaGetDeviceCount(int *count)
 {
     if (!count) return set(cudaErrorInvalidValue);
-    *count = 1;
+    *count = emu_device_count();
     return cudaSuccess;
 }
 
 cudaError_t cudaGetDevice(int *device)
 {
     if (!device) return set(cudaErrorInvalidValue);
-    *device = 0;
+    *device = emu_device();
     return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device)
 {
-    return set(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+    if (!is_device(device)) return set(cudaErrorInvalidDevice);
+    emu_set_device(device);
+    return cudaSuccess;
 }
 
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
 {
     if (!prop) return set(cudaErrorInvalidValue);
-    if (device != 0) return set(cudaErrorInvalidDevice);
+    if (!is_device(device)) return set(cudaErrorInvalidDevice);
     *prop = emu_gpu()->prop;
+    prop->pciBusID += device;
     return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device)
 {
     if (!value) return set(cudaErrorInvalidValue);
-    if (device != 0) return set(cudaErrorInvalidDevice);
+    if (!is_device(device)) return set(cudaErrorInvalidDevice);
     const struct cudaDeviceProp *p = &emu_gpu()->prop;
     switch (attr) {
     case cudaDevAttrMaxThreadsPerBlock: *value = p->maxThreadsPerBlock; break;
@@ -126,7 +132,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int dev
     case cudaDevAttrComputeMode: *value = p->computeMode; break;
     case cudaDevAttrConcurrentKernels: *value = p->concurrentKernels; break;
     case cudaDevAttrEccEnabled: *value = p->ECCEnabled; break;
-    case cudaDevAttrPciBusId: *value = p->pciBusID; break;
+    case cudaDevAttrPciBusId: *value = p->pciBusID + device; break;
     case cudaDevAttrPciDeviceId: *value = p->pciDeviceID; break;
     case cudaDevAttrTccDriver: *value = p->tccDriver; break;
     case cudaDevAttrMemoryClockRate: *value = p->memoryClockRate; break;
@@ -182,31 +188,49 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int dev
     return cudaSuccess;
 }
 
+/* Which device may use whose memory in kernels: [who][whose]. */
+static bool peers[EMU_MOST_DEVICES][EMU_MOST_DEVICES];
+
+bool emu_reaches(int device, int memory)
+{
+    return device == memory || peers[device][memory];
+}
+
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
     if (!can) return set(cudaErrorInvalidValue);
-    if (device != 0 || peer != 0) return set(cudaErrorInvalidDevice);
-    *can = 0;
+    if (!is_device(device) || !is_device(peer)) return set(cudaErrorInvalidDevice);
+    *can = device != peer && emu_gpu()->peers;
     return cudaSuccess;
 }
 
-/* There is one device, and it is not its own peer. */
+/* Of the current device, to the memory of the other. */
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
 {
-    (void)peer;
-    return set(flags ? cudaErrorInvalidValue : cudaErrorInvalidDevice);
+    if (flags) return set(cudaErrorInvalidValue);
+    if (!is_device(peer) || peer == emu_device()) return set(cudaErrorInvalidDevice);
+    if (!emu_gpu()->peers) return set(cudaErrorPeerAccessUnsupported);
+    if (peers[emu_device()][peer]) return set(cudaErrorPeerAccessAlreadyEnabled);
+    peers[emu_device()][peer] = true;
+    return cudaSuccess;
 }
 
 cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
-    return set(peer == 0 ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice);
+    if (!is_device(peer)) return set(cudaErrorInvalidDevice);
+    if (!peers[emu_device()][peer]) return set(cudaErrorPeerAccessNotEnabled);
+    peers[emu_device()][peer] = false;
+    return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr, int device,
                                       int peer)
 {
-    (void)value, (void)attr, (void)device, (void)peer;
-    return set(cudaErrorInvalidDevice);
+    if (!value) return set(cudaErrorInvalidValue);
+    if (!is_device(device) || !is_device(peer) || device == peer)
+        return set(cudaErrorInvalidDevice);
+    *value = attr == cudaDevP2PAttrPerformanceRank ? 0 : emu_gpu()->peers;
+    return cudaSuccess;
 }
 
 cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
@@ -214,18 +238,18 @@ cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
     return prop ? cudaGetDevice(device) : set(cudaErrorInvalidValue);
 }
 
-static void pci_bus_id(char *id, size_t bytes)
+static void pci_bus_id(char *id, size_t bytes, int device)
 {
     const struct cudaDeviceProp *p = &emu_gpu()->prop;
     snprintf(id, bytes, "%04x:%02x:%02x.0", (unsigned)p->pciDomainID,
-             (unsigned)p->pciBusID, (unsigned)p->pciDeviceID);
+             (unsigned)(p->pciBusID + device), (unsigned)p->pciDeviceID);
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char *id, int bytes, int device)
 {
     if (!id || bytes < 1) return set(cudaErrorInvalidValue);
-    if (device != 0) return set(cudaErrorInvalidDevice);
-    pci_bus_id(id, (size_t)bytes);
+    if (!is_device(device)) return set(cudaErrorInvalidDevice);
+    pci_bus_id(id, (size_t)bytes, device);
     return cudaSuccess;
 }
 
@@ -233,9 +257,11 @@ cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id)
 {
     char own[32];
     if (!device || !id) return set(cudaErrorInvalidValue);
-    pci_bus_id(own, sizeof own);
-    *device = 0;
-    return set(strcmp(id, own) == 0 ? cudaSuccess : cudaErrorInvalidValue);
+    for (*device = 0; *device < emu_device_count(); ++*device) {
+        pci_bus_id(own, sizeof own, *device);
+        if (strcmp(id, own) == 0) return cudaSuccess;
+    }
+    return set(cudaErrorInvalidValue);
 }
 
 static unsigned int device_flags;
@@ -260,7 +286,9 @@ cudaError_t cudaDeviceSynchronize(void)
         emu_fault(__builtin_return_address(0),
                   "cudaDeviceSynchronize in a kernel: since CUDA 12 a kernel cannot wait "
                   "for what it launches, which begins when it has ended");
+    EMU_ALONE;
     emu_check_synchronized();
+    emu_host_waits_for_device(emu_device());
     return cudaSuccess;
 }
 
@@ -319,15 +347,6 @@ cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
     return set((unsigned)config <= cudaSharedMemBankSizeEightByte
                    ? cudaSuccess
                    : cudaErrorInvalidValue);
-}
-
-enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };
-
-cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
-{
-    if (least) *least = LEAST_PRIORITY;
-    if (greatest) *greatest = GREATEST_PRIORITY;
-    return cudaSuccess;
 }
 
 cudaError_t cudaRuntimeGetVersion(int *version)
@@ -520,224 +539,6 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         blocks, kernel, block_size, dynamic_shared, cudaOccupancyDefault);
-}
-
-/* ---- streams and events ---- */
-
-/* Streams and events are handed out as addresses, so a handle is tried against the list
- * of those that exist before it is followed. */
-struct handle {
-    struct handle *next;
-};
-struct CUstream_st {
-    struct handle handle;
-    unsigned int flags;
-    int priority;
-};
-struct CUevent_st {
-    struct handle handle;
-    unsigned int flags;
-    bool recorded;
-    struct timespec when;
-};
-static struct handle *streams, *events;
-
-static void *create(struct handle **list, size_t bytes)
-{
-    EMU_ALONE;
-    struct handle *h = calloc(1, bytes);
-    if (!h) return NULL;
-    h->next = *list;
-    *list = h;
-    return h;
-}
-
-static struct handle **find(struct handle **list, const void *wanted)
-{
-    while (*list && (const void *)*list != wanted) list = &(*list)->next;
-    return list;
-}
-
-static bool destroy(struct handle **list, void *handle)
-{
-    EMU_ALONE;
-    struct handle **at = find(list, handle);
-    if (!*at) return false;
-    *at = (*at)->next;
-    free(handle);
-    return true;
-}
-
-static bool is_stream(cudaStream_t stream)
-{
-    EMU_ALONE;
-    return !stream || stream == cudaStreamLegacy || stream == cudaStreamPerThread ||
-           *find(&streams, stream);
-}
-
-static bool is_event(cudaEvent_t event)
-{
-    EMU_ALONE;
-    return event && *find(&events, event);
-}
-
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags,
-                                         int priority)
-{
-    if (!stream || flags > cudaStreamNonBlocking) return set(cudaErrorInvalidValue);
-    *stream = create(&streams, sizeof **stream);
-    if (!*stream) return set(cudaErrorMemoryAllocation);
-    (*stream)->flags = flags;
-    (*stream)->priority = priority > LEAST_PRIORITY      ? LEAST_PRIORITY
-                          : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY
-                                                         : priority;
-    return cudaSuccess;
-}
-
-static bool is_made(cudaStream_t stream)
-{
-    return stream && *find(&streams, stream);
-}
-
-cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags)
-{
-    if (!is_stream(stream)) return set(cudaErrorInvalidResourceHandle);
-    if (!flags) return set(cudaErrorInvalidValue);
-    *flags = is_made(stream) ? stream->flags : cudaStreamDefault;
-    return cudaSuccess;
-}
-
-cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
-{
-    if (!is_stream(stream)) return set(cudaErrorInvalidResourceHandle);
-    if (!priority) return set(cudaErrorInvalidValue);
-    *priority = is_made(stream) ? stream->priority : LEAST_PRIORITY;
-    return cudaSuccess;
-}
-
-/* They steer a cache and a scheduler that are not emulated. */
-cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attr,
-                                   const cudaStreamAttrValue *value)
-{
-    (void)attr;
-    if (!is_stream(stream)) return set(cudaErrorInvalidResourceHandle);
-    return set(value ? cudaSuccess : cudaErrorInvalidValue);
-}
-
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
-{
-    return cudaStreamCreateWithPriority(stream, flags, LEAST_PRIORITY);
-}
-
-cudaError_t cudaStreamCreate(cudaStream_t *stream)
-{
-    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
-}
-
-cudaError_t cudaStreamDestroy(cudaStream_t stream)
-{
-    return set(destroy(&streams, stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
-
-cudaError_t cudaStreamSynchronize(cudaStream_t stream)
-{
-    emu_check_synchronized();
-    return set(is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
-
-cudaError_t cudaStreamQuery(cudaStream_t stream)
-{
-    return cudaStreamSynchronize(stream);
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
-                                unsigned int flags)
-{
-    if (flags != cudaEventWaitDefault) return set(cudaErrorInvalidValue);
-    return set(is_stream(stream) && is_event(event) ? cudaSuccess
-                                                    : cudaErrorInvalidResourceHandle);
-}
-
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
-                                  void *user_data, unsigned int flags)
-{
-    if (!callback || flags != 0) return set(cudaErrorInvalidValue);
-    if (!is_stream(stream)) return set(cudaErrorInvalidResourceHandle);
-    emu_check_synchronized();
-    callback(stream, cudaSuccess, user_data);
-    return cudaSuccess;
-}
-
-cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
-                               void *user_data)
-{
-    if (!function) return set(cudaErrorInvalidValue);
-    if (!is_stream(stream)) return set(cudaErrorInvalidResourceHandle);
-    emu_check_synchronized();
-    function(user_data);
-    return cudaSuccess;
-}
-
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
-{
-    unsigned int known =
-        cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
-    if (!event || (flags & ~known)) return set(cudaErrorInvalidValue);
-    *event = create(&events, sizeof **event);
-    if (!*event) return set(cudaErrorMemoryAllocation);
-    (*event)->flags = flags;
-    return cudaSuccess;
-}
-
-cudaError_t cudaEventCreate(cudaEvent_t *event)
-{
-    return cudaEventCreateWithFlags(event, cudaEventDefault);
-}
-
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
-                                     unsigned int flags)
-{
-    if (flags != cudaEventRecordDefault) return set(cudaErrorInvalidValue);
-    if (!is_event(event) || !is_stream(stream))
-        return set(cudaErrorInvalidResourceHandle);
-    clock_gettime(CLOCK_MONOTONIC, &event->when);
-    event->recorded = true;
-    return cudaSuccess;
-}
-
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
-{
-    return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
-}
-
-cudaError_t cudaEventSynchronize(cudaEvent_t event)
-{
-    emu_check_synchronized();
-    return set(is_event(event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
-}
-
-cudaError_t cudaEventQuery(cudaEvent_t event)
-{
-    return cudaEventSynchronize(event);
-}
-
-/* Time of this machine between the two calls, which says nothing about a GPU. */
-cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
-{
-    if (!milliseconds) return set(cudaErrorInvalidValue);
-    if (!is_event(start) || !is_event(end)) return set(cudaErrorInvalidResourceHandle);
-    if ((start->flags | end->flags) & cudaEventDisableTiming)
-        return set(cudaErrorInvalidResourceHandle);
-    if (!start->recorded || !end->recorded) return set(cudaErrorInvalidResourceHandle);
-    double seconds = (double)(end->when.tv_sec - start->when.tv_sec);
-    double nanoseconds = (double)(end->when.tv_nsec - start->when.tv_nsec);
-    *milliseconds = (float)(seconds * 1e3 + nanoseconds * 1e-6);
-    return cudaSuccess;
-}
-
-cudaError_t cudaEventDestroy(cudaEvent_t event)
-{
-    return set(destroy(&events, event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }
 
 /* ---- what a kernel calls by names that are not ours ---- */

@@ -1428,6 +1428,10 @@ int emu_launch_kernel(const struct emu_launch *launch)
         launch_later(launch);
         return cudaSuccess;
     }
+    error = emu_work_begins(launch->stream);
+    if (error == cudaSuccess && emu_working_device != emu_device())
+        error = cudaErrorInvalidResourceHandle;
+    if (error != cudaSuccess) return error;
     give_handler_stack();
     error = run_launch(launch);
     run_children();

@@ -29,8 +29,8 @@ static size_t live_count, live_capacity;
 enum { FIRST_GUARD = 1 << 20 };
 static char *first_address;
 static char *next_address;
-static size_t device_bytes; /* in use, device and managed */
-static size_t heap_bytes;   /* of them what kernels allocated */
+static size_t device_bytes[EMU_MOST_DEVICES]; /* in use, device and managed */
+static size_t heap_bytes;                     /* of them what kernels allocated */
 static unsigned allocations_made;
 
 /* ---- what fits ---- */
@@ -86,7 +86,7 @@ static bool fits(size_t bytes, enum cudaMemoryType type)
     enum { WORTH_ASKING = 1 << 20 };
     size_t spare = (size_t)64 << 20; /* for everything else the machine does */
     if (type != cudaMemoryTypeHost &&
-        bytes > emu_gpu()->prop.totalGlobalMem - device_bytes)
+        bytes > emu_gpu()->prop.totalGlobalMem - device_bytes[emu_device()])
         return false;
     if (bytes < WORTH_ASKING) return true;
     size_t available = emu_host_available();
@@ -222,6 +222,7 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType ty
                                        .pc = pc,
                                        .number = ++allocations_made,
                                        .type = type,
+                                       .device = emu_device(),
                                        .call = call,
                                        .shadow = shadow};
     live_count++;
@@ -229,7 +230,7 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType ty
         next_address += with_guard;
         next_address += room_behind(bytes);
     }
-    if (type != cudaMemoryTypeHost) device_bytes += bytes;
+    if (type != cudaMemoryTypeHost) device_bytes[emu_device()] += bytes;
     *pointer = base;
     return cudaSuccess;
 }
@@ -243,7 +244,7 @@ static size_t freed_count;
 static void release(size_t at)
 {
     struct emu_allocation *a = &live[at];
-    if (a->type != cudaMemoryTypeHost) device_bytes -= a->bytes;
+    if (a->type != cudaMemoryTypeHost) device_bytes[a->device] -= a->bytes;
     if (a->heap) heap_bytes -= a->bytes;
     emu_shadow_free(a->shadow);
     madvise(a->base, whole_pages(a->bytes), MADV_DONTNEED);
@@ -271,7 +272,8 @@ static cudaError_t deallocate(void *pointer, bool pinned, const void *pc)
 void emu_free_everything(void)
 {
     EMU_ALONE;
-    while (live_count > 0) release(live_count - 1);
+    for (size_t i = live_count; i > 0; i--)
+        if (live[i - 1].device == emu_device()) release(i - 1);
 }
 
 const struct emu_allocation *emu_find_allocation(const void *p)
@@ -630,28 +632,35 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent exten
 struct CUmemPoolHandle_st {
     uint64_t attributes[cudaMemPoolAttrUsedMemHigh + 1];
 };
-static struct CUmemPoolHandle_st default_pool;
-static cudaMemPool_t current_pool = &default_pool;
+static struct CUmemPoolHandle_st default_pools[EMU_MOST_DEVICES];
+static cudaMemPool_t current_pools[EMU_MOST_DEVICES]; /* NULL: the default one */
+
+static bool is_device(int device)
+{
+    return device >= 0 && device < emu_device_count();
+}
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
 {
     if (!pool) return set(cudaErrorInvalidValue);
-    *pool = &default_pool;
-    return set(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+    if (!is_device(device)) return set(cudaErrorInvalidDevice);
+    *pool = &default_pools[device];
+    return cudaSuccess;
 }
 
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
 {
-    if (!pool) return set(cudaErrorInvalidValue);
-    *pool = current_pool;
-    return set(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+    const cudaError_t error = cudaDeviceGetDefaultMemPool(pool, device);
+    if (error == cudaSuccess && current_pools[device]) *pool = current_pools[device];
+    return error;
 }
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
 {
     if (!pool) return set(cudaErrorInvalidValue);
-    current_pool = pool;
-    return set(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+    if (!is_device(device)) return set(cudaErrorInvalidDevice);
+    current_pools[device] = pool;
+    return cudaSuccess;
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *props)
@@ -664,8 +673,10 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
-    if (!pool || pool == &default_pool) return set(cudaErrorInvalidValue);
-    if (current_pool == pool) current_pool = &default_pool;
+    const size_t at = (size_t)((char *)pool - (char *)default_pools);
+    if (!pool || at < sizeof default_pools) return set(cudaErrorInvalidValue);
+    for (int d = 0; d < EMU_MOST_DEVICES; d++)
+        if (current_pools[d] == pool) current_pools[d] = NULL;
     free(pool);
     return cudaSuccess;
 }
@@ -692,7 +703,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
     else
         *(uint64_t *)value = attr == cudaMemPoolAttrReleaseThreshold
                                  ? pool->attributes[attr]
-                                 : device_bytes;
+                                 : device_bytes[emu_device()];
     return cudaSuccess;
 }
 
@@ -722,6 +733,7 @@ cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t 
 cudaError_t cudaFree(void *pointer)
 {
     emu_check_synchronized();
+    emu_host_waits_for_device(-1);
     return set(deallocate(pointer, false, CALLER));
 }
 
@@ -741,7 +753,7 @@ cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
 {
     if (!free_bytes || !total) return set(cudaErrorInvalidValue);
     *total = emu_gpu()->prop.totalGlobalMem;
-    *free_bytes = *total - device_bytes;
+    *free_bytes = *total - device_bytes[emu_device()];
     /* What the emulated card has left may be more than this machine has. */
     size_t available = emu_host_available();
     if (available < *free_bytes) *free_bytes = available;
@@ -767,7 +779,7 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
                        : emu_is_managed_variable(pointer) ? cudaMemoryTypeManaged
                        : variable                         ? cudaMemoryTypeDevice
                                                           : a->type;
-    attributes->device = 0;
+    attributes->device = a ? a->device : emu_device();
     attributes->devicePointer = (void *)pointer;
     if (attributes->type == cudaMemoryTypeDevice) attributes->hostPointer = NULL;
     return set(cudaSuccess);
@@ -915,16 +927,31 @@ static size_t span(size_t pitch, size_t width, size_t height)
     return pitch * (height - 1) + width;
 }
 
+/* Begins the work of a copy or a memset in the stream. */
+#define BEGIN_WORK(stream)                                                               \
+    do {                                                                                 \
+        const cudaError_t refused = emu_work_begins(stream);                             \
+        if (refused != cudaSuccess) return refused;                                      \
+    } while (0)
+
+/* Whether the call comes back before the copy is over: what a host can see of it. To and
+ * from memory that is not pinned, what is asynchronous by name is not so. */
+enum host { WAITS, GOES_ON };
+
 static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from_pitch,
-                        size_t width, size_t height, enum cudaMemcpyKind kind)
+                        size_t width, size_t height, enum cudaMemcpyKind kind,
+                        cudaStream_t stream, enum host waits, const void *pc)
 {
     EMU_ALONE;
     if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    if (waits == WAITS) emu_check_synchronized();
+    BEGIN_WORK(stream);
     if (width == 0 || height == 0) return cudaSuccess;
     if (height > 1 && (width > to_pitch || width > from_pitch))
         return cudaErrorInvalidPitchValue;
-    unsigned to_side = sides(to, span(to_pitch, width, height));
-    unsigned from_side = sides(from, span(from_pitch, width, height));
+    const unsigned to_sides = sides(to, span(to_pitch, width, height)),
+                   from_sides = sides(from, span(from_pitch, width, height));
+    unsigned to_side = to_sides, from_side = from_sides;
     bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
     bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
     if (kind != cudaMemcpyDefault) {
@@ -932,45 +959,58 @@ static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from
         from_side &= from_device ? DEVICE_SIDE : HOST_SIDE;
     }
     if (!to_side || !from_side) return cudaErrorInvalidValue;
+    const bool on_devices = to_sides == DEVICE_SIDE && from_sides == DEVICE_SIDE;
+    if (waits == WAITS ? !on_devices : to_sides == HOST_SIDE) emu_host_waits_for_work();
     for (size_t row = 0; row < height; row++) {
+        emu_work_touches(from + row * from_pitch, width, false, pc);
+        emu_work_touches(to + row * to_pitch, width, true, pc);
         memmove(to + row * to_pitch, from + row * from_pitch, width);
         emu_check_host_copied(to + row * to_pitch, from + row * from_pitch, width);
     }
+    if (waits == GOES_ON) emu_check_copy_pending(to);
     return cudaSuccess;
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
-    emu_check_synchronized();
-    return set(copy(to, bytes, from, bytes, bytes, 1, kind));
+    return set(copy(to, bytes, from, bytes, bytes, 1, kind, 0, WAITS, CALLER));
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
                             enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    (void)stream;
-    const cudaError_t error = copy(to, bytes, from, bytes, bytes, 1, kind);
-    if (error == cudaSuccess && bytes > 0) emu_check_copy_pending(to);
-    return set(error);
+    return set(copy(to, bytes, from, bytes, bytes, 1, kind, stream, GOES_ON, CALLER));
+}
+
+/* Devices copy to each other whether they are peers or not. */
+static cudaError_t peer_copy(void *to, int to_device, const void *from, int from_device,
+                             size_t bytes, cudaStream_t stream, const void *pc)
+{
+    if (!is_device(to_device) || !is_device(from_device)) return cudaErrorInvalidDevice;
+    const struct emu_allocation *const a = allocation_of(to), *const b =
+                                                                  allocation_of(from);
+    if (bytes > 0 && (!a || !b || a->device != to_device || b->device != from_device))
+        return cudaErrorInvalidValue;
+    return copy(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice, stream,
+                GOES_ON, pc);
 }
 
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
                            size_t bytes)
 {
-    if (to_device != 0 || from_device != 0) return set(cudaErrorInvalidDevice);
-    return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
+    return set(peer_copy(to, to_device, from, from_device, bytes, 0, CALLER));
 }
 
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from,
                                 int from_device, size_t bytes, cudaStream_t stream)
 {
-    (void)stream;
-    return cudaMemcpyPeer(to, to_device, from, from_device, bytes);
+    return set(peer_copy(to, to_device, from, from_device, bytes, stream, CALLER));
 }
 
-cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *what)
+static cudaError_t copy_3d(const struct cudaMemcpy3DParms *what, cudaStream_t stream,
+                           enum host waits, const void *pc)
 {
-    if (!what) return set(cudaErrorInvalidValue);
+    if (!what) return cudaErrorInvalidValue;
     struct cudaPitchedPtr to = what->dstPtr, from = what->srcPtr;
     const struct cudaPos *at = &what->dstPos, *of = &what->srcPos;
     /* Where an array takes part, widths count its elements. */
@@ -988,31 +1028,33 @@ cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *what)
                      (char *)from.ptr + ((of->z + z) * from.ysize + of->y) * from.pitch +
                          of->x * (what->srcArray ? element : 1),
                      from.pitch, what->extent.width * element, what->extent.height,
-                     what->kind);
-    return set(error);
+                     what->kind, stream, waits, pc);
+    return error;
+}
+
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *what)
+{
+    return set(copy_3d(what, 0, WAITS, CALLER));
 }
 
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *what, cudaStream_t stream)
 {
-    (void)stream;
-    return cudaMemcpy3D(what);
+    return set(copy_3d(what, stream, GOES_ON, CALLER));
 }
 
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height, enum cudaMemcpyKind kind)
 {
-    emu_check_synchronized();
-    return set(copy(to, to_pitch, from, from_pitch, width, height, kind));
+    return set(
+        copy(to, to_pitch, from, from_pitch, width, height, kind, 0, WAITS, CALLER));
 }
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
                               size_t from_pitch, size_t width, size_t height,
                               enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    (void)stream;
-    const cudaError_t error = copy(to, to_pitch, from, from_pitch, width, height, kind);
-    if (error == cudaSuccess && width > 0) emu_check_copy_pending(to);
-    return set(error);
+    return set(copy(to, to_pitch, from, from_pitch, width, height, kind, stream, GOES_ON,
+                    CALLER));
 }
 
 cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
@@ -1023,88 +1065,113 @@ cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
     return set(cudaSuccess);
 }
 
+static cudaError_t to_symbol(const void *symbol, const void *from, size_t bytes,
+                             size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream,
+                             enum host waits, const void *pc)
+{
+    if (!emu_is_device_variable(symbol)) return cudaErrorInvalidSymbol;
+    if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
+        return cudaErrorInvalidMemcpyDirection;
+    return copy((char *)symbol + offset, bytes, from, bytes, bytes, 1, kind, stream,
+                waits, pc);
+}
+
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes,
                                size_t offset, enum cudaMemcpyKind kind)
 {
-    if (!emu_is_device_variable(symbol)) return set(cudaErrorInvalidSymbol);
-    if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
-        return set(cudaErrorInvalidMemcpyDirection);
-    return cudaMemcpy((char *)symbol + offset, from, bytes, kind);
+    return set(to_symbol(symbol, from, bytes, offset, kind, 0, WAITS, CALLER));
 }
 
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
                                     size_t offset, enum cudaMemcpyKind kind,
                                     cudaStream_t stream)
 {
-    (void)stream;
-    return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+    return set(to_symbol(symbol, from, bytes, offset, kind, stream, GOES_ON, CALLER));
+}
+
+static cudaError_t from_symbol(void *to, const void *symbol, size_t bytes, size_t offset,
+                               enum cudaMemcpyKind kind, cudaStream_t stream,
+                               enum host waits, const void *pc)
+{
+    if (!emu_is_device_variable(symbol)) return cudaErrorInvalidSymbol;
+    if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
+        return cudaErrorInvalidMemcpyDirection;
+    return copy(to, bytes, (const char *)symbol + offset, bytes, bytes, 1, kind, stream,
+                waits, pc);
 }
 
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes,
                                  size_t offset, enum cudaMemcpyKind kind)
 {
-    if (!emu_is_device_variable(symbol)) return set(cudaErrorInvalidSymbol);
-    if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
-        return set(cudaErrorInvalidMemcpyDirection);
-    return cudaMemcpy(to, (const char *)symbol + offset, bytes, kind);
+    return set(from_symbol(to, symbol, bytes, offset, kind, 0, WAITS, CALLER));
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes,
                                       size_t offset, enum cudaMemcpyKind kind,
                                       cudaStream_t stream)
 {
-    (void)stream;
-    return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
+    return set(from_symbol(to, symbol, bytes, offset, kind, stream, GOES_ON, CALLER));
+}
+
+static cudaError_t fill(void *pointer, size_t pitch, int value, size_t width,
+                        size_t height, cudaStream_t stream, const void *pc)
+{
+    EMU_ALONE;
+    BEGIN_WORK(stream);
+    if (width == 0 || height == 0) return cudaSuccess;
+    if (height > 1 && width > pitch) return cudaErrorInvalidPitchValue;
+    if (!(sides(pointer, span(pitch, width, height)) & DEVICE_SIDE))
+        return cudaErrorInvalidValue;
+    for (size_t row = 0; row < height; row++) {
+        emu_work_touches((char *)pointer + row * pitch, width, true, pc);
+        memset((char *)pointer + row * pitch, value, width);
+        emu_check_host_wrote((char *)pointer + row * pitch, width);
+    }
+    return cudaSuccess;
 }
 
 cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width,
                          size_t height)
 {
-    EMU_ALONE;
-    if (width == 0 || height == 0) return set(cudaSuccess);
-    if (height > 1 && width > pitch) return set(cudaErrorInvalidPitchValue);
-    if (!(sides(pointer, span(pitch, width, height)) & DEVICE_SIDE))
-        return set(cudaErrorInvalidValue);
-    for (size_t row = 0; row < height; row++) {
-        memset((char *)pointer + row * pitch, value, width);
-        emu_check_host_wrote((char *)pointer + row * pitch, width);
-    }
-    return set(cudaSuccess);
+    return set(fill(pointer, pitch, value, width, height, 0, CALLER));
 }
 
 cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width,
                               size_t height, cudaStream_t stream)
 {
-    (void)stream;
-    return cudaMemset2D(pointer, pitch, value, width, height);
+    return set(fill(pointer, pitch, value, width, height, stream, CALLER));
 }
 
 cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
 {
-    return cudaMemset2D(pointer, bytes, value, bytes, 1);
+    return set(fill(pointer, bytes, value, bytes, 1, 0, CALLER));
 }
 
 cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream)
 {
-    (void)stream;
-    return cudaMemset(pointer, value, bytes);
+    return set(fill(pointer, bytes, value, bytes, 1, stream, CALLER));
+}
+
+static cudaError_t fill_3d(struct cudaPitchedPtr pointer, int value,
+                           struct cudaExtent extent, cudaStream_t stream, const void *pc)
+{
+    cudaError_t error = cudaSuccess;
+    for (size_t z = 0; z < extent.depth && error == cudaSuccess; z++)
+        error = fill((char *)pointer.ptr + z * pointer.ysize * pointer.pitch,
+                     pointer.pitch, value, extent.width, extent.height, stream, pc);
+    return error;
 }
 
 cudaError_t cudaMemset3D(struct cudaPitchedPtr pointer, int value,
                          struct cudaExtent extent)
 {
-    cudaError_t error = cudaSuccess;
-    for (size_t z = 0; z < extent.depth && error == cudaSuccess; z++)
-        error = cudaMemset2D((char *)pointer.ptr + z * pointer.ysize * pointer.pitch,
-                             pointer.pitch, value, extent.width, extent.height);
-    return error;
+    return set(fill_3d(pointer, value, extent, 0, CALLER));
 }
 
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pointer, int value,
                               struct cudaExtent extent, cudaStream_t stream)
 {
-    (void)stream;
-    return cudaMemset3D(pointer, value, extent);
+    return set(fill_3d(pointer, value, extent, stream, CALLER));
 }
 
 static cudaError_t managed_hint(const void *pointer, size_t bytes)

@@ -380,7 +380,8 @@ static bool is_cuda_library(const char *name)
 {
     static const char *const names[] = {
         "cudart",   "cudart_static",   "cuda",    "cublas",    "cublas_static",
-        "cublasLt", "cublasLt_static", "culibos", "cudadevrt", "nvToolsExt"};
+        "cublasLt", "cublasLt_static", "culibos", "cudadevrt", "nvToolsExt",
+        "nccl",     "nccl_static"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0) return true;
     return false;

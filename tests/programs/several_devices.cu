@@ -1,0 +1,100 @@
+// Four devices: each with memory, streams and events of its own; copies between them, and
+// kernels that use a peer's memory.
+// EMULATE: h200:4
+#include "check.h"
+
+enum { DEVICES = 4, COUNT = 1000 };
+
+__global__ void add(float *data, int n, float value)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) data[i] += value;
+}
+
+__global__ void add_from(float *data, const float *other, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) data[i] += other[i];
+}
+
+int main(void)
+{
+    float *data[DEVICES], *next[DEVICES], host[COUNT];
+    cudaStream_t work[DEVICES], copies[DEVICES];
+    cudaEvent_t ready[DEVICES];
+    int count = 0, can = 0, current = -1;
+    CHECK(cudaGetDeviceCount(&count));
+    if (count < DEVICES) return pass(); // on a machine with fewer
+    EXPECT(cudaSetDevice(count) == cudaErrorInvalidDevice);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidDevice);
+    CHECK(cudaDeviceCanAccessPeer(&can, 0, 0));
+    EXPECT(!can);
+    for (int d = 0; d < DEVICES; d++) {
+        CHECK(cudaSetDevice(d));
+        CHECK(cudaGetDevice(&current));
+        EXPECT(current == d);
+        CHECK(cudaStreamCreateWithFlags(&work[d], cudaStreamNonBlocking));
+        CHECK(cudaStreamCreateWithFlags(&copies[d], cudaStreamNonBlocking));
+        CHECK(cudaEventCreateWithFlags(&ready[d], cudaEventDisableTiming));
+        CHECK(cudaMalloc(&data[d], sizeof host));
+        CHECK(cudaMalloc(&next[d], sizeof host));
+        struct cudaPointerAttributes where;
+        CHECK(cudaPointerGetAttributes(&where, data[d]));
+        EXPECT(where.device == d && where.type == cudaMemoryTypeDevice);
+        CHECK(cudaMemsetAsync(data[d], 0, sizeof host, work[d]));
+        add<<<(COUNT + 255) / 256, 256, 0, work[d]>>>(data[d], COUNT, (float)d);
+        CHECK(cudaGetLastError());
+        CHECK(cudaEventRecord(ready[d], work[d]));
+    }
+
+    // A stream is of the device that was current when it was made: kernels and events of
+    // another are refused, copies and waits are not.
+    CHECK(cudaSetDevice(0));
+    add<<<1, 1, 0, work[1]>>>(data[1], 1, 0.0f);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidResourceHandle);
+    EXPECT(cudaEventRecord(ready[0], work[1]) == cudaErrorInvalidResourceHandle);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidResourceHandle);
+
+    // A ring: each device sends what it has to the one behind it.
+    for (int d = 0; d < DEVICES; d++) {
+        const int to = (d + 1) % DEVICES;
+        CHECK(cudaStreamWaitEvent(copies[d], ready[d], 0));
+        CHECK(cudaMemcpyPeerAsync(next[to], to, data[d], d, sizeof host, copies[d]));
+    }
+    for (int d = 0; d < DEVICES; d++) {
+        CHECK(cudaSetDevice(d));
+        CHECK(cudaDeviceSynchronize());
+    }
+    for (int d = 0; d < DEVICES; d++) {
+        CHECK(cudaMemcpy(host, next[d], sizeof host, cudaMemcpyDefault));
+        for (int i = 0; i < COUNT; i++)
+            EXPECT(host[i] == (float)((d + DEVICES - 1) % DEVICES));
+    }
+    EXPECT(cudaMemcpyPeer(next[1], 2, data[0], 0, sizeof host) == cudaErrorInvalidValue);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+
+    // A kernel of device 0 reads the memory of device 3.
+    CHECK(cudaSetDevice(0));
+    CHECK(cudaDeviceCanAccessPeer(&can, 0, 3));
+    if (can) {
+        CHECK(cudaDeviceEnablePeerAccess(3, 0));
+        EXPECT(cudaDeviceEnablePeerAccess(3, 0) == cudaErrorPeerAccessAlreadyEnabled);
+        EXPECT(cudaGetLastError() == cudaErrorPeerAccessAlreadyEnabled);
+        add_from<<<(COUNT + 255) / 256, 256, 0, work[0]>>>(data[0], data[3], COUNT);
+        CHECK(cudaGetLastError());
+        CHECK(cudaStreamSynchronize(work[0]));
+        CHECK(cudaMemcpy(host, data[0], sizeof host, cudaMemcpyDefault));
+        for (int i = 0; i < COUNT; i++) EXPECT(host[i] == 3.0f);
+        CHECK(cudaDeviceDisablePeerAccess(3));
+    }
+
+    for (int d = 0; d < DEVICES; d++) {
+        CHECK(cudaSetDevice(d));
+        CHECK(cudaFree(data[d]));
+        CHECK(cudaFree(next[d]));
+        CHECK(cudaStreamDestroy(work[d]));
+        CHECK(cudaStreamDestroy(copies[d]));
+        CHECK(cudaEventDestroy(ready[d]));
+    }
+    return pass();
+}
