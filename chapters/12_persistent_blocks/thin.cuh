@@ -101,91 +101,112 @@ static __device__ void store_sum(float *c, float sum, float alpha, float beta)
 
 /* ---- few rows ---- */
 
-const int COLS_OF_BLOCK = 128; // 4 a lane
-
-// Block (x, y): all of the M <= ROWS rows, columns from 128 x on, part y of K: k_share
-// steps. Each warp takes every eighth of them, AHEAD loads before they are needed. A's
-// part waits in shared memory, a chunk at a time.
-template <int ROWS, int WIDTH, int AHEAD>
+// Block (x, y): all of the M <= ROWS rows, COLS columns from x times as many on, part y of
+// K: k_share steps. A warp reads 128 floats of B at once, from one row of it or from four
+// (COLS 32); float p of these is in row p / COLS and column p % COLS. Each warp takes
+// every eighth of such steps, AHEAD loads before they are needed. A's part waits in
+// shared memory, a chunk at a time.
+template <int ROWS, int COLS, int WIDTH, int AHEAD>
 __global__ void __launch_bounds__(THIN_THREADS)
     few_rows_kernel(int M, int N, int K, int k_share, float alpha, const float *A,
                     const float *B, float beta, float *C, struct group_sums group)
 {
-    const int TURN = THIN_WARPS * AHEAD;         // steps of k in flight
-    const int CHUNK = 4096 / ROWS / TURN * TURN; // of A at a time
-    const int ROUND = ROWS < 4 ? ROWS : 4;       // rows that the warps add up at once
+    const int STEP = THIN_WARPS * 128 / COLS;         // of k, in all warps
+    const int TURN = STEP * AHEAD;                    // in flight
+    const int CHUNK = 4096 / ROWS / TURN * TURN;      // of A at a time
+    const int ROUND = ROWS < 4 ? ROWS : 4;            // rows that the warps add up at once
     __shared__ __align__(16) float A_part[CHUNK * ROWS]; // [k][row]
-    __shared__ float of_warp[THIN_WARPS][ROUND][COLS_OF_BLOCK];
-    __shared__ float sums[ROWS * COLS_OF_BLOCK];
+    __shared__ float of_warp[THIN_WARPS][ROUND][128];
+    __shared__ float sums[ROWS * COLS];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int col = blockIdx.x * COLS_OF_BLOCK + (WIDTH == 4 ? 4 * lane : lane);
+    const int col = blockIdx.x * COLS;
     const int k_begin = blockIdx.y * k_share, k_end = min(K, k_begin + k_share);
-
-    const float *b = &B[(size_t)(k_begin + warp) * N + col]; // the next to be loaded
-    int k_next = k_begin + warp;
-    float next[AHEAD][4];
+    // My four floats: neighbours, or 32 apart.
+    int p[4];
+    const float *b[4]; // where the next of each is
 #pragma unroll
-    for (int i = 0; i < AHEAD; ++i) {
-        load_once<WIDTH>(next[i], b, k_next < k_end ? N - col : 0);
-        b += (size_t)THIN_WARPS * N;
-        k_next += THIN_WARPS;
+    for (int i = 0; i < 4; ++i) {
+        p[i] = WIDTH == 4 ? 4 * lane + i : lane + 32 * i;
+        b[i] = &B[(size_t)(k_begin + warp * (128 / COLS) + p[i] / COLS) * N + col +
+                  p[i] % COLS];
     }
+    int k_next = k_begin + warp * (128 / COLS);
+
+    float next[AHEAD][4];
+    // Loads slot i of `next`.
+    const auto load = [&](float *to) {
+        if (WIDTH == 4) {
+            const bool inside = k_next + p[0] / COLS < k_end && col + p[0] % COLS < N;
+            *(float4 *)to = inside ? __ldcs((const float4 *)b[0])
+                                   : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            b[0] += (size_t)STEP * N;
+        } else {
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const bool inside = k_next + p[i] / COLS < k_end && col + p[i] % COLS < N;
+                to[i] = inside ? __ldcs(b[i]) : 0.0f;
+                b[i] += (size_t)STEP * N;
+            }
+        }
+        k_next += STEP;
+    };
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i)
+        load(next[i]);
     float acc[ROWS][4] = {};
     for (int chunk = k_begin; chunk < k_end; chunk += CHUNK) {
         const int steps = min(CHUNK, k_end - chunk);
         __syncthreads();
-        for (int i = threadIdx.x; i < steps * ROWS; i += THIN_THREADS) {
-            const int m = i / steps, k = i % steps;
-            A_part[k * ROWS + m] = m < M ? A[(size_t)m * K + chunk + k] : 0.0f;
-        }
-        __syncthreads();
-        for (int turn = 0; turn < steps; turn += TURN) {
+        for (int k = threadIdx.x; k < (steps + TURN - 1) / TURN * TURN; k += THIN_THREADS)
 #pragma unroll
-            for (int i = 0; i < AHEAD; ++i) {
-                const int k = turn + warp + i * THIN_WARPS;
+            for (int m = 0; m < ROWS; ++m) {
+                const bool inside = m < M && k < steps;
+                A_part[k * ROWS + m] = inside ? A[(size_t)m * K + chunk + k] : 0.0f;
+            }
+        __syncthreads();
+        for (int turn = warp * (128 / COLS); turn < steps; turn += TURN) {
+#pragma unroll
+            for (int slot = 0; slot < AHEAD; ++slot) {
                 float now[4];
 #pragma unroll
-                for (int n = 0; n < 4; ++n)
-                    now[n] = next[i][n];
-                load_once<WIDTH>(next[i], b, k_next < k_end ? N - col : 0);
-                b += (size_t)THIN_WARPS * N;
-                k_next += THIN_WARPS;
-                if (k < steps) {
+                for (int i = 0; i < 4; ++i)
+                    now[i] = next[slot][i];
+                load(next[slot]);
+#pragma unroll
+                for (int i = 0; i < 4; ++i)
 #pragma unroll
                     for (int m = 0; m < ROWS; ++m)
-#pragma unroll
-                        for (int n = 0; n < 4; ++n)
-                            acc[m][n] += A_part[k * ROWS + m] * now[n];
-                }
+                        acc[m][i] +=
+                            A_part[(turn + slot * STEP + p[i] / COLS) * ROWS + m] * now[i];
             }
         }
     }
 
-    // The warps' sums become one, a few rows at a time, in the order of the warps.
+    // The warps' sums become one, a few rows at a time, always in the same order.
 #pragma unroll
     for (int m0 = 0; m0 < ROWS; m0 += ROUND) {
         __syncthreads();
 #pragma unroll
         for (int m = 0; m < ROUND; ++m)
 #pragma unroll
-            for (int n = 0; n < 4; ++n)
-                of_warp[warp][m][WIDTH == 4 ? 4 * lane + n : lane + 32 * n] =
-                    acc[m0 + m][n];
+            for (int i = 0; i < 4; ++i)
+                of_warp[warp][m][p[i]] = acc[m0 + m][i];
         __syncthreads();
-        for (int i = threadIdx.x; i < ROUND * COLS_OF_BLOCK; i += THIN_THREADS) {
+        for (int i = threadIdx.x; i < ROUND * COLS; i += THIN_THREADS) {
             float sum = 0.0f;
 #pragma unroll
             for (int w = 0; w < THIN_WARPS; ++w)
-                sum += of_warp[w][i / COLS_OF_BLOCK][i % COLS_OF_BLOCK];
-            sums[m0 * COLS_OF_BLOCK + i] = sum;
+#pragma unroll
+                for (int k = 0; k < 128 / COLS; ++k)
+                    sum += of_warp[w][i / COLS][k * COLS + i % COLS];
+            sums[m0 * COLS + i] = sum;
         }
     }
     __syncthreads();
-    if (!add_up(&group, blockIdx.x, blockIdx.y, ROWS * COLS_OF_BLOCK, sums))
+    if (!add_up(&group, blockIdx.x, blockIdx.y, ROWS * COLS, sums))
         return;
-    for (int i = threadIdx.x; i < ROWS * COLS_OF_BLOCK; i += THIN_THREADS) {
-        const int m = i / COLS_OF_BLOCK;
-        const int n = blockIdx.x * COLS_OF_BLOCK + i % COLS_OF_BLOCK;
+    for (int i = threadIdx.x; i < ROWS * COLS; i += THIN_THREADS) {
+        const int m = i / COLS, n = col + i % COLS;
         if (m < M && n < N)
             store_sum(&C[(size_t)m * N + n], sums[i], alpha, beta);
     }
@@ -220,22 +241,27 @@ __global__ void __launch_bounds__(THIN_THREADS)
         a[m] = &A[(size_t)min(row + m, M - 1) * K];
 
     float acc[SUMS] = {};
-    float next[AHEAD][ROWS][4];
+    float next[AHEAD][ROWS][4], next_b[AHEAD][4]; // next_b: see below
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i) {
         const int k = k_begin + i * STEP + my_k;
 #pragma unroll
         for (int m = 0; m < ROWS; ++m)
             load_once<WIDTH>(next[i][m], a[m] + k, k_end - k);
+        if (COLS == 1)
+            load_once<WIDTH>(next_b[i], B + k, k_end - k);
     }
     for (int chunk = k_begin; chunk < k_end; chunk += CHUNK) {
-        __syncthreads();
-        for (int i = threadIdx.x; i < CHUNK * COLS; i += THIN_THREADS) {
-            const int k = i / COLS, n = i % COLS;
-            const bool inside = chunk + k < k_end && n < N;
-            B_part[n * B_ROW + k] = inside ? B[(size_t)(chunk + k) * N + n] : 0.0f;
+        // A single column of B lies in memory as it is wanted, and comes like a row of A.
+        if (COLS > 1) {
+            __syncthreads();
+            for (int i = threadIdx.x; i < CHUNK * COLS; i += THIN_THREADS) {
+                const int k = i / COLS, n = i % COLS;
+                const bool inside = chunk + k < k_end && n < N;
+                B_part[n * B_ROW + k] = inside ? B[(size_t)(chunk + k) * N + n] : 0.0f;
+            }
+            __syncthreads();
         }
-        __syncthreads();
 #pragma unroll
         for (int step = 0; step < CHUNK; step += STEP) {
             const int slot = step / STEP % AHEAD, k = chunk + step + AHEAD * STEP + my_k;
@@ -251,7 +277,12 @@ __global__ void __launch_bounds__(THIN_THREADS)
             for (int n = 0; n < COLS; ++n) {
                 const float *from = &B_part[n * B_ROW + step + my_k];
                 float v[4];
-                if (WIDTH == 4) {
+                if (COLS == 1) {
+#pragma unroll
+                    for (int i = 0; i < 4; ++i)
+                        v[i] = next_b[slot][i];
+                    load_once<WIDTH>(next_b[slot], B + k, k_end - k);
+                } else if (WIDTH == 4) {
                     *(float4 *)v = *(const float4 *)from;
                 } else {
 #pragma unroll
@@ -334,16 +365,15 @@ static struct group_sums sums_of(int groups, int splits, int size)
     return s;
 }
 
-template <int ROWS, int WIDTH, int AHEAD>
+template <int ROWS, int COLS, int WIDTH, int AHEAD>
 static void launch_few_rows(int blocks, int M, int N, int K, float alpha, const float *A,
                             const float *B, float beta, float *C)
 {
-    const int groups = (N - 1) / COLS_OF_BLOCK + 1;
-    const int share = divide_k(K, groups, blocks, 64, 8);
+    const int groups = (N - 1) / COLS + 1;
+    const int share = divide_k(K, groups, blocks, 64, 32);
     const int splits = (K - 1) / share + 1;
-    few_rows_kernel<ROWS, WIDTH, AHEAD><<<dim3(groups, splits), THIN_THREADS>>>(
-        M, N, K, share, alpha, A, B, beta, C,
-        sums_of(groups, splits, ROWS * COLS_OF_BLOCK));
+    few_rows_kernel<ROWS, COLS, WIDTH, AHEAD><<<dim3(groups, splits), THIN_THREADS>>>(
+        M, N, K, share, alpha, A, B, beta, C, sums_of(groups, splits, ROWS * COLS));
 }
 
 template <int COLS, int WIDTH, int WARPS_DOWN, int ROWS, int AHEAD>

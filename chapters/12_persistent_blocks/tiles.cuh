@@ -120,16 +120,51 @@ struct filler {
     struct position at;
     int block_k;        // the next k-block to copy
     const float *A, *B; // where my copies of it begin
-    int a_k, b_k;       // the steps of k that these are
-    int rows, cols;     // of the matrices from there to their ends
+    int rows, cols;     // of the matrices from there to their ends; 0 when all is copied
+    int a_left, b_left; // the same for steps of k
+    bool whole_tile;    // the tile lies inside C
 };
 
-// Starts the copies of step `step` of BK for the next k-block; the last step ends it. See
-// chapter 10. What lies outside the matrices is not read: those copies bring zeros. So do
-// all copies when there is no next k-block.
+// Steps to the next k-block.
 template <class T, int WIDTH>
-static __device__ __forceinline__ void start_copies(int step, struct filler *f,
-                                                    const struct work *w, float *stage)
+static __device__ __forceinline__ void advance(struct filler *f, const struct work *w)
+{
+    if (++f->block_k < f->at.segment.end) {
+        f->A += T::BK;
+        f->B += (size_t)T::BK * w->N;
+        f->a_left -= T::BK;
+        f->b_left -= T::BK;
+        return;
+    }
+    if (!next_segment(w, &f->at)) {
+        f->block_k = -0x7fffffff; // no more segments, however often this is called
+        f->rows = f->cols = 0;
+        f->whole_tile = false;
+        return;
+    }
+    int tile_row, tile_col;
+    place_tile(w, f->at.segment.tile, &tile_row, &tile_col);
+    f->block_k = f->at.segment.begin;
+    const int row = tile_row * T::BM + threadIdx.x / T::BK;
+    const int col = tile_col * T::BN + threadIdx.x % (T::BN / WIDTH) * WIDTH;
+    const int a_k = f->block_k * T::BK + threadIdx.x % T::BK;
+    const int b_k = f->block_k * T::BK + threadIdx.x / (T::BN / WIDTH);
+    f->A = &w->A[(size_t)row * w->K + a_k];
+    f->B = &w->B[(size_t)b_k * w->N + col];
+    f->rows = w->M - row;
+    f->cols = w->N - col;
+    f->a_left = w->K - a_k;
+    f->b_left = w->K - b_k;
+    f->whole_tile = (tile_row + 1) * T::BM <= w->M && (tile_col + 1) * T::BN <= w->N;
+}
+
+// Starts the copies of step `step` of BK for the next k-block; the last step ends it. See
+// chapter 10. INSIDE: all of it lies inside the matrices. Else what lies outside is not
+// read, and those copies bring zeros: that costs two instructions a copy, one for either
+// case.
+template <class T, int WIDTH, bool INSIDE>
+static __device__ __forceinline__ void
+start_copies(int step, const struct filler *f, const struct work *w, float *stage)
 {
     const int B_COPIES = T::BK * T::BN / (WIDTH * T::THREADS);
     const int B_STEP = T::BK / B_COPIES; // rows between a thread's copies
@@ -141,46 +176,53 @@ static __device__ __forceinline__ void start_copies(int step, struct filler *f,
     const int a_row = threadIdx.x / T::BK, a_k = threadIdx.x % T::BK;
     const int b_k = threadIdx.x / (T::BN / WIDTH);
     const int b_col = threadIdx.x % (T::BN / WIDTH) * WIDTH;
-
-    if (step == 0 && f->block_k == f->at.segment.end) {
-        if (next_segment(w, &f->at)) {
-            int tile_row, tile_col;
-            place_tile(w, f->at.segment.tile, &tile_row, &tile_col);
-            const int row = tile_row * T::BM + a_row, col = tile_col * T::BN + b_col;
-            f->block_k = f->at.segment.begin;
-            f->a_k = f->block_k * T::BK + a_k;
-            f->b_k = f->block_k * T::BK + b_k;
-            f->A = &w->A[(size_t)row * w->K + f->a_k];
-            f->B = &w->B[(size_t)f->b_k * w->N + col];
-            f->rows = w->M - row;
-            f->cols = w->N - col;
-        } else {
-            f->block_k = f->at.segment.end - 1;
-            f->rows = f->cols = 0;
-        }
-    }
-    const int rows = f->a_k < w->K ? f->rows : 0;
+    const size_t a_bytes = sizeof(float), b_bytes = WIDTH * sizeof(float);
+    const int rows = f->a_left > 0 ? f->rows : 0, steps = f->cols > 0 ? f->b_left : 0;
 #pragma unroll
-    for (int i = step * A_AT_ONCE; i < (step + 1) * A_AT_ONCE; ++i)
-        if (i < T::A_COPIES)
-            __pipeline_memcpy_async(&stage[a_k * T::A_ROW + a_row + i * T::A_STEP],
-                                    f->A + (size_t)i * T::A_STEP * w->K, sizeof(float),
-                                    i * T::A_STEP < rows ? 0 : sizeof(float));
-    const int steps = f->cols > 0 ? w->K - f->b_k : 0;
-    const size_t bytes = WIDTH * sizeof(float);
+    for (int i = step * A_AT_ONCE; i < (step + 1) * A_AT_ONCE && i < T::A_COPIES; ++i)
+        __pipeline_memcpy_async(&stage[a_k * T::A_ROW + a_row + i * T::A_STEP],
+                                f->A + (size_t)i * T::A_STEP * w->K, a_bytes,
+                                INSIDE || i * T::A_STEP < rows ? 0 : a_bytes);
 #pragma unroll
-    for (int i = step * B_AT_ONCE; i < (step + 1) * B_AT_ONCE; ++i)
-        if (i < B_COPIES)
-            __pipeline_memcpy_async(
-                &stage[T::A_FLOATS + (b_k + i * B_STEP) * T::BN + b_col],
-                f->B + (size_t)i * B_STEP * w->N, bytes, i * B_STEP < steps ? 0 : bytes);
-    if (step == T::BK - 1) {
-        ++f->block_k;
-        f->a_k += T::BK;
-        f->b_k += T::BK;
-        f->A += T::BK;
-        f->B += (size_t)T::BK * w->N;
+    for (int i = step * B_AT_ONCE; i < (step + 1) * B_AT_ONCE && i < B_COPIES; ++i)
+        __pipeline_memcpy_async(&stage[T::A_FLOATS + (b_k + i * B_STEP) * T::BN + b_col],
+                                f->B + (size_t)i * B_STEP * w->N, b_bytes,
+                                INSIDE || i * B_STEP < steps ? 0 : b_bytes);
+    if (step == T::BK - 1)
         __pipeline_commit();
+}
+
+// The steps of a k-block: chapter 10's loop, which multiplies stage `now`, and starts the
+// copies that fill stage `next`. In the last step it reads ahead, in what may belong to
+// the next tile already.
+template <class T, int WIDTH, bool INSIDE>
+static __device__ __forceinline__ void
+multiply(float *tiles, int *now, int next, int thread_row, int thread_col,
+         const struct filler *filler, const struct work *w, float a_frag[2][T::TM],
+         float b_frag[2][T::TN], float acc[T::TM][T::TN])
+{
+#pragma unroll
+    for (int k = 0; k < T::BK; ++k) {
+        if (k == T::BK - 1) {
+            __pipeline_wait_prior(T::STAGES - 3);
+            __syncthreads();
+            *now = *now + 1 < T::STAGES ? *now + 1 : 0;
+        }
+        const float *stage = &tiles[*now * T::FLOATS];
+        const int ahead = (k + 1) % T::BK;
+        load_fragment<T::TM>(a_frag[(k + 1) % 2], &stage[ahead * T::A_ROW + thread_row],
+                             T::ROW_STEP);
+        load_fragment<T::TN>(b_frag[(k + 1) % 2],
+                             &stage[T::A_FLOATS + ahead * T::BN + thread_col],
+                             T::COL_STEP);
+        start_copies<T, WIDTH, INSIDE>(k, filler, w, &tiles[next * T::FLOATS]);
+#pragma unroll
+        for (int m = 0; m < T::TM; ++m)
+#pragma unroll
+            for (int i = 0; i < T::TN; ++i) {
+                const int n = m % 2 ? T::TN - 1 - i : i;
+                acc[m][n] += a_frag[k % 2][m] * b_frag[k % 2][n];
+            }
     }
 }
 
@@ -197,12 +239,15 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
     // 2. Send the first k-blocks on their way. Arithmetic (`use`) and copies (`filler`)
     //    walk through the same work, one behind the other.
     struct position use = start_position(&w);
-    struct filler filler = {use, 0, NULL, NULL, 0, 0, 0, 0};
+    struct filler filler = {use, 0, NULL, NULL, 0, 0, 0, 0, false};
+    advance<T, WIDTH>(&filler, &w);
 #pragma unroll 1
-    for (int stage = 0; stage < T::STAGES - 1; ++stage)
+    for (int stage = 0; stage < T::STAGES - 1; ++stage) {
 #pragma unroll
         for (int step = 0; step < T::BK; ++step)
-            start_copies<T, WIDTH>(step, &filler, &w, &tiles[stage * T::FLOATS]);
+            start_copies<T, WIDTH, false>(step, &filler, &w, &tiles[stage * T::FLOATS]);
+        advance<T, WIDTH>(&filler, &w);
+    }
     __pipeline_wait_prior(T::STAGES - 2);
     __syncthreads();
 
@@ -218,34 +263,17 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
             for (int n = 0; n < T::TN; ++n)
                 acc[m][n] = 0.0f;
 
-        // 3. Multiply: chapter 10's loop. What it reads ahead in the last step may belong
-        //    to the next tile already.
+        // 3. Multiply, k-block by k-block.
 #pragma unroll 1
         for (int block_k = use.segment.begin; block_k < use.segment.end; ++block_k) {
-#pragma unroll
-            for (int k = 0; k < T::BK; ++k) {
-                if (k == T::BK - 1) {
-                    __pipeline_wait_prior(T::STAGES - 3);
-                    __syncthreads();
-                    now = now + 1 < T::STAGES ? now + 1 : 0;
-                }
-                const float *stage = &tiles[now * T::FLOATS];
-                const int ahead = (k + 1) % T::BK;
-                load_fragment<T::TM>(a_frag[(k + 1) % 2],
-                                     &stage[ahead * T::A_ROW + thread_row], T::ROW_STEP);
-                load_fragment<T::TN>(b_frag[(k + 1) % 2],
-                                     &stage[T::A_FLOATS + ahead * T::BN + thread_col],
-                                     T::COL_STEP);
-                start_copies<T, WIDTH>(k, &filler, &w, &tiles[next * T::FLOATS]);
-#pragma unroll
-                for (int m = 0; m < T::TM; ++m)
-#pragma unroll
-                    for (int i = 0; i < T::TN; ++i) {
-                        const int n = m % 2 ? i : T::TN - 1 - i;
-                        acc[m][n] += a_frag[k % 2][m] * b_frag[k % 2][n];
-                    }
-            }
+            if (filler.whole_tile && (filler.block_k + 1) * T::BK <= w.K)
+                multiply<T, WIDTH, true>(tiles, &now, next, thread_row, thread_col,
+                                         &filler, &w, a_frag, b_frag, acc);
+            else
+                multiply<T, WIDTH, false>(tiles, &now, next, thread_row, thread_col,
+                                          &filler, &w, a_frag, b_frag, acc);
             next = next + 1 < T::STAGES ? next + 1 : 0;
+            advance<T, WIDTH>(&filler, &w);
         }
 
         // 4. Part of a tile, or all of it? The warp with the last part stores the sums.

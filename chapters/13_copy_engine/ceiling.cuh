@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(THREADS, 1) ceiling_loop(float *out)
             acc[m][n] = 0.0f;
     for (int round = 0; round < CEILING_ROUNDS; ++round) {
 #pragma unroll 1
-        for (int k0 = 0; k0 < BK; k0 += UNROLL) {
+        for (int k0 = 0; k0 < T::BK; k0 += UNROLL) {
             const float *A_tile = &stage[k0 * T::BM + row];
             const float *B_tile = &stage[T::A_FLOATS + k0 * T::BN + col];
 #pragma unroll
@@ -87,7 +87,7 @@ template <bool FED, class LANES> static double ceiling_rate(int sms, float *out)
     CUDA_CHECK(cudaEventElapsedTime(&ms, begin, end));
     CUDA_CHECK(cudaEventDestroy(begin));
     CUDA_CHECK(cudaEventDestroy(end));
-    return 2.0 * T::BM * T::BN * BK * CEILING_ROUNDS * sms / (ms * 1e9);
+    return 2.0 * T::BM * T::BN * T::BK * CEILING_ROUNDS * sms / (ms * 1e9);
 }
 
 static int measure_ceilings(struct figure *figures, int room)

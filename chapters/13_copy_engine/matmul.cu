@@ -21,14 +21,8 @@
 
 const int WARPS = 8;
 const int THREADS = 32 * WARPS;
-// Thin stages cost: each ends in a wait. Two of 72 steps are what shared memory holds.
-const int BK = 72;    // steps of k a stage
-const int STAGES = 2; // one to multiply, one to fill
 const int UNROLL = 8; // steps of k without a branch: more overflow the instruction cache
 
-static_assert(STAGES >= 2, "the next stage is ordered before this one is read");
-static_assert(BK % UNROLL == 0, "whole rounds make a stage");
-static_assert(BK % 4 == 0, "the copy engine writes multiples of 16 bytes");
 
 // The stages in shared memory, as one who fills them or one who reads them goes round.
 // Both start at stage 0 and take the stages in turn, so nobody has to tell the other
@@ -39,9 +33,9 @@ struct stage {
 };
 
 // After the last stage comes the first again, one round later.
-static __device__ void next_stage(struct stage *s)
+template <class T> static __device__ __forceinline__ void next_stage(struct stage *s)
 {
-    if (++s->index == STAGES) {
+    if (++s->index == T::STAGES) {
         s->index = 0;
         s->parity ^= 1;
     }
@@ -50,7 +44,8 @@ static __device__ void next_stage(struct stage *s)
 // TM x TN results a thread, in squares of 4 x 4, ROW_STEP and COL_STEP apart as in
 // chapter 9; DOWN of the warps lie below each other, the others beside them. A stage
 // holds A_FLOATS of A, then B_FLOATS of B.
-template <int TM_, int TN_, int DOWN> struct bulk_tile {
+template <int TM_, int TN_, int DOWN, int BK_, int STAGES_> struct bulk_tile {
+    static const int BK = BK_, STAGES = STAGES_;
     typedef on_diagonals LANES;
     static const int TM = TM_, TN = TN_, WARPS = ::WARPS, THREADS = ::THREADS;
     static const int WM = 4 * TM, WN = 8 * TN; // a warp is 4 lanes down and 8 across
@@ -60,6 +55,9 @@ template <int TM_, int TN_, int DOWN> struct bulk_tile {
     static const int A_FLOATS = BK * BM, B_FLOATS = BK * BN, FLOATS = A_FLOATS + B_FLOATS;
     static const int SHARED_BYTES = STAGES * FLOATS * sizeof(float);
     static const int ROWS_TOGETHER = 2048 / BM;
+    static_assert(STAGES >= 2, "the next stage is ordered before this one is read");
+    static_assert(BK % UNROLL == 0, "whole rounds make a stage");
+    static_assert(BK % 4 == 0, "the copy engine writes multiples of 16 bytes");
     static_assert(WARPS % DOWN == 0, "whole columns of warps");
     static_assert(BM <= 256 && BN <= 256, "the copy engine moves boxes of at most 256");
     static_assert(SHARED_BYTES <= 227 * 1024, "a block has at most 227 KB");
@@ -100,12 +98,12 @@ fill_stage(struct bulk_filler *f, const struct work *w, const CUtensorMap *A_map
         // reaches over the edge of the matrix brings as many as any other, some of them
         // zeros.
         mbarrier_arrive_expect_tx(come, T::FLOATS * sizeof(float));
-        cp_async_bulk_tensor_2d(to, A_map, f->tile_row * T::BM, f->block_k * BK, come);
+        cp_async_bulk_tensor_2d(to, A_map, f->tile_row * T::BM, f->block_k * T::BK, come);
         cp_async_bulk_tensor_2d(to + T::A_FLOATS, B_map, f->tile_col * T::BN,
-                                f->block_k * BK, come);
+                                f->block_k * T::BK, come);
     }
     ++f->block_k;
-    next_stage(&f->stage);
+    next_stage<T>(&f->stage);
 }
 
 // One block an SM: 256 threads with up to 255 registers are all that an SM has. That is 8
@@ -120,12 +118,12 @@ __global__ void __launch_bounds__(THREADS, 1)
     // A_tile[k][m] and B_tile[k][n] of each stage: A comes transposed already.
     extern __shared__ __align__(1024) float bulk_tiles[];
     // full: the tiles of this stage have come. empty: all warps have read them.
-    __shared__ uint64_t full[STAGES], empty[STAGES];
+    __shared__ uint64_t full[T::STAGES], empty[T::STAGES];
 
     // Who arrives at them: at `full` the thread that orders the copies, at `empty` one
     // lane of each warp. The __syncthreads() here is the kernel's only one.
     if (threadIdx.x == 0) {
-        for (int s = 0; s < STAGES; ++s) {
+        for (int s = 0; s < T::STAGES; ++s) {
             mbarrier_init(&full[s], 1);
             mbarrier_init(&empty[s], WARPS);
         }
@@ -173,7 +171,7 @@ __global__ void __launch_bounds__(THREADS, 1)
             const float *A_tile = &bulk_tiles[stage.index * T::FLOATS + thread_row];
             const float *B_tile =
                 &bulk_tiles[stage.index * T::FLOATS + T::A_FLOATS + thread_col];
-            const int depth = min(BK, w.K - block_k * BK);
+            const int depth = min(T::BK, w.K - block_k * T::BK);
             // 8 steps are 1,077 instructions, 17 KB. Instructions come through a cache
             // too: 18 steps, 39 KB, do not fit, and a tenth of the time goes into waiting
             // for code (tried/unroll_18.diff).
@@ -201,7 +199,7 @@ __global__ void __launch_bounds__(THREADS, 1)
             __syncwarp();
             if (lane == 0)
                 mbarrier_arrive(&empty[stage.index]);
-            next_stage(&stage);
+            next_stage<T>(&stage);
         }
 
         // 4. Part of a tile, or all of it? The warp with the last part stores the sums.
@@ -218,12 +216,12 @@ template <class T> static void launch_bulk(int sms, struct work w)
     static struct scratch parts, arrived;
     const float *At, *B;
     prepare_matrices(w.M, w.N, w.K, w.A, w.B, &At, &B);
-    const CUtensorMap A_map = tensor_map_2d(At, w.K, w.M, round_up_to_4(w.M), BK, T::BM);
-    const CUtensorMap B_map = tensor_map_2d(B, w.K, w.N, round_up_to_4(w.N), BK, T::BN);
+    const CUtensorMap A_map = tensor_map_2d(At, w.K, w.M, round_up_to_4(w.M), T::BK, T::BM);
+    const CUtensorMap B_map = tensor_map_2d(B, w.K, w.N, round_up_to_4(w.N), T::BK, T::BN);
     w.tiles_down = (w.M - 1) / T::BM + 1;
     w.tiles_across = (w.N - 1) / T::BN + 1;
     w.rows_together = T::ROWS_TOGETHER;
-    w.blocks_k = (w.K - 1) / BK + 1;
+    w.blocks_k = (w.K - 1) / T::BK + 1;
     const long long pieces = (long long)w.tiles_down * w.tiles_across * w.blocks_k;
     const int blocks = pieces < sms ? (int)pieces : sms;
     deal(&w, blocks);
@@ -235,7 +233,8 @@ template <class T> static void launch_bulk(int sms, struct work w)
     matmul_kernel<T><<<blocks, THREADS, T::SHARED_BYTES>>>(A_map, B_map, w);
 }
 
-struct large_tile : bulk_tile<16, 8, 4> {};
+// Thin stages cost: each ends in a wait. Two of 72 steps are what shared memory holds.
+struct large_tile : bulk_tile<16, 8, 4, 72, 2> {};
 
 static int sms; // that the product is dealt to
 
