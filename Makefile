@@ -159,16 +159,21 @@ $(BUILD):
 	@echo "building what all chapters share, once: some seconds" >&2
 
 # What else lies in a chapter's folder belongs to its program.
-parts_of = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/*.c)) $(COMMON)
+parts_of = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/*.c)) \
+    $(patsubst %.cu,$(BUILD)/%.o,$(filter-out $(1)/matmul.cu,$(wildcard $(1)/*.cu))) $(COMMON)
+
+# The libraries beside cuBLAS that a chapter's file `libraries` names, as far as they are here: it can do without, and says so.
+library_is_here = $(or $(filter 1,$(EMULATOR)),$(shell echo 'int main(void) { return 0; }' | cc -x c - -l$(1) -o /dev/null 2>/dev/null && echo yes))
+libraries_of = -lcublas -lcublasLt $(if $(wildcard $(1)/libraries),$(foreach l,$(shell cat $(1)/libraries),$(if $(call library_is_here,$(l)),-l$(l))))
 
 define chapter_rules
 $(BUILD)/chapter$(call number_of,$(1)): $(BUILD)/$(1)/matmul.o $(call parts_of,$(1)) $(LIBRARY)
-	$$(Q)$$(NVCC) $$(FLAGS) $$(filter %.o,$$^) -o $$@ -lcublas
+	$$(Q)$$(NVCC) $$(FLAGS) $$(filter %.o,$$^) -o $$@ $$(call libraries_of,$(1))
 
 # For a notebook, which compiles the chapter's matmul.cu by itself: why this compiler, which, with what.
 .PHONY: parts$(call number_of,$(1))
 parts$(call number_of,$(1)): $(call parts_of,$(1))
-	@printf '%s\n' '$$(WHY)' '$$(NVCC)' '$$(call flags_of,$(1)) -I$(1) $$^ -lcublas'
+	@printf '%s\n' '$$(WHY)' '$$(NVCC)' '$$(call flags_of,$(1)) -I$(1) $$^ $$(call libraries_of,$(1))'
 endef
 $(foreach c,$(CHAPTERS),$(eval $(call chapter_rules,$(c))))
 
@@ -178,7 +183,7 @@ TUNED_PARTS := $(call parts_of,$(TUNED))
 CANDIDATES := build/tune/$(if $(filter 1,$(EMULATOR)),emulator,$(ARCH))
 $(CANDIDATES)/%.verdict: $(TUNED)/matmul.cu $(TUNED)/tune.h $(TUNED)/candidate.sh $(TUNED_PARTS)
 	@NVCC='$(NVCC)' FLAGS='$(FLAGS)' OBJECTS='$(TUNED_PARTS)' \
-	    LIBRARIES='-lcublas' sh $(TUNED)/candidate.sh $* $(@:.verdict=)
+	    LIBRARIES='-lcublas -lcublasLt' sh $(TUNED)/candidate.sh $* $(@:.verdict=)
 
 # ---- what the compiler and NVIDIA's tools see ----
 need = $(if $(call path_of,$(1)),,$(error $(1) is not here: $(2)))
@@ -254,7 +259,7 @@ $(filter-out $(TIMES),$(addprefix time,$(EXERCISES))):
 	$(error $@: only matrix products are timed, exercises $(PRODUCTS))
 $(TIMES): time%: $(COMMON) $(LIBRARY) ## an exercise's product beside its chapter and cuBLAS (needs a GPU)
 	$(Q)$(NVCC) $(FLAGS) -Iexercises -I$(folder_of_exercise) -DCHAPTER=$(chapter_of_exercise) \
-	    -DANSWER='"../$(folder_of_exercise)/exercise.cu"' exercises/time.cu $(COMMON) -lcublas -o $(BUILD)/time$*
+	    -DANSWER='"../$(folder_of_exercise)/exercise.cu"' exercises/time.cu $(COMMON) -lcublas -lcublasLt -o $(BUILD)/time$*
 	$(Q)$(MAKE) -s --no-print-directory chapter$(chapter_of_exercise)
 	$(Q)$(BUILD)/time$* $(shape) && ./chapter$(chapter_of_exercise) $(shape)
 

@@ -91,7 +91,20 @@ static int lanes_per_sm(int capability)
     }
 }
 
-static struct machine look_around(void)
+/* Multiply-adds a cycle of the tensor cores of one multiprocessor, bf16, dense, summed in
+ * fp32 (NVIDIA's architecture whitepapers); tf32: half of them. 0: not known, or not the
+ * same for all GPUs of that capability. */
+static int tensor_rate(int capability)
+{
+    switch (capability) {
+    case 80: return 1024;
+    case 90: return 2048;
+    case 100: return 4096;
+    default: return 0;
+    }
+}
+
+static struct machine look_around(enum precision precision)
 {
     struct machine machine;
     CUDA_CHECK(cudaGetDeviceProperties(&machine.gpu, 0));
@@ -99,8 +112,12 @@ static struct machine look_around(void)
     CUDA_CHECK(cudaDriverGetVersion(&machine.driver));
     CUDA_CHECK(cudaRuntimeGetVersion(&machine.runtime));
     /* Every lane can finish one fused multiply-add, two operations, a cycle. */
-    machine.peak_gflops = 2.0 * lanes_per_sm(10 * machine.gpu.major + machine.gpu.minor) *
-                          machine.gpu.multiProcessorCount * machine.clock_khz / 1e6;
+    const int capability = 10 * machine.gpu.major + machine.gpu.minor;
+    const int rate = precision == FP32   ? lanes_per_sm(capability)
+                     : precision == TF32 ? tensor_rate(capability) / 2
+                                         : tensor_rate(capability);
+    machine.peak_gflops =
+        2.0 * rate * machine.gpu.multiProcessorCount * machine.clock_khz / 1e6;
     return machine;
 }
 
@@ -109,7 +126,7 @@ struct verdict run_and_verify(struct problem *p, const struct options *options,
                               enum values values)
 {
     problem_fill(p, options, values);
-    launch(p->M, p->N, p->K, p->alpha, p->dA.data, p->dB.data, p->beta, p->dC.data);
+    problem_launch(p, launch);
     CUDA_CHECK(cudaGetLastError());
     return verify(p, chapter, options->seed);
 }
@@ -130,7 +147,8 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
         print_description(chapter);
         return PASSED;
     }
-    const struct machine machine = look_around();
+    const struct machine machine = look_around(options.precision);
+    matmul_launcher *const launch = launcher_of(chapter, options.precision);
     const int capability = 10 * machine.gpu.major + machine.gpu.minor;
     if (capability < chapter->min_capability) {
         fprintf(
@@ -141,10 +159,8 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
     }
     if (!problem_create(&problem, &options)) return CANNOT;
 
-    verdicts[count++] =
-        run_and_verify(&problem, &options, chapter, chapter->launch, FRACTIONS);
-    verdicts[count++] =
-        run_and_verify(&problem, &options, chapter, chapter->launch, REALS);
+    verdicts[count++] = run_and_verify(&problem, &options, chapter, launch, FRACTIONS);
+    verdicts[count++] = run_and_verify(&problem, &options, chapter, launch, REALS);
     /* Of this product: chapter 11 has another title for each variant that it launches. */
     char title[120];
     struct chapter as_run = *chapter;

@@ -30,12 +30,23 @@ enum { EMULATED = 1, DEFAULT_SIZE = 256 };
 enum { EMULATED = 0, DEFAULT_SIZE = 4096 };
 #endif
 
+/* What the elements are: of all three matrices fp32 or bf16, or fp32 with tf32 numbers in
+ * A and B. */
+enum precision { FP32, BF16, TF32, PRECISIONS };
+
 /* ---- options.c ---- */
+extern const char *const PRECISION_NAMES[PRECISIONS];
+/* Whether the chapter has a launcher for it; and the one it takes if not told. */
+bool has_precision(const struct chapter *chapter, enum precision precision);
+enum precision default_precision(const struct chapter *chapter);
+
 struct options {
     int M, N, K;
+    enum precision precision;
     int reps; /* timed runs; 0: as many as fit in about a second, 7 to 100 */
     uint64_t seed;
     float alpha, beta;
+    enum inputs inputs;
     bool json;       /* print one JSON object instead of the table */
     bool check_only; /* verify, don't time */
     bool one_shape;  /* verify this product only, not the small odd ones */
@@ -70,42 +81,56 @@ struct room host_room(void);
 
 /* ---- problem.c ---- */
 struct buffer { /* a matrix on the device, with a guard band before and behind it */
-    float *data;
-    size_t count; /* floats */
+    void *data;
+    size_t count; /* elements */
+    size_t size;  /* bytes each */
     size_t guard; /* bytes in each band */
     void *name;   /* what NVTX calls it */
 };
 
 enum values { REALS, FRACTIONS };
 
-/* C's bits before the product when beta == 0. A NaN; and a signalling one, which becomes
- * another as soon as anything is computed with it. So it tells elements that nobody wrote
- * from elements that somebody made of it. */
-#define NEVER_WRITTEN 0x7fa5a5a5u
+/* C's bits before the product when beta == 0; of a bf16 the upper half. A NaN; and a
+ * signalling one, which becomes another as soon as anything is computed with it. So it
+ * tells elements that nobody wrote from elements that somebody made of it. */
+#define NEVER_WRITTEN 0x7fa50000u
 
 struct problem {
     int M, N, K;
     float alpha, beta;
+    enum precision precision;
     enum values values;
+    bool positive;            /* the reals are: see enum inputs */
     double unit;              /* FRACTIONS: all sums are multiples of this; REALS: 0 */
     float *A, *B, *C;         /* host: the inputs, and C as it was before the product */
     float *result;            /* host: C as the kernel left it */
     struct buffer dA, dB, dC; /* device */
-    float *dC_before; /* device copy of C before the product; NULL when beta == 0 */
+    void *dC_before; /* device copy of C before the product; NULL when beta == 0 */
 };
 
 /* Allocates everything. Returns false, with one line on stderr, when host or device has
  * too little memory; nothing stays allocated then. */
 bool problem_create(struct problem *p, const struct options *options);
 void problem_destroy(struct problem *p);
-/* Fills A, B and C, here and on the device. REALS: uniform in (-1, 1), with alpha and beta
- * as given. FRACTIONS: so short that no sum is rounded, in any order, yet too long for a
- * narrower format than fp32; alpha and beta become the nearest multiples of 1/2 up to 3,
- * and alpha = 1 becomes 2. */
+/* Fills A, B and C, here and on the device, with numbers of the problem's precision.
+ * REALS: fp32 uniform in (-1, 1); bf16 and tf32 normally distributed, because a tensor
+ * core's power, and with it the clock, depends on the values; alpha and beta as given.
+ * FRACTIONS: so short that no sum is rounded in fp32, in any order, yet too long for a
+ * narrower format than stated; alpha and beta become the nearest multiples of 1/2 up to
+ * 3, and alpha = 1 becomes 2. What `options->inputs` asks for comes on top. */
 void problem_fill(struct problem *p, const struct options *options, enum values values);
 /* Puts the device's C back to what it is before a product: NaN everywhere if beta == 0,
  * else the values of `C`. For timed runs: does not wait. */
 void problem_reset_C(const struct problem *p);
+/* Copies C from the device to `result`. */
+void problem_read_C(const struct problem *p);
+/* The number that C holds when the exact result is x: of bf16 the nearest, the even one
+ * of two; of fp32 x itself, for verify.c, which knows what fp32 does to x. */
+double stored_in_C(const struct problem *p, double x);
+/* Launches the product, of whatever precision: `launch` is a fp32 or tf32 launcher or
+ * launcher_of() a chapter. */
+void problem_launch(const struct problem *p, matmul_launcher *launch);
+matmul_launcher *launcher_of(const struct chapter *chapter, enum precision precision);
 /* What the kernel did that it must not do: wrote outside the matrices, or into its
  * inputs. NULL if nothing. */
 const char *problem_damage(const struct problem *p);
@@ -154,6 +179,8 @@ struct shapes {
  * to start it. */
 void check_shapes(const struct chapter *chapter, const struct options *options,
                   const char *program, struct shapes *shapes);
+/* What --inputs calls them. */
+extern const char *const INPUT_NAMES[4];
 /* The command that checks this product, until the next call. */
 const char *command_for(const struct product *p, const char *program, uint64_t seed);
 
@@ -193,6 +220,7 @@ struct timing {
     struct spread ratio; /* cuBLAS time over kernel time, run by run: above 1 the kernel
                             is faster */
     double *kernel_all, *cublas_all;
+    char cublas_call[64];  /* which of cuBLAS' calls was the fastest */
     struct figure more[8]; /* what the chapter measures besides */
     int more_count;
 };
@@ -204,7 +232,7 @@ void time_chapter(const struct problem *p, const struct chapter *chapter, int re
 struct machine {
     struct cudaDeviceProp gpu;
     int clock_khz, driver, runtime;
-    double peak_gflops; /* fp32, cores x clock x 2; 0 if the architecture is unknown */
+    double peak_gflops; /* at this precision; 0 if the architecture's is not known */
 };
 void print_table(const struct chapter *chapter, const struct options *options,
                  const struct machine *machine, const struct verdict *verdicts,

@@ -27,10 +27,13 @@ static bool hits(const struct problem *p, const struct wrong *w, double would_be
                  double noise, double *chance)
 {
     if (isnan(w->got)) return isnan(would_be);
+    /* How far apart numbers are that can come out. */
+    const double grain = p->precision == BF16 ? 0x1p-7 * fabs(w->got) : p->unit;
     const double apart = fabs(w->got - w->want);
-    const double slack = 1e-6 * apart + w->slack + noise;
-    if (!(fabs(w->got - would_be) <= slack)) return false;
-    *chance *= fmin(1.0, fmax(slack, p->unit) / apart);
+    double slack = 1e-6 * apart + w->slack + noise;
+    if (p->precision == BF16 && p->values == REALS) slack += grain / 2.0;
+    if (!(fabs(w->got - stored_in_C(p, would_be)) <= slack)) return false;
+    *chance *= fmin(1.0, fmax(slack, grain) / apart);
     return true;
 }
 
@@ -341,7 +344,8 @@ static bool sums_fit(const struct problem *p, const struct wrongs *w,
                      const struct format *format)
 {
     int right = 0; /* sums that are such numbers too */
-    if (w->kept < 8 || p->alpha == 0.0f || p->values == REALS) return false;
+    if (w->kept < 8 || p->alpha == 0.0f || p->values == REALS || p->precision == BF16)
+        return false;
     for (int i = 0; i < w->kept; i++) {
         const struct wrong *one = &w->list[i];
         const double old = p->beta * old_C(p, one->row, one->col);

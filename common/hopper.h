@@ -22,8 +22,18 @@
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #define HOPPER_PTX(...) asm volatile(__VA_ARGS__)
+#define CLUSTERS_OF(blocks) __cluster_dims__(blocks, 1, 1) /* of a kernel */
 #else
 #define HOPPER_PTX(...) __trap()
+#define CLUSTERS_OF(blocks)
+#endif
+
+/* What Hopper alone has, or does fast: for code compiled with -arch=sm_90a. */
+#if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL) ||                     \
+    defined(__CUDA_EMULATED__)
+#define SM_90A_PTX(...) asm volatile(__VA_ARGS__)
+#else
+#define SM_90A_PTX(...) __trap()
 #endif
 
 /* PTX wants addresses inside shared memory, not C's. */
@@ -99,13 +109,13 @@ static __device__ __forceinline__ void cp_async_bulk_tensor_2d(void *shared,
 
 /* The same for several blocks of a cluster at once: each block whose bit is set in
  * `blocks` gets the box at the same place of its own shared memory, and its bytes count
- * for the barrier at the same place. PTX ISA, cp.async.bulk.tensor,
+ * for the barrier at the same place. Needs -arch=sm_90a. PTX ISA, cp.async.bulk.tensor,
  * .multicast::cluster. */
 static __device__ __forceinline__ void
 cp_async_bulk_tensor_2d_multicast(void *shared, const CUtensorMap *map, int x, int y,
                                   uint64_t *barrier, unsigned blocks)
 {
-    HOPPER_PTX("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::"
+    SM_90A_PTX("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::"
                "bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(
                    shared_address(shared)),
                "l"(map), "r"(x), "r"(y), "r"(shared_address(barrier)),

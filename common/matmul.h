@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct __nv_bfloat16; /* <cuda_bf16.h> defines it */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -17,6 +19,12 @@ extern "C" {
  * anything, NaN too. */
 typedef void matmul_launcher(int M, int N, int K, float alpha, const float *A,
                              const float *B, float beta, float *C);
+
+/* The same for matrices of bf16; alpha, beta and the sums are fp32, and a result is
+ * rounded once, to the nearest. */
+typedef void bf16_launcher(int M, int N, int K, float alpha,
+                           const struct __nv_bfloat16 *A, const struct __nv_bfloat16 *B,
+                           float beta, struct __nv_bfloat16 *C);
 
 /* One more thing a chapter measures on a GPU, beside its product: { "FMA loop", 65.1,
  * "TFLOP/s" }. */
@@ -34,12 +42,21 @@ struct kernel {
 };
 #define KERNEL(...) {(const void *)(__VA_ARGS__), #__VA_ARGS__}
 
+/* What a product is checked with: numbers with random signs, or
+ *   POSITIVE      reals from 0 to 1, for roundings that all go the same way. Random signs
+ *                 hide them: half of the errors then cancel the other half;
+ *   WIDE_ROWS     rows of A and columns of B each in a unit of their own; and in some rows
+ *                 of A a number 2^40 times as large as the others, which meets zeros;
+ *   WIDE_COLUMNS  the same with some columns of B. */
+enum inputs { USUAL, POSITIVE, WIDE_ROWS, WIDE_COLUMNS };
+
 /* A product to check. */
 struct product {
     int M, N, K;
     float alpha, beta;
     matmul_launcher *launch; /* NULL: the chapter's */
     const char *option;      /* the option by which the program takes that launcher */
+    enum inputs inputs;
 };
 
 /* A chapter, as chapter_main sees it. Fill it in by name, in this order (C++ insists on
@@ -54,7 +71,13 @@ struct chapter {
     /* What its idea is about: "global memory", "shared memory", "registers" or "copies".
      * It decides the colour of the bar. NULL: nothing of these. */
     const char *about;
+    /* One launcher for each precision that the chapter has; --precision chooses, and
+     * without it the first in this order. tf32: matrices of floats, of which those of A
+     * and B are tf32 numbers already (11 significant bits), so that it makes no difference
+     * whether the tensor core rounds or cuts them. */
     matmul_launcher *launch;
+    bf16_launcher *launch_bf16;
+    matmul_launcher *launch_tf32;
     int BM, BN;           /* C's tile a block; 0 when the chapter has no fixed tile */
     int TM, TN;           /* elements of C a thread */
     bool blocks_go_down;  /* neighbouring blocks lie below each other, not side by side */

@@ -13,6 +13,34 @@
  * verification counts on that. */
 #define LARGEST (1 << 24)
 
+const char *const PRECISION_NAMES[PRECISIONS] = {"fp32", "bf16", "tf32"};
+
+bool has_precision(const struct chapter *chapter, enum precision precision)
+{
+    return launcher_of(chapter, precision) != NULL;
+}
+
+enum precision default_precision(const struct chapter *chapter)
+{
+    enum precision precision = FP32;
+    while (precision + 1 < PRECISIONS && !has_precision(chapter, precision)) precision++;
+    return precision;
+}
+
+/* "bf16 or tf32": those that the chapter has. */
+static const char *precisions_of(const struct chapter *chapter)
+{
+    static char text[40];
+    *text = '\0';
+    for (int i = 0; i < PRECISIONS; i++)
+        if (has_precision(chapter, i))
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s",
+                     *text ? " or " : "", PRECISION_NAMES[i]);
+    return text;
+}
+
+const char *const INPUT_NAMES[] = {"usual", "positive", "wide-rows", "wide-columns"};
+
 static void usage_error(const struct chapter *chapter, const char *format, ...)
 {
     va_list arguments;
@@ -36,7 +64,10 @@ static void print_help(const struct chapter *chapter)
            "\n"
            "    --alpha X      default 1\n"
            "    --beta X       default 0 (then C is never read)\n"
+           "    --precision X  %s; default %s\n"
            "    --seed N       other random inputs; default 1\n"
+           "    --inputs KIND  positive: from 0 to 1; wide-rows, wide-columns: large\n"
+           "                   and small numbers in rows of A or columns of B\n"
            "    --reps N       timed runs; default: about a second's worth\n"
            "    --check-only   check, don't time\n"
            "    --one-shape    check this product only, not small odd ones besides\n"
@@ -55,6 +86,7 @@ static void print_help(const struct chapter *chapter)
            "cannot.\n",
            chapter->number, chapter->title, chapter->number,
            EMULATED ? "" : " and times it beside cuBLAS", DEFAULT_SIZE,
+           precisions_of(chapter), PRECISION_NAMES[default_precision(chapter)],
            chapter->more_help ? chapter->more_help : "");
     exit(PASSED);
 }
@@ -122,13 +154,35 @@ static float real_argument(const struct chapter *chapter, const char *name,
     return value;
 }
 
+static enum precision precision_argument(const struct chapter *chapter, const char *text)
+{
+    if (!text) usage_error(chapter, "--precision needs a value");
+    for (int i = 0; i < PRECISIONS; i++)
+        if (strcmp(text, PRECISION_NAMES[i]) == 0 && has_precision(chapter, i)) return i;
+    usage_error(chapter, "--precision must be %s in this chapter, not \"%s\"",
+                precisions_of(chapter), quoted(text));
+    return FP32;
+}
+
+static enum inputs inputs_argument(const struct chapter *chapter, const char *text)
+{
+    const int count = sizeof INPUT_NAMES / sizeof *INPUT_NAMES;
+    for (int i = 0; text && i < count; i++)
+        if (strcmp(text, INPUT_NAMES[i]) == 0) return (enum inputs)i;
+    usage_error(chapter, "--inputs must be usual, positive, wide-rows or wide-columns");
+    return USUAL;
+}
+
 void parse_options(int argc, char **argv, const struct chapter *chapter,
                    struct options *options)
 {
     const char *sizes[3], *value;
     int size_count = 0;
 
-    *options = (struct options){.seed = 1, .alpha = 1.0f, .guards = !EMULATED};
+    *options = (struct options){.precision = default_precision(chapter),
+                                .seed = 1,
+                                .alpha = 1.0f,
+                                .guards = !EMULATED};
     for (int i = 1; i < argc; i++) {
         const char *word = argv[i];
         const bool negative_number = word[0] == '-' && isdigit((unsigned char)word[1]);
@@ -153,11 +207,15 @@ void parse_options(int argc, char **argv, const struct chapter *chapter,
             options->occupancy = true;
         } else if (option_with_value(argv, &i, "--alpha", &value)) {
             options->alpha = real_argument(chapter, "--alpha", value);
+        } else if (option_with_value(argv, &i, "--precision", &value)) {
+            options->precision = precision_argument(chapter, value);
         } else if (option_with_value(argv, &i, "--beta", &value)) {
             options->beta = real_argument(chapter, "--beta", value);
         } else if (option_with_value(argv, &i, "--seed", &value)) {
             options->seed =
                 (uint64_t)integer_argument(chapter, "--seed", value, 0, INT64_MAX);
+        } else if (option_with_value(argv, &i, "--inputs", &value)) {
+            options->inputs = inputs_argument(chapter, value);
         } else if (option_with_value(argv, &i, "--reps", &value)) {
             options->reps = (int)integer_argument(chapter, "--reps", value, 1, 100000);
         } else if (option_with_value(argv, &i, "--registers", &value)) {

@@ -13,7 +13,7 @@
 
 /* A guard band is full of NaN, so that reading from it shows as writing into it does. */
 enum { GUARD_WORDS = 1024 };
-#define OUTSIDE 0x7fb6b6b6u
+#define OUTSIDE 0x7fb67fb6u /* of two bf16 each one */
 
 /* ---- does it fit? ---- */
 
@@ -26,6 +26,106 @@ static bool fits(const char *where, double need, double have, const char *limit)
             need / unit, small ? "MB" : "GB", where, have / unit, limit ? " under " : "",
             limit ? limit : "");
     return false;
+}
+
+/* ---- elements ---- */
+
+/* On the host every element is a float; on the device a bf16 is the upper half of one. */
+static size_t size_of(enum precision precision)
+{
+    return precision == BF16 ? 2 : 4;
+}
+
+/* The last bits of a float that the elements of A and B lack. */
+static int bits_cut(enum precision precision)
+{
+    return precision == BF16 ? 16 : precision == TF32 ? 13 : 0;
+}
+
+/* To the nearest, of two the even one, `cut` bits shorter. */
+static float rounded(float x, int cut)
+{
+    uint32_t bits;
+    if (cut == 0) return x;
+    memcpy(&bits, &x, sizeof bits);
+    bits += (1u << (cut - 1)) - 1 + (bits >> cut & 1);
+    bits = bits >> cut << cut;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+double stored_in_C(const struct problem *p, double x)
+{
+    enum { SIGNIFICANT = 8, SMALLEST = -133 }; /* bits; exponent of the least number */
+    int exponent;
+    if (p->precision != BF16 || x == 0.0 || !isfinite(x)) return x;
+    frexp(x, &exponent);
+    exponent -= SIGNIFICANT;
+    if (exponent < SMALLEST) exponent = SMALLEST;
+    const double near = ldexp(rint(ldexp(x, -exponent)), exponent);
+    return fabs(near) < 0x1p128 ? near : copysign(HUGE_VAL, near);
+}
+
+enum { PIECE = 1 << 16 }; /* elements that are converted at a time */
+
+static void to_device(void *device, const float *host, size_t count, size_t size)
+{
+    static uint16_t piece[PIECE];
+    if (size == sizeof *host) {
+        CUDA_CHECK(cudaMemcpy(device, host, count * size, cudaMemcpyHostToDevice));
+        return;
+    }
+    for (size_t at = 0; at < count; at += PIECE) {
+        const size_t n = count - at < PIECE ? count - at : PIECE;
+        for (size_t i = 0; i < n; i++) {
+            uint32_t bits;
+            memcpy(&bits, &host[at + i], sizeof bits);
+            piece[i] = (uint16_t)(bits >> 16);
+        }
+        CUDA_CHECK(cudaMemcpy((char *)device + at * size, piece, n * size,
+                              cudaMemcpyHostToDevice));
+    }
+}
+
+static void to_host(float *host, const void *device, size_t count, size_t size)
+{
+    static uint16_t piece[PIECE];
+    if (size == sizeof *host) {
+        CUDA_CHECK(cudaMemcpy(host, device, count * size, cudaMemcpyDeviceToHost));
+        return;
+    }
+    for (size_t at = 0; at < count; at += PIECE) {
+        const size_t n = count - at < PIECE ? count - at : PIECE;
+        CUDA_CHECK(cudaMemcpy(piece, (const char *)device + at * size, n * size,
+                              cudaMemcpyDeviceToHost));
+        for (size_t i = 0; i < n; i++) {
+            const uint32_t bits = (uint32_t)piece[i] << 16;
+            memcpy(&host[at + i], &bits, sizeof bits);
+        }
+    }
+}
+
+/* ---- launch ---- */
+
+/* Every function pointer can be kept as any other, and comes back as it was. */
+typedef void any_function(void);
+
+matmul_launcher *launcher_of(const struct chapter *chapter, enum precision precision)
+{
+    switch (precision) {
+    case BF16: return (matmul_launcher *)(any_function *)chapter->launch_bf16;
+    case TF32: return chapter->launch_tf32;
+    default: return chapter->launch;
+    }
+}
+
+void problem_launch(const struct problem *p, matmul_launcher *launch)
+{
+    if (p->precision == BF16)
+        ((bf16_launcher *)(any_function *)launch)(p->M, p->N, p->K, p->alpha, p->dA.data,
+                                                  p->dB.data, p->beta, p->dC.data);
+    else
+        launch(p->M, p->N, p->K, p->alpha, p->dA.data, p->dB.data, p->beta, p->dC.data);
 }
 
 /* ---- allocation ---- */
@@ -55,18 +155,24 @@ static void buffer_name(struct buffer *b, const char *letter, int rows, int cols
 #endif
 }
 
-static void buffer_create(struct buffer *b, size_t count, bool guards)
+static char *behind(const struct buffer *b)
+{
+    return (char *)b->data + b->count * b->size;
+}
+
+static void buffer_create(struct buffer *b, size_t count, size_t size, bool guards)
 {
     static float band[GUARD_WORDS];
     b->count = count;
+    b->size = size;
     b->guard = guards ? sizeof band : 0;
     char *start;
-    CUDA_CHECK(cudaMalloc((void **)&start, count * sizeof(float) + 2 * b->guard));
-    b->data = (float *)(start + b->guard);
+    CUDA_CHECK(cudaMalloc((void **)&start, count * size + 2 * b->guard));
+    b->data = start + b->guard;
     if (!guards) return;
     fill_bits(band, GUARD_WORDS, OUTSIDE);
     CUDA_CHECK(cudaMemcpy(start, band, sizeof band, cudaMemcpyHostToDevice));
-    CUDA_CHECK(cudaMemcpy(b->data + count, band, sizeof band, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy(behind(b), band, sizeof band, cudaMemcpyHostToDevice));
 }
 
 static void buffer_destroy(struct buffer *b)
@@ -82,10 +188,11 @@ bool problem_create(struct problem *p, const struct options *o)
     const size_t a = (size_t)o->M * o->K, b = (size_t)o->K * o->N,
                  c = (size_t)o->M * o->N;
     const bool keeps_C = o->beta != 0.0f;
+    const size_t size = size_of(o->precision);
 
     /* The device holds A, B, C; C before the product if that matters; and cuBLAS' own C
      * while timing. */
-    double device = 4.0 * ((double)a + b + c * (1.0 + keeps_C + !o->check_only));
+    double device = (double)size * ((double)a + b + c * (1.0 + keeps_C + !o->check_only));
     double host = 4.0 * ((double)a + b + c * (1.0 + keeps_C));
     size_t device_free, device_total;
     CUDA_CHECK(cudaMemGetInfo(&device_free, &device_total));
@@ -96,7 +203,7 @@ bool problem_create(struct problem *p, const struct options *o)
     if (!fits("host", host + (EMULATED ? device : 0.0), (double)room.bytes, room.limit))
         return false;
 
-    *p = (struct problem){.M = o->M, .N = o->N, .K = o->K};
+    *p = (struct problem){.M = o->M, .N = o->N, .K = o->K, .precision = o->precision};
     p->A = malloc(a * sizeof(float));
     p->B = malloc(b * sizeof(float));
     p->C = keeps_C ? malloc(c * sizeof(float)) : NULL;
@@ -106,13 +213,13 @@ bool problem_create(struct problem *p, const struct options *o)
         free(p->A), free(p->B), free(p->C), free(p->result);
         return false;
     }
-    buffer_create(&p->dA, a, o->guards);
-    buffer_create(&p->dB, b, o->guards);
-    buffer_create(&p->dC, c, o->guards);
+    buffer_create(&p->dA, a, size, o->guards);
+    buffer_create(&p->dB, b, size, o->guards);
+    buffer_create(&p->dC, c, size, o->guards);
     buffer_name(&p->dA, "A", o->M, o->K);
     buffer_name(&p->dB, "B", o->K, o->N);
     buffer_name(&p->dC, "C", o->M, o->N);
-    if (keeps_C) CUDA_CHECK(cudaMalloc((void **)&p->dC_before, c * sizeof(float)));
+    if (keeps_C) CUDA_CHECK(cudaMalloc(&p->dC_before, c * size));
     return true;
 }
 
@@ -145,6 +252,20 @@ static void fill_reals(float *values, size_t count, uint64_t seed)
         values[i] = ((float)(next_random(&seed) >> 41) + 0.5f) * 0x1p-22f - 1.0f;
 }
 
+/* Nearly normal, of variance 1: the sum of twelve uniform numbers less its mean. */
+static void fill_normal(float *values, size_t count, uint64_t seed, int cut)
+{
+    for (size_t i = 0; i < count; i++) {
+        int sum = -6 * 0xffff;
+        for (int j = 0; j < 3; j++) {
+            const uint64_t four = next_random(&seed);
+            sum += (int)((four & 0xffff) + (four >> 16 & 0xffff) + (four >> 32 & 0xffff) +
+                         (four >> 48));
+        }
+        values[i] = rounded((float)sum * 0x1p-16f, cut);
+    }
+}
+
 /* ---- fractions that no order of summation rounds ---- */
 
 /* How long the fractions are: a product has `bits` bits after the point, and full length
@@ -167,11 +288,13 @@ static float fraction(uint64_t random, int bits, bool full)
     return (random >> 63 ? -1.0f : 1.0f) * (float)number / (float)(1u << bits);
 }
 
-/* The bits of a product come all from A, all from B, or half from each, in turn along k:
- * inputs that are rounded show in the first two, products that are rounded in all three. */
-static int bits_of_A(int k, int bits)
+/* The bits of a product come all from A, all from B, or half from each, in turn along k,
+ * as far as an element holds that many: inputs that are rounded show in the first two,
+ * products that are rounded in all three. */
+static int bits_of_A(const struct problem *p, int k, int bits)
 {
-    return k % 3 == 0 ? bits : k % 3 == 1 ? 0 : bits / 2;
+    const int held = 24 - bits_cut(p->precision), most = bits < held ? bits : held;
+    return k % 3 == 0 ? most : k % 3 == 1 ? bits - most : bits / 2;
 }
 
 /* 1/2, 1 or 2: what all values of alpha * x or beta * x are multiples of, with x = 1, 2,
@@ -194,8 +317,10 @@ static double unit_of(const struct problem *p, struct lengths l)
 static bool is_exact(const struct problem *p, struct lengths l)
 {
     const double full = (double)p->K / l.stride + 3.0;
-    const double small =
-        p->K * (ldexp(1.0, -l.bits) + ldexp(1.0, -l.bits / 2) / l.stride);
+    /* Both factors small; or one, which then has at least as many bits as this. */
+    int least = bits_of_A(p, 1, l.bits);
+    if (least == 0) least = l.bits / 2;
+    const double small = p->K * (ldexp(1.0, -l.bits) + ldexp(1.0, -least) / l.stride);
     /* A partial sum holds at most all positive products or all negative ones. The signs
      * are random: of a million, neither has far more than half. */
     const double share = p->K < 1 << 20 ? 1.0 : 0.6;
@@ -204,10 +329,11 @@ static bool is_exact(const struct problem *p, struct lengths l)
 }
 
 /* The longest fractions that are exact; but not below 13 bits, two more than fp16 and
- * tf32 have, and then fewer of them. */
+ * tf32 have, and then fewer of them. (Of bf16 or tf32 it takes two factors for that.) */
 static bool choose_lengths(const struct problem *p, struct lengths *l)
 {
-    *l = (struct lengths){.bits = 23, .stride = 1};
+    const int held = 24 - bits_cut(p->precision);
+    *l = (struct lengths){.bits = 2 * held < 23 ? 2 * held : 23, .stride = 1};
     while (l->bits > 13 && !is_exact(p, *l)) l->bits--;
     while (l->stride < p->K / 64 && !is_exact(p, *l)) l->stride *= 2;
     return is_exact(p, *l);
@@ -238,47 +364,79 @@ static void fill_fractions(struct problem *p, uint64_t seed)
     float *a = p->A, *b = p->B;
     for (int i = 0; i < p->M; i++)
         for (int k = 0; k < p->K; k++)
-            *a++ = fraction(next_random(&state), bits_of_A(k, l.bits),
+            *a++ = fraction(next_random(&state), bits_of_A(p, k, l.bits),
                             (k / 3 + i) % l.stride == 0);
     for (int k = 0; k < p->K; k++)
         for (int j = 0; j < p->N; j++)
-            *b++ = fraction(next_random(&state), l.bits - bits_of_A(k, l.bits),
+            *b++ = fraction(next_random(&state), l.bits - bits_of_A(p, k, l.bits),
                             (k / 3 + j) % l.stride == 0);
+    const int bits_of_C = p->precision == BF16 ? 8 : l.bits;
     for (size_t i = 0; p->C && i < p->dC.count; i++)
-        p->C[i] = fraction(next_random(&state), l.bits, true);
+        p->C[i] = fraction(next_random(&state), bits_of_C, true);
+}
+
+/* WIDE_ROWS: gives each row of A and each column of B a unit of its own, a power of two,
+ * and C the product of these; and makes the first number of each row in the last third of A
+ * 2^40 times as large. So that no sum has to hold both, zeros meet it in B. WIDE_COLUMNS:
+ * the same with columns of B. */
+static void widen(struct problem *p, bool columns)
+{
+    const int M = p->M, N = p->N, K = p->K;
+    float *A = p->A, *B = p->B;
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++) A[(size_t)i * K + k] *= ldexpf(1.0f, i % 7 - 3);
+    for (size_t i = 0; i < (size_t)K * N; i++) B[i] *= ldexpf(1.0f, (int)(i % N) % 5 - 2);
+    for (size_t i = 0; p->C && i < (size_t)M * N; i++)
+        p->C[i] *= ldexpf(1.0f, (int)(i / N) % 7 - 3 + (int)(i % N) % 5 - 2);
+    for (int i = 0; i < M; i++)
+        A[(size_t)i * K] *= columns ? 0.0f : i >= M - M / 3 ? 0x1p40f : 1.0f;
+    for (int j = 0; j < N; j++) B[j] *= !columns ? 0.0f : j >= N - N / 3 ? 0x1p40f : 1.0f;
 }
 
 void problem_fill(struct problem *p, const struct options *o, enum values values)
 {
-    const size_t C_bytes = p->dC.count * sizeof(float);
     const uint64_t seed = o->seed * 6 + (values == REALS ? 0 : 3);
     p->values = values;
+    p->positive = values == REALS && o->inputs == POSITIVE;
     p->unit = 0.0;
     p->alpha = o->alpha;
     p->beta = o->beta;
     if (values == FRACTIONS) {
         fill_fractions(p, seed);
+    } else if (p->precision != FP32) {
+        const int cut = bits_cut(p->precision);
+        fill_normal(p->A, p->dA.count, seed, cut);
+        fill_normal(p->B, p->dB.count, seed + 1, cut);
+        if (p->C)
+            fill_normal(p->C, p->dC.count, seed + 2, p->precision == BF16 ? cut : 0);
     } else {
         fill_reals(p->A, p->dA.count, seed);
         fill_reals(p->B, p->dB.count, seed + 1);
         if (p->C) fill_reals(p->C, p->dC.count, seed + 2);
+        for (size_t i = 0; p->positive && i < p->dA.count; i++) p->A[i] = fabsf(p->A[i]);
+        for (size_t i = 0; p->positive && i < p->dB.count; i++) p->B[i] = fabsf(p->B[i]);
     }
-    CUDA_CHECK(cudaMemcpy(p->dA.data, p->A, p->dA.count * sizeof(float),
-                          cudaMemcpyHostToDevice));
-    CUDA_CHECK(cudaMemcpy(p->dB.data, p->B, p->dB.count * sizeof(float),
-                          cudaMemcpyHostToDevice));
+    if (o->inputs == WIDE_ROWS || o->inputs == WIDE_COLUMNS)
+        widen(p, o->inputs == WIDE_COLUMNS);
+    to_device(p->dA.data, p->A, p->dA.count, p->dA.size);
+    to_device(p->dB.data, p->B, p->dB.count, p->dB.size);
     if (p->C) {
-        CUDA_CHECK(cudaMemcpy(p->dC_before, p->C, C_bytes, cudaMemcpyHostToDevice));
+        to_device(p->dC_before, p->C, p->dC.count, p->dC.size);
         problem_reset_C(p);
     } else {
         fill_bits(p->result, p->dC.count, NEVER_WRITTEN);
-        CUDA_CHECK(cudaMemcpy(p->dC.data, p->result, C_bytes, cudaMemcpyHostToDevice));
+        to_device(p->dC.data, p->result, p->dC.count, p->dC.size);
     }
+}
+
+void problem_read_C(const struct problem *p)
+{
+    to_host(p->result, p->dC.data, p->dC.count, p->dC.size);
 }
 
 void problem_reset_C(const struct problem *p)
 {
-    size_t bytes = p->dC.count * sizeof(float);
+    size_t bytes = p->dC.count * p->dC.size;
     if (p->dC_before)
         CUDA_CHECK(cudaMemcpyAsync(p->dC.data, p->dC_before, bytes,
                                    cudaMemcpyDeviceToDevice, 0));
@@ -304,13 +462,12 @@ const char *problem_damage(const struct problem *p)
         const struct buffer *device;
         const float *host;
     } matrices[] = {{"A", &p->dA, p->A}, {"B", &p->dB, p->B}, {"C", &p->dC, NULL}};
-    enum { PIECE = 1 << 16 };
     static float piece[PIECE];
     static char text[160];
     for (int i = 0; i < 3; i++) {
         const struct buffer *b = matrices[i].device;
         bool before = band_intact((const char *)b->data - b->guard, b->guard);
-        bool after = band_intact((const char *)(b->data + b->count), b->guard);
+        bool after = band_intact(behind(b), b->guard);
         if (!before || !after) {
             snprintf(text, sizeof text,
                      "memory %s %s was overwritten: a store without a guard",
@@ -319,8 +476,7 @@ const char *problem_damage(const struct problem *p)
         }
         for (size_t at = 0; matrices[i].host && at < b->count; at += PIECE) {
             const size_t n = b->count - at < PIECE ? b->count - at : PIECE;
-            CUDA_CHECK(cudaMemcpy(piece, b->data + at, n * sizeof(float),
-                                  cudaMemcpyDeviceToHost));
+            to_host(piece, (const char *)b->data + at * b->size, n, b->size);
             if (memcmp(piece, matrices[i].host + at, n * sizeof(float)) == 0) continue;
             snprintf(text, sizeof text, "the input %s was changed, near element %zu",
                      matrices[i].name, at);

@@ -22,9 +22,9 @@ static double flop_count(const struct options *o)
 /* A and B in once, C out once, and in once if beta asks for it. */
 static double least_bytes(const struct options *o)
 {
-    const double MN = (double)o->M * o->N;
-    return 4.0 * ((double)o->M * o->K + (double)o->K * o->N +
-                  MN * (o->beta == 0.0f ? 1.0 : 2.0));
+    const double MN = (double)o->M * o->N, size = o->precision == BF16 ? 2.0 : 4.0;
+    return size * ((double)o->M * o->K + (double)o->K * o->N +
+                   MN * (o->beta == 0.0f ? 1.0 : 2.0));
 }
 
 static const char *unit(double *value)
@@ -33,6 +33,20 @@ static const char *unit(double *value)
     int i = 0;
     while (*value >= 1000.0 && i < 4) *value /= 1000.0, i++;
     return names[i];
+}
+
+static const char *of_precision(const struct options *o)
+{
+    switch (o->precision) {
+    case BF16: return "A, B and C bf16, sums fp32";
+    case TF32: return "A and B tf32 in fp32, sums and C fp32";
+    default: return "fp32";
+    }
+}
+
+static const char *inputs_of(const struct options *o)
+{
+    return o->precision == FP32 ? "uniform in (-1, 1)" : "normal, variance 1";
 }
 
 static const char *kind_of_check(const struct verdict *v)
@@ -76,6 +90,7 @@ void print_table(const struct chapter *chapter, const struct options *o,
            machine->runtime / 1000, machine->runtime % 1000 / 10);
     printf("  product    M = %d, N = %d, K = %d, alpha = %g, beta = %g, seed %llu\n",
            o->M, o->N, o->K, o->alpha, o->beta, (unsigned long long)o->seed);
+    if (o->precision != FP32) printf("  precision  %s\n", of_precision(o));
     printf("  work       %.4g %sFLOP; at least %.4g %sB to move; %.4g FLOP per byte\n",
            flop, flop_unit, bytes, bytes_unit, intensity);
     for (int i = 0; i < verdict_count; i++) {
@@ -90,13 +105,17 @@ void print_table(const struct chapter *chapter, const struct options *o,
     if (timing) {
         const double gflops = flop_count(o) / timing->kernel_ms.median / 1e6;
         const double cublas = flop_count(o) / timing->cublas_ms.median / 1e6;
+        const bool tera = o->precision != FP32; /* of so many one writes thousands */
+        const double scale = tera ? 1e-3 : 1.0;
+        const char *flops = tera ? "TFLOP/s" : "GFLOP/s";
         printf("  time       %.4g ms (%.4g to %.4g, %d runs, cold L2)\n",
                timing->kernel_ms.median, timing->kernel_ms.low, timing->kernel_ms.high,
                timing->runs);
-        printf("  cuBLAS     %.4g ms (%.4g to %.4g), %.0f GFLOP/s\n",
+        printf("  cuBLAS     %.4g ms (%.4g to %.4g), %.*f %s%s%s\n",
                timing->cublas_ms.median, timing->cublas_ms.low, timing->cublas_ms.high,
-               cublas);
-        printf("  speed      %.0f GFLOP/s", gflops);
+               tera, scale * cublas, flops, tera ? ": " : "",
+               tera ? timing->cublas_call : "");
+        printf("  speed      %.*f %s", tera, scale * gflops, flops);
         if (machine->peak_gflops > 0)
             printf(", %.1f %% of the GPU's peak", 100.0 * gflops / machine->peak_gflops);
         printf("\n  ratio      %.3f x cuBLAS (%.3f to %.3f)\n", timing->ratio.median,
@@ -166,9 +185,9 @@ void print_json(const struct chapter *chapter, const struct options *o,
     printf(", \"date\": \"%s\", \"M\": %d, \"N\": %d, \"K\": %d, \"alpha\": %.9g, "
            "\"beta\": %.9g, \"seed\": %llu",
            date, o->M, o->N, o->K, o->alpha, o->beta, (unsigned long long)o->seed);
-    printf(
-        ", \"inputs\": \"uniform in (-1, 1)\", \"flop\": %.17g, \"least_bytes\": %.17g",
-        flop_count(o), least_bytes(o));
+    printf(", \"precision\": \"%s\", \"inputs\": \"%s\", \"flop\": %.17g, "
+           "\"least_bytes\": %.17g",
+           PRECISION_NAMES[o->precision], inputs_of(o), flop_count(o), least_bytes(o));
     printf(", \"checks\": [");
     for (int i = 0; i < verdict_count; i++) {
         const struct verdict *v = &verdicts[i];
@@ -198,6 +217,8 @@ void print_json(const struct chapter *chapter, const struct options *o,
         printf(", \"gflops\": %.6g, \"cublas_gflops\": %.6g, \"peak_gflops\": %.6g",
                flop_count(o) / timing->kernel_ms.median / 1e6,
                flop_count(o) / timing->cublas_ms.median / 1e6, machine->peak_gflops);
+        printf(", \"cublas_call\": ");
+        print_string(timing->cublas_call);
         print_list("kernel_ms_all", timing->kernel_all, timing->runs);
         print_list("cublas_ms_all", timing->cublas_all, timing->runs);
         printf(", \"measured\": [");
@@ -221,8 +242,12 @@ void print_description(const struct chapter *c)
     printf(", \"about\": ");
     print_string(c->about ? c->about : "");
     printf(", \"tile\": [%d, %d], \"of_a_thread\": [%d, %d], \"flop_per_byte\": %.6g, "
-           "\"min_capability\": %d, \"kernel\": ",
+           "\"min_capability\": %d, \"precisions\": [",
            c->BM, c->BN, c->TM, c->TN, c->flop_per_byte, c->min_capability);
+    for (int i = 0, shown = 0; i < PRECISIONS; i++)
+        if (has_precision(c, i))
+            printf("%s\"%s\"", shown++ ? ", " : "", PRECISION_NAMES[i]);
+    printf("], \"kernel\": ");
     print_string(c->kernel.name ? c->kernel.name : "");
     printf(", \"threads\": %d, \"dynamic_shared\": %zu, \"products\": [", c->threads,
            c->dynamic_shared);

@@ -31,8 +31,13 @@ _Static_assert((int)ODD_COUNT < (int)MOST_SHAPES, "a chapter adds some of its ow
 
 /* Fills in the list: what is in ODD, for the chapter's tile, and what the chapter asks
  * for. */
-static void list_shapes(const struct chapter *c, struct shapes *shapes)
+static void list_shapes(const struct chapter *c, enum precision precision,
+                        struct shapes *shapes)
 {
+    static char option[24];
+    if (precision != default_precision(c))
+        snprintf(option, sizeof option, "--precision %s", PRECISION_NAMES[precision]);
+
     const int BM = c->BM ? c->BM : 64, BN = c->BN ? c->BN : 64;
     for (int i = 0; i < ODD_COUNT; i++)
         shapes->list[shapes->count++] =
@@ -43,6 +48,7 @@ static void list_shapes(const struct chapter *c, struct shapes *shapes)
                              .beta = ODD[i].beta};
     for (int i = 0; i < c->product_count && shapes->count < MOST_SHAPES; i++)
         shapes->list[shapes->count++] = c->products[i];
+    for (int i = 0; *option && i < shapes->count; i++) shapes->list[i].option = option;
 }
 
 const char *command_for(const struct product *p, const char *program, uint64_t seed)
@@ -56,6 +62,9 @@ const char *command_for(const struct product *p, const char *program, uint64_t s
         used += snprintf(text + used, room - used, " --alpha %.9g", p->alpha);
     if (p->beta != 0.0f && used < room)
         used += snprintf(text + used, room - used, " --beta %.9g", p->beta);
+    if (p->inputs != USUAL && used < room)
+        used +=
+            snprintf(text + used, room - used, " --inputs %s", INPUT_NAMES[p->inputs]);
     if (seed != 1 && used < room)
         snprintf(text + used, room - used, " --seed %llu", (unsigned long long)seed);
     return text;
@@ -65,7 +74,7 @@ void check_shapes(const struct chapter *chapter, const struct options *o,
                   const char *program, struct shapes *shapes)
 {
     *shapes = (struct shapes){0};
-    list_shapes(chapter, shapes);
+    list_shapes(chapter, o->precision, shapes);
     /* Who profiles the program, or looks through the lens, means the product asked for. */
     CUDA_CHECK(cudaProfilerStop());
     while (shapes->passed < shapes->count && !shapes->failure[0]) {
@@ -77,13 +86,15 @@ void check_shapes(const struct chapter *chapter, const struct options *o,
         options.K = product->K;
         options.alpha = product->alpha;
         options.beta = product->beta;
+        options.inputs = product->inputs;
         options.check_only = true;
         const char *command = command_for(product, program, o->seed);
         now_checking(command);
         if (!problem_create(&problem, &options)) exit(CANNOT);
         const struct verdict verdict = run_and_verify(
             &problem, &options, chapter,
-            product->launch ? product->launch : chapter->launch, FRACTIONS);
+            product->launch ? product->launch : launcher_of(chapter, o->precision),
+            product->inputs == POSITIVE ? REALS : FRACTIONS);
         problem_destroy(&problem);
         if (verdict.passed)
             shapes->passed++;

@@ -6,10 +6,12 @@
  * before the median is taken. Each run starts with a cold L2: a buffer twice its size is
  * written first.
  *
- * cuBLAS gets the same precision: CUBLAS_COMPUTE_32F with the default math mode, so no
- * TF32 tensor cores. */
+ * cuBLAS gets the same precision. fp32: CUBLAS_COMPUTE_32F with the default math mode, so
+ * no TF32 tensor cores. bf16 and tf32: what is fastest of cublasGemmEx and the algorithms
+ * that cublasLt's heuristics propose, tried before the timing. */
 #include "common.h"
 
+#include <cublasLt.h>
 #include <cublas_v2.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,15 +23,89 @@ static void cublas_check(cublasStatus_t status, const char *call)
     exit(CANNOT);
 }
 
+enum { PROPOSALS = 8, WORKSPACE = 64 << 20 };
+
+struct cublas {
+    cublasHandle_t handle;
+    cudaDataType type;
+    cublasComputeType_t compute;
+    void *C;
+    /* cublasLt's part, not for fp32. */
+    cublasLtHandle_t lt;
+    cublasLtMatmulDesc_t product;
+    cublasLtMatrixLayout_t A_layout, B_layout, C_layout;
+    cublasLtMatmulHeuristicResult_t proposals[PROPOSALS];
+    int proposal_count;
+    void *workspace;
+    int chosen; /* of the proposals; -1: cublasGemmEx */
+};
+
 /* cuBLAS thinks in columns. A row-major C is a column-major C transposed, and C^T = B^T
  * A^T, so the row-major product is had by handing over B and A in this order. */
-static void cublas_matmul(cublasHandle_t handle, const struct problem *p, float *C)
+static void cublas_matmul(const struct cublas *c, const struct problem *p)
 {
-    cublas_check(cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, p->N, p->M, p->K,
-                              &p->alpha, p->dB.data, CUDA_R_32F, p->N, p->dA.data,
-                              CUDA_R_32F, p->K, &p->beta, C, CUDA_R_32F, p->N,
-                              CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT),
-                 "cublasGemmEx");
+    if (c->chosen < 0)
+        cublas_check(cublasGemmEx(c->handle, CUBLAS_OP_N, CUBLAS_OP_N, p->N, p->M, p->K,
+                                  &p->alpha, p->dB.data, c->type, p->N, p->dA.data,
+                                  c->type, p->K, &p->beta, c->C, c->type, p->N,
+                                  c->compute, CUBLAS_GEMM_DEFAULT),
+                     "cublasGemmEx");
+    else
+        cublas_check(cublasLtMatmul(c->lt, c->product, &p->alpha, p->dB.data, c->B_layout,
+                                    p->dA.data, c->A_layout, &p->beta, c->C, c->C_layout,
+                                    c->C, c->C_layout, &c->proposals[c->chosen].algo,
+                                    c->workspace, WORKSPACE, 0),
+                     "cublasLtMatmul");
+}
+
+static void cublas_create(struct cublas *c, const struct problem *p)
+{
+    *c = (struct cublas){.type = p->precision == BF16 ? CUDA_R_16BF : CUDA_R_32F,
+                         .compute = p->precision == TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                         : CUBLAS_COMPUTE_32F,
+                         .chosen = -1};
+    CUDA_CHECK(cudaMalloc(&c->C, p->dC.count * p->dC.size));
+    cublas_check(cublasCreate(&c->handle), "cublasCreate");
+    if (p->precision == FP32) return;
+    const size_t bytes = WORKSPACE;
+    cublasLtMatmulPreference_t preference;
+    CUDA_CHECK(cudaMalloc(&c->workspace, bytes));
+    cublas_check(cublasLtCreate(&c->lt), "cublasLtCreate");
+    cublas_check(cublasLtMatmulDescCreate(&c->product, c->compute, CUDA_R_32F),
+                 "cublasLtMatmulDescCreate");
+    cublas_check(cublasLtMatrixLayoutCreate(&c->B_layout, c->type, p->N, p->K, p->N),
+                 "cublasLtMatrixLayoutCreate");
+    cublas_check(cublasLtMatrixLayoutCreate(&c->A_layout, c->type, p->K, p->M, p->K),
+                 "cublasLtMatrixLayoutCreate");
+    cublas_check(cublasLtMatrixLayoutCreate(&c->C_layout, c->type, p->N, p->M, p->N),
+                 "cublasLtMatrixLayoutCreate");
+    cublas_check(cublasLtMatmulPreferenceCreate(&preference),
+                 "cublasLtMatmulPreferenceCreate");
+    cublas_check(
+        cublasLtMatmulPreferenceSetAttribute(
+            preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes),
+        "cublasLtMatmulPreferenceSetAttribute");
+    /* If it has nothing to propose, cublasGemmEx is left. */
+    if (cublasLtMatmulAlgoGetHeuristic(c->lt, c->product, c->B_layout, c->A_layout,
+                                       c->C_layout, c->C_layout, preference, PROPOSALS,
+                                       c->proposals, &c->proposal_count))
+        c->proposal_count = 0;
+    cublas_check(cublasLtMatmulPreferenceDestroy(preference),
+                 "cublasLtMatmulPreferenceDestroy");
+}
+
+static void cublas_destroy(struct cublas *c)
+{
+    if (c->lt) {
+        cublas_check(cublasLtMatrixLayoutDestroy(c->A_layout), "LayoutDestroy");
+        cublas_check(cublasLtMatrixLayoutDestroy(c->B_layout), "LayoutDestroy");
+        cublas_check(cublasLtMatrixLayoutDestroy(c->C_layout), "LayoutDestroy");
+        cublas_check(cublasLtMatmulDescDestroy(c->product), "cublasLtMatmulDescDestroy");
+        cublas_check(cublasLtDestroy(c->lt), "cublasLtDestroy");
+    }
+    cublas_check(cublasDestroy(c->handle), "cublasDestroy");
+    CUDA_CHECK(cudaFree(c->workspace));
+    CUDA_CHECK(cudaFree(c->C));
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -99,37 +175,63 @@ double time_launch(const struct stopwatch *watch, const struct problem *p,
 {
     problem_reset_C(p);
     start(watch);
-    launch(p->M, p->N, p->K, p->alpha, p->dA.data, p->dB.data, p->beta, p->dC.data);
+    problem_launch(p, launch);
     return stop(watch);
 }
 
 static double time_cublas(const struct stopwatch *watch, const struct problem *p,
-                          cublasHandle_t handle, float *C)
+                          const struct cublas *cublas)
 {
-    size_t bytes = p->dC.count * sizeof(float);
+    size_t bytes = p->dC.count * p->dC.size;
     if (p->dC_before)
-        CUDA_CHECK(cudaMemcpyAsync(C, p->dC_before, bytes, cudaMemcpyDeviceToDevice, 0));
+        CUDA_CHECK(
+            cudaMemcpyAsync(cublas->C, p->dC_before, bytes, cudaMemcpyDeviceToDevice, 0));
     start(watch);
-    cublas_matmul(handle, p, C);
+    cublas_matmul(cublas, p);
     return stop(watch);
+}
+
+/* Tries cublasGemmEx and each proposal a few times, and keeps what was fastest. */
+static void choose_proposal(const struct stopwatch *watch, const struct problem *p,
+                            struct cublas *c, char *name, size_t room)
+{
+    enum { RUNS = 5 };
+    double times[RUNS], least = 0.0;
+    int best = -1;
+    if (c->proposal_count == 0) {
+        snprintf(name, room, "cublasGemmEx");
+        return;
+    }
+    for (c->chosen = -1; c->chosen < c->proposal_count; c->chosen++) {
+        time_cublas(watch, p, c); /* loads code */
+        for (int i = 0; i < RUNS; i++) times[i] = time_cublas(watch, p, c);
+        const double median = spread_of(times, RUNS).median;
+        if (c->chosen >= 0 && median >= least) continue;
+        least = median;
+        best = c->chosen;
+    }
+    c->chosen = best;
+    if (best < 0)
+        snprintf(name, room, "cublasGemmEx");
+    else
+        snprintf(name, room, "cublasLt, proposal %d of %d", best + 1, c->proposal_count);
 }
 
 void time_chapter(const struct problem *p, const struct chapter *chapter, int reps,
                   struct timing *timing)
 {
     struct stopwatch watch;
-    cublasHandle_t handle;
-    float *C;
-    CUDA_CHECK(cudaMalloc((void **)&C, p->dC.count * sizeof(float)));
+    struct cublas cublas;
+    matmul_launcher *const launch = launcher_of(chapter, p->precision);
     stopwatch_create(&watch);
-    cublas_check(cublasCreate(&handle), "cublasCreate");
+    cublas_create(&cublas, p);
+    choose_proposal(&watch, p, &cublas, timing->cublas_call, sizeof timing->cublas_call);
 
     /* Two rounds to warm up: the first loads code, the second tells how many a second
      * holds. */
     double round_ms = 0.0;
     for (int i = 0; i < 2; i++)
-        round_ms =
-            time_launch(&watch, p, chapter->launch) + time_cublas(&watch, p, handle, C);
+        round_ms = time_launch(&watch, p, launch) + time_cublas(&watch, p, &cublas);
     if (reps == 0) {
         reps = (int)(1000.0 / (round_ms + 0.1));
         reps = reps < 7 ? 7 : reps > 100 ? 100 : reps;
@@ -140,8 +242,8 @@ void time_chapter(const struct problem *p, const struct chapter *chapter, int re
     timing->kernel_all = reserve_doubles(reps);
     timing->cublas_all = reserve_doubles(reps);
     for (int i = 0; i < reps; i++) {
-        timing->kernel_all[i] = time_launch(&watch, p, chapter->launch);
-        timing->cublas_all[i] = time_cublas(&watch, p, handle, C);
+        timing->kernel_all[i] = time_launch(&watch, p, launch);
+        timing->cublas_all[i] = time_cublas(&watch, p, &cublas);
         ratio[i] = timing->cublas_all[i] / timing->kernel_all[i];
         progress("timing %d of %d", i + 1, reps);
     }
@@ -151,7 +253,6 @@ void time_chapter(const struct problem *p, const struct chapter *chapter, int re
     timing->ratio = spread_of(ratio, reps);
 
     free(ratio);
-    cublas_check(cublasDestroy(handle), "cublasDestroy");
+    cublas_destroy(&cublas);
     stopwatch_destroy(&watch);
-    CUDA_CHECK(cudaFree(C));
 }

@@ -29,7 +29,31 @@
  * is a unit for errors that no right kernel leaves far behind: none may be above 16 of
  * them, which is some thirty standard deviations, and the root mean square over all
  * elements not above 2, or somewhat more if there are few. (A sum that starts from
- * beta * C is rounded at that size K times, so beta * C counts with sqrt(K).)
+ * beta * C is rounded at that size K times, so beta * C counts with sqrt(K).) Positive
+ * inputs have no such luck: a sum of k of them is k times as large as one, and the root
+ * mean square comes out near 0.23 sqrt(K) u |A||B|. So there the unit is larger, by 1 +
+ * sqrt(K) / 5. A sum whose roundings all go one way, as a tensor core's do, grows like K.
+ *
+ * Tensor cores (bf16 and tf32; the inputs are such numbers, so their products are exact).
+ * In one step a core adds s products to the sum so far, s = 4, 8 or 16: it shifts all
+ * s + 1 terms to the exponent of the largest, cuts them off 25 bits behind its point, adds
+ * them and cuts the sum to 24 bits. (On Hopper, bit for bit; Ampere and Ada keep a bit
+ * less.) What is cut of the terms is below (s + 1) / 2 units of u |A| |B|, or s + 1, and
+ * of the sum below 2, so that K / s steps lose less than
+ *
+ *     (K / s + 1) (s + 3) u |A| |B|  <=  2 (K + 8) u |A| |B|
+ *
+ * And they are cut, never rounded up: the errors do not walk at random but all go towards
+ * zero, as long as the sum keeps its sign. So with random inputs the root mean square
+ * grows with sqrt(K): on an H200 it is 2 u |A| |B| at K = 4096 with s = 16, and it doubles
+ * when s is halved. The smallest s of any GPU is 8 for bf16 and 4 for tf32; their typical
+ * size is taken as 1 + sqrt(K) / 16 and 1 + sqrt(K) / 8 such units.
+ *
+ * C of bf16. The result is rounded once more, at the end. An element is right if it is
+ * what some number within the bound rounds to; so its error is the distance from the exact
+ * result to the nearest number that rounds to it, mostly 0. Fractions must come out as
+ * the exact result rounds, and of a whole row (Freivalds, below) one knows how far
+ * roundings of that size, all independent, carry its sum.
  *
  * Overflow. |alpha| |A| |B| + |beta| |C| is more than any intermediate result can be, in
  * any order, so if it is finite in fp32 the result must be. Else a right kernel may
@@ -108,7 +132,8 @@ static bool is_unwritten(float x)
 {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
-    return bits == NEVER_WRITTEN || bits == 0xffffffffu; /* the latter while timing */
+    /* The latter while timing: all bits set, of a bf16 the upper half. */
+    return bits == NEVER_WRITTEN || bits >= 0xffff0000u;
 }
 
 /* Whether x is NEVER_WRITTEN after some arithmetic: the bit that says "signalling" is
@@ -143,12 +168,56 @@ static void note_wrong(struct wrongs *w, const struct wrong *one)
 }
 
 /* Whether an infinity or a NaN is what a right kernel may have got; see above. */
-static bool overflow_allows(float got, double want, double size, double bound)
+static bool overflow_allows(const struct problem *p, float got, double want, double size,
+                            double bound)
 {
-    const bool up = (size + want) / 2.0 + bound > FLT_MAX;
-    const bool down = (size - want) / 2.0 + bound > FLT_MAX;
+    const double largest = p->precision == BF16 ? 0x1.ffp127 : FLT_MAX;
+    const bool up = (size + want) / 2.0 + bound > largest;
+    const bool down = (size - want) / 2.0 + bound > largest;
     if (isnan(got)) return up && down && !is_unwritten(got);
     return isinf(got) && (got > 0.0f ? up : down);
+}
+
+/* How many times larger than with fp32 arithmetic an error may be, and typically is. */
+static double worst_factor(const struct problem *p)
+{
+    return p->precision == FP32 ? 1.0 : 2.0;
+}
+
+static double typical_factor(const struct problem *p)
+{
+    if (p->precision == FP32) return 1.0;
+    return 1.0 + sqrt(p->K) / (p->precision == BF16 ? 16.0 : 8.0);
+}
+
+/* The bf16 beside x that lies in the direction of y. */
+static double beside(float x, double y)
+{
+    uint32_t bits;
+    if (x == 0.0f) return copysign(0x1p-133, y);
+    memcpy(&bits, &x, sizeof bits);
+    bits += (y > x) == (x > 0.0f) ? 0x10000u : -0x10000u;
+    memcpy(&x, &bits, sizeof x);
+    return isinf(x) ? copysign(0x1p128, x) : x;
+}
+
+/* How far what was rounded to `got` must have been from the exact result. */
+static double error_of(const struct problem *p, float got, double exact)
+{
+    if (p->precision != BF16 || !isfinite(got) || got == exact) return fabs(got - exact);
+    const double middle = (got + beside(got, exact)) / 2.0;
+    return (exact > got ? exact > middle : exact < middle) ? fabs(exact - middle) : 0.0;
+}
+
+/* The variance of the error that x has if it was rounded to bf16: between two neighbours
+ * every place is as likely as the other. */
+static double rounding_variance(const struct problem *p, double x)
+{
+    int exponent;
+    if (p->precision != BF16) return 0.0;
+    frexp(x, &exponent);
+    const double spacing = ldexp(1.0, exponent - 8);
+    return spacing * spacing / 12.0;
 }
 
 /* The largest root mean square of `count` errors, in units of their typical size. */
@@ -163,18 +232,20 @@ static void check_row(const struct problem *p, int row, double *want, double *si
     const float *got = p->result + (size_t)row * p->N;
     const float *old = p->C ? p->C + (size_t)row * p->N : NULL;
     const bool exact = p->values == FRACTIONS;
-    const double walk = sqrt(p->K + 3.0);
+    const double walk = sqrt(p->K + 3.0), growth = p->positive ? 1.0 + walk / 5.0 : 1.0;
     reference_row(p, row, want, size);
     for (int j = 0; j < p->N; j++) {
-        const double error = fabs(got[j] - want[j]);
+        const double error =
+            exact ? fabs(got[j] - stored_in_C(p, want[j])) : error_of(p, got[j], want[j]);
         const double from_C = old ? fabs((double)p->beta * old[j]) : 0.0;
         const double typical =
-            U * (size[j] + (walk - 1.0) * from_C) + walk * FLT_TRUE_MIN;
-        const double any = (p->K + 8.0) * (U * size[j] + FLT_TRUE_MIN);
+            typical_factor(p) *
+            (U * (growth * size[j] + (walk - 1.0) * from_C) + walk * FLT_TRUE_MIN);
+        const double any = worst_factor(p) * (p->K + 8.0) * (U * size[j] + FLT_TRUE_MIN);
         const double bound = exact ? 0.0 : fmin(any, LARGEST_ERROR * typical);
         const struct wrong one = {row, j, got[j], want[j], exact ? 0.0 : 8.0 * typical};
         if (!(error <= bound)) {
-            if (exact || !overflow_allows(got[j], want[j], size[j], bound))
+            if (exact || !overflow_allows(p, got[j], want[j], size[j], bound))
                 note_wrong(&f->wrong, &one);
             continue;
         }
@@ -211,7 +282,7 @@ static int freivalds(const struct problem *p, uint64_t seed)
     double(*Bx)[VECTORS] = reserve(K, sizeof *Bx);
     double *B_size = reserve(K, sizeof *B_size); /* sum of |B| along a row */
     double(*x)[VECTORS] = reserve(N, sizeof *x);
-    const double walk = sqrt(K + 3.0);
+    const double walk = sqrt(K + 3.0), growth = p->positive ? 1.0 + walk / 5.0 : 1.0;
     int failed = -1;
     for (int j = 0; j < N; j++) signs(seed, j, x[j]);
     for (int k = 0; k < K; k++)
@@ -221,7 +292,8 @@ static int freivalds(const struct problem *p, uint64_t seed)
             B_size[k] += fabs(b);
         }
     for (int i = 0; i < M && failed < 0; i++) {
-        double want[VECTORS] = {0}, got[VECTORS] = {0}, size = 0.0, from_C = 0.0;
+        double want[VECTORS] = {0}, got[VECTORS] = {0}, size = 0.0, from_C = 0.0,
+               variance = 0.0;
         for (int k = 0; k < K; k++) {
             const double a = p->A[(size_t)i * K + k];
             for (int v = 0; v < VECTORS; v++) want[v] += a * Bx[k][v];
@@ -237,15 +309,18 @@ static int freivalds(const struct problem *p, uint64_t seed)
                 want[v] += old * x[j][v];
             }
             from_C += fabs(old);
+            variance += rounding_variance(p, c);
         }
         size += from_C;
         /* The double sums' own rounding is far below the bound for reals, and zero for
          * fractions. */
-        const double any = (K + 8.0) * (U * size + N * FLT_TRUE_MIN);
+        const double any = worst_factor(p) * (K + 8.0) * (U * size + N * FLT_TRUE_MIN);
         const double typical =
-            U * (size + (walk - 1.0) * from_C) + walk * N * FLT_TRUE_MIN;
-        const double bound =
+            typical_factor(p) *
+            (U * (growth * size + (walk - 1.0) * from_C) + walk * N * FLT_TRUE_MIN);
+        const double of_sums =
             p->values == FRACTIONS ? 0.0 : fmin(any, LARGEST_ERROR * typical);
+        const double bound = of_sums + 7.0 * sqrt(variance);
         for (int v = 0; v < VECTORS; v++)
             if (!(fabs(got[v] - want[v]) <= bound)) failed = i;
     }
@@ -256,7 +331,9 @@ static int freivalds(const struct problem *p, uint64_t seed)
 /* Whether an element may have overflowed, and a sum over a row says nothing. */
 static bool may_overflow(const struct problem *p)
 {
-    return fabs(p->alpha) * p->K + fabs(p->beta) > FLT_MAX / 2.0;
+    const double largest = p->precision == FP32 ? 1.0 : 6.0; /* of A, B and C */
+    return fabs(p->alpha) * p->K * largest * largest + fabs(p->beta) * largest >
+           FLT_MAX / 2.0;
 }
 
 /* ---- saying what is wrong ---- */
@@ -314,7 +391,7 @@ static void describe(const struct problem *p, const struct chapter *c,
     for (int i = 0; i < w->kept && i < MOST_SHOWN; i++) {
         const struct wrong *one = &w->list[i];
         append(verdict, "  C[%d][%d] is %.9g, should be %.9g", one->row, one->col,
-               one->got, one->want);
+               one->got, verdict->exact ? stored_in_C(p, one->want) : one->want);
         if (c->BM && c->BN)
             append(verdict, "   (block %d, thread %d)",
                    number_of(one->row / c->BM, one->col / c->BN, (p->M - 1) / c->BM + 1,
@@ -333,9 +410,8 @@ struct verdict verify(const struct problem *p, const struct chapter *chapter,
                       uint64_t seed)
 {
     struct verdict verdict = {.exact = p->values == FRACTIONS};
-    const size_t bytes = (size_t)p->M * p->N * sizeof(float);
     CUDA_CHECK(cudaDeviceSynchronize());
-    CUDA_CHECK(cudaMemcpy(p->result, p->dC.data, bytes, cudaMemcpyDeviceToHost));
+    problem_read_C(p);
 
     const double work = (double)p->M * p->N * p->K;
     verdict.sampled = work > FULL_REFERENCE;
@@ -367,7 +443,8 @@ struct verdict verify(const struct problem *p, const struct chapter *chapter,
     }
     progress(NULL);
 
-    char inputs[80] = "real inputs";
+    char inputs[80];
+    snprintf(inputs, sizeof inputs, "%s inputs", p->positive ? "positive" : "real");
     if (verdict.exact)
         snprintf(inputs, sizeof inputs, "fractions, alpha = %g, beta = %g", p->alpha,
                  p->beta);
@@ -388,8 +465,9 @@ struct verdict verify(const struct problem *p, const struct chapter *chapter,
     } else if (!(verdict.rms <= 1.0)) {
         append(&verdict,
                "no error is above its bound, but all of them together are %.3g times as "
-               "large\nas rounding in fp32 makes them\n",
-               verdict.rms);
+               "large\nas %s makes them\n",
+               verdict.rms,
+               p->precision == FP32 ? "rounding in fp32" : "a tensor core's arithmetic");
         for (int i = 0; i < found.large_count; i++)
             note_wrong(&found.wrong, &found.large[i]);
         describe(p, chapter, &found.wrong, &verdict);

@@ -238,6 +238,110 @@ def test_names_block_and_thread(verifier):
     )  # row 5 of a tile of 16 columns, column 7
 
 
+# ---- bf16 and tf32 ----
+
+
+# What a kernel of tensor cores may not do, and from which K on it makes a difference.
+NARROW_FOR_TENSOR_CORES = {
+    "bf16": {
+        "fp8 inputs": 1,
+        "fp16 sums": 1,
+        "cut-bf16 results": 1,
+        "bf16 sums": 2,
+        "bf16 products": 2,
+        "bf16 blocks": 17,
+    },
+    "tf32": {
+        "bf16 inputs": 1,
+        "fp16 sums": 1,
+        "bf16 products": 1,
+        "tf32 products": 1,
+        "tf32 sums": 1,
+        "tf32 results": 1,
+        "cut-tf32 results": 1,
+    },
+}
+STEPS = {"bf16": (8, 16), "tf32": (4, 8)}  # products that a tensor core takes at a time
+
+
+@pytest.mark.parametrize("precision", STEPS)
+def test_accepts_tensor_cores(verifier, precision):
+    """Which cut every sum off, so that errors grow; and any other order."""
+    rules = [*(f"core x {step}" for step in STEPS[precision]), "", "pairwise", "split"]
+    products = [f"7 8 {K}" for K in (1, 2, 3, 17, 100, 1000, 4096)]
+    products += [f"7 8 77 --alpha {s.replace(':', ' --beta ')}" for s in SCALES]
+    for product in [*products, f"7 8 4096 {SCALED}", "3 4 65536"]:
+        for rule in rules:
+            result = check(
+                verifier, product, rule, "--one-shape", "--precision", precision
+            )
+            assert result.returncode == 0, f"{rule}, {product}: {result.stdout}"
+    for product in ("2000 300 1000", "1 1 16777216 --alpha 3 --beta 0.5"):
+        result = check(
+            verifier, product, "x fast", "--one-shape", "--precision", precision
+        )
+        assert result.returncode == 0, f"{product}: {result.stdout}"
+
+
+@pytest.mark.parametrize(
+    "precision, rule",
+    [(p, rule) for p, rules in NARROW_FOR_TENSOR_CORES.items() for rule in rules],
+)
+def test_refuses_narrower_than_stated(verifier, precision, rule):
+    for K in (1, 2, 3, 17, 100, 1000, 4096):
+        if K < NARROW_FOR_TENSOR_CORES[precision][rule]:
+            continue
+        result = check(
+            verifier, f"13 11 {K}", rule, "--one-shape", "--precision", precision
+        )
+        assert result.returncode == 1, f"K = {K}: {result.stdout}"
+
+
+@pytest.mark.parametrize("precision", STEPS)
+@pytest.mark.parametrize(
+    "rule, arguments", sorted({(rule, arguments) for rule, arguments, _ in WRONG})
+)
+def test_refuses_at_every_precision(verifier, precision, rule, arguments):
+    if precision == "bf16":  # a thousandth is less than its rounding
+        rule = rule.replace("per-mille", "percent")
+    result = check(verifier, arguments, rule, "--precision", precision)
+    # Sums that are cut off are what tensor cores make.
+    assert result.returncode == (rule != "cut-sums"), result.stdout
+
+
+@pytest.mark.parametrize(
+    "precision, rule, arguments, cause",
+    [
+        ("bf16", "nothing", "40 30 37", "these elements were never written"),
+        ("bf16", "alpha", f"40 30 37 {SCALED}", "alpha was not applied"),
+        ("bf16", "lack x 17 18", "40 30 37", "the one with k = 17 is missing"),
+        ("bf16", "C turned", "40 30 37", "this is the transposed result"),
+        ("bf16", "bf16 sums", "40 30 1000", "bf16: sums rounded"),
+        ("tf32", "bf16 inputs", "40 30 37", "bf16: inputs rounded"),
+        ("tf32", "tf32 products", "40 30 37", "fp16 or tf32: products rounded"),
+    ],
+)
+def test_explains_at_every_precision(verifier, precision, rule, arguments, cause):
+    result = check(verifier, arguments, rule, "--one-shape", "--precision", precision)
+    assert any(line.endswith(cause) for line in likely(result)), result.stdout
+
+
+def test_the_precision_is_told(verifier):
+    result = check(verifier, "40 30 20", "", "--precision", "bf16")
+    assert "  precision  A, B and C bf16, sums fp32\n" in result.stdout
+    told = json.loads(
+        check(verifier, "40 30 20", "", "--precision=tf32", "--json").stdout
+    )
+    assert told["precision"] == "tf32" and told["inputs"] == "normal, variance 1"
+    refused = check(verifier, "40 30 20", "", "--precision", "fp8")
+    assert refused.returncode == 2
+    assert refused.stderr.count("\n") == 1
+    assert 'must be fp32 or bf16 or tf32 in this chapter, not "fp8"' in refused.stderr
+    # A product that fails is repeated at the precision at which it failed.
+    wrong = check(verifier, "40 30 20", "odd-only", "--precision", "tf32")
+    assert "--precision tf32" in re.findall("repeat it: (.*)$", wrong.stdout, re.M)[0]
+
+
 # ---- small odd products ----
 
 

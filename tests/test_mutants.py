@@ -297,9 +297,9 @@ MUTANTS = [
     Mutant(7, "squares of B side by side", "n / 4 * COL_STEP];", "n];"),
     Mutant(
         7,
-        "second fetch into the first one's place",
-        "A_tile[load_a_col + i * LOAD_STEP + j]",
-        "A_tile[load_a_col + j]",
+        "columns of the neighbour",
+        "threadIdx.x % (BN / TN) * 4",
+        "threadIdx.x % (BN / TN) * TN",
     ),
     Mutant(7, "results stored side by side", "row + m / 4 * ROW_STEP + m % 4", "row + m"),
     # Chapter 9: a fetch ahead, lanes row by row.

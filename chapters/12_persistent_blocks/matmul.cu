@@ -13,9 +13,12 @@
 #include "thin.cuh"
 #include "tiles.cuh"
 
-struct large_tile : tile<128, 256, 8, 16, 8, 4, 1> {};
-struct middle_tile : tile<64, 128, 8, 8, 8, 4, 2> {};
-struct small_tile : tile<32, 128, 8, 4, 8, 4, 3> {};
+struct large_tile : tile<128, 256, 8, 16, 8, 4, 1> {
+};
+struct middle_tile : tile<64, 128, 8, 8, 8, 4, 2> {
+};
+struct small_tile : tile<32, 128, 8, 4, 8, 4, 3> {
+};
 
 static int sms; // that the product is dealt to
 

@@ -111,10 +111,10 @@ __global__ void __launch_bounds__(THIN_THREADS)
     few_rows_kernel(int M, int N, int K, int k_share, float alpha, const float *A,
                     const float *B, float beta, float *C, struct group_sums group)
 {
-    const int STEP = THIN_WARPS * 128 / COLS;         // of k, in all warps
-    const int TURN = STEP * AHEAD;                    // in flight
-    const int CHUNK = 4096 / ROWS / TURN * TURN;      // of A at a time
-    const int ROUND = ROWS < 4 ? ROWS : 4;            // rows that the warps add up at once
+    const int STEP = THIN_WARPS * 128 / COLS;    // of k, in all warps
+    const int TURN = STEP * AHEAD;               // in flight
+    const int CHUNK = 4096 / ROWS / TURN * TURN; // of A at a time
+    const int ROUND = ROWS < 4 ? ROWS : 4;       // rows that the warps add up at once
     __shared__ __align__(16) float A_part[CHUNK * ROWS]; // [k][row]
     __shared__ float of_warp[THIN_WARPS][ROUND][128];
     __shared__ float sums[ROWS * COLS];
@@ -177,7 +177,8 @@ __global__ void __launch_bounds__(THIN_THREADS)
 #pragma unroll
                     for (int m = 0; m < ROWS; ++m)
                         acc[m][i] +=
-                            A_part[(turn + slot * STEP + p[i] / COLS) * ROWS + m] * now[i];
+                            A_part[(turn + slot * STEP + p[i] / COLS) * ROWS + m] *
+                            now[i];
             }
         }
     }

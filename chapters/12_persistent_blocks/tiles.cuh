@@ -163,8 +163,8 @@ static __device__ __forceinline__ void advance(struct filler *f, const struct wo
 // read, and those copies bring zeros: that costs two instructions a copy, one for either
 // case.
 template <class T, int WIDTH, bool INSIDE>
-static __device__ __forceinline__ void
-start_copies(int step, const struct filler *f, const struct work *w, float *stage)
+static __device__ __forceinline__ void start_copies(int step, const struct filler *f,
+                                                    const struct work *w, float *stage)
 {
     const int B_COPIES = T::BK * T::BN / (WIDTH * T::THREADS);
     const int B_STEP = T::BK / B_COPIES; // rows between a thread's copies
@@ -333,13 +333,14 @@ __global__ void __launch_bounds__(32 * ADDERS)
 template <class T, int WIDTH> static void launch_tiles_of(int sms, struct work w)
 {
     static struct scratch parts, arrived;
-    static int blocks_per_sm;
-    if (!blocks_per_sm) {
+    static int blocks_on_sm[GPUS];
+    int *blocks_per_sm = &blocks_on_sm[this_gpu()];
+    if (!*blocks_per_sm) {
         CUDA_CHECK(cudaFuncSetAttribute(persistent_kernel<T, WIDTH>,
                                         cudaFuncAttributeMaxDynamicSharedMemorySize,
                                         T::SHARED_BYTES));
         CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            &blocks_per_sm, persistent_kernel<T, WIDTH>, T::THREADS, T::SHARED_BYTES));
+            blocks_per_sm, persistent_kernel<T, WIDTH>, T::THREADS, T::SHARED_BYTES));
     }
     w.tiles_down = (w.M - 1) / T::BM + 1;
     w.tiles_across = (w.N - 1) / T::BN + 1;
@@ -349,7 +350,7 @@ template <class T, int WIDTH> static void launch_tiles_of(int sms, struct work w
     // cost more to add up than to compute.
     const long long tiles = (long long)w.tiles_down * w.tiles_across;
     const long long most = tiles * ((w.K - 1) / 32 + 1);
-    const int all = sms * blocks_per_sm, blocks = most < all ? (int)most : all;
+    const int all = sms * *blocks_per_sm, blocks = most < all ? (int)most : all;
     deal(&w, blocks);
     const int shared_tiles = (int)(tiles - w.whole_tiles);
     if (shared_tiles) {

@@ -23,7 +23,6 @@ const int WARPS = 8;
 const int THREADS = 32 * WARPS;
 const int UNROLL = 8; // steps of k without a branch: more overflow the instruction cache
 
-
 // The stages in shared memory, as one who fills them or one who reads them goes round.
 // Both start at stage 0 and take the stages in turn, so nobody has to tell the other
 // where he is.
@@ -112,8 +111,8 @@ fill_stage(struct bulk_filler *f, const struct work *w, const CUtensorMap *A_map
 template <class T>
 __global__ void __launch_bounds__(THREADS, 1)
     matmul_kernel(const __grid_constant__ CUtensorMap A_map,
-                const __grid_constant__ CUtensorMap B_map,
-                const __grid_constant__ struct work w)
+                  const __grid_constant__ CUtensorMap B_map,
+                  const __grid_constant__ struct work w)
 {
     // A_tile[k][m] and B_tile[k][n] of each stage: A comes transposed already.
     extern __shared__ __align__(1024) float bulk_tiles[];
@@ -216,8 +215,10 @@ template <class T> static void launch_bulk(int sms, struct work w)
     static struct scratch parts, arrived;
     const float *At, *B;
     prepare_matrices(w.M, w.N, w.K, w.A, w.B, &At, &B);
-    const CUtensorMap A_map = tensor_map_2d(At, w.K, w.M, round_up_to_4(w.M), T::BK, T::BM);
-    const CUtensorMap B_map = tensor_map_2d(B, w.K, w.N, round_up_to_4(w.N), T::BK, T::BN);
+    const CUtensorMap A_map =
+        tensor_map_2d(At, w.K, w.M, round_up_to_4(w.M), T::BK, T::BM);
+    const CUtensorMap B_map =
+        tensor_map_2d(B, w.K, w.N, round_up_to_4(w.N), T::BK, T::BN);
     w.tiles_down = (w.M - 1) / T::BM + 1;
     w.tiles_across = (w.N - 1) / T::BN + 1;
     w.rows_together = T::ROWS_TOGETHER;
@@ -234,7 +235,8 @@ template <class T> static void launch_bulk(int sms, struct work w)
 }
 
 // Thin stages cost: each ends in a wait. Two of 72 steps are what shared memory holds.
-struct large_tile : bulk_tile<16, 8, 4, 72, 2> {};
+struct large_tile : bulk_tile<16, 8, 4, 72, 2> {
+};
 
 static int sms; // that the product is dealt to
 
