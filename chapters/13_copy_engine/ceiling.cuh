@@ -10,12 +10,12 @@
 const int CEILING_ROUNDS = 1000; // through one stage, again and again: some 10 ms
 
 template <class T, bool FED, class LANES>
-__global__ void __launch_bounds__(THREADS, 1) ceiling_loop(float *out)
+__global__ void __launch_bounds__(T::THREADS, 1) ceiling_loop(float *out)
 {
     extern __shared__ __align__(16) float stage[];
     // Any numbers will do, but not all alike: bits that change take power, and power can
     // cost clocks.
-    for (int i = threadIdx.x; i < T::FLOATS; i += THREADS)
+    for (int i = threadIdx.x; i < T::FLOATS; i += T::THREADS)
         stage[i] = (i * 2654435761u >> 8) * (2.0f / (1 << 24)) - 1.0f;
     __syncthreads();
 
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(THREADS, 1) ceiling_loop(float *out)
 #pragma unroll
         for (int n = 0; n < T::TN; ++n)
             sum += acc[m][n];
-    out[(size_t)blockIdx.x * THREADS + threadIdx.x] = sum;
+    out[(size_t)blockIdx.x * T::THREADS + threadIdx.x] = sum;
 }
 
 // The rate of one of the loops, one block on every SM, in TFLOP/s. `out` takes a float of
@@ -79,9 +79,9 @@ template <bool FED, class LANES> static double ceiling_rate(int sms, float *out)
     float ms;
     CUDA_CHECK(cudaEventCreate(&begin));
     CUDA_CHECK(cudaEventCreate(&end));
-    ceiling_loop<T, FED, LANES><<<sms, THREADS, bytes>>>(out); // warms up
+    ceiling_loop<T, FED, LANES><<<sms, T::THREADS, bytes>>>(out); // warms up
     CUDA_CHECK(cudaEventRecord(begin, 0));
-    ceiling_loop<T, FED, LANES><<<sms, THREADS, bytes>>>(out);
+    ceiling_loop<T, FED, LANES><<<sms, T::THREADS, bytes>>>(out);
     CUDA_CHECK(cudaEventRecord(end, 0));
     CUDA_CHECK(cudaEventSynchronize(end));
     CUDA_CHECK(cudaEventElapsedTime(&ms, begin, end));
@@ -97,7 +97,7 @@ static int measure_ceilings(struct figure *figures, int room)
     if (room < 5)
         return 0;
     CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
-    CUDA_CHECK(cudaMalloc(&out, (size_t)sms * THREADS * sizeof(float)));
+    CUDA_CHECK(cudaMalloc(&out, (size_t)sms * large_tile::THREADS * sizeof(float)));
     figures[0] = {"multiply-adds, from registers",
                   ceiling_rate<false, on_diagonals>(sms, out), "TFLOP/s"};
     figures[1] = {"with 6 reads for 128, lanes in a z",

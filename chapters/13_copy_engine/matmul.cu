@@ -19,8 +19,6 @@
 #include "matmul.h"
 #include "prepare.cuh"
 
-const int WARPS = 8;
-const int THREADS = 32 * WARPS;
 const int UNROLL = 8; // steps of k without a branch: more overflow the instruction cache
 
 // The stages in shared memory, as one who fills them or one who reads them goes round.
@@ -46,7 +44,7 @@ template <class T> static __device__ __forceinline__ void next_stage(struct stag
 template <int TM_, int TN_, int DOWN, int BK_, int STAGES_> struct bulk_tile {
     static const int BK = BK_, STAGES = STAGES_;
     typedef on_diagonals LANES;
-    static const int TM = TM_, TN = TN_, WARPS = ::WARPS, THREADS = ::THREADS;
+    static const int TM = TM_, TN = TN_, WARPS = 8, THREADS = 32 * WARPS;
     static const int WM = 4 * TM, WN = 8 * TN; // a warp is 4 lanes down and 8 across
     static const int ROW_STEP = WM / (TM / 4), COL_STEP = WN / (TN / 4);
     static const int BM = WM * DOWN, BN = WN * (WARPS / DOWN), PART = BM * BN;
@@ -109,7 +107,7 @@ fill_stage(struct bulk_filler *f, const struct work *w, const CUtensorMap *A_map
 // warps of 64, an occupancy of 12.5 %, and enough: a thread has 128 products to start
 // between two reads, and nothing that takes long is waited for in the thread's own time.
 template <class T>
-__global__ void __launch_bounds__(THREADS, 1)
+__global__ void __launch_bounds__(T::THREADS, 1)
     matmul_kernel(const __grid_constant__ CUtensorMap A_map,
                   const __grid_constant__ CUtensorMap B_map,
                   const __grid_constant__ struct work w)
@@ -124,7 +122,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     if (threadIdx.x == 0) {
         for (int s = 0; s < T::STAGES; ++s) {
             mbarrier_init(&full[s], 1);
-            mbarrier_init(&empty[s], WARPS);
+            mbarrier_init(&empty[s], T::WARPS);
         }
         fence_mbarrier_init();
     }
@@ -228,10 +226,10 @@ template <class T> static void launch_bulk(int sms, struct work w)
     deal(&w, blocks);
     // Fewer tiles are shared than there are blocks.
     w.parts = scratch(&parts, 2 * (size_t)sms * T::PART * sizeof(float));
-    w.arrived = (int *)scratch(&arrived, (size_t)sms * WARPS * sizeof(int));
+    w.arrived = (int *)scratch(&arrived, (size_t)sms * T::WARPS * sizeof(int));
     CUDA_CHECK(cudaFuncSetAttribute(
         matmul_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED_BYTES));
-    matmul_kernel<T><<<blocks, THREADS, T::SHARED_BYTES>>>(A_map, B_map, w);
+    matmul_kernel<T><<<blocks, T::THREADS, T::SHARED_BYTES>>>(A_map, B_map, w);
 }
 
 // Thin stages cost: each ends in a wait. Two of 72 steps are what shared memory holds.
@@ -283,7 +281,7 @@ int main(int argc, char **argv)
         .flop_per_byte = large_tile::FLOP_PER_BYTE,
         .min_capability = 90,
         .kernel = KERNEL(matmul_kernel<large_tile>),
-        .threads = THREADS,
+        .threads = large_tile::THREADS,
         .dynamic_shared = large_tile::SHARED_BYTES,
         .products = PRODUCTS,
         .product_count = sizeof PRODUCTS / sizeof *PRODUCTS,
