@@ -48,12 +48,12 @@ ifeq ($(EMULATOR),1)
   NVCC  := emulator/bin/nvcc
   TOOL  := emulator/build/nvcc
   LIBRARY := emulator/build/libemulator.a
-  FLAGS := -O2 -std=c++17 -Icommon $(WARNINGS)
+  FLAGS := -O2 -std=c++17 -Icommon -Ichapters $(WARNINGS)
 else
   WORLD := gpu-$(ARCH)
   NVCC  ?= $(or $(REAL_NVCC),$(error EMULATOR=$(EMULATOR) asks for the real nvcc, and there is none: CUDA_HOME can say where it is))
   # -fPIC: chapter 11 loads what it has compiled.
-  FLAGS := -O3 -std=c++17 -Icommon -arch=$(ARCH) -lineinfo -Xcompiler -fPIC $(WARNINGS) $(if $(STRICT),-Werror all-warnings)
+  FLAGS := -O3 -std=c++17 -Icommon -Ichapters -arch=$(ARCH) -lineinfo -Xcompiler -fPIC $(WARNINGS) $(if $(STRICT),-Werror all-warnings)
 endif
 # wgmma is an instruction of sm_90a, which is code for Hopper and nothing else: the chapters that use it get that
 # where the others get sm_90.
@@ -214,7 +214,7 @@ loop%:          ## what a chapter's main loop is made of, from its machine code
 
 profile%: chapter% ## Nsight Compute's view of a chapter (needs a GPU)
 	$(call need,ncu,it comes with the CUDA Toolkit or as Nsight Compute)
-	$(Q)ncu --clock-control none --set full -k 'regex:$(if $(filter 0,$*),gemm,matmul|small)' -c 1 ./chapter$* --check-only
+	$(Q)ncu --clock-control none --set full -k 'regex:$(if $(filter 0,$*),gemm,matmul|persistent|few)' -c 1 ./chapter$* --check-only
 
 memcheck%: chapter% ## compute-sanitizer's view of a chapter (needs a GPU)
 	$(call need,compute-sanitizer,$(FROM_TOOLKIT))
