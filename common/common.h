@@ -92,7 +92,7 @@ enum values { REALS, FRACTIONS };
 
 /* C's bits before the product when beta == 0; of a bf16 the upper half. A NaN; and a
  * signalling one, which becomes another as soon as anything is computed with it. So it
- * tells elements that nobody wrote from elements that somebody made of it. */
+ * tells elements that were not written from elements that were computed from it. */
 #define NEVER_WRITTEN 0x7fa50000u
 
 struct problem {
