@@ -518,7 +518,7 @@ def lens(page, n, size):
                     waste,
                 ]
             )
-        head = ["line", "", "access", "bytes a lane", "requests", "a request", ""]
+        head = ["line", "", "access", "bytes per lane", "requests", "per request", ""]
         text += table("rllrrrl", head, body) + "\n"
         loads = []
         for place, kinds in (
