@@ -164,7 +164,7 @@ parts_of = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/*.c)) \
 
 # The libraries beside cuBLAS that a chapter's file `libraries` names, as far as they are here: it can do without, and says so.
 library_is_here = $(or $(filter 1,$(EMULATOR)),$(shell echo 'int main(void) { return 0; }' | cc -x c - -l$(1) -o /dev/null 2>/dev/null && echo yes))
-libraries_of = -lcublas -lcublasLt $(if $(wildcard $(1)/libraries),$(foreach l,$(shell cat $(1)/libraries),$(if $(call library_is_here,$(l)),-l$(l))))
+libraries_of = -lcublas -lcublasLt $(if $(wildcard $(1)/libraries),$(foreach l,$(shell cat $(1)/libraries),$(if $(call library_is_here,$(l)),-Xlinker --no-as-needed -l$(l))))
 
 define chapter_rules
 $(BUILD)/chapter$(call number_of,$(1)): $(BUILD)/$(1)/matmul.o $(call parts_of,$(1)) $(LIBRARY)
