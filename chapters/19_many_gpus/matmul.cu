@@ -232,6 +232,7 @@ int main(int argc, char **argv)
         .about = "copies",
         .launch = matmul,
         .launch_bf16 = matmul_bf16,
+        .several_gpus = true,
         .min_capability = 90,
         .products = PRODUCTS,
         .product_count = sizeof PRODUCTS / sizeof *PRODUCTS,
