@@ -16,6 +16,7 @@ import statistics
 
 import chapters
 import ending
+import measure
 import profiles
 import rows
 import tables
@@ -212,15 +213,26 @@ def draw_sizes(every):
     return figure
 
 
+def moved_by(every):
+    """{chapter: FLOP per byte that came from device memory}, of the chapters that the profiler looked at."""
+    counted, _ = profiles.counted(measure.key_of(every[0]["gpu"]))
+    return {
+        chapter: 2 * SIZE**3 / values["dram__bytes_read.sum"]
+        for chapter, values in counted.items()
+        if values.get("dram__bytes_read.sum")
+    }
+
+
 def draw_roofline(every):
     peak, slope = rows.roof(every)
-    ridge = peak / slope
+    ridge, moved = peak / slope, moved_by(every)
     points = [
         (row["flop_per_byte"], row)
         for chapter, row in rows.of_size(every, SIZE).items()
         if chapter and row["flop_per_byte"]
     ]
-    left, right = 0.125, max([64.0] + [1.5 * x for x, _ in points])
+    left = 0.125
+    right = 1.6 * max(max(64.0, x, moved.get(row["chapter"], 0.0)) for x, row in points)
     low = 0.5 * min([left * slope] + [row["gflops"] for _, row in points])
     figure, axes = canvas(5.4, 1.15, 2.3, 0.65, 0.3)
     axes.set_xscale("log", base=2)
@@ -239,7 +251,7 @@ def draw_roofline(every):
     axes.text(
         1.15 * left,
         0.75 * peak,
-        "a point above the slope\nis fed by the caches",
+        "ring: bytes requested\ndot: bytes that came\nfrom device memory",
         color=GREY,
         va="top",
         style="italic",
@@ -266,28 +278,20 @@ def draw_roofline(every):
     )
     ends = []
     for x, row in points:
-        tint = colour(row)
-        axes.plot([x], [row["gflops"]], "o", color=tint, markersize=8)
-        if x < 1:
-            axes.annotate(
-                label(row),
-                (x, row["gflops"]),
-                (8, 0),
-                textcoords="offset points",
-                color=tint,
-                va="center_baseline",
-            )
-        else:
-            ends.append((x, row["gflops"], label(row), tint))
+        tint, y = colour(row), row["gflops"]
+        came = moved.get(row["chapter"], x)
+        axes.plot([x, came], [y, y], color=tint, linewidth=1.2, alpha=0.6)
+        axes.plot([x], [y], "o", color=tint, markersize=7, fillstyle="none")
+        if row["chapter"] in moved:
+            axes.plot([came], [y], "o", color=tint, markersize=8)
+        ends.append((came, y, label(row), tint))
     label_ends(axes, ends, 1.15 * right, max([y for _, y, _, _ in ends], default=peak))
     ticks = [2.0**power for power in range(-3, math.floor(math.log2(right)) + 1)]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
     thousands(axes.yaxis)
     axes.set_ylabel(f"GFLOP/s at M = N = K = {SIZE:,}")
-    axes.set_xlabel(
-        f"FLOP per byte requested from global memory, fp32, {points[0][1]['gpu']}"
-    )
+    axes.set_xlabel(f"FLOP per byte, requested or moved, fp32, {points[0][1]['gpu']}")
     return figure
 
 
@@ -493,7 +497,8 @@ def stalls(gpu, check):
     wrong = 0
     for number in sorted(every):
         path = rows.ROOT / "images" / f"{number:02d}_stalls.svg"
-        if path.name not in (chapters.folder(number) / "README.md").read_text():
+        page = chapters.folder(number) / "README.md"
+        if not page.exists() or path.name not in page.read_text():
             continue
         before = tables.one_before(number, every)
         counted = [every[n] for n in (before, number, 0) if n is not None]
@@ -520,7 +525,8 @@ def main():
     if not every:
         print(f"results/{chosen.gpu}.csv is not there: nothing to draw")
         return 0
-    stamp = f"<!-- made from results/{chosen.gpu}.csv: {origin(every)} -->\n"
+    seen = origin([every, moved_by(every)])
+    stamp = f"<!-- made from results/{chosen.gpu}.csv: {seen} -->\n"
     wrong = 0
     if not chosen.check:
         prepare()
