@@ -213,19 +213,13 @@ def draw_sizes(every):
     return figure
 
 
-def moved_by(every):
-    """{chapter: FLOP per byte that came from device memory}, of the chapters that the profiler looked at."""
-    counted, _ = profiles.counted(measure.key_of(every[0]["gpu"]))
-    return {
-        chapter: 2 * SIZE**3 / values["dram__bytes_read.sum"]
-        for chapter, values in counted.items()
-        if values.get("dram__bytes_read.sum")
-    }
+def key_of(every):
+    return measure.key_of(every[0]["gpu"])
 
 
 def draw_roofline(every):
     peak, slope = rows.roof(every)
-    ridge, moved = peak / slope, moved_by(every)
+    ridge, moved = peak / slope, profiles.intensity(key_of(every))
     points = [
         (row["flop_per_byte"], row)
         for chapter, row in rows.of_size(every, SIZE).items()
@@ -525,7 +519,7 @@ def main():
     if not every:
         print(f"results/{chosen.gpu}.csv is not there: nothing to draw")
         return 0
-    seen = origin([every, moved_by(every)])
+    seen = origin([every, profiles.intensity(key_of(every))])
     stamp = f"<!-- made from results/{chosen.gpu}.csv: {seen} -->\n"
     wrong = 0
     if not chosen.check:

@@ -100,6 +100,15 @@ def slots(values):
     )
 
 
+def intensity(key):
+    """{chapter: FLOP per byte that came from device memory} of the fp32 products on a GPU."""
+    return {
+        chapter: 2 * SIZE**3 / values["dram__bytes_read.sum"]
+        for chapter, values in counted(key)[0].items()
+        if values.get("dram__bytes_read.sum")
+    }
+
+
 def clocks(values, stall):
     """Clocks that all warps together spend on a reason, in billions. Each instruction is issued in one clock, so for
     "selected" it is the instructions."""

@@ -9,6 +9,7 @@ import math
 import re
 
 import chapters
+import profiles
 import rows
 
 SIZE = 4096
@@ -174,30 +175,48 @@ def ladder(measured, number):
     return figure(f"0 0 {wide + 24} {height}", wide + 24, "".join(parts), words)
 
 
-def roofline(every, measured, number):
+def roofline(every, measured, number, gpu):
+    """By the bytes that came from memory, so no point is above the roof; with the way from the chapter before."""
     peak, slope = rows.roof(every)
-    wide, high, left = 190, 140, 0.125
-    points = {n: row for n, row in measured.items() if n and row["flop_per_byte"]}
+    wide, high, left = 190, 140, 2
+    moved = profiles.intensity(gpu)
+    points = {n: row for n, row in measured.items() if n and n in moved}
     if number not in points:
         return ""
-    right, low = 128, 0.5 * min(left * slope, *(row["gflops"] for row in points.values()))
+    right, low = 1024, 0.5 * min(row["gflops"] for row in points.values())
 
     def place(x, y):
         across = math.log(x / left) / math.log(right / left)
         up = math.log(y / low) / math.log(1.5 * peak / low)
         return 4 + across * (wide - 8), high - 4 - up * (high - 8)
 
-    roof = [place(left, left * slope), place(peak / slope, peak), place(right, peak)]
-    parts = [f'<path class="roof" d="M{"L".join(f"{x:.1f} {y:.1f}" for x, y in roof)}"/>']
+    def path(kind, places):
+        line = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
+        return f'<path class="{kind}" d="M{line}"/>'
+
+    at = {n: place(moved[n], row["gflops"]) for n, row in points.items()}
+    before = max((n for n in points if n < number), default=number)
+    parts = [
+        path(
+            "roof",
+            [
+                place(*p)
+                for p in ((left, left * slope), (peak / slope, peak), (right, peak))
+            ],
+        ),
+        path("way", [at[before], at[number]]),
+    ]
     for n, row in sorted(points.items(), key=lambda item: item[0] == number):
-        x, y = place(row["flop_per_byte"], row["gflops"])
+        x, y = at[n]
         kind = ABOUT.get(row["about"], "grey")
         mark = f"{kind} you" if n == number else "grey"
         parts.append(
             f'<circle class="{mark}" cx="{x:.1f}" cy="{y:.1f}" r="{6 if n == number else 2.5}"/>'
         )
-    own = points[number]["flop_per_byte"]
-    words = f"You are here on the roofline: {own:,.4g} FLOP per byte requested from global memory."
+    words = (
+        f"You are here on the roofline: {moved[number]:,.4g} FLOP for each byte that came from "
+        "memory."
+    )
     return figure(f"0 0 {wide} {high}", wide, "".join(parts), words)
 
 
@@ -211,5 +230,5 @@ def here(number, name, gpu="h200"):
         parts.append(strip(known))
     if number in measured and 0 in measured and number:
         parts.append(ladder(measured, number))
-        parts.append(roofline(every, measured, number) if rows.roof(every) else "")
+        parts.append(roofline(every, measured, number, gpu) if rows.roof(every) else "")
     return f'<div class="here">{"".join(parts)}</div>' if any(parts) else ""
