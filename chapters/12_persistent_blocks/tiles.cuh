@@ -375,4 +375,41 @@ template <class T> static void launch_tiles(int sms, const struct work *w)
         launch_tiles_of<T, 1>(sms, *w);
 }
 
+/* ---- which tile? ---- */
+
+// What a product can be computed with. `speed` is what the whole GPU does when all blocks
+// are busy, in multiply-adds a nanosecond, and `start` what a launch costs besides, in
+// nanoseconds. Both were measured on an H200; on another GPU all are slower alike.
+struct kind {
+    void (*launch)(int sms, const struct work *w);
+    int BM, BN, blocks; // a tile, and blocks on an SM
+    double speed, start;
+};
+#define TILES(T, speed, start)                                                           \
+    {                                                                                    \
+        launch_tiles<T>, T::BM, T::BN, T::BLOCKS, speed, start                           \
+    }
+
+// How long a product would take. Tiles reach over the edges of C, and what they compute
+// there takes as long as the rest. Shares make sure that all blocks work as long as
+// there are 32 steps of k for each.
+static double nanoseconds(const struct kind *kind, int sms, int M, int N, int K)
+{
+    const double tiles = ((M - 1) / kind->BM + 1.0) * ((N - 1) / kind->BN + 1.0);
+    const double blocks = (double)sms * kind->blocks, shares = tiles * ((K - 1) / 32 + 1);
+    const double busy = shares < blocks ? shares / blocks : 1.0;
+    const double part = (double)kind->BM * kind->BN;
+    return kind->start + tiles * part * K / (kind->speed * busy);
+}
+
+static const struct kind *fastest(const struct kind *kinds, int count, int sms, int M,
+                                  int N, int K)
+{
+    const struct kind *best = kinds;
+    for (int i = 1; i < count; ++i)
+        if (nanoseconds(&kinds[i], sms, M, N, K) < nanoseconds(best, sms, M, N, K))
+            best = &kinds[i];
+    return best;
+}
+
 #endif
