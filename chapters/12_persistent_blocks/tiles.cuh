@@ -384,11 +384,9 @@ struct kind {
     void (*launch)(int sms, const struct work *w);
     int BM, BN, blocks; // a tile, and blocks on an SM
     double speed, start;
+    bool prepares; // A and perhaps B are copied first: chapter 13
 };
-#define TILES(T, speed, start)                                                           \
-    {                                                                                    \
-        launch_tiles<T>, T::BM, T::BN, T::BLOCKS, speed, start                           \
-    }
+#define TILES(T, speed, start) {launch_tiles<T>, T::BM, T::BN, T::BLOCKS, speed, start}
 
 // How long a product would take. Tiles reach over the edges of C, and what they compute
 // there takes as long as the rest. Shares make sure that all blocks work as long as
@@ -399,7 +397,10 @@ static double nanoseconds(const struct kind *kind, int sms, int M, int N, int K)
     const double blocks = (double)sms * kind->blocks, shares = tiles * ((K - 1) / 32 + 1);
     const double busy = shares < blocks ? shares / blocks : 1.0;
     const double part = (double)kind->BM * kind->BN;
-    return kind->start + tiles * part * K / (kind->speed * busy);
+    // Read and written, at some 4 bytes a picosecond.
+    const double copied = (double)M * K + (N % 4 ? (double)K * N : 0.0);
+    return kind->start + tiles * part * K / (kind->speed * busy) +
+           (kind->prepares ? 8.0 * copied / 4000 : 0.0);
 }
 
 static const struct kind *fastest(const struct kind *kinds, int count, int sms, int M,

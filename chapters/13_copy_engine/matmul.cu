@@ -127,6 +127,9 @@ __global__ void __launch_bounds__(T::THREADS, 1)
         fence_mbarrier_init();
     }
     __syncthreads();
+    // This kernel may begin while prepare()'s last blocks are busy: so far it has not
+    // read what they write.
+    griddepcontrol_wait();
 
     // 1. Find my place in the tile, the same in every tile: my warp's square, my lane's
     //    place in that. Which lane stands where matters more than one would think:
@@ -208,8 +211,9 @@ __global__ void __launch_bounds__(T::THREADS, 1)
 }
 
 // The tile's two descriptions for the copy engine, and the shares.
-template <class T> static void launch_bulk(int sms, struct work w)
+template <class T> static void launch_bulk(int sms, const struct work *work)
 {
+    struct work w = *work;
     static struct scratch parts, arrived;
     const float *At, *B;
     prepare_matrices(w.M, w.N, w.K, w.A, w.B, &At, &B);
@@ -229,11 +233,42 @@ template <class T> static void launch_bulk(int sms, struct work w)
     w.arrived = (int *)scratch(&arrived, (size_t)sms * T::WARPS * sizeof(int));
     CUDA_CHECK(cudaFuncSetAttribute(
         matmul_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED_BYTES));
-    matmul_kernel<T><<<blocks, T::THREADS, T::SHARED_BYTES>>>(A_map, B_map, w);
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = blocks;
+    config.blockDim = T::THREADS;
+    config.dynamicSmemBytes = T::SHARED_BYTES;
+    config.attrs = &early;
+    config.numAttrs = 1;
+    CUDA_CHECK(cudaLaunchKernelEx(&config, matmul_kernel<T>, A_map, B_map, w));
 }
 
-// Thin stages cost: each ends in a wait. Two of 72 steps are what shared memory holds.
+// Thin stages cost: each ends in a wait. Two of 72 steps are what shared memory holds. A
+// middle-sized product has few k-blocks to share, and wants them smaller.
 struct large_tile : bulk_tile<16, 8, 4, 72, 2> {
+};
+struct middle_tile : bulk_tile<8, 8, 4, 32, 4> {
+};
+// Chapter 12's tiles, for less than that, with the lanes on diagonals too.
+struct square_tile : tile<128, 128, 8, 16, 8, 4, 2, on_diagonals> {
+};
+struct wide_tile : tile<64, 128, 16, 8, 8, 4, 2, on_diagonals> {
+};
+struct small_tile : tile<64, 64, 16, 8, 4, 4, 3, in_a_z> {
+};
+struct flat_tile : tile<32, 128, 8, 4, 8, 4, 3, in_a_z> {
+};
+struct smallest_tile : tile<32, 64, 16, 4, 4, 4, 4, in_a_z> {
+};
+
+#define BULK(T, speed, start) {launch_bulk<T>, T::BM, T::BN, 1, speed, start, true}
+static const struct kind KINDS[] = {
+    BULK(large_tile, 29000, 5000),     BULK(middle_tile, 27000, 5000),
+    TILES(square_tile, 25500, 2000),   TILES(wide_tile, 24500, 2000),
+    TILES(small_tile, 22500, 2000),    TILES(flat_tile, 21500, 2000),
+    TILES(smallest_tile, 18500, 2000),
 };
 
 static int sms; // that the product is dealt to
@@ -247,7 +282,9 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
         CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
     const bool aligned = N % 4 == 0 && (size_t)C % 16 == 0;
     const struct work w = {M, N, K, alpha, beta, A, B, C, aligned};
-    launch_bulk<large_tile>(sms, w);
+    const int count = sizeof KINDS / sizeof *KINDS;
+    if (!launch_thin(sms, &w))
+        fastest(KINDS, count, sms, M, N, K)->launch(sms, &w);
 }
 
 // What a large product does on all SMs, a small one does on three: stages are filled again
