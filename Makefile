@@ -71,7 +71,7 @@ Q      := $(if $(V),,@)
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
-.PHONY: help all clean test test-gpu format mutants lens-vs-ncu patterns ladder shapes tried profiles registers tables plots \
+.PHONY: help all clean test test-gpu format mutants lens-vs-ncu patterns ladder shapes tried profiles errors registers tables plots \
     images notebooks scenes site bench-emulator exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@paint=; [ -t 1 ] && [ -z "$$NO_COLOR" ] && paint=yes; \
@@ -295,6 +295,12 @@ tried: $(if $(GPU),chapter1) ## what was tried and not kept (chapters/*/tried), 
 
 profiles: $(if $(GPU),all) ## what Nsight Compute counts in every chapter, into results/ (needs a GPU)
 	$(Q)python3 results/profiles.py
+
+ERRORS := chapters/18_fp32_from_halves
+errors: $(COMMON) $(LIBRARY) ## how exact chapter 18 is, and other ways to split, into results/
+	$(Q)$(NVCC) $(call flags_of,$(ERRORS)) -I$(ERRORS) results/errors.cu $(COMMON) -lcublas -o $(BUILD)/errors
+	$(Q)$(BUILD)/errors schemes >results/errors.csv
+	$(Q)$(if $(filter 0,$(EMULATOR)),$(BUILD)/errors families >results/errors_$$(nvidia-smi --query-gpu=name --format=csv,noheader | tr A-Z a-z | grep -om 1 '[a-z]*[0-9][a-z0-9]*' | head -n 1).csv,echo 'results/errors.csv is new; beside cuBLAS it needs a GPU')
 
 registers:      ## the registers of every chapter, which --occupancy needs (nvcc, no GPU)
 	$(Q)python3 results/registers.py

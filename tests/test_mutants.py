@@ -302,6 +302,29 @@ MUTANTS = [
         "threadIdx.x % (BN / TN) * TN",
     ),
     Mutant(7, "results stored side by side", "row + m / 4 * ROW_STEP + m % 4", "row + m"),
+    # Chapter 8: a round fetches one tile and multiplies another.
+    Mutant(8, "one buffer, one barrier", "now ^= 1;", "now = 0;", "data race"),
+    Mutant(
+        8,
+        "no barrier at the end of a round",
+        "        }\n        __syncthreads();\n    }",
+        "        }\n    }",
+        "uninitialised shared memory",
+    ),
+    Mutant(8, "the last tile not multiplied", "k0 < K + BK;", "k0 < K;"),
+    Mutant(
+        8,
+        "multiplies before there is a tile",
+        "if (k0 > 0)",
+        "if (k0 >= 0)",
+        "uninitialised shared memory",
+    ),
+    Mutant(
+        8,
+        "the buffers exchanged after the fill",
+        "        now ^= 1;\n        for (int i = 0; i < LOADS; ++i) {",
+        "        for (int i = 0; i < LOADS; ++i) {",
+    ),
     # Chapter 9: a fetch ahead, lanes row by row.
     Mutant(9, "multiplies before the first tile", "if (k0 >= 0)", "if (k0 >= -BK)"),
     Mutant(
