@@ -350,8 +350,8 @@ template <class T, int WIDTH> static void launch_tiles_of(int sms, struct work w
     // cost more to add up than to compute.
     const long long tiles = (long long)w.tiles_down * w.tiles_across;
     const long long most = tiles * ((w.K - 1) / 32 + 1);
-    const int all = sms * *blocks_per_sm, blocks = most < all ? (int)most : all;
-    deal(&w, blocks);
+    const int all = sms * *blocks_per_sm;
+    const int blocks = deal(&w, most < all ? (int)most : all);
     const int shared_tiles = (int)(tiles - w.whole_tiles);
     if (shared_tiles) {
         w.parts = scratch(&parts, 2 * (size_t)blocks * T::PART * sizeof(float));

@@ -166,8 +166,7 @@ template <class T> static void launch_bulk(int sms, const struct work *work)
     w.rows_together = T::ROWS_TOGETHER;
     w.blocks_k = (w.K - 1) / T::BK + 1;
     const long long pieces = (long long)w.tiles_down * w.tiles_across * w.blocks_k;
-    const int blocks = pieces < sms ? (int)pieces : sms;
-    deal(&w, blocks);
+    const int blocks = deal(&w, pieces < sms ? (int)pieces : sms);
     // Fewer tiles are shared than there are blocks.
     w.parts = scratch(&parts, 2 * (size_t)sms * T::PART * sizeof(float));
     w.arrived = (int *)scratch(&arrived, (size_t)sms * T::WARPS * sizeof(int));
