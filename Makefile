@@ -71,7 +71,7 @@ Q      := $(if $(V),,@)
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
-.PHONY: help all clean test test-gpu format mutants lens-vs-ncu patterns ladder many-gpus tried profiles errors registers tables plots \
+.PHONY: help all clean test test-gpu format mutants lens-vs-ncu patterns ladder shapes many-gpus tried profiles errors registers tables plots \
     images notebooks scenes site bench-emulator exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@paint=; [ -t 1 ] && [ -z "$$NO_COLOR" ] && paint=yes; \
@@ -286,6 +286,9 @@ format: .venv/tests.txt ## every C, CUDA and Python file in the one layout
 
 ladder: $(if $(GPU),all) ## every chapter beside cuBLAS, into results/
 	$(Q)python3 results/measure.py
+
+shapes: $(if $(GPU),chapter0 chapter12 chapter13) ## chapters 12 and 13 at many shapes, beside the best of cuBLAS, into results/
+	$(Q)python3 results/measure.py --many
 
 many-gpus: $(if $(GPU),all) ## chapter 19 on several GPUs, into results/ (needs two)
 	$(Q)python3 results/many_gpus.py

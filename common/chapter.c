@@ -187,7 +187,7 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
     }
     const bool timed = !EMULATED && !options.check_only && passed;
     if (timed) {
-        time_chapter(&problem, chapter, options.reps, &timing);
+        time_chapter(&problem, chapter, &options, &timing);
         if (chapter->measure_more)
             timing.more_count = chapter->measure_more(
                 timing.more, sizeof timing.more / sizeof *timing.more);

@@ -47,13 +47,14 @@ struct options {
     uint64_t seed;
     float alpha, beta;
     enum inputs inputs;
-    bool json;       /* print one JSON object instead of the table */
-    bool check_only; /* verify, don't time */
-    bool one_shape;  /* verify this product only, not the small odd ones */
-    bool guards;     /* put guard bands around the matrices */
-    bool occupancy;  /* tell how many blocks fit on an SM; run nothing */
-    bool describe;   /* print what the chapter says of itself; run nothing */
-    int registers;   /* a thread, for --occupancy; 0: as the compiler says */
+    bool json;        /* print one JSON object instead of the table */
+    bool best_cublas; /* fp32: try what cublasLt proposes, too */
+    bool check_only;  /* verify, don't time */
+    bool one_shape;   /* verify this product only, not the small odd ones */
+    bool guards;      /* put guard bands around the matrices */
+    bool occupancy;   /* tell how many blocks fit on an SM; run nothing */
+    bool describe;    /* print what the chapter says of itself; run nothing */
+    int registers;    /* a thread, for --occupancy; 0: as the compiler says */
 };
 
 /* Fills `options` from the command line. Prints one line and exits (USAGE) on a mistake;
@@ -232,8 +233,8 @@ struct timing {
     int more_count;
 };
 /* Times kernel and cuBLAS in turn, each run with a cold L2. Only on a GPU. */
-void time_chapter(const struct problem *p, const struct chapter *chapter, int reps,
-                  struct timing *timing);
+void time_chapter(const struct problem *p, const struct chapter *chapter,
+                  const struct options *options, struct timing *timing);
 
 /* ---- report.c ---- */
 struct machine {

@@ -277,6 +277,21 @@ static inline encode_tiled *find_encode_tiled(void)
     return (encode_tiled *)function;
 }
 
+/* A kernel that is launched with the attribute programmaticStreamSerialization may begin
+ * before the one in front of it has ended. This waits for that end; what the other wrote
+ * can be read then. PTX ISA, griddepcontrol. */
+static __device__ __forceinline__ void griddepcontrol_wait(void)
+{
+    HOPPER_PTX("griddepcontrol.wait;" :: : "memory");
+}
+
+/* As soon as all blocks of this kernel have said so or ended, such a kernel behind it may
+ * begin. PTX ISA, griddepcontrol. */
+static __device__ __forceinline__ void griddepcontrol_launch_dependents(void)
+{
+    HOPPER_PTX("griddepcontrol.launch_dependents;");
+}
+
 /* Describes a row-major matrix to the copy engine, which will move boxes of it: of
  * `type`, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, TFLOAT32 (the engine rounds floats to tf32 on
  * their way in), BFLOAT16 or FLOAT16. Rows are `row_stride` elements apart. In shared

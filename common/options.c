@@ -54,40 +54,43 @@ static void usage_error(const struct chapter *chapter, const char *format, ...)
 
 static void print_help(const struct chapter *chapter)
 {
-    printf("Chapter %d: %s\n"
-           "\n"
-           "    ./chapter%d [M [N K]] [options]\n"
-           "\n"
-           "Computes C = alpha*A*B + beta*C with A of M x K, B of K x N, C of M x N, "
-           "checks the\n"
-           "result%s. One number means a square. Default: %d.\n"
-           "\n"
-           "    --alpha X      default 1\n"
-           "    --beta X       default 0 (then C is never read)\n"
-           "    --precision X  %s; default %s\n"
-           "    --seed N       other random inputs; default 1\n"
-           "    --inputs KIND  positive: from 0 to 1; wide-rows, wide-columns: large\n"
-           "                   and small numbers in rows of A or columns of B\n"
-           "    --reps N       timed runs; default: about a second's worth\n"
-           "    --check-only   check, don't time\n"
-           "    --one-shape    check this product only, not small odd ones besides\n"
-           "    --no-guards    no guard bands around the matrices, for tools that watch "
-           "their edges\n"
-           "    --json         one JSON object instead of the table\n"
-           "    --occupancy    run nothing: show how many blocks fit on the SMs of eight "
-           "GPUs\n"
-           "    --describe     run nothing: print what the chapter says of itself, as "
-           "JSON\n"
-           "    --registers N  for --occupancy: if a thread needed N registers\n"
-           "    --help         this\n"
-           "%s"
-           "\n"
-           "Exit code: 0 passed, 1 wrong result or a fault, 2 usage, 3 this machine "
-           "cannot.\n",
-           chapter->number, chapter->title, chapter->number,
-           EMULATED ? "" : " and times it beside cuBLAS", DEFAULT_SIZE,
-           precisions_of(chapter), PRECISION_NAMES[default_precision(chapter)],
-           chapter->more_help ? chapter->more_help : "");
+    printf(
+        "Chapter %d: %s\n"
+        "\n"
+        "    ./chapter%d [M [N K]] [options]\n"
+        "\n"
+        "Computes C = alpha*A*B + beta*C with A of M x K, B of K x N, C of M x N, "
+        "checks the\n"
+        "result%s. One number means a square. Default: %d.\n"
+        "\n"
+        "    --alpha X      default 1\n"
+        "    --beta X       default 0 (then C is never read)\n"
+        "    --precision X  %s; default %s\n"
+        "    --seed N       other random inputs; default 1\n"
+        "    --inputs KIND  positive: from 0 to 1; wide-rows, wide-columns: large\n"
+        "                   and small numbers in rows of A or columns of B\n"
+        "    --reps N       timed runs; default: about a second's worth\n"
+        "    --best-cublas  time beside the fastest of all that cuBLAS proposes for this "
+        "product\n"
+        "    --check-only   check, don't time\n"
+        "    --one-shape    check this product only, not small odd ones besides\n"
+        "    --no-guards    no guard bands around the matrices, for tools that watch "
+        "their edges\n"
+        "    --json         one JSON object instead of the table\n"
+        "    --occupancy    run nothing: show how many blocks fit on the SMs of eight "
+        "GPUs\n"
+        "    --describe     run nothing: print what the chapter says of itself, as "
+        "JSON\n"
+        "    --registers N  for --occupancy: if a thread needed N registers\n"
+        "    --help         this\n"
+        "%s"
+        "\n"
+        "Exit code: 0 passed, 1 wrong result or a fault, 2 usage, 3 this machine "
+        "cannot.\n",
+        chapter->number, chapter->title, chapter->number,
+        EMULATED ? "" : " and times it beside cuBLAS", DEFAULT_SIZE,
+        precisions_of(chapter), PRECISION_NAMES[default_precision(chapter)],
+        chapter->more_help ? chapter->more_help : "");
     exit(PASSED);
 }
 
@@ -195,6 +198,8 @@ void parse_options(int argc, char **argv, const struct chapter *chapter,
             print_help(chapter);
         } else if (strcmp(word, "--json") == 0) {
             options->json = true;
+        } else if (strcmp(word, "--best-cublas") == 0) {
+            options->best_cublas = true;
         } else if (strcmp(word, "--check-only") == 0) {
             options->check_only = true;
         } else if (strcmp(word, "--one-shape") == 0) {

@@ -7,8 +7,9 @@
  * written first.
  *
  * cuBLAS gets the same precision. fp32: CUBLAS_COMPUTE_32F with the default math mode, so
- * no TF32 tensor cores. bf16 and tf32: what is fastest of cublasGemmEx and the algorithms
- * that cublasLt's heuristics propose, tried before the timing. */
+ * no TF32 tensor cores. bf16 and tf32, and fp32 with --best-cublas: what is fastest of
+ * cublasGemmEx and the algorithms that cublasLt's heuristics propose, tried before the
+ * timing. */
 #include "common.h"
 
 #include <cublasLt.h>
@@ -23,14 +24,14 @@ static void cublas_check(cublasStatus_t status, const char *call)
     exit(CANNOT);
 }
 
-enum { PROPOSALS = 8, WORKSPACE = 64 << 20 };
+enum { PROPOSALS = 32, USUAL_PROPOSALS = 8, WORKSPACE = 64 << 20 };
 
 struct cublas {
     cublasHandle_t handle;
     cudaDataType type;
     cublasComputeType_t compute;
     void *C;
-    /* cublasLt's part, not for fp32. */
+    /* cublasLt's part; not for fp32, unless the best is asked for. */
     cublasLtHandle_t lt;
     cublasLtMatmulDesc_t product;
     cublasLtMatrixLayout_t A_layout, B_layout, C_layout;
@@ -58,7 +59,7 @@ static void cublas_matmul(const struct cublas *c, const struct problem *p)
                      "cublasLtMatmul");
 }
 
-static void cublas_create(struct cublas *c, const struct problem *p)
+static void cublas_create(struct cublas *c, const struct problem *p, bool best)
 {
     *c = (struct cublas){.type = p->precision == BF16 ? CUDA_R_16BF : CUDA_R_32F,
                          .compute = p->precision == TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32
@@ -66,7 +67,8 @@ static void cublas_create(struct cublas *c, const struct problem *p)
                          .chosen = -1};
     CUDA_CHECK(cudaMalloc(&c->C, p->dC.count * p->dC.size));
     cublas_check(cublasCreate(&c->handle), "cublasCreate");
-    if (p->precision == FP32) return;
+    if (p->precision == FP32 && !best) return;
+    const int wanted = best ? PROPOSALS : USUAL_PROPOSALS;
     const size_t bytes = WORKSPACE;
     cublasLtMatmulPreference_t preference;
     CUDA_CHECK(cudaMalloc(&c->workspace, bytes));
@@ -87,7 +89,7 @@ static void cublas_create(struct cublas *c, const struct problem *p)
         "cublasLtMatmulPreferenceSetAttribute");
     /* If it has nothing to propose, cublasGemmEx is left. */
     if (cublasLtMatmulAlgoGetHeuristic(c->lt, c->product, c->B_layout, c->A_layout,
-                                       c->C_layout, c->C_layout, preference, PROPOSALS,
+                                       c->C_layout, c->C_layout, preference, wanted,
                                        c->proposals, &c->proposal_count))
         c->proposal_count = 0;
     cublas_check(cublasLtMatmulPreferenceDestroy(preference),
@@ -217,18 +219,19 @@ static void choose_proposal(const struct stopwatch *watch, const struct problem 
         snprintf(name, room, "cublasLt, proposal %d of %d", best + 1, c->proposal_count);
 }
 
-void time_chapter(const struct problem *p, const struct chapter *chapter, int reps,
-                  struct timing *timing)
+void time_chapter(const struct problem *p, const struct chapter *chapter,
+                  const struct options *options, struct timing *timing)
 {
     struct stopwatch watch;
     struct cublas cublas;
     matmul_launcher *const launch = launcher_of(chapter, p->precision);
     stopwatch_create(&watch);
-    cublas_create(&cublas, p);
+    cublas_create(&cublas, p, options->best_cublas);
     choose_proposal(&watch, p, &cublas, timing->cublas_call, sizeof timing->cublas_call);
 
     /* Two rounds to warm up: the first loads code, the second tells how many a second
      * holds. */
+    int reps = options->reps;
     double round_ms = 0.0;
     for (int i = 0; i < 2; i++)
         round_ms = time_launch(&watch, p, launch) + time_cublas(&watch, p, &cublas);

@@ -19,6 +19,7 @@ import ending
 import rows
 
 SIZES = [256, 512, 1024, 2048, 4096, 8192]
+SHAPES = rows.ROOT / "results" / "shapes.txt"  # that no product should be slow at
 LONGEST = 900  # seconds for one row
 THOUSANDS = {"G": 1, "T": 1000}  # of the units in which a roof is told
 CANNOT = 3  # the exit code of a chapter that this machine cannot run
@@ -46,6 +47,12 @@ def arguments():
         "--reps", type=int, help="timed runs a row; default: a second's worth"
     )
     parser.add_argument(
+        "--many",
+        action="store_true",
+        help="the shapes of results/shapes.txt, beside the best that cuBLAS has, into "
+        "results/<gpu>_shapes.csv; default for it: chapters 12 and 13",
+    )
+    parser.add_argument(
         "--out", metavar="FILE", type=rows.Path, help="default results/<gpu>.csv"
     )
     chosen = parser.parse_args()
@@ -57,6 +64,11 @@ def arguments():
         parser.error(
             "--chapters and --sizes are numbers, --shapes MxNxK, with commas between"
         )
+    if chosen.many:
+        shapes += [shape(line) for line in SHAPES.read_text().split()]
+        chosen.chapters = chosen.chapters or [12, 13]
+        chosen.reps = chosen.reps or 25
+    chosen.best_cublas = chosen.many
     if not sizes and not shapes:
         sizes = SIZES
     chosen.shapes = [(n, n, n) for n in sizes] + shapes
@@ -196,7 +208,8 @@ class Table:
 
 def sweep(chosen, found, machine):
     """Measures every shape with every chapter; returns the exit code."""
-    path = chosen.out or rows.ROOT / "results" / f"{key_of(machine['gpu'])}.csv"
+    name = key_of(machine["gpu"]) + ("_shapes" if chosen.many else "")
+    path = chosen.out or rows.ROOT / "results" / f"{name}.csv"
     print(
         "{gpu}, {sms} SMs, {clock_mhz:,.0f} MHz, CUDA {cuda}, driver {driver}, {date}".format(
             **machine
@@ -218,10 +231,10 @@ def sweep(chosen, found, machine):
                 f"{M} x {N} x {K}, chapter {chapter}: {done} of {total} done"
                 + (f", about {left / 60:.0f} min to go" if left >= 60 else "")
             )
-            reps = ["--reps", str(chosen.reps)] if chosen.reps else []
-            report, wrong, code = ask(
-                program, str(M), str(N), str(K), "--precision", precision, *reps
-            )
+            more = ["--precision", precision]
+            more += ["--reps", str(chosen.reps)] if chosen.reps else []
+            more += ["--best-cublas"] if chosen.best_cublas else []
+            report, wrong, code = ask(program, str(M), str(N), str(K), *more)
             row = row_of(report, machine, chapter, M, N, K)
             row["precision"] = precision
             ending = (

@@ -19,6 +19,9 @@ CHOSEN = {
     "autotuning": {
         "BM": 128, "BN": 256, "BK": 8, "WM": 64, "WN": 64, "TM": 16, "TN": 8, "STAGES": 4,
     },
+    "persistent_blocks": {
+        "BM": 128, "BN": 256, "BK": 8, "WM": 64, "WN": 64, "TM": 16, "TN": 8, "STAGES": 4,
+    },
     "copy_engine": {
         "BM": 256, "BN": 128, "BK": 72, "WM": 64, "WN": 64, "TM": 16, "TN": 8, "STAGES": 2,
     },

@@ -9,6 +9,7 @@
     <!-- BEGIN generated: many_gpus gpu=h200 -->            several GPUs beside one
     <!-- BEGIN generated: changes n=5 gpu=h200 lines=40 --> what each change brought, and that no
                                                             more lines of code differ
+    <!-- BEGIN generated: shapes gpu=h200 -->           chapters at many shapes, beside the best of cuBLAS
     <!-- BEGIN generated: tried n=5 gpu=h200 -->            what was tried and not kept
     <!-- BEGIN generated: profile n=5 gpu=h200 -->          Nsight Compute's counters
     <!-- BEGIN generated: slots gpu=h200 -->                the same, of every chapter
@@ -30,6 +31,7 @@ import inspect
 import json
 import os
 import re
+import statistics
 import sys
 import tempfile
 from pathlib import Path
@@ -424,6 +426,49 @@ def tried(page, n, gpu):
     )
 
 
+def shapes(page, gpu):
+    """Every shape of <gpu>_shapes.csv: milliseconds of the best that cuBLAS has, and how many times as
+    fast each chapter is."""
+    every = csv_of(f"{gpu}_shapes")
+    if not every:
+        return ""
+    numbers = sorted({row["chapter"] for row in every})
+    of_shape = {}
+    for row in every:
+        of_shape.setdefault((row["M"], row["N"], row["K"]), {})[row["chapter"]] = row
+    wanted = [measure.shape(line) for line in measure.SHAPES.read_text().split()]
+    body = []
+    for shape in sorted(of_shape, key=lambda shape: (shape not in wanted, shape)):
+        found = of_shape[shape]
+        cublas = min(row["cublas_ms_median"] for row in found.values())
+        name = (
+            f"{shape[0]:,}"
+            if len(set(shape)) == 1
+            else " × ".join(f"{n:,}" for n in shape)
+        )
+        body.append(
+            [name, f"{cublas:.4g}"]
+            + [f"{found[n]['ratio_median']:.2f}" if n in found else "" for n in numbers]
+        )
+    ratios = {
+        n: [row["ratio_median"] for row in every if row["chapter"] == n] for n in numbers
+    }
+    head = ["M × N × K", "cuBLAS, ms", *(f"× chapter {n}" for n in numbers)]
+    least = ["**least**", "", *(f"**{min(ratios[n]):.2f}**" for n in numbers)]
+    mean = [
+        "**geometric mean**",
+        "",
+        *(f"**{statistics.geometric_mean(ratios[n]):.2f}**" for n in numbers),
+    ]
+    return (
+        table("rr" + "r" * len(numbers), head, [least, mean, *body])
+        + f"\n{len(of_shape)} shapes. cuBLAS is the fastest of cublasGemmEx and cublasLt's 32 proposals with "
+        "64 MB of workspace; a number above 1 says that the chapter is faster. "
+        + measured_on(every)
+        + ". `make shapes` measures it again.\n"
+    )
+
+
 STALLS = {
     "mio_throttle": "MIO throttle",
     "lg_throttle": "LG throttle",
@@ -650,6 +695,7 @@ BLOCKS = {
     "errors": errors,
     "bounds": bounds_beside,
     "lens": lens,
+    "shapes": shapes,
 }
 
 

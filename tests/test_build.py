@@ -20,10 +20,13 @@ CASES = {
     "chapters/04_thread_tiling_1d/README.md": ("", ""),
     "chapters/11_autotuning/winners.txt": (r"chapters/11_\w+/matmul\.cu", "chapter11"),
     "chapters/11_autotuning/pick.c": (r"chapters/11_\w+/pick\.c", "chapter11"),
-    "chapters/13_copy_engine/small.cuh": (r"chapters/13_\w+/matmul\.cu", "chapter13"),
+    "chapters/12_persistent_blocks/shares.cuh": (
+        r"chapters/(12|13|18|19)_\w+/\w+\.cu",
+        "chapter(12|13|18|19)",
+    ),
     "emulator/include/cuda_pipeline.h": (
-        r"chapters/(10|11|13)_\w+/matmul\.cu",
-        "chapter(10|11|13)",
+        r"chapters/(10|11|12|13|14|18|19)_\w+/\w+\.cu",
+        "chapter(10|11|12|13|14|18|19)",
     ),
     "emulator/src/lens_report.c": ("", ALL),
     "emulator/src/translate.c": (C_AND_CU, ALL),

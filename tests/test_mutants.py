@@ -356,13 +356,25 @@ MUTANTS = [
     ),
     Mutant(10, "B past the end of K", "left > 0 ? 0 : WIDTH * sizeof(float)", "0"),
     Mutant(10, "rows past the end of A", "min(a_row, M - 1)", "a_row", "out of bounds"),
-    # Chapter 13: shares, phases, parts. A row of C in several blocks' hands.
+    # Chapter 12: shares, parts. A row of C in several blocks' hands.
     Mutant(
-        13, "the last part not added", "block <= last; ++block", "block < last; ++block"
+        12, "the last part not added", "block <= last; ++block", "block < last; ++block"
     ),
     # Each stores what has come by then: right in the end, but for what beta adds each time.
-    Mutant(13, "stored by everyone who comes", "before != last - first", "before != 0"),
-    Mutant(13, "the counter not set back", "*arrived = 0;", ";"),
+    Mutant(12, "stored by all that come", "before != last - first", "before != 0"),
+    Mutant(12, "the counter not set back", "*arrived = 0;", ";"),
+    Mutant(
+        12,
+        "shares overlap",
+        "min(block, w->longer_shares)",
+        "min(block + 1, w->longer_shares)",
+    ),
+    Mutant(12, "tiles taken for inside", "filler.whole_tile &&", "true ||"),
+    Mutant(12, "a part not added by the adders", "first + warp;", "first + warp + 1;"),
+    Mutant(12, "a lane's sums given away twice", "lane & span;", "false;"),
+    Mutant(12, "a group's parts not added", "part < s->splits;", "part < s->splits - 1;"),
+    Mutant(12, "a thin group's counter kept", "s->arrived[group] = 0;", ";"),
+    # Chapter 13: phases.
     Mutant(
         13,
         "waits for nothing",
@@ -377,12 +389,7 @@ MUTANTS = [
         "T::A_FLOATS * sizeof(float));",
         "asynchronous copy",
     ),
-    Mutant(
-        13,
-        "shares overlap",
-        "min(block, w->longer_shares)",
-        "min(block + 1, w->longer_shares)",
-    ),
+    Mutant(13, "B keeps short rows", "Bc[(row + i) * stride", "Bc[(row + i) * N"),
 ]
 
 
@@ -390,18 +397,34 @@ def source_of(chapter):
     return next((ROOT / "chapters").glob(f"{chapter:02d}_*")) / "matmul.cu"
 
 
+def kernels_spoiled():
+    """Chapters 12 and 13 choose among kernels: every one of them has to be among what is checked. A
+    tile whose rows overlap computes wrongly; a product that is not launched is never written."""
+    for chapter in (12, 13):
+        text = source_of(chapter).read_text()
+        for head, name, bulk in re.findall(
+            r"(struct (\w+) : (bulk_)?tile<[^>]*> \{)", text
+        ):
+            member = "A_FLOATS" if bulk else "A_ROW"
+            spoil = f"{head} static const int {member} = 0;"
+            yield Mutant(chapter, f"spoiled {name}", head, spoil)
+    thin = source_of(12).with_name("thin.cuh").read_text()
+    for call in re.findall(r" (launch_few_\w+<[\d, ]+>\([^;]*, w\);)", thin):
+        yield Mutant(12, f"without {call}", call, ";", NEVER_WRITTEN)
+
+
 @pytest.fixture
 def mutate(emulated_nvcc, chapters, project, tmp_path):
     """Builds a chapter with `old` replaced by `new`."""
 
     def build(chapter, old, new):
-        text = source_of(chapter).read_text()
-        assert text.count(old) == 1, (
-            f"the text to replace is there {text.count(old)} times"
-        )
-        mutant, program = tmp_path / "matmul.cu", tmp_path / "mutant"
-        mutant.write_text(text.replace(old, new))
         folder, built = source_of(chapter).parent, project / "build" / "emulator"
+        texts = {file: file.read_text() for file in folder.glob("*.cu*")}
+        times = sum(text.count(old) for text in texts.values())
+        assert times == 1, f"the text to replace is there {times} times"
+        mutant, program = tmp_path / "matmul.cu", tmp_path / "mutant"
+        for file, text in texts.items():
+            (tmp_path / file.name).write_text(text.replace(old, new))
         objects = [*built.glob("common/*.o"), *built.glob(f"chapters/{folder.name}/*.o")]
         objects.remove(built / "chapters" / folder.name / "matmul.o")
         command = [
@@ -410,6 +433,8 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
             "-std=c++17",
             "-I",
             project / "common",
+            "-I",
+            project / "chapters",
             "-I",
             folder,
         ]
@@ -422,7 +447,9 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "mutant", MUTANTS, ids=lambda m: f"{m.chapter}-{m.name}".replace(" ", "_")
+    "mutant",
+    [*MUTANTS, *kernels_spoiled()],
+    ids=lambda m: f"{m.chapter}-{m.name}".replace(" ", "_"),
 )
 def test_is_refused(mutant, mutate):
     result = run([mutate(mutant.chapter, mutant.old, mutant.new)], env=no_cuda())
@@ -436,8 +463,10 @@ def test_is_refused(mutant, mutate):
 STORE = "float *c = &C"
 
 
-# Chapter 13 cannot name them: its tile depends on the problem.
-@pytest.mark.parametrize("chapter", sorted({mutant.chapter for mutant in MUTANTS} - {13}))
+# Chapters 12 and 13 cannot name them: their tile depends on the problem.
+@pytest.mark.parametrize(
+    "chapter", sorted({mutant.chapter for mutant in MUTANTS} - {12, 13})
+)
 def test_report_names_block_and_thread(chapter, mutate):
     spoil = (
         "    if (blockIdx.x == 1 && threadIdx.x + threadIdx.y * blockDim.x == 37)\n"

@@ -15,9 +15,19 @@
 
 struct large_tile : tile<128, 256, 8, 16, 8, 4, 1> {
 };
-struct middle_tile : tile<64, 128, 8, 8, 8, 4, 2> {
+struct middle_tile : tile<64, 128, 16, 8, 8, 4, 2> {
 };
-struct small_tile : tile<32, 128, 8, 4, 8, 4, 3> {
+struct small_tile : tile<64, 64, 16, 8, 4, 4, 3> {
+};
+struct flat_tile : tile<32, 128, 8, 4, 8, 4, 3> {
+};
+struct smallest_tile : tile<32, 64, 16, 4, 4, 4, 4> {
+};
+
+static const struct kind KINDS[] = {
+    TILES(large_tile, 27000, 2000),    TILES(middle_tile, 24000, 2000),
+    TILES(small_tile, 22000, 2000),    TILES(flat_tile, 21000, 2000),
+    TILES(smallest_tile, 18000, 2000),
 };
 
 static int sms; // that the product is dealt to
@@ -29,9 +39,11 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 {
     if (!sms)
         CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
-    const struct work w = {
-        M, N, K, alpha, beta, A, B, C, N % 4 == 0 && (size_t)C % 16 == 0};
-    launch_tiles<middle_tile>(sms, &w);
+    const bool aligned = N % 4 == 0 && (size_t)C % 16 == 0;
+    const struct work w = {M, N, K, alpha, beta, A, B, C, aligned};
+    const int count = sizeof KINDS / sizeof *KINDS;
+    if (!launch_thin(sms, &w))
+        fastest(KINDS, count, sms, M, N, K)->launch(sms, &w);
 }
 
 static void matmul_on_3(int M, int N, int K, float alpha, const float *A, const float *B,

@@ -182,19 +182,28 @@ bring_part(const struct work *w, const struct segment *segment, float acc[T::TM]
     return true;
 }
 
-// Deals the tiles to `blocks` blocks: whole tiles as long as all get the same number, and
-// then what is left in equal shares. Where sharing gains less than a tenth of the last
-// wave of tiles, or the k-blocks of what is left are more than an int can count, it is
-// not done.
-static void deal(struct work *w, int blocks)
+// Deals the tiles to at most `blocks` blocks, and returns to how many. Each gets as many
+// whole tiles as any other, and then an equal share of what is left. Where sharing gains
+// less than a twentieth of the last wave of tiles, or the k-blocks of what is left are
+// more than an int can count, it is not done.
+static int deal(struct work *w, int blocks)
 {
     const long long tiles = (long long)w->tiles_down * w->tiles_across;
+    // Few tiles: if nearly all blocks can have the same fraction of one, no share has
+    // parts of two. The last share of a tile may reach past the end of K, and bring
+    // zeros.
+    const int each = tiles < blocks ? (int)(blocks / tiles) : 1;
+    if (each > 1 && each * tiles * 10 >= blocks * 9LL) {
+        blocks = (int)(each * tiles);
+        w->blocks_k = (w->blocks_k + each - 1) / each * each;
+    }
     long long left = tiles % blocks;
-    if (left * 10 >= blocks * 9LL || left * w->blocks_k > 0x7fffffff)
+    if (left * 20 >= blocks * 19LL || left * w->blocks_k > 0x7fffffff)
         left = 0;
     w->whole_tiles = (int)(tiles - left);
     w->share = (int)(left * w->blocks_k / blocks);
     w->longer_shares = (int)(left * w->blocks_k % blocks);
+    return blocks;
 }
 
 #endif

@@ -13,6 +13,7 @@
 #define THIN_CUH
 
 #include "scratch.cuh"
+#include "shares.cuh"
 
 const int THIN_WARPS = 8;
 const int THIN_THREADS = 32 * THIN_WARPS;
@@ -367,27 +368,71 @@ static struct group_sums sums_of(int groups, int splits, int size)
 }
 
 template <int ROWS, int COLS, int WIDTH, int AHEAD>
-static void launch_few_rows(int blocks, int M, int N, int K, float alpha, const float *A,
-                            const float *B, float beta, float *C)
+static void launch_few_rows_of(int blocks, const struct work *w)
 {
-    const int groups = (N - 1) / COLS + 1;
-    const int share = divide_k(K, groups, blocks, 64, 32);
-    const int splits = (K - 1) / share + 1;
+    const int groups = (w->N - 1) / COLS + 1;
+    const int share = divide_k(w->K, groups, blocks, 64, 32);
+    const int splits = (w->K - 1) / share + 1;
     few_rows_kernel<ROWS, COLS, WIDTH, AHEAD><<<dim3(groups, splits), THIN_THREADS>>>(
-        M, N, K, share, alpha, A, B, beta, C, sums_of(groups, splits, ROWS * COLS));
+        w->M, w->N, w->K, share, w->alpha, w->A, w->B, w->beta, w->C,
+        sums_of(groups, splits, ROWS * COLS));
+}
+
+// C = alpha * A * B + beta * C for M <= ROWS.
+template <int ROWS, int COLS, int AHEAD>
+static void launch_few_rows(int blocks, const struct work *w)
+{
+    if (w->N % 4 == 0 && (size_t)w->B % 16 == 0)
+        launch_few_rows_of<ROWS, COLS, 4, AHEAD>(blocks, w);
+    else
+        launch_few_rows_of<ROWS, COLS, 1, AHEAD>(blocks, w);
 }
 
 template <int COLS, int WIDTH, int WARPS_DOWN, int ROWS, int AHEAD>
-static void launch_few_columns(int blocks, int M, int N, int K, float alpha,
-                               const float *A, const float *B, float beta, float *C)
+static void launch_few_columns_of(int blocks, const struct work *w)
 {
     const int BLOCK_ROWS = ROWS * WARPS_DOWN, SUMS = BLOCK_ROWS * COLS;
-    const int groups = (M - 1) / BLOCK_ROWS + 1;
-    const int share = divide_k(K, groups, blocks, 256, K_OF_WARP * THIN_WARPS);
-    const int splits = (K - 1) / share + 1;
+    const int groups = (w->M - 1) / BLOCK_ROWS + 1;
+    const int share = divide_k(w->K, groups, blocks, 256, K_OF_WARP * THIN_WARPS);
+    const int splits = (w->K - 1) / share + 1;
     few_columns_kernel<COLS, WIDTH, WARPS_DOWN, ROWS, AHEAD>
-        <<<dim3(groups, splits), THIN_THREADS>>>(M, N, K, share, alpha, A, B, beta, C,
+        <<<dim3(groups, splits), THIN_THREADS>>>(w->M, w->N, w->K, share, w->alpha, w->A,
+                                                 w->B, w->beta, w->C,
                                                  sums_of(groups, splits, SUMS));
+}
+
+// The same for N <= COLS.
+template <int COLS, int WARPS_DOWN, int ROWS, int AHEAD>
+static void launch_few_columns(int blocks, const struct work *w)
+{
+    const bool column_too = COLS > 1 || (size_t)w->B % 16 == 0;
+    if (w->K % 4 == 0 && (size_t)w->A % 16 == 0 && column_too)
+        launch_few_columns_of<COLS, 4, WARPS_DOWN, ROWS, AHEAD>(blocks, w);
+    else
+        launch_few_columns_of<COLS, 1, WARPS_DOWN, ROWS, AHEAD>(blocks, w);
+}
+
+// Products with few rows or columns. Returns whether this is one, and has been launched.
+static bool launch_thin(int sms, const struct work *w)
+{
+    if (w->N <= 16 && w->N <= w->M) {
+        if (w->N > 4)
+            launch_few_columns<16, 8, 4, 1>(sms, w);
+        else if (w->N > 1)
+            launch_few_columns<4, 8, 4, 2>(sms, w);
+        else if (w->M > 32)
+            launch_few_columns<1, 8, 2, 2>(2 * sms, w);
+        else
+            launch_few_columns<1, 1, 2, 4>(2 * sms, w);
+    } else if (w->M <= 4) {
+        if (w->M > 1)
+            launch_few_rows<4, 128, 4>(sms, w);
+        else
+            launch_few_rows<1, 32, 8>(sms, w);
+    } else {
+        return false;
+    }
+    return true;
 }
 
 #endif

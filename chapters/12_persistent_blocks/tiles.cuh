@@ -350,8 +350,8 @@ template <class T, int WIDTH> static void launch_tiles_of(int sms, struct work w
     // cost more to add up than to compute.
     const long long tiles = (long long)w.tiles_down * w.tiles_across;
     const long long most = tiles * ((w.K - 1) / 32 + 1);
-    const int all = sms * *blocks_per_sm, blocks = most < all ? (int)most : all;
-    deal(&w, blocks);
+    const int all = sms * *blocks_per_sm;
+    const int blocks = deal(&w, most < all ? (int)most : all);
     const int shared_tiles = (int)(tiles - w.whole_tiles);
     if (shared_tiles) {
         w.parts = scratch(&parts, 2 * (size_t)blocks * T::PART * sizeof(float));
@@ -373,6 +373,44 @@ template <class T> static void launch_tiles(int sms, const struct work *w)
         launch_tiles_of<T, 4>(sms, *w);
     else
         launch_tiles_of<T, 1>(sms, *w);
+}
+
+/* ---- which tile? ---- */
+
+// What a product can be computed with. `speed` is what the whole GPU does when all blocks
+// are busy, in multiply-adds a nanosecond, and `start` what a launch costs besides, in
+// nanoseconds. Both were measured on an H200; on another GPU all are slower alike.
+struct kind {
+    void (*launch)(int sms, const struct work *w);
+    int BM, BN, blocks; // a tile, and blocks on an SM
+    double speed, start;
+    bool prepares; // A and perhaps B are copied first: chapter 13
+};
+#define TILES(T, speed, start) {launch_tiles<T>, T::BM, T::BN, T::BLOCKS, speed, start}
+
+// How long a product would take. Tiles reach over the edges of C, and what they compute
+// there takes as long as the rest. Shares make sure that all blocks work as long as
+// there are 32 steps of k for each.
+static double nanoseconds(const struct kind *kind, int sms, int M, int N, int K)
+{
+    const double tiles = ((M - 1) / kind->BM + 1.0) * ((N - 1) / kind->BN + 1.0);
+    const double blocks = (double)sms * kind->blocks, shares = tiles * ((K - 1) / 32 + 1);
+    const double busy = shares < blocks ? shares / blocks : 1.0;
+    const double part = (double)kind->BM * kind->BN;
+    // Read and written, at some 4 bytes a picosecond.
+    const double copied = (double)M * K + (N % 4 ? (double)K * N : 0.0);
+    return kind->start + tiles * part * K / (kind->speed * busy) +
+           (kind->prepares ? 8.0 * copied / 4000 : 0.0);
+}
+
+static const struct kind *fastest(const struct kind *kinds, int count, int sms, int M,
+                                  int N, int K)
+{
+    const struct kind *best = kinds;
+    for (int i = 1; i < count; ++i)
+        if (nanoseconds(&kinds[i], sms, M, N, K) < nanoseconds(best, sms, M, N, K))
+            best = &kinds[i];
+    return best;
 }
 
 #endif

@@ -14,29 +14,12 @@
  */
 #include "12_persistent_blocks/thin.cuh"
 #include "12_persistent_blocks/tiles.cuh"
-#include "hopper.h"
 #include "lanes.cuh"
 #include "matmul.h"
 #include "prepare.cuh"
+#include "stages.cuh"
 
 const int UNROLL = 8; // steps of k without a branch: more overflow the instruction cache
-
-// The stages in shared memory, as one who fills them or one who reads them goes round.
-// Both start at stage 0 and take the stages in turn, so nobody has to tell the other
-// where he is.
-struct stage {
-    int index;
-    unsigned parity; // of the round: barriers tell one round from the next by it
-};
-
-// After the last stage comes the first again, one round later.
-template <class T> static __device__ __forceinline__ void next_stage(struct stage *s)
-{
-    if (++s->index == T::STAGES) {
-        s->index = 0;
-        s->parity ^= 1;
-    }
-}
 
 // TM x TN results a thread, in squares of 4 x 4, ROW_STEP and COL_STEP apart as in
 // chapter 9; DOWN of the warps lie below each other, the others beside them. A stage
@@ -59,49 +42,6 @@ template <int TM_, int TN_, int DOWN, int BK_, int STAGES_> struct bulk_tile {
     static_assert(BM <= 256 && BN <= 256, "the copy engine moves boxes of at most 256");
     static_assert(SHARED_BYTES <= 227 * 1024, "a block has at most 227 KB");
 };
-
-// How far the copies are. They run one k-block ahead of the arithmetic, over the ends of
-// segments too, so they need a position of their own.
-struct bulk_filler {
-    struct position at;
-    struct stage stage;
-    int block_k, tile_row, tile_col; // the next k-block to copy
-};
-
-// Starts the copies of the next k-block into the stage that was read longest ago, as soon
-// as the last warp has left it. All threads keep count, one gives the orders.
-//
-// A stage is filled for the r-th time (r = 0, 1, ...) when its round's parity is r & 1.
-// `full` ends its phase r when the bytes of that filling have come, so a reader waits for
-// parity r & 1. `empty` ends its phase r when that filling has been read, so whoever
-// fills for the r-th time waits for phase r - 1, of parity (r & 1) ^ 1. For r = 0 there
-// is no such phase, and the wait returns at once: the stage is free.
-template <class T>
-static __device__ __forceinline__ void
-fill_stage(struct bulk_filler *f, const struct work *w, const CUtensorMap *A_map,
-           const CUtensorMap *B_map, float *bulk_tiles, uint64_t *full, uint64_t *empty)
-{
-    if (f->block_k == f->at.segment.end) {
-        if (!next_segment(w, &f->at))
-            return;
-        f->block_k = f->at.segment.begin;
-        place_tile(w, f->at.segment.tile, &f->tile_row, &f->tile_col);
-    }
-    if (threadIdx.x == 0) {
-        float *to = &bulk_tiles[f->stage.index * T::FLOATS];
-        uint64_t *come = &full[f->stage.index];
-        mbarrier_wait_parity(&empty[f->stage.index], f->stage.parity ^ 1);
-        // One arrival, this one, and so many bytes: then the stage is full. A box that
-        // reaches over the edge of the matrix brings as many as any other, some of them
-        // zeros.
-        mbarrier_arrive_expect_tx(come, T::FLOATS * sizeof(float));
-        cp_async_bulk_tensor_2d(to, A_map, f->tile_row * T::BM, f->block_k * T::BK, come);
-        cp_async_bulk_tensor_2d(to + T::A_FLOATS, B_map, f->tile_col * T::BN,
-                                f->block_k * T::BK, come);
-    }
-    ++f->block_k;
-    next_stage<T>(&f->stage);
-}
 
 // One block an SM: 256 threads with up to 255 registers are all that an SM has. That is 8
 // warps of 64, an occupancy of 12.5 %, and enough: a thread has 128 products to start
@@ -127,6 +67,9 @@ __global__ void __launch_bounds__(T::THREADS, 1)
         fence_mbarrier_init();
     }
     __syncthreads();
+    // This kernel may begin while prepare()'s last blocks are busy: so far it has not
+    // read what they write.
+    griddepcontrol_wait();
 
     // 1. Find my place in the tile, the same in every tile: my warp's square, my lane's
     //    place in that. Which lane stands where matters more than one would think:
@@ -208,8 +151,9 @@ __global__ void __launch_bounds__(T::THREADS, 1)
 }
 
 // The tile's two descriptions for the copy engine, and the shares.
-template <class T> static void launch_bulk(int sms, struct work w)
+template <class T> static void launch_bulk(int sms, const struct work *work)
 {
+    struct work w = *work;
     static struct scratch parts, arrived;
     const float *At, *B;
     prepare_matrices(w.M, w.N, w.K, w.A, w.B, &At, &B);
@@ -222,18 +166,48 @@ template <class T> static void launch_bulk(int sms, struct work w)
     w.rows_together = T::ROWS_TOGETHER;
     w.blocks_k = (w.K - 1) / T::BK + 1;
     const long long pieces = (long long)w.tiles_down * w.tiles_across * w.blocks_k;
-    const int blocks = pieces < sms ? (int)pieces : sms;
-    deal(&w, blocks);
+    const int blocks = deal(&w, pieces < sms ? (int)pieces : sms);
     // Fewer tiles are shared than there are blocks.
     w.parts = scratch(&parts, 2 * (size_t)sms * T::PART * sizeof(float));
     w.arrived = (int *)scratch(&arrived, (size_t)sms * T::WARPS * sizeof(int));
     CUDA_CHECK(cudaFuncSetAttribute(
         matmul_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED_BYTES));
-    matmul_kernel<T><<<blocks, T::THREADS, T::SHARED_BYTES>>>(A_map, B_map, w);
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = blocks;
+    config.blockDim = T::THREADS;
+    config.dynamicSmemBytes = T::SHARED_BYTES;
+    config.attrs = &early;
+    config.numAttrs = 1;
+    CUDA_CHECK(cudaLaunchKernelEx(&config, matmul_kernel<T>, A_map, B_map, w));
 }
 
-// Thin stages cost: each ends in a wait. Two of 72 steps are what shared memory holds.
+// Thin stages cost: each ends in a wait. Two of 72 steps are what shared memory holds. A
+// middle-sized product has few k-blocks to share, and wants them smaller.
 struct large_tile : bulk_tile<16, 8, 4, 72, 2> {
+};
+struct middle_tile : bulk_tile<8, 8, 4, 32, 4> {
+};
+// Chapter 12's tiles, for less than that, with the lanes on diagonals too.
+struct square_tile : tile<128, 128, 8, 16, 8, 4, 2, on_diagonals> {
+};
+struct wide_tile : tile<64, 128, 16, 8, 8, 4, 2, on_diagonals> {
+};
+struct small_tile : tile<64, 64, 16, 8, 4, 4, 3, in_a_z> {
+};
+struct flat_tile : tile<32, 128, 8, 4, 8, 4, 3, in_a_z> {
+};
+struct smallest_tile : tile<32, 64, 16, 4, 4, 4, 4, in_a_z> {
+};
+
+#define BULK(T, speed, start) {launch_bulk<T>, T::BM, T::BN, 1, speed, start, true}
+static const struct kind KINDS[] = {
+    BULK(large_tile, 29000, 5000),     BULK(middle_tile, 27000, 5000),
+    TILES(square_tile, 25500, 2000),   TILES(wide_tile, 24500, 2000),
+    TILES(small_tile, 22500, 2000),    TILES(flat_tile, 21500, 2000),
+    TILES(smallest_tile, 18500, 2000),
 };
 
 static int sms; // that the product is dealt to
@@ -247,7 +221,9 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
         CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
     const bool aligned = N % 4 == 0 && (size_t)C % 16 == 0;
     const struct work w = {M, N, K, alpha, beta, A, B, C, aligned};
-    launch_bulk<large_tile>(sms, w);
+    const int count = sizeof KINDS / sizeof *KINDS;
+    if (!launch_thin(sms, &w))
+        fastest(KINDS, count, sms, M, N, K)->launch(sms, &w);
 }
 
 // What a large product does on all SMs, a small one does on three: stages are filled again

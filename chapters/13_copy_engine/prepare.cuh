@@ -4,6 +4,7 @@
 #define PREPARE_CUH
 
 #include "12_persistent_blocks/scratch.cuh"
+#include "hopper.h"
 
 const int TURN = 64;      // a block turns TURN x TURN elements of A
 const int LENGTHEN = 256; // or copies LENGTHEN columns of LENGTHEN_ROWS rows of B
@@ -21,6 +22,7 @@ static int round_up_to_4(int n)
 static __global__ void prepare(int M, int N, int K, const float *A, float *At,
                                const float *B, float *Bc, int a_blocks)
 {
+    griddepcontrol_launch_dependents();
     __shared__ float square[TURN][TURN + 1]; // padded: rows are written, columns are read
     if ((int)blockIdx.x < a_blocks) {
         const int x = threadIdx.x % TURN, y = threadIdx.x / TURN;
