@@ -64,10 +64,12 @@ static __device__ __forceinline__ uint32_t ld_shared(uint32_t from)
     return r;
 }
 
-/* Stores 16 bits, for what cp.async is too wide for. PTX ISA, st.shared. */
+/* Stores 16 bits, for what cp.async is too wide for. (No "memory": loads from global memory
+ * may go ahead of it. Other functions of this file keep their order.) PTX ISA,
+ * st.shared. */
 static __device__ __forceinline__ void st_shared_16(uint32_t to, unsigned short value)
 {
-    MMA_PTX("st.shared.u16 [%0], %1;" ::"r"(to), "h"(value) : "memory");
+    MMA_PTX("st.shared.u16 [%0], %1;" ::"r"(to), "h"(value));
 }
 
 /* Starts a copy of BYTES, 4, 8 or 16, from global to shared memory, of which only the

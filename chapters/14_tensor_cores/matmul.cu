@@ -55,12 +55,12 @@ template <typename T> __device__ int B_turn(int k)
 // row of the tiles. Places in shared memory are numbers of bytes.
 template <typename T, int WIDTH> struct copies {
     static const int BK = tile<T>::BK;
-    static const int A_STEP = THREADS * WIDTH / BK, B_STEP = THREADS * WIDTH / BN;
-    static const int A_COUNT = BM / A_STEP, B_COUNT = BK / B_STEP;
-    const T *A[A_COUNT], *B;
-    size_t B_stride;     // elements from a copy to the next
-    uint32_t A_to, B_to; // the first ones' places in the first stage
-    int A_left, B_left;  // elements of A's row, rows of B, from the first copy on
+    static const int A_STEP = THREADS * WIDTH / BK, A_COUNT = BM / A_STEP;
+    static const int B_STEP = THREADS * WIDTH / BN, B_COUNT = BK / B_STEP;
+    const T *A, *B;      // my column of the tile's first row of A; my first place in B
+    int A_row, A_last;   // my first row of A's tile, and the last one inside the matrix
+    int A_left, B_left;  // elements of A's rows, rows of B, from my first place on
+    uint32_t A_to, B_to; // my first places in the first stage
 };
 
 // Rows and columns past the end of the matrices are copied from the last ones: they are
@@ -74,17 +74,16 @@ __device__ void find_copies(copies<T, WIDTH> *c, int row, int col, int M, int N,
               a_k = threadIdx.x % (BK / WIDTH) * WIDTH;
     const int b_k = threadIdx.x / (BN / WIDTH),
               b_col = threadIdx.x % (BN / WIDTH) * WIDTH;
-#pragma unroll
-    for (int i = 0; i < c->A_COUNT; ++i)
-        c->A[i] = &A[(size_t)min(row + a_row + i * c->A_STEP, M - 1) * K + a_k];
+    c->A = &A[(size_t)row * K + a_k];
     c->B = &B[(size_t)b_k * N + min(col + b_col, (N - 1) / WIDTH * WIDTH)];
-    c->B_stride = (size_t)c->B_STEP * N;
+    c->A_row = a_row;
+    c->A_last = M - 1 - row;
+    c->A_left = K - a_k;
+    c->B_left = K - b_k;
     c->A_to = shared_address(
         &tiles->A[a_row][(a_k / CELL ^ A_turn<T>(a_row)) * CELL + a_k % CELL]);
     c->B_to = shared_address(
         &tiles->B[b_k][(b_col / CELL ^ B_turn<T>(b_k)) * CELL + b_col % CELL]);
-    c->A_left = K - a_k;
-    c->B_left = K - b_k;
 }
 
 // One copy. If it is CHECKED, what lies outside comes as zeros. cp.async moves 4, 8 or 16
@@ -106,28 +105,27 @@ __device__ void copy(uint32_t to, const T *from, bool inside)
 // copies goes STEP rows down, and because an XOR has no carries, the turn of the sum of
 // two rows is the XOR of their turns.
 template <bool CHECKED, typename T, int WIDTH>
-__device__ void start_copies(copies<T, WIDTH> *c, int part, int parts, uint32_t stage)
+__device__ void start_copies(copies<T, WIDTH> *c, int part, int parts, uint32_t stage,
+                             int N, int K)
 {
 #pragma unroll
-    for (int i = 0; i < c->A_COUNT; ++i)
-        if (i % parts == part) {
-            const int down = i * c->A_STEP;
-            copy<CHECKED, T, WIDTH>((c->A_to ^ A_turn<T>(down) * 16) + stage +
-                                        down * sizeof(tile<T>().A[0]),
-                                    c->A[i], c->A_left > 0);
-            c->A[i] += c->BK;
-        }
+    for (int i = part; i < c->A_COUNT; i += parts) {
+        const int down = i * c->A_STEP, row = min(c->A_row + down, c->A_last);
+        const uint32_t to = (c->A_to ^ A_turn<T>(down) * 16) + stage;
+        copy<CHECKED, T, WIDTH>(to + down * sizeof(tile<T>().A[0]),
+                                c->A + (size_t)row * K, c->A_left > 0);
+    }
 #pragma unroll
-    for (int i = 0; i < c->B_COUNT; ++i)
-        if (i % parts == part) {
-            const int down = i * c->B_STEP;
-            copy<CHECKED, T, WIDTH>((c->B_to ^ B_turn<T>(down) * 16) + stage +
-                                        down * sizeof(tile<T>().B[0]),
-                                    c->B + i * c->B_stride, c->B_left > down);
-        }
+    for (int i = part; i < c->B_COUNT; i += parts) {
+        const int down = i * c->B_STEP;
+        const uint32_t to = (c->B_to ^ B_turn<T>(down) * 16) + stage;
+        copy<CHECKED, T, WIDTH>(to + down * sizeof(tile<T>().B[0]),
+                                c->B + (size_t)down * N, c->B_left > down);
+    }
     if (part < parts - 1)
         return;
-    c->B += c->B_COUNT * c->B_stride;
+    c->A += c->BK;
+    c->B += (size_t)c->BK * N;
     c->A_left -= c->BK;
     c->B_left -= c->BK;
     __pipeline_commit();
@@ -163,7 +161,7 @@ __device__ void load_fragments(fragments *to, uint32_t a, uint32_t b, int step)
 template <bool CHECKED, typename T, int WIDTH, int STAGES>
 __device__ void multiply_tile(float (&acc)[WM / 16][WN / 8][4], fragments (&frag)[2],
                               copies<T, WIDTH> *c, uint32_t a, uint32_t b, uint32_t *now,
-                              uint32_t *next)
+                              uint32_t *next, int N, int K)
 {
     const uint32_t STAGE = sizeof(tile<T>);
 #pragma unroll
@@ -172,7 +170,7 @@ __device__ void multiply_tile(float (&acc)[WM / 16][WN / 8][4], fragments (&frag
         //    step reads ahead into the next tile: my copies of it must have come, and
         //    after the barrier everyone's have; and no warp reads this stage any more.
         if (step < STEPS - 1) {
-            start_copies<CHECKED>(c, step, STEPS - 1, *next);
+            start_copies<CHECKED>(c, step, STEPS - 1, *next, N, K);
         } else {
             __pipeline_wait_prior(STAGES - 2);
             __syncthreads();
@@ -229,7 +227,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     copies<T, WIDTH> c;
     find_copies(&c, row, col, M, N, K, A, B, tiles);
     for (int stage = 0; stage < STAGES - 1; ++stage)
-        start_copies<true>(&c, 0, 1, stage * sizeof(tile<T>));
+        start_copies<true>(&c, 0, 1, stage * sizeof(tile<T>), N, K);
     __pipeline_wait_prior(STAGES - 2);
     __syncthreads();
 
@@ -246,9 +244,9 @@ __global__ void __launch_bounds__(THREADS, 1)
     load_fragments<T>(&frag[0], a, b, 0);
     int k0 = 0;
     for (; k0 + STAGES * BK <= K; k0 += BK) // the copies are of whole tiles
-        multiply_tile<false, T, WIDTH, STAGES>(acc, frag, &c, a, b, &now, &next);
+        multiply_tile<false, T, WIDTH, STAGES>(acc, frag, &c, a, b, &now, &next, N, K);
     for (; k0 < K; k0 += BK)
-        multiply_tile<true, T, WIDTH, STAGES>(acc, frag, &c, a, b, &now, &next);
+        multiply_tile<true, T, WIDTH, STAGES>(acc, frag, &c, a, b, &now, &next, N, K);
     // The last copies brought zeros that are not needed. They are still copies into this
     // block's memory, which goes to another block when this one ends.
     __pipeline_wait_prior(0);
