@@ -22,8 +22,18 @@
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #define HOPPER_PTX(...) asm volatile(__VA_ARGS__)
+#define CLUSTERS_OF(blocks) __cluster_dims__(blocks, 1, 1) /* of a kernel */
 #else
 #define HOPPER_PTX(...) __trap()
+#define CLUSTERS_OF(blocks)
+#endif
+
+/* What Hopper alone has, or does fast: for code compiled with -arch=sm_90a. */
+#if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL) ||                     \
+    defined(__CUDA_EMULATED__)
+#define SM_90A_PTX(...) asm volatile(__VA_ARGS__)
+#else
+#define SM_90A_PTX(...) __trap()
 #endif
 
 /* PTX wants addresses inside shared memory, not C's. */
@@ -99,13 +109,13 @@ static __device__ __forceinline__ void cp_async_bulk_tensor_2d(void *shared,
 
 /* The same for several blocks of a cluster at once: each block whose bit is set in
  * `blocks` gets the box at the same place of its own shared memory, and its bytes count
- * for the barrier at the same place. PTX ISA, cp.async.bulk.tensor,
+ * for the barrier at the same place. Needs -arch=sm_90a. PTX ISA, cp.async.bulk.tensor,
  * .multicast::cluster. */
 static __device__ __forceinline__ void
 cp_async_bulk_tensor_2d_multicast(void *shared, const CUtensorMap *map, int x, int y,
                                   uint64_t *barrier, unsigned blocks)
 {
-    HOPPER_PTX("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::"
+    SM_90A_PTX("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::"
                "bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(
                    shared_address(shared)),
                "l"(map), "r"(x), "r"(y), "r"(shared_address(barrier)),
@@ -200,31 +210,15 @@ static __device__ __forceinline__ uint32_t mapa(const void *p, unsigned rank)
     return address;
 }
 
-/* One arrival at the barrier in the same place of block `rank`. PTX ISA,
- * mbarrier.arrive. */
+/* One arrival at the barrier in the same place of block `rank`: what has been waited for,
+ * a wgmma or a copy, is over for that block too. It does not hand over what threads of
+ * this block have written: that takes .release.cluster, which is a fence for the whole GPU
+ * each time. PTX ISA, mbarrier.arrive. */
 static __device__ __forceinline__ void mbarrier_arrive_cluster(uint64_t *barrier,
                                                                unsigned rank)
 {
-    HOPPER_PTX("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(
+    HOPPER_PTX("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(
         mapa(barrier, rank)) : "memory");
-}
-
-/* mbarrier_wait_parity for a barrier at which other blocks of the cluster arrive: what
- * they did before is done. */
-static __device__ __forceinline__ void mbarrier_wait_parity_cluster(uint64_t *barrier,
-                                                                    unsigned parity)
-{
-    unsigned over = 1;
-    do {
-        HOPPER_PTX(
-            "{\n"
-            " .reg .pred p;\n"
-            " mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;"
-            "\n"
-            " selp.u32 %0, 1, 0, p;\n"
-            "}" : "=r"(over) : "r"(shared_address(barrier)),
-            "r"(parity) : "memory");
-    } while (!over);
 }
 
 /* A __syncthreads() for `threads` threads, whole warps, of the block; `number` is 1 to 15,

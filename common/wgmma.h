@@ -23,13 +23,6 @@
 
 #include "hopper.h"
 
-#if !defined(__CUDA_ARCH__) || defined(__CUDA_ARCH_FEAT_SM90_ALL) ||                     \
-    defined(__CUDA_EMULATED__)
-#define WGMMA_PTX(...) asm volatile(__VA_ARGS__)
-#else
-#define WGMMA_PTX(...) __trap()
-#endif
-
 /* How the rows of a matrix in shared memory are swizzled, as a descriptor says it. The
  * copy engine has numbers of its own: CU_TENSOR_MAP_SWIZZLE_128B and so on. */
 enum wgmma_swizzle {
@@ -63,20 +56,20 @@ static __device__ __forceinline__ uint64_t wgmma_descriptor(const void *start,
  * written since. PTX ISA, wgmma.fence. */
 static __device__ __forceinline__ void wgmma_fence(void)
 {
-    WGMMA_PTX("wgmma.fence.sync.aligned;" :: : "memory");
+    SM_90A_PTX("wgmma.fence.sync.aligned;" :: : "memory");
 }
 
 /* Makes a group of all wgmmas since the last commit. PTX ISA, wgmma.commit_group. */
 static __device__ __forceinline__ void wgmma_commit_group(void)
 {
-    WGMMA_PTX("wgmma.commit_group.sync.aligned;" :: : "memory");
+    SM_90A_PTX("wgmma.commit_group.sync.aligned;" :: : "memory");
 }
 
 /* Waits until at most PENDING groups, the last ones, are under way. PTX ISA,
  * wgmma.wait_group. */
 template <int PENDING> static __device__ __forceinline__ void wgmma_wait_group(void)
 {
-    WGMMA_PTX("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
+    SM_90A_PTX("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
 }
 
 /* Tells the compiler that the accumulators may change here: between the wgmmas and the
@@ -92,12 +85,12 @@ template <int COUNT> static __device__ __forceinline__ void wgmma_touch(float (&
  * block have given away enough. All warps of a warpgroup do it. PTX ISA, setmaxnreg. */
 template <int REGISTERS> static __device__ __forceinline__ void setmaxnreg_inc(void)
 {
-    WGMMA_PTX("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS));
+    SM_90A_PTX("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS));
 }
 
 template <int REGISTERS> static __device__ __forceinline__ void setmaxnreg_dec(void)
 {
-    WGMMA_PTX("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(REGISTERS));
+    SM_90A_PTX("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(REGISTERS));
 }
 
 /* Accumulators as PTX names them and as C does. */
@@ -136,13 +129,14 @@ template <int REGISTERS> static __device__ __forceinline__ void setmaxnreg_dec(v
     static __device__ __forceinline__ void wgmma_mma_async_##TYPE(                       \
         float(&d)[COUNT], uint64_t a, uint64_t b, int scale_d)                           \
     {                                                                                    \
-        WGMMA_PTX("{\n"                                                                  \
-                  " .reg .pred p;\n"                                                     \
-                  " setp.ne.b32 p, " ADD ", 0;\n"                                        \
-                  " wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." #TYPE "." #TYPE     \
-                  " {" WGMMA_NAMES_##COUNT "}, " A ", " B ", p, 1, 1, " TA ", " TB ";\n" \
-                                           "}" : WGMMA_##COUNT(d, 0) : "l"(a),           \
-                  "l"(b), "r"(scale_d), "n"(TNSP_A), "n"(TNSP_B));                       \
+        SM_90A_PTX("{\n"                                                                 \
+                   " .reg .pred p;\n"                                                    \
+                   " setp.ne.b32 p, " ADD ", 0;\n"                                       \
+                   " wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." #TYPE "." #TYPE    \
+                   " {" WGMMA_NAMES_##COUNT "}, " A ", " B ", p, 1, 1, " TA ", " TB      \
+                                            ";\n"                                        \
+                                            "}" : WGMMA_##COUNT(d, 0) : "l"(a),          \
+                   "l"(b), "r"(scale_d), "n"(TNSP_A), "n"(TNSP_B));                      \
     }
 #define WGMMA_ALL_HALVES(TYPE)                                                           \
     WGMMA_HALVES(TYPE, 64, 32, "%32", "%33", "%34", "%35", "%36")                        \
@@ -160,26 +154,26 @@ WGMMA_ALL_HALVES(f16)
     static __device__ __forceinline__ void wgmma_mma_async_tf32(                         \
         float(&d)[COUNT], uint64_t a, uint64_t b, int scale_d)                           \
     {                                                                                    \
-        WGMMA_PTX("{\n"                                                                  \
-                  " .reg .pred p;\n"                                                     \
-                  " setp.ne.b32 p, " ADD ", 0;\n"                                        \
-                  " wgmma.mma_async.sync.aligned.m64n" #N "k8.f32.tf32.tf32"             \
-                  " {" WGMMA_NAMES_##COUNT "}, " A ", " B ", p, 1, 1;\n"                 \
-                                           "}" : WGMMA_##COUNT(d, 0) : "l"(a),           \
-                  "l"(b), "r"(scale_d));                                                 \
+        SM_90A_PTX("{\n"                                                                 \
+                   " .reg .pred p;\n"                                                    \
+                   " setp.ne.b32 p, " ADD ", 0;\n"                                       \
+                   " wgmma.mma_async.sync.aligned.m64n" #N "k8.f32.tf32.tf32"            \
+                   " {" WGMMA_NAMES_##COUNT "}, " A ", " B ", p, 1, 1;\n"                \
+                                            "}" : WGMMA_##COUNT(d, 0) : "l"(a),          \
+                   "l"(b), "r"(scale_d));                                                \
     }
 #define WGMMA_TF32_REGISTERS(N, COUNT, A0, A1, A2, A3, B, ADD)                           \
     static __device__ __forceinline__ void wgmma_mma_async_tf32(                         \
         float(&d)[COUNT], const uint32_t(&a)[4], uint64_t b, int scale_d)                \
     {                                                                                    \
-        WGMMA_PTX("{\n"                                                                  \
-                  " .reg .pred p;\n"                                                     \
-                  " setp.ne.b32 p, " ADD ", 0;\n"                                        \
-                  " wgmma.mma_async.sync.aligned.m64n" #N "k8.f32.tf32.tf32"             \
-                  " {" WGMMA_NAMES_##COUNT "}, {" A0 ", " A1 ", " A2 ", " A3 "}, " B     \
-                                           ", p, 1, 1;\n"                                \
-                                           "}" : WGMMA_##COUNT(d, 0) : "r"(a[0]),        \
-                  "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(scale_d));                \
+        SM_90A_PTX("{\n"                                                                 \
+                   " .reg .pred p;\n"                                                    \
+                   " setp.ne.b32 p, " ADD ", 0;\n"                                       \
+                   " wgmma.mma_async.sync.aligned.m64n" #N "k8.f32.tf32.tf32"            \
+                   " {" WGMMA_NAMES_##COUNT "}, {" A0 ", " A1 ", " A2 ", " A3 "}, " B    \
+                                            ", p, 1, 1;\n"                               \
+                                            "}" : WGMMA_##COUNT(d, 0) : "r"(a[0]),       \
+                   "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(scale_d));               \
     }
 WGMMA_TF32(64, 32, "%32", "%33", "%34")
 WGMMA_TF32(128, 64, "%64", "%65", "%66")
