@@ -219,10 +219,19 @@ static bool flop_count(const struct lens_kernel *k, uint64_t *flop)
  * counts are about: what is asked of it, over what all its multiprocessors give in that
  * time. No overlap, no waiting and no cache makes it less; all of them, and whatever is
  * not counted, make it more. LENS.md has the sources of the rates. */
-enum { MULTIPLY_ADDS, TENSOR, ISSUE_SLOTS, SHARED, L1_LOOKUPS, L1_SECTORS, DEVICE, RESOURCES };
-static const char *const resource_names[RESOURCES] = {"multiply-adds", "tensor cores", "issue slots",
-                                                      "shared memory", "L1 lookups",
-                                                      "L1 sectors",    "device memory"};
+enum {
+    MULTIPLY_ADDS,
+    TENSOR,
+    ISSUE_SLOTS,
+    SHARED,
+    L1_LOOKUPS,
+    L1_SECTORS,
+    DEVICE,
+    RESOURCES
+};
+static const char *const resource_names[RESOURCES] = {
+    "multiply-adds", "tensor cores", "issue slots",  "shared memory",
+    "L1 lookups",    "L1 sectors",   "device memory"};
 
 /* Multiply-adds of an SM's tensor cores per clock, of 16-bit elements summed in fp32, dense
  * matrices. Where cards of one capability differ, the faster one's. */
@@ -850,8 +859,7 @@ static void json_kernel(const struct lens_kernel *k)
         k->block[1], k->block[2], (unsigned long long)k->blocks,
         (unsigned long long)k->blocks_seen);
     if (flop_count(k, &flop))
-        say(", \"flop\": %llu",
-            (unsigned long long)(flop + 2 * k->tensor_multiply_adds));
+        say(", \"flop\": %llu", (unsigned long long)(flop + 2 * k->tensor_multiply_adds));
     say(", \"tensor_multiply_adds\": %llu, \"tensor_bytes\": %llu",
         (unsigned long long)k->tensor_multiply_adds, (unsigned long long)k->tensor_bytes);
     say(", \"requested_load_bytes\": %llu, \"loaded_bytes\": %llu, \"stored_bytes\": "
