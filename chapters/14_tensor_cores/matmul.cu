@@ -100,30 +100,26 @@ __device__ void copy(uint32_t to, const T *from, bool inside)
         cp_async<BYTES>(to, from);
 }
 
-// Starts one part of PARTS of a thread's copies into the stage that begins `stage` bytes
-// behind the first. Few at a time: the unit that takes them has a short queue. A step of
-// copies goes STEP rows down, and because an XOR has no carries, the turn of the sum of
-// two rows is the XOR of their turns.
+// Starts a thread's copies of the next tile into the stage that begins `stage` bytes
+// behind the first. Each goes STEP rows further down than the one before, and because an
+// XOR has no carries, the turn of the sum of the rows is the XOR of their turns.
 template <bool CHECKED, typename T, int WIDTH>
-__device__ void start_copies(copies<T, WIDTH> *c, int part, int parts, uint32_t stage,
-                             int N, int K)
+__device__ void start_copies(copies<T, WIDTH> *c, uint32_t stage, int N, int K)
 {
 #pragma unroll
-    for (int i = part; i < c->A_COUNT; i += parts) {
+    for (int i = 0; i < c->A_COUNT; ++i) {
         const int down = i * c->A_STEP, row = min(c->A_row + down, c->A_last);
         const uint32_t to = (c->A_to ^ A_turn<T>(down) * 16) + stage;
         copy<CHECKED, T, WIDTH>(to + down * sizeof(tile<T>().A[0]),
                                 c->A + (size_t)row * K, c->A_left > 0);
     }
 #pragma unroll
-    for (int i = part; i < c->B_COUNT; i += parts) {
+    for (int i = 0; i < c->B_COUNT; ++i) {
         const int down = i * c->B_STEP;
         const uint32_t to = (c->B_to ^ B_turn<T>(down) * 16) + stage;
         copy<CHECKED, T, WIDTH>(to + down * sizeof(tile<T>().B[0]),
                                 c->B + (size_t)down * N, c->B_left > down);
     }
-    if (part < parts - 1)
-        return;
     c->A += c->BK;
     c->B += (size_t)c->BK * N;
     c->A_left -= c->BK;
@@ -169,9 +165,9 @@ __device__ void multiply_tile(float (&acc)[WM / 16][WN / 8][4], fragments (&frag
         // 3. Start copies into the stage that was multiplied before this one. The last
         //    step reads ahead into the next tile: my copies of it must have come, and
         //    after the barrier everyone's have; and no warp reads this stage any more.
-        if (step < STEPS - 1) {
-            start_copies<CHECKED>(c, step, STEPS - 1, *next, N, K);
-        } else {
+        if (step == 0)
+            start_copies<CHECKED>(c, *next, N, K);
+        if (step == STEPS - 1) {
             __pipeline_wait_prior(STAGES - 2);
             __syncthreads();
             *next = *now;
@@ -227,7 +223,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     copies<T, WIDTH> c;
     find_copies(&c, row, col, M, N, K, A, B, tiles);
     for (int stage = 0; stage < STAGES - 1; ++stage)
-        start_copies<true>(&c, 0, 1, stage * sizeof(tile<T>), N, K);
+        start_copies<true>(&c, stage * sizeof(tile<T>), N, K);
     __pipeline_wait_prior(STAGES - 2);
     __syncthreads();
 
