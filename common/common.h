@@ -173,9 +173,10 @@ struct wrongs { /* the wrong elements, and the first few of them */
 const char *likely_cause(const struct problem *p, const struct wrongs *wrongs);
 
 /* ---- shapes.c ---- */
-enum { MOST_SHAPES = 24 };
+enum { MOST_SHAPES = 40 };
 struct shapes {
     struct product list[MOST_SHAPES];
+    enum precision precision[MOST_SHAPES];
     int count, passed; /* passed < count: the one after these is wrong */
     char failure[2000];
 };

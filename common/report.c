@@ -63,9 +63,12 @@ static void print_shapes(const struct shapes *shapes)
     int column = printf("  odd shapes");
     for (int i = 0; i <= shapes->passed; i++) {
         const struct product *p = &shapes->list[i];
+        const char *other = i > 0 && shapes->precision[i] != shapes->precision[i - 1]
+                                ? PRECISION_NAMES[shapes->precision[i]]
+                                : "";
         if (i < shapes->passed)
-            snprintf(text, sizeof text, "%dx%dx%d%s", p->M, p->N, p->K,
-                     i + 1 < shapes->count ? "," : "");
+            snprintf(text, sizeof text, "%s%s%dx%dx%d%s", other, *other ? ": " : "", p->M,
+                     p->N, p->K, i + 1 < shapes->count ? "," : "");
         else
             snprintf(text, sizeof text, "%s",
                      i < shapes->count ? "the next is WRONG" : "ok, exact");

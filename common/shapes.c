@@ -29,17 +29,19 @@ static const struct {
 enum { ODD_COUNT = sizeof ODD / sizeof *ODD };
 _Static_assert((int)ODD_COUNT < (int)MOST_SHAPES, "a chapter adds some of its own");
 
-/* Fills in the list: what is in ODD, for the chapter's tile, and what the chapter asks
- * for. */
-static void list_shapes(const struct chapter *c, enum precision precision,
+/* Adds to the list: what is in ODD or a few of these, for the chapter's tile, and what the
+ * chapter asks for. */
+static void list_shapes(const struct chapter *c, enum precision precision, bool few,
                         struct shapes *shapes)
 {
-    static char option[24];
+    static char options[PRECISIONS][24];
+    char *option = options[precision];
+    const int before = shapes->count;
     if (precision != default_precision(c))
-        snprintf(option, sizeof option, "--precision %s", PRECISION_NAMES[precision]);
+        snprintf(option, sizeof *options, "--precision %s", PRECISION_NAMES[precision]);
 
     const int BM = c->BM ? c->BM : 64, BN = c->BN ? c->BN : 64;
-    for (int i = 0; i < ODD_COUNT; i++)
+    for (int i = 0; i < ODD_COUNT; i += few ? 3 : 1)
         shapes->list[shapes->count++] =
             (struct product){.M = ODD[i].down * BM + ODD[i].m,
                              .N = ODD[i].across * BN + ODD[i].n,
@@ -48,7 +50,10 @@ static void list_shapes(const struct chapter *c, enum precision precision,
                              .beta = ODD[i].beta};
     for (int i = 0; i < c->product_count && shapes->count < MOST_SHAPES; i++)
         shapes->list[shapes->count++] = c->products[i];
-    for (int i = 0; *option && i < shapes->count; i++) shapes->list[i].option = option;
+    for (int i = before; i < shapes->count; i++) {
+        shapes->precision[i] = precision;
+        if (*option) shapes->list[i].option = option;
+    }
 }
 
 const char *command_for(const struct product *p, const char *program, uint64_t seed)
@@ -74,7 +79,10 @@ void check_shapes(const struct chapter *chapter, const struct options *o,
                   const char *program, struct shapes *shapes)
 {
     *shapes = (struct shapes){0};
-    list_shapes(chapter, o->precision, shapes);
+    list_shapes(chapter, o->precision, false, shapes);
+    for (int i = 0; i < PRECISIONS; i++) /* the chapter's others, in fewer products */
+        if (has_precision(chapter, i) && i != (int)o->precision)
+            list_shapes(chapter, i, true, shapes);
     /* Who profiles the program, or looks through the lens, means the product asked for. */
     CUDA_CHECK(cudaProfilerStop());
     while (shapes->passed < shapes->count && !shapes->failure[0]) {
@@ -87,13 +95,14 @@ void check_shapes(const struct chapter *chapter, const struct options *o,
         options.alpha = product->alpha;
         options.beta = product->beta;
         options.inputs = product->inputs;
+        options.precision = shapes->precision[shapes->passed];
         options.check_only = true;
         const char *command = command_for(product, program, o->seed);
         now_checking(command);
         if (!problem_create(&problem, &options)) exit(CANNOT);
         const struct verdict verdict =
             run_and_verify(&problem, &options, chapter,
-                           launcher_of_product(product, chapter, o->precision),
+                           launcher_of_product(product, chapter, options.precision),
                            product->inputs == POSITIVE ? REALS : FRACTIONS);
         problem_destroy(&problem);
         if (verdict.passed)

@@ -390,6 +390,264 @@ MUTANTS = [
         "asynchronous copy",
     ),
     Mutant(13, "B keeps short rows", "Bc[(row + i) * stride", "Bc[(row + i) * N"),
+    Mutant(
+        13,
+        "shares overlap",
+        "min(block, w->longer_shares)",
+        "min(block + 1, w->longer_shares)",
+    ),
+    # Chapter 14: cells that change places, fragments, copies in parts, two precisions.
+    Mutant(
+        14,
+        "waits for too few copies",
+        "            __pipeline_wait_prior(STAGES - 2);",
+        "            __pipeline_wait_prior(STAGES - 1);",
+    ),
+    Mutant(
+        14,
+        "no wait before the first tile",
+        "    __pipeline_wait_prior(STAGES - 2);\n    __syncthreads();",
+        "    __syncthreads();",
+    ),
+    Mutant(
+        14,
+        "no barrier before the next tile",
+        "            __syncthreads();\n            *next",
+        "            *next",
+    ),
+    Mutant(
+        14,
+        "copies into the stage in use",
+        "*next = *now;",
+        "*next = *now + STAGE < STAGES * STAGE ? *now + STAGE : 0;",
+    ),
+    Mutant(
+        14,
+        "one stage too many",
+        "*now + STAGE < STAGES * STAGE ?",
+        "*now + STAGE <= STAGES * STAGE ?",
+        "out of bounds",
+    ),
+    Mutant(
+        14,
+        "A's cells not where ldmatrix looks",
+        "(a_k / CELL ^ A_turn<T>(a_row)) * CELL",
+        "(a_k / CELL) * CELL",
+    ),
+    Mutant(
+        14,
+        "A's turn by the wrong row",
+        "A_turn<T>(down) * 16",
+        "A_turn<T>(down + 1) * 16",
+    ),
+    Mutant(
+        14,
+        "B's cells not where ldmatrix looks",
+        "(b_col / CELL ^ B_turn<T>(b_k)) * CELL + b_col % CELL]);\n}",
+        "(b_col / CELL) * CELL + b_col % CELL]);\n}",
+    ),
+    Mutant(
+        14,
+        "B not transposed on its way",
+        "ldmatrix_x4_trans(to->B[n]",
+        "ldmatrix_x4(to->B[n]",
+    ),
+    Mutant(
+        14, "lanes name the rows of the wrong matrix", "lane % 16, b_k", "lane / 2, b_k"
+    ),
+    Mutant(
+        14,
+        "the second cell of A left out",
+        "(lane / 16 ^ A_turn<T>(a_row))",
+        "(0 ^ A_turn<T>(a_row))",
+    ),
+    Mutant(14, "the same step of A again", "(a ^ step * 32)", "a"),
+    Mutant(14, "B's columns read twice", "(b ^ n * 32) + step", "b + step"),
+    Mutant(
+        14,
+        "fragments that are not read yet",
+        "acc[m][n], frag[step % 2].A[m], b_frag);\n                else",
+        "acc[m][n], frag[(step + 1) % 2].A[m], b_frag);\n                else",
+    ),
+    Mutant(14, "B's registers of the other tile", "B[n / 2][n % 2 * 2]", "B[n / 2][0]"),
+    Mutant(
+        14,
+        "tf32: lane's column and row changed",
+        "i % 2 * 4) * B_ROW",
+        "i / 2 * 4) * B_ROW",
+    ),
+    Mutant(14, "tf32: cells not where lanes look", "k % 4 * 2", "k % 4"),
+    Mutant(14, "A past the end of K", "c->A_left > 0", "true"),
+    Mutant(14, "B past the end of K", "c->B_left > down", "true"),
+    Mutant(
+        14,
+        "unchecked copies too long",
+        "k0 + STAGES * BK <= K",
+        "k0 + STAGES * BK <= K + BK",
+    ),
+    Mutant(
+        14,
+        "rows past the end of A",
+        "min(c->A_row + down, c->A_last)",
+        "c->A_row + down",
+        "out of bounds",
+    ),
+    Mutant(
+        14,
+        "columns past the end of B",
+        "min(col + b_col, (N - 1) / WIDTH * WIDTH)",
+        "col + b_col",
+    ),
+    Mutant(
+        14,
+        "B moves on by rows of K",
+        "c->B += (size_t)c->BK * N;",
+        "c->B += (size_t)c->BK * K;",
+    ),
+    Mutant(
+        14,
+        "wide copies although N is odd",
+        " | 2 * (size_t)N | 2 * (size_t)K",
+        " | 2 * (size_t)K",
+        "misaligned",
+    ),
+    Mutant(
+        14,
+        "the lower half stored above",
+        "m * 16 + half * 8 + lane / 4",
+        "m * 16 + lane / 4",
+    ),
+    Mutant(
+        14,
+        "column of an odd N not stored",
+        "const bool both = WIDTH >= 2 || c_col + 1 < N;",
+        "const bool both = WIDTH >= 2 || c_col + 2 < N;",
+    ),
+    Mutant(
+        14,
+        "stores past an odd N",
+        "const bool both = WIDTH >= 2 || c_col + 1 < N;",
+        "const bool both = true;",
+    ),
+    Mutant(14, "beta == 0 reads C", "if (beta != 0.0f) {", "if (beta == beta) {"),
+    Mutant(
+        14,
+        "a row of blocks too few in the last group",
+        "min(GROUP, tiles_down - group)",
+        "GROUP",
+    ),
+    # Chapter 15: descriptors, phases, groups of multiplications, the copy engine's boxes.
+    Mutant(
+        15,
+        "waits for nothing",
+        "        mbarrier_wait_parity(&full[now], parity);\n",
+        "",
+        "not waited for",
+    ),
+    Mutant(15, "always the same phase", "parity ^= 1;", ";"),
+    Mutant(
+        15, "the phase before", "int now = 0, parity = 0;", "int now = 0, parity = 1;"
+    ),
+    Mutant(15, "no fence before wgmma", "        wgmma_fence();\n", "", "wgmma.fence"),
+    Mutant(15, "nothing committed", "        wgmma_commit_group();\n", ""),
+    Mutant(15, "sums read while they are computed", "    wgmma_wait_group<0>();\n", ""),
+    Mutant(
+        15,
+        "a stage filled while it is multiplied",
+        "        wgmma_wait_group<1>();\n",
+        "",
+    ),
+    Mutant(
+        15,
+        "one group too many may be under way",
+        "wgmma_wait_group<1>();",
+        "wgmma_wait_group<2>();",
+    ),
+    Mutant(
+        15,
+        "a stage filled while the other multiplies it",
+        "            __syncthreads();\n            if (loads)",
+        "            if (loads)",
+    ),
+    Mutant(15, "both warpgroups multiply the same rows", "A[warpgroup * 64]", "A[0]"),
+    Mutant(
+        15,
+        "swizzle of 64 bytes",
+        "&stages[now].A[warpgroup * 64], 16, 8 * 128,\n                                            WGMMA_SWIZZLE_128B",
+        "&stages[now].A[warpgroup * 64], 16, 8 * 128,\n                                            WGMMA_SWIZZLE_64B",
+    ),
+    Mutant(15, "the next rows of A 64 bytes early", "16, 8 * 128,", "16, 8 * 64,"),
+    Mutant(
+        15,
+        "slabs of B too close",
+        "sizeof stages->B[0], 8 * 128",
+        "sizeof stages->B[0] / 2, 8 * 128",
+    ),
+    Mutant(15, "k of A in bytes", "a + k * 32 / 16", "a + k * 32"),
+    Mutant(15, "k of B as far as of A", "b + k * 16 * 128 / 16", "b + k * 32 / 16"),
+    Mutant(
+        15,
+        "B taken for K-major",
+        "wgmma_mma_async_bf16<0, 1>",
+        "wgmma_mma_async_bf16<0, 0>",
+    ),
+    Mutant(
+        15,
+        "fewer bytes announced",
+        "mbarrier_arrive_expect_tx(full, sizeof(stage));",
+        "mbarrier_arrive_expect_tx(full, sizeof(to->A));",
+    ),
+    Mutant(
+        15,
+        "A's box by k and row exchanged",
+        "A_map, k0, row, full",
+        "A_map, row, k0, full",
+    ),
+    Mutant(15, "every slab the same", "col + slab * SLAB, k0", "col, k0"),
+    Mutant(15, "one slab left out", "slab < BN / SLAB", "slab < BN / SLAB - 1"),
+    Mutant(
+        15,
+        "A not swizzled by the copy engine",
+        "A, M, K, K, BM, BK,\n                             CU_TENSOR_MAP_SWIZZLE_128B",
+        "A, M, K, K, BM, BK,\n                             CU_TENSOR_MAP_SWIZZLE_NONE",
+    ),
+    Mutant(
+        15,
+        "no fence for what threads wrote",
+        "    fence_proxy_async();\n",
+        "",
+        "fence.proxy.async",
+    ),
+    Mutant(
+        15,
+        "threads write without the swizzle",
+        "return (i / 8 ^ row % 8) * 8 + i % 8;",
+        "return i;",
+    ),
+    Mutant(
+        15,
+        "the barrier counts a thread less",
+        "ENGINE ? 1 : THREADS",
+        "ENGINE ? 1 : THREADS - 1",
+    ),
+    Mutant(15, "A past the end of K", "row + r < M && k0 + k < K", "row + r < M"),
+    Mutant(15, "columns past the end of B", "col + c < N && k0 + k < K", "k0 + k < K"),
+    Mutant(
+        15,
+        "the copy engine although N is odd",
+        " | 2 * (size_t)N | 2 * (size_t)K",
+        " | 2 * (size_t)K",
+    ),
+    Mutant(15, "the lower half stored above", "half * 8 + lane / 4", "lane / 4"),
+    Mutant(15, "warps' rows lie closer", "warp * 16 + half", "warp * 8 + half"),
+    Mutant(
+        15,
+        "stores past an odd N",
+        "const bool both = ENGINE || c_col + 1 < N;",
+        "const bool both = true;",
+    ),
+    Mutant(15, "alpha ignored", "float x = alpha * acc", "float x = acc"),
+    Mutant(15, "beta == 0 reads C", "if (beta != 0.0f) {", "if (beta == beta) {"),
 ]
 
 
@@ -460,7 +718,7 @@ def test_is_refused(mutant, mutate):
 
 
 # The place to spoil a result, after which everything a thread stores is wrong.
-STORE = "float *c = &C"
+STORES = {14: "T *to = &C", 15: "__nv_bfloat16 *c = &C"}
 
 
 # Chapters 12 and 13 cannot name them: their tile depends on the problem.
@@ -472,7 +730,8 @@ def test_report_names_block_and_thread(chapter, mutate):
         "    if (blockIdx.x == 1 && threadIdx.x + threadIdx.y * blockDim.x == 37)\n"
         "        alpha += 1.0f;\n"
     )
-    program = mutate(chapter, STORE, spoil + STORE)
+    store = STORES.get(chapter, "float *c = &C")
+    program = mutate(chapter, store, spoil + store)
     result = run([program, "300", "400", "20"], env=no_cuda())
     assert result.returncode == 1
     assert re.findall(r"\(block \d+, thread \d+\)", result.stdout)

@@ -7,11 +7,11 @@
  * they lie. It goes on while the warps do something else. Tiles come by the copy engine,
  * which also swizzles them the way the tensor core wants them.
  *
- *     thread 0          order 0 | order 1 | ...          | order 4 into the stage of 0
- *     copy engine       copy 0  | copy 1  | copy 2  | copy 3 ...   | copy 4
- *     tensor core                         | multiply 0 | multiply 1 | multiply 2
- *     full[stage]       ...................^ of 0
- *     empty[stage]      ................................^ of 0, from both warpgroups
+ *     thread 0      orders copies 0 to 3           orders copy 4, into the stage of 0
+ *     copy engine     copy 0 | copy 1 | copy 2 | copy 3    | copy 4
+ *     tensor core            | multiply 0 | multiply 1 | multiply 2 | multiply 3
+ *     warps                  ^            ^
+ *                            full[0]      0 is done, 1 under way: meet, order copy 4
  *
  * Run it:  make chapter15 && ./chapter15        (needs a Hopper GPU, or none)
  */
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(THREADS, 1)
 {
     extern __shared__ __align__(1024) unsigned char memory[];
     stage *const stages = (stage *)memory;
-    __shared__ uint64_t full[STAGES], empty[STAGES];
+    __shared__ uint64_t full[STAGES];
 
     // 1. Find my results, in the order of chapter 14.
     const int tiles_down = (M - 1) / BM + 1, tiles_across = (N - 1) / BN + 1;
@@ -95,13 +95,10 @@ __global__ void __launch_bounds__(THREADS, 1)
     const int warpgroup = threadIdx.x / 128;
     const int steps = (K - 1) / BK + 1;
 
-    // 2. A stage is full when its bytes have come, or all threads have brought theirs; it
-    //    is empty when both warpgroups have said so.
+    // 2. A stage is full when its bytes have come, or all threads have brought theirs.
     if (threadIdx.x == 0) {
-        for (int i = 0; i < STAGES; ++i) {
+        for (int i = 0; i < STAGES; ++i)
             mbarrier_init(&full[i], ENGINE ? 1 : THREADS);
-            mbarrier_init(&empty[i], THREADS / 128);
-        }
         fence_mbarrier_init();
     }
     __syncthreads();
@@ -129,19 +126,15 @@ __global__ void __launch_bounds__(THREADS, 1)
         wgmma_commit_group();
         wgmma_touch(acc);
 
-        // 4. Those of the stage before are done now, while these are under way: it may be
-        //    filled again.
+        // 4. My warpgroup's multiplications of the stage before are done now, while these
+        //    are under way. When those of the other are too, it may be filled again.
         wgmma_wait_group<1>();
         if (step > 0 && step - 1 + STAGES < steps) {
             const int before = (now + STAGES - 1) % STAGES;
-            const int turn = (step - 1) / STAGES;
-            if (threadIdx.x % 128 == 0)
-                mbarrier_arrive(&empty[before]);
-            if (loads) {
-                mbarrier_wait_parity(&empty[before], turn % 2);
+            __syncthreads();
+            if (loads)
                 load<ENGINE>(&stages[before], &full[before], &A_map, &B_map, row, col,
                              (step - 1 + STAGES) * BK, M, N, K, A, B);
-            }
         }
         if (++now == STAGES) {
             now = 0;

@@ -432,6 +432,9 @@ void emu_lens_copy_arrived(unsigned shared_loads);
 /* `bytes` of a bulk copy's source, that lie side by side; `first` for one of them a copy.
  * No lane takes part. */
 void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void *pc);
+/* A matrix instruction made so many multiply-adds of elements of `bits` bits, and read
+ * `shared_bytes` of shared memory by itself. */
+void emu_lens_tensor(uint64_t multiply_adds, unsigned bits, size_t shared_bytes);
 /* The running thread enters a basic block (trace-pc): what tells the iterations of a
  * divergent loop apart. */
 void emu_lens_basic_block(const void *pc, const void *frame);

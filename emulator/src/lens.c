@@ -116,6 +116,13 @@ void emu_lens_copy_arrived(unsigned shared_loads)
     kernel->loads_beside_copies += shared_loads < MOST ? shared_loads : MOST;
 }
 
+void emu_lens_tensor(uint64_t multiply_adds, unsigned bits, size_t shared_bytes)
+{
+    kernel->tensor_multiply_adds += multiply_adds;
+    kernel->tensor_work += (double)multiply_adds * bits / 16.0;
+    kernel->tensor_bytes += shared_bytes;
+}
+
 void emu_lens_basic_block(const void *pc, const void *frame)
 {
     log_event(NULL, 0, BASIC_BLOCK, pc, frame);

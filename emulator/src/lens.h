@@ -61,6 +61,9 @@ struct lens_kernel {
     uint64_t loaded_bytes, stored_bytes; /* distinct ones, of the launches together; 0
                                             unless every block was seen */
     uint64_t stored_elements;            /* distinct results: words of 4 bytes */
+    uint64_t tensor_multiply_adds;       /* of tensor cores, */
+    double tensor_work;      /* as if all were of 16 bits: 32 count double, 8 half */
+    uint64_t tensor_bytes;   /* of shared memory that they read by themselves */
     uint64_t copies_arrived; /* asynchronous ones that were waited for, and the loads */
     uint64_t loads_beside_copies; /* from shared memory while they travelled, 64 at most
                                      of each */

@@ -219,10 +219,32 @@ static bool flop_count(const struct lens_kernel *k, uint64_t *flop)
  * counts are about: what is asked of it, over what all its multiprocessors give in that
  * time. No overlap, no waiting and no cache makes it less; all of them, and whatever is
  * not counted, make it more. LENS.md has the sources of the rates. */
-enum { MULTIPLY_ADDS, ISSUE_SLOTS, SHARED, L1_LOOKUPS, L1_SECTORS, DEVICE, RESOURCES };
-static const char *const resource_names[RESOURCES] = {"multiply-adds", "issue slots",
-                                                      "shared memory", "L1 lookups",
-                                                      "L1 sectors",    "device memory"};
+enum {
+    MULTIPLY_ADDS,
+    TENSOR,
+    ISSUE_SLOTS,
+    SHARED,
+    L1_LOOKUPS,
+    L1_SECTORS,
+    DEVICE,
+    RESOURCES
+};
+static const char *const resource_names[RESOURCES] = {
+    "multiply-adds", "tensor cores", "issue slots",  "shared memory",
+    "L1 lookups",    "L1 sectors",   "device memory"};
+
+/* Multiply-adds of an SM's tensor cores per clock, of 16-bit elements summed in fp32, dense
+ * matrices. Where cards of one capability differ, the faster one's. */
+static int tensor_multiply_adds_per_clock(int major, int minor)
+{
+    switch (10 * major + minor) {
+    case 80: return 1024;
+    case 90: return 2048;
+    case 100:
+    case 103: return 4096;
+    default: return 512;
+    }
+}
 
 /* How many multiprocessors have a block at all. */
 static unsigned busy_sms(const struct lens_kernel *k)
@@ -265,6 +287,10 @@ static unsigned bound_of(const struct lens_kernel *k, double seconds[RESOURCES])
         2e3 * gpu->memoryClockRate * gpu->memoryBusWidth / 8.0;
     seconds[MULTIPLY_ADDS] =
         multiply_adds / multiply_adds_per_clock(gpu->major, gpu->minor) / clocks * per;
+    seconds[TENSOR] = k->tensor_work /
+                      tensor_multiply_adds_per_clock(gpu->major, gpu->minor) / clocks *
+                      per;
+    wavefronts += (double)k->tensor_bytes / 128.0;
     seconds[ISSUE_SLOTS] = (multiply_adds / 32.0 + requests) / 4.0 / clocks * per;
     seconds[SHARED] = wavefronts / clocks * per;
     seconds[L1_LOOKUPS] = lookups / clocks * per;
@@ -522,6 +548,11 @@ static void print_bound(const struct lens_kernel *k)
         snprintf(rule, sizeof rule, "an SM makes %d multiply-adds per clock",
                  multiply_adds_per_clock(gpu->major, gpu->minor));
         break;
+    case TENSOR:
+        snprintf(rule, sizeof rule,
+                 "an SM's tensor cores make %s multiply-adds of 16 bits per clock",
+                 number(tensor_multiply_adds_per_clock(gpu->major, gpu->minor)));
+        break;
     case ISSUE_SLOTS:
         snprintf(rule, sizeof rule, "an SM issues 4 instructions per clock");
         break;
@@ -644,6 +675,15 @@ static void print_summary(const struct lens_kernel *k, double per)
     const double loaded = (double)loads_requested(k);
     uint64_t flop;
     const bool flop_known = flop_count(k, &flop);
+    flop += 2 * k->tensor_multiply_adds;
+    if (k->tensor_multiply_adds) {
+        say("    tensor cores %s multiply-adds",
+            number((double)k->tensor_multiply_adds / per));
+        if (k->tensor_bytes)
+            say("; they read %s bytes of shared memory",
+                number((double)k->tensor_bytes / per));
+        say("\n");
+    }
     if (k->stored_elements) {
         const struct lens_site global = total_of(k, GLOBAL_LOAD),
                                async = total_of(k, ASYNC_READ),
@@ -818,7 +858,10 @@ static void json_kernel(const struct lens_kernel *k)
         (unsigned long long)k->launches, k->grid[0], k->grid[1], k->grid[2], k->block[0],
         k->block[1], k->block[2], (unsigned long long)k->blocks,
         (unsigned long long)k->blocks_seen);
-    if (flop_count(k, &flop)) say(", \"flop\": %llu", (unsigned long long)flop);
+    if (flop_count(k, &flop))
+        say(", \"flop\": %llu", (unsigned long long)(flop + 2 * k->tensor_multiply_adds));
+    say(", \"tensor_multiply_adds\": %llu, \"tensor_bytes\": %llu",
+        (unsigned long long)k->tensor_multiply_adds, (unsigned long long)k->tensor_bytes);
     say(", \"requested_load_bytes\": %llu, \"loaded_bytes\": %llu, \"stored_bytes\": "
         "%llu, \"results\": %llu",
         (unsigned long long)loads_requested(k), (unsigned long long)k->loaded_bytes,

@@ -186,6 +186,11 @@ static void multiply(struct part *const *parts, const void *pc)
                                      .negate_a = f->negate_a,
                                      .negate_b = f->negate_b};
     tensor_multiply(&kind, M, f->n, f->k, a, b, sums);
+    if (emu_lens_on) {
+        const unsigned bits = element_bits(f->a), rows = f->a_in_registers ? 0 : M;
+        emu_lens_tensor((uint64_t)M * f->n * f->k, bits,
+                        (size_t)(rows + f->n) * f->k * bits / 8);
+    }
     move_sums(parts, f, sums, true);
 }
 
