@@ -14,6 +14,7 @@
 #define SPLIT_CUH
 
 #include <cuda_fp16.h>
+#include <stdlib.h>
 
 const int SPLIT_THREADS = 512;
 const int SPLIT_LANES = SPLIT_THREADS / 32;
@@ -59,15 +60,12 @@ static __device__ __forceinline__ bool split(float x, float scale, float toleran
     return lost <= tolerance * size && fabsf(rest) <= sqrtf(tolerance) * size;
 }
 
-// A: a block a row, which it reads twice, the second time from the L1 or L2. The halves
-// have rows of `stride`, a multiple of 8, as the copy engine wants them; the lo of all
-// rows follow the hi of all rows.
-static __global__ void __launch_bounds__(SPLIT_THREADS)
-    split_rows(int M, int K, const float *A, float tolerance, __half *halves, int stride,
-               int *exponents, int *unfit)
+// A row of A, by a block that reads it twice, the second time from the L1 or L2. The lo
+// of all rows follow the hi of all rows.
+static __device__ void split_row(int row, int M, int K, const float *A, float tolerance,
+                                 __half *halves, int stride, int *exponents, int *unfit)
 {
     __shared__ unsigned part[SPLIT_LANES];
-    const int row = blockIdx.x;
     const int t = threadIdx.x;
     const float *a = &A[(size_t)row * K];
     unsigned largest = 0;
@@ -102,30 +100,41 @@ static __global__ void __launch_bounds__(SPLIT_THREADS)
         unfit[row / BM] = 1;
 }
 
-// The largest of each column of B, 32 columns and DEEP of k a block; `largest` is zeros
-// before.
-static __global__ void __launch_bounds__(SPLIT_THREADS)
-    find_largest(int N, int K, const float *B, unsigned *largest)
+// The largest of 32 columns of B in DEEP steps of k, by a block; `largest` is zeros at
+// first.
+static __device__ void find_largest(int block, int N, int K, const float *B,
+                                    unsigned *largest)
 {
     __shared__ unsigned part[SPLIT_LANES][32];
     const int lane = threadIdx.x % 32;
     const int y = threadIdx.x / 32;
-    const int col = blockIdx.x * 32 + lane;
-    for (int k0 = blockIdx.y * DEEP; k0 < K; k0 += gridDim.y * DEEP) {
-        unsigned most = 0;
+    const int across = (N - 1) / 32 + 1;
+    const int col = block % across * 32 + lane;
+    const int k0 = block / across * DEEP;
+    unsigned most = 0;
 #pragma unroll
-        for (int i = 0; i < DEEP; i += SPLIT_LANES)
-            if (k0 + i + y < K && col < N)
-                most = max(most, size_of(B[(size_t)(k0 + i + y) * N + col]));
-        part[y][lane] = most;
-        __syncthreads();
-        if (y == 0 && col < N) {
-            for (int i = 1; i < SPLIT_LANES; ++i)
-                most = max(most, part[i][lane]);
-            atomicMax(&largest[col], most);
-        }
-        __syncthreads();
-    }
+    for (int i = 0; i < DEEP; i += SPLIT_LANES)
+        if (k0 + i + y < K && col < N)
+            most = max(most, size_of(B[(size_t)(k0 + i + y) * N + col]));
+    part[y][lane] = most;
+    __syncthreads();
+    if (y > 0 || col >= N)
+        return;
+    for (int i = 1; i < SPLIT_LANES; ++i)
+        most = max(most, part[i][lane]);
+    atomicMax(&largest[col], most);
+}
+
+// The first M blocks split A, the others look at B: both at once, so that memory has
+// enough to do until the end.
+static __global__ void __launch_bounds__(SPLIT_THREADS)
+    split_rows(int M, int N, int K, const float *A, const float *B, float tolerance,
+               __half *halves, int stride, int *exponents, int *unfit, unsigned *largest)
+{
+    if (blockIdx.x < (unsigned)M)
+        split_row(blockIdx.x, M, K, A, tolerance, halves, stride, exponents, unfit);
+    else
+        find_largest(blockIdx.x - M, N, K, B, largest);
 }
 
 // B: two columns a thread. B stays as it lies, for the tensor core takes either way.
@@ -198,8 +207,8 @@ static struct halves split_matrices(struct work *w, const float *A, const float 
 {
     const int M = w->M, N = w->N, K = w->K;
     struct halves h;
-    h.A_stride = (K + 7) / 8 * 8; // rows of whole 16 bytes, for the copy engine
-    h.B_stride = (N + 7) / 8 * 8;
+    h.A_stride = (K + 63) / 64 * 64; // rows of whole 128 bytes: the copy engine asks for
+    h.B_stride = (N + 63) / 64 * 64; // 16, and memory for whole lines
     const size_t A_count = 2 * (size_t)M * h.A_stride,
                  B_count = 2 * (size_t)K * h.B_stride;
     const size_t ints = (size_t)M + 2 * (size_t)N + w->tiles_down + w->tiles_across;
@@ -213,12 +222,11 @@ static struct halves split_matrices(struct work *w, const float *A, const float 
     CUDA_CHECK(
         cudaMemsetAsync(largest, 0, (N + w->tiles_down + w->tiles_across) * sizeof(int)));
     const float tolerance = tolerance_for(K);
-    const unsigned deep = (K - 1) / DEEP + 1, down = deep < 65535 ? deep : 65535;
-    find_largest<<<dim3((N - 1) / 32 + 1, down), SPLIT_THREADS>>>(N, K, B,
-                                                                  (unsigned *)largest);
-    split_rows<<<M, SPLIT_THREADS>>>(M, K, A, tolerance, h.A, h.A_stride, row_exponents,
-                                     unfit_rows);
-    split_cols<<<dim3((N - 1) / 64 + 1, down), SPLIT_THREADS>>>(
+    const unsigned deep = (K - 1) / DEEP + 1;
+    split_rows<<<M + ((N - 1) / 32 + 1) * deep, SPLIT_THREADS>>>(
+        M, N, K, A, B, tolerance, h.A, h.A_stride, row_exponents, unfit_rows,
+        (unsigned *)largest);
+    split_cols<<<dim3((N - 1) / 64 + 1, deep < 65535 ? deep : 65535), SPLIT_THREADS>>>(
         K, N, B, tolerance, h.B, h.B_stride, (const unsigned *)largest, col_exponents,
         unfit_cols);
     w->row_exponents = row_exponents;
