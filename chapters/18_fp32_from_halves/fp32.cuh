@@ -12,7 +12,7 @@
 
 namespace fp32
 {
-#include "../13_copy_engine/matmul.cu"
+#include "13_copy_engine/matmul.cu"
 }
 
 #endif

@@ -22,11 +22,17 @@ const int DEEP = 256;           // k of B that a block goes through
 const float LO_SCALE = 2048.0f; // 2^11
 
 // What an fp32 product may lose is K * 2^-24 of |A| |B|. An eighth of it is for the core's
-// sums, see the README. An element may lose this part of itself, in A and in B, and so
-// may lo * lo, which is left out, lose it of a product: two lo, each the root of it.
-static float tolerance_for(int K)
+// sums, see the README. An element may lose this part of itself, in A and in B; and so may
+// a product by leaving out lo * lo, so a lo may be the root of it.
+struct tolerance {
+    float lost, lo;
+};
+
+static struct tolerance tolerance_for(int K)
 {
-    return (K < 65536 ? K : 65536) * 0x1p-26f;
+    const float part = (K < 65536 ? K : 65536) * 0x1p-26f;
+    const struct tolerance t = {part, sqrtf(part)};
+    return t;
 }
 
 // Positive floats are ordered as their bits are; NaN comes last.
@@ -49,21 +55,22 @@ static __device__ __forceinline__ float power_of_two(int e)
 
 // Splits x; false if too much is lost, or too much is left to lo. Written so that a NaN,
 // which is what infinities leave in `rest`, is false too.
-static __device__ __forceinline__ bool split(float x, float scale, float tolerance,
-                                             __half *hi, __half *lo)
+static __device__ __forceinline__ bool
+split(float x, float scale, struct tolerance tolerance, __half *hi, __half *lo)
 {
     const float y = x * scale;
     *hi = __float2half_rn(y);
     const float rest = (y - __half2float(*hi)) * LO_SCALE;
     *lo = __float2half_rn(rest);
     const float lost = fabsf(rest - __half2float(*lo)), size = LO_SCALE * fabsf(y);
-    return lost <= tolerance * size && fabsf(rest) <= sqrtf(tolerance) * size;
+    return lost <= tolerance.lost * size && fabsf(rest) <= tolerance.lo * size;
 }
 
 // A row of A, by a block that reads it twice, the second time from the L1 or L2. The lo
 // of all rows follow the hi of all rows.
-static __device__ void split_row(int row, int M, int K, const float *A, float tolerance,
-                                 __half *halves, int stride, int *exponents, int *unfit)
+static __device__ void split_row(int row, int M, int K, const float *A,
+                                 struct tolerance tolerance, __half *halves, int stride,
+                                 int *exponents, int *unfit)
 {
     __shared__ unsigned part[SPLIT_LANES];
     const int t = threadIdx.x;
@@ -128,8 +135,9 @@ static __device__ void find_largest(int block, int N, int K, const float *B,
 // The first M blocks split A, the others look at B: both at once, so that memory has
 // enough to do until the end.
 static __global__ void __launch_bounds__(SPLIT_THREADS)
-    split_rows(int M, int N, int K, const float *A, const float *B, float tolerance,
-               __half *halves, int stride, int *exponents, int *unfit, unsigned *largest)
+    split_rows(int M, int N, int K, const float *A, const float *B,
+               struct tolerance tolerance, __half *halves, int stride, int *exponents,
+               int *unfit, unsigned *largest)
 {
     if (blockIdx.x < (unsigned)M)
         split_row(blockIdx.x, M, K, A, tolerance, halves, stride, exponents, unfit);
@@ -139,8 +147,8 @@ static __global__ void __launch_bounds__(SPLIT_THREADS)
 
 // B: two columns a thread. B stays as it lies, for the tensor core takes either way.
 static __global__ void __launch_bounds__(SPLIT_THREADS)
-    split_cols(int K, int N, const float *B, float tolerance, __half *halves, int stride,
-               const unsigned *largest, int *exponents, int *unfit)
+    split_cols(int K, int N, const float *B, struct tolerance tolerance, __half *halves,
+               int stride, const unsigned *largest, int *exponents, int *unfit)
 {
     const int col = blockIdx.x * 64 + threadIdx.x % 32 * 2;
     const int y = threadIdx.x / 32;
@@ -221,7 +229,7 @@ static struct halves split_matrices(struct work *w, const float *A, const float 
     int *unfit_cols = unfit_rows + w->tiles_down;
     CUDA_CHECK(
         cudaMemsetAsync(largest, 0, (N + w->tiles_down + w->tiles_across) * sizeof(int)));
-    const float tolerance = tolerance_for(K);
+    const struct tolerance tolerance = tolerance_for(K);
     const unsigned deep = (K - 1) / DEEP + 1;
     split_rows<<<M + ((N - 1) / 32 + 1) * deep, SPLIT_THREADS>>>(
         M, N, K, A, B, tolerance, h.A, h.A_stride, row_exponents, unfit_rows,
