@@ -23,6 +23,8 @@ def compiled(emulated_nvcc, chapters, project):
             "-I",
             project / "common",
             "-I",
+            project / "chapters",
+            "-I",
             folder,
             "-I",
             FOLDER,
