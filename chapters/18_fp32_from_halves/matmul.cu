@@ -273,6 +273,7 @@ int main(int argc, char **argv)
         .TN = 2,
         .flop_per_byte = 0.5 * BM * BN / (BM + BN),
         .min_capability = 90,
+        .max_capability = 90,
         .kernel = KERNEL(matmul_kernel),
         .threads = THREADS,
         .dynamic_shared = SHARED_BYTES,
