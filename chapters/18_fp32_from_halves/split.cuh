@@ -18,6 +18,8 @@
 
 const int SPLIT_THREADS = 512;
 const int SPLIT_LANES = SPLIT_THREADS / 32;
+// Reads that a thread starts before the first store: the compiler moves none past it.
+const int AT_ONCE = 4;
 const int DEEP = 256;           // k of B that a block goes through
 const float LO_SCALE = 2048.0f; // 2^11
 
@@ -94,14 +96,25 @@ static __device__ void split_row(int row, int M, int K, const float *A,
     __half2 *hi = (__half2 *)&halves[(size_t)row * stride];
     __half2 *lo = (__half2 *)&halves[((size_t)M + row) * stride];
     bool fits = true;
-#pragma unroll 4
-    for (int k = 2 * t; k < K; k += 2 * SPLIT_THREADS) {
-        __half2 h, l;
-        const float next = k + 1 < K ? a[k + 1] : 0.0f;
-        fits &= split(a[k], scale, tolerance, &h.x, &l.x);
-        fits &= split(next, scale, tolerance, &h.y, &l.y);
-        hi[k / 2] = h;
-        lo[k / 2] = l;
+    for (int k0 = 2 * t; k0 < K; k0 += AT_ONCE * 2 * SPLIT_THREADS) {
+        float x[AT_ONCE][2];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const int k = k0 + j * 2 * SPLIT_THREADS;
+            x[j][0] = k < K ? a[k] : 0.0f;
+            x[j][1] = k + 1 < K ? a[k + 1] : 0.0f;
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const int k = k0 + j * 2 * SPLIT_THREADS;
+            __half2 h, l;
+            fits &= split(x[j][0], scale, tolerance, &h.x, &l.x);
+            fits &= split(x[j][1], scale, tolerance, &h.y, &l.y);
+            if (k >= K)
+                continue;
+            hi[k / 2] = h;
+            lo[k / 2] = l;
+        }
     }
     if (!fits)
         unfit[row / BM] = 1;
@@ -164,15 +177,29 @@ static __global__ void __launch_bounds__(SPLIT_THREADS)
     }
     const float scale0 = power_of_two(e0), scale1 = power_of_two(e1);
     bool fits = true;
-    for (int k0 = blockIdx.y * DEEP; k0 < K; k0 += gridDim.y * DEEP)
-#pragma unroll 8
-        for (int k = k0 + y; k < min(k0 + DEEP, K); k += SPLIT_LANES) {
-            const float *b = &B[(size_t)k * N + col];
-            __half2 h, l;
-            fits &= split(b[0], scale0, tolerance, &h.x, &l.x);
-            fits &= split(two ? b[1] : 0.0f, scale1, tolerance, &h.y, &l.y);
-            *(__half2 *)&halves[(size_t)k * stride + col] = h;
-            *(__half2 *)&halves[((size_t)K + k) * stride + col] = l;
+    // Backwards: find_largest went forwards, so the end is still in the L2.
+    for (int block = gridDim.y - 1 - blockIdx.y; block * DEEP < K; block += gridDim.y)
+        for (int i = 0; i < DEEP; i += AT_ONCE * SPLIT_LANES) {
+            const int k0 = block * DEEP + i + y;
+            float x[AT_ONCE][2];
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) {
+                const int k = k0 + j * SPLIT_LANES;
+                const float *b = &B[(size_t)k * N + col];
+                x[j][0] = k < K ? b[0] : 0.0f;
+                x[j][1] = k < K && two ? b[1] : 0.0f;
+            }
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) {
+                const int k = k0 + j * SPLIT_LANES;
+                __half2 h, l;
+                fits &= split(x[j][0], scale0, tolerance, &h.x, &l.x);
+                fits &= split(x[j][1], scale1, tolerance, &h.y, &l.y);
+                if (k >= K)
+                    continue;
+                *(__half2 *)&halves[(size_t)k * stride + col] = h;
+                *(__half2 *)&halves[((size_t)K + k) * stride + col] = l;
+            }
         }
     if (!fits)
         unfit[col / BN] = 1;
