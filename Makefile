@@ -71,7 +71,7 @@ Q      := $(if $(V),,@)
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
-.PHONY: help all clean test test-gpu format mutants lens-vs-ncu patterns ladder tried profiles errors registers tables plots \
+.PHONY: help all clean test test-gpu format mutants lens-vs-ncu patterns ladder many-gpus tried profiles errors registers tables plots \
     images notebooks scenes site bench-emulator exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@paint=; [ -t 1 ] && [ -z "$$NO_COLOR" ] && paint=yes; \
@@ -164,7 +164,7 @@ parts_of = $(patsubst %.c,$(BUILD)/%.o,$(wildcard $(1)/*.c)) \
 
 # The libraries beside cuBLAS that a chapter's file `libraries` names, as far as they are here: it can do without, and says so.
 library_is_here = $(or $(filter 1,$(EMULATOR)),$(shell echo 'int main(void) { return 0; }' | cc -x c - -l$(1) -o /dev/null 2>/dev/null && echo yes))
-libraries_of = -lcublas -lcublasLt $(if $(wildcard $(1)/libraries),$(foreach l,$(shell cat $(1)/libraries),$(if $(call library_is_here,$(l)),-l$(l))))
+libraries_of = -lcublas -lcublasLt $(if $(wildcard $(1)/libraries),$(foreach l,$(shell cat $(1)/libraries),$(if $(call library_is_here,$(l)),-Xlinker --no-as-needed -l$(l))))
 
 define chapter_rules
 $(BUILD)/chapter$(call number_of,$(1)): $(BUILD)/$(1)/matmul.o $(call parts_of,$(1)) $(LIBRARY)
@@ -286,6 +286,9 @@ format: .venv/tests.txt ## every C, CUDA and Python file in the one layout
 
 ladder: $(if $(GPU),all) ## every chapter beside cuBLAS, into results/
 	$(Q)python3 results/measure.py
+
+many-gpus: $(if $(GPU),all) ## chapter 19 on several GPUs, into results/ (needs two)
+	$(Q)python3 results/many_gpus.py
 
 tried: $(if $(GPU),chapter1) ## what was tried and not kept (chapters/*/tried), beside the chapters as they are
 	$(Q)python3 results/tried.py

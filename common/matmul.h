@@ -89,6 +89,7 @@ struct chapter {
     /* FLOP per byte that it requests from global memory, its place on the roofline: a
      * step along K that fetches BM + BN floats is good for 2 BM BN. */
     double flop_per_byte;
+    bool several_gpus;  /* its time says nothing of one GPU: results/many_gpus.py */
     int min_capability; /* 90 for Hopper's instructions; 0 for any GPU */
     int max_capability; /* 90 for those that only Hopper has; 0 for newer GPUs too */
     /* For --occupancy: the kernel that an aligned product launches, the threads of its

@@ -142,6 +142,13 @@ def row_of(report, machine, chapter, M, N, K):
     return row
 
 
+def precisions(program):
+    """The precisions in which the ladder measures a chapter: none if it is about several GPUs, which
+    many_gpus.py measures."""
+    described = json.loads(output([program, "--describe"]))
+    return [] if described["several_gpus"] else described["precisions"]
+
+
 def say(text=""):
     """Progress, over itself, on a terminal only."""
     if sys.stderr.isatty():
@@ -170,7 +177,8 @@ class Table:
         before = None
         for chapter, row, reason in lines:
             title = row["title"] or chapters.folder(chapter).name[3:]
-            name = f"{chapter} {title.partition(':')[0]}"[:24]
+            kind = "" if row["precision"] == "fp32" else f", {row['precision']}"
+            name = f"{chapter} {title.partition(':')[0]}"[: 24 - len(kind)] + kind
             if reason is not None:
                 print(f"  {name:24} {reason}")
                 continue
@@ -196,18 +204,26 @@ def sweep(chosen, found, machine):
     )
     table = Table()
     count = {"measured": 0, "FAILED": 0, "not run": 0}
-    begun, done, total = time.monotonic(), 0, len(chosen.shapes) * len(found)
+    rungs = [
+        (chapter, program, precision)
+        for chapter, program in found.items()
+        for precision in precisions(program)
+    ]
+    begun, done, total = time.monotonic(), 0, len(chosen.shapes) * len(rungs)
     for M, N, K in chosen.shapes:
         lines = []
-        for chapter, program in found.items():
+        for chapter, program, precision in rungs:
             left = (time.monotonic() - begun) / done * (total - done) if done else 0
             say(
                 f"{M} x {N} x {K}, chapter {chapter}: {done} of {total} done"
                 + (f", about {left / 60:.0f} min to go" if left >= 60 else "")
             )
             reps = ["--reps", str(chosen.reps)] if chosen.reps else []
-            report, wrong, code = ask(program, str(M), str(N), str(K), *reps)
+            report, wrong, code = ask(
+                program, str(M), str(N), str(K), "--precision", precision, *reps
+            )
             row = row_of(report, machine, chapter, M, N, K)
+            row["precision"] = precision
             ending = (
                 "measured" if not wrong else "not run" if code == CANNOT else "FAILED"
             )

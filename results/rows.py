@@ -7,7 +7,17 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 
-TEXTS = ("gpu", "cuda", "driver", "date", "title", "about", "inputs", "measured")
+TEXTS = (
+    "gpu",
+    "cuda",
+    "driver",
+    "date",
+    "title",
+    "about",
+    "precision",
+    "inputs",
+    "measured",
+)
 WHOLE = ("sms", "chapter", "M", "N", "K", "runs")
 # Times in milliseconds; p10 and p90 are percentiles over the runs. The ratio is cuBLAS'
 # time over the chapter's, run by run. peak_gflops is cores x clock x 2. What a chapter
@@ -28,6 +38,7 @@ COLUMNS = (
     "K",
     "alpha",
     "beta",
+    "precision",
     "inputs",
     "runs",
     "kernel_ms_median",
@@ -94,7 +105,8 @@ def write(path, rows):
 
 def what(row):
     """What was measured: a later row of the same replaces the earlier."""
-    return tuple(row[name] for name in ("chapter", "M", "N", "K", "alpha", "beta"))
+    names = ("chapter", "M", "N", "K", "alpha", "beta", "precision")
+    return tuple(row[name] for name in names)
 
 
 def plain(rows):
@@ -106,12 +118,12 @@ def plain(rows):
     ]
 
 
-def of_size(rows, size):
-    """{chapter: row} of the plain squares of one size, in order."""
+def of_size(rows, size, precision="fp32"):
+    """{chapter: row} of the plain squares of one size and precision, in order."""
     return {
         row["chapter"]: row
         for row in sorted(plain(rows), key=what)
-        if row["M"] == row["N"] == row["K"] == size
+        if row["M"] == row["N"] == row["K"] == size and row["precision"] == precision
     }
 
 

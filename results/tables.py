@@ -4,7 +4,9 @@
     <!-- BEGIN generated: chapters -->                      every chapter and its idea
     <!-- BEGIN generated: notebooks -->                     every notebook and its experiment
     <!-- BEGIN generated: ladder gpu=h200 size=4096 -->     every chapter at one size
+    <!-- BEGIN generated: tensor_ladder gpu=h200 -->        the chapters that are not in fp32
     <!-- BEGIN generated: chapter n=5 gpu=h200 -->          one chapter at every size
+    <!-- BEGIN generated: many_gpus gpu=h200 -->            several GPUs beside one
     <!-- BEGIN generated: changes n=5 gpu=h200 lines=40 --> what each change brought, and that no
                                                             more lines of code differ
     <!-- BEGIN generated: tried n=5 gpu=h200 -->            what was tried and not kept
@@ -35,6 +37,7 @@ from pathlib import Path
 import bounds
 import chapters
 import ending
+import many_gpus
 import measure
 import profiles
 import rows
@@ -155,21 +158,58 @@ def ladder(page, gpu, size):
     )
 
 
-def chapter(page, n, gpu):
+def tensor_ladder(page, gpu):
     every = csv_of(gpu)
-    number = int(n)
-    mine = [row for row in rows.plain(every) if row["chapter"] == number]
-    if not mine:
+    shown = [
+        row
+        for row in sorted(
+            rows.plain(every), key=lambda row: (row["precision"], rows.what(row))
+        )
+        if row["precision"] != "fp32" and row["M"] == row["N"] == row["K"] >= 4096
+    ]
+    if not shown:
         return ""
-    last = one_before(number, (row["chapter"] for row in rows.plain(every)))
-    before = {
-        (row["M"], row["N"], row["K"]): row
-        for row in rows.plain(every)
-        if row["chapter"] == last
-    }
+    body = [
+        [
+            f"{row['M']:,}",
+            row["precision"],
+            link(page, row["title"], chapters.folder(row["chapter"])),
+            f"{row['gflops'] / 1000:,.0f}",
+            f"{row['cublas_gflops'] / 1000:,.0f}",
+            percent(row),
+        ]
+        for row in sorted(
+            shown, key=lambda row: (row["precision"], row["M"], row["chapter"])
+        )
+    ]
+    head = ["M = N = K", "", "chapter", "TFLOP/s", "cuBLAS", "of cuBLAS"]
+    return (
+        table("rllrrr", head, body)
+        + "\n"
+        + measured_on(shown)
+        + ". Medians; every run starts with a cold L2 and has a run of cuBLAS at the same "
+        "precision for its neighbour.\n`make ladder` measures it again.\n"
+    )
 
-    def square(row):
-        return row["M"] == row["N"] == row["K"]
+
+def square(row):
+    return row["M"] == row["N"] == row["K"]
+
+
+def times_of(number, every, precision):
+    """One chapter's rows at one precision, beside those of the chapter before it; "" without rows."""
+    every = [row for row in rows.plain(every) if row["precision"] == precision]
+    mine = [row for row in every if row["chapter"] == number]
+    last = one_before(number, (row["chapter"] for row in every))
+    before = {
+        (row["M"], row["N"], row["K"]): row for row in every if row["chapter"] == last
+    }
+    thousands = precision != "fp32"
+    unit, scale = ("TFLOP/s", 1000) if thousands else ("GFLOP/s", 1)
+
+    def speed(row):
+        value = row["gflops"] / scale
+        return f"{value:,.1f}" if thousands and value < 100 else f"{value:,.0f}"
 
     body = []
     for row in sorted(
@@ -183,22 +223,39 @@ def chapter(page, n, gpu):
             size,
             f"{row['kernel_ms_median']:.4g}",
             f"{row['kernel_ms_p10']:.4g} to {row['kernel_ms_p90']:.4g}",
-            f"{row['gflops']:,.0f}",
+            speed(row),
             percent(row),
         ]
         if before:
-            cells += [f"{old['gflops']:,.0f}" if old else "", times(row, old)]
+            cells += [speed(old) if old else "", times(row, old)]
         body.append(cells)
     head = [
         "M = N = K" if all(map(square, mine)) else "M × N × K",
         "ms",
         "10th to 90th percentile",
-        "GFLOP/s",
+        unit,
         "of cuBLAS",
     ]
     if before:
-        head += [f"chapter {last}, GFLOP/s", f"× chapter {last}"]
-    text = table("r" * len(head), head, body) + "\n" + measured_on(mine) + ".\n"
+        head += [f"chapter {last}, {unit}", f"× chapter {last}"]
+    return table("r" * len(head), head, body)
+
+
+def chapter(page, n, gpu):
+    every = csv_of(gpu)
+    number = int(n)
+    mine = [row for row in rows.plain(every) if row["chapter"] == number]
+    if not mine:
+        return ""
+    text = ""
+    precisions = chapters.describe(number)["precisions"]
+    for precision in precisions:
+        if not any(row["precision"] == precision for row in mine):
+            continue
+        if len(precisions) > 1:
+            text += f"In {precision}:\n\n"
+        text += times_of(number, every, precision) + "\n"
+    text += measured_on(mine) + ".\n"
     peaks = rows.measured(mine)
     if peaks:
         text += "\n" + table(
@@ -213,6 +270,42 @@ def chapter(page, n, gpu):
             "limit; with more, the multiply-adds.\n"
         )
     return text
+
+
+def several_gpus(page, gpu):
+    shown = [row for row in many_gpus.read() if measure.key_of(row["gpu"]) == gpu]
+    if not shown:
+        return ""
+    ways = list(dict.fromkeys(row["way"] for row in shown))
+    body = []
+    products = dict.fromkeys(
+        (row["precision"], row["gpus"], row["N"], row["one_gpu_ms"]) for row in shown
+    )
+    for precision, gpus, size, alone in products:
+        found = {
+            row["way"]: row
+            for row in shown
+            if (row["precision"], row["gpus"], row["N"]) == (precision, gpus, size)
+        }
+        link_rates = [row["link_gbs"] for row in found.values() if row["link_gbs"]]
+        body.append(
+            [precision, str(gpus), f"{size:,}", f"{alone:.4g}"]
+            + [
+                f"{100 * found[way]['share']:.1f} %" if way in found else ""
+                for way in ways
+            ]
+            + [f"{100 * many_gpus.predicted(precision, gpus, size, alone):.1f} %"]
+            + [f"{max(link_rates):,.0f}" if link_rates else ""]
+        )
+    head = ["", "GPUs", "M = N = K", "one GPU, ms", *ways, "model", "link, GB/s"]
+    return (
+        table("lrrr" + "r" * len(ways) + "rr", head, body)
+        + "\n"
+        + measured_on(shown)
+        + ". Shares of P times the speed of one GPU, medians of 7 in turns with it; the link's "
+        "figure is what a GPU receives when nothing is multiplied. `make many-gpus` measures "
+        "it again.\n"
+    )
 
 
 def tried_rows(n, gpu):
@@ -444,7 +537,9 @@ def errors(page, gpu):
     for mine, cublas in zip(found[::2], found[1::2]):
         speed = float(cublas["ms"]) / float(mine["ms"])
         pairs = [
-            f"{float(row[name]):.1e}" for name in ("rms", "most") for row in (mine, cublas)
+            f"{float(row[name]):.1e}"
+            for name in ("rms", "most")
+            for row in (mine, cublas)
         ]
         body.append([mine["inputs"], f"{int(mine['K']):,}", f"{speed:.2f}", *pairs])
     head = ["inputs", "K", "× cuBLAS' speed", "rms", "cuBLAS' rms"]
@@ -545,6 +640,8 @@ BLOCKS = {
     "chapters": chapter_list,
     "notebooks": notebook_list,
     "ladder": ladder,
+    "tensor_ladder": tensor_ladder,
+    "many_gpus": several_gpus,
     "chapter": chapter,
     "changes": changes,
     "tried": tried,

@@ -107,7 +107,7 @@ static void multiply(int g, const struct arrival *list, int i, float alpha, floa
             continue;
         const int a = list[i].of_A ? list[i].piece : list[k].piece;
         const int b = list[i].of_A ? list[k].piece : list[i].piece;
-        if (rows_of(a) > 0 && cols_of(b) > 0)
+        if (plan.product && rows_of(a) > 0 && cols_of(b) > 0)
             plan.product(rows_of(a), cols_of(b), plan.K, alpha, gpus[g].A[a],
                          gpus[g].B[b], beta, gpus[g].C[a][b]);
     }
@@ -232,6 +232,7 @@ int main(int argc, char **argv)
         .about = "copies",
         .launch = matmul,
         .launch_bf16 = matmul_bf16,
+        .several_gpus = true,
         .min_capability = 90,
         .products = PRODUCTS,
         .product_count = sizeof PRODUCTS / sizeof *PRODUCTS,

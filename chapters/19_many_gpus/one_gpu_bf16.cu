@@ -1,4 +1,6 @@
 /* Chapter 16, all but its main. */
+#include "wgmma.h"
+
 #define main chapter_16_alone
 #include "../16_beyond_cublas_bf16/matmul.cu"
 #undef main
