@@ -301,7 +301,7 @@ profiles: $(if $(GPU),all) ## what Nsight Compute counts in every chapter, into 
 
 ERRORS := chapters/18_fp32_from_halves
 errors: $(COMMON) $(LIBRARY) ## how exact chapter 18 is, and other ways to split, into results/
-	$(Q)$(NVCC) $(call flags_of,$(ERRORS)) -I$(ERRORS) results/errors.cu $(COMMON) -lcublas -o $(BUILD)/errors
+	$(Q)$(NVCC) $(call flags_of,$(ERRORS)) -I$(ERRORS) results/errors.cu $(COMMON) -lcublas -lcublasLt -o $(BUILD)/errors
 	$(Q)$(BUILD)/errors schemes >results/errors.csv
 	$(Q)$(if $(filter 0,$(EMULATOR)),$(BUILD)/errors families >results/errors_$$(nvidia-smi --query-gpu=name --format=csv,noheader | tr A-Z a-z | grep -om 1 '[a-z]*[0-9][a-z0-9]*' | head -n 1).csv,echo 'results/errors.csv is new; beside cuBLAS it needs a GPU')
 

@@ -57,6 +57,7 @@ BAD = {
     "--registers": [*NO_INTEGER, "0", "256"],
     "--alpha": NO_REAL,
     "--beta": NO_REAL,
+    "--inputs": ["", "none", "Positive", "1", "wide", "wide-rows "],
 }
 UNKNOWN = """--nope -x --Help --alph --alphabet --json=1 --check-only= --occupancy=yes --help=1 --one-shape=1
 -alpha --check_only --jsonx -j -- - --\u00fc""".split()
@@ -64,6 +65,7 @@ GOOD = {
     "--seed": ["0", "1", "007", "9223372036854775807"],
     "--reps": ["1", "100000"],
     "--registers": ["1", "255"],
+    "--inputs": ["usual", "positive", "wide-rows", "wide-columns"],
     "--alpha": ["0", "-0", "1", "+0.5", "5.", ".5", "-1e-3", "1E3", "1e-45", "3e38"],
 }
 

@@ -342,6 +342,34 @@ def test_the_precision_is_told(verifier):
     assert "--precision tf32" in re.findall("repeat it: (.*)$", wrong.stdout, re.M)[0]
 
 
+# ---- other inputs ----
+
+
+@pytest.mark.parametrize("kind", ["positive", "wide-rows", "wide-columns"])
+@pytest.mark.parametrize("rule", ["", "reversed", "pairwise", "split", "unfused"])
+def test_accepts_right_sums_of_other_inputs(verifier, kind, rule):
+    arguments = f"40 50 1500 --alpha 1.5 --beta -0.5 --inputs {kind}"
+    result = check(verifier, arguments, rule, "--one-shape")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_positive_inputs_show_sums_that_are_cut_off(verifier):
+    """What a tensor core adds up errs towards zero: that cancels in sums of random signs, and
+    adds up in sums of positive numbers."""
+    usual = check(verifier, "40 50 512", "core x 16", "--one-shape")
+    assert usual.returncode == 0, usual.stdout
+    positive = check(verifier, "40 50 512 --inputs positive", "core x 16", "--one-shape")
+    assert positive.returncode == 1
+    assert "as large\nas rounding in fp32 makes them" in positive.stdout
+
+
+def test_wide_rows_show_inputs_scaled_together(verifier):
+    """One number of 2^40 in a row: what is left of the others in a narrower sum is wrong."""
+    for kind in ("wide-rows", "wide-columns"):
+        result = check(verifier, f"40 50 60 --inputs {kind}", "fp16 all", "--one-shape")
+        assert result.returncode == 1, result.stdout
+
+
 # ---- small odd products ----
 
 

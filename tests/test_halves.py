@@ -23,6 +23,8 @@ def compiled(emulated_nvcc, chapters, project):
             "-I",
             project / "common",
             "-I",
+            project / "chapters",
+            "-I",
             folder,
             "-I",
             FOLDER,
@@ -123,9 +125,7 @@ MUTANTS = [
     ),
     # What the halves cannot hold.
     one("nothing is unfit", "split.cuh", "K * 0x1p-26f", "K * 0x1p26f"),
-    one(
-        "large lo allowed", "split.cuh", " && fabsf(rest) <= sqrtf(tolerance) * size", ""
-    ),
+    one("large lo allowed", "split.cuh", " && fabsf(rest) <= tolerance.lo * size", ""),
     one("rows not marked", "split.cuh", "unfit[row / BM] = 1", "unfit[row / BM] = 0"),
     one("columns not marked", "split.cuh", "unfit[col / BN] = 1", "unfit[col / BN] = 0"),
     one("only the first rows marked", "split.cuh", "unfit[row / BM]", "unfit[0]"),

@@ -73,18 +73,18 @@ static __global__ void __launch_bounds__(PLAIN_THREADS, PLAIN_BLOCKS)
                 for (int m = 0; m < 8; ++m)
 #pragma unroll
                     for (int n = 0; n < 8; ++n)
-                        acc[m][n] += a[m] * b[n];
+                        acc[m][n] = fmaf(a[m], b[n], acc[m][n]);
             }
             put(&tiles[(k0 / PLAIN_BK + 1) % 2], a_next, b_next);
         }
 #pragma unroll
         for (int m = 0; m < 8; ++m)
 #pragma unroll
-            for (int n = 0; n < 8; ++n) {
+            for (int n = 0; n < 8; n += 2) {
                 const int row = tile_row * BM + thread_row + m / 4 * (BM / 2) + m % 4;
                 const int col = tile_col * BN + thread_col + n / 4 * (BN / 2) + n % 4;
                 if (row < w.M && col < w.N)
-                    store(&w, row, col, acc[m][n]);
+                    store2(&w, row, col, acc[m][n], acc[m][n + 1]);
             }
     }
 }

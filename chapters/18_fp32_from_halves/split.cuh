@@ -14,18 +14,27 @@
 #define SPLIT_CUH
 
 #include <cuda_fp16.h>
+#include <stdlib.h>
 
 const int SPLIT_THREADS = 512;
 const int SPLIT_LANES = SPLIT_THREADS / 32;
+// Reads that a thread starts before the first store: the compiler moves none past it.
+const int AT_ONCE = 4;
 const int DEEP = 256;           // k of B that a block goes through
 const float LO_SCALE = 2048.0f; // 2^11
 
 // What an fp32 product may lose is K * 2^-24 of |A| |B|. An eighth of it is for the core's
-// sums, see the README. An element may lose this part of itself, in A and in B, and so
-// may lo * lo, which is left out, lose it of a product: two lo, each the root of it.
-static float tolerance_for(int K)
+// sums, see the README. An element may lose this part of itself, in A and in B; and so may
+// a product by leaving out lo * lo, so a lo may be the root of it.
+struct tolerance {
+    float lost, lo;
+};
+
+static struct tolerance tolerance_for(int K)
 {
-    return (K < 65536 ? K : 65536) * 0x1p-26f;
+    const float part = (K < 65536 ? K : 65536) * 0x1p-26f;
+    const struct tolerance t = {part, sqrtf(part)};
+    return t;
 }
 
 // Positive floats are ordered as their bits are; NaN comes last.
@@ -48,26 +57,24 @@ static __device__ __forceinline__ float power_of_two(int e)
 
 // Splits x; false if too much is lost, or too much is left to lo. Written so that a NaN,
 // which is what infinities leave in `rest`, is false too.
-static __device__ __forceinline__ bool split(float x, float scale, float tolerance,
-                                             __half *hi, __half *lo)
+static __device__ __forceinline__ bool
+split(float x, float scale, struct tolerance tolerance, __half *hi, __half *lo)
 {
     const float y = x * scale;
     *hi = __float2half_rn(y);
     const float rest = (y - __half2float(*hi)) * LO_SCALE;
     *lo = __float2half_rn(rest);
     const float lost = fabsf(rest - __half2float(*lo)), size = LO_SCALE * fabsf(y);
-    return lost <= tolerance * size && fabsf(rest) <= sqrtf(tolerance) * size;
+    return lost <= tolerance.lost * size && fabsf(rest) <= tolerance.lo * size;
 }
 
-// A: a block a row, which it reads twice, the second time from the L1 or L2. The halves
-// have rows of `stride`, a multiple of 8, as the copy engine wants them; the lo of all
-// rows follow the hi of all rows.
-static __global__ void __launch_bounds__(SPLIT_THREADS)
-    split_rows(int M, int K, const float *A, float tolerance, __half *halves, int stride,
-               int *exponents, int *unfit)
+// A row of A, by a block that reads it twice, the second time from the L1 or L2. The lo
+// of all rows follow the hi of all rows.
+static __device__ void split_row(int row, int M, int K, const float *A,
+                                 struct tolerance tolerance, __half *halves, int stride,
+                                 int *exponents, int *unfit)
 {
     __shared__ unsigned part[SPLIT_LANES];
-    const int row = blockIdx.x;
     const int t = threadIdx.x;
     const float *a = &A[(size_t)row * K];
     unsigned largest = 0;
@@ -89,49 +96,72 @@ static __global__ void __launch_bounds__(SPLIT_THREADS)
     __half2 *hi = (__half2 *)&halves[(size_t)row * stride];
     __half2 *lo = (__half2 *)&halves[((size_t)M + row) * stride];
     bool fits = true;
-#pragma unroll 4
-    for (int k = 2 * t; k < K; k += 2 * SPLIT_THREADS) {
-        __half2 h, l;
-        const float next = k + 1 < K ? a[k + 1] : 0.0f;
-        fits &= split(a[k], scale, tolerance, &h.x, &l.x);
-        fits &= split(next, scale, tolerance, &h.y, &l.y);
-        hi[k / 2] = h;
-        lo[k / 2] = l;
+    for (int k0 = 2 * t; k0 < K; k0 += AT_ONCE * 2 * SPLIT_THREADS) {
+        float x[AT_ONCE][2];
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const int k = k0 + j * 2 * SPLIT_THREADS;
+            x[j][0] = k < K ? a[k] : 0.0f;
+            x[j][1] = k + 1 < K ? a[k + 1] : 0.0f;
+        }
+#pragma unroll
+        for (int j = 0; j < AT_ONCE; ++j) {
+            const int k = k0 + j * 2 * SPLIT_THREADS;
+            __half2 h, l;
+            fits &= split(x[j][0], scale, tolerance, &h.x, &l.x);
+            fits &= split(x[j][1], scale, tolerance, &h.y, &l.y);
+            if (k >= K)
+                continue;
+            hi[k / 2] = h;
+            lo[k / 2] = l;
+        }
     }
     if (!fits)
         unfit[row / BM] = 1;
 }
 
-// The largest of each column of B, 32 columns and DEEP of k a block; `largest` is zeros
-// before.
-static __global__ void __launch_bounds__(SPLIT_THREADS)
-    find_largest(int N, int K, const float *B, unsigned *largest)
+// The largest of 32 columns of B in DEEP steps of k, by a block; `largest` is zeros at
+// first.
+static __device__ void find_largest(int block, int N, int K, const float *B,
+                                    unsigned *largest)
 {
     __shared__ unsigned part[SPLIT_LANES][32];
     const int lane = threadIdx.x % 32;
     const int y = threadIdx.x / 32;
-    const int col = blockIdx.x * 32 + lane;
-    for (int k0 = blockIdx.y * DEEP; k0 < K; k0 += gridDim.y * DEEP) {
-        unsigned most = 0;
+    const int across = (N - 1) / 32 + 1;
+    const int col = block % across * 32 + lane;
+    const int k0 = block / across * DEEP;
+    unsigned most = 0;
 #pragma unroll
-        for (int i = 0; i < DEEP; i += SPLIT_LANES)
-            if (k0 + i + y < K && col < N)
-                most = max(most, size_of(B[(size_t)(k0 + i + y) * N + col]));
-        part[y][lane] = most;
-        __syncthreads();
-        if (y == 0 && col < N) {
-            for (int i = 1; i < SPLIT_LANES; ++i)
-                most = max(most, part[i][lane]);
-            atomicMax(&largest[col], most);
-        }
-        __syncthreads();
-    }
+    for (int i = 0; i < DEEP; i += SPLIT_LANES)
+        if (k0 + i + y < K && col < N)
+            most = max(most, size_of(B[(size_t)(k0 + i + y) * N + col]));
+    part[y][lane] = most;
+    __syncthreads();
+    if (y > 0 || col >= N)
+        return;
+    for (int i = 1; i < SPLIT_LANES; ++i)
+        most = max(most, part[i][lane]);
+    atomicMax(&largest[col], most);
+}
+
+// The first M blocks split A, the others look at B: both at once, so that memory has
+// enough to do until the end.
+static __global__ void __launch_bounds__(SPLIT_THREADS)
+    split_rows(int M, int N, int K, const float *A, const float *B,
+               struct tolerance tolerance, __half *halves, int stride, int *exponents,
+               int *unfit, unsigned *largest)
+{
+    if (blockIdx.x < (unsigned)M)
+        split_row(blockIdx.x, M, K, A, tolerance, halves, stride, exponents, unfit);
+    else
+        find_largest(blockIdx.x - M, N, K, B, largest);
 }
 
 // B: two columns a thread. B stays as it lies, for the tensor core takes either way.
 static __global__ void __launch_bounds__(SPLIT_THREADS)
-    split_cols(int K, int N, const float *B, float tolerance, __half *halves, int stride,
-               const unsigned *largest, int *exponents, int *unfit)
+    split_cols(int K, int N, const float *B, struct tolerance tolerance, __half *halves,
+               int stride, const unsigned *largest, int *exponents, int *unfit)
 {
     const int col = blockIdx.x * 64 + threadIdx.x % 32 * 2;
     const int y = threadIdx.x / 32;
@@ -147,15 +177,29 @@ static __global__ void __launch_bounds__(SPLIT_THREADS)
     }
     const float scale0 = power_of_two(e0), scale1 = power_of_two(e1);
     bool fits = true;
-    for (int k0 = blockIdx.y * DEEP; k0 < K; k0 += gridDim.y * DEEP)
-#pragma unroll 8
-        for (int k = k0 + y; k < min(k0 + DEEP, K); k += SPLIT_LANES) {
-            const float *b = &B[(size_t)k * N + col];
-            __half2 h, l;
-            fits &= split(b[0], scale0, tolerance, &h.x, &l.x);
-            fits &= split(two ? b[1] : 0.0f, scale1, tolerance, &h.y, &l.y);
-            *(__half2 *)&halves[(size_t)k * stride + col] = h;
-            *(__half2 *)&halves[((size_t)K + k) * stride + col] = l;
+    // Backwards: find_largest went forwards, so the end is still in the L2.
+    for (int block = gridDim.y - 1 - blockIdx.y; block * DEEP < K; block += gridDim.y)
+        for (int i = 0; i < DEEP; i += AT_ONCE * SPLIT_LANES) {
+            const int k0 = block * DEEP + i + y;
+            float x[AT_ONCE][2];
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) {
+                const int k = k0 + j * SPLIT_LANES;
+                const float *b = &B[(size_t)k * N + col];
+                x[j][0] = k < K ? b[0] : 0.0f;
+                x[j][1] = k < K && two ? b[1] : 0.0f;
+            }
+#pragma unroll
+            for (int j = 0; j < AT_ONCE; ++j) {
+                const int k = k0 + j * SPLIT_LANES;
+                __half2 h, l;
+                fits &= split(x[j][0], scale0, tolerance, &h.x, &l.x);
+                fits &= split(x[j][1], scale1, tolerance, &h.y, &l.y);
+                if (k >= K)
+                    continue;
+                *(__half2 *)&halves[(size_t)k * stride + col] = h;
+                *(__half2 *)&halves[((size_t)K + k) * stride + col] = l;
+            }
         }
     if (!fits)
         unfit[col / BN] = 1;
@@ -198,8 +242,8 @@ static struct halves split_matrices(struct work *w, const float *A, const float 
 {
     const int M = w->M, N = w->N, K = w->K;
     struct halves h;
-    h.A_stride = (K + 7) / 8 * 8; // rows of whole 16 bytes, for the copy engine
-    h.B_stride = (N + 7) / 8 * 8;
+    h.A_stride = (K + 63) / 64 * 64; // rows of whole 128 bytes: the copy engine asks for
+    h.B_stride = (N + 63) / 64 * 64; // 16, and memory for whole lines
     const size_t A_count = 2 * (size_t)M * h.A_stride,
                  B_count = 2 * (size_t)K * h.B_stride;
     const size_t ints = (size_t)M + 2 * (size_t)N + w->tiles_down + w->tiles_across;
@@ -212,13 +256,12 @@ static struct halves split_matrices(struct work *w, const float *A, const float 
     int *unfit_cols = unfit_rows + w->tiles_down;
     CUDA_CHECK(
         cudaMemsetAsync(largest, 0, (N + w->tiles_down + w->tiles_across) * sizeof(int)));
-    const float tolerance = tolerance_for(K);
-    const unsigned deep = (K - 1) / DEEP + 1, down = deep < 65535 ? deep : 65535;
-    find_largest<<<dim3((N - 1) / 32 + 1, down), SPLIT_THREADS>>>(N, K, B,
-                                                                  (unsigned *)largest);
-    split_rows<<<M, SPLIT_THREADS>>>(M, K, A, tolerance, h.A, h.A_stride, row_exponents,
-                                     unfit_rows);
-    split_cols<<<dim3((N - 1) / 64 + 1, down), SPLIT_THREADS>>>(
+    const struct tolerance tolerance = tolerance_for(K);
+    const unsigned deep = (K - 1) / DEEP + 1;
+    split_rows<<<M + ((N - 1) / 32 + 1) * deep, SPLIT_THREADS>>>(
+        M, N, K, A, B, tolerance, h.A, h.A_stride, row_exponents, unfit_rows,
+        (unsigned *)largest);
+    split_cols<<<dim3((N - 1) / 64 + 1, deep < 65535 ? deep : 65535), SPLIT_THREADS>>>(
         K, N, B, tolerance, h.B, h.B_stride, (const unsigned *)largest, col_exponents,
         unfit_cols);
     w->row_exponents = row_exponents;

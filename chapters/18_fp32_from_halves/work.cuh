@@ -7,6 +7,7 @@ struct work {
     int M, N, K;
     float alpha, beta;
     float *C;
+    bool pairs;                               // rows of C start at multiples of 8 bytes
     int tiles_down, tiles_across;             // tiles of C
     const int *row_exponents, *col_exponents; // of the scales: see split.cuh
     const int *unfit_rows, *unfit_cols;       // tiles' rows and columns, marked there
@@ -31,11 +32,38 @@ static __device__ __forceinline__ bool is_unfit(const struct work *w, int tile_r
     return w->unfit_rows[tile_row] || w->unfit_cols[tile_col];
 }
 
-static __device__ __forceinline__ void store(const struct work *w, int row, int col,
-                                             float sum)
+// Two neighbours in a row, at an even column: as many as lie inside C.
+static __device__ __forceinline__ void store2(const struct work *w, int row, int col,
+                                              float first, float second)
 {
     float *c = &w->C[(size_t)row * w->N + col];
-    *c = w->alpha * sum + (w->beta == 0.0f ? 0.0f : w->beta * *c);
+    const bool two = col + 1 < w->N;
+    float2 old = make_float2(0.0f, 0.0f);
+    if (w->beta != 0.0f)
+        old = w->pairs ? *(float2 *)c : make_float2(c[0], two ? c[1] : 0.0f);
+    const float2 v = make_float2(w->alpha * first + w->beta * old.x,
+                                 w->alpha * second + w->beta * old.y);
+    if (w->pairs) {
+        *(float2 *)c = v;
+    } else {
+        c[0] = v.x;
+        if (two)
+            c[1] = v.y;
+    }
+}
+
+// The stages as one who fills them or one who reads them goes round: chapter 13.
+struct turn {
+    int index;
+    unsigned parity;
+};
+
+static __device__ __forceinline__ void next_turn(struct turn *t)
+{
+    if (++t->index == STAGES) {
+        t->index = 0;
+        t->parity ^= 1;
+    }
 }
 
 #endif
