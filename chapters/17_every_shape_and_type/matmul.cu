@@ -110,13 +110,17 @@ template <int COUNT>
 static __device__ __forceinline__ void finish(const struct work *w, float (&acc)[COUNT],
                                               int row, int col)
 {
-    const int lane = threadIdx.x % 32;
+    row += threadIdx.x % 32 / 4;
+    col += threadIdx.x % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i)
+        acc[i] *= w->alpha;
+    if (w->beta == 0.0f)
+        return;
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
-        const int r = row + i / 2 % 2 * 8 + lane / 4;
-        const int c = col + i / 4 * 8 + lane % 4 * 2 + i % 2;
-        acc[i] *= w->alpha;
-        if (w->beta != 0.0f && r < w->M && c < w->N)
+        const int r = row + i / 2 % 2 * 8, c = col + i / 4 * 8 + i % 2;
+        if (r < w->M && c < w->N)
             acc[i] += w->beta * float_of(w->C[(size_t)r * w->N + c]);
     }
 }

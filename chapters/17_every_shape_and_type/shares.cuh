@@ -111,9 +111,15 @@ static __device__ __forceinline__ bool add_parts(const struct shares *s,
         for (int c = first; c <= last; ++c) {
             const float *theirs =
                 parts + ((size_t)(c * CLUSTER + rank) * 2 + (c == first)) * PART;
+            if (c == cluster) {
 #pragma unroll
-            for (int i = 0; i < 16; ++i)
-                sum[i] += c == cluster ? acc[i0 + i] : __ldcg(&theirs[(i0 + i) * STEP]);
+                for (int i = 0; i < 16; ++i)
+                    sum[i] += acc[i0 + i];
+            } else {
+#pragma unroll
+                for (int i = 0; i < 16; ++i)
+                    sum[i] += __ldcg(&theirs[(i0 + i) * STEP]);
+            }
         }
 #pragma unroll
         for (int i = 0; i < 16; ++i)

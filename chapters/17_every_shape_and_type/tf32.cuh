@@ -76,15 +76,19 @@ static __device__ void tf32_produce(const struct tf32_work *w, const CUtensorMap
     finish_ring<TF32_STAGES>(&t, empty);
 }
 
-// One step: this thread's elements of B^T, then the products. Row g of a fragment is column
-// g % 4 + 16 * (g / 4) of the warp's, and row g + 8 is four columns further. In this order
-// the 32 lanes, four k and eight columns, read 32 banks, as the slab is swizzled.
+// One step: this thread's elements of B^T, then the products; then the stage of the step
+// before, whose products are over, is released. Row g of a fragment is column g % 4 + 16 *
+// (g / 4) of the warp's, and row g + 8 is four columns further. In this order the 32 lanes,
+// four k and eight columns, read 32 banks, as the slab is swizzled.
 static __device__ __forceinline__ void tf32_step(float (&acc)[TF32_BM / 2],
                                                  uint32_t (&fragments)[TF32_BK / 8][4],
-                                                 const tf32_stage *now, int warp,
-                                                 bool first)
+                                                 const tf32_stage *stages, struct turn *t,
+                                                 int warp, bool first, uint64_t *full,
+                                                 uint64_t *empty)
 {
+    const tf32_stage *now = &stages[t->index];
     const int lane = threadIdx.x % 32, g = lane / 4;
+    mbarrier_wait_parity(&full[t->index], t->parity);
 #pragma unroll
     for (int k8 = 0; k8 < TF32_BK / 8; ++k8)
 #pragma unroll
@@ -100,6 +104,11 @@ static __device__ __forceinline__ void tf32_step(float (&acc)[TF32_BM / 2],
     for (int k8 = 0; k8 < TF32_BK / 8; ++k8)
         wgmma_mma_async_tf32(acc, fragments[k8], a + k8 * 32 / 16, !first || k8 > 0);
     wgmma_commit_group();
+    wgmma_wait_group<1>();
+    __syncwarp(); // each warp speaks for itself: all its lanes have read B
+    if (!first)
+        release<TF32_CLUSTER, 32>(&empty[(t->index + TF32_STAGES - 1) % TF32_STAGES]);
+    next_turn<TF32_STAGES>(t);
 }
 
 // A warp holds 256 rows of C and eight columns from `col` on, and the eight from col + 16
@@ -138,26 +147,19 @@ static __device__ __forceinline__ void tf32_consume(const struct tf32_work *w,
     struct position p = start_position(&w->shares, blockIdx.x / TF32_CLUSTER);
     while (next_segment(&w->shares, gridDim.x / TF32_CLUSTER, &p)) {
         float acc[TF32_BM / 2];
-        uint32_t even[TF32_BK / 8][4], odd[TF32_BK / 8][4]; // steps: one set is in use
-        int before = 0;
+        // Registers belong to the products that read them until those are over: one step
+        // reads one set while the next fills the other.
+        uint32_t even[TF32_BK / 8][4], odd[TF32_BK / 8][4];
         const int steps = p.segment.end - p.segment.begin;
-#pragma unroll 2
-        for (int step = 0; step < steps; ++step) {
-            mbarrier_wait_parity(&full[t.index], t.parity);
-            if (step % 2 == 0)
-                tf32_step(acc, even, &stages[t.index], warp, step == 0);
-            else
-                tf32_step(acc, odd, &stages[t.index], warp, false);
-            wgmma_wait_group<1>();
-            // Each warp speaks for itself: its lanes have read B.
-            __syncwarp();
-            if (step > 0)
-                release<TF32_CLUSTER, 32>(&empty[before]);
-            before = t.index;
-            next_turn<TF32_STAGES>(&t);
+        int step = 0;
+        for (; step + 1 < steps; step += 2) {
+            tf32_step(acc, even, stages, &t, warp, step == 0, full, empty);
+            tf32_step(acc, odd, stages, &t, warp, false, full, empty);
         }
+        if (step < steps)
+            tf32_step(acc, even, stages, &t, warp, step == 0, full, empty);
         wgmma_wait_group<0>();
-        release<TF32_CLUSTER, 32>(&empty[before]);
+        release<TF32_CLUSTER, 32>(&empty[(t.index + TF32_STAGES - 1) % TF32_STAGES]);
         wgmma_touch(acc);
 
         if (steps < w->shares.steps &&
