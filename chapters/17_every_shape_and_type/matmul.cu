@@ -273,11 +273,12 @@ template <class T> static struct plan plan_for(int M, int N, int K, int blocks)
     const double bytes = 2.0 * BK * (BM + (double)T::BN / T::CLUSTER);
     const double step = bytes / L2 > 4.0 * T::BN ? bytes / L2 : 4.0 * T::BN;
     const double memory = 2.0 * ((double)M * K + (double)K * N + (double)M * N) / MEMORY;
+    const int clusters = blocks < T::CLUSTER ? 1 : blocks / T::CLUSTER;
     struct plan best = {0};
     for (int share = 0; share < 2; ++share) {
         const struct plan p =
             deal(divided_up(M, BM * T::CLUSTER), divided_up(N, T::BN), divided_up(K, BK),
-                 blocks / T::CLUSTER, BM * T::BN, step, memory, share);
+                 clusters, BM * T::BN, step, memory, share);
         if (best.clusters == 0 || p.clocks < best.clocks)
             best = p;
     }
@@ -315,13 +316,10 @@ typedef tile<256, 2> wide;
 typedef tile<128, 1> middle;
 typedef tile<64, 1> narrow;
 
-static int most_blocks; // --blocks; 0: one for each SM
-
 static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
                    const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
 {
-    const int sms = number_of_sms();
-    const int blocks = most_blocks && most_blocks < sms ? most_blocks : sms;
+    const int blocks = number_of_blocks();
     const struct plan w = plan_for<wide>(M, N, K, blocks);
     const struct plan m = plan_for<middle>(M, N, K, blocks);
     const struct plan n = plan_for<narrow>(M, N, K, blocks);
@@ -356,7 +354,7 @@ int main(int argc, char **argv)
         .product_count = sizeof products / sizeof *products,
         .own_option = "--blocks",
         .own_value = &most_blocks,
-        .more_help = "    --blocks N     at most N blocks, two or more; default: one for "
+        .more_help = "    --blocks N     at most N blocks; default: one for "
                      "each SM\n",
     };
     return chapter_main(argc, argv, &chapter);

@@ -190,11 +190,13 @@ static void make_room(struct plan *p, int blocks, int tile, int warps)
     p->shares.arrived = (int *)scratch(ARRIVED, all * warps * sizeof(int));
 }
 
-static int number_of_sms(void)
+static int most_blocks; // --blocks; 0: one for each SM
+
+static int number_of_blocks(void)
 {
     int sms;
     CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
-    return sms;
+    return most_blocks && most_blocks < sms ? most_blocks : sms;
 }
 
 #endif

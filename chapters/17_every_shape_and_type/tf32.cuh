@@ -208,10 +208,12 @@ static void tf32_launch(int M, int N, int K, float alpha, const float *A, const 
     const int TILE = TF32_BM * TF32_BN;
     const int down = divided_up(M, TF32_BM);
     const int across = divided_up(N, TF32_BN * TF32_CLUSTER);
+    const int blocks = number_of_blocks();
+    const int clusters = blocks < TF32_CLUSTER ? 1 : blocks / TF32_CLUSTER;
     struct plan best = {0};
     for (int share = 0; share < 2; ++share) {
-        const struct plan p = deal(down, across, divided_up(K, TF32_BK),
-                                   number_of_sms() / TF32_CLUSTER, TILE, 1024, 0, share);
+        const struct plan p =
+            deal(down, across, divided_up(K, TF32_BK), clusters, TILE, 1024, 0, share);
         if (best.clusters == 0 || p.clocks < best.clocks)
             best = p;
     }
