@@ -46,6 +46,7 @@ struct options {
     int reps; /* timed runs; 0: as many as fit in about a second, 7 to 100 */
     uint64_t seed;
     float alpha, beta;
+    enum inputs inputs;
     bool json;       /* print one JSON object instead of the table */
     bool check_only; /* verify, don't time */
     bool one_shape;  /* verify this product only, not the small odd ones */
@@ -91,7 +92,7 @@ enum values { REALS, FRACTIONS };
 
 /* C's bits before the product when beta == 0; of a bf16 the upper half. A NaN; and a
  * signalling one, which becomes another as soon as anything is computed with it. So it
- * tells elements that nobody wrote from elements that somebody made of it. */
+ * tells elements that were not written from elements that were computed from it. */
 #define NEVER_WRITTEN 0x7fa50000u
 
 struct problem {
@@ -99,6 +100,7 @@ struct problem {
     float alpha, beta;
     enum precision precision;
     enum values values;
+    bool positive;            /* the reals are: see enum inputs */
     double unit;              /* FRACTIONS: all sums are multiples of this; REALS: 0 */
     float *A, *B, *C;         /* host: the inputs, and C as it was before the product */
     float *result;            /* host: C as the kernel left it */
@@ -115,7 +117,7 @@ void problem_destroy(struct problem *p);
  * core's power, and with it the clock, depends on the values; alpha and beta as given.
  * FRACTIONS: so short that no sum is rounded in fp32, in any order, yet too long for a
  * narrower format than stated; alpha and beta become the nearest multiples of 1/2 up to
- * 3, and alpha = 1 becomes 2. */
+ * 3, and alpha = 1 becomes 2. What `options->inputs` asks for comes on top. */
 void problem_fill(struct problem *p, const struct options *options, enum values values);
 /* Puts the device's C back to what it is before a product: NaN everywhere if beta == 0,
  * else the values of `C`. For timed runs: does not wait. */
@@ -126,9 +128,12 @@ void problem_read_C(const struct problem *p);
  * of two; of fp32 x itself, for verify.c, which knows what fp32 does to x. */
 double stored_in_C(const struct problem *p, double x);
 /* Launches the product, of whatever precision: `launch` is a fp32 or tf32 launcher or
- * launcher_of() a chapter. */
+ * launcher_of() a chapter, or of one of its products. */
 void problem_launch(const struct problem *p, matmul_launcher *launch);
 matmul_launcher *launcher_of(const struct chapter *chapter, enum precision precision);
+matmul_launcher *launcher_of_product(const struct product *product,
+                                     const struct chapter *chapter,
+                                     enum precision precision);
 /* What the kernel did that it must not do: wrote outside the matrices, or into its
  * inputs. NULL if nothing. */
 const char *problem_damage(const struct problem *p);
@@ -177,6 +182,8 @@ struct shapes {
  * to start it. */
 void check_shapes(const struct chapter *chapter, const struct options *options,
                   const char *program, struct shapes *shapes);
+/* What --inputs calls them. */
+extern const char *const INPUT_NAMES[4];
 /* The command that checks this product, until the next call. */
 const char *command_for(const struct product *p, const char *program, uint64_t seed);
 

@@ -42,12 +42,22 @@ struct kernel {
 };
 #define KERNEL(...) {(const void *)(__VA_ARGS__), #__VA_ARGS__}
 
+/* What a product is checked with: numbers with random signs, or
+ *   POSITIVE      reals from 0 to 1, for roundings that all go the same way. Random signs
+ *                 hide them: half of the errors then cancel the other half;
+ *   WIDE_ROWS     rows of A and columns of B each in a unit of their own; and in some rows
+ *                 of A a number 2^40 times as large as the others, which meets zeros;
+ *   WIDE_COLUMNS  the same with some columns of B. */
+enum inputs { USUAL, POSITIVE, WIDE_ROWS, WIDE_COLUMNS };
+
 /* A product to check. */
 struct product {
     int M, N, K;
     float alpha, beta;
     matmul_launcher *launch; /* NULL: the chapter's */
     const char *option;      /* the option by which the program takes that launcher */
+    enum inputs inputs;
+    bf16_launcher *launch_bf16; /* likewise, where the precision is bf16 */
 };
 
 /* A chapter, as chapter_main sees it. Fill it in by name, in this order (C++ insists on

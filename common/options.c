@@ -39,6 +39,8 @@ static const char *precisions_of(const struct chapter *chapter)
     return text;
 }
 
+const char *const INPUT_NAMES[] = {"usual", "positive", "wide-rows", "wide-columns"};
+
 static void usage_error(const struct chapter *chapter, const char *format, ...)
 {
     va_list arguments;
@@ -64,6 +66,8 @@ static void print_help(const struct chapter *chapter)
            "    --beta X       default 0 (then C is never read)\n"
            "    --precision X  %s; default %s\n"
            "    --seed N       other random inputs; default 1\n"
+           "    --inputs KIND  positive: from 0 to 1; wide-rows, wide-columns: large\n"
+           "                   and small numbers in rows of A or columns of B\n"
            "    --reps N       timed runs; default: about a second's worth\n"
            "    --check-only   check, don't time\n"
            "    --one-shape    check this product only, not small odd ones besides\n"
@@ -160,6 +164,15 @@ static enum precision precision_argument(const struct chapter *chapter, const ch
     return FP32;
 }
 
+static enum inputs inputs_argument(const struct chapter *chapter, const char *text)
+{
+    const int count = sizeof INPUT_NAMES / sizeof *INPUT_NAMES;
+    for (int i = 0; text && i < count; i++)
+        if (strcmp(text, INPUT_NAMES[i]) == 0) return (enum inputs)i;
+    usage_error(chapter, "--inputs must be usual, positive, wide-rows or wide-columns");
+    return USUAL;
+}
+
 void parse_options(int argc, char **argv, const struct chapter *chapter,
                    struct options *options)
 {
@@ -201,6 +214,8 @@ void parse_options(int argc, char **argv, const struct chapter *chapter,
         } else if (option_with_value(argv, &i, "--seed", &value)) {
             options->seed =
                 (uint64_t)integer_argument(chapter, "--seed", value, 0, INT64_MAX);
+        } else if (option_with_value(argv, &i, "--inputs", &value)) {
+            options->inputs = inputs_argument(chapter, value);
         } else if (option_with_value(argv, &i, "--reps", &value)) {
             options->reps = (int)integer_argument(chapter, "--reps", value, 1, 100000);
         } else if (option_with_value(argv, &i, "--registers", &value)) {

@@ -119,6 +119,16 @@ matmul_launcher *launcher_of(const struct chapter *chapter, enum precision preci
     }
 }
 
+matmul_launcher *launcher_of_product(const struct product *product,
+                                     const struct chapter *chapter,
+                                     enum precision precision)
+{
+    matmul_launcher *const own =
+        precision == BF16 ? (matmul_launcher *)(any_function *)product->launch_bf16
+                          : product->launch;
+    return own ? own : launcher_of(chapter, precision);
+}
+
 void problem_launch(const struct problem *p, matmul_launcher *launch)
 {
     if (p->precision == BF16)
@@ -375,10 +385,29 @@ static void fill_fractions(struct problem *p, uint64_t seed)
         p->C[i] = fraction(next_random(&state), bits_of_C, true);
 }
 
+/* WIDE_ROWS: gives each row of A and each column of B a unit of its own, a power of two,
+ * and C the product of these; and makes the first number of each row in the last third of A
+ * 2^40 times as large. So that no sum has to hold both, zeros meet it in B. WIDE_COLUMNS:
+ * the same with columns of B. */
+static void widen(struct problem *p, bool columns)
+{
+    const int M = p->M, N = p->N, K = p->K;
+    float *A = p->A, *B = p->B;
+    for (int i = 0; i < M; i++)
+        for (int k = 0; k < K; k++) A[(size_t)i * K + k] *= ldexpf(1.0f, i % 7 - 3);
+    for (size_t i = 0; i < (size_t)K * N; i++) B[i] *= ldexpf(1.0f, (int)(i % N) % 5 - 2);
+    for (size_t i = 0; p->C && i < (size_t)M * N; i++)
+        p->C[i] *= ldexpf(1.0f, (int)(i / N) % 7 - 3 + (int)(i % N) % 5 - 2);
+    for (int i = 0; i < M; i++)
+        A[(size_t)i * K] *= columns ? 0.0f : i >= M - M / 3 ? 0x1p40f : 1.0f;
+    for (int j = 0; j < N; j++) B[j] *= !columns ? 0.0f : j >= N - N / 3 ? 0x1p40f : 1.0f;
+}
+
 void problem_fill(struct problem *p, const struct options *o, enum values values)
 {
     const uint64_t seed = o->seed * 6 + (values == REALS ? 0 : 3);
     p->values = values;
+    p->positive = values == REALS && o->inputs == POSITIVE;
     p->unit = 0.0;
     p->alpha = o->alpha;
     p->beta = o->beta;
@@ -394,7 +423,11 @@ void problem_fill(struct problem *p, const struct options *o, enum values values
         fill_reals(p->A, p->dA.count, seed);
         fill_reals(p->B, p->dB.count, seed + 1);
         if (p->C) fill_reals(p->C, p->dC.count, seed + 2);
+        for (size_t i = 0; p->positive && i < p->dA.count; i++) p->A[i] = fabsf(p->A[i]);
+        for (size_t i = 0; p->positive && i < p->dB.count; i++) p->B[i] = fabsf(p->B[i]);
     }
+    if (o->inputs == WIDE_ROWS || o->inputs == WIDE_COLUMNS)
+        widen(p, o->inputs == WIDE_COLUMNS);
     to_device(p->dA.data, p->A, p->dA.count, p->dA.size);
     to_device(p->dB.data, p->B, p->dB.count, p->dB.size);
     if (p->C) {

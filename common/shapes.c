@@ -62,6 +62,9 @@ const char *command_for(const struct product *p, const char *program, uint64_t s
         used += snprintf(text + used, room - used, " --alpha %.9g", p->alpha);
     if (p->beta != 0.0f && used < room)
         used += snprintf(text + used, room - used, " --beta %.9g", p->beta);
+    if (p->inputs != USUAL && used < room)
+        used +=
+            snprintf(text + used, room - used, " --inputs %s", INPUT_NAMES[p->inputs]);
     if (seed != 1 && used < room)
         snprintf(text + used, room - used, " --seed %llu", (unsigned long long)seed);
     return text;
@@ -83,14 +86,15 @@ void check_shapes(const struct chapter *chapter, const struct options *o,
         options.K = product->K;
         options.alpha = product->alpha;
         options.beta = product->beta;
+        options.inputs = product->inputs;
         options.check_only = true;
         const char *command = command_for(product, program, o->seed);
         now_checking(command);
         if (!problem_create(&problem, &options)) exit(CANNOT);
-        const struct verdict verdict = run_and_verify(
-            &problem, &options, chapter,
-            product->launch ? product->launch : launcher_of(chapter, o->precision),
-            FRACTIONS);
+        const struct verdict verdict =
+            run_and_verify(&problem, &options, chapter,
+                           launcher_of_product(product, chapter, o->precision),
+                           product->inputs == POSITIVE ? REALS : FRACTIONS);
         problem_destroy(&problem);
         if (verdict.passed)
             shapes->passed++;

@@ -1,8 +1,10 @@
 """What chapters say of themselves. A script asks them and reads no C."""
 
+import difflib
 import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -23,6 +25,28 @@ def numbers():
 def folder(number):
     """The chapter's folder; None if there is none."""
     return next((ROOT / "chapters").glob(f"{number:02d}_*"), None)
+
+
+CODE = re.compile(r"""//[^\n]*|/\*.*?\*/|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')""", re.S)
+
+
+def code(text):
+    """The lines of a C source without comments, indentation and empty lines."""
+    bare = CODE.sub(lambda found: found[1] or " ", text)
+    return [
+        line for line in (" ".join(line.split()) for line in bare.splitlines()) if line
+    ]
+
+
+def changed_lines(before, after):
+    """How many lines of code differ between two sources. A line that takes the place of another
+    counts once."""
+    blocks = difflib.SequenceMatcher(None, code(before), code(after), autojunk=False)
+    return sum(
+        max(last - first, end - start)
+        for kind, first, last, start, end in blocks.get_opcodes()
+        if kind != "equal"
+    )
 
 
 def output(command, **options):

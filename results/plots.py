@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""make plots: images/ladder.svg, sizes.svg and roofline.svg from results/<gpu>.csv.
+"""make plots: images/ladder.svg, sizes.svg and roofline.svg from results/<gpu>.csv, and a chapter's
+images/NN_stalls.svg from results/profiles.csv where its README shows one.
 
 The last line of each names what it was made from, by a hash, so that --check can tell without
 drawing (and without matplotlib) whether a picture is older than its data.
@@ -13,8 +14,11 @@ import math
 import re
 import statistics
 
+import chapters
 import ending
+import profiles
 import rows
+import tables
 from palette import FONT, GLOBAL, GREY, MOVING, REGISTERS, SHARED, themed
 
 SIZE = 4096  # the ladder and the roofline are of squares of this size
@@ -287,6 +291,153 @@ def draw_roofline(every):
     return figure
 
 
+# What a warp can wait for: Nsight Compute's name, what it waits for in words, and the colour of that. "selected" and
+# "not_selected" are warps that do not wait.
+REASONS = {
+    "long_scoreboard": ("data from global memory", GLOBAL),
+    "lg_throttle": ("the queue to global memory", GLOBAL),
+    "short_scoreboard": ("data from shared memory", SHARED),
+    "mio_throttle": ("the queue to shared memory", SHARED),
+    "barrier": ("the other warps, at a barrier", MOVING),
+    "dispatch_stall": ("its registers, to be dispatched", REGISTERS),
+    "math_pipe_throttle": ("a free arithmetic unit", REGISTERS),
+    "wait": ("a fixed number of clocks", REGISTERS),
+    "no_instruction": ("its next instruction", GREY),
+    "not_selected": ("no wait: another was chosen", GREY),
+    "selected": ("no wait: its instruction began", GREY),
+}
+
+
+def mix(values):
+    """The issue slots of a kernel: [(what, share)], the empty ones last."""
+    used, multiply_adds = profiles.slots(values)
+    reads = values.get("smsp__inst_executed_op_shared_ld.sum", 0.0)
+    reads /= values["smsp__inst_executed.sum"]
+    shares = [
+        ("multiply-adds", used * multiply_adds),
+        ("reads of shared memory", used * reads),
+        ("other instructions", used * (1 - multiply_adds - reads)),
+        ("empty", 1 - used),
+    ]
+    return [(what, share) for what, share in shares if share]
+
+
+SLOTS = {
+    "multiply-adds": (REGISTERS, 1.0),
+    "reads of shared memory": (SHARED, 1.0),
+    "other instructions": (GREY, 0.8),
+    "empty": (GREY, 0.12),
+}
+
+
+def draw_stalls(every, number):
+    """Above, what the issue slots were used for; below, what the warps spent their clocks on: of the chapter
+    before, and of this one."""
+    from matplotlib import pyplot
+
+    before = tables.one_before(number, every)
+    shown = [*filter(None, (before, number)), 0]
+    names = {n: f"chapter {n}" if n else "cuBLAS" for n in shown}
+    clocks = {
+        stall: [profiles.clocks(every[n], stall) for n in (before, number) if n]
+        for stall in REASONS
+    }
+    most = max(map(max, clocks.values()))
+    # What takes less than a fortieth of either chapter's clocks tells nothing.
+    total = [sum(values) for values in zip(*clocks.values())]
+    seen = sorted(
+        (
+            stall
+            for stall in REASONS
+            if any(part > whole / 40 for part, whole in zip(clocks[stall], total))
+        ),
+        key=lambda stall: -max(clocks[stall]),
+    )
+    above, each = 0.34 * len(shown), 0.42
+    height = 1.0 + above + 0.7 + each * len(seen) + 0.15
+    left, right = 2.75, 0.35
+    figure = pyplot.figure(figsize=(WIDTH, height))
+
+    def axes_at(bottom, tall):
+        axes = figure.add_axes(
+            (left / WIDTH, bottom / height, (WIDTH - left - right) / WIDTH, tall / height)
+        )
+        axes.set_facecolor("none")
+        for side in ("top", "right", "bottom"):
+            axes.spines[side].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+        axes.set_xticks([])
+        return axes
+
+    top = axes_at(height - 1.0 - above, above)
+    top.set_xlim(0, 100)
+    top.set_ylim(len(shown) - 0.5, -0.5)
+    top.set_yticks(range(len(shown)), [names[n] for n in shown])
+    for i, n in enumerate(shown):
+        start = 0.0
+        for what, share in mix(every[n]):
+            tint, alpha = SLOTS[what]
+            top.barh(i, 100 * share, left=start, height=0.74, color=tint, alpha=alpha)
+            if share > 0.045:
+                top.text(
+                    start + 50 * share,
+                    i,
+                    f"{100 * share:.0f} %",
+                    ha="center",
+                    va="center_baseline",
+                    color=GREY if what == "empty" else "white",
+                )
+            start += 100 * share
+    head = {"fontweight": "bold", "ha": "left", "va": "baseline", "color": GREY}
+    figure.text(0.1 / WIDTH, 1 - 0.3 / height, "What issue slots are used for", **head)
+    at = left
+    for what in dict.fromkeys(what for n in shown for what, _ in mix(every[n])):
+        tint, alpha = SLOTS[what]
+        figure.text(
+            at / WIDTH, 1 - 0.72 / height, "■ ", color=tint, alpha=max(alpha, 0.35)
+        )
+        figure.text((at + 0.2) / WIDTH, 1 - 0.72 / height, what, color=GREY)
+        at += 0.45 + 0.092 * len(what)
+
+    bottom = axes_at(0.15, each * len(seen))
+    bottom.set_xlim(0, 1.25 * most)
+    bottom.set_ylim(len(seen) - 0.5, -0.5)
+    bottom.set_yticks([])
+    small = {"color": GREY, "va": "center_baseline", "fontsize": 0.86 * TEXT}
+    for i, stall in enumerate(seen):
+        values, (words, tint) = clocks[stall], REASONS[stall]
+        for place, text in ((i - 0.2, words), (i + 0.2, tables.stall_name(stall))):
+            style = "italic" if place > i else "normal"
+            bottom.annotate(
+                text,
+                (0, place),
+                (-8, 0),
+                textcoords="offset points",
+                ha="right",
+                style=style,
+                **small,
+            )
+        for j, value in enumerate(values):
+            place = i + (j - (len(values) - 1) / 2) * 0.4
+            alpha = 1.0 if j == len(values) - 1 else 0.4
+            bottom.barh(place, value, height=0.36, color=tint, alpha=alpha)
+            bottom.annotate(
+                f"{value:,.3g}" if value < 1000 else f"{value:,.0f}",
+                (value, place),
+                (4, 0),
+                textcoords="offset points",
+                **small,
+            )
+    pair = f"; pale: chapter {before}, full: chapter {number}" if before else ""
+    figure.text(
+        0.1 / WIDTH,
+        (0.15 + each * len(seen) + 0.22) / height,
+        f"What the warps spend their clocks on, in 10⁹ clocks{pair}",
+        **head,
+    )
+    return figure
+
+
 # What a picture shows, and whether there is enough for it.
 PICTURES = {
     "ladder": (draw_ladder, lambda every: {0, 1} <= rows.of_size(every, SIZE).keys()),
@@ -336,6 +487,26 @@ def origin(every):
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def stalls(gpu, check):
+    """The pictures of what the profiler counted, of the chapters whose page shows one. Returns whether one is stale."""
+    every, _ = profiles.counted(gpu)
+    wrong = 0
+    for number in sorted(every):
+        path = rows.ROOT / "images" / f"{number:02d}_stalls.svg"
+        if path.name not in (chapters.folder(number) / "README.md").read_text():
+            continue
+        before = tables.one_before(number, every)
+        counted = [every[n] for n in (before, number, 0) if n is not None]
+        stamp = f"<!-- made from results/profiles.csv: {origin(counted)} -->\n"
+        if not check:
+            path.write_text(svg_of(draw_stalls(every, number)) + stamp)
+            print(f"images/{path.name}")
+        elif not path.exists() or not path.read_text().endswith(stamp):
+            print(f"images/{path.name} is older than its data: `make plots` renews it")
+            wrong = 1
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description="Draws the plots in images/.")
     parser.add_argument(
@@ -363,7 +534,7 @@ def main():
         elif not path.exists() or not path.read_text().endswith(stamp):
             print(f"images/{name}.svg is older than its data: `make plots` renews it")
             wrong = 1
-    return wrong
+    return max(wrong, stalls(chosen.gpu, chosen.check))
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ def compiled(number, told):
     source = chapters.folder(number) / "matmul.cu"
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "matmul.o"
-        options = ["-O3", "-std=c++17", "-Icommon", *tell(architectures(told))]
+        options = ["-O3", "-std=c++17", "-Icommon", "-Ichapters", *tell(architectures(told))]
         return output([nvcc(), *options, "-c", source, "-o", result])
 
 

@@ -5,21 +5,25 @@
     <!-- BEGIN generated: notebooks -->                     every notebook and its experiment
     <!-- BEGIN generated: ladder gpu=h200 size=4096 -->     every chapter at one size
     <!-- BEGIN generated: chapter n=5 gpu=h200 -->          one chapter at every size
+    <!-- BEGIN generated: changes n=5 gpu=h200 lines=40 --> what each change brought, and that no
+                                                            more lines of code differ
     <!-- BEGIN generated: tried n=5 gpu=h200 -->            what was tried and not kept
     <!-- BEGIN generated: profile n=5 gpu=h200 -->          Nsight Compute's counters
     <!-- BEGIN generated: slots gpu=h200 -->                the same, of every chapter
+    <!-- BEGIN generated: errors gpu=h200 -->              chapter 18's errors beside cuBLAS'
     <!-- BEGIN generated: bounds gpu=h200 size=4096 -->     the least times, beside the measured
     <!-- BEGIN generated: lens n=5 size=256 -->             what the emulator's lens counted
     <!-- END generated -->                                  ends each
 
 The first two are what chapters say of themselves, and headings of notebooks. The ladder and a
 chapter's times come from results/<gpu>.csv, the next from results/tried.csv and profiles.csv,
-and are empty while those hold nothing for them. The last two build the chapters for the
-emulator and run them. --check writes nothing and exits with 1 if a block is not what it should be; with
-names (README.md ...), only those files.
+and are empty while those hold nothing for them; only a change has to be measured. The last two
+build the chapters for the emulator and run them. --check writes nothing and exits with 1 if a block
+is not what it should be; with names (README.md ...), only those files.
 """
 
 import argparse
+import csv
 import inspect
 import json
 import os
@@ -211,44 +215,132 @@ def chapter(page, n, gpu):
     return text
 
 
-def tried(page, n, gpu):
+def tried_rows(n, gpu):
+    """(the chapter as it is, [(diff, row)] the fastest first) of results/tried.csv; None, [] while
+    there is nothing."""
     mine = [
         row
         for row in tried_out.read()
         if row["chapter"] == int(n) and measure.key_of(row["gpu"]) == gpu
     ]
-    base = next((row for row in mine if not row["tried"]), None)
+    found = {row["tried"]: row for row in mine}
+    paths = tried_out.diffs(int(n))
+    if found and set(paths) != set(found) - {""}:
+        differ = ", ".join(sorted(set(paths) ^ (set(found) - {""})))
+        raise Mistake(
+            f"results/tried.csv and chapter {n}'s tried/ differ: {differ}: `make tried`"
+        )
+    of_diffs = [(path, found[name]) for name, path in paths.items()] if found else []
+    return found.get(""), sorted(of_diffs, key=lambda pair: -pair[1]["ratio"])
+
+
+def origin_of_tried(base, shown):
+    return (
+        measured_on([base, *(row for _, row in shown)])
+        + f"; medians of {base['turns']} turns.\n`make tried` measures it again; "
+    )
+
+
+def changes(page, n, gpu, lines):
+    """What each change of a chapter against the one before brought, by the patch that takes it back
+    alone."""
+    number = int(n)
+    base, shown = tried_rows(n, gpu)
+    shown = [(path, row) for path, row in shown if tried_out.takes_back(path)]
+    if not shown:
+        raise Mistake(
+            f"no change of chapter {n} is measured: results/tried.csv has no row of a diff in "
+            f"tried/ that begins with {tried_out.BACK!r}: `make tried`"
+        )
+    counted, _ = profiles.counted(gpu)
+    moved = {
+        path: profiles.moved(values, counted[number])
+        for path, _ in shown
+        for values in [profiles.counted(gpu, tried=path.stem)[0].get(number)]
+        if values and number in counted
+    }
+    body = []
+    for path, row in reversed(shown):
+        cells = [
+            link(page, tried_out.title(path), path),
+            f"{row['gflops']:,}",
+            f"× {base['ratio'] / row['ratio']:.3f}",
+        ]
+        if moved:
+            cells.append(moves(*moved[path]) if path in moved else "")
+        body.append(cells)
+    head = ["what changes", "GFLOP/s without it", "it brings"]
+    if moved:
+        head.append("what moves, 10⁹ clocks of a warp")
+    last = one_before(number, chapters.numbers())
+    differ = changed_lines(number, last)
+    if differ > int(lines):
+        raise Mistake(
+            f"{differ} lines of code differ from chapter {last}'s, more than the {lines} that "
+            "this page allows: take out what is not the idea, or raise the bound and say why"
+        )
+    return (
+        table("lrr" + "l" * bool(moved), head, body)
+        + f"\nThe whole chapter reaches {base['gflops']:,} GFLOP/s at M = N = K = {base['M']:,}. "
+        f"Without comments, {differ} lines of `matmul.cu` differ from chapter {last}'s. "
+        + origin_of_tried(base, shown)
+        + "`patch -p1 <FILE` takes a change back, with `-R` it comes again.\n"
+    )
+
+
+def moves(what, before, after):
+    return f"{stall_name(what)} {before:.2f} → {after:.2f}"
+
+
+def changed_lines(number, last):
+    """Of two chapters' kernels and launchers."""
+    after, before = (
+        (chapters.folder(which) / "matmul.cu").read_text() for which in (number, last)
+    )
+    return chapters.changed_lines(before, after)
+
+
+def tried(page, n, gpu):
+    base, shown = tried_rows(n, gpu)
     if not base:
         return ""
-    paths, body = tried_out.diffs(int(n)), []
-    if set(paths) != {row["tried"] for row in mine} - {""}:
-        raise Mistake(f"results/tried.csv and chapter {n}'s tried/ differ: `make tried`")
-    for row in sorted(mine, key=lambda row: (row["tried"] != "", -row["ratio"])):
-        path = paths.get(row["tried"])
-        what = link(page, tried_out.title(path), path) if path else "the chapter as it is"
+    shown = [(path, row) for path, row in shown if not tried_out.takes_back(path)]
+    body = [
+        [
+            "the chapter as it is",
+            f"{base['gflops']:,}",
+            f"{100 * base['ratio']:.1f} %",
+            "",
+        ]
+    ]
+    for path, row in shown:
         body.append(
             [
-                what,
+                link(page, tried_out.title(path), path),
                 f"{row['gflops']:,}",
                 f"{100 * row['ratio']:.1f} %",
-                f"{row['ratio'] / base['ratio']:.3f}" if path else "",
+                f"{row['ratio'] / base['ratio']:.3f}",
             ]
         )
     head = [f"M = N = K = {base['M']:,}", "GFLOP/s", "of cuBLAS", f"× chapter {n}"]
     return (
         table("lrrr", head, body)
         + "\n"
-        + measured_on(mine)
-        + f"; medians of {base['turns']} turns.\n`make tried` measures it again; "
-        "`patch -p1 <FILE` makes a change yours, with `-R` it goes.\n"
+        + origin_of_tried(base, shown)
+        + "`patch -p1 <FILE` makes a change yours, with `-R` it goes.\n"
     )
 
 
 STALLS = {
     "mio_throttle": "MIO throttle",
     "lg_throttle": "LG throttle",
-    "dispatch_stall": "dispatch stall",
+    "selected": "instructions",
 }
+
+
+def stall_name(stall):
+    """A reason as Nsight Compute's pages write it."""
+    return STALLS.get(stall, stall.replace("_", " "))
 
 
 def profile(page, n, gpu):
@@ -262,10 +354,18 @@ def profile(page, n, gpu):
     def line(name, show):
         return [name, *(show(every[number]) for number in shown)]
 
+    def spent(clocks):
+        return f"{clocks:.2g}" if clocks < 10 else f"{clocks:,.0f}"
+
     def waits(values):
         return ", ".join(
-            f"{STALLS.get(stall, stall.replace('_', ' '))} {clocks:.2g}"
+            f"{stall_name(stall)} {spent(clocks)}"
             for stall, clocks in profiles.waits(values)
+        )
+
+    def chosen_later(values):
+        return spent(
+            profiles.clocks(values, "not_selected") / profiles.clocks(values, "selected")
         )
 
     def product(values):
@@ -284,7 +384,8 @@ def profile(page, n, gpu):
             "warps on an SM, of 64",
             lambda v: f"{v['sm__warps_active.avg.per_cycle_active']:.1f}",
         ),
-        line("a warp waits for …, clocks an instruction", waits),
+        line("a warp waits for …, clocks per instruction", waits),
+        line("is ready, but not selected, clocks per instruction", chosen_later),
         line(
             "from L2 to the SMs, GB",
             lambda v: f"{v['l1tex__m_xbar2l1tex_read_bytes.sum'] / 1e9:.2f}",
@@ -329,6 +430,30 @@ def slots(page, gpu):
     return (
         table("lrrr", head, body)
         + f"\nCounted by Nsight Compute on one {origin}; `make profiles` counts again.\n"
+    )
+
+
+def errors(page, gpu):
+    """What `results/errors families` printed on the GPU."""
+    source = rows.ROOT / "results" / f"errors_{gpu}.csv"
+    if not source.exists():
+        return ""
+    with open(source, newline="") as file:
+        found = list(csv.DictReader(file))
+    body = []
+    for mine, cublas in zip(found[::2], found[1::2]):
+        speed = float(cublas["ms"]) / float(mine["ms"])
+        pairs = [
+            f"{float(row[name]):.1e}" for name in ("rms", "most") for row in (mine, cublas)
+        ]
+        body.append([mine["inputs"], f"{int(mine['K']):,}", f"{speed:.2f}", *pairs])
+    head = ["inputs", "K", "× cuBLAS' speed", "rms", "cuBLAS' rms"]
+    head += ["largest", "cuBLAS' largest"]
+    side = int(found[0]["M"])
+    return (
+        table("lrrrrrr", head, body)
+        + f"\nM = N = {side:,}; the errors of {256**2:,} elements. `results/errors.cu` measures "
+        "it again.\n"
     )
 
 
@@ -421,9 +546,11 @@ BLOCKS = {
     "notebooks": notebook_list,
     "ladder": ladder,
     "chapter": chapter,
+    "changes": changes,
     "tried": tried,
     "profile": profile,
     "slots": slots,
+    "errors": errors,
     "bounds": bounds_beside,
     "lens": lens,
 }
@@ -447,8 +574,9 @@ def pages():
 
 
 def renewed(page, text):
-    """The page's text with every block made anew, and the names of those that changed."""
-    stale = []
+    """The page's text with every block generated again, the names of those that changed, and what is
+    wrong with those that could not be."""
+    stale, wrong = [], []
     if text.count("<!-- BEGIN generated") != len(BLOCK.findall(text)):
         raise Mistake(
             "a generated block does not begin and end as results/tables.py says"
@@ -463,13 +591,17 @@ def renewed(page, text):
         needed = list(inspect.signature(BLOCKS[name]).parameters)[1:]
         if sorted(values) != sorted(needed):
             raise Mistake(f"{title}: the arguments of {name} are {', '.join(needed)}")
-        new = BLOCKS[name](page, **values)
+        try:
+            new = BLOCKS[name](page, **values)
+        except Mistake as problem:
+            wrong.append(f"{title}: {problem}")
+            return match[0]
         new = f"\n{new}\n" if new else ""
         if new != old:
             stale.append(title)
         return f"<!-- BEGIN generated: {title} -->\n{new}<!-- END generated -->"
 
-    return BLOCK.sub(renew, text), stale
+    return BLOCK.sub(renew, text), stale, wrong
 
 
 def main():
@@ -488,11 +620,14 @@ def main():
         name = os.path.relpath(page, rows.ROOT)
         try:
             text = page.read_text()
-            new, stale = renewed(page, text)
+            new, stale, problems = renewed(page, text)
         except (Mistake, chapters.Broken, ValueError, OSError) as problem:
             print(f"{name}: {problem}", file=sys.stderr)
             wrong += 1
             continue
+        for problem in problems:
+            print(f"{name}: {problem}", file=sys.stderr)
+        wrong += len(problems)
         for title in stale:
             print(
                 f"{name}: {title}: "

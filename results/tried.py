@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""make tried: what was tried and not kept, beside the chapters as they are, into results/tried.csv.
+"""make tried: every change of a chapter taken back alone, and what was tried and not kept, into results/tried.csv.
 
-chapters/NN_*/tried/NAME.diff changes a chapter; its first line says how, in words. Each is applied to a copy in
-build/tried/, built like its chapter, checked as any run is, and then timed: the chapter and its changed copies
-run in turns, each beside cuBLAS as in `make ladder`, and each is judged by the median of its turns.
+chapters/NN_*/tried/NAME.diff changes a chapter; its first line says how, in words. Where that line begins with
+"takes back: ", the rest names one change that the chapter made to the one before, and the diff undoes that and no
+more; any other diff is an attempt that was not kept. Each is applied to a copy in build/tried/, built like its
+chapter, checked as any run is, and then timed: the chapter and its changed copies run in turns, each beside cuBLAS
+as in `make ladder`, and each is judged by the median of its turns.
 Exit code: 0, 1 if one does not apply, build or pass, 2 usage, 3 if nothing can be measured here.
 """
 
@@ -61,10 +63,19 @@ def diffs(chapter):
     return {path.stem: path for path in sorted(folder.glob("tried/*.diff"))}
 
 
+BACK = "takes back: "
+
+
 def title(path):
-    """A diff's first line."""
+    """A diff's first line: what it does, or the change that it takes back."""
     with open(path) as file:
-        return file.readline().strip()
+        return file.readline().strip().removeprefix(BACK)
+
+
+def takes_back(path):
+    """Whether a diff undoes a change of its chapter; else it is an attempt that was not kept."""
+    with open(path) as file:
+        return file.readline().startswith(BACK)
 
 
 def sh(command):
@@ -217,7 +228,9 @@ def show(found):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Measures what was tried and not kept.")
+    parser = argparse.ArgumentParser(
+        description="Measures every change taken back, and what was not kept."
+    )
     parser.add_argument(
         "--check-only",
         action="store_true",

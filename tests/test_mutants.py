@@ -297,11 +297,34 @@ MUTANTS = [
     Mutant(7, "squares of B side by side", "n / 4 * COL_STEP];", "n];"),
     Mutant(
         7,
-        "second fetch into the first one's place",
-        "A_tile[load_a_col + i * LOAD_STEP + j]",
-        "A_tile[load_a_col + j]",
+        "columns of the neighbour",
+        "threadIdx.x % (BN / TN) * 4",
+        "threadIdx.x % (BN / TN) * TN",
     ),
     Mutant(7, "results stored side by side", "row + m / 4 * ROW_STEP + m % 4", "row + m"),
+    # Chapter 8: a round fetches one tile and multiplies another.
+    Mutant(8, "one buffer, one barrier", "now ^= 1;", "now = 0;", "data race"),
+    Mutant(
+        8,
+        "no barrier at the end of a round",
+        "        }\n        __syncthreads();\n    }",
+        "        }\n    }",
+        "uninitialised shared memory",
+    ),
+    Mutant(8, "the last tile not multiplied", "k0 < K + BK;", "k0 < K;"),
+    Mutant(
+        8,
+        "multiplies before there is a tile",
+        "if (k0 > 0)",
+        "if (k0 >= 0)",
+        "uninitialised shared memory",
+    ),
+    Mutant(
+        8,
+        "the buffers exchanged after the fill",
+        "        now ^= 1;\n        for (int i = 0; i < LOADS; ++i) {",
+        "        for (int i = 0; i < LOADS; ++i) {",
+    ),
     # Chapter 9: a fetch ahead, lanes row by row.
     Mutant(9, "multiplies before the first tile", "if (k0 >= 0)", "if (k0 >= -BK)"),
     Mutant(

@@ -13,6 +13,7 @@ from test_results import MEASURED, rows
 
 PAGES = files(".md")
 CHAPTERS = sorted((ROOT / "chapters").glob("[0-9][0-9]_*/README.md"))
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.md"))
 every_page = pytest.mark.parametrize("page", PAGES, ids=name)
 every_chapter = pytest.mark.parametrize(
     "page", CHAPTERS, ids=lambda page: page.parent.name
@@ -189,6 +190,40 @@ def wrong_sections(page):
     return wrong
 
 
+def wrong_title(page):
+    """A title names the technique first; the folder's name is what it is called."""
+    head = page.read_text().partition("\n")[0].lower()
+    words = page.parent.name if page.name == "README.md" else page.stem
+    # The first letters: "vectorized" and "vectorised" are the same word.
+    lacking = [word for word in words.split("_")[1:] if word[:6] not in head]
+    return [f"the title lacks {word!r}, of the technique's name" for word in lacking]
+
+
+def terms(glossary):
+    """The names of all entries: "- **name, other name**: ..."."""
+    heads = re.findall(r"^- \*\*(.+?)\*\*:", glossary.read_text(), re.M)
+    return {name.strip().lower() for head in heads for name in head.split(",")}
+
+
+def wrong_terms(page, glossary):
+    """Words in bold within a sentence are terms, and the glossary has them. In bold at the beginning of
+    a paragraph or of a list's item stands what that is about; in a table, what is to be seen."""
+    text, known, wrong = without_code(page.read_text()), terms(glossary), []
+    for match in re.finditer(r"(?<!\*)\*\*([^*]+)\*\*", text):
+        start = text.rfind("\n", 0, match.start()) + 1
+        lead = text[start : match.start()]
+        above = text[:start].rpartition("\n")[0].rpartition("\n")[2]
+        first = not lead.strip() and (not above.strip() or above.startswith("#"))
+        if first or re.fullmatch(r"\s*([-*]|\d+\.)\s+", lead) or lead.startswith("|"):
+            continue
+        term = " ".join(match[1].lower().split())
+        if term not in known and term.removesuffix("s") not in known:
+            wrong.append(
+                f"line {line_of(text, match.start())}: {term!r} is in no glossary"
+            )
+    return wrong
+
+
 def wrong_images(page):
     wrong = []
     for number, alt, path in images(page.read_text()):
@@ -307,6 +342,16 @@ def test_sections_are_all_there(page):
     assert wrong_sections(page) == []
 
 
+@pytest.mark.parametrize("page", [*CHAPTERS, *NOTEBOOKS], ids=name)
+def test_title_names_the_technique(page):
+    assert wrong_title(page) == []
+
+
+@every_chapter
+def test_terms_are_in_the_glossary(page):
+    assert wrong_terms(page, ROOT / "chapters" / "GLOSSARY.md") == []
+
+
 @every_page
 def test_pictures_are_there_and_described(page):
     assert wrong_images(page) == []
@@ -337,9 +382,11 @@ def test_speeds_can_be_traced(page):
 
 # ---- the checks themselves ----
 
-GOOD = """# Chapter 7: made up
+GOOD = """# Chapter 7: Made up: a page
 
-A question. [Further down](#try-it), [the file](matmul.cu#L3), [the root](../../top.md#a-head-1).
+A question about **two terms** and **other names**.
+
+[Further down](#try-it), [the file](matmul.cu#L3), [the root](../../top.md#a-head-1).
 
 ![Two boxes, one inside the other](../../box.svg)
 ![Boxes a[0] and
@@ -375,6 +422,10 @@ On an H200 it reaches 45.2 TFLOP/s at 4096³, and cuBLAS 50,001 GFLOP/s.
 99 TFLOP/s
 <!-- END generated -->
 ## Why
+**What leads** a paragraph is no term.
+
+- **Neither is** this.
+
 The peak of an H200 is 67 TFLOP/s ([NVIDIA](https://example.org/h200)).
 
 The H200 here did 60.6 TFLOP/s of nothing else, of the 67 TFLOP/s. It is fast. At half the
@@ -407,6 +458,9 @@ def page(tmp_path):
     (chapter / "matmul.cu").write_text(
         "void f()\n{\n    for (;;) {\n        a();\n    }\n}\n"
     )
+    (tmp_path / "chapters" / "GLOSSARY.md").write_text(
+        "# G\n\n- **two terms**: x\n- **name, other name**: y\n"
+    )
     page = chapter / "README.md"
     page.write_text(GOOD)
     return page
@@ -420,14 +474,16 @@ def check_all(page):
         wrong_images(page),
         wrong_links(page),
         wrong_speeds(page, [ROW]),
+        wrong_title(page),
+        wrong_terms(page, root / "chapters" / "GLOSSARY.md"),
     ]
 
 
 def test_a_good_page_passes(page):
-    assert check_all(page) == [[], [], [], [], []]
+    assert check_all(page) == [[]] * 7
 
 
-QUOTES, HEADS, PICTURES, LINKS, SPEEDS = range(5)
+QUOTES, HEADS, PICTURES, LINKS, SPEEDS, TITLE, TERMS = range(7)
 
 
 @pytest.mark.parametrize(
@@ -464,14 +520,17 @@ QUOTES, HEADS, PICTURES, LINKS, SPEEDS = range(5)
         ("45.2 TFLOP/s", "45.3 TFLOP/s", SPEEDS, "45.3 TFLOP/s"),
         ("45.2 TFLOP/s", "45,181 GFLOP/s", SPEEDS, "45,181 GFLOP/s"),
         ("4096³", "8192³", SPEEDS, "45.2 TFLOP/s"),
-        ("On an H200 it", "It", SPEEDS, "line 33: where does 45.2 TFLOP/s"),
+        ("On an H200 it", "It", SPEEDS, "line 35: where does 45.2 TFLOP/s"),
         ("On an H200 it", "On an H100 it", SPEEDS, "45.2 TFLOP/s"),
         ("([NVIDIA](https://example.org/h200))", "", SPEEDS, "67 TFLOP/s"),
         ("of an H200 is", "is", SPEEDS, "67 TFLOP/s"),
         ("The peak", "The speed", SPEEDS, "67 TFLOP/s"),
         ("60.6", "60.7", SPEEDS, "60.7 TFLOP/s"),
-        ("it would do 99", "it does 99", SPEEDS, "line 42: where does 99 TFLOP/s"),
+        ("it would do 99", "it does 99", SPEEDS, "line 48: where does 99 TFLOP/s"),
         ("That.", "That, at 8 GFLOP/s.", SPEEDS, "8 GFLOP/s"),
+        ("Made up:", "Something:", TITLE, "the title lacks 'made'"),
+        ("**two terms**", "**three\nterms**", TERMS, "'three terms' is in no glossary"),
+        ("That.", "That is **it**.", TERMS, "'it' is in no glossary"),
     ],
 )
 def test_a_wrong_page_is_named(page, old, new, check, said):

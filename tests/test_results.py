@@ -4,6 +4,7 @@ differs from what it was made from, and the scripts between do what they say."""
 import hashlib
 import json
 import os
+import re
 import shutil
 import sys
 
@@ -12,11 +13,15 @@ import pytest
 from conftest import ROOT, no_cuda, run
 
 sys.path.insert(0, str(ROOT / "results"))
+import chapters as books  # noqa: E402
 import plots  # noqa: E402
 import profiles  # noqa: E402
 import rows  # noqa: E402
+import tables  # noqa: E402
+import tried  # noqa: E402
 
 OTHER_FORMS = {"lens_vs_ncu.csv", "profiles.csv", "tried.csv"}
+OTHER_FORMS |= {path.name for path in (ROOT / "results").glob("errors*.csv")}
 MEASURED = sorted(
     path for path in (ROOT / "results").glob("*.csv") if path.name not in OTHER_FORMS
 )
@@ -141,6 +146,135 @@ def test_a_wrong_attempt_is_told_from_a_slow_one(project, chapters, tmp_path):
     assert "FAILED: chapter 3, gone: it does not fit matmul.cu any more" in result.stderr
 
 
+# ---- what each change brought ----
+
+# The fp32 chapters that build upon another: 0 is cuBLAS, 1 the first kernel.
+STEPS = [n for n in books.numbers() if 2 <= n <= 13]
+CHANGES = re.compile(r"<!-- BEGIN generated: changes n=(\d+) gpu=\w+ lines=(\d+) -->")
+
+
+def page_of(number):
+    return (books.folder(number) / "README.md").read_text()
+
+
+@pytest.mark.parametrize("number", STEPS)
+def test_every_change_is_taken_back_and_measured(number):
+    """The page lists the chapter's changes, each with a patch and its rows."""
+    shown = CHANGES.findall(page_of(number))
+    assert [int(n) for n, _ in shown] == [number], "one block of changes"
+    paths = tried.diffs(number)
+    backwards = [name for name, path in paths.items() if tried.takes_back(path)]
+    assert backwards, f"no diff in tried/ begins with {tried.BACK!r}"
+    measured = {row["tried"] for row in tried.read() if row["chapter"] == number}
+    assert set(backwards) <= measured, "`make tried` measures them"
+    attempts = re.search(rf"<!-- BEGIN generated: tried n={number} ", page_of(number))
+    assert bool(attempts) == (len(backwards) < len(paths)), "what was not kept is shown"
+
+
+@pytest.mark.parametrize("number", STEPS)
+def test_a_chapter_changes_little(number):
+    """What differs from the chapter before stays within the bound that its page states; from chapter 11
+    on the programs are of other kinds."""
+    [(_, bound)] = CHANGES.findall(page_of(number))
+    last = tables.one_before(number, books.numbers())
+    assert tables.changed_lines(number, last) <= int(bound)
+    if number <= 10 and int(bound) > 40:
+        assert "More than 40 lines" in page_of(number), "say why the diff is longer"
+
+
+def test_lines_of_code_are_compared_without_comments():
+    before = 'int a; // one\n/* two\n three */\nint b;\n  f("// no comment", \'"\');\n'
+    assert books.code(before) == ["int a;", "int b;", 'f("// no comment", \'"\');']
+    same = '\tint a;\n\nint b; /* other */\nf("// no comment", \'"\');\n'
+    assert books.changed_lines(before, same) == 0
+    other = same.replace("no comment", "a comment") + "int c;\nint d;\n"
+    assert books.changed_lines(before, other) == 3
+    assert books.changed_lines(other, before) == 3
+
+
+GPU = {"gpu": "NVIDIA X9000", "sms": 4, "clock_mhz": 1000, "cuda": "13.0"}
+GPU |= {"driver": "580.1", "date": "2026-11-20", "M": 4096, "N": 4096, "K": 4096}
+
+
+@pytest.fixture
+def changed(tmp_path, monkeypatch):
+    """A chapter 3 with two changes and an attempt, measured; returns what its page says."""
+    folders = {2: tmp_path / "02_plain", 3: tmp_path / "03_made_up"}
+    for folder in folders.values():
+        (folder / "tried").mkdir(parents=True)
+        (folder / "matmul.cu").write_text("int a;\nint b;\n")
+    (folders[3] / "matmul.cu").write_text("int a;\nint c; // new\n")
+    for name, head in (
+        ("slow", "takes back: the loop is unrolled"),
+        ("dear", "takes back: two at once"),
+        ("odd", "three at once"),
+    ):
+        (folders[3] / "tried" / f"{name}.diff").write_text(f"{head}\n--- a\n")
+    speeds = {"": (400, 0.8), "slow": (200, 0.4), "dear": (500, 1.0), "odd": (300, 0.6)}
+    measured = [
+        {**GPU, "chapter": 3, "tried": name, "turns": 3, "gflops": speed, "ratio": ratio}
+        for name, (speed, ratio) in speeds.items()
+    ]
+    counters = {
+        ("", "barrier"): 1.0,
+        ("slow", "barrier"): 4.0,
+        ("slow", "not_selected"): 9.0,
+        ("dear", "barrier"): 1.5,
+        ("dear", "mio_throttle"): 0.75,
+    }
+    counted = [
+        {**GPU, "chapter": "3", "tried": name, "size": "4096"}
+        | {"metric": "smsp__inst_executed.sum", "value": "2e9"}
+        for name in ("", "slow", "dear")
+    ]
+    for (name, stall), value in counters.items():
+        metric = f"smsp__average_warps_issue_stalled_{stall}_per_issue_active.ratio"
+        row = {**GPU, "chapter": "3", "tried": name, "size": "4096"}
+        counted.append(row | {"metric": metric, "value": str(value)})
+    monkeypatch.setattr(books, "folder", folders.get)
+    monkeypatch.setattr(books, "numbers", lambda: [0, 1, 2, 3])
+    monkeypatch.setattr(tried, "read", lambda: measured)
+    monkeypatch.setattr(profiles, "read", lambda: counted)
+    return lambda block, **options: tables.BLOCKS[block](
+        folders[3] / "README.md", n="3", gpu="x9000", **options
+    )
+
+
+def test_a_change_is_shown_with_what_it_brought(changed):
+    text = changed("changes", lines="1")
+    first, second = text.splitlines()[2:4]
+    assert first == (
+        "| [the loop is unrolled](tried/slow.diff) | 200 | × 2.000 | barrier 8.00 → 2.00 |"
+    )
+    assert second == (
+        "| [two at once](tried/dear.diff) | 500 | × 0.800 | MIO throttle 1.50 → 0.00 |"
+    )
+    assert "odd" not in text and "reaches 400 GFLOP/s" in text
+    assert "1 lines of `matmul.cu` differ from chapter 2's" in text
+    attempts = changed("tried")
+    assert "[three at once](tried/odd.diff) | 300 | 60.0 % | 0.750" in attempts
+    assert "slow" not in attempts and "dear" not in attempts
+
+
+def test_changes_without_counters_have_no_column_for_them(changed, monkeypatch):
+    monkeypatch.setattr(profiles, "read", list)
+    assert "| 200 | × 2.000 |\n" in changed("changes", lines="1")
+
+
+def test_a_change_that_is_not_measured_is_no_table(changed, monkeypatch):
+    every = tried.read()
+    with pytest.raises(tables.Mistake, match="1 lines of code differ .* than the 0"):
+        changed("changes", lines="0")
+    for rest in ([], [row for row in every if row["tried"] != "slow"]):
+        monkeypatch.setattr(tried, "read", lambda rest=rest: rest)
+        with pytest.raises(tables.Mistake, match="`make tried`"):
+            changed("changes", lines="1")
+    monkeypatch.setattr(tried, "read", lambda: every)
+    monkeypatch.setattr(tried, "takes_back", lambda path: False)
+    with pytest.raises(tables.Mistake, match="no change of chapter 3 is measured"):
+        changed("changes", lines="1")
+
+
 # ---- what is committed ----
 
 
@@ -226,6 +360,50 @@ def test_intensity_agrees_with_the_counters(path):
             assert row["flop_per_byte"] == pytest.approx(
                 2 * profiles.SIZE**3 / moved, rel=0.2
             ), chapter
+
+
+def test_what_is_measured_besides_is_a_median():
+    """Each row has a sample of its own; none of them is the figure."""
+    samples = [("9", 900.0, 30.0), ("64", 100.0, 10.0), ("4096", 300.0, 20.0)]
+    found = [
+        {"chapter": 0, "M": int(size), "N": 1, "K": 1, "alpha": 1, "beta": 0}
+        | {"compute_roof": fast, "memory_roof": slope}
+        | {"measured": f"a loop: {fast / 100:g} TFLOP/s; a copy: {slope:g} GB/s"}
+        for size, fast, slope in samples
+    ]
+    assert rows.roof(found) == (300.0, 20.0)
+    assert rows.measured(found) == {"a loop": (3.0, "TFLOP/s"), "a copy": (20.0, "GB/s")}
+    found.append({**found[0], "compute_roof": None, "memory_roof": None, "measured": ""})
+    assert rows.roof(found) == (300.0, 20.0)
+
+
+def test_issue_slots_add_up():
+    """Used or empty, and what is used is one of three."""
+    values = {
+        "smsp__issue_active.avg.pct_of_peak_sustained_active": 80.0,
+        "smsp__inst_executed.sum": 100.0,
+        "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum": 32 * 75.0,
+    }
+    assert dict(plots.mix(values)) == pytest.approx(
+        {"multiply-adds": 0.6, "other instructions": 0.2, "empty": 0.2}
+    )
+    values["smsp__inst_executed_op_shared_ld.sum"] = 10.0
+    assert dict(plots.mix(values)) == pytest.approx(
+        {
+            "multiply-adds": 0.6,
+            "reads of shared memory": 0.08,
+            "other instructions": 0.12,
+            "empty": 0.2,
+        }
+    )
+
+
+def test_every_reason_to_wait_has_a_name_or_is_rare():
+    """What the chart leaves out is next to nothing in every chapter."""
+    for counted in profiles.counted("h200")[0].values():
+        clocks = {stall: profiles.clocks(counted, stall) for stall in profiles.STALLS}
+        left_out = sum(clocks[stall] for stall in set(clocks) - set(plots.REASONS))
+        assert left_out < 0.01 * sum(clocks.values())
 
 
 # ---- the scripts ----

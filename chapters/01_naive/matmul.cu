@@ -25,10 +25,11 @@ __global__ void __launch_bounds__(THREADS)
     matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
                   float beta, float *C)
 {
-    // 1. Find my element: only blockIdx and threadIdx differ from thread to thread.
-    const int tiles_across = (N - 1) / BN + 1;
-    const int tile_row = blockIdx.x / tiles_across;
-    const int tile_col = blockIdx.x % tiles_across;
+    // 1. Find my element: only blockIdx and threadIdx differ from thread to thread. Tiles
+    //    are numbered down the columns of C, the first column first.
+    const int tiles_down = (M - 1) / BM + 1;
+    const int tile_row = blockIdx.x % tiles_down;
+    const int tile_col = blockIdx.x / tiles_down;
 
     // Neighbours in threadIdx.x sit in neighbouring rows: natural, and expensive.
     const int row = tile_row * BM + threadIdx.x;
@@ -73,6 +74,7 @@ int main(int argc, char **argv)
         .BN = BN,
         .TM = 1,
         .TN = 1,
+        .blocks_go_down = true,
         .threads_go_down = true,
         .flop_per_byte = 2.0 / 8,
         .kernel = KERNEL(matmul_kernel),

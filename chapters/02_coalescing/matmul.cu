@@ -13,7 +13,7 @@
  */
 #include "matmul.h"
 
-// BN = 32: a row of the tile is one warp, the 32 threads that the GPU runs in step.
+// BN = 32: a row of the tile is one warp.
 const int BM = 8;
 const int BN = 32;
 const int THREADS = BM * BN;
@@ -24,8 +24,8 @@ __global__ void __launch_bounds__(THREADS)
     matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
                   float beta, float *C)
 {
-    // 1. Find my element. Tiles are numbered down the columns, so that blocks running at
-    //    the same time walk down the same few columns of B and meet in the cache.
+    // 1. Find my element: only blockIdx and threadIdx differ from thread to thread. Tiles
+    //    are numbered down the columns of C, the first column first.
     const int tiles_down = (M - 1) / BM + 1;
     const int tile_row = blockIdx.x % tiles_down;
     const int tile_col = blockIdx.x / tiles_down;

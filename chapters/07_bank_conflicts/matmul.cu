@@ -20,7 +20,7 @@
 // A block covers BM x BN elements of C and takes BK steps along K at a time.
 const int BM = 128;
 const int BN = 128;
-const int BK = 16;
+const int BK = 8;
 const int TM = 8; // results a thread: TM rows
 const int TN = 8; // by TN columns of C, in squares of 4 x 4
 const int THREADS = BM * BN / (TM * TN);
@@ -31,17 +31,11 @@ const int COL_STEP = BN / (TN / 4);
 // are a multiple of 32. 4 floats more a row move them 16 banks apart, and 4 is also the
 // least that keeps every row on a multiple of 16 bytes, as float4s need it.
 const int PADDING = 4;
-// The float4s of a tile that each thread fetches, and the steps of k between two of them.
-const int LOADS = BM * BK / 4 / THREADS;
-const int LOAD_STEP = BK / LOADS;
 
-static_assert(BM % TM == 0, "TM must divide BM, or some rows have no thread");
-static_assert(BN % TN == 0, "TN must divide BN, or some columns have no thread");
+static_assert(BM % TM == 0 && BN % TN == 0, "or some results have no thread");
 static_assert(TM % 4 == 0 && TN % 4 == 0, "TM and TN must be multiples of 4: float4s");
-static_assert(BM == BN, "both tiles take the same number of float4s a thread");
-static_assert(LOADS * THREADS * 4 == BM * BK, "all threads fetch the same number");
-static_assert(LOADS * LOAD_STEP == BK, "the fetches of a thread divide the steps of k");
-static_assert(LOAD_STEP == 8, "a warp fetches 16 rows of A, 8 floats each: see PADDING");
+static_assert(BM * BK == 4 * THREADS, "A_tile takes one float4 a thread");
+static_assert(BK * BN == 4 * THREADS, "B_tile takes one float4 a thread");
 static_assert(THREADS <= 1024, "a block has at most 1,024 threads: raise TM or TN");
 
 // Copies the four floats at `from`, of which `left` lie inside the matrix, and puts zeros
@@ -86,10 +80,10 @@ __global__ void __launch_bounds__(THREADS, 2)
     const int row = tile_row * BM + thread_row;
     const int col = tile_col * BN + thread_col;
 
-    // LOADS float4s of each tile a thread, LOAD_STEP steps of k apart: in that stretch a
-    // row of A's tile has LOAD_STEP / 4 of them, a row of B's tile BN / 4.
-    const int load_a_row = threadIdx.x / (LOAD_STEP / 4);
-    const int load_a_col = threadIdx.x % (LOAD_STEP / 4) * 4;
+    // One float4 of each tile a thread: a row of A's tile is BK / 4 of them, a row of
+    // B's tile is BN / 4.
+    const int load_a_row = threadIdx.x / (BK / 4);
+    const int load_a_col = threadIdx.x % (BK / 4) * 4;
     const int load_b_row = threadIdx.x / (BN / 4);
     const int load_b_col = threadIdx.x % (BN / 4) * 4;
     const int a_row = tile_row * BM + load_a_row;
@@ -97,25 +91,18 @@ __global__ void __launch_bounds__(THREADS, 2)
 
     float acc[TM][TN] = {{0.0f}};
     for (int k0 = 0; k0 < K; k0 += BK) {
-        // 2. Fetch. Four float4s fit in registers, so this may start before the barrier.
-        __align__(16) float a[LOADS][4], b[LOADS][4];
-        for (int i = 0; i < LOADS; ++i) {
-            const int a_col = k0 + load_a_col + i * LOAD_STEP;
-            const int b_row = k0 + load_b_row + i * LOAD_STEP;
-            const int a_left = a_row < M ? K - a_col : 0;
-            const int b_left = b_row < K ? N - b_col : 0;
-            load4<ALIGNED>(a[i], &A[(size_t)a_row * K + a_col], a_left);
-            load4<ALIGNED>(b[i], &B[(size_t)b_row * N + b_col], b_left);
-        }
+        // 2. Fetch. Two float4s fit in registers, so this may start before the barrier.
+        const int a_col = k0 + load_a_col, b_row = k0 + load_b_row;
+        __align__(16) float a[4], b[4];
+        load4<ALIGNED>(a, &A[(size_t)a_row * K + a_col], a_row < M ? K - a_col : 0);
+        load4<ALIGNED>(b, &B[(size_t)b_row * N + b_col], b_row < K ? N - b_col : 0);
 
         // 3. Fill the tiles. A turns on its way: four of a row become four of a column,
         //    and only here they travel one by one. B stays as it is.
         __syncthreads();
-        for (int i = 0; i < LOADS; ++i) {
-            for (int j = 0; j < 4; ++j)
-                A_tile[load_a_col + i * LOAD_STEP + j][load_a_row] = a[i][j];
-            *(float4 *)&B_tile[load_b_row + i * LOAD_STEP][load_b_col] = *(float4 *)b[i];
-        }
+        for (int i = 0; i < 4; ++i)
+            A_tile[load_a_col + i][load_a_row] = a[i];
+        *(float4 *)&B_tile[load_b_row][load_b_col] = *(const float4 *)b;
         __syncthreads();
 
         // 4. Compute: pieces of a row of A_tile times pieces of a row of B_tile. Four

@@ -1,11 +1,10 @@
 /*
  * Chapter 9: the missing level.
  *
- * What changes against chapter 7: between the block's tile and the thread's comes the
+ * What changes against chapter 8: between the block's tile and the thread's comes the
  * warp's. 32 lanes own one square of 64 x 64, so that what one lane reads, the lanes of
- * its row or column want too; a thread owns 16 x 8 of it and walks them there and back
- * again, so that each product finds one operand still at hand. 128 sums a thread leave
- * room for few warps, so each fetches the next tile before it multiplies this one.
+ * its row or column want too. A thread owns 16 x 8 of it and walks them there and back
+ * again, so that each product finds one operand still at hand.
  *
  *     a block, 128 x 128     a warp, 64 x 64: lanes, four rows of 8
  *     +--------+--------+        0  1  2  3  4  5  6  7
@@ -39,9 +38,7 @@ const int B_STEP = BK / LOADS;
 static_assert(BM % WM == 0 && BN % WN == 0, "whole warp tiles cover the block's tile");
 static_assert(WM == 4 * TM && WN == 8 * TN, "a warp is 4 lanes down and 8 across");
 static_assert(TM % 4 == 0 && TN % 4 == 0, "TM and TN must be multiples of 4: float4s");
-static_assert(BM == BN, "both tiles take the same number of float4s a thread");
-static_assert(LOADS * THREADS * 4 == BM * BK, "all threads fetch the same number");
-static_assert(LOADS * A_STEP == BM && LOADS * B_STEP == BK, "fetches cover the tiles");
+static_assert(BM == BN && LOADS * THREADS * 4 == BM * BK, "whole float4s a thread");
 static_assert(BK == 8, "a warp fetches 16 rows of A, 8 floats of each: see PADDING");
 static_assert(THREADS <= 1024, "a block has at most 1,024 threads: raise TM or TN");
 
@@ -68,14 +65,27 @@ template <bool ALIGNED> __device__ void store4(float *to, const float *from, int
             to[i] = from[i];
 }
 
+// Fetches this thread's float4s of each tile, from rows a_row, a_row + A_STEP, ... of A and
+// b_row, b_row + B_STEP, ... of B.
+template <bool ALIGNED>
+__device__ void fetch(float (*a)[4], float (*b)[4], int M, int N, int K, const float *A,
+                      const float *B, int a_row, int a_col, int b_row, int b_col)
+{
+    for (int i = 0; i < LOADS; ++i, a_row += A_STEP, b_row += B_STEP) {
+        load4<ALIGNED>(a[i], &A[(size_t)a_row * K + a_col], a_row < M ? K - a_col : 0);
+        load4<ALIGNED>(b[i], &B[(size_t)b_row * N + b_col], b_row < K ? N - b_col : 0);
+    }
+}
+
 template <bool ALIGNED>
 __global__ void __launch_bounds__(THREADS, 2)
     matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
                   float beta, float *C)
 {
     // Aligned, because float4s are read from them. A_tile lies transposed, k first.
-    __shared__ __align__(16) float A_tile[BK][BM + PADDING];
-    __shared__ __align__(16) float B_tile[BK][BN];
+    // Two of each: one to multiply, one to fill.
+    __shared__ __align__(16) float A_tile[2][BK][BM + PADDING];
+    __shared__ __align__(16) float B_tile[2][BK][BN];
 
     // 1. Find my results: the block's tile, my warp's square in it, my lane's place in
     //    that. The 8 lanes of a row want the same float4 of A, the 4 of a column the same
@@ -83,75 +93,66 @@ __global__ void __launch_bounds__(THREADS, 2)
     const int tiles_down = (M - 1) / BM + 1;
     const int tile_row = blockIdx.x % tiles_down;
     const int tile_col = blockIdx.x / tiles_down;
-    const int warp = threadIdx.x / 32;
-    const int lane = threadIdx.x % 32;
-    const int lane_row = lane / 8;
-    const int lane_col = lane % 8;
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int lane_row = lane / 8, lane_col = lane % 8;
     const int thread_row = warp / (BN / WN) * WM + lane_row * 4;
     const int thread_col = warp % (BN / WN) * WN + lane_col * 4;
     const int row = tile_row * BM + thread_row;
     const int col = tile_col * BN + thread_col;
 
-    // LOADS float4s of each tile a thread. A warp fetches 16 rows of A, 8 floats of each,
-    // and whole rows of B.
+    // LOADS float4s of each tile a thread: a row of A's tile is BK / 4 of them, a row of
+    // B's tile is BN / 4.
     const int load_a_row = threadIdx.x / (BK / 4);
     const int load_a_col = threadIdx.x % (BK / 4) * 4;
     const int load_b_row = threadIdx.x / (BN / 4);
     const int load_b_col = threadIdx.x % (BN / 4) * 4;
-    const int first_a_row = tile_row * BM + load_a_row;
+    const int a_row = tile_row * BM + load_a_row;
     const int b_col = tile_col * BN + load_b_col;
 
-    float acc[TM][TN];
-    for (int m = 0; m < TM; ++m)
-        for (int n = 0; n < TN; ++n)
-            acc[m][n] = 0.0f;
-    // One round before the first tile and none after the last: each round fetches the
-    // tile at k0 + BK and multiplies the one at k0.
-    for (int k0 = -BK; k0 < K; k0 += BK) {
-        // 2. Fetch the next tile into registers. Nobody waits for it before step 4.
-        __align__(16) float a[LOADS][4], b[LOADS][4];
-        const int a_col = k0 + BK + load_a_col;
-        for (int i = 0; i < LOADS; ++i) {
-            const int a_row = first_a_row + i * A_STEP;
-            const int b_row = k0 + BK + load_b_row + i * B_STEP;
-            const int a_left = a_row < M ? K - a_col : 0;
-            const int b_left = b_row < K ? N - b_col : 0;
-            load4<ALIGNED>(a[i], &A[(size_t)a_row * K + a_col], a_left);
-            load4<ALIGNED>(b[i], &B[(size_t)b_row * N + b_col], b_left);
-        }
-
-        // 3. Compute. The row of products runs to the right, the next one to the left:
-        //    where it turns, both products take the same b. The operand that two products
-        //    in a row share comes from the reuse cache and not from the register file.
-        if (k0 >= 0) {
-#pragma unroll
-            for (int k = 0; k < BK; ++k) {
-                __align__(16) float a_frag[TM], b_frag[TN];
-                for (int m = 0; m < TM; m += 4)
-                    *(float4 *)&a_frag[m] =
-                        *(const float4 *)&A_tile[k][thread_row + m / 4 * ROW_STEP];
-                for (int n = 0; n < TN; n += 4)
-                    *(float4 *)&b_frag[n] =
-                        *(const float4 *)&B_tile[k][thread_col + n / 4 * COL_STEP];
-                for (int m = 0; m < TM; ++m)
-                    for (int i = 0; i < TN; ++i) {
-                        const int n = m % 2 ? i : TN - 1 - i;
-                        acc[m][n] += a_frag[m] * b_frag[n];
-                    }
-            }
-        }
-
-        // 4. Fill the tiles for the next round.
-        __syncthreads();
+    float acc[TM][TN] = {{0.0f}};
+    // 2. Fetch the first tile into registers.
+    __align__(16) float a[LOADS][4], b[LOADS][4];
+    fetch<ALIGNED>(a, b, M, N, K, A, B, a_row, load_a_col, load_b_row, b_col);
+    int now = 0; // the buffer to fill, and then to multiply
+    for (int k0 = 0; k0 < K; k0 += BK) {
+        // 3. Fill a buffer. A turns on its way: four of a row become four of a column,
+        //    and only here they travel one by one. A warp that is still multiplying reads
+        //    the other buffer.
         for (int i = 0; i < LOADS; ++i) {
             for (int j = 0; j < 4; ++j)
-                A_tile[load_a_col + j][load_a_row + i * A_STEP] = a[i][j];
-            *(float4 *)&B_tile[load_b_row + i * B_STEP][load_b_col] = *(float4 *)b[i];
+                A_tile[now][load_a_col + j][load_a_row + i * A_STEP] = a[i][j];
+            *(float4 *)&B_tile[now][load_b_row + i * B_STEP][load_b_col] =
+                *(float4 *)b[i];
         }
         __syncthreads();
+
+        // 4. Ask for the next tile. No instruction needs the answer before it is filled
+        //    in, a multiplication later. Past the end of K these are zeros.
+        fetch<ALIGNED>(a, b, M, N, K, A, B, a_row, k0 + BK + load_a_col,
+                       k0 + BK + load_b_row, b_col);
+
+        // 5. Compute. The row of products runs to the right, the next one to the left:
+        //    where it turns, both products take the same b. The operand that two products
+        //    in a row share comes from the reuse cache and not from the register file.
+#pragma unroll
+        for (int k = 0; k < BK; ++k) {
+            __align__(16) float a_frag[TM], b_frag[TN];
+            for (int m = 0; m < TM; m += 4)
+                *(float4 *)&a_frag[m] =
+                    *(const float4 *)&A_tile[now][k][thread_row + m / 4 * ROW_STEP];
+            for (int n = 0; n < TN; n += 4)
+                *(float4 *)&b_frag[n] =
+                    *(const float4 *)&B_tile[now][k][thread_col + n / 4 * COL_STEP];
+            for (int m = 0; m < TM; ++m)
+                for (int i = 0; i < TN; ++i) {
+                    const int n = m % 2 ? i : TN - 1 - i;
+                    acc[m][n] += a_frag[m] * b_frag[n];
+                }
+        }
+        now ^= 1;
     }
 
-    // 5. Store the results that lie inside C; beta == 0 must not read C. Unrolled,
+    // 6. Store the results that lie inside C; beta == 0 must not read C. Unrolled,
     //    because registers have no addresses: an acc[m] with an m that varies would move
     //    to memory.
 #pragma unroll

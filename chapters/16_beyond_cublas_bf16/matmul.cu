@@ -358,8 +358,8 @@ int main(int argc, char **argv)
          .N = 520,
          .K = 200,
          .alpha = 1.5f,
-         .launch = (matmul_launcher *)launch_two,
-         .option = "--clusters 2"},
+         .option = "--clusters 2",
+         .launch_bf16 = launch_two},
         {.M = 200, .N = 296, .K = 456, .alpha = 1.5f, .beta = -0.5f},
     };
     const struct chapter chapter = {

@@ -445,6 +445,8 @@ static void apply(const struct option *option, const char *given, const char *na
     case INCLUDE_PATH: add_include_path(value); break;
     case LIBRARY:
         if (!is_cuda_library(value)) add(&options.linkables, format("-l%s", value));
+        /* What a program names weakly it gets where it is linked with the library. */
+        if (strncmp(value, "nccl", 4) == 0) add(&options.linker, "-Wl,-u,ncclGetVersion");
         break;
     case LIBRARY_PATH: add(&options.linker, format("-L%s", value)); break;
     case STANDARD: set_standard(value); break;

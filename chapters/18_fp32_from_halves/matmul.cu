@@ -1,0 +1,314 @@
+/*
+ * Chapter 18: fp32 from halves.
+ *
+ * What changes against chapter 13: the products come from the tensor cores, which take
+ * halves. A float has 24 bits and a half 11, so a float becomes two halves, hi and lo,
+ * and a product of floats three products of halves:
+ *
+ *     a * b  =  hi_a * hi_b  +  (lo_a * hi_b + hi_a * lo_b)  +  lo_a * lo_b
+ *                  acc_hi            acc_lo, times 2^11       below 2^-24: left out
+ *
+ * The core cuts off what its sums cannot hold, always toward zero. In acc_lo that is
+ * nothing, for all of acc_lo is small. acc_hi is emptied every 64 steps of k into `sum`,
+ * to which the CUDA cores add with rounding to nearest, while the tensor cores are at
+ * work on acc_lo.
+ *
+ * Run it:  make chapter18 && ./chapter18        (needs a Hopper GPU, or none)
+ */
+#include "hopper.h"
+#include "matmul.h"
+#include "wgmma.h"
+#include <cuda_fp16.h>
+#include <cuda_pipeline.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const int BM = 128, BN = 128; // the tile of C that a block works on
+const int BK = 64;            // steps of k a stage: 128 bytes of halves
+const int PROMOTE = 64;       // steps of k that the core adds up by itself
+const int STAGES = 3;         // 64 KB each
+const int CONSUMERS = 2;      // warpgroups that multiply, 64 rows of the tile each
+const int THREADS = 128 * (1 + CONSUMERS);
+const int WM = BM / CONSUMERS;
+const int SLAB = 64;            // columns of B that lie together: 128 bytes of halves
+const int ACCS = WM * BN / 128; // a thread's accumulators
+const int ROWS_TOGETHER = 16;   // tiles below each other whose blocks run together
+
+static_assert(BK % PROMOTE == 0 && PROMOTE % 16 == 0, "whole rounds make a stage");
+static_assert(WM == 64, "a warpgroup's wgmma has 64 rows");
+
+// A stage in shared memory, as the copy engine writes it, swizzled.
+struct stage {
+    __half A_hi[BM * BK], A_lo[BM * BK]; // [m][k]
+    __half B_hi[BN * BK], B_lo[BN * BK]; // [n / SLAB][k][n % SLAB]
+};
+const int SHARED_BYTES = STAGES * sizeof(struct stage);
+static_assert(sizeof(struct stage) % 1024 == 0, "swizzled tiles begin at 1,024 bytes");
+
+#include "work.cuh"
+#include "split.cuh"
+#include "plain.cuh"
+
+namespace fp32
+{
+#include "../13_copy_engine/matmul.cu"
+}
+
+// The stages as one who fills them or one who reads them goes round: chapter 13.
+struct turn {
+    int index;
+    unsigned parity;
+};
+
+static __device__ __forceinline__ void next_turn(struct turn *t)
+{
+    if (++t->index == STAGES) {
+        t->index = 0;
+        t->parity ^= 1;
+    }
+}
+
+// One thread orders all copies. The lo halves lie below all of the hi halves, so a map is
+// good for both. A box that reaches over the last row of hi brings some of lo: for A they
+// are rows that no one stores, and for B they meet the zeros that come past the end of
+// A's rows.
+static __device__ void produce(const struct work *w, const CUtensorMap *A_map,
+                               const CUtensorMap *B_map, struct stage *stages,
+                               uint64_t *full, uint64_t *empty)
+{
+    struct turn turn = {0, 0};
+    for (int tile = blockIdx.x; tile < w->tiles_down * w->tiles_across;
+         tile += gridDim.x) {
+        int tile_row, tile_col;
+        place_tile(w, tile, &tile_row, &tile_col);
+        if (is_unfit(w, tile_row, tile_col))
+            continue;
+        const int row = tile_row * BM, col = tile_col * BN;
+        for (int k = 0; k < w->K; k += BK) {
+            struct stage *to = &stages[turn.index];
+            uint64_t *come = &full[turn.index];
+            mbarrier_wait_parity(&empty[turn.index], turn.parity ^ 1);
+            mbarrier_arrive_expect_tx(come, sizeof *to);
+            cp_async_bulk_tensor_2d(to->A_hi, A_map, k, row, come);
+            cp_async_bulk_tensor_2d(to->A_lo, A_map, k, w->M + row, come);
+#pragma unroll
+            for (int n = 0; n < BN; n += SLAB) {
+                cp_async_bulk_tensor_2d(&to->B_hi[n * BK], B_map, col + n, k, come);
+                cp_async_bulk_tensor_2d(&to->B_lo[n * BK], B_map, col + n, w->K + k,
+                                        come);
+            }
+            next_turn(&turn);
+        }
+    }
+}
+
+// Two warpgroups multiply. Each has three sets of 64 registers a thread: acc_hi and
+// acc_lo, which belong to the tensor core, and sum.
+static __device__ void consume(const struct work *w, struct stage *stages, uint64_t *full,
+                               uint64_t *empty)
+{
+    const int t = threadIdx.x % 128;
+    const int group_row = (threadIdx.x / 128 - 1) * WM;
+    struct turn turn = {0, 0};
+    for (int tile = blockIdx.x; tile < w->tiles_down * w->tiles_across;
+         tile += gridDim.x) {
+        int tile_row, tile_col;
+        place_tile(w, tile, &tile_row, &tile_col);
+        if (is_unfit(w, tile_row, tile_col))
+            continue;
+        float acc_hi[ACCS], acc_lo[ACCS], sum[ACCS];
+#pragma unroll
+        for (int i = 0; i < ACCS; ++i)
+            sum[i] = 0.0f;
+        int last = -1; // the stage before, if the core may still read it
+        for (int k0 = 0; k0 < w->K; k0 += BK) {
+            mbarrier_wait_parity(&full[turn.index], turn.parity);
+            const struct stage *s = &stages[turn.index];
+            // Rows of 128 bytes, eight of them 1,024; the slabs of B are BK rows each.
+            const uint64_t A_hi =
+                wgmma_descriptor(&s->A_hi[group_row * BK], 16, 1024, WGMMA_SWIZZLE_128B);
+            const uint64_t A_lo =
+                wgmma_descriptor(&s->A_lo[group_row * BK], 16, 1024, WGMMA_SWIZZLE_128B);
+            const uint64_t B_hi =
+                wgmma_descriptor(s->B_hi, 128 * BK, 1024, WGMMA_SWIZZLE_128B);
+            const uint64_t B_lo =
+                wgmma_descriptor(s->B_lo, 128 * BK, 1024, WGMMA_SWIZZLE_128B);
+#pragma unroll 1
+            for (int p = 0; p < BK; p += PROMOTE) {
+                // 16 steps of k are 32 bytes further in a row of A, and 16 rows of B;
+                // descriptors count in units of 16 bytes.
+                wgmma_fence();
+#pragma unroll
+                for (int k = p; k < p + PROMOTE; k += 16)
+                    wgmma_mma_async_f16<0, 1>(acc_hi, A_hi + k * 2 / 16,
+                                              B_hi + k * 128 / 16, k > p);
+                wgmma_commit_group();
+#pragma unroll
+                for (int k = p; k < p + PROMOTE; k += 16) {
+                    wgmma_mma_async_f16<0, 1>(acc_lo, A_lo + k * 2 / 16,
+                                              B_hi + k * 128 / 16, k0 + k > 0);
+                    wgmma_mma_async_f16<0, 1>(acc_lo, A_hi + k * 2 / 16,
+                                              B_lo + k * 128 / 16, 1);
+                }
+                wgmma_commit_group();
+                // acc_hi is ready, and so is all that came before it. acc_lo is not: the
+                // core is busy while the additions are made.
+                wgmma_wait_group<1>();
+                if (last >= 0 && t % 32 == 0)
+                    mbarrier_arrive(&empty[last]);
+                last = -1;
+#pragma unroll
+                for (int i = 0; i < ACCS; ++i)
+                    sum[i] += acc_hi[i];
+            }
+            last = turn.index;
+            next_turn(&turn);
+        }
+        wgmma_wait_group<0>();
+        if (t % 32 == 0)
+            mbarrier_arrive(&empty[last]);
+
+        // Undo the scales, and store.
+#pragma unroll
+        for (int i = 0; i < ACCS; i += 2) {
+            const int row =
+                tile_row * BM + group_row + t / 32 * 16 + t % 32 / 4 + i / 2 % 2 * 8;
+            const int col = tile_col * BN + i / 4 * 8 + t % 4 * 2;
+            if (row >= w->M || col >= w->N)
+                continue;
+            const int e = w->row_exponents[row];
+            float c[2];
+#pragma unroll
+            for (int n = 0; n < 2; ++n) {
+                const int e_col = w->col_exponents[min(col + n, w->N - 1)];
+                c[n] = ldexpf(sum[i + n] + acc_lo[i + n] / LO_SCALE, -e - e_col);
+            }
+            store(w, row, col, c[0]);
+            if (col + 1 < w->N)
+                store(w, row, col + 1, c[1]);
+        }
+    }
+}
+
+__global__ void __launch_bounds__(THREADS, 1)
+    matmul_kernel(const __grid_constant__ CUtensorMap A_map,
+                  const __grid_constant__ CUtensorMap B_map,
+                  const __grid_constant__ struct work w)
+{
+    extern __shared__ __align__(1024) unsigned char shared[];
+    __shared__ uint64_t full[STAGES], empty[STAGES];
+    struct stage *stages = (struct stage *)shared;
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < STAGES; ++s) {
+            mbarrier_init(&full[s], 1);
+            mbarrier_init(&empty[s], 4 * CONSUMERS); // warps
+        }
+        fence_mbarrier_init();
+    }
+    __syncthreads();
+    // The producer gives registers away that the consumers need.
+    if (threadIdx.x < 128) {
+        setmaxnreg_dec<40>();
+        if (threadIdx.x == 0)
+            produce(&w, &A_map, &B_map, stages, full, empty);
+    } else {
+        setmaxnreg_inc<232>();
+        consume(&w, stages, full, empty);
+    }
+}
+
+/* ---- the host's side ---- */
+
+static int sms; // that the product is dealt to
+
+// The product by halves, for K >= LEAST_K.
+static void launch(int M, int N, int K, float alpha, const float *A, const float *B,
+                   float beta, float *C)
+{
+    struct work w = {M, N, K, alpha, beta, C, (M - 1) / BM + 1, (N - 1) / BN + 1};
+    const struct halves halves = split_matrices(&w, A, B);
+    const CUtensorMap A_map =
+        tensor_map_2d_of(CU_TENSOR_MAP_DATA_TYPE_FLOAT16, halves.A, 2 * (size_t)M, K,
+                         halves.A_stride, BM, BK, CU_TENSOR_MAP_SWIZZLE_128B);
+    const CUtensorMap B_map =
+        tensor_map_2d_of(CU_TENSOR_MAP_DATA_TYPE_FLOAT16, halves.B, 2 * (size_t)K, N,
+                         halves.B_stride, BK, SLAB, CU_TENSOR_MAP_SWIZZLE_128B);
+    const int tiles = w.tiles_down * w.tiles_across, blocks = tiles < sms ? tiles : sms;
+    CUDA_CHECK(cudaFuncSetAttribute(
+        matmul_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
+    matmul_kernel<<<blocks, THREADS, SHARED_BYTES>>>(A_map, B_map, w);
+    plain_kernel<<<PLAIN_BLOCKS * blocks, PLAIN_THREADS>>>(w, A, B);
+}
+
+// Below this the core's cuts are larger than the roundings of a sum in fp32.
+const int LEAST_K = 256;
+
+// Whether splitting, which is K * (M + N) of work, pays for what it makes faster: the
+// time of either, in microseconds, as measured on an H200 with its 132 SMs.
+static bool pays(int M, int N, int K)
+{
+    const double tiles = ((M - 1) / BM + 1.0) * ((N - 1) / BN + 1.0);
+    const double split = 12.0 * K * ((double)M + N) / 3.3e6;
+    const double rounds = ceil(tiles / sms) * K * 0.0185;
+    const double fp32 = 2.0 * M * N * K / (57e6 * sms / 132);
+    return 8.0 + split + rounds < 8.0 + fp32;
+}
+
+// C = alpha * A * B + beta * C on device pointers, row-major and packed; M, N, K >= 1.
+// Not for two host threads or streams at once: they would share the scratch memory.
+static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
+                   float beta, float *C)
+{
+    if (!sms)
+        CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
+    fp32::sms = sms;
+    (K >= LEAST_K && pays(M, N, K) ? launch : fp32::matmul)(M, N, K, alpha, A, B, beta,
+                                                            C);
+}
+
+// What a large product does on all SMs, a small one does on three: stages are filled again
+// and again. So checking it takes no time.
+static void matmul_on_3(int M, int N, int K, float alpha, const float *A, const float *B,
+                        float beta, float *C)
+{
+    const int all = sms;
+    sms = 3;
+    matmul(M, N, K, alpha, A, B, beta, C);
+    sms = all;
+}
+
+static const struct product PRODUCTS[] = {
+    {300, 260, 321, 1.5f, -0.5f, matmul_on_3, "--sms 3"},
+    {200, 150, 321, 1.5f, -0.5f, matmul_on_3, "--sms 3", WIDE_ROWS},
+    {150, 200, 322, 1.0f, 0.0f, matmul_on_3, "--sms 3", WIDE_COLUMNS},
+    {300, 100, 512, 1.0f, 0.0f, matmul_on_3, "--sms 3", POSITIVE},
+    {257, 259, 256, 1.0f, 0.0f, matmul_on_3, "--sms 3"},
+    {200, 200, 640, -0.5f, 2.0f, matmul_on_3, "--sms 3"},
+};
+
+int main(int argc, char **argv)
+{
+    const struct chapter chapter = {
+        .number = 18,
+        .title = "fp32 from halves: three products for one",
+        .about = "registers",
+        .launch = matmul,
+        .BM = BM,
+        .BN = BN,
+        .TM = 1,
+        .TN = 2,
+        .flop_per_byte = 0.5 * BM * BN / (BM + BN),
+        .min_capability = 90,
+        .kernel = KERNEL(matmul_kernel),
+        .threads = THREADS,
+        .dynamic_shared = SHARED_BYTES,
+        .products = PRODUCTS,
+        .product_count = sizeof PRODUCTS / sizeof *PRODUCTS,
+        .own_option = "--sms",
+        .own_value = &sms,
+        .more_help = "    --sms N        deal the product to N SMs\n",
+    };
+    return chapter_main(argc, argv, &chapter);
+}

@@ -1,0 +1,231 @@
+/* The split pass: A and B as halves, two for each float.
+ *
+ * y = x * 2^e     e makes the largest of a row of A, or a column of B, 2^14 to 2^15
+ * hi = RN16(y)    the first 11 bits
+ * lo = RN16((y - hi) * 2^11)    the next 11, moved up to where hi's are
+ *
+ * y - hi is exact, and so are both multiplications: nothing but the rounding of lo is
+ * lost, 2^-23 of y at most. fp16 ends at 2^-24, so that far below the largest of its row
+ * a small y has fewer bits. How many are missing is what this pass computes anyway, and
+ * if they are too many for the bound of an fp32 product, the row's tiles are marked: they
+ * are for plain.cuh. Infinities and NaN are marked by the same comparison.
+ */
+#ifndef SPLIT_CUH
+#define SPLIT_CUH
+
+#include <cuda_fp16.h>
+
+const int SPLIT_THREADS = 512;
+const int SPLIT_LANES = SPLIT_THREADS / 32;
+const int DEEP = 256;           // k of B that a block goes through
+const float LO_SCALE = 2048.0f; // 2^11
+
+// What an fp32 product may lose is K * 2^-24 of |A| |B|. An eighth of it is for the core's
+// sums, see the README. An element may lose this part of itself, in A and in B, and so
+// may lo * lo, which is left out, lose it of a product: two lo, each the root of it.
+static float tolerance_for(int K)
+{
+    return (K < 65536 ? K : 65536) * 0x1p-26f;
+}
+
+// Positive floats are ordered as their bits are; NaN comes last.
+static __device__ __forceinline__ unsigned size_of(float x)
+{
+    return __float_as_uint(x) & 0x7fffffffu;
+}
+
+// The e that brings `largest` to 2^14 and above, below 2^15; at most 126, so that 2^e is
+// a float: for rows that are smaller than 2^-112, all of them.
+static __device__ __forceinline__ int exponent_for(unsigned largest)
+{
+    return min(14 + 127 - (int)(largest >> 23), 126);
+}
+
+static __device__ __forceinline__ float power_of_two(int e)
+{
+    return __uint_as_float((unsigned)(e + 127) << 23);
+}
+
+// Splits x; false if too much is lost, or too much is left to lo. Written so that a NaN,
+// which is what infinities leave in `rest`, is false too.
+static __device__ __forceinline__ bool split(float x, float scale, float tolerance,
+                                             __half *hi, __half *lo)
+{
+    const float y = x * scale;
+    *hi = __float2half_rn(y);
+    const float rest = (y - __half2float(*hi)) * LO_SCALE;
+    *lo = __float2half_rn(rest);
+    const float lost = fabsf(rest - __half2float(*lo)), size = LO_SCALE * fabsf(y);
+    return lost <= tolerance * size && fabsf(rest) <= sqrtf(tolerance) * size;
+}
+
+// A: a block a row, which it reads twice, the second time from the L1 or L2. The halves
+// have rows of `stride`, a multiple of 8, as the copy engine wants them; the lo of all
+// rows follow the hi of all rows.
+static __global__ void __launch_bounds__(SPLIT_THREADS)
+    split_rows(int M, int K, const float *A, float tolerance, __half *halves, int stride,
+               int *exponents, int *unfit)
+{
+    __shared__ unsigned part[SPLIT_LANES];
+    const int row = blockIdx.x;
+    const int t = threadIdx.x;
+    const float *a = &A[(size_t)row * K];
+    unsigned largest = 0;
+#pragma unroll 8
+    for (int k = t; k < K; k += SPLIT_THREADS)
+        largest = max(largest, size_of(a[k]));
+    for (int i = 1; i < 32; i *= 2)
+        largest = max(largest, __shfl_xor_sync(0xffffffffu, largest, i));
+    if (t % 32 == 0)
+        part[t / 32] = largest;
+    __syncthreads();
+    for (int i = 0; i < SPLIT_LANES; ++i)
+        largest = max(largest, part[i]);
+    const int e = exponent_for(largest);
+    if (t == 0)
+        exponents[row] = e;
+
+    const float scale = power_of_two(e);
+    __half2 *hi = (__half2 *)&halves[(size_t)row * stride];
+    __half2 *lo = (__half2 *)&halves[((size_t)M + row) * stride];
+    bool fits = true;
+#pragma unroll 4
+    for (int k = 2 * t; k < K; k += 2 * SPLIT_THREADS) {
+        __half2 h, l;
+        const float next = k + 1 < K ? a[k + 1] : 0.0f;
+        fits &= split(a[k], scale, tolerance, &h.x, &l.x);
+        fits &= split(next, scale, tolerance, &h.y, &l.y);
+        hi[k / 2] = h;
+        lo[k / 2] = l;
+    }
+    if (!fits)
+        unfit[row / BM] = 1;
+}
+
+// The largest of each column of B, 32 columns and DEEP of k a block; `largest` is zeros
+// before.
+static __global__ void __launch_bounds__(SPLIT_THREADS)
+    find_largest(int N, int K, const float *B, unsigned *largest)
+{
+    __shared__ unsigned part[SPLIT_LANES][32];
+    const int lane = threadIdx.x % 32;
+    const int y = threadIdx.x / 32;
+    const int col = blockIdx.x * 32 + lane;
+    for (int k0 = blockIdx.y * DEEP; k0 < K; k0 += gridDim.y * DEEP) {
+        unsigned most = 0;
+#pragma unroll
+        for (int i = 0; i < DEEP; i += SPLIT_LANES)
+            if (k0 + i + y < K && col < N)
+                most = max(most, size_of(B[(size_t)(k0 + i + y) * N + col]));
+        part[y][lane] = most;
+        __syncthreads();
+        if (y == 0 && col < N) {
+            for (int i = 1; i < SPLIT_LANES; ++i)
+                most = max(most, part[i][lane]);
+            atomicMax(&largest[col], most);
+        }
+        __syncthreads();
+    }
+}
+
+// B: two columns a thread. B stays as it lies, for the tensor core takes either way.
+static __global__ void __launch_bounds__(SPLIT_THREADS)
+    split_cols(int K, int N, const float *B, float tolerance, __half *halves, int stride,
+               const unsigned *largest, int *exponents, int *unfit)
+{
+    const int col = blockIdx.x * 64 + threadIdx.x % 32 * 2;
+    const int y = threadIdx.x / 32;
+    if (col >= N)
+        return;
+    const bool two = col + 1 < N;
+    const int e0 = exponent_for(largest[col]);
+    const int e1 = two ? exponent_for(largest[col + 1]) : 0;
+    if (blockIdx.y == 0 && y == 0) {
+        exponents[col] = e0;
+        if (two)
+            exponents[col + 1] = e1;
+    }
+    const float scale0 = power_of_two(e0), scale1 = power_of_two(e1);
+    bool fits = true;
+    for (int k0 = blockIdx.y * DEEP; k0 < K; k0 += gridDim.y * DEEP)
+#pragma unroll 8
+        for (int k = k0 + y; k < min(k0 + DEEP, K); k += SPLIT_LANES) {
+            const float *b = &B[(size_t)k * N + col];
+            __half2 h, l;
+            fits &= split(b[0], scale0, tolerance, &h.x, &l.x);
+            fits &= split(two ? b[1] : 0.0f, scale1, tolerance, &h.y, &l.y);
+            *(__half2 *)&halves[(size_t)k * stride + col] = h;
+            *(__half2 *)&halves[((size_t)K + k) * stride + col] = l;
+        }
+    if (!fits)
+        unfit[col / BN] = 1;
+}
+
+/* ---- the host's side ---- */
+
+// Device memory that lasts from one product to the next.
+static struct {
+    char *memory;
+    size_t bytes;
+} scratch;
+
+static void free_scratch(void)
+{
+    cudaFree(scratch.memory); // too late to complain
+}
+
+static char *reserve(size_t bytes)
+{
+    if (!scratch.memory)
+        atexit(free_scratch);
+    if (scratch.bytes < bytes) {
+        CUDA_CHECK(cudaFree(scratch.memory));
+        scratch.bytes = 0;
+        CUDA_CHECK(cudaMalloc(&scratch.memory, bytes));
+        scratch.bytes = bytes;
+    }
+    return scratch.memory;
+}
+
+// The halves: 2 M rows of A_stride, and 2 K rows of B_stride.
+struct halves {
+    __half *A, *B;
+    int A_stride, B_stride;
+};
+
+// Splits A and B, and notes in `w` what the kernels must know of it.
+static struct halves split_matrices(struct work *w, const float *A, const float *B)
+{
+    const int M = w->M, N = w->N, K = w->K;
+    struct halves h;
+    h.A_stride = (K + 7) / 8 * 8; // rows of whole 16 bytes, for the copy engine
+    h.B_stride = (N + 7) / 8 * 8;
+    const size_t A_count = 2 * (size_t)M * h.A_stride,
+                 B_count = 2 * (size_t)K * h.B_stride;
+    const size_t ints = (size_t)M + 2 * (size_t)N + w->tiles_down + w->tiles_across;
+    h.A = (__half *)reserve((A_count + B_count) * sizeof(__half) + ints * sizeof(int));
+    h.B = h.A + A_count;
+    int *row_exponents = (int *)(h.B + B_count);
+    int *col_exponents = row_exponents + M;
+    int *largest = col_exponents + N; // from here on zeros before
+    int *unfit_rows = largest + N;
+    int *unfit_cols = unfit_rows + w->tiles_down;
+    CUDA_CHECK(
+        cudaMemsetAsync(largest, 0, (N + w->tiles_down + w->tiles_across) * sizeof(int)));
+    const float tolerance = tolerance_for(K);
+    const unsigned deep = (K - 1) / DEEP + 1, down = deep < 65535 ? deep : 65535;
+    find_largest<<<dim3((N - 1) / 32 + 1, down), SPLIT_THREADS>>>(N, K, B,
+                                                                  (unsigned *)largest);
+    split_rows<<<M, SPLIT_THREADS>>>(M, K, A, tolerance, h.A, h.A_stride, row_exponents,
+                                     unfit_rows);
+    split_cols<<<dim3((N - 1) / 64 + 1, down), SPLIT_THREADS>>>(
+        K, N, B, tolerance, h.B, h.B_stride, (const unsigned *)largest, col_exponents,
+        unfit_cols);
+    w->row_exponents = row_exponents;
+    w->col_exponents = col_exponents;
+    w->unfit_rows = unfit_rows;
+    w->unfit_cols = unfit_cols;
+    return h;
+}
+
+#endif

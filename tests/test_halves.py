@@ -1,0 +1,216 @@
+"""Chapter 18: inputs that no ordinary check has, and bugs planted in any of its files."""
+
+import re
+import shutil
+from typing import NamedTuple
+
+import pytest
+
+from conftest import ROOT, no_cuda, run
+
+FOLDER = ROOT / "chapters" / "18_fp32_from_halves"
+
+
+@pytest.fixture(scope="module")
+def compiled(emulated_nvcc, chapters, project):
+    """Compiles a program with common/ and the chapter's headers, those of `folder` first."""
+
+    def build(source, program, folder=FOLDER):
+        objects = (project / "build" / "emulator").glob("common/*.o")
+        flags = [
+            "-O2",
+            "-std=c++17",
+            "-I",
+            project / "common",
+            "-I",
+            folder,
+            "-I",
+            FOLDER,
+        ]
+        command = [emulated_nvcc, *flags, source, *objects, "-lcublas", "-o", program]
+        result = run(command, env=no_cuda())
+        assert result.returncode == 0, result.stderr
+        return program
+
+    return build
+
+
+def test_whatever_the_inputs_hold(compiled, tmp_path):
+    """No error above that of a sum in fp32, infinities and NaN as they should be; and only the
+    tiles that the halves cannot hold are left to plain.cuh."""
+    result = run([compiled(ROOT / "tests" / "halves.cu", tmp_path / "halves")])
+    said = dict(line.split(": ", 1) for line in result.stdout.splitlines())
+    assert result.returncode == 0, result.stdout + result.stderr
+    plain = {
+        name: int(re.search(r"(\d+) of 6 tiles plain", rest)[1])
+        for name, rest in said.items()
+    }
+    assert plain == {
+        "uniform": 0,
+        "spread over 2^14": 0,
+        "spread over 2^40": 6,
+        "one huge row": 0,
+        "one huge element of A": 2,
+        "one huge element of B": 3,
+        "near overflow": 0,
+        "subnormal": 0,
+        "underflow": 0,
+        "infinities": 4,
+        "a NaN": 3,
+        "zeros": 0,
+        "cancelling": 0,
+        "each k in other units": 6,
+    }
+
+
+class Mutant(NamedTuple):
+    name: str
+    file: str
+    edits: tuple  # (old, new), (old, new), ...
+
+
+def one(name, file, old, new):
+    return Mutant(name, file, ((old, new),))
+
+
+MUTANTS = [
+    # The three products and their sums.
+    Mutant(
+        "no promotion",
+        "matmul.cu",
+        (("k > p);", "k0 + k > 0);"), ("sum[i] += acc_hi[i]", "sum[i] = acc_hi[i]")),
+    ),
+    one("hi * hi replaced", "matmul.cu", "sum[i] += acc_hi[i]", "sum[i] = acc_hi[i]"),
+    one("hi * hi kept in the core", "matmul.cu", "k > p);", "k0 + k > 0);"),
+    one("lo * hi left out", "matmul.cu", "acc_lo, A_lo + k", "acc_lo, A_hi + k"),
+    one(
+        "hi * lo left out",
+        "matmul.cu",
+        "B_lo + k * 128 / 16, 1",
+        "B_hi + k * 128 / 16, 1",
+    ),
+    one("lo * lo instead", "matmul.cu", "acc_lo, A_hi + k", "acc_lo, A_lo + k"),
+    one("acc_lo starts again", "matmul.cu", "k0 + k > 0);", "k > 0);"),
+    one("acc_lo subtracted", "matmul.cu", "+ acc_lo[", "- acc_lo["),
+    one("acc_lo not scaled back", "matmul.cu", " / LO_SCALE", ""),
+    one(
+        "lo not scaled up",
+        "split.cuh",
+        "__half2float(*hi)) * LO_SCALE",
+        "__half2float(*hi))",
+    ),
+    # Scales.
+    one("row's scale not undone", "matmul.cu", "-e - e_col", "-e_col"),
+    one("column's scale not undone", "matmul.cu", "-e - e_col", "-e"),
+    one("column's scale undone the wrong way", "matmul.cu", "-e - e_col", "e_col - e"),
+    one(
+        "second column with the first's scale",
+        "matmul.cu",
+        "min(col + n, w->N - 1)",
+        "col",
+    ),
+    one(
+        "exponent of the next row",
+        "split.cuh",
+        "exponents[row] = e;",
+        "exponents[row] = e + 1;",
+    ),
+    one(
+        "column's exponent is its neighbour's",
+        "split.cuh",
+        "exponents[col + 1] = e1",
+        "exponents[col + 1] = e0",
+    ),
+    # What the halves cannot hold.
+    one("nothing is unfit", "split.cuh", "K * 0x1p-26f", "K * 0x1p26f"),
+    one(
+        "large lo allowed", "split.cuh", " && fabsf(rest) <= sqrtf(tolerance) * size", ""
+    ),
+    one("rows not marked", "split.cuh", "unfit[row / BM] = 1", "unfit[row / BM] = 0"),
+    one("columns not marked", "split.cuh", "unfit[col / BN] = 1", "unfit[col / BN] = 0"),
+    one("only the first rows marked", "split.cuh", "unfit[row / BM]", "unfit[0]"),
+    one("only the first columns marked", "split.cuh", "unfit[col / BN]", "unfit[0]"),
+    one("marked only if both are", "work.cuh", "[tile_row] || w->", "[tile_row] && w->"),
+    one(
+        "marks not reset",
+        "split.cuh",
+        "(N + w->tiles_down + w->tiles_across) * sizeof",
+        "N * sizeof",
+    ),
+    one(
+        "plain computes every tile",
+        "plain.cuh",
+        "!is_unfit(&w, tile_row, tile_col)",
+        "false",
+    ),
+    # What plain.cuh does with them.
+    one("no barrier after the tiles are read", "plain.cuh", "__syncthreads(); //", "//"),
+    one(
+        "A's last columns not guarded",
+        "plain.cuh",
+        "row < w.M && k0 + a_k < w.K",
+        "row < w.M",
+    ),
+    # Layouts, edges, barriers.
+    one("lo of A is hi", "matmul.cu", "k, w->M + row, come", "k, row, come"),
+    one("lo of B is hi", "matmul.cu", "w->K + k,", "k,"),
+    one(
+        "slabs too close",
+        "matmul.cu",
+        "wgmma_descriptor(s->B_lo, 128 * BK",
+        "wgmma_descriptor(s->B_lo, 64 * BK",
+    ),
+    one(
+        "B's steps of k too short",
+        "matmul.cu",
+        "B_hi + k * 128 / 16, k > p",
+        "B_hi + k * 64 / 16, k > p",
+    ),
+    one(
+        "both warpgroups in the upper half",
+        "matmul.cu",
+        "s->A_lo[group_row * BK]",
+        "s->A_lo[0]",
+    ),
+    one("last column not guarded", "matmul.cu", "if (col + 1 < w->N)", ""),
+    one(
+        "stage read before it has come",
+        "matmul.cu",
+        "mbarrier_wait_parity(&full[turn.index], turn.parity);",
+        "",
+    ),
+    one(
+        "stage filled while it is read",
+        "matmul.cu",
+        "mbarrier_wait_parity(&empty[turn.index], turn.parity ^ 1);",
+        "",
+    ),
+    one(
+        "registers read before they are ready",
+        "matmul.cu",
+        "wgmma_wait_group<1>()",
+        "wgmma_wait_group<2>()",
+    ),
+    one("no fence before the accumulators are used", "matmul.cu", "wgmma_fence();", ""),
+    one(
+        "columns' largest not from zero",
+        "split.cuh",
+        "largest, 0, (N + w",
+        "unfit_rows, 0, (w",
+    ),
+]
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.name.replace(" ", "_"))
+def test_is_refused(mutant, compiled, tmp_path):
+    for file in FOLDER.glob("*.cu*"):
+        shutil.copy(file, tmp_path)
+    text = (tmp_path / mutant.file).read_text()
+    for old, new in mutant.edits:
+        assert text.count(old) == 1, f"{old!r} is there {text.count(old)} times"
+        text = text.replace(old, new)
+    (tmp_path / mutant.file).write_text(text)
+    result = run([compiled(tmp_path / "matmul.cu", tmp_path / "mutant", tmp_path)])
+    said = result.stdout + result.stderr
+    assert result.returncode == 1, said
+    assert re.search(r"^(FAIL$|FAULT )", said, re.M), said
