@@ -86,7 +86,7 @@ static __device__ __forceinline__ bool add_parts(const struct shares *s,
     const int first = owner_of(s, start), last = owner_of(s, start + s->steps - 1);
     // A cluster has two parts at most: the start of a unit, and the end or the middle of
     // another. The start of a unit is always its owner's second.
-    const int STEP = WARPS * 32, PART = COUNT * STEP;
+    const int STEP = WARPS * 32, PART = COUNT * STEP, AT_ONCE = COUNT > 64 ? 16 : 32;
     float *parts = s->parts + warp * 32 + lane;
     float *mine = parts + ((size_t)blockIdx.x * 2 + (segment->begin == 0)) * PART;
 #pragma unroll
@@ -106,23 +106,23 @@ static __device__ __forceinline__ bool add_parts(const struct shares *s,
     if (lane == 0)
         *arrived = 0; // ready for the next product
 #pragma unroll
-    for (int i0 = 0; i0 < COUNT; i0 += 16) {
-        float sum[16] = {};
+    for (int i0 = 0; i0 < COUNT; i0 += AT_ONCE) {
+        float sum[AT_ONCE] = {};
         for (int c = first; c <= last; ++c) {
             const float *theirs =
                 parts + ((size_t)(c * CLUSTER + rank) * 2 + (c == first)) * PART;
             if (c == cluster) {
 #pragma unroll
-                for (int i = 0; i < 16; ++i)
+                for (int i = 0; i < AT_ONCE; ++i)
                     sum[i] += acc[i0 + i];
             } else {
 #pragma unroll
-                for (int i = 0; i < 16; ++i)
+                for (int i = 0; i < AT_ONCE; ++i)
                     sum[i] += __ldcg(&theirs[(i0 + i) * STEP]);
             }
         }
 #pragma unroll
-        for (int i = 0; i < 16; ++i)
+        for (int i = 0; i < AT_ONCE; ++i)
             acc[i0 + i] = sum[i];
     }
     return true;
@@ -149,8 +149,8 @@ struct plan {
 static struct plan deal(int down, int across, int steps, int clusters, int tile,
                         double step_clocks, double memory_clocks, bool share)
 {
-    const int START = 3000, ADD = 2000; // clocks: of a kernel, and of parts
-    const double PART_BYTES_A_CLOCK = 40;
+    const int START = 3000, ADD = 6000; // clocks: of a kernel, and of parts
+    const double PART_BYTES_A_CLOCK = 12;
     struct plan p = {clusters, 0.0, {down, across, steps}};
     const long long units = (long long)down * across;
     int left = (int)(units % clusters);
