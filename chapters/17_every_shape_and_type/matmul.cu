@@ -3,7 +3,7 @@
  *
  * What changes against chapter 16: it is as fast where the shape is not kind. Rows that do
  * not begin at multiples of 16 bytes, which the copy engine refuses, are copied to rows
- * that do; tiles come in three widths, for products that are thin or small; and what is
+ * that do; tiles come in four widths, for products that are thin or small; and what is
  * left over when all blocks have done the same number of tiles is cut into equal shares.
  * tf32, which the tensor core takes only with k along the rows, has a kernel of its own:
  * tf32.cuh.
@@ -29,7 +29,7 @@ const int CONSUMERS = BM / 64, THREADS = (1 + CONSUMERS) * 128;
 // Tiles of 128 x BN; CLUSTER blocks, one tile below the other, share the columns of B.
 template <int BN_, int CLUSTER_> struct tile {
     static const int BN = BN_, CLUSTER = CLUSTER_;
-    static const int STAGES = BN == 256 ? 4 : BN == 128 ? 6 : 8;
+    static const int STAGES = BN >= 192 ? 4 : BN == 128 ? 6 : 8;
     struct stage {
         __nv_bfloat16 A[BM][BK];
         __nv_bfloat16 B[BN / SLAB][BK][SLAB];
@@ -41,7 +41,6 @@ template <int BN_, int CLUSTER_> struct tile {
     };
     static_assert(sizeof(stage) % 1024 == 0,
                   "swizzled matrices begin at multiples of it");
-    static_assert(BN / SLAB % CLUSTER == 0, "each block of a cluster brings as many");
     static_assert(sizeof(shared) <= 226 * 1024, "a block has 227 KB");
 };
 
@@ -70,8 +69,8 @@ static __device__ void produce(const struct work *w, const CUtensorMap *A_map,
                                const CUtensorMap *B_map, typename T::stage *stages,
                                uint64_t *full, uint64_t *empty)
 {
-    const int share = T::BN / SLAB / T::CLUSTER; // slabs of B that this block brings
-    const int first = rank_in_cluster<T::CLUSTER>() * share;
+    // Of each slab of B this block brings so many rows, for all blocks of the cluster.
+    const int rows = BK / T::CLUSTER, first = rank_in_cluster<T::CLUSTER>() * rows;
     const int clusters = gridDim.x / T::CLUSTER;
     struct turn t = {0, 0};
     struct position p = start_position(&w->shares, blockIdx.x / T::CLUSTER);
@@ -84,14 +83,14 @@ static __device__ void produce(const struct work *w, const CUtensorMap *A_map,
             mbarrier_wait_parity(&empty[t.index], t.parity ^ 1);
             mbarrier_arrive_expect_tx(come, sizeof *to);
             cp_async_bulk_tensor_2d(to->A, A_map, step * BK, row, come);
-            for (int slab = first; slab < first + share; ++slab)
+            for (int slab = 0; slab < T::BN / SLAB; ++slab)
                 if (T::CLUSTER == 1)
                     cp_async_bulk_tensor_2d(to->B[slab], B_map, col + slab * SLAB,
                                             step * BK, come);
                 else
-                    cp_async_bulk_tensor_2d_multicast(to->B[slab], B_map,
-                                                      col + slab * SLAB, step * BK, come,
-                                                      (1 << T::CLUSTER) - 1);
+                    cp_async_bulk_tensor_2d_multicast(
+                        to->B[slab][first], B_map, col + slab * SLAB, step * BK + first,
+                        come, (1 << T::CLUSTER) - 1);
             next_turn<T::STAGES>(&t);
         }
     }
@@ -251,6 +250,10 @@ __global__ void CLUSTERS_OF(T::CLUSTER) __launch_bounds__(THREADS, 1)
     extern __shared__ __align__(1024) unsigned char bytes[];
     typename T::shared *const memory = (typename T::shared *)bytes;
     __shared__ uint64_t full[T::STAGES], empty[T::STAGES];
+    if (threadIdx.x == 0) {
+        prefetch_tensormap(&A_map);
+        prefetch_tensormap(&B_map);
+    }
     start_ring<T::STAGES, T::CLUSTER>(full, empty, CONSUMERS);
     if (threadIdx.x < 128) {
         setmaxnreg_dec<40>();
@@ -294,14 +297,14 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
     const CUtensorMapSwizzle SWIZZLE = CU_TENSOR_MAP_SWIZZLE_128B;
     const size_t size = sizeof *A;
     size_t A_stride, B_stride;
-    A = (const __nv_bfloat16 *)readable(A_COPY, A, M, K * size, &A_stride);
-    B = (const __nv_bfloat16 *)readable(B_COPY, B, K, N * size, &B_stride);
+    make_readable((const void **)&A, M, K * size, &A_stride, (const void **)&B, K,
+                  N * size, &B_stride);
     make_room(&plan, T::CLUSTER, BM * T::BN, CONSUMERS * 4);
     const struct work w = {M, N, alpha, beta, C, engine_can(C, N * size), plan.shares};
     const CUtensorMap A_map =
         tensor_map_2d_of(BF16, A, M, K, A_stride / size, BM, BK, SWIZZLE);
     const CUtensorMap B_map =
-        tensor_map_2d_of(BF16, B, K, N, B_stride / size, BK, SLAB, SWIZZLE);
+        tensor_map_2d_of(BF16, B, K, N, B_stride / size, BK / T::CLUSTER, SLAB, SWIZZLE);
     // Where C is not written through its map, any map will do.
     const CUtensorMap C_map =
         w.through_engine ? tensor_map_2d_of(BF16, C, M, N, N, 16, SLAB, SWIZZLE) : A_map;
@@ -312,23 +315,25 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
         <<<plan.clusters * T::CLUSTER, THREADS, bytes>>>(A_map, B_map, C_map, w);
 }
 
-typedef tile<256, 2> wide;
-typedef tile<128, 1> middle;
-typedef tile<64, 1> narrow;
-
+// The kind of tiles that may be fastest.
 static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
                    const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
 {
     const int blocks = number_of_blocks();
-    const struct plan w = plan_for<wide>(M, N, K, blocks);
-    const struct plan m = plan_for<middle>(M, N, K, blocks);
-    const struct plan n = plan_for<narrow>(M, N, K, blocks);
-    if (w.clocks <= m.clocks && w.clocks <= n.clocks)
-        launch_tiles<wide>(w, M, N, K, alpha, A, B, beta, C);
-    else if (m.clocks <= n.clocks)
-        launch_tiles<middle>(m, M, N, K, alpha, A, B, beta, C);
-    else
-        launch_tiles<narrow>(n, M, N, K, alpha, A, B, beta, C);
+    const struct plan plans[] = {
+        plan_for<tile<256, 2>>(M, N, K, blocks), plan_for<tile<192, 2>>(M, N, K, blocks),
+        plan_for<tile<128, 1>>(M, N, K, blocks), plan_for<tile<64, 1>>(M, N, K, blocks)};
+    int best = 0;
+    for (int i = 1; i < 4; ++i)
+        if (plans[i].clocks < plans[best].clocks)
+            best = i;
+    const struct plan plan = plans[best];
+    switch (best) {
+    case 0: launch_tiles<tile<256, 2>>(plan, M, N, K, alpha, A, B, beta, C); break;
+    case 1: launch_tiles<tile<192, 2>>(plan, M, N, K, alpha, A, B, beta, C); break;
+    case 2: launch_tiles<tile<128, 1>>(plan, M, N, K, alpha, A, B, beta, C); break;
+    default: launch_tiles<tile<64, 1>>(plan, M, N, K, alpha, A, B, beta, C);
+    }
 }
 
 int main(int argc, char **argv)
@@ -339,17 +344,17 @@ int main(int argc, char **argv)
     };
     const struct chapter chapter = {
         .number = 17,
-        .title = "every shape and type: copies, three tiles, equal shares, tf32",
+        .title = "every shape and type: copies, four tiles, equal shares, tf32",
         .about = "copies",
         .launch_bf16 = launch,
         .launch_tf32 = tf32_launch,
         // A block of the widest tiles asks for a tile of A, and for its share of B's.
-        .flop_per_byte = 1.0 * BM * wide::BN / (BM + wide::BN / wide::CLUSTER),
+        .flop_per_byte = 1.0 * BM * 256 / (BM + 256 / 2),
         .min_capability = 90,
         .max_capability = 90,
         .kernel = KERNEL(matmul_kernel<tile<256, 2>>),
         .threads = THREADS,
-        .dynamic_shared = sizeof(wide::shared),
+        .dynamic_shared = sizeof(tile<256, 2>::shared),
         .products = products,
         .product_count = sizeof products / sizeof *products,
         .own_option = "--blocks",

@@ -76,17 +76,28 @@ static __device__ __forceinline__ uint4 sixteen_bytes(uintptr_t at, uintptr_t be
     return low;
 }
 
-// Copies rows of `bytes` bytes, an even number, to rows `stride` bytes apart, a multiple
-// of 16. A row of threads copies a row.
+// Rows of `bytes` bytes, an even number, that go to rows `stride` bytes apart, a multiple of
+// 16. Rows 0: nothing is to be copied.
+struct copy {
+    const void *from;
+    void *to;
+    int rows;
+    size_t bytes, stride;
+};
+
+// Copies A's rows and B's in one launch: a row of threads copies a row.
 static __global__ void __launch_bounds__(256)
-    pad(const void *from, int rows, size_t bytes, void *to, size_t stride)
+    pad(const __grid_constant__ struct copy A, const __grid_constant__ struct copy B)
 {
-    const uintptr_t begin = (uintptr_t)from, end = begin + rows * bytes;
-    for (int row = blockIdx.x * blockDim.y + threadIdx.y; row < rows;
-         row += gridDim.x * blockDim.y)
-        for (size_t at = threadIdx.x * (size_t)16; at < bytes; at += blockDim.x * 16)
-            *(uint4 *)((uintptr_t)to + row * stride + at) =
-                sixteen_bytes(begin + row * bytes + at, begin, end);
+    for (int i = blockIdx.x * blockDim.y + threadIdx.y; i < A.rows + B.rows;
+         i += gridDim.x * blockDim.y) {
+        const struct copy *c = i < A.rows ? &A : &B;
+        const int row = i < A.rows ? i : i - A.rows;
+        const uintptr_t begin = (uintptr_t)c->from, end = begin + c->rows * c->bytes;
+        for (size_t at = threadIdx.x * (size_t)16; at < c->bytes; at += blockDim.x * 16)
+            *(uint4 *)((uintptr_t)c->to + row * c->stride + at) =
+                sixteen_bytes(begin + row * c->bytes + at, begin, end);
+    }
 }
 
 static bool engine_can(const void *matrix, size_t row_bytes)
@@ -94,28 +105,41 @@ static bool engine_can(const void *matrix, size_t row_bytes)
     return (uintptr_t)matrix % 16 == 0 && row_bytes % 16 == 0;
 }
 
-// The matrix as the copy engine can read it: as it is, or a copy whose rows begin at
-// multiples of 16 bytes; *stride is in bytes. What lies between the rows of a copy is not
-// read: the map knows how long a row is.
-static const void *readable(int which, const void *matrix, int rows, size_t bytes,
-                            size_t *stride)
+static struct copy copy_of(int which, const void *matrix, int rows, size_t bytes)
 {
-    *stride = bytes;
-    if (engine_can(matrix, bytes))
-        return matrix;
-    *stride = (bytes + 15) / 16 * 16;
-    void *copy = scratch(which, rows * *stride);
-    // Threads side by side for a row, rounded up to a power of two; rows below each other
-    // for the rest of the block.
+    struct copy c = {matrix, NULL, 0, bytes, bytes};
+    if (!engine_can(matrix, bytes)) {
+        c.rows = rows;
+        c.stride = (bytes + 15) / 16 * 16;
+        c.to = scratch(which, rows * c.stride);
+    }
+    return c;
+}
+
+// Makes of A and B, whose rows have A_bytes and B_bytes, matrices that the copy engine can
+// read: as they are, or copies whose rows begin at multiples of 16 bytes. What lies between
+// the rows of a copy is never read: the map knows how long a row is.
+static void make_readable(const void **A, int A_rows, size_t A_bytes, size_t *A_stride,
+                          const void **B, int B_rows, size_t B_bytes, size_t *B_stride)
+{
+    const struct copy a = copy_of(A_COPY, *A, A_rows, A_bytes);
+    const struct copy b = copy_of(B_COPY, *B, B_rows, B_bytes);
+    *A_stride = a.stride;
+    *B_stride = b.stride;
+    if (a.rows)
+        *A = a.to;
+    if (b.rows)
+        *B = b.to;
+    if (a.rows + b.rows == 0)
+        return;
+    // Threads side by side for a row, rows below each other for the rest of a block.
+    const size_t longest = a.rows && (!b.rows || a.bytes > b.bytes) ? a.bytes : b.bytes;
     int wide = 1;
-    while (wide < 256 && wide * 16 < (int)(bytes < 4096 ? bytes : 4096))
+    while (wide < 256 && wide * 16ul < longest)
         wide *= 2;
-    const int high = 256 / wide, most = 132 * 8;
-    int blocks = (rows - 1) / high + 1;
-    if (blocks > most)
-        blocks = most;
-    pad<<<blocks, dim3(wide, high)>>>(matrix, rows, bytes, copy, *stride);
-    return copy;
+    const long long high = 256 / wide, most = 132 * 8;
+    const long long blocks = ((long long)a.rows + b.rows - 1) / high + 1;
+    pad<<<(int)(blocks < most ? blocks : most), dim3(wide, high)>>>(a, b);
 }
 
 #endif

@@ -198,8 +198,8 @@ static void tf32_launch(int M, int N, int K, float alpha, const float *A, const 
     const CUtensorMapDataType TF32 = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
     const size_t size = sizeof(float);
     size_t A_stride, B_stride;
-    A = (const float *)readable(A_COPY, A, M, K * size, &A_stride);
-    B = (const float *)readable(B_COPY, B, K, N * size, &B_stride);
+    make_readable((const void **)&A, M, K * size, &A_stride, (const void **)&B, K,
+                  N * size, &B_stride);
     const CUtensorMap A_map =
         tensor_map_2d_of(TF32, A, M, K, A_stride / size, TF32_BM / TF32_CLUSTER, TF32_BK,
                          CU_TENSOR_MAP_SWIZZLE_128B);
