@@ -121,6 +121,22 @@ static __device__ __forceinline__ void release(uint64_t *empty)
         mbarrier_arrive_cluster(empty, threadIdx.x % 128);
 }
 
+// alpha and beta, in fp32, before anything is rounded: acc belongs to the 16 rows of C that
+// begin with `row`. beta == 0 must not read C.
+static __device__ __forceinline__ void finish(const struct work *w, float (&acc)[BN / 2],
+                                              int row, int col)
+{
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < BN / 2; ++i) {
+        const int r = row + i / 2 % 2 * 8 + lane / 4;
+        const int c = col + i / 4 * 8 + lane % 4 * 2 + i % 2;
+        acc[i] *= w->alpha;
+        if (w->beta != 0.0f && r < w->M && c < w->N)
+            acc[i] += w->beta * __bfloat162float(w->C[(size_t)r * w->N + c]);
+    }
+}
+
 static __device__ __forceinline__ uint32_t two_bf16(float low, float high)
 {
     const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
@@ -129,35 +145,18 @@ static __device__ __forceinline__ uint32_t two_bf16(float low, float high)
     return bits;
 }
 
-// Element by element, for a C that the copy engine cannot write or that must be read.
-static __device__ __forceinline__ void
-store_directly(const struct work *w, const float (&acc)[BN / 2], int row, int col)
-{
-    const int lane = threadIdx.x % 32;
-#pragma unroll
-    for (int i = 0; i < BN / 2; ++i) {
-        const int r = row + lane / 4 + i / 2 % 2 * 8;
-        const int c = col + lane % 4 * 2 + i / 4 * 8 + i % 2;
-        if (r < w->M && c < w->N) {
-            __nv_bfloat16 *to = &w->C[(size_t)r * w->N + c];
-            const float before = w->beta == 0.0f ? 0.0f : __bfloat162float(*to);
-            *to = __float2bfloat16(w->alpha * acc[i] + w->beta * before);
-        }
-    }
-}
-
 // A warp's 16 rows, 64 columns at a time: into shared memory, swizzled as the map says, and
 // from there by the copy engine, which writes whole rows of 128 bytes and leaves out what
 // lies outside C. One part is made while the part before leaves; and while the last ones
-// leave, the warp is at its next tile.
+// leave, the warp is at its next tile. A C that the engine cannot write, the warp writes
+// itself.
 static __device__ __forceinline__ void
-store_through_engine(const struct work *w, const CUtensorMap *C_map,
-                     const float (&acc)[BN / 2], __nv_bfloat16 (*out)[16][SLAB], int row,
-                     int col)
+store(const struct work *w, const CUtensorMap *C_map, const float (&acc)[BN / 2],
+      __nv_bfloat16 (*out)[16][SLAB], int row, int col)
 {
     const int lane = threadIdx.x % 32;
 #pragma unroll
-    for (int slab = 0; slab < BN / SLAB; ++slab) {
+    for (int slab = 0; slab < BN / SLAB; ++slab, col += SLAB) {
         __nv_bfloat16(*to)[SLAB] = out[slab % 2];
         // What left from here two parts ago has been read.
         if (lane == 0)
@@ -170,16 +169,25 @@ store_through_engine(const struct work *w, const CUtensorMap *C_map,
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
                 const float *two = &acc[(slab * SLAB + n) / 2 + i * 2];
-                matrices[i] = two_bf16(w->alpha * two[0], w->alpha * two[1]);
+                matrices[i] = two_bf16(two[0], two[1]);
             }
             const int cell = n / 8 + lane / 16;
             stmatrix_x4(&to[lane % 16][(cell ^ lane % 8) * 8], matrices);
         }
         fence_proxy_async();
         __syncwarp();
-        if (lane == 0) {
-            cp_async_bulk_tensor_2d_store(C_map, col + slab * SLAB, row, to);
-            cp_async_bulk_commit_group();
+        if (w->through_engine) {
+            if (lane == 0) {
+                cp_async_bulk_tensor_2d_store(C_map, col, row, to);
+                cp_async_bulk_commit_group();
+            }
+        } else {
+            for (int i = lane; i < 16 * SLAB; i += 32) {
+                const int r = i / SLAB, c = i % SLAB;
+                if (row + r < w->M && col + c < w->N)
+                    w->C[(size_t)(row + r) * w->N + col + c] =
+                        to[r][(c / 8 ^ r % 8) * 8 + c % 8];
+            }
         }
     }
 }
@@ -224,10 +232,8 @@ static __device__ __forceinline__ void consume(const struct work *w,
         int row, col;
         place_tile(w, pair, &row, &col);
         row += warp * 16;
-        if (w->through_engine)
-            store_through_engine(w, C_map, acc, memory->out[warp], row, col);
-        else
-            store_directly(w, acc, row, col);
+        finish(w, acc, row, col);
+        store(w, C_map, acc, memory->out[warp], row, col);
     }
     // Shared memory must stay until the last store has read it.
     if (threadIdx.x % 32 == 0)
@@ -305,7 +311,7 @@ static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
     const CUtensorMap A_map = readable(A, M, K, BM, &A_copy);
     const CUtensorMap B_map = readable(B, K, N, BK, &B_copy);
     struct work w = {M, N, K, alpha, beta, C};
-    w.through_engine = beta == 0.0f && engine_can(C, N);
+    w.through_engine = engine_can(C, N);
     w.pairs_down = divided_up(M, CLUSTER * BM);
     w.tiles_across = divided_up(N, BN);
     w.steps = divided_up(K, BK);

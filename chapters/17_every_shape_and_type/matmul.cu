@@ -1,0 +1,366 @@
+/*
+ * Chapter 17: every shape and type.
+ *
+ * What changes against chapter 16: it is as fast where the shape is not kind. Rows that do
+ * not begin at multiples of 16 bytes, which the copy engine refuses, are copied to rows
+ * that do; tiles come in four widths, for products that are thin or small; and what is
+ * left over when all blocks have done the same number of tiles is cut into equal shares.
+ * tf32, which the tensor core takes only with k along the rows, has a kernel of its own:
+ * tf32.cuh.
+ *
+ * Run it:  make chapter17 && ./chapter17                     (needs a Hopper GPU, or none)
+ *          ./chapter17 4092 4092 4092
+ *          ./chapter17 --precision tf32
+ */
+#include "matmul.h"
+#include "prepare.cuh"
+#include "ring.cuh"
+#include "shares.cuh"
+#include "tf32.cuh"
+
+#include <cuda_bf16.h>
+
+const int BM = 128;
+const int BK = 64;
+const int SLAB = 64; // columns of B, or of C on their way out, that lie together
+const int GROUP = 8; // units that clusters go down together
+const int CONSUMERS = BM / 64, THREADS = (1 + CONSUMERS) * 128;
+
+// Tiles of 128 x BN; CLUSTER blocks, one tile below the other, share the columns of B.
+template <int BN_, int CLUSTER_> struct tile {
+    static const int BN = BN_, CLUSTER = CLUSTER_;
+    static const int STAGES = BN >= 192 ? 4 : BN == 128 ? 6 : 8;
+    struct stage {
+        __nv_bfloat16 A[BM][BK];
+        __nv_bfloat16 B[BN / SLAB][BK][SLAB];
+    };
+    struct shared {
+        stage stages[STAGES];
+        __nv_bfloat16 out[CONSUMERS * 4][2][16]
+                         [SLAB]; // a warp's results on their way out
+    };
+    static_assert(sizeof(stage) % 1024 == 0,
+                  "swizzled matrices begin at multiples of it");
+    static_assert(sizeof(shared) <= 226 * 1024, "a block has 227 KB");
+};
+
+struct work {
+    int M, N;
+    float alpha, beta;
+    __nv_bfloat16 *C;
+    bool through_engine; // C may leave through the copy engine
+    struct shares shares;
+};
+
+// Where this block's tile of a unit begins, in the order of chapter 16.
+template <class T>
+static __device__ __forceinline__ void place_tile(const struct shares *s, int unit,
+                                                  int *row, int *col)
+{
+    const int group = unit / (GROUP * s->units_across) * GROUP;
+    const int place = unit % (GROUP * s->units_across);
+    const int height = min(GROUP, s->units_down - group);
+    *row = ((group + place % height) * T::CLUSTER + rank_in_cluster<T::CLUSTER>()) * BM;
+    *col = place / height * T::BN;
+}
+
+template <class T>
+static __device__ void produce(const struct work *w, const CUtensorMap *A_map,
+                               const CUtensorMap *B_map, typename T::stage *stages,
+                               uint64_t *full, uint64_t *empty)
+{
+    // Of each slab of B this block brings so many rows, for all blocks of the cluster.
+    const int rows = BK / T::CLUSTER, first = rank_in_cluster<T::CLUSTER>() * rows;
+    const int clusters = gridDim.x / T::CLUSTER;
+    struct turn t = {0, 0};
+    struct position p = start_position(&w->shares, blockIdx.x / T::CLUSTER);
+    while (next_segment(&w->shares, clusters, &p)) {
+        int row, col;
+        place_tile<T>(&w->shares, p.segment.unit, &row, &col);
+        for (int step = p.segment.begin; step < p.segment.end; ++step) {
+            typename T::stage *to = &stages[t.index];
+            uint64_t *come = &full[t.index];
+            mbarrier_wait_parity(&empty[t.index], t.parity ^ 1);
+            mbarrier_arrive_expect_tx(come, sizeof *to);
+            cp_async_bulk_tensor_2d(to->A, A_map, step * BK, row, come);
+            for (int slab = 0; slab < T::BN / SLAB; ++slab)
+                if (T::CLUSTER == 1)
+                    cp_async_bulk_tensor_2d(to->B[slab], B_map, col + slab * SLAB,
+                                            step * BK, come);
+                else
+                    cp_async_bulk_tensor_2d_multicast(
+                        to->B[slab][first], B_map, col + slab * SLAB, step * BK + first,
+                        come, (1 << T::CLUSTER) - 1);
+            next_turn<T::STAGES>(&t);
+        }
+    }
+    if (T::CLUSTER > 1)
+        finish_ring<T::STAGES>(&t, empty);
+}
+
+static __device__ __forceinline__ float float_of(__nv_bfloat16 x)
+{
+    return __bfloat162float(x);
+}
+
+// alpha and beta, in fp32, before anything is rounded: acc belongs to the 16 rows of C that
+// begin with `row`. beta == 0 must not read C.
+template <int COUNT>
+static __device__ __forceinline__ void finish(const struct work *w, float (&acc)[COUNT],
+                                              int row, int col)
+{
+    row += threadIdx.x % 32 / 4;
+    col += threadIdx.x % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i)
+        acc[i] *= w->alpha;
+    if (w->beta == 0.0f)
+        return;
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) {
+        const int r = row + i / 2 % 2 * 8, c = col + i / 4 * 8 + i % 2;
+        if (r < w->M && c < w->N)
+            acc[i] += w->beta * float_of(w->C[(size_t)r * w->N + c]);
+    }
+}
+
+static __device__ __forceinline__ uint32_t two_bf16(float low, float high)
+{
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+    uint32_t bits;
+    memcpy(&bits, &pair, sizeof bits);
+    return bits;
+}
+
+// 16 rows of 64 results from shared memory to a C that the copy engine refuses. A lane
+// writes the two elements of an aligned word; where the row begins with half a word, the
+// first and the last lane that has one write one element.
+static __device__ __forceinline__ void
+store_rows(const struct work *w, const __nv_bfloat16 (*from)[SLAB], int row, int col)
+{
+    const int lane = threadIdx.x % 32, cols = min(SLAB, w->N - col);
+    for (int r = 0; r < 16 && row + r < w->M; ++r) {
+        __nv_bfloat16 *to = &w->C[(size_t)(row + r) * w->N + col];
+        const int half = (uintptr_t)to / 2 % 2;
+        for (int c = 2 * lane - half; c < cols; c += 64) {
+            const int next = c + 1;
+            const __nv_bfloat16 low = from[r][(c / 8 ^ r % 8) * 8 + (c & 7)];
+            const __nv_bfloat16 high = from[r][(next / 8 % 8 ^ r % 8) * 8 + next % 8];
+            if (c >= 0 && next < cols)
+                *(__nv_bfloat162 *)&to[c] = __halves2bfloat162(low, high);
+            else
+                to[c >= 0 ? c : next] = c >= 0 ? low : high;
+        }
+    }
+}
+
+// As in chapter 16: through shared memory, 64 columns at a time.
+template <int BN>
+static __device__ __forceinline__ void
+store(const struct work *w, const CUtensorMap *C_map, const float (&acc)[BN / 2],
+      __nv_bfloat16 (*out)[16][SLAB], int row, int col)
+{
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int slab = 0; slab < BN / SLAB; ++slab, col += SLAB) {
+        __nv_bfloat16(*to)[SLAB] = out[slab % 2];
+        // What left from here before has been read.
+        if (lane == 0)
+            cp_async_bulk_wait_group_read<BN / SLAB % 2 ? 0 : 1>();
+        __syncwarp();
+#pragma unroll
+        for (int n = 0; n < SLAB; n += 16) {
+            uint32_t matrices[4];
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const float *two = &acc[(slab * SLAB + n) / 2 + i * 2];
+                matrices[i] = two_bf16(two[0], two[1]);
+            }
+            const int cell = n / 8 + lane / 16;
+            stmatrix_x4(&to[lane % 16][(cell ^ lane % 8) * 8], matrices);
+        }
+        fence_proxy_async();
+        __syncwarp();
+        if (!w->through_engine) {
+            store_rows(w, to, row, col);
+        } else if (lane == 0) {
+            cp_async_bulk_tensor_2d_store(C_map, col, row, to);
+            cp_async_bulk_commit_group();
+        }
+    }
+}
+
+template <class T>
+static __device__ __forceinline__ void
+consume(const struct work *w, const CUtensorMap *C_map, typename T::shared *memory,
+        uint64_t *full, uint64_t *empty)
+{
+    const int warp = threadIdx.x / 32 - 4; // of the consumers'
+    struct turn t = {0, 0};
+    struct position p = start_position(&w->shares, blockIdx.x / T::CLUSTER);
+    while (next_segment(&w->shares, gridDim.x / T::CLUSTER, &p)) {
+        float acc[T::BN / 2];
+        int before = 0; // the stage of the step before
+        const int steps = p.segment.end - p.segment.begin;
+        for (int step = 0; step < steps; ++step) {
+            typename T::stage *now = &memory->stages[t.index];
+            mbarrier_wait_parity(&full[t.index], t.parity);
+            const uint64_t a =
+                wgmma_descriptor(now->A[warp / 4 * 64], 16, 8 * 128, WGMMA_SWIZZLE_128B);
+            const uint64_t b =
+                wgmma_descriptor(now->B, sizeof now->B[0], 8 * 128, WGMMA_SWIZZLE_128B);
+            wgmma_fence();
+#pragma unroll
+            for (int k = 0; k < BK / 16; ++k)
+                wgmma_mma_async_bf16<0, 1>(acc, a + k * 32 / 16, b + k * 16 * 128 / 16,
+                                           step > 0 || k > 0);
+            wgmma_commit_group();
+            wgmma_wait_group<1>();
+            if (step > 0)
+                release<T::CLUSTER, 128>(&empty[before]);
+            before = t.index;
+            next_turn<T::STAGES>(&t);
+        }
+        wgmma_wait_group<0>();
+        release<T::CLUSTER, 128>(&empty[before]);
+        wgmma_touch(acc);
+
+        if (steps < w->shares.steps &&
+            !add_parts<T::BN / 2, T::CLUSTER, CONSUMERS * 4>(
+                &w->shares, &p.segment, acc, rank_in_cluster<T::CLUSTER>(), warp))
+            continue;
+        int row, col;
+        place_tile<T>(&w->shares, p.segment.unit, &row, &col);
+        row += warp * 16;
+        finish(w, acc, row, col);
+        store<T::BN>(w, C_map, acc, memory->out[warp], row, col);
+    }
+    // Shared memory must stay until the last store has read it.
+    if (threadIdx.x % 32 == 0)
+        cp_async_bulk_wait_group<0>();
+}
+
+template <class T>
+__global__ void CLUSTERS_OF(T::CLUSTER) __launch_bounds__(THREADS, 1)
+    matmul_kernel(const __grid_constant__ CUtensorMap A_map,
+                  const __grid_constant__ CUtensorMap B_map,
+                  const __grid_constant__ CUtensorMap C_map,
+                  const __grid_constant__ struct work w)
+{
+    extern __shared__ __align__(1024) unsigned char bytes[];
+    typename T::shared *const memory = (typename T::shared *)bytes;
+    __shared__ uint64_t full[T::STAGES], empty[T::STAGES];
+    if (threadIdx.x == 0) {
+        prefetch_tensormap(&A_map);
+        prefetch_tensormap(&B_map);
+    }
+    start_ring<T::STAGES, T::CLUSTER>(full, empty, CONSUMERS);
+    if (threadIdx.x < 128) {
+        setmaxnreg_dec<40>();
+        if (threadIdx.x == 0)
+            produce<T>(&w, &A_map, &B_map, memory->stages, full, empty);
+    } else {
+        setmaxnreg_inc<232>();
+        consume<T>(&w, &C_map, memory, full, empty);
+    }
+}
+
+/* ---- the host's side ---- */
+
+// What a kind of tile would make of the product, shared or not, whichever is shorter.
+template <class T> static struct plan plan_for(int M, int N, int K, int blocks)
+{
+    // A step takes the tensor core 4 clocks a column, and the L2 brings so many bytes a
+    // clock to an SM; device memory, so many to all of them.
+    const double L2 = 46.0, MEMORY = 2300.0;
+    const double bytes = 2.0 * BK * (BM + (double)T::BN / T::CLUSTER);
+    const double step = bytes / L2 > 4.0 * T::BN ? bytes / L2 : 4.0 * T::BN;
+    const double memory = 2.0 * ((double)M * K + (double)K * N + (double)M * N) / MEMORY;
+    const int clusters = blocks < T::CLUSTER ? 1 : blocks / T::CLUSTER;
+    struct plan best = {0};
+    for (int share = 0; share < 2; ++share) {
+        const struct plan p =
+            deal(divided_up(M, BM * T::CLUSTER), divided_up(N, T::BN), divided_up(K, BK),
+                 clusters, BM * T::BN, step, memory, share);
+        if (best.clusters == 0 || p.clocks < best.clocks)
+            best = p;
+    }
+    return best;
+}
+
+template <class T>
+static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
+                         const __nv_bfloat16 *A, const __nv_bfloat16 *B, float beta,
+                         __nv_bfloat16 *C)
+{
+    const CUtensorMapDataType BF16 = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    const CUtensorMapSwizzle SWIZZLE = CU_TENSOR_MAP_SWIZZLE_128B;
+    const size_t size = sizeof *A;
+    size_t A_stride, B_stride;
+    make_readable((const void **)&A, M, K * size, &A_stride, (const void **)&B, K,
+                  N * size, &B_stride);
+    make_room(&plan, T::CLUSTER, BM * T::BN, CONSUMERS * 4);
+    const struct work w = {M, N, alpha, beta, C, engine_can(C, N * size), plan.shares};
+    const CUtensorMap A_map =
+        tensor_map_2d_of(BF16, A, M, K, A_stride / size, BM, BK, SWIZZLE);
+    const CUtensorMap B_map =
+        tensor_map_2d_of(BF16, B, K, N, B_stride / size, BK / T::CLUSTER, SLAB, SWIZZLE);
+    // Where C is not written through its map, any map will do.
+    const CUtensorMap C_map =
+        w.through_engine ? tensor_map_2d_of(BF16, C, M, N, N, 16, SLAB, SWIZZLE) : A_map;
+    const int bytes = sizeof(typename T::shared);
+    CUDA_CHECK(cudaFuncSetAttribute(matmul_kernel<T>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    matmul_kernel<T>
+        <<<plan.clusters * T::CLUSTER, THREADS, bytes>>>(A_map, B_map, C_map, w);
+}
+
+// The kind of tiles that may be fastest.
+static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
+                   const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
+{
+    const int blocks = number_of_blocks();
+    const struct plan plans[] = {
+        plan_for<tile<256, 2>>(M, N, K, blocks), plan_for<tile<192, 2>>(M, N, K, blocks),
+        plan_for<tile<128, 1>>(M, N, K, blocks), plan_for<tile<64, 1>>(M, N, K, blocks)};
+    int best = 0;
+    for (int i = 1; i < 4; ++i)
+        if (plans[i].clocks < plans[best].clocks)
+            best = i;
+    const struct plan plan = plans[best];
+    switch (best) {
+    case 0: launch_tiles<tile<256, 2>>(plan, M, N, K, alpha, A, B, beta, C); break;
+    case 1: launch_tiles<tile<192, 2>>(plan, M, N, K, alpha, A, B, beta, C); break;
+    case 2: launch_tiles<tile<128, 1>>(plan, M, N, K, alpha, A, B, beta, C); break;
+    default: launch_tiles<tile<64, 1>>(plan, M, N, K, alpha, A, B, beta, C);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static const struct product products[] = {
+        {.M = 700, .N = 520, .K = 200, .alpha = 1.5f},
+        {.M = 200, .N = 296, .K = 456, .alpha = 1.5f, .beta = -0.5f},
+    };
+    const struct chapter chapter = {
+        .number = 17,
+        .title = "every shape and type: copies, four tiles, equal shares, tf32",
+        .about = "copies",
+        .launch_bf16 = launch,
+        .launch_tf32 = tf32_launch,
+        // A block of the widest tiles asks for a tile of A, and for its share of B's.
+        .flop_per_byte = 1.0 * BM * 256 / (BM + 256 / 2),
+        .min_capability = 90,
+        .max_capability = 90,
+        .kernel = KERNEL(matmul_kernel<tile<256, 2>>),
+        .threads = THREADS,
+        .dynamic_shared = sizeof(tile<256, 2>::shared),
+        .products = products,
+        .product_count = sizeof products / sizeof *products,
+        .own_option = "--blocks",
+        .own_value = &most_blocks,
+        .more_help = "    --blocks N     at most N blocks; default: one for "
+                     "each SM\n",
+    };
+    return chapter_main(argc, argv, &chapter);
+}

@@ -1,0 +1,70 @@
+/* The ring of stages between one who fills them and those who read them. */
+#ifndef RING_CUH
+#define RING_CUH
+
+#include "wgmma.h"
+
+// How far one has gone round the ring: see chapter 16.
+struct turn {
+    int index;
+    unsigned parity;
+};
+
+template <int STAGES> static __device__ __forceinline__ void next_turn(struct turn *t)
+{
+    if (++t->index == STAGES) {
+        t->index = 0;
+        t->parity ^= 1;
+    }
+}
+
+template <int CLUSTER> static __device__ __forceinline__ int rank_in_cluster(void)
+{
+    return CLUSTER > 1 ? cluster_ctarank() : 0;
+}
+
+// `full` counts the producer's announcement, `empty` the `readers` of each block of the
+// cluster. No block may go on before the others of its cluster have barriers too.
+template <int STAGES, int CLUSTER>
+static __device__ __forceinline__ void start_ring(uint64_t *full, uint64_t *empty,
+                                                  int readers)
+{
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < STAGES; ++i) {
+            mbarrier_init(&full[i], 1);
+            mbarrier_init(&empty[i], readers * CLUSTER);
+        }
+        fence_mbarrier_init();
+    }
+    if (CLUSTER > 1) {
+        barrier_cluster_arrive();
+        barrier_cluster_wait();
+    } else {
+        __syncthreads();
+    }
+}
+
+// A reader, READER threads, has read a stage: for each block of the cluster, one of them
+// says so there.
+template <int CLUSTER, int READER>
+static __device__ __forceinline__ void release(uint64_t *empty)
+{
+    const int thread = threadIdx.x % READER;
+    if (CLUSTER == 1 && thread == 0)
+        mbarrier_arrive(empty);
+    if (CLUSTER > 1 && thread < CLUSTER)
+        mbarrier_arrive_cluster(empty, thread);
+}
+
+// The last round: no block may be gone while another's consumers still arrive at its
+// barriers.
+template <int STAGES>
+static __device__ __forceinline__ void finish_ring(struct turn *t, uint64_t *empty)
+{
+    for (int i = 0; i < STAGES; ++i) {
+        mbarrier_wait_parity(&empty[t->index], t->parity ^ 1);
+        next_turn<STAGES>(t);
+    }
+}
+
+#endif

@@ -1,0 +1,228 @@
+/* tf32: floats of which the tensor core takes 11 significant bits. It wants k along the
+ * rows of both operands, and B's rows run along n. So the product is turned over,
+ *
+ *     C^T = B^T * A^T,
+ *
+ * and B^T is the operand that may come from registers: each thread reads its elements of B
+ * from shared memory, and A is read by the tensor core as it lies.
+ */
+#ifndef TF32_CUH
+#define TF32_CUH
+
+#include "matmul.h"
+#include "prepare.cuh"
+#include "ring.cuh"
+#include "shares.cuh"
+
+// A block does 256 rows of C and 128 columns; a warpgroup 64 of these columns. The blocks of
+// a cluster lie side by side and share the rows of A.
+const int TF32_BM = 256;
+const int TF32_BN = 128;
+const int TF32_BK = 32;
+const int TF32_SLAB = 32; // columns of B that lie together
+const int TF32_STAGES = 4;
+const int TF32_CLUSTER = 2;
+const int TF32_GROUP = 8;
+const int TF32_THREADS = (1 + TF32_BN / 64) * 128;
+
+struct tf32_stage {
+    float A[TF32_BM][TF32_BK];
+    float B[TF32_BN / TF32_SLAB][TF32_BK][TF32_SLAB];
+};
+static_assert(sizeof(tf32_stage) % 1024 == 0,
+              "swizzled matrices begin at multiples of it");
+
+struct tf32_work {
+    int M, N;
+    float alpha, beta;
+    float *C;
+    struct shares shares;
+};
+
+static __device__ __forceinline__ void tf32_place(const struct shares *s, int unit,
+                                                  int *row, int *col)
+{
+    const int group = unit / (TF32_GROUP * s->units_across) * TF32_GROUP;
+    const int place = unit % (TF32_GROUP * s->units_across);
+    const int height = min(TF32_GROUP, s->units_down - group);
+    *row = (group + place % height) * TF32_BM;
+    *col = (place / height * TF32_CLUSTER + (int)cluster_ctarank()) * TF32_BN;
+}
+
+static __device__ void tf32_produce(const struct tf32_work *w, const CUtensorMap *A_map,
+                                    const CUtensorMap *B_map, tf32_stage *stages,
+                                    uint64_t *full, uint64_t *empty)
+{
+    const int rows = TF32_BM / TF32_CLUSTER; // of A that this block brings, for both
+    const int first = cluster_ctarank() * rows;
+    struct turn t = {0, 0};
+    struct position p = start_position(&w->shares, blockIdx.x / TF32_CLUSTER);
+    while (next_segment(&w->shares, gridDim.x / TF32_CLUSTER, &p)) {
+        int row, col;
+        tf32_place(&w->shares, p.segment.unit, &row, &col);
+        for (int step = p.segment.begin; step < p.segment.end; ++step) {
+            tf32_stage *to = &stages[t.index];
+            uint64_t *come = &full[t.index];
+            mbarrier_wait_parity(&empty[t.index], t.parity ^ 1);
+            mbarrier_arrive_expect_tx(come, sizeof *to);
+            cp_async_bulk_tensor_2d_multicast(to->A[first], A_map, step * TF32_BK,
+                                              row + first, come, (1 << TF32_CLUSTER) - 1);
+            for (int slab = 0; slab < TF32_BN / TF32_SLAB; ++slab)
+                cp_async_bulk_tensor_2d(to->B[slab], B_map, col + slab * TF32_SLAB,
+                                        step * TF32_BK, come);
+            next_turn<TF32_STAGES>(&t);
+        }
+    }
+    finish_ring<TF32_STAGES>(&t, empty);
+}
+
+// One step: this thread's elements of B^T, then the products; then the stage of the step
+// before, whose products are over, is released. Row g of a fragment is column g % 4 + 16 *
+// (g / 4) of the warp's, and row g + 8 is four columns further. In this order the 32 lanes,
+// four k and eight columns, read 32 banks, as the slab is swizzled.
+static __device__ __forceinline__ void tf32_step(float (&acc)[TF32_BM / 2],
+                                                 uint32_t (&fragments)[TF32_BK / 8][4],
+                                                 const tf32_stage *stages, struct turn *t,
+                                                 int warp, bool first, uint64_t *full,
+                                                 uint64_t *empty)
+{
+    const tf32_stage *now = &stages[t->index];
+    const int lane = threadIdx.x % 32, g = lane / 4;
+    mbarrier_wait_parity(&full[t->index], t->parity);
+#pragma unroll
+    for (int k8 = 0; k8 < TF32_BK / 8; ++k8)
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            const int k = k8 * 8 + lane % 4 + i / 2 * 4;
+            const int cell = warp % 2 * 2 + g / 4 * 4 + i % 2; // four columns each
+            fragments[k8][i] =
+                __float_as_uint(now->B[warp / 2][k][(cell ^ k % 8) * 4 + g % 4]);
+        }
+    const uint64_t a = wgmma_descriptor(now->A, 16, 8 * 128, WGMMA_SWIZZLE_128B);
+    wgmma_fence();
+#pragma unroll
+    for (int k8 = 0; k8 < TF32_BK / 8; ++k8)
+        wgmma_mma_async_tf32(acc, fragments[k8], a + k8 * 32 / 16, !first || k8 > 0);
+    wgmma_commit_group();
+    wgmma_wait_group<1>();
+    __syncwarp(); // each warp speaks for itself: all its lanes have read B
+    if (!first)
+        release<TF32_CLUSTER, 32>(&empty[(t->index + TF32_STAGES - 1) % TF32_STAGES]);
+    next_turn<TF32_STAGES>(t);
+}
+
+// A warp holds 256 rows of C and eight columns from `col` on, and the eight from col + 16
+// on. Lanes with g < 4 have 0-3 and 4-7 of them, the others 16-19 and 20-23: they exchange
+// one half, and eight lanes write eight columns, a whole sector.
+static __device__ __forceinline__ void
+tf32_store(const struct tf32_work *w, const float (&acc)[TF32_BM / 2], int row, int col)
+{
+    const int lane = threadIdx.x % 32, g = lane / 4;
+#pragma unroll
+    for (int i = 0; i < TF32_BM / 2; i += 4)
+#pragma unroll
+        for (int j = 0; j < 2; ++j) {
+            const float mine = acc[i + j], four_on = acc[i + j + 2];
+            const float other = __shfl_xor_sync(0xffffffffu, g < 4 ? four_on : mine, 16);
+            const float low = g < 4 ? mine : other, high = g < 4 ? other : four_on;
+            const int r = row + i / 4 * 8 + lane % 4 * 2 + j;
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                const int c = col + g + half * 16;
+                if (r < w->M && c < w->N) {
+                    float *to = &w->C[(size_t)r * w->N + c];
+                    const float x = w->alpha * (half ? high : low);
+                    *to = w->beta == 0.0f ? x : x + w->beta * *to;
+                }
+            }
+        }
+}
+
+static __device__ __forceinline__ void tf32_consume(const struct tf32_work *w,
+                                                    tf32_stage *stages, uint64_t *full,
+                                                    uint64_t *empty)
+{
+    const int warp = threadIdx.x / 32 - 4; // of the consumers'
+    struct turn t = {0, 0};
+    struct position p = start_position(&w->shares, blockIdx.x / TF32_CLUSTER);
+    while (next_segment(&w->shares, gridDim.x / TF32_CLUSTER, &p)) {
+        float acc[TF32_BM / 2];
+        // Registers belong to the products that read them until those are over: one step
+        // reads one set while the next fills the other.
+        uint32_t even[TF32_BK / 8][4], odd[TF32_BK / 8][4];
+        const int steps = p.segment.end - p.segment.begin;
+        int step = 0;
+        for (; step + 1 < steps; step += 2) {
+            tf32_step(acc, even, stages, &t, warp, step == 0, full, empty);
+            tf32_step(acc, odd, stages, &t, warp, false, full, empty);
+        }
+        if (step < steps)
+            tf32_step(acc, even, stages, &t, warp, step == 0, full, empty);
+        wgmma_wait_group<0>();
+        release<TF32_CLUSTER, 32>(&empty[(t.index + TF32_STAGES - 1) % TF32_STAGES]);
+        wgmma_touch(acc);
+
+        if (steps < w->shares.steps &&
+            !add_parts<TF32_BM / 2, TF32_CLUSTER, TF32_BN / 16>(
+                &w->shares, &p.segment, acc, cluster_ctarank(), warp))
+            continue;
+        int row, col;
+        tf32_place(&w->shares, p.segment.unit, &row, &col);
+        tf32_store(w, acc, row, col + warp / 2 * TF32_SLAB + warp % 2 * 8);
+    }
+}
+
+__global__ void CLUSTERS_OF(TF32_CLUSTER) __launch_bounds__(TF32_THREADS, 1)
+    tf32_kernel(const __grid_constant__ CUtensorMap A_map,
+                const __grid_constant__ CUtensorMap B_map,
+                const __grid_constant__ struct tf32_work w)
+{
+    extern __shared__ __align__(1024) unsigned char bytes[];
+    tf32_stage *const stages = (tf32_stage *)bytes;
+    __shared__ uint64_t full[TF32_STAGES], empty[TF32_STAGES];
+    start_ring<TF32_STAGES, TF32_CLUSTER>(full, empty, TF32_BN / 16);
+    if (threadIdx.x < 128) {
+        setmaxnreg_dec<40>();
+        if (threadIdx.x == 0)
+            tf32_produce(&w, &A_map, &B_map, stages, full, empty);
+    } else {
+        setmaxnreg_inc<232>();
+        tf32_consume(&w, stages, full, empty);
+    }
+}
+
+static void tf32_launch(int M, int N, int K, float alpha, const float *A, const float *B,
+                        float beta, float *C)
+{
+    // The engine rounds to tf32 on the way; the core would cut.
+    const CUtensorMapDataType TF32 = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+    const size_t size = sizeof(float);
+    size_t A_stride, B_stride;
+    make_readable((const void **)&A, M, K * size, &A_stride, (const void **)&B, K,
+                  N * size, &B_stride);
+    const CUtensorMap A_map =
+        tensor_map_2d_of(TF32, A, M, K, A_stride / size, TF32_BM / TF32_CLUSTER, TF32_BK,
+                         CU_TENSOR_MAP_SWIZZLE_128B);
+    const CUtensorMap B_map = tensor_map_2d_of(TF32, B, K, N, B_stride / size, TF32_BK,
+                                               TF32_SLAB, CU_TENSOR_MAP_SWIZZLE_128B);
+    const int TILE = TF32_BM * TF32_BN;
+    const int down = divided_up(M, TF32_BM);
+    const int across = divided_up(N, TF32_BN * TF32_CLUSTER);
+    const int blocks = number_of_blocks();
+    const int clusters = blocks < TF32_CLUSTER ? 1 : blocks / TF32_CLUSTER;
+    struct plan best = {0};
+    for (int share = 0; share < 2; ++share) {
+        const struct plan p =
+            deal(down, across, divided_up(K, TF32_BK), clusters, TILE, 1024, 0, share);
+        if (best.clusters == 0 || p.clocks < best.clocks)
+            best = p;
+    }
+    make_room(&best, TF32_CLUSTER, TILE, TF32_BN / 16);
+    const struct tf32_work w = {M, N, alpha, beta, C, best.shares};
+    const int bytes = TF32_STAGES * sizeof(tf32_stage);
+    CUDA_CHECK(cudaFuncSetAttribute(tf32_kernel,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    tf32_kernel<<<best.clusters * TF32_CLUSTER, TF32_THREADS, bytes>>>(A_map, B_map, w);
+}
+
+#endif
