@@ -83,9 +83,8 @@ __global__ void __launch_bounds__(THREADS, 2)
                   float beta, float *C)
 {
     // Aligned, because float4s are read from them. A_tile lies transposed, k first.
-    // Two of each: one to multiply, one to fill.
-    __shared__ __align__(16) float A_tile[2][BK][BM + PADDING];
-    __shared__ __align__(16) float B_tile[2][BK][BN];
+    __shared__ __align__(16) float A_tile[BK][BM + PADDING];
+    __shared__ __align__(16) float B_tile[BK][BN];
 
     // 1. Find my results: the block's tile, my warp's square in it, my lane's place in
     //    that. The 8 lanes of a row want the same float4 of A, the 4 of a column the same
@@ -113,16 +112,13 @@ __global__ void __launch_bounds__(THREADS, 2)
     // 2. Fetch the first tile into registers.
     __align__(16) float a[LOADS][4], b[LOADS][4];
     fetch<ALIGNED>(a, b, M, N, K, A, B, a_row, load_a_col, load_b_row, b_col);
-    int now = 0; // the buffer to fill, and then to multiply
     for (int k0 = 0; k0 < K; k0 += BK) {
-        // 3. Fill a buffer. A turns on its way: four of a row become four of a column,
-        //    and only here they travel one by one. A warp that is still multiplying reads
-        //    the other buffer.
+        // 3. Fill the tiles. A turns on its way: four of a row become four of a column,
+        //    and only here they travel one by one. B stays as it is.
         for (int i = 0; i < LOADS; ++i) {
             for (int j = 0; j < 4; ++j)
-                A_tile[now][load_a_col + j][load_a_row + i * A_STEP] = a[i][j];
-            *(float4 *)&B_tile[now][load_b_row + i * B_STEP][load_b_col] =
-                *(float4 *)b[i];
+                A_tile[load_a_col + j][load_a_row + i * A_STEP] = a[i][j];
+            *(float4 *)&B_tile[load_b_row + i * B_STEP][load_b_col] = *(float4 *)b[i];
         }
         __syncthreads();
 
@@ -139,17 +135,17 @@ __global__ void __launch_bounds__(THREADS, 2)
             __align__(16) float a_frag[TM], b_frag[TN];
             for (int m = 0; m < TM; m += 4)
                 *(float4 *)&a_frag[m] =
-                    *(const float4 *)&A_tile[now][k][thread_row + m / 4 * ROW_STEP];
+                    *(const float4 *)&A_tile[k][thread_row + m / 4 * ROW_STEP];
             for (int n = 0; n < TN; n += 4)
                 *(float4 *)&b_frag[n] =
-                    *(const float4 *)&B_tile[now][k][thread_col + n / 4 * COL_STEP];
+                    *(const float4 *)&B_tile[k][thread_col + n / 4 * COL_STEP];
             for (int m = 0; m < TM; ++m)
                 for (int i = 0; i < TN; ++i) {
                     const int n = m % 2 ? i : TN - 1 - i;
                     acc[m][n] += a_frag[m] * b_frag[n];
                 }
         }
-        now ^= 1;
+        __syncthreads();
     }
 
     // 6. Store the results that lie inside C; beta == 0 must not read C. Unrolled,
