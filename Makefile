@@ -48,12 +48,12 @@ ifeq ($(EMULATOR),1)
   NVCC  := emulator/bin/nvcc
   TOOL  := emulator/build/nvcc
   LIBRARY := emulator/build/libemulator.a
-  FLAGS := -O2 -std=c++17 -Icommon $(WARNINGS)
+  FLAGS := -O2 -std=c++17 -Icommon -Ichapters $(WARNINGS)
 else
   WORLD := gpu-$(ARCH)
   NVCC  ?= $(or $(REAL_NVCC),$(error EMULATOR=$(EMULATOR) asks for the real nvcc, and there is none: CUDA_HOME can say where it is))
   # -fPIC: chapter 11 loads what it has compiled.
-  FLAGS := -O3 -std=c++17 -Icommon -arch=$(ARCH) -lineinfo -Xcompiler -fPIC $(WARNINGS) $(if $(STRICT),-Werror all-warnings)
+  FLAGS := -O3 -std=c++17 -Icommon -Ichapters -arch=$(ARCH) -lineinfo -Xcompiler -fPIC $(WARNINGS) $(if $(STRICT),-Werror all-warnings)
 endif
 # wgmma is an instruction of sm_90a, which is code for Hopper and nothing else: the chapters that use it get that
 # where the others get sm_90.
@@ -71,7 +71,7 @@ Q      := $(if $(V),,@)
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
-.PHONY: help all clean test test-gpu format mutants lens-vs-ncu patterns ladder tried profiles registers tables plots \
+.PHONY: help all clean test test-gpu format mutants lens-vs-ncu patterns ladder tried profiles errors registers tables plots \
     images notebooks scenes site bench-emulator exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@paint=; [ -t 1 ] && [ -z "$$NO_COLOR" ] && paint=yes; \
@@ -214,7 +214,7 @@ loop%:          ## what a chapter's main loop is made of, from its machine code
 
 profile%: chapter% ## Nsight Compute's view of a chapter (needs a GPU)
 	$(call need,ncu,it comes with the CUDA Toolkit or as Nsight Compute)
-	$(Q)ncu --clock-control none --set full -k 'regex:$(if $(filter 0,$*),gemm,matmul|small)' -c 1 ./chapter$* --check-only
+	$(Q)ncu --clock-control none --set full -k 'regex:$(if $(filter 0,$*),gemm,matmul|persistent|few)' -c 1 ./chapter$* --check-only
 
 memcheck%: chapter% ## compute-sanitizer's view of a chapter (needs a GPU)
 	$(call need,compute-sanitizer,$(FROM_TOOLKIT))
@@ -292,6 +292,12 @@ tried: $(if $(GPU),chapter1) ## what was tried and not kept (chapters/*/tried), 
 
 profiles: $(if $(GPU),all) ## what Nsight Compute counts in every chapter, into results/ (needs a GPU)
 	$(Q)python3 results/profiles.py
+
+ERRORS := chapters/18_fp32_from_halves
+errors: $(COMMON) $(LIBRARY) ## how exact chapter 18 is, and other ways to split, into results/
+	$(Q)$(NVCC) $(call flags_of,$(ERRORS)) -I$(ERRORS) results/errors.cu $(COMMON) -lcublas -o $(BUILD)/errors
+	$(Q)$(BUILD)/errors schemes >results/errors.csv
+	$(Q)$(if $(filter 0,$(EMULATOR)),$(BUILD)/errors families >results/errors_$$(nvidia-smi --query-gpu=name --format=csv,noheader | tr A-Z a-z | grep -om 1 '[a-z]*[0-9][a-z0-9]*' | head -n 1).csv,echo 'results/errors.csv is new; beside cuBLAS it needs a GPU')
 
 registers:      ## the registers of every chapter, which --occupancy needs (nvcc, no GPU)
 	$(Q)python3 results/registers.py

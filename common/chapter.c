@@ -131,6 +131,21 @@ struct verdict run_and_verify(struct problem *p, const struct options *options,
     return verify(p, chapter, options->seed);
 }
 
+bool runs_on(const struct chapter *c, int capability)
+{
+    return capability >= c->min_capability &&
+           (c->max_capability == 0 || capability <= c->max_capability);
+}
+
+const char *what_it_needs(const struct chapter *c)
+{
+    static char words[80];
+    snprintf(words, sizeof words, "compute capability %d.%d%s", c->min_capability / 10,
+             c->min_capability % 10,
+             c->max_capability ? ", which later GPUs do not include" : " or newer");
+    return words;
+}
+
 int chapter_main(int argc, char **argv, const struct chapter *chapter)
 {
     struct options options;
@@ -150,11 +165,10 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
     const struct machine machine = look_around(options.precision);
     matmul_launcher *const launch = launcher_of(chapter, options.precision);
     const int capability = 10 * machine.gpu.major + machine.gpu.minor;
-    if (capability < chapter->min_capability) {
-        fprintf(
-            stderr, "chapter %d needs compute capability %d.%d or newer; %s has %d.%d\n",
-            chapter->number, chapter->min_capability / 10, chapter->min_capability % 10,
-            machine.gpu.name, machine.gpu.major, machine.gpu.minor);
+    if (!runs_on(chapter, capability)) {
+        fprintf(stderr, "chapter %d needs %s; %s has %d.%d\n", chapter->number,
+                what_it_needs(chapter), machine.gpu.name, machine.gpu.major,
+                machine.gpu.minor);
         return CANNOT;
     }
     if (!problem_create(&problem, &options)) return CANNOT;

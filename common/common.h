@@ -92,7 +92,7 @@ enum values { REALS, FRACTIONS };
 
 /* C's bits before the product when beta == 0; of a bf16 the upper half. A NaN; and a
  * signalling one, which becomes another as soon as anything is computed with it. So it
- * tells elements that nobody wrote from elements that somebody made of it. */
+ * tells elements that were not written from elements that were computed from it. */
 #define NEVER_WRITTEN 0x7fa50000u
 
 struct problem {
@@ -128,9 +128,12 @@ void problem_read_C(const struct problem *p);
  * of two; of fp32 x itself, for verify.c, which knows what fp32 does to x. */
 double stored_in_C(const struct problem *p, double x);
 /* Launches the product, of whatever precision: `launch` is a fp32 or tf32 launcher or
- * launcher_of() a chapter. */
+ * launcher_of() a chapter, or of one of its products. */
 void problem_launch(const struct problem *p, matmul_launcher *launch);
 matmul_launcher *launcher_of(const struct chapter *chapter, enum precision precision);
+matmul_launcher *launcher_of_product(const struct product *product,
+                                     const struct chapter *chapter,
+                                     enum precision precision);
 /* What the kernel did that it must not do: wrote outside the matrices, or into its
  * inputs. NULL if nothing. */
 const char *problem_damage(const struct problem *p);
@@ -185,6 +188,10 @@ extern const char *const INPUT_NAMES[4];
 const char *command_for(const struct product *p, const char *program, uint64_t seed);
 
 /* ---- chapter.c ---- */
+/* Whether the chapter runs on GPUs of this compute capability, 90 for 9.0; and the words
+ * for what it needs, until the next call. */
+bool runs_on(const struct chapter *chapter, int capability);
+const char *what_it_needs(const struct chapter *chapter);
 /* Runs one product with these inputs and verifies it. */
 struct verdict run_and_verify(struct problem *p, const struct options *options,
                               const struct chapter *chapter, matmul_launcher *launch,

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a guess returns if nobody can say what the kernel would find there. */
+/* What a guess returns if one cannot say what the kernel would find there. */
 static const double UNKNOWN = HUGE_VAL;
 static const double SMALL_CHANCE = 1e-3;
 
@@ -168,7 +168,7 @@ static double of_writing(const struct problem *p, int row, int col, int which)
     const size_t first = at / length;
     const int second = (int)(at % length);
     /* Rows that are written too close together overlap; take it that the later one is
-     * left. What it has added to, with beta, nobody knows. */
+     * left. What it has added to, with beta, is unknown. */
     if (p->C && first > 0 && second + length < cols) return UNKNOWN;
     if (first >= (size_t)rows || second >= cols)
         return p->C ? old_C(p, row, col) : NAN; /* there nothing was written */
@@ -444,7 +444,8 @@ const char *likely_cause(const struct problem *p, const struct wrongs *w)
     if (w->not_a_number == w->count)
         return p->beta == 0.0f && w->read_C == w->count
                    ? "C was read, though beta is 0: it holds NaN, and 0 * NaN is NaN"
-                   : "a NaN came in: memory that nobody wrote, or outside the matrices";
+                   : "a NaN came in: memory that was never written, or outside the "
+                     "matrices";
     if (find_range(p, w, &range)) return text_of(&range, p->K, text, sizeof text);
     for (int i = 0; i < COUNT(OF_WHOLE); i++)
         if (explains(p, w, of_whole, i, 0.0, tries)) return OF_WHOLE[i];

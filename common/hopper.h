@@ -210,31 +210,15 @@ static __device__ __forceinline__ uint32_t mapa(const void *p, unsigned rank)
     return address;
 }
 
-/* One arrival at the barrier in the same place of block `rank`. PTX ISA,
- * mbarrier.arrive. */
+/* One arrival at the barrier in the same place of block `rank`: what has been waited for,
+ * a wgmma or a copy, is over for that block too. It does not hand over what threads of
+ * this block have written: that takes .release.cluster, which is a fence for the whole GPU
+ * each time. PTX ISA, mbarrier.arrive. */
 static __device__ __forceinline__ void mbarrier_arrive_cluster(uint64_t *barrier,
                                                                unsigned rank)
 {
-    HOPPER_PTX("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(
+    HOPPER_PTX("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(
         mapa(barrier, rank)) : "memory");
-}
-
-/* mbarrier_wait_parity for a barrier at which other blocks of the cluster arrive: what
- * they did before is done. */
-static __device__ __forceinline__ void mbarrier_wait_parity_cluster(uint64_t *barrier,
-                                                                    unsigned parity)
-{
-    unsigned over = 1;
-    do {
-        HOPPER_PTX(
-            "{\n"
-            " .reg .pred p;\n"
-            " mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;"
-            "\n"
-            " selp.u32 %0, 1, 0, p;\n"
-            "}" : "=r"(over) : "r"(shared_address(barrier)),
-            "r"(parity) : "memory");
-    } while (!over);
 }
 
 /* A __syncthreads() for `threads` threads, whole warps, of the block; `number` is 1 to 15,

@@ -57,6 +57,7 @@ struct product {
     matmul_launcher *launch; /* NULL: the chapter's */
     const char *option;      /* the option by which the program takes that launcher */
     enum inputs inputs;
+    bf16_launcher *launch_bf16; /* likewise, where the precision is bf16 */
 };
 
 /* A chapter, as chapter_main sees it. Fill it in by name, in this order (C++ insists on
@@ -89,6 +90,7 @@ struct chapter {
      * step along K that fetches BM + BN floats is good for 2 BM BN. */
     double flop_per_byte;
     int min_capability; /* 90 for Hopper's instructions; 0 for any GPU */
+    int max_capability; /* 90 for those that only Hopper has; 0 for newer GPUs too */
     /* For --occupancy: the kernel that an aligned product launches, the threads of its
      * blocks and the dynamic shared memory of each, in bytes. No kernel: there is none to
      * tell about. */

@@ -103,7 +103,7 @@ static bool look_here(const struct chapter *chapter, struct cudaDeviceProp *gpu,
     int count = 0;
     if (EMULATED || cudaGetDeviceCount(&count) != cudaSuccess || count == 0) return false;
     CUDA_CHECK(cudaGetDeviceProperties(gpu, 0));
-    if (10 * gpu->major + gpu->minor < chapter->min_capability) return false;
+    if (!runs_on(chapter, 10 * gpu->major + gpu->minor)) return false;
     CUDA_CHECK(cudaFuncGetAttributes(&kernel, chapter->kernel.code));
     if (chapter->dynamic_shared > gpu->sharedMemPerBlock)
         CUDA_CHECK(cudaFuncSetAttribute(chapter->kernel.code,
@@ -153,7 +153,7 @@ int print_occupancy(const struct chapter *chapter, const struct options *options
                                .sm = limits_of(&CARDS[i]),
                                .threads = chapter->threads};
         const int capability = capability_of(&rows[i].sm);
-        if (capability < chapter->min_capability) continue;
+        if (!runs_on(chapter, capability)) continue;
         const struct compiled *compiled = look_up(capability);
         if (!compiled) {
             fprintf(stderr,
@@ -181,10 +181,8 @@ int print_occupancy(const struct chapter *chapter, const struct options *options
                "warps     limit\n",
                chapter->number, chapter->title);
     for (int i = 0, shown = 0; i < CARD_COUNT; i++) {
-        if (capability_of(&rows[i].sm) < chapter->min_capability) {
-            if (!json)
-                printf("  %-11s needs compute capability %d.%d\n", rows[i].gpu,
-                       chapter->min_capability / 10, chapter->min_capability % 10);
+        if (!runs_on(chapter, capability_of(&rows[i].sm))) {
+            if (!json) printf("  %-11s needs %s\n", rows[i].gpu, what_it_needs(chapter));
             continue;
         }
         if (json && shown++) printf(", ");

@@ -119,6 +119,16 @@ matmul_launcher *launcher_of(const struct chapter *chapter, enum precision preci
     }
 }
 
+matmul_launcher *launcher_of_product(const struct product *product,
+                                     const struct chapter *chapter,
+                                     enum precision precision)
+{
+    matmul_launcher *const own =
+        precision == BF16 ? (matmul_launcher *)(any_function *)product->launch_bf16
+                          : product->launch;
+    return own ? own : launcher_of(chapter, precision);
+}
+
 void problem_launch(const struct problem *p, matmul_launcher *launch)
 {
     if (p->precision == BF16)

@@ -242,8 +242,9 @@ void print_description(const struct chapter *c)
     printf(", \"about\": ");
     print_string(c->about ? c->about : "");
     printf(", \"tile\": [%d, %d], \"of_a_thread\": [%d, %d], \"flop_per_byte\": %.6g, "
-           "\"min_capability\": %d, \"precisions\": [",
-           c->BM, c->BN, c->TM, c->TN, c->flop_per_byte, c->min_capability);
+           "\"min_capability\": %d, \"max_capability\": %d, \"precisions\": [",
+           c->BM, c->BN, c->TM, c->TN, c->flop_per_byte, c->min_capability,
+           c->max_capability);
     for (int i = 0, shown = 0; i < PRECISIONS; i++)
         if (has_precision(c, i))
             printf("%s\"%s\"", shown++ ? ", " : "", PRECISION_NAMES[i]);

@@ -91,10 +91,10 @@ void check_shapes(const struct chapter *chapter, const struct options *o,
         const char *command = command_for(product, program, o->seed);
         now_checking(command);
         if (!problem_create(&problem, &options)) exit(CANNOT);
-        const struct verdict verdict = run_and_verify(
-            &problem, &options, chapter,
-            product->launch ? product->launch : launcher_of(chapter, o->precision),
-            product->inputs == POSITIVE ? REALS : FRACTIONS);
+        const struct verdict verdict =
+            run_and_verify(&problem, &options, chapter,
+                           launcher_of_product(product, chapter, o->precision),
+                           product->inputs == POSITIVE ? REALS : FRACTIONS);
         problem_destroy(&problem);
         if (verdict.passed)
             shapes->passed++;

@@ -1,6 +1,6 @@
 /* Is the result right? A check is worth what it refuses, so:
  *
- *  - C is full of NaN before the launch (beta == 0), so an element that nobody writes is
+ *  - C is full of NaN before the launch (beta == 0), so an element that is never written is
  *    seen; and every comparison is written as !(error <= bound), because with NaN every
  *    comparison is false, `error > bound` too.
  *  - Twice, with different inputs. With fractions that no order of summation rounds

@@ -86,12 +86,15 @@ def plain(name):
 
 def architectures(told):
     """Those on which a chapter runs."""
-    return [arch for arch in ARCHITECTURES if arch >= told["min_capability"]]
+    most = told["max_capability"] or max(ARCHITECTURES)
+    return [arch for arch in ARCHITECTURES if told["min_capability"] <= arch <= most]
 
 
 def tell(wanted):
     """The options that have nvcc compile for these architectures, and say what it made."""
-    targets = [f"-gencode=arch=compute_{arch},code=sm_{arch}" for arch in wanted]
+    # sm_90a is sm_90 and wgmma.
+    names = [f"{arch}a" if arch == 90 else arch for arch in wanted]
+    targets = [f"-gencode=arch=compute_{name},code=sm_{name}" for name in names]
     return ["-Xptxas", "-v", *targets]
 
 
@@ -100,7 +103,7 @@ def compiled(number, told):
     source = chapters.folder(number) / "matmul.cu"
     with tempfile.TemporaryDirectory() as folder:
         result = Path(folder) / "matmul.o"
-        options = ["-O3", "-std=c++17", "-Icommon", *tell(architectures(told))]
+        options = ["-O3", "-std=c++17", "-Icommon", "-Ichapters", *tell(architectures(told))]
         return output([nvcc(), *options, "-c", source, "-o", result])
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import statistics
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -115,21 +116,22 @@ def of_size(rows, size):
 
 
 def measured(rows):
-    """Chapter 0's figures {name: (value, unit)}, from its largest problem."""
-    figures = {}
-    for row in sorted(rows, key=lambda row: row["M"]):
+    """The figures that a chapter measures besides, {name: (value, unit)}: the median of its rows, for each row is one
+    sample of the same."""
+    samples, units = {}, {}
+    for row in sorted(rows, key=what):
         for field in filter(None, row["measured"].split("; ")):
             name, _, value = field.rpartition(": ")
-            number, unit = value.split(" ", 1)
-            figures[name] = (float(number), unit)
-    return figures
+            number, units[name] = value.split(" ", 1)
+            samples.setdefault(name, []).append(float(number))
+    return {name: (statistics.median(samples[name]), units[name]) for name in samples}
 
 
 def roof(rows):
-    """(GFLOP/s, GB/s) as measured with the largest problem; None if nothing measured them."""
+    """(GFLOP/s, GB/s) as measured, the medians of all rows; None if nothing measured them."""
     found = [
         (row["compute_roof"], row["memory_roof"])
-        for row in sorted(rows, key=lambda row: row["M"])
+        for row in rows
         if row["compute_roof"] and row["memory_roof"]
     ]
-    return found[-1] if found else None
+    return tuple(map(statistics.median, zip(*found))) if found else None

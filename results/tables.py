@@ -10,6 +10,7 @@
     <!-- BEGIN generated: tried n=5 gpu=h200 -->            what was tried and not kept
     <!-- BEGIN generated: profile n=5 gpu=h200 -->          Nsight Compute's counters
     <!-- BEGIN generated: slots gpu=h200 -->                the same, of every chapter
+    <!-- BEGIN generated: errors gpu=h200 -->              chapter 18's errors beside cuBLAS'
     <!-- BEGIN generated: bounds gpu=h200 size=4096 -->     the least times, beside the measured
     <!-- BEGIN generated: lens n=5 size=256 -->             what the emulator's lens counted
     <!-- END generated -->                                  ends each
@@ -22,6 +23,7 @@ is not what it should be; with names (README.md ...), only those files.
 """
 
 import argparse
+import csv
 import inspect
 import json
 import os
@@ -431,6 +433,30 @@ def slots(page, gpu):
     )
 
 
+def errors(page, gpu):
+    """What `results/errors families` printed on the GPU."""
+    source = rows.ROOT / "results" / f"errors_{gpu}.csv"
+    if not source.exists():
+        return ""
+    with open(source, newline="") as file:
+        found = list(csv.DictReader(file))
+    body = []
+    for mine, cublas in zip(found[::2], found[1::2]):
+        speed = float(cublas["ms"]) / float(mine["ms"])
+        pairs = [
+            f"{float(row[name]):.1e}" for name in ("rms", "most") for row in (mine, cublas)
+        ]
+        body.append([mine["inputs"], f"{int(mine['K']):,}", f"{speed:.2f}", *pairs])
+    head = ["inputs", "K", "× cuBLAS' speed", "rms", "cuBLAS' rms"]
+    head += ["largest", "cuBLAS' largest"]
+    side = int(found[0]["M"])
+    return (
+        table("lrrrrrr", head, body)
+        + f"\nM = N = {side:,}; the errors of {256**2:,} elements. `results/errors.cu` measures "
+        "it again.\n"
+    )
+
+
 def bounds_beside(page, gpu, size):
     shown = rows.of_size(csv_of(gpu), int(size))
     body = []
@@ -524,6 +550,7 @@ BLOCKS = {
     "tried": tried,
     "profile": profile,
     "slots": slots,
+    "errors": errors,
     "bounds": bounds_beside,
     "lens": lens,
 }

@@ -179,7 +179,7 @@ def test_real_compiler_accepts(number, chapters, tmp_path):
         source.write_text(f'{one}#include "{original}"\n')
     told = json.loads(run([chapters[number], "--describe"]).stdout)
     wanted = sorted({registers.ARCHITECTURES[0], *registers.architectures(told)})
-    includes = ["-I", ROOT / "common", "-I", original.parent]
+    includes = ["-I", ROOT / "common", "-I", ROOT / "chapters", "-I", original.parent]
     said = accept(source, tmp_path, *includes, *registers.tell(wanted))
     assert all(f"'sm_{architecture}" in said for architecture in wanted)
     recorded = original.with_name("registers.c")

@@ -27,7 +27,10 @@ def devices(name):
 def test_is_found(name, compiler, emulate):
     source = PLANTED[name]
     text = source.read_text()
-    result = run([emulate(source, compiler=compiler)], env=no_cuda() | {"LEAKS": "1"} | devices(name))
+    result = run(
+        [emulate(source, compiler=compiler)],
+        env=no_cuda() | {"LEAKS": "1"} | devices(name),
+    )
     report = result.stderr
     assert result.returncode == 1, result.stdout + report
     assert "FAULT" in report

@@ -195,8 +195,8 @@ MUTANTS = [
     one(
         "columns' largest not from zero",
         "split.cuh",
-        "largest, 0, (N",
-        "unfit_rows, 0, (w->tiles_down + w",
+        "largest, 0, (N + w",
+        "unfit_rows, 0, (w",
     ),
 ]
 

@@ -21,6 +21,7 @@ import tables  # noqa: E402
 import tried  # noqa: E402
 
 OTHER_FORMS = {"lens_vs_ncu.csv", "profiles.csv", "tried.csv"}
+OTHER_FORMS |= {path.name for path in (ROOT / "results").glob("errors*.csv")}
 MEASURED = sorted(
     path for path in (ROOT / "results").glob("*.csv") if path.name not in OTHER_FORMS
 )
@@ -359,6 +360,21 @@ def test_intensity_agrees_with_the_counters(path):
             assert row["flop_per_byte"] == pytest.approx(
                 2 * profiles.SIZE**3 / moved, rel=0.2
             ), chapter
+
+
+def test_what_is_measured_besides_is_a_median():
+    """Each row has a sample of its own; none of them is the figure."""
+    samples = [("9", 900.0, 30.0), ("64", 100.0, 10.0), ("4096", 300.0, 20.0)]
+    found = [
+        {"chapter": 0, "M": int(size), "N": 1, "K": 1, "alpha": 1, "beta": 0}
+        | {"compute_roof": fast, "memory_roof": slope}
+        | {"measured": f"a loop: {fast / 100:g} TFLOP/s; a copy: {slope:g} GB/s"}
+        for size, fast, slope in samples
+    ]
+    assert rows.roof(found) == (300.0, 20.0)
+    assert rows.measured(found) == {"a loop": (3.0, "TFLOP/s"), "a copy": (20.0, "GB/s")}
+    found.append({**found[0], "compute_roof": None, "memory_roof": None, "measured": ""})
+    assert rows.roof(found) == (300.0, 20.0)
 
 
 def test_issue_slots_add_up():

@@ -79,7 +79,7 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 // event is a mark in the GPU's own queue, and the time between two marks is the work.
 template <class F> static double seconds(F launch)
 {
-    // The first launch also loads the code onto the GPU; nobody wants to time that.
+    // The first launch also loads the code onto the GPU; that is not to be timed.
     cudaEvent_t begin, end;
     float ms;
     CUDA_CHECK(cudaEventCreate(&begin));

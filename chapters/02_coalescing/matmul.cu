@@ -13,7 +13,7 @@
  */
 #include "matmul.h"
 
-// BN = 32: a row of the tile is one warp, the 32 threads that the GPU runs in step.
+// BN = 32: a row of the tile is one warp.
 const int BM = 8;
 const int BN = 32;
 const int THREADS = BM * BN;

@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(THREADS)
         a_next += BK;
         b_next += (size_t)BK * N;
 
-        // 3. Wait until nobody needs the old tiles, then overwrite them. The fetch above
+        // 3. Wait until no thread needs the old tiles, then overwrite them. The fetch above
         //    comes first because it takes long: it travels while others still compute.
         __syncthreads();
         A_tile[thread_row][thread_col] = a_value;

@@ -51,7 +51,7 @@ struct variant {
     static const int SHARED_BYTES = STAGES * BK * (BM + PADDING + BN) * sizeof(float);
 
     // What every variant must keep to. The tuner asks the same of a candidate before it
-    // troubles the compiler; this is for lines that somebody writes by hand.
+    // troubles the compiler; this is for lines written by hand.
     static_assert(BM % WM == 0 && BN % WN == 0, "whole warp tiles cover the block's");
     static_assert(A_COPIES * A_STEP == BM, "the copies cover A_tile");
     static_assert(B_COPIES * B_STEP == BK, "the copies cover B_tile");
@@ -131,7 +131,7 @@ struct variant {
         const int row = tile_row * BM + thread_row, col = tile_col * BN + thread_col;
 
         // 2. Find my copies. Rows and columns past the end of the matrix are copied from
-        //    the last ones: somebody multiplies them, nobody stores the result.
+        //    the last ones: they are multiplied, and the result is not stored.
         struct source from;
         from.a_k = threadIdx.x % BK;
         from.b_k = threadIdx.x / (BN / WIDTH);
@@ -163,8 +163,8 @@ struct variant {
 #pragma unroll
             for (int k = 0; k < BK; ++k) {
                 // 4. The last step reads ahead into the next tile. It has arrived when my
-                //    own copies have and the barrier says the same of everybody's; after
-                //    it, nobody reads the stage before this one: it may be copied into.
+                //    own copies have and the barrier says the same of all others; after
+                //    it, no thread reads the stage before this one: it may be copied into.
                 if (k == BK - 1) {
                     __pipeline_wait_prior(STAGES - 3);
                     __syncthreads();
@@ -184,7 +184,7 @@ struct variant {
             }
             next = next + 1 < STAGES ? next + 1 : 0;
         }
-        // The last copies brought zeros that nobody needs. They are still copies into
+        // The last copies brought zeros that are not needed. They are still copies into
         // this block's memory, which goes to another block when this one ends.
         __pipeline_wait_prior(0);
 

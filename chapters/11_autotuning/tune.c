@@ -5,7 +5,7 @@
  *           shared memory than there is. They are counted by their reason and forgotten.
  *   make    The others are compiled, many at once, and each is run as a program of its
  *           own, with all of common's checks (candidate.sh). One that spills, crashes or
- *           is wrong costs nobody but itself. What is made stays in build/tune, so an
+ *           is wrong costs no other. What is made stays in build/tune, so an
  *           interrupted search goes on where it was.
  *   time    The survivors are loaded into one process and take turns, so that a change of
  *           the clock hits them all. After each round the slower half is out; the last
@@ -216,7 +216,7 @@ static const char *path_of(const char *name, const char *suffix,
     return path;
 }
 
-/* What candidate.sh found: "ok", or what is wrong. Empty if nobody has looked since the
+/* What candidate.sh found: "ok", or what is wrong. Empty if it was not looked at since the
  * kernel was last changed. */
 static const char *verdict_on(const struct candidate *c, const struct cudaDeviceProp *gpu)
 {

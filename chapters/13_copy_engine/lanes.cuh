@@ -11,7 +11,8 @@
  * If 0 and 1, 2 and 3, ... want the same 16 bytes, or 0 and 2, 1 and 3, ..., a wavefront
  * answers 16 lanes and not 8 (chapter 7). In one row they want the same of A, in one
  * column the same of B. So in a z all reads take two wavefronts instead of four, row by
- * row and column by column only those of one matrix, and on diagonals none.
+ * row (chapter 12's order) and column by column only those of one matrix, and on
+ * diagonals none.
  *
  * Fewer wavefronts should be better, and are, where shared memory is the limit. Where it
  * is not, such an answer for 16 holds up the multiply-adds longer than two for 8:
@@ -19,28 +20,37 @@
 #ifndef LANES_CUH
 #define LANES_CUH
 
-enum lanes { ROW_BY_ROW, COLUMN_BY_COLUMN, IN_A_Z, ON_DIAGONALS };
+struct column_by_column {
+    static __device__ __forceinline__ int row_of(int lane)
+    {
+        return lane % 4;
+    }
+    static __device__ __forceinline__ int col_of(int lane)
+    {
+        return lane / 4;
+    }
+};
 
-// The row of a lane, 0 to 3.
-template <enum lanes LANES> __device__ __forceinline__ int lane_row_of(int lane)
-{
-    return LANES == ROW_BY_ROW ? lane / 8 : LANES == IN_A_Z ? lane / 2 % 4 : lane % 4;
-}
+struct in_a_z {
+    static __device__ __forceinline__ int row_of(int lane)
+    {
+        return lane / 2 % 4;
+    }
+    static __device__ __forceinline__ int col_of(int lane)
+    {
+        return lane / 8 * 2 + lane % 2;
+    }
+};
 
-// The column of a lane, 0 to 7.
-template <enum lanes LANES> __device__ __forceinline__ int lane_col_of(int lane)
-{
-    return LANES == ROW_BY_ROW         ? lane % 8
-           : LANES == IN_A_Z           ? lane / 8 * 2 + lane % 2
-           : LANES == COLUMN_BY_COLUMN ? lane / 4
-                                       : (lane / 4) ^ (lane % 4);
-}
-
-// The order for TM x TN results a thread. Two reads for 16 multiply-adds keep shared
-// memory busy; four for 64 or six for 128 do not.
-constexpr enum lanes lanes_for(int TM, int TN)
-{
-    return TM * TN >= 64 ? ON_DIAGONALS : IN_A_Z;
-}
+struct on_diagonals {
+    static __device__ __forceinline__ int row_of(int lane)
+    {
+        return lane % 4;
+    }
+    static __device__ __forceinline__ int col_of(int lane)
+    {
+        return (lane / 4) ^ (lane % 4);
+    }
+};
 
 #endif

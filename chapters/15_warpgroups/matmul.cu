@@ -240,6 +240,7 @@ int main(int argc, char **argv)
         .thread_of = thread_of,
         .flop_per_byte = 1.0 * BM * BN / (BM + BN),
         .min_capability = 90,
+        .max_capability = 90,
         .kernel = KERNEL(matmul_kernel<true>),
         .threads = THREADS,
         .dynamic_shared = STAGES * sizeof(stage),

@@ -96,7 +96,7 @@ static __device__ void produce(const struct work *w, const CUtensorMap *A_map,
             uint64_t *come = &full[t.index];
             // The copies go into the other block's stage too: `empty` counts the consumers
             // of both blocks.
-            mbarrier_wait_parity_cluster(&empty[t.index], t.parity ^ 1);
+            mbarrier_wait_parity(&empty[t.index], t.parity ^ 1);
             // All that comes into this block's stage, whichever block has ordered it.
             mbarrier_arrive_expect_tx(come, sizeof(stage));
             cp_async_bulk_tensor_2d(to->A, A_map, step * BK, row, come);
@@ -109,7 +109,7 @@ static __device__ void produce(const struct work *w, const CUtensorMap *A_map,
     // The other block's consumers arrive at this block's barriers, which must not be gone
     // by then: wait until every stage has been read for the last time.
     for (int i = 0; i < STAGES; ++i) {
-        mbarrier_wait_parity_cluster(&empty[t.index], t.parity ^ 1);
+        mbarrier_wait_parity(&empty[t.index], t.parity ^ 1);
         next_turn(&t);
     }
 }
@@ -352,8 +352,8 @@ int main(int argc, char **argv)
          .N = 520,
          .K = 200,
          .alpha = 1.5f,
-         .launch = (matmul_launcher *)launch_two,
-         .option = "--clusters 2"},
+         .option = "--clusters 2",
+         .launch_bf16 = launch_two},
         {.M = 200, .N = 296, .K = 456, .alpha = 1.5f, .beta = -0.5f},
     };
     const struct chapter chapter = {
@@ -370,6 +370,7 @@ int main(int argc, char **argv)
         // A block asks for a tile of A, and for its share of B's.
         .flop_per_byte = 1.0 * BM * BN / (BM + BN / CLUSTER),
         .min_capability = 90,
+        .max_capability = 90,
         .kernel = KERNEL(matmul_kernel),
         .threads = THREADS,
         .dynamic_shared = sizeof(shared),

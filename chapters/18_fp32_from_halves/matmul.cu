@@ -239,7 +239,7 @@ static void launch(int M, int N, int K, float alpha, const float *A, const float
     CUDA_CHECK(cudaFuncSetAttribute(
         matmul_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES));
     matmul_kernel<<<blocks, THREADS, SHARED_BYTES>>>(A_map, B_map, w);
-    plain_kernel<<<blocks, PLAIN_THREADS>>>(w, A, B);
+    plain_kernel<<<PLAIN_BLOCKS * blocks, PLAIN_THREADS>>>(w, A, B);
 }
 
 // Below this the core's cuts are larger than the roundings of a sum in fp32.

@@ -25,7 +25,7 @@ const float LO_SCALE = 2048.0f; // 2^11
 // may lo * lo, which is left out, lose it of a product: two lo, each the root of it.
 static float tolerance_for(int K)
 {
-    return K * 0x1p-26f;
+    return (K < 65536 ? K : 65536) * 0x1p-26f;
 }
 
 // Positive floats are ordered as their bits are; NaN comes last.

@@ -23,6 +23,8 @@
 #include "gpus.h"
 #include "one_gpu.h"
 
+#include <cuda_bf16.h>
+
 static int wanted_gpus; // --gpus; 0: all
 
 // How pieces travel. NCCL's kernels run on the same multiprocessors as the products; copy
@@ -164,10 +166,11 @@ static void choose(enum way *way, int M, int N, int K, size_t element,
         *way = NCCL_MEANWHILE;
 }
 
-static void matmul_by(enum way way, int across, int M, int N, int K, float alpha,
-                      const float *A, const float *B, float beta, float *C)
+static void matmul_by(enum way way, int across, size_t element, piece_product *product,
+                      int M, int N, int K, float alpha, const void *A, const void *B,
+                      float beta, void *C)
 {
-    choose(&way, M, N, K, sizeof(float), product_fp32, across);
+    choose(&way, M, N, K, element, product, across);
     scatter((const char *)A, (const char *)B, beta != 0.0f ? (const char *)C : NULL);
     start_together();
     multiply_divided(way, alpha, beta);
@@ -179,25 +182,43 @@ static void matmul_by(enum way way, int across, int M, int N, int K, float alpha
 static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
                    float beta, float *C)
 {
-    matmul_by(COPY_ENGINES, 0, M, N, K, alpha, A, B, beta, C);
+    matmul_by(COPY_ENGINES, 0, sizeof *C, product_fp32, M, N, K, alpha, A, B, beta, C);
 }
 
-// Every other way, for the checks: in rows alone, in columns alone, by NCCL.
-static void matmul_in_rows(int M, int N, int K, float alpha, const float *A,
+static void matmul_bf16(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
+                        const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
+{
+    matmul_by(COPY_ENGINES, 0, sizeof *C, product_bf16, M, N, K, alpha, A, B, beta, C);
+}
+
+// Every other way, for the checks: in rows alone, by NCCL.
+static void in_rows(int M, int N, int K, float alpha, const float *A, const float *B,
+                    float beta, float *C)
+{
+    matmul_by(NCCL_MEANWHILE, 1, sizeof *C, product_fp32, M, N, K, alpha, A, B, beta, C);
+}
+
+static void in_rows_bf16(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
+                         const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
+{
+    matmul_by(NCCL_MEANWHILE, 1, sizeof *C, product_bf16, M, N, K, alpha, A, B, beta, C);
+}
+
+static void gathered_first(int M, int N, int K, float alpha, const float *A,
                            const float *B, float beta, float *C)
 {
-    matmul_by(NCCL_MEANWHILE, 1, M, N, K, alpha, A, B, beta, C);
+    matmul_by(NCCL_FIRST, 0, sizeof *C, product_fp32, M, N, K, alpha, A, B, beta, C);
 }
 
-static void matmul_gathered(int M, int N, int K, float alpha, const float *A,
-                            const float *B, float beta, float *C)
+static void gathered_first_bf16(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
+                                const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
 {
-    matmul_by(NCCL_FIRST, 0, M, N, K, alpha, A, B, beta, C);
+    matmul_by(NCCL_FIRST, 0, sizeof *C, product_bf16, M, N, K, alpha, A, B, beta, C);
 }
 
 static const struct product PRODUCTS[] = {
-    {200, 133, 45, 1.5f, -0.5f, matmul_in_rows},
-    {131, 259, 70, 2.0f, 0.0f, matmul_gathered},
+    {200, 133, 45, 1.5f, -0.5f, in_rows, NULL, USUAL, in_rows_bf16},
+    {131, 259, 70, 2.0f, 0.0f, gathered_first, NULL, USUAL, gathered_first_bf16},
     {3, 2, 9, 1.0f, 0.0f}, // fewer rows and columns than GPUs
 };
 
@@ -210,6 +231,7 @@ int main(int argc, char **argv)
         .title = "many GPUs: multiply what has come",
         .about = "copies",
         .launch = matmul,
+        .launch_bf16 = matmul_bf16,
         .min_capability = 90,
         .products = PRODUCTS,
         .product_count = sizeof PRODUCTS / sizeof *PRODUCTS,

@@ -5,5 +5,7 @@
 
 void product_fp32(int M, int N, int K, float alpha, const void *A, const void *B,
                   float beta, void *C);
+void product_bf16(int M, int N, int K, float alpha, const void *A, const void *B,
+                  float beta, void *C);
 
 #endif

@@ -1,4 +1,4 @@
-"""Prints images/13_shares.svg: 7 tiles for 4 SMs, dealt whole and dealt in shares of k-blocks."""
+"""Prints images/12_shares.svg: 7 tiles for 4 SMs, dealt whole and dealt in shares of k-blocks."""
 
 from palette import GLOBAL, GREY as REST, REGISTERS
 
