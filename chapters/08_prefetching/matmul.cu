@@ -2,13 +2,13 @@
  * Chapter 8: fetch the next tile while this one is multiplied.
  *
  * What changes against chapter 7: a thread asks for the next tile before it multiplies
- * the present one. While memory answers, the multiprocessor multiplies; the registers
- * that the answer goes to are not needed before the tile is full.
+ * the present one. While memory answers, the multiprocessor multiplies. Two buffers in
+ * shared memory, one to multiply and one to fill, make one barrier a tile enough.
  *
  *     chapter 7 | fetch 0 . . . | fill 0 | multiply 0 | fetch 1 . . . | fill 1 | ...
  *
- *     chapter 8 | fetch 0 . . . | fill 0 | fetch 1  . . .      | fetch 2  . . .
- *                                        | multiply 0 | fill 1 | multiply 1 | fill 2 ...
+ *     chapter 8 | fetch 0 . . .   fill 0 | fetch 1  . . .      | fetch 2  . . .
+ *                                        | multiply 0   fill 1 | multiply 1   fill 2 ...
  *                                                                            time -->
  *
  * Run it:  make chapter8 && ./chapter8
@@ -74,8 +74,9 @@ __global__ void __launch_bounds__(THREADS, 2)
                   float beta, float *C)
 {
     // Aligned, because float4s are read from them. A_tile lies transposed, k first.
-    __shared__ __align__(16) float A_tile[BK][BM + PADDING];
-    __shared__ __align__(16) float B_tile[BK][BN];
+    // Two of each: one to multiply, one to fill.
+    __shared__ __align__(16) float A_tile[2][BK][BM + PADDING];
+    __shared__ __align__(16) float B_tile[2][BK][BN];
 
     // 1. Find my results: the first square starts at (row, col), and 16 bytes further on
     //    starts my neighbour's.
@@ -100,18 +101,23 @@ __global__ void __launch_bounds__(THREADS, 2)
     // 2. Fetch the first tile into registers.
     __align__(16) float a[4], b[4];
     fetch<ALIGNED>(a, b, M, N, K, A, B, a_row, load_a_col, load_b_row, b_col);
+    int now = 0; // the buffer to fill, and then to multiply
     for (int k0 = 0; k0 < K; k0 += BK) {
-        // 3. Fill the tiles. A turns on its way: four of a row become four of a column,
-        //    and only here they travel one by one. B stays as it is.
+        // 3. Fill a buffer. A turns on its way: four of a row become four of a column,
+        //    and only here they travel one by one. A warp that is still multiplying reads
+        //    the other buffer.
         for (int i = 0; i < 4; ++i)
-            A_tile[load_a_col + i][load_a_row] = a[i];
-        *(float4 *)&B_tile[load_b_row][load_b_col] = *(const float4 *)b;
+            A_tile[now][load_a_col + i][load_a_row] = a[i];
+        *(float4 *)&B_tile[now][load_b_row][load_b_col] = *(const float4 *)b;
         __syncthreads();
 
         // 4. Ask for the next tile. No instruction needs the answer before it is filled
-        //    in, a multiplication later. Past the end of K these are zeros.
+        //    in, a multiplication later. Past the end of K these are zeros. The compiler
+        //    would move the loads into the middle of the multiplication, to use their
+        //    registers for something else until then; past __syncwarp() it may not.
         fetch<ALIGNED>(a, b, M, N, K, A, B, a_row, k0 + BK + load_a_col,
                        k0 + BK + load_b_row, b_col);
+        __syncwarp();
 
         // 5. Compute: pieces of a row of A_tile times pieces of a row of B_tile. Four
         //    reads of 16 bytes feed 64 products, and none of them waits for a bank.
@@ -120,15 +126,15 @@ __global__ void __launch_bounds__(THREADS, 2)
             __align__(16) float a_frag[TM], b_frag[TN];
             for (int m = 0; m < TM; m += 4)
                 *(float4 *)&a_frag[m] =
-                    *(const float4 *)&A_tile[k][thread_row + m / 4 * ROW_STEP];
+                    *(const float4 *)&A_tile[now][k][thread_row + m / 4 * ROW_STEP];
             for (int n = 0; n < TN; n += 4)
                 *(float4 *)&b_frag[n] =
-                    *(const float4 *)&B_tile[k][thread_col + n / 4 * COL_STEP];
+                    *(const float4 *)&B_tile[now][k][thread_col + n / 4 * COL_STEP];
             for (int m = 0; m < TM; ++m)
                 for (int n = 0; n < TN; ++n)
                     acc[m][n] += a_frag[m] * b_frag[n];
         }
-        __syncthreads();
+        now ^= 1;
     }
 
     // 6. Store the results that lie inside C; beta == 0 must not read C.

@@ -65,8 +65,8 @@ template <bool ALIGNED> __device__ void store4(float *to, const float *from, int
             to[i] = from[i];
 }
 
-// Fetches this thread's float4s of each tile, from rows a_row, a_row + A_STEP, ... of A and
-// b_row, b_row + B_STEP, ... of B.
+// Fetches this thread's float4s of each tile, from rows a_row, a_row + A_STEP, ... of A
+// and b_row, b_row + B_STEP, ... of B.
 template <bool ALIGNED>
 __device__ void fetch(float (*a)[4], float (*b)[4], int M, int N, int K, const float *A,
                       const float *B, int a_row, int a_col, int b_row, int b_col)
@@ -83,8 +83,9 @@ __global__ void __launch_bounds__(THREADS, 2)
                   float beta, float *C)
 {
     // Aligned, because float4s are read from them. A_tile lies transposed, k first.
-    __shared__ __align__(16) float A_tile[BK][BM + PADDING];
-    __shared__ __align__(16) float B_tile[BK][BN];
+    // Two of each: one to multiply, one to fill.
+    __shared__ __align__(16) float A_tile[2][BK][BM + PADDING];
+    __shared__ __align__(16) float B_tile[2][BK][BN];
 
     // 1. Find my results: the block's tile, my warp's square in it, my lane's place in
     //    that. The 8 lanes of a row want the same float4 of A, the 4 of a column the same
@@ -112,20 +113,23 @@ __global__ void __launch_bounds__(THREADS, 2)
     // 2. Fetch the first tile into registers.
     __align__(16) float a[LOADS][4], b[LOADS][4];
     fetch<ALIGNED>(a, b, M, N, K, A, B, a_row, load_a_col, load_b_row, b_col);
+    int now = 0; // the buffer to fill, and then to multiply
     for (int k0 = 0; k0 < K; k0 += BK) {
-        // 3. Fill the tiles. A turns on its way: four of a row become four of a column,
-        //    and only here they travel one by one. B stays as it is.
+        // 3. Fill a buffer. A turns on its way: four of a row become four of a column,
+        //    and only here they travel one by one. A warp that is still multiplying reads
+        //    the other buffer.
         for (int i = 0; i < LOADS; ++i) {
             for (int j = 0; j < 4; ++j)
-                A_tile[load_a_col + j][load_a_row + i * A_STEP] = a[i][j];
-            *(float4 *)&B_tile[load_b_row + i * B_STEP][load_b_col] = *(float4 *)b[i];
+                A_tile[now][load_a_col + j][load_a_row + i * A_STEP] = a[i][j];
+            *(float4 *)&B_tile[now][load_b_row + i * B_STEP][load_b_col] =
+                *(float4 *)b[i];
         }
         __syncthreads();
 
-        // 4. Ask for the next tile. No instruction needs the answer before it is filled
-        //    in, a multiplication later. Past the end of K these are zeros.
+        // 4. Ask for the next tile, and do it here: chapter 8.
         fetch<ALIGNED>(a, b, M, N, K, A, B, a_row, k0 + BK + load_a_col,
                        k0 + BK + load_b_row, b_col);
+        __syncwarp();
 
         // 5. Compute. The row of products runs to the right, the next one to the left:
         //    where it turns, both products take the same b. The operand that two products
@@ -135,17 +139,17 @@ __global__ void __launch_bounds__(THREADS, 2)
             __align__(16) float a_frag[TM], b_frag[TN];
             for (int m = 0; m < TM; m += 4)
                 *(float4 *)&a_frag[m] =
-                    *(const float4 *)&A_tile[k][thread_row + m / 4 * ROW_STEP];
+                    *(const float4 *)&A_tile[now][k][thread_row + m / 4 * ROW_STEP];
             for (int n = 0; n < TN; n += 4)
                 *(float4 *)&b_frag[n] =
-                    *(const float4 *)&B_tile[k][thread_col + n / 4 * COL_STEP];
+                    *(const float4 *)&B_tile[now][k][thread_col + n / 4 * COL_STEP];
             for (int m = 0; m < TM; ++m)
                 for (int i = 0; i < TN; ++i) {
                     const int n = m % 2 ? i : TN - 1 - i;
                     acc[m][n] += a_frag[m] * b_frag[n];
                 }
         }
-        __syncthreads();
+        now ^= 1;
     }
 
     // 6. Store the results that lie inside C; beta == 0 must not read C. Unrolled,
