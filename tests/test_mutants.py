@@ -302,35 +302,37 @@ MUTANTS = [
         "threadIdx.x % (BN / TN) * TN",
     ),
     Mutant(7, "results stored side by side", "row + m / 4 * ROW_STEP + m % 4", "row + m"),
-    # Chapter 8: a round fetches one tile and multiplies another.
-    Mutant(8, "one buffer, one barrier", "now ^= 1;", "now = 0;", "data race"),
+    # Chapter 8: a round fills in what the round before has asked for.
     Mutant(
         8,
         "no barrier at the end of a round",
         "        }\n        __syncthreads();\n    }",
         "        }\n    }",
-        "uninitialised shared memory",
-    ),
-    Mutant(8, "the last tile not multiplied", "k0 < K + BK;", "k0 < K;"),
-    Mutant(
-        8,
-        "multiplies before there is a tile",
-        "if (k0 > 0)",
-        "if (k0 >= 0)",
-        "uninitialised shared memory",
+        "data race",
     ),
     Mutant(
         8,
-        "the buffers exchanged after the fill",
-        "        now ^= 1;\n        for (int i = 0; i < LOADS; ++i) {",
-        "        for (int i = 0; i < LOADS; ++i) {",
+        "no barrier after the tiles are filled",
+        "(const float4 *)b;\n        __syncthreads();",
+        "(const float4 *)b;",
+        "uninitialised shared memory",
     ),
-    # Chapter 9: a fetch ahead, lanes row by row.
-    Mutant(9, "multiplies before the first tile", "if (k0 >= 0)", "if (k0 >= -BK)"),
+    Mutant(8, "asks for this tile again", "k0 + BK + load_a_col", "k0 + load_a_col"),
     Mutant(
-        9, "the last tile never multiplied", "k0 < K; k0 += BK", "k0 < K - BK; k0 += BK"
+        8, "asks too far ahead in B", "k0 + BK + load_b_row", "k0 + BK + 1 + load_b_row"
     ),
-    Mutant(9, "fetches this tile again", "k0 + BK + load_a_col", "k0 + load_a_col"),
+    Mutant(
+        8, "the last tile never multiplied", "k0 < K; k0 += BK", "k0 < K - BK; k0 += BK"
+    ),
+    Mutant(8, "rows past the end of A", "a_row < M ? K - a_col : 0", "K - a_col"),
+    # Chapter 9: two float4s of a tile for a thread, lanes row by row.
+    Mutant(9, "the second fetch is the first again", "++i, a_row += A_STEP,", "++i,"),
+    Mutant(
+        9,
+        "the second float4 in the first one's place",
+        "[load_a_row + i * A_STEP]",
+        "[load_a_row]",
+    ),
     Mutant(9, "two lanes with one column", "lane % 8;", "lane % 4;"),
     Mutant(
         9,
@@ -354,7 +356,8 @@ MUTANTS = [
         "int now = 0, next = STAGES - 1;",
         "int now = 0, next = 0;",
     ),
-    Mutant(10, "B past the end of K", "left > 0 ? 0 : WIDTH * sizeof(float)", "0"),
+    Mutant(10, "B past the end of K", "k0 + k < K ? 0 : WIDTH * sizeof(float)", "0"),
+    Mutant(10, "A past the end of K", "k0 + k < K ? 0 : sizeof(float)", "0"),
     Mutant(10, "rows past the end of A", "min(a_row, M - 1)", "a_row", "out of bounds"),
     # Chapter 12: shares, parts. A row of C in several blocks' hands.
     Mutant(

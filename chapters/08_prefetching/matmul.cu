@@ -8,7 +8,7 @@
  *     chapter 7 | fetch 0 . . . | fill 0 | multiply 0 | fetch 1 . . . | fill 1 | ...
  *
  *     chapter 8 | fetch 0 . . .   fill 0 | fetch 1  . . .      | fetch 2  . . .
- *                                        | multiply 0   fill 1 | multiply 1   fill 2 | ...
+ *                                        | multiply 0   fill 1 | multiply 1   fill 2 ...
  *                                                                            time -->
  *
  * Run it:  make chapter8 && ./chapter8
@@ -112,9 +112,12 @@ __global__ void __launch_bounds__(THREADS, 2)
         __syncthreads();
 
         // 4. Ask for the next tile. No instruction needs the answer before it is filled
-        //    in, a multiplication later. Past the end of K these are zeros.
+        //    in, a multiplication later. Past the end of K these are zeros. The compiler
+        //    would move the loads into the middle of the multiplication, to use their
+        //    registers for something else until then; past __syncwarp() it may not.
         fetch<ALIGNED>(a, b, M, N, K, A, B, a_row, k0 + BK + load_a_col,
                        k0 + BK + load_b_row, b_col);
+        __syncwarp();
 
         // 5. Compute: pieces of a row of A_tile times pieces of a row of B_tile. Four
         //    reads of 16 bytes feed 64 products, and none of them waits for a bank.

@@ -3,11 +3,11 @@
 
 /* nvcc 13.0.88, 2026-11-22 */
 const struct compiled COMPILED[] = {
-    {.arch = 75, .registers = 128, .static_shared = 33280},
-    {.arch = 80, .registers = 128, .static_shared = 33280},
-    {.arch = 86, .registers = 128, .static_shared = 33280},
-    {.arch = 89, .registers = 128, .static_shared = 33280},
-    {.arch = 90, .registers = 127, .static_shared = 33280},
-    {.arch = 100, .registers = 128, .static_shared = 33280},
+    {.arch = 75, .registers = 126, .static_shared = 8320},
+    {.arch = 80, .registers = 125, .static_shared = 8320},
+    {.arch = 86, .registers = 128, .static_shared = 8320},
+    {.arch = 89, .registers = 128, .static_shared = 8320},
+    {.arch = 90, .registers = 125, .static_shared = 8320},
+    {.arch = 100, .registers = 128, .static_shared = 8320},
     {0},
 };

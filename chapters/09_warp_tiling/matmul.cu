@@ -65,8 +65,8 @@ template <bool ALIGNED> __device__ void store4(float *to, const float *from, int
             to[i] = from[i];
 }
 
-// Fetches this thread's float4s of each tile, from rows a_row, a_row + A_STEP, ... of A and
-// b_row, b_row + B_STEP, ... of B.
+// Fetches this thread's float4s of each tile, from rows a_row, a_row + A_STEP, ... of A
+// and b_row, b_row + B_STEP, ... of B.
 template <bool ALIGNED>
 __device__ void fetch(float (*a)[4], float (*b)[4], int M, int N, int K, const float *A,
                       const float *B, int a_row, int a_col, int b_row, int b_col)
@@ -126,10 +126,10 @@ __global__ void __launch_bounds__(THREADS, 2)
         }
         __syncthreads();
 
-        // 4. Ask for the next tile. No instruction needs the answer before it is filled
-        //    in, a multiplication later. Past the end of K these are zeros.
+        // 4. Ask for the next tile, and do it here: chapter 8.
         fetch<ALIGNED>(a, b, M, N, K, A, B, a_row, k0 + BK + load_a_col,
                        k0 + BK + load_b_row, b_col);
+        __syncwarp();
 
         // 5. Compute. The row of products runs to the right, the next one to the left:
         //    where it turns, both products take the same b. The operand that two products
