@@ -132,6 +132,17 @@ static int divided_up(int a, int b)
     return (a - 1) / b + 1;
 }
 
+// --tile: tiles of so many columns, and four blocks, which share what does not divide. So
+// small products see what large ones do. 0: as planned.
+static int tile_columns;
+
+static int number_of_blocks(void)
+{
+    int sms;
+    CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
+    return tile_columns ? 4 : sms;
+}
+
 // What a kind of tile costs, in clocks.
 struct cost {
     double start;  // until the first step, and behind the last tile
@@ -181,8 +192,8 @@ static struct plan best_plan(int down, int across, int steps, int clusters,
                              const struct cost *cost)
 {
     const long long units = (long long)down * across;
-    if (clusters < 1)
-        clusters = 1;
+    if (tile_columns)
+        return deal(down, across, steps, clusters, true, cost);
     struct plan best =
         deal(down, across, steps, units < clusters ? (int)units : clusters, false, cost);
     for (int each = 1; each <= 32; ++each) {
@@ -204,15 +215,6 @@ static void make_room(struct plan *p, int blocks, int tile, int warps)
     const size_t all = (size_t)p->clusters * blocks;
     p->shares.parts = (float4 *)scratch(PARTS, all * 2 * tile * sizeof(float));
     p->shares.arrived = (int *)scratch(ARRIVED, all * warps * sizeof(int));
-}
-
-static int most_blocks; // --blocks; 0: one for each SM
-
-static int number_of_blocks(void)
-{
-    int sms;
-    CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
-    return most_blocks && most_blocks < sms ? most_blocks : sms;
 }
 
 #endif

@@ -227,4 +227,13 @@ static void tf32_launch(int M, int N, int K, float alpha, const float *A, const 
     tf32_kernel<<<best.clusters * TF32_CLUSTER, TF32_THREADS, bytes>>>(A_map, B_map, w);
 }
 
+static void tf32_launch_few(int M, int N, int K, float alpha, const float *A,
+                            const float *B, float beta, float *C)
+{
+    const int before = tile_columns;
+    tile_columns = 64;
+    tf32_launch(M, N, K, alpha, A, B, beta, C);
+    tile_columns = before;
+}
+
 #endif
