@@ -265,7 +265,7 @@ int main(int argc, char **argv)
         .product_count = sizeof products / sizeof *products,
         .own_option = "--clusters",
         .own_value = &most_clusters,
-        .more_help = "  --clusters n   at most n clusters of two blocks\n",
+        .more_help = "    --clusters N   at most N clusters of two blocks\n",
     };
     return chapter_main(argc, argv, &chapter);
 }

@@ -34,8 +34,8 @@ template <int BN_, int CLUSTER_> struct tile {
     };
     struct shared {
         stage stages[STAGES];
-        __nv_bfloat16 out[CONSUMERS * 4][2][16]
-                         [SLAB]; // a warp's results on their way out
+        // A warp's results on their way out.
+        __nv_bfloat16 out[CONSUMERS * 4][2][16][SLAB];
     };
     static_assert(sizeof(stage) % 1024 == 0,
                   "swizzled matrices begin at multiples of it");
@@ -285,100 +285,6 @@ int main(int argc, char **argv)
         .own_option = "--tile",
         .own_value = &tile_columns,
         .more_help = "    --tile N       tiles of N columns, on four blocks\n",
-    };
-    return best_plan(divided_up(M, BM * T::CLUSTER), divided_up(N, T::BN),
-                     divided_up(K, BK), number_of_blocks() / T::CLUSTER, &cost);
-}
-
-template <class T>
-static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
-                         const __nv_bfloat16 *A, const __nv_bfloat16 *B, float beta,
-                         __nv_bfloat16 *C)
-{
-    const CUtensorMapDataType BF16 = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-    const CUtensorMapSwizzle SWIZZLE = CU_TENSOR_MAP_SWIZZLE_128B;
-    const size_t size = sizeof *A;
-    size_t A_stride, B_stride;
-    make_readable((const void **)&A, M, K * size, &A_stride, (const void **)&B, K,
-                  N * size, &B_stride);
-    make_room(&plan, T::CLUSTER, BM * T::BN, CONSUMERS * 4);
-    const struct work w = {{M, N, alpha, beta, C, engine_can(C, N * size)}, plan.shares};
-    const CUtensorMap A_map =
-        tensor_map_2d_of(BF16, A, M, K, A_stride / size, BM, BK, SWIZZLE);
-    const CUtensorMap B_map =
-        tensor_map_2d_of(BF16, B, K, N, B_stride / size, BK / T::CLUSTER, SLAB, SWIZZLE);
-    // Where C is not written through its map, any map will do.
-    const CUtensorMap C_map = w.to.through_engine
-                                  ? tensor_map_2d_of(BF16, C, M, N, N, 16, SLAB, SWIZZLE)
-                                  : A_map;
-    const int bytes = sizeof(typename T::shared);
-    CUDA_CHECK(cudaFuncSetAttribute(matmul_kernel<T>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    matmul_kernel<T>
-        <<<plan.clusters * T::CLUSTER, THREADS, bytes>>>(A_map, B_map, C_map, w);
-}
-
-// The kind of tiles that may be fastest.
-static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
-                   const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
-{
-    if (tile_columns % 64 || tile_columns > 256) {
-        fprintf(stderr, "--tile takes 64, 128, 192 or 256, not %d\n", tile_columns);
-        exit(2);
-    }
-    const struct plan plans[] = {
-        plan_for<tile<64, 1>>(M, N, K, A, B), plan_for<tile<128, 1>>(M, N, K, A, B),
-        plan_for<tile<192, 2>>(M, N, K, A, B), plan_for<tile<256, 2>>(M, N, K, A, B)};
-    int best = tile_columns ? tile_columns / 64 - 1 : 0;
-    for (int i = 1; i < 4 && !tile_columns; ++i)
-        if (plans[i].clocks < plans[best].clocks)
-            best = i;
-    const struct plan plan = plans[best];
-    switch (best) {
-    case 0: launch_tiles<tile<64, 1>>(plan, M, N, K, alpha, A, B, beta, C); break;
-    case 1: launch_tiles<tile<128, 1>>(plan, M, N, K, alpha, A, B, beta, C); break;
-    case 2: launch_tiles<tile<192, 2>>(plan, M, N, K, alpha, A, B, beta, C); break;
-    default: launch_tiles<tile<256, 2>>(plan, M, N, K, alpha, A, B, beta, C);
-    }
-}
-
-template <int COLUMNS>
-static void launch_few(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
-                       const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
-{
-    const int before = tile_columns;
-    tile_columns = COLUMNS;
-    launch(M, N, K, alpha, A, B, beta, C);
-    tile_columns = before;
-}
-
-int main(int argc, char **argv)
-{
-    static const struct product products[] = {
-        {520, 200, 320, 1.5f, 0.0f, tf32_launch_few, "--tile 256", {}, launch_few<256>},
-        {600, 187, 200, 1.5f, -0.5f, tf32_launch_few, "--tile 192", {}, launch_few<192>},
-        {300, 380, 200, 1.5f, 0.0f, tf32_launch_few, "--tile 128", {}, launch_few<128>},
-        {200, 296, 270, 1.5f, -0.5f, tf32_launch_few, "--tile 64", {}, launch_few<64>},
-    };
-    const struct chapter chapter = {
-        .number = 17,
-        .title = "every shape and type: copies, four tiles, equal shares, tf32",
-        .about = "copies",
-        .launch_bf16 = launch,
-        .launch_tf32 = tf32_launch,
-        // A block of the widest tiles asks for a tile of A, and for its share of B's.
-        .flop_per_byte = 1.0 * BM * 256 / (BM + 256 / 2),
-        .min_capability = 90,
-        .max_capability = 90,
-        .kernel = KERNEL(matmul_kernel<tile<256, 2>>),
-        .threads = THREADS,
-        .dynamic_shared = sizeof(tile<256, 2>::shared),
-        .products = products,
-        .product_count = sizeof products / sizeof *products,
-        .own_option = "--tile",
-        .own_value = &tile_columns,
-        .more_help = "    --tile N       tiles of N columns, 64, 128, 192 or 256, on "
-                     "four blocks\n",
     };
     return chapter_main(argc, argv, &chapter);
 }
