@@ -12,7 +12,7 @@ from palette import GREY, INK, ON_COLOUR, REGISTERS
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = """
-#include "mma.h"
+#include "mma_sync.h"
 #include <cuda_bf16.h>
 #include <stdio.h>
 

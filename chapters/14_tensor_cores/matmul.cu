@@ -16,7 +16,7 @@
  * Run it:  make chapter14 && ./chapter14 [--precision tf32]   (Ampere or newer, or none)
  */
 #include "matmul.h"
-#include "mma.h"
+#include "mma_sync.h"
 #include "tiles.cuh"
 
 #include <cuda_bf16.h>

@@ -3,7 +3,7 @@
 #ifndef TILES_CUH
 #define TILES_CUH
 
-#include "mma.h"
+#include "mma_sync.h"
 
 #include <cuda_pipeline.h>
 
