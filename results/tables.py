@@ -8,7 +8,8 @@
     <!-- BEGIN generated: chapter n=5 gpu=h200 -->          one chapter at every size
     <!-- BEGIN generated: many_gpus gpu=h200 -->            several GPUs beside one
     <!-- BEGIN generated: changes n=5 gpu=h200 lines=40 --> what each change brought, and that no
-                                                            more lines of code differ
+                                                            more lines of code differ; with
+                                                            before=3: from chapter 3's
     <!-- BEGIN generated: shapes gpu=h200 -->           chapters at many shapes, beside the best of cuBLAS
     <!-- BEGIN generated: tried n=5 gpu=h200 -->            what was tried and not kept
     <!-- BEGIN generated: profile n=5 gpu=h200 -->          Nsight Compute's counters
@@ -369,9 +370,10 @@ def origin_of_tried(base, shown):
     )
 
 
-def changes(page, n, gpu, lines):
+def changes(page, n, gpu, lines, before=None):
     """What each change of a chapter against the one before brought, by the patch that takes it back
-    alone."""
+    alone. What differs is counted from the chapter `before`, which is the last but for those that build
+    upon another."""
     number = int(n)
     base, shown = tried_rows(n, gpu)
     shown = [(path, row) for path, row in shown if tried_out.takes_back(path)]
@@ -400,7 +402,7 @@ def changes(page, n, gpu, lines):
     head = ["what changes", "GFLOP/s without it", "it brings"]
     if moved:
         head.append("what moves, 10⁹ clocks of a warp")
-    last = one_before(number, chapters.numbers())
+    last = int(before) if before else one_before(number, chapters.numbers())
     differ = changed_lines(number, last)
     if differ > int(lines):
         raise Mistake(
@@ -764,9 +766,12 @@ def renewed(page, text):
         if name not in BLOCKS:
             raise Mistake(f"there is no generated block of the name {name}")
         values = dict(option.split("=") for option in options.split())
-        needed = list(inspect.signature(BLOCKS[name]).parameters)[1:]
-        if sorted(values) != sorted(needed):
-            raise Mistake(f"{title}: the arguments of {name} are {', '.join(needed)}")
+        wanted = inspect.signature(BLOCKS[name])
+        try:
+            wanted.bind(page, **values)
+        except TypeError:
+            needed = ", ".join(list(wanted.parameters)[1:])
+            raise Mistake(f"{title}: the arguments of {name} are {needed}") from None
         try:
             new = BLOCKS[name](page, **values)
         except Mistake as problem:

@@ -201,10 +201,15 @@ GPU |= {"driver": "580.1", "date": "2026-11-20", "M": 4096, "N": 4096, "K": 4096
 @pytest.fixture
 def changed(tmp_path, monkeypatch):
     """A chapter 3 with two changes and an attempt, measured; returns what its page says."""
-    folders = {2: tmp_path / "02_plain", 3: tmp_path / "03_made_up"}
+    folders = {
+        1: tmp_path / "01_first",
+        2: tmp_path / "02_plain",
+        3: tmp_path / "03_made_up",
+    }
     for folder in folders.values():
         (folder / "tried").mkdir(parents=True)
         (folder / "matmul.cu").write_text("int a;\nint b;\n")
+    (folders[1] / "matmul.cu").write_text("int z;\nint b;\n")
     (folders[3] / "matmul.cu").write_text("int a;\nint c; // new\n")
     for name, head in (
         ("slow", "takes back: the loop is unrolled"),
@@ -253,6 +258,9 @@ def test_a_change_is_shown_with_what_it_brought(changed):
     )
     assert "odd" not in text and "reaches 400 GFLOP/s" in text
     assert "1 lines of `matmul.cu` differ from chapter 2's" in text
+    assert "2 lines of `matmul.cu` differ from chapter 1's" in changed(
+        "changes", lines="2", before="1"
+    )
     attempts = changed("tried")
     assert "[three at once](tried/odd.diff) | 300 | 60.0 % | 0.750" in attempts
     assert "slow" not in attempts and "dear" not in attempts
