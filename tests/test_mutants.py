@@ -337,8 +337,8 @@ MUTANTS = [
     Mutant(
         9,
         "a run of products walked twice",
-        "m % 2 ? i : TN - 1 - i",
-        "m % 2 ? i : TN - 2 - i",
+        "m % 2 ? TN - 1 - i : i",
+        "m % 2 ? TN - 2 - i : i",
     ),
     # Chapter 10: copies, groups, stages.
     Mutant(
