@@ -37,7 +37,7 @@ static const struct kind KINDS[] = {
     TILES(large_tile, 12000, 199, 171, 0),    TILES(middle_tile, 12000, 195, 152, 1500),
     TILES(square_tile, 9000, 183, 157, 1700), TILES(flat_tile, 10000, 165, 0, 1500),
     TILES(tall_tile, 10000, 147, 118, 0),     SMALL(small_square_tile, 6600, 200, 1000),
-    SMALL(small_flat_tile, 4700, 174, 2200),  SMALL(smallest_tile, 5500, 136, 1200),
+    SMALL(small_flat_tile, 4700, 179, 2200),  SMALL(smallest_tile, 5500, 136, 1200),
 };
 
 static int sms; // that the product is dealt to
