@@ -40,7 +40,7 @@ precision = "bf16" if number >= int(os.environ.get("BF16", 9)) else "fp32"
 if "--describe" in sys.argv:
     print(json.dumps({"several_gpus": False, "precisions": [precision]}))
     sys.exit(0)
-sizes = [int(word) for word in sys.argv[1:] if word.isdigit()]
+sizes = [int(word) for word in sys.argv[1:4] if word.isdigit()]
 M, N, K = sizes if len(sizes) == 3 else sizes * 3
 if M > 1 and str(number) == os.environ.get("OLD"):
     print("needs a newer GPU", file=sys.stderr)
