@@ -40,6 +40,10 @@ struct tile {
     static const int PART = BM * BN; // floats of a part
     static const int A_COPIES = BM * BK / THREADS, A_STEP = THREADS / BK;
     static const int ROWS_TOGETHER = 2048 / BM;
+    // A loop of its own, where copies need no condition, for all that lies inside the
+    // matrices. Not for the largest tile: to its 1,024 multiply-adds come 6 copies, and
+    // two such loops are 38 KB of instructions.
+    static const bool TWO_LOOPS = TM * TN < 128;
     // Threads enough for a row of B, if each copies a single float.
     static const bool SINGLY = THREADS >= BN;
     static constexpr double FLOP_PER_BYTE = 0.5 * BM * BN / (BM + BN);
@@ -269,7 +273,7 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
         // 3. Multiply, k-block by k-block.
 #pragma unroll 1
         for (int block_k = use.segment.begin; block_k < use.segment.end; ++block_k) {
-            if (filler.whole_tile && (filler.block_k + 1) * T::BK <= w.K)
+            if (T::TWO_LOOPS && filler.whole_tile && (filler.block_k + 1) * T::BK <= w.K)
                 multiply<T, WIDTH, true>(tiles, &now, next, thread_row, thread_col,
                                          &filler, &w, a_frag, b_frag, acc);
             else
