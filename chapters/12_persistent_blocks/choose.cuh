@@ -22,10 +22,17 @@ struct kind {
     bool prepares;      // A and perhaps B are copied first: chapter 13
 };
 
-// What a product takes besides: each matrix moves once, 5 bytes a picosecond.
+// Moving so many floats, at 5 bytes per picosecond.
 static double moving(double floats)
 {
-    return 4 * floats / 5000;
+    return floats * sizeof(float) / 5000;
+}
+
+// A product on a few of the GPU's SMs (--sms) stands for a larger one on all of them. What
+// its start takes is as much less of the whole there.
+static double at_scale(int sms, double time)
+{
+    return time * sms / 132;
 }
 
 // `wide`: B's rows start at multiples of 16 bytes.
@@ -46,10 +53,12 @@ static double staying(const struct kind *kind, int sms, int M, int N, int K, boo
     const bool shared = left > 0 && left < 0.95 * blocks; // as deal() decides
     const double on_an_sm =
         shared ? tiles / blocks * ceil(blocks / sms) : ceil(tiles / sms);
-    double time = kind->start + on_an_sm * tile * K / speed_at(kind, wide) +
+    double time = at_scale(sms, kind->start) +
+                  on_an_sm * tile * K / speed_at(kind, wide) +
                   moving((double)M * K + (double)K * N + (double)M * N);
     if (shared)
-        time += kind->dividing + (blocks / left + 1) * tile * sizeof(float) / 90;
+        time += at_scale(sms, kind->dividing) +
+                (blocks / left + 1) * tile * sizeof(float) / 90;
     if (kind->prepares)
         time += moving(2.5 * ((double)M * K + (wide ? 0.0 : (double)K * N)));
     return time;

@@ -256,10 +256,11 @@ static double one_tile_each(const struct kind *kind, int sms, int M, int N, int 
     const long long wanted = parts_of(sms, kind->blocks, kind->BM, kind->BN, M, N);
     const int share = part_of_k(K, wanted, 8), parts = (K - 1) / share + 1;
     const double on_an_sm = ceil(tiles * parts / sms);
-    double time = kind->start + on_an_sm * tile * share / speed_at(kind, wide) +
+    double time = at_scale(sms, kind->start) +
+                  on_an_sm * tile * share / speed_at(kind, wide) +
                   moving((double)M * K + (double)K * N + (double)M * N);
     if (parts > 1)
-        time += kind->dividing + moving(2.0 * M * N * parts);
+        time += at_scale(sms, kind->dividing) + moving(2.0 * M * N * parts);
     return time;
 }
 #define SMALL(T, start, speed, dividing)                                                 \

@@ -212,7 +212,7 @@ static const struct kind KINDS[] = {
     BULK(large_tile, 9000, 224, 9000),         BULK(middle_tile, 8000, 208, 8000),
     TILES(wide_tile, 12000, 195, 152, 1500),   TILES(square_tile, 9000, 183, 157, 1700),
     TILES(flat_tile, 10000, 165, 0, 1500),     TILES(tall_tile, 10000, 147, 118, 0),
-    SMALL(small_square_tile, 6600, 200, 1000), SMALL(small_flat_tile, 4700, 179, 2200),
+    SMALL(small_square_tile, 6600, 198, 1000), SMALL(small_flat_tile, 4700, 179, 2200),
     SMALL(smallest_tile, 5500, 136, 1200),
 };
 
@@ -232,20 +232,29 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
         fastest(KINDS, count, sms, M, N, K, wide_rows(&w))->launch(sms, &w);
 }
 
-// What a large product does on all SMs, a small one does on three: stages are filled again
-// and again, and tiles are shared. So checking it takes no time.
-static void matmul_on_3(int M, int N, int K, float alpha, const float *A, const float *B,
-                        float beta, float *C)
+// What a large product does on all SMs, a small one does on a few: it gets a tile as
+// large, stages are filled again and again, and tiles are shared. So checking it takes no
+// time.
+template <int SMS>
+static void matmul_on(int M, int N, int K, float alpha, const float *A, const float *B,
+                      float beta, float *C)
 {
     const int all = sms;
-    sms = 3;
+    sms = SMS;
     matmul(M, N, K, alpha, A, B, beta, C);
     sms = all;
 }
 
+// Each of the kernels is among these, or gets one of the shapes of common/shapes.c.
 static const struct product PRODUCTS[] = {
-    {400, 200, 80, 1.5f, -0.5f, matmul_on_3, "--sms 3"},
-    {2049, 129, 12, 1.5f, -0.5f, matmul_on_3, "--sms 3"}, // a second band of tiles
+    {200, 300, 80, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},  // large_tile
+    {70, 127, 72, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},   // middle_tile
+    {60, 125, 70, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},    // wide_tile
+    {300, 130, 72, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},  // square_tile
+    {15, 260, 72, -0.5f, 0.0f, matmul_on<3>, "--sms 3"},   // flat_tile
+    {200, 65, 50, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},   // tall_tile
+    {100, 128, 72, 1.5f, 0.0f, matmul_on<3>, "--sms 3"},   // small_square_tile
+    {2049, 129, 12, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a second band of tiles
 };
 
 // Step 3 alone, for main to measure: what is the most that this kernel could reach?
