@@ -72,7 +72,7 @@ static void matmul_on(int M, int N, int K, float alpha, const float *A, const fl
 // Each of the kernels is among these, or gets one of the shapes of common/shapes.c.
 static const struct product PRODUCTS[] = {
     {127, 250, 70, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},  // large_tile
-    {60, 125, 70, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},    // middle_tile
+    {188, 124, 40, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},   // middle_tile
     {300, 130, 72, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},  // square_tile
     {15, 260, 72, -0.5f, 0.0f, matmul_on<3>, "--sms 3"},   // flat_tile
     {200, 65, 50, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},   // tall_tile
