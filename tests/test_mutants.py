@@ -420,7 +420,16 @@ MUTANTS = [
         "min(block + 1, w->longer_shares)",
     ),
     Mutant(12, "tiles taken for inside", "filler.whole_tile &&", "true ||"),
-    Mutant(12, "a part not added by the adders", "first + warp;", "first + warp + 1;"),
+    Mutant(12, "a part not added by the adders", "part = warp;", "part = warp + 1;"),
+    Mutant(
+        12,
+        "parts of K overlap",
+        "min(w.K, k_begin + w.share);\n    const int thread_row = row_of",
+        "min(w.K, k_begin + w.share + 8);\n    const int thread_row = row_of",
+    ),
+    Mutant(
+        12, "a narrow row too many", "tile_row + m, w->M - 1);", "tile_row + m, w->M);"
+    ),
     Mutant(12, "a lane's sums given away twice", "lane & span;", "false;"),
     Mutant(12, "a group's parts not added", "part < s->splits;", "part < s->splits - 1;"),
     Mutant(12, "a thin group's counter kept", "s->arrived[group] = 0;", ";"),
@@ -717,7 +726,9 @@ def kernels_spoiled():
             spoil = f"{head} static const int {member} = 0;"
             yield Mutant(chapter, f"spoiled {name}", head, spoil)
     thin = source_of(12).with_name("thin.cuh").read_text()
-    for call in re.findall(r" (launch_few_\w+<[\d, ]+>\([^;]*, w\);)", thin):
+    for call in re.findall(
+        r" (launch_(?:few_\w+|narrow)<[\w, ]+>\((?:2 \* )?(?:sms|blocks), w\);)", thin
+    ):
         yield Mutant(12, f"without {call}", call, ";", NEVER_WRITTEN)
 
 
