@@ -107,6 +107,8 @@ PATTERNS = {
     "(= for +=, or a sum set to 0 inside the loop)",
     "first only": "only the first {term} is in each sum",
     "multiple": "each wrong result is {factor} times what it should be, " + FIRST,
+    "rough": "the results are nearly right, but the largest error is {factor} times what is allowed, "
+    + FIRST,
     "zero": "{wrong} of {of} results are 0, " + FIRST + ", which should be {want}",
     "nan": "{wrong} of {of} results are not a number, "
     + FIRST

@@ -120,7 +120,8 @@ int main(void)
         // The last words of the scratch memory: see split_matrices.
         const int down = (M - 1) / BM + 1, across = (N - 1) / BN + 1;
         int unfit[down + across], tiles = 0, wrong = 0;
-        const size_t halves = 2 * sizeof(__half) * (M * (size_t)K + K * (size_t)N);
+        const size_t A_stride = (K + 63) / 64 * 64, B_stride = (N + 63) / 64 * 64;
+        const size_t halves = 2 * sizeof(__half) * (M * A_stride + K * B_stride);
         CUDA_CHECK(cudaMemcpy(unfit, scratch.memory + halves + sizeof(int) * (M + 2 * N),
                               sizeof unfit, cudaMemcpyDeviceToHost));
         for (int i = 0; i < down; i++)
