@@ -395,7 +395,7 @@ class Grading:
         self.fail("crash", f"The program broke off with {why}{here}. {said}", "crash")
 
     def fail_fault(self, fault, err, shape):
-        what, _, line, text = fault.groups()
+        what, file, line, text = fault.groups()
         what = BESIDES.sub("", re.sub(r"\S*?exercise\.cu:(\d+)", r"line \1", what))
         what = re.sub(
             r"\bthe (\d+) bytes(?= is |$|: )", lambda m: array_of(int(m[1]), shape), what
@@ -403,6 +403,8 @@ class Grading:
         line = int(line or 0)
         thread = re.search(r"^  in kernel (\w+), (block \S+ thread \S+)", err, re.M)
         where = f"at {at(line, text)}, " if line else ""
+        if file and not file.endswith("exercise.cu"):  # what the task gives
+            where = f"at {file}:{line}, "
         where += f"in {thread[2]}" if thread else "on the host"
         said = f"A fault {where}{self.for_shape(shape)}: {what}."
         mistake = kind_of_fault(fault[1])
