@@ -25,7 +25,7 @@ static float from_2_to(int low, int high) // random sign and fraction too
            (random_bits() & 1 ? 1.0f : -1.0f);
 }
 
-enum { M = 300, N = 200, K = 320, FAMILIES = 14 };
+enum { M = 300, N = 200, K = 320, FAMILIES = 15 };
 static float A[M * K], B[K * N], C[M * N];
 
 static const char *fill(int family)
@@ -75,6 +75,13 @@ static const char *fill(int family)
             for (int j = 0; j < N; j++)
                 B[k * N + j] = -B[(k - 1) * N + j] + 1e-6f * real();
         return "cancelling";
+    case 13:
+        // Small ones of which lo has as much as it ever gets: lo * lo counts.
+        for (int i = 0; i < M * K; i++) A[i] = 1.0f + 7.0f / 1024.0f;
+        for (int i = 0; i < K * N; i++) B[i] = 1.0f + 7.0f / 1024.0f;
+        for (int i = 0; i < M; i++) A[i * K] = 0x1p32f, A[i * K + 1] = 0.0f;
+        for (int j = 0; j < N; j++) B[j] = 0.0f, B[N + j] = 0x1p32f;
+        return "large ones that meet zeros";
     default:
         for (int k = 0; k < K; k++) {
             const float d = ldexpf(1.0f, (int)(random_bits() % 41) - 20);
