@@ -250,10 +250,8 @@ def chapter(page, n, gpu):
     if not mine:
         return ""
     text = ""
-    precisions = chapters.describe(number)["precisions"]
-    for precision in precisions:
-        if not any(row["precision"] == precision for row in mine):
-            continue
+    precisions = dict.fromkeys(row["precision"] for row in sorted(mine, key=rows.what))
+    for precision in sorted(precisions, key=rows.PRECISIONS.index):
         if len(precisions) > 1:
             text += f"In {precision}:\n\n"
         text += times_of(number, every, precision) + "\n"

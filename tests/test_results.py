@@ -1,6 +1,7 @@
 """Numbers flow one way: GPU -> results/*.csv -> READMEs and plots. Here: nothing that is shown
 differs from what it was made from, and the scripts between do what they say."""
 
+import csv
 import hashlib
 import json
 import os
@@ -36,6 +37,10 @@ STAND_IN = (
     + """
 import json, os, sys
 number = int(os.path.basename(sys.argv[0])[7:])
+precision = "bf16" if number >= int(os.environ.get("BF16", 9)) else "fp32"
+if "--describe" in sys.argv:
+    print(json.dumps({"several_gpus": False, "precisions": [precision]}))
+    sys.exit(0)
 sizes = [int(word) for word in sys.argv[1:] if word.isdigit()]
 M, N, K = sizes if len(sizes) == 3 else sizes * 3
 if M > 1 and str(number) == os.environ.get("OLD"):
@@ -48,8 +53,8 @@ flop, speed = 2.0 * M * N * K + M * N, number or 4
 report = {"chapter": number, "title": "rung %d: made up" % number, "device": "NVIDIA X9000",
           "emulated": "EMULATED" in os.environ, "sms": 1, "clock_mhz": 1000, "cuda": "13.0",
           "driver": "13.0", "date": "2026-01-02", "M": M, "N": N, "K": K, "alpha": 1, "beta": 0,
-          "inputs": "none", "checks": [{"passed": not bad, "failure": "all of it" if bad else ""}],
-          "passed": not bad}
+          "precision": precision, "inputs": "none", "passed": not bad,
+          "checks": [{"passed": not bad, "failure": "all of it" if bad else ""}]}
 if not bad:
     report.update(runs=7, kernel_ms=spread(flop / speed / 1e6), cublas_ms=spread(flop / 4e6),
                   ratio=spread(speed / 4), gflops=speed, cublas_gflops=4, peak_gflops=8)
@@ -369,7 +374,7 @@ def test_what_is_measured_besides_is_a_median():
     samples = [("9", 900.0, 30.0), ("64", 100.0, 10.0), ("4096", 300.0, 20.0)]
     found = [
         {"chapter": 0, "M": int(size), "N": 1, "K": 1, "alpha": 1, "beta": 0}
-        | {"compute_roof": fast, "memory_roof": slope}
+        | {"precision": "fp32", "compute_roof": fast, "memory_roof": slope}
         | {"measured": f"a loop: {fast / 100:g} TFLOP/s; a copy: {slope:g} GB/s"}
         for size, fast, slope in samples
     ]
@@ -464,6 +469,55 @@ def test_ladder_says_what_is_wrong(world, words, more, code, said):
     result = script(world, "measure.py", *words, **more)
     assert result.returncode == code and said in result.stderr
     assert not list((world / "results").glob("*.csv"))
+
+
+# Counts nothing: each counter it is asked for is the length of its name. Chapter 3's kernel cannot be seen.
+FAKE_NCU = (
+    f"#!{sys.executable}"
+    + """
+import os, re, sys
+words = sys.argv[1:]
+if words == ["--query-metrics"]:
+    print("sm__inst_executed_pipe_tensor_op_hmma  Counter  # of them")
+    sys.exit(0)
+at = next(i for i, word in enumerate(words) if "/chapter" in word)
+with open(os.environ["NCU_LOG"], "a") as log:
+    print(words[words.index("-k") + 1], os.path.basename(words[at]), *words[at + 1:], file=log)
+if words[at].endswith("chapter3") and "--reps" not in words:
+    sys.exit("no kernel")
+print('"ID","Metric Name","Metric Value"')
+for metric in words[words.index("--metrics") + 1].split(","):
+    print(f'"0","{metric}","{len(metric):,}"')
+"""
+)
+
+
+def test_profiles_count_each_chapter_and_cublas_once_a_precision(world):
+    ncu = world / "bin" / "ncu"
+    ncu.write_text(FAKE_NCU)
+    ncu.chmod(0o755)
+    log = world / "log"
+    result = script(world, "profiles.py", BF16="2", NCU_LOG=str(log))
+    assert result.returncode == 1 and "FAILED: chapter 3 bf16" in result.stderr
+    own, cublas = profiles.kernels_of(1), profiles.kernels_of(0)
+    assert log.read_text().splitlines() == [
+        f"regex:{cublas} chapter2 4096 --one-shape --reps 1",
+        f"regex:{cublas} chapter0 4096 --one-shape --reps 1",
+        *(f"regex:{own} chapter{n} 4096 --one-shape --check-only" for n in (1, 2, 3)),
+    ]
+    with open(world / "results" / "profiles.csv", newline="") as file:
+        found = list(csv.DictReader(file))
+    assert {(row["chapter"], row["precision"]) for row in found} == {
+        ("0", "bf16"), ("0", "fp32"), ("1", "fp32"), ("2", "bf16")
+    }  # fmt: skip
+    asked = {row["metric"] for row in found}
+    assert "sm__inst_executed_pipe_tensor_op_hmma.sum" in asked
+    assert not [metric for metric in asked if "gmma" in metric], "this GPU has none"
+    assert all(int(row["value"]) == len(row["metric"]) for row in found)
+    # Counted again, a chapter's rows take the place of the old ones.
+    script(world, "profiles.py", "1", NCU_LOG=str(log))
+    with open(world / "results" / "profiles.csv", newline="") as file:
+        assert len(list(csv.DictReader(file))) == len(found)
 
 
 # A chapter that is there for a GPU, right for every shape, and without a kernel of its own.
