@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """make tables: writes the generated blocks of the READMEs.
 
-    <!-- BEGIN generated: chapters -->                      every chapter and its idea
+    <!-- BEGIN generated: chapters first=0 last=6 -->       chapters, their ideas, and what GPU they need
     <!-- BEGIN generated: notebooks -->                     every notebook and its experiment
     <!-- BEGIN generated: ladder gpu=h200 size=4096 -->     every chapter at one size
     <!-- BEGIN generated: tensor_ladder gpu=h200 -->        the chapters that are not in fp32
@@ -102,12 +102,26 @@ def named(number):
     return f"{number} {name}", idea
 
 
-def chapter_list(page):
+OLDEST = 75  # the compute capability from which the Toolkits that are asked for compile
+
+
+def needed(number):
+    """What GPU a chapter runs on: the compute capability, and whether later ones are like it."""
+    told = chapters.describe(number)
+    least = told["min_capability"] or OLDEST
+    only = " only" if told["max_capability"] else ""
+    several = ", two or more" if told["several_gpus"] else ""
+    return f"{least // 10}.{least % 10}{only}{several}"
+
+
+def chapter_list(page, first, last):
     body = []
     for number in chapters.numbers():
-        name, idea = named(number)
-        body.append([link(page, name, chapters.folder(number)), idea])
-    return table("ll", ["chapter", "the idea"], body)
+        if int(first) <= number <= int(last):
+            name, idea = named(number)
+            folder = chapters.folder(number)
+            body.append([link(page, name, folder), idea, needed(number)])
+    return table("llr", ["chapter", "the idea", "GPU from"], body)
 
 
 def notebook_list(page):
@@ -605,6 +619,8 @@ def slots(page, gpu):
     every, origin = profiles.counted(gpu)
     body = []
     for number in sorted(every, key=lambda number: number or 99):
+        if profiles.tensor(every[number])[1] > 0.005:
+            continue  # multiply-adds are not what it issues
         used, share = profiles.slots(every[number])
         body.append(
             [
@@ -655,11 +671,10 @@ def errors(page, gpu):
 
 
 def bounds_beside(page, gpu, size):
-    shown = rows.of_size(csv_of(gpu), int(size))
+    of_size = rows.of_size(csv_of(gpu), int(size))
+    shown = {n: row for n, row in of_size.items() if 0 < n <= bounds.LAST}
     body = []
     for number, row in shown.items():
-        if number == 0:
-            continue
         seconds, resource = bounds.bound(number, int(size), gpu)
         measured = row["kernel_ms_median"]
         if 1e3 * seconds > measured:
