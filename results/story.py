@@ -7,6 +7,7 @@ ladder and the roofline say how far it has got. Colours are classes, which the s
 import html
 import math
 import re
+import statistics
 
 import chapters
 import profiles
@@ -145,8 +146,10 @@ ABOUT = {"global memory": "global", "shared memory": "shared", "registers": "reg
 
 
 def ladder(measured, number):
+    """The chapters that were measured in one precision, and cuBLAS beside them in the same."""
     shown = [row for chapter, row in measured.items() if chapter]
-    cublas, wide, high = measured[0]["gflops"], 190, 13
+    cublas = statistics.median(row["cublas_gflops"] for row in shown)
+    wide, high = 190, 13
     most = 1.05 * max([cublas] + [row["gflops"] for row in shown])
     parts = []
     for at, row in enumerate(shown):
@@ -174,7 +177,8 @@ def ladder(measured, number):
     )
     own = measured.get(number)
     share = f"{100 * own['ratio_median']:.1f} % of cuBLAS (dashed)"
-    words = f"Step {number} of the ladder: {own['gflops']:,.0f} GFLOP/s, {share}."
+    kind = "" if own["precision"] == "fp32" else f" in {own['precision']}"
+    words = f"Step {number} of the ladder: {own['gflops']:,.0f} GFLOP/s{kind}, {share}."
     return figure(f"0 0 {wide + 24} {height}", wide + 24, "".join(parts), words)
 
 
@@ -182,7 +186,10 @@ def roofline(every, measured, number, gpu):
     """By the bytes that came from memory, so no point is above the roof; with the way from the chapter before."""
     peak, slope = rows.roof(every)
     wide, high, left = 190, 140, 2
-    moved = profiles.intensity(gpu)
+    precision = measured[number]["precision"]
+    if precision != "fp32":
+        peak = measured[number]["peak_gflops"]  # the tensor cores', at the highest clock
+    moved = profiles.intensity(gpu, precision)
     points = {n: row for n, row in measured.items() if n and n in moved}
     if number not in points:
         return ""
@@ -226,12 +233,13 @@ def roofline(every, measured, number, gpu):
 def here(number, name, gpu="h200"):
     """The three pictures as HTML; those for which there are no numbers are left out."""
     every = rows.read(rows.ROOT / "results" / f"{gpu}.csv")
-    measured = rows.of_size(every, SIZE)
+    of_kinds = [rows.of_size(every, SIZE, kind) for kind in rows.PRECISIONS]
+    measured = next((found for found in of_kinds if number in found), {})
     parts = []
     known = constants(number, name)
     if number and {"BM", "BN"} <= known.keys():
         parts.append(strip(known))
-    if number in measured and 0 in measured and number:
+    if number and number in measured:
         parts.append(ladder(measured, number))
         parts.append(roofline(every, measured, number, gpu) if rows.roof(every) else "")
     return f'<div class="here">{"".join(parts)}</div>' if any(parts) else ""
