@@ -331,7 +331,11 @@ def several_gpus(page, gpu):
     if not shown:
         return ""
     ways = list(dict.fromkeys(row["way"] for row in shown))
-    body = []
+
+    def percent(share):
+        return "" if share is None else f"{100 * share:.1f} %"
+
+    shares, links = [], []
     products = dict.fromkeys(
         (row["precision"], row["gpus"], row["N"], row["one_gpu_ms"]) for row in shown
     )
@@ -341,24 +345,53 @@ def several_gpus(page, gpu):
             for row in shown
             if (row["precision"], row["gpus"], row["N"]) == (precision, gpus, size)
         }
-        link_rates = [row["link_gbs"] for row in found.values() if row["link_gbs"]]
-        body.append(
-            [precision, str(gpus), f"{size:,}", f"{alone:.4g}"]
-            + [
-                f"{100 * found[way]['share']:.1f} %" if way in found else ""
-                for way in ways
-            ]
-            + [f"{100 * many_gpus.predicted(precision, gpus, size, alone):.1f} %"]
-            + [f"{max(link_rates):,.0f}" if link_rates else ""]
+        what = [precision, str(gpus), f"{size:,}"]
+        model = [
+            many_gpus.predicted(precision, gpus, size, alone, across)
+            for across in (1, many_gpus.squarest(gpus))
+        ]
+        shares.append(
+            [*what, f"{alone:.4g}"]
+            + [percent(found[way]["share"] if way in found else None) for way in ways]
+            + [percent(share) for share in model]
         )
-    head = ["", "GPUs", "M = N = K", "one GPU, ms", *ways, "model", "link, GB/s"]
+        links.append(
+            what
+            + [
+                f"{found[way]['link_gbs']:,.0f}" if way in found else ""
+                for way in many_gpus.LINKS
+            ]
+            + [
+                percent(found[way]["hidden"] if way in found else None)
+                for way in many_gpus.HIDDEN
+            ]
+        )
+    head = ["", "GPUs", "M = N = K"]
+    models = ["model", "model, grid"]
     return (
-        table("lrrr" + "r" * len(ways) + "rr", head, body)
+        table(
+            "lrrr" + "r" * len(ways) + "rr",
+            [*head, "one GPU, ms", *ways, *models],
+            shares,
+        )
         + "\n"
         + measured_on(shown)
-        + ". Shares of P times the speed of one GPU, medians of 7 in turns with it; the link's "
-        "figure is what a GPU receives when nothing is multiplied. `make many-gpus` measures "
-        "it again.\n"
+        + ". Shares of P times the speed of one GPU, medians of 7 in turns with it. `make "
+        "many-gpus` measures it again.\n\n"
+        + table(
+            "lrrrrrr",
+            [
+                *head,
+                "NCCL, GB/s",
+                "copy engines, GB/s",
+                "NCCL hides",
+                "copy engines hide",
+            ],
+            links,
+        )
+        + "\nWhat each GPU receives while nothing is multiplied; and the part of that time "
+        "that is hidden behind products, (fetches + products - both) / fetches, each alone "
+        "and both together from events.\n"
     )
 
 
