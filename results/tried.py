@@ -146,16 +146,23 @@ def shape_of(chapter):
     return measure.shape(path.read_text().strip()) if path.exists() else (SIZE,) * 3
 
 
+def building(pool, chapter, paths):
+    """{name: future program} for {name: path of a diff of the chapter, or None}; all by the compiler that
+    make takes for the chapter."""
+    if not paths:
+        return {}
+    # As the notebooks do: why this compiler, which, with what.
+    compiler = sh(["make", "-s", f"parts{chapter}"]).splitlines()[-2:]
+    return {
+        name: pool.submit(build, chapter, path, compiler) for name, path in paths.items()
+    }
+
+
 def built(chapter):
     """({name: program} of what can be built and is right, what is wrong with the others)."""
     found, wrong = {}, []
-    todo = [("", None), *diffs(chapter).items()]
-    # As the notebooks do: why this compiler, which, with what.
-    compiler = sh(["make", "-s", f"parts{chapter}"]).splitlines()[-2:]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        waiting = {
-            name: pool.submit(build, chapter, diff, compiler) for name, diff in todo
-        }
+        waiting = building(pool, chapter, {"": None, **diffs(chapter)})
         for name, program in waiting.items():
             try:
                 found[name] = program.result()
@@ -198,7 +205,7 @@ def time_in_turns(chapter, programs, machine, turns):
             measure.say(
                 f"chapter {chapter}, turn {turn + 1} of {turns}: {name or 'as it is'}"
             )
-            report, wrong, _ = measure.ask(program, *map(str, shape))
+            report, wrong, _ = measure.ask(program, *map(str, shape), "--one-shape")
             if wrong:
                 raise Broken(f"{name or 'as it is'}: {wrong}")
             reports[name].append(report)
