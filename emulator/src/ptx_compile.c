@@ -1072,8 +1072,11 @@ static void compile_video(struct compiler *c)
 {
     const char *name = c->instruction->name;
     const size_t last = strlen(name) - 1;
-    const int op = name[2] == 'v' ? 'v' : strstr(name, "diff") ? 'd'
-                   : name[2] == 'i' ? 'n' : name[1] == 'm' ? 'x' : name[1];
+    const int op = name[2] == 'v'         ? 'v'
+                   : strstr(name, "diff") ? 'd'
+                   : name[2] == 'i'       ? 'n'
+                   : name[1] == 'm'       ? 'x'
+                                          : name[1];
     const enum ptx_type to = need_type(c, "u32 s32"), a = need_type(c, "u32 s32"),
                         b = need_type(c, "u32 s32");
     const bool add_up = take(c, "add"), saturate = !add_up && take(c, "sat");
