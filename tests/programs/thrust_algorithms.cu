@@ -1,5 +1,6 @@
 // Thrust: vectors, algorithms on the host and on the device, fancy iterators, policies.
 // BUILD: -std=c++17 -arch=sm_80
+// NOT WITH NVCC: its own Thrust takes it a minute
 #include <thrust/adjacent_difference.h>
 #include <thrust/binary_search.h>
 #include <thrust/copy.h>
@@ -34,6 +35,7 @@
 #include <thrust/transform_reduce.h>
 #include <thrust/unique.h>
 
+#include <cuda/std/functional>
 #include <vector>
 
 #include "check.h"
@@ -200,6 +202,18 @@ static void orders()
     EXPECT(both[1] == 0 && both[1999] == 999);
 }
 
+// What nothing but device_vector's header is included for.
+static void swapped()
+{
+    thrust::device_vector<int> a(2, 1), b(2, 2);
+    thrust::device_ptr<int> p = a.data(), q = b.data();
+    swap(p, q);
+    EXPECT(*p == 2 && *q == 1);
+    swap(a, b);
+    EXPECT(a[0] == 2);
+    EXPECT(thrust::count_if(a.begin(), a.end(), cuda::std::identity()) == 2);
+}
+
 static void policies()
 {
     const int n = 64;
@@ -226,6 +240,7 @@ int main()
     vectors();
     elements();
     orders();
+    swapped();
     policies();
     CHECK(cudaDeviceSynchronize());
     return pass();

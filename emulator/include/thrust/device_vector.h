@@ -8,6 +8,11 @@
 #include "copy.h"
 #include "device_malloc.h"
 #include "fill.h"
+#include "functional.h"
+#include "iterator/counting_iterator.h"
+#include "iterator/transform_iterator.h"
+#include "iterator/zip_iterator.h"
+#include "swap.h"
 
 namespace thrust
 {

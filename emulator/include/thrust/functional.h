@@ -2,7 +2,7 @@
 #ifndef THRUST_FUNCTIONAL_H
 #define THRUST_FUNCTIONAL_H
 
-#include <functional>
+#include "../cuda/std/functional"
 
 namespace thrust
 {

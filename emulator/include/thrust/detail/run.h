@@ -21,6 +21,8 @@
 namespace thrust
 {
 
+using std::swap;
+
 /* ---- execution policies ---- */
 
 enum emu_place { EMU_ANYWHERE, EMU_HOST, EMU_DEVICE };
