@@ -2,7 +2,7 @@
 #ifndef THRUST_DEVICE_PTR_H
 #define THRUST_DEVICE_PTR_H
 
-#include <ostream>
+#include <iostream>
 
 #include "detail/run.h"
 
