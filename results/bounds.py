@@ -16,7 +16,7 @@ import ending
 
 SIDE, SHORT, LONG = 256, 64, 128  # whole tiles of every chapter
 # The chapters whose kernel depends on the size: what makes the small product a large one.
-AS_LARGE = {11: ["--for", "4096"], 13: ["--sms", "1"]}
+AS_LARGE = {11: ["--for", "4096"], 12: ["--sms", "1"], 13: ["--sms", "1"]}
 # How the lens' resources are said in a sentence.
 WHY = {
     "multiply-adds": "the multiply-adds alone",

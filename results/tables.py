@@ -10,7 +10,8 @@
     <!-- BEGIN generated: changes n=5 gpu=h200 lines=40 --> what each change brought, and that no
                                                             more lines of code differ; with
                                                             before=3: from chapter 3's
-    <!-- BEGIN generated: shapes gpu=h200 -->           chapters at many shapes, beside the best of cuBLAS
+    <!-- BEGIN generated: shapes n=13 gpu=h200 -->          one chapter at many shapes, beside the best
+                                                            of cuBLAS
     <!-- BEGIN generated: tried n=5 gpu=h200 -->            what was tried and not kept
     <!-- BEGIN generated: profile n=5 gpu=h200 -->          Nsight Compute's counters
     <!-- BEGIN generated: slots gpu=h200 -->                the same, of every chapter
@@ -280,7 +281,11 @@ def several_gpus(page, gpu):
     if not shown:
         return ""
     ways = list(dict.fromkeys(row["way"] for row in shown))
-    body = []
+
+    def percent(share):
+        return "" if share is None else f"{100 * share:.1f} %"
+
+    shares, links = [], []
     products = dict.fromkeys(
         (row["precision"], row["gpus"], row["N"], row["one_gpu_ms"]) for row in shown
     )
@@ -290,24 +295,53 @@ def several_gpus(page, gpu):
             for row in shown
             if (row["precision"], row["gpus"], row["N"]) == (precision, gpus, size)
         }
-        link_rates = [row["link_gbs"] for row in found.values() if row["link_gbs"]]
-        body.append(
-            [precision, str(gpus), f"{size:,}", f"{alone:.4g}"]
-            + [
-                f"{100 * found[way]['share']:.1f} %" if way in found else ""
-                for way in ways
-            ]
-            + [f"{100 * many_gpus.predicted(precision, gpus, size, alone):.1f} %"]
-            + [f"{max(link_rates):,.0f}" if link_rates else ""]
+        what = [precision, str(gpus), f"{size:,}"]
+        model = [
+            many_gpus.predicted(precision, gpus, size, alone, across)
+            for across in (1, many_gpus.squarest(gpus))
+        ]
+        shares.append(
+            [*what, f"{alone:.4g}"]
+            + [percent(found[way]["share"] if way in found else None) for way in ways]
+            + [percent(share) for share in model]
         )
-    head = ["", "GPUs", "M = N = K", "one GPU, ms", *ways, "model", "link, GB/s"]
+        links.append(
+            what
+            + [
+                f"{found[way]['link_gbs']:,.0f}" if way in found else ""
+                for way in many_gpus.LINKS
+            ]
+            + [
+                percent(found[way]["hidden"] if way in found else None)
+                for way in many_gpus.HIDDEN
+            ]
+        )
+    head = ["", "GPUs", "M = N = K"]
+    models = ["model", "model, grid"]
     return (
-        table("lrrr" + "r" * len(ways) + "rr", head, body)
+        table(
+            "lrrr" + "r" * len(ways) + "rr",
+            [*head, "one GPU, ms", *ways, *models],
+            shares,
+        )
         + "\n"
         + measured_on(shown)
-        + ". Shares of P times the speed of one GPU, medians of 7 in turns with it; the link's "
-        "figure is what a GPU receives when nothing is multiplied. `make many-gpus` measures "
-        "it again.\n"
+        + ". Shares of P times the speed of one GPU, medians of 7 in turns with it. `make "
+        "many-gpus` measures it again.\n\n"
+        + table(
+            "lrrrrrr",
+            [
+                *head,
+                "NCCL, GB/s",
+                "copy engines, GB/s",
+                "NCCL hides",
+                "copy engines hide",
+            ],
+            links,
+        )
+        + "\nWhat each GPU receives while nothing is multiplied; and the part of that time "
+        "that is hidden behind products, (fetches + products - both) / fetches, each alone "
+        "and both together from events.\n"
     )
 
 
@@ -428,43 +462,47 @@ def tried(page, n, gpu):
     )
 
 
-def shapes(page, gpu):
+def shapes(page, n, gpu):
     """Every shape of <gpu>_shapes.csv: milliseconds of the best that cuBLAS has, and how many times as
-    fast each chapter is."""
-    every = csv_of(f"{gpu}_shapes")
+    fast chapter n is, in each of its precisions."""
+    every = [row for row in csv_of(f"{gpu}_shapes") if row["chapter"] == int(n)]
     if not every:
         return ""
-    numbers = sorted({row["chapter"] for row in every})
-    of_shape = {}
-    for row in every:
-        of_shape.setdefault((row["M"], row["N"], row["K"]), {})[row["chapter"]] = row
     wanted = [measure.shape(line) for line in measure.SHAPES.read_text().split()]
-    body = []
-    for shape in sorted(of_shape, key=lambda shape: (shape not in wanted, shape)):
-        found = of_shape[shape]
-        cublas = min(row["cublas_ms_median"] for row in found.values())
-        name = (
-            f"{shape[0]:,}"
-            if len(set(shape)) == 1
-            else " × ".join(f"{n:,}" for n in shape)
-        )
-        body.append(
-            [name, f"{cublas:.4g}"]
-            + [f"{found[n]['ratio_median']:.2f}" if n in found else "" for n in numbers]
-        )
-    ratios = {
-        n: [row["ratio_median"] for row in every if row["chapter"] == n] for n in numbers
-    }
-    head = ["M × N × K", "cuBLAS, ms", *(f"× chapter {n}" for n in numbers)]
-    least = ["**least**", "", *(f"**{min(ratios[n]):.2f}**" for n in numbers)]
-    mean = [
-        "**geometric mean**",
-        "",
-        *(f"**{statistics.geometric_mean(ratios[n]):.2f}**" for n in numbers),
-    ]
+    precisions = sorted({row["precision"] for row in every})
+    head, least, mean = ["M × N × K"], ["**least**"], ["**geometric mean**"]
+    body = {}
+    for row in every:
+        M, N, K = shape = row["M"], row["N"], row["K"]
+        body[shape] = [f"{M:,}" if M == N == K else f"{M:,} × {N:,} × {K:,}"]
+    for precision in precisions:
+        found = {
+            (row["M"], row["N"], row["K"]): row
+            for row in every
+            if row["precision"] == precision
+        }
+        for shape, line in body.items():
+            row = found.get(shape)
+            line += (
+                [f"{row['cublas_ms_median']:.4g}", f"{row['ratio_median']:.2f}"]
+                if row
+                else ["", ""]
+            )
+        ratios = [row["ratio_median"] for row in found.values()]
+        kind = "" if precisions == ["fp32"] else f" in {precision}"
+        head += [f"cuBLAS{kind}, ms", f"times as fast{kind}"]
+        least += ["", f"**{min(ratios):.2f}**"]
+        mean += ["", f"**{statistics.geometric_mean(ratios):.2f}**"]
+    in_order = sorted(
+        body,
+        key=lambda shape: (
+            wanted.index(shape) if shape in wanted else len(wanted),
+            shape,
+        ),
+    )
     return (
-        table("rr" + "r" * len(numbers), head, [least, mean, *body])
-        + f"\n{len(of_shape)} shapes. cuBLAS is the fastest of cublasGemmEx and cublasLt's 32 proposals with "
+        table("r" * len(head), head, [least, mean, *(body[shape] for shape in in_order)])
+        + f"\n{len(body)} shapes. cuBLAS is the fastest of cublasGemmEx and cublasLt's 32 proposals with "
         "64 MB of workspace; a number above 1 says that the chapter is faster. "
         + measured_on(every)
         + ". `make shapes` measures it again.\n"

@@ -36,7 +36,11 @@ STAND_IN = (
     + """
 import json, os, sys
 number = int(os.path.basename(sys.argv[0])[7:])
-sizes = [int(word) for word in sys.argv[1:] if word.isdigit()]
+precision = "bf16" if number >= int(os.environ.get("BF16", 9)) else "fp32"
+if "--describe" in sys.argv:
+    print(json.dumps({"several_gpus": False, "precisions": [precision]}))
+    sys.exit(0)
+sizes = [int(word) for word in sys.argv[1:4] if word.isdigit()]
 M, N, K = sizes if len(sizes) == 3 else sizes * 3
 if M > 1 and str(number) == os.environ.get("OLD"):
     print("needs a newer GPU", file=sys.stderr)
@@ -48,8 +52,8 @@ flop, speed = 2.0 * M * N * K + M * N, number or 4
 report = {"chapter": number, "title": "rung %d: made up" % number, "device": "NVIDIA X9000",
           "emulated": "EMULATED" in os.environ, "sms": 1, "clock_mhz": 1000, "cuda": "13.0",
           "driver": "13.0", "date": "2026-01-02", "M": M, "N": N, "K": K, "alpha": 1, "beta": 0,
-          "inputs": "none", "checks": [{"passed": not bad, "failure": "all of it" if bad else ""}],
-          "passed": not bad}
+          "precision": precision, "inputs": "none", "passed": not bad,
+          "checks": [{"passed": not bad, "failure": "all of it" if bad else ""}]}
 if not bad:
     report.update(runs=7, kernel_ms=spread(flop / speed / 1e6), cublas_ms=spread(flop / 4e6),
                   ratio=spread(speed / 4), gflops=speed, cublas_gflops=4, peak_gflops=8)
@@ -450,6 +454,28 @@ def test_ladder_shows_and_keeps_what_failed(world):
     assert sorted(found) == [0, 1, 3], (
         "a failed row replaces its older one, what did not run stays"
     )
+
+
+def test_many_shapes_are_measured_chapter_by_chapter(world, monkeypatch):
+    """As many as there is time for, and large ones last; and what a page shows of them."""
+    (world / "results" / "shapes.txt").write_text("16384x16384x16384\n64x64x64\n8x4x2\n")
+    words = ["--many", "--chapters", "3,2"]
+    result = script(world, "measure.py", *words, "--minutes", "0.000001")
+    assert result.returncode == 0, result.stderr
+    assert "1 measured, 0 FAILED, 0 not run, 5 left out for want" in result.stdout
+    (row,) = rows.read(world / "results" / "x9000_shapes.csv")
+    assert (row["chapter"], row["M"]) == (3, 64)
+    assert "6 measured" in script(world, "measure.py", *words, BF16="3").stdout
+
+    monkeypatch.setattr(rows, "ROOT", world)
+    monkeypatch.setattr(tables.measure, "SHAPES", world / "results" / "shapes.txt")
+    shown = tables.shapes(None, "2", "x9000").splitlines()
+    assert [line.split("|")[1].strip() for line in shown[2:7]] == [
+        *("**least**", "**geometric mean**", "16,384", "64", "8 × 4 × 2")
+    ]
+    assert shown[2].split("|")[3].strip() == "**0.50**"
+    assert "times as fast in bf16" in tables.shapes(None, "3", "x9000")
+    assert tables.shapes(None, "9", "x9000") == ""
 
 
 def test_ladder_without_a_gpu_says_so(world):
