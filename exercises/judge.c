@@ -162,6 +162,7 @@ static struct problem make_problem(const char *kind, long M, long N, long K)
     struct problem p = {
         .c = {number, (int)M, (int)N, (int)K, random_float(), 0, 0, 0, 0}};
     switch (number) {
+    case ON_TWO: p.c.scratch = 2 * n; /* falls through */
     case AXPY: p.c.first = p.c.second = p.c.out = n; break;
     case BLUR: p.c.first = p.c.out = n; break;
     case SCALE:
@@ -254,6 +255,7 @@ static struct value want_part(const struct problem *p, uint32_t i, int from, int
     struct value v = {0.0, 0.0, 0};
     switch (c->kind) {
     case AXPY:
+    case ON_TWO:
         add(&v, (double)c->a * p->first[i]);
         add(&v, p->second[i]);
         break;
