@@ -142,7 +142,8 @@ static void end_ordering(const struct processor *p, uint64_t n)
         refuse(p, "device 1 has less than half of the work: %llu bytes were copied",
                (unsigned long long)copied_bytes);
     if (copied && both)
-        refuse(p, "nothing travels beside the work: every copy is in a stream with kernels");
+        refuse(p,
+               "nothing travels beside the work: every copy is in a stream with kernels");
 }
 
 bool call_student(const struct test_case *c, const float *first, const float *second,
