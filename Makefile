@@ -287,7 +287,7 @@ format: .venv/tests.txt ## every C, CUDA and Python file in the one layout
 ladder: $(if $(GPU),all) ## every chapter beside cuBLAS, into results/
 	$(Q)python3 results/measure.py
 
-shapes: $(if $(GPU),chapter0 chapter12 chapter13) ## chapters 12 and 13 at many shapes, beside the best of cuBLAS, into results/
+shapes: $(if $(GPU),all) ## chapters 12, 13, 17 and 18 at many shapes, beside the best of cuBLAS, into results/
 	$(Q)python3 results/measure.py --many
 
 many-gpus: $(if $(GPU),all) ## chapter 19 on several GPUs, into results/ (needs two)
