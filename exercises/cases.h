@@ -19,14 +19,18 @@ enum kind {
     SCAN,
     HISTOGRAM,
     TUNE,
+    HALVES,
+    PRECISE,
+    SPLIT,
     KINDS
 };
 #define KIND_NAMES                                                                       \
     "axpy", "blur", "scale", "transpose", "row_sums", "matmul", "predict", "sum",        \
-        "scan", "histogram", "tune"
+        "scan", "histogram", "tune", "matmul_halves", "matmul_precise", "split"
 
 /* A case file is a sequence of these, each followed by `first` and `second` words of
- * input, floats or integers. A result file holds, case by case, `out` words. */
+ * input: floats, integers, or two halves each. A result file holds, case by case, `out`
+ * words. */
 struct test_case {
     int32_t kind, M, N, K; /* a vector has N elements */
     float a;

@@ -185,12 +185,12 @@ def shape_text(shape):
     kind, (M, N, K) = shape
     if kind in VECTORS:
         return f"n = {N}"
-    return f"M = {M}, N = {N}" + (f", K = {K}" if kind == "matmul" else "")
+    return f"M = {M}, N = {N}" + (f", K = {K}" if kind.startswith("matmul") else "")
 
 
 def arrays_of(shape):
-    """The arrays of a problem by their names in exercise.h, with their elements; the last is the
-    output."""
+    """The arrays of a problem by their names in exercise.h, with their words of 4 bytes; the last
+    is the output."""
     kind, (M, N, K) = shape
     return {
         "axpy": {"x": N, "y": N, "out": N},
@@ -199,6 +199,9 @@ def arrays_of(shape):
         "transpose": {"A": M * N, "B": M * N},
         "row_sums": {"A": M * N, "sums": M},
         "matmul": {"A": M * K, "B": K * N, "C": M * N},
+        "matmul_halves": {"A": M * K / 2, "B": K * N / 2, "C": M * N},
+        "matmul_precise": {"A": M * K, "B": K * N, "C": M * N},
+        "split": {"A": M * N, "halves and exponents": M * N + M},
         "sum": {"x": N, "scratch": 1024, "out": 1},
         "scan": {"A": M * N, "B": M * N},
         "histogram": {"x": N, "counts": 64},

@@ -8,8 +8,10 @@
     <!-- BEGIN generated: chapter n=5 gpu=h200 -->          one chapter at every size
     <!-- BEGIN generated: many_gpus gpu=h200 -->            several GPUs beside one
     <!-- BEGIN generated: changes n=5 gpu=h200 lines=40 --> what each change brought, and that no
-                                                            more lines of code differ
-    <!-- BEGIN generated: shapes gpu=h200 -->           chapters at many shapes, beside the best of cuBLAS
+                                                            more lines of code differ; with
+                                                            before=3: from chapter 3's
+    <!-- BEGIN generated: shapes n=13 gpu=h200 -->          one chapter at many shapes, beside the best
+                                                            of cuBLAS
     <!-- BEGIN generated: tried n=5 gpu=h200 -->            what was tried and not kept
     <!-- BEGIN generated: profile n=5 gpu=h200 -->          Nsight Compute's counters
     <!-- BEGIN generated: slots gpu=h200 -->                the same, of every chapter
@@ -421,9 +423,10 @@ def origin_of_tried(base, shown):
     )
 
 
-def changes(page, n, gpu, lines):
+def changes(page, n, gpu, lines, before=None):
     """What each change of a chapter against the one before brought, by the patch that takes it back
-    alone."""
+    alone. What differs is counted from the chapter `before`, which is the last but for those that build
+    upon another."""
     number = int(n)
     base, shown = tried_rows(n, gpu)
     shown = [(path, row) for path, row in shown if tried_out.takes_back(path)]
@@ -452,7 +455,7 @@ def changes(page, n, gpu, lines):
     head = ["what changes", "GFLOP/s without it", "it brings"]
     if moved:
         head.append("what moves, 10⁹ clocks of a warp")
-    last = one_before(number, chapters.numbers())
+    last = int(before) if before else one_before(number, chapters.numbers())
     differ = changed_lines(number, last)
     if differ > int(lines):
         raise Mistake(
@@ -512,43 +515,47 @@ def tried(page, n, gpu):
     )
 
 
-def shapes(page, gpu):
+def shapes(page, n, gpu):
     """Every shape of <gpu>_shapes.csv: milliseconds of the best that cuBLAS has, and how many times as
-    fast each chapter is."""
-    every = csv_of(f"{gpu}_shapes")
+    fast chapter n is, in each of its precisions."""
+    every = [row for row in csv_of(f"{gpu}_shapes") if row["chapter"] == int(n)]
     if not every:
         return ""
-    numbers = sorted({row["chapter"] for row in every})
-    of_shape = {}
-    for row in every:
-        of_shape.setdefault((row["M"], row["N"], row["K"]), {})[row["chapter"]] = row
     wanted = [measure.shape(line) for line in measure.SHAPES.read_text().split()]
-    body = []
-    for shape in sorted(of_shape, key=lambda shape: (shape not in wanted, shape)):
-        found = of_shape[shape]
-        cublas = min(row["cublas_ms_median"] for row in found.values())
-        name = (
-            f"{shape[0]:,}"
-            if len(set(shape)) == 1
-            else " × ".join(f"{n:,}" for n in shape)
-        )
-        body.append(
-            [name, f"{cublas:.4g}"]
-            + [f"{found[n]['ratio_median']:.2f}" if n in found else "" for n in numbers]
-        )
-    ratios = {
-        n: [row["ratio_median"] for row in every if row["chapter"] == n] for n in numbers
-    }
-    head = ["M × N × K", "cuBLAS, ms", *(f"× chapter {n}" for n in numbers)]
-    least = ["**least**", "", *(f"**{min(ratios[n]):.2f}**" for n in numbers)]
-    mean = [
-        "**geometric mean**",
-        "",
-        *(f"**{statistics.geometric_mean(ratios[n]):.2f}**" for n in numbers),
-    ]
+    precisions = sorted({row["precision"] for row in every})
+    head, least, mean = ["M × N × K"], ["**least**"], ["**geometric mean**"]
+    body = {}
+    for row in every:
+        M, N, K = shape = row["M"], row["N"], row["K"]
+        body[shape] = [f"{M:,}" if M == N == K else f"{M:,} × {N:,} × {K:,}"]
+    for precision in precisions:
+        found = {
+            (row["M"], row["N"], row["K"]): row
+            for row in every
+            if row["precision"] == precision
+        }
+        for shape, line in body.items():
+            row = found.get(shape)
+            line += (
+                [f"{row['cublas_ms_median']:.4g}", f"{row['ratio_median']:.2f}"]
+                if row
+                else ["", ""]
+            )
+        ratios = [row["ratio_median"] for row in found.values()]
+        kind = "" if precisions == ["fp32"] else f" in {precision}"
+        head += [f"cuBLAS{kind}, ms", f"times as fast{kind}"]
+        least += ["", f"**{min(ratios):.2f}**"]
+        mean += ["", f"**{statistics.geometric_mean(ratios):.2f}**"]
+    in_order = sorted(
+        body,
+        key=lambda shape: (
+            wanted.index(shape) if shape in wanted else len(wanted),
+            shape,
+        ),
+    )
     return (
-        table("rr" + "r" * len(numbers), head, [least, mean, *body])
-        + f"\n{len(of_shape)} shapes. cuBLAS is the fastest of cublasGemmEx and cublasLt's 32 proposals with "
+        table("r" * len(head), head, [least, mean, *(body[shape] for shape in in_order)])
+        + f"\n{len(body)} shapes. cuBLAS is the fastest of cublasGemmEx and cublasLt's 32 proposals with "
         "64 MB of workspace; a number above 1 says that the chapter is faster. "
         + measured_on(every)
         + ". `make shapes` measures it again.\n"
@@ -836,9 +843,12 @@ def renewed(page, text):
         if name not in BLOCKS:
             raise Mistake(f"there is no generated block of the name {name}")
         values = dict(option.split("=") for option in options.split())
-        needed = list(inspect.signature(BLOCKS[name]).parameters)[1:]
-        if sorted(values) != sorted(needed):
-            raise Mistake(f"{title}: the arguments of {name} are {', '.join(needed)}")
+        wanted = inspect.signature(BLOCKS[name])
+        try:
+            wanted.bind(page, **values)
+        except TypeError:
+            needed = ", ".join(list(wanted.parameters)[1:])
+            raise Mistake(f"{title}: the arguments of {name} are {needed}") from None
         try:
             new = BLOCKS[name](page, **values)
         except Mistake as problem:

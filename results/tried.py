@@ -5,7 +5,8 @@ chapters/NN_*/tried/NAME.diff changes a chapter; its first line says how, in wor
 "takes back: ", the rest names one change that the chapter made to the one before, and the diff undoes that and no
 more; any other diff is an attempt that was not kept. Each is applied to a copy in build/tried/, built like its
 chapter, checked as any run is, and then timed: the chapter and its changed copies run in turns, each beside cuBLAS
-as in `make ladder`, and each is judged by the median of its turns.
+as in `make ladder`, and each is judged by the median of its turns. The product is 4096 each way, or what
+chapters/NN_*/tried/shape.txt says, where a chapter is about others.
 Exit code: 0, 1 if one does not apply, build or pass, 2 usage, 3 if nothing can be measured here.
 """
 
@@ -151,6 +152,12 @@ def building(pool, chapter, paths):
     }
 
 
+def shape_of(chapter):
+    """(M, N, K) of the product that the chapter and its changed copies are timed with."""
+    path = chapters.folder(chapter) / "tried" / "shape.txt"
+    return measure.shape(path.read_text().strip()) if path.exists() else (SIZE,) * 3
+
+
 def built(chapter):
     """({name: program} of what can be built and is right, what is wrong with the others)."""
     found, wrong = {}, []
@@ -192,14 +199,14 @@ def write(new):
 
 def time_in_turns(chapter, programs, machine, turns):
     """Rows for {name: program}, all of one chapter."""
-    reports = {name: [] for name in programs}
+    reports, shape = {name: [] for name in programs}, shape_of(chapter)
     for turn in range(turns):
         for name, program in programs.items():
             measure.say(
                 f"chapter {chapter}, turn {turn + 1} of {turns}: {name or 'as it is'}"
             )
             # Its other shapes were checked when it was built.
-            report, wrong, _ = measure.ask(program, str(SIZE), "--one-shape")
+            report, wrong, _ = measure.ask(program, *map(str, shape), "--one-shape")
             if wrong:
                 raise Broken(f"{name or 'as it is'}: {wrong}")
             reports[name].append(report)
@@ -211,9 +218,7 @@ def time_in_turns(chapter, programs, machine, turns):
             machine,
             chapter=chapter,
             tried=name,
-            M=SIZE,
-            N=SIZE,
-            K=SIZE,
+            **dict(zip("MNK", shape)),
             turns=turns,
             gflops=round(statistics.median(report["gflops"] for report in every)),
             ratio=round(statistics.median(ratios), 4),
@@ -226,7 +231,7 @@ def time_in_turns(chapter, programs, machine, turns):
 
 def show(found):
     base = next(row for row in found if not row["tried"])
-    print(f"\nchapter {base['chapter']}, M = N = K = {base['M']}")
+    print(f"\nchapter {base['chapter']}, {base['M']} x {base['N']} x {base['K']}")
     for row in found:
         print(
             f"  {row['tried'] or 'as it is':28} {row['gflops']:8,.0f} GFLOP/s  {100 * row['ratio']:6.1f} % of cuBLAS  "

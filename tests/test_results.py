@@ -41,7 +41,7 @@ precision = "bf16" if number >= int(os.environ.get("BF16", 9)) else "fp32"
 if "--describe" in sys.argv:
     print(json.dumps({"several_gpus": False, "precisions": [precision]}))
     sys.exit(0)
-sizes = [int(word) for word in sys.argv[1:] if word.isdigit()]
+sizes = [int(word) for word in sys.argv[1:4] if word.isdigit()]
 M, N, K = sizes if len(sizes) == 3 else sizes * 3
 if M > 1 and str(number) == os.environ.get("OLD"):
     print("needs a newer GPU", file=sys.stderr)
@@ -207,10 +207,15 @@ GPU |= {"precision": "fp32"}
 @pytest.fixture
 def changed(tmp_path, monkeypatch):
     """A chapter 3 with two changes and an attempt, measured; returns what its page says."""
-    folders = {2: tmp_path / "02_plain", 3: tmp_path / "03_made_up"}
+    folders = {
+        1: tmp_path / "01_first",
+        2: tmp_path / "02_plain",
+        3: tmp_path / "03_made_up",
+    }
     for folder in folders.values():
         (folder / "tried").mkdir(parents=True)
         (folder / "matmul.cu").write_text("int a;\nint b;\n")
+    (folders[1] / "matmul.cu").write_text("int z;\nint b;\n")
     (folders[3] / "matmul.cu").write_text("int a;\nint c; // new\n")
     for name, head in (
         ("slow", "takes back: the loop is unrolled"),
@@ -259,6 +264,9 @@ def test_a_change_is_shown_with_what_it_brought(changed):
     )
     assert "odd" not in text and "reaches 400 GFLOP/s" in text
     assert "1 lines of `matmul.cu` differ from chapter 2's" in text
+    assert "2 lines of `matmul.cu` differ from chapter 1's" in changed(
+        "changes", lines="2", before="1"
+    )
     attempts = changed("tried")
     assert "[three at once](tried/odd.diff) | 300 | 60.0 % | 0.750" in attempts
     assert "slow" not in attempts and "dear" not in attempts
@@ -524,6 +532,28 @@ def test_ladder_shows_and_keeps_what_failed(world):
     assert sorted(found) == [0, 1, 3], (
         "a failed row replaces its older one, what did not run stays"
     )
+
+
+def test_many_shapes_are_measured_chapter_by_chapter(world, monkeypatch):
+    """As many as there is time for, and large ones last; and what a page shows of them."""
+    (world / "results" / "shapes.txt").write_text("16384x16384x16384\n64x64x64\n8x4x2\n")
+    words = ["--many", "--chapters", "3,2"]
+    result = script(world, "measure.py", *words, "--minutes", "0.000001")
+    assert result.returncode == 0, result.stderr
+    assert "1 measured, 0 FAILED, 0 not run, 5 left out for want" in result.stdout
+    (row,) = rows.read(world / "results" / "x9000_shapes.csv")
+    assert (row["chapter"], row["M"]) == (3, 64)
+    assert "6 measured" in script(world, "measure.py", *words, BF16="3").stdout
+
+    monkeypatch.setattr(rows, "ROOT", world)
+    monkeypatch.setattr(tables.measure, "SHAPES", world / "results" / "shapes.txt")
+    shown = tables.shapes(None, "2", "x9000").splitlines()
+    assert [line.split("|")[1].strip() for line in shown[2:7]] == [
+        *("**least**", "**geometric mean**", "16,384", "64", "8 × 4 × 2")
+    ]
+    assert shown[2].split("|")[3].strip() == "**0.50**"
+    assert "times as fast in bf16" in tables.shapes(None, "3", "x9000")
+    assert tables.shapes(None, "9", "x9000") == ""
 
 
 def test_ladder_without_a_gpu_says_so(world):
