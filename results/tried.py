@@ -140,6 +140,12 @@ def build(chapter, diff, compiler):
     return program
 
 
+def shape_of(chapter):
+    """(M, N, K) of the product that the chapter and its changed copies are timed with."""
+    path = chapters.folder(chapter) / "tried" / "shape.txt"
+    return measure.shape(path.read_text().strip()) if path.exists() else (SIZE,) * 3
+
+
 def building(pool, chapter, paths):
     """{name: future program} for {name: path of a diff of the chapter, or None}; all by the compiler that
     make takes for the chapter."""
@@ -152,22 +158,27 @@ def building(pool, chapter, paths):
     }
 
 
-def shape_of(chapter):
-    """(M, N, K) of the product that the chapter and its changed copies are timed with."""
-    path = chapters.folder(chapter) / "tried" / "shape.txt"
-    return measure.shape(path.read_text().strip()) if path.exists() else (SIZE,) * 3
-
-
-def built(chapter):
-    """({name: program} of what can be built and is right, what is wrong with the others)."""
-    found, wrong = {}, []
+def built(numbers):
+    """{chapter: ({name: program} of what can be built and is right, what is wrong with the others)}."""
+    made = {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        waiting = building(pool, chapter, {"": None, **diffs(chapter)})
-        for name, program in waiting.items():
+        for chapter in numbers:
             try:
-                found[name] = program.result()
+                made[chapter] = building(pool, chapter, {"": None, **diffs(chapter)})
             except Broken as reason:
-                wrong.append(f"{name or 'as it is'}: {reason}")
+                made[chapter] = reason
+    return {chapter: sorted_out(waiting) for chapter, waiting in made.items()}
+
+
+def sorted_out(waiting):
+    if isinstance(waiting, Broken):
+        return {}, [waiting]
+    found, wrong = {}, []
+    for name, program in waiting.items():
+        try:
+            found[name] = program.result()
+        except Broken as reason:
+            wrong.append(f"{name or 'as it is'}: {reason}")
     return found, wrong
 
 
@@ -269,16 +280,16 @@ def main():
     everything = sorted(
         {int(path.parts[-3][:2]) for path in rows.ROOT.glob("chapters/*/tried/*.diff")}
     )
-    for chapter in chosen.chapter or everything:
+    # All are built before the first is timed, which nothing shall disturb.
+    for chapter, (programs, wrong) in built(chosen.chapter or everything).items():
         try:
-            programs, wrong = built(chapter)
             print(f"chapter {chapter}: {len(programs)} built, and right", flush=True)
             if "" in programs and not chosen.check_only:
                 found = time_in_turns(chapter, programs, machine, chosen.turns)
                 write(found)
                 show(found)
         except Broken as reason:
-            wrong = [reason]
+            wrong = [*wrong, reason]
         for reason in wrong:
             print(f"FAILED: chapter {chapter}, {reason}", file=sys.stderr)
             status = 1
