@@ -191,7 +191,7 @@ class Table:
         print(
             f"  {'chapter':24} {'ms':>9} {'GFLOP/s':>8} {'x before':>8} {'% cuBLAS':>8}"
         )
-        before = None
+        before = {}  # the last chapter at each precision
         for chapter, row, reason in lines:
             title = row["title"] or chapters.folder(chapter).name[3:]
             kind = "" if row["precision"] == "fp32" else f", {row['precision']}"
@@ -199,7 +199,8 @@ class Table:
             if reason is not None:
                 print(f"  {name:24} {reason}")
                 continue
-            step = f"{row['gflops'] / before:.2f}" if before else ""
+            last = before.get(row["precision"])
+            step = f"{row['gflops'] / last:.2f}" if last else ""
             line = (
                 f"  {name:24} {row['kernel_ms_median']:9.4g} {row['gflops']:8,.0f} "
                 f"{step:>8} {100 * row['ratio_median']:8.1f}  "
@@ -207,7 +208,8 @@ class Table:
             room = max(0, self.width - len(line) - 1)
             print(line + self.mark * round(room * row["gflops"] / fastest))
             # Chapter 0 is cuBLAS, which no chapter builds upon.
-            before = row["gflops"] if chapter else None
+            if chapter:
+                before[row["precision"]] = row["gflops"]
         sys.stdout.flush()
 
 

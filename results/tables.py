@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """make tables: writes the generated blocks of the READMEs.
 
-    <!-- BEGIN generated: chapters -->                      every chapter and its idea
+    <!-- BEGIN generated: chapters first=0 last=6 -->       chapters, their ideas, and what GPU they need
     <!-- BEGIN generated: notebooks -->                     every notebook and its experiment
     <!-- BEGIN generated: ladder gpu=h200 size=4096 -->     every chapter at one size
     <!-- BEGIN generated: tensor_ladder gpu=h200 -->        the chapters that are not in fp32
@@ -104,12 +104,26 @@ def named(number):
     return f"{number} {name}", idea
 
 
-def chapter_list(page):
+OLDEST = 75  # the compute capability from which the Toolkits that are asked for compile
+
+
+def needed(number):
+    """What GPU a chapter runs on: the compute capability, and whether later ones are like it."""
+    told = chapters.describe(number)
+    least = told["min_capability"] or OLDEST
+    only = " only" if told["max_capability"] else ""
+    several = ", two or more" if told["several_gpus"] else ""
+    return f"{least // 10}.{least % 10}{only}{several}"
+
+
+def chapter_list(page, first, last):
     body = []
     for number in chapters.numbers():
-        name, idea = named(number)
-        body.append([link(page, name, chapters.folder(number)), idea])
-    return table("ll", ["chapter", "the idea"], body)
+        if int(first) <= number <= int(last):
+            name, idea = named(number)
+            folder = chapters.folder(number)
+            body.append([link(page, name, folder), idea, needed(number)])
+    return table("llr", ["chapter", "the idea", "GPU from"], body)
 
 
 def notebook_list(page):
@@ -162,38 +176,78 @@ def ladder(page, gpu, size):
     )
 
 
+TENSOR_SIZES = (4096, 8192)
+
+
 def tensor_ladder(page, gpu):
-    every = csv_of(gpu)
-    shown = [
-        row
-        for row in sorted(
-            rows.plain(every), key=lambda row: (row["precision"], rows.what(row))
-        )
-        if row["precision"] != "fp32" and row["M"] == row["N"] == row["K"] >= 4096
-    ]
+    """The chapters that are not in fp32, the squares of two sizes side by side; and what the most GPUs reach
+    together, beside one GPU's cuBLAS."""
+    every, body, shown = csv_of(gpu), [], []
+    for precision in rows.PRECISIONS[1:]:
+        sizes = [rows.of_size(every, size, precision) for size in TENSOR_SIZES]
+        cublas = [
+            statistics.median(row["cublas_gflops"] for row in of_size.values())
+            if of_size
+            else None
+            for of_size in sizes
+        ]
+        numbers = sorted({number for of_size in sizes for number in of_size})
+        if numbers:
+            body.append(["", f"cuBLAS in {precision}"])
+        for speed in cublas if numbers else ():
+            body[-1] += [f"{speed / 1000:,.0f}", "", "100 %"] if speed else [""] * 3
+        for number in numbers:
+            row = next(of_size[number] for of_size in sizes if number in of_size)
+            folder = chapters.folder(number)
+            body.append([str(number), f"{link(page, row['title'], folder)}, {precision}"])
+            for of_size in sizes:
+                row = of_size.get(number)
+                before = of_size.get(one_before(number, of_size))
+                body[-1] += (
+                    [f"{row['gflops'] / 1000:,.0f}", times(row, before), percent(row)]
+                    if row
+                    else [""] * 3
+                )
+                shown += [row] if row else []
+        body += together(page, gpu, precision, cublas)
     if not shown:
         return ""
-    body = [
-        [
-            f"{row['M']:,}",
-            row["precision"],
-            link(page, row["title"], chapters.folder(row["chapter"])),
-            f"{row['gflops'] / 1000:,.0f}",
-            f"{row['cublas_gflops'] / 1000:,.0f}",
-            percent(row),
-        ]
-        for row in sorted(
-            shown, key=lambda row: (row["precision"], row["M"], row["chapter"])
-        )
-    ]
-    head = ["M = N = K", "", "chapter", "TFLOP/s", "cuBLAS", "of cuBLAS"]
+    head = ["", "TFLOP/s"]
+    for size in TENSOR_SIZES:
+        head += [f"{size:,}", "× the one before", "of cuBLAS"]
     return (
-        table("rllrrr", head, body)
-        + "\n"
+        table("rlrrrrrr", head, body)
+        + "\nM = N = K. "
         + measured_on(shown)
         + ". Medians; every run starts with a cold L2 and has a run of cuBLAS at the same "
-        "precision for its neighbour.\n`make ladder` measures it again.\n"
+        "precision for its neighbour: the fastest of cublasGemmEx and what cublasLt proposes.\n"
+        "`make ladder` measures it again.\n"
     )
+
+
+def together(page, gpu, precision, cublas):
+    """The row of the chapter about several GPUs: the best way to divide a product among the most of them."""
+    mine = [
+        row
+        for row in many_gpus.read()
+        if measure.key_of(row["gpu"]) == gpu and row["precision"] == precision
+    ]
+    if not mine:
+        return []
+    most = max(row["gpus"] for row in mine)
+    number = many_gpus.CHAPTER
+    title = chapters.folder(number).name[3:].replace("_", " ")
+    line = [str(number), f"{link(page, title, chapters.folder(number))}: {most} GPUs"]
+    for size, one in zip(TENSOR_SIZES, cublas):
+        found = [row for row in mine if row["gpus"] == most and row["N"] == size]
+        if not found:
+            line += [""] * 3
+            continue
+        best = max(found, key=lambda row: row["share"])
+        speed = best["share"] * most * 2 * size**3 / best["one_gpu_ms"] / 1e9  # TFLOP/s
+        of_one = f"{100 * speed * 1000 / one:.0f} % of one GPU's" if one else ""
+        line += [f"{speed:,.0f}", "", of_one]
+    return [line]
 
 
 def square(row):
@@ -252,10 +306,8 @@ def chapter(page, n, gpu):
     if not mine:
         return ""
     text = ""
-    precisions = chapters.describe(number)["precisions"]
-    for precision in precisions:
-        if not any(row["precision"] == precision for row in mine):
-            continue
+    precisions = dict.fromkeys(row["precision"] for row in sorted(mine, key=rows.what))
+    for precision in sorted(precisions, key=rows.PRECISIONS.index):
         if len(precisions) > 1:
             text += f"In {precision}:\n\n"
         text += times_of(number, every, precision) + "\n"
@@ -383,11 +435,11 @@ def changes(page, n, gpu, lines, before=None):
             f"no change of chapter {n} is measured: results/tried.csv has no row of a diff in "
             f"tried/ that begins with {tried_out.BACK!r}: `make tried`"
         )
-    counted, _ = profiles.counted(gpu)
+    counted, _, precision = counted_with(number, gpu)
     moved = {
         path: profiles.moved(values, counted[number])
         for path, _ in shown
-        for values in [profiles.counted(gpu, tried=path.stem)[0].get(number)]
+        for values in [profiles.counted(gpu, path.stem, precision)[0].get(number)]
         if values and number in counted
     }
     body = []
@@ -420,7 +472,8 @@ def changes(page, n, gpu, lines, before=None):
 
 
 def moves(what, before, after):
-    return f"{stall_name(what)} {before:.2f} → {after:.2f}"
+    digits = 2 if max(before, after) >= 1 else 3
+    return f"{stall_name(what)} {before:.{digits}f} → {after:.{digits}f}"
 
 
 def changed_lines(number, last):
@@ -521,13 +574,24 @@ def stall_name(stall):
     return STALLS.get(stall, stall.replace("_", " "))
 
 
+def counted_with(number, gpu):
+    """(what profiles.counted() returns for the precision in which a chapter was counted, that precision)."""
+    for precision in rows.PRECISIONS:
+        every, origin = profiles.counted(gpu, precision=precision)
+        if number in every:
+            return every, origin, precision
+    return {}, "", rows.PRECISIONS[0]
+
+
 def profile(page, n, gpu):
-    every, origin = profiles.counted(gpu)
     number = int(n)
-    if number not in every:
+    every, origin, precision = counted_with(number, gpu)
+    if not every:
         return ""
     # The chapter before, this one, and cuBLAS, which is chapter 0.
     shown = [*filter(None, (one_before(number, every), number)), 0]
+    shown = [n for n in shown if n in every]
+    on_tensor_cores = any(profiles.tensor(every[n])[1] > 0.005 for n in shown)
 
     def line(name, show):
         return [name, *(show(every[number]) for number in shown)]
@@ -553,9 +617,16 @@ def profile(page, n, gpu):
     body = [
         line(
             "instructions of a warp, billions",
-            lambda v: f"{v['smsp__inst_executed.sum'] / 1e9:.2f}",
+            lambda v: f"{v['smsp__inst_executed.sum'] / 1e9:.3g}",
         ),
         line("of them multiply-adds", lambda v: f"{100 * profiles.slots(v)[1]:.1f} %"),
+        *(
+            line(words, lambda v, at=at: f"{100 * profiles.tensor(v)[at]:.1f} %")
+            for at, words in enumerate(
+                ("of them for the tensor cores", "tensor cores at work, of the time")
+            )
+            if on_tensor_cores
+        ),
         line("issue slots in use", lambda v: f"{100 * profiles.slots(v)[0]:.1f} %"),
         line("slots with a multiply-add", product),
         line(
@@ -573,7 +644,7 @@ def profile(page, n, gpu):
         ),
     ]
     head = [
-        f"M = N = K = {profiles.SIZE:,}",
+        f"M = N = K = {profiles.SIZE:,}, {precision}",
         *(f"chapter {number}" if number else "cuBLAS" for number in shown),
     ]
     meaning = os.path.relpath(rows.ROOT / "chapters" / "MEASURING.md", page.parent)
@@ -588,6 +659,8 @@ def slots(page, gpu):
     every, origin = profiles.counted(gpu)
     body = []
     for number in sorted(every, key=lambda number: number or 99):
+        if profiles.tensor(every[number])[1] > 0.005:
+            continue  # multiply-adds are not what it issues
         used, share = profiles.slots(every[number])
         body.append(
             [
@@ -638,11 +711,10 @@ def errors(page, gpu):
 
 
 def bounds_beside(page, gpu, size):
-    shown = rows.of_size(csv_of(gpu), int(size))
+    of_size = rows.of_size(csv_of(gpu), int(size))
+    shown = {n: row for n, row in of_size.items() if 0 < n <= bounds.LAST}
     body = []
     for number, row in shown.items():
-        if number == 0:
-            continue
         seconds, resource = bounds.bound(number, int(size), gpu)
         measured = row["kernel_ms_median"]
         if 1e3 * seconds > measured:
@@ -672,7 +744,9 @@ def lens(page, n, size):
     report = json.loads(run_lens(int(n), int(size), LENS="json"))
     text = ""
     for kernel in report["kernels"]:
-        if not kernel["results"]:
+        # The lens does not see what the copy engine stores.
+        engine = any(line["kind"] == "bulk copy" for line in kernel["lines"])
+        if not kernel["results"] and not engine:
             raise Mistake(f"the lens saw chapter {n} store nothing")
         launches = kernel["launches"]
         body = []
@@ -700,17 +774,17 @@ def lens(page, n, size):
             )
         head = ["line", "", "access", "bytes per lane", "requests", "per request", ""]
         text += table("rllrrrl", head, body) + "\n"
+        if not kernel["flop"]:
+            continue
         loads = []
         for place, kinds in (
             ("global", ("global load", "async copy, read")),
             ("shared", ("shared load",)),
         ):
             of_place = [line for line in kernel["lines"] if line["kind"] in kinds]
-            count = sum(line["lanes"] for line in of_place) / kernel["results"]
-            asked = (
-                sum(line["lanes"] * line["bytes"] for line in of_place)
-                / kernel["results"]
-            )
+            results = kernel["results"] or launches * int(size) ** 2
+            count = sum(line["lanes"] for line in of_place) / results
+            asked = sum(line["lanes"] * line["bytes"] for line in of_place) / results
             loads.append(f"{count:,.4g} from {place} memory ({asked:,.4g} bytes)")
         flop = 2 * int(size) ** 3 * launches / kernel["requested_load_bytes"]
         text += (

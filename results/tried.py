@@ -146,21 +146,39 @@ def shape_of(chapter):
     return measure.shape(path.read_text().strip()) if path.exists() else (SIZE,) * 3
 
 
-def built(chapter):
-    """({name: program} of what can be built and is right, what is wrong with the others)."""
-    found, wrong = {}, []
-    todo = [("", None), *diffs(chapter).items()]
+def building(pool, chapter, paths):
+    """{name: future program} for {name: path of a diff of the chapter, or None}; all by the compiler that
+    make takes for the chapter."""
+    if not paths:
+        return {}
     # As the notebooks do: why this compiler, which, with what.
     compiler = sh(["make", "-s", f"parts{chapter}"]).splitlines()[-2:]
+    return {
+        name: pool.submit(build, chapter, path, compiler) for name, path in paths.items()
+    }
+
+
+def built(numbers):
+    """{chapter: ({name: program} of what can be built and is right, what is wrong with the others)}."""
+    made = {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        waiting = {
-            name: pool.submit(build, chapter, diff, compiler) for name, diff in todo
-        }
-        for name, program in waiting.items():
+        for chapter in numbers:
             try:
-                found[name] = program.result()
+                made[chapter] = building(pool, chapter, {"": None, **diffs(chapter)})
             except Broken as reason:
-                wrong.append(f"{name or 'as it is'}: {reason}")
+                made[chapter] = reason
+    return {chapter: sorted_out(waiting) for chapter, waiting in made.items()}
+
+
+def sorted_out(waiting):
+    if isinstance(waiting, Broken):
+        return {}, [waiting]
+    found, wrong = {}, []
+    for name, program in waiting.items():
+        try:
+            found[name] = program.result()
+        except Broken as reason:
+            wrong.append(f"{name or 'as it is'}: {reason}")
     return found, wrong
 
 
@@ -198,7 +216,7 @@ def time_in_turns(chapter, programs, machine, turns):
             measure.say(
                 f"chapter {chapter}, turn {turn + 1} of {turns}: {name or 'as it is'}"
             )
-            report, wrong, _ = measure.ask(program, *map(str, shape))
+            report, wrong, _ = measure.ask(program, *map(str, shape), "--one-shape")
             if wrong:
                 raise Broken(f"{name or 'as it is'}: {wrong}")
             reports[name].append(report)
@@ -261,16 +279,16 @@ def main():
     everything = sorted(
         {int(path.parts[-3][:2]) for path in rows.ROOT.glob("chapters/*/tried/*.diff")}
     )
-    for chapter in chosen.chapter or everything:
+    # All are built before the first is timed, which nothing shall disturb.
+    for chapter, (programs, wrong) in built(chosen.chapter or everything).items():
         try:
-            programs, wrong = built(chapter)
             print(f"chapter {chapter}: {len(programs)} built, and right", flush=True)
             if "" in programs and not chosen.check_only:
                 found = time_in_turns(chapter, programs, machine, chosen.turns)
                 write(found)
                 show(found)
         except Broken as reason:
-            wrong = [reason]
+            wrong = [*wrong, reason]
         for reason in wrong:
             print(f"FAILED: chapter {chapter}, {reason}", file=sys.stderr)
             status = 1

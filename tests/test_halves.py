@@ -70,7 +70,9 @@ class Mutant(NamedTuple):
     name: str
     file: str
     edits: tuple  # (old, new), (old, new), ...
-    judge: str = "./chapter18"  # or tests/halves.cu, for inputs that no ordinary check has
+    judge: str = (
+        "./chapter18"  # or tests/halves.cu, for inputs that no ordinary check has
+    )
 
 
 def one(name, file, old, new, **more):
@@ -87,12 +89,7 @@ MUTANTS = [
     one("hi * hi replaced", "matmul.cu", "sum[i] += acc_hi[i]", "sum[i] = acc_hi[i]"),
     one("hi * hi kept in the core", "matmul.cu", "  k > 0);", "k0 + k > 0);"),
     one("lo * hi left out", "matmul.cu", "acc_lo, A_lo + k", "acc_lo, A_hi + k"),
-    one(
-        "hi * lo left out",
-        "matmul.cu",
-        "B_lo + k * 128 / 16,",
-        "B_hi + k * 128 / 16,",
-    ),
+    one("hi * lo left out", "matmul.cu", "B_lo + k * 128 / 16,", "B_hi + k * 128 / 16,"),
     one("lo * lo instead", "matmul.cu", "acc_lo, A_hi + k", "acc_lo, A_lo + k"),
     one("acc_lo starts again", "matmul.cu", "k0 + k > 0);", "k > 0);"),
     one("acc_lo subtracted", "matmul.cu", "+ acc_lo[", "- acc_lo["),
@@ -152,7 +149,12 @@ MUTANTS = [
         "false",
     ),
     # What plain.cuh does with them.
-    one("no barrier after the tiles are read", "plain.cuh", "__syncthreads(); // the tile", "// the tile"),
+    one(
+        "no barrier after the tiles are read",
+        "plain.cuh",
+        "__syncthreads(); // the tile",
+        "// the tile",
+    ),
     one(
         "A's last columns not guarded",
         "plain.cuh",

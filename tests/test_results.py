@@ -1,6 +1,7 @@
 """Numbers flow one way: GPU -> results/*.csv -> READMEs and plots. Here: nothing that is shown
 differs from what it was made from, and the scripts between do what they say."""
 
+import csv
 import hashlib
 import json
 import os
@@ -200,6 +201,7 @@ def test_lines_of_code_are_compared_without_comments():
 
 GPU = {"gpu": "NVIDIA X9000", "sms": 4, "clock_mhz": 1000, "cuda": "13.0"}
 GPU |= {"driver": "580.1", "date": "2026-11-20", "M": 4096, "N": 4096, "K": 4096}
+GPU |= {"precision": "fp32"}
 
 
 @pytest.fixture
@@ -287,6 +289,82 @@ def test_a_change_that_is_not_measured_is_no_table(changed, monkeypatch):
     monkeypatch.setattr(tried, "takes_back", lambda path: False)
     with pytest.raises(tables.Mistake, match="no change of chapter 3 is measured"):
         changed("changes", lines="1")
+
+
+# ---- the chapters on tensor cores ----
+
+
+def rung(number, precision, size, tflops, cublas=800):
+    """A row of results/<gpu>.csv, as far as tables and plots ask for it."""
+    found = {**dict.fromkeys(rows.COLUMNS), **GPU}
+    found.update(chapter=number, title=f"rung {number}: made up", about="registers")
+    found.update(precision=precision, M=size, N=size, K=size, passed=True, measured="")
+    found.update(alpha=1.0, beta=0.0, ratio_median=tflops / cublas, peak_gflops=1e6)
+    found.update(gflops=1000.0 * tflops, cublas_gflops=1000.0 * cublas)
+    return {**found, "flop_per_byte": 100.0 + number}
+
+
+LADDER = [
+    rung(0, "fp32", 4096, 50, 50) | {"compute_roof": 60000.0, "memory_roof": 4000.0},
+    rung(13, "fp32", 4096, 55, 50),
+    rung(14, "bf16", 4096, 400),
+    rung(14, "tf32", 4096, 200, 400),
+    rung(15, "bf16", 4096, 600),
+    rung(15, "bf16", 8192, 700),
+    rung(18, "fp32", 4096, 200, 50),
+]
+
+
+@pytest.fixture
+def tensors(monkeypatch):
+    """The rows above as what was measured, and two GPUs that are 1.5 times as fast as one."""
+    two = {**GPU, "precision": "bf16", "gpus": 2, "one_gpu_ms": 0.2, "link_gbs": None}
+    ways = [{**two, "way": "slow", "share": 0.5}, {**two, "way": "quick", "share": 0.75}]
+    monkeypatch.setattr(tables, "csv_of", lambda gpu: LADDER)
+    monkeypatch.setattr(tables.many_gpus, "read", lambda: ways)
+
+
+def test_the_second_ladder_has_the_other_precisions(tensors):
+    lines = tables.tensor_ladder(ROOT / "README.md", "x9000").splitlines()
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:7]]
+    assert [line[0] for line in cells] == ["", "14", "15", "19", ""]
+    assert cells[0][1:] == ["cuBLAS in bf16", "800", "", "100 %", "800", "", "100 %"]
+    assert cells[1][2:] == ["400", "", "50.0 %", "", "", ""]
+    assert cells[2][2:] == ["600", "1.50", "75.0 %", "700", "", "87.5 %"]
+    # 2 · 4096³ in 0.2 ms, 2 GPUs, three quarters of what twice one GPU would be.
+    assert cells[3][2:] == ["1,031", "", "129 % of one GPU's", "", "", ""]
+    assert cells[4][1:4] == ["cuBLAS in tf32", "400", ""]
+    fp32 = tables.ladder(ROOT / "README.md", "x9000", "4096")
+    assert re.findall(r"^\| (\d+) \|", fp32, re.M) == ["0", "13", "18"]
+
+
+def test_the_time_of_tensor_cores_is_told_apart():
+    values = {
+        "smsp__issue_active.avg.pct_of_peak_sustained_active": 50.0,
+        "smsp__inst_executed.sum": 100.0,
+        "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum": 0.0,
+        "sm__inst_executed_pipe_tensor_op_gmma.sum": 40.0,
+        "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active": 90.0,
+    }
+    assert profiles.tensor(values) == pytest.approx((0.4, 0.9))
+    assert dict(plots.mix(values)) == pytest.approx(
+        {"for tensor cores": 0.2, "other instructions": 0.3, "empty": 0.5}
+    )
+    assert dict(plots.work(values)) == pytest.approx({"at work": 0.9, "idle": 0.1})
+    del values["sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"]
+    del values["sm__inst_executed_pipe_tensor_op_gmma.sum"]
+    assert profiles.tensor(values) == (0, 0)
+
+
+def test_every_rung_of_both_ladders_is_drawn():
+    pytest.importorskip("matplotlib")
+    plots.prepare()
+    for draw in (plots.draw_ladder, plots.draw_roofline):
+        drawn = plots.svg_of(draw(LADDER))
+        for number in (13, 14, 15, 18):
+            assert f">{number} · rung {number}" in drawn
+        assert ("1,000 TFLOP/s" in drawn) == (draw is plots.draw_roofline)
+    assert "14 · rung" not in plots.svg_of(plots.draw_sizes(LADDER))
 
 
 # ---- what is committed ----
@@ -381,7 +459,7 @@ def test_what_is_measured_besides_is_a_median():
     samples = [("9", 900.0, 30.0), ("64", 100.0, 10.0), ("4096", 300.0, 20.0)]
     found = [
         {"chapter": 0, "M": int(size), "N": 1, "K": 1, "alpha": 1, "beta": 0}
-        | {"compute_roof": fast, "memory_roof": slope}
+        | {"precision": "fp32", "compute_roof": fast, "memory_roof": slope}
         | {"measured": f"a loop: {fast / 100:g} TFLOP/s; a copy: {slope:g} GB/s"}
         for size, fast, slope in samples
     ]
@@ -498,6 +576,55 @@ def test_ladder_says_what_is_wrong(world, words, more, code, said):
     result = script(world, "measure.py", *words, **more)
     assert result.returncode == code and said in result.stderr
     assert not list((world / "results").glob("*.csv"))
+
+
+# Counts nothing: each counter it is asked for is the length of its name. Chapter 3's kernel cannot be seen.
+FAKE_NCU = (
+    f"#!{sys.executable}"
+    + """
+import os, re, sys
+words = sys.argv[1:]
+if words == ["--query-metrics"]:
+    print("sm__inst_executed_pipe_tensor_op_hmma  Counter  # of them")
+    sys.exit(0)
+at = next(i for i, word in enumerate(words) if "/chapter" in word)
+with open(os.environ["NCU_LOG"], "a") as log:
+    print(words[words.index("-k") + 1], os.path.basename(words[at]), *words[at + 1:], file=log)
+if words[at].endswith("chapter3") and "--reps" not in words:
+    sys.exit("no kernel")
+print('"ID","Metric Name","Metric Value"')
+for metric in words[words.index("--metrics") + 1].split(","):
+    print(f'"0","{metric}","{len(metric):,}"')
+"""
+)
+
+
+def test_profiles_count_each_chapter_and_cublas_once_a_precision(world):
+    ncu = world / "bin" / "ncu"
+    ncu.write_text(FAKE_NCU)
+    ncu.chmod(0o755)
+    log = world / "log"
+    result = script(world, "profiles.py", BF16="2", NCU_LOG=str(log))
+    assert result.returncode == 1 and "FAILED: chapter 3 bf16" in result.stderr
+    own, cublas = profiles.kernels_of(1), profiles.kernels_of(0)
+    assert log.read_text().splitlines() == [
+        f"regex:{cublas} chapter2 4096 --one-shape --reps 1",
+        f"regex:{cublas} chapter0 4096 --one-shape --reps 1",
+        *(f"regex:{own} chapter{n} 4096 --one-shape --check-only" for n in (1, 2, 3)),
+    ]
+    with open(world / "results" / "profiles.csv", newline="") as file:
+        found = list(csv.DictReader(file))
+    assert {(row["chapter"], row["precision"]) for row in found} == {
+        ("0", "bf16"), ("0", "fp32"), ("1", "fp32"), ("2", "bf16")
+    }  # fmt: skip
+    asked = {row["metric"] for row in found}
+    assert "sm__inst_executed_pipe_tensor_op_hmma.sum" in asked
+    assert not [metric for metric in asked if "gmma" in metric], "this GPU has none"
+    assert all(int(row["value"]) == len(row["metric"]) for row in found)
+    # Counted again, a chapter's rows take the place of the old ones.
+    script(world, "profiles.py", "1", NCU_LOG=str(log))
+    with open(world / "results" / "profiles.csv", newline="") as file:
+        assert len(list(csv.DictReader(file))) == len(found)
 
 
 # A chapter that is there for a GPU, right for every shape, and without a kernel of its own.
