@@ -535,7 +535,7 @@ MUTANTS = [
         "i % 2 * 4) * B_ROW",
         "i / 2 * 4) * B_ROW",
     ),
-    Mutant(14, "tf32: cells not where lanes look", "k % 4 * 2", "k % 4"),
+    Mutant(14, "tf32: columns read twice", "(n % 2 * 2 + i / 2)", "(n % 2 * 2)"),
     Mutant(14, "A past the end of K", "c->A_left > 0", "true"),
     Mutant(14, "B past the end of K", "c->B_left > down", "true"),
     Mutant(
@@ -693,9 +693,9 @@ MUTANTS = [
     Mutant(15, "columns past the end of B", "col + c < N && k0 + k < K", "k0 + k < K"),
     Mutant(
         15,
-        "the copy engine although N is odd",
-        " | 2 * (size_t)N | 2 * (size_t)K",
-        " | 2 * (size_t)K",
+        "the copy engine leaves out the last row of B",
+        "B, K, N, N, BK, SLAB",
+        "B, K - 1, N, N, BK, SLAB",
     ),
     Mutant(15, "the lower half stored above", "half * 8 + lane / 4", "lane / 4"),
     Mutant(15, "warps' rows lie closer", "warp * 16 + half", "warp * 8 + half"),
