@@ -973,7 +973,7 @@ def kernels_left_out():
     """Chapter 12 chooses among kernels for few rows and columns: a product that gets none is never written."""
     thin = source_of(12).with_name("thin.cuh").read_text()
     for call in re.findall(
-        r" (launch_(?:few_\w+|narrow)<[\w, ]+>\((?:2 \* )?(?:sms|blocks), w\);)", thin
+        r" (launch_(?:few_\w+|narrow)<[a-z_\d, ]+>\((?:2 \* )?(?:sms|blocks), w\);)", thin
     ):
         yield Mutant(12, f"without {call}", call, ";", NEVER_WRITTEN)
 
