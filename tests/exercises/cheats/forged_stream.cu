@@ -1,4 +1,4 @@
-// EXERCISE 34 EXPECT no stream or event that CUDA has created
+// EXERCISE 35 EXPECT no stream or event that CUDA has created
 // A stream that nothing has created: the runtime would believe what it finds there.
 #include "exercise.h"
 

@@ -1,4 +1,4 @@
-// EXERCISE 34 EXPECT no stream or event that CUDA has created
+// EXERCISE 35 EXPECT no stream or event that CUDA has created
 // The same with a kernel.
 #include "exercise.h"
 
