@@ -17,6 +17,12 @@ extern "C" {
 /* out[i] = a * x[i] + y[i], n elements. */
 void axpy(int n, float a, const float *x, const float *y, float *out);
 
+/* The same on two devices. x, y and out lie on device 0, which is the current one, and
+ * `there`, 2 n floats, on device 1. The host orders the work and waits for none of it;
+ * what it orders in device 0's default stream afterwards finds all results. */
+void axpy_on_two(int n, float a, const float *x, const float *y, float *out,
+                 float *there);
+
 /* out[i] = (x[i - 1] + x[i] + x[i + 1]) / 3, where x is 0 outside its n elements. */
 void blur(int n, const float *x, float *out);
 

@@ -345,7 +345,8 @@ class Grading:
             cases.seek(0)
             with self.output("results") as results, self.output("lens") as lens:
                 names = ("results", "lens")
-                ended = self.tools.run_program(self.folder, cases, names, **environment)
+                settings = {**self.exercise.machine_settings, **environment}
+                ended = self.tools.run_program(self.folder, cases, names, **settings)
                 findings = self.tools.judge("compare", seed, shapes, results)
                 text = lens.read(sandbox.MB * sandbox.Limits().output_mb)
                 return ended, findings, as_lens(text.decode(errors="replace"))

@@ -68,7 +68,7 @@ struct problem {
     struct test_case c;
     float *first, *second;
     uint32_t first_count, second_count; /* two halves are one word of a case */
-    int counts[COUNTED_VALUES]; /* of a histogram */
+    int counts[COUNTED_VALUES];         /* of a histogram */
 };
 
 /* The nearest number of 11 bits. */
@@ -86,7 +86,8 @@ static uint16_t half_of(float x)
 {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
-    return (uint16_t)((bits >> 16 & 0x8000u) | ((bits & 0x7fffffffu) - (112u << 23)) >> 13);
+    return (uint16_t)((bits >> 16 & 0x8000u) |
+                      ((bits & 0x7fffffffu) - (112u << 23)) >> 13);
 }
 
 static double value_of_half(uint16_t bits)
@@ -95,8 +96,8 @@ static double value_of_half(uint16_t bits)
     const double fraction = bits & 0x3ff, sign = bits & 0x8000 ? -1.0 : 1.0;
     if (exponent == 31)
         return NAN;
-    return sign * (exponent ? ldexp(fraction + 1024.0, exponent - 25)
-                            : ldexp(fraction, -24));
+    return sign *
+           (exponent ? ldexp(fraction + 1024.0, exponent - 25) : ldexp(fraction, -24));
 }
 
 /* Rows of very different size, and within a row numbers that a half can hold, once the row
@@ -162,6 +163,7 @@ static struct problem make_problem(const char *kind, long M, long N, long K)
     struct problem p = {
         .c = {number, (int)M, (int)N, (int)K, random_float(), 0, 0, 0, 0}};
     switch (number) {
+    case ON_TWO: p.c.scratch = 2 * n; /* falls through */
     case AXPY: p.c.first = p.c.second = p.c.out = n; break;
     case BLUR: p.c.first = p.c.out = n; break;
     case SCALE:
@@ -254,6 +256,7 @@ static struct value want_part(const struct problem *p, uint32_t i, int from, int
     struct value v = {0.0, 0.0, 0};
     switch (c->kind) {
     case AXPY:
+    case ON_TWO:
         add(&v, (double)c->a * p->first[i]);
         add(&v, p->second[i]);
         break;
@@ -509,8 +512,7 @@ static double *numbers_in(struct problem *p, const float *words)
         else if (p->c.kind != SPLIT)
             got[i] = words[i];
         else {
-            const int32_t e =
-                (int32_t)bits_of(words[p->c.out + i / (uint32_t)p->c.N]);
+            const int32_t e = (int32_t)bits_of(words[p->c.out + i / (uint32_t)p->c.N]);
             const double y = value_of_half((uint16_t)bits) +
                              value_of_half((uint16_t)(bits >> 16)) / 2048.0;
             got[i] = e < -200 || e > 200 ? NAN : ldexp(y, -e);

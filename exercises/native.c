@@ -20,6 +20,7 @@
 #pragma weak matmul_halves
 #pragma weak matmul_precise
 #pragma weak split
+#pragma weak axpy_on_two
 
 _Static_assert(MAX_ANSWERS == ANSWERS, "the judge expects what the task promises");
 
@@ -44,6 +45,7 @@ bool call_student(const struct test_case *c, const float *first, const float *se
     case PRECISE: CALL(matmul_precise, c->M, c->N, c->K, first, second, out);
     case SPLIT:
         CALL(split, c->M, c->N, first, out, (int *)out + (size_t)c->M * (size_t)c->N);
+    case ON_TWO: CALL(axpy_on_two, c->N, c->a, first, second, out, scratch);
     case PREDICT: CALL(predict, out);
     case SUM: CALL(sum, c->N, first, scratch, out);
     case SCAN: CALL(scan, c->M, c->N, first, out);

@@ -53,6 +53,11 @@ class Exercise:
         return settings(self.data["exercise"].get("lens", ""))
 
     @property
+    def machine_settings(self):
+        """The environment of every run: which GPU is emulated, and how many."""
+        return settings(self.data["exercise"].get("with", ""))
+
+    @property
     def source(self):
         return self.folder / "exercise.cu"
 
@@ -178,7 +183,7 @@ def draw_shapes(exercise, name, dice):
 
 
 # Problems of one size, n.
-VECTORS = ("axpy", "blur", "sum", "histogram", "tune")
+VECTORS = ("axpy", "axpy_on_two", "blur", "sum", "histogram", "tune")
 
 
 def shape_text(shape):
@@ -194,6 +199,7 @@ def arrays_of(shape):
     kind, (M, N, K) = shape
     return {
         "axpy": {"x": N, "y": N, "out": N},
+        "axpy_on_two": {"x": N, "y": N, "there": 2 * N, "out": N},
         "blur": {"x": N, "out": N},
         "scale": {"A": M * N, "B": M * N},
         "transpose": {"A": M * N, "B": M * N},

@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     int thread_row = row_of<T>(threadIdx.x), thread_col = col_of<T>(threadIdx.x);
 
     // Says that these two have changed, though they have not: or the compiler computes
-    // them anew in every round, and lays out registers the worse for it.
+    // them again in every round, and lays out registers the worse for it.
     asm("" : "+r"(thread_row), "+r"(thread_col));
 
     // 2. Start the first copies. Arithmetic (`use`, `stage`) and copies (`filler`) walk

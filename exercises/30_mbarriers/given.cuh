@@ -118,8 +118,8 @@ struct results {
         for (int k = 0; k < DEPTH; k += 16) {
             unsigned a[4], b[4];
             load_fragment(a, &s->A[lane % 16 * CHUNKS + k / 8 + lane / 16]);
-            load_fragment_across(
-                b, &s->B[(k + lane % 16) * CHUNKS + warp * 2 + lane / 16]);
+            load_fragment_across(b,
+                                 &s->B[(k + lane % 16) * CHUNKS + warp * 2 + lane / 16]);
             for (int i = 0; i < 2; ++i)
                 asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
                              "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "

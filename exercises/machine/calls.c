@@ -95,6 +95,57 @@ CALL(time_of_candidate)
     p->x[0].f[0] = time_of_candidate((int)ARG(0));
 }
 
+/* Of ON_TWO: the streams that copies and kernels were put into, in which the host may not
+ * wait. A handle is the runtime's address, so only what it has given is handed back. */
+static bool only_orders;
+static const void *handles[256];
+static unsigned handle_count;
+static bool copied_in[256], worked_in[256];
+static uint64_t copied_bytes;
+
+static void note_handle(struct processor *p, const void *handle)
+{
+    if (handle_count == sizeof handles / sizeof *handles)
+        refuse(p, "more than %u streams and events", handle_count);
+    handles[handle_count++] = handle;
+}
+
+/* The number of a handle; 0 stands for the default stream. */
+static unsigned number_of(const struct processor *p, uint64_t handle)
+{
+    for (unsigned i = 1; i < handle_count && handle; i++)
+        if ((uint64_t)handles[i] == handle)
+            return i;
+    if (handle)
+        refuse(p, "no stream or event that CUDA has created");
+    return 0;
+}
+
+static void begin_ordering(void)
+{
+    only_orders = true;
+    handle_count = 1;
+    copied_bytes = 0;
+    memset(copied_in, 0, sizeof copied_in);
+    memset(worked_in, 0, sizeof worked_in);
+}
+
+static void end_ordering(const struct processor *p, uint64_t n)
+{
+    bool copied = false, both = true;
+    for (unsigned i = 0; i < handle_count; i++) {
+        copied |= copied_in[i];
+        both &= !copied_in[i] || worked_in[i];
+    }
+    only_orders = false;
+    if (copied_bytes < 3 * sizeof(float) * (n / 2))
+        refuse(p, "device 1 has less than half of the work: %llu bytes were copied",
+               (unsigned long long)copied_bytes);
+    if (copied && both)
+        refuse(p,
+               "nothing travels beside the work: every copy is in a stream with kernels");
+}
+
 bool call_student(const struct test_case *c, const float *first, const float *second,
                   float *scratch, void *out)
 {
@@ -120,6 +171,11 @@ bool call_student(const struct test_case *c, const float *first, const float *se
     case HALVES:
     case PRECISE: WITH(M, N, K, x, y, to); break;
     case SPLIT: WITH(M, N, x, to, to + 4 * M * N); break;
+    case ON_TWO:
+        begin_ordering();
+        WITH(N, x, y, to, (uint64_t)scratch);
+        end_ordering(&(struct processor){.ip = entry}, N);
+        break;
     case PREDICT: {
         void *answers = image_allocate(ANSWERS * sizeof(int));
         memset(answers, 0, ANSWERS * sizeof(int));
@@ -171,6 +227,10 @@ CALL(emu_launch_kernel)
     reach_for_call(p, (uint64_t)launch.arguments, launch.argument_bytes, false);
     thread_entry = (uint64_t)launch.run;
     launch.run = run_thread;
+    if (!only_orders)
+        launch.stream = NULL;
+    else if (number_of(p, (uint64_t)launch.stream) > 0 || emu_device() > 0)
+        worked_in[number_of(p, (uint64_t)launch.stream)] = true;
     memset(launch.cluster, 0, sizeof launch.cluster);
     const int error = emu_launch_kernel(&launch);
     if (error)
@@ -578,7 +638,80 @@ CALL(cudaPeekAtLastError)
 }
 CALL(cudaDeviceSynchronize)
 {
+    if (only_orders)
+        refuse(p, "the host waits, and until it goes on it orders no work");
     RETURN(cudaDeviceSynchronize());
+}
+
+/* ---- several devices, streams and events; only for those who order work ---- */
+
+static void need_ordering(const struct processor *p, const char *name)
+{
+    if (!only_orders || emu_current)
+        refuse(p, "%s, which this exercise does without", name);
+}
+#define WAITS(name)                                                                      \
+    CALL(name)                                                                           \
+    {                                                                                    \
+        refuse(p, "the host waits, and until it goes on it orders no work");             \
+    }
+WAITS(cudaStreamSynchronize)
+WAITS(cudaEventSynchronize)
+WAITS(cudaStreamQuery)
+WAITS(cudaEventQuery)
+CALL(cudaSetDevice)
+{
+    need_ordering(p, "cudaSetDevice");
+    RETURN(cudaSetDevice((int)ARG(0)));
+}
+#define CREATES(name, type, ...)                                                         \
+    CALL(name)                                                                           \
+    {                                                                                    \
+        need_ordering(p, #name);                                                         \
+        type *const to = reach_for_call(p, ARG(0), sizeof *to, true);                    \
+        const cudaError_t error = name(to __VA_ARGS__);                                  \
+        if (error == cudaSuccess)                                                        \
+            note_handle(p, *to);                                                         \
+        RETURN(error);                                                                   \
+    }
+CREATES(cudaStreamCreate, cudaStream_t)
+CREATES(cudaStreamCreateWithFlags, cudaStream_t, , (unsigned)ARG(1))
+CREATES(cudaEventCreate, cudaEvent_t)
+CREATES(cudaEventCreateWithFlags, cudaEvent_t, , (unsigned)ARG(1))
+CALL(cudaStreamDestroy)
+{
+    need_ordering(p, "cudaStreamDestroy");
+    RETURN(cudaStreamDestroy((cudaStream_t)handles[number_of(p, ARG(0))]));
+}
+CALL(cudaEventDestroy)
+{
+    need_ordering(p, "cudaEventDestroy");
+    RETURN(cudaEventDestroy((cudaEvent_t)handles[number_of(p, ARG(0))]));
+}
+CALL(cudaEventRecord)
+{
+    need_ordering(p, "cudaEventRecord");
+    const unsigned event = number_of(p, ARG(0)), stream = number_of(p, ARG(1));
+    RETURN(cudaEventRecord((cudaEvent_t)handles[event], (cudaStream_t)handles[stream]));
+}
+CALL(cudaStreamWaitEvent)
+{
+    need_ordering(p, "cudaStreamWaitEvent");
+    const unsigned stream = number_of(p, ARG(0)), event = number_of(p, ARG(1));
+    RETURN(cudaStreamWaitEvent((cudaStream_t)handles[stream], (cudaEvent_t)handles[event],
+                               (unsigned)ARG(2)));
+}
+CALL(cudaMemcpyPeerAsync)
+{
+    need_ordering(p, "cudaMemcpyPeerAsync");
+    const uint64_t bytes = ARG(4);
+    const unsigned stream = number_of(p, ARG(5));
+    if (!is_device_memory(ARG(0), bytes) || !is_device_memory(ARG(2), bytes))
+        refuse(p, "a copy between devices of what is on none");
+    copied_in[stream] = true;
+    copied_bytes += bytes;
+    RETURN(cudaMemcpyPeerAsync((void *)ARG(0), (int)ARG(1), (const void *)ARG(2),
+                               (int)ARG(3), bytes, (cudaStream_t)handles[stream]));
 }
 CALL(cudaFuncSetAttribute)
 {
