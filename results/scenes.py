@@ -311,7 +311,7 @@ def main(words):
     old, wrong, every = read(), 0, {}
     for name, number in scenes().items():
         if chosen.names and name not in chosen.names:
-            every[name] = old.get(name, {})
+            every.update({name: old[name]} if name in old else {})
             continue
         before = {} if chosen.again and not chosen.check else old.get(name, {})
         every[name], stale = renewed(name, number, before, chosen.check)

@@ -124,6 +124,12 @@ def test_what_was_tried_still_applies_and_is_right(project, chapters, number):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+def test_a_chapter_may_name_the_shape_it_is_about():
+    """Chapter 17 is about matrices whose rows begin anywhere: at 4096 its changes bring nothing."""
+    assert tried.shape_of(3) == (4096, 4096, 4096)
+    assert tried.shape_of(17) == (4097, 4097, 4097)
+
+
 WRONG = """a sum of sums
 --- a/chapters/03_shared_memory/matmul.cu
 +++ b/chapters/03_shared_memory/matmul.cu
