@@ -1419,11 +1419,35 @@ static void run_children(void)
     child_count = 0;
 }
 
+/* In a graph, the arguments follow the launch. */
+static cudaError_t run_launch_of_graph(void *data, cudaStream_t stream)
+{
+    struct emu_launch launch;
+    memcpy(&launch, data, sizeof launch);
+    launch.arguments = (char *)data + sizeof launch;
+    launch.stream = stream;
+    return (cudaError_t)emu_launch_kernel(&launch);
+}
+
+static void capture_launch(const struct emu_launch *launch)
+{
+    const size_t bytes = sizeof *launch + launch->argument_bytes;
+    char *const all = emu_zeros("for a graph", bytes, 1);
+    memcpy(all, launch, sizeof *launch);
+    memcpy(all + sizeof *launch, launch->arguments, launch->argument_bytes);
+    emu_capture(launch->stream, cudaGraphNodeTypeKernel, run_launch_of_graph, all, bytes);
+    free(all);
+}
+
 int emu_launch_kernel(const struct emu_launch *launch)
 {
     EMU_ALONE;
     int error = configuration_error(launch);
     if (error != cudaSuccess) return error;
+    if (!emu_current && emu_is_captured(launch->stream)) {
+        capture_launch(launch);
+        return cudaSuccess;
+    }
     if (emu_current) {
         launch_later(launch);
         return cudaSuccess;
