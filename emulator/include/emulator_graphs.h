@@ -134,7 +134,17 @@ cudaError_t emu_node_ends(cudaError_t error, cudaGraphNode_t *node, cudaGraphExe
 #ifdef __cplusplus
 }
 
-/* The form of CUDA 11 and before. */
+/* The forms of CUDA 11 and before. */
+static inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                              cudaGraphNode_t *bad,
+                                              enum cudaGraphExecUpdateResult *result)
+{
+    cudaGraphExecUpdateResultInfo info;
+    const cudaError_t error = cudaGraphExecUpdate(exec, graph, &info);
+    if (bad) *bad = info.errorNode;
+    if (result) *result = info.result;
+    return error;
+}
 static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
                                                cudaGraphNode_t *bad, char *log,
                                                size_t bytes)

@@ -6,8 +6,11 @@
  *              gaps, copies
  *   host_api.c the rest of the cuda* calls: errors, devices, functions' attributes
  *   streams.c  streams and events: what orders the work of devices
+ *   graph.c    graphs: work that is put off
+ *   driver_api.c  the cu* calls: questions about devices
  *   nccl.c     the nccl* calls
  *   cublas.c   the cublas* calls
+ *   curand.c   the curand* calls of the host
  *   launch.c   a kernel launch: fibers, the scheduler, barriers, warp operations, cp.async
  *   barrier.c  named barriers
  *   mbarrier.c barriers in shared memory, and when the bulk copies come

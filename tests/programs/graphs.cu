@@ -140,6 +140,14 @@ static void by_hand(int *a, int *b, int *host)
     CHECK(cudaGraphLaunch(exec, 0));
     CHECK(cudaDeviceSynchronize());
     EXPECT(all_are(host, 90));
+    cudaGraphExecUpdateResult result;
+    cudaGraphNode_t bad;
+    CHECK(cudaGraphExecUpdate(exec, outer, &bad, &result));
+    EXPECT(result == cudaGraphExecUpdateSuccess);
+    EXPECT(cudaGraphExecUpdate(exec, graph, &bad, &result) ==
+           cudaErrorGraphExecUpdateFailure);
+    EXPECT(result == cudaGraphExecUpdateErrorTopologyChanged);
+    EXPECT(cudaGetLastError() == cudaErrorGraphExecUpdateFailure);
     CHECK(cudaGraphExecDestroy(exec));
     CHECK(cudaGraphDestroy(outer));
     CHECK(cudaGraphDestroy(graph));
