@@ -42,8 +42,10 @@ def test_on_the_emulator(name, compiler, emulate):
         if not (ROOT / "emulator" / "include" / header).exists():
             pytest.skip(f"the emulator has no {header} yet")
     program = emulate(*sources, *flags(sources), compiler=compiler)
-    devices = {"EMULATE": which for which in notes(sources, "EMULATE")}
-    result = run([program], env=no_cuda() | devices)
+    environment = no_cuda()
+    for devices in notes(sources, "EMULATE"):
+        environment["EMULATE"] = devices
+    result = run([program], env=environment)
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stderr == ""
     lines = result.stdout.splitlines()

@@ -39,6 +39,7 @@ static struct {
     bool used;
     unsigned slot;
     unsigned rounds; /* over */
+    unsigned came;   /* threads that arrived in this round and have not ended since */
     const void *pc;  /* of one who has arrived in this round */
 } cluster;
 static unsigned rounds_of[EMU_MAX_THREADS]; /* for which each thread has arrived */
@@ -148,11 +149,9 @@ int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
 static bool cluster_advances(unsigned round)
 {
     if (cluster.rounds != round) return true;
-    unsigned came = 0;
-    for (unsigned i = 0; i < emu_thread_places(); i++)
-        came += rounds_of[i] == round + 1 && !emu_thread_has_ended(i);
-    if (came < emu_threads_left()) return false;
+    if (cluster.came < emu_threads_left()) return false;
     cluster.rounds++;
+    cluster.came = 0;
     if (cluster.used) emu_check_mbarrier_over(cluster.slot);
     return true;
 }
@@ -167,13 +166,10 @@ static bool cluster_never_over(void *waiting, enum emu_stuck how)
 {
     const struct wait *w = waiting;
     if (how == EMU_GIVE_UP) return false;
-    unsigned came = 0;
-    for (unsigned i = 0; i < emu_thread_places(); i++)
-        came += rounds_of[i] == w->round + 1 && !emu_thread_has_ended(i);
     emu_fault(w->pc,
               "barrier divergence: the cluster's barrier waits for %u threads that never "
               "come, of %u",
-              emu_threads_left() - came, emu_threads_left());
+              emu_threads_left() - cluster.came, emu_threads_left());
 }
 
 void emu_cluster_arrive(bool orders_memory, const void *pc)
@@ -186,7 +182,13 @@ void emu_cluster_arrive(bool orders_memory, const void *pc)
         emu_fault(pc, "barrier.cluster.arrive a second time, and no barrier.cluster.wait "
                       "between");
     *round = cluster.rounds + 1;
+    cluster.came++;
     if (orders_memory) emu_check_mbarrier_arrived(cluster.slot);
+}
+
+void emu_cluster_thread_ends(unsigned linear)
+{
+    if (cluster.used && rounds_of[linear] == cluster.rounds + 1) cluster.came--;
 }
 
 void emu_cluster_wait(const void *pc)
