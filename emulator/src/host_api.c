@@ -1,7 +1,5 @@
-/* The rest of the cuda* calls: errors, devices, functions' attributes. */
+/* The rest of the cuda* calls: devices, limits, functions' attributes. */
 #include "emulator.h"
-
-#include <nvtx3/nvToolsExt.h>
 
 #include <assert.h>
 #include <stdio.h>
@@ -9,62 +7,10 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- errors ---- */
-
-static _Thread_local cudaError_t last_error = cudaSuccess;
-
-void emu_set_last_error(cudaError_t error)
-{
-    if (error != cudaSuccess) last_error = error;
-}
-
-/* What a <<<>>> that failed leaves behind (emulator_launch.h). */
-void emu_launch_failed(int error);
-void emu_launch_failed(int error)
-{
-    emu_set_last_error((cudaError_t)error);
-}
-
 static cudaError_t set(cudaError_t error)
 {
     emu_set_last_error(error);
     return error;
-}
-
-cudaError_t cudaGetLastError(void)
-{
-    cudaError_t error = last_error;
-    last_error = cudaSuccess;
-    return error;
-}
-
-cudaError_t cudaPeekAtLastError(void)
-{
-    return last_error;
-}
-
-static const char UNKNOWN_ERROR[] = "unrecognized error code";
-
-const char *cudaGetErrorName(cudaError_t error)
-{
-    switch (error) {
-#define EMU_ERROR(name, value, text)                                                     \
-    case name: return #name;
-#include "emulator_errors.h"
-#undef EMU_ERROR
-    }
-    return UNKNOWN_ERROR;
-}
-
-const char *cudaGetErrorString(cudaError_t error)
-{
-    switch (error) {
-#define EMU_ERROR(name, value, text)                                                     \
-    case name: return text;
-#include "emulator_errors.h"
-#undef EMU_ERROR
-    }
-    return UNKNOWN_ERROR;
 }
 
 /* ---- the device ---- */
@@ -371,31 +317,6 @@ cudaError_t cudaProfilerStop(void)
 {
     emu_lens_pause(true);
     return cudaSuccess;
-}
-
-/* ---- NVTX ---- */
-
-enum { MOST_RANGES = 16, RANGE_NAME = 200 };
-static char ranges[MOST_RANGES][RANGE_NAME];
-static int
-    range_count; /* may be more than there is room for: the innermost have no name */
-
-int nvtxRangePushA(const char *message)
-{
-    if (range_count < MOST_RANGES)
-        snprintf(ranges[range_count], RANGE_NAME, "%s", message);
-    return range_count++;
-}
-
-int nvtxRangePop(void)
-{
-    return range_count ? --range_count : -1;
-}
-
-const char *emu_range(void)
-{
-    if (!range_count) return NULL;
-    return ranges[range_count < MOST_RANGES ? range_count - 1 : MOST_RANGES - 1];
 }
 
 /* ---- kernels ---- */
