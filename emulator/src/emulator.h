@@ -6,6 +6,8 @@
  *   device.c   which GPU is emulated: its properties, limits and occupancy rules
  *   errors.c   the last error, and what errors are called
  *   now.c      who runs now
+ *   peers.c    which device may use whose memory
+ *   functions.c  what is known of kernels, and their limits
  *   source.c   from a code address to file, line and source text
  *   fault.c    what is said of a fault
  *
@@ -26,7 +28,7 @@
  *
  * And on top, known to nobody else:
  *
- *   host_api.c the rest of the cuda* calls: devices, limits, functions' attributes
+ *   host_api.c the rest of the cuda* calls: what asks about devices and versions
  *   driver_api.c  the cu* calls: questions about devices
  *   nccl.c, cublas.c, curand.c  the calls of those libraries
  *   ptx_*.c    inline PTX, as ptx_compile.c (in the driver) has translated it
@@ -44,8 +46,10 @@
 
 #include "device.h"
 #include "errors.h"
+#include "functions.h"
 #include "graph.h"
 #include "now.h"
+#include "peers.h"
 #include "room.h"
 #include "settings.h"
 #include "source.h"
@@ -101,17 +105,6 @@ char *emu_variable_section(const void *p, size_t *bytes);
  * the bytes of an element. */
 char *emu_array_place(cudaArray_const_t array, size_t x, size_t y, size_t z,
                       size_t *pitch, size_t *rows, size_t *element);
-
-/* ---- host_api.c ---- */
-/* Dynamic shared memory the function may have (cudaFuncSetAttribute), 48 KB unless
- * raised. Which function an overloaded or deduced name denotes (NULL) only the compiler
- * knows: the largest limit of any, so that no right program is refused. */
-size_t emu_dynamic_shared_limit(const void *kernel);
-/* A launch of `kernel` (NULL: unknown) declared this much; the occupancy calls count it
- * from then on. */
-void emu_note_static_shared(const void *kernel, size_t bytes);
-/* Whether kernels of the device may use memory of the other (or of the same). */
-bool emu_reaches(int device, int memory);
 
 /* ---- streams.c ---- */
 /* Work of a stream (0: the default one of the current device): a launch, a copy, a
