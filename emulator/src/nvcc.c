@@ -379,9 +379,9 @@ static void set_werror(const char *value)
 static bool is_cuda_library(const char *name)
 {
     static const char *const names[] = {
-        "cudart",   "cudart_static",   "cuda",    "cublas",    "cublas_static",
-        "cublasLt", "cublasLt_static", "culibos", "cudadevrt", "nvToolsExt",
-        "nccl",     "nccl_static"};
+        "cudart",   "cudart_static",   "cuda",    "cublas",     "cublas_static",
+        "cublasLt", "cublasLt_static", "culibos", "cudadevrt",  "nvToolsExt",
+        "curand",   "curand_static",   "nccl",    "nccl_static"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0) return true;
     return false;
