@@ -691,6 +691,8 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
         command = [
             emulated_nvcc,
             "-O2",
+            "-Ofc",
+            "max",
             "-std=c++17",
             "-I",
             project / "common",
