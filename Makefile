@@ -248,7 +248,7 @@ reset%:         ## an exercise's skeleton again; your file is kept
 	$(CLASSROOM) reset $(which_exercise)
 
 # The products can be run as the chapters are: checked at any shape and, with a GPU, timed.
-PRODUCTS := $(foreach f,$(shell grep -l '^kind = matmul' exercises/*/exercise.ini),$(call number_of,$(patsubst %/exercise.ini,%,$(f))))
+PRODUCTS := $(foreach f,$(shell grep -l '^kind = matmul$$' exercises/*/exercise.ini),$(call number_of,$(patsubst %/exercise.ini,%,$(f))))
 folder_of_exercise = $(strip $(foreach e,$(wildcard exercises/[0-9][0-9]_*),$(if $(filter $*,$(call number_of,$(e))),$(e))))
 chapter_of_exercise = $(shell sed -n 's/.*chapters\/0*\([0-9][0-9]*\)_.*/\1/p' $(call folder_of_exercise)/README.md | head -n 1)
 
@@ -287,7 +287,7 @@ format: .venv/tests.txt ## every C, CUDA and Python file in the one layout
 ladder: $(if $(GPU),all) ## every chapter beside cuBLAS, into results/
 	$(Q)python3 results/measure.py
 
-shapes: $(if $(GPU),chapter0 chapter12 chapter13) ## chapters 12 and 13 at many shapes, beside the best of cuBLAS, into results/
+shapes: $(if $(GPU),all) ## chapters 12, 13, 17 and 18 at many shapes, beside the best of cuBLAS, into results/
 	$(Q)python3 results/measure.py --many
 
 many-gpus: $(if $(GPU),all) ## chapter 19 on several GPUs, into results/ (needs two)

@@ -230,7 +230,7 @@ struct timing {
                             is faster */
     double *kernel_all, *cublas_all;
     char cublas_call[64];  /* which of cuBLAS' calls was the fastest */
-    struct figure more[8]; /* what the chapter measures besides */
+    struct figure more[16]; /* what the chapter measures besides */
     int more_count;
 };
 /* Times kernel and cuBLAS in turn, each run with a cold L2. Only on a GPU. */

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "matmul.h"
+#include "shared_address.h"
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #define HOPPER_PTX(...) asm volatile(__VA_ARGS__)
@@ -35,12 +36,6 @@
 #else
 #define SM_90A_PTX(...) __trap()
 #endif
-
-/* PTX wants addresses inside shared memory, not C's. */
-static __device__ __forceinline__ uint32_t shared_address(const void *p)
-{
-    return (uint32_t)__cvta_generic_to_shared(p);
-}
 
 /* Begins the first phase; each takes `arrivals` arrivals. One thread does it, and the
  * others may use the barrier after fence_mbarrier_init() and __syncthreads(). PTX ISA,

@@ -19,19 +19,26 @@ enum kind {
     SCAN,
     HISTOGRAM,
     TUNE,
+    HALVES,
+    PRECISE,
+    SPLIT,
+    ON_TWO,
     KINDS
 };
 #define KIND_NAMES                                                                       \
     "axpy", "blur", "scale", "transpose", "row_sums", "matmul", "predict", "sum",        \
-        "scan", "histogram", "tune"
+        "scan", "histogram", "tune", "matmul_halves", "matmul_precise", "split",         \
+        "axpy_on_two"
 
 /* A case file is a sequence of these, each followed by `first` and `second` words of
- * input, floats or integers. A result file holds, case by case, `out` words. */
+ * input: floats, integers, or two halves each. A result file holds, case by case, `out`
+ * words. */
 struct test_case {
     int32_t kind, M, N, K; /* a vector has N elements */
     float a;
     uint32_t first, second, out;
-    uint32_t scratch; /* floats that the student may write to besides */
+    uint32_t
+        scratch; /* floats that the student may write to besides: of ON_TWO, on device 1 */
 };
 
 /* What outputs hold before the kernel runs: a signalling NaN. Arithmetic may pass on what

@@ -7,6 +7,7 @@
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #ifdef __cplusplus
@@ -15,6 +16,12 @@ extern "C" {
 
 /* out[i] = a * x[i] + y[i], n elements. */
 void axpy(int n, float a, const float *x, const float *y, float *out);
+
+/* The same on two devices. x, y and out lie on device 0, which is the current one, and
+ * `there`, 2 n floats, on device 1. The host orders the work and waits for none of it;
+ * what it orders in device 0's default stream afterwards finds all results. */
+void axpy_on_two(int n, float a, const float *x, const float *y, float *out,
+                 float *there);
 
 /* out[i] = (x[i - 1] + x[i] + x[i + 1]) / 3, where x is 0 outside its n elements. */
 void blur(int n, const float *x, float *out);
@@ -30,6 +37,20 @@ void row_sums(int M, int N, const float *A, float *sums);
 
 /* C = A * B; A is M x K, B is K x N, C is M x N. */
 void matmul(int M, int N, int K, const float *A, const float *B, float *C);
+
+/* The same of halves, which a product of two fits into a float: M is a multiple of 16, N of
+ * 64 and K of 64, and every row begins at a multiple of 16 bytes. */
+void matmul_halves(int M, int N, int K, const __half *A, const __half *B, float *C);
+
+/* The same of floats from 1/16 to 1, with an error of 2^-19 of A * B at most, however large
+ * K is: M is a multiple of 16, N of 8 and K of 64. */
+void matmul_precise(int M, int N, int K, const float *A, const float *B, float *C);
+
+/* halves[row][i] and exponents[row], so that with e = exponents[row]
+ *     A[row][i] * 2^e = halves[row][i].x + halves[row][i].y / 2048
+ * up to 2^-21 of it. A is M x N; the largest and the smallest of a row differ by 2^12 at
+ * most, those of different rows by far more. */
+void split(int M, int N, const float *A, __half2 *halves, int *exponents);
 
 /* out[0] = the sum of the n elements of x. `scratch` has room for 1,024 floats, as long as
  * the call lasts. */

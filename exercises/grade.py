@@ -107,6 +107,8 @@ PATTERNS = {
     "(= for +=, or a sum set to 0 inside the loop)",
     "first only": "only the first {term} is in each sum",
     "multiple": "each wrong result is {factor} times what it should be, " + FIRST,
+    "rough": "the results are nearly right, but the largest error is {factor} times what is allowed, "
+    + FIRST,
     "zero": "{wrong} of {of} results are 0, " + FIRST + ", which should be {want}",
     "nan": "{wrong} of {of} results are not a number, "
     + FIRST
@@ -343,7 +345,8 @@ class Grading:
             cases.seek(0)
             with self.output("results") as results, self.output("lens") as lens:
                 names = ("results", "lens")
-                ended = self.tools.run_program(self.folder, cases, names, **environment)
+                settings = {**self.exercise.machine_settings, **environment}
+                ended = self.tools.run_program(self.folder, cases, names, **settings)
                 findings = self.tools.judge("compare", seed, shapes, results)
                 text = lens.read(sandbox.MB * sandbox.Limits().output_mb)
                 return ended, findings, as_lens(text.decode(errors="replace"))
@@ -393,7 +396,7 @@ class Grading:
         self.fail("crash", f"The program broke off with {why}{here}. {said}", "crash")
 
     def fail_fault(self, fault, err, shape):
-        what, _, line, text = fault.groups()
+        what, file, line, text = fault.groups()
         what = BESIDES.sub("", re.sub(r"\S*?exercise\.cu:(\d+)", r"line \1", what))
         what = re.sub(
             r"\bthe (\d+) bytes(?= is |$|: )", lambda m: array_of(int(m[1]), shape), what
@@ -401,6 +404,8 @@ class Grading:
         line = int(line or 0)
         thread = re.search(r"^  in kernel (\w+), (block \S+ thread \S+)", err, re.M)
         where = f"at {at(line, text)}, " if line else ""
+        if file and not file.endswith("exercise.cu"):  # what the task gives
+            where = f"at {file}:{line}, "
         where += f"in {thread[2]}" if thread else "on the host"
         said = f"A fault {where}{self.for_shape(shape)}: {what}."
         mistake = kind_of_fault(fault[1])

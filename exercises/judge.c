@@ -8,8 +8,9 @@
  * could have written over the file. The reference is computed in double; an element is
  * right within the rounding bound (n + 4) u * sum |terms| for n terms in any order,
  * doubled. Where numbers are only added, they are such that no order rounds, and the
- * result is exact: over a hundred thousand terms the bound would hide anything. Written
- * so that NaN is never right. */
+ * result is exact: over a hundred thousand terms the bound would hide anything. Where the
+ * task is to be exact although K is large, the bound does not grow with K. Written so
+ * that NaN is never right. */
 #include "cases.h"
 
 #include <math.h>
@@ -58,11 +59,58 @@ static int is_exact(int kind)
     return kind == SUM || kind == SCAN || kind == ROW_SUMS;
 }
 
+static int is_product(int kind)
+{
+    return kind == MATMUL || kind == HALVES || kind == PRECISE;
+}
+
 struct problem {
     struct test_case c;
     float *first, *second;
-    int counts[COUNTED_VALUES]; /* of a histogram */
+    uint32_t first_count, second_count; /* two halves are one word of a case */
+    int counts[COUNTED_VALUES];         /* of a histogram */
 };
+
+/* The nearest number of 11 bits. */
+static float rounded_to_half(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits = (bits + 0x1000u) & ~0x1fffu;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* Of such a number, neither 0 nor very large or small, the bits of the half. */
+static uint16_t half_of(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (uint16_t)((bits >> 16 & 0x8000u) |
+                      ((bits & 0x7fffffffu) - (112u << 23)) >> 13);
+}
+
+static double value_of_half(uint16_t bits)
+{
+    const int exponent = bits >> 10 & 31;
+    const double fraction = bits & 0x3ff, sign = bits & 0x8000 ? -1.0 : 1.0;
+    if (exponent == 31)
+        return NAN;
+    return sign *
+           (exponent ? ldexp(fraction + 1024.0, exponent - 25) : ldexp(fraction, -24));
+}
+
+/* Rows of very different size, and within a row numbers that a half can hold, once the row
+ * has been scaled. */
+static void make_rows(struct problem *p)
+{
+    int size = 0;
+    for (uint32_t i = 0; i < p->first_count; i++) {
+        if (i % (uint32_t)p->c.N == 0)
+            size = (int)(random_bits() % 121) - 60;
+        p->first[i] = ldexpf(p->first[i], size - (int)(random_bits() % 8));
+    }
+}
 
 /* Small integers, some of them far more frequent than others. */
 static void make_values(struct problem *p)
@@ -115,24 +163,48 @@ static struct problem make_problem(const char *kind, long M, long N, long K)
     struct problem p = {
         .c = {number, (int)M, (int)N, (int)K, random_float(), 0, 0, 0, 0}};
     switch (number) {
+    case ON_TWO: p.c.scratch = 2 * n; /* falls through */
     case AXPY: p.c.first = p.c.second = p.c.out = n; break;
     case BLUR: p.c.first = p.c.out = n; break;
     case SCALE:
     case TRANSPOSE: p.c.first = p.c.out = m * n; break;
     case ROW_SUMS: p.c.first = m * n, p.c.out = m; break;
-    case MATMUL: p.c.first = m * k, p.c.second = k * n, p.c.out = m * n; break;
+    case MATMUL:
+    case HALVES:
+    case PRECISE: p.c.first = m * k, p.c.second = k * n, p.c.out = m * n; break;
+    case SPLIT: p.c.first = m * n, p.c.out = m * n + m; break;
     case PREDICT: p.c.out = ANSWERS; break;
     case SUM: p.c.first = n, p.c.out = 1, p.c.scratch = SCRATCH; break;
     case SCAN: p.c.first = p.c.out = m * n; break;
     case HISTOGRAM: p.c.first = n, p.c.out = COUNTED_VALUES; break;
     case TUNE: p.c.first = n, p.c.out = 2; break;
     }
-    p.first = reserve(p.c.first, sizeof *p.first);
-    p.second = reserve(p.c.second, sizeof *p.second);
-    for (uint32_t i = 0; i < p.c.first; i++)
+    p.first_count = p.c.first;
+    p.second_count = p.c.second;
+    p.first = reserve(p.first_count, sizeof *p.first);
+    p.second = reserve(p.second_count, sizeof *p.second);
+    for (uint32_t i = 0; i < p.first_count; i++)
         p.first[i] = random_float();
-    for (uint32_t i = 0; i < p.c.second; i++)
+    for (uint32_t i = 0; i < p.second_count; i++)
         p.second[i] = random_float();
+    if (number == HALVES) {
+        if (p.c.first % 2 || p.c.second % 2)
+            stop("an odd number of halves");
+        p.c.first /= 2;
+        p.c.second /= 2;
+        for (uint32_t i = 0; i < p.first_count; i++)
+            p.first[i] = rounded_to_half(p.first[i]);
+        for (uint32_t i = 0; i < p.second_count; i++)
+            p.second[i] = rounded_to_half(p.second[i]);
+    }
+    if (number == PRECISE) {
+        for (uint32_t i = 0; i < p.first_count; i++)
+            p.first[i] = fabsf(p.first[i]);
+        for (uint32_t i = 0; i < p.second_count; i++)
+            p.second[i] = fabsf(p.second[i]);
+    }
+    if (number == SPLIT)
+        make_rows(&p);
     if (is_exact(number))
         for (uint32_t i = 0; i < p.c.first; i++)
             p.first[i] = rintf(128.0f * p.first[i]) / 128.0f;
@@ -147,6 +219,19 @@ static void put(const void *data, size_t size, size_t count)
 {
     if (fwrite(data, size, count, stdout) != count)
         stop("cannot write");
+}
+
+static void put_input(const struct problem *p, const float *numbers, uint32_t count)
+{
+    if (p->c.kind != HALVES) {
+        put(numbers, sizeof *numbers, count);
+        return;
+    }
+    uint16_t *halves = reserve(count, sizeof *halves);
+    for (uint32_t i = 0; i < count; i++)
+        halves[i] = half_of(numbers[i]);
+    put(halves, sizeof *halves, count);
+    free(halves);
 }
 
 /* ---- what is right ---- */
@@ -171,6 +256,7 @@ static struct value want_part(const struct problem *p, uint32_t i, int from, int
     struct value v = {0.0, 0.0, 0};
     switch (c->kind) {
     case AXPY:
+    case ON_TWO:
         add(&v, (double)c->a * p->first[i]);
         add(&v, p->second[i]);
         break;
@@ -197,7 +283,10 @@ static struct value want_part(const struct problem *p, uint32_t i, int from, int
         break;
     }
     case HISTOGRAM: v.sum = p->counts[i]; break;
-    case MATMUL: {
+    case SPLIT: add(&v, p->first[i]); break;
+    case MATMUL:
+    case HALVES:
+    case PRECISE: {
         const uint32_t n = (uint32_t)c->N, row = i / n, col = i % n;
         for (int k = from; k < to; k++)
             add(&v, (double)p->first[row * (uint32_t)c->K + (uint32_t)k] *
@@ -207,6 +296,8 @@ static struct value want_part(const struct problem *p, uint32_t i, int from, int
     }
     if (is_exact(c->kind))
         v.magnitude = 0.0;
+    if (c->kind == PRECISE) /* 2^-19, whatever the number of terms */
+        v.terms = 12;
     return v;
 }
 
@@ -217,10 +308,14 @@ static int terms_of(const struct problem *p)
     return kind == ROW_SUMS || kind == SUM || kind == SCAN ? p->c.N : p->c.K;
 }
 
+static double bound_of(struct value want)
+{
+    return 2.0 * (want.terms + 4) * 0x1p-24 * want.magnitude;
+}
+
 static int is_right(double got, struct value want)
 {
-    const double bound = 2.0 * (want.terms + 4) * 0x1p-24 * want.magnitude;
-    return fabs(got - want.sum) <= bound;
+    return fabs(got - want.sum) <= bound_of(want);
 }
 
 static uint32_t bits_of(float word)
@@ -301,7 +396,7 @@ static enum part part_of_the_sum(const struct problem *p, const double *got,
                                  const char *wrong, int *tile)
 {
     const int K = terms_of(p);
-    if (p->c.kind != MATMUL && p->c.kind != ROW_SUMS && p->c.kind != SUM)
+    if (!is_product(p->c.kind) && p->c.kind != ROW_SUMS && p->c.kind != SUM)
         return PARTS;
     /* One number can be like another by chance: of a single sum only the most frequent
      * mistake is told. */
@@ -358,12 +453,12 @@ static int only_one_lane(const struct problem *p, const double *got)
 /* The right values, in the places of the transposed matrix. */
 static int is_transposed(const struct problem *p, const double *got)
 {
-    if (p->c.kind != MATMUL && p->c.kind != TRANSPOSE && p->c.kind != SCALE)
+    if (!is_product(p->c.kind) && p->c.kind != TRANSPOSE && p->c.kind != SCALE)
         return 0;
     const uint32_t columns = (uint32_t)width(&p->c), rows = p->c.out / columns;
     if (rows == 1 || columns == 1)
         return 0;
-    const int to_k = p->c.kind == MATMUL ? p->c.K : 0;
+    const int to_k = is_product(p->c.kind) ? p->c.K : 0;
     for (uint32_t i = 0; i < p->c.out; i++)
         if (!is_right(got[i % columns * rows + i / columns], want_part(p, i, 0, to_k)))
             return 0;
@@ -383,6 +478,49 @@ static int is_shifted(const struct problem *p, const double *got, int to_k)
     return 0;
 }
 
+/* Every wrong element is right in its first bits, where the task asks for more of them. Tells
+ * how many times too large the largest error is, or 0. */
+static double only_rough(const struct problem *p, const double *got, const char *wrong)
+{
+    double worst = 0.0;
+    if (p->c.kind != PRECISE && p->c.kind != SPLIT)
+        return 0.0;
+    for (uint32_t i = 0; i < p->c.out; i++) {
+        if (!wrong[i])
+            continue;
+        const struct value want = want_part(p, i, 0, terms_of(p));
+        const double error = fabs(got[i] - want.sum);
+        if (!(error <= 0x1p-9 * want.magnitude))
+            return 0.0;
+        if (error / bound_of(want) > worst)
+            worst = error / bound_of(want);
+    }
+    return worst;
+}
+
+/* The numbers that came out, in the judge's terms. What is left over of the words, as the
+ * exponents of a split are, counts no longer. */
+static double *numbers_in(struct problem *p, const float *words)
+{
+    double *got = reserve(p->c.out, sizeof *got);
+    if (p->c.kind == SPLIT)
+        p->c.out = p->first_count;
+    for (uint32_t i = 0; i < p->c.out; i++) {
+        const uint32_t bits = bits_of(words[i]);
+        if (p->c.kind == HISTOGRAM)
+            got[i] = (int32_t)bits;
+        else if (p->c.kind != SPLIT)
+            got[i] = words[i];
+        else {
+            const int32_t e = (int32_t)bits_of(words[p->c.out + i / (uint32_t)p->c.N]);
+            const double y = value_of_half((uint16_t)bits) +
+                             value_of_half((uint16_t)(bits >> 16)) / 2048.0;
+            got[i] = e < -200 || e > 200 ? NAN : ldexp(y, -e);
+        }
+    }
+    return got;
+}
+
 /* The counts are right, but what was there before is in them. */
 static int is_added_to(const struct problem *p, const double *got, const char *wrong)
 {
@@ -392,13 +530,11 @@ static int is_added_to(const struct problem *p, const double *got, const char *w
     return 1;
 }
 
-static void judge(const struct problem *p, const float *words)
+static void judge(struct problem *p, const float *words)
 {
     const int to_k = terms_of(p);
+    double *got = numbers_in(p, words);
     char *wrong = reserve(p->c.out, 1);
-    double *got = reserve(p->c.out, sizeof *got);
-    for (uint32_t i = 0; i < p->c.out; i++)
-        got[i] = p->c.kind == HISTOGRAM ? (double)(int32_t)bits_of(words[i]) : words[i];
     struct mistakes m = {0, 0, 0};
     for (uint32_t i = 0; i < p->c.out; i++) {
         wrong[i] = !is_right(got[i], want_part(p, i, 0, to_k));
@@ -439,6 +575,8 @@ static void judge(const struct problem *p, const float *words)
         pattern = "not set to 0";
     else if (zeros == m.wrong)
         pattern = "zero";
+    else if ((factor = only_rough(p, got, wrong)) != 0.0)
+        pattern = "rough";
     else if ((part = part_of_the_sum(p, got, wrong, &tile)) < PARTS)
         pattern = part_names[part];
     else if ((factor = multiple(p, got, wrong)) != 0.0)
@@ -459,7 +597,7 @@ static void judge(const struct problem *p, const float *words)
            p->c.out, m.unwritten);
     printf("\"pattern\": \"%s\", \"tile\": %d, \"row\": %u, \"col\": %u, ", pattern, tile,
            m.first / columns, m.first % columns);
-    printf("\"factor\": \"%g\", \"got\": \"%g\", \"want\": \"%g\"}\n", factor,
+    printf("\"factor\": \"%.4g\", \"got\": \"%g\", \"want\": \"%g\"}\n", factor,
            got[m.first], want.sum);
     free(got);
     free(wrong);
@@ -516,8 +654,8 @@ int main(int argc, char **argv)
         struct problem p = make_problem(argv[i], M, N, K);
         if (make) {
             put(&p.c, sizeof p.c, 1);
-            put(p.first, sizeof *p.first, p.c.first);
-            put(p.second, sizeof *p.second, p.c.second);
+            put_input(&p, p.first, p.first_count);
+            put_input(&p, p.second, p.second_count);
         } else {
             float *got = reserve(p.c.out, sizeof *got);
             if (fread(got, sizeof *got, p.c.out, stdin) != p.c.out)

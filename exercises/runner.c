@@ -119,11 +119,15 @@ static void run_case(const struct test_case *c, FILE *cases, FILE *results)
     need(cudaMalloc((void **)&out, c->out * sizeof *out), "cudaMalloc");
     need(cudaMemcpy(out, host, c->out * sizeof *out, cudaMemcpyHostToDevice),
          "cudaMemcpy");
-    if (c->scratch)
+    if (c->scratch) {
+        need(cudaSetDevice(c->kind == ON_TWO), "cudaSetDevice");
         need(cudaMalloc((void **)&scratch, c->scratch * sizeof *scratch), "cudaMalloc");
+        need(cudaSetDevice(0), "cudaSetDevice");
+    }
     if (!call_student(c, first, second, scratch, out))
         stop(NO_FUNCTION, "the exercise's function", "not defined");
     need(cudaGetLastError(), "launch");
+    need(cudaSetDevice(0), "cudaSetDevice");
     need(cudaDeviceSynchronize(), "kernel");
     need(cudaMemcpy(host, out, c->out * sizeof *out, cudaMemcpyDeviceToHost),
          "cudaMemcpy");

@@ -53,6 +53,11 @@ class Exercise:
         return settings(self.data["exercise"].get("lens", ""))
 
     @property
+    def machine_settings(self):
+        """The environment of every run: which GPU is emulated, and how many."""
+        return settings(self.data["exercise"].get("with", ""))
+
+    @property
     def source(self):
         return self.folder / "exercise.cu"
 
@@ -178,27 +183,31 @@ def draw_shapes(exercise, name, dice):
 
 
 # Problems of one size, n.
-VECTORS = ("axpy", "blur", "sum", "histogram", "tune")
+VECTORS = ("axpy", "axpy_on_two", "blur", "sum", "histogram", "tune")
 
 
 def shape_text(shape):
     kind, (M, N, K) = shape
     if kind in VECTORS:
         return f"n = {N}"
-    return f"M = {M}, N = {N}" + (f", K = {K}" if kind == "matmul" else "")
+    return f"M = {M}, N = {N}" + (f", K = {K}" if kind.startswith("matmul") else "")
 
 
 def arrays_of(shape):
-    """The arrays of a problem by their names in exercise.h, with their elements; the last is the
-    output."""
+    """The arrays of a problem by their names in exercise.h, with their words of 4 bytes; the last
+    is the output."""
     kind, (M, N, K) = shape
     return {
         "axpy": {"x": N, "y": N, "out": N},
+        "axpy_on_two": {"x": N, "y": N, "there": 2 * N, "out": N},
         "blur": {"x": N, "out": N},
         "scale": {"A": M * N, "B": M * N},
         "transpose": {"A": M * N, "B": M * N},
         "row_sums": {"A": M * N, "sums": M},
         "matmul": {"A": M * K, "B": K * N, "C": M * N},
+        "matmul_halves": {"A": M * K / 2, "B": K * N / 2, "C": M * N},
+        "matmul_precise": {"A": M * K, "B": K * N, "C": M * N},
+        "split": {"A": M * N, "halves and exponents": M * N + M},
         "sum": {"x": N, "scratch": 1024, "out": 1},
         "scan": {"A": M * N, "B": M * N},
         "histogram": {"x": N, "counts": 64},

@@ -12,7 +12,7 @@ from palette import GREY, INK, ON_COLOUR, REGISTERS
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = """
-#include "mma.h"
+#include "mma_sync.h"
 #include <cuda_bf16.h>
 #include <stdio.h>
 
@@ -61,16 +61,17 @@ with tempfile.TemporaryDirectory() as folder:
     output = subprocess.run([program], check=True, capture_output=True, text=True).stdout
 found = [int(float(line)) for line in output.split()]
 
-# Name, rows and columns, where in a lane's 16 numbers its elements begin, how many a register holds.
+# Name, columns, where in a lane's 16 numbers its elements begin, how many there are and how many
+# a register holds.
 MATRICES = [
-    ("A, 16 × 16", 16, 16, 0, 8, 2),
-    ("B, 16 × 8", 16, 8, 8, 4, 2),
-    ("C, 16 × 8", 16, 8, 12, 4, 1),
+    ("A, 16 × 16", 16, 0, 8, 2),
+    ("B, 16 × 8", 8, 8, 4, 2),
+    ("C, 16 × 8", 8, 12, 4, 1),
 ]
 CELL, GAP, LEFT, TOP = 25, 34, 10, 34
 OPACITY = [1, 0.45, 0.28, 0.12]  # a lane's registers, the first to the last
 
-width = 2 * LEFT + sum(columns * CELL for _, _, columns, *_ in MATRICES) + 2 * GAP
+width = 2 * LEFT + sum(columns * CELL for _, columns, *_ in MATRICES) + 2 * GAP
 height = TOP + 16 * CELL + 62
 print(
     f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
@@ -79,7 +80,7 @@ print(
 )
 print("<title>The lane that holds each element of A, B and C of an mma</title>")
 left = LEFT
-for name, rows, columns, first, count, each in MATRICES:
+for name, columns, first, count, each in MATRICES:
     print(
         f'<text x="{left + columns * CELL // 2}" y="{TOP - 12}" fill="{GREY}" '
         f'font-size="14" font-weight="bold">{name}</text>'

@@ -8,8 +8,8 @@ from palette import GLOBAL, GREY, MOVING, REGISTERS, SHARED
 
 # What results/errors.cu calls a scheme, and how its line is drawn and named, and how much lower the name stands.
 SCHEMES = {
-    "tf32 x 3 in the core": (SHARED, "", "tf32 × 3, in the core", 0),
-    "fp16 x 3 in the core": (GLOBAL, "", "fp16 × 3, in the core", 0),
+    "tf32 x 3 in the core": (SHARED, "", "tf32 × 3, in the core", -6),
+    "fp16 x 3 in the core": (GLOBAL, "", "fp16 × 3, in the core", 8),
     "fp32": (GREY, "5 4", "fp32 units", 0),
     "fp16 x 3": (REGISTERS, "", "fp16 × 3, promoted", -6),
     "bf16 x 6": (MOVING, "", "bf16 × 6, promoted", 10),

@@ -20,10 +20,14 @@ CHAPTER = 19
 PATH = rows.ROOT / "results" / "many_gpus.csv"
 COLUMNS = (
     *("gpu", "sms", "clock_mhz", "cuda", "driver", "date", "precision"),
-    *("gpus", "M", "N", "K", "one_gpu_ms", "way", "share", "link_gbs"),
+    *("gpus", "M", "N", "K", "one_gpu_ms", "way", "share", "link_gbs", "hidden"),
 )
 WHOLE = ("sms", "gpus", "M", "N", "K")
-REAL = ("clock_mhz", "one_gpu_ms", "share", "link_gbs")
+REAL = ("clock_mhz", "one_gpu_ms", "share", "link_gbs", "hidden")
+
+# Which of the chapter's figures belong to a way.
+LINKS = {"NCCL, then multiply": "link, NCCL", "copy engines": "link, copy engines"}
+HIDDEN = {"NCCL meanwhile": "hidden, NCCL", "copy engines": "hidden, copy engines"}
 
 # The model, made before anything was measured: a GPU receives 395 GB/s (cudaMemcpyPeerAsync of 256 MB
 # between two H200s with 18 links of NVLink), and what it multiplies meanwhile takes 5 % longer.
@@ -31,18 +35,29 @@ LINK_GBS = 395
 BESIDE_COPIES = 1.05
 
 
-def predicted(precision, gpus, size, one_gpu_ms):
-    """The share of `gpus` times the speed of one GPU, when C is divided by rows: each GPU makes `gpus` products
-    of equal size, of which all but the first wait for a piece of B."""
+def squarest(gpus):
+    """As the chapter's: the divisor nearest below the root is how many tiles lie side by side."""
+    return max(d for d in range(1, gpus + 1) if gpus % d == 0 and d * d <= gpus)
+
+
+def predicted(precision, gpus, size, one_gpu_ms, across=1):
+    """The share of `gpus` times the speed of one GPU, when C is a grid of gpus / across x across tiles: each GPU
+    makes `gpus` products of equal size. The own pieces of B and A are there, the others come in turn, and each
+    is multiplied with the other matrix's pieces that came before it."""
     element = 2 if precision == "bf16" else 4
     piece = size * size / gpus * element / LINK_GBS / 1e6
     product = one_gpu_ms / gpus**2
-    copying = (gpus - 1) * piece
+    needed = {"B": gpus // across, "A": across}
+    order = [which for i in range(gpus) for which in "BA" if i < needed[which]]
+    copying = (gpus // across + across - 2) * piece
+    have = {"A": 0, "B": 0}
     end = 0.0
-    for i in range(gpus):
-        begin = max(end, i * piece)
-        beside = min(max(copying - begin, 0.0), product * BESIDE_COPIES)
-        end = begin + product + beside * (1 - 1 / BESIDE_COPIES)
+    for i, which in enumerate(order):
+        begin = max(end, max(0, i - 1) * piece)
+        have[which] += 1
+        work = product * have["A" if which == "B" else "B"]
+        beside = min(max(copying - begin, 0.0), work * BESIDE_COPIES)
+        end = begin + work + beside * (1 - 1 / BESIDE_COPIES)
     return one_gpu_ms / (gpus * end)
 
 
@@ -83,9 +98,8 @@ def rows_of(report, machine, gpus):
         | {
             "way": name,
             "share": share,
-            "link_gbs": figures.get(f"link, {name.partition(',')[0]}")
-            if name in ("copy engines", "NCCL, then multiply")
-            else None,
+            "link_gbs": figures.get(LINKS.get(name)),
+            "hidden": figures.get(HIDDEN.get(name)),
         }
         for name, share in figures.items()
         if units[name].startswith("of P times")

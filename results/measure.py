@@ -8,6 +8,7 @@ Exit code: 0, 1 if a chapter failed, 2 usage, 3 if nothing can be measured here.
 
 import argparse
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -20,7 +21,9 @@ import rows
 
 SIZES = [256, 512, 1024, 2048, 4096, 8192]
 SHAPES = rows.ROOT / "results" / "shapes.txt"  # that no product should be slow at
+MANY = [13, 18, 17, 12]  # the chapters that are measured there, in this order
 LONGEST = 900  # seconds for one row
+LARGE = 1e12  # multiply-adds of a product that is left for the end
 THOUSANDS = {"G": 1, "T": 1000}  # of the units in which a roof is told
 CANNOT = 3  # the exit code of a chapter that this machine cannot run
 
@@ -50,7 +53,10 @@ def arguments():
         "--many",
         action="store_true",
         help="the shapes of results/shapes.txt, beside the best that cuBLAS has, into "
-        "results/<gpu>_shapes.csv; default for it: chapters 12 and 13",
+        f"results/<gpu>_shapes.csv; default for it: chapters {MANY}, 25 runs a row",
+    )
+    parser.add_argument(
+        "--minutes", type=float, help="begin no row after so long; default: measure all"
     )
     parser.add_argument(
         "--out", metavar="FILE", type=rows.Path, help="default results/<gpu>.csv"
@@ -66,9 +72,8 @@ def arguments():
         )
     if chosen.many:
         shapes += [shape(line) for line in SHAPES.read_text().split()]
-        chosen.chapters = chosen.chapters or [12, 13]
+        chosen.chapters = chosen.chapters or MANY
         chosen.reps = chosen.reps or 25
-    chosen.best_cublas = chosen.many
     if not sizes and not shapes:
         sizes = SIZES
     chosen.shapes = [(n, n, n) for n in sizes] + shapes
@@ -186,7 +191,7 @@ class Table:
         print(
             f"  {'chapter':24} {'ms':>9} {'GFLOP/s':>8} {'x before':>8} {'% cuBLAS':>8}"
         )
-        before = None
+        before = {}  # the last chapter at each precision
         for chapter, row, reason in lines:
             title = row["title"] or chapters.folder(chapter).name[3:]
             kind = "" if row["precision"] == "fp32" else f", {row['precision']}"
@@ -194,7 +199,8 @@ class Table:
             if reason is not None:
                 print(f"  {name:24} {reason}")
                 continue
-            step = f"{row['gflops'] / before:.2f}" if before else ""
+            last = before.get(row["precision"])
+            step = f"{row['gflops'] / last:.2f}" if last else ""
             line = (
                 f"  {name:24} {row['kernel_ms_median']:9.4g} {row['gflops']:8,.0f} "
                 f"{step:>8} {100 * row['ratio_median']:8.1f}  "
@@ -202,7 +208,8 @@ class Table:
             room = max(0, self.width - len(line) - 1)
             print(line + self.mark * round(room * row["gflops"] / fastest))
             # Chapter 0 is cuBLAS, which no chapter builds upon.
-            before = row["gflops"] if chapter else None
+            if chapter:
+                before[row["precision"]] = row["gflops"]
         sys.stdout.flush()
 
 
@@ -222,37 +229,48 @@ def sweep(chosen, found, machine):
         for chapter, program in found.items()
         for precision in precisions(program)
     ]
-    begun, done, total = time.monotonic(), 0, len(chosen.shapes) * len(rungs)
-    for M, N, K in chosen.shapes:
-        lines = []
-        for chapter, program, precision in rungs:
-            left = (time.monotonic() - begun) / done * (total - done) if done else 0
-            say(
-                f"{M} x {N} x {K}, chapter {chapter}: {done} of {total} done"
-                + (f", about {left / 60:.0f} min to go" if left >= 60 else "")
-            )
-            more = ["--precision", precision]
-            more += ["--reps", str(chosen.reps)] if chosen.reps else []
-            more += ["--best-cublas"] if chosen.best_cublas else []
-            report, wrong, code = ask(program, str(M), str(N), str(K), *more)
-            row = row_of(report, machine, chapter, M, N, K)
-            row["precision"] = precision
-            ending = (
-                "measured" if not wrong else "not run" if code == CANNOT else "FAILED"
-            )
-            count[ending] += 1
-            done += 1
-            if ending != "not run":
-                kept = [
-                    old for old in rows.read(path) if rows.what(old) != rows.what(row)
-                ]
-                rows.write(path, kept + [row])
-            lines.append((chapter, row, wrong and f"{ending}: {wrong}"))
-        say()
-        table.show(M, N, K, lines)
+    todo = [(shape, rung) for shape in chosen.shapes for rung in rungs]
+    if chosen.many:
+        # Chapter by chapter, so that what the time allows is complete.
+        todo.sort(key=lambda row: (math.prod(row[0]) > LARGE, rungs.index(row[1])))
+    waiting = {shape: len(rungs) for shape in chosen.shapes}
+    lines = {shape: [] for shape in chosen.shapes}
+    begun = time.monotonic()
+    for done, (shape, rung) in enumerate(todo):
+        spent = time.monotonic() - begun
+        if done and chosen.minutes and spent > 60 * chosen.minutes:
+            break
+        (M, N, K), (chapter, program, precision) = shape, rung
+        left = spent / done * (len(todo) - done) if done else 0
+        togo = f"{done} of {len(todo)} rows done, about {left / 60:.0f} min to go"
+        say(f"{M} x {N} x {K}, chapter {chapter}" + (f": {togo}" if left >= 60 else ""))
+        if chosen.many and done == 10:
+            print(togo, file=sys.stderr)
+        more = ["--precision", precision]
+        more += ["--reps", str(chosen.reps)] if chosen.reps else []
+        more += ["--best-cublas", "--one-shape"] if chosen.many else []
+        report, wrong, code = ask(program, str(M), str(N), str(K), *more)
+        row = row_of(report, machine, chapter, M, N, K)
+        row["precision"] = precision
+        ending = "measured" if not wrong else "not run" if code == CANNOT else "FAILED"
+        count[ending] += 1
+        if ending != "not run":
+            kept = [old for old in rows.read(path) if rows.what(old) != rows.what(row)]
+            rows.write(path, kept + [row])
+        lines[shape].append((chapter, row, wrong and f"{ending}: {wrong}"))
+        waiting[shape] -= 1
+        if not waiting[shape]:
+            say()
+            table.show(M, N, K, lines.pop(shape))
+    say()
+    for shape, some in lines.items():
+        if some:
+            table.show(*shape, some)
+    missing = len(todo) - sum(count.values())
     print(
         "\n"
         + ", ".join(f"{number} {name}" for name, number in count.items())
+        + (f", {missing} left out for want of time" if missing else "")
         + f"; the rows are in {path}"
     )
     return 1 if count["FAILED"] else 0 if count["measured"] else CANNOT
@@ -302,7 +320,9 @@ def look_around(number=0):
 def main():
     chosen = arguments()
     found = programs()
-    wanted = sorted(set(chosen.chapters or found or [0]))
+    wanted = list(dict.fromkeys(chosen.chapters or sorted(found) or [0]))
+    if not chosen.many:
+        wanted.sort()
     # The first that is not there says so; else any of them can tell what the machine is.
     machine, wrong, code = look_around(
         next((n for n in wanted if n not in found), wanted[0])

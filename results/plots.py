@@ -74,18 +74,19 @@ def canvas(height, left, right, bottom, top):
     from matplotlib import pyplot
 
     figure = pyplot.figure(figsize=(WIDTH, height))
+    return figure, place(figure, left, right, bottom, height - bottom - top)
+
+
+def place(figure, left, right, bottom, tall, spines=("left", "bottom")):
+    """More axes, in inches from the left, the right and the lower edge."""
+    height = figure.get_figheight()
     axes = figure.add_axes(
-        (
-            left / WIDTH,
-            bottom / height,
-            (WIDTH - left - right) / WIDTH,
-            (height - bottom - top) / height,
-        )
+        (left / WIDTH, bottom / height, (WIDTH - left - right) / WIDTH, tall / height)
     )
     axes.set_facecolor("none")
-    for side in ("top", "right"):
+    for side in {"left", "bottom", "top", "right"} - set(spines):
         axes.spines[side].set_visible(False)
-    return figure, axes
+    return axes
 
 
 def thousands(axis):
@@ -124,24 +125,36 @@ def label_ends(axes, ends, x, ceiling=math.inf):
         )
 
 
-def draw_ladder(every):
-    measured = rows.of_size(every, SIZE)
-    shown = [row for chapter, row in measured.items() if chapter]
-    cublas = measured[0]["gflops"]  # chapter 0 is cuBLAS
-    height = 1.1 + 0.36 * len(shown)
-    figure, axes = canvas(height, 2.3, 0.3, 0.65, 0.4)
-    widest = 1.12 * max([cublas, *(row["gflops"] for row in shown)])
+def on_tensor_cores(every):
+    """The number of the first chapter that multiplies on tensor cores: none before it measures anything but fp32."""
+    return min(
+        (row["chapter"] for row in every if row["precision"] == "bf16"), default=math.inf
+    )
+
+
+def bars(axes, shown, cublas, scale):
+    """A bar for each row; `cublas` is the speed of cuBLAS, where a dashed line goes. Speeds are divided by
+    the scale."""
+    cublas /= scale
+    widest = 1.12 * max([cublas, *(row["gflops"] / scale for row in shown)])
     axes.set_xlim(0, widest)
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.axvline(cublas, color=GREY, linewidth=1.5, linestyle=(0, (4, 3)), zorder=3)
-    axes.text(cublas, -0.7, f"cuBLAS {cublas:,.0f}", color=GREY, ha="center", va="bottom")
+    kind = "" if shown[0]["precision"] == "fp32" else f" in {shown[0]['precision']}"
+    axes.text(
+        cublas, -0.7, f"cuBLAS{kind} {cublas:,.0f}", color=GREY, ha="center", va="bottom"
+    )
     for i, row in enumerate(shown):
-        axes.barh(i, row["gflops"], height=0.72, color=colour(row))
+        speed = row["gflops"] / scale
+        axes.barh(i, speed, height=0.72, color=colour(row))
+        share = f"{100 * row['ratio_median']:.1f} % of cuBLAS"
+        if row["precision"] != shown[0]["precision"]:
+            share += f" in {row['precision']}"
         # Inside a bar that is long enough, and never across cuBLAS' line.
-        inside = row["gflops"] > 0.4 * widest
-        end = min(row["gflops"], cublas) if inside else row["gflops"]
+        inside = speed > 0.45 * widest
+        end = min(speed, cublas) if inside else speed
         axes.annotate(
-            f"{row['gflops']:,.0f}  ({100 * row['ratio_median']:.1f} % of cuBLAS)",
+            f"{speed:,.0f}  ({share})",
             (end, i),
             (-6 if inside else 5, 0),
             textcoords="offset points",
@@ -152,7 +165,38 @@ def draw_ladder(every):
     axes.set_yticks(range(len(shown)), [label(row) for row in shown])
     axes.tick_params(axis="y", length=0)
     thousands(axes.xaxis)
-    axes.set_xlabel(f"GFLOP/s at M = N = K = {SIZE:,}, fp32, {shown[0]['gpu']}")
+
+
+def draw_ladder(every):
+    """The chapters that add and multiply in fp32; below, in another unit, those on tensor cores."""
+    measured, first = rows.of_size(every, SIZE), on_tensor_cores(every)
+    groups = [
+        (
+            [row for chapter, row in measured.items() if 0 < chapter < first],
+            measured[0]["gflops"],  # chapter 0 is cuBLAS
+            f"GFLOP/s at M = N = K = {SIZE:,}, fp32, {measured[0]['gpu']}",
+            1,
+        )
+    ]
+    narrow = rows.of_size(every, SIZE, "bf16")
+    if narrow:
+        late = [row for chapter, row in measured.items() if chapter > first]
+        groups.append(
+            (
+                sorted([*narrow.values(), *late], key=lambda row: row["precision"]),
+                statistics.median(row["cublas_gflops"] for row in narrow.values()),
+                f"TFLOP/s at M = N = K = {SIZE:,}, on tensor cores",
+                1000,
+            )
+        )
+    heights = [1.1 + 0.36 * len(shown) for shown, _, _, _ in groups]
+    figure, axes = canvas(sum(heights), 2.3, 0.3, 0.65 + sum(heights[1:]), 0.4)
+    for at, (shown, cublas, words, scale) in enumerate(groups):
+        if at:
+            bottom = 0.65 + sum(heights[at + 1 :])
+            axes = place(figure, 2.3, 0.3, bottom, heights[at] - 1.05)
+        bars(axes, shown, cublas, scale)
+        axes.set_xlabel(words)
     return figure
 
 
@@ -161,7 +205,10 @@ def draw_sizes(every):
     squares = [
         row
         for row in rows.plain(every)
-        if row["M"] == row["N"] == row["K"] and row["M"] % 256 == 0
+        if row["M"] == row["N"] == row["K"]
+        and row["M"] % 256 == 0
+        and row["precision"] == "fp32"
+        and row["chapter"] < on_tensor_cores(every)
     ]
     lines = {}
     for row in sorted(squares, key=rows.what):
@@ -218,22 +265,46 @@ def key_of(every):
 
 
 def draw_roofline(every):
+    """Two roofs with the same slope: what fp32 multiply-adds and device memory reached when measured; and the
+    tensor cores of all SMs at the highest clock in bf16, where chapters have been measured in it."""
     peak, slope = rows.roof(every)
-    ridge, moved = peak / slope, profiles.intensity(key_of(every))
-    points = [
-        (row["flop_per_byte"], row)
-        for chapter, row in rows.of_size(every, SIZE).items()
-        if chapter and row["flop_per_byte"]
-    ]
+    points = []  # (FLOP per byte requested, moved or None, row)
+    for precision in ("fp32", "bf16"):
+        moved = profiles.intensity(key_of(every), precision)
+        points += [
+            (row["flop_per_byte"], moved.get(chapter), row)
+            for chapter, row in rows.of_size(every, SIZE, precision).items()
+            if chapter and row["flop_per_byte"]
+        ]
+    tensor = max(
+        (row["peak_gflops"] for _, _, row in points if row["precision"] == "bf16"),
+        default=None,
+    )
+    highest, ridge = tensor or peak, peak / slope
     left = 0.125
-    right = 1.6 * max(max(64.0, x, moved.get(row["chapter"], 0.0)) for x, row in points)
-    low = 0.5 * min([left * slope] + [row["gflops"] for _, row in points])
-    figure, axes = canvas(5.4, 1.15, 2.3, 0.65, 0.3)
+    right = 1.6 * max(max(64.0, x, came or 0.0) for x, came, _ in points)
+    right = max(right, 1.3 * highest / slope)
+    low = 0.5 * min([left * slope] + [row["gflops"] for _, _, row in points])
+    figure, axes = canvas(5.4 if tensor is None else 6.6, 1.15, 2.3, 0.65, 0.3)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xlim(left, right)
-    axes.set_ylim(low, 1.6 * peak)
-    axes.plot([left, ridge, right], [left * slope, peak, peak], color=GREY, linewidth=2)
+    axes.set_ylim(low, 1.6 * highest)
+    axes.plot(
+        [left, highest / slope, right],
+        [left * slope, highest, highest],
+        color=GREY,
+        linewidth=2,
+    )
+    if tensor:
+        axes.plot([ridge, right], [peak, peak], color=GREY, linewidth=2)
+        axes.text(
+            1.15 * left,
+            1.06 * tensor,
+            f"tensor cores in bf16, at the highest clock: {tensor / 1e3:,.0f} TFLOP/s",
+            color=GREY,
+            va="bottom",
+        )
     axes.plot([ridge, ridge], [low, peak], color=GREY, linewidth=1, linestyle=(0, (2, 3)))
     axes.text(
         1.15 * left,
@@ -271,21 +342,23 @@ def draw_roofline(every):
         va="top",
     )
     ends = []
-    for x, row in points:
+    for x, came, row in points:
         tint, y = colour(row), row["gflops"]
-        came = moved.get(row["chapter"], x)
-        axes.plot([x, came], [y, y], color=tint, linewidth=1.2, alpha=0.6)
+        axes.plot([x, came or x], [y, y], color=tint, linewidth=1.2, alpha=0.6)
         axes.plot([x], [y], "o", color=tint, markersize=7, fillstyle="none")
-        if row["chapter"] in moved:
+        if came:
             axes.plot([came], [y], "o", color=tint, markersize=8)
-        ends.append((came, y, label(row), tint))
+        name = label(row) + ("" if row["precision"] == "fp32" else " *")
+        ends.append((came or x, y, name, tint))
     label_ends(axes, ends, 1.15 * right, max([y for _, y, _, _ in ends], default=peak))
     ticks = [2.0**power for power in range(-3, math.floor(math.log2(right)) + 1)]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
     thousands(axes.yaxis)
     axes.set_ylabel(f"GFLOP/s at M = N = K = {SIZE:,}")
-    axes.set_xlabel(f"FLOP per byte, requested or moved, fp32, {points[0][1]['gpu']}")
+    kinds = "fp32 (*: bf16)" if tensor else "fp32"
+    gpu = points[0][2]["gpu"]
+    axes.set_xlabel(f"FLOP per byte, requested or moved, {kinds}, {gpu}")
     return figure
 
 
@@ -300,6 +373,11 @@ REASONS = {
     "dispatch_stall": ("its registers, to be dispatched", REGISTERS),
     "math_pipe_throttle": ("a free arithmetic unit", REGISTERS),
     "wait": ("a fixed number of clocks", REGISTERS),
+    "gmma": ("the tensor cores to finish", REGISTERS),
+    "warpgroup_arrive": ("the other warps of a warpgroup", MOVING),
+    "sleeping": ("nothing: it was told to sleep", MOVING),
+    "branch_resolving": ("where a branch leads", GREY),
+    "membar": ("its stores to be seen by others", GLOBAL),
     "no_instruction": ("its next instruction", GREY),
     "not_selected": ("no wait: another was chosen", GREY),
     "selected": ("no wait: its instruction began", GREY),
@@ -311,31 +389,85 @@ def mix(values):
     used, multiply_adds = profiles.slots(values)
     reads = values.get("smsp__inst_executed_op_shared_ld.sum", 0.0)
     reads /= values["smsp__inst_executed.sum"]
+    tensor, _ = profiles.tensor(values)
     shares = [
         ("multiply-adds", used * multiply_adds),
+        ("for tensor cores", used * tensor),
         ("reads of shared memory", used * reads),
-        ("other instructions", used * (1 - multiply_adds - reads)),
+        ("other instructions", used * (1 - multiply_adds - tensor - reads)),
         ("empty", 1 - used),
     ]
     return [(what, share) for what, share in shares if share]
 
 
+def work(values):
+    """The time of the tensor cores, as mix() tells the issue slots."""
+    _, busy = profiles.tensor(values)
+    return [("at work", busy), ("idle", 1 - busy)]
+
+
 SLOTS = {
+    "at work": (REGISTERS, 1.0),
+    "idle": (GREY, 0.12),
     "multiply-adds": (REGISTERS, 1.0),
+    "for tensor cores": (REGISTERS, 0.7),
     "reads of shared memory": (SHARED, 1.0),
     "other instructions": (GREY, 0.8),
     "empty": (GREY, 0.12),
 }
 
 
+HEAD = {"fontweight": "bold", "ha": "left", "va": "baseline", "color": GREY}
+
+
+def stacked(figure, top, left, right, words, parts):
+    """A heading `top` inches above the lower edge, a legend, and below them for each name a bar of its
+    [(what, share)]. Returns where it ends."""
+    height = figure.get_figheight()
+    figure.text(0.1 / WIDTH, (top - 0.3) / height, words, **HEAD)
+    at = 0.4
+    for what in dict.fromkeys(what for shares in parts.values() for what, _ in shares):
+        tint, alpha = SLOTS[what]
+        line = (top - 0.68) / height
+        figure.text(at / WIDTH, line, "■ ", color=tint, alpha=max(alpha, 0.35))
+        figure.text((at + 0.2) / WIDTH, line, what, color=GREY)
+        at += 0.4 + 0.088 * len(what)
+    tall = 0.34 * len(parts)
+    axes = place(figure, left, right, top - 1.0 - tall, tall, ["left"])
+    axes.tick_params(axis="y", length=0)
+    axes.set_xticks([])
+    axes.set_xlim(0, 100)
+    axes.set_ylim(len(parts) - 0.5, -0.5)
+    axes.set_yticks(range(len(parts)), parts)
+    for i, shares in enumerate(parts.values()):
+        start = 0.0
+        for what, share in shares:
+            tint, alpha = SLOTS[what]
+            axes.barh(i, 100 * share, left=start, height=0.74, color=tint, alpha=alpha)
+            if share > 0.045:
+                axes.text(
+                    start + 50 * share,
+                    i,
+                    f"{100 * share:.0f} %",
+                    ha="center",
+                    va="center_baseline",
+                    color=GREY if what in ("empty", "idle") else "white",
+                )
+            start += 100 * share
+    return top - 1.0 - tall
+
+
 def draw_stalls(every, number):
-    """Above, what the issue slots were used for; below, what the warps spent their clocks on: of the chapter
-    before, and of this one."""
+    """Above, what the issue slots were used for, and the time of the tensor cores where they have any work; below,
+    what the warps spent their clocks on: of the chapter before, and of this one."""
     from matplotlib import pyplot
 
     before = tables.one_before(number, every)
-    shown = [*filter(None, (before, number)), 0]
-    names = {n: f"chapter {n}" if n else "cuBLAS" for n in shown}
+    shown = {
+        f"chapter {n}" if n else "cuBLAS": every[n]
+        for n in (before, number, 0)
+        if n is not None and n in every
+    }
     clocks = {
         stall: [profiles.clocks(every[n], stall) for n in (before, number) if n]
         for stall in REASONS
@@ -351,77 +483,41 @@ def draw_stalls(every, number):
         ),
         key=lambda stall: -max(clocks[stall]),
     )
-    above, each = 0.34 * len(shown), 0.42
-    height = 1.0 + above + 0.7 + each * len(seen) + 0.15
-    left, right = 2.75, 0.35
-    figure = pyplot.figure(figsize=(WIDTH, height))
+    above = [("What issue slots are used for", mix)]
+    if any(profiles.tensor(values)[1] > 0.005 for values in shown.values()):
+        above.append(("What the tensor cores do", work))
+    each, left, right = 0.42, 2.75, 0.35
+    height = (1.0 + 0.34 * len(shown)) * len(above) + 0.7 + each * len(seen) + 0.15
+    figure, end = pyplot.figure(figsize=(WIDTH, height)), height
+    for words, parts in above:
+        parts = {name: parts(values) for name, values in shown.items()}
+        end = stacked(figure, end, left, right, words, parts)
 
-    def axes_at(bottom, tall):
-        axes = figure.add_axes(
-            (left / WIDTH, bottom / height, (WIDTH - left - right) / WIDTH, tall / height)
-        )
-        axes.set_facecolor("none")
-        for side in ("top", "right", "bottom"):
-            axes.spines[side].set_visible(False)
-        axes.tick_params(axis="y", length=0)
-        axes.set_xticks([])
-        return axes
-
-    top = axes_at(height - 1.0 - above, above)
-    top.set_xlim(0, 100)
-    top.set_ylim(len(shown) - 0.5, -0.5)
-    top.set_yticks(range(len(shown)), [names[n] for n in shown])
-    for i, n in enumerate(shown):
-        start = 0.0
-        for what, share in mix(every[n]):
-            tint, alpha = SLOTS[what]
-            top.barh(i, 100 * share, left=start, height=0.74, color=tint, alpha=alpha)
-            if share > 0.045:
-                top.text(
-                    start + 50 * share,
-                    i,
-                    f"{100 * share:.0f} %",
-                    ha="center",
-                    va="center_baseline",
-                    color=GREY if what == "empty" else "white",
-                )
-            start += 100 * share
-    head = {"fontweight": "bold", "ha": "left", "va": "baseline", "color": GREY}
-    figure.text(0.1 / WIDTH, 1 - 0.3 / height, "What issue slots are used for", **head)
-    at = left
-    for what in dict.fromkeys(what for n in shown for what, _ in mix(every[n])):
-        tint, alpha = SLOTS[what]
-        figure.text(
-            at / WIDTH, 1 - 0.72 / height, "■ ", color=tint, alpha=max(alpha, 0.35)
-        )
-        figure.text((at + 0.2) / WIDTH, 1 - 0.72 / height, what, color=GREY)
-        at += 0.45 + 0.092 * len(what)
-
-    bottom = axes_at(0.15, each * len(seen))
+    bottom = place(figure, left, right, 0.15, each * len(seen), ["left"])
+    bottom.set_xticks([])
     bottom.set_xlim(0, 1.25 * most)
     bottom.set_ylim(len(seen) - 0.5, -0.5)
     bottom.set_yticks([])
     small = {"color": GREY, "va": "center_baseline", "fontsize": 0.86 * TEXT}
     for i, stall in enumerate(seen):
         values, (words, tint) = clocks[stall], REASONS[stall]
-        for place, text in ((i - 0.2, words), (i + 0.2, tables.stall_name(stall))):
-            style = "italic" if place > i else "normal"
+        for place_of, text in ((i - 0.2, words), (i + 0.2, tables.stall_name(stall))):
             bottom.annotate(
                 text,
-                (0, place),
+                (0, place_of),
                 (-8, 0),
                 textcoords="offset points",
                 ha="right",
-                style=style,
+                style="italic" if place_of > i else "normal",
                 **small,
             )
         for j, value in enumerate(values):
-            place = i + (j - (len(values) - 1) / 2) * 0.4
+            place_of = i + (j - (len(values) - 1) / 2) * 0.4
             alpha = 1.0 if j == len(values) - 1 else 0.4
-            bottom.barh(place, value, height=0.36, color=tint, alpha=alpha)
+            bottom.barh(place_of, value, height=0.36, color=tint, alpha=alpha)
             bottom.annotate(
                 f"{value:,.3g}" if value < 1000 else f"{value:,.0f}",
-                (value, place),
+                (value, place_of),
                 (4, 0),
                 textcoords="offset points",
                 **small,
@@ -431,7 +527,7 @@ def draw_stalls(every, number):
         0.1 / WIDTH,
         (0.15 + each * len(seen) + 0.22) / height,
         f"What the warps spend their clocks on, in 10⁹ clocks{pair}",
-        **head,
+        **HEAD,
     )
     return figure
 
@@ -487,22 +583,25 @@ def origin(every):
 
 def stalls(gpu, check):
     """The pictures of what the profiler counted, of the chapters whose page shows one. Returns whether one is stale."""
-    every, _ = profiles.counted(gpu)
     wrong = 0
-    for number in sorted(every):
-        path = rows.ROOT / "images" / f"{number:02d}_stalls.svg"
-        page = chapters.folder(number) / "README.md"
-        if not page.exists() or path.name not in page.read_text():
-            continue
-        before = tables.one_before(number, every)
-        counted = [every[n] for n in (before, number, 0) if n is not None]
-        stamp = f"<!-- made from results/profiles.csv: {origin(counted)} -->\n"
-        if not check:
-            path.write_text(svg_of(draw_stalls(every, number)) + stamp)
-            print(f"images/{path.name}")
-        elif not path.exists() or not path.read_text().endswith(stamp):
-            print(f"images/{path.name} is older than its data: `make plots` renews it")
-            wrong = 1
+    for precision in rows.PRECISIONS:
+        every, _ = profiles.counted(gpu, precision=precision)
+        for number in sorted(every):
+            path = rows.ROOT / "images" / f"{number:02d}_stalls.svg"
+            page = chapters.folder(number) / "README.md"
+            if not page.exists() or path.name not in page.read_text():
+                continue
+            shown = (tables.one_before(number, every), number, 0)
+            seen = origin([every[n] for n in shown if n in every])
+            stamp = f"<!-- made from results/profiles.csv: {seen} -->\n"
+            if not check:
+                path.write_text(svg_of(draw_stalls(every, number)) + stamp)
+                print(f"images/{path.name}")
+            elif not path.exists() or not path.read_text().endswith(stamp):
+                print(
+                    f"images/{path.name} is older than its data: `make plots` renews it"
+                )
+                wrong = 1
     return wrong
 
 
@@ -519,7 +618,8 @@ def main():
     if not every:
         print(f"results/{chosen.gpu}.csv is not there: nothing to draw")
         return 0
-    seen = origin([every, profiles.intensity(key_of(every))])
+    moved = [profiles.intensity(key_of(every), kind) for kind in ("fp32", "bf16")]
+    seen = origin([every, moved])
     stamp = f"<!-- made from results/{chosen.gpu}.csv: {seen} -->\n"
     wrong = 0
     if not chosen.check:

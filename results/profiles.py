@@ -2,14 +2,18 @@
 """make profiles: what Nsight Compute counts in each chapter's kernel and in cuBLAS', into results/profiles.csv.
 
 One launch of each at 4,096, as `make profileN` shows it, but only the counters that the READMEs speak of; and one of
-each diff in tried/ that takes a change of its chapter back, for the counter that the change moved. Counters say
-what a kernel did; its time is measured elsewhere (make ladder), without a profiler. Needs a GPU whose counters may be
-read. Exit code: 0, 2 usage, 3 if nothing can be counted here.
+each diff in tried/ that takes a change of its chapter back, for the counter that the change moved. A chapter is counted
+at the precision that it has by default, and cuBLAS at each of these. Counters say what a kernel did; its time is
+measured elsewhere (make ladder), without a profiler. Needs a GPU whose counters may be read.
+Exit code: 0, 1 if a kernel could not be counted, 2 usage, 3 if nothing can be counted here.
 """
 
 import argparse
+import concurrent.futures
 import csv
 import io
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,8 +24,10 @@ import rows
 import tried
 
 TABLE = rows.ROOT / "results" / "profiles.csv"
-COLUMNS = ["gpu", "cuda", "date", "chapter", "tried", "size", "metric", "value"]
-# `tried` is a diff's name, nothing for the chapter as it is.
+COLUMNS = [
+    *("gpu", "cuda", "date", "chapter", "precision", "tried", "size", "metric", "value")
+]
+# `tried` is a diff's name, nothing for the chapter as it is. Chapter 0 is cuBLAS.
 SIZE = 4096
 # What a warp can wait for, in Nsight Compute's words: smsp__average_warps_issue_stalled_<this>_per_issue_active.ratio
 # is the clocks that a warp spends so between two of its instructions.
@@ -30,6 +36,7 @@ STALLS = [
     "branch_resolving",
     "dispatch_stall",
     "drain",
+    "gmma",
     "imc_miss",
     "lg_throttle",
     "long_scoreboard",
@@ -44,6 +51,7 @@ STALLS = [
     "sleeping",
     "tex_throttle",
     "wait",
+    "warpgroup_arrive",
 ]
 METRICS = [
     "smsp__inst_executed.sum",
@@ -61,12 +69,17 @@ METRICS = [
         f"smsp__average_warps_issue_stalled_{stall}_per_issue_active.ratio"
         for stall in STALLS
     ),
+    "sm__inst_executed_pipe_tensor_op_hmma.sum",
+    "sm__inst_executed_pipe_tensor_op_gmma.sum",
+    "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
 ]
+# Those that only some GPUs have: tensor cores that warps feed, and those that warpgroups do.
+NOT_EVERYWHERE = re.compile("gmma|hmma|warpgroup|pipe_tensor")
 
 
 def kernels_of(chapter):
-    """The names of the kernel to look at: chapter 0's is cuBLAS'."""
-    return "gemm" if chapter == 0 else "matmul|persistent|few"
+    """The names of the kernel to look at: chapter 0's is cuBLAS', whose kernels have many."""
+    return "gemm|nvjet|xmma|cutlass|Kernel2" if chapter == 0 else "matmul|persistent|few"
 
 
 def read():
@@ -76,13 +89,13 @@ def read():
         return list(csv.DictReader(file))
 
 
-def counted(key, tried=""):
+def counted(key, tried="", precision="fp32"):
     """({chapter: {metric: value}}, "GPU, CUDA, date") of a GPU, by the key that results/<gpu>.csv has: of the
     chapters as they are, or with the diff of a name."""
     found, origins = {}, set()
     for row in read():
-        which = measure.key_of(row["gpu"]), row["tried"], row["size"]
-        if which == (key, tried, str(SIZE)):
+        which = measure.key_of(row["gpu"]), row["tried"], row["precision"], row["size"]
+        if which == (key, tried, precision, str(SIZE)):
             found.setdefault(int(row["chapter"]), {})[row["metric"]] = float(row["value"])
             origins.add(f"{row['gpu']}, CUDA {row['cuda']}, {row['date']}")
     return found, "; ".join(sorted(origins))
@@ -100,11 +113,22 @@ def slots(values):
     )
 
 
-def intensity(key):
-    """{chapter: FLOP per byte that came from device memory} of the fp32 products on a GPU."""
+def tensor(values):
+    """(instructions for the tensor cores, the time in which these are at work), both as shares; (0, 0) of a kernel
+    that does without. A warp gives them `mma`, a warpgroup `wgmma`, which the profiler calls hmma and gmma."""
+    given = sum(
+        values.get(f"sm__inst_executed_pipe_tensor_op_{kind}.sum", 0.0)
+        for kind in ("hmma", "gmma")
+    )
+    busy = values.get("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", 0)
+    return given / values["smsp__inst_executed.sum"], busy / 100
+
+
+def intensity(key, precision="fp32"):
+    """{chapter: FLOP per byte that came from device memory} of the products on a GPU."""
     return {
         chapter: 2 * SIZE**3 / values["dram__bytes_read.sum"]
-        for chapter, values in counted(key)[0].items()
+        for chapter, values in counted(key, precision=precision)[0].items()
         if values.get("dram__bytes_read.sum")
     }
 
@@ -147,7 +171,18 @@ def waits(values, most=2):
     ]
 
 
-def count(chapter, program):
+def metrics_here():
+    """Those of METRICS that the GPU here has."""
+    listed = set(measure.output(["ncu", "--query-metrics"]).split())
+    return [
+        metric
+        for metric in METRICS
+        if not NOT_EVERYWHERE.search(metric) or metric.partition(".")[0] in listed
+    ]
+
+
+def count(chapter, program, options, metrics):
+    """{metric: value} of the first launch of chapter's kernel in a run of a program."""
     done = subprocess.run(
         [
             "ncu",
@@ -161,11 +196,11 @@ def count(chapter, program):
             "-k",
             f"regex:{kernels_of(chapter)}",
             "--metrics",
-            ",".join(METRICS),
+            ",".join(metrics),
             program,
             str(SIZE),
-            "--check-only",
             "--one-shape",
+            *options,
         ],
         cwd=rows.ROOT,
         text=True,
@@ -173,7 +208,7 @@ def count(chapter, program):
         stderr=subprocess.STDOUT,
     )
     if '"ID"' not in done.stdout:
-        sys.exit(f"ncu saw no kernel of chapter {chapter}:\n{done.stdout[-2000:]}")
+        raise tried.Broken(f"ncu saw no kernel:\n{done.stdout.strip()[-1500:]}")
     lines = csv.DictReader(io.StringIO(done.stdout[done.stdout.index('"ID"') :]))
     values = {
         line["Metric Name"]: line["Metric Value"].replace(",", "") for line in lines
@@ -181,14 +216,33 @@ def count(chapter, program):
     return {metric: value for metric, value in values.items() if value != "n/a"}
 
 
-def taken_back(chapter):
-    """{name: program} of the chapter's diffs that take a change back."""
-    compiler = tried.sh(["make", "-s", f"parts{chapter}"]).splitlines()[-2:]
-    return {
-        name: tried.build(chapter, path, compiler)
-        for name, path in tried.diffs(chapter).items()
-        if tried.takes_back(path)
-    }
+def runs(chapters):
+    """[(chapter, precision, name of a diff or "", program, options)] of what is to be counted: what cuBLAS launches
+    first, in a run that times it, and of each chapter what it launches first. A diff's program is a future: all are
+    built and checked before anything is counted, for what else runs on the GPU is counted too."""
+    found = []
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for chapter in chapters:
+            program = rows.ROOT / f"chapter{chapter}"
+            for precision in measure.precisions(program)[:1]:
+                if all(precision != known for _, known, _, _, _ in found):
+                    found.append((0, precision, "", program, ["--reps", "1"]))
+                if not chapter:
+                    continue
+                found.append((chapter, precision, "", program, ["--check-only"]))
+                found += [
+                    (chapter, precision, name, built, ["--check-only"])
+                    for name, built in tried.building(
+                        pool,
+                        chapter,
+                        {
+                            name: path
+                            for name, path in tried.diffs(chapter).items()
+                            if tried.takes_back(path)
+                        },
+                    ).items()
+                ]
+    return sorted(found, key=lambda run: run[:3])
 
 
 def write(every):
@@ -201,6 +255,7 @@ def write(every):
                 key=lambda row: (
                     row["gpu"],
                     int(row["chapter"]),
+                    row["precision"],
                     row["tried"],
                     row["metric"],
                 ),
@@ -224,39 +279,35 @@ def main():
     if wrong:
         print(wrong, file=sys.stderr)
         return code
-    for chapter in chosen.chapter or measure.programs():
-        programs = {"": f"./chapter{chapter}"}
-        if chapter:
-            try:
-                programs.update(taken_back(chapter))
-            except tried.Broken as reason:
-                sys.exit(f"chapter {chapter}: {reason}")
-        kept = [
-            row
-            for row in read()
-            if (row["gpu"], row["chapter"], row["size"])
-            != (machine["gpu"], str(chapter), str(SIZE))
+    metrics, status = metrics_here(), 0
+    for chapter, precision, name, program, options in runs(
+        chosen.chapter or measure.programs()
+    ):
+        what = f"chapter {chapter} {name or precision}"
+        try:
+            values = count(
+                chapter, program.result() if name else program, options, metrics
+            )
+        except tried.Broken as reason:
+            print(f"FAILED: {what}: {reason}", file=sys.stderr)
+            status = 1
+            continue
+        mine = {
+            "gpu": machine["gpu"],
+            "chapter": str(chapter),
+            "precision": precision,
+            "size": str(SIZE),
+        }
+        # With the chapter as it is, the rows of diffs go that are no longer there.
+        old = {**mine, "tried": name} if name else mine
+        new = [
+            {**mine, "cuda": machine["cuda"], "date": machine["date"]}
+            | {"tried": name, "metric": metric, "value": value}
+            for metric, value in values.items()
         ]
-        new = []
-        for name, program in programs.items():
-            values = count(chapter, program)
-            new += [
-                {
-                    "gpu": machine["gpu"],
-                    "cuda": machine["cuda"],
-                    "date": machine["date"],
-                    "chapter": str(chapter),
-                    "tried": name,
-                    "size": str(SIZE),
-                    "metric": metric,
-                    "value": value,
-                }
-                for metric, value in values.items()
-            ]
-            print(f"chapter {chapter} {name or 'as it is'}: {len(values)} counters")
-            sys.stdout.flush()
-        write(kept + new)
-    return 0
+        write([row for row in read() if not old.items() <= row.items()] + new)
+        print(f"{what}: {len(values)} counters", flush=True)
+    return status
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ TEXTS = (
     "inputs",
     "measured",
 )
+PRECISIONS = ("fp32", "bf16", "tf32")  # in the order in which a chapter has them
 WHOLE = ("sms", "chapter", "M", "N", "K", "runs")
 # Times in milliseconds; p10 and p90 are percentiles over the runs. The ratio is cuBLAS'
 # time over the chapter's, run by run. peak_gflops is cores x clock x 2. What a chapter

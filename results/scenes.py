@@ -145,7 +145,7 @@ KNOBS = {
     ),
 }
 # Chapters with their own idea of a small problem.
-ARGUMENTS = {"copy_engine": "4096 640 80"}
+ARGUMENTS = {"copy_engine": "--sms 2 512 256 80"}
 SIZE = "256"
 
 

@@ -7,6 +7,7 @@ ladder and the roofline say how far it has got. Colours are classes, which the s
 import html
 import math
 import re
+import statistics
 
 import chapters
 import profiles
@@ -14,7 +15,8 @@ import rows
 
 SIZE = 4096
 SIDE, DEEP, GAP, SHOWN = 150, 66, 8, 256  # C in pixels, A's and B's depth; C in elements
-# Chapters that choose their tiles when they run: what they take at 4,096.
+# Chapters that choose their tiles when they run: what they take at 4,096. On tensor cores a unit of threads, a warp or
+# a warpgroup, has results in common: each thread those that the instruction gives it.
 CHOSEN = {
     "autotuning": {
         "BM": 128, "BN": 256, "BK": 8, "WM": 64, "WN": 64, "TM": 16, "TN": 8, "STAGES": 4,
@@ -25,6 +27,13 @@ CHOSEN = {
     "copy_engine": {
         "BM": 256, "BN": 128, "BK": 72, "WM": 64, "WN": 64, "TM": 16, "TN": 8, "STAGES": 2,
     },
+    "tensor_cores": {"BK": 64, "STAGES": 3, "unit": "warp"},
+    "warpgroups": {"WM": 64, "WN": 256, "unit": "warpgroup"},
+    "beyond_cublas_bf16": {"WM": 64, "WN": 256, "unit": "warpgroup"},
+    "every_shape_and_type": {
+        "BN": 256, "STAGES": 4, "WM": 64, "WN": 256, "unit": "warpgroup",
+    },
+    "fp32_from_halves": {"BM": 128, "BN": 128, "WM": 64, "WN": 128, "unit": "warpgroup"},
 }  # fmt: skip
 
 
@@ -37,7 +46,10 @@ def constants(number, name):
     }
     # Which way the 32 lanes of a warp lie, where a block is a rectangle of single results.
     found["down"] = "dim3 threads(BM, BN)" in text
-    found["shared"] = "__shared__" in text
+    found["shared"] = "__shared__" in text or name in CHOSEN
+    # Two buffers are two stages.
+    doubled = re.search(r"__shared__ [^;]*_tile\[2\]", text)
+    found["STAGES"] = found.get("STAGES", 2 if doubled else 1)
     return {**found, **CHOSEN.get(name, {})}
 
 
@@ -76,17 +88,16 @@ def strip(c):
     ]
     levels = ["a block's rows of A and columns of B"]
     if c["shared"]:
-        stages = min(c.get("STAGES", 1), int(DEEP // bk))
+        every = c.get("STAGES", 1)
+        stages = min(every, int(DEEP // bk))
         for stage in range(stages):
             parts += [
                 rectangle("shared", stage * (bk + 1), y, bk, bm),
                 rectangle("shared", x, stage * (bk + 1), bn, bk),
             ]
-        levels.append(
-            "its tile in shared memory"
-            if stages == 1
-            else f"{stages} tiles in shared memory"
-        )
+        some = "its tile" if every == 1 else f"{stages} tiles"
+        some = some if stages == every else f"{stages} of its {every} tiles"
+        levels.append(f"{some} in shared memory")
     parts.append(rectangle("outline", x, y, bn, bm))
     warp_down, warp_across = warp_of(c)
     tm, tn = c.get("TM", 1), c.get("TN", 1)
@@ -103,8 +114,10 @@ def strip(c):
         )
         parts.append(f'<g opacity="0.45">{area}</g>')
     of = f"{bands} bands of " if bands > 1 else ""
-    levels.append(f"a warp's {of}{warp_down // bands} × {warp_across} results")
-    for m in range(0, tm, 4 if squares else tm):
+    levels.append(
+        f"a {c.get('unit', 'warp')}'s {of}{warp_down // bands} × {warp_across} results"
+    )
+    for m in range(0, 0 if "unit" in c else tm, 4 if squares else tm):
         for n in range(0, tn, 4 if squares else tn):
             down, across = (
                 (
@@ -124,7 +137,8 @@ def strip(c):
                     size[0] * scale,
                 )
             )
-    levels.append("a thread's one" if tm * tn == 1 else f"a thread's {tm} × {tn}")
+    if "unit" not in c:
+        levels.append("a thread's one" if tm * tn == 1 else f"a thread's {tm} × {tn}")
     side = left + SIDE
     words = f"A, B and C: {', '.join(levels)}."
     letters = (
@@ -145,8 +159,10 @@ ABOUT = {"global memory": "global", "shared memory": "shared", "registers": "reg
 
 
 def ladder(measured, number):
+    """The chapters that were measured in one precision, and cuBLAS beside them in the same."""
     shown = [row for chapter, row in measured.items() if chapter]
-    cublas, wide, high = measured[0]["gflops"], 190, 13
+    cublas = statistics.median(row["cublas_gflops"] for row in shown)
+    wide, high = 190, 13
     most = 1.05 * max([cublas] + [row["gflops"] for row in shown])
     parts = []
     for at, row in enumerate(shown):
@@ -174,7 +190,8 @@ def ladder(measured, number):
     )
     own = measured.get(number)
     share = f"{100 * own['ratio_median']:.1f} % of cuBLAS (dashed)"
-    words = f"Step {number} of the ladder: {own['gflops']:,.0f} GFLOP/s, {share}."
+    kind = "" if own["precision"] == "fp32" else f" in {own['precision']}"
+    words = f"Step {number} of the ladder: {own['gflops']:,.0f} GFLOP/s{kind}, {share}."
     return figure(f"0 0 {wide + 24} {height}", wide + 24, "".join(parts), words)
 
 
@@ -182,7 +199,10 @@ def roofline(every, measured, number, gpu):
     """By the bytes that came from memory, so no point is above the roof; with the way from the chapter before."""
     peak, slope = rows.roof(every)
     wide, high, left = 190, 140, 2
-    moved = profiles.intensity(gpu)
+    precision = measured[number]["precision"]
+    if precision != "fp32":
+        peak = measured[number]["peak_gflops"]  # the tensor cores', at the highest clock
+    moved = profiles.intensity(gpu, precision)
     points = {n: row for n, row in measured.items() if n and n in moved}
     if number not in points:
         return ""
@@ -226,12 +246,13 @@ def roofline(every, measured, number, gpu):
 def here(number, name, gpu="h200"):
     """The three pictures as HTML; those for which there are no numbers are left out."""
     every = rows.read(rows.ROOT / "results" / f"{gpu}.csv")
-    measured = rows.of_size(every, SIZE)
+    of_kinds = [rows.of_size(every, SIZE, kind) for kind in rows.PRECISIONS]
+    measured = next((found for found in of_kinds if number in found), {})
     parts = []
     known = constants(number, name)
     if number and {"BM", "BN"} <= known.keys():
         parts.append(strip(known))
-    if number in measured and 0 in measured and number:
+    if number and number in measured:
         parts.append(ladder(measured, number))
         parts.append(roofline(every, measured, number, gpu) if rows.roof(every) else "")
     return f'<div class="here">{"".join(parts)}</div>' if any(parts) else ""

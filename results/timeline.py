@@ -37,7 +37,7 @@ def barrier(start, first_row, rows):
 
 def one_ahead(row):
     """Chapters 8 and 9, in two rows: while a tile is multiplied the next is fetched, and then
-    stored, between two barriers."""
+    stored into the other buffer, before the only barrier."""
     parts, step, room = [], MULTIPLY + FILL, WIDTH - LEFT
     for tile in range(5):
         fetch = 4 if tile == 0 else 4 + FETCH + FILL + (tile - 1) * step
@@ -46,7 +46,7 @@ def one_ahead(row):
         parts.append(bar(row, fetch, FETCH, GLOBAL, f"fetch {tile}"))
         if multiply <= room:
             parts.append(bar(row + 1, fill, FILL, SHARED, f"fill {tile}"))
-            parts += [barrier(fill, row, 2), barrier(multiply, row, 2)]
+            parts.append(barrier(multiply, row, 2))
         if multiply + MULTIPLY <= room:
             parts.append(bar(row + 1, multiply, MULTIPLY, REGISTERS, f"multiply {tile}"))
     return parts

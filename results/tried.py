@@ -5,7 +5,8 @@ chapters/NN_*/tried/NAME.diff changes a chapter; its first line says how, in wor
 "takes back: ", the rest names one change that the chapter made to the one before, and the diff undoes that and no
 more; any other diff is an attempt that was not kept. Each is applied to a copy in build/tried/, built like its
 chapter, checked as any run is, and then timed: the chapter and its changed copies run in turns, each beside cuBLAS
-as in `make ladder`, and each is judged by the median of its turns.
+as in `make ladder`, and each is judged by the median of its turns. The product is 4096 each way, or what
+chapters/NN_*/tried/shape.txt says, where a chapter is about others.
 Exit code: 0, 1 if one does not apply, build or pass, 2 usage, 3 if nothing can be measured here.
 """
 
@@ -139,21 +140,45 @@ def build(chapter, diff, compiler):
     return program
 
 
-def built(chapter):
-    """({name: program} of what can be built and is right, what is wrong with the others)."""
-    found, wrong = {}, []
-    todo = [("", None), *diffs(chapter).items()]
+def shape_of(chapter):
+    """(M, N, K) of the product that the chapter and its changed copies are timed with."""
+    path = chapters.folder(chapter) / "tried" / "shape.txt"
+    return measure.shape(path.read_text().strip()) if path.exists() else (SIZE,) * 3
+
+
+def building(pool, chapter, paths):
+    """{name: future program} for {name: path of a diff of the chapter, or None}; all by the compiler that
+    make takes for the chapter."""
+    if not paths:
+        return {}
     # As the notebooks do: why this compiler, which, with what.
     compiler = sh(["make", "-s", f"parts{chapter}"]).splitlines()[-2:]
+    return {
+        name: pool.submit(build, chapter, path, compiler) for name, path in paths.items()
+    }
+
+
+def built(numbers):
+    """{chapter: ({name: program} of what can be built and is right, what is wrong with the others)}."""
+    made = {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        waiting = {
-            name: pool.submit(build, chapter, diff, compiler) for name, diff in todo
-        }
-        for name, program in waiting.items():
+        for chapter in numbers:
             try:
-                found[name] = program.result()
+                made[chapter] = building(pool, chapter, {"": None, **diffs(chapter)})
             except Broken as reason:
-                wrong.append(f"{name or 'as it is'}: {reason}")
+                made[chapter] = reason
+    return {chapter: sorted_out(waiting) for chapter, waiting in made.items()}
+
+
+def sorted_out(waiting):
+    if isinstance(waiting, Broken):
+        return {}, [waiting]
+    found, wrong = {}, []
+    for name, program in waiting.items():
+        try:
+            found[name] = program.result()
+        except Broken as reason:
+            wrong.append(f"{name or 'as it is'}: {reason}")
     return found, wrong
 
 
@@ -185,13 +210,13 @@ def write(new):
 
 def time_in_turns(chapter, programs, machine, turns):
     """Rows for {name: program}, all of one chapter."""
-    reports = {name: [] for name in programs}
+    reports, shape = {name: [] for name in programs}, shape_of(chapter)
     for turn in range(turns):
         for name, program in programs.items():
             measure.say(
                 f"chapter {chapter}, turn {turn + 1} of {turns}: {name or 'as it is'}"
             )
-            report, wrong, _ = measure.ask(program, str(SIZE))
+            report, wrong, _ = measure.ask(program, *map(str, shape), "--one-shape")
             if wrong:
                 raise Broken(f"{name or 'as it is'}: {wrong}")
             reports[name].append(report)
@@ -203,9 +228,7 @@ def time_in_turns(chapter, programs, machine, turns):
             machine,
             chapter=chapter,
             tried=name,
-            M=SIZE,
-            N=SIZE,
-            K=SIZE,
+            **dict(zip("MNK", shape)),
             turns=turns,
             gflops=round(statistics.median(report["gflops"] for report in every)),
             ratio=round(statistics.median(ratios), 4),
@@ -218,7 +241,7 @@ def time_in_turns(chapter, programs, machine, turns):
 
 def show(found):
     base = next(row for row in found if not row["tried"])
-    print(f"\nchapter {base['chapter']}, M = N = K = {base['M']}")
+    print(f"\nchapter {base['chapter']}, {base['M']} x {base['N']} x {base['K']}")
     for row in found:
         print(
             f"  {row['tried'] or 'as it is':28} {row['gflops']:8,.0f} GFLOP/s  {100 * row['ratio']:6.1f} % of cuBLAS  "
@@ -256,16 +279,16 @@ def main():
     everything = sorted(
         {int(path.parts[-3][:2]) for path in rows.ROOT.glob("chapters/*/tried/*.diff")}
     )
-    for chapter in chosen.chapter or everything:
+    # All are built before the first is timed, which nothing shall disturb.
+    for chapter, (programs, wrong) in built(chosen.chapter or everything).items():
         try:
-            programs, wrong = built(chapter)
             print(f"chapter {chapter}: {len(programs)} built, and right", flush=True)
             if "" in programs and not chosen.check_only:
                 found = time_in_turns(chapter, programs, machine, chosen.turns)
                 write(found)
                 show(found)
         except Broken as reason:
-            wrong = [reason]
+            wrong = [*wrong, reason]
         for reason in wrong:
             print(f"FAILED: chapter {chapter}, {reason}", file=sys.stderr)
             status = 1

@@ -25,7 +25,7 @@ static float from_2_to(int low, int high) // random sign and fraction too
            (random_bits() & 1 ? 1.0f : -1.0f);
 }
 
-enum { M = 300, N = 200, K = 320, FAMILIES = 14 };
+enum { M = 300, N = 200, K = 320, FAMILIES = 15 };
 static float A[M * K], B[K * N], C[M * N];
 
 static const char *fill(int family)
@@ -75,6 +75,13 @@ static const char *fill(int family)
             for (int j = 0; j < N; j++)
                 B[k * N + j] = -B[(k - 1) * N + j] + 1e-6f * real();
         return "cancelling";
+    case 13:
+        // Small ones of which lo has as much as it ever gets: lo * lo counts.
+        for (int i = 0; i < M * K; i++) A[i] = 1.0f + 7.0f / 1024.0f;
+        for (int i = 0; i < K * N; i++) B[i] = 1.0f + 7.0f / 1024.0f;
+        for (int i = 0; i < M; i++) A[i * K] = 0x1p32f, A[i * K + 1] = 0.0f;
+        for (int j = 0; j < N; j++) B[j] = 0.0f, B[N + j] = 0x1p32f;
+        return "large ones that meet zeros";
     default:
         for (int k = 0; k < K; k++) {
             const float d = ldexpf(1.0f, (int)(random_bits() % 41) - 20);
@@ -120,7 +127,8 @@ int main(void)
         // The last words of the scratch memory: see split_matrices.
         const int down = (M - 1) / BM + 1, across = (N - 1) / BN + 1;
         int unfit[down + across], tiles = 0, wrong = 0;
-        const size_t halves = 2 * sizeof(__half) * (M * (size_t)K + K * (size_t)N);
+        const size_t A_stride = (K + 63) / 64 * 64, B_stride = (N + 63) / 64 * 64;
+        const size_t halves = 2 * sizeof(__half) * (M * A_stride + K * B_stride);
         CUDA_CHECK(cudaMemcpy(unfit, scratch.memory + halves + sizeof(int) * (M + 2 * N),
                               sizeof unfit, cudaMemcpyDeviceToHost));
         for (int i = 0; i < down; i++)

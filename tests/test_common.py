@@ -441,12 +441,50 @@ def test_lens_looks_at_the_product_asked_for(number, chapters, tmp_path):
     assert reports[0] == reports[1]
 
 
-def test_large_kernels_are_checked_in_small(chapters):
-    """Chapter 13's choice of a kernel depends on the number of SMs; --sms says another."""
-    told = json.loads(run([chapters[13], "64", "--json"], env=no_cuda()).stdout)
-    assert [60, 500, 150] in [[s["M"], s["N"], s["K"]] for s in told["shapes"]]
-    command = [chapters[13], "--sms", "3", "60", "500", "150", "--one-shape"]
-    report = run(command, env=no_cuda() | {"LENS": "json"}).stdout.splitlines()[-1]
-    assert "matmul_kernel" in {
-        k["name"].split("<")[0] for k in json.loads(report)["kernels"]
-    }
+CHOICES = """
+#define main unused_main
+#include "matmul.cu"
+#undef main
+#include <stdio.h>
+extern "C" int chapter_main(int, char **, const struct chapter *) { return 0; }
+extern "C" void cuda_check(cudaError_t, const char *, const char *, int) {}
+
+static void choose(int sms, int M, int N, int K)
+{
+    const int count = sizeof KINDS / sizeof *KINDS;
+    const bool wide = N % 4 == 0;
+    printf("%d\\n", (int)(fastest(KINDS, count, sms, M, N, K, wide) - KINDS));
+}
+
+int main()
+{
+    int M, N, K;
+    printf("%zu\\n", sizeof KINDS / sizeof *KINDS);
+    while (scanf("%d %d %d", &M, &N, &K) == 3)
+        if (M > 8 && N > 16) // else thin.cuh's
+            choose(132, M, N, K);
+    for (const struct product &p : PRODUCTS)
+        if (p.option)
+            choose(atoi(p.option + sizeof "--sms"), p.M, p.N, p.K);
+}
+"""
+
+
+@pytest.mark.parametrize("number", [12, 13])
+def test_every_kernel_is_checked(number, chapters, project, emulated_nvcc, tmp_path):
+    """Chapters 12 and 13 choose among kernels by the product and the number of SMs. Every one is
+    among the shapes that any run checks."""
+    told = json.loads(run([chapters[number], "64", "--json"], env=no_cuda()).stdout)
+    (tmp_path / "choices.cu").write_text(CHOICES)
+    (folder,) = (project / "chapters").glob(f"{number}_*")
+    paths = ["-I", folder, "-I", project / "common", "-I", project / "chapters"]
+    program = tmp_path / "choices"
+    result = run(
+        [emulated_nvcc, "-std=c++17", *paths, tmp_path / "choices.cu", "-o", program],
+        env=no_cuda(),
+    )
+    assert result.returncode == 0, result.stderr
+    # In every run: 11 shapes that common/ thinks of, on all SMs.
+    shapes = "".join(f"{s['M']} {s['N']} {s['K']}\n" for s in told["shapes"][:11])
+    count, *chosen = map(int, run([program], input=shapes, env=no_cuda()).stdout.split())
+    assert set(chosen) == set(range(count))

@@ -305,9 +305,9 @@ def test_unsupported_call_names_itself(name, compiler, write, nvcc):
 
 @every_compiler
 def test_missing_library_is_said(compiler, write, nvcc):
-    result = nvcc("-ccbin", compiler, write("#include <thrust/sort.h>\nint main() {}\n"))
+    result = nvcc("-ccbin", compiler, write("#include <cub/cub.cuh>\nint main() {}\n"))
     assert result.returncode != 0
-    assert "thrust/sort.h is of a library that is not part of the emulator" in (
+    assert "cub/cub.cuh is of a library that is not part of the emulator" in (
         result.stderr
     )
 

@@ -188,7 +188,7 @@ def test_is_genuine_cuda(kind, classroom, tmp_path):
     unused = []
     if kind == "exercise":
         unused = ["-diag-suppress=177,550", "-Xcompiler", "-Wno-unused-parameter"]
-    accept(source, tmp_path, "-arch=sm_80", "-I", ROOT / "exercises", *unused)
+    accept(source, tmp_path, "-arch=sm_90", "-I", ROOT / "exercises", *unused)
 
 
 # ---- hints and tasks ----

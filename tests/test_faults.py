@@ -2,8 +2,8 @@
 
 The comments of a program say what must be reported: `EXPECT: <part of the message>`,
 `THREAD (x,y,z) BLOCK (x,y,z)`, `FAULT` at the end of the line to blame, `OTHER` at the end
-of a line that the message must name besides; `EMULATE: <the devices that it needs>`. With FIXED defined the program is right, and
-must run through without a word.
+of a line that the message must name besides; `EMULATE: <the devices that it needs>`. With FIXED
+defined the program is right, and must run through without a word.
 """
 
 import re

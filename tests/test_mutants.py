@@ -302,14 +302,9 @@ MUTANTS = [
         "threadIdx.x % (BN / TN) * TN",
     ),
     Mutant(7, "results stored side by side", "row + m / 4 * ROW_STEP + m % 4", "row + m"),
-    # Chapter 8: a round fills in what the round before has asked for.
-    Mutant(
-        8,
-        "no barrier at the end of a round",
-        "        }\n        __syncthreads();\n    }",
-        "        }\n    }",
-        "data race",
-    ),
+    # Chapter 8: a round fills in what the round before has asked for. Two buffers and one
+    # barrier: each of them at the wrong time or place.
+    Mutant(8, "one buffer and one barrier", "now ^= 1;", ";", "data race"),
     Mutant(
         8,
         "no barrier after the tiles are filled",
@@ -317,14 +312,56 @@ MUTANTS = [
         "(const float4 *)b;",
         "uninitialised shared memory",
     ),
+    Mutant(
+        8,
+        "the barrier before the tiles are filled",
+        "        for (int i = 0; i < 4; ++i)\n            A_tile[now][load_a_col + i]"
+        "[load_a_row] = a[i];\n        *(float4 *)&B_tile[now][load_b_row][load_b_col] = "
+        "*(const float4 *)b;\n        __syncthreads();",
+        "        __syncthreads();\n        for (int i = 0; i < 4; ++i)\n            "
+        "A_tile[now][load_a_col + i][load_a_row] = a[i];\n        *(float4 *)"
+        "&B_tile[now][load_b_row][load_b_col] = *(const float4 *)b;",
+    ),
+    Mutant(
+        8,
+        "the barrier half a round late",
+        "__syncwarp();",
+        "__syncthreads();\n now ^= 1;",
+    ),
+    Mutant(
+        8,
+        "multiplies the other buffer of A",
+        "A_tile[now][k][thread_row",
+        "A_tile[now ^ 1][k][thread_row",
+    ),
+    Mutant(
+        8,
+        "fills the other buffer of B",
+        "B_tile[now][load_b_row]",
+        "B_tile[now ^ 1][load_b_row]",
+    ),
+    Mutant(
+        8,
+        "two buffers of A, one of B",
+        "B_tile[now][k][thread_col",
+        "B_tile[0][k][thread_col",
+    ),
+    Mutant(8, "room for one buffer of B", "B_tile[2][BK][BN]", "B_tile[1][BK][BN]"),
     Mutant(8, "asks for this tile again", "k0 + BK + load_a_col", "k0 + load_a_col"),
     Mutant(
         8, "asks too far ahead in B", "k0 + BK + load_b_row", "k0 + BK + 1 + load_b_row"
     ),
     Mutant(
+        8,
+        "the first tile asked for late",
+        "a_row, load_a_col,",
+        "a_row, BK + load_a_col,",
+    ),
+    Mutant(
         8, "the last tile never multiplied", "k0 < K; k0 += BK", "k0 < K - BK; k0 += BK"
     ),
     Mutant(8, "rows past the end of A", "a_row < M ? K - a_col : 0", "K - a_col"),
+    Mutant(8, "rows past the end of B", "b_row < K ? N - b_col : 0", "N - b_col"),
     # Chapter 9: two float4s of a tile for a thread, lanes row by row.
     Mutant(9, "the second fetch is the first again", "++i, a_row += A_STEP,", "++i,"),
     Mutant(
@@ -335,10 +372,15 @@ MUTANTS = [
     ),
     Mutant(9, "two lanes with one column", "lane % 8;", "lane % 4;"),
     Mutant(
+        9, "two warps with one square", "warp % (BN / WN) * WN", "warp / (BN / WN) * WN"
+    ),
+    Mutant(9, "the fetch of B stands still", ", b_row += B_STEP)", ")"),
+    Mutant(9, "one buffer and one barrier", "now ^= 1;", ";", "data race"),
+    Mutant(
         9,
         "a run of products walked twice",
-        "m % 2 ? i : TN - 1 - i",
-        "m % 2 ? i : TN - 2 - i",
+        "m % 2 ? TN - 1 - i : i",
+        "m % 2 ? TN - 2 - i : i",
     ),
     # Chapter 10: copies, groups, stages.
     Mutant(
@@ -356,6 +398,11 @@ MUTANTS = [
         "int now = 0, next = STAGES - 1;",
         "int now = 0, next = 0;",
     ),
+    Mutant(
+        10, "fragments of the step before", "b_frag[k % 2][n];", "b_frag[(k + 1) % 2][n];"
+    ),
+    Mutant(10, "a step's copies of A left out", "step < A_COPIES", "step < A_COPIES - 1"),
+    Mutant(10, "no copy on its way is ended", "if (step == BK - 1)", "if (step == BK)"),
     Mutant(10, "B past the end of K", "k0 + k < K ? 0 : WIDTH * sizeof(float)", "0"),
     Mutant(10, "A past the end of K", "k0 + k < K ? 0 : sizeof(float)", "0"),
     Mutant(10, "rows past the end of A", "min(a_row, M - 1)", "a_row", "out of bounds"),
@@ -373,7 +420,16 @@ MUTANTS = [
         "min(block + 1, w->longer_shares)",
     ),
     Mutant(12, "tiles taken for inside", "filler.whole_tile &&", "true ||"),
-    Mutant(12, "a part not added by the adders", "first + warp;", "first + warp + 1;"),
+    Mutant(12, "a part not added by the adders", "part = warp;", "part = warp + 1;"),
+    Mutant(
+        12,
+        "parts of K overlap",
+        "min(w.K, k_begin + w.share);\n    const int thread_row = row_of",
+        "min(w.K, k_begin + w.share + 8);\n    const int thread_row = row_of",
+    ),
+    Mutant(
+        12, "a narrow row too many", "tile_row + m, w->M - 1);", "tile_row + m, w->M);"
+    ),
     Mutant(12, "a lane's sums given away twice", "lane & span;", "false;"),
     Mutant(12, "a group's parts not added", "part < s->splits;", "part < s->splits - 1;"),
     Mutant(12, "a thin group's counter kept", "s->arrived[group] = 0;", ";"),
@@ -658,19 +714,12 @@ def source_of(chapter):
     return next((ROOT / "chapters").glob(f"{chapter:02d}_*")) / "matmul.cu"
 
 
-def kernels_spoiled():
-    """Chapters 12 and 13 choose among kernels: every one of them has to be among what is checked. A
-    tile whose rows overlap computes wrongly; a product that is not launched is never written."""
-    for chapter in (12, 13):
-        text = source_of(chapter).read_text()
-        for head, name, bulk in re.findall(
-            r"(struct (\w+) : (bulk_)?tile<[^>]*> \{)", text
-        ):
-            member = "A_FLOATS" if bulk else "A_ROW"
-            spoil = f"{head} static const int {member} = 0;"
-            yield Mutant(chapter, f"spoiled {name}", head, spoil)
+def kernels_left_out():
+    """Chapter 12 chooses among kernels for few rows and columns: a product that gets none is never written."""
     thin = source_of(12).with_name("thin.cuh").read_text()
-    for call in re.findall(r" (launch_few_\w+<[\d, ]+>\([^;]*, w\);)", thin):
+    for call in re.findall(
+        r" (launch_(?:few_\w+|narrow)<[\w, ]+>\((?:2 \* )?(?:sms|blocks), w\);)", thin
+    ):
         yield Mutant(12, f"without {call}", call, ";", NEVER_WRITTEN)
 
 
@@ -711,7 +760,7 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
 
 @pytest.mark.parametrize(
     "mutant",
-    [*MUTANTS, *kernels_spoiled()],
+    [*MUTANTS, *kernels_left_out()],
     ids=lambda m: f"{m.chapter}-{m.name}".replace(" ", "_"),
 )
 def test_is_refused(mutant, mutate):

@@ -1,8 +1,8 @@
 """CUDA programs of every kind, on the emulator and through the real compiler.
 
 A program checks its own results, prints PASS and returns 0. Its comments may say
-`BUILD: <flags>`, `PRINTS: <a line that its output has>`, `NEEDS: <header>` and
-`EMULATE: <the devices that it needs>`.
+`BUILD: <flags>`, `PRINTS: <a line that its output has>`, `NEEDS: <header>`,
+`EMULATE: <the devices that it needs>` and `NOT WITH NVCC: <why the real compiler is not asked>`.
 """
 
 import re
@@ -42,8 +42,10 @@ def test_on_the_emulator(name, compiler, emulate):
         if not (ROOT / "emulator" / "include" / header).exists():
             pytest.skip(f"the emulator has no {header} yet")
     program = emulate(*sources, *flags(sources), compiler=compiler)
-    devices = {"EMULATE": which for which in notes(sources, "EMULATE")}
-    result = run([program], env=no_cuda() | devices)
+    environment = no_cuda()
+    for devices in notes(sources, "EMULATE"):
+        environment["EMULATE"] = devices
+    result = run([program], env=environment)
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stderr == ""
     lines = result.stdout.splitlines()
@@ -59,7 +61,8 @@ def is_alone(sources):
     return len(sources) > 1 or bool(flags(sources)) or names
 
 
-ALONE = [name for name, sources in PROGRAMS.items() if is_alone(sources)]
+GENUINE = {n: s for n, s in PROGRAMS.items() if not notes(s, "NOT WITH NVCC")}
+ALONE = [name for name, sources in GENUINE.items() if is_alone(sources)]
 TARGETS = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in ARCHITECTURES]
 
 
@@ -74,5 +77,5 @@ def test_is_genuine_cuda(name, tmp_path):
 
 @for_real_nvcc("folder", [FOLDER], ids=["all"])
 def test_all_others_are_genuine_cuda(folder, tmp_path):
-    sources = [PROGRAMS[name][0] for name in PROGRAMS if name not in ALONE]
+    sources = [GENUINE[name][0] for name in GENUINE if name not in ALONE]
     accept(all_in_one(sources, tmp_path), tmp_path, *TARGETS, "-I", folder)

@@ -19,6 +19,13 @@ def test_on_the_emulator(name, compiler, emulate):
     assert (result.returncode, result.stdout, result.stderr) == (0, "PASS\n", "")
 
 
+def test_tensor_cores_to_the_last_bit(emulate):
+    """Sums of all kinds, by every matrix instruction of the chapters, as an H200 computes them."""
+    program = emulate(ROOT / "tests" / "tensor_cores.cu", "-I", ROOT / "common")
+    result = run([program], env=no_cuda())
+    assert (result.returncode, result.stdout) == (0, "PASS: 1658880 results\n")
+
+
 @for_real_nvcc("folder", [FOLDER], ids=["all"])
 def test_is_genuine_ptx(folder, tmp_path):
     source = all_in_one(PROGRAMS.values(), tmp_path)

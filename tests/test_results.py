@@ -1,6 +1,7 @@
 """Numbers flow one way: GPU -> results/*.csv -> READMEs and plots. Here: nothing that is shown
 differs from what it was made from, and the scripts between do what they say."""
 
+import csv
 import hashlib
 import json
 import os
@@ -36,7 +37,11 @@ STAND_IN = (
     + """
 import json, os, sys
 number = int(os.path.basename(sys.argv[0])[7:])
-sizes = [int(word) for word in sys.argv[1:] if word.isdigit()]
+precision = "bf16" if number >= int(os.environ.get("BF16", 9)) else "fp32"
+if "--describe" in sys.argv:
+    print(json.dumps({"several_gpus": False, "precisions": [precision]}))
+    sys.exit(0)
+sizes = [int(word) for word in sys.argv[1:4] if word.isdigit()]
 M, N, K = sizes if len(sizes) == 3 else sizes * 3
 if M > 1 and str(number) == os.environ.get("OLD"):
     print("needs a newer GPU", file=sys.stderr)
@@ -48,8 +53,8 @@ flop, speed = 2.0 * M * N * K + M * N, number or 4
 report = {"chapter": number, "title": "rung %d: made up" % number, "device": "NVIDIA X9000",
           "emulated": "EMULATED" in os.environ, "sms": 1, "clock_mhz": 1000, "cuda": "13.0",
           "driver": "13.0", "date": "2026-01-02", "M": M, "N": N, "K": K, "alpha": 1, "beta": 0,
-          "inputs": "none", "checks": [{"passed": not bad, "failure": "all of it" if bad else ""}],
-          "passed": not bad}
+          "precision": precision, "inputs": "none", "passed": not bad,
+          "checks": [{"passed": not bad, "failure": "all of it" if bad else ""}]}
 if not bad:
     report.update(runs=7, kernel_ms=spread(flop / speed / 1e6), cublas_ms=spread(flop / 4e6),
                   ratio=spread(speed / 4), gflops=speed, cublas_gflops=4, peak_gflops=8)
@@ -196,15 +201,21 @@ def test_lines_of_code_are_compared_without_comments():
 
 GPU = {"gpu": "NVIDIA X9000", "sms": 4, "clock_mhz": 1000, "cuda": "13.0"}
 GPU |= {"driver": "580.1", "date": "2026-11-20", "M": 4096, "N": 4096, "K": 4096}
+GPU |= {"precision": "fp32"}
 
 
 @pytest.fixture
 def changed(tmp_path, monkeypatch):
     """A chapter 3 with two changes and an attempt, measured; returns what its page says."""
-    folders = {2: tmp_path / "02_plain", 3: tmp_path / "03_made_up"}
+    folders = {
+        1: tmp_path / "01_first",
+        2: tmp_path / "02_plain",
+        3: tmp_path / "03_made_up",
+    }
     for folder in folders.values():
         (folder / "tried").mkdir(parents=True)
         (folder / "matmul.cu").write_text("int a;\nint b;\n")
+    (folders[1] / "matmul.cu").write_text("int z;\nint b;\n")
     (folders[3] / "matmul.cu").write_text("int a;\nint c; // new\n")
     for name, head in (
         ("slow", "takes back: the loop is unrolled"),
@@ -253,6 +264,9 @@ def test_a_change_is_shown_with_what_it_brought(changed):
     )
     assert "odd" not in text and "reaches 400 GFLOP/s" in text
     assert "1 lines of `matmul.cu` differ from chapter 2's" in text
+    assert "2 lines of `matmul.cu` differ from chapter 1's" in changed(
+        "changes", lines="2", before="1"
+    )
     attempts = changed("tried")
     assert "[three at once](tried/odd.diff) | 300 | 60.0 % | 0.750" in attempts
     assert "slow" not in attempts and "dear" not in attempts
@@ -275,6 +289,82 @@ def test_a_change_that_is_not_measured_is_no_table(changed, monkeypatch):
     monkeypatch.setattr(tried, "takes_back", lambda path: False)
     with pytest.raises(tables.Mistake, match="no change of chapter 3 is measured"):
         changed("changes", lines="1")
+
+
+# ---- the chapters on tensor cores ----
+
+
+def rung(number, precision, size, tflops, cublas=800):
+    """A row of results/<gpu>.csv, as far as tables and plots ask for it."""
+    found = {**dict.fromkeys(rows.COLUMNS), **GPU}
+    found.update(chapter=number, title=f"rung {number}: made up", about="registers")
+    found.update(precision=precision, M=size, N=size, K=size, passed=True, measured="")
+    found.update(alpha=1.0, beta=0.0, ratio_median=tflops / cublas, peak_gflops=1e6)
+    found.update(gflops=1000.0 * tflops, cublas_gflops=1000.0 * cublas)
+    return {**found, "flop_per_byte": 100.0 + number}
+
+
+LADDER = [
+    rung(0, "fp32", 4096, 50, 50) | {"compute_roof": 60000.0, "memory_roof": 4000.0},
+    rung(13, "fp32", 4096, 55, 50),
+    rung(14, "bf16", 4096, 400),
+    rung(14, "tf32", 4096, 200, 400),
+    rung(15, "bf16", 4096, 600),
+    rung(15, "bf16", 8192, 700),
+    rung(18, "fp32", 4096, 200, 50),
+]
+
+
+@pytest.fixture
+def tensors(monkeypatch):
+    """The rows above as what was measured, and two GPUs that are 1.5 times as fast as one."""
+    two = {**GPU, "precision": "bf16", "gpus": 2, "one_gpu_ms": 0.2, "link_gbs": None}
+    ways = [{**two, "way": "slow", "share": 0.5}, {**two, "way": "quick", "share": 0.75}]
+    monkeypatch.setattr(tables, "csv_of", lambda gpu: LADDER)
+    monkeypatch.setattr(tables.many_gpus, "read", lambda: ways)
+
+
+def test_the_second_ladder_has_the_other_precisions(tensors):
+    lines = tables.tensor_ladder(ROOT / "README.md", "x9000").splitlines()
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2:7]]
+    assert [line[0] for line in cells] == ["", "14", "15", "19", ""]
+    assert cells[0][1:] == ["cuBLAS in bf16", "800", "", "100 %", "800", "", "100 %"]
+    assert cells[1][2:] == ["400", "", "50.0 %", "", "", ""]
+    assert cells[2][2:] == ["600", "1.50", "75.0 %", "700", "", "87.5 %"]
+    # 2 · 4096³ in 0.2 ms, 2 GPUs, three quarters of what twice one GPU would be.
+    assert cells[3][2:] == ["1,031", "", "129 % of one GPU's", "", "", ""]
+    assert cells[4][1:4] == ["cuBLAS in tf32", "400", ""]
+    fp32 = tables.ladder(ROOT / "README.md", "x9000", "4096")
+    assert re.findall(r"^\| (\d+) \|", fp32, re.M) == ["0", "13", "18"]
+
+
+def test_the_time_of_tensor_cores_is_told_apart():
+    values = {
+        "smsp__issue_active.avg.pct_of_peak_sustained_active": 50.0,
+        "smsp__inst_executed.sum": 100.0,
+        "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum": 0.0,
+        "sm__inst_executed_pipe_tensor_op_gmma.sum": 40.0,
+        "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active": 90.0,
+    }
+    assert profiles.tensor(values) == pytest.approx((0.4, 0.9))
+    assert dict(plots.mix(values)) == pytest.approx(
+        {"for tensor cores": 0.2, "other instructions": 0.3, "empty": 0.5}
+    )
+    assert dict(plots.work(values)) == pytest.approx({"at work": 0.9, "idle": 0.1})
+    del values["sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"]
+    del values["sm__inst_executed_pipe_tensor_op_gmma.sum"]
+    assert profiles.tensor(values) == (0, 0)
+
+
+def test_every_rung_of_both_ladders_is_drawn():
+    pytest.importorskip("matplotlib")
+    plots.prepare()
+    for draw in (plots.draw_ladder, plots.draw_roofline):
+        drawn = plots.svg_of(draw(LADDER))
+        for number in (13, 14, 15, 18):
+            assert f">{number} · rung {number}" in drawn
+        assert ("1,000 TFLOP/s" in drawn) == (draw is plots.draw_roofline)
+    assert "14 · rung" not in plots.svg_of(plots.draw_sizes(LADDER))
 
 
 # ---- what is committed ----
@@ -369,7 +459,7 @@ def test_what_is_measured_besides_is_a_median():
     samples = [("9", 900.0, 30.0), ("64", 100.0, 10.0), ("4096", 300.0, 20.0)]
     found = [
         {"chapter": 0, "M": int(size), "N": 1, "K": 1, "alpha": 1, "beta": 0}
-        | {"compute_roof": fast, "memory_roof": slope}
+        | {"precision": "fp32", "compute_roof": fast, "memory_roof": slope}
         | {"measured": f"a loop: {fast / 100:g} TFLOP/s; a copy: {slope:g} GB/s"}
         for size, fast, slope in samples
     ]
@@ -444,6 +534,28 @@ def test_ladder_shows_and_keeps_what_failed(world):
     )
 
 
+def test_many_shapes_are_measured_chapter_by_chapter(world, monkeypatch):
+    """As many as there is time for, and large ones last; and what a page shows of them."""
+    (world / "results" / "shapes.txt").write_text("16384x16384x16384\n64x64x64\n8x4x2\n")
+    words = ["--many", "--chapters", "3,2"]
+    result = script(world, "measure.py", *words, "--minutes", "0.000001")
+    assert result.returncode == 0, result.stderr
+    assert "1 measured, 0 FAILED, 0 not run, 5 left out for want" in result.stdout
+    (row,) = rows.read(world / "results" / "x9000_shapes.csv")
+    assert (row["chapter"], row["M"]) == (3, 64)
+    assert "6 measured" in script(world, "measure.py", *words, BF16="3").stdout
+
+    monkeypatch.setattr(rows, "ROOT", world)
+    monkeypatch.setattr(tables.measure, "SHAPES", world / "results" / "shapes.txt")
+    shown = tables.shapes(None, "2", "x9000").splitlines()
+    assert [line.split("|")[1].strip() for line in shown[2:7]] == [
+        *("**least**", "**geometric mean**", "16,384", "64", "8 × 4 × 2")
+    ]
+    assert shown[2].split("|")[3].strip() == "**0.50**"
+    assert "times as fast in bf16" in tables.shapes(None, "3", "x9000")
+    assert tables.shapes(None, "9", "x9000") == ""
+
+
 def test_ladder_without_a_gpu_says_so(world):
     (world / "bin" / "nvidia-smi").write_text("#!/bin/sh\nexit 9\n")
     result = script(world, "measure.py")
@@ -464,6 +576,55 @@ def test_ladder_says_what_is_wrong(world, words, more, code, said):
     result = script(world, "measure.py", *words, **more)
     assert result.returncode == code and said in result.stderr
     assert not list((world / "results").glob("*.csv"))
+
+
+# Counts nothing: each counter it is asked for is the length of its name. Chapter 3's kernel cannot be seen.
+FAKE_NCU = (
+    f"#!{sys.executable}"
+    + """
+import os, re, sys
+words = sys.argv[1:]
+if words == ["--query-metrics"]:
+    print("sm__inst_executed_pipe_tensor_op_hmma  Counter  # of them")
+    sys.exit(0)
+at = next(i for i, word in enumerate(words) if "/chapter" in word)
+with open(os.environ["NCU_LOG"], "a") as log:
+    print(words[words.index("-k") + 1], os.path.basename(words[at]), *words[at + 1:], file=log)
+if words[at].endswith("chapter3") and "--reps" not in words:
+    sys.exit("no kernel")
+print('"ID","Metric Name","Metric Value"')
+for metric in words[words.index("--metrics") + 1].split(","):
+    print(f'"0","{metric}","{len(metric):,}"')
+"""
+)
+
+
+def test_profiles_count_each_chapter_and_cublas_once_a_precision(world):
+    ncu = world / "bin" / "ncu"
+    ncu.write_text(FAKE_NCU)
+    ncu.chmod(0o755)
+    log = world / "log"
+    result = script(world, "profiles.py", BF16="2", NCU_LOG=str(log))
+    assert result.returncode == 1 and "FAILED: chapter 3 bf16" in result.stderr
+    own, cublas = profiles.kernels_of(1), profiles.kernels_of(0)
+    assert log.read_text().splitlines() == [
+        f"regex:{cublas} chapter2 4096 --one-shape --reps 1",
+        f"regex:{cublas} chapter0 4096 --one-shape --reps 1",
+        *(f"regex:{own} chapter{n} 4096 --one-shape --check-only" for n in (1, 2, 3)),
+    ]
+    with open(world / "results" / "profiles.csv", newline="") as file:
+        found = list(csv.DictReader(file))
+    assert {(row["chapter"], row["precision"]) for row in found} == {
+        ("0", "bf16"), ("0", "fp32"), ("1", "fp32"), ("2", "bf16")
+    }  # fmt: skip
+    asked = {row["metric"] for row in found}
+    assert "sm__inst_executed_pipe_tensor_op_hmma.sum" in asked
+    assert not [metric for metric in asked if "gmma" in metric], "this GPU has none"
+    assert all(int(row["value"]) == len(row["metric"]) for row in found)
+    # Counted again, a chapter's rows take the place of the old ones.
+    script(world, "profiles.py", "1", NCU_LOG=str(log))
+    with open(world / "results" / "profiles.csv", newline="") as file:
+        assert len(list(csv.DictReader(file))) == len(found)
 
 
 # A chapter that is there for a GPU, right for every shape, and without a kernel of its own.

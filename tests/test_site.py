@@ -131,6 +131,12 @@ def test_the_pages_are_the_projects(tmp_path):
     assert len(set(named)) > len(CHAPTERS) / 2
 
 
+def test_the_front_page_lists_every_chapter_in_its_part():
+    parts = assemble.parts(CHAPTERS)
+    assert len(parts) == 4 and parts[0][0] == "Part I: the memory of one product"
+    assert [chapter for _, part in parts for chapter in part] == CHAPTERS
+
+
 def test_terms_are_explained_once(tmp_path):
     page = tmp_path / "GLOSSARY.md"
     page.write_text(
@@ -333,7 +339,7 @@ def test_wavefronts_are_answered_one_by_one(site, page):
         ("chapter 5", "05_.*/README"),
         ("exercise 3", "exercises/03_.*/README"),
         ("occupancy", "chapters/.*/README|exercises/.*occupancy"),
-        ("cp.async", "async_pipeline/README"),
+        ("cp.async", "async_copies/README"),
     ],
 )
 def test_search_finds_first(site, page, query, wanted):

@@ -3,11 +3,11 @@
 
 /* nvcc 13.0.88, 2026-11-22 */
 const struct compiled COMPILED[] = {
-    {.arch = 75, .registers = 126, .static_shared = 8320},
-    {.arch = 80, .registers = 125, .static_shared = 8320},
-    {.arch = 86, .registers = 128, .static_shared = 8320},
-    {.arch = 89, .registers = 128, .static_shared = 8320},
-    {.arch = 90, .registers = 125, .static_shared = 8320},
-    {.arch = 100, .registers = 128, .static_shared = 8320},
+    {.arch = 75, .registers = 122, .static_shared = 16640},
+    {.arch = 80, .registers = 121, .static_shared = 16640},
+    {.arch = 86, .registers = 121, .static_shared = 16640},
+    {.arch = 89, .registers = 121, .static_shared = 16640},
+    {.arch = 90, .registers = 123, .static_shared = 16640},
+    {.arch = 100, .registers = 128, .static_shared = 16640},
     {0},
 };

@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(THREADS, 2)
                     *(const float4 *)&B_tile[now][k][thread_col + n / 4 * COL_STEP];
             for (int m = 0; m < TM; ++m)
                 for (int i = 0; i < TN; ++i) {
-                    const int n = m % 2 ? i : TN - 1 - i;
+                    const int n = m % 2 ? TN - 1 - i : i;
                     acc[m][n] += a_frag[m] * b_frag[n];
                 }
         }

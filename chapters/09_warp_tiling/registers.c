@@ -3,11 +3,11 @@
 
 /* nvcc 13.0.88, 2026-11-22 */
 const struct compiled COMPILED[] = {
-    {.arch = 75, .registers = 210, .static_shared = 8320},
-    {.arch = 80, .registers = 212, .static_shared = 8320},
-    {.arch = 86, .registers = 203, .static_shared = 8320},
-    {.arch = 89, .registers = 203, .static_shared = 8320},
-    {.arch = 90, .registers = 204, .static_shared = 8320},
-    {.arch = 100, .registers = 204, .static_shared = 8320},
+    {.arch = 75, .registers = 210, .static_shared = 16640},
+    {.arch = 80, .registers = 210, .static_shared = 16640},
+    {.arch = 86, .registers = 208, .static_shared = 16640},
+    {.arch = 89, .registers = 208, .static_shared = 16640},
+    {.arch = 90, .registers = 210, .static_shared = 16640},
+    {.arch = 100, .registers = 216, .static_shared = 16640},
     {0},
 };

@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(THREADS, 2)
                                   A_tile[next], B_tile[next], N, K);
             for (int m = 0; m < TM; ++m)
                 for (int i = 0; i < TN; ++i) {
-                    const int n = m % 2 ? i : TN - 1 - i;
+                    const int n = m % 2 ? TN - 1 - i : i;
                     acc[m][n] += a_frag[k % 2][m] * b_frag[k % 2][n];
                 }
         }

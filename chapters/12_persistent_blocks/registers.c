@@ -3,11 +3,11 @@
 
 /* nvcc 13.0.88, 2026-11-22 */
 const struct compiled COMPILED[] = {
-    {.arch = 75, .registers = 220, .static_shared = 0},
-    {.arch = 80, .registers = 220, .static_shared = 0},
-    {.arch = 86, .registers = 223, .static_shared = 0},
-    {.arch = 89, .registers = 223, .static_shared = 0},
-    {.arch = 90, .registers = 227, .static_shared = 0},
-    {.arch = 100, .registers = 230, .static_shared = 0},
+    {.arch = 75, .registers = 222, .static_shared = 0},
+    {.arch = 80, .registers = 222, .static_shared = 0},
+    {.arch = 86, .registers = 217, .static_shared = 0},
+    {.arch = 89, .registers = 217, .static_shared = 0},
+    {.arch = 90, .registers = 221, .static_shared = 0},
+    {.arch = 100, .registers = 226, .static_shared = 0},
     {0},
 };

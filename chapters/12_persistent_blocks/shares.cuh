@@ -27,9 +27,14 @@ struct work {
     int whole_tiles;              // tiles done by one block each; the rest are shared
     int share, longer_shares;     // k-blocks a share; the first longer_shares do one more
     float *parts;                 // two parts of tiles a block
-    int *arrived;                 // for each shared tile and warp, the parts that have
-                                  // come; NULL: a kernel of its own adds up the parts
+    int *arrived;                 // for each shared tile and warp, the parts that came
 };
+
+// Whether the rows of B start at multiples of 16 bytes: four floats are copied at once.
+static bool wide_rows(const struct work *w)
+{
+    return w->N % 4 == 0 && (size_t)w->B % 16 == 0;
+}
 
 // A stretch of k-blocks of one tile: [begin, end). A whole tile is [0, blocks_k).
 struct segment {
@@ -141,8 +146,6 @@ bring_part(const struct work *w, const struct segment *segment, float acc[T::TM]
 #pragma unroll
         for (int n = 0; n < T::TN; ++n)
             mine[(m * T::TN + n) * T::THREADS] = acc[m][n];
-    if (!w->arrived)
-        return false;
     // Mine must be visible to the whole GPU before I say that it is there (the first
     // fence), and theirs must be read after they have said so (the second). The warp is
     // the unit: it needs nothing of the block's other warps.

@@ -12,8 +12,8 @@
 #ifndef THIN_CUH
 #define THIN_CUH
 
+#include "narrow.cuh"
 #include "scratch.cuh"
-#include "shares.cuh"
 
 const int THIN_WARPS = 8;
 const int THIN_THREADS = 32 * THIN_WARPS;
@@ -415,20 +415,24 @@ static void launch_few_columns(int blocks, const struct work *w)
 // Products with few rows or columns. Returns whether this is one, and has been launched.
 static bool launch_thin(int sms, const struct work *w)
 {
+    const int blocks = w->N % 4 == 0 ? 3 * sms : 2 * sms;
     if (w->N <= 16 && w->N <= w->M) {
-        if (w->N > 4)
-            launch_few_columns<16, 8, 4, 1>(sms, w);
+        if (w->N > 8)
+            launch_narrow<narrow_tile>(2 * sms, w);
+        else if (w->N > 4)
+            launch_few_columns<8, 8, 4, 1>(sms, w);
         else if (w->N > 1)
             launch_few_columns<4, 8, 4, 2>(sms, w);
-        else if (w->M > 32)
-            launch_few_columns<1, 8, 2, 2>(2 * sms, w);
-        else
+        else if (w->K % 4 == 0)
             launch_few_columns<1, 1, 2, 4>(2 * sms, w);
-    } else if (w->M <= 4) {
-        if (w->M > 1)
-            launch_few_rows<4, 128, 4>(sms, w);
         else
-            launch_few_rows<1, 32, 8>(sms, w);
+            launch_few_columns<1, 8, 2, 2>(sms, w);
+    } else if (w->M == 1) {
+        launch_few_rows<1, 32, 4>(blocks, w);
+    } else if (w->M <= 4) {
+        launch_few_rows<4, 128, 4>(2 * sms, w);
+    } else if (w->M <= 8 && w->N > 64) {
+        launch_few_rows<8, 128, 4>(2 * sms, w);
     } else {
         return false;
     }

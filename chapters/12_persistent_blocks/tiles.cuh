@@ -5,6 +5,7 @@
 #ifndef TILES_CUH
 #define TILES_CUH
 
+#include "choose.cuh"
 #include "scratch.cuh"
 #include "shares.cuh"
 
@@ -39,6 +40,12 @@ struct tile {
     static const int PART = BM * BN; // floats of a part
     static const int A_COPIES = BM * BK / THREADS, A_STEP = THREADS / BK;
     static const int ROWS_TOGETHER = 2048 / BM;
+    // A loop of its own, where copies need no condition, for all that lies inside the
+    // matrices. Not for the largest tile: to its 1,024 multiply-adds come 6 copies, and
+    // two such loops are 38 KB of instructions.
+    static const bool TWO_LOOPS = TM * TN < 128;
+    // Threads enough for a row of B, if each copies a single float.
+    static const bool SINGLY = THREADS >= BN;
     static constexpr double FLOP_PER_BYTE = 0.5 * BM * BN / (BM + BN);
     static_assert(BM % WM == 0 && BN % WN == 0, "warp tiles cover the block's tile");
     static_assert(TM % 4 == 0 && TN % 4 == 0, "TM and TN: whole float4s");
@@ -266,7 +273,7 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
         // 3. Multiply, k-block by k-block.
 #pragma unroll 1
         for (int block_k = use.segment.begin; block_k < use.segment.end; ++block_k) {
-            if (filler.whole_tile && (filler.block_k + 1) * T::BK <= w.K)
+            if (T::TWO_LOOPS && filler.whole_tile && (filler.block_k + 1) * T::BK <= w.K)
                 multiply<T, WIDTH, true>(tiles, &now, next, thread_row, thread_col,
                                          &filler, &w, a_frag, b_frag, acc);
             else
@@ -285,49 +292,6 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
     __pipeline_wait_prior(0);
 }
 
-const int ADDERS = 8; // warps of a block that add up parts
-
-// Adds up the parts of the blockIdx.y-th shared tile, 32 sums a block: where a tile has
-// so many parts that one warp would add for too long. Each warp adds every eighth part,
-// the first adds these sums; the order does not depend on time here either.
-template <class T>
-__global__ void __launch_bounds__(32 * ADDERS)
-    add_parts(const __grid_constant__ struct work w)
-{
-    __shared__ float of_warp[ADDERS][32];
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int i = blockIdx.x * 32 + lane; // of the floats of a part
-    const int tile = w.whole_tiles + blockIdx.y;
-    int first, last;
-    owners_of(&w, tile, &first, &last);
-    if (first == last)
-        return; // that block had the whole tile, and has stored it
-    float sum = 0.0f;
-#pragma unroll 8
-    for (int block = first + warp; block <= last; block += ADDERS)
-        sum += part_of(&w, block, block == first, T::PART)[i];
-    of_warp[warp][lane] = sum;
-    __syncthreads();
-    if (warp > 0)
-        return;
-#pragma unroll
-    for (int other = 1; other < ADDERS; ++other)
-        sum += of_warp[other][lane];
-
-    // Float i is thread i % THREADS's result (m, n), m * TN + n = i / THREADS.
-    const int m = i / T::THREADS / T::TN, n = i / T::THREADS % T::TN;
-    int tile_row, tile_col;
-    place_tile(&w, tile, &tile_row, &tile_col);
-    const int row = tile_row * T::BM + row_of<T>(i % T::THREADS);
-    const int col = tile_col * T::BN + col_of<T>(i % T::THREADS);
-    const int c_row = row + m / 4 * T::ROW_STEP + m % 4;
-    const int c_col = col + n / 4 * T::COL_STEP + n % 4;
-    if (c_row < w.M && c_col < w.N) {
-        float *c = &w.C[(size_t)c_row * w.N + c_col];
-        *c = w.alpha * sum + (w.beta == 0.0f ? 0.0f : w.beta * *c);
-    }
-}
-
 /* ---- the host's side ---- */
 
 template <class T, int WIDTH> static void launch_tiles_of(int sms, struct work w)
@@ -341,12 +305,14 @@ template <class T, int WIDTH> static void launch_tiles_of(int sms, struct work w
                                         T::SHARED_BYTES));
         CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
             blocks_per_sm, persistent_kernel<T, WIDTH>, T::THREADS, T::SHARED_BYTES));
+        if (*blocks_per_sm > T::BLOCKS)
+            *blocks_per_sm = T::BLOCKS;
     }
     w.tiles_down = (w.M - 1) / T::BM + 1;
     w.tiles_across = (w.N - 1) / T::BN + 1;
     w.rows_together = T::ROWS_TOGETHER;
     w.blocks_k = (w.K - 1) / T::BK + 1;
-    // As many blocks as the GPU holds; but no share shorter than 32 steps of k: it would
+    // As many blocks as the tile asks for and the GPU holds; but no share shorter than 32 steps of k: it would
     // cost more to add up than to compute.
     const long long tiles = (long long)w.tiles_down * w.tiles_across;
     const long long most = tiles * ((w.K - 1) / 32 + 1);
@@ -355,62 +321,25 @@ template <class T, int WIDTH> static void launch_tiles_of(int sms, struct work w
     const int shared_tiles = (int)(tiles - w.whole_tiles);
     if (shared_tiles) {
         w.parts = scratch(&parts, 2 * (size_t)blocks * T::PART * sizeof(float));
-        // One warp adds up few parts at once, many warps many.
-        if (shared_tiles * 4 > blocks)
-            w.arrived =
-                (int *)scratch(&arrived, (size_t)shared_tiles * T::WARPS * sizeof(int));
+        w.arrived =
+            (int *)scratch(&arrived, (size_t)shared_tiles * T::WARPS * sizeof(int));
     }
     persistent_kernel<T, WIDTH><<<blocks, T::THREADS, T::SHARED_BYTES>>>(w);
-    if (shared_tiles && !w.arrived)
-        add_parts<T><<<dim3(T::PART / 32, shared_tiles), 32 * ADDERS>>>(w);
 }
 
 // C = alpha * A * B + beta * C in tiles of T, dealt to `sms` SMs. The caller fills in
-// the matrices, what they are multiplied by, and `aligned`.
+// the matrices, what they are multiplied by, and `aligned`; if the rows of B are not wide,
+// T must be SINGLY.
 template <class T> static void launch_tiles(int sms, const struct work *w)
 {
-    if (w->N % 4 == 0 && (size_t)w->B % 16 == 0)
+    if (wide_rows(w))
         launch_tiles_of<T, 4>(sms, *w);
     else
-        launch_tiles_of<T, 1>(sms, *w);
+        launch_tiles_of<T, T::SINGLY ? 1 : 4>(sms, *w);
 }
 
-/* ---- which tile? ---- */
-
-// What a product can be computed with. `speed` is what the whole GPU does when all blocks
-// are busy, in multiply-adds a nanosecond, and `start` what a launch costs besides, in
-// nanoseconds. Both were measured on an H200; on another GPU all are slower alike.
-struct kind {
-    void (*launch)(int sms, const struct work *w);
-    int BM, BN, blocks; // a tile, and blocks on an SM
-    double speed, start;
-    bool prepares; // A and perhaps B are copied first: chapter 13
-};
-#define TILES(T, speed, start) {launch_tiles<T>, T::BM, T::BN, T::BLOCKS, speed, start}
-
-// How long a product would take. Tiles reach over the edges of C, and what they compute
-// there takes as long as the rest. Shares make sure that all blocks work as long as
-// there are 32 steps of k for each.
-static double nanoseconds(const struct kind *kind, int sms, int M, int N, int K)
-{
-    const double tiles = ((M - 1) / kind->BM + 1.0) * ((N - 1) / kind->BN + 1.0);
-    const double blocks = (double)sms * kind->blocks, shares = tiles * ((K - 1) / 32 + 1);
-    const double busy = shares < blocks ? shares / blocks : 1.0;
-    const double part = (double)kind->BM * kind->BN;
-    // Read and written, at some 4 bytes a picosecond.
-    const double copied = (double)M * K + (N % 4 ? (double)K * N : 0.0);
-    return kind->start + tiles * part * K / (kind->speed * busy) +
-           (kind->prepares ? 8.0 * copied / 4000 : 0.0);
-}
-
-static const struct kind *fastest(const struct kind *kinds, int count, int sms, int M,
-                                  int N, int K)
-{
-    const struct kind *best = kinds;
-    for (int i = 1; i < count; ++i)
-        if (nanoseconds(&kinds[i], sms, M, N, K) < nanoseconds(best, sms, M, N, K))
-            best = &kinds[i];
-    return best;
-}
+#define TILES(T, start, speed, singly, dividing)                                         \
+    {launch_tiles<T>, staying, T::BM,  T::BN,    T::BLOCKS,                              \
+     start,           speed,   singly, dividing, false}
 
 #endif

@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     int thread_row = row_of<T>(threadIdx.x), thread_col = col_of<T>(threadIdx.x);
 
     // Says that these two have changed, though they have not: or the compiler computes
-    // them anew in every round, and lays out registers the worse for it.
+    // them again in every round, and lays out registers the worse for it.
     asm("" : "+r"(thread_row), "+r"(thread_col));
 
     // 2. Start the first copies. Arithmetic (`use`, `stage`) and copies (`filler`) walk
@@ -184,30 +184,36 @@ template <class T> static void launch_bulk(int sms, const struct work *work)
     CUDA_CHECK(cudaLaunchKernelEx(&config, matmul_kernel<T>, A_map, B_map, w));
 }
 
-// Thin stages cost: each ends in a wait. Two of 72 steps are what shared memory holds. A
-// middle-sized product has few k-blocks to share, and wants them smaller.
+// Thin stages cost: each ends in a wait. Two of 72 steps are what shared memory holds.
 struct large_tile : bulk_tile<16, 8, 4, 72, 2> {
 };
-struct middle_tile : bulk_tile<8, 8, 4, 32, 4> {
+struct middle_tile : bulk_tile<8, 8, 4, 72, 2> {
 };
-// Chapter 12's tiles, for less than that, with the lanes on diagonals too.
-struct square_tile : tile<128, 128, 8, 16, 8, 4, 2, on_diagonals> {
+// Chapter 12's tiles, for less than that, with the lanes on diagonals too: or in a z,
+// where two reads for 16 multiply-adds keep shared memory busy.
+struct wide_tile : tile<64, 128, 16, 8, 8, 4, 3, on_diagonals> {
 };
-struct wide_tile : tile<64, 128, 16, 8, 8, 4, 2, on_diagonals> {
+struct square_tile : tile<64, 64, 16, 8, 4, 4, 4, in_a_z> {
 };
-struct small_tile : tile<64, 64, 16, 8, 4, 4, 3, in_a_z> {
+struct flat_tile : tile<16, 128, 16, 4, 8, 4, 3, in_a_z> {
 };
-struct flat_tile : tile<32, 128, 8, 4, 8, 4, 3, in_a_z> {
+struct tall_tile : tile<64, 32, 16, 8, 4, 4, 3, in_a_z> {
 };
-struct smallest_tile : tile<32, 64, 16, 4, 4, 4, 4, in_a_z> {
+struct small_square_tile : tile<128, 128, 8, 16, 8, 3, 2, on_diagonals> {
+};
+struct small_flat_tile : tile<32, 128, 8, 4, 8, 4, 3, in_a_z> {
+};
+struct smallest_tile : tile<32, 64, 8, 4, 4, 8, 1, in_a_z> {
 };
 
-#define BULK(T, speed, start) {launch_bulk<T>, T::BM, T::BN, 1, speed, start, true}
+#define BULK(T, start, speed, dividing)                                                  \
+    {launch_bulk<T>, staying, T::BM, T::BN, 1, start, speed, speed, dividing, true}
 static const struct kind KINDS[] = {
-    BULK(large_tile, 29000, 5000),     BULK(middle_tile, 27000, 5000),
-    TILES(square_tile, 25500, 2000),   TILES(wide_tile, 24500, 2000),
-    TILES(small_tile, 22500, 2000),    TILES(flat_tile, 21500, 2000),
-    TILES(smallest_tile, 18500, 2000),
+    BULK(large_tile, 9000, 224, 9000),         BULK(middle_tile, 8000, 208, 8000),
+    TILES(wide_tile, 12000, 195, 152, 1500),   TILES(square_tile, 9000, 183, 157, 1700),
+    TILES(flat_tile, 10000, 165, 0, 1500),     TILES(tall_tile, 10000, 147, 118, 0),
+    SMALL(small_square_tile, 6600, 198, 1000), SMALL(small_flat_tile, 4700, 179, 2200),
+    SMALL(smallest_tile, 5500, 136, 1200),
 };
 
 static int sms; // that the product is dealt to
@@ -223,23 +229,32 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
     const struct work w = {M, N, K, alpha, beta, A, B, C, aligned};
     const int count = sizeof KINDS / sizeof *KINDS;
     if (!launch_thin(sms, &w))
-        fastest(KINDS, count, sms, M, N, K)->launch(sms, &w);
+        fastest(KINDS, count, sms, M, N, K, wide_rows(&w))->launch(sms, &w);
 }
 
-// What a large product does on all SMs, a small one does on three: stages are filled again
-// and again, and tiles are shared. So checking it takes no time.
-static void matmul_on_3(int M, int N, int K, float alpha, const float *A, const float *B,
-                        float beta, float *C)
+// What a large product does on all SMs, a small one does on a few: it gets a tile as
+// large, stages are filled again and again, and tiles are shared. So checking it takes no
+// time.
+template <int SMS>
+static void matmul_on(int M, int N, int K, float alpha, const float *A, const float *B,
+                      float beta, float *C)
 {
     const int all = sms;
-    sms = 3;
+    sms = SMS;
     matmul(M, N, K, alpha, A, B, beta, C);
     sms = all;
 }
 
+// Each of the kernels is among these, or gets one of the shapes of common/shapes.c.
 static const struct product PRODUCTS[] = {
-    {400, 200, 80, 1.5f, -0.5f, matmul_on_3, "--sms 3"},
-    {2049, 129, 12, 1.5f, -0.5f, matmul_on_3, "--sms 3"}, // a second band of tiles
+    {200, 300, 80, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},  // large_tile
+    {70, 127, 72, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},   // middle_tile
+    {188, 124, 40, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},   // wide_tile
+    {300, 130, 72, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},  // square_tile
+    {15, 260, 72, -0.5f, 0.0f, matmul_on<3>, "--sms 3"},   // flat_tile
+    {200, 65, 50, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},   // tall_tile
+    {100, 128, 72, 1.5f, 0.0f, matmul_on<3>, "--sms 3"},   // small_square_tile
+    {2049, 129, 12, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a second band of tiles
 };
 
 // Step 3 alone, for main to measure: what is the most that this kernel could reach?

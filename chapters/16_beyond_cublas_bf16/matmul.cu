@@ -1,5 +1,5 @@
 /*
- * Chapter 16: past cuBLAS in bf16.
+ * Chapter 16: beyond cuBLAS in bf16.
  *
  * What changes against chapter 15: the tensor cores never wait between tiles. Blocks stay
  * for the whole product, and one thread of each does nothing but order copies, tile after
@@ -15,17 +15,13 @@
  * Run it:  make chapter16 && ./chapter16        (needs a Hopper GPU, or none)
  */
 #include "matmul.h"
-#include "wgmma.h"
-
-#include <cuda_bf16.h>
+#include "results.cuh"
+#include "ring.cuh"
 
 const int BM = 128;
 const int BN = 256;
 const int BK = 64;
-const int SLAB = 64; // columns of B, or of C on their way out, that lie together
-const int STAGES = 4;
-const int GROUP = 8;   // pairs of tiles that clusters go down together
-const int CLUSTER = 2; // blocks, one tile below the other
+const int GROUP = 8; // pairs of tiles that clusters go down together
 const int CONSUMERS = BM / 64, THREADS = (1 + CONSUMERS) * 128;
 // 65,536 registers are 168 a thread, until the warpgroups divide them in another way.
 const int PRODUCER_REGISTERS = 40, CONSUMER_REGISTERS = 232;
@@ -43,30 +39,10 @@ static_assert(BN / SLAB % CLUSTER == 0, "each block of a cluster brings as many 
 static_assert(sizeof(shared) <= 226 * 1024, "a block has 227 KB; the barriers need some");
 
 struct work {
-    int M, N, K;
-    float alpha, beta;
-    __nv_bfloat16 *C;
-    bool through_engine;          // C may leave through the copy engine
+    struct results to;
     int pairs_down, tiles_across; // pairs of tiles: what a cluster does at a time
     int steps;                    // of BK along K
 };
-
-// How far one has gone round the ring of stages. A stage is filled for the r-th time (r = 0,
-// 1, ...) when `parity` is r & 1: `full` ends its phase r when that filling has come,
-// `empty` when it has been read. So a reader waits for parity r & 1, and who fills for the
-// end of phase r - 1, the other parity. For r = 0 that wait returns at once.
-struct turn {
-    int index;
-    unsigned parity;
-};
-
-static __device__ __forceinline__ void next_turn(struct turn *t)
-{
-    if (++t->index == STAGES) {
-        t->index = 0;
-        t->parity ^= 1;
-    }
-}
 
 // Where this block's tile of a pair begins: in the order of chapter 15, pairs for tiles.
 static __device__ __forceinline__ void place_tile(const struct work *w, int pair,
@@ -106,90 +82,7 @@ static __device__ void produce(const struct work *w, const CUtensorMap *A_map,
             next_turn(&t);
         }
     }
-    // The other block's consumers arrive at this block's barriers, which must not be gone
-    // by then: wait until every stage has been read for the last time.
-    for (int i = 0; i < STAGES; ++i) {
-        mbarrier_wait_parity(&empty[t.index], t.parity ^ 1);
-        next_turn(&t);
-    }
-}
-
-// A warpgroup has read a stage: a thread for each block of the cluster says so there.
-static __device__ __forceinline__ void release(uint64_t *empty)
-{
-    if (threadIdx.x % 128 < CLUSTER)
-        mbarrier_arrive_cluster(empty, threadIdx.x % 128);
-}
-
-// alpha and beta, in fp32, before anything is rounded: acc belongs to the 16 rows of C that
-// begin with `row`. beta == 0 must not read C.
-static __device__ __forceinline__ void finish(const struct work *w, float (&acc)[BN / 2],
-                                              int row, int col)
-{
-    const int lane = threadIdx.x % 32;
-#pragma unroll
-    for (int i = 0; i < BN / 2; ++i) {
-        const int r = row + i / 2 % 2 * 8 + lane / 4;
-        const int c = col + i / 4 * 8 + lane % 4 * 2 + i % 2;
-        acc[i] *= w->alpha;
-        if (w->beta != 0.0f && r < w->M && c < w->N)
-            acc[i] += w->beta * __bfloat162float(w->C[(size_t)r * w->N + c]);
-    }
-}
-
-static __device__ __forceinline__ uint32_t two_bf16(float low, float high)
-{
-    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-    uint32_t bits;
-    memcpy(&bits, &pair, sizeof bits);
-    return bits;
-}
-
-// A warp's 16 rows, 64 columns at a time: into shared memory, swizzled as the map says, and
-// from there by the copy engine, which writes whole rows of 128 bytes and leaves out what
-// lies outside C. One part is made while the part before leaves; and while the last ones
-// leave, the warp is at its next tile. A C that the engine cannot write, the warp writes
-// itself.
-static __device__ __forceinline__ void
-store(const struct work *w, const CUtensorMap *C_map, const float (&acc)[BN / 2],
-      __nv_bfloat16 (*out)[16][SLAB], int row, int col)
-{
-    const int lane = threadIdx.x % 32;
-#pragma unroll
-    for (int slab = 0; slab < BN / SLAB; ++slab, col += SLAB) {
-        __nv_bfloat16(*to)[SLAB] = out[slab % 2];
-        // What left from here two parts ago has been read.
-        if (lane == 0)
-            cp_async_bulk_wait_group_read<1>();
-        __syncwarp();
-        // Four matrices of 8 x 8 at a time: rows 0-7 and 8-15, columns 0-7 and 8-15.
-#pragma unroll
-        for (int n = 0; n < SLAB; n += 16) {
-            uint32_t matrices[4];
-#pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                const float *two = &acc[(slab * SLAB + n) / 2 + i * 2];
-                matrices[i] = two_bf16(two[0], two[1]);
-            }
-            const int cell = n / 8 + lane / 16;
-            stmatrix_x4(&to[lane % 16][(cell ^ lane % 8) * 8], matrices);
-        }
-        fence_proxy_async();
-        __syncwarp();
-        if (w->through_engine) {
-            if (lane == 0) {
-                cp_async_bulk_tensor_2d_store(C_map, col, row, to);
-                cp_async_bulk_commit_group();
-            }
-        } else {
-            for (int i = lane; i < 16 * SLAB; i += 32) {
-                const int r = i / SLAB, c = i % SLAB;
-                if (row + r < w->M && col + c < w->N)
-                    w->C[(size_t)(row + r) * w->N + col + c] =
-                        to[r][(c / 8 ^ r % 8) * 8 + c % 8];
-            }
-        }
-    }
+    finish_ring(&t, empty);
 }
 
 // A warpgroup multiplies 64 rows of each of the block's tiles.
@@ -212,8 +105,7 @@ static __device__ __forceinline__ void consume(const struct work *w,
                 wgmma_descriptor(now->B, sizeof now->B[0], 8 * 128, WGMMA_SWIZZLE_128B);
             wgmma_fence();
 #pragma unroll
-            for (int k = 0; k < BK / 16;
-                 ++k) // the tile's first product drops what acc held
+            for (int k = 0; k < BK / 16; ++k) // a tile's first drops what acc held
                 wgmma_mma_async_bf16<0, 1>(acc, a + k * 32 / 16, b + k * 16 * 128 / 16,
                                            step > 0 || k > 0);
             wgmma_commit_group();
@@ -232,8 +124,8 @@ static __device__ __forceinline__ void consume(const struct work *w,
         int row, col;
         place_tile(w, pair, &row, &col);
         row += warp * 16;
-        finish(w, acc, row, col);
-        store(w, C_map, acc, memory->out[warp], row, col);
+        finish(&w->to, acc, row, col);
+        store(&w->to, C_map, acc, memory->out[warp], row, col);
     }
     // Shared memory must stay until the last store has read it.
     if (threadIdx.x % 32 == 0)
@@ -249,18 +141,7 @@ __global__ void CLUSTERS_OF(CLUSTER) __launch_bounds__(THREADS, 1)
     extern __shared__ __align__(1024) unsigned char bytes[];
     shared *const memory = (shared *)bytes;
     __shared__ uint64_t full[STAGES], empty[STAGES];
-
-    if (threadIdx.x == 0) {
-        for (int i = 0; i < STAGES; ++i) {
-            mbarrier_init(&full[i], 1);
-            mbarrier_init(&empty[i], CONSUMERS * CLUSTER);
-        }
-        fence_mbarrier_init();
-    }
-    // The other block's barriers must be there too, before anything is sent to it.
-    barrier_cluster_arrive();
-    barrier_cluster_wait();
-
+    start_ring(full, empty, CONSUMERS);
     if (threadIdx.x < 128) {
         setmaxnreg_dec<PRODUCER_REGISTERS>();
         if (threadIdx.x == 0)
@@ -310,13 +191,13 @@ static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
     void *A_copy, *B_copy, *no_copy;
     const CUtensorMap A_map = readable(A, M, K, BM, &A_copy);
     const CUtensorMap B_map = readable(B, K, N, BK, &B_copy);
-    struct work w = {M, N, K, alpha, beta, C};
-    w.through_engine = engine_can(C, N);
-    w.pairs_down = divided_up(M, CLUSTER * BM);
-    w.tiles_across = divided_up(N, BN);
-    w.steps = divided_up(K, BK);
+    const struct work w = {{M, N, alpha, beta, C, engine_can(C, N)},
+                           divided_up(M, CLUSTER * BM),
+                           divided_up(N, BN),
+                           divided_up(K, BK)};
     // Where C is not written through its map, any map will do.
-    const CUtensorMap C_map = w.through_engine ? readable(C, M, N, 16, &no_copy) : A_map;
+    const CUtensorMap C_map =
+        w.to.through_engine ? readable(C, M, N, 16, &no_copy) : A_map;
 
     int clusters;
     CUDA_CHECK(cudaDeviceGetAttribute(&clusters, cudaDevAttrMultiProcessorCount, 0));
@@ -364,7 +245,7 @@ int main(int argc, char **argv)
     };
     const struct chapter chapter = {
         .number = 16,
-        .title = "past cuBLAS in bf16: the tensor core never waits",
+        .title = "beyond cuBLAS in bf16: the tensor core never waits",
         .about = "copies",
         .launch_bf16 = launch,
         .BM = BM,
@@ -384,7 +265,7 @@ int main(int argc, char **argv)
         .product_count = sizeof products / sizeof *products,
         .own_option = "--clusters",
         .own_value = &most_clusters,
-        .more_help = "  --clusters n   at most n clusters of two blocks\n",
+        .more_help = "    --clusters N   at most N clusters of two blocks\n",
     };
     return chapter_main(argc, argv, &chapter);
 }

@@ -14,15 +14,13 @@
  */
 #include "matmul.h"
 #include "prepare.cuh"
+#include "results.cuh"
 #include "ring.cuh"
 #include "shares.cuh"
 #include "tf32.cuh"
 
-#include <cuda_bf16.h>
-
 const int BM = 128;
 const int BK = 64;
-const int SLAB = 64; // columns of B, or of C on their way out, that lie together
 const int GROUP = 8; // units that clusters go down together
 const int CONSUMERS = BM / 64, THREADS = (1 + CONSUMERS) * 128;
 
@@ -36,8 +34,8 @@ template <int BN_, int CLUSTER_> struct tile {
     };
     struct shared {
         stage stages[STAGES];
-        __nv_bfloat16 out[CONSUMERS * 4][2][16]
-                         [SLAB]; // a warp's results on their way out
+        // A warp's results on their way out.
+        __nv_bfloat16 out[CONSUMERS * 4][2][16][SLAB];
     };
     static_assert(sizeof(stage) % 1024 == 0,
                   "swizzled matrices begin at multiples of it");
@@ -45,10 +43,7 @@ template <int BN_, int CLUSTER_> struct tile {
 };
 
 struct work {
-    int M, N;
-    float alpha, beta;
-    __nv_bfloat16 *C;
-    bool through_engine; // C may leave through the copy engine
+    struct results to;
     struct shares shares;
 };
 
@@ -98,98 +93,6 @@ static __device__ void produce(const struct work *w, const CUtensorMap *A_map,
         finish_ring<T::STAGES>(&t, empty);
 }
 
-static __device__ __forceinline__ float float_of(__nv_bfloat16 x)
-{
-    return __bfloat162float(x);
-}
-
-// alpha and beta, in fp32, before anything is rounded: acc belongs to the 16 rows of C that
-// begin with `row`. beta == 0 must not read C.
-template <int COUNT>
-static __device__ __forceinline__ void finish(const struct work *w, float (&acc)[COUNT],
-                                              int row, int col)
-{
-    row += threadIdx.x % 32 / 4;
-    col += threadIdx.x % 4 * 2;
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i)
-        acc[i] *= w->alpha;
-    if (w->beta == 0.0f)
-        return;
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i) {
-        const int r = row + i / 2 % 2 * 8, c = col + i / 4 * 8 + i % 2;
-        if (r < w->M && c < w->N)
-            acc[i] += w->beta * float_of(w->C[(size_t)r * w->N + c]);
-    }
-}
-
-static __device__ __forceinline__ uint32_t two_bf16(float low, float high)
-{
-    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-    uint32_t bits;
-    memcpy(&bits, &pair, sizeof bits);
-    return bits;
-}
-
-// 16 rows of 64 results from shared memory to a C that the copy engine refuses. A lane
-// writes the two elements of an aligned word; where the row begins with half a word, the
-// first and the last lane that has one write one element.
-static __device__ __forceinline__ void
-store_rows(const struct work *w, const __nv_bfloat16 (*from)[SLAB], int row, int col)
-{
-    const int lane = threadIdx.x % 32, cols = min(SLAB, w->N - col);
-    for (int r = 0; r < 16 && row + r < w->M; ++r) {
-        __nv_bfloat16 *to = &w->C[(size_t)(row + r) * w->N + col];
-        const int half = (uintptr_t)to / 2 % 2;
-        for (int c = 2 * lane - half; c < cols; c += 64) {
-            const int next = c + 1;
-            const __nv_bfloat16 low = from[r][(c / 8 ^ r % 8) * 8 + (c & 7)];
-            const __nv_bfloat16 high = from[r][(next / 8 % 8 ^ r % 8) * 8 + next % 8];
-            if (c >= 0 && next < cols)
-                *(__nv_bfloat162 *)&to[c] = __halves2bfloat162(low, high);
-            else
-                to[c >= 0 ? c : next] = c >= 0 ? low : high;
-        }
-    }
-}
-
-// As in chapter 16: through shared memory, 64 columns at a time.
-template <int BN>
-static __device__ __forceinline__ void
-store(const struct work *w, const CUtensorMap *C_map, const float (&acc)[BN / 2],
-      __nv_bfloat16 (*out)[16][SLAB], int row, int col)
-{
-    const int lane = threadIdx.x % 32;
-#pragma unroll
-    for (int slab = 0; slab < BN / SLAB; ++slab, col += SLAB) {
-        __nv_bfloat16(*to)[SLAB] = out[slab % 2];
-        // What left from here before has been read.
-        if (lane == 0)
-            cp_async_bulk_wait_group_read<BN / SLAB % 2 ? 0 : 1>();
-        __syncwarp();
-#pragma unroll
-        for (int n = 0; n < SLAB; n += 16) {
-            uint32_t matrices[4];
-#pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                const float *two = &acc[(slab * SLAB + n) / 2 + i * 2];
-                matrices[i] = two_bf16(two[0], two[1]);
-            }
-            const int cell = n / 8 + lane / 16;
-            stmatrix_x4(&to[lane % 16][(cell ^ lane % 8) * 8], matrices);
-        }
-        fence_proxy_async();
-        __syncwarp();
-        if (!w->through_engine) {
-            store_rows(w, to, row, col);
-        } else if (lane == 0) {
-            cp_async_bulk_tensor_2d_store(C_map, col, row, to);
-            cp_async_bulk_commit_group();
-        }
-    }
-}
-
 template <class T>
 static __device__ __forceinline__ void
 consume(const struct work *w, const CUtensorMap *C_map, typename T::shared *memory,
@@ -232,8 +135,8 @@ consume(const struct work *w, const CUtensorMap *C_map, typename T::shared *memo
         int row, col;
         place_tile<T>(&w->shares, p.segment.unit, &row, &col);
         row += warp * 16;
-        finish(w, acc, row, col);
-        store<T::BN>(w, C_map, acc, memory->out[warp], row, col);
+        finish(&w->to, acc, row, col);
+        store(&w->to, C_map, acc, memory->out[warp], row, col);
     }
     // Shared memory must stay until the last store has read it.
     if (threadIdx.x % 32 == 0)
@@ -267,25 +170,31 @@ __global__ void CLUSTERS_OF(T::CLUSTER) __launch_bounds__(THREADS, 1)
 
 /* ---- the host's side ---- */
 
-// What a kind of tile would make of the product, shared or not, whichever is shorter.
-template <class T> static struct plan plan_for(int M, int N, int K, int blocks)
+// What tiles of a kind would make of the product. The constants have been measured on an
+// H200: a step takes the tensor core 4 clocks a column, or as long as the L2 needs for it,
+// which is longer where rows do not begin at cache lines.
+template <class T>
+static struct plan plan_for(int M, int N, int K, const void *A, const void *B)
 {
-    // A step takes the tensor core 4 clocks a column, and the L2 brings so many bytes a
-    // clock to an SM; device memory, so many to all of them.
-    const double L2 = 46.0, MEMORY = 2300.0;
-    const double bytes = 2.0 * BK * (BM + (double)T::BN / T::CLUSTER);
-    const double step = bytes / L2 > 4.0 * T::BN ? bytes / L2 : 4.0 * T::BN;
-    const double memory = 2.0 * ((double)M * K + (double)K * N + (double)M * N) / MEMORY;
-    const int clusters = blocks < T::CLUSTER ? 1 : blocks / T::CLUSTER;
-    struct plan best = {0};
-    for (int share = 0; share < 2; ++share) {
-        const struct plan p =
-            deal(divided_up(M, BM * T::CLUSTER), divided_up(N, T::BN), divided_up(K, BK),
-                 clusters, BM * T::BN, step, memory, share);
-        if (best.clusters == 0 || p.clocks < best.clocks)
-            best = p;
-    }
-    return best;
+    const double size = sizeof(__nv_bfloat16);
+    const size_t strides = stride_of(A, K * size) | stride_of(B, N * size);
+    const double L2 = strides % 128 ? 27.0 : 46.0;
+    const double bytes = size * BK * (BM + (double)T::BN / T::CLUSTER);
+    // Memory brings short pieces of B's rows more slowly, and clusters wait for the slower
+    // block.
+    const double slower = T::CLUSTER > 1 ? 1.25 : 1.0;
+    const double matrices =
+        slower * size * ((double)M * (K + N) + (double)K * N * (T::BN + 40) / T::BN);
+    const struct cost cost = {
+        .start = 8000.0 + 8.0 * T::BN + (T::CLUSTER > 1 ? 1700.0 : 0.0),
+        .step = bytes / L2 > 4.0 * T::BN ? bytes / L2 : 4.0 * T::BN,
+        .tile = 12.0 * T::BN,
+        .memory = matrices / 1700.0,
+        .alone = matrices / (25.0 * T::CLUSTER),
+        .part = BM * T::BN * sizeof(float) / 50.0,
+    };
+    return best_plan(divided_up(M, BM * T::CLUSTER), divided_up(N, T::BN),
+                     divided_up(K, BK), number_of_blocks() / T::CLUSTER, &cost);
 }
 
 template <class T>
@@ -300,14 +209,15 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
     make_readable((const void **)&A, M, K * size, &A_stride, (const void **)&B, K,
                   N * size, &B_stride);
     make_room(&plan, T::CLUSTER, BM * T::BN, CONSUMERS * 4);
-    const struct work w = {M, N, alpha, beta, C, engine_can(C, N * size), plan.shares};
+    const struct work w = {{M, N, alpha, beta, C, engine_can(C, N * size)}, plan.shares};
     const CUtensorMap A_map =
         tensor_map_2d_of(BF16, A, M, K, A_stride / size, BM, BK, SWIZZLE);
     const CUtensorMap B_map =
         tensor_map_2d_of(BF16, B, K, N, B_stride / size, BK / T::CLUSTER, SLAB, SWIZZLE);
     // Where C is not written through its map, any map will do.
-    const CUtensorMap C_map =
-        w.through_engine ? tensor_map_2d_of(BF16, C, M, N, N, 16, SLAB, SWIZZLE) : A_map;
+    const CUtensorMap C_map = w.to.through_engine
+                                  ? tensor_map_2d_of(BF16, C, M, N, N, 16, SLAB, SWIZZLE)
+                                  : A_map;
     const int bytes = sizeof(typename T::shared);
     CUDA_CHECK(cudaFuncSetAttribute(matmul_kernel<T>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
@@ -319,28 +229,43 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
 static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
                    const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
 {
-    const int blocks = number_of_blocks();
+    if (tile_columns % 64 || tile_columns > 256) {
+        fprintf(stderr, "--tile takes 64, 128, 192 or 256, not %d\n", tile_columns);
+        exit(2);
+    }
     const struct plan plans[] = {
-        plan_for<tile<256, 2>>(M, N, K, blocks), plan_for<tile<192, 2>>(M, N, K, blocks),
-        plan_for<tile<128, 1>>(M, N, K, blocks), plan_for<tile<64, 1>>(M, N, K, blocks)};
-    int best = 0;
-    for (int i = 1; i < 4; ++i)
+        plan_for<tile<64, 1>>(M, N, K, A, B), plan_for<tile<128, 1>>(M, N, K, A, B),
+        plan_for<tile<192, 2>>(M, N, K, A, B), plan_for<tile<256, 2>>(M, N, K, A, B)};
+    int best = tile_columns ? tile_columns / 64 - 1 : 0;
+    for (int i = 1; i < 4 && !tile_columns; ++i)
         if (plans[i].clocks < plans[best].clocks)
             best = i;
     const struct plan plan = plans[best];
     switch (best) {
-    case 0: launch_tiles<tile<256, 2>>(plan, M, N, K, alpha, A, B, beta, C); break;
-    case 1: launch_tiles<tile<192, 2>>(plan, M, N, K, alpha, A, B, beta, C); break;
-    case 2: launch_tiles<tile<128, 1>>(plan, M, N, K, alpha, A, B, beta, C); break;
-    default: launch_tiles<tile<64, 1>>(plan, M, N, K, alpha, A, B, beta, C);
+    case 0: launch_tiles<tile<64, 1>>(plan, M, N, K, alpha, A, B, beta, C); break;
+    case 1: launch_tiles<tile<128, 1>>(plan, M, N, K, alpha, A, B, beta, C); break;
+    case 2: launch_tiles<tile<192, 2>>(plan, M, N, K, alpha, A, B, beta, C); break;
+    default: launch_tiles<tile<256, 2>>(plan, M, N, K, alpha, A, B, beta, C);
     }
+}
+
+template <int COLUMNS>
+static void launch_few(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
+                       const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
+{
+    const int before = tile_columns;
+    tile_columns = COLUMNS;
+    launch(M, N, K, alpha, A, B, beta, C);
+    tile_columns = before;
 }
 
 int main(int argc, char **argv)
 {
     static const struct product products[] = {
-        {.M = 700, .N = 520, .K = 200, .alpha = 1.5f},
-        {.M = 200, .N = 296, .K = 456, .alpha = 1.5f, .beta = -0.5f},
+        {520, 200, 320, 1.5f, 0.0f, tf32_launch_few, "--tile 256", {}, launch_few<256>},
+        {600, 187, 200, 1.5f, -0.5f, tf32_launch_few, "--tile 192", {}, launch_few<192>},
+        {300, 380, 200, 1.5f, 0.0f, tf32_launch_few, "--tile 128", {}, launch_few<128>},
+        {200, 296, 270, 1.5f, -0.5f, tf32_launch_few, "--tile 64", {}, launch_few<64>},
     };
     const struct chapter chapter = {
         .number = 17,
@@ -357,10 +282,9 @@ int main(int argc, char **argv)
         .dynamic_shared = sizeof(tile<256, 2>::shared),
         .products = products,
         .product_count = sizeof products / sizeof *products,
-        .own_option = "--blocks",
-        .own_value = &most_blocks,
-        .more_help = "    --blocks N     at most N blocks; default: one for "
-                     "each SM\n",
+        .own_option = "--tile",
+        .own_value = &tile_columns,
+        .more_help = "    --tile N       tiles of N columns, on four blocks\n",
     };
     return chapter_main(argc, argv, &chapter);
 }

@@ -105,19 +105,24 @@ static bool engine_can(const void *matrix, size_t row_bytes)
     return (uintptr_t)matrix % 16 == 0 && row_bytes % 16 == 0;
 }
 
+// How far apart the rows are that the engine reads: a copy's rows begin at cache lines.
+static size_t stride_of(const void *matrix, size_t row_bytes)
+{
+    return engine_can(matrix, row_bytes) ? row_bytes : (row_bytes + 127) / 128 * 128;
+}
+
 static struct copy copy_of(int which, const void *matrix, int rows, size_t bytes)
 {
-    struct copy c = {matrix, NULL, 0, bytes, bytes};
+    struct copy c = {matrix, NULL, 0, bytes, stride_of(matrix, bytes)};
     if (!engine_can(matrix, bytes)) {
         c.rows = rows;
-        c.stride = (bytes + 15) / 16 * 16;
         c.to = scratch(which, rows * c.stride);
     }
     return c;
 }
 
 // Makes of A and B, whose rows have A_bytes and B_bytes, matrices that the copy engine can
-// read: as they are, or copies whose rows begin at multiples of 16 bytes. What lies between
+// read: as they are, or copies whose rows begin at multiples of 128 bytes. What lies between
 // the rows of a copy is never read: the map knows how long a row is.
 static void make_readable(const void **A, int A_rows, size_t A_bytes, size_t *A_stride,
                           const void **B, int B_rows, size_t B_bytes, size_t *B_stride)

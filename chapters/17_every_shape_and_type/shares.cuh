@@ -13,7 +13,7 @@ struct shares {
     int steps;         // of BK along K, for each unit
     int whole;         // units done by one cluster each; the rest are shared
     int share, longer; // steps in a share; the first `longer` shares have one more
-    float *parts;      // two parts of tiles for each block
+    float4 *parts;     // two parts of tiles for each block
     int *arrived;      // for each shared tile and warp: parts brought so far
 };
 
@@ -81,17 +81,17 @@ static __device__ __forceinline__ bool add_parts(const struct shares *s,
                                                  const struct segment *segment,
                                                  float (&acc)[COUNT], int rank, int warp)
 {
-    const int lane = threadIdx.x % 32, cluster = blockIdx.x / CLUSTER;
+    const int lane = threadIdx.x % 32;
     const int number = segment->unit - s->whole, start = number * s->steps;
     const int first = owner_of(s, start), last = owner_of(s, start + s->steps - 1);
     // A cluster has two parts at most: the start of a unit, and the end or the middle of
     // another. The start of a unit is always its owner's second.
-    const int STEP = WARPS * 32, PART = COUNT * STEP, AT_ONCE = COUNT > 64 ? 16 : 32;
-    float *parts = s->parts + warp * 32 + lane;
-    float *mine = parts + ((size_t)blockIdx.x * 2 + (segment->begin == 0)) * PART;
+    const int STEP = WARPS * 32, PART = COUNT / 4 * STEP;
+    float4 *parts = s->parts + warp * 32 + lane;
+    float4 *mine = parts + ((size_t)blockIdx.x * 2 + (segment->begin == 0)) * PART;
 #pragma unroll
-    for (int i = 0; i < COUNT; ++i)
-        mine[i * STEP] = acc[i];
+    for (int i = 0; i < COUNT; i += 4)
+        mine[i / 4 * STEP] = make_float4(acc[i], acc[i + 1], acc[i + 2], acc[i + 3]);
     // Mine are visible to all before I say so; theirs are read after they have said so.
     __threadfence();
     __syncwarp();
@@ -105,25 +105,22 @@ static __device__ __forceinline__ bool add_parts(const struct shares *s,
     __threadfence();
     if (lane == 0)
         *arrived = 0; // ready for the next product
+    // My part comes from memory too: that leaves the registers for parts on their way.
 #pragma unroll
-    for (int i0 = 0; i0 < COUNT; i0 += AT_ONCE) {
-        float sum[AT_ONCE] = {};
-        for (int c = first; c <= last; ++c) {
-            const float *theirs =
-                parts + ((size_t)(c * CLUSTER + rank) * 2 + (c == first)) * PART;
-            if (c == cluster) {
+    for (int i = 0; i < COUNT; ++i)
+        acc[i] = 0.0f;
+#pragma unroll(COUNT > 64 ? 1 : 128 / COUNT)
+    for (int c = first; c <= last; ++c) {
+        const float4 *theirs =
+            parts + ((size_t)(c * CLUSTER + rank) * 2 + (c == first)) * PART;
 #pragma unroll
-                for (int i = 0; i < AT_ONCE; ++i)
-                    sum[i] += acc[i0 + i];
-            } else {
-#pragma unroll
-                for (int i = 0; i < AT_ONCE; ++i)
-                    sum[i] += __ldcg(&theirs[(i0 + i) * STEP]);
-            }
+        for (int i = 0; i < COUNT; i += 4) {
+            const float4 part = __ldcg(&theirs[i / 4 * STEP]);
+            acc[i] += part.x;
+            acc[i + 1] += part.y;
+            acc[i + 2] += part.z;
+            acc[i + 3] += part.w;
         }
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; ++i)
-            acc[i0 + i] = sum[i];
     }
     return true;
 }
@@ -135,49 +132,79 @@ static int divided_up(int a, int b)
     return (a - 1) / b + 1;
 }
 
-// How a kind of tile would do a product, and how long that may take.
+// --tile: tiles of so many columns, and four blocks, which share what does not divide. So
+// small products see what large ones do. 0: as planned.
+static int tile_columns;
+
+static int number_of_blocks(void)
+{
+    int sms;
+    CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
+    return tile_columns ? 4 : sms;
+}
+
+// What a kind of tile costs, in clocks.
+struct cost {
+    double start;  // until the first step, and behind the last tile
+    double step;   // BK steps of k
+    double tile;   // its end: results are stored, and the tensor core waits
+    double memory; // all matrices, to all SMs together,
+    double alone;  // or to one cluster
+    double part;   // a part of a shared tile, written or read
+};
+
+// Who does what, and how long that may take.
 struct plan {
     int clusters;
     double clocks;
     struct shares shares;
 };
 
-// Deals down x across units of `steps` steps each to at most `clusters` clusters,
-// whose blocks do tiles of `tile` elements. `step_clocks` is what a step takes at least,
-// `most_clocks` what memory needs for the matrices. With `share`, what does not divide is
-// shared, in shares of two steps at least; a sum of many parts takes its time too.
-static struct plan deal(int down, int across, int steps, int clusters, int tile,
-                        double step_clocks, double memory_clocks, bool share)
+// Deals units of `steps` steps each to so many clusters. What does not divide is shared if
+// `share` says so; else it makes another round, or there are as many clusters as units.
+static struct plan deal(int down, int across, int steps, int clusters, bool share,
+                        const struct cost *cost)
 {
-    const int START = 3000, ADD = 6000; // clocks: of a kernel, and of parts
-    const double PART_BYTES_A_CLOCK = 12;
+    const int ADD = 3000; // clocks until the last part is known to be there
     struct plan p = {clusters, 0.0, {down, across, steps}};
     const long long units = (long long)down * across;
-    int left = (int)(units % clusters);
-    if (units < clusters) {
-        const long long shares = units * steps / 2;
-        p.clusters = !share || shares < units ? (int)units
-                     : shares < clusters      ? (int)shares
-                                              : clusters;
-        left = (int)(units % p.clusters);
-    }
-    if (!share || (long long)left * steps > 0x7fffffff)
-        left = 0;
+    const int left = share ? (int)(units % clusters) : 0;
     p.shares.whole = (int)(units - left);
-    p.shares.share = (int)((long long)left * steps / p.clusters);
-    p.shares.longer = (int)((long long)left * steps % p.clusters);
-    const double waves = divided_up(p.shares.whole ? p.shares.whole : 1, p.clusters);
-    const double mine = (p.shares.whole ? waves * steps : 0.0) + p.shares.share +
-                        (p.shares.longer ? 1 : 0);
-    p.clocks = mine * step_clocks;
-    if (p.clocks < memory_clocks)
-        p.clocks = memory_clocks;
-    p.clocks += START;
-    if (left) {
-        const double parts = (double)p.clusters / left + 1.0;
-        p.clocks += ADD + (1.0 + parts) * tile * sizeof(float) / PART_BYTES_A_CLOCK;
-    }
+    p.shares.share = (int)((long long)left * steps / clusters);
+    p.shares.longer = (int)((long long)left * steps % clusters);
+    const int rounds = (int)((p.shares.whole + clusters - 1LL) / clusters);
+    const int mine = rounds * steps + p.shares.share + (p.shares.longer ? 1 : 0);
+    const double memory =
+        cost->memory > cost->alone / clusters ? cost->memory : cost->alone / clusters;
+    p.clocks = mine * cost->step + (rounds + (left ? 1 : 0)) * cost->tile;
+    if (p.clocks < memory)
+        p.clocks = memory;
+    p.clocks += cost->start;
+    if (left)
+        p.clocks += ADD + ((double)clusters / left + 2.0) * cost->part;
     return p;
+}
+
+// The shortest plan for at most `clusters` clusters: units done whole, or shared by all of
+// them, or each unit by a few, for many parts take long to add up. A share has two steps at
+// least.
+static struct plan best_plan(int down, int across, int steps, int clusters,
+                             const struct cost *cost)
+{
+    const long long units = (long long)down * across;
+    if (tile_columns)
+        return deal(down, across, steps, clusters, true, cost);
+    struct plan best =
+        deal(down, across, steps, units < clusters ? (int)units : clusters, false, cost);
+    for (int each = 1; each <= 32; ++each) {
+        const long long n = each == 1 ? clusters : units * each;
+        if (n > clusters || 2 * n > units * steps || units % n * steps > 0x7fffffff)
+            continue;
+        const struct plan p = deal(down, across, steps, (int)n, true, cost);
+        if (p.clocks < best.clocks)
+            best = p;
+    }
+    return best;
 }
 
 // The room that shared units need.
@@ -186,17 +213,8 @@ static void make_room(struct plan *p, int blocks, int tile, int warps)
     if (p->shares.share == 0 && p->shares.longer == 0)
         return;
     const size_t all = (size_t)p->clusters * blocks;
-    p->shares.parts = (float *)scratch(PARTS, all * 2 * tile * sizeof(float));
+    p->shares.parts = (float4 *)scratch(PARTS, all * 2 * tile * sizeof(float));
     p->shares.arrived = (int *)scratch(ARRIVED, all * warps * sizeof(int));
-}
-
-static int most_blocks; // --blocks; 0: one for each SM
-
-static int number_of_blocks(void)
-{
-    int sms;
-    CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
-    return most_blocks && most_blocks < sms ? most_blocks : sms;
 }
 
 #endif

@@ -208,21 +208,32 @@ static void tf32_launch(int M, int N, int K, float alpha, const float *A, const 
     const int TILE = TF32_BM * TF32_BN;
     const int down = divided_up(M, TF32_BM);
     const int across = divided_up(N, TF32_BN * TF32_CLUSTER);
-    const int blocks = number_of_blocks();
-    const int clusters = blocks < TF32_CLUSTER ? 1 : blocks / TF32_CLUSTER;
-    struct plan best = {0};
-    for (int share = 0; share < 2; ++share) {
-        const struct plan p =
-            deal(down, across, divided_up(K, TF32_BK), clusters, TILE, 1024, 0, share);
-        if (best.clusters == 0 || p.clocks < best.clocks)
-            best = p;
-    }
+    const double matrices = size * ((double)M * (K + N) + (double)K * N);
+    const struct cost cost = {
+        .start = 12000,
+        .step = 1024,
+        .tile = 3000,
+        .memory = matrices / 1700.0,
+        .alone = matrices / (25.0 * TF32_CLUSTER),
+        .part = TILE * sizeof(float) / 50.0,
+    };
+    struct plan best = best_plan(down, across, divided_up(K, TF32_BK),
+                                 number_of_blocks() / TF32_CLUSTER, &cost);
     make_room(&best, TF32_CLUSTER, TILE, TF32_BN / 16);
     const struct tf32_work w = {M, N, alpha, beta, C, best.shares};
     const int bytes = TF32_STAGES * sizeof(tf32_stage);
     CUDA_CHECK(cudaFuncSetAttribute(tf32_kernel,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     tf32_kernel<<<best.clusters * TF32_CLUSTER, TF32_THREADS, bytes>>>(A_map, B_map, w);
+}
+
+static void tf32_launch_few(int M, int N, int K, float alpha, const float *A,
+                            const float *B, float beta, float *C)
+{
+    const int before = tile_columns;
+    tile_columns = 64;
+    tf32_launch(M, N, K, alpha, A, B, beta, C);
+    tile_columns = before;
 }
 
 #endif

@@ -19,6 +19,7 @@
 #pragma weak ncclGroupEnd
 #pragma weak ncclSend
 #pragma weak ncclRecv
+#pragma weak ncclAllGather
 #pragma weak ncclGetErrorString
 #else
 #error                                                                                   \

@@ -291,6 +291,112 @@ static EMU_MEMBER thread_block_tile<Size, Parent> tiled_partition(const Parent &
     return thread_block_tile<Size, Parent>(parent);
 }
 
+/* Tiles of more than a warp: of the block only. What their warps exchange passes through
+ * shared memory, which CUDA takes from the program before compute capability 8.0 and keeps
+ * in reserve since; here it is the emulator's. */
+template <unsigned MaxBlockSize = 1024> struct block_tile_memory {
+    unsigned long long emu_unused[(MaxBlockSize + 31) / 32];
+};
+template <unsigned MaxBlockSize>
+static EMU_MEMBER thread_block this_thread_block(block_tile_memory<MaxBlockSize> &)
+{
+    return thread_block();
+}
+
+template <unsigned Size> class emu_wide_tile
+{
+    static_assert(Size <= 1024 && (Size & (Size - 1)) == 0,
+                  "a tile has 1, 2, 4, ... or 1024 threads");
+
+    /* Room for 32 bytes a warp. */
+    template <class T> static EMU_MEMBER T *emu_room()
+    {
+        static_assert(sizeof(T) <= 32, "tiles of several warps exchange up to 32 bytes");
+        return static_cast<T *>(emu_tile_room()) + meta_group_rank() * (Size / 32);
+    }
+
+  public:
+    static EMU_MEMBER void sync()
+    {
+        emu_tile_barrier(Size);
+    }
+    static EMU_MEMBER unsigned thread_rank()
+    {
+        return thread_block::thread_rank() % Size;
+    }
+    static constexpr EMU_MEMBER unsigned num_threads()
+    {
+        return Size;
+    }
+    static constexpr EMU_MEMBER unsigned size()
+    {
+        return Size;
+    }
+    static EMU_MEMBER unsigned meta_group_rank()
+    {
+        return thread_block::thread_rank() / Size;
+    }
+    static EMU_MEMBER unsigned meta_group_size()
+    {
+        return (thread_block::num_threads() + Size - 1) / Size;
+    }
+    /* Of one rank, the same for all. */
+    template <class T> static EMU_MEMBER T shfl(T value, unsigned rank)
+    {
+        T *room = emu_room<T>();
+        if (thread_rank() == rank) *room = value;
+        sync();
+        const T result = *room;
+        sync();
+        return result;
+    }
+    /* All warps' values, one after the other. */
+    template <class T, class Op> static EMU_MEMBER T emu_fold(T of_the_warp, Op op)
+    {
+        T *room = emu_room<T>();
+        if (emu_lane() == 0) room[emu_warp() % (Size / 32)] = of_the_warp;
+        sync();
+        T result = room[0];
+        for (unsigned i = 1; i < Size / 32; i++) result = op(result, room[i]);
+        sync();
+        return result;
+    }
+    static EMU_MEMBER int any(int predicate)
+    {
+        return emu_fold(__any_sync(0xffffffffu, predicate), emu_or());
+    }
+    static EMU_MEMBER int all(int predicate)
+    {
+        return !any(!predicate);
+    }
+
+  private:
+    struct emu_or {
+        EMU_MEMBER int operator()(int a, int b) const
+        {
+            return a | b;
+        }
+    };
+};
+#define EMU_WIDE_TILE(size)                                                              \
+    template <> class thread_block_tile<size, void> : public emu_wide_tile<size>         \
+    {                                                                                    \
+    };                                                                                   \
+    template <>                                                                          \
+    class thread_block_tile<size, thread_block> : public thread_block_tile<size, void>   \
+    {                                                                                    \
+      public:                                                                            \
+        explicit EMU_MEMBER thread_block_tile(const thread_block &)                      \
+        {                                                                                \
+        }                                                                                \
+    };
+EMU_WIDE_TILE(64)
+EMU_WIDE_TILE(128)
+EMU_WIDE_TILE(256)
+EMU_WIDE_TILE(512)
+EMU_WIDE_TILE(1024)
+#undef EMU_WIDE_TILE
+
 /* Any group, where only its size and its barrier are needed. */
 class thread_group
 {

@@ -16,6 +16,11 @@ extern "C" {
 /* Arithmetic: a value made of values, and of nothing else. */
 uint64_t emu_ptx_alu(uint64_t code, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
     __attribute__((const));
+/* The video instructions on `bits` 8 or 16 bits at a time: 'a'dd, 's'ub, a'v'erage,
+ * absolute 'd'ifference, mi'n', ma'x' of a's and b's parts, those of `signs` (1: of a,
+ * 2: of b, 4: of the result) signed. */
+uint64_t emu_ptx_video(int op, int bits, unsigned signs, int saturate, int add_up,
+                       uint64_t a, uint64_t b, uint64_t c) __attribute__((const));
 /* A special register, such as %tid.x: which one, and which of its components. */
 uint64_t emu_ptx_special(unsigned which, unsigned component);
 

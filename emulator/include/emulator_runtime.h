@@ -97,6 +97,12 @@ enum emu_barrier_op {
 };
 int emu_barrier(int predicate, enum emu_barrier_op op);
 
+/* The barrier of the calling thread's tile, when a block is cut into tiles of so many
+ * threads, more than a warp; and 1 KB of the block's shared memory for what they exchange.
+ */
+void emu_tile_barrier(unsigned threads);
+void *emu_tile_room(void);
+
 /* A cluster of blocks: its barrier, in two halves; where a block of it has what this one
  * has at `p` in shared memory, and whose memory p is; how many blocks there are, and which
  * this one is. */

@@ -26,6 +26,20 @@
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #endif
 
+/* In files of the host alone these are variables like others; headers that both include
+ * name them. */
+#ifndef __CUDACC__
+#ifndef __constant__
+#define __constant__
+#endif
+#ifndef __shared__
+#define __shared__
+#endif
+#ifndef __managed__
+#define __managed__
+#endif
+#endif
+
 #define CUDARTAPI
 #define CUDART_CB
 

@@ -1,11 +1,19 @@
 /* Named barriers: PTX's bar.sync and bar.arrive with a number, for some of a block's
- * threads; and the barrier of a cluster. __syncthreads() is not here; it is for all threads
+ * threads; those of tiles larger than a warp; and the barrier of a cluster. __syncthreads() is not here; it is for all threads
  * of a block, and launch.c's. */
 #include "emulator.h"
 
+#include <stdio.h>
 #include <string.h>
 
-enum { WARP = 32 };
+/* Behind those with a number come those of tiles: of the block itself, of its halves, its
+ * quarters, ..., as in a heap. */
+enum {
+    WARP = 32,
+    BLOCK = 1024,
+    TILES = 2 * BLOCK / (2 * WARP),
+    BARRIERS = EMU_NAMED_BARRIERS + TILES
+};
 
 struct barrier {
     bool used;
@@ -18,7 +26,7 @@ struct barrier {
 };
 
 /* Of each block of a cluster. */
-static struct barrier barriers[16 * EMU_NAMED_BARRIERS];
+static struct barrier barriers[16 * BARRIERS];
 
 struct wait {
     const struct barrier *barrier;
@@ -31,6 +39,7 @@ static struct {
     bool used;
     unsigned slot;
     unsigned rounds; /* over */
+    unsigned came;   /* threads that arrived in this round and have not ended since */
     const void *pc;  /* of one who has arrived in this round */
 } cluster;
 static unsigned rounds_of[EMU_MAX_THREADS]; /* for which each thread has arrived */
@@ -52,41 +61,23 @@ static bool never_over(void *waiting, enum emu_stuck how)
 {
     if (how == EMU_GIVE_UP) return false;
     const struct wait *w = waiting;
+    const unsigned number = (unsigned)(w->barrier - barriers) % BARRIERS;
+    char name[32] = "a tile's barrier";
+    if (number < EMU_NAMED_BARRIERS) snprintf(name, sizeof name, "barrier %u", number);
     emu_fault(w->pc,
-              "barrier divergence: barrier %u waits for %u threads, %u have come, and no "
-              "other thread can go on",
-              (unsigned)(w->barrier - barriers) % EMU_NAMED_BARRIERS, w->barrier->threads,
-              w->barrier->arrived);
+              "barrier divergence: %s waits for %u threads, %u have come, and no other "
+              "thread can go on",
+              name, w->barrier->threads, w->barrier->arrived);
 }
 
-int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
-                      const void *pc)
+/* The running thread arrives at a barrier whose round takes so many threads, and, with an
+ * operation, waits. */
+static int come(struct barrier *b, int op, unsigned threads, int predicate,
+                const void *pc)
 {
-    const unsigned *block = emu_current_launch->block,
-                   all = block[0] * block[1] * block[2],
-                   whole_warps = (all + WARP - 1) / WARP * WARP;
-    if (number >= EMU_NAMED_BARRIERS)
-        emu_fault(pc, "barrier %u: a block has barriers 0 to %d", number,
-                  EMU_NAMED_BARRIERS - 1);
-    if (threads % WARP)
-        emu_fault(pc, "barrier %u for %u threads: the number must be a multiple of 32",
-                  number, threads);
-    if (threads > whole_warps)
-        emu_fault(pc, "barrier %u for %u threads: the block has only %u", number, threads,
-                  all);
-    if (!threads || threads == whole_warps) threads = all;
-    struct barrier *b = &barriers[emu_current->rank * EMU_NAMED_BARRIERS + number];
-    if (number == 0 && threads == all && op >= 0 && !b->arrived)
-        return emu_barrier_at(predicate, (enum emu_barrier_op)op, pc);
     if (!b->arrived) {
         b->threads = threads;
         b->pc = pc;
-    } else if (b->threads != threads) {
-        const struct emu_place other = emu_source_of(b->pc);
-        emu_fault(pc,
-                  "barrier %u is for %u threads here, and for %u at %s:%d, in the same "
-                  "round",
-                  number, threads, b->threads, other.file, other.line);
     }
     if (!b->used) b->slot = emu_check_slot(pc);
     b->used = true;
@@ -108,15 +99,59 @@ int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
     return b->result;
 }
 
+void emu_tile_barrier(unsigned threads)
+{
+    const unsigned *block = emu_current_launch->block,
+                   all = block[0] * block[1] * block[2],
+                   tile = emu_warp() * WARP / threads, left = all - tile * threads;
+    come(&barriers[emu_current->rank * BARRIERS + EMU_NAMED_BARRIERS + BLOCK / threads +
+                   tile],
+         EMU_BARRIER_PLAIN, left < threads ? left : threads, 0,
+         __builtin_return_address(0));
+}
+
+void *emu_tile_room(void)
+{
+    static struct emu_shared_site site;
+    return emu_shared_array(&site, 1024, 16, "the exchange between a tile's warps");
+}
+
+int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
+                      const void *pc)
+{
+    const unsigned *block = emu_current_launch->block,
+                   all = block[0] * block[1] * block[2],
+                   whole_warps = (all + WARP - 1) / WARP * WARP;
+    if (number >= EMU_NAMED_BARRIERS)
+        emu_fault(pc, "barrier %u: a block has barriers 0 to %d", number,
+                  EMU_NAMED_BARRIERS - 1);
+    if (threads % WARP)
+        emu_fault(pc, "barrier %u for %u threads: the number must be a multiple of 32",
+                  number, threads);
+    if (threads > whole_warps)
+        emu_fault(pc, "barrier %u for %u threads: the block has only %u", number, threads,
+                  all);
+    if (!threads || threads == whole_warps) threads = all;
+    struct barrier *b = &barriers[emu_current->rank * BARRIERS + number];
+    if (number == 0 && threads == all && op >= 0 && !b->arrived)
+        return emu_barrier_at(predicate, (enum emu_barrier_op)op, pc);
+    if (b->arrived && b->threads != threads) {
+        const struct emu_place other = emu_source_of(b->pc);
+        emu_fault(pc,
+                  "barrier %u is for %u threads here, and for %u at %s:%d, in the same "
+                  "round",
+                  number, threads, b->threads, other.file, other.line);
+    }
+    return come(b, op, threads, predicate, pc);
+}
+
 /* Ends the round if all have come. */
 static bool cluster_advances(unsigned round)
 {
     if (cluster.rounds != round) return true;
-    unsigned came = 0;
-    for (unsigned i = 0; i < emu_thread_places(); i++)
-        came += rounds_of[i] == round + 1 && !emu_thread_has_ended(i);
-    if (came < emu_threads_left()) return false;
+    if (cluster.came < emu_threads_left()) return false;
     cluster.rounds++;
+    cluster.came = 0;
     if (cluster.used) emu_check_mbarrier_over(cluster.slot);
     return true;
 }
@@ -131,13 +166,10 @@ static bool cluster_never_over(void *waiting, enum emu_stuck how)
 {
     const struct wait *w = waiting;
     if (how == EMU_GIVE_UP) return false;
-    unsigned came = 0;
-    for (unsigned i = 0; i < emu_thread_places(); i++)
-        came += rounds_of[i] == w->round + 1 && !emu_thread_has_ended(i);
     emu_fault(w->pc,
               "barrier divergence: the cluster's barrier waits for %u threads that never "
               "come, of %u",
-              emu_threads_left() - came, emu_threads_left());
+              emu_threads_left() - cluster.came, emu_threads_left());
 }
 
 void emu_cluster_arrive(bool orders_memory, const void *pc)
@@ -150,7 +182,13 @@ void emu_cluster_arrive(bool orders_memory, const void *pc)
         emu_fault(pc, "barrier.cluster.arrive a second time, and no barrier.cluster.wait "
                       "between");
     *round = cluster.rounds + 1;
+    cluster.came++;
     if (orders_memory) emu_check_mbarrier_arrived(cluster.slot);
+}
+
+void emu_cluster_thread_ends(unsigned linear)
+{
+    if (cluster.used && rounds_of[linear] == cluster.rounds + 1) cluster.came--;
 }
 
 void emu_cluster_wait(const void *pc)

@@ -215,7 +215,6 @@ uint3 emu_cluster_size(void);
 bool emu_block_has_ended(unsigned rank);
 unsigned emu_thread_places(void);
 unsigned emu_threads_left(void);
-bool emu_thread_has_ended(unsigned linear);
 /* "(1,0,0)", and the block if there are several. */
 void emu_name_thread(unsigned linear, char *text, size_t size);
 
@@ -236,6 +235,7 @@ void emu_barriers_begin(void); /* of a cluster */
  * and wait. */
 void emu_cluster_arrive(bool orders_memory, const void *pc);
 void emu_cluster_wait(const void *pc);
+void emu_cluster_thread_ends(unsigned linear);
 /* cp.async.mbarrier.arrive: the running thread arrives when its copies have come. */
 void emu_async_arrive(uint64_t *barrier, bool no_increment, const void *pc);
 /* Ends the running thread. */

@@ -417,8 +417,11 @@ static struct function *find_function(const void *kernel)
     return NULL;
 }
 
+/* Called before main() too, for __launch_bounds__: which GPU is emulated is not asked here,
+ * and need not be, for these two are the same on all. */
 static struct function *find_or_add_function(const void *kernel)
 {
+    enum { SHARED_UNASKED = 48 << 10, MOST_THREADS = 1024 };
     struct function *f = find_function(kernel);
     if (f) return f;
     struct function *grown = realloc(functions, (function_count + 1) * sizeof *functions);
@@ -426,9 +429,8 @@ static struct function *find_or_add_function(const void *kernel)
     functions = grown;
     f = &functions[function_count++];
     *f = (struct function){.kernel = kernel,
-                           .dynamic_shared = emu_gpu()->prop.sharedMemPerBlock,
-                           .threads_at_most =
-                               (unsigned)emu_gpu()->prop.maxThreadsPerBlock};
+                           .dynamic_shared = SHARED_UNASKED,
+                           .threads_at_most = MOST_THREADS};
     return f;
 }
 

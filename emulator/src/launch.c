@@ -369,6 +369,7 @@ static void resume(struct thread *t)
     emu_current = NULL;
     if (t->state == DONE) {
         threads_left--;
+        emu_cluster_thread_ends(t->seen.linear);
         free_stacks[free_stack_count++] = t->stack;
         t->stack = -1;
     }
@@ -918,11 +919,6 @@ void emu_name_thread(unsigned linear, char *text, size_t size)
 unsigned emu_threads_left(void)
 {
     return threads_left;
-}
-
-bool emu_thread_has_ended(unsigned linear)
-{
-    return threads[linear].state == DONE;
 }
 
 /* ---- shared memory ---- */

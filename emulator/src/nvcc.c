@@ -752,9 +752,10 @@ static int status_of(const struct list *command, const char *messages)
  * once more, since its first answer went to the reader. */
 static void explain_missing(const struct list *command)
 {
-    static const char *const libraries[] = {"thrust/",  "cub/",     "cufft", "curand",
-                                            "cusparse", "cusolver", "nccl",  "cudnn",
-                                            "npp",      "nvrtc"};
+    static const char *const libraries[] = {
+        "thrust/",  "cub/",  "cufft", "curand_", "cusparse",
+        "cusolver", "cudnn", "npp",   "nvrtc",
+    };
     char *file = temporary("messages"), line[1024];
     status_of(command, file);
     FILE *messages = fopen(file, "r");
@@ -767,7 +768,8 @@ static void explain_missing(const struct list *command)
             if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
                 fprintf(stderr,
                         "nvcc: %.*s is of a library that is not part of the emulator, "
-                        "which has cuBLAS and cuBLASLt in parts and no other\n",
+                        "which has cuBLAS, cuBLASLt, cuRAND, NCCL and Thrust in parts "
+                        "and no other\n",
                         (int)(end - name), name);
     }
     if (messages) fclose(messages);

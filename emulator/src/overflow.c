@@ -49,6 +49,13 @@ static void fault_overflow(const struct place *place, uintptr_t left,
               operation, decimal(b, sizeof b, place->type, right), place->type->name);
 }
 
+/* (1 << lane) - 1, all lanes below this one, means what every GPU does for lane 31. */
+static bool is_mask(const struct type *type, uintptr_t left, uintptr_t right)
+{
+    const unsigned bits = 1u << (type->layout >> 1);
+    return bits <= 64 && right == 1 && (uint64_t)left << (64 - bits) == 1ull << 63;
+}
+
 #define PC __builtin_return_address(0)
 #define HANDLER(name, operation)                                                         \
     void __ubsan_handle_##name##_overflow(struct place *, uintptr_t, uintptr_t);         \
@@ -58,9 +65,14 @@ static void fault_overflow(const struct place *place, uintptr_t left,
         fault_overflow(place, left, operation, right, PC);                               \
     }
 HANDLER(add, " + ")
-HANDLER(sub, " - ")
 HANDLER(mul, " * ")
 HANDLER(divrem, " / ")
+
+void __ubsan_handle_sub_overflow(struct place *, uintptr_t, uintptr_t);
+void __ubsan_handle_sub_overflow(struct place *place, uintptr_t left, uintptr_t right)
+{
+    if (!is_mask(place->type, left, right)) fault_overflow(place, left, " - ", right, PC);
+}
 
 void __ubsan_handle_negate_overflow(struct place *, uintptr_t);
 void __ubsan_handle_negate_overflow(struct place *place, uintptr_t value)

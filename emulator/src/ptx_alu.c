@@ -856,3 +856,30 @@ uint64_t emu_ptx_alu(uint64_t code, uint64_t a, uint64_t b, uint64_t c, uint64_t
                    code & PTX_WIDE ? 2 * bits : bits);
     }
 }
+
+/* ---- several numbers in a word ---- */
+
+uint64_t emu_ptx_video(int op, int bits, unsigned signs, int saturate, int add_up,
+                       uint64_t a, uint64_t b, uint64_t c)
+{
+    const unsigned width = (unsigned)bits;
+    const int64_t most = (1ll << (signs & 4 ? width - 1 : width)) - 1,
+                  least = signs & 4 ? -most - 1 : 0;
+    uint64_t all = 0, sum = c;
+    for (unsigned at = 0; at < 32; at += width) {
+        const int64_t x = signs & 1 ? extended(a >> at, width)
+                                    : (int64_t)cut(a >> at, width),
+                      y = signs & 2 ? extended(b >> at, width)
+                                    : (int64_t)cut(b >> at, width);
+        int64_t part = op == 'a'   ? x + y
+                       : op == 's' ? x - y
+                       : op == 'v' ? (x + y + (x + y >= 0)) >> 1
+                       : op == 'd' ? (x > y ? x - y : y - x)
+                       : op == 'n' ? (x < y ? x : y)
+                                   : (x > y ? x : y);
+        if (saturate) part = part < least ? least : part > most ? most : part;
+        sum += (uint64_t)part;
+        all |= cut((uint64_t)part, width) << at;
+    }
+    return add_up ? cut(sum, 32) : all;
+}

@@ -1066,6 +1066,30 @@ static void compile_dot_product(struct compiler *c)
                     "0"));
 }
 
+/* vadd4.s32.s32.u32.sat d, a, b, c; and its like. Without .add, c is what d's bytes are
+ * where a mask leaves them out; masks and chosen bytes are not known here. */
+static void compile_video(struct compiler *c)
+{
+    const char *name = c->instruction->name;
+    const size_t last = strlen(name) - 1;
+    const int op = name[2] == 'v'         ? 'v'
+                   : strstr(name, "diff") ? 'd'
+                   : name[2] == 'i'       ? 'n'
+                   : name[1] == 'm'       ? 'x'
+                                          : name[1];
+    const enum ptx_type to = need_type(c, "u32 s32"), a = need_type(c, "u32 s32"),
+                        b = need_type(c, "u32 s32");
+    const bool add_up = take(c, "add"), saturate = !add_up && take(c, "sat");
+    end_of_modifiers(c);
+    need_operands(c, 4, 4, "d, a, b, c");
+    assign(c, c->instruction->operand[0], to,
+           format(c, "::emu_ptx_video('%c', %d, %d, %d, %d, %s, %s, %s)", op,
+                  name[last] == '4' ? 8 : 16,
+                  (a == PTX_S32) + 2 * (b == PTX_S32) + 4 * (to == PTX_S32), saturate,
+                  add_up, operand(c, 1, PTX_B32), operand(c, 2, PTX_B32),
+                  operand(c, 3, to)));
+}
+
 static const char *const comparison_names[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",
                                                "equ", "neu", "ltu", "leu", "gtu", "geu",
                                                "num", "nan", "lo",  "ls",  "hi",  "hs"};
@@ -2332,6 +2356,18 @@ static const struct {
                 {"prmt", compile_prmt},
                 {"dp4a", compile_dot_product},
                 {"dp2a", compile_dot_product},
+                {"vadd2", compile_video},
+                {"vadd4", compile_video},
+                {"vsub2", compile_video},
+                {"vsub4", compile_video},
+                {"vavrg2", compile_video},
+                {"vavrg4", compile_video},
+                {"vabsdiff2", compile_video},
+                {"vabsdiff4", compile_video},
+                {"vmin2", compile_video},
+                {"vmin4", compile_video},
+                {"vmax2", compile_video},
+                {"vmax4", compile_video},
                 {"setp", compile_setp},
                 {"set", compile_set},
                 {"slct", compile_slct},

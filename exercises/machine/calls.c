@@ -6,7 +6,9 @@
 
 #include "../cases.h"
 #include "emulator.h"
+#include "emulator_ptx.h"
 #include "machine.h"
+#include "ptx.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -93,6 +95,57 @@ CALL(time_of_candidate)
     p->x[0].f[0] = time_of_candidate((int)ARG(0));
 }
 
+/* Of ON_TWO: the streams that copies and kernels were put into, in which the host may not
+ * wait. A handle is the runtime's address, so only what it has given is handed back. */
+static bool only_orders;
+static const void *handles[256];
+static unsigned handle_count;
+static bool copied_in[256], worked_in[256];
+static uint64_t copied_bytes;
+
+static void note_handle(struct processor *p, const void *handle)
+{
+    if (handle_count == sizeof handles / sizeof *handles)
+        refuse(p, "more than %u streams and events", handle_count);
+    handles[handle_count++] = handle;
+}
+
+/* The number of a handle; 0 stands for the default stream. */
+static unsigned number_of(const struct processor *p, uint64_t handle)
+{
+    for (unsigned i = 1; i < handle_count && handle; i++)
+        if ((uint64_t)handles[i] == handle)
+            return i;
+    if (handle)
+        refuse(p, "no stream or event that CUDA has created");
+    return 0;
+}
+
+static void begin_ordering(void)
+{
+    only_orders = true;
+    handle_count = 1;
+    copied_bytes = 0;
+    memset(copied_in, 0, sizeof copied_in);
+    memset(worked_in, 0, sizeof worked_in);
+}
+
+static void end_ordering(const struct processor *p, uint64_t n)
+{
+    bool copied = false, both = true;
+    for (unsigned i = 0; i < handle_count; i++) {
+        copied |= copied_in[i];
+        both &= !copied_in[i] || worked_in[i];
+    }
+    only_orders = false;
+    if (copied_bytes < 3 * sizeof(float) * (n / 2))
+        refuse(p, "device 1 has less than half of the work: %llu bytes were copied",
+               (unsigned long long)copied_bytes);
+    if (copied && both)
+        refuse(p,
+               "nothing travels beside the work: every copy is in a stream with kernels");
+}
+
 bool call_student(const struct test_case *c, const float *first, const float *second,
                   float *scratch, void *out)
 {
@@ -114,7 +167,15 @@ bool call_student(const struct test_case *c, const float *first, const float *se
     case SCALE:
     case TRANSPOSE:
     case ROW_SUMS: WITH(M, N, x, to); break;
-    case MATMUL: WITH(M, N, K, x, y, to); break;
+    case MATMUL:
+    case HALVES:
+    case PRECISE: WITH(M, N, K, x, y, to); break;
+    case SPLIT: WITH(M, N, x, to, to + 4 * M * N); break;
+    case ON_TWO:
+        begin_ordering();
+        WITH(N, x, y, to, (uint64_t)scratch);
+        end_ordering(&(struct processor){.ip = entry}, N);
+        break;
     case PREDICT: {
         void *answers = image_allocate(ANSWERS * sizeof(int));
         memset(answers, 0, ANSWERS * sizeof(int));
@@ -166,6 +227,10 @@ CALL(emu_launch_kernel)
     reach_for_call(p, (uint64_t)launch.arguments, launch.argument_bytes, false);
     thread_entry = (uint64_t)launch.run;
     launch.run = run_thread;
+    if (!only_orders)
+        launch.stream = NULL;
+    else if (number_of(p, (uint64_t)launch.stream) > 0 || emu_device() > 0)
+        worked_in[number_of(p, (uint64_t)launch.stream)] = true;
     memset(launch.cluster, 0, sizeof launch.cluster);
     const int error = emu_launch_kernel(&launch);
     if (error)
@@ -379,6 +444,133 @@ CALL(emu_async_wait)
     emu_async_wait((unsigned)ARG(0));
 }
 
+/* The arguments behind the named ones: first those in registers, then those on the stack.
+ */
+struct rest {
+    unsigned integers, floats;
+    uint64_t stack;
+};
+
+static uint64_t next_of(struct processor *p, struct rest *rest, bool is_float)
+{
+    if (is_float && rest->floats < 8)
+        return p->x[rest->floats++].q[0];
+    if (!is_float && rest->integers < 6)
+        return ARG(rest->integers++);
+    rest->stack += 8;
+    return *(uint64_t *)reach_for_call(p, rest->stack - 8, 8, false);
+}
+
+/* ---- inline PTX, as far as exercises go: the driver has made calls of it ---- */
+
+/* Registers are in the code's own memory, not where the lens would have to hear of it. */
+static uint64_t *registers_of(struct processor *p, uint64_t address, unsigned count)
+{
+    need_kernel(p);
+    if (address < p->stack_low || address > p->stack_high - count * sizeof(uint64_t))
+        refuse(p, "registers of an instruction that are no variables of this thread");
+    return (uint64_t *)address;
+}
+/* The code of an instruction on shared memory. */
+static uint64_t code_for_shared(struct processor *p, uint64_t code)
+{
+    need_kernel(p);
+    if (PTX_TYPE_OF(code) >= PTX_TYPE_COUNT || PTX_FROM_OF(code) >= PTX_TYPE_COUNT ||
+        (PTX_DETAIL_OF(code) != PTX_SHARED && PTX_DETAIL_OF(code) != PTX_CLUSTER))
+        refuse(p, "inline PTX that exercises do not know: addresses are in .shared");
+    return code;
+}
+CALL(emu_ptx_alu)
+{
+    const uint64_t code = ARG(0);
+    if (PTX_TYPE_OF(code) >= PTX_TYPE_COUNT || PTX_FROM_OF(code) >= PTX_TYPE_COUNT)
+        refuse(p, "inline PTX that exercises do not know");
+    RETURN(emu_ptx_alu(code, ARG(1), ARG(2), ARG(3), ARG(4)));
+}
+/* m16n8 of fp16, bf16 or tf32, with sums in fp32. */
+CALL(emu_ptx_mma)
+{
+    const uint64_t code = ARG(0);
+    const enum ptx_type type = PTX_FROM_OF(code);
+    const unsigned shape = (unsigned)ARG(1), k = shape & 1023;
+    const unsigned of_register = type == PTX_TF32 ? 1 : 2;
+    if ((type != PTX_F16 && type != PTX_BF16 && type != PTX_TF32) ||
+        PTX_TYPE_OF(code) != PTX_F32 || PTX_DETAIL_OF(code) != (unsigned)type ||
+        shape >> 10 != (16u << 10 | 8u) || (k != 8 * of_register && k != 4 * of_register))
+        refuse(p, "an mma.sync that exercises do not know: they have m16n8 of f16, bf16 "
+                  "and tf32, with sums in f32");
+    uint64_t in[10] = {0};
+    struct rest rest = {3, 0, p->r[RSP] + 8};
+    for (unsigned i = 0; i < (16 + 8) * k / 32 / of_register + 4; i++)
+        in[i] = next_of(p, &rest, false);
+    emu_ptx_mma(code, shape, registers_of(p, ARG(2), 4), in[0], in[1], in[2], in[3],
+                in[4], in[5], in[6], in[7], in[8], in[9]);
+}
+CALL(emu_ptx_load_matrix)
+{
+    const uint64_t code = code_for_shared(p, ARG(0));
+    const unsigned count = code >> PTX_MATRIX_COUNT & 7;
+    if (count > 4)
+        refuse(p, "an ldmatrix of %u matrices", count);
+    emu_ptx_load_matrix(code, registers_of(p, ARG(1), count), ARG(2));
+}
+CALL(emu_ptx_store_matrix)
+{
+    const uint64_t code = code_for_shared(p, ARG(0));
+    if ((code >> PTX_MATRIX_COUNT & 7) > 4)
+        refuse(p, "an stmatrix of too many matrices");
+    emu_ptx_store_matrix(code, ARG(1), ARG(2), ARG(3), ARG(4), ARG(5));
+}
+CALL(__cvta_generic_to_shared)
+{
+    need_kernel(p);
+    RETURN(__cvta_generic_to_shared((const void *)ARG(0)));
+}
+CALL(emu_ptx_mbarrier_init)
+{
+    emu_ptx_mbarrier_init(code_for_shared(p, ARG(0)), ARG(1), ARG(2));
+}
+CALL(emu_ptx_mbarrier_arrive)
+{
+    const uint64_t code = code_for_shared(p, ARG(0));
+    RETURN(emu_ptx_mbarrier_arrive(code, (unsigned)ARG(1), ARG(2), ARG(3), ARG(4)));
+}
+CALL(emu_ptx_mbarrier_expect)
+{
+    const uint64_t code = code_for_shared(p, ARG(0));
+    emu_ptx_mbarrier_expect(code, ARG(1) != 0, ARG(2), ARG(3));
+}
+CALL(emu_ptx_mbarrier_test)
+{
+    const uint64_t code = code_for_shared(p, ARG(0));
+    RETURN(emu_ptx_mbarrier_test(code, ARG(1) != 0, ARG(2), ARG(3)));
+}
+CALL(emu_ptx_fence)
+{
+    need_kernel(p);
+    emu_ptx_fence(ARG(0) != 0);
+}
+CALL(emu_ptx_fence_mbarrier_init)
+{
+    need_kernel(p);
+    emu_ptx_fence_mbarrier_init();
+}
+CALL(emu_ptx_fence_proxy)
+{
+    need_kernel(p);
+    emu_ptx_fence_proxy();
+}
+CALL(emu_ptx_bulk_load)
+{
+    const uint64_t code = code_for_shared(p, ARG(0)), bytes = ARG(3);
+    if (ARG(5) != 0)
+        refuse(p, "a bulk copy to several blocks");
+    /* In device memory, the runtime tells what is wrong with an address. */
+    if (!is_device_memory(ARG(2), bytes))
+        reach_for_call(p, ARG(2), bytes, false);
+    emu_ptx_bulk_load(code, ARG(1), ARG(2), bytes, ARG(4), 0);
+}
+
 CALL(emu_trap)
 {
     emu_trap((const void *)ARG(0), reach_text(p, ARG(1), 4096));
@@ -446,7 +638,80 @@ CALL(cudaPeekAtLastError)
 }
 CALL(cudaDeviceSynchronize)
 {
+    if (only_orders)
+        refuse(p, "the host waits, and until it goes on it orders no work");
     RETURN(cudaDeviceSynchronize());
+}
+
+/* ---- several devices, streams and events; only for those who order work ---- */
+
+static void need_ordering(const struct processor *p, const char *name)
+{
+    if (!only_orders || emu_current)
+        refuse(p, "%s, which this exercise does without", name);
+}
+#define WAITS(name)                                                                      \
+    CALL(name)                                                                           \
+    {                                                                                    \
+        refuse(p, "the host waits, and until it goes on it orders no work");             \
+    }
+WAITS(cudaStreamSynchronize)
+WAITS(cudaEventSynchronize)
+WAITS(cudaStreamQuery)
+WAITS(cudaEventQuery)
+CALL(cudaSetDevice)
+{
+    need_ordering(p, "cudaSetDevice");
+    RETURN(cudaSetDevice((int)ARG(0)));
+}
+#define CREATES(name, type, ...)                                                         \
+    CALL(name)                                                                           \
+    {                                                                                    \
+        need_ordering(p, #name);                                                         \
+        type *const to = reach_for_call(p, ARG(0), sizeof *to, true);                    \
+        const cudaError_t error = name(to __VA_ARGS__);                                  \
+        if (error == cudaSuccess)                                                        \
+            note_handle(p, *to);                                                         \
+        RETURN(error);                                                                   \
+    }
+CREATES(cudaStreamCreate, cudaStream_t)
+CREATES(cudaStreamCreateWithFlags, cudaStream_t, , (unsigned)ARG(1))
+CREATES(cudaEventCreate, cudaEvent_t)
+CREATES(cudaEventCreateWithFlags, cudaEvent_t, , (unsigned)ARG(1))
+CALL(cudaStreamDestroy)
+{
+    need_ordering(p, "cudaStreamDestroy");
+    RETURN(cudaStreamDestroy((cudaStream_t)handles[number_of(p, ARG(0))]));
+}
+CALL(cudaEventDestroy)
+{
+    need_ordering(p, "cudaEventDestroy");
+    RETURN(cudaEventDestroy((cudaEvent_t)handles[number_of(p, ARG(0))]));
+}
+CALL(cudaEventRecord)
+{
+    need_ordering(p, "cudaEventRecord");
+    const unsigned event = number_of(p, ARG(0)), stream = number_of(p, ARG(1));
+    RETURN(cudaEventRecord((cudaEvent_t)handles[event], (cudaStream_t)handles[stream]));
+}
+CALL(cudaStreamWaitEvent)
+{
+    need_ordering(p, "cudaStreamWaitEvent");
+    const unsigned stream = number_of(p, ARG(0)), event = number_of(p, ARG(1));
+    RETURN(cudaStreamWaitEvent((cudaStream_t)handles[stream], (cudaEvent_t)handles[event],
+                               (unsigned)ARG(2)));
+}
+CALL(cudaMemcpyPeerAsync)
+{
+    need_ordering(p, "cudaMemcpyPeerAsync");
+    const uint64_t bytes = ARG(4);
+    const unsigned stream = number_of(p, ARG(5));
+    if (!is_device_memory(ARG(0), bytes) || !is_device_memory(ARG(2), bytes))
+        refuse(p, "a copy between devices of what is on none");
+    copied_in[stream] = true;
+    copied_bytes += bytes;
+    RETURN(cudaMemcpyPeerAsync((void *)ARG(0), (int)ARG(1), (const void *)ARG(2),
+                               (int)ARG(3), bytes, (cudaStream_t)handles[stream]));
 }
 CALL(cudaFuncSetAttribute)
 {
@@ -493,23 +758,6 @@ static void print(const char *text, size_t n)
         n = MOST_PRINTED - printed;
     printed += n;
     fwrite(text, 1, n, stdout);
-}
-
-/* The arguments behind the named ones: first those in registers, then those on the stack.
- */
-struct rest {
-    unsigned integers, floats;
-    uint64_t stack;
-};
-
-static uint64_t next_of(struct processor *p, struct rest *rest, bool is_float)
-{
-    if (is_float && rest->floats < 8)
-        return p->x[rest->floats++].q[0];
-    if (!is_float && rest->integers < 6)
-        return ARG(rest->integers++);
-    rest->stack += 8;
-    return *(uint64_t *)reach_for_call(p, rest->stack - 8, 8, false);
 }
 
 /* One conversion of a format, "%-8.3f" say, with the value that it asks for. Returns

@@ -415,6 +415,18 @@ def notebook_page(path, chapter):
 # ---- all ----
 
 
+# "**Part I: the memory of one product.** ...", and the list of its chapters.
+PART = re.compile(r"^\*\*(Part \w+: [^*]+?)\.\*\*.*?first=(\d+) last=(\d+)", re.M | re.S)
+
+
+def parts(every):
+    """[(title, chapters)] as the front page lists them."""
+    return [
+        (title, [c for c in every if int(first) <= c.number <= int(last)])
+        for title, first, last in PART.findall((ROOT / "README.md").read_text())
+    ]
+
+
 def contents(every):
     def tree(caption, entries, more=""):
         listed = "\n".join(entries)
@@ -437,12 +449,15 @@ def contents(every):
         path.stem for path in (ROOT / "exercises").glob("*.md") if path.stem != "README"
     )
     return (
-        tree(
-            "Chapters",
-            [
-                f"{c.number} {c.technique} <chapters/{c.folder.name}/README>"
-                for c in every
-            ],
+        "".join(
+            tree(
+                title,
+                [
+                    f"{c.number} {c.technique} <chapters/{c.folder.name}/README>"
+                    for c in part
+                ],
+            )
+            for title, part in parts(every)
         )
         + tree("To look up", ["chapters/MEASURING", "chapters/GLOSSARY"])
         + tree(

@@ -96,7 +96,8 @@ int main(void)
 
     NCCL(ncclGroupStart());
     for (int r = 0; r < RANKS; r++)
-        NCCL(ncclBroadcast(mine[r], gathered[r], COUNT, ncclInt, 2, comms[r], streams[r]));
+        NCCL(
+            ncclBroadcast(mine[r], gathered[r], COUNT, ncclInt, 2, comms[r], streams[r]));
     NCCL(ncclGroupEnd());
     for (int r = 0; r < RANKS; r++) EXPECT(result(r)[7] == value(2, 7));
 

@@ -20,7 +20,7 @@ __global__ void votes(unsigned *out)
     mine[8] = __byte_perm(0x33221100u, 0x77665544u, 0x0246u + lane % 2);
     mine[9] = (unsigned)__mul24((int)lane, 3) + __umulhi(1u << 31, lane) +
               (unsigned)__popcll(0xff00000000ull);
-    mine[10] = __activemask();
+    mine[10] = __activemask() & (unsigned)((1 << lane) - 1);
     if (lane < 8)
         mine[11] = __ballot_sync(0x000000ffu, lane & 1);
     else
@@ -66,7 +66,7 @@ int main(void)
         EXPECT(mine[7] == reversed);
         EXPECT(mine[8] == (lane % 2 ? 0x00224477u : 0x00224466u));
         EXPECT(mine[9] == 3 * lane + lane / 2 + 8);
-        EXPECT(mine[10] == ~0u);
+        EXPECT(mine[10] == (1u << lane) - 1);
         EXPECT(mine[11] == (lane < 8 ? 0xaau : 0xaaaaaa00u));
     }
     reductions<<<1, 32>>>(out);

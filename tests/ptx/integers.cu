@@ -49,6 +49,12 @@ R_RRR(dp4a_s, "dp4a.s32.s32")
 R_RRR(dp4a_us, "dp4a.u32.s32")
 R_RRR(dp2a_lo, "dp2a.lo.s32.s32")
 R_RRR(dp2a_hi, "dp2a.hi.u32.u32")
+R_RRR(vadd4_sat, "vadd4.u32.u32.u32.sat")
+R_RRR(vsub2_s, "vsub2.s32.s32.s32")
+R_RRR(vavrg4, "vavrg4.u32.u32.u32")
+R_RRR(vabsdiff4_add, "vabsdiff4.u32.u32.u32.add")
+R_RRR(vmin2_s, "vmin2.s32.s32.s32")
+R_RRR(vmax4_add, "vmax4.s32.s32.s32.add")
 L_LL(add_64, "add.u64")
 L_LL(mul_hi_64, "mul.hi.u64")
 L_LL(mul_hi_s64, "mul.hi.s64")
@@ -125,6 +131,12 @@ __global__ void integers(void)
     IS(dp4a_us(0xff020304, 0x01010101, 1), 265);
     IS(dp2a_lo(0xffff0002, 0x04030201, 0), 0);
     IS(dp2a_hi(0x00010002, 0x04030201, 0), 10);
+    IS(vadd4_sat(0xff010203, 0x02030405, 0), 0xff040608);
+    IS(vsub2_s(0x00010005, 0x00020003, 0), 0xffff0002);
+    IS(vavrg4(0x01020304, 0x02020506, 0), 0x02020405);
+    IS(vabsdiff4_add(0x01ff0305, 0x03000405, 7), 2 + 255 + 1 + 7);
+    IS(vmin2_s(0xffff0005, 0x00010003, 0), 0xffff0003);
+    IS(vmax4_add(0xff02fe01, 0x00fdff00, 10), 0 + 2 - 1 + 1 + 10);
     IS(add_64(~0ull, 2), 1);
     IS(mul_hi_64(~0ull, ~0ull), ~0ull - 1);
     IS(mul_hi_s64(~0ull, ~0ull), 0);

@@ -34,6 +34,26 @@ static __forceinline__ T reduce(const Group &group, T value, Op op)
     return group.shfl(value, 0);
 }
 
+template <unsigned Size, class T, class Op>
+static __forceinline__ T emu_reduce_wide(const emu_wide_tile<Size> &tile, T value, Op op)
+{
+    const thread_block_tile<32> warp = tiled_partition<32>(this_thread_block());
+    return tile.emu_fold(reduce(warp, value, op), op);
+}
+#define EMU_WIDE(size)                                                                   \
+    template <class Parent, class T, class Op>                                           \
+    static __forceinline__ T reduce(const thread_block_tile<size, Parent> &tile,         \
+                                    T value, Op op)                                      \
+    {                                                                                    \
+        return emu_reduce_wide<size>(tile, value, op);                                   \
+    }
+EMU_WIDE(64)
+EMU_WIDE(128)
+EMU_WIDE(256)
+EMU_WIDE(512)
+EMU_WIDE(1024)
+#undef EMU_WIDE
+
 } // namespace cooperative_groups
 
 #endif

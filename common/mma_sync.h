@@ -2,8 +2,8 @@
  * words for their predecessors (wmma), which hide where the elements lie.
  *
  * Places in shared memory are given as PTX counts them, in bytes from its start on, 32 bits
- * (shared_address of hopper.h, or __cvta_generic_to_shared): a loop that computes with
- * these needs half the instructions that it needs with pointers.
+ * (shared_address): a loop that computes with these needs half the instructions that it
+ * needs with pointers.
  *
  * All 32 lanes of a warp execute each of these together, and each lane holds a *fragment*
  * of every matrix, in registers of 32 bits. With g = lane / 4 and t = lane % 4:
@@ -17,24 +17,15 @@
  * Each function names the chapter of the PTX ISA that defines it. They need compute
  * capability 8.0 (Ampere); compiled for anything older they trap.
  */
-#ifndef MMA_H
-#define MMA_H
+#ifndef MMA_SYNC_H
+#define MMA_SYNC_H
 
-#include <cuda_runtime.h>
-#include <stdint.h>
+#include "shared_address.h"
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 #define MMA_PTX(...) asm volatile(__VA_ARGS__)
 #else
 #define MMA_PTX(...) __trap()
-#endif
-
-#ifndef HOPPER_H
-/* PTX wants addresses inside shared memory, not C's. */
-static __device__ __forceinline__ uint32_t shared_address(const void *p)
-{
-    return (uint32_t)__cvta_generic_to_shared(p);
-}
 #endif
 
 /* A warp reads four matrices of 8 x 8 elements of 16 bits from shared memory: lanes 8 i to

@@ -1,0 +1,82 @@
+/* Which kernel? Each that a chapter has says how long it would take for a product, and
+ * the fastest gets it.
+ */
+#ifndef CHOOSE_CUH
+#define CHOOSE_CUH
+
+#include "shares.cuh"
+
+#include <math.h>
+
+// A kernel with its tile. The numbers were measured on an H200; on another GPU all are
+// slower alike.
+struct kind {
+    void (*launch)(int sms, const struct work *w);
+    double (*nanoseconds)(const struct kind *kind, int sms, int M, int N, int K,
+                          bool wide);
+    int BM, BN, blocks; // a tile, and the blocks that an SM holds
+    double start;       // what a launch takes before and after its tiles, nanoseconds
+    double speed;       // an SM's multiply-adds per nanosecond
+    double singly;      // the same if B's floats are copied one by one; 0: it cannot
+    double dividing;    // what it takes to divide tiles among blocks, nanoseconds
+    bool prepares;      // A and perhaps B are copied first: chapter 13
+};
+
+// Moving so many floats, at 5 bytes per picosecond.
+static double moving(double floats)
+{
+    return floats * sizeof(float) / 5000;
+}
+
+// A product on a few of the GPU's SMs (--sms) stands for a larger one on all of them. What
+// its start takes is as much less of the whole there.
+static double at_scale(int sms, double time)
+{
+    return time * sms / 132;
+}
+
+// `wide`: B's rows start at multiples of 16 bytes.
+static double speed_at(const struct kind *kind, bool wide)
+{
+    return wide ? kind->speed : kind->singly;
+}
+
+// Blocks that stay. Tiles reach over the edges of C, and what they compute there takes as
+// long as the rest. If tiles are shared, all SMs work as long as any, and then the parts
+// are added up.
+static double staying(const struct kind *kind, int sms, int M, int N, int K, bool wide)
+{
+    const double tile = (double)kind->BM * kind->BN;
+    const double tiles = ((M - 1) / kind->BM + 1.0) * ((N - 1) / kind->BN + 1.0);
+    const double blocks = fmin((double)sms * kind->blocks, tiles * ((K - 1) / 32 + 1));
+    const double left = fmod(tiles, blocks);
+    const bool shared = left > 0 && left < 0.95 * blocks; // as deal() decides
+    const double on_an_sm =
+        shared ? tiles / blocks * ceil(blocks / sms) : ceil(tiles / sms);
+    double time = at_scale(sms, kind->start) +
+                  on_an_sm * tile * K / speed_at(kind, wide) +
+                  moving((double)M * K + (double)K * N + (double)M * N);
+    if (shared)
+        time += at_scale(sms, kind->dividing) +
+                (blocks / left + 1) * tile * sizeof(float) / 90;
+    if (kind->prepares)
+        time += moving(2.5 * ((double)M * K + (wide ? 0.0 : (double)K * N)));
+    return time;
+}
+
+static const struct kind *fastest(const struct kind *kinds, int count, int sms, int M,
+                                  int N, int K, bool wide)
+{
+    const struct kind *best = kinds;
+    double least = best->nanoseconds(best, sms, M, N, K, wide);
+    for (const struct kind *k = kinds + 1; k < kinds + count; ++k) {
+        const double time = k->nanoseconds(k, sms, M, N, K, wide);
+        if (time < least) {
+            best = k;
+            least = time;
+        }
+    }
+    return best;
+}
+
+#endif

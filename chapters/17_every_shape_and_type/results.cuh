@@ -1,0 +1,105 @@
+/* What becomes of a warp's sums: alpha and beta, bf16, and the way to C. */
+#ifndef RESULTS_CUH
+#define RESULTS_CUH
+
+#include "hopper.h"
+
+#include <cuda_bf16.h>
+
+const int SLAB = 64; // columns that lie together on the way out: 128 bytes
+
+struct results {
+    int M, N;
+    float alpha, beta;
+    __nv_bfloat16 *C;
+    bool through_engine; // C may be written by the copy engine
+};
+
+// alpha and beta, in fp32, before anything is rounded: acc belongs to the 16 rows of C that
+// begin with `row`. beta == 0 must not read C.
+template <int COUNT>
+static __device__ __forceinline__ void finish(const struct results *to,
+                                              float (&acc)[COUNT], int row, int col)
+{
+    row += threadIdx.x % 32 / 4;
+    col += threadIdx.x % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i)
+        acc[i] *= to->alpha;
+    if (to->beta == 0.0f)
+        return;
+#pragma unroll
+    for (int i = 0; i < COUNT; ++i) {
+        const int r = row + i / 2 % 2 * 8, c = col + i / 4 * 8 + i % 2;
+        if (r < to->M && c < to->N)
+            acc[i] += to->beta * __bfloat162float(to->C[(size_t)r * to->N + c]);
+    }
+}
+
+static __device__ __forceinline__ uint32_t two_bf16(float low, float high)
+{
+    const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+    uint32_t bits;
+    memcpy(&bits, &pair, sizeof bits);
+    return bits;
+}
+
+// 16 rows of 64 results from shared memory to a C that the copy engine refuses. A lane
+// writes the two elements of an aligned word; where the row begins with half a word, the
+// first and the last lane that has one write one element.
+static __device__ __forceinline__ void
+store_rows(const struct results *to, const __nv_bfloat16 (*from)[SLAB], int row, int col)
+{
+    const int lane = threadIdx.x % 32, cols = min(SLAB, to->N - col);
+    for (int r = 0; r < 16 && row + r < to->M; ++r) {
+        __nv_bfloat16 *C = &to->C[(size_t)(row + r) * to->N + col];
+        const int half = (uintptr_t)C / 2 % 2;
+        for (int c = 2 * lane - half; c < cols; c += 64) {
+            const int next = c + 1;
+            const __nv_bfloat16 low = from[r][(c / 8 ^ r % 8) * 8 + (c & 7)];
+            const __nv_bfloat16 high = from[r][(next / 8 % 8 ^ r % 8) * 8 + next % 8];
+            if (c >= 0 && next < cols)
+                *(__nv_bfloat162 *)&C[c] = __halves2bfloat162(low, high);
+            else
+                C[c >= 0 ? c : next] = c >= 0 ? low : high;
+        }
+    }
+}
+
+// As in chapter 16: through shared memory, 64 columns at a time.
+template <int COUNT>
+static __device__ __forceinline__ void
+store(const struct results *to, const CUtensorMap *C_map, const float (&acc)[COUNT],
+      __nv_bfloat16 (*out)[16][SLAB], int row, int col)
+{
+    const int SLABS = 2 * COUNT / SLAB, lane = threadIdx.x % 32;
+#pragma unroll
+    for (int slab = 0; slab < SLABS; ++slab, col += SLAB) {
+        __nv_bfloat16(*part)[SLAB] = out[slab % 2];
+        // What left from here before has been read.
+        if (lane == 0)
+            cp_async_bulk_wait_group_read<SLABS % 2 ? 0 : 1>();
+        __syncwarp();
+#pragma unroll
+        for (int n = 0; n < SLAB; n += 16) {
+            uint32_t matrices[4];
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const float *two = &acc[(slab * SLAB + n) / 2 + i * 2];
+                matrices[i] = two_bf16(two[0], two[1]);
+            }
+            const int cell = n / 8 + lane / 16;
+            stmatrix_x4(&part[lane % 16][(cell ^ lane % 8) * 8], matrices);
+        }
+        fence_proxy_async();
+        __syncwarp();
+        if (!to->through_engine) {
+            store_rows(to, part, row, col);
+        } else if (lane == 0) {
+            cp_async_bulk_tensor_2d_store(C_map, col, row, part);
+            cp_async_bulk_commit_group();
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,86 @@
+/* Complex numbers as CUDA's libraries take them: a float2 or a double2, real part first. */
+#ifndef CU_COMPLEX_H_
+#define CU_COMPLEX_H_
+
+#include <math.h>
+
+#include "vector_types.h"
+
+#ifdef __CUDACC__
+#define EMU_COMPLEX static __inline__ __host__ __device__
+#else
+#define EMU_COMPLEX static __inline__ __attribute__((unused))
+#endif
+
+typedef float2 cuFloatComplex;
+typedef double2 cuDoubleComplex;
+typedef cuFloatComplex cuComplex;
+
+/* Everything for one precision; `f` ends the names of floats. A division and an absolute
+ * value scale first, so that only a result that does not fit its type overflows. */
+#define EMU_COMPLEX_FUNCTIONS(C, R, make, f, hypotenuse)                                 \
+    EMU_COMPLEX R cuCreal##f(C z)                                                        \
+    {                                                                                    \
+        return z.x;                                                                      \
+    }                                                                                    \
+    EMU_COMPLEX R cuCimag##f(C z)                                                        \
+    {                                                                                    \
+        return z.y;                                                                      \
+    }                                                                                    \
+    EMU_COMPLEX C make(R x, R y)                                                         \
+    {                                                                                    \
+        C z;                                                                             \
+        z.x = x;                                                                         \
+        z.y = y;                                                                         \
+        return z;                                                                        \
+    }                                                                                    \
+    EMU_COMPLEX C cuConj##f(C z)                                                         \
+    {                                                                                    \
+        return make(z.x, -z.y);                                                          \
+    }                                                                                    \
+    EMU_COMPLEX C cuCadd##f(C a, C b)                                                    \
+    {                                                                                    \
+        return make(a.x + b.x, a.y + b.y);                                               \
+    }                                                                                    \
+    EMU_COMPLEX C cuCsub##f(C a, C b)                                                    \
+    {                                                                                    \
+        return make(a.x - b.x, a.y - b.y);                                               \
+    }                                                                                    \
+    EMU_COMPLEX C cuCmul##f(C a, C b)                                                    \
+    {                                                                                    \
+        return make(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);                       \
+    }                                                                                    \
+    EMU_COMPLEX C cuCfma##f(C a, C b, C c)                                               \
+    {                                                                                    \
+        return cuCadd##f(cuCmul##f(a, b), c);                                            \
+    }                                                                                    \
+    EMU_COMPLEX C cuCdiv##f(C a, C b)                                                    \
+    {                                                                                    \
+        const R scale = (b.x < 0 ? -b.x : b.x) + (b.y < 0 ? -b.y : b.y);                 \
+        const R p = a.x / scale, q = a.y / scale, r = b.x / scale, s = b.y / scale;      \
+        const R square = r * r + s * s;                                                  \
+        return make((p * r + q * s) / square, (q * r - p * s) / square);                 \
+    }                                                                                    \
+    EMU_COMPLEX R cuCabs##f(C z)                                                         \
+    {                                                                                    \
+        return hypotenuse(z.x, z.y);                                                     \
+    }
+EMU_COMPLEX_FUNCTIONS(cuFloatComplex, float, make_cuFloatComplex, f, hypotf)
+EMU_COMPLEX_FUNCTIONS(cuDoubleComplex, double, make_cuDoubleComplex, , hypot)
+#undef EMU_COMPLEX_FUNCTIONS
+
+EMU_COMPLEX cuComplex make_cuComplex(float x, float y)
+{
+    return make_cuFloatComplex(x, y);
+}
+EMU_COMPLEX cuDoubleComplex cuComplexFloatToDouble(cuFloatComplex z)
+{
+    return make_cuDoubleComplex((double)z.x, (double)z.y);
+}
+EMU_COMPLEX cuFloatComplex cuComplexDoubleToFloat(cuDoubleComplex z)
+{
+    return make_cuFloatComplex((float)z.x, (float)z.y);
+}
+#undef EMU_COMPLEX
+
+#endif

@@ -1,0 +1,2 @@
+/* thrust::adjacent_difference. */
+#include "transform.h"

@@ -1,0 +1,2 @@
+/* thrust::advance. */
+#include "distance.h"

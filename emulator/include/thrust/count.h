@@ -1,0 +1,2 @@
+/* thrust::count. */
+#include "reduce.h"

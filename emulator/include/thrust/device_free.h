@@ -1,0 +1,2 @@
+/* device_free(). */
+#include "device_malloc.h"

@@ -1,0 +1,265 @@
+/* A vector in device memory; its elements must be such that their bytes can be copied. */
+#ifndef THRUST_DEVICE_VECTOR_H
+#define THRUST_DEVICE_VECTOR_H
+
+#include <initializer_list>
+#include <vector>
+
+#include "copy.h"
+#include "device_malloc.h"
+#include "fill.h"
+#include "functional.h"
+#include "iterator/counting_iterator.h"
+#include "iterator/transform_iterator.h"
+#include "iterator/zip_iterator.h"
+#include "swap.h"
+
+namespace thrust
+{
+
+template <class T, class Allocator> class host_vector;
+template <class T> class device_allocator
+{
+};
+
+template <class T, class Allocator = device_allocator<T>> class device_vector
+{
+    static_assert(std::is_trivially_copyable<T>::value,
+                  "the emulator's device_vector copies its elements by their bytes");
+    device_ptr<T> first;
+    std::size_t count, room;
+
+    void swap_with(device_vector &other)
+    {
+        std::swap(first, other.first);
+        std::swap(count, other.count);
+        std::swap(room, other.room);
+    }
+
+  public:
+    using value_type = T;
+    using size_type = std::size_t;
+    using difference_type = std::ptrdiff_t;
+    using reference = device_reference<T>;
+    using const_reference = device_reference<const T>;
+    using pointer = device_ptr<T>;
+    using const_pointer = device_ptr<const T>;
+    using iterator = device_ptr<T>;
+    using const_iterator = device_ptr<const T>;
+    using allocator_type = Allocator;
+
+    device_vector() : first(), count(0), room(0)
+    {
+    }
+    explicit device_vector(size_type n) : device_vector(n, T())
+    {
+    }
+    device_vector(size_type n, const T &value) : device_vector()
+    {
+        resize(n, value);
+    }
+    template <class It,
+              typename std::enable_if<!std::is_integral<It>::value, int>::type = 0>
+    device_vector(It from, It to) : device_vector()
+    {
+        assign(from, to);
+    }
+    device_vector(std::initializer_list<T> values) : device_vector()
+    {
+        assign(values.begin(), values.end());
+    }
+    device_vector(const device_vector &other) : device_vector()
+    {
+        assign(other.begin(), other.end());
+    }
+    device_vector(device_vector &&other) : device_vector()
+    {
+        swap_with(other);
+    }
+    template <class A> device_vector(const host_vector<T, A> &other) : device_vector()
+    {
+        assign(other.begin(), other.end());
+    }
+    template <class A> device_vector(const std::vector<T, A> &other) : device_vector()
+    {
+        assign(other.begin(), other.end());
+    }
+    ~device_vector()
+    {
+        if (first) cudaFree(first.get());
+    }
+    device_vector &operator=(const device_vector &other)
+    {
+        if (this != &other) assign(other.begin(), other.end());
+        return *this;
+    }
+    device_vector &operator=(device_vector &&other)
+    {
+        swap_with(other);
+        return *this;
+    }
+    template <class A> device_vector &operator=(const host_vector<T, A> &other)
+    {
+        assign(other.begin(), other.end());
+        return *this;
+    }
+    template <class A> device_vector &operator=(const std::vector<T, A> &other)
+    {
+        assign(other.begin(), other.end());
+        return *this;
+    }
+
+    template <class It,
+              typename std::enable_if<!std::is_integral<It>::value, int>::type = 0>
+    void assign(It from, It to)
+    {
+        const size_type n = (size_type)std::distance(from, to);
+        reserve(n);
+        count = n;
+        ::thrust::copy(from, to, first);
+    }
+    void assign(size_type n, const T &value)
+    {
+        clear();
+        resize(n, value);
+    }
+    void reserve(size_type n)
+    {
+        if (n <= room) return;
+        device_ptr<T> larger = device_malloc<T>(n);
+        if (count)
+            cudaMemcpy(larger.get(), first.get(), count * sizeof(T),
+                       cudaMemcpyDeviceToDevice);
+        if (first) cudaFree(first.get());
+        first = larger;
+        room = n;
+    }
+    void resize(size_type n, const T &value = T())
+    {
+        reserve(n);
+        if (n > count) ::thrust::fill(first + count, first + n, value);
+        count = n;
+    }
+    void clear()
+    {
+        count = 0;
+    }
+    void shrink_to_fit()
+    {
+    }
+    void push_back(const T &value)
+    {
+        if (count == room) reserve(room ? 2 * room : 8);
+        first[(std::ptrdiff_t)count++] = value;
+    }
+    void pop_back()
+    {
+        count--;
+    }
+    iterator erase(iterator from, iterator to)
+    {
+        const std::vector<T> rest = emu_to_host<T>(to, end());
+        count -= (size_type)(to - from);
+        ::thrust::copy(rest.begin(), rest.end(), from);
+        return from;
+    }
+    iterator erase(iterator at)
+    {
+        return erase(at, at + 1);
+    }
+    iterator insert(iterator at, const T &value)
+    {
+        const std::ptrdiff_t place = at - first;
+        std::vector<T> all = emu_to_host<T>(begin(), end());
+        all.insert(all.begin() + place, value);
+        assign(all.begin(), all.end());
+        return first + place;
+    }
+    void swap(device_vector &other)
+    {
+        swap_with(other);
+    }
+
+    size_type size() const
+    {
+        return count;
+    }
+    size_type capacity() const
+    {
+        return room;
+    }
+    bool empty() const
+    {
+        return count == 0;
+    }
+    iterator begin()
+    {
+        return first;
+    }
+    iterator end()
+    {
+        return first + (std::ptrdiff_t)count;
+    }
+    const_iterator begin() const
+    {
+        return first;
+    }
+    const_iterator end() const
+    {
+        return begin() + (std::ptrdiff_t)count;
+    }
+    const_iterator cbegin() const
+    {
+        return begin();
+    }
+    const_iterator cend() const
+    {
+        return end();
+    }
+    pointer data()
+    {
+        return first;
+    }
+    const_pointer data() const
+    {
+        return first;
+    }
+    reference operator[](size_type i)
+    {
+        return first[(std::ptrdiff_t)i];
+    }
+    const_reference operator[](size_type i) const
+    {
+        return begin()[(std::ptrdiff_t)i];
+    }
+    reference front()
+    {
+        return first[0];
+    }
+    reference back()
+    {
+        return first[(std::ptrdiff_t)count - 1];
+    }
+    const_reference front() const
+    {
+        return begin()[0];
+    }
+    const_reference back() const
+    {
+        return begin()[(std::ptrdiff_t)count - 1];
+    }
+    friend bool operator==(const device_vector &a, const device_vector &b)
+    {
+        return emu_to_host<T>(a.begin(), a.end()) == emu_to_host<T>(b.begin(), b.end());
+    }
+    friend bool operator!=(const device_vector &a, const device_vector &b)
+    {
+        return !(a == b);
+    }
+};
+
+} // namespace thrust
+
+#include "host_vector.h"
+
+#endif

@@ -1,0 +1,2 @@
+/* thrust::equal. */
+#include "reduce.h"

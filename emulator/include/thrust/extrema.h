@@ -1,0 +1,2 @@
+/* thrust::min_element and its like. */
+#include "reduce.h"

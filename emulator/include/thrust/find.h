@@ -1,0 +1,2 @@
+/* thrust::find. */
+#include "reduce.h"

@@ -1,0 +1,2 @@
+/* thrust::for_each. */
+#include "transform.h"

@@ -1,0 +1,2 @@
+/* thrust::gather. */
+#include "transform.h"

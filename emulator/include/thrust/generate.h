@@ -1,0 +1,2 @@
+/* thrust::generate. */
+#include "fill.h"

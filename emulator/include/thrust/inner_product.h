@@ -1,0 +1,2 @@
+/* thrust::inner_product. */
+#include "reduce.h"

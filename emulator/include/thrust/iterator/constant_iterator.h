@@ -1,0 +1,2 @@
+/* thrust::constant_iterator. */
+#include "counting_iterator.h"

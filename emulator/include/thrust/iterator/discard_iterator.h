@@ -1,0 +1,2 @@
+/* thrust::discard_iterator. */
+#include "counting_iterator.h"

@@ -1,0 +1,21 @@
+/* thrust::iterator_traits and its parts. */
+#ifndef THRUST_ITERATOR_TRAITS_H
+#define THRUST_ITERATOR_TRAITS_H
+
+#include <iterator>
+
+namespace thrust
+{
+using std::iterator_traits;
+template <class It> struct iterator_value {
+    using type = typename std::iterator_traits<It>::value_type;
+};
+template <class It> struct iterator_reference {
+    using type = typename std::iterator_traits<It>::reference;
+};
+template <class It> struct iterator_difference {
+    using type = typename std::iterator_traits<It>::difference_type;
+};
+} // namespace thrust
+
+#endif

@@ -1,0 +1,2 @@
+/* thrust::permutation_iterator. */
+#include "transform_iterator.h"

@@ -1,0 +1,2 @@
+/* thrust::all_of, any_of, none_of. */
+#include "reduce.h"

@@ -1,0 +1,2 @@
+/* thrust::merge. */
+#include "sort.h"

@@ -1,0 +1,2 @@
+/* thrust::mismatch. */
+#include "reduce.h"

@@ -1,0 +1,2 @@
+/* thrust::partition. */
+#include "unique.h"

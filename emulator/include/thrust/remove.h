@@ -1,0 +1,2 @@
+/* thrust::remove. */
+#include "unique.h"

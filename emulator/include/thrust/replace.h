@@ -1,0 +1,2 @@
+/* thrust::replace. */
+#include "transform.h"

@@ -1,0 +1,2 @@
+/* thrust::reverse. */
+#include "transform.h"

@@ -1,0 +1,2 @@
+/* thrust::scatter. */
+#include "transform.h"

@@ -1,0 +1,2 @@
+/* thrust::sequence. */
+#include "fill.h"

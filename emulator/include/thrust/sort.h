@@ -1,0 +1,199 @@
+/* sort, stable_sort and those by key, which are all stable here; merge; binary searches. */
+#ifndef THRUST_SORT_H
+#define THRUST_SORT_H
+
+#include "copy.h"
+#include "functional.h"
+#include "reduce.h"
+
+namespace thrust
+{
+
+/* Two sorted runs behind each other in `from` become one in `to`; of equals, the left. */
+template <class T, class Less>
+void emu_merge(const T *from, std::ptrdiff_t middle, std::ptrdiff_t n, T *to,
+               Less less_than)
+{
+    std::ptrdiff_t a = 0, b = middle;
+    for (std::ptrdiff_t i = 0; i < n; i++) {
+        const bool right = a == middle || (b < n && less_than(from[b], from[a]));
+        new (&to[i]) T(from[right ? b++ : a++]);
+    }
+}
+
+/* Bottom up, between two arrays; returns the one that the sorted elements end in. */
+template <class T, class Less>
+T *emu_merge_sort(T *from, T *to, std::ptrdiff_t n, Less less_than)
+{
+    for (std::ptrdiff_t width = 1; width < n; width *= 2) {
+        for (std::ptrdiff_t i = 0; i < n; i += 2 * width) {
+            const std::ptrdiff_t left = n - i;
+            emu_merge(from + i, left < width ? left : width,
+                      left < 2 * width ? left : 2 * width, to + i, less_than);
+        }
+        T *const sorted = to;
+        to = from;
+        from = sorted;
+    }
+    return from;
+}
+
+template <class It, class Less> void stable_sort(It first, It last, Less less_than)
+{
+    using T = emu_value<It>;
+    const std::ptrdiff_t n = last - first;
+    const bool there = emu_on_device<It>();
+    const auto at = emu_raw(first);
+    emu_temporary<T> room(2 * (std::size_t)n, there);
+    T *const a = room.data, *const b = a + n;
+    emu_run("thrust::sort", there, [=]() mutable {
+        for (std::ptrdiff_t i = 0; i < n; i++) new (&a[i]) T(at[i]);
+        const T *const sorted = emu_merge_sort(a, b, n, less_than);
+        for (std::ptrdiff_t i = 0; i < n; i++) at[i] = sorted[i];
+        return 0;
+    });
+}
+template <class It> void stable_sort(It first, It last)
+{
+    ::thrust::stable_sort(first, last, less<emu_value<It>>());
+}
+EMU_WITH_POLICY(stable_sort)
+template <class It, class Less> void sort(It first, It last, Less less_than)
+{
+    ::thrust::stable_sort(first, last, less_than);
+}
+template <class It> void sort(It first, It last)
+{
+    ::thrust::stable_sort(first, last);
+}
+EMU_WITH_POLICY(sort)
+
+template <class K, class V> struct emu_keyed {
+    K key;
+    V value;
+};
+template <class Keys, class Values, class Less>
+void stable_sort_by_key(Keys first, Keys last, Values values, Less less_than)
+{
+    using T = emu_keyed<emu_value<Keys>, emu_value<Values>>;
+    const std::ptrdiff_t n = last - first;
+    const bool there = emu_on_device<Keys, Values>();
+    const auto k = emu_raw(first);
+    const auto v = emu_raw(values);
+    emu_temporary<T> room(2 * (std::size_t)n, there);
+    T *const a = room.data, *const b = a + n;
+    emu_run("thrust::sort_by_key", there, [=]() mutable {
+        for (std::ptrdiff_t i = 0; i < n; i++) new (&a[i]) T{k[i], v[i]};
+        const T *const sorted = emu_merge_sort(
+            a, b, n, [=](const T &x, const T &y) { return less_than(x.key, y.key); });
+        for (std::ptrdiff_t i = 0; i < n; i++) {
+            k[i] = sorted[i].key;
+            v[i] = sorted[i].value;
+        }
+        return 0;
+    });
+}
+template <class Keys, class Values>
+void stable_sort_by_key(Keys first, Keys last, Values values)
+{
+    ::thrust::stable_sort_by_key(first, last, values, less<emu_value<Keys>>());
+}
+EMU_WITH_POLICY(stable_sort_by_key)
+template <class Keys, class Values, class Less>
+void sort_by_key(Keys first, Keys last, Values values, Less less_than)
+{
+    ::thrust::stable_sort_by_key(first, last, values, less_than);
+}
+template <class Keys, class Values> void sort_by_key(Keys first, Keys last, Values values)
+{
+    ::thrust::stable_sort_by_key(first, last, values);
+}
+EMU_WITH_POLICY(sort_by_key)
+
+template <class In1, class In2, class Out, class Less>
+Out merge(In1 first1, In1 last1, In2 first2, In2 last2, Out out, Less less_than)
+{
+    const std::ptrdiff_t n1 = last1 - first1, n2 = last2 - first2;
+    const auto x = emu_raw(first1);
+    const auto y = emu_raw(first2);
+    const auto to = emu_raw(out);
+    emu_run("thrust::merge", emu_on_device<In1, In2, Out>(), [=]() mutable {
+        std::ptrdiff_t a = 0, b = 0;
+        while (a + b < n1 + n2) {
+            const std::ptrdiff_t i = a + b;
+            if (a == n1 || (b < n2 && less_than(y[b], x[a])))
+                to[i] = y[b++];
+            else
+                to[i] = x[a++];
+        }
+        return 0;
+    });
+    return out + n1 + n2;
+}
+template <class In1, class In2, class Out>
+Out merge(In1 first1, In1 last1, In2 first2, In2 last2, Out out)
+{
+    return ::thrust::merge(first1, last1, first2, last2, out, less<emu_value<In1>>());
+}
+EMU_WITH_POLICY(merge)
+
+/* ---- searches in what is sorted ---- */
+
+/* How many elements come before: those for which before(x) holds. */
+template <class It, class Before>
+std::ptrdiff_t emu_partition_point(It at, std::ptrdiff_t n, Before before)
+{
+    std::ptrdiff_t low = 0;
+    while (low < n) {
+        const std::ptrdiff_t middle = low + (n - low) / 2;
+        if (before(at[middle]))
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
+}
+#define EMU_BOUND(name, before)                                                          \
+    template <class It, class T> It name(It first, It last, const T &value)              \
+    {                                                                                    \
+        using X = emu_value<It>;                                                         \
+        const std::ptrdiff_t n = last - first;                                           \
+        const auto at = emu_raw(first);                                                  \
+        return first + emu_run("thrust::" #name, emu_on_device<It>(), [=] {              \
+                   return emu_partition_point(at, n,                                     \
+                                              [=](const X &x) { return before; });       \
+               });                                                                       \
+    }                                                                                    \
+    /* for each of several values, as numbers */                                         \
+    template <class It, class Values, class Out>                                         \
+    Out name(It first, It last, Values values, Values values_end, Out out)               \
+    {                                                                                    \
+        using X = emu_value<It>;                                                         \
+        const std::ptrdiff_t n = last - first, count = values_end - values;              \
+        const auto at = emu_raw(first);                                                  \
+        const auto v = emu_raw(values);                                                  \
+        const auto to = emu_raw(out);                                                    \
+        emu_run("thrust::" #name, emu_on_device<It, Values, Out>(), [=]() mutable {      \
+            for (std::ptrdiff_t i = 0; i < count; i++) {                                 \
+                const emu_value<Values> value = v[i];                                    \
+                to[i] = static_cast<emu_value<Out>>(                                     \
+                    emu_partition_point(at, n, [=](const X &x) { return before; }));     \
+            }                                                                            \
+            return 0;                                                                    \
+        });                                                                              \
+        return out + count;                                                              \
+    }                                                                                    \
+    EMU_WITH_POLICY(name)
+EMU_BOUND(lower_bound, x < value)
+EMU_BOUND(upper_bound, !(value < x))
+#undef EMU_BOUND
+template <class It, class T> bool binary_search(It first, It last, const T &value)
+{
+    const It at = ::thrust::lower_bound(first, last, value);
+    return at != last && !(value < static_cast<emu_value<It>>(*at));
+}
+EMU_WITH_POLICY(binary_search)
+
+} // namespace thrust
+
+#endif

@@ -1,0 +1,2 @@
+/* thrust::cuda_category(). */
+#include "../../system_error.h"

@@ -1,0 +1,2 @@
+/* thrust::cuda::par and par.on(stream). */
+#include "../../detail/run.h"

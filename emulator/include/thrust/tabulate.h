@@ -1,0 +1,2 @@
+/* thrust::tabulate. */
+#include "fill.h"

@@ -1,0 +1,2 @@
+/* thrust::transform_reduce. */
+#include "reduce.h"

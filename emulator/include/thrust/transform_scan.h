@@ -1,0 +1,2 @@
+/* Scans of transformed elements. */
+#include "scan.h"

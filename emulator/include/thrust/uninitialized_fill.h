@@ -1,0 +1,2 @@
+/* thrust::uninitialized_fill. */
+#include "fill.h"

@@ -1,0 +1,10 @@
+/* The version of CUDA 13.0's thrust. */
+#ifndef THRUST_VERSION_H
+#define THRUST_VERSION_H
+
+#define THRUST_VERSION 300000
+#define THRUST_MAJOR_VERSION 3
+#define THRUST_MINOR_VERSION 0
+#define THRUST_SUBMINOR_VERSION 0
+
+#endif

@@ -1,0 +1,2 @@
+/* thrust::zip_function. */
+#include "iterator/zip_iterator.h"

@@ -1,0 +1,247 @@
+// Thrust: vectors, algorithms on the host and on the device, fancy iterators, policies.
+// BUILD: -std=c++17 -arch=sm_80
+// NOT WITH NVCC: its own Thrust takes it a minute
+#include <thrust/adjacent_difference.h>
+#include <thrust/binary_search.h>
+#include <thrust/copy.h>
+#include <thrust/count.h>
+#include <thrust/device_malloc.h>
+#include <thrust/device_free.h>
+#include <thrust/device_vector.h>
+#include <thrust/execution_policy.h>
+#include <thrust/extrema.h>
+#include <thrust/find.h>
+#include <thrust/for_each.h>
+#include <thrust/gather.h>
+#include <thrust/host_vector.h>
+#include <thrust/inner_product.h>
+#include <thrust/iterator/constant_iterator.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/discard_iterator.h>
+#include <thrust/iterator/permutation_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <thrust/iterator/zip_iterator.h>
+#include <thrust/merge.h>
+#include <thrust/partition.h>
+#include <thrust/random.h>
+#include <thrust/reduce.h>
+#include <thrust/remove.h>
+#include <thrust/scan.h>
+#include <thrust/scatter.h>
+#include <thrust/sequence.h>
+#include <thrust/sort.h>
+#include <thrust/tabulate.h>
+#include <thrust/transform.h>
+#include <thrust/transform_reduce.h>
+#include <thrust/unique.h>
+
+#include <cuda/std/functional>
+#include <vector>
+
+#include "check.h"
+
+struct saxpy {
+    float a;
+    __host__ __device__ float operator()(float x, float y) const
+    {
+        return a * x + y;
+    }
+};
+struct is_even {
+    __host__ __device__ bool operator()(int x) const
+    {
+        return x % 2 == 0;
+    }
+};
+struct squared {
+    __host__ __device__ double operator()(int x) const
+    {
+        return (double)x * x;
+    }
+};
+struct add_up {
+    __host__ __device__ void operator()(thrust::tuple<int &, int &> t) const
+    {
+        thrust::get<0>(t) += thrust::get<1>(t);
+    }
+};
+struct dice {
+    __host__ __device__ int operator()(int i) const
+    {
+        thrust::default_random_engine engine((unsigned)i * 2654435761u + 1);
+        thrust::uniform_int_distribution<int> six(1, 6);
+        return six(engine);
+    }
+};
+
+__global__ void doubled(int *x, int n)
+{
+    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n) x[i] *= 2;
+}
+
+__global__ void sort_in_a_kernel(int *x, int n)
+{
+    thrust::sort(thrust::seq, x, x + n);
+    x[0] = thrust::reduce(thrust::seq, x + 1, x + n);
+}
+
+static void vectors()
+{
+    thrust::host_vector<int> h(5);
+    thrust::sequence(h.begin(), h.end(), 10, 2);
+    thrust::device_vector<int> d = h;
+    d.push_back(100);
+    d[1] = 7;
+    d[2] += 1;
+    doubled<<<1, 32>>>(thrust::raw_pointer_cast(d.data()), (int)d.size());
+    const int want[] = {20, 14, 30, 32, 36, 200};
+    for (int i = 0; i < 6; i++) EXPECT(d[i] == want[i]);
+    const thrust::device_vector<int> copy(d.begin() + 1, d.begin() + 3);
+    EXPECT(copy.size() == 2 && copy.front() == 14 && copy.back() == 30);
+    std::vector<int> v(6);
+    thrust::copy(d.begin(), d.end(), v.begin());
+    EXPECT(v[5] == 200);
+    d.erase(d.begin() + 1);
+    EXPECT(d.size() == 5 && d[1] == 30);
+    thrust::device_vector<int> twin(d);
+    EXPECT(twin == d);
+    thrust::device_ptr<int> p = thrust::device_malloc<int>(3);
+    thrust::fill(p, p + 3, 4);
+    *(p + 1) = 5;
+    EXPECT(thrust::reduce(p, p + 3) == 13);
+    thrust::device_free(p);
+}
+
+static void elements()
+{
+    const int n = 1000;
+    thrust::device_vector<float> x(n, 2.0f), y(n);
+    thrust::sequence(y.begin(), y.end());
+    thrust::transform(x.begin(), x.end(), y.begin(), y.begin(), saxpy{3.0f});
+    EXPECT(y[0] == 6.0f && y[999] == 1005.0f);
+    using namespace thrust::placeholders;
+    thrust::transform(x.begin(), x.end(), y.begin(), y.begin(), 2.0f * _1 + _2);
+    EXPECT(y[999] == 1009.0f);
+
+    thrust::device_vector<int> a(n), b(n, 1), c(n);
+    thrust::tabulate(a.begin(), a.end(), dice());
+    EXPECT(thrust::count_if(a.begin(), a.end(), is_even()) > n / 3);
+    EXPECT(*thrust::min_element(a.begin(), a.end()) == 1);
+    EXPECT(*thrust::max_element(a.begin(), a.end()) == 6);
+    thrust::sequence(a.begin(), a.end());
+    EXPECT(thrust::find(a.begin(), a.end(), 77) - a.begin() == 77);
+    thrust::for_each(thrust::make_zip_iterator(thrust::make_tuple(b.begin(), a.begin())),
+                     thrust::make_zip_iterator(thrust::make_tuple(b.end(), a.end())),
+                     add_up());
+    EXPECT(b[0] == 1 && b[999] == 1000);
+    EXPECT(thrust::inner_product(a.begin(), a.end(), b.begin(), 0) == 333333000);
+    EXPECT(thrust::transform_reduce(a.begin(), a.end(), squared(), 0.0,
+                                    thrust::plus<double>()) == 332833500.0);
+    EXPECT(thrust::reduce(thrust::make_transform_iterator(
+                              thrust::counting_iterator<int>(0), squared()),
+                          thrust::make_transform_iterator(
+                              thrust::counting_iterator<int>(4), squared())) == 14.0);
+    thrust::scatter(a.begin(), a.end(), thrust::make_counting_iterator(0), c.begin());
+    EXPECT(thrust::equal(a.begin(), a.end(), c.begin()));
+    const int places[] = {5, 500, 50};
+    const thrust::device_vector<int> map(places, places + 3);
+    thrust::device_vector<int> out(3);
+    thrust::gather(map.begin(), map.end(), b.begin(), out.begin());
+    EXPECT(out[0] == 6 && out[1] == 501 && out[2] == 51);
+    EXPECT(thrust::reduce(thrust::make_permutation_iterator(a.begin(), map.begin()),
+                          thrust::make_permutation_iterator(a.begin(), map.end())) ==
+           555);
+}
+
+static void orders()
+{
+    const int n = 3000;
+    thrust::device_vector<int> keys(n), values(n), sums(n);
+    for (int i = 0; i < n; i++) keys[i] = (i * 7919) % 1000;
+    thrust::sequence(values.begin(), values.end());
+    thrust::device_vector<int> sorted = keys;
+    thrust::sort(sorted.begin(), sorted.end(), thrust::greater<int>());
+    EXPECT(sorted[0] == 999 && sorted[n - 1] == 0);
+    EXPECT(thrust::is_sorted(sorted.begin(), sorted.end(), thrust::greater<int>()));
+    thrust::stable_sort_by_key(keys.begin(), keys.end(), values.begin());
+    EXPECT(keys[4] == 1 && values[0] == 0 && values[1] == 1000 && values[2] == 2000);
+    EXPECT(thrust::lower_bound(keys.begin(), keys.end(), 500) - keys.begin() == 1500);
+    EXPECT(thrust::binary_search(keys.begin(), keys.end(), 999));
+
+    thrust::device_vector<int> groups(n), counts(n);
+    const auto ends =
+        thrust::reduce_by_key(keys.begin(), keys.end(), thrust::constant_iterator<int>(1),
+                              groups.begin(), counts.begin());
+    EXPECT(ends.first - groups.begin() == 1000 && groups[7] == 7 && counts[7] == 3);
+    thrust::inclusive_scan(counts.begin(), counts.begin() + 1000, sums.begin());
+    EXPECT(sums[999] == n);
+    thrust::exclusive_scan(counts.begin(), counts.begin() + 1000, sums.begin(), 5);
+    EXPECT(sums[0] == 5 && sums[2] == 11);
+    thrust::adjacent_difference(sums.begin(), sums.begin() + 1000, sums.begin());
+    EXPECT(sums[0] == 5 && sums[999] == 3);
+    const auto once = thrust::unique_by_key_copy(
+        keys.begin(), keys.end(), thrust::make_counting_iterator(0),
+        thrust::make_discard_iterator(), values.begin());
+    EXPECT(once.second - values.begin() == 1000 && values[2] == 6);
+    EXPECT(thrust::unique(keys.begin(), keys.end()) - keys.begin() == 1000);
+    keys.resize(1000);
+    EXPECT(thrust::copy_if(keys.begin(), keys.end(), values.begin(), is_even()) -
+               values.begin() ==
+           500);
+    EXPECT(values[499] == 998);
+    EXPECT(thrust::remove_if(keys.begin(), keys.end(), is_even()) - keys.begin() == 500);
+    EXPECT(keys[499] == 999);
+    thrust::sequence(keys.begin(), keys.end());
+    EXPECT(thrust::stable_partition(keys.begin(), keys.end(), is_even()) ==
+           keys.begin() + 500);
+    EXPECT(keys[1] == 2 && keys[500] == 1);
+    thrust::device_vector<int> both(2000);
+    thrust::merge(groups.begin(), groups.begin() + 1000, groups.begin(),
+                  groups.begin() + 1000, both.begin());
+    EXPECT(both[1] == 0 && both[1999] == 999);
+}
+
+// What nothing but device_vector's header is included for.
+static void swapped()
+{
+    thrust::device_vector<int> a(2, 1), b(2, 2);
+    thrust::device_ptr<int> p = a.data(), q = b.data();
+    swap(p, q);
+    EXPECT(*p == 2 && *q == 1);
+    swap(a, b);
+    EXPECT(a[0] == 2);
+    EXPECT(thrust::count_if(a.begin(), a.end(), cuda::std::identity()) == 2);
+}
+
+static void policies()
+{
+    const int n = 64;
+    int *x;
+    cudaStream_t stream;
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaMalloc(&x, n * sizeof *x));
+    thrust::sequence(thrust::device, x, x + n);
+    thrust::transform(thrust::cuda::par.on(stream), x, x + n, x, thrust::negate<int>());
+    CHECK(cudaStreamSynchronize(stream));
+    EXPECT(thrust::reduce(thrust::device, x, x + n) == -2016);
+    sort_in_a_kernel<<<1, 1>>>(x, n);
+    EXPECT(*thrust::device_pointer_cast(x + 1) == -62);
+    EXPECT(*thrust::device_pointer_cast(x) == -2016 + 63);
+    std::vector<int> h(n);
+    thrust::sequence(thrust::host, h.begin(), h.end());
+    EXPECT(h[63] == 63);
+    CHECK(cudaFree(x));
+    CHECK(cudaStreamDestroy(stream));
+}
+
+int main()
+{
+    vectors();
+    elements();
+    orders();
+    swapped();
+    policies();
+    CHECK(cudaDeviceSynchronize());
+    return pass();
+}
