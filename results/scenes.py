@@ -145,7 +145,10 @@ KNOBS = {
     ),
 }
 # Chapters with their own idea of a small problem.
-ARGUMENTS = {"copy_engine": "--sms 2 512 256 80"}
+ARGUMENTS = {
+    "persistent_blocks": "--sms 2 512 256 80",
+    "copy_engine": "--sms 2 512 256 80",
+}
 SIZE = "256"
 
 

@@ -256,12 +256,10 @@ static inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
         emu_launch_failed(cudaErrorInvalidDeviceFunction);
         return cudaErrorInvalidDeviceFunction;
     }
-    emu::untyped_arguments all = {k->function, arguments};
     ::emu::config c(config->gridDim, config->blockDim, config->dynamicSmemBytes,
                     config->stream);
     emu_read_attributes(&c, config);
-    return static_cast<cudaError_t>(
-        emu::submit(k->name, function, c, k->run, &all, sizeof all));
+    return static_cast<cudaError_t>(k->launch(k->function, k->name, c, arguments));
 }
 template <class... A>
 static inline cudaError_t cudaLaunchKernel(void (*kernel)(A...), dim3 grid, dim3 block,

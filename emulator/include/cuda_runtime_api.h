@@ -6,6 +6,7 @@
 #define __CUDA_RUNTIME_API_H__
 
 #include "driver_types.h"
+#include "emulator_graphs.h"
 #include "host_defines.h"
 
 #define CUDART_VERSION 13000

@@ -228,20 +228,16 @@ EMU_UNSEEN deduced_call<F> deduced(F function, const char *name, config &&c)
 /* ---- kernels by address, for cudaLaunchKernel((const void *)k, ...)
  * -------------------------- */
 
-struct untyped_arguments {
-    void (*function)();
-    void **values;
-};
+template <class Index, class... P> struct by_address;
 
-template <class Index, class... P> struct untyped;
-
-template <size_t... I, class... P> struct untyped<std::index_sequence<I...>, P...> {
-    EMU_UNSEEN static void run(void *arguments)
+template <size_t... I, class... P> struct by_address<std::index_sequence<I...>, P...> {
+    static int launch(void (*function)(), const char *name, const config &c,
+                      void **values)
     {
-        auto *a = static_cast<untyped_arguments *>(arguments);
-        reinterpret_cast<void (*)(typename parameter<P>::passed...)>(a->function)(
-            parameter<P>::hand(
-                *static_cast<typename parameter<P>::stored *>(a->values[I]))...);
+        (void)values; /* of a kernel without parameters */
+        return launch_kernel(
+            name, c, reinterpret_cast<void (*)(P...)>(function),
+            *static_cast<typename std::remove_reference<P>::type *>(values[I])...);
     }
 };
 
@@ -258,13 +254,13 @@ struct launch_bounds {
 struct known_kernel {
     void (*function)();
     const char *name;
-    emu_thread_main *run;
+    int (*launch)(void (*function)(), const char *name, const config &, void **values);
     known_kernel *others;
 
     template <class... P>
     known_kernel(void (*f)(P...), const char *n)
         : function(reinterpret_cast<void (*)()>(f)), name(n),
-          run(untyped<std::index_sequence_for<P...>, P...>::run), others(all())
+          launch(by_address<std::index_sequence_for<P...>, P...>::launch), others(all())
     {
         all() = this;
     }
@@ -303,11 +299,9 @@ static inline cudaError_t emu_launch_address(const void *function, dim3 grid, di
         emu_launch_failed(cudaErrorInvalidDeviceFunction);
         return cudaErrorInvalidDeviceFunction;
     }
-    emu::untyped_arguments all = {k->function, arguments};
     emu::config c(grid, block, shared, stream);
     c.cooperative = cooperative;
-    return static_cast<cudaError_t>(
-        emu::submit(k->name, function, c, k->run, &all, sizeof all));
+    return static_cast<cudaError_t>(k->launch(k->function, k->name, c, arguments));
 }
 
 static inline cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block,
@@ -322,6 +316,31 @@ static inline cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3
                                                       cudaStream_t stream = nullptr)
 {
     return emu_launch_address(function, grid, block, arguments, shared, stream, true);
+}
+
+static inline cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                                 const cudaGraphNode_t *after,
+                                                 size_t count,
+                                                 const struct cudaKernelNodeParams *what)
+{
+    if (!node || !graph || !what || what->extra || (count && !after))
+        return cudaErrorInvalidValue;
+    const cudaStream_t stream = emu_node_begins(graph, after, count);
+    const cudaError_t error =
+        emu_launch_address(what->func, what->gridDim, what->blockDim, what->kernelParams,
+                           what->sharedMemBytes, stream, false);
+    return emu_node_ends(error, node, NULL, NULL);
+}
+static inline cudaError_t
+cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                 const struct cudaKernelNodeParams *what)
+{
+    if (!exec || !node || !what || what->extra) return cudaErrorInvalidValue;
+    const cudaStream_t stream = emu_node_begins(NULL, NULL, 0);
+    const cudaError_t error =
+        emu_launch_address(what->func, what->gridDim, what->blockDim, what->kernelParams,
+                           what->sharedMemBytes, stream, false);
+    return emu_node_ends(error, NULL, exec, node);
 }
 
 #endif

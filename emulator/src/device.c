@@ -1,5 +1,5 @@
 /* Which GPU is emulated, and how many blocks fit on its SMs. */
-#include "emulator.h"
+#include "device.h"
 
 #include "../gpus.h"
 

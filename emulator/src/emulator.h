@@ -1,24 +1,38 @@
-/* The parts of the runtime, and what each offers to the others.
+/* The parts of the runtime, and what each offers to the others. At the bottom, with a header
+ * each and knowing only what stands above them here:
  *
+ *   room.c     the emulator's own memory, or the reason why there is none
  *   settings.c what the reader sets in the environment
  *   device.c   which GPU is emulated: its properties, limits and occupancy rules
+ *   errors.c   the last error, and what errors are called
+ *   now.c      who runs now
+ *   peers.c    which device may use whose memory
+ *   functions.c  what is known of kernels, and their limits
+ *   source.c   from a code address to file, line and source text
+ *   fault.c    what is said of a fault
+ *
+ * What runs and checks programs, which is declared below:
+ *
  *   memory.c   device memory: one reserved range of addresses, allocations with guard
  *              gaps, copies
- *   host_api.c the rest of the cuda* calls: errors, devices, functions' attributes
+ *   texture.c  textures and surfaces
  *   streams.c  streams and events: what orders the work of devices
- *   nccl.c     the nccl* calls
- *   cublas.c   the cublas* calls
+ *   graph.c    graphs: work that is put off
  *   launch.c   a kernel launch: fibers, the scheduler, barriers, warp operations, cp.async
  *   barrier.c  named barriers
  *   mbarrier.c barriers in shared memory, and when the bulk copies come
  *   bulk.c     the copy engine: bulk copies, tensor maps
  *   wgmma.c    matrix products of four warps
- *   ptx_*.c    inline PTX, as ptx_compile.c (in the driver) has translated it
- *   texture.c  textures and surfaces
- *   tensor_core.c  the arithmetic of tensor cores
  *   check.c    sees every load and store; finds the faults
- *   source.c   from a code address to file, line and source text
  *   lens.c     counts what the memory system would have seen; lens_report.c prints it
+ *
+ * And on top, known to nobody else:
+ *
+ *   host_api.c the rest of the cuda* calls: what asks about devices and versions
+ *   driver_api.c  the cu* calls: questions about devices
+ *   nccl.c, cublas.c, curand.c  the calls of those libraries
+ *   ptx_*.c    inline PTX, as ptx_compile.c (in the driver) has translated it
+ *   tensor_core.c  the arithmetic of tensor cores
  */
 #ifndef EMULATOR_H
 #define EMULATOR_H
@@ -27,53 +41,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cuda_occupancy.h"
 #include "cuda_runtime.h"
 #include "emulator_runtime.h"
 
-/* ---- settings.c ---- */
-struct emu_settings {
-    bool check;                 /* CHECK; true unless it is 0 */
-    bool leaks_are_faults;      /* LEAKS */
-    bool strict;                /* STRICT; true unless it is 0 */
-    const char *lens;           /* LENS: "1", "json" or "dot"; NULL: no lens */
-    const char *lens_out;       /* LENS_OUT, the report's file; NULL: stdout */
-    long lens_blocks;           /* LENS_BLOCKS; 0: as many as are quick */
-    long lens_warp;             /* LENS_WARP; -1: any */
-    long lens_line, lens_which; /* LENS_LINE=44.2 is 44 and 2; 0: any */
-    long lens_registers;        /* LENS_REGS, of a thread; 0: unknown */
-};
-/* Read before anything of the program runs. A value that is not allowed is one clear line
- * and exit 2; an empty one counts as not set. EMULATE is device.c's. */
-extern struct emu_settings emu_settings;
-
-/* ---- device.c ---- */
-struct emu_gpu {
-    const char *key;            /* the value of EMULATE: "h200" */
-    struct cudaDeviceProp prop; /* name ends in " (emulated)" */
-    cudaOccDeviceProp limits;   /* the part of prop that cuda_occupancy.h asks for */
-    int clock_khz;
-    bool peers; /* several of them can use each other's memory */
-};
-const struct emu_gpu *emu_gpu(void); /* the one chosen by EMULATE, default h200; an
-                                        unknown name is one clear line and exit 2 */
-/* How many of them there are, EMULATE=h200:4; all alike. Each thread of the host has one
- * that is its current one. */
-enum { EMU_MOST_DEVICES = 16 };
-int emu_device_count(void);
-int emu_device(void);
-void emu_set_device(int device);
-
-/* How many blocks of a kernel fit on one SM at once, by each of its four resources. */
-struct emu_occupancy {
-    unsigned by_warps, by_registers, by_shared, by_blocks;
-    unsigned blocks; /* the smallest of the four; 0 if even one block does not fit */
-    unsigned warps, max_warps; /* resident on the SM, of as many as it can hold */
-};
-/* `shared` is static and dynamic shared memory of a block, in bytes. The rules are in
- * cuda_occupancy.h. */
-struct emu_occupancy emu_occupancy(unsigned threads_per_block,
-                                   unsigned registers_per_thread, size_t shared);
+#include "device.h"
+#include "errors.h"
+#include "functions.h"
+#include "graph.h"
+#include "now.h"
+#include "peers.h"
+#include "room.h"
+#include "settings.h"
+#include "source.h"
 
 /* ---- memory.c ---- */
 struct emu_allocation {
@@ -127,20 +106,6 @@ char *emu_variable_section(const void *p, size_t *bytes);
 char *emu_array_place(cudaArray_const_t array, size_t x, size_t y, size_t z,
                       size_t *pitch, size_t *rows, size_t *element);
 
-/* ---- host_api.c ---- */
-/* The name of the innermost NVTX range that the program is in; NULL if it is in none. */
-const char *emu_range(void);
-/* Dynamic shared memory the function may have (cudaFuncSetAttribute), 48 KB unless
- * raised. Which function an overloaded or deduced name denotes (NULL) only the compiler
- * knows: the largest limit of any, so that no right program is refused. */
-size_t emu_dynamic_shared_limit(const void *kernel);
-/* A launch of `kernel` (NULL: unknown) declared this much; the occupancy calls count it
- * from then on. */
-void emu_note_static_shared(const void *kernel, size_t bytes);
-void emu_set_last_error(cudaError_t error);
-/* Whether kernels of the device may use memory of the other (or of the same). */
-bool emu_reaches(int device, int memory);
-
 /* ---- streams.c ---- */
 /* Work of a stream (0: the default one of the current device): a launch, a copy, a
  * library's call. Until the next begins, all that is done to device memory is its. */
@@ -164,24 +129,6 @@ bool emu_in_other_work(uint32_t time);
 void emu_forget_works(void);
 
 /* ---- launch.c ---- */
-struct emu_thread {  /* the CUDA thread that is running */
-    unsigned linear; /* its place among those that run together: threadIdx.x + threadIdx.y
-                        * blockDim.x + ..., if its block is the only one */
-    unsigned rank;   /* of the block in its cluster */
-    unsigned warp;   /* among those that run together; block_warp in the block */
-    unsigned block_warp, lane;
-    uint3 index;
-    char *stack_low, *stack_high;
-};
-extern _Thread_local struct emu_thread *emu_current; /* NULL in host code */
-/* Threads of the host that launch, allocate or copy do so one after the other: at the top
- * of a function, until its end. The thread that runs a kernel may do so again. */
-#define EMU_ALONE                                                                        \
-    __attribute__((cleanup(emu_let_others), unused)) const bool alone = emu_be_alone()
-bool emu_be_alone(void);
-void emu_let_others(const bool *alone);
-extern const struct emu_launch *emu_current_launch;
-extern uint3 emu_current_block; /* blockIdx */
 /* That run together: up to 16 blocks are a cluster. */
 #define EMU_MAX_THREADS (16 * 1024)
 #define EMU_MAX_WARPS (EMU_MAX_THREADS / 32)
@@ -251,18 +198,7 @@ void emu_wait_until(bool (*ready)(void *what),
 /* Changes whenever a thread gives way to another, or reads the clock. */
 unsigned long long emu_pauses(void);
 void emu_count_shared_load(void); /* the running thread makes one, and the lens looks */
-/* Ends the program with exit code 3 and one line: there is no memory "for ...", and which
- * limit may be the reason. */
-void emu_no_memory(const char *purpose, ...)
-    __attribute__((noreturn, format(printf, 1, 2)));
-/* Memory full of zeros for `count` things of `size` bytes, never NULL. */
-void *emu_zeros(const char *purpose, size_t count, size_t size);
-/* `list`, or where it lies now, with room for `count` things; never NULL. */
-void *emu_resized(void *list, const char *purpose, size_t count, size_t size);
-char *emu_copy_of(const char *text); /* never NULL; the caller's to free */
-/* Bytes of address space that `ulimit -v` still allows; SIZE_MAX without a limit. */
-size_t emu_address_space(void);
-size_t emu_shared_in_use(void); /* bytes, static and dynamic, of the running block */
+size_t emu_shared_in_use(void);   /* bytes, static and dynamic, of the running block */
 
 /* ---- check.c ---- */
 extern bool emu_checking; /* CHECK=0 turns it off */
@@ -454,16 +390,5 @@ void emu_lens_warp_begins(unsigned warp);
 void emu_lens_merge(unsigned warp, unsigned may_come);
 /* launch.c: gives the processor to the other lanes; the caller stays runnable. */
 void emu_yield(void);
-
-/* ---- source.c ---- */
-struct emu_place {
-    const char *file; /* as the compiler saw it; "?" if unknown */
-    int line;         /* 0 if unknown */
-    const char *function;
-    const char *text; /* the line itself, without its indent; "" if the file is gone */
-};
-/* The innermost place outside the emulator's own headers. Cached for the life of the
- * program; pc may point at the call or behind it. */
-struct emu_place emu_source_of(const void *pc);
 
 #endif

@@ -207,7 +207,8 @@ __attribute__((noreturn)) static void fault_unknown(const char *p, const void *p
     emu_fault(
         pc,
         "uninitialised global memory: %s is read, and neither the host nor a kernel "
-        "has written it (a missing cudaMemcpy or cudaMemset?)",
+        "has written it (a missing cudaMemcpy or cudaMemset? STRICT=0 lets pass what "
+        "does not matter, as in a warm-up)",
         what);
 }
 

@@ -183,14 +183,8 @@ struct thread {
     unsigned shared_loads; /* with the lens: so far */
 };
 
-_Thread_local struct emu_thread *emu_current;
-const struct emu_launch *emu_current_launch;
-uint3 emu_current_block;
 /* Of each block that runs at the same time, one window. */
 char emu_dynamic_shared[EMU_SHARED_BYTES] __attribute__((aligned(1024)));
-
-/* threadIdx and its companions, as the headers name them. */
-uint3 emu_thread_idx, emu_block_idx, emu_block_dim, emu_grid_dim;
 
 /* The blocks of a cluster run together; most kernels have clusters of one. Each block has
  * whole warps of places here, of which the last may be unused. */
@@ -224,33 +218,6 @@ static unsigned bounds; /* the threads that it allows, 0 if it does not say */
 static struct thread *current(void)
 {
     return (struct thread *)emu_current;
-}
-
-/* ---- threads of the host ---- */
-
-static pthread_mutex_t one_at_a_time;
-
-__attribute__((constructor(101))) static void make_mutex(void)
-{
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&one_at_a_time, &attributes);
-}
-
-/* Nothing to lock while there is one thread, which glibc knows since 2.32. */
-extern char __libc_single_threaded __attribute__((weak));
-
-bool emu_be_alone(void)
-{
-    if (&__libc_single_threaded && __libc_single_threaded) return false;
-    pthread_mutex_lock(&one_at_a_time);
-    return true;
-}
-
-void emu_let_others(const bool *alone)
-{
-    if (*alone) pthread_mutex_unlock(&one_at_a_time);
 }
 
 /* ---- stacks ---- */
@@ -669,10 +636,6 @@ unsigned emu_lane(void)
 unsigned emu_warp(void)
 {
     return emu_current ? emu_current->block_warp : 0;
-}
-int emu_in_kernel(void)
-{
-    return emu_current != NULL;
 }
 unsigned long long emu_clock(void)
 {
@@ -1415,11 +1378,35 @@ static void run_children(void)
     child_count = 0;
 }
 
+/* In a graph, the arguments follow the launch. */
+static cudaError_t run_launch_of_graph(void *data, cudaStream_t stream)
+{
+    struct emu_launch launch;
+    memcpy(&launch, data, sizeof launch);
+    launch.arguments = (char *)data + sizeof launch;
+    launch.stream = stream;
+    return (cudaError_t)emu_launch_kernel(&launch);
+}
+
+static void capture_launch(const struct emu_launch *launch)
+{
+    const size_t bytes = sizeof *launch + launch->argument_bytes;
+    char *const all = emu_zeros("for a graph", bytes, 1);
+    memcpy(all, launch, sizeof *launch);
+    memcpy(all + sizeof *launch, launch->arguments, launch->argument_bytes);
+    emu_capture(launch->stream, cudaGraphNodeTypeKernel, run_launch_of_graph, all, bytes);
+    free(all);
+}
+
 int emu_launch_kernel(const struct emu_launch *launch)
 {
     EMU_ALONE;
     int error = configuration_error(launch);
     if (error != cudaSuccess) return error;
+    if (!emu_current && emu_is_captured(launch->stream)) {
+        capture_launch(launch);
+        return cudaSuccess;
+    }
     if (emu_current) {
         launch_later(launch);
         return cudaSuccess;
@@ -1432,92 +1419,4 @@ int emu_launch_kernel(const struct emu_launch *launch)
     error = run_launch(launch);
     run_children();
     return error;
-}
-
-/* ---- messages ---- */
-
-void emu_fault(const void *pc, const char *format, ...)
-{
-    va_list arguments;
-    fflush(stdout);
-    fprintf(stderr, "FAULT ");
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    if (pc) {
-        struct emu_place place = emu_source_of(pc);
-        fprintf(stderr, "  at %s:%d: %s\n", place.file, place.line, place.text);
-    }
-    if (emu_current)
-        fprintf(stderr, "  in kernel %s, block (%u,%u,%u), thread (%u,%u,%u)\n",
-                emu_current_launch->kernel, emu_current_block.x, emu_current_block.y,
-                emu_current_block.z, emu_current->index.x, emu_current->index.y,
-                emu_current->index.z);
-    if (emu_range()) fprintf(stderr, "  in range \"%s\"\n", emu_range());
-    fflush(NULL);
-    _exit(1);
-}
-
-/* What a limit leaves, SIZE_MAX without one; `used` is in a file of /proc, in pages. */
-static size_t left_of(int limit, int field)
-{
-    struct rlimit most;
-    size_t pages = 0;
-    if (getrlimit((__rlimit_resource_t)limit, &most) != 0 ||
-        most.rlim_cur == RLIM_INFINITY)
-        return SIZE_MAX;
-    FILE *file = fopen("/proc/self/statm", "r");
-    while (file && field-- >= 0 && fscanf(file, "%zu", &pages) == 1) continue;
-    if (file) fclose(file);
-    const size_t used = pages * (size_t)sysconf(_SC_PAGESIZE);
-    return most.rlim_cur > used ? most.rlim_cur - used : 0;
-}
-
-size_t emu_address_space(void)
-{
-    return left_of(RLIMIT_AS, 0);
-}
-
-void emu_no_memory(const char *purpose, ...)
-{
-    const size_t space = emu_address_space(), data = left_of(RLIMIT_DATA, 5);
-    const size_t least = space < data ? space : data;
-    va_list arguments;
-    fflush(stdout);
-    fprintf(stderr, "emulator: no memory ");
-    va_start(arguments, purpose);
-    vfprintf(stderr, purpose, arguments);
-    va_end(arguments);
-    if (least != SIZE_MAX)
-        fprintf(stderr, " (ulimit -%c allows %zu MB more)", space < data ? 'v' : 'd',
-                least >> 20);
-    fputc('\n', stderr);
-    fflush(NULL);
-    _exit(3);
-}
-
-void *emu_zeros(const char *purpose, size_t count, size_t size)
-{
-    void *p = calloc(count, size);
-    if (!p) emu_no_memory("%s", purpose);
-    return p;
-}
-
-void *emu_resized(void *list, const char *purpose, size_t count, size_t size)
-{
-    void *p = count <= SIZE_MAX / size ? realloc(list, count * size) : NULL;
-    if (!p) emu_no_memory("%s", purpose);
-    return p;
-}
-
-char *emu_copy_of(const char *text)
-{
-    const size_t bytes = strlen(text) + 1;
-    return memcpy(emu_zeros("for a line of text", bytes, 1), text, bytes);
-}
-
-void emu_trap(const void *pc, const char *what)
-{
-    emu_fault(pc, "%s", what);
 }

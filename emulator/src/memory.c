@@ -724,7 +724,7 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep)
 cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream)
 {
-    (void)stream;
+    if (emu_is_captured(stream)) return set(cudaErrorStreamCaptureUnsupported);
     if (!pool) return set(cudaErrorInvalidValue);
     return set(allocate(pointer, bytes, cudaMemoryTypeDevice, "cudaMallocFromPoolAsync",
                         CALLER));
@@ -739,7 +739,7 @@ cudaError_t cudaFree(void *pointer)
 
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
-    (void)stream;
+    if (emu_is_captured(stream)) return set(cudaErrorStreamCaptureUnsupported);
     return set(deallocate(pointer, false, CALLER));
 }
 
@@ -938,12 +938,25 @@ static size_t span(size_t pitch, size_t width, size_t height)
  * from memory that is not pinned, what is asynchronous by name is not so. */
 enum host { WAITS, GOES_ON };
 
+struct copying {
+    char *to;
+    size_t to_pitch;
+    const char *from;
+    size_t from_pitch, width, height;
+    enum cudaMemcpyKind kind;
+    const void *pc;
+};
+static emu_deferred run_copy, run_copy_3d, run_fill;
+
 static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from_pitch,
                         size_t width, size_t height, enum cudaMemcpyKind kind,
                         cudaStream_t stream, enum host waits, const void *pc)
 {
     EMU_ALONE;
     if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    const struct copying all = {to, to_pitch, from, from_pitch, width, height, kind, pc};
+    if (emu_capture(stream, cudaGraphNodeTypeMemcpy, run_copy, &all, sizeof all))
+        return cudaSuccess;
     if (waits == WAITS) emu_check_synchronized();
     BEGIN_WORK(stream);
     if (width == 0 || height == 0) return cudaSuccess;
@@ -969,6 +982,13 @@ static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from
     }
     if (waits == GOES_ON) emu_check_copy_pending(to);
     return cudaSuccess;
+}
+
+static cudaError_t run_copy(void *data, cudaStream_t stream)
+{
+    const struct copying *const c = data;
+    return copy(c->to, c->to_pitch, c->from, c->from_pitch, c->width, c->height, c->kind,
+                stream, GOES_ON, c->pc);
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
@@ -1007,10 +1027,21 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from,
     return set(peer_copy(to, to_device, from, from_device, bytes, stream, CALLER));
 }
 
+struct copying_3d {
+    struct cudaMemcpy3DParms what;
+    const void *pc;
+};
+
 static cudaError_t copy_3d(const struct cudaMemcpy3DParms *what, cudaStream_t stream,
                            enum host waits, const void *pc)
 {
     if (!what) return cudaErrorInvalidValue;
+    if (emu_is_captured(stream)) {
+        EMU_ALONE;
+        const struct copying_3d all = {*what, pc};
+        emu_capture(stream, cudaGraphNodeTypeMemcpy, run_copy_3d, &all, sizeof all);
+        return cudaSuccess;
+    }
     struct cudaPitchedPtr to = what->dstPtr, from = what->srcPtr;
     const struct cudaPos *at = &what->dstPos, *of = &what->srcPos;
     /* Where an array takes part, widths count its elements. */
@@ -1030,6 +1061,12 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *what, cudaStream_t st
                      from.pitch, what->extent.width * element, what->extent.height,
                      what->kind, stream, waits, pc);
     return error;
+}
+
+static cudaError_t run_copy_3d(void *data, cudaStream_t stream)
+{
+    const struct copying_3d *const c = data;
+    return copy_3d(&c->what, stream, GOES_ON, c->pc);
 }
 
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *what)
@@ -1113,10 +1150,20 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes
     return set(from_symbol(to, symbol, bytes, offset, kind, stream, GOES_ON, CALLER));
 }
 
+struct filling {
+    void *pointer;
+    size_t pitch, width, height;
+    int value;
+    const void *pc;
+};
+
 static cudaError_t fill(void *pointer, size_t pitch, int value, size_t width,
                         size_t height, cudaStream_t stream, const void *pc)
 {
     EMU_ALONE;
+    const struct filling all = {pointer, pitch, width, height, value, pc};
+    if (emu_capture(stream, cudaGraphNodeTypeMemset, run_fill, &all, sizeof all))
+        return cudaSuccess;
     BEGIN_WORK(stream);
     if (width == 0 || height == 0) return cudaSuccess;
     if (height > 1 && width > pitch) return cudaErrorInvalidPitchValue;
@@ -1128,6 +1175,12 @@ static cudaError_t fill(void *pointer, size_t pitch, int value, size_t width,
         emu_check_host_wrote((char *)pointer + row * pitch, width);
     }
     return cudaSuccess;
+}
+
+static cudaError_t run_fill(void *data, cudaStream_t stream)
+{
+    const struct filling *const f = data;
+    return fill(f->pointer, f->pitch, f->value, f->width, f->height, stream, f->pc);
 }
 
 cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width,

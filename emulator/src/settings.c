@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator.h"
+#include "settings.h"
 
 struct emu_settings emu_settings;
 

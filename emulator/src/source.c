@@ -1,13 +1,17 @@
 /* From a code address to the reader's source line, through addr2line, which comes with
  * every compiler's binutils. One addr2line process is kept and asked through a pipe:
  * starting it costs more than a hundred answers. */
-#include "emulator.h"
+#include "source.h"
 
 #include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "room.h"
 
 struct entry {
     const void *pc;

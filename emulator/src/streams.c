@@ -227,6 +227,7 @@ static uint32_t first_unordered(void)
 
 cudaError_t emu_work_begins(cudaStream_t handle)
 {
+    if (emu_is_captured(handle)) return cudaErrorStreamCaptureUnsupported;
     struct CUstream_st *const s = stream_of(handle);
     if (!s) return cudaErrorInvalidResourceHandle;
     emu_working_device = s->device;
@@ -464,6 +465,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 static cudaError_t wait_for(cudaStream_t stream, bool host_waits)
 {
     EMU_ALONE;
+    if (emu_is_captured(stream)) return cudaErrorStreamCaptureUnsupported;
     emu_check_synchronized();
     struct CUstream_st *const s = stream_of(stream);
     if (!s) return cudaErrorInvalidResourceHandle;
@@ -491,6 +493,9 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
     struct CUstream_st *const s = stream_of(stream);
     if (!s || !event || !*find(&events, event))
         return set(cudaErrorInvalidResourceHandle);
+    bool captured;
+    const cudaError_t error = emu_capture_wait(stream, event, &captured);
+    if (captured) return set(error);
     join(&s->knows, &event->knows);
     return cudaSuccess;
 }
@@ -504,10 +509,19 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
     return set(error);
 }
 
+static cudaError_t run_host_function(void *data, cudaStream_t stream)
+{
+    const struct cudaHostNodeParams *const call = data;
+    return cudaLaunchHostFunc(stream, call->fn, call->userData);
+}
+
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
                                void *user_data)
 {
     if (!function) return set(cudaErrorInvalidValue);
+    const struct cudaHostNodeParams call = {function, user_data};
+    if (emu_capture(stream, cudaGraphNodeTypeHost, run_host_function, &call, sizeof call))
+        return cudaSuccess;
     const cudaError_t error = wait_for(stream, false);
     if (error == cudaSuccess) function(user_data);
     return set(error);
@@ -545,6 +559,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
     struct CUstream_st *const s = stream_of(stream);
     if (!is_event(event) || !s || s->device != event->device)
         return set(cudaErrorInvalidResourceHandle);
+    if (emu_capture_event(event, stream)) return cudaSuccess;
     gather(s);
     event->knows = s->knows;
     clock_gettime(CLOCK_MONOTONIC, &event->when);

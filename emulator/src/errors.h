@@ -1,0 +1,10 @@
+/* The last error. */
+#ifndef ERRORS_H
+#define ERRORS_H
+
+#include "cuda_runtime_api.h"
+
+/* What cudaGetLastError will return to this thread, unless it is cudaSuccess. */
+void emu_set_last_error(cudaError_t error);
+
+#endif
