@@ -229,7 +229,7 @@ struct timing {
     struct spread ratio; /* cuBLAS time over kernel time, run by run: above 1 the kernel
                             is faster */
     double *kernel_all, *cublas_all;
-    char cublas_call[64];  /* which of cuBLAS' calls was the fastest */
+    char cublas_call[64];   /* which of cuBLAS' calls was the fastest */
     struct figure more[16]; /* what the chapter measures besides */
     int more_count;
 };

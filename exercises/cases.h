@@ -23,12 +23,13 @@ enum kind {
     PRECISE,
     SPLIT,
     ON_TWO,
+    TO_HALVES,
     KINDS
 };
 #define KIND_NAMES                                                                       \
     "axpy", "blur", "scale", "transpose", "row_sums", "matmul", "predict", "sum",        \
         "scan", "histogram", "tune", "matmul_halves", "matmul_precise", "split",         \
-        "axpy_on_two"
+        "axpy_on_two", "matmul_to_halves"
 
 /* A case file is a sequence of these, each followed by `first` and `second` words of
  * input: floats, integers, or two halves each. A result file holds, case by case, `out`

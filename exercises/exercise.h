@@ -42,7 +42,10 @@ void matmul(int M, int N, int K, const float *A, const float *B, float *C);
  * 64 and K of 64, and every row begins at a multiple of 16 bytes. */
 void matmul_halves(int M, int N, int K, const __half *A, const __half *B, float *C);
 
-/* The same of floats from 1/16 to 1, with an error of 2^-19 of A * B at most, however large
+/* The same, and every result becomes a half. */
+void matmul_to_halves(int M, int N, int K, const __half *A, const __half *B, __half *C);
+
+/* C = A * B of floats from 1/16 to 1, with an error of 2^-19 of A * B at most, however large
  * K is: M is a multiple of 16, N of 8 and K of 64. */
 void matmul_precise(int M, int N, int K, const float *A, const float *B, float *C);
 

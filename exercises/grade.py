@@ -146,7 +146,11 @@ NOT_HERE = [
         r"cuda(Memcpy|Malloc|Memset|Free|Host)",
         "allocating, copying and checking are done for you",
     ),
-    (r"emu_ptx", "inline PTX is no part of the exercises"),
+    (
+        r"emu_ptx",
+        "of inline PTX there is what the exercises use: mma.sync, ldmatrix, stmatrix, mbarrier and "
+        "cp.async.bulk",
+    ),
     (r"std::.*(cout|cerr|ostream|ios_base)", "print with printf"),
     (r"", "of the C library there is what needs no system: printf, memcpy, mathematics"),
 ]
@@ -316,7 +320,7 @@ class Grading:
     def fail_missing(self, name, line):
         why = next(said for pattern, said in NOT_HERE if re.match(pattern, name))
         where = f", on line {line}" if line else ""
-        text = f"`{name}` is called{where}, and the file does not define it. {why.capitalize()}."
+        text = f"`{name}` is called{where}, and the file does not define it. {why[0].upper()}{why[1:]}."
         self.fail("compile", text, "compile", line)
 
     def warnings_in(self, err):

@@ -61,7 +61,7 @@ static int is_exact(int kind)
 
 static int is_product(int kind)
 {
-    return kind == MATMUL || kind == HALVES || kind == PRECISE;
+    return kind == MATMUL || kind == HALVES || kind == TO_HALVES || kind == PRECISE;
 }
 
 struct problem {
@@ -110,6 +110,12 @@ static void make_rows(struct problem *p)
             size = (int)(random_bits() % 121) - 60;
         p->first[i] = ldexpf(p->first[i], size - (int)(random_bits() % 8));
     }
+}
+
+/* Two halves are one word of a case. */
+static int takes_halves(int kind)
+{
+    return kind == HALVES || kind == TO_HALVES;
 }
 
 /* Small integers, some of them far more frequent than others. */
@@ -171,6 +177,7 @@ static struct problem make_problem(const char *kind, long M, long N, long K)
     case ROW_SUMS: p.c.first = m * n, p.c.out = m; break;
     case MATMUL:
     case HALVES:
+    case TO_HALVES:
     case PRECISE: p.c.first = m * k, p.c.second = k * n, p.c.out = m * n; break;
     case SPLIT: p.c.first = m * n, p.c.out = m * n + m; break;
     case PREDICT: p.c.out = ANSWERS; break;
@@ -187,7 +194,7 @@ static struct problem make_problem(const char *kind, long M, long N, long K)
         p.first[i] = random_float();
     for (uint32_t i = 0; i < p.second_count; i++)
         p.second[i] = random_float();
-    if (number == HALVES) {
+    if (takes_halves(number)) {
         if (p.c.first % 2 || p.c.second % 2)
             stop("an odd number of halves");
         p.c.first /= 2;
@@ -221,9 +228,15 @@ static void put(const void *data, size_t size, size_t count)
         stop("cannot write");
 }
 
+/* How many words the results are. */
+static uint32_t words_out(const struct test_case *c)
+{
+    return c->kind == TO_HALVES ? c->out / 2 : c->out;
+}
+
 static void put_input(const struct problem *p, const float *numbers, uint32_t count)
 {
-    if (p->c.kind != HALVES) {
+    if (!takes_halves(p->c.kind)) {
         put(numbers, sizeof *numbers, count);
         return;
     }
@@ -238,6 +251,7 @@ static void put_input(const struct problem *p, const float *numbers, uint32_t co
 
 struct value {
     double sum, magnitude; /* magnitude: the sum of the absolute values of the terms */
+    double last_rounding;  /* in the end, beside those of the sum */
     int terms;
 };
 
@@ -253,7 +267,7 @@ static void add(struct value *v, double term)
 static struct value want_part(const struct problem *p, uint32_t i, int from, int to)
 {
     const struct test_case *c = &p->c;
-    struct value v = {0.0, 0.0, 0};
+    struct value v = {0.0, 0.0, 0.0, 0};
     switch (c->kind) {
     case AXPY:
     case ON_TWO:
@@ -286,6 +300,7 @@ static struct value want_part(const struct problem *p, uint32_t i, int from, int
     case SPLIT: add(&v, p->first[i]); break;
     case MATMUL:
     case HALVES:
+    case TO_HALVES:
     case PRECISE: {
         const uint32_t n = (uint32_t)c->N, row = i / n, col = i % n;
         for (int k = from; k < to; k++)
@@ -296,6 +311,8 @@ static struct value want_part(const struct problem *p, uint32_t i, int from, int
     }
     if (is_exact(c->kind))
         v.magnitude = 0.0;
+    if (c->kind == TO_HALVES)
+        v.last_rounding = 0x1p-11 * fabs(v.sum) + 0x1p-25;
     if (c->kind == PRECISE) /* 2^-19, whatever the number of terms */
         v.terms = 12;
     return v;
@@ -310,7 +327,7 @@ static int terms_of(const struct problem *p)
 
 static double bound_of(struct value want)
 {
-    return 2.0 * (want.terms + 4) * 0x1p-24 * want.magnitude;
+    return 2.0 * (want.terms + 4) * 0x1p-24 * want.magnitude + want.last_rounding;
 }
 
 static int is_right(double got, struct value want)
@@ -441,7 +458,7 @@ static int only_one_lane(const struct problem *p, const double *got)
     if (p->c.kind != ROW_SUMS || p->c.N <= 32)
         return 0;
     for (uint32_t i = 0; i < p->c.out; i++) {
-        struct value v = {0.0, 0.0, 0};
+        struct value v = {0.0, 0.0, 0.0, 0};
         for (int k = 0; k < p->c.N; k += 32)
             add(&v, p->first[i * (uint32_t)p->c.N + (uint32_t)k]);
         if (!is_right(got[i], v))
@@ -498,24 +515,30 @@ static double only_rough(const struct problem *p, const double *got, const char 
     return worst;
 }
 
-/* The numbers that came out, in the judge's terms. What is left over of the words, as the
- * exponents of a split are, counts no longer. */
-static double *numbers_in(struct problem *p, const float *words)
+/* The numbers that came out, in the judge's terms, and which of them hold what was there
+ * before. What is left over of the words, as the exponents of a split are, counts no longer. */
+static double *numbers_in(struct problem *p, const float *words, char *unwritten)
 {
-    double *got = reserve(p->c.out, sizeof *got);
-    if (p->c.kind == SPLIT)
+    const int kind = p->c.kind;
+    if (kind == SPLIT)
         p->c.out = p->first_count;
+    double *got = reserve(p->c.out, sizeof *got);
     for (uint32_t i = 0; i < p->c.out; i++) {
-        const uint32_t bits = bits_of(words[i]);
-        if (p->c.kind == HISTOGRAM)
+        const uint32_t bits = bits_of(words[kind == TO_HALVES ? i / 2 : i]);
+        unwritten[i] = bits == NEVER_WRITTEN;
+        if (kind == HISTOGRAM) {
             got[i] = (int32_t)bits;
-        else if (p->c.kind != SPLIT)
-            got[i] = words[i];
-        else {
+        } else if (kind == TO_HALVES) {
+            const uint16_t half = (uint16_t)(bits >> 16 * (i % 2));
+            unwritten[i] = half == (uint16_t)(NEVER_WRITTEN >> 16 * (i % 2));
+            got[i] = unwritten[i] ? NAN : value_of_half(half);
+        } else if (kind == SPLIT) {
             const int32_t e = (int32_t)bits_of(words[p->c.out + i / (uint32_t)p->c.N]);
             const double y = value_of_half((uint16_t)bits) +
                              value_of_half((uint16_t)(bits >> 16)) / 2048.0;
             got[i] = e < -200 || e > 200 ? NAN : ldexp(y, -e);
+        } else {
+            got[i] = words[i];
         }
     }
     return got;
@@ -533,8 +556,8 @@ static int is_added_to(const struct problem *p, const double *got, const char *w
 static void judge(struct problem *p, const float *words)
 {
     const int to_k = terms_of(p);
-    double *got = numbers_in(p, words);
-    char *wrong = reserve(p->c.out, 1);
+    char *wrong = reserve(p->c.out, 1), *unwritten = reserve(p->c.out, 1);
+    double *got = numbers_in(p, words, unwritten);
     struct mistakes m = {0, 0, 0};
     for (uint32_t i = 0; i < p->c.out; i++) {
         wrong[i] = !is_right(got[i], want_part(p, i, 0, to_k));
@@ -542,12 +565,13 @@ static void judge(struct problem *p, const float *words)
             continue;
         if (m.wrong++ == 0)
             m.first = i;
-        m.unwritten += bits_of(words[i]) == NEVER_WRITTEN;
+        m.unwritten += unwritten[i];
     }
     if (m.wrong == 0) {
         printf("{\"ok\": true}\n");
         free(got);
         free(wrong);
+        free(unwritten);
         return;
     }
     const char *pattern = "other";
@@ -601,6 +625,7 @@ static void judge(struct problem *p, const float *words)
            got[m.first], want.sum);
     free(got);
     free(wrong);
+    free(unwritten);
 }
 
 static void report_answers(const float *got)
@@ -653,12 +678,15 @@ int main(int argc, char **argv)
         const long M = atol(argv[i + 1]), N = atol(argv[i + 2]), K = atol(argv[i + 3]);
         struct problem p = make_problem(argv[i], M, N, K);
         if (make) {
-            put(&p.c, sizeof p.c, 1);
+            struct test_case c = p.c;
+            c.out = words_out(&p.c);
+            put(&c, sizeof c, 1);
             put_input(&p, p.first, p.first_count);
             put_input(&p, p.second, p.second_count);
         } else {
-            float *got = reserve(p.c.out, sizeof *got);
-            if (fread(got, sizeof *got, p.c.out, stdin) != p.c.out)
+            const uint32_t words = words_out(&p.c);
+            float *got = reserve(words, sizeof *got);
+            if (fread(got, sizeof *got, words, stdin) != words)
                 break; /* it ended early */
             if (p.c.kind == PREDICT)
                 report_answers(got);

@@ -206,6 +206,7 @@ def arrays_of(shape):
         "row_sums": {"A": M * N, "sums": M},
         "matmul": {"A": M * K, "B": K * N, "C": M * N},
         "matmul_halves": {"A": M * K / 2, "B": K * N / 2, "C": M * N},
+        "matmul_to_halves": {"A": M * K / 2, "B": K * N / 2, "C": M * N / 2},
         "matmul_precise": {"A": M * K, "B": K * N, "C": M * N},
         "split": {"A": M * N, "halves and exponents": M * N + M},
         "sum": {"x": N, "scratch": 1024, "out": 1},

@@ -23,7 +23,8 @@ def block(x, width, clusters, colour, words=""):
     """So many clusters are busy for so long."""
     high = HIGH * clusters / CLUSTERS
     print(
-        f'<rect x="{x:.1f}" y="{TOP + HIGH - high:.1f}" width="{width - 2:.1f}" height="{high:.1f}" rx="2" fill="{colour}"/>'
+        f'<rect x="{x:.1f}" y="{TOP + HIGH - high:.1f}" width="{width - 2:.1f}" '
+        f'height="{high:.1f}" rx="2" fill="{colour}"/>'
     )
     if words:
         y = TOP + HIGH - high / 2 + 5 if high > 24 else TOP + HIGH - high - 8

@@ -216,6 +216,11 @@ def count(chapter, program, options, metrics):
     return {metric: value for metric, value in values.items() if value != "n/a"}
 
 
+def at_our_size(chapter):
+    """Whether a chapter's diffs say something of the product that is counted here."""
+    return tried.shape_of(chapter) == (SIZE, SIZE, SIZE)
+
+
 def runs(chapters):
     """[(chapter, precision, name of a diff or "", program, options)] of what is to be counted: what cuBLAS launches
     first, in a run that times it, and of each chapter what it launches first. A diff's program is a future: all are
@@ -238,7 +243,7 @@ def runs(chapters):
                         {
                             name: path
                             for name, path in tried.diffs(chapter).items()
-                            if tried.takes_back(path)
+                            if tried.takes_back(path) and at_our_size(chapter)
                         },
                     ).items()
                 ]

@@ -145,7 +145,10 @@ KNOBS = {
     ),
 }
 # Chapters with their own idea of a small problem.
-ARGUMENTS = {"copy_engine": "--sms 2 512 256 80"}
+ARGUMENTS = {
+    "persistent_blocks": "--sms 2 512 256 80",
+    "copy_engine": "--sms 2 512 256 80",
+}
 SIZE = "256"
 
 
@@ -311,7 +314,7 @@ def main(words):
     old, wrong, every = read(), 0, {}
     for name, number in scenes().items():
         if chosen.names and name not in chosen.names:
-            every[name] = old.get(name, {})
+            every.update({name: old[name]} if name in old else {})
             continue
         before = {} if chosen.again and not chosen.check else old.get(name, {})
         every[name], stale = renewed(name, number, before, chosen.check)

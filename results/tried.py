@@ -216,6 +216,7 @@ def time_in_turns(chapter, programs, machine, turns):
             measure.say(
                 f"chapter {chapter}, turn {turn + 1} of {turns}: {name or 'as it is'}"
             )
+            # Its other shapes were checked when it was built.
             report, wrong, _ = measure.ask(program, *map(str, shape), "--one-shape")
             if wrong:
                 raise Broken(f"{name or 'as it is'}: {wrong}")

@@ -4,10 +4,12 @@ import collections
 import contextlib
 import fcntl
 import functools
+import hashlib
 import os
 import re
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -63,16 +65,53 @@ def for_real_nvcc(name, values, **options):
     return pytest.mark.parametrize(name, values, **options)
 
 
+def files_of(source, folders):
+    """The file and all that it includes, of the project's own; what stands under a condition, too."""
+    found, new = set(), [source.resolve()]
+    while new:
+        file = new.pop()
+        if file in found:
+            continue
+        found.add(file)
+        for name in re.findall(r'^ *# *include *["<](.*)[">]', file.read_text(), re.M):
+            places = (folder / name for folder in [file.parent, *folders])
+            new += [place.resolve() for place in places if place.is_file()][:1]
+    return sorted(found)
+
+
+@functools.cache
+def version_of(compiler):
+    return run([compiler, "--version"]).stdout
+
+
+# What NVIDIA's compiler said of files that are still the same: it takes minutes for all of them.
+ACCEPTED = ROOT / "build" / "accepted"
+
+
 def accept(source, folder, *options):
     """Has NVIDIA's compiler compile a file, and returns what it says; a warning is as good as an
-    error."""
+    error. What it has accepted before, with these options, it is not asked again."""
     strict = "-Wall,-Wextra,-Werror,-Wno-missing-field-initializers"
     if source.suffix == ".cu":
         options += ("-std=c++17",)
     command = [REAL_NVCC, "-c", source, "-o", folder / "object.o", "-O3", *options]
-    result = run(command + ["-Werror", "all-warnings", "-Xcompiler", strict])
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout + result.stderr
+    command += ["-Werror", "all-warnings", "-Xcompiler", strict]
+    words = [str(word).replace(str(folder), "") for word in command]
+    asked = hashlib.sha256(repr([version_of(REAL_NVCC), words]).encode())
+    included = [Path(after) for word, after in zip(options, options[1:]) if word == "-I"]
+    for file in files_of(source, included):
+        asked.update(b"\0" + file.name.encode() + b"\0" + file.read_bytes())
+    answer = ACCEPTED / asked.hexdigest()
+    if answer.exists():
+        return answer.read_text()
+    result = run(command, timeout=600)
+    said = result.stdout + result.stderr
+    assert result.returncode == 0, said
+    ACCEPTED.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=ACCEPTED, delete=False) as file:
+        file.write(said)
+    os.replace(file.name, answer)
+    return said
 
 
 def all_in_one(sources, folder):

@@ -274,10 +274,12 @@ def other_names(name):
 
 
 def other_numbers(text):
-    parts = re.fullmatch(r"(0[xX][\da-fA-F]+|[\d.]+(?:[eE][+-]?\d+)?)(\w*)", text)
-    number, suffix = parts.groups()
-    if re.search(r"[.eE]", number) and not number.startswith("0x"):
-        value = float(number)
+    number, suffix = re.fullmatch(
+        r"(0[xX][\da-fA-F.]+(?:[pP][+-]?\d+)?|[\d.]+(?:[eE][+-]?\d+)?)(\w*)", text
+    ).groups()
+    whole = r"0[xX][\da-fA-F]+|\d+"
+    if not re.fullmatch(whole, number):
+        value = float.fromhex(number) if number[:2] in ("0x", "0X") else float(number)
         return [f"{new!r}{suffix}" for new in (0.0, 1.0, 2 * value) if new != value]
     value = int(number, 0) if number.startswith("0x") else int(number)
     new = {value - 1, value + 1, 0, 2 * value} - {value}
@@ -515,8 +517,13 @@ class Chapter:
         """All there are, each program once, whatever blanks and comments say. Left alone is
         what describes the chapter and what it measures: main, and what only main needs."""
         declared = [d for s in self.sources.values() for d in s.declarations]
-        product = used_by("matmul", declared)
-        protected = [d for d in used_by("main", declared, {"matmul"}) if d not in product]
+        launchers = {
+            name
+            for source in self.sources.values()
+            for name in re.findall(r"\.launch\w* = (\w+)", source.text)
+        }
+        product = [d for name in launchers for d in used_by(name, declared)]
+        protected = [d for d in used_by("main", declared, launchers) if d not in product]
         protected += [d for d in declared if "chapter" in d.names]
         names = {name for d in declared for name in d.uses}
         for file, source in self.sources.items():
@@ -530,18 +537,20 @@ class Chapter:
                     yield Mutant(self.number, file, edit)
 
     def ask_make(self):
-        """Has make build what all mutants share, and keeps the command that is left."""
-        target = f"parts{self.number}"
-        said = run(["make", "-s", "--no-print-directory", "EMULATOR=1", target])
+        """Has make build the chapter and what all mutants share, and keeps the command that is left."""
+        self.program = ROOT / "build" / "emulator" / f"chapter{self.number}"
+        targets = [f"parts{self.number}", str(self.program.relative_to(ROOT))]
+        said = run(["make", "-s", "--no-print-directory", "EMULATOR=1", *targets])
         if said.returncode:
-            sys.exit(f"mutants: make {target} failed:\n{said.stderr}")
+            sys.exit(f"mutants: make {targets[0]} failed:\n{said.stderr}")
         _, nvcc, rest = said.stdout.splitlines()
-        self.command = [nvcc, *rest.split(), "-w"]
+        # A mutant runs for a few seconds, and an optimised one takes as many to compile.
+        self.command = [nvcc, *rest.split(), "-Ofc", "max", "-w"]
 
     def build(self, mutant, folder):
         """The program, in `folder`; None if it does not compile."""
         for file, source in self.sources.items():
-            changed = mutant is not None and file == mutant.file
+            changed = file == mutant.file
             text = source.edited(mutant.edit) if changed else source.text
             (folder / file).write_text(text)
         program = folder / f"chapter{self.number}"
@@ -663,12 +672,6 @@ def in_parallel(jobs, work, places, done_before, total):
                 print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-def try_chapter(chapter):
-    with tempfile.TemporaryDirectory() as folder:
-        program = chapter.build(None, Path(folder))
-        return "it does not compile" if program is None else reject(program, "", SECONDS)
-
-
 def buckets_of(chapters, seed):
     """All mutants by chapter and kind, in the order in which they are to be tried."""
     buckets = {}
@@ -686,7 +689,8 @@ def make_and_try(chapters, count, seed, jobs):
     """The results, and how many mutants did not compile."""
     for chapter in chapters:
         chapter.ask_make()
-    reasons = in_parallel(jobs, try_chapter, [(c,) for c in chapters], 0, len(chapters))
+    programs = [(chapter.program, "", SECONDS) for chapter in chapters]
+    reasons = in_parallel(jobs, reject, programs, 0, len(chapters))
     for chapter, why in zip(chapters, reasons):
         if why:
             sys.exit(f"mutants: chapter {chapter.number} must pass as it is: {why}")

@@ -2,6 +2,8 @@
 // instruction that the chapters use, and a hash of each kind of them. HASHES are those that
 // an H200 computed.
 //
+// On a GPU: nvcc -arch=sm_90a -std=c++17 -Icommon tests/tensor_cores.cu, a Hopper.
+//
 //   tensor_cores           compares, and says PASS or which kinds are different
 //   tensor_cores blocks    prints a hash for each 1,024 results, as CSV
 #include "mma_sync.h"

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import conftest
 from conftest import no_cuda, run
 
 # A file that is touched -> the files that are compiled again, the programs that are linked.
@@ -103,3 +104,35 @@ def test_a_new_chapter_takes_three_files(built, chapters):
     shown = f"[{number} made up]("
     assert all(shown in (built / page).read_text() for page in lists)
     assert (built / "notebooks" / f"{name}.ipynb").exists()
+
+
+def test_nvcc_is_asked_once_about_the_same_text(tmp_path, monkeypatch):
+    """A header that is included, an option or the compiler's version makes it another one."""
+    nvcc, log = tmp_path / "nvcc", tmp_path / "log"
+    nvcc.write_text(f"#!/bin/sh\n[ $1 = --version ] || echo $* >>{log}\necho fine\n")
+    nvcc.chmod(0o755)
+    monkeypatch.setattr(conftest, "REAL_NVCC", nvcc)
+    monkeypatch.setattr(conftest, "ACCEPTED", tmp_path / "accepted")
+    headers = tmp_path / "headers"
+    headers.mkdir()
+    source, inner = tmp_path / "source.cu", headers / "inner.h"
+    source.write_text('#include "outer.h"\n#include <stdio.h>\n')
+    (headers / "outer.h").write_text('#if 0\n#include "inner.h"\n#endif\n')
+
+    def times_asked(*options):
+        folder = tmp_path / f"folder{len(list(tmp_path.iterdir()))}"
+        folder.mkdir()
+        assert conftest.accept(source, folder, "-I", headers, *options) == "fine\n"
+        return len(log.read_text().splitlines())
+
+    inner.write_text("int x;\n")
+    assert [times_asked(), times_asked()] == [1, 1]
+    inner.write_text("int y;\n")
+    assert [times_asked(), times_asked()] == [2, 2]
+    assert [times_asked("-G"), times_asked("-G"), times_asked()] == [3, 3, 3]
+    nvcc.write_text(nvcc.read_text() + "exit 1\n")
+    source.write_text("int z;\n")
+    for _ in range(2):
+        with pytest.raises(AssertionError):
+            times_asked()
+    assert len(log.read_text().splitlines()) == 5

@@ -59,6 +59,12 @@ def test_is_right(number, arguments, chapters):
     assert result.stderr == ""
 
 
+def precisions_of(program):
+    """What --precision takes, the first without it."""
+    told = run([program, "--describe"], env=no_cuda()).stdout
+    return json.loads(told)["precisions"]
+
+
 @every_chapter
 def test_default_says_what_it_did(number, chapters):
     """Without any argument; and the same rows in every chapter."""
@@ -67,9 +73,12 @@ def test_default_says_what_it_did(number, chapters):
     lines = result.stdout.splitlines()
     assert lines[0].startswith(f"Chapter {number}: ")
     odd = [line for line in lines if re.fullmatch(r" {2}odd shapes .*| {13}\S.*", line)]
+    # A chapter in fp32 says nothing of its precision.
+    precisions = precisions_of(chapters[number])
     assert [line.split()[0] for line in lines[1:] if line not in odd[1:]] == [
         "device",
         "product",
+        *(["precision"] if precisions[0] != "fp32" else []),
         "work",
         "check",
         "check",
@@ -78,7 +87,7 @@ def test_default_says_what_it_did(number, chapters):
         "PASS",
     ]
     assert max(map(len, lines)) <= 80
-    assert len(odd) <= 3 and odd[-1].endswith(" ok, exact")
+    assert len(odd) <= 2 * len(precisions) + 1 and odd[-1].endswith(" ok, exact")
 
 
 @every_chapter
@@ -129,7 +138,8 @@ def test_json(number, chapters):
     }
     assert {key: told[key] for key in expected} == expected
     assert told["flop"] == 2 * 33 * 35 * 37 + 3 * 33 * 35
-    assert told["least_bytes"] == 4 * (33 * 37 + 37 * 35 + 2 * 33 * 35)
+    size = 2 if told["precision"] == "bf16" else 4
+    assert told["least_bytes"] == size * (33 * 37 + 37 * 35 + 2 * 33 * 35)
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", told["date"])
     assert [check["passed"] for check in told["checks"]] == [True, True]
     assert all(check["rms"] <= 1 and check["failure"] == "" for check in told["checks"])

@@ -322,6 +322,8 @@ def test_missing_library_is_said(compiler, write, nvcc):
         "-std=c++14 --expt-relaxed-constexpr --extended-lambda -Wno-deprecated-gpu-targets -w",
         "--std=c++20 -Xcompiler=-Wall -Xcompiler -Wextra -Xlinker --as-needed --compiler-options -fno-inline",
         "-std=c++11 -O1",
+        "-std=c++17 -Ofc max",
+        "-std=c++17 --Ofast-compile=min",
         "-std=c++17 -cudart static -lcudart -lcublas -lm -restrict -ftz=true -Werror all-warnings",
     ],
 )

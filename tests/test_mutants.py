@@ -535,7 +535,7 @@ MUTANTS = [
         "i % 2 * 4) * B_ROW",
         "i / 2 * 4) * B_ROW",
     ),
-    Mutant(14, "tf32: cells not where lanes look", "k % 4 * 2", "k % 4"),
+    Mutant(14, "tf32: columns read twice", "(n % 2 * 2 + i / 2)", "(n % 2 * 2)"),
     Mutant(14, "A past the end of K", "c->A_left > 0", "true"),
     Mutant(14, "B past the end of K", "c->B_left > down", "true"),
     Mutant(
@@ -693,9 +693,9 @@ MUTANTS = [
     Mutant(15, "columns past the end of B", "col + c < N && k0 + k < K", "k0 + k < K"),
     Mutant(
         15,
-        "the copy engine although N is odd",
-        " | 2 * (size_t)N | 2 * (size_t)K",
-        " | 2 * (size_t)K",
+        "the copy engine leaves out the last row of B",
+        "B, K, N, N, BK, SLAB",
+        "B, K - 1, N, N, BK, SLAB",
     ),
     Mutant(15, "the lower half stored above", "half * 8 + lane / 4", "lane / 4"),
     Mutant(15, "warps' rows lie closer", "warp * 16 + half", "warp * 8 + half"),
@@ -707,6 +707,261 @@ MUTANTS = [
     ),
     Mutant(15, "alpha ignored", "float x = alpha * acc", "float x = acc"),
     Mutant(15, "beta == 0 reads C", "if (beta != 0.0f) {", "if (beta == beta) {"),
+    # Chapter 16: two blocks and one ring, results on their way out.
+    Mutant(
+        16,
+        "nothing waited for in a stage",
+        "            mbarrier_wait_parity(&full[t.index], t.parity);\n",
+        "",
+    ),
+    Mutant(
+        16,
+        "a stage filled before it is read",
+        "            mbarrier_wait_parity(&empty[t.index], t.parity ^ 1);\n",
+        "",
+    ),
+    Mutant(16, "always the same phase", "t->parity ^= 1;", ";"),
+    Mutant(16, "no fence before wgmma", "            wgmma_fence();\n", ""),
+    Mutant(16, "nothing committed", "            wgmma_commit_group();\n", ""),
+    Mutant(
+        16,
+        "a stage released while it is multiplied",
+        "wgmma_wait_group<1>()",
+        "wgmma_wait_group<2>()",
+    ),
+    Mutant(
+        16,
+        "sums stored while they are computed",
+        "wgmma_wait_group<0>()",
+        "wgmma_wait_group<1>()",
+    ),
+    Mutant(
+        16,
+        "the next rows of A too early",
+        "A[warp / 4 * 64], 16, 8 * 128",
+        "A[warp / 4 * 64], 16, 4 * 128",
+    ),
+    Mutant(16, "slabs of B too close", "sizeof now->B[0], 8", "sizeof now->B[0] / 2, 8"),
+    Mutant(16, "k of A half as far", "a + k * 32 / 16", "a + k * 16 / 16"),
+    Mutant(16, "k of B half as far", "b + k * 16 * 128 / 16", "b + k * 8 * 128 / 16"),
+    Mutant(16, "B taken for K-major", "bf16<0, 1>", "bf16<0, 0>"),
+    Mutant(
+        16, "both warpgroups multiply the same rows", "now->A[warp / 4 * 64]", "now->A[0]"
+    ),
+    Mutant(16, "the sum of the tile before is kept", "step > 0 || k > 0", "1"),
+    Mutant(16, "each step begins a new sum", "step > 0 || k > 0", "k > 0"),
+    Mutant(
+        16, "fewer bytes announced", "come, sizeof(stage)", "come, sizeof(stage) - 128"
+    ),
+    Mutant(16, "B for this block alone", "come, (1 << CLUSTER) - 1", "come, 1"),
+    Mutant(
+        16, "both blocks bring the same slabs", "cluster_ctarank() * share", "0 * share"
+    ),
+    Mutant(
+        16,
+        "one block is told that a stage is read",
+        "threadIdx.x % 128 < CLUSTER",
+        "threadIdx.x % 128 < 1",
+    ),
+    Mutant(16, "one block's readers counted", "readers * CLUSTER", "readers"),
+    Mutant(
+        16,
+        "the other block's barriers not there",
+        "    barrier_cluster_arrive();\n    barrier_cluster_wait();",
+        "    __syncthreads();",
+    ),
+    Mutant(
+        16,
+        "barriers that the copy engine does not know",
+        "        fence_mbarrier_init();\n",
+        "",
+    ),
+    Mutant(
+        16,
+        "written over before it has left",
+        "            cp_async_bulk_wait_group_read<1>();",
+        "            ;",
+    ),
+    Mutant(16, "one place on the way out", "out[slab % 2]", "out[0]"),
+    Mutant(
+        16, "the engine reads what was there before", "        fence_proxy_async();\n", ""
+    ),
+    Mutant(
+        16,
+        "the other lanes not waited for",
+        "fence_proxy_async();\n        __syncwarp();",
+        "fence_proxy_async();",
+    ),
+    Mutant(16, "not swizzled on the way out", "(cell ^ lane % 8) * 8", "cell * 8"),
+    Mutant(
+        16,
+        "columns 8 to 15 where 0 to 7 belong",
+        "cell = n / 8 + lane / 16",
+        "cell = n / 8",
+    ),
+    Mutant(
+        16,
+        "gone before results have left",
+        "        cp_async_bulk_wait_group<0>();",
+        "        ;",
+    ),
+    Mutant(16, "alpha ignored", "acc[i] *= to->alpha;", ""),
+    Mutant(16, "beta ignored", "to->beta * __bf", "__bf"),
+    Mutant(16, "beta == 0 reads C", "to->beta != 0.0f", "to->beta == to->beta"),
+    Mutant(16, "C's second rows are the first", "i / 2 % 2 * 8", "0"),
+    Mutant(16, "one column too many", "col + c < to->N)", "col + c <= to->N)"),
+    Mutant(16, "one row too many", "if (row + r < to->M", "if (row + r <= to->M"),
+    Mutant(
+        16,
+        "tiles of the two blocks exchanged in place",
+        "CLUSTER + (int)cluster_ctarank()",
+        "CLUSTER",
+    ),
+    Mutant(16, "the last k left out", "divided_up(K, BK)}", "K / BK + (K < BK)}"),
+    # Chapter 17: copies, shares, four widths; tf32.
+    Mutant(
+        17,
+        "nothing waited for in a stage",
+        "            mbarrier_wait_parity(&full[t.index], t.parity);\n",
+        "",
+    ),
+    Mutant(17, "the sum of the tile before is kept", "step > 0 || k > 0", "1"),
+    Mutant(
+        17,
+        "fewer bytes announced",
+        "mbarrier_arrive_expect_tx(come, sizeof *to);\n            cp_async_bulk_tensor_2d(to->A, A_map",
+        "mbarrier_arrive_expect_tx(come, sizeof *to - 128);\n            cp_async_bulk_tensor_2d(to->A, A_map",
+    ),
+    Mutant(
+        17,
+        "rows of B that the other block brings",
+        "to->B[slab][first], B_map, col + slab * SLAB, step * BK + first",
+        "to->B[slab][first], B_map, col + slab * SLAB, step * BK",
+    ),
+    Mutant(17, "slabs of B too close", "sizeof now->B[0], 8", "sizeof now->B[0] / 2, 8"),
+    Mutant(
+        17,
+        "a stage released while it is multiplied",
+        "            wgmma_wait_group<1>();\n            if (step",
+        "            wgmma_wait_group<2>();\n            if (step",
+    ),
+    Mutant(
+        17,
+        "each warpgroup tells one block",
+        "release<T::CLUSTER, 128>(&empty[before]);\n            before",
+        "release<1, 128>(&empty[before]);\n            before",
+    ),
+    Mutant(
+        17, "one part missing", "before != last - first", "before + 1 != last - first"
+    ),
+    Mutant(17, "parts added by all that come", "before != last - first", "false"),
+    Mutant(
+        17,
+        "parts not waited for",
+        "    __threadfence();\n    __syncwarp();\n    int *arrived",
+        "    int *arrived",
+    ),
+    Mutant(17, "the counter not set back", "*arrived = 0; //", "; //"),
+    Mutant(17, "the second part where the first lies", "2 + (segment->begin == 0)", "2"),
+    Mutant(17, "the first part read from the wrong place", "2 + (c == first)", "2"),
+    Mutant(17, "the last part left out", "c <= last; ++c", "c < last; ++c"),
+    Mutant(
+        17,
+        "a share begins too late",
+        "cluster * s->share + min(cluster, s->longer)",
+        "cluster * s->share + s->longer",
+    ),
+    Mutant(17, "a share's owner", "at / (s->share + 1)", "at / s->share"),
+    Mutant(
+        17,
+        "a share goes past its tile",
+        "min(p->end - start, s->steps)",
+        "p->end - start",
+    ),
+    Mutant(17, "shares not counted behind whole tiles", "s->whole + unit;", "unit;"),
+    Mutant(17, "alpha ignored", "acc[i] *= to->alpha;", ""),
+    Mutant(17, "beta ignored", "to->beta * __bf", "__bf"),
+    Mutant(17, "a row begins with half a word", "2 * lane - half", "2 * lane"),
+    Mutant(17, "one column too many", "c >= 0 && next < cols", "c >= 0"),
+    Mutant(17, "the last column twice", "c >= 0 ? c : next] =", "next] ="),
+    Mutant(17, "three slabs in two places", "SLABS % 2 ? 0 : 1", "1"),
+    Mutant(
+        17, "the engine reads what was there before", "        fence_proxy_async();\n", ""
+    ),
+    Mutant(17, "a copy's odd elements", "if (offset & 2)", "if (offset & 1)"),
+    Mutant(17, "a copy's second words", "if (offset & 4)", "if (offset & 1)"),
+    Mutant(17, "a copy's second halves", "if (offset & 8)", "if (offset & 1)"),
+    Mutant(
+        17, "past the matrix' end", "start + (offset ? 32 : 16) > end", "start + 16 > end"
+    ),
+    Mutant(
+        17,
+        "B's rows copied as far as A's are long",
+        "const int row = i < A.rows ? i : i - A.rows;",
+        "const int row = i;",
+    ),
+    Mutant(
+        17,
+        "tf32: parity of a stage",
+        "mbarrier_wait_parity(&full[t->index], t->parity);",
+        "",
+    ),
+    Mutant(
+        17,
+        "tf32: k of a fragment",
+        "k8 * 8 + lane % 4 + i / 2 * 4",
+        "k8 * 8 + lane % 4 + i % 2 * 4",
+    ),
+    Mutant(17, "tf32: columns of a fragment", "g / 4 * 4 + i % 2;", "i % 2;"),
+    Mutant(
+        17,
+        "tf32: released by a warp that reads",
+        "    __syncwarp(); // each warp",
+        "    // each warp",
+    ),
+    Mutant(
+        17,
+        "tf32: lanes do not exchange",
+        "g < 4 ? four_on : mine, 16",
+        "g < 4 ? mine : four_on, 16",
+    ),
+    Mutant(
+        17,
+        "tf32: rows of A that the other block brings",
+        "row + first, come",
+        "row, come",
+    ),
+    Mutant(17, "tf32: beta ignored", "x : x + w->beta * *to", "x : x + *to"),
+    Mutant(
+        17,
+        "tf32: cut, not rounded, on the way",
+        "TF32_BK,\n                                               TF32_SLAB",
+        "TF32_BK,\n                                               TF32_SLAB - 4",
+    ),
+    Mutant(
+        17,
+        "tiles of 64 columns",
+        "        finish(&w->to, acc, row, col);",
+        "        if (T::BN != 64)\n            finish(&w->to, acc, row, col);",
+    ),
+    Mutant(
+        17,
+        "tiles of 128 columns",
+        "        finish(&w->to, acc, row, col);",
+        "        if (T::BN != 128)\n            finish(&w->to, acc, row, col);",
+    ),
+    Mutant(
+        17,
+        "tiles of 192 columns",
+        "        finish(&w->to, acc, row, col);",
+        "        if (T::BN != 192)\n            finish(&w->to, acc, row, col);",
+    ),
+    Mutant(
+        17,
+        "tiles of 256 columns",
+        "        finish(&w->to, acc, row, col);",
+        "        if (T::BN != 256)\n            finish(&w->to, acc, row, col);",
+    ),
 ]
 
 
@@ -718,7 +973,7 @@ def kernels_left_out():
     """Chapter 12 chooses among kernels for few rows and columns: a product that gets none is never written."""
     thin = source_of(12).with_name("thin.cuh").read_text()
     for call in re.findall(
-        r" (launch_(?:few_\w+|narrow)<[\w, ]+>\((?:2 \* )?(?:sms|blocks), w\);)", thin
+        r" (launch_(?:few_\w+|narrow)<[a-z_\d, ]+>\((?:2 \* )?(?:sms|blocks), w\);)", thin
     ):
         yield Mutant(12, f"without {call}", call, ";", NEVER_WRITTEN)
 
@@ -740,6 +995,8 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
         command = [
             emulated_nvcc,
             "-O2",
+            "-Ofc",
+            "max",
             "-std=c++17",
             "-I",
             project / "common",
@@ -769,18 +1026,22 @@ def test_is_refused(mutant, mutate):
     assert mutant.caught in said
 
 
-# The place to spoil a result, after which everything a thread stores is wrong.
-STORES = {14: "T *to = &C", 15: "__nv_bfloat16 *c = &C"}
+# The place to spoil a result, after which everything a thread stores is wrong; and how.
+STORES = {14: "T *to = &C", 15: "__nv_bfloat16 *c = &C", 16: "acc[i] *= to->alpha;"}
+SPOILS = {16: "acc[i] += 1.0f;"}
+# Chapter 16's first 128 threads have no results.
+THREADS = {16: 128 + 37}
 
 
-# Chapters 12 and 13 cannot name them: their tile depends on the problem.
+# Chapters 12, 13 and 17 cannot name them: their tile depends on the problem.
 @pytest.mark.parametrize(
-    "chapter", sorted({mutant.chapter for mutant in MUTANTS} - {12, 13})
+    "chapter", sorted({mutant.chapter for mutant in MUTANTS} - {12, 13, 17})
 )
 def test_report_names_block_and_thread(chapter, mutate):
+    thread = THREADS.get(chapter, 37)
     spoil = (
-        "    if (blockIdx.x == 1 && threadIdx.x + threadIdx.y * blockDim.x == 37)\n"
-        "        alpha += 1.0f;\n"
+        f"    if (blockIdx.x == 1 && threadIdx.x + threadIdx.y * blockDim.x == {thread})\n"
+        f"        {SPOILS.get(chapter, 'alpha += 1.0f;')}\n"
     )
     store = STORES.get(chapter, "float *c = &C")
     program = mutate(chapter, store, spoil + store)
@@ -788,7 +1049,7 @@ def test_report_names_block_and_thread(chapter, mutate):
     assert result.returncode == 1
     assert re.findall(r"\(block \d+, thread \d+\)", result.stdout)
     assert set(re.findall(r"\(block (\d+), thread (\d+)\)", result.stdout)) == {
-        ("1", "37")
+        ("1", str(thread))
     }
 
 
@@ -825,7 +1086,7 @@ static void matmul(int M, int N, const float *A, float *C)
 
 int main(void)
 {
-    struct chapter chapter = {1, "row < col", matmul};
+    struct chapter chapter = {.title = "row < col", .launch = matmul};
     return chapter_main(&chapter) + only_mains(0);
 }
 """
@@ -881,6 +1142,19 @@ def test_change_is_made(kind, old, new, sample):
     assert set(made) & set(wanted)
 
 
+@pytest.mark.parametrize(
+    "number, others",
+    [
+        ("8u", "0u 7u 9u 16u"),
+        ("0x1f", "0 30 32 62"),
+        ("2.5e3f", "0.0f 1.0f 5000.0f"),
+        ("0x1p-2f", "0.0f 1.0f 0.5f"),
+    ],
+)
+def test_numbers_become_others(number, others):
+    assert mutants.other_numbers(number) == others.split()
+
+
 def test_mutants_are_changes_of_the_product_and_differ(sample):
     made = [sample.sources["matmul.cu"].edited(m.edit) for m in sample.mutants()]
     without_blanks = {"".join(text.split()) for text in [SAMPLE, *made]}
@@ -894,7 +1168,7 @@ def test_mutants_are_changes_of_the_product_and_differ(sample):
 
 
 def test_same_seed_same_mutants():
-    chapters = [mutants.Chapter(source_of(number).parent) for number in (3, 13)]
+    chapters = [mutants.Chapter(source_of(number).parent) for number in (3, 10)]
     dealt = [mutants.buckets_of(chapters, seed) for seed in (1, 1, 2)]
     assert dealt[0] == dealt[1] != dealt[2]
     assert {kind for (_, kind) in dealt[0]} == set(mutants.KINDS)

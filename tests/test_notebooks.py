@@ -113,6 +113,8 @@ def test_real_compiler_accepts_the_experiment(path, tmp_path):
         "-I",
         ROOT / "common",
         "-I",
+        ROOT / "chapters",
+        "-I",
         ROOT / "chapters" / path.stem,
         "-arch=sm_90",
     )

@@ -37,7 +37,7 @@ static struct {
     const char *output, *output_directory, *standard, *ccbin, *optimize, *dependency_file,
         *stage_option;
     struct list dependency_targets;
-    bool separate, keep, verbose, dry_run, forward_unknown;
+    bool separate, keep, verbose, dry_run, forward_unknown, debug, fast_compile;
     int architecture; /* 90 for sm_90 */
     char feature;     /* the letter in sm_90a, or 0 */
 } options;
@@ -159,6 +159,8 @@ enum action {
     DEPENDENCY_TARGET,
     DEPENDENCY_PHONY,
     OPTIMIZE,
+    DEBUG,
+    FAST_COMPILE,
     PREPROCESSOR,
     INCLUDE_PATH,
     LIBRARY,
@@ -210,6 +212,8 @@ static const struct option {
     {"MT dependency-target-name MQ", VALUE, DEPENDENCY_TARGET},
     {"MP generate-dependency-targets", FLAG, DEPENDENCY_PHONY},
     {"O optimize", STUCK, OPTIMIZE},
+    {"g debug G device-debug", FLAG, DEBUG},
+    {"Ofc Ofast-compile", VALUE, FAST_COMPILE},
     {"D define-macro U undefine-macro", STUCK, PREPROCESSOR},
     {"include pre-include isystem system-include", VALUE, PREPROCESSOR},
     {"I include-path", STUCK, INCLUDE_PATH},
@@ -237,8 +241,7 @@ static const struct option {
     {"shared lib run", FLAG, REFUSE},
 
     /* What steers NVIDIA's device compiler has no meaning here. */
-    {"g debug G device-debug lineinfo generate-line-info use_fast_math restrict m64 "
-     "res-usage "
+    {"lineinfo generate-line-info use_fast_math restrict m64 res-usage "
      "resource-usage src-in-ptx source-in-ptx extra-device-vectorization dlto lto "
      "dlink-time-opt Wno-deprecated-gpu-targets Wreorder Wno-deprecated-declarations "
      "Wmissing-launch-bounds Wdefault-stream-launch Wext-lambda-captures-this "
@@ -249,8 +252,7 @@ static const struct option {
      FLAG, IGNORE},
     {"t threads", STUCK, IGNORE},
     {"code gpu-code Xptxas ptxas-options Xnvlink nvlink-options Xarchive archive-options "
-     "maxrregcount ftz prec-div prec-sqrt fmad split-compile Ofc Ofast-compile "
-     "default-stream "
+     "maxrregcount ftz prec-div prec-sqrt fmad split-compile default-stream "
      "cudart cudadevrt diag-suppress diag-error diag-warn keep-dir opt-info "
      "optimization-info "
      "m machine ldir libdevice-directory target-dir target-directory "
@@ -272,11 +274,13 @@ static const char help[] =
     "  -o FILE              where the result goes (default a.out)\n"
     "  -c, -E, -cuda, -M    stop after compiling, preprocessing, translating; list the "
     "headers\n"
-    "  -I DIR -D NAME -U NAME -L DIR -l LIB -std=c++17 -g -O2 -w    as for the host "
+    "  -I DIR -D NAME -U NAME -L DIR -l LIB -std=c++17 -O2 -w    as for the host "
     "compiler\n"
     "  -x cu|c|c++          the language of the source files, whatever their names\n"
     "  -arch=sm_80          sets __CUDA_ARCH__ (default sm_90)\n"
     "  -Xcompiler A,B       options for the host compiler\n"
+    "  -g                   variables too for a debugger; lines are always there\n"
+    "  -Ofc max             kernels that are compiled faster (g++) and run slower\n"
     "  -ccbin PROGRAM       the host compiler, g++ or clang++ (or set NVCC_CCBIN)\n"
     "  -MD -MMD -MF -MT     write a make dependency file while compiling\n"
     "  -v, --dryrun         show the commands; only show them\n"
@@ -343,6 +347,19 @@ static void set_standard(const char *value)
             return;
         }
     fatal("Value '%s' is not defined for option 'std'", value);
+}
+
+/* The two faster of NVIDIA's levels are one here. */
+static void set_fast_compile(const char *value)
+{
+    static const char *const known[] = {"0", "min", "mid", "max"};
+    enum { FASTER = 2 };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(value, known[i]) == 0) {
+            options.fast_compile = i >= FASTER;
+            return;
+        }
+    fatal("Value '%s' is not defined for option 'Ofast-compile'", value);
 }
 
 static void set_language(const char *value)
@@ -432,6 +449,8 @@ static void apply(const struct option *option, const char *given, const char *na
         break;
     case DEPENDENCY_PHONY: add(&options.dependency_targets, "-MP"); break;
     case OPTIMIZE: options.optimize = format("-O%s", value); break;
+    case DEBUG: options.debug = true; break;
+    case FAST_COMPILE: set_fast_compile(value); break;
     case PREPROCESSOR:
         if (*name == 'D' || *name == 'd')
             add(&options.preprocessor, format("-D%s", value));
@@ -895,23 +914,28 @@ static void add_kernel_options(struct list *command)
                   "-mllvm -tsan-distinguish-volatile=1 "
                   "-mllvm -tsan-instrument-read-before-write=1 -Wno-parentheses-equality "
                   "-Wno-unused-const-variable -Wno-unused-command-line-argument");
-    else
+    else {
+        add(command, options.fast_compile ? "-Og" : "-O2");
         add_words(command,
-                  "-O2 -fsanitize=thread --param tsan-instrument-func-entry-exit=0 "
+                  "-fsanitize=thread --param tsan-instrument-func-entry-exit=0 "
                   "-Wno-psabi -fno-tree-vectorize -fno-tree-slp-vectorize "
                   "-fno-crossjumping -fno-tree-tail-merge "
                   "-fno-reorder-blocks -fno-reorder-blocks-and-partition -Wno-tsan "
                   "-Wno-maybe-uninitialized");
+    }
     /* What is volatile in the source may be so for the sake of other blocks. */
     if (!host.clang && gcc_version() >= 11)
         add_words(command, "--param tsan-distinguish-volatile=1");
     /* A tail call leaves no return address in the kernel, and so no source line for a
      * fault. Of DWARF 5, addr2line (seen with binutils 2.40) mixes up the files of
-     * inlined functions. */
+     * inlined functions. Lines and functions are all that a fault's report needs; where
+     * variables are, a debugger wants to know, and finding that out takes the compiler
+     * a quarter of its time. */
     add_words(command,
               "-fsanitize-coverage=trace-pc -gdwarf-4 -fno-pie -fno-strict-aliasing "
               "-fno-optimize-sibling-calls -fsanitize=signed-integer-overflow "
               "-Wno-unknown-pragmas");
+    if (!options.debug) add(command, "-g1");
 }
 
 static void compile_cu(const char *source, const char *object, const char *result)

@@ -47,12 +47,9 @@ static struct rule rule_for(const struct tensor_kind *kind)
 
 enum sort { FINITE, INFINITE, NOT_A_NUMBER };
 
-struct element {
-    int32_t significand; /* with its sign; a subnormal's has no leading one */
-    int32_t exponent;    /* of the bit before the point; far down for zero */
-};
-
-enum { FAR_DOWN = -100000, MOST_K = 64, MOST_M = 64, MOST_N = 256 };
+/* The exponent is that of the bit before the point, and not the value's own: a subnormal
+ * number has the exponent of the least normal one. That of zero is far down. */
+enum { FAR_DOWN = -10000, MOST_K = 64, MOST_M = 64, MOST_N = 256 };
 
 struct layout {
     unsigned fraction, exponent_bits;
@@ -71,20 +68,30 @@ static struct layout layout_of(enum ptx_type type)
     }
 }
 
-static enum sort decode(enum ptx_type type, uint32_t bits, bool negate, struct element *e)
+/* 2 to the power of x. */
+static inline double power(int x)
 {
-    const struct layout l = layout_of(type);
+    const uint64_t bits = (uint64_t)(x + 1023) << 52;
+    double result;
+    memcpy(&result, &bits, sizeof result);
+    return result;
+}
+
+/* Of what is not finite, the value tells the sign and nothing else. */
+static inline enum sort decode(enum ptx_type type, struct layout l, uint32_t bits,
+                               bool negate, double *value, int16_t *exponent)
+{
     if (type == PTX_TF32) bits >>= 13; /* cut, not rounded: a NaN may become infinite */
     const uint32_t fraction = bits & ((1u << l.fraction) - 1),
-                   top = (1u << l.exponent_bits) - 1, exponent = bits >> l.fraction & top;
+                   top = (1u << l.exponent_bits) - 1, field = bits >> l.fraction & top;
     const bool negative = (bits >> (l.fraction + l.exponent_bits) & 1) != negate;
-    e->significand = (int32_t)(fraction | (exponent ? 1u << l.fraction : 0));
-    e->exponent = !e->significand ? FAR_DOWN : (exponent ? (int)exponent : 1) - l.bias;
-    if (negative) e->significand = -e->significand;
-    if (type == PTX_E4M3) return exponent == top && fraction == 7 ? NOT_A_NUMBER : FINITE;
-    if (exponent != top) return FINITE;
-    /* The sign is all that is asked of what is infinite. */
-    e->significand = negative ? -1 : 1;
+    const int significand = (int)(fraction | (field ? 1u << l.fraction : 0)),
+              e = (field ? (int)field : 1) - l.bias;
+    *exponent = (int16_t)(significand ? e : FAR_DOWN);
+    *value = (negative ? -significand : significand) * power(e - (int)l.fraction);
+    if (type == PTX_E4M3) return field == top && fraction == 7 ? NOT_A_NUMBER : FINITE;
+    if (field != top) return FINITE;
+    *value = negative ? -1 : 1;
     return fraction ? NOT_A_NUMBER : INFINITE;
 }
 
@@ -125,50 +132,55 @@ static uint32_t round_sum(bool negative, uint64_t magnitude, int exponent,
     return (uint32_t)bits | (negative ? half ? 0x8000u : 0x80000000u : 0);
 }
 
-/* The products of a and b, and c, added in one step; all are finite. `scale`: how far
- * products are shifted up, so that F bits lie behind the point. */
-static uint32_t add_products(const struct element *a, const struct element *b,
-                             unsigned count, struct element c, int fraction, int scale,
-                             int c_scale, int lowest, struct result to)
+/* The terms of a step. */
+struct terms {
+    const double *a, *b;
+    const int16_t *a_exponent, *b_exponent;
+    const enum sort *a_sort, *b_sort;
+    unsigned count; /* of products; they come in fours */
+    double c;
+    int16_t c_exponent;
+    enum sort c_sort;
+};
+
+/* Added in one step, with F = `fraction` bits behind the point; all are finite. A double
+ * holds every product, and is cut off where it becomes an integer: what is shifted to the
+ * largest exponent is below 4 * 2^F, so eight fit into 32 bits. In four sums, so that the
+ * compiler may calculate them side by side. */
+static uint32_t add_products(const struct terms *t, int fraction, int lowest,
+                             struct result to)
 {
-    int highest = c.exponent > lowest ? c.exponent : lowest;
-    for (unsigned i = 0; i < count; i++) {
-        const int exponent = a[i].exponent + b[i].exponent;
-        highest = exponent > highest ? exponent : highest;
-    }
-    int64_t sum = 0;
-    for (unsigned i = 0; i < count; i++) {
-        const int32_t product = a[i].significand * b[i].significand;
-        int down = highest - a[i].exponent - b[i].exponent;
-        down = down > 31 ? 31 : down;
-        const uint32_t magnitude = (uint32_t)(product < 0 ? -product : product);
-        const int32_t term = (int32_t)(magnitude << scale >> down);
-        sum += product < 0 ? -term : term;
-    }
-    const int down = highest - c.exponent;
-    const int64_t magnitude = c.significand < 0 ? -(int64_t)c.significand : c.significand;
-    const int64_t term = c_scale >= 0
-                             ? magnitude << c_scale >> (down > 62 ? 62 : down)
-                             : magnitude >> (down - c_scale > 62 ? 62 : down - c_scale);
-    sum += c.significand < 0 ? -term : term;
-    return round_sum(sum < 0, (uint64_t)(sum < 0 ? -sum : sum), highest - fraction, to);
+    enum { FOUR = 4 };
+    int16_t most[FOUR] = {(int16_t)lowest, t->c_exponent, FAR_DOWN, FAR_DOWN};
+    for (unsigned i = 0; i < t->count; i += FOUR)
+        for (unsigned j = 0; j < FOUR; j++) {
+            const int16_t e = (int16_t)(t->a_exponent[i + j] + t->b_exponent[i + j]);
+            most[j] = e > most[j] ? e : most[j];
+        }
+    const int16_t even = most[0] > most[2] ? most[0] : most[2],
+                  odd = most[1] > most[3] ? most[1] : most[3];
+    const int unit = (even > odd ? even : odd) - fraction;
+    const double scale = power(-unit);
+    int32_t sums[FOUR] = {0};
+    for (unsigned i = 0; i < t->count; i += FOUR)
+        for (unsigned j = 0; j < FOUR; j++)
+            sums[j] += (int32_t)(t->a[i + j] * t->b[i + j] * scale);
+    const int64_t sum =
+        (int64_t)(t->c * scale) + sums[0] + ((int64_t)sums[1] + sums[2]) + sums[3];
+    return round_sum(sum < 0, (uint64_t)(sum < 0 ? -sum : sum), unit, to);
 }
 
 /* With infinities or NaNs among them. Returns whether that decides the result. */
-static bool is_decided(const struct element *a, const enum sort *a_sort,
-                       const struct element *b, const enum sort *b_sort, unsigned count,
-                       struct element c, enum sort c_sort, enum ptx_type type,
-                       uint32_t *result)
+static bool is_decided(const struct terms *t, enum ptx_type type, uint32_t *result)
 {
-    bool nan = c_sort == NOT_A_NUMBER;
-    bool up = c_sort == INFINITE && c.significand > 0,
-         down = c_sort == INFINITE && c.significand < 0;
-    for (unsigned i = 0; i < count; i++) {
-        nan |= a_sort[i] == NOT_A_NUMBER || b_sort[i] == NOT_A_NUMBER;
-        if (a_sort[i] == FINITE && b_sort[i] == FINITE) continue;
-        if (!a[i].significand || !b[i].significand)
+    bool nan = t->c_sort == NOT_A_NUMBER;
+    bool up = t->c_sort == INFINITE && t->c > 0, down = t->c_sort == INFINITE && t->c < 0;
+    for (unsigned i = 0; i < t->count; i++) {
+        nan |= t->a_sort[i] == NOT_A_NUMBER || t->b_sort[i] == NOT_A_NUMBER;
+        if (t->a_sort[i] == FINITE && t->b_sort[i] == FINITE) continue;
+        if (t->a[i] == 0 || t->b[i] == 0)
             nan = true; /* 0 times infinity */
-        else if ((a[i].significand < 0) != (b[i].significand < 0))
+        else if ((t->a[i] < 0) != (t->b[i] < 0))
             down = true;
         else
             up = true;
@@ -187,9 +199,13 @@ static bool is_decided(const struct element *a, const enum sort *a_sort,
 
 /* ---- one instruction ---- */
 
-static struct element a_element[MOST_M][MOST_K], b_element[MOST_N][MOST_K];
-static enum sort a_sort[MOST_M][MOST_K], b_sort[MOST_N][MOST_K];
-static bool a_special[MOST_M], b_special[MOST_N];
+struct operand {
+    double value[MOST_K];
+    int16_t exponent[MOST_K];
+    enum sort sort[MOST_K];
+    bool special; /* not all are finite */
+};
+static struct operand a_rows[MOST_M], b_columns[MOST_N];
 
 /* Where the k-th element goes: in order, or for a step that takes every other pair. */
 static unsigned in_pairs(unsigned i, unsigned k)
@@ -198,15 +214,16 @@ static unsigned in_pairs(unsigned i, unsigned k)
 }
 
 static void decode_all(enum ptx_type type, bool negate, unsigned rows, unsigned k,
-                       const uint32_t *bits, bool pairs, struct element (*e)[MOST_K],
-                       enum sort (*sort)[MOST_K], bool *special)
+                       const uint32_t *bits, bool pairs, struct operand *to)
 {
-    for (unsigned row = 0; row < rows; row++) {
-        special[row] = false;
+    const struct layout l = layout_of(type);
+    for (unsigned row = 0; row < rows; row++, to++) {
+        to->special = false;
         for (unsigned i = 0; i < k; i++) {
             const unsigned at = pairs ? in_pairs(i, k) : i;
-            sort[row][at] = decode(type, bits[row * k + i], negate, &e[row][at]);
-            special[row] |= sort[row][at] != FINITE;
+            to->sort[at] = decode(type, l, bits[row * k + i], negate, &to->value[at],
+                                  &to->exponent[at]);
+            to->special |= to->sort[at] != FINITE;
         }
     }
 }
@@ -225,9 +242,8 @@ static void multiply_floats(const struct tensor_kind *kind, unsigned m, unsigned
     const struct rule rule = rule_for(kind);
     const bool half = kind->sum == PTX_F16;
     const struct result to = {kind->sum, half ? 10 : rule.result_fraction};
-    const int scale = rule.fraction -
-                      (int)(layout_of(kind->a).fraction + layout_of(kind->b).fraction),
-              c_scale = rule.fraction - (half ? 10 : 23), lowest = half ? -21 : -133;
+    const struct layout sum_layout = layout_of(kind->sum);
+    const int lowest = half ? -21 : -133;
     unsigned step = rule.step_bytes * 8 / ptx_types[kind->a].bits;
     /* Hopper's mma.sync has no fp8 of its own. It calculates in fp16, from zero, the k
      * with k % 4 < 2 first and then the others, and adds the accumulator at the end,
@@ -235,23 +251,22 @@ static void multiply_floats(const struct tensor_kind *kind, unsigned m, unsigned
     const bool through_f16 = rule.through_f16;
     if (through_f16) step = k / 2;
     if (step > k) step = k;
-    decode_all(kind->a, kind->negate_a, m, k, a, through_f16, a_element, a_sort,
-               a_special);
-    decode_all(kind->b, kind->negate_b, n, k, b, through_f16, b_element, b_sort,
-               b_special);
+    decode_all(kind->a, kind->negate_a, m, k, a, through_f16, a_rows);
+    decode_all(kind->b, kind->negate_b, n, k, b, through_f16, b_columns);
     for (unsigned i = 0; i < m; i++)
         for (unsigned j = 0; j < n; j++) {
+            const struct operand *x = &a_rows[i], *y = &b_columns[j];
             const uint32_t old = sums[i * n + j];
             uint32_t sum = through_f16 ? 0 : old;
             for (unsigned at = 0; at < k; at += step) {
-                struct element c;
-                const enum sort c_sort = decode(kind->sum, sum, false, &c);
-                if ((a_special[i] || b_special[j] || c_sort != FINITE) &&
-                    is_decided(a_element[i] + at, a_sort[i] + at, b_element[j] + at,
-                               b_sort[j] + at, step, c, c_sort, kind->sum, &sum))
+                struct terms t = {x->value + at,    y->value + at, x->exponent + at,
+                                  y->exponent + at, x->sort + at,  y->sort + at,
+                                  .count = step};
+                t.c_sort = decode(kind->sum, sum_layout, sum, false, &t.c, &t.c_exponent);
+                if ((x->special || y->special || t.c_sort != FINITE) &&
+                    is_decided(&t, kind->sum, &sum))
                     continue;
-                sum = add_products(a_element[i] + at, b_element[j] + at, step, c,
-                                   rule.fraction, scale, c_scale, lowest, to);
+                sum = add_products(&t, rule.fraction, lowest, to);
             }
             if (through_f16 && !half) {
                 const float whole = as_float(old) + as_float(sum);

@@ -1,4 +1,4 @@
-// Exercise 31: what fits beside a wgmma?
+// Exercise 32: what fits beside a wgmma?
 //
 // The README has the kernel. Put your predictions where the zeros are. An expression is as
 // good as a number, and shows how you got there.

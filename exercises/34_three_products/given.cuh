@@ -1,4 +1,4 @@
-// The part of exercise 33 that is done: fragments of A and B, each in two halves.
+// The part of exercise 34 that is done: fragments of A and B, each in two halves.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -15,7 +15,7 @@ __device__ inline void mma_m16n8k16(float *d, const unsigned *a, const unsigned 
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// Two floats as two registers, the one with their hi, the other with their lo: exercise 32.
+// Two floats as two registers, the one with their hi, the other with their lo: exercise 33.
 __device__ inline void split_pair(float first, float second, unsigned *hi, unsigned *lo)
 {
     const __half2 h = __floats2half2_rn(first, second);

@@ -1,4 +1,4 @@
-// Exercise 34: two devices.
+// Exercise 35: two devices.
 //
 // Device 0 has all the numbers and half of the work; the other half goes to device 1, piece
 // by piece: copied there, computed, copied back. Three streams let one piece travel while
@@ -44,22 +44,16 @@ void axpy_on_two(int n, float a, const float *x, const float *y, float *out, flo
         cudaMemcpyPeerAsync(x_there, 1, x + here + first, 0, bytes, in);
         cudaMemcpyPeerAsync(y_there, 1, y + here + first, 0, bytes, in);
         // BEGIN answer
-        cudaEventRecord(come, in);
-        cudaStreamWaitEvent(work, come, 0);
         // END answer
         axpy_in(work, count, a, x_there, y_there, y_there); // the result lies over y
         // BEGIN answer
-        cudaEventRecord(ready, work);
-        cudaStreamWaitEvent(back, ready, 0);
         // END answer
         cudaMemcpyPeerAsync(out + here + first, 0, y_there, 1, bytes, back);
     }
     // BEGIN answer
-    cudaEventRecord(over, back);
     // END answer
     cudaSetDevice(0);
     // BEGIN answer
-    cudaStreamWaitEvent(0, over, 0);
     // END answer
 
     cudaEventDestroy(come);
