@@ -74,6 +74,7 @@ static const struct product PRODUCTS[] = {
     {127, 250, 70, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},  // large_tile
     {188, 124, 40, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},   // middle_tile
     {300, 130, 72, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},  // square_tile
+    {300, 133, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // again: counters are zero
     {15, 260, 72, -0.5f, 0.0f, matmul_on<3>, "--sms 3"},   // flat_tile
     {200, 65, 50, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},   // tall_tile
     {100, 128, 72, 1.5f, 0.0f, matmul_on<3>, "--sms 3"},   // small_square_tile
