@@ -49,6 +49,7 @@ COLUMNS = (
     "ratio_max",
 )
 TURNS = 3
+REPS = 12  # of each turn
 SIZE = 4096
 
 
@@ -217,7 +218,9 @@ def time_in_turns(chapter, programs, machine, turns):
                 f"chapter {chapter}, turn {turn + 1} of {turns}: {name or 'as it is'}"
             )
             # Its other shapes were checked when it was built.
-            report, wrong, _ = measure.ask(program, *map(str, shape), "--one-shape")
+            report, wrong, _ = measure.ask(
+                program, *map(str, shape), "--one-shape", "--reps", str(REPS)
+            )
             if wrong:
                 raise Broken(f"{name or 'as it is'}: {wrong}")
             reports[name].append(report)
