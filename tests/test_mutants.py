@@ -449,12 +449,6 @@ MUTANTS = [
         "asynchronous copy",
     ),
     Mutant(13, "B keeps short rows", "Bc[(row + i) * stride", "Bc[(row + i) * N"),
-    Mutant(
-        13,
-        "shares overlap",
-        "min(block, w->longer_shares)",
-        "min(block + 1, w->longer_shares)",
-    ),
     # Chapter 14: cells that change places, fragments, copies in parts, two precisions.
     Mutant(
         14,

@@ -74,16 +74,17 @@ static const struct product PRODUCTS[] = {
     {127, 250, 70, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},  // large_tile
     {188, 124, 40, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},   // middle_tile
     {300, 130, 72, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},  // square_tile
+    {300, 133, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // again: counters are zero
     {15, 260, 72, -0.5f, 0.0f, matmul_on<3>, "--sms 3"},   // flat_tile
     {200, 65, 50, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},   // tall_tile
     {100, 128, 72, 1.5f, 0.0f, matmul_on<3>, "--sms 3"},   // small_square_tile
     {2049, 129, 12, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a second band of tiles
     {7, 130, 45, 1.5f, -0.5f},                             // thin.cuh
-    {3, 70, 50, 1.0f, 0.0f},
+    {3, 70, 300, 1.0f, 0.0f},
     {150, 13, 70, 1.5f, -0.5f},
     {150, 12, 72, 1.0f, 0.0f},
     {150, 7, 52, -0.5f, 2.0f},
-    {150, 3, 60, 1.0f, 0.0f},
+    {20, 3, 1100, 1.0f, 0.0f},
     {70, 1, 48, 1.5f, -0.5f},
 };
 
