@@ -16,17 +16,20 @@ CASES = {
     "common/verify.c": (r"common/verify\.c", ALL),
     "common/common.h": (r"common/\w+\.c|chapters/11_\w+/tune\.c", ALL),
     "common/matmul.h": (C_AND_CU, ALL),
-    "common/hopper.h": (r"chapters/13_\w+/matmul\.cu", "chapter13"),
+    "common/hopper.h": (
+        r"chapters/(13|15|16|17|18)_\w+/matmul\.cu|chapters/19_\w+/one_gpu_\w+\.cu",
+        "chapter(13|15|16|17|18|19)",
+    ),
     "chapters/04_thread_tiling_1d/matmul.cu": (r"chapters/04_\w+/matmul\.cu", "chapter4"),
     "chapters/04_thread_tiling_1d/README.md": ("", ""),
     "chapters/11_autotuning/winners.txt": (r"chapters/11_\w+/matmul\.cu", "chapter11"),
     "chapters/11_autotuning/pick.c": (r"chapters/11_\w+/pick\.c", "chapter11"),
     "chapters/12_persistent_blocks/shares.cuh": (
-        r"chapters/(12|13|18|19)_\w+/\w+\.cu",
+        r"chapters/(12|13|18)_\w+/matmul\.cu|chapters/19_\w+/one_gpu_fp32\.cu",
         "chapter(12|13|18|19)",
     ),
     "emulator/include/cuda_pipeline.h": (
-        r"chapters/(10|11|12|13|14|18|19)_\w+/\w+\.cu",
+        r"chapters/(10|11|12|13|14|18)_\w+/matmul\.cu|chapters/19_\w+/one_gpu_fp32\.cu",
         "chapter(10|11|12|13|14|18|19)",
     ),
     "emulator/src/lens_report.c": ("", ALL),
