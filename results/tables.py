@@ -421,7 +421,12 @@ def tried_rows(n, gpu):
 def origin_of_tried(base, shown):
     return (
         measured_on([base, *(row for _, row in shown)])
-        + f"; medians of {base['turns']} turns.\n`make tried` measures it again; "
+        + (
+            f"; medians of {base['turns']} turns"
+            if base["turns"] > 1
+            else "; one turn each"
+        )
+        + ".\n`make tried` measures it again; "
     )
 
 

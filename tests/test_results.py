@@ -425,7 +425,9 @@ def test_rows_agree_with_themselves(path):
         assert row["ratio_median"] == pytest.approx(
             row["gflops"] / row["cublas_gflops"], rel=0.1
         )
-        assert row["gflops"] < row["peak_gflops"] or not row["peak_gflops"], here
+        # The peak is that of the precision's own units; chapter 18 takes the tensor cores.
+        if row["peak_gflops"] and row["chapter"] != 18:
+            assert row["gflops"] < row["peak_gflops"], here
 
 
 @needs_data
