@@ -68,7 +68,7 @@ def read():
         found = list(csv.DictReader(file))
     for row in found:
         row.update({name: int(row[name]) for name in WHOLE})
-        row.update({name: float(row[name]) if row[name] else None for name in REAL})
+        row.update({name: float(row[name]) if row.get(name) else None for name in REAL})
     return found
 
 

@@ -337,6 +337,11 @@ def several_gpus(page, gpu):
     def percent(share):
         return "" if share is None else f"{100 * share:.1f} %"
 
+    hiding = [
+        way
+        for way in many_gpus.HIDDEN
+        if any(row["hidden"] is not None for row in shown if row["way"] == way)
+    ]
     shares, links = [], []
     products = dict.fromkeys(
         (row["precision"], row["gpus"], row["N"], row["one_gpu_ms"]) for row in shown
@@ -363,10 +368,7 @@ def several_gpus(page, gpu):
                 f"{found[way]['link_gbs']:,.0f}" if way in found else ""
                 for way in many_gpus.LINKS
             ]
-            + [
-                percent(found[way]["hidden"] if way in found else None)
-                for way in many_gpus.HIDDEN
-            ]
+            + [percent(found[way]["hidden"] if way in found else None) for way in hiding]
         )
     head = ["", "GPUs", "M = N = K"]
     models = ["model", "model, grid"]
@@ -419,7 +421,12 @@ def tried_rows(n, gpu):
 def origin_of_tried(base, shown):
     return (
         measured_on([base, *(row for _, row in shown)])
-        + f"; medians of {base['turns']} turns.\n`make tried` measures it again; "
+        + (
+            f"; medians of {base['turns']} turns"
+            if base["turns"] > 1
+            else "; one turn each"
+        )
+        + ".\n`make tried` measures it again; "
     )
 
 

@@ -201,8 +201,12 @@ def what(row):
 
 
 def write(new):
-    """Adds rows; a row replaces an older one of the same."""
-    kept = {what(row): row for row in read() + new}
+    """Adds rows; a row replaces an older one of the same, and those of diffs that are gone go too."""
+    kept = {
+        what(row): row
+        for row in read() + new
+        if not row["tried"] or row["tried"] in diffs(row["chapter"])
+    }
     with open(TABLE, "w", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()

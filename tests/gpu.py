@@ -145,6 +145,17 @@ def main():
         if not compare_occupancy(program):
             print(f"{program}: has no kernel to count blocks for")
 
+    # The emulator's tensor cores are Hopper's, to the last bit.
+    asked = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
+    if subprocess.run(asked, capture_output=True, text=True).stdout.startswith("9.0"):
+        bits = "build/tensor_cores"
+        run(
+            [
+                f"nvcc -std=c++17 -arch=sm_90a -Icommon tests/tensor_cores.cu -o {bits} && {bits}"
+            ]
+        )
+        print("tensor cores: sums of 45 kinds", flush=True)
+
     for program in programs if sanitizer else []:
         # Without guard bands, so that the tool sees the edges of the matrices.
         run(

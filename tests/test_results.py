@@ -425,7 +425,9 @@ def test_rows_agree_with_themselves(path):
         assert row["ratio_median"] == pytest.approx(
             row["gflops"] / row["cublas_gflops"], rel=0.1
         )
-        assert row["gflops"] < row["peak_gflops"] or not row["peak_gflops"], here
+        # The peak is that of the precision's own units; chapter 18 takes the tensor cores.
+        if row["peak_gflops"] and row["chapter"] != 18:
+            assert row["gflops"] < row["peak_gflops"], here
 
 
 @needs_data
@@ -435,7 +437,8 @@ def test_every_rung_was_faster_than_the_one_before(path, precision):
     speeds = [
         (chapter, row["gflops"])
         for chapter, row in rows.of_size(rows.read(path), 4096, precision).items()
-        if chapter and chapter != 17  # its idea is the shapes that chapter 16 is slow at
+        # 12's and 17's idea is the shapes that 11 and 16 are slow at.
+        if chapter not in (0, 12, 17)
     ]
     assert speeds == sorted(speeds, key=lambda pair: pair[1])
 

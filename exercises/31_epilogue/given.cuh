@@ -34,12 +34,12 @@ struct sums {
             __syncthreads();
             for (int k = 0; k < DEPTH; k += 16) {
                 unsigned x[4], y[4];
-                asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 "
-                             "{%0, %1, %2, %3}, [%4];"
-                             : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
-                             : "r"(shared_address(
-                                 &A_tile[lane % 16 * CHUNKS + k / 8 + lane / 16]))
-                             : "memory");
+                asm volatile(
+                    "ldmatrix.sync.aligned.m8n8.x4.shared.b16 "
+                    "{%0, %1, %2, %3}, [%4];"
+                    : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+                    : "r"(shared_address(&A_tile[lane % 16 * CHUNKS + k / 8 + lane / 16]))
+                    : "memory");
                 asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 "
                              "{%0, %1, %2, %3}, [%4];"
                              : "=r"(y[0]), "=r"(y[1]), "=r"(y[2]), "=r"(y[3])
