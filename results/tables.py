@@ -116,10 +116,11 @@ def needed(number):
     return f"{least // 10}.{least % 10}{only}{several}"
 
 
-def chapter_list(page, first, last):
+def chapter_list(page, first, last=None):
+    """From `first` to `last`, or to whatever chapters there are."""
     body = []
     for number in chapters.numbers():
-        if int(first) <= number <= int(last):
+        if int(first) <= number and (last is None or number <= int(last)):
             name, idea = named(number)
             folder = chapters.folder(number)
             body.append([link(page, name, folder), idea, needed(number)])
