@@ -87,7 +87,7 @@ def test_default_says_what_it_did(number, chapters):
         "PASS",
     ]
     assert max(map(len, lines)) <= 80
-    assert len(odd) <= 2 * len(precisions) + 1 and odd[-1].endswith(" ok, exact")
+    assert len(odd) <= 2 * len(precisions) + 3 and odd[-1].endswith(" ok, exact")
 
 
 @every_chapter
@@ -160,7 +160,8 @@ def test_another_gpu(number, chapters):
 
 @every_chapter
 def test_needs_little_memory(number, chapters):
-    """The matrices, host and device, and at most seven times as much for the checks."""
+    """The matrices, host and device, and at most seven times as much for the checks; and the stacks of a cluster's
+    threads."""
     M, N, K = 1000, 1250, 16
     command = [str(chapters[number]), "--one-shape", *map(str, (M, N, K))]
     with subprocess.Popen(command, env=no_cuda(), stdout=subprocess.DEVNULL) as process:
@@ -168,7 +169,7 @@ def test_needs_little_memory(number, chapters):
         process.returncode = os.waitstatus_to_exitcode(status)
     matrices = 2 * 4 * (M * K + K * N + M * N)
     assert process.returncode == 0
-    assert usage.ru_maxrss * 1024 <= 8 * matrices
+    assert usage.ru_maxrss * 1024 <= 8 * matrices + 768 * (32 << 10)
 
 
 @every_chapter
@@ -191,7 +192,8 @@ def test_real_compiler_accepts(number, chapters, tmp_path):
     wanted = sorted({registers.ARCHITECTURES[0], *registers.architectures(told)})
     includes = ["-I", ROOT / "common", "-I", ROOT / "chapters", "-I", original.parent]
     said = accept(source, tmp_path, *includes, *registers.tell(wanted))
-    assert all(f"'sm_{architecture}" in said for architecture in wanted)
+    if told["kernel"] or "__global__" in original.read_text():
+        assert all(f"'sm_{architecture}" in said for architecture in wanted)
     recorded = original.with_name("registers.c")
     assert recorded.exists() == bool(told["kernel"])
     if told["kernel"]:

@@ -969,7 +969,7 @@ def kernels_left_out():
     for call in re.findall(
         r" (launch_(?:few_\w+|narrow)<[a-z_\d, ]+>\((?:2 \* )?(?:sms|blocks), w\);)", thin
     ):
-        yield Mutant(12, f"without {call}", call, ";", NEVER_WRITTEN)
+        yield Mutant(12, f"without {call}", call, ";")
 
 
 @pytest.fixture

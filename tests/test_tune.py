@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from conftest import ROOT, accept, for_real_nvcc, no_cuda, run
-from test_mutants import STORE, Mutant, mutate  # noqa: F401, a fixture
+from test_mutants import Mutant, mutate  # noqa: F401, a fixture
 from test_mutants import test_is_refused as refuse
 
 FOLDER = ROOT / "chapters" / "11_autotuning"
@@ -318,7 +318,7 @@ def test_mutant_is_refused(mutant, mutate):  # noqa: F811
 
 def test_report_names_block_and_thread(mutate):  # noqa: F811
     spoil = "if (blockIdx.x == 1 && threadIdx.x == 37) alpha += 1.0f;\n"
-    program = mutate(11, STORE, spoil + STORE)
+    program = mutate(11, "float *c = &C", spoil + "float *c = &C")
     result = run([program, "200", "400", "20"], env=no_cuda())
     assert result.returncode == 1
     assert set(re.findall(r"\(block (\d+), thread (\d+)\)", result.stdout)) == {

@@ -220,9 +220,14 @@ class Glossary:
 # ---- figures that a reader operates ----
 
 
+def drawable(scene, start):
+    """The lines of the variant at `start` in which each lane has an address; a copy engine's have none."""
+    return [line for line in scene["variants"][start]["lines"] if "address" in line]
+
+
 def lens_figure(scene, caption, start=0):
     """A scene for lens.js; without it the costliest request of the variant at `start` is shown."""
-    lines = [line for line in scene["variants"][start]["lines"] if "address" in line]
+    lines = drawable(scene, start)
     unit = lambda line: "wavefronts" if "wavefronts" in line else "sectors"  # noqa: E731
     worst = max(lines, key=lambda line: line[unit(line)] - line["ideal_" + unit(line)])
     data = json.dumps(scene | {"start": start}, ensure_ascii=False, separators=(",", ":"))
@@ -299,7 +304,7 @@ def chapter_page(text, chapter, every, scene_of):
     if top:
         rest = f"\n```{{raw}} html\n{top}\n```\n{rest}"
     scene = scene_of.get(chapter.name)
-    if scene:
+    if scene and drawable(scene, start_of(chapter.name, scene)):
         caption = (
             f"What the lens counted in chapter {chapter.number}. Click on a line, press Play, "
             "move the slider; arrow keys work too. Each position of the slider is a program that "
