@@ -96,7 +96,7 @@ def test_a_new_chapter_takes_three_files(built, chapters):
     lists = ["README.md", "notebooks/README.md"]
     result = make(*tables, "--check", *lists)
     assert result.returncode == 1
-    assert result.stdout.startswith("README.md: chapters: stale")
+    assert result.stdout.startswith("README.md: chapters first=19: stale")
     assert f"notebooks/{name}.md" in result.stderr
 
     text = (built / "notebooks" / "01_naive.md").read_text()

@@ -3,10 +3,10 @@
 
 /* nvcc 13.0.88, 2026-11-22 */
 const struct compiled COMPILED[] = {
-    {.arch = 80, .registers = 252, .static_shared = 0},
-    {.arch = 86, .registers = 252, .static_shared = 0},
-    {.arch = 89, .registers = 252, .static_shared = 0},
+    {.arch = 80, .registers = 254, .static_shared = 0},
+    {.arch = 86, .registers = 254, .static_shared = 0},
+    {.arch = 89, .registers = 254, .static_shared = 0},
     {.arch = 90, .registers = 254, .static_shared = 0},
-    {.arch = 100, .registers = 254, .static_shared = 0},
+    {.arch = 100, .registers = 244, .static_shared = 0},
     {0},
 };
