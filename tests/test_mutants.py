@@ -1175,7 +1175,7 @@ def test_random_mutants(project, chapters, tmp_path):
     """One of each chapter, and the tool's own account of them."""
     out = tmp_path / "mutants.json"
     command = [sys.executable, project / "tests" / "mutants.py", "--count", len(chapters)]
-    result = run([*command, "--seed", 3, "--jobs", 1, "--out", out], timeout=900)
+    result = run([*command, "--seed", 3, "--jobs", 1, "--out", out], timeout=1800)
     assert result.returncode == 0, result.stderr
     tried = json.loads(out.read_text())["mutants"]
     assert sorted(mutant["chapter"] for mutant in tried) == sorted(chapters)
