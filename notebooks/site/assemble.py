@@ -528,7 +528,8 @@ def assemble(target):
             write(chapter.notebook, notebook_page(chapter.notebook, chapter))
     for path in sorted(links.sources):
         write(path.with_name(path.name + ".md"), source_page(path))
-    shutil.copytree(ROOT / "images", target / "images")
+    # Pages of sources may be there already: a README leads to what draws a figure.
+    shutil.copytree(ROOT / "images", target / "images", dirs_exist_ok=True)
 
 
 if __name__ == "__main__":
