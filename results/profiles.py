@@ -78,8 +78,11 @@ NOT_EVERYWHERE = re.compile("gmma|hmma|warpgroup|pipe_tensor")
 
 
 def kernels_of(chapter):
-    """The names of the kernel to look at: chapter 0's is cuBLAS', whose kernels have many."""
-    return "gemm|nvjet|xmma|cutlass|Kernel2" if chapter == 0 else "matmul|persistent|few"
+    """The names of the kernel to look at: chapter 0's is cuBLAS', whose kernels have many, and so have the chapters
+    that choose one by the product's shape."""
+    if chapter == 0:
+        return "gemm|nvjet|xmma|cutlass|Kernel2"
+    return "matmul|persistent|narrow|few|small|tf32|plain"
 
 
 def read():

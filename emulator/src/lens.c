@@ -306,16 +306,22 @@ static unsigned pieces_of(const uint64_t *address, unsigned count, unsigned shif
     return (unsigned)((address[count - 1] >> shift) - (address[0] >> shift)) + 1;
 }
 
-/* A cp.async of 16 bytes goes past the L1 (LDGSTS.BYPASS), and each 32 bytes that it
- * writes are fetched for themselves: two lanes may share a sector, further ones that want
- * the same do not. So an H200 counts, see results/lens_vs_ncu.csv. */
+/* A cp.async of 16 bytes goes past the L1 (LDGSTS.BYPASS), eight lanes at a time. Of these
+ * two neighbours may share a sector; a third that wants the same fetches it again. So an
+ * H200 counts, see results/lens_vs_ncu.csv. */
 static unsigned sectors_past_l1(const uint64_t *address, uint32_t lanes)
 {
     unsigned sectors = 0;
-    for (unsigned lane = 0; lane < LANES; lane += 2) {
-        const unsigned pair = lanes >> lane & 3;
-        const bool same = pair == 3 && address[lane] >> 5 == address[lane + 1] >> 5;
-        sectors += (pair & 1) + (pair >> 1) - same;
+    bool shared = true; /* the sector of the lane before me has its two lanes */
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        if (!(lanes >> lane & 1)) {
+            shared = true;
+            continue;
+        }
+        const bool same =
+            lane % 8 && !shared && address[lane] >> 5 == address[lane - 1] >> 5;
+        sectors += !same;
+        shared = same;
     }
     return sectors;
 }
