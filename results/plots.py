@@ -377,6 +377,7 @@ REASONS = {
     "warpgroup_arrive": ("the other warps of a warpgroup", MOVING),
     "sleeping": ("nothing: it was told to sleep", MOVING),
     "branch_resolving": ("where a branch leads", GREY),
+    "drain": ("its last stores to leave", GLOBAL),
     "membar": ("its stores to be seen by others", GLOBAL),
     "no_instruction": ("its next instruction", GREY),
     "not_selected": ("no wait: another was chosen", GREY),
@@ -484,7 +485,7 @@ def draw_stalls(every, number):
         key=lambda stall: -max(clocks[stall]),
     )
     above = [("What issue slots are used for", mix)]
-    if any(profiles.tensor(values)[1] > 0.005 for values in shown.values()):
+    if any(profiles.tensor(values)[1] for values in shown.values()):
         above.append(("What the tensor cores do", work))
     each, left, right = 0.42, 2.75, 0.35
     height = (1.0 + 0.34 * len(shown)) * len(above) + 0.7 + each * len(seen) + 0.15
@@ -585,7 +586,7 @@ def stalls(gpu, check):
     """The pictures of what the profiler counted, of the chapters whose page shows one. Returns whether one is stale."""
     wrong = 0
     for precision in rows.PRECISIONS:
-        every, _ = profiles.counted(gpu, precision=precision)
+        every = profiles.counted(gpu, precision=precision)
         for number in sorted(every):
             path = rows.ROOT / "images" / f"{number:02d}_stalls.svg"
             page = chapters.folder(number) / "README.md"

@@ -70,7 +70,6 @@ METRICS = [
         for stall in STALLS
     ),
     "sm__inst_executed_pipe_tensor_op_hmma.sum",
-    "sm__inst_executed_pipe_tensor_op_gmma.sum",
     "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active",
 ]
 # Those that only some GPUs have: tensor cores that warps feed, and those that warpgroups do.
@@ -92,16 +91,37 @@ def read():
         return list(csv.DictReader(file))
 
 
+def rows_of(key, tried, precision):
+    """What is counted of a GPU, by the key that results/<gpu>.csv has: of the chapters as they are, or with the diff
+    of a name."""
+    wanted = key, tried, precision, str(SIZE)
+    return [
+        row
+        for row in read()
+        if (measure.key_of(row["gpu"]), row["tried"], row["precision"], row["size"])
+        == wanted
+    ]
+
+
 def counted(key, tried="", precision="fp32"):
-    """({chapter: {metric: value}}, "GPU, CUDA, date") of a GPU, by the key that results/<gpu>.csv has: of the
-    chapters as they are, or with the diff of a name."""
-    found, origins = {}, set()
-    for row in read():
-        which = measure.key_of(row["gpu"]), row["tried"], row["precision"], row["size"]
-        if which == (key, tried, precision, str(SIZE)):
-            found.setdefault(int(row["chapter"]), {})[row["metric"]] = float(row["value"])
-            origins.add(f"{row['gpu']}, CUDA {row['cuda']}, {row['date']}")
-    return found, "; ".join(sorted(origins))
+    """{chapter: {metric: value}} of these rows."""
+    found = {}
+    for row in rows_of(key, tried, precision):
+        found.setdefault(int(row["chapter"]), {})[row["metric"]] = float(row["value"])
+    return found
+
+
+def origin(key, chapters, precision="fp32"):
+    """Where and when chapters were counted: "GPU, CUDA, date"."""
+    return "; ".join(
+        sorted(
+            {
+                f"{row['gpu']}, CUDA {row['cuda']}, {row['date']}"
+                for row in rows_of(key, "", precision)
+                if int(row["chapter"]) in chapters
+            }
+        )
+    )
 
 
 def slots(values):
@@ -118,12 +138,12 @@ def slots(values):
 
 def tensor(values):
     """(instructions for the tensor cores, the time in which these are at work), both as shares; (0, 0) of a kernel
-    that does without. A warp gives them `mma`, a warpgroup `wgmma`, which the profiler calls hmma and gmma."""
-    given = sum(
-        values.get(f"sm__inst_executed_pipe_tensor_op_{kind}.sum", 0.0)
-        for kind in ("hmma", "gmma")
-    )
+    that does without. A warp gives them `mma`, a warpgroup `wgmma`; the profiler's hmma counts both, and HFMA2.MMA too,
+    by which compilers load constants: that is no product of matrices."""
+    given = values.get("sm__inst_executed_pipe_tensor_op_hmma.sum", 0.0)
     busy = values.get("sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active", 0)
+    if busy < 5:
+        return 0.0, 0.0
     return given / values["smsp__inst_executed.sum"], busy / 100
 
 
@@ -131,7 +151,7 @@ def intensity(key, precision="fp32"):
     """{chapter: FLOP per byte that came from device memory} of the products on a GPU."""
     return {
         chapter: 2 * SIZE**3 / values["dram__bytes_read.sum"]
-        for chapter, values in counted(key, precision=precision)[0].items()
+        for chapter, values in counted(key, precision=precision).items()
         if values.get("dram__bytes_read.sum")
     }
 

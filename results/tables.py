@@ -443,11 +443,11 @@ def changes(page, n, gpu, lines, before=None):
             f"no change of chapter {n} is measured: results/tried.csv has no row of a diff in "
             f"tried/ that begins with {tried_out.BACK!r}: `make tried`"
         )
-    counted, _, precision = counted_with(number, gpu)
+    counted, precision = counted_with(number, gpu)
     moved = {
         path: profiles.moved(values, counted[number])
         for path, _ in shown
-        for values in [profiles.counted(gpu, path.stem, precision)[0].get(number)]
+        for values in [profiles.counted(gpu, path.stem, precision).get(number)]
         if values and number in counted
     }
     body = []
@@ -585,21 +585,22 @@ def stall_name(stall):
 def counted_with(number, gpu):
     """(what profiles.counted() returns for the precision in which a chapter was counted, that precision)."""
     for precision in rows.PRECISIONS:
-        every, origin = profiles.counted(gpu, precision=precision)
+        every = profiles.counted(gpu, precision=precision)
         if number in every:
-            return every, origin, precision
-    return {}, "", rows.PRECISIONS[0]
+            return every, precision
+    return {}, rows.PRECISIONS[0]
 
 
 def profile(page, n, gpu):
     number = int(n)
-    every, origin, precision = counted_with(number, gpu)
+    every, precision = counted_with(number, gpu)
     if not every:
         return ""
     # The chapter before, this one, and cuBLAS, which is chapter 0.
     shown = [*filter(None, (one_before(number, every), number)), 0]
     shown = [n for n in shown if n in every]
-    on_tensor_cores = any(profiles.tensor(every[n])[1] > 0.005 for n in shown)
+    on_tensor_cores = any(profiles.tensor(every[n])[1] for n in shown)
+    on_the_others = any(profiles.slots(every[n])[1] > 0.05 for n in shown)
 
     def line(name, show):
         return [name, *(show(every[number]) for number in shown)]
@@ -627,7 +628,11 @@ def profile(page, n, gpu):
             "instructions of a warp, billions",
             lambda v: f"{v['smsp__inst_executed.sum'] / 1e9:.3g}",
         ),
-        line("of them multiply-adds", lambda v: f"{100 * profiles.slots(v)[1]:.1f} %"),
+        *(
+            line(words, lambda v: f"{100 * profiles.slots(v)[1]:.1f} %")
+            for words in ["of them multiply-adds"]
+            if on_the_others
+        ),
         *(
             line(words, lambda v, at=at: f"{100 * profiles.tensor(v)[at]:.1f} %")
             for at, words in enumerate(
@@ -636,7 +641,11 @@ def profile(page, n, gpu):
             if on_tensor_cores
         ),
         line("issue slots in use", lambda v: f"{100 * profiles.slots(v)[0]:.1f} %"),
-        line("slots with a multiply-add", product),
+        *(
+            line(words, product)
+            for words in ["slots with a multiply-add"]
+            if on_the_others
+        ),
         line(
             "warps on an SM, of 64",
             lambda v: f"{v['sm__warps_active.avg.per_cycle_active']:.1f}",
@@ -656,6 +665,7 @@ def profile(page, n, gpu):
         *(f"chapter {number}" if number else "cuBLAS" for number in shown),
     ]
     meaning = os.path.relpath(rows.ROOT / "chapters" / "MEASURING.md", page.parent)
+    origin = profiles.origin(gpu, shown, precision)
     return (
         table("l" + "r" * len(shown), head, body)
         + f"\nCounted by Nsight Compute on one {origin}; `make profiles` counts again. What the rows "
@@ -664,10 +674,10 @@ def profile(page, n, gpu):
 
 
 def slots(page, gpu):
-    every, origin = profiles.counted(gpu)
+    every = profiles.counted(gpu)
     body = []
     for number in sorted(every, key=lambda number: number or 99):
-        if profiles.tensor(every[number])[1] > 0.005:
+        if profiles.tensor(every[number])[1]:
             continue  # multiply-adds are not what it issues
         used, share = profiles.slots(every[number])
         body.append(
@@ -688,7 +698,7 @@ def slots(page, gpu):
     ]
     return (
         table("lrrr", head, body)
-        + f"\nCounted by Nsight Compute on one {origin}; `make profiles` counts again.\n"
+        + f"\nCounted by Nsight Compute on one {profiles.origin(gpu, every)}; `make profiles` counts again.\n"
     )
 
 
