@@ -71,7 +71,7 @@ Q      := $(if $(V),,@)
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
-.PHONY: help all clean test test-gpu format mutants lens-vs-ncu patterns ladder shapes many-gpus tried profiles errors registers tables plots \
+.PHONY: help all clean test test-long test-gpu format mutants lens-vs-ncu patterns ladder shapes many-gpus tried profiles errors registers tables plots \
     images notebooks scenes site bench-emulator exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@paint=; [ -t 1 ] && [ -z "$$NO_COLOR" ] && paint=yes; \
@@ -271,6 +271,9 @@ grade:          ## for teachers: grade a folder, SUBMISSIONS=dir (OUT= STUDENT= 
 # ---- tests and measurements ----
 test:           ## everything that CI runs; needs no GPU
 	$(Q)sh tests/run
+
+test-long:      ## the tests that take minutes each; needs no GPU
+	$(Q)sh tests/run -m long
 
 mutants:        ## plant random bugs in the kernels, COUNT=100 SEED=1: how many does ./chapterN reject?
 	$(Q)python3 -B tests/mutants.py $(if $(COUNT),--count "$(COUNT)") $(if $(SEED),--seed "$(SEED)") \

@@ -98,6 +98,7 @@ struct chapter {
     struct kernel kernel;
     int threads;
     size_t dynamic_shared;
+    size_t less_shared; /* what it takes of a GPU that has not so much; 0: it needs it */
     /* Products that every run checks besides the small ones that common/shapes.c thinks
      * of, for what those do not reach. */
     const struct product *products;

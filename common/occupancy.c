@@ -18,6 +18,14 @@ struct row {
     size_t shared; /* static and dynamic, bytes */
 };
 
+/* The dynamic shared memory of a block on a GPU that gives one at most `room` bytes. */
+static size_t shared_within(const struct chapter *chapter, size_t room)
+{
+    return chapter->dynamic_shared > room && chapter->less_shared
+               ? chapter->less_shared
+               : chapter->dynamic_shared;
+}
+
 static int capability_of(const cudaOccDeviceProp *sm)
 {
     return 10 * sm->computeMajor + sm->computeMinor;
@@ -105,12 +113,13 @@ static bool look_here(const struct chapter *chapter, struct cudaDeviceProp *gpu,
     CUDA_CHECK(cudaGetDeviceProperties(gpu, 0));
     if (!runs_on(chapter, 10 * gpu->major + gpu->minor)) return false;
     CUDA_CHECK(cudaFuncGetAttributes(&kernel, chapter->kernel.code));
-    if (chapter->dynamic_shared > gpu->sharedMemPerBlock)
+    const size_t shared = shared_within(chapter, gpu->sharedMemPerBlockOptin);
+    if (shared > gpu->sharedMemPerBlock)
         CUDA_CHECK(cudaFuncSetAttribute(chapter->kernel.code,
                                         cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        (int)chapter->dynamic_shared));
+                                        (int)shared));
     CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        driver_blocks, chapter->kernel.code, chapter->threads, chapter->dynamic_shared));
+        driver_blocks, chapter->kernel.code, chapter->threads, shared));
     *row = (struct row){
         .gpu = gpu->name,
         .sm =
@@ -130,7 +139,7 @@ static bool look_here(const struct chapter *chapter, struct cudaDeviceProp *gpu,
             },
         .registers = kernel.numRegs,
         .threads = chapter->threads,
-        .shared = kernel.sharedSizeBytes + chapter->dynamic_shared,
+        .shared = kernel.sharedSizeBytes + shared,
     };
     return true;
 }
@@ -164,7 +173,8 @@ int print_occupancy(const struct chapter *chapter, const struct options *options
             return CANNOT;
         }
         rows[i].registers = compiled->registers;
-        rows[i].shared = compiled->static_shared + chapter->dynamic_shared;
+        rows[i].shared = compiled->static_shared +
+                         shared_within(chapter, rows[i].sm.sharedMemPerBlockOptin);
         if (options->registers) rows[i].registers = options->registers;
     }
 

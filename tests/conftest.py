@@ -29,6 +29,17 @@ def run(command, timeout=120, **options):
     )
 
 
+def at_length(values, wanted):
+    """Parameters, of which those that `wanted` says are left to `make test-long`: what takes minutes, and is told
+    by the others in the common case."""
+    long = pytest.mark.long
+    return [pytest.param(v, marks=long) if wanted(v) else v for v in values]
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: takes minutes; make test-long runs it")
+
+
 def need_terminals():
     """Skips the test where the system has no pseudo-terminals, as in a bare chroot."""
     try:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 import mutants
-from conftest import ROOT, no_cuda, run
+from conftest import ROOT, at_length, no_cuda, run
 
 
 class Mutant(NamedTuple):
@@ -1171,16 +1171,25 @@ def test_same_seed_same_mutants():
         assert sum(key == (number, kind) for key, _ in places) == 2
 
 
-def test_random_mutants(project, chapters, tmp_path):
+@pytest.mark.parametrize(
+    "numbers",
+    at_length(
+        ["2 7 10", "0 1 3 4 5 6", "8 9 11", "12 13", "14 15", "16 17", "18 19"],
+        "2 7 10".__ne__,
+    ),
+)
+def test_random_mutants(project, tmp_path, numbers):
     """One of each chapter, and the tool's own account of them."""
     out = tmp_path / "mutants.json"
-    command = [sys.executable, project / "tests" / "mutants.py", "--count", len(chapters)]
-    result = run([*command, "--seed", 3, "--jobs", 1, "--out", out], timeout=1800)
+    numbers = [int(number) for number in numbers.split()]
+    command = [sys.executable, project / "tests" / "mutants.py", "--chapters", *numbers]
+    command += ["--count", len(numbers), "--seed", 3, "--jobs", 1, "--out", out]
+    result = run(command, timeout=900)
     assert result.returncode == 0, result.stderr
     tried = json.loads(out.read_text())["mutants"]
-    assert sorted(mutant["chapter"] for mutant in tried) == sorted(chapters)
+    assert sorted(mutant["chapter"] for mutant in tried) == numbers
     rejected = [mutant for mutant in tried if mutant["by_default"]]
     wrong = rejected + [mutant for mutant in tried if mutant["by_judge"]]
     said = result.stdout.splitlines()[-1]
     assert said.startswith(f"{len(wrong)} are wrong, ./chapterN rejects {len(rejected)} ")
-    assert rejected, result.stdout
+    assert rejected or len(numbers) < 3, result.stdout

@@ -258,6 +258,7 @@ int main(int argc, char **argv)
         .kernel = KERNEL(matmul_kernel<__nv_bfloat16, 8, 3>),
         .threads = THREADS,
         .dynamic_shared = 3 * sizeof(tile<__nv_bfloat16>),
+        .less_shared = 2 * sizeof(tile<__nv_bfloat16>),
         .products = products,
         .product_count = 1,
     };

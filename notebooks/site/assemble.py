@@ -421,13 +421,15 @@ def notebook_page(path, chapter):
 
 
 # "**Part I: the memory of one product.** ...", and the list of its chapters.
-PART = re.compile(r"^\*\*(Part \w+: [^*]+?)\.\*\*.*?first=(\d+) last=(\d+)", re.M | re.S)
+PART = re.compile(
+    r"^\*\*(Part \w+: [^*]+?)\.\*\*.*?first=(\d+)(?: last=(\d+))?", re.M | re.S
+)
 
 
 def parts(every):
     """[(title, chapters)] as the front page lists them."""
     return [
-        (title, [c for c in every if int(first) <= c.number <= int(last)])
+        (title, [c for c in every if int(first) <= c.number <= int(last or c.number)])
         for title, first, last in PART.findall((ROOT / "README.md").read_text())
     ]
 
