@@ -79,6 +79,9 @@ struct room {
     const char *limit; /* what keeps it from more, in words; NULL: the machine's size */
 };
 struct room host_room(void);
+/* Zeros for `count` things of `size` bytes, never NULL: without memory "to ..." the program
+ * ends with one line and CANNOT. */
+void *host_zeros(const char *purpose, size_t count, size_t size);
 
 /* ---- problem.c ---- */
 struct buffer { /* a matrix on the device, with a guard band before and behind it */

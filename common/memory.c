@@ -4,6 +4,7 @@
 #include "common.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -113,4 +114,12 @@ struct room host_room(void)
     look_at_limit(&room, RLIMIT_AS, ADDRESS_SPACE, "ulimit -v");
     look_at_limit(&room, RLIMIT_DATA, DATA, "ulimit -d");
     return room;
+}
+
+void *host_zeros(const char *purpose, size_t count, size_t size)
+{
+    void *memory = calloc(count, size);
+    if (memory) return memory;
+    fprintf(stderr, "no host memory %s\n", purpose);
+    exit(CANNOT);
 }

@@ -3,7 +3,8 @@
  * and K are each other, and C is not read. These take no time to speak of and leave
  * nothing out: sizes that are one more than a tile and one less, in each direction; K
  * shorter than any tile; rows of A and of B that are whole float4s, of one of them, of
- * none; one row, one column; alpha and beta, and beta = 0, when C holds NaN. */
+ * none; one row, one column; alpha and beta, and beta = 0, when C holds NaN; and numbers
+ * that are beyond fp16's range, which may otherwise stand in for bf16 or tf32 unseen. */
 #include "common.h"
 
 #include <cuda_profiler_api.h>
@@ -14,6 +15,7 @@
 static const struct {
     int down, m, across, n, K;
     float alpha, beta;
+    enum inputs inputs;
 } ODD[] = {
     {1, 1, 1, 1, 33, 1.0f, 0.0f},   /* one row and one column more than a tile, one k */
     {1, -1, 2, 1, 36, -0.5f, 0.0f}, /* float4s of A, not of B */
@@ -24,7 +26,8 @@ static const struct {
     {2, 5, 0, 1, 41, 1.5f, -0.5f},  /* one column */
     {1, 0, 3, 0, 72, 1.5f, -0.5f},  /* nothing cut off, and M, N and K all different */
     {2, 0, 1, 7, 64, 1.0f, 0.0f},   /* cut off in one direction only, and in the other */
-    {1, 6, 1, 0, 24, -1.5f, 0.0f},  {0, 1, 0, 1, 1, 1.5f, -0.5f}, /* a single product */
+    {1, 6, 1, 0, 24, -1.5f, 0.0f, WIDE_ROWS},
+    {0, 1, 0, 1, 1, 1.5f, -0.5f}, /* a single product */
 };
 enum { ODD_COUNT = sizeof ODD / sizeof *ODD };
 _Static_assert((int)ODD_COUNT < (int)MOST_SHAPES, "a chapter adds some of its own");
@@ -47,7 +50,8 @@ static void list_shapes(const struct chapter *c, enum precision precision, bool 
                              .N = ODD[i].across * BN + ODD[i].n,
                              .K = ODD[i].K,
                              .alpha = ODD[i].alpha,
-                             .beta = ODD[i].beta};
+                             .beta = ODD[i].beta,
+                             .inputs = ODD[i].inputs};
     for (int i = 0; i < c->product_count && shapes->count < MOST_SHAPES; i++)
         shapes->list[shapes->count++] = c->products[i];
     for (int i = before; i < shapes->count; i++) {

@@ -118,10 +118,7 @@ static int compare_doubles(const void *a, const void *b)
 
 static double *reserve_doubles(int count)
 {
-    double *memory = malloc(count * sizeof *memory);
-    if (memory) return memory;
-    fprintf(stderr, "no host memory to note the times in\n");
-    exit(CANNOT);
+    return host_zeros("to note the times in", count, sizeof(double));
 }
 
 struct spread spread_of(const double *values, int count)

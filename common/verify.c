@@ -267,21 +267,14 @@ static void signs(uint64_t seed, int index, double x[VECTORS])
     for (int v = 0; v < VECTORS; v++) x[v] = bits >> v & 1 ? 1.0 : -1.0;
 }
 
-static void *reserve(size_t count, size_t size)
-{
-    void *memory = calloc(count, size);
-    if (memory) return memory;
-    fprintf(stderr, "no host memory to verify with\n");
-    exit(CANNOT);
-}
-
 /* Returns the first row that fails, or -1. */
 static int freivalds(const struct problem *p, uint64_t seed)
 {
     const int M = p->M, N = p->N, K = p->K;
-    double(*Bx)[VECTORS] = reserve(K, sizeof *Bx);
-    double *B_size = reserve(K, sizeof *B_size); /* sum of |B| along a row */
-    double(*x)[VECTORS] = reserve(N, sizeof *x);
+    double(*Bx)[VECTORS] = host_zeros("to verify with", K, sizeof *Bx);
+    double *B_size =
+        host_zeros("to verify with", K, sizeof *B_size); /* sum of |B| along a row */
+    double(*x)[VECTORS] = host_zeros("to verify with", N, sizeof *x);
     const double walk = sqrt(K + 3.0), growth = p->positive ? 1.0 + walk / 5.0 : 1.0;
     int failed = -1;
     for (int j = 0; j < N; j++) signs(seed, j, x[j]);
@@ -419,7 +412,8 @@ struct verdict verify(const struct problem *p, const struct chapter *chapter,
     if (rows < 3) rows = 3;
     if (rows > p->M) rows = p->M;
 
-    double *want = reserve(2 * (size_t)p->N, sizeof *want), *size = want + p->N;
+    double *want = host_zeros("to verify with", 2 * (size_t)p->N, sizeof *want),
+           *size = want + p->N;
     struct findings found = {0};
     if (chapter->BM && chapter->BN) {
         found.wrong.whole_rows = p->M / chapter->BM * chapter->BM;

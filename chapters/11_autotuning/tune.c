@@ -555,7 +555,8 @@ int tune(int argc, char **argv, const struct chapter *chapter)
     struct reasons reasons = {0};
     struct cudaDeviceProp gpu;
     CUDA_CHECK(cudaGetDeviceProperties(&gpu, 0));
-    struct candidate *list = calloc(size_of_space(), sizeof *list);
+    struct candidate *list =
+        host_zeros("for the candidates", size_of_space(), sizeof *list);
     int count = enumerate(list, &gpu, &reasons);
 
     printf("Chapter 11: tuning for %s\nspace       %d combinations of", gpu.name,
@@ -599,7 +600,8 @@ int tune(int argc, char **argv, const struct chapter *chapter)
     struct stopwatch watch;
     stopwatch_create(&watch);
     for (int i = 0; i < count; i++)
-        list[i].times = malloc(MOST_RUNS * sizeof *list[i].times);
+        list[i].times =
+            host_zeros("to note the times in", MOST_RUNS, sizeof *list[i].times);
     int code = PASSED;
     const int shapes = options.M ? 1 : sizeof SHAPES / sizeof *SHAPES;
     for (int i = 0; i < shapes && code == PASSED; i++)

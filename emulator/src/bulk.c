@@ -51,8 +51,8 @@ void emu_bulk_put(const struct emu_bulk_copy *copy)
 
 static struct emu_bulk_copy *new_copy(char *shared, size_t bytes, const void *pc)
 {
-    struct emu_bulk_copy *copy = calloc(1, sizeof *copy + bytes);
-    if (!copy) emu_fault(pc, "no host memory for a bulk copy on its way");
+    struct emu_bulk_copy *copy =
+        emu_zeros("for a bulk copy on its way", 1, sizeof *copy + bytes);
     copy->shared = shared;
     copy->bytes = bytes;
     copy->thread = emu_current;
@@ -85,8 +85,7 @@ static void send_for(struct emu_bulk_copy *copy, uint64_t *barrier, unsigned blo
     const size_t whole = sizeof *copy + copy->bytes;
     for (; blocks; blocks &= blocks - 1) {
         const unsigned rank = (unsigned)__builtin_ctz(blocks);
-        struct emu_bulk_copy *one = malloc(whole);
-        if (!one) emu_fault(copy->pc, "no host memory for a bulk copy on its way");
+        struct emu_bulk_copy *one = emu_zeros("for a bulk copy on its way", 1, whole);
         memcpy(one, copy, whole);
         one->shared = emu_shared_place_in(copy->shared, rank, copy->pc);
         emu_mbarrier_add_copy((uint64_t *)emu_shared_place_in(barrier, rank, copy->pc),
@@ -228,8 +227,8 @@ static void note_store(struct sender *s, uint32_t time, const void *pc)
 {
     if (s->count == s->capacity) {
         s->capacity = s->capacity ? 2 * s->capacity : 16;
-        s->stores = realloc(s->stores, s->capacity * sizeof *s->stores);
-        if (!s->stores) emu_fault(pc, "no host memory for a bulk copy on its way");
+        s->stores = emu_resized(s->stores, "for a bulk copy on its way", s->capacity,
+                                sizeof *s->stores);
     }
     s->stores[s->count++] = (struct store){s->groups, time, pc};
 }

@@ -694,10 +694,7 @@ bool emu_is_local_static(const void *p)
 void emu_local_static(const void *p, size_t bytes)
 {
     if (emu_is_local_static(p)) return;
-    struct local_static *s = malloc(sizeof *s);
-    if (!s)
-        emu_fault(__builtin_return_address(0),
-                  "no host memory to note a static variable");
+    struct local_static *s = emu_zeros("to note a static variable", 1, sizeof *s);
     *s = (struct local_static){p, bytes, local_statics};
     local_statics = s;
 }

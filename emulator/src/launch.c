@@ -227,6 +227,19 @@ static char *stack_low(int stack)
     return stacks + (size_t)stack * (STACK_BYTES + guard_bytes) + guard_bytes;
 }
 
+/* A host's stack grows when it is touched, and who has no room for that is killed without a
+ * word. So it grows once at the beginning, to what the checks and their reports need. */
+enum { HOST_STACK = 128 * 1024 };
+static volatile sig_atomic_t host_stack_grows;
+
+static void grow_host_stack(void)
+{
+    char all[HOST_STACK];
+    host_stack_grows = true;
+    for (volatile char *p = all + HOST_STACK; p > all;) *(p -= 1024) = 0;
+    host_stack_grows = false;
+}
+
 static void on_segv(int sig, siginfo_t *info, void *context)
 {
     (void)sig;
@@ -234,6 +247,8 @@ static void on_segv(int sig, siginfo_t *info, void *context)
     const char *address = info->si_addr;
     signal(SIGSEGV, SIG_DFL);
     signal(SIGBUS, SIG_DFL);
+    if (host_stack_grows)
+        emu_no_memory("for the host's stack, %d KB: see ulimit -s", HOST_STACK / 1024);
     if (emu_current) {
         const struct thread *t = current();
         if (address >= t->seen.stack_low - guard_bytes && address < t->seen.stack_low)
@@ -299,6 +314,7 @@ __attribute__((constructor)) static void catch_segv(void)
     give_handler_stack();
     sigaction(SIGSEGV, &action, NULL);
     sigaction(SIGBUS, &action, NULL);
+    grow_host_stack();
 }
 
 /* ---- fibers ---- */
@@ -1023,8 +1039,8 @@ void emu_async_copy(void *shared, const void *global, size_t bytes, size_t zero_
     if (zero_fill > bytes) zero_fill = bytes;
     if (t->copy_count == t->copy_capacity) {
         t->copy_capacity = t->copy_capacity ? 2 * t->copy_capacity : 16;
-        t->copies = realloc(t->copies, t->copy_capacity * sizeof *t->copies);
-        if (!t->copies) emu_fault(pc, "no host memory for a pending asynchronous copy");
+        t->copies = emu_resized(t->copies, "for a pending asynchronous copy",
+                                t->copy_capacity, sizeof *t->copies);
     }
     emu_check_async_issue(shared, global, bytes, zero_fill, pc);
     if (emu_lens_on)
@@ -1073,8 +1089,8 @@ void emu_async_arrive(uint64_t *barrier, bool no_increment, const void *pc)
     struct emu_bulk_copy *first = NULL, **last = &first;
     for (unsigned i = 0; i < t->copy_count; i++) {
         const struct pending_copy *from = &t->copies[i];
-        struct emu_bulk_copy *copy = calloc(1, sizeof *copy + from->bytes);
-        if (!copy) emu_fault(pc, "no host memory for a pending asynchronous copy");
+        struct emu_bulk_copy *copy =
+            emu_zeros("for a pending asynchronous copy", 1, sizeof *copy + from->bytes);
         copy->thread = &t->seen;
         copy->pc = from->pc;
         copy->shared = from->shared;

@@ -2,6 +2,7 @@
  * reason. */
 #include "room.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,14 +15,16 @@
 static size_t left_of(int limit, int field)
 {
     struct rlimit most;
-    size_t pages = 0;
+    char text[200] = "", *at = text;
     if (getrlimit((__rlimit_resource_t)limit, &most) != 0 ||
         most.rlim_cur == RLIM_INFINITY)
         return SIZE_MAX;
-    FILE *file = fopen("/proc/self/statm", "r");
-    while (file && field-- >= 0 && fscanf(file, "%zu", &pages) == 1) continue;
-    if (file) fclose(file);
-    const size_t used = pages * (size_t)sysconf(_SC_PAGESIZE);
+    /* Without stdio, which needs memory that may be gone. */
+    const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    if (file >= 0 && read(file, text, sizeof text - 1) < 0) *text = '\0';
+    if (file >= 0) close(file);
+    while (field-- > 0) strtoull(at, &at, 10);
+    const size_t used = strtoull(at, NULL, 10) * (size_t)sysconf(_SC_PAGESIZE);
     return most.rlim_cur > used ? most.rlim_cur - used : 0;
 }
 

@@ -358,8 +358,8 @@ static void note_sums(struct thread *t, const struct part *p, unsigned registers
         }
         if (t->count == t->capacity) {
             t->capacity = t->capacity ? 2 * t->capacity : 8;
-            t->ranges = realloc(t->ranges, t->capacity * sizeof *t->ranges);
-            if (!t->ranges) emu_fault(pc, "no host memory to watch a wgmma");
+            t->ranges = emu_resized(t->ranges, "to watch a wgmma", t->capacity,
+                                    sizeof *t->ranges);
         }
         t->ranges[t->count++] =
             (struct range){p->sums[i], p->sums[i] + 4, t->groups, false, false, pc};
