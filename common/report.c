@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -299,6 +300,8 @@ void watch_output(const struct chapter *chapter)
     do file = open("/dev/null", O_RDONLY);
     while (file >= 0 && file <= STDERR_FILENO);
     if (file >= 0) close(file);
+    /* A file at its limit (ulimit -f) is an error like a full disk, not the end. */
+    signal(SIGXFSZ, SIG_IGN);
     chapter_number = chapter->number;
     atexit(output_must_be_written);
 }

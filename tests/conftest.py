@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -38,6 +39,20 @@ def at_length(values, wanted):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: takes minutes; make test-long runs it")
+    config.addinivalue_line(
+        "markers",
+        "depends(*what): on these files besides what all depend on, each a path in the project "
+        "or a function of the test's parameters that returns paths; where they are those with "
+        "which it passed before, it is not run again",
+    )
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--again",
+        action="store_true",
+        help="run also what passed before with the same files",
+    )
 
 
 def need_terminals():
@@ -143,6 +158,88 @@ def all_in_one(sources, folder):
 
 # Every host compiler that is here and that the emulator can use.
 HOST_COMPILERS = [name for name in ("g++", "clang++") if shutil.which(name)]
+
+
+# ---- what passed before, with the same files ----
+
+# A test's name, hashed -> the hash of all that it depended on when it passed.
+PASSED = ROOT / "build" / "passed"
+ALL_DEPEND_ON = """emulator/bin emulator/src emulator/include emulator/gpus.h emulator/Makefile
+common Makefile tests/conftest.py""".split()
+
+
+@functools.cache
+def digest(path):
+    """Of a file, or of all in a folder but what is built."""
+    found = hashlib.sha256()
+    for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        inside = file.relative_to(ROOT)
+        if file.is_file() and not {"build", "__pycache__"} & set(inside.parts):
+            found.update(
+                f"{inside}\0{file.stat().st_size}\0".encode() + file.read_bytes()
+            )
+    return found.hexdigest()
+
+
+@functools.cache
+def files_of_chapter(number):
+    (folder,) = (ROOT / "chapters").glob(f"{number:02d}_*")
+    sources = [path for path in folder.iterdir() if path.suffix in (".c", ".cu", ".cuh")]
+    places = [ROOT / "common", ROOT / "chapters", folder]
+    found = {file for source in sources for file in files_of(source, places)}
+    more = (path for path in folder.iterdir() if path.is_file() and path.suffix != ".md")
+    return sorted({*found, *more})
+
+
+def dependencies(item):
+    """The hash of all that a test depends on; None if it does not say."""
+    marks = [what for mark in item.iter_markers("depends") for what in mark.args]
+    if not marks:
+        return None
+    values = item.callspec.params if hasattr(item, "callspec") else {}
+    paths = {item.path, *(ROOT / name for name in ALL_DEPEND_ON)}
+    for what in marks:
+        paths.update(what(values) if callable(what) else [ROOT / what])
+    compilers = [version_of(name) for name in [*HOST_COMPILERS, REAL_NVCC] if name]
+    told = [sys.version, os.getuid(), compilers, sorted(map(digest, paths))]
+    return hashlib.sha256(repr(told).encode()).hexdigest()
+
+
+def note_of(item):
+    return PASSED / hashlib.sha256(item.nodeid.encode()).hexdigest()
+
+
+def passed_before(item):
+    """Nothing that it depends on has changed since."""
+    note, depends = note_of(item), dependencies(item)
+    return depends is not None and note.exists() and note.read_text() == depends
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item, nextitem):
+    if item.config.getoption("again") or not passed_before(item):
+        return None
+    item.session._setupstate.teardown_exact(nextitem)  # of those that were run before it
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for when in ("setup", "call", "teardown"):
+        report = pytest.TestReport(
+            item.nodeid, item.location, {"before": True}, "passed", None, when
+        )
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    if report.when == "teardown":
+        return
+    if report.failed:
+        note_of(item).unlink(missing_ok=True)
+    elif report.when == "call" and report.passed and (depends := dependencies(item)):
+        PASSED.mkdir(parents=True, exist_ok=True)
+        note_of(item).write_text(depends)
 
 
 @contextlib.contextmanager
@@ -262,6 +359,11 @@ def pytest_unconfigure(config):
         name: len(reporter.stats.get(name, ()))
         for name in ("passed", "failed", "error", "skipped")
     }
+    before = sum(
+        "before" in report.keywords for report in reporter.stats.get("passed", ())
+    )
+    if before:
+        print(f"{before} passed before, with the same files: --again runs them again")
     for reason, times in skips(reporter.stats.get("skipped", ())).most_common():
         print(f"skipped {times}: {reason}")
     print(

@@ -139,3 +139,54 @@ def test_nvcc_is_asked_once_about_the_same_text(tmp_path, monkeypatch):
         with pytest.raises(AssertionError):
             times_asked()
     assert len(log.read_text().splitlines()) == 5
+
+
+TEST = """
+import pathlib, pytest
+HERE = pathlib.Path(__file__).parent
+
+@pytest.mark.depends("food", lambda values: [HERE / values["name"]])
+@pytest.mark.parametrize("name", ["a", "b"])
+def test_it(name):
+    with open(HERE / "ran", "a") as ran:
+        ran.write(name)
+    assert "bad" not in (HERE.parent / "food" / "of_all").read_text()
+
+def test_that_does_not_say():
+    with open(HERE / "ran", "a") as ran:
+        ran.write("-")
+"""
+
+
+def test_a_test_is_run_again_only_when_its_files_change(tmp_path):
+    """And when it failed, and when one asks for it."""
+    tests, food = tmp_path / "tests", tmp_path / "food" / "of_all"
+    tests.mkdir()
+    food.parent.mkdir()
+    shutil.copy(conftest.__file__, tests)
+    (tests / "test_it.py").write_text(TEST)
+
+    def ran(*options, verdict="3 passed, 0 failed, 0 skipped"):
+        (tests / "ran").write_text("")
+        said = run(
+            [sys.executable, "-m", "pytest", "-q", *options, "."], cwd=tests
+        ).stdout
+        assert said.splitlines()[-1] == verdict, said
+        assert ("2 passed before" in said) == ((tests / "ran").read_text() == "-")
+        return (tests / "ran").read_text()
+
+    food.write_text("good")
+    assert ran() == "ab-"
+    assert ran() == "-"
+    assert ran("-n", "2") == "-"
+    assert ran("--again") == "ab-"
+    (tests / "b").write_text("changed")
+    assert ran() == "b-"
+    food.write_text("better")
+    assert ran() == "ab-"
+    food.write_text("bad")
+    for _ in range(2):
+        assert ran(verdict="1 passed, 2 failed, 0 skipped") == "ab-"
+    food.write_text("better")
+    assert ran() == "ab-"
+    assert ran() == "-"

@@ -8,14 +8,19 @@ import sys
 
 import pytest
 
-from conftest import ROOT, accept, for_real_nvcc, no_cuda, once, run
+from conftest import ROOT, accept, files_of_chapter, for_real_nvcc, no_cuda, once, run
 
 sys.path.insert(0, str(ROOT / "results"))
 import registers  # noqa: E402
 
 SOURCES = sorted((ROOT / "chapters").glob("[0-9][0-9]_*/matmul.cu"))
 CHAPTERS = {int(source.parent.name[:2]): source for source in SOURCES}
-every_chapter = pytest.mark.parametrize("number", CHAPTERS)
+
+
+def every_chapter(test):
+    depends = pytest.mark.depends(lambda values: files_of_chapter(values["number"]))
+    return depends(pytest.mark.parametrize("number", CHAPTERS)(test))
+
 
 SHAPES = """
 1 1 1

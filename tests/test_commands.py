@@ -2,6 +2,7 @@
 code, and nothing is lost without a word."""
 
 import os
+import re
 import resource
 import shutil
 import signal
@@ -70,6 +71,18 @@ GOOD = {
 }
 
 
+NO_PRECISION = ["", "fp64", "FP32", "bf", "bf16 ", " tf32", "16", "bf16,tf32", "half"]
+SOURCES = sorted((ROOT / "chapters").glob("[0-9][0-9]_*/matmul.cu"))
+CHAPTERS = {int(source.parent.name[:2]): source for source in SOURCES}
+
+
+def lacking(source):
+    """The precisions that a chapter has no launcher for."""
+    launchers = {"fp32": "launch", "bf16": "launch_bf16", "tf32": "launch_tf32"}
+    text = source.read_text()
+    return [name for name, field in launchers.items() if f".{field} =" not in text]
+
+
 def forms(option, value):
     """The two ways to give an option its value."""
     return [option, value], [f"{option}={value}"]
@@ -96,9 +109,18 @@ def mistakes():
         yield "chapter4", ["8", word], word
     for word in ("1 2", "1 2 3 4", "1 2 3 --json 4"):
         yield "chapter4", word.split(), "M N K"
-    for number in (0, 11, 13):
+    for number, source in CHAPTERS.items():
         for words in (["--nope"], ["0"], ["1", "2"], ["--alpha", "x"]):
             yield f"chapter{number}", words, f"chapter{number}: "
+        own = re.search(r'\.own_option = "(.*)"', source.read_text())
+        options = {"--precision": [*NO_PRECISION, *lacking(source)]}
+        if own:
+            options[own[1]] = NO_SIZE
+        for option, values in options.items():
+            for value in values:
+                for words in forms(option, value):
+                    yield f"chapter{number}", words, option
+            yield f"chapter{number}", ["8", option], option
     yield "chapter0", ["--occupancy"], "--occupancy"
     for option in ("--budget", "--most"):
         for value in NO_SIZE:
@@ -127,10 +149,11 @@ def one_line(result, code, names=""):
     return None
 
 
+@pytest.mark.depends("chapters")
 @pytest.mark.parametrize("part", range(4))
 def test_mistakes_are_one_line(part, chapters):
     listed = list(mistakes())
-    assert len(listed) > 500
+    assert len(listed) > 1200
     wrong = []
     for program, words, names in listed[part::4]:
         result = run([chapters[int(program[7:])], *words], env=no_cuda())
@@ -323,7 +346,79 @@ def test_closed_streams_do_no_harm(command_of, tmp_path):
     assert not report.exists() or b"Chapter" not in report.read_bytes()
 
 
+CIRCUMSTANCES = {
+    "a folder that is gone": ('mkdir gone; cd gone; rmdir ../gone; exec "$@"', 0),
+    "a read-only file system": ('cd /proc && exec "$@"', 0),
+    "no stdin": ('exec "$@" <&-', 0),
+    "stdin is a folder": ('exec "$@" </', 0),
+    "no stderr": ('exec "$@" 2>&-', 0),
+    "stderr is full": ('exec "$@" 2>/dev/full', 0),
+    "no stdout": ('exec "$@" >&-', CANNOT),
+    "only stderr": ('exec "$@" <&- >&-', CANNOT),
+    "a full disk": ('exec "$@" >/dev/full', CANNOT),
+    "stdout is for reading": ('exec "$@" 1</dev/null', CANNOT),
+    "files of no length": ('ulimit -f 0; exec "$@" >file', CANNOT),
+    "no more files": ('ulimit -n 4; exec "$@"', 0),
+    "no locked memory": ('ulimit -l 0; exec "$@"', 0),
+    "a locale": ('LC_ALL=de_DE.UTF-8 exec "$@"', 0),
+    "no locale": ('LC_ALL=nonsense exec "$@"', 0),
+    "no environment": ('exec env -i "$@"', 0),
+    "signals ignored": ('trap "" PIPE XFSZ; exec "$@"', 0),
+}
+
+
+@pytest.mark.depends("chapters")
+@pytest.mark.parametrize("number", CHAPTERS)
+def test_every_chapter_minds_its_circumstances(number, chapters, tmp_path):
+    command = [chapters[number], "9", "--one-shape", "--check-only"]
+    for name, (script, code) in CIRCUMSTANCES.items():
+        result = run(["sh", "-c", script, "sh", *command], cwd=tmp_path, env=no_cuda())
+        if code == 0:
+            assert (result.returncode, result.stderr) == (0, ""), name
+            assert result.stdout.endswith("\nPASS\n"), name
+        else:
+            complaint = one_line(
+                result, code, f"chapter{number}: cannot write the output"
+            )
+            assert complaint is None, f"{name}: {complaint}"
+
+
 # ---- memory ----
+
+# ulimit's option, the least that a program can be started with at all, and how far up, in kB.
+LIMITS = {"-v": (20_000, 2_000_000), "-d": (12_000, 1_000_000), "-s": (40, 10_000)}
+UNDER_LIMITS = {
+    **{f"chapter {n}": [f"chapter{n}", "33", "--one-shape"] for n in (0, 1, 10, 16)},
+    **{f"chapter {n}": [f"chapter{n}", "33", "--check-only"] for n in (4, 13, 19)},
+    "tune": PRINTS["tune"],
+    "occupancy": PRINTS["occupancy"],
+    "lens": ["chapter12", "33", "--one-shape", "LENS=json"],
+}
+
+
+def limits(least, most):
+    while least < most:
+        yield least
+        least = least * 3 // 2
+
+
+@pytest.mark.depends("chapters")
+@pytest.mark.parametrize("option", LIMITS)
+@pytest.mark.parametrize("name", UNDER_LIMITS)
+def test_a_limit_is_one_line(name, option, command_of):
+    """Right, or one line and exit 3; no size is there at which it crashes."""
+    *words, last = UNDER_LIMITS[name]
+    settings = dict([last.split("=")]) if "=" in last else {}
+    command = command_of(*words, *([] if settings else [last]))
+    for limit in limits(*LIMITS[option]):
+        script = f'ulimit {option} {limit}; exec "$@"'
+        result = run(["sh", "-c", script, "sh", *command], env=no_cuda() | settings)
+        where = f"ulimit {option} {limit}: {result}"
+        if result.returncode == 0:
+            assert result.stdout and not result.stderr, where
+        else:
+            assert one_line(result, CANNOT) is None, where
+
 
 HUGE = 9223372036854771712  # how version 1 of control groups says: no limit
 UP = "the memory limit of this container or control group"

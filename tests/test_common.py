@@ -7,6 +7,7 @@ import pytest
 
 from conftest import ROOT, no_cuda, once, run
 
+pytestmark = pytest.mark.depends("tests/verifier.cu", "chapters")
 SCALED = "--alpha 1.5 --beta -0.5"
 # A wrong way to compute (see verifier.cu), for which product, and what the report has to say.
 WRONG = [

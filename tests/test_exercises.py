@@ -30,6 +30,9 @@ from conftest import (
     students_files,
 )
 
+pytestmark = pytest.mark.depends(
+    "exercises", "tests/exercises", "tests/verdicts.py", "chapters", ".gitignore"
+)
 FOLDERS = sorted((ROOT / "exercises").glob("[0-9][0-9]_*"))
 NAMES = [folder.name for folder in FOLDERS]
 ATTEMPTS = ROOT / "tests" / "exercises"

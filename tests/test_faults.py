@@ -14,6 +14,7 @@ import pytest
 from conftest import HOST_COMPILERS, ROOT, accept, all_in_one, for_real_nvcc, no_cuda, run
 
 FOLDER = ROOT / "tests" / "faults"
+pytestmark = pytest.mark.depends("tests/faults")
 PLANTED = {path.stem: path for path in sorted(FOLDER.glob("*.cu"))}
 
 

@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import pytest
 
-from conftest import ROOT, no_cuda, run
+from conftest import ROOT, files_of_chapter, no_cuda, run
 
 FOLDER = ROOT / "chapters" / "18_fp32_from_halves"
+pytestmark = pytest.mark.depends("tests/halves.cu", lambda values: files_of_chapter(18))
 
 
 @pytest.fixture(scope="module")
@@ -19,6 +20,8 @@ def compiled(emulated_nvcc, chapters, project):
         objects = (project / "build" / "emulator").glob("common/*.o")
         flags = [
             "-O2",
+            "-Ofc",
+            "max",
             "-std=c++17",
             "-I",
             project / "common",

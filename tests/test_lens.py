@@ -9,6 +9,9 @@ import pytest
 
 from conftest import HOST_COMPILERS, ROOT, accept, for_real_nvcc, no_cuda, once, run
 
+pytestmark = pytest.mark.depends(
+    "tests/lens", "tests/programs", "chapters", "results", "images"
+)
 FLOAT = 4
 
 

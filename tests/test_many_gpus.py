@@ -11,6 +11,7 @@ sys.path.insert(0, str(ROOT / "results"))
 import many_gpus  # noqa: E402
 
 FOLDER = ROOT / "chapters" / "19_many_gpus"
+pytestmark = pytest.mark.depends("chapters", "results")
 
 
 def on(gpus, command, **more):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 import mutants
-from conftest import ROOT, at_length, no_cuda, run
+from conftest import ROOT, at_length, files_of_chapter, no_cuda, run
 
 
 class Mutant(NamedTuple):
@@ -1007,6 +1007,7 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
     return build
 
 
+@pytest.mark.depends(lambda values: files_of_chapter(values["mutant"].chapter))
 @pytest.mark.parametrize(
     "mutant",
     [*MUTANTS, *kernels_left_out()],
@@ -1028,6 +1029,7 @@ THREADS = {16: 128 + 37}
 
 
 # Chapters 12, 13 and 17 cannot name them: their tile depends on the problem.
+@pytest.mark.depends(lambda values: files_of_chapter(values["chapter"]))
 @pytest.mark.parametrize(
     "chapter", sorted({mutant.chapter for mutant in MUTANTS} - {12, 13, 17})
 )
@@ -1171,6 +1173,7 @@ def test_same_seed_same_mutants():
         assert sum(key == (number, kind) for key, _ in places) == 2
 
 
+@pytest.mark.depends("tests/mutants.py", "chapters")
 @pytest.mark.parametrize(
     "numbers",
     at_length(

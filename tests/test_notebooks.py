@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from conftest import ROOT, accept, for_real_nvcc, no_cuda, run
+from conftest import ROOT, accept, files_of_chapter, for_real_nvcc, no_cuda, run
 
 sys.path.insert(0, str(ROOT / "notebooks"))
 import make as maker  # noqa: E402
@@ -89,6 +89,9 @@ def test_form(path):
 
 
 @every_notebook
+@pytest.mark.depends(
+    "notebooks", "results", lambda values: files_of_chapter(int(values["path"].name[:2]))
+)
 def test_runs_and_says_pass(path, project, chapters, tmp_path):
     pytest.importorskip("nbclient", reason="notebooks need Python 3.10")
     command = [sys.executable, "-B", project / "notebooks" / "run.py", "--out", tmp_path]

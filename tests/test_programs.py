@@ -12,6 +12,7 @@ import pytest
 from conftest import HOST_COMPILERS, ROOT, accept, all_in_one, for_real_nvcc, no_cuda, run
 
 FOLDER = ROOT / "tests" / "programs"
+pytestmark = pytest.mark.depends("tests/programs")
 # A file is a program; so are all the sources of a folder together.
 PROGRAMS = {path.stem: [path] for path in sorted(FOLDER.glob("*.cu"))}
 for folder in sorted(path for path in FOLDER.iterdir() if path.is_dir()):

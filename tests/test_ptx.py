@@ -9,6 +9,7 @@ import pytest
 from conftest import HOST_COMPILERS, ROOT, accept, all_in_one, for_real_nvcc, no_cuda, run
 
 FOLDER = ROOT / "tests" / "ptx"
+pytestmark = pytest.mark.depends("tests/ptx", "tests/tensor_cores.cu")
 PROGRAMS = {path.stem: path for path in sorted(FOLDER.glob("*.cu"))}
 
 

@@ -1040,6 +1040,9 @@ static void build_program(void)
 
 int main(int argc, char **argv)
 {
+    /* A file at its limit (ulimit -f) is an error like a full disk, here and in the
+     * compiler. */
+    signal(SIGXFSZ, SIG_IGN);
     read_arguments(argc, argv);
     find_host_compiler();
     char *self = realpath(argv[0], NULL); /* .../emulator/build/nvcc */
