@@ -12,6 +12,7 @@ from conftest import ROOT, accept, files_of_chapter, for_real_nvcc, no_cuda, onc
 
 sys.path.insert(0, str(ROOT / "results"))
 import registers  # noqa: E402
+from test_common import SCALES  # noqa: E402
 
 SOURCES = sorted((ROOT / "chapters").glob("[0-9][0-9]_*/matmul.cu"))
 CHAPTERS = {int(source.parent.name[:2]): source for source in SOURCES}
@@ -68,6 +69,18 @@ def precisions_of(program):
     """What --precision takes, the first without it."""
     told = run([program, "--describe"], env=no_cuda()).stdout
     return json.loads(told)["precisions"]
+
+
+@pytest.mark.long
+@every_chapter
+def test_any_alpha_and_beta(number, chapters):
+    """Forty pairs, with results that underflow or overflow, in every precision of the chapter."""
+    for precision in precisions_of(chapters[number]):
+        for scale in SCALES:
+            words = f"--alpha {scale.replace(':', ' --beta ')} --precision {precision}"
+            command = [chapters[number], "33", "35", "37", "--one-shape", *words.split()]
+            result = run(command, env=no_cuda())
+            assert result.returncode == 0, f"{words}: {result.stdout}{result.stderr}"
 
 
 @every_chapter

@@ -265,6 +265,15 @@ NARROW_FOR_TENSOR_CORES = {
 STEPS = {"bf16": (8, 16), "tf32": (4, 8)}  # products that a tensor core takes at a time
 
 
+@pytest.mark.parametrize("K", [32, 256, 1024, 4096])
+@pytest.mark.parametrize("precision", STEPS)
+def test_refuses_a_narrower_range(verifier, precision, K):
+    """fp16 holds every input of bf16 or tf32 that is not very large: one odd product has such."""
+    result = check(verifier, f"4 5 {K}", "fp16 inputs", "--precision", precision)
+    assert result.returncode == 1
+    assert "--inputs wide-rows" in re.findall("repeat it: (.*)$", result.stdout, re.M)[0]
+
+
 @pytest.mark.parametrize("precision", STEPS)
 def test_accepts_tensor_cores(verifier, precision):
     """Which cut every sum off, so that errors grow; and any other order."""
