@@ -22,7 +22,7 @@ static const struct {
     {2, 2, 1, 4, 45, 1.5f, -0.5f},  /* float4s of B, not of A */
     {2, -1, 2, -4, 20, 1.5f, 2.0f}, /* of both, with tiles cut off */
     {3, -2, 2, -1, 3, -2.0f, 1.0f}, /* K shorter than any tile's */
-    {0, 1, 2, 5, 50, 0.5f, 0.0f},   /* one row */
+    {0, 1, 2, 4, 50, 0.5f, 0.0f},   /* one row */
     {2, 5, 0, 1, 41, 1.5f, -0.5f},  /* one column */
     {1, 0, 3, 0, 72, 1.5f, -0.5f},  /* nothing cut off, and M, N and K all different */
     {2, 0, 1, 7, 64, 1.0f, 0.0f},   /* cut off in one direction only, and in the other */
