@@ -232,6 +232,7 @@ def test_real_compiler_accepts_common(source, tmp_path):
 FOR_A_GPU = [0, 1, 11, 13]
 
 
+@pytest.mark.depends("chapters")
 @for_real_nvcc("number", FOR_A_GPU)
 def test_builds_for_a_gpu(number, project, shared_folder):
     """What make does on a machine with a GPU, up to the finished program."""

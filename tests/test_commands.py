@@ -402,14 +402,8 @@ def limits(least, most):
         least = least * 3 // 2
 
 
-@pytest.mark.depends("chapters")
-@pytest.mark.parametrize("option", LIMITS)
-@pytest.mark.parametrize("name", UNDER_LIMITS)
-def test_a_limit_is_one_line(name, option, command_of):
+def try_limits(option, command, **settings):
     """Right, or one line and exit 3; no size is there at which it crashes."""
-    *words, last = UNDER_LIMITS[name]
-    settings = dict([last.split("=")]) if "=" in last else {}
-    command = command_of(*words, *([] if settings else [last]))
     for limit in limits(*LIMITS[option]):
         script = f'ulimit {option} {limit}; exec "$@"'
         result = run(["sh", "-c", script, "sh", *command], env=no_cuda() | settings)
@@ -419,6 +413,55 @@ def test_a_limit_is_one_line(name, option, command_of):
         else:
             # It may repeat the command, with the path of the program.
             assert one_line(result, CANNOT, longest=600) is None, where
+
+
+@pytest.mark.depends("chapters")
+@pytest.mark.parametrize("option", LIMITS)
+@pytest.mark.parametrize("name", UNDER_LIMITS)
+def test_a_limit_is_one_line(name, option, command_of):
+    *words, last = UNDER_LIMITS[name]
+    if "=" in last:
+        try_limits(option, command_of(*words), **dict([last.split("=")]))
+    else:
+        try_limits(option, command_of(*words, last))
+
+
+@pytest.mark.depends("tests/programs")
+@pytest.mark.parametrize("option", LIMITS)
+def test_a_limit_is_one_line_in_any_program(option, emulate):
+    try_limits(option, [emulate(ROOT / "tests" / "programs" / "reduce_tree.cu")])
+
+
+# What nvcc is asked, where, and what its one line says; None: it does what it was asked.
+ASKED_OF_NVCC = {
+    '"$@" nothing.cu -o program': "cannot open 'nothing.cu': No such file",
+    '"$@" . -o program': "Don't know what to do with '.'",
+    'TMPDIR=/nonexistent "$@" program.cu -o program': "cannot make a temporary directory",
+    'env -i "$@" program.cu -o program': None,
+    'LC_ALL=nonsense HOME= "$@" program.cu -o program': None,
+    'ulimit -s 200; "$@" program.cu -o program': None,
+    '"$@" program.cu -o program <&- >&- 2>&-': None,
+    '"$@" program.cu -o program 2>/dev/full': None,
+    '"$@" program.cu -o program 1</dev/null': None,
+}
+
+
+def test_nvcc_minds_its_circumstances(emulated_nvcc, tmp_path):
+    (tmp_path / "program.cu").write_text("int main(void) { return 0; }\n")
+    for script, said in ASKED_OF_NVCC.items():
+        program = tmp_path / "program"
+        program.unlink(missing_ok=True)
+        result = run(
+            ["sh", "-c", script, "sh", emulated_nvcc], cwd=tmp_path, env=no_cuda()
+        )
+        if said:
+            assert one_line(result, 1, said) is None, f"{script}: {result}"
+            assert result.stderr.startswith("nvcc fatal   : ") and not program.exists()
+        else:
+            assert (result.returncode, result.stdout, result.stderr) == (0, "", ""), (
+                script
+            )
+            assert run([program]).returncode == 0, script
 
 
 HUGE = 9223372036854771712  # how version 1 of control groups says: no limit

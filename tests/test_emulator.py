@@ -8,6 +8,8 @@ import pytest
 
 from conftest import HOST_COMPILERS, ROOT, no_cuda, run
 
+pytestmark = pytest.mark.depends("tests/faults", "tests/programs")
+
 every_compiler = pytest.mark.parametrize("compiler", HOST_COMPILERS)
 
 HELLO = """

@@ -26,6 +26,7 @@ def path_without(folder, patterns):
     return str(folder)
 
 
+@pytest.mark.depends("chapters")
 @pytest.mark.parametrize("compiler", HOST_COMPILERS)
 def test_one_compiler_is_enough(compiler, tmp_path):
     clone, nowhere = tmp_path / "a clone", tmp_path / "nowhere"

@@ -215,6 +215,7 @@ def test_who_names_a_kernel_has_its_registers(chapters):
         assert bool(told["kernel"]) == (number in KERNELS), f"chapter {number}"
 
 
+@pytest.mark.depends("chapters")
 def test_they_are_of_the_kernel_that_runs(chapters, tmp_path):
     """Threads and dynamic shared memory are a chapter's own word: they are those of the kernel it
     launches."""

@@ -147,6 +147,7 @@ WRONG = """a sum of sums
 """
 
 
+@pytest.mark.depends("chapters", "results")
 def test_a_wrong_attempt_is_told_from_a_slow_one(project, chapters, tmp_path):
     copy = tmp_path / "project"
     shutil.copytree(project, copy, symlinks=True)
@@ -388,6 +389,7 @@ def test_every_rung_of_both_ladders_is_drawn():
 # ---- what is committed ----
 
 
+@pytest.mark.depends("README.md", "notebooks", "chapters", "results")
 def test_tables_are_current(project, chapters):
     result = run(
         [sys.executable, "-B", project / "results" / "tables.py", "--check"],

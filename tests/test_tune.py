@@ -13,6 +13,7 @@ from test_mutants import Mutant, mutate  # noqa: F401, a fixture
 from test_mutants import test_is_refused as refuse
 
 FOLDER = ROOT / "chapters" / "11_autotuning"
+pytestmark = pytest.mark.depends("chapters", "tests/test_mutants.py")
 NAMES = "BM BN BK TM TN STAGES LANES BLOCKS GROUP TURN".split()
 TILES = [32, 64, 128, 256]
 VALUES = [
