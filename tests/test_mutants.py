@@ -430,6 +430,12 @@ MUTANTS = [
     Mutant(
         12, "a narrow row too many", "tile_row + m, w->M - 1);", "tile_row + m, w->M);"
     ),
+    Mutant(
+        12,
+        "few rows: a row of B too many",
+        "inside = k_next + p[0] / COLS < k_end",
+        "inside = k_next + p[0] / COLS <= k_end",
+    ),
     Mutant(12, "a lane's sums given away twice", "lane & span;", "false;"),
     Mutant(12, "a group's parts not added", "part < s->splits;", "part < s->splits - 1;"),
     Mutant(12, "a thin group's counter kept", "s->arrived[group] = 0;", ";"),
