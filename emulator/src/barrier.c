@@ -1,10 +1,87 @@
-/* Named barriers: PTX's bar.sync and bar.arrive with a number, for some of a block's
- * threads; those of tiles larger than a warp; and the barrier of a cluster. __syncthreads() is not here; it is for all threads
- * of a block, and launch.c's. */
-#include "emulator.h"
+/* Barriers: __syncthreads(), for all threads of a block; PTX's bar.sync and bar.arrive with
+ * a number, for some of them; those of tiles larger than a warp; and the barrier of a
+ * cluster. */
+#include "barrier.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#include "emulator.h"
+#include "fibers.h"
+
+/* ---- of a block ---- */
+
+static int results[EMU_MAX_BLOCKS]; /* of each block's last */
+
+int emu_barrier_at(int predicate, enum emu_barrier_op op, const void *pc)
+{
+    struct emu_fiber *t = emu_running();
+    t->predicate = predicate;
+    t->value = op;
+    emu_wait_as(AT_BARRIER, pc);
+    return results[t->seen.rank];
+}
+
+int emu_barrier(int predicate, enum emu_barrier_op op)
+{
+    return emu_barrier_at(predicate, op, __builtin_return_address(0));
+}
+
+/* Every thread that has not ended waits at a barrier: is it one barrier? */
+static void check_barrier(unsigned rank, const struct emu_fiber *first, unsigned arrived)
+{
+    const struct emu_fiber *block = emu_fibers_of(rank);
+    if (!emu_settings.strict) return;
+    if (arrived < emu_now.block_threads) {
+        unsigned ended = emu_now.block_threads - arrived;
+        const struct emu_fiber *one = block;
+        while (one->state != DONE) one++;
+        emu_current = (struct emu_thread *)&first->seen;
+        emu_fault(first->pc,
+                  "barrier divergence: %u of %u threads wait at this barrier, "
+                  "%u returned without reaching it (thread (%u,%u,%u) is one)",
+                  arrived, emu_now.block_threads, ended, one->seen.index.x,
+                  one->seen.index.y, one->seen.index.z);
+    }
+    for (unsigned i = 0; i < emu_now.block_threads; i++) {
+        if (emu_same_line(first->pc, block[i].pc)) continue;
+        struct emu_place there = emu_source_of(block[i].pc);
+        emu_current = (struct emu_thread *)&first->seen;
+        emu_fault(
+            first->pc,
+            "barrier divergence: this thread waits here while thread (%u,%u,%u) "
+            "waits at %s:%d; "
+            "all threads of a block must meet at the same __syncthreads() (where each "
+            "reaches as many, the hardware goes on, and so does STRICT=0)",
+            block[i].seen.index.x, block[i].seen.index.y, block[i].seen.index.z,
+            there.file, there.line);
+    }
+}
+
+bool emu_release_barrier(unsigned rank)
+{
+    struct emu_fiber *const block = emu_fibers_of(rank), *first = NULL;
+    unsigned arrived = 0, holds = 0;
+    for (struct emu_fiber *t = block; t < block + emu_now.block_threads; t++) {
+        if (t->state == DONE) continue;
+        if (t->state != AT_BARRIER) return false;
+        if (!first) first = t;
+        arrived++;
+        holds += t->predicate != 0;
+    }
+    if (!arrived) return false;
+    emu_now.block = emu_block_index[rank];
+    if (emu_settings.check) check_barrier(rank, first, arrived);
+    results[rank] = first->value == EMU_BARRIER_COUNT ? (int)holds
+                    : first->value == EMU_BARRIER_AND ? holds == arrived
+                                                      : holds != 0;
+    for (struct emu_fiber *t = block; t < block + emu_now.block_threads; t++)
+        if (t->state == AT_BARRIER) t->state = RUNNABLE;
+    emu_check_barrier_passed(block->seen.linear, emu_now.block_threads);
+    return true;
+}
+
+/* ---- of some threads ---- */
 
 /* Behind those with a number come those of tiles: of the block itself, of its halves, its
  * quarters, ..., as in a heap. */
@@ -26,7 +103,7 @@ struct barrier {
 };
 
 /* Of each block of a cluster. */
-static struct barrier barriers[16 * BARRIERS];
+static struct barrier barriers[EMU_MAX_BLOCKS * BARRIERS];
 
 struct wait {
     const struct barrier *barrier;
@@ -101,9 +178,9 @@ static int come(struct barrier *b, int op, unsigned threads, int predicate,
 
 void emu_tile_barrier(unsigned threads)
 {
-    const unsigned *block = emu_current_launch->block,
-                   all = block[0] * block[1] * block[2],
-                   tile = emu_warp() * WARP / threads, left = all - tile * threads;
+    const unsigned *block = emu_now.launch->block, all = block[0] * block[1] * block[2],
+                   tile = emu_current->block_warp * WARP / threads,
+                   left = all - tile * threads;
     come(&barriers[emu_current->rank * BARRIERS + EMU_NAMED_BARRIERS + BLOCK / threads +
                    tile],
          EMU_BARRIER_PLAIN, left < threads ? left : threads, 0,
@@ -119,8 +196,7 @@ void *emu_tile_room(void)
 int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
                       const void *pc)
 {
-    const unsigned *block = emu_current_launch->block,
-                   all = block[0] * block[1] * block[2],
+    const unsigned *block = emu_now.launch->block, all = block[0] * block[1] * block[2],
                    whole_warps = (all + WARP - 1) / WARP * WARP;
     if (number >= EMU_NAMED_BARRIERS)
         emu_fault(pc, "barrier %u: a block has barriers 0 to %d", number,
@@ -145,11 +221,13 @@ int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
     return come(b, op, threads, predicate, pc);
 }
 
+/* ---- of a cluster ---- */
+
 /* Ends the round if all have come. */
 static bool cluster_advances(unsigned round)
 {
     if (cluster.rounds != round) return true;
-    if (cluster.came < emu_threads_left()) return false;
+    if (cluster.came < emu_now.threads_left) return false;
     cluster.rounds++;
     cluster.came = 0;
     if (cluster.used) emu_check_mbarrier_over(cluster.slot);
@@ -169,7 +247,7 @@ static bool cluster_never_over(void *waiting, enum emu_stuck how)
     emu_fault(w->pc,
               "barrier divergence: the cluster's barrier waits for %u threads that never "
               "come, of %u",
-              emu_threads_left() - cluster.came, emu_threads_left());
+              emu_now.threads_left - cluster.came, emu_now.threads_left);
 }
 
 void emu_cluster_arrive(bool orders_memory, const void *pc)

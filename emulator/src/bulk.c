@@ -25,16 +25,6 @@ _Static_assert(sizeof(struct tensor_map) <= sizeof(CUtensorMap),
                "a tensor map has 128 bytes");
 static const uint32_t TENSOR_MAP = 0x70616d74;
 
-/* ---- swizzles ---- */
-
-/* Within lines of 128 bytes, pieces of 16 bytes change places by the number of their line:
- * of 128 bytes all eight of a line, of 64 and 32 those of each half and quarter. */
-uintptr_t emu_swizzled(uintptr_t address, enum emu_swizzle swizzle)
-{
-    static const unsigned masks[] = {0, 1, 3, 7};
-    return address ^ ((address >> 7 & masks[swizzle]) << 4);
-}
-
 /* Writes what has come where it belongs. */
 void emu_bulk_put(const struct emu_bulk_copy *copy)
 {

@@ -24,8 +24,6 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 
-bool emu_checking = true;
-
 /* ---- shared memory: what is known of each word ---- */
 
 /* Of a touch's `order`: from there the slot of the copy's mbarrier. */
@@ -100,7 +98,7 @@ static uint32_t *over_clock(unsigned barrier)
 
 static void join(uint32_t *into, const uint32_t *from)
 {
-    const unsigned threads = emu_thread_places();
+    const unsigned threads = emu_now.places;
     for (unsigned i = 0; i < threads; i++)
         into[i] = into[i] > from[i] ? into[i] : from[i];
     for (unsigned i = THREADS; i < THREADS + slots; i++)
@@ -154,7 +152,7 @@ static volatile bool watching, watch_begins;
 
 static void set_calm(void)
 {
-    calm = running && emu_checking && !suspicion_count && !watching;
+    calm = running && emu_settings.check && !suspicion_count && !watching;
 }
 
 static const char *name_of(enum emu_access kind)
@@ -176,26 +174,12 @@ const char *emu_thread_name(unsigned linear)
     return name;
 }
 
-static bool is_shared(const char *p)
-{
-    return (size_t)(p - emu_dynamic_shared) < EMU_SHARED_BYTES;
-}
-
-static void describe(char *out, size_t size, const char *p)
-{
-    const struct emu_shared_extent *array = emu_find_shared(p);
-    if (array)
-        snprintf(out, size, "byte %td of %s", p - array->base, array->name);
-    else
-        snprintf(out, size, "shared memory");
-}
-
 void emu_fault_race(const char *p, const struct touch *earlier, const char *did,
                     const struct touch *now, const char *does)
 {
     char what[160];
-    if (!is_shared(p)) emu_global_fault_race(p, earlier, did, now, does);
-    describe(what, sizeof what, p);
+    if (!emu_is_shared(p)) emu_global_fault_race(p, earlier, did, now, does);
+    emu_describe_shared(what, sizeof what, p);
     struct emu_place place = emu_source_of(emu_touch_pc(earlier));
     emu_fault(emu_touch_pc(now),
               "data race in shared memory, %s: thread %s %s it at %s:%d, thread %s %s it "
@@ -322,7 +306,7 @@ static void fault_in_flight(const struct word *word, const char *address,
                             const struct touch *now, const char *does)
 {
     char what[160];
-    describe(what, sizeof what, address);
+    emu_describe_shared(what, sizeof what, address);
     const struct touch *copy = &word->write;
     struct emu_place place = emu_source_of(emu_touch_pc(copy));
     if (word->bytes_overwritten & now->bytes)
@@ -366,7 +350,7 @@ static void check_async_reader(const char *address, const struct touch *read,
 {
     if (read->time <= clocks[now->thread][THREADS + read->order - BULK]) return;
     char what[160];
-    describe(what, sizeof what, address);
+    emu_describe_shared(what, sizeof what, address);
     const struct emu_place place = emu_source_of(emu_touch_pc(read));
     emu_fault(emu_touch_pc(now),
               "data race in shared memory, %s: what thread %s started at %s:%d may still "
@@ -389,7 +373,7 @@ static void examine(struct word *word, char *address, uint8_t bytes, enum emu_ac
     if ((kind == READ || kind == ATOMIC) && (word->written_bytes & bytes) != bytes &&
         (emu_settings.strict || (word->bytes_in_flight & bytes))) {
         char what[160];
-        describe(what, sizeof what, address);
+        emu_describe_shared(what, sizeof what, address);
         if (word->bytes_in_flight & bytes)
             emu_fault(pc,
                       "asynchronous copy not waited for: %s is read while a copy into it "
@@ -508,7 +492,7 @@ static void shared_access(char *p, size_t n, size_t alignment, enum emu_access k
                 "multiple of %zu",
                 name_of(kind), n, alignment, array->name, alignment, array->alignment);
     }
-    if (emu_blocks_together() > 1) check_owner(p, pc);
+    if (emu_now.blocks > 1) check_owner(p, pc);
     /* One thing at a time: without LENS, races are looked for. */
     if (emu_lens_on || crowded) return;
     if (n == 4) {
@@ -732,8 +716,8 @@ static void other_access(char *p, size_t n, enum emu_access kind, const void *pc
         image_access(p, n, kind, pc);
         return;
     }
-    const char *arguments = emu_current_launch->arguments;
-    if (p >= arguments && p < arguments + emu_current_launch->argument_bytes) return;
+    const char *arguments = emu_now.launch->arguments;
+    if (p >= arguments && p < arguments + emu_now.launch->argument_bytes) return;
     if (emu_is_registered(p)) return;
     const char *what = name_of(kind);
     if (a < 4096)
@@ -752,7 +736,7 @@ static void access_memory(const volatile void *address, size_t n, enum emu_acces
 {
     char *p = (char *)address;
     const struct emu_thread *t = emu_current;
-    if (is_shared(p)) {
+    if (emu_is_shared(p)) {
         if ((uintptr_t)p & (n - 1)) goto misaligned;
         if (emu_fenced && (kind & BASIC_KIND) == ATOMIC) emu_handover_strong(p, kind);
         shared_access(p, n, n, kind & BASIC_KIND, pc);
@@ -781,7 +765,7 @@ static void access_range(const void *address, size_t n, enum emu_access kind,
         const size_t piece = (uintptr_t)p & 1 || n < 2   ? 1
                              : (uintptr_t)p & 2 || n < 4 ? 2
                                                          : 4;
-        if (is_shared(p))
+        if (emu_is_shared(p))
             shared_access(p, piece, 1, kind & BASIC_KIND, pc);
         else
             access_memory(p, piece, kind, pc);
@@ -795,14 +779,15 @@ static void access_range(const void *address, size_t n, enum emu_access kind,
 static void host_access(const void *p, bool is_atomic, const void *pc)
 {
     if ((uintptr_t)p - variables_low < variables_high - variables_low) {
-        if (emu_checking && emu_is_device_variable(p) && !emu_is_managed_variable(p))
+        if (emu_settings.check && emu_is_device_variable(p) &&
+            !emu_is_managed_variable(p))
             emu_fault(pc, "host code touches a __device__ or __constant__ variable; copy "
                           "with cudaMemcpyToSymbol or "
                           "cudaMemcpyFromSymbol instead");
         return;
     }
     if ((size_t)((const char *)p - emu_memory_base) >= emu_memory_reserved ||
-        !emu_checking)
+        !emu_settings.check)
         return;
     EMU_ALONE;
     const struct emu_allocation *a = emu_find_allocation(p);
@@ -852,14 +837,14 @@ static void set_timer(int period_us)
 static void on_tick(int signal)
 {
     (void)signal;
-    if (!emu_current_launch) {
+    if (!emu_now.launch) {
         set_timer(0);
         ticking = false;
-    } else if (running && pauses_seen == emu_pauses()) {
+    } else if (running && pauses_seen == emu_now.pauses) {
         watching = watch_begins = true;
         calm = false;
     }
-    pauses_seen = emu_pauses();
+    pauses_seen = emu_now.pauses;
 }
 
 /* Counts the processor's time. The timer stops by itself some time after the last kernel,
@@ -906,7 +891,7 @@ __attribute__((noinline)) static void look(const volatile void *p, size_t n,
         last_atomic.bytes = 0;
         watch_begins = false;
     }
-    if (++looks > LOOKS || pauses_seen != emu_pauses()) {
+    if (++looks > LOOKS || pauses_seen != emu_now.pauses) {
         watching = false;
         set_calm();
     }
@@ -939,7 +924,7 @@ __attribute__((noinline)) static void see_with_more(const volatile void *p, size
         host_access((const void *)p, kind != READ && kind != WRITE, pc);
         return;
     }
-    if (emu_checking) {
+    if (emu_settings.check) {
         if (suspicion_count) settle();
         access_memory(p, n, kind, pc);
         if (watching) {
@@ -954,7 +939,7 @@ __attribute__((noinline)) static void see_with_more(const volatile void *p, size
 static void see(const volatile void *p, size_t n, enum emu_access kind, const void *pc,
                 const void *frame)
 {
-    if (!emu_current || !emu_checking || emu_lens_on || watching || suspicion_count)
+    if (!emu_current || !emu_settings.check || emu_lens_on || watching || suspicion_count)
         see_with_more(p, n, kind, pc, frame);
     else
         access_memory(p, n, kind, pc);
@@ -976,7 +961,7 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
         host_access(p, false, pc);
         return;
     }
-    if (emu_checking) {
+    if (emu_settings.check) {
         if (suspicion_count) settle();
         if (kind == READ) check_holds_something(p, n, pc);
         access_range(p, n, kind | BY_BYTES, pc);
@@ -995,11 +980,11 @@ static inline __attribute__((always_inline)) void
 hook(char *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
 {
     const bool simple = calm & !emu_lens_on;
-    if (simple && is_shared(p) && !((uintptr_t)p & (n - 1)))
+    if (simple && emu_is_shared(p) && !((uintptr_t)p & (n - 1)))
         shared_access(p, n, n, kind & BASIC_KIND, pc);
     else if (simple && is_plain_read(kind) && n >= 4 && is_quick_read(p, n))
         return;
-    else if (emu_checking | emu_lens_on)
+    else if (emu_settings.check | emu_lens_on)
         see(p, n, kind, pc, frame);
 }
 
@@ -1208,7 +1193,7 @@ void __sanitizer_cov_trace_pc(void)
 void emu_check_async_issue(void *shared, const void *global, size_t bytes,
                            size_t zero_fill, const void *pc)
 {
-    if (!emu_checking) return;
+    if (!emu_settings.check) return;
     settle();
     if ((uintptr_t)shared & (bytes - 1) ||
         (bytes > zero_fill && (uintptr_t)global & (bytes - 1)))
@@ -1224,7 +1209,7 @@ void emu_check_async_issue(void *shared, const void *global, size_t bytes,
         if (word->written_in_block != block_serial || !word->bytes_in_flight ||
             is_bulk(&word->write))
             continue;
-        describe(what, sizeof what, (char *)shared + i);
+        emu_describe_shared(what, sizeof what, (char *)shared + i);
         emu_fault(pc,
                   "asynchronous copy not waited for: a copy into %s is started while an "
                   "earlier one may still be on its way there (one buffer where two are "
@@ -1246,7 +1231,7 @@ void emu_check_async_issue(void *shared, const void *global, size_t bytes,
 
 void emu_check_async_arrival(void *shared, size_t bytes, const void *pc)
 {
-    if (!emu_checking) return;
+    if (!emu_settings.check) return;
     settle();
     access_memory(shared, bytes, WRITE, pc);
 }
@@ -1262,7 +1247,7 @@ unsigned emu_check_slot(const void *pc)
     if (slots == EMU_SLOTS)
         emu_fault(pc, "more than %d barriers and users of the copy engine in a block",
                   EMU_SLOTS);
-    if (emu_checking && !clocks_on && !emu_lens_on && !crowded) {
+    if (emu_settings.check && !clocks_on && !emu_lens_on && !crowded) {
         if (!clocks)
             clocks =
                 emu_zeros("for watching barriers", COLUMNS + EMU_SLOTS, sizeof *clocks);
@@ -1276,7 +1261,7 @@ unsigned emu_check_slot(const void *pc)
 
 void emu_check_mbarrier_init(void *barrier, unsigned number, const void *pc)
 {
-    if (!emu_checking) return;
+    if (!emu_settings.check) return;
     settle();
     access_memory(barrier, 8, WRITE, pc);
     inits[number] = word_at(barrier)->write;
@@ -1318,7 +1303,7 @@ void emu_check_mbarrier_passed(unsigned barrier)
 void emu_check_global(const void *global, size_t bytes, enum emu_access kind,
                       const void *pc)
 {
-    if (!emu_checking) return;
+    if (!emu_settings.check) return;
     char *p = (char *)global;
     if ((size_t)(p - emu_memory_base) < emu_memory_reserved)
         global_access(p, bytes, kind, pc);
@@ -1329,7 +1314,7 @@ void emu_check_global(const void *global, size_t bytes, enum emu_access kind,
 void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier,
                           enum emu_swizzle swizzle, const void *pc)
 {
-    if (!emu_checking) return;
+    if (!emu_settings.check) return;
     settle();
     struct word *const first = word_at(shared), *const end = first + bytes / 4;
     for (struct word *word = first; clocks_on && word < end; word++)
@@ -1365,7 +1350,7 @@ static uint32_t fenced_until[EMU_MAX_THREADS];
 
 void emu_check_proxy_fence(void)
 {
-    if (emu_checking) fenced_until[emu_current->linear] = emu_times.now++;
+    if (emu_settings.check) fenced_until[emu_current->linear] = emu_times.now++;
 }
 
 static void check_proxy(const struct word *word, const char *address,
@@ -1377,7 +1362,7 @@ static void check_proxy(const struct word *word, const char *address,
         write->time <= fenced_until[now->thread])
         return;
     char what[160];
-    describe(what, sizeof what, address);
+    emu_describe_shared(what, sizeof what, address);
     const struct emu_place place = emu_source_of(emu_touch_pc(write));
     emu_fault(emu_touch_pc(now),
               "a missing fence.proxy.async: thread %s wrote %s at %s:%d with an ordinary "
@@ -1394,7 +1379,7 @@ static void check_swizzle(const struct word *word, const char *address, int swiz
     const int came = line_swizzles[(word - words) / LINE_WORDS];
     if (swizzle < 0 || came == swizzle || !is_bulk(&word->write)) return;
     char what[160];
-    describe(what, sizeof what, address);
+    emu_describe_shared(what, sizeof what, address);
     const struct emu_place place = emu_source_of(emu_touch_pc(&word->write));
     emu_fault(emu_touch_pc(now),
               "the descriptor says swizzle %s, and what it describes, %s, came by a copy "
@@ -1405,7 +1390,7 @@ static void check_swizzle(const struct word *word, const char *address, int swiz
 uint32_t emu_check_async_read(void *shared, size_t bytes, unsigned slot, int swizzle,
                               const void *pc)
 {
-    if (!emu_checking) return 0;
+    if (!emu_settings.check) return 0;
     settle();
     shared_access(shared, bytes, 16, READ, pc);
     if (!clocks_on) return 0;
@@ -1432,7 +1417,7 @@ void emu_check_async_done(unsigned slot, uint32_t time)
 void emu_check_allocations_changed(void)
 {
     memset(recent, 0, sizeof recent);
-    if (emu_checking && !ticking) start_ticking();
+    if (emu_settings.check && !ticking) start_ticking();
 }
 
 /* Time begins at 0 again before it can run out in the course of a launch. */
@@ -1441,8 +1426,8 @@ enum { MOST_TIMES = 1 << 30 };
 void emu_check_launch_begins(void)
 {
     emu_check_allocations_changed();
-    const size_t needed = emu_blocks_together() * (EMU_WINDOW_BYTES / 4);
-    if (emu_checking && word_count < needed) {
+    const size_t needed = emu_now.blocks * (EMU_WINDOW_BYTES / 4);
+    if (emu_settings.check && word_count < needed) {
         if (words) munmap(words, word_count * sizeof *words);
         free(readers);
         readers = NULL;
@@ -1455,7 +1440,7 @@ void emu_check_launch_begins(void)
     if (!lane_order)
         lane_order =
             emu_zeros("for watching shared memory", EMU_MAX_WARPS, sizeof *lane_order);
-    if (emu_times.now > MOST_TIMES && emu_checking) {
+    if (emu_times.now > MOST_TIMES && emu_settings.check) {
         memset(words, 0, word_count * sizeof *words);
         memset(fenced_until, 0, sizeof fenced_until);
         if (clocks) memset(clocks, 0, (COLUMNS + EMU_SLOTS) * sizeof *clocks);
@@ -1483,8 +1468,8 @@ void emu_check_block_begins(unsigned warps)
     clocks_on = false;
     slots = 0;
     reads_by_proxy = false;
-    crowded = emu_thread_places() > THREADS;
-    if (emu_blocks_together() > 1) emu_check_slot(NULL);
+    crowded = emu_now.places > THREADS;
+    if (emu_now.blocks > 1) emu_check_slot(NULL);
     last_arrays[0] = last_arrays[1] = NULL;
     memset(warp_order, 0, warps * sizeof *warp_order);
     memset(partly_ordered, 0, sizeof partly_ordered);
@@ -1494,7 +1479,7 @@ void emu_check_block_begins(unsigned warps)
  * the threads did before is ordered by the barrier at which they wait. */
 void emu_check_keep_known(const char *p, size_t bytes, uint8_t *known)
 {
-    if (!emu_checking) return;
+    if (!emu_settings.check) return;
     const struct word *word = word_at(p);
     for (size_t i = 0; i < bytes / 4; i++, word++)
         known[i] = word->written_in_block == block_serial ? word->written_bytes : 0;
@@ -1502,7 +1487,7 @@ void emu_check_keep_known(const char *p, size_t bytes, uint8_t *known)
 
 void emu_check_restore_known(const char *p, size_t bytes, const uint8_t *known)
 {
-    if (!emu_checking) return;
+    if (!emu_settings.check) return;
     struct word *word = word_at(p);
     for (size_t i = 0; i < bytes / 4; i++, word++)
         *word =
@@ -1512,7 +1497,7 @@ void emu_check_restore_known(const char *p, size_t bytes, const uint8_t *known)
 /* What any thread was told of the slots, all know behind a barrier. */
 static void share_slots(void)
 {
-    const unsigned threads = emu_thread_places();
+    const unsigned threads = emu_now.places;
     for (unsigned s = THREADS; s < THREADS + slots; s++) {
         uint32_t latest = 0;
         for (unsigned t = 0; t < threads; t++)
@@ -1541,7 +1526,7 @@ static void begin_interval(void)
 void emu_check_barrier_passed(unsigned first, unsigned count)
 {
     if (crowded) return;
-    if (emu_blocks_together() > 1) {
+    if (emu_now.blocks > 1) {
         if (clocks_on) join_threads(first, count);
         return;
     }
@@ -1602,6 +1587,5 @@ void emu_check_warp_ordered(unsigned warp, unsigned lanes)
 
 __attribute__((constructor)) static void read_environment(void)
 {
-    emu_checking = emu_settings.check;
     dl_iterate_phdr(add_image, NULL);
 }

@@ -44,15 +44,21 @@
 #include "cuda_runtime.h"
 #include "emulator_runtime.h"
 
+#include "async.h"
+#include "barrier.h"
 #include "device.h"
 #include "errors.h"
+#include "fibers.h"
 #include "functions.h"
 #include "graph.h"
 #include "now.h"
 #include "peers.h"
 #include "room.h"
 #include "settings.h"
+#include "shared.h"
 #include "source.h"
+#include "stacks.h"
+#include "warp.h"
 
 /* ---- memory.c ---- */
 struct emu_allocation {
@@ -128,83 +134,8 @@ cudaStream_t emu_stream_on(cudaStream_t handle, int device);
 bool emu_in_other_work(uint32_t time);
 void emu_forget_works(void);
 
-/* ---- launch.c ---- */
-/* That run together: up to 16 blocks are a cluster. */
-#define EMU_MAX_THREADS (16 * 1024)
-#define EMU_MAX_WARPS (EMU_MAX_THREADS / 32)
-/* Shared memory: one range, a window for each block of a cluster; dynamic memory first,
- * then the static arrays with gaps between them. */
-#define EMU_WINDOW_BYTES (512 * 1024)
-#define EMU_SHARED_BYTES (16 * EMU_WINDOW_BYTES)
-extern char emu_dynamic_shared[EMU_SHARED_BYTES];
-struct emu_shared_extent {
-    const char *name;
-    char *base;
-    size_t bytes;
-    size_t alignment; /* that a GPU would give it; here it often has more */
-};
-/* The array that holds p or the nearest before it; NULL if none. */
-const struct emu_shared_extent *emu_find_shared(const void *p);
-
-/* PTX's 32-bit addresses in shared memory, and back; `bytes` from there on must lie
- * within its range, though not within an array. A fault names pc. */
-uint32_t emu_shared_address(const void *p, const void *pc);
-char *emu_shared_place(uint64_t address, size_t bytes, const void *pc);
-/* The same place in the memory of another block of the cluster; and whose memory it is. */
-uint32_t emu_shared_address_in(uint32_t address, unsigned rank, const void *pc);
-char *emu_shared_place_in(const void *p, unsigned rank, const void *pc);
-unsigned emu_shared_rank(const void *p);
-/* The cluster that is running: how many blocks it has, how they lie, whether one of them
- * has ended, how many places threads have (emu_thread.linear is below), and how many of the
- * threads have not ended. */
-unsigned emu_blocks_together(void);
-uint3 emu_cluster_size(void);
-bool emu_block_has_ended(unsigned rank);
-unsigned emu_thread_places(void);
-unsigned emu_threads_left(void);
-/* "(1,0,0)", and the block if there are several. */
-void emu_name_thread(unsigned linear, char *text, size_t size);
-
-/* What emulator_runtime.h offers to translated code, for callers that are none: pc is the
- * program's own. Of emu_warp_gather, the 32 values that emu_warp_exchange gives. */
-const unsigned long long *emu_warp_gather(unsigned mask, unsigned long long value,
-                                          const char *kind, const void *pc);
-void emu_warp_sync_at(unsigned mask, const void *pc);
-unsigned emu_active_mask_at(const void *pc);
-int emu_barrier_at(int predicate, enum emu_barrier_op op, const void *pc);
-/* barrier.c; bar.sync and its kin: barrier `number`, with `threads` of the block (0:
- * all). `op` is an enum emu_barrier_op, or -1 to arrive without waiting. */
-int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
-                      const void *pc);
-#define EMU_NAMED_BARRIERS 16
-void emu_barriers_begin(void); /* of a cluster */
-/* barrier.cluster: arrive, with what was done before ordered before what those do who wait;
- * and wait. */
-void emu_cluster_arrive(bool orders_memory, const void *pc);
-void emu_cluster_wait(const void *pc);
-void emu_cluster_thread_ends(unsigned linear);
-/* cp.async.mbarrier.arrive: the running thread arrives when its copies have come. */
-void emu_async_arrive(uint64_t *barrier, bool no_increment, const void *pc);
-/* Ends the running thread. */
-void emu_thread_exit(void) __attribute__((noreturn));
-
-/* Parks the running thread until ready(what) holds; asked again whenever other threads
- * have run. When nobody else can go on, stuck(what, how) is called as each waiting thread
- * in turn: who may give up returns true and goes on, and then this returns. If none does,
- * those say so who wait for threads by name, since there the mistake is, and at last all. */
-enum emu_stuck { EMU_GIVE_UP, EMU_SAY_WHO, EMU_SAY_WHAT };
-void emu_wait_until(bool (*ready)(void *what),
-                    bool (*stuck)(void *what, enum emu_stuck how), void *what);
-/* Changes whenever a thread gives way to another, or reads the clock. */
-unsigned long long emu_pauses(void);
-void emu_count_shared_load(void); /* the running thread makes one, and the lens looks */
-size_t emu_shared_in_use(void);   /* bytes, static and dynamic, of the running block */
-
 /* ---- check.c ---- */
-extern bool emu_checking; /* CHECK=0 turns it off */
 enum emu_access { EMU_READ, EMU_WRITE, EMU_ATOMIC, EMU_ASYNC_COPY };
-/* How the copy engine mixes the 16-byte pieces of rows of 32, 64 or 128 bytes. */
-enum emu_swizzle { EMU_SWIZZLE_NONE, EMU_SWIZZLE_32, EMU_SWIZZLE_64, EMU_SWIZZLE_128 };
 /* A static variable of a function that kernels call, which lies in global memory. */
 bool emu_is_local_static(const void *p);
 /* launch.c tells what orders memory. */
@@ -288,7 +219,6 @@ struct emu_bulk_copy { /* one on its way into shared memory */
     char data[];
 };
 void emu_bulk_put(const struct emu_bulk_copy *copy);
-uintptr_t emu_swizzled(uintptr_t address, enum emu_swizzle swizzle);
 /* Bytes, or a box of a tensor from coordinates `at`, first dimension first, into shared
  * memory; reported to the barrier. `blocks`: to the same place in each of these of the
  * cluster, a bit each; 0 for the place as it is. And out of it; `code` is 0 or says how to reduce (an
@@ -388,7 +318,5 @@ void emu_lens_warp_begins(unsigned warp);
  * before the others do anything else (its log was full, or it waits where they do not).
  * With 0, everything logged is merged. */
 void emu_lens_merge(unsigned warp, unsigned may_come);
-/* launch.c: gives the processor to the other lanes; the caller stays runnable. */
-void emu_yield(void);
 
 #endif

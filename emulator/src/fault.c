@@ -50,9 +50,8 @@ void emu_fault(const void *pc, const char *format, ...)
     }
     if (emu_current)
         fprintf(stderr, "  in kernel %s, block (%u,%u,%u), thread (%u,%u,%u)\n",
-                emu_current_launch->kernel, emu_current_block.x, emu_current_block.y,
-                emu_current_block.z, emu_current->index.x, emu_current->index.y,
-                emu_current->index.z);
+                emu_now.launch->kernel, emu_now.block.x, emu_now.block.y, emu_now.block.z,
+                emu_current->index.x, emu_current->index.y, emu_current->index.z);
     if (range()) fprintf(stderr, "  in range \"%s\"\n", range());
     fflush(NULL);
     _exit(1);

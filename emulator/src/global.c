@@ -70,7 +70,7 @@ static void forget_cells(struct emu_shadow *s)
 
 struct emu_shadow *emu_shadow_make(size_t bytes, bool known)
 {
-    struct emu_shadow *s = emu_checking ? calloc(1, sizeof *s) : NULL;
+    struct emu_shadow *s = emu_settings.check ? calloc(1, sizeof *s) : NULL;
     if (s) *s = (struct emu_shadow){.bytes = bytes, .shift = 2, .all_known = known};
     return s;
 }
@@ -417,9 +417,9 @@ struct emu_shadow *emu_variable_shadow(const char *p, size_t *offset)
 
 static void name_block(char *text, size_t size, const struct touch *touch)
 {
-    const unsigned *grid = emu_current_launch->grid;
+    const unsigned *grid = emu_now.launch->grid;
     size_t number;
-    if (!emu_block_at(touch->time, &number) || emu_blocks_together() > 1) {
+    if (!emu_block_at(touch->time, &number) || emu_now.blocks > 1) {
         snprintf(text, size, "of another block");
         return;
     }

@@ -198,13 +198,13 @@ static struct {
 /* A cluster may have more; then nothing is looked for. */
 static unsigned thread_count(void)
 {
-    const unsigned places = emu_thread_places();
+    const unsigned places = emu_now.places;
     return places < THREADS ? places : THREADS;
 }
 
 static bool is_crowded(void)
 {
-    return emu_thread_places() > THREADS;
+    return emu_now.places > THREADS;
 }
 
 static uint32_t later(uint32_t a, uint32_t b)
@@ -255,7 +255,7 @@ static uint32_t *row_of(unsigned thread)
 
 void emu_fence(int for_all)
 {
-    if (!emu_current || !emu_checking) return;
+    if (!emu_current || !emu_settings.check) return;
     if (is_crowded()) emu_fenced = trusting = true;
     if (trusting) return;
     const unsigned thread = emu_current->linear, warp = emu_current->warp;

@@ -90,7 +90,7 @@ void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const vo
                                     : GLOBAL_ATOMIC;
     else
         return;
-    if (class == SHARED_LOAD) emu_count_shared_load();
+    if (class == SHARED_LOAD) emu_current->shared_loads++;
     /* What no instruction can move at once, a struct of 12 bytes say, goes word by word.
      */
     const size_t piece =
@@ -360,7 +360,7 @@ static void keep_example(struct lens_site *s, const uint64_t *address, uint32_t 
         return;
     memcpy(s->example.address, address, sizeof s->example.address);
     s->example.lanes = lanes;
-    s->example.block = emu_current_block;
+    s->example.block = emu_now.block;
     s->example.warp = warp;
     s->example.cost = cost;
 }
@@ -597,7 +597,7 @@ void emu_lens_launch_begins(void)
     watching = emu_settings.lens && !paused;
     if (!watching) return;
     if (!logs) logs = emu_zeros("for the lens", LANES, sizeof *logs);
-    kernel = kernel_of(emu_current_launch);
+    kernel = kernel_of(emu_now.launch);
     memset(table, 0, sizeof table);
     for (struct lens_site *s = kernel->sites; s; s = s->next) {
         unsigned slot =
@@ -606,11 +606,11 @@ void emu_lens_launch_begins(void)
         table[slot] = s;
     }
     if (kernel->launches &&
-        (memcmp(kernel->grid, emu_current_launch->grid, sizeof kernel->grid) ||
-         memcmp(kernel->block, emu_current_launch->block, sizeof kernel->block)))
+        (memcmp(kernel->grid, emu_now.launch->grid, sizeof kernel->grid) ||
+         memcmp(kernel->block, emu_now.launch->block, sizeof kernel->block)))
         kernel->shapes_differ = true;
-    memcpy(kernel->grid, emu_current_launch->grid, sizeof kernel->grid);
-    memcpy(kernel->block, emu_current_launch->block, sizeof kernel->block);
+    memcpy(kernel->grid, emu_now.launch->grid, sizeof kernel->grid);
+    memcpy(kernel->block, emu_now.launch->block, sizeof kernel->block);
     kernel->launches++;
     block_number = 0;
     stride = 1;
@@ -650,8 +650,8 @@ void emu_lens_block_ended(void)
     if (!watching) return;
     if (emu_lens_on) {
         close_loads();
-        kernel->blocks_seen += emu_blocks_together();
-        kernel->threads_seen += (uint64_t)emu_blocks_together() * kernel->block[0] *
+        kernel->blocks_seen += emu_now.blocks;
+        kernel->threads_seen += (uint64_t)emu_now.blocks * kernel->block[0] *
                                 kernel->block[1] * kernel->block[2];
         kernel->shared = emu_shared_in_use();
     }

@@ -120,7 +120,7 @@ static void fault_outlives(const struct emu_bulk_copy *copy)
 
 void emu_mbarrier_block_ended(void)
 {
-    for (unsigned i = 0; emu_checking && i < barrier_count; i++)
+    for (unsigned i = 0; emu_settings.check && i < barrier_count; i++)
         if (barriers[i].copies) fault_outlives(barriers[i].copies);
 }
 
@@ -206,7 +206,7 @@ void emu_mbarrier_init(uint64_t *address, unsigned arrivals, const void *pc)
 void emu_mbarrier_inval(uint64_t *address, const void *pc)
 {
     struct mbarrier *b = find_ready(address, pc, "mbarrier.inval");
-    if (emu_checking && b->copies) fault_outlives(b->copies);
+    if (emu_settings.check && b->copies) fault_outlives(b->copies);
     forget_copies(b);
     b->address = NULL;
 }
@@ -338,7 +338,7 @@ bool emu_mbarrier_wait(uint64_t *address, bool by_parity, uint64_t which,
 void emu_mbarrier_add_copy(uint64_t *address, struct emu_bulk_copy *copy)
 {
     struct mbarrier *b = find_ready(address, copy->pc, "a bulk copy");
-    if (emu_checking && emu_settings.strict && !b->fenced)
+    if (emu_settings.check && emu_settings.strict && !b->fenced)
         emu_fault(copy->pc,
                   "a bulk copy with an mbarrier that the copy engine may not know yet: "
                   "the thread that initialised it must call fence_mbarrier_init() "

@@ -16,9 +16,7 @@
 #include "nvtx3/nvToolsExt.h"
 
 /* Of the functions that device_functions.h declares. */
-unsigned __isShared(const void *p);
 unsigned __isGlobal(const void *p);
-size_t __cvta_generic_to_shared(const void *p);
 
 char *emu_memory_base;
 size_t emu_memory_reserved;
@@ -447,24 +445,9 @@ void emu_describe_global(char *text, size_t size, const void *p)
 
 /* ---- which memory an address is in, asked by a kernel ---- */
 
-static bool is_shared(const char *p)
-{
-    return p >= emu_dynamic_shared && p < emu_dynamic_shared + EMU_SHARED_BYTES;
-}
-
-unsigned __isShared(const void *p)
-{
-    return is_shared(p);
-}
-
 unsigned __isGlobal(const void *p)
 {
     return allocation_of(p) || emu_is_device_variable(p);
-}
-
-size_t __cvta_generic_to_shared(const void *p)
-{
-    return emu_shared_address(p, __builtin_return_address(0));
 }
 
 /* ---- leaks ---- */
@@ -493,7 +476,7 @@ static void report_leaks(void)
 static void at_exit(int status, void *unused)
 {
     (void)unused;
-    if (status != 0 || !emu_checking || live_count == 0) return;
+    if (status != 0 || !emu_settings.check || live_count == 0) return;
     fflush(NULL);
     report_leaks();
     if (emu_settings.leaks_are_faults) _exit(1);

@@ -3,11 +3,8 @@
 
 #include <pthread.h>
 
+struct emu_now emu_now;
 _Thread_local struct emu_thread *emu_current;
-const struct emu_launch *emu_current_launch;
-uint3 emu_current_block;
-
-/* threadIdx and its companions, as the headers name them. */
 uint3 emu_thread_idx, emu_block_idx, emu_block_dim, emu_grid_dim;
 
 int emu_in_kernel(void)

@@ -1,4 +1,5 @@
-/* Who runs now. launch.c says so; everybody else reads it. */
+/* Who runs now. What launches kernels and switches between threads says so (launch.c,
+ * fibers.c); everybody else reads it. */
 #ifndef NOW_H
 #define NOW_H
 
@@ -7,7 +8,27 @@
 #include "cuda_runtime.h"
 #include "emulator_runtime.h"
 
-struct emu_thread {  /* the CUDA thread that is running */
+/* That run together: up to 16 blocks are a cluster. */
+#define EMU_MAX_BLOCKS 16
+#define EMU_MAX_THREADS (EMU_MAX_BLOCKS * 1024)
+#define EMU_MAX_WARPS (EMU_MAX_THREADS / 32)
+
+struct emu_now {
+    const struct emu_launch *launch; /* NULL: no kernel is running */
+    uint3 block;                     /* blockIdx of the running thread */
+    uint3 cluster;             /* how the blocks lie that run together, as one cluster, */
+    unsigned blocks;           /* and how many they are; 1 in most kernels */
+    unsigned block_threads;    /* of each of them */
+    unsigned block_warps;      /* of which the last may not be whole */
+    unsigned places;           /* for threads: whole warps of them for each block */
+    unsigned threads_left;     /* that have not ended */
+    unsigned parked;           /* that wait for a condition: see emu_wait_until */
+    unsigned long long pauses; /* changes whenever a thread gives way to another, or reads
+                                  the clock */
+};
+extern struct emu_now emu_now;
+
+struct emu_thread {  /* a CUDA thread */
     unsigned linear; /* its place among those that run together: threadIdx.x + threadIdx.y
                         * blockDim.x + ..., if its block is the only one */
     unsigned rank;   /* of the block in its cluster */
@@ -15,10 +36,10 @@ struct emu_thread {  /* the CUDA thread that is running */
     unsigned block_warp, lane;
     uint3 index;
     char *stack_low, *stack_high;
+    unsigned shared_loads; /* with the lens: so far */
 };
-extern _Thread_local struct emu_thread *emu_current; /* NULL in host code */
-extern const struct emu_launch *emu_current_launch;
-extern uint3 emu_current_block; /* blockIdx */
+/* The one that is running; NULL in host code, and so in every other thread of the host. */
+extern _Thread_local struct emu_thread *emu_current;
 /* threadIdx and its companions, as the headers name them. */
 extern uint3 emu_thread_idx, emu_block_idx, emu_block_dim, emu_grid_dim;
 

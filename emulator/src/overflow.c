@@ -41,7 +41,7 @@ static void fault_overflow(const struct place *place, uintptr_t left,
                            const char *operation, uintptr_t right, const void *pc)
 {
     char a[32], b[32];
-    if (!emu_current || !emu_checking || !emu_settings.strict) return;
+    if (!emu_current || !emu_settings.check || !emu_settings.strict) return;
     emu_fault(pc,
               "integer overflow: %s%s%s does not fit %s (an index may need size_t: "
               "(size_t)row * N + col)",

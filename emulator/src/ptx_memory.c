@@ -119,8 +119,8 @@ uint64_t emu_ptx_is_space(uint64_t code, uint64_t address)
     case PTX_CONST: return emu_is_constant_variable(p);
     case PTX_LOCAL: return p >= emu_current->stack_low && p < emu_current->stack_high;
     default: {
-        const char *arguments = emu_current_launch->arguments;
-        return p >= arguments && p < arguments + emu_current_launch->argument_bytes;
+        const char *arguments = emu_now.launch->arguments;
+        return p >= arguments && p < arguments + emu_now.launch->argument_bytes;
     }
     }
 }

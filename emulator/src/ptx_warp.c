@@ -27,11 +27,11 @@ static uint64_t nanoseconds(void)
 
 uint64_t emu_ptx_special(unsigned which, unsigned component)
 {
-    const struct emu_launch *l = emu_current_launch;
+    const struct emu_launch *l = emu_now.launch;
     const unsigned lane = emu_current->lane;
     const unsigned threads = l->block[0] * l->block[1] * l->block[2];
-    const uint64_t block = component_of(emu_current_block, component),
-                   in_cluster = component_of(emu_cluster_size(), component);
+    const uint64_t block = component_of(emu_now.block, component),
+                   in_cluster = component_of(emu_now.cluster, component);
     switch ((enum ptx_special)which) {
     case PTX_SPECIAL_TID: return component_of(emu_current->index, component);
     case PTX_SPECIAL_NTID: return l->block[component];
@@ -42,16 +42,15 @@ uint64_t emu_ptx_special(unsigned which, unsigned component)
     case PTX_SPECIAL_CLUSTER_CTAID: return block % in_cluster;
     case PTX_SPECIAL_CLUSTER_NCTAID: return in_cluster;
     case PTX_SPECIAL_CLUSTER_CTARANK: return emu_current->rank;
-    case PTX_SPECIAL_CLUSTER_NCTARANK: return emu_blocks_together();
-    case PTX_SPECIAL_IS_EXPLICIT_CLUSTER: return emu_blocks_together() > 1;
+    case PTX_SPECIAL_CLUSTER_NCTARANK: return emu_now.blocks;
+    case PTX_SPECIAL_IS_EXPLICIT_CLUSTER: return emu_now.blocks > 1;
     case PTX_SPECIAL_LANEID: return lane;
     case PTX_SPECIAL_WARPID: return emu_current->block_warp;
     case PTX_SPECIAL_NWARPID: return (threads + LANES - 1) / LANES;
     case PTX_SPECIAL_SMID: {
         const uint64_t block =
-            ((uint64_t)emu_current_block.z * l->grid[1] + emu_current_block.y) *
-                l->grid[0] +
-            emu_current_block.x;
+            ((uint64_t)emu_now.block.z * l->grid[1] + emu_now.block.y) * l->grid[0] +
+            emu_now.block.x;
         return block % (unsigned)emu_gpu()->prop.multiProcessorCount;
     }
     case PTX_SPECIAL_NSMID: return (unsigned)emu_gpu()->prop.multiProcessorCount;
@@ -120,7 +119,7 @@ unsigned emu_cluster_owner(const void *p)
 
 unsigned emu_cluster_blocks(void)
 {
-    return emu_blocks_together();
+    return emu_now.blocks;
 }
 
 unsigned emu_cluster_rank(void)
@@ -130,7 +129,7 @@ unsigned emu_cluster_rank(void)
 
 void emu_cluster_extent(unsigned extent[3])
 {
-    const uint3 size = emu_cluster_size();
+    const uint3 size = emu_now.cluster;
     extent[0] = size.x, extent[1] = size.y, extent[2] = size.z;
 }
 

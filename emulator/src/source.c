@@ -154,3 +154,11 @@ struct emu_place emu_source_of(const void *pc)
     *bucket = e;
     return e->place;
 }
+
+bool emu_same_line(const void *pc, const void *other)
+{
+    if (pc == other) return true;
+    const struct emu_place here = emu_source_of(pc), there = emu_source_of(other);
+    return here.line == there.line ? strcmp(here.file, there.file) == 0
+                                   : here.line == 0 || there.line == 0;
+}

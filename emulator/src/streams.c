@@ -243,8 +243,8 @@ cudaError_t emu_work_begins(cudaStream_t handle)
     at_work = s;
     for (unsigned c = 0; c < columns && !concurrent; c++)
         concurrent = s->knows.of[c] < done[c];
-    if (emu_checking) note_work(s);
-    if (concurrent && emu_checking) emu_times.other_work = first_unordered();
+    if (emu_settings.check) note_work(s);
+    if (concurrent && emu_settings.check) emu_times.other_work = first_unordered();
     return cudaSuccess;
 }
 
@@ -357,7 +357,7 @@ static void note_span(struct emu_shadow *s, const struct span *span)
 
 void emu_work_touches(const void *start, size_t bytes, bool writes, const void *pc)
 {
-    if (!emu_checking || !at_work || bytes == 0) return;
+    if (!emu_settings.check || !at_work || bytes == 0) return;
     const char *const p = start;
     const struct emu_allocation *const a = emu_find_allocation(p);
     if (!a || !a->shadow || (size_t)(p - a->base) >= a->bytes) return;

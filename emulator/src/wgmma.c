@@ -343,7 +343,7 @@ static void note_sums(struct thread *t, const struct part *p, unsigned registers
     for (unsigned i = 0; i < registers; i++) {
         struct range *r = find_range(t, p->sums[i], 4);
         if (r) {
-            if (r->touched && emu_checking)
+            if (r->touched && emu_settings.check)
                 emu_fault(pc, "a missing wgmma.fence: the sums of this wgmma have been "
                               "read or written since the last one");
             r->done = false;
@@ -364,7 +364,7 @@ static void note_sums(struct thread *t, const struct part *p, unsigned registers
         t->ranges[t->count++] =
             (struct range){p->sums[i], p->sums[i] + 4, t->groups, false, false, pc};
     }
-    emu_registers_watched = emu_checking;
+    emu_registers_watched = emu_settings.check;
 }
 
 void emu_wgmma_block_begins(void)
@@ -443,7 +443,7 @@ void emu_ptx_wgmma(uint64_t code, unsigned n, unsigned k, uint64_t scale_d,
                   "has %d.%d (EMULATE chooses another)",
                   emu_gpu()->prop.name, emu_gpu()->prop.major, emu_gpu()->prop.minor);
     struct thread *t = running_thread();
-    if (emu_checking && !t->fenced)
+    if (emu_settings.check && !t->fenced)
         emu_fault(PC, "a missing wgmma.fence: it must come before the first wgmma, so "
                       "that the registers hold what was written to them");
     used = true;
