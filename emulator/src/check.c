@@ -660,32 +660,6 @@ static bool is_position(const char *p)
     return false;
 }
 
-/* Static variables of functions that kernels call. Which they are is known once their
- * function has run. */
-static struct local_static {
-    const char *base;
-    size_t bytes;
-    struct local_static *next;
-} *local_statics;
-
-bool emu_is_local_static(const void *p)
-{
-    for (const struct local_static *s = local_statics; s; s = s->next)
-        if ((size_t)((const char *)p - s->base) < s->bytes) return true;
-    return false;
-}
-
-void emu_local_static(const void *p, size_t bytes)
-{
-    if (emu_is_local_static(p)) return;
-    struct local_static *s = malloc(sizeof *s);
-    if (!s)
-        emu_fault(__builtin_return_address(0),
-                  "no host memory to note a static variable");
-    *s = (struct local_static){p, bytes, local_statics};
-    local_statics = s;
-}
-
 static void image_access(char *p, size_t n, enum emu_access kind, const void *pc)
 {
     const uintptr_t a = (uintptr_t)p;
@@ -945,14 +919,6 @@ static void see(const volatile void *p, size_t n, enum emu_access kind, const vo
         access_memory(p, n, kind, pc);
 }
 
-/* What a compiler copies as a whole may have padding in it, which is never written. */
-static void check_holds_something(const char *p, size_t n, const void *pc)
-{
-    const struct emu_allocation *a = emu_find_allocation(p);
-    if (a && (size_t)(p - a->base) < a->bytes && n <= a->bytes - (size_t)(p - a->base))
-        emu_check_holds_something(a->shadow, (size_t)(p - a->base), p, n, pc);
-}
-
 /* The compiler's memcpy, or a struct of odd size. */
 static void see_range(const void *p, size_t n, enum emu_access kind, const void *pc,
                       const void *frame)
@@ -963,7 +929,7 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
     }
     if (emu_settings.check) {
         if (suspicion_count) settle();
-        if (kind == READ) check_holds_something(p, n, pc);
+        if (kind == READ) emu_check_holds_something(p, n, pc);
         access_range(p, n, kind | BY_BYTES, pc);
         if (watching) {
             keep_registers();

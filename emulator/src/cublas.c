@@ -964,13 +964,14 @@ static cublasStatus_t create(void *thing, const void *first, size_t bytes)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-static cublasStatus_t set(void *to, size_t size, const void *value, size_t bytes)
+static cublasStatus_t set_attribute(void *to, size_t size, const void *value,
+                                    size_t bytes)
 {
     if (!value || bytes != size) return CUBLAS_STATUS_INVALID_VALUE;
     memcpy(to, value, size);
     return CUBLAS_STATUS_SUCCESS;
 }
-#define SET(field) set(&(field), sizeof(field), value, bytes)
+#define SET(field) set_attribute(&(field), sizeof(field), value, bytes)
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *desc,
                                         cublasComputeType_t compute_type,

@@ -21,6 +21,10 @@ const struct emu_gpu *emu_gpu(void); /* the one chosen by EMULATE, default h200;
  * that is its current one. */
 enum { EMU_MOST_DEVICES = 16 };
 int emu_device_count(void);
+static inline bool emu_is_device(int device)
+{
+    return device >= 0 && device < emu_device_count();
+}
 int emu_device(void);
 void emu_set_device(int device);
 

@@ -45,99 +45,33 @@
 #include "emulator_runtime.h"
 
 #include "async.h"
+#include "allocations.h"
+#include "array.h"
 #include "barrier.h"
+#include "capture.h"
+#include "copies.h"
 #include "device.h"
 #include "errors.h"
 #include "fibers.h"
 #include "functions.h"
-#include "graph.h"
+#include "memory.h"
+#include "names.h"
 #include "now.h"
 #include "peers.h"
 #include "room.h"
 #include "settings.h"
+#include "shadow.h"
 #include "shared.h"
 #include "source.h"
+#include "spans.h"
 #include "stacks.h"
+#include "streams.h"
+#include "touch.h"
+#include "values.h"
+#include "variables.h"
 #include "warp.h"
 
-/* ---- memory.c ---- */
-struct emu_allocation {
-    char *base;
-    size_t bytes;
-    const void *pc;  /* of the cudaMalloc call */
-    unsigned number; /* 1 for the program's first allocation */
-    enum cudaMemoryType
-        type; /* device, managed, or host for pinned memory, which kernels may use too */
-    const char *call; /* that made it: "cudaMalloc" */
-    int device;       /* that it was made on */
-    bool heap; /* made by a kernel, with malloc or new; the host can neither copy nor free
-                  it */
-    struct emu_shadow *shadow; /* what the checker knows of it; NULL without checks */
-};
-/* All device memory lies in [emu_memory_base, emu_memory_base + emu_memory_reserved). */
-extern char *emu_memory_base;
-extern size_t emu_memory_reserved;
-/* The allocation that holds p, or the last one that begins before p, or NULL. */
-const struct emu_allocation *emu_find_allocation(const void *p);
-/* The first allocation that begins behind p, or NULL. */
-const struct emu_allocation *emu_allocation_behind(const void *p);
-/* The one that held p until it was freed, by the call at *freed_at; NULL if none of the
- * last 1,024 did. */
-const struct emu_allocation *emu_find_freed(const void *p, const void **freed_at);
-/* Whether all of it lies in one allocation (or device variable) that the GPU can reach;
- * true for 0 bytes. */
-bool emu_is_device_range(const void *p, size_t bytes);
-bool emu_is_registered(const void *p); /* with cudaHostRegister */
-void emu_free_everything(void);        /* cudaDeviceReset */
-/* Bytes that the machine can give without ending some process to get them. */
-size_t emu_host_available(void);
-/* The program's __device__, __managed__ and __constant__ variables, in sections of their
- * own; and the last two alone. */
-bool emu_is_device_variable(const void *p);
-bool emu_is_managed_variable(
-    const void *p); /* or a static local of a function that kernels call */
-bool emu_is_constant_variable(const void *p);
-/* "d_a, the 512 bytes allocated at x.cu:12": what to call the allocation where p is
- * nearest to it. By the name that NVTX was told, or else by the variable. */
-void emu_name_allocation(char *text, size_t size, const struct emu_allocation *a,
-                         const void *p);
-/* "byte 128 of ...": where in which allocation p is. */
-void emu_describe_global(char *text, size_t size, const void *p);
-/* The section that holds a variable which kernels may write, or NULL; its size. */
-char *emu_variable_section(const void *p, size_t *bytes);
-
-/* ---- texture.c ---- */
-/* Where byte x of row y of layer z lies, and the bytes of a row, the rows of a layer and
- * the bytes of an element. */
-char *emu_array_place(cudaArray_const_t array, size_t x, size_t y, size_t z,
-                      size_t *pitch, size_t *rows, size_t *element);
-
-/* ---- streams.c ---- */
-/* Work of a stream (0: the default one of the current device): a launch, a copy, a
- * library's call. Until the next begins, all that is done to device memory is its. */
-cudaError_t emu_work_begins(cudaStream_t stream);
-extern int emu_working_device; /* whose stream it is */
-/* It reads or writes these bytes; whatever no kernel does has to say so. A race with work
- * of another stream is a fault at pc. */
-void emu_work_touches(const void *p, size_t bytes, bool writes, const void *pc);
-/* The host goes on when it is over; or all that was enqueued on the device, or on any if
- * it is -1. */
-void emu_host_waits_for_work(void);
-void emu_host_waits_for_device(int device);
-/* What goes on in one of these streams from now on comes after what was enqueued in any
- * of them. */
-void emu_join_streams(cudaStream_t *streams, int count);
-/* The stream that the handle means where the device is current; NULL if none. */
-cudaStream_t emu_stream_on(cudaStream_t handle, int device);
-/* For the checker: whether an access at that time was of work that nothing orders before
- * the present; and all such work is forgotten. */
-bool emu_in_other_work(uint32_t time);
-void emu_forget_works(void);
-
 /* ---- check.c ---- */
-enum emu_access { EMU_READ, EMU_WRITE, EMU_ATOMIC, EMU_ASYNC_COPY };
-/* A static variable of a function that kernels call, which lies in global memory. */
-bool emu_is_local_static(const void *p);
 /* launch.c tells what orders memory. */
 void emu_check_launch_begins(void);
 void emu_check_launch_ends(void);
@@ -158,17 +92,6 @@ void emu_see_access(const void *p, size_t bytes, enum emu_access kind, const voi
                     const void *frame);
 void emu_check_warp_met(unsigned warp, unsigned lanes); /* in a shuffle or a vote */
 void emu_check_thread_stops(void); /* the running thread waits or has ended */
-/* What an allocation's bytes hold: nothing at first unless `known`; then whatever the
- * host writes there, or copies there from another allocation or a variable. NULL: no host
- * memory, or no checks. */
-struct emu_shadow *emu_shadow_make(size_t bytes, bool known);
-void emu_shadow_free(struct emu_shadow *shadow);
-void emu_check_host_wrote(void *p, size_t bytes);
-/* The host has waited for all that the device does; or has begun a copy that it would have
- * to wait for. */
-void emu_check_synchronized(void);
-void emu_check_copy_pending(const void *to);
-void emu_check_host_copied(void *to, const void *from, size_t bytes);
 /* An asynchronous copy reads its source and claims its destination when issued, and
  * writes it when it arrives. */
 void emu_check_async_issue(void *shared, const void *global, size_t bytes,

@@ -10,12 +10,6 @@
 #include "now.h"
 #include "settings.h"
 
-static cudaError_t set(cudaError_t error)
-{
-    emu_set_last_error(error);
-    return error;
-}
-
 /* ---- limits ---- */
 
 /* The limits are stored; only the heap's has an effect (memory.c). */

@@ -1,34 +1,13 @@
-/* Graphs. A node is a call that is put off: what would do the work, and a copy of what it
- * was given. Launching a graph makes the calls, each in a stream that waits for those of
- * the nodes before it; so what no edge orders is seen to be unordered (streams.c). */
-#include "emulator.h"
-
-#include "emulator_graphs.h"
+/* The calls on graphs. Launching one makes the calls of its nodes, each in a stream that
+ * waits for those of the nodes before it; so what no edge orders is seen to be unordered
+ * (streams.c). */
+#include "capture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct CUgraphNode_st {
-    enum cudaGraphNodeType type;
-    emu_deferred *run; /* NULL: nothing to do, but for a child */
-    void *data;
-    size_t bytes;
-    cudaGraph_t child;
-    cudaGraphNode_t *after; /* nodes that come before this one */
-    size_t after_count;
-    cudaGraph_t graph;
-    size_t index; /* in its graph */
-    /* of a node that can be launched: */
-    const struct CUgraphNode_st *original;
-    cudaStream_t lane; /* NULL: the stream of the launch */
-    cudaEvent_t done;
-    cudaGraphExec_t exec; /* of the child */
-};
-
-struct CUgraph_st {
-    cudaGraphNode_t *nodes;
-    size_t count;
-};
+#include "emulator.h"
+#include "emulator_graphs.h"
 
 struct CUgraphExec_st {
     cudaGraph_t graph;
@@ -38,185 +17,7 @@ struct CUgraphExec_st {
     cudaEvent_t begun;
 };
 
-static cudaError_t set(cudaError_t error)
-{
-    if (error != cudaSuccess) emu_set_last_error(error);
-    return error;
-}
-
-static void *grown(void *list, size_t count, size_t bytes)
-{
-    return emu_resized(list, "for a graph", count, bytes);
-}
-
-/* ---- nodes ---- */
-
-static bool is_behind(cudaGraphNode_t node, cudaGraphNode_t before)
-{
-    if (node == before) return true;
-    for (size_t i = 0; i < node->after_count; i++)
-        if (is_behind(node->after[i], before)) return true;
-    return false;
-}
-
-static void add_dependency(cudaGraphNode_t node, cudaGraphNode_t before)
-{
-    for (size_t i = 0; i < node->after_count; i++)
-        if (node->after[i] == before) return;
-    node->after = grown(node->after, node->after_count + 1, sizeof *node->after);
-    node->after[node->after_count++] = before;
-}
-
-static void give_data(cudaGraphNode_t node, enum cudaGraphNodeType type,
-                      emu_deferred *run, const void *data, size_t bytes)
-{
-    free(node->data);
-    node->type = type;
-    node->run = run;
-    node->bytes = bytes;
-    node->data = bytes ? emu_zeros("for a graph", bytes, 1) : NULL;
-    if (bytes) memcpy(node->data, data, bytes);
-}
-
-static cudaGraphNode_t add_node(cudaGraph_t graph, enum cudaGraphNodeType type,
-                                const cudaGraphNode_t *after, size_t count)
-{
-    const cudaGraphNode_t node = emu_zeros("for a graph", 1, sizeof *node);
-    node->type = type;
-    node->graph = graph;
-    node->index = graph->count;
-    for (size_t i = 0; i < count; i++) add_dependency(node, after[i]);
-    graph->nodes = grown(graph->nodes, graph->count + 1, sizeof *graph->nodes);
-    graph->nodes[graph->count++] = node;
-    return node;
-}
-
-static cudaGraph_t new_graph(void)
-{
-    return emu_zeros("for a graph", 1, sizeof(struct CUgraph_st));
-}
-
-static void free_graph(cudaGraph_t graph)
-{
-    for (size_t i = 0; i < graph->count; i++) {
-        const cudaGraphNode_t node = graph->nodes[i];
-        if (node->child) free_graph(node->child);
-        free(node->after);
-        free(node->data);
-        free(node);
-    }
-    free(graph->nodes);
-    free(graph);
-}
-
-static cudaGraph_t copy_of(cudaGraph_t graph)
-{
-    const cudaGraph_t copy = new_graph();
-    for (size_t i = 0; i < graph->count; i++) {
-        const cudaGraphNode_t from = graph->nodes[i],
-                              node = add_node(copy, from->type, NULL, 0);
-        give_data(node, from->type, from->run, from->data, from->bytes);
-        node->original = from;
-        if (from->child) node->child = copy_of(from->child);
-    }
-    for (size_t i = 0; i < graph->count; i++)
-        for (size_t k = 0; k < graph->nodes[i]->after_count; k++)
-            add_dependency(copy->nodes[i], copy->nodes[graph->nodes[i]->after[k]->index]);
-    return copy;
-}
-
 /* ---- capture ---- */
-
-/* What a stream, or an event recorded in it, comes after. */
-struct front {
-    const void *of;
-    cudaGraph_t graph;
-    bool origin; /* the stream that began the capture */
-    cudaGraphNode_t *last;
-    size_t count;
-};
-static struct front
-    *fronts; /* of streams that are being captured, and of events in them */
-static size_t front_count;
-
-static struct front *front_of(const void *handle)
-{
-    for (size_t i = 0; i < front_count; i++)
-        if (fronts[i].of == handle) return &fronts[i];
-    return NULL;
-}
-
-static struct front *new_front(const void *of, cudaGraph_t graph)
-{
-    fronts = grown(fronts, front_count + 1, sizeof *fronts);
-    struct front *const f = &fronts[front_count++];
-    *f = (struct front){.of = of, .graph = graph};
-    return f;
-}
-
-static void drop_front(struct front *f)
-{
-    free(f->last);
-    *f = fronts[--front_count];
-}
-
-static void join_front(struct front *f, const cudaGraphNode_t *nodes, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        bool there = false;
-        for (size_t k = 0; k < f->count; k++) there |= f->last[k] == nodes[i];
-        if (there) continue;
-        f->last = grown(f->last, f->count + 1, sizeof *f->last);
-        f->last[f->count++] = nodes[i];
-    }
-}
-
-bool emu_is_captured(cudaStream_t stream)
-{
-    return front_count > 0 && front_of(stream);
-}
-
-static cudaGraphNode_t captured(struct front *f, enum cudaGraphNodeType type)
-{
-    const cudaGraphNode_t node = add_node(f->graph, type, f->last, f->count);
-    f->count = 0;
-    join_front(f, &node, 1);
-    return node;
-}
-
-bool emu_capture(cudaStream_t stream, enum cudaGraphNodeType type, emu_deferred *run,
-                 const void *data, size_t bytes)
-{
-    if (!emu_is_captured(stream)) return false;
-    give_data(captured(front_of(stream), type), type, run, data, bytes);
-    return true;
-}
-
-bool emu_capture_event(cudaEvent_t event, cudaStream_t stream)
-{
-    struct front *const old = front_count ? front_of(event) : NULL;
-    if (old) drop_front(old);
-    if (!emu_is_captured(stream)) return false;
-    struct front *const f = new_front(event, front_of(stream)->graph), *const from =
-                                                                           front_of(
-                                                                               stream);
-    join_front(f, from->last, from->count);
-    return true;
-}
-
-cudaError_t emu_capture_wait(cudaStream_t stream, cudaEvent_t event, bool *waits)
-{
-    const struct front *from = front_count ? front_of(event) : NULL;
-    *waits = from || emu_is_captured(stream);
-    if (!*waits) return cudaSuccess;
-    if (!from) return cudaErrorStreamCaptureIsolation;
-    struct front *f = front_of(stream);
-    if (!f) f = new_front(stream, from->graph);
-    from = front_of(event);
-    if (f->graph != from->graph) return cudaErrorStreamCaptureMerge;
-    join_front(f, from->last, from->count);
-    return cudaSuccess;
-}
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {
@@ -226,7 +27,7 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
         return set(cudaErrorStreamCaptureUnsupported);
     if (!emu_stream_on(stream, emu_device())) return set(cudaErrorInvalidResourceHandle);
     if (emu_is_captured(stream)) return set(cudaErrorIllegalState);
-    new_front(stream, new_graph())->origin = true;
+    emu_front_new(stream, emu_graph_new())->origin = true;
     return cudaSuccess;
 }
 
@@ -234,21 +35,20 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 {
     EMU_ALONE;
     if (!graph) return set(cudaErrorInvalidValue);
-    struct front *const f = front_of(stream);
+    struct emu_front *const f = emu_front_of(stream);
     if (!f) return set(cudaErrorIllegalState);
     if (!f->origin) return set(cudaErrorStreamCaptureUnmatched);
     bool joined = true;
     for (size_t i = 0; i < f->graph->count; i++) {
         bool found = false;
         for (size_t k = 0; k < f->count && !found; k++)
-            found = is_behind(f->last[k], f->graph->nodes[i]);
+            found = emu_node_is_behind(f->last[k], f->graph->nodes[i]);
         joined &= found;
     }
     const cudaGraph_t whole = f->graph;
-    for (size_t i = front_count; i-- > 0;)
-        if (fronts[i].graph == whole) drop_front(&fronts[i]);
+    emu_fronts_drop(whole);
     *graph = joined ? whole : NULL;
-    if (!joined) free_graph(whole);
+    if (!joined) emu_graph_free(whole);
     return set(joined ? cudaSuccess : cudaErrorStreamCaptureUnjoined);
 }
 
@@ -278,7 +78,7 @@ cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flags)
 {
     EMU_ALONE;
     if (!graph || flags) return set(cudaErrorInvalidValue);
-    *graph = new_graph();
+    *graph = emu_graph_new();
     return cudaSuccess;
 }
 
@@ -286,7 +86,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
     EMU_ALONE;
     if (!graph) return set(cudaErrorInvalidValue);
-    free_graph(graph);
+    emu_graph_free(graph);
     return cudaSuccess;
 }
 
@@ -294,7 +94,7 @@ cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph)
 {
     EMU_ALONE;
     if (!clone || !graph) return set(cudaErrorInvalidValue);
-    *clone = copy_of(graph);
+    *clone = emu_graph_copy(graph);
     return cudaSuccess;
 }
 
@@ -339,8 +139,8 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *f
     (void)edges;
     if (!graph || (count && (!from || !to))) return set(cudaErrorInvalidValue);
     for (size_t i = 0; i < count; i++) {
-        if (is_behind(from[i], to[i])) return set(cudaErrorInvalidValue);
-        add_dependency(to[i], from[i]);
+        if (emu_node_is_behind(from[i], to[i])) return set(cudaErrorInvalidValue);
+        emu_node_comes_after(to[i], from[i]);
     }
     return cudaSuccess;
 }
@@ -352,17 +152,17 @@ cudaStream_t emu_node_begins(cudaGraph_t graph, const cudaGraphNode_t *after,
                              size_t count)
 {
     const cudaStream_t stream = (cudaStream_t)&node_stream;
-    join_front(new_front(stream, graph ? graph : new_graph()), after, count);
+    emu_front_join(emu_front_new(stream, graph ? graph : emu_graph_new()), after, count);
     return stream;
 }
 
 cudaError_t emu_node_ends(cudaError_t error, cudaGraphNode_t *node, cudaGraphExec_t exec,
                           cudaGraphNode_t replaced)
 {
-    struct front *const f = front_of(&node_stream);
+    struct emu_front *const f = emu_front_of(&node_stream);
     const cudaGraphNode_t made = f->count ? f->last[f->count - 1] : NULL;
     const cudaGraph_t graph = f->graph;
-    drop_front(f);
+    emu_front_drop(f);
     if (!exec) {
         if (error == cudaSuccess && node) *node = made;
         return set(error);
@@ -373,8 +173,8 @@ cudaError_t emu_node_ends(cudaError_t error, cudaGraphNode_t *node, cudaGraphExe
     if (error == cudaSuccess && (!old || !made || old->type != made->type))
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess)
-        give_data(old, made->type, made->run, made->data, made->bytes);
-    free_graph(graph);
+        emu_node_give(old, made->type, made->run, made->data, made->bytes);
+    emu_graph_free(graph);
     return set(error);
 }
 
@@ -431,8 +231,8 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
     if (!node || !what || !may_add(graph, after, count) ||
         (what->elementSize != 1 && what->elementSize != 2 && what->elementSize != 4))
         return set(cudaErrorInvalidValue);
-    *node = add_node(graph, cudaGraphNodeTypeMemset, after, count);
-    give_data(*node, cudaGraphNodeTypeMemset, run_memset, what, sizeof *what);
+    *node = emu_graph_add(graph, cudaGraphNodeTypeMemset, after, count);
+    emu_node_give(*node, cudaGraphNodeTypeMemset, run_memset, what, sizeof *what);
     return cudaSuccess;
 }
 
@@ -453,7 +253,7 @@ cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
 {
     EMU_ALONE;
     if (!node || !may_add(graph, after, count)) return set(cudaErrorInvalidValue);
-    *node = add_node(graph, cudaGraphNodeTypeEmpty, after, count);
+    *node = emu_graph_add(graph, cudaGraphNodeTypeEmpty, after, count);
     return cudaSuccess;
 }
 
@@ -464,8 +264,8 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
     EMU_ALONE;
     if (!node || !child || !may_add(graph, after, count))
         return set(cudaErrorInvalidValue);
-    *node = add_node(graph, cudaGraphNodeTypeGraph, after, count);
-    (*node)->child = copy_of(child);
+    *node = emu_graph_add(graph, cudaGraphNodeTypeGraph, after, count);
+    (*node)->child = emu_graph_copy(child);
     return cudaSuccess;
 }
 
@@ -480,7 +280,7 @@ static void free_exec(cudaGraphExec_t exec)
     }
     for (size_t i = 0; i < exec->lane_count; i++) cudaStreamDestroy(exec->lanes[i]);
     cudaEventDestroy(exec->begun);
-    free_graph(exec->graph);
+    emu_graph_free(exec->graph);
     free(exec->lanes);
     free(exec->order);
     free(exec);
@@ -498,7 +298,8 @@ static cudaError_t give_lane(cudaGraphExec_t exec, cudaGraphNode_t node, bool fi
             return cudaSuccess;
         }
     if (first) return cudaSuccess;
-    exec->lanes = grown(exec->lanes, exec->lane_count + 1, sizeof *exec->lanes);
+    exec->lanes = emu_resized(exec->lanes, "for a graph", exec->lane_count + 1,
+                              sizeof *exec->lanes);
     const cudaError_t error =
         cudaStreamCreateWithFlags(&node->lane, cudaStreamNonBlocking);
     if (error == cudaSuccess) exec->lanes[exec->lane_count++] = node->lane;
@@ -508,7 +309,7 @@ static cudaError_t give_lane(cudaGraphExec_t exec, cudaGraphNode_t node, bool fi
 static cudaError_t instantiate(cudaGraphExec_t *result, cudaGraph_t graph)
 {
     const cudaGraphExec_t exec = emu_zeros("for a graph", 1, sizeof *exec);
-    exec->graph = copy_of(graph);
+    exec->graph = emu_graph_copy(graph);
     const size_t count = graph->count;
     exec->order = emu_zeros("for a graph", count + 1, sizeof *exec->order);
     bool *const ordered = emu_zeros("for a graph", count + 1, sizeof *ordered),
@@ -593,7 +394,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     EMU_ALONE;
     if (!exec) return set(cudaErrorInvalidValue);
     if (emu_is_captured(stream)) {
-        captured(front_of(stream), cudaGraphNodeTypeGraph)->child = copy_of(exec->graph);
+        emu_front_add(emu_front_of(stream), cudaGraphNodeTypeGraph)->child =
+            emu_graph_copy(exec->graph);
         return cudaSuccess;
     }
     if (!emu_stream_on(stream, emu_device())) return set(cudaErrorInvalidResourceHandle);
@@ -616,7 +418,7 @@ static cudaError_t update(cudaGraphExec_t exec, cudaGraph_t graph,
     if (!same) return cudaErrorGraphExecUpdateFailure;
     for (size_t i = 0; i < graph->count; i++) {
         const cudaGraphNode_t old = exec->graph->nodes[i], node = graph->nodes[i];
-        give_data(old, node->type, node->run, node->data, node->bytes);
+        emu_node_give(old, node->type, node->run, node->data, node->bytes);
         old->original = node;
         if (!node->child) continue;
         const cudaError_t error = update(old->exec, node->child, info);

@@ -7,18 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-static cudaError_t set(cudaError_t error)
-{
-    emu_set_last_error(error);
-    return error;
-}
-
 /* ---- the device ---- */
-
-static bool is_device(int device)
-{
-    return device >= 0 && device < emu_device_count();
-}
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
@@ -36,7 +25,7 @@ cudaError_t cudaGetDevice(int *device)
 
 cudaError_t cudaSetDevice(int device)
 {
-    if (!is_device(device)) return set(cudaErrorInvalidDevice);
+    if (!emu_is_device(device)) return set(cudaErrorInvalidDevice);
     emu_set_device(device);
     return cudaSuccess;
 }
@@ -44,7 +33,7 @@ cudaError_t cudaSetDevice(int device)
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
 {
     if (!prop) return set(cudaErrorInvalidValue);
-    if (!is_device(device)) return set(cudaErrorInvalidDevice);
+    if (!emu_is_device(device)) return set(cudaErrorInvalidDevice);
     *prop = emu_gpu()->prop;
     prop->pciBusID += device;
     return cudaSuccess;
@@ -53,7 +42,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device)
 {
     if (!value) return set(cudaErrorInvalidValue);
-    if (!is_device(device)) return set(cudaErrorInvalidDevice);
+    if (!emu_is_device(device)) return set(cudaErrorInvalidDevice);
     const struct cudaDeviceProp *p = &emu_gpu()->prop;
     switch (attr) {
     case cudaDevAttrMaxThreadsPerBlock: *value = p->maxThreadsPerBlock; break;
@@ -149,7 +138,7 @@ static void pci_bus_id(char *id, size_t bytes, int device)
 cudaError_t cudaDeviceGetPCIBusId(char *id, int bytes, int device)
 {
     if (!id || bytes < 1) return set(cudaErrorInvalidValue);
-    if (!is_device(device)) return set(cudaErrorInvalidDevice);
+    if (!emu_is_device(device)) return set(cudaErrorInvalidDevice);
     pci_bus_id(id, (size_t)bytes, device);
     return cudaSuccess;
 }

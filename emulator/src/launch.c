@@ -258,7 +258,8 @@ static void run_cooperatively(const struct emu_launch *launch)
         all[i].origin = (uint3){i % columns * emu_now.cluster.x,
                                 i / columns % rows * emu_now.cluster.y,
                                 i / columns / rows * emu_now.cluster.z};
-        all[i].threads = emu_zeros("for the threads of a grid", emu_now.places, sizeof *emu_fibers);
+        all[i].threads =
+            emu_zeros("for the threads of a grid", emu_now.places, sizeof *emu_fibers);
         memcpy(all[i].threads, first, emu_now.places * sizeof *emu_fibers);
     }
     unsigned waiting;

@@ -5,17 +5,6 @@
 #include "errors.h"
 #include "now.h"
 
-static cudaError_t set(cudaError_t error)
-{
-    emu_set_last_error(error);
-    return error;
-}
-
-static bool is_device(int device)
-{
-    return device >= 0 && device < emu_device_count();
-}
-
 /* Which device may use whose memory in kernels: [who][whose]. */
 static bool peers[EMU_MOST_DEVICES][EMU_MOST_DEVICES];
 
@@ -27,7 +16,8 @@ bool emu_reaches(int device, int memory)
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 {
     if (!can) return set(cudaErrorInvalidValue);
-    if (!is_device(device) || !is_device(peer)) return set(cudaErrorInvalidDevice);
+    if (!emu_is_device(device) || !emu_is_device(peer))
+        return set(cudaErrorInvalidDevice);
     *can = device != peer && emu_gpu()->peers;
     return cudaSuccess;
 }
@@ -36,7 +26,7 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
 {
     if (flags) return set(cudaErrorInvalidValue);
-    if (!is_device(peer) || peer == emu_device()) return set(cudaErrorInvalidDevice);
+    if (!emu_is_device(peer) || peer == emu_device()) return set(cudaErrorInvalidDevice);
     if (!emu_gpu()->peers) return set(cudaErrorPeerAccessUnsupported);
     if (peers[emu_device()][peer]) return set(cudaErrorPeerAccessAlreadyEnabled);
     peers[emu_device()][peer] = true;
@@ -45,7 +35,7 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned int flags)
 
 cudaError_t cudaDeviceDisablePeerAccess(int peer)
 {
-    if (!is_device(peer)) return set(cudaErrorInvalidDevice);
+    if (!emu_is_device(peer)) return set(cudaErrorInvalidDevice);
     if (!peers[emu_device()][peer]) return set(cudaErrorPeerAccessNotEnabled);
     peers[emu_device()][peer] = false;
     return cudaSuccess;
@@ -55,7 +45,7 @@ cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr, i
                                       int peer)
 {
     if (!value) return set(cudaErrorInvalidValue);
-    if (!is_device(device) || !is_device(peer) || device == peer)
+    if (!emu_is_device(device) || !emu_is_device(peer) || device == peer)
         return set(cudaErrorInvalidDevice);
     *value = attr == cudaDevP2PAttrPerformanceRank ? 0 : emu_gpu()->peers;
     return cudaSuccess;

@@ -3,6 +3,7 @@
 #include "room.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,4 +67,49 @@ char *emu_copy_of(const char *text)
 {
     const size_t bytes = strlen(text) + 1;
     return memcpy(emu_zeros("for a line of text", bytes, 1), text, bytes);
+}
+
+/* The number behind `name` in a file of "name value" lines, or the file's first number if
+ * name is NULL. */
+static bool read_number(const char *path, const char *name, size_t *value)
+{
+    FILE *file = fopen(path, "r");
+    if (!file) return false;
+    char line[256];
+    bool found = false;
+    size_t length = name ? strlen(name) : 0;
+    while (!found && fgets(line, sizeof line, file))
+        found = (!name || strncmp(line, name, length) == 0) &&
+                sscanf(line + length, "%zu", value) == 1;
+    fclose(file);
+    return found;
+}
+
+/* What a control group (a container's limit) leaves: its limit, usage and statistics
+ * files. */
+static size_t left_in_group(const char *limit_path, const char *usage_path,
+                            const char *stat_path)
+{
+    size_t limit, usage, reclaimable = 0;
+    if (!read_number(limit_path, NULL, &limit) || !read_number(usage_path, NULL, &usage))
+        return SIZE_MAX;
+    read_number(stat_path, "inactive_file ", &reclaimable);
+    usage -= reclaimable < usage ? reclaimable : usage;
+    return limit > usage ? limit - usage : 0;
+}
+
+size_t emu_host_available(void)
+{
+    size_t kilobytes, least = SIZE_MAX;
+    if (read_number("/proc/meminfo", "MemAvailable:", &kilobytes))
+        least = kilobytes * 1024;
+    size_t v2 =
+        left_in_group("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current",
+                      "/sys/fs/cgroup/memory.stat");
+    size_t v1 = left_in_group("/sys/fs/cgroup/memory/memory.limit_in_bytes",
+                              "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+                              "/sys/fs/cgroup/memory/memory.stat");
+    if (v2 < least) least = v2;
+    if (v1 < least) least = v1;
+    return least;
 }

@@ -15,5 +15,7 @@ void *emu_resized(void *list, const char *purpose, size_t count, size_t size);
 char *emu_copy_of(const char *text); /* never NULL; the caller's to free */
 /* Bytes of address space that `ulimit -v` still allows; SIZE_MAX without a limit. */
 size_t emu_address_space(void);
+/* Bytes that the machine can give without ending some process to get them. */
+size_t emu_host_available(void);
 
 #endif

@@ -13,7 +13,7 @@
  * an event and the host each know, for every column, up to which piece of its work all
  * lies before what they do next. A kernel's accesses are in the shadow of the memory
  * (global.c), with the time at which they happened, and `works` tells whose time that
- * was. What copies and libraries touch is in the shadow as spans of bytes. Where tables
+ * was. What copies and libraries touch is there as spans of bytes (spans.c). Where tables
  * end, all counts as ordered: then a race may be missed, and none is invented. */
 #include "check.h"
 
@@ -21,12 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-static cudaError_t set(cudaError_t error)
-{
-    emu_set_last_error(error);
-    return error;
-}
 
 /* ---- who knows what ---- */
 
@@ -163,13 +157,12 @@ static void gather(struct CUstream_st *s)
 
 static struct work { /* in the order of time, which is the host's */
     uint32_t time;   /* when it began */
-    uint32_t number; /* in its column */
-    unsigned column;
+    struct emu_work which;
 } *works;
 static size_t work_count, work_capacity;
 enum { MOST_WORKS = 1 << 16, MOST_LOOKED_AT = 1 << 12 };
 static const struct CUstream_st *at_work; /* whose work is being done */
-static bool concurrent;                   /* and whether other work may be under way */
+bool emu_concurrent;
 int emu_working_device;
 
 static bool all_is_known(void)
@@ -195,12 +188,25 @@ static void note_work(const struct CUstream_st *s)
             emu_resized(works, "for the work of streams", work_capacity, sizeof *works);
     }
     works[work_count++] =
-        (struct work){emu_times.now + 1, s->knows.of[s->column], s->column};
+        (struct work){emu_times.now + 1, {s->column, s->knows.of[s->column]}};
 }
 
-static bool is_unordered(unsigned column, uint32_t number)
+bool emu_is_unordered_work(const struct emu_work *work)
 {
-    return at_work && column < COLUMNS && number > at_work->knows.of[column];
+    return at_work && work->column < COLUMNS &&
+           work->number > at_work->knows.of[work->column];
+}
+
+bool emu_is_over(const struct emu_work *work)
+{
+    return work->number <= host.of[work->column];
+}
+
+bool emu_present_work(struct emu_work *work)
+{
+    if (!at_work) return false;
+    *work = (struct emu_work){at_work->column, at_work->knows.of[at_work->column]};
+    return columns > 1 && !emu_is_over(work);
 }
 
 bool emu_in_other_work(uint32_t time)
@@ -213,7 +219,7 @@ bool emu_in_other_work(uint32_t time)
         else
             high = middle;
     }
-    return low > 0 && is_unordered(works[low - 1].column, works[low - 1].number);
+    return low > 0 && emu_is_unordered_work(&works[low - 1].which);
 }
 
 /* The time from which on accesses may be of work that nothing orders before this. */
@@ -221,7 +227,7 @@ static uint32_t first_unordered(void)
 {
     const size_t from = work_count > MOST_LOOKED_AT ? work_count - MOST_LOOKED_AT : 0;
     for (size_t i = from; i < work_count; i++)
-        if (is_unordered(works[i].column, works[i].number)) return works[i].time;
+        if (emu_is_unordered_work(&works[i].which)) return works[i].time;
     return UINT32_MAX;
 }
 
@@ -233,7 +239,7 @@ cudaError_t emu_work_begins(cudaStream_t handle)
     emu_working_device = s->device;
     emu_times.other_work = UINT32_MAX;
     at_work = NULL;
-    concurrent = false;
+    emu_concurrent = false;
     gather(s);
     if (s->column == UNTRACKED) {
         host_learns(&s->knows);
@@ -241,10 +247,10 @@ cudaError_t emu_work_begins(cudaStream_t handle)
     }
     s->knows.of[s->column] = ++done[s->column];
     at_work = s;
-    for (unsigned c = 0; c < columns && !concurrent; c++)
-        concurrent = s->knows.of[c] < done[c];
+    for (unsigned c = 0; c < columns && !emu_concurrent; c++)
+        emu_concurrent = s->knows.of[c] < done[c];
     if (emu_settings.check) note_work(s);
-    if (concurrent && emu_settings.check) emu_times.other_work = first_unordered();
+    if (emu_concurrent && emu_settings.check) emu_times.other_work = first_unordered();
     return cudaSuccess;
 }
 
@@ -289,88 +295,6 @@ void emu_join_streams(cudaStream_t *handles, int count)
         join(&all, &handles[i]->knows);
     }
     for (int i = 0; i < count; i++) join(&handles[i]->knows, &all);
-}
-
-/* ---- what copies and libraries touch ---- */
-
-struct span {
-    size_t first, end; /* bytes of the allocation */
-    const void *pc;
-    uint32_t number;
-    unsigned column;
-    bool writes;
-};
-
-static __attribute__((noreturn)) void fault_spans(const char *p, const struct span *other,
-                                                  bool writes, const void *pc)
-{
-    char name[300];
-    emu_describe_global(name, sizeof name, p);
-    const struct emu_place place = emu_source_of(other->pc);
-    emu_fault(pc,
-              "data race in global memory: %s is %s here, and %s by what was enqueued in "
-              "another stream at %s:%d; nothing orders the two (a missing "
-              "cudaStreamWaitEvent, or a wait of the host?)",
-              name, writes ? "written" : "read", other->writes ? "written" : "read",
-              place.file, place.line);
-}
-
-static void meet_spans(const struct emu_shadow *s, size_t first, size_t end,
-                       const char *p, bool writes, const void *pc)
-{
-    for (unsigned i = 0; i < s->span_count; i++) {
-        const struct span *const other = &s->spans[i];
-        if (other->first >= end || other->end <= first || !(writes || other->writes))
-            continue;
-        if (is_unordered(other->column, other->number))
-            fault_spans(other->first > first ? p + (other->first - first) : p, other,
-                        writes, pc);
-    }
-}
-
-void emu_check_spans(const struct emu_shadow *s, size_t offset, const char *p, size_t n,
-                     bool writes, const void *pc)
-{
-    if (concurrent) meet_spans(s, offset, offset + n, p, writes, pc);
-}
-
-static void note_span(struct emu_shadow *s, const struct span *span)
-{
-    enum { MOST_SPANS = 4096 };
-    unsigned kept = 0;
-    for (unsigned i = 0; i < s->span_count; i++) {
-        const struct span *const old = &s->spans[i];
-        const bool known = old->number <= host.of[old->column],
-                   covered = old->column == span->column && old->first >= span->first &&
-                             old->end <= span->end && (span->writes || !old->writes);
-        if (!known && !covered) s->spans[kept++] = *old;
-    }
-    s->span_count = kept;
-    if (kept == MOST_SPANS) return;
-    if (kept == s->span_capacity) {
-        s->span_capacity = kept ? 2 * kept : 4;
-        s->spans = emu_resized(s->spans, "for the work of streams", s->span_capacity,
-                               sizeof *s->spans);
-    }
-    s->spans[s->span_count++] = *span;
-}
-
-void emu_work_touches(const void *start, size_t bytes, bool writes, const void *pc)
-{
-    if (!emu_settings.check || !at_work || bytes == 0) return;
-    const char *const p = start;
-    const struct emu_allocation *const a = emu_find_allocation(p);
-    if (!a || !a->shadow || (size_t)(p - a->base) >= a->bytes) return;
-    const size_t first = (size_t)(p - a->base);
-    if (concurrent) {
-        meet_spans(a->shadow, first, first + bytes, p, writes, pc);
-        emu_check_cells(a->shadow, first, p, bytes, writes, pc);
-    }
-    /* Nothing can miss what is over when the next work is enqueued. */
-    const uint32_t number = at_work->knows.of[at_work->column];
-    if (columns == 1 || number <= host.of[at_work->column]) return;
-    const struct span span = {first, first + bytes, pc, number, at_work->column, writes};
-    note_span(a->shadow, &span);
 }
 
 /* ---- the calls ---- */

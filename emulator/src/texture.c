@@ -1,18 +1,13 @@
-/* Textures and surfaces: arrays, and how they are read (CUDA C++ Programming Guide, "Texture
- * Fetching"). What is read through them is not looked at word by word. */
-#include "emulator.h"
-
-#include "emulator_float16.h"
+/* Textures and surfaces: how they are read (CUDA C++ Programming Guide, "Texture Fetching").
+ * What is read through them is not looked at word by word. */
+#include "array.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct cudaArray {
-    struct cudaChannelFormatDesc desc;
-    size_t width, height, depth; /* in elements, 1 at least; the depth may be layers */
-    char *elements;
-};
+#include "emulator.h"
+#include "emulator_float16.h"
 
 /* A texture or a surface. The object's number is its address. */
 struct texture {
@@ -23,112 +18,6 @@ struct texture {
     struct cudaTextureDesc how;
 };
 static struct texture *textures;
-
-static cudaError_t set(cudaError_t error)
-{
-    emu_set_last_error(error);
-    return error;
-}
-
-static size_t element_bytes(const struct cudaChannelFormatDesc *d)
-{
-    return (size_t)(d->x + d->y + d->z + d->w) / 8;
-}
-
-struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
-                                                   enum cudaChannelFormatKind f)
-{
-    return (struct cudaChannelFormatDesc){x, y, z, w, f};
-}
-
-/* ---- arrays ---- */
-
-cudaError_t cudaMalloc3DArray(cudaArray_t *array,
-                              const struct cudaChannelFormatDesc *desc,
-                              struct cudaExtent extent, unsigned int flags)
-{
-    const unsigned known = cudaArrayLayered | cudaArraySurfaceLoadStore |
-                           cudaArrayCubemap | cudaArrayTextureGather;
-    if (!array || !desc || !element_bytes(desc) || !extent.width || (flags & ~known))
-        return set(cudaErrorInvalidValue);
-    struct cudaArray a = {.desc = *desc,
-                          .width = extent.width,
-                          .height = extent.height ? extent.height : 1,
-                          .depth = extent.depth ? extent.depth : 1};
-    *array = malloc(sizeof a);
-    if (!*array) return set(cudaErrorMemoryAllocation);
-    const cudaError_t error = cudaMalloc(
-        (void **)&a.elements, a.width * a.height * a.depth * element_bytes(desc));
-    if (error == cudaSuccess) {
-        **array = a;
-    } else {
-        free(*array);
-        *array = NULL;
-    }
-    return error;
-}
-
-cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
-                            size_t width, size_t height, unsigned int flags)
-{
-    return cudaMalloc3DArray(array, desc, make_cudaExtent(width, height, 0), flags);
-}
-
-cudaError_t cudaFreeArray(cudaArray_t array)
-{
-    if (!array) return cudaSuccess;
-    const cudaError_t error = cudaFree(array->elements);
-    free(array);
-    return error;
-}
-
-char *emu_array_place(cudaArray_const_t array, size_t x, size_t y, size_t z,
-                      size_t *pitch, size_t *rows, size_t *element)
-{
-    *element = element_bytes(&array->desc);
-    *pitch = array->width * *element;
-    *rows = array->height;
-    return array->elements + (z * array->height + y) * *pitch + x;
-}
-
-/* A copy that may go on from one row of the array to the next. */
-cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from,
-                              size_t bytes, enum cudaMemcpyKind kind)
-{
-    size_t pitch, rows, element;
-    if (!to) return set(cudaErrorInvalidValue);
-    return cudaMemcpy(emu_array_place(to, x, y, 0, &pitch, &rows, &element), from, bytes,
-                      kind);
-}
-
-cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y,
-                                size_t bytes, enum cudaMemcpyKind kind)
-{
-    size_t pitch, rows, element;
-    if (!from) return set(cudaErrorInvalidValue);
-    return cudaMemcpy(to, emu_array_place(from, x, y, 0, &pitch, &rows, &element), bytes,
-                      kind);
-}
-
-cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from,
-                                size_t pitch, size_t width, size_t height,
-                                enum cudaMemcpyKind kind)
-{
-    size_t own_pitch, rows, element;
-    if (!to) return set(cudaErrorInvalidValue);
-    char *place = emu_array_place(to, x, y, 0, &own_pitch, &rows, &element);
-    return cudaMemcpy2D(place, own_pitch, from, pitch, width, height, kind);
-}
-
-cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from,
-                                  size_t x, size_t y, size_t width, size_t height,
-                                  enum cudaMemcpyKind kind)
-{
-    size_t own_pitch, rows, element;
-    if (!from) return set(cudaErrorInvalidValue);
-    const char *place = emu_array_place(from, x, y, 0, &own_pitch, &rows, &element);
-    return cudaMemcpy2D(to, pitch, place, own_pitch, width, height, kind);
-}
 
 /* ---- objects ---- */
 
@@ -160,8 +49,8 @@ static cudaError_t create(unsigned long long *object, const struct cudaResourceD
     case cudaResourceTypeLinear:
         t.desc = from->res.linear.desc;
         t.elements = from->res.linear.devPtr;
-        if (!element_bytes(&t.desc)) return cudaErrorInvalidValue;
-        t.width = from->res.linear.sizeInBytes / element_bytes(&t.desc);
+        if (!emu_element_bytes(&t.desc)) return cudaErrorInvalidValue;
+        t.width = from->res.linear.sizeInBytes / emu_element_bytes(&t.desc);
         break;
     case cudaResourceTypePitch2D:
         t.desc = from->res.pitch2D.desc;
@@ -172,11 +61,11 @@ static cudaError_t create(unsigned long long *object, const struct cudaResourceD
         break;
     default: return cudaErrorInvalidValue;
     }
-    if (!t.pitch) t.pitch = t.width * element_bytes(&t.desc);
-    if (t.height > 1 && t.pitch < t.width * element_bytes(&t.desc))
+    if (!t.pitch) t.pitch = t.width * emu_element_bytes(&t.desc);
+    if (t.height > 1 && t.pitch < t.width * emu_element_bytes(&t.desc))
         return cudaErrorInvalidValue;
     if (!emu_is_device_range(t.elements, t.pitch * (t.height * t.depth - 1) +
-                                             t.width * element_bytes(&t.desc)))
+                                             t.width * emu_element_bytes(&t.desc)))
         return cudaErrorInvalidValue;
     textures = emu_zeros("for a texture", 1, sizeof t);
     *textures = t;
@@ -253,7 +142,7 @@ static void read_element(union emu_component value[4], const struct texture *t, 
         p = NULL;
     else
         p += (size_t)(z * (long)t->height + y) * t->pitch +
-             (size_t)x * element_bytes(&t->desc);
+             (size_t)x * emu_element_bytes(&t->desc);
     for (int i = 0; i < 4; i++) {
         unsigned raw = 0;
         value[i].whole = 0;
@@ -372,7 +261,7 @@ void *emu_surface_place(unsigned long long object, int x, int y, int z, size_t b
                         int mode, const void *pc)
 {
     const struct texture *t = texture_of(object, pc);
-    const long row = (long)(t->width * element_bytes(&t->desc));
+    const long row = (long)(t->width * emu_element_bytes(&t->desc));
     if (x < 0 || y < 0 || z < 0 || x + (long)bytes > row || y >= (long)t->height ||
         z >= (long)t->depth) {
         if (mode == cudaBoundaryModeTrap)
