@@ -29,7 +29,7 @@ void emu_async_copy(void *shared, const void *global, size_t bytes, size_t zero_
         if (!t->copies) emu_fault(pc, "no host memory for a pending asynchronous copy");
     }
     emu_check_async_issue(shared, global, bytes, zero_fill, pc);
-    if (emu_lens_on)
+    if (emu_now.lens_looks)
         emu_lens_async_copy(shared, global, bytes, zero_fill, pc,
                             __builtin_frame_address(0));
     struct emu_pending_copy *copy = &t->copies[t->copy_count++];
@@ -56,7 +56,7 @@ void emu_async_wait(unsigned groups_that_may_remain)
             t->groups_committed - copy->group > groups_that_may_remain) {
             emu_check_async_arrival(copy->shared, copy->bytes, copy->pc);
             memcpy(copy->shared, copy->data, copy->bytes);
-            if (emu_lens_on)
+            if (emu_now.lens_looks)
                 emu_lens_copy_arrived(t->seen.shared_loads - copy->shared_loads);
         } else {
             t->copies[kept++] = *copy;

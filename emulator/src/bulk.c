@@ -25,18 +25,6 @@ _Static_assert(sizeof(struct tensor_map) <= sizeof(CUtensorMap),
                "a tensor map has 128 bytes");
 static const uint32_t TENSOR_MAP = 0x70616d74;
 
-/* Writes what has come where it belongs. */
-void emu_bulk_put(const struct emu_bulk_copy *copy)
-{
-    if (copy->swizzle == EMU_SWIZZLE_NONE) {
-        memcpy(copy->shared, copy->data, copy->bytes);
-        return;
-    }
-    for (size_t i = 0; i < copy->bytes; i += 16)
-        memcpy((char *)emu_swizzled((uintptr_t)copy->shared + i, copy->swizzle),
-               copy->data + i, 16);
-}
-
 /* ---- into shared memory ---- */
 
 static struct emu_bulk_copy *new_copy(char *shared, size_t bytes, const void *pc)
@@ -102,7 +90,7 @@ void emu_bulk_load(char *shared, const void *global, size_t bytes, uint64_t *bar
     check_plain(global, bytes, pc);
     check_shared(shared, bytes, 16, "destination", pc);
     emu_check_global(global, bytes, EMU_READ, pc);
-    if (emu_lens_on) emu_lens_bulk_copy(global, bytes, true, pc);
+    if (emu_now.lens_looks) emu_lens_bulk_copy(global, bytes, true, pc);
     struct emu_bulk_copy *copy = new_copy(shared, bytes, pc);
     memcpy(copy->data, global, bytes);
     send_for(copy, barrier, blocks);
@@ -191,7 +179,7 @@ void emu_bulk_load_tensor(char *shared, const void *map, int dimensions, const i
                      n = (size_t)(r.last - r.first) * m->element_bytes;
         emu_check_global(r.from + skipped, n, EMU_READ, pc);
         memcpy(to + skipped, r.from + skipped, n);
-        if (emu_lens_on) emu_lens_bulk_copy(r.from + skipped, n, first_row, pc);
+        if (emu_now.lens_looks) emu_lens_bulk_copy(r.from + skipped, n, first_row, pc);
         first_row = false;
     }
     if (m->type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32) round_to_tf32(copy->data, bytes);

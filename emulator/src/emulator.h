@@ -45,19 +45,27 @@
 #include "emulator_runtime.h"
 
 #include "async.h"
+#include "access.h"
 #include "allocations.h"
 #include "array.h"
 #include "barrier.h"
 #include "capture.h"
+#include "check.h"
+#include "clocks.h"
 #include "copies.h"
 #include "device.h"
 #include "errors.h"
 #include "fibers.h"
 #include "functions.h"
+#include "inflight.h"
+#include "lens.h"
 #include "memory.h"
 #include "names.h"
+#include "order.h"
+#include "race.h"
 #include "now.h"
 #include "peers.h"
+#include "registers.h"
 #include "room.h"
 #include "settings.h"
 #include "shadow.h"
@@ -70,65 +78,7 @@
 #include "values.h"
 #include "variables.h"
 #include "warp.h"
-
-/* ---- check.c ---- */
-/* launch.c tells what orders memory. */
-void emu_check_launch_begins(void);
-void emu_check_launch_ends(void);
-void emu_check_allocations_changed(void); /* a kernel has freed memory */
-void emu_check_block_begins(unsigned warps);
-/* Which bytes of shared memory the running block has written, a mask for each word: to be
- * restored when, after others have run, it goes on from the grid's barrier. */
-void emu_check_keep_known(const char *p, size_t bytes, uint8_t *known);
-void emu_check_restore_known(const char *p, size_t bytes, const uint8_t *known);
-/* What these threads did before is ordered before what they do from now on: `count` of
- * them, from place `first` on. */
-void emu_check_barrier_passed(unsigned first, unsigned count);
-void emu_check_warp_ordered(
-    unsigned warp,
-    unsigned lanes); /* likewise among these of the warp; all bits: the whole warp */
-/* An access that the compiler did not report: PTX's. As emu_lens_access. */
-void emu_see_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
-                    const void *frame);
-void emu_check_warp_met(unsigned warp, unsigned lanes); /* in a shuffle or a vote */
-void emu_check_thread_stops(void); /* the running thread waits or has ended */
-/* An asynchronous copy reads its source and claims its destination when issued, and
- * writes it when it arrives. */
-void emu_check_async_issue(void *shared, const void *global, size_t bytes,
-                           size_t zero_fill, const void *pc);
-void emu_check_async_arrival(void *shared, size_t bytes, const void *pc);
-/* Whatever orders some of a block's threads (an mbarrier, a named barrier), or reads and
- * writes for one beside it (the copy engine, the tensor cores), has a slot: a column in the
- * clocks that tell who knows what. Slots are numbered from 0 in each block. */
-#define EMU_SLOTS 512
-unsigned emu_check_slot(const void *pc);
-/* A bulk copy, which will report to the mbarrier of that slot, likewise. Address and
- * `bytes` are multiples of 16. */
-void emu_check_bulk_issue(void *shared, size_t bytes, unsigned slot,
-                          enum emu_swizzle swizzle, const void *pc);
-void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned slot);
-/* The asynchronous proxy reads shared memory from now on until the running thread is told
- * that it is done. What it reads must have come with that swizzle, if it came by a bulk
- * copy (-1: any). Returns the time for emu_check_async_done. */
-uint32_t emu_check_async_read(void *shared, size_t bytes, unsigned slot, int swizzle,
-                              const void *pc);
-void emu_check_async_done(unsigned slot, uint32_t time);
-/* The running thread makes its writes visible to the asynchronous proxy. */
-void emu_check_proxy_fence(void);
-void emu_check_global(const void *global, size_t bytes, enum emu_access kind,
-                      const void *pc);
-/* The running thread makes eight bytes an mbarrier; and uses it, which must come after.
- */
-void emu_check_mbarrier_init(void *barrier, unsigned slot, const void *pc);
-void emu_check_mbarrier_resumed(unsigned slot);
-void emu_check_mbarrier_used(void *barrier, unsigned slot, const void *pc);
-/* All that the running thread has done, and knows to be done, comes before what those do
- * who wait for this phase ... */
-void emu_check_mbarrier_arrived(unsigned slot);
-/* ... which is over now, ... */
-void emu_check_mbarrier_over(unsigned slot);
-/* ... and for which the running thread has waited. */
-void emu_check_mbarrier_passed(unsigned slot);
+#include "words.h"
 
 /* ---- bulk.c ---- */
 struct emu_bulk_copy { /* one on its way into shared memory */
@@ -141,7 +91,6 @@ struct emu_bulk_copy { /* one on its way into shared memory */
     size_t bytes;
     char data[];
 };
-void emu_bulk_put(const struct emu_bulk_copy *copy);
 /* Bytes, or a box of a tensor from coordinates `at`, first dimension first, into shared
  * memory; reported to the barrier. `blocks`: to the same place in each of these of the
  * cluster, a bit each; 0 for the place as it is. And out of it; `code` is 0 or says how to reduce (an
@@ -196,50 +145,5 @@ void emu_mbarrier_add_copy(uint64_t *address, struct emu_bulk_copy *copy);
 
 /* ---- wgmma.c ---- */
 void emu_wgmma_block_begins(void);
-/* Some thread's variables hold the sums of a wgmma; an access to local memory may be to
- * them. */
-extern bool emu_registers_watched;
-void emu_check_registers(const char *p, size_t bytes, bool writes, const void *pc);
-
-/* ---- lens.c ----
- * Each lane's accesses are logged as they happen and merged into warp-level requests when
- * the warp stops. */
-extern bool
-    emu_lens_on; /* LENS is set, and the running block is one of those looked at */
-/* One access of the running thread; the caller has made sure that emu_lens_on holds.
- * `frame` is the frame address of the function that accesses. May give the processor to
- * the warp's other lanes (the log is full). */
-void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
-                     const void *frame);
-/* An asynchronous copy: reads global, writes shared, without passing through registers.
- */
-void emu_lens_async_copy(const void *shared, const void *global, size_t bytes,
-                         size_t zero_fill, const void *pc, const void *frame);
-/* One of the running thread has been waited for, which has made so many loads from shared
- * memory since it started the copy. */
-void emu_lens_copy_arrived(unsigned shared_loads);
-/* `bytes` of a bulk copy's source, that lie side by side; `first` for one of them a copy.
- * No lane takes part. */
-void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void *pc);
-/* A matrix instruction made so many multiply-adds of elements of `bits` bits, and read
- * `shared_bytes` of shared memory by itself. */
-void emu_lens_tensor(uint64_t multiply_adds, unsigned bits, size_t shared_bytes);
-/* The running thread enters a basic block (trace-pc): what tells the iterations of a
- * divergent loop apart. */
-void emu_lens_basic_block(const void *pc, const void *frame);
-/* Between cudaProfilerStop and cudaProfilerStart launches are not looked at. */
-void emu_lens_pause(bool pause);
-/* launch.c tells where the run stands. */
-void emu_lens_launch_begins(void);
-void emu_lens_launch_ended(void);
-void emu_lens_launch_repeats(void); /* what was begun does not count */
-void emu_lens_block_begins(void);
-void emu_lens_block_ended(void);
-/* The lanes that run from now on are this warp's. */
-void emu_lens_warp_begins(unsigned warp);
-/* Every lane of the warp has had its turn. Bit i of may_come: lane i will run again
- * before the others do anything else (its log was full, or it waits where they do not).
- * With 0, everything logged is merged. */
-void emu_lens_merge(unsigned warp, unsigned may_come);
 
 #endif

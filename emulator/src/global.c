@@ -13,7 +13,9 @@
  * a write that both come before is taken to come after the others too, so a race may be
  * missed and is never invented. Nearly all accesses are reads of what no thread of the
  * launch writes; a stamp beside the cell tells them in one look. */
-#include "check.h"
+#include "global.h"
+#include "emulator.h"
+#include "handover.h"
 
 #include <stdio.h>
 
@@ -105,11 +107,11 @@ void emu_global_access(struct emu_shadow *s, size_t offset, char *p, size_t n,
 {
     const enum emu_access basic = kind & BASIC_KIND;
     bool holds = true;
-    if (basic != WRITE && !emu_lens_on)
+    if (basic != WRITE && !emu_now.lens_looks)
         holds = emu_check_holds_values(s, offset, p, n, kind, pc);
     if (basic != READ) emu_check_kernel_wrote(s, offset, n);
     /* One thing at a time: without LENS, races are looked for. */
-    if (emu_lens_on) return;
+    if (emu_now.lens_looks) return;
     if (s->span_count) emu_check_spans(s, offset, p, n, basic != READ, pc);
     if (s->unwatched) return;
 
@@ -154,70 +156,4 @@ struct emu_shadow *emu_variable_shadow(const char *p, size_t *offset)
         if (sections[i].base == base) return sections[i].shadow;
     }
     return NULL;
-}
-
-/* ---- messages ---- */
-
-static void name_block(char *text, size_t size, const struct touch *touch)
-{
-    const unsigned *grid = emu_now.launch->grid;
-    size_t number;
-    if (!emu_block_at(touch->time, &number) || emu_now.blocks > 1) {
-        snprintf(text, size, "of another block");
-        return;
-    }
-    snprintf(text, size, "of block (%zu,%zu,%zu)", number % grid[0],
-             number / grid[0] % grid[1], number / grid[0] / grid[1]);
-}
-
-/* What would have ordered the two. */
-static const char *remedy(const struct touch *earlier, const char *did,
-                          const struct touch *now, const char *does)
-{
-    const bool both_write = *did == 'w' && *does == 'w';
-    if (!in_other_block(earlier))
-        return both_write ? "a missing __syncthreads(), or one index for two threads?"
-                          : "a missing __syncthreads()?";
-    if (earlier->in_block || now->in_block)
-        return "an atomic whose name ends in _block is one only among the threads of a "
-               "block";
-    switch (emu_fenced ? emu_handed_over(earlier, now) : NOT_HANDED_OVER) {
-    case NOT_ACQUIRED:
-        return "a missing __threadfence() behind the atomic that tells this block?";
-    case RELEASED_TOO_LITTLE:
-        return "the atomic that tells this block must come after a __threadfence(), and "
-               "after a __syncthreads() or __syncwarp() if it tells of other threads";
-    default:
-        return both_write
-                   ? "blocks run in any order: an element of its own for each, or an "
-                     "atomic?"
-                   : "blocks run in any order: a sum takes atomicAdd(), and to hand "
-                     "something over takes __threadfence() and an atomic on both sides, "
-                     "or a second launch";
-    }
-}
-
-void emu_global_fault_race(const char *p, const struct touch *earlier, const char *did,
-                           const struct touch *now, const char *does)
-{
-    char what[400], block[64] = "";
-    const struct emu_place place = emu_source_of(emu_touch_pc(earlier));
-    emu_describe_global(what, sizeof what, p);
-    if (earlier->time < emu_times.launch)
-        emu_fault(emu_touch_pc(now),
-                  "data race in global memory, %s: a kernel in another stream %s it at "
-                  "%s:%d, thread %s %s it here, and nothing orders the two (a missing "
-                  "cudaStreamWaitEvent, or a wait of the host?)",
-                  what, did, place.file, place.line, emu_thread_name(now->thread), does);
-    if (in_other_block(earlier)) {
-        block[0] = ' ';
-        name_block(block + 1, sizeof block - 1, earlier);
-    }
-    emu_fault(
-        emu_touch_pc(now),
-        "data race in global memory, %s: thread %s%s %s it at %s:%d, thread %s%s %s "
-        "it here, and nothing between orders the two (%s)",
-        what, emu_thread_name(earlier->thread), block, did, place.file, place.line,
-        emu_thread_name(now->thread), *block ? " of this one" : "", does,
-        remedy(earlier, did, now, does));
 }

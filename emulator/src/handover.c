@@ -15,7 +15,9 @@
  * and what a thread has learnt is how long the lists were. Where lists or memory end, all
  * counts as ordered: then a race may be missed, and none is invented. Without fences
  * nothing here costs anything. */
-#include "check.h"
+#include "emulator.h"
+#include "global.h"
+#include "handover.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,13 +8,15 @@
  * whose next event is that one take part. The entries of basic blocks are logged too;
  * they keep a lane that skips an iteration of a loop apart from the lanes that don't. */
 #include "lens.h"
+#include "lens_counts.h"
+#include "lens_report.h"
+#include "emulator.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool emu_lens_on;
-struct lens_kernel *lens_kernels;
+static struct lens_kernel *kernels;
 
 enum { LANES = 32, LOG_EVENTS = 2000, TABLE = 4096 };
 
@@ -62,20 +64,15 @@ static void log_event(const void *p, size_t bytes, enum lens_class kind, const v
     };
 }
 
-static bool is_shared(const void *p)
-{
-    return (size_t)((const char *)p - emu_dynamic_shared) < EMU_SHARED_BYTES;
-}
-
 void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
                      const void *frame)
 {
     enum lens_class class;
-    if (is_shared(p))
+    if (emu_is_shared(p))
         class = kind == EMU_READ    ? SHARED_LOAD
                 : kind == EMU_WRITE ? SHARED_STORE
                                     : SHARED_ATOMIC;
-    else if ((size_t)((const char *)p - emu_memory_base) < emu_memory_reserved)
+    else if (emu_is_global(p))
         class = kind == EMU_READ    ? GLOBAL_LOAD
                 : kind == EMU_WRITE ? GLOBAL_STORE
                                     : GLOBAL_ATOMIC;
@@ -194,144 +191,11 @@ static void footprints_free(void)
     footprint_count = 0;
 }
 
-/* ---- one request of a warp ---- */
+/* ---- the requests of a place in the program ---- */
 
 static unsigned lanes_in(uint32_t group)
 {
     return group == ~0u ? LANES : (unsigned)__builtin_popcount(group);
-}
-
-/* How many different values of address >> shift there are. Addresses that rise with the
- * lane, as most do, need one look each. */
-static unsigned distinct(const uint64_t *address, unsigned count, unsigned shift)
-{
-    uint64_t values[LANES];
-    unsigned n = 0;
-    for (unsigned i = 0; i < count; i++) {
-        const uint64_t value = address[i] >> shift;
-        if (n > 0 && value == values[n - 1]) continue;
-        unsigned at = n;
-        while (at > 0 && values[at - 1] > value) at--;
-        if (at > 0 && values[at - 1] == value) continue;
-        memmove(values + at + 1, values + at, (n - at) * sizeof *values);
-        values[at] = value;
-        n++;
-    }
-    return n;
-}
-
-/* The lanes from `first` on, `count` of them, go through the banks together. A wavefront
- * carries one unit (a word, or the 8 or 16 neighbouring bytes a lane asked for) per group
- * of banks; lanes that want the same unit share it. */
-static unsigned phase(const uint64_t *address, uint32_t lanes, unsigned first,
-                      unsigned count, unsigned unit, unsigned *distinct_units)
-{
-    const unsigned groups = 128 / unit;
-    uint64_t seen[LANES];
-    unsigned in_group[LANES] = {0}, last_in_group[LANES] = {0}, before[LANES], n = 0,
-             most = 0;
-    for (unsigned lane = first; lane < first + count; lane++) {
-        if (!(lanes >> lane & 1)) continue;
-        const uint64_t value = address[lane] / unit;
-        const unsigned group = value % groups;
-        unsigned i = last_in_group[group], left = in_group[group];
-        for (; left > 0 && seen[i] != value; left--) i = before[i];
-        if (left > 0) continue;
-        before[n] = last_in_group[group];
-        last_in_group[group] = n;
-        seen[n++] = value;
-        if (++in_group[group] > most) most = in_group[group];
-    }
-    *distinct_units = n;
-    return most;
-}
-
-static bool paired(const uint64_t *address, uint32_t lanes, unsigned unit,
-                   unsigned distance)
-{
-    for (unsigned lane = 0; lane < LANES; lane++) {
-        const unsigned other = lane ^ distance;
-        if (lanes >> lane & lanes >> other & 1 &&
-            address[lane] / unit != address[other] / unit)
-            return false;
-    }
-    return true;
-}
-
-unsigned lens_lanes_together(const uint64_t *address, uint32_t lanes, unsigned bytes,
-                             bool store)
-{
-    if (bytes <= 4) return LANES;
-    const bool twice =
-        !store && (paired(address, lanes, bytes, 1) || paired(address, lanes, bytes, 2));
-    return LANES * 4 / bytes * (twice ? 2 : 1);
-}
-
-unsigned lens_wavefronts(const uint64_t *address, uint32_t lanes, unsigned bytes,
-                         bool store, unsigned *ideal)
-{
-    const unsigned unit = bytes < 4 ? 4 : bytes;
-    const unsigned together = lens_lanes_together(address, lanes, bytes, store);
-    const unsigned groups = 128 / unit;
-    unsigned wavefronts = 0;
-    *ideal = 0;
-    for (unsigned first = 0; first < LANES; first += together) {
-        unsigned units;
-        wavefronts += phase(address, lanes, first, together, unit, &units);
-        *ideal += (units + groups - 1) / groups;
-    }
-    return wavefronts;
-}
-
-/* Most requests are a constant stride from lane to lane, and need no counting. Returns
- * false for the others. */
-static bool constant_stride(const uint64_t *address, unsigned count,
-                            uint64_t *stride_found)
-{
-    const uint64_t step = count > 1 ? address[1] - address[0] : 0;
-    if (step > 1 << 20) return false; /* falling addresses come out as huge */
-    uint64_t different = 0;
-    for (unsigned i = 2; i < count; i++)
-        different |= (address[i] - address[i - 1]) ^ step;
-    *stride_found = step;
-    return different == 0;
-}
-
-/* How many pieces of 2^shift bytes, at multiples of that, the addresses lie in. */
-static unsigned pieces_of(const uint64_t *address, unsigned count, unsigned shift)
-{
-    uint64_t step;
-    if (!constant_stride(address, count, &step)) return distinct(address, count, shift);
-    if (step >> shift) return count;
-    return (unsigned)((address[count - 1] >> shift) - (address[0] >> shift)) + 1;
-}
-
-/* A cp.async of 16 bytes goes past the L1 (LDGSTS.BYPASS), eight lanes at a time. Of these
- * two neighbours may share a sector; a third that wants the same fetches it again. So an
- * H200 counts, see results/lens_vs_ncu.csv. */
-static unsigned sectors_past_l1(const uint64_t *address, uint32_t lanes)
-{
-    unsigned sectors = 0;
-    bool shared = true; /* the sector of the lane before me has its two lanes */
-    for (unsigned lane = 0; lane < LANES; lane++) {
-        if (!(lanes >> lane & 1)) {
-            shared = true;
-            continue;
-        }
-        const bool same =
-            lane % 8 && !shared && address[lane] >> 5 == address[lane - 1] >> 5;
-        sectors += !same;
-        shared = same;
-    }
-    return sectors;
-}
-
-static unsigned unique_bytes_of(const uint64_t *address, unsigned count, unsigned bytes)
-{
-    uint64_t step;
-    if (!constant_stride(address, count, &step))
-        return distinct(address, count, (unsigned)__builtin_ctz(bytes)) * bytes;
-    return step ? count * bytes : bytes;
 }
 
 static struct lens_site *site_of(const struct event *e)
@@ -463,14 +327,15 @@ static void count(uint32_t group, unsigned warp)
         dense[n++] = address[lane] = logs[lane][begin[lane]].address;
     }
     s->lanes += n;
-    const unsigned unique_bytes = unique_bytes_of(dense, n, e.bytes);
+    const unsigned unique_bytes = lens_unique_bytes(dense, n, e.bytes);
     s->unique_bytes += unique_bytes;
     unsigned cost;
     if (e.kind == SHARED_LOAD || e.kind == SHARED_STORE || e.kind == SHARED_ATOMIC ||
         e.kind == ASYNC_WRITE) {
         unsigned ideal;
         uint64_t step;
-        if (e.bytes == 4 && constant_stride(dense, n, &step) && (step == 4 || step == 0))
+        if (e.bytes == 4 && lens_constant_stride(dense, n, &step) &&
+            (step == 4 || step == 0))
             cost = ideal = 1; /* neighbours in neighbouring banks, or one word for all */
         else
             cost =
@@ -479,10 +344,11 @@ static void count(uint32_t group, unsigned warp)
         s->ideal += ideal;
         if (e.kind == SHARED_LOAD) join(s, address, group, e.bytes);
     } else {
-        cost = e.kind == ASYNC_READ && e.bytes == 16 ? sectors_past_l1(address, group)
-                                                     : pieces_of(dense, n, 5);
+        cost = e.kind == ASYNC_READ && e.bytes == 16
+                   ? lens_sectors_past_l1(address, group)
+                   : lens_pieces(dense, n, 5);
         s->sectors += cost;
-        s->lookups += pieces_of(dense, n, 7);
+        s->lookups += lens_pieces(dense, n, 7);
         s->ideal += (unique_bytes + 31) / 32;
         if (footprints_complete)
             for (unsigned i = 0; i < n; i++)
@@ -576,7 +442,7 @@ void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void
 
 static struct lens_kernel *kernel_of(const struct emu_launch *launch)
 {
-    struct lens_kernel **place = &lens_kernels;
+    struct lens_kernel **place = &kernels;
     for (; *place; place = &(*place)->next)
         if ((*place)->address == launch->address &&
             strcmp((*place)->name, launch->kernel) == 0)
@@ -637,8 +503,9 @@ void emu_lens_launch_repeats(void)
 void emu_lens_block_begins(void)
 {
     if (!watching) return;
-    emu_lens_on = block_number % stride == 0;
-    if (!emu_lens_on) return;
+    emu_now.lens_looks = block_number % stride == 0;
+    if (emu_now.lens_looks) emu_now.attention |= EMU_LENS;
+    if (!emu_now.lens_looks) return;
     events_in_block = 0;
     memset(begin, 0, sizeof begin);
     memset(end, 0, sizeof end);
@@ -648,7 +515,7 @@ void emu_lens_block_begins(void)
 void emu_lens_block_ended(void)
 {
     if (!watching) return;
-    if (emu_lens_on) {
+    if (emu_now.lens_looks) {
         close_loads();
         kernel->blocks_seen += emu_now.blocks;
         kernel->threads_seen += (uint64_t)emu_now.blocks * kernel->block[0] *
@@ -662,7 +529,8 @@ void emu_lens_block_ended(void)
         stride = 1 + events_in_block * blocks / MANY_EVENTS;
     }
     block_number++;
-    emu_lens_on = false;
+    emu_now.lens_looks = false;
+    emu_now.attention &= ~EMU_LENS;
 }
 
 void emu_lens_launch_ended(void)
@@ -684,7 +552,7 @@ static void at_exit(int status, void *unused)
     (void)status;
     (void)unused;
     fflush(stdout);
-    if (lens_kernels) lens_report();
+    if (kernels) lens_report(kernels);
 }
 
 __attribute__((constructor(102))) static void watch_exit(void)

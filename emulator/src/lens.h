@@ -1,93 +1,50 @@
-/* What lens.c counts and lens_report.c tells. The names are Nsight Compute's; LENS.md
- * says which counter is which. */
+/* The lens, for those who see accesses and those who launch. */
 #ifndef LENS_H
 #define LENS_H
 
-#include "emulator.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-enum lens_class {
-    GLOBAL_LOAD,
-    GLOBAL_STORE,
-    GLOBAL_ATOMIC,
-    SHARED_LOAD,
-    SHARED_STORE,
-    SHARED_ATOMIC,
-    ASYNC_READ,  /* cp.async: its read of global memory, */
-    ASYNC_WRITE, /* and its write to shared memory */
-    BULK_COPY,   /* the copy engine's reads: a request is a copy, a lane 4 bytes */
-    CONSTANT_LOAD,
-    BASIC_BLOCK,
-    LENS_CLASSES
-};
+#include "touch.h"
 
-/* One warp's request, as 32 addresses: an example for the reader. */
-struct lens_request {
-    uint64_t address[32];
-    uint32_t lanes; /* who took part, a bit each */
-    uint3 block;
-    unsigned warp;
-    unsigned cost; /* sectors or wavefronts */
-};
+/* Each lane's accesses are logged as they happen and merged into warp-level requests when
+ * the warp stops. */
 
-/* All executions of one memory instruction of the host program. */
-struct lens_site {
-    const void *pc;
-    enum lens_class kind;
-    unsigned bytes; /* a lane */
-    struct lens_kernel *kernel;
-    uint64_t requests; /* warp-level executions */
-    uint64_t lanes;    /* thread-level executions */
-    uint64_t sectors;  /* global: distinct 32-byte pieces, added up over the requests */
-    uint64_t unique_bytes; /* distinct bytes, added up over the requests */
-    uint64_t wavefronts;   /* shared: passes through the banks */
-    uint64_t lookups;      /* global: distinct lines of 128 bytes, over the requests */
-    uint64_t joined_requests, joined_wavefronts,
-        joined_ideal; /* shared loads, as a compiler would join
-                                                    neighbouring ones: see lens.c */
-    uint64_t ideal; /* wavefronts if no two words met in a bank; sectors if the bytes lay
-                       side by side */
-    struct lens_request
-        example; /* the costliest, or the first of the warp that LENS_WARP names */
-    struct lens_site *next;
-};
-
-struct lens_kernel {
-    char *name;
-    const void *address;
-    uint64_t launches, blocks, blocks_seen, threads_seen;
-    unsigned grid[3], block[3]; /* of the last launch */
-    bool shapes_differ;         /* there were launches of other grids or blocks */
-    size_t shared;              /* static and dynamic, of a block */
-    uint64_t loaded_bytes, stored_bytes; /* distinct ones, of the launches together; 0
-                                            unless every block was seen */
-    uint64_t stored_elements;            /* distinct results: words of 4 bytes */
-    uint64_t tensor_multiply_adds;       /* of tensor cores, */
-    double tensor_work;      /* as if all were of 16 bits: 32 count double, 8 half */
-    uint64_t tensor_bytes;   /* of shared memory that they read by themselves */
-    uint64_t copies_arrived; /* asynchronous ones that were waited for, and the loads */
-    uint64_t loads_beside_copies; /* from shared memory while they travelled, 64 at most
-                                     of each */
-    struct lens_site *sites;
-    struct lens_kernel *next;
-};
-
-extern struct lens_kernel *lens_kernels;
-
-/* How many neighbouring lanes go through the banks of shared memory together: 32, 16 or 8
- * of 4, 8 or 16 bytes each. A load takes twice as many lanes at once if, of these, all
- * pairs n and n ^ 1 (or all n and n ^ 2) want the same bytes. Measured on an H200:
- * results/lens_vs_ncu.csv. */
-unsigned lens_lanes_together(const uint64_t *address, uint32_t lanes, unsigned bytes,
-                             bool store);
-
-/* The model of shared memory: 32 banks of 4 bytes. Returns the wavefronts of one warp's
- * access and stores in *ideal how many its distinct words would take if they were spread
- * evenly. `address[lane]` counts for the lanes named in `lanes`. */
-unsigned lens_wavefronts(const uint64_t *address, uint32_t lanes, unsigned bytes,
-                         bool store, unsigned *ideal);
-
-/* lens_report.c, at the end of the program; ends it with exit 3 if the report cannot be
- * written. */
-void lens_report(void);
+/* One access of the running thread; the caller has made sure that emu_now.lens_looks holds.
+ * `frame` is the frame address of the function that accesses. May give the processor to
+ * the warp's other lanes (the log is full). */
+void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
+                     const void *frame);
+/* An asynchronous copy: reads global, writes shared, without passing through registers.
+ */
+void emu_lens_async_copy(const void *shared, const void *global, size_t bytes,
+                         size_t zero_fill, const void *pc, const void *frame);
+/* One of the running thread has been waited for, which has made so many loads from shared
+ * memory since it started the copy. */
+void emu_lens_copy_arrived(unsigned shared_loads);
+/* `bytes` of a bulk copy's source, that lie side by side; `first` for one of them a copy.
+ * No lane takes part. */
+void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void *pc);
+/* A matrix instruction made so many multiply-adds of elements of `bits` bits, and read
+ * `shared_bytes` of shared memory by itself. */
+void emu_lens_tensor(uint64_t multiply_adds, unsigned bits, size_t shared_bytes);
+/* The running thread enters a basic block (trace-pc): what tells the iterations of a
+ * divergent loop apart. */
+void emu_lens_basic_block(const void *pc, const void *frame);
+/* Between cudaProfilerStop and cudaProfilerStart launches are not looked at. */
+void emu_lens_pause(bool pause);
+/* What launches tells where the run stands. */
+void emu_lens_launch_begins(void);
+void emu_lens_launch_ended(void);
+void emu_lens_launch_repeats(void); /* what was begun does not count */
+void emu_lens_block_begins(void);
+void emu_lens_block_ended(void);
+/* The lanes that run from now on are this warp's. */
+void emu_lens_warp_begins(unsigned warp);
+/* Every lane of the warp has had its turn. Bit i of may_come: lane i will run again
+ * before the others do anything else (its log was full, or it waits where they do not).
+ * With 0, everything logged is merged. */
+void emu_lens_merge(unsigned warp, unsigned may_come);
 
 #endif

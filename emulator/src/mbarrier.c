@@ -135,20 +135,32 @@ static bool advance(struct mbarrier *b)
     return true;
 }
 
+/* Writes what has come where it belongs. */
+static void put_copy(const struct emu_bulk_copy *copy)
+{
+    if (copy->swizzle == EMU_SWIZZLE_NONE) {
+        memcpy(copy->shared, copy->data, copy->bytes);
+        return;
+    }
+    for (size_t i = 0; i < copy->bytes; i += 16)
+        memcpy((char *)emu_swizzled((uintptr_t)copy->shared + i, copy->swizzle),
+               copy->data + i, 16);
+}
+
 /* A copy has come; the barrier counts its bytes, or, if it is a thread's own (cp.async),
  * the thread's arrival behind the last of them. */
 static void count_copy(struct mbarrier *b, const struct emu_bulk_copy *copy)
 {
     if (!copy->of_thread) {
         emu_check_bulk_arrival(copy->shared, copy->bytes, b->slot);
-        emu_bulk_put(copy);
+        put_copy(copy);
         b->bytes_missing -= (int64_t)copy->bytes;
         return;
     }
     struct emu_thread *const running = emu_current;
     emu_current = copy->thread;
     emu_check_async_arrival(copy->shared, copy->bytes, copy->pc);
-    emu_bulk_put(copy);
+    put_copy(copy);
     if (copy->arrives) {
         b->pending--;
         b->deferred--;

@@ -13,16 +13,24 @@
 #define EMU_MAX_THREADS (EMU_MAX_BLOCKS * 1024)
 #define EMU_MAX_WARPS (EMU_MAX_THREADS / 32)
 
+enum {
+    EMU_IDLE = 1,      /* no block runs, or nothing is checked */
+    EMU_SUSPICION = 2, /* one waits for it: race.c */
+    EMU_WATCHED = 4,   /* its thread is: endless.c */
+    EMU_LENS = 8       /* so does the lens */
+};
 struct emu_now {
     const struct emu_launch *launch; /* NULL: no kernel is running */
     uint3 block;                     /* blockIdx of the running thread */
-    uint3 cluster;             /* how the blocks lie that run together, as one cluster, */
-    unsigned blocks;           /* and how many they are; 1 in most kernels */
-    unsigned block_threads;    /* of each of them */
-    unsigned block_warps;      /* of which the last may not be whole */
-    unsigned places;           /* for threads: whole warps of them for each block */
-    unsigned threads_left;     /* that have not ended */
-    unsigned parked;           /* that wait for a condition: see emu_wait_until */
+    uint3 cluster;          /* how the blocks lie that run together, as one cluster, */
+    unsigned blocks;        /* and how many they are; 1 in most kernels */
+    unsigned block_threads; /* of each of them */
+    unsigned block_warps;   /* of which the last may not be whole */
+    unsigned places;        /* for threads: whole warps of them for each block */
+    unsigned threads_left;  /* that have not ended */
+    unsigned parked;        /* that wait for a condition: see emu_wait_until */
+    bool lens_looks; /* LENS is set, and the running block is one of those looked at */
+    volatile unsigned attention; /* why an access is not looked at for itself only: */
     unsigned long long pauses; /* changes whenever a thread gives way to another, or reads
                                   the clock */
 };

@@ -203,7 +203,7 @@ static void multiply(uint64_t code, const struct fragments *f, struct part **all
                                      .saturate = code & PTX_SATFINITE,
                                      .binary_and = code & PTX_BINARY_AND};
     tensor_multiply(&kind, f->m, f->n, f->k, a, b, sums);
-    if (emu_lens_on)
+    if (emu_now.lens_looks)
         emu_lens_tensor((uint64_t)f->m * f->n * f->k, ptx_types[a_type].bits, 0);
     for (unsigned lane = 0; lane < LANES; lane++)
         for (unsigned i = 0; i < f->sums; i++) {
@@ -390,7 +390,7 @@ static void multiply_fragments(const char *types, unsigned m, unsigned n, unsign
         tensor_multiply_f64(m, n, k, a64, b64, sums64);
     else
         tensor_multiply(&kind, m, n, k, a, b, sums);
-    if (emu_lens_on) emu_lens_tensor((uint64_t)m * n * k, ptx_types[type].bits, 0);
+    if (emu_now.lens_looks) emu_lens_tensor((uint64_t)m * n * k, ptx_types[type].bits, 0);
     for (unsigned lane = 0; lane < LANES; lane++) {
         const struct wmma_part *p = (const struct wmma_part *)(uintptr_t)parts[lane];
         for (unsigned i = 0; i < m * n / LANES; i++) {

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "check.h"
+#include "emulator.h"
 #include "emulator_ptx.h"
 #include "ptx.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "check.h"
+#include "emulator.h"
 
 struct span {
     size_t first, end; /* bytes of the allocation */

@@ -15,7 +15,7 @@
  * (global.c), with the time at which they happened, and `works` tells whose time that
  * was. What copies and libraries touch is there as spans of bytes (spans.c). Where tables
  * end, all counts as ordered: then a race may be missed, and none is invented. */
-#include "check.h"
+#include "emulator.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -30,6 +30,17 @@ struct touch {      /* one access to a word */
     uint16_t in_block : 1; /* and only among the threads of a block */
 };
 
+/* Whatever orders some of a block's threads (an mbarrier, a named barrier), or reads and
+ * writes for one beside it (the copy engine, the tensor cores), has a slot: a column in the
+ * clocks that tell who knows what. Slots are numbered from 0 in each block. */
+#define EMU_SLOTS 512
+/* Of a touch's `order`: from there the slot of the copy's mbarrier. */
+enum { BULK = 0x10000 - EMU_SLOTS };
+static inline bool emu_is_bulk(const struct touch *touch)
+{
+    return touch->order >= BULK;
+}
+
 /* Time steps on at everything that orders accesses. It never runs back: what happened
  * before a launch, a block or a barrier has an earlier time than what comes after. */
 struct emu_times {
@@ -40,6 +51,8 @@ struct emu_times {
     uint32_t
         other_work; /* from then on, an access before this launch may have been of work
                             that nothing orders before it; UINT32_MAX: none was */
+    uint32_t quick; /* shared memory: what is read, and was written before, is right; 0
+                       where that is not simple */
     uint32_t run;   /* no time, but a number for what a thread does without a pause */
 };
 extern struct emu_times emu_times;

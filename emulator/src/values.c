@@ -45,7 +45,7 @@ void emu_check_holds_something(const void *p, size_t n, const void *pc)
 {
     const struct emu_allocation *a = emu_allocation_of(p);
     const size_t offset = a ? (size_t)((const char *)p - a->base) : 0;
-    if (!a || n > a->bytes - offset || emu_lens_on || a->shadow->all_known) return;
+    if (!a || n > a->bytes - offset || emu_now.lens_looks || a->shadow->all_known) return;
     if (!emu_shadow_knows_any(a->shadow, offset, n)) fault_unknown(p, pc);
 }
 

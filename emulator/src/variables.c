@@ -1,7 +1,9 @@
 /* The program's variables that kernels can reach: where __device__, __managed__ and
  * __constant__ ones lie, and which static ones kernels have come to. */
+#define _GNU_SOURCE /* dl_iterate_phdr */
 #include "variables.h"
 
+#include <link.h>
 #include <stdlib.h>
 
 #include "emulator_runtime.h"
@@ -75,4 +77,36 @@ void emu_local_static(const void *p, size_t bytes)
                   "no host memory to note a static variable");
     *s = (struct local_static){p, bytes, local_statics};
     local_statics = s;
+}
+
+/* ---- the image ---- */
+
+struct emu_image emu_image = {.low = UINTPTR_MAX, .variables_low = UINTPTR_MAX};
+
+/* The program's own image: variables of the host and of the device, constant tables,
+ * string literals. */
+static int add_image(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size;
+    (void)unused;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uintptr_t low = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+        uintptr_t high = low + info->dlpi_phdr[i].p_memsz;
+        if (info->dlpi_phdr[i].p_type == PT_GNU_RELRO) {
+            emu_image.fixed_low = low;
+            emu_image.fixed_high = high;
+        }
+        if (info->dlpi_phdr[i].p_type != PT_LOAD) continue;
+        if (low < emu_image.low) emu_image.low = low;
+        if (high > emu_image.high) emu_image.high = high;
+        if (!(info->dlpi_phdr[i].p_flags & PF_W)) continue;
+        if (low < emu_image.variables_low) emu_image.variables_low = low;
+        if (high > emu_image.variables_high) emu_image.variables_high = high;
+    }
+    return 1; /* the first object is the program itself */
+}
+
+__attribute__((constructor)) static void find_image(void)
+{
+    dl_iterate_phdr(add_image, NULL);
 }

@@ -4,6 +4,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* The program's own image in memory; what of it can be written, and what of that only the
+ * loader writes. */
+struct emu_image {
+    uintptr_t low, high, variables_low, variables_high, fixed_low, fixed_high;
+};
+extern struct emu_image emu_image;
 
 /* The program's __device__, __managed__ and __constant__ variables, in sections of their
  * own; and the last two alone. */

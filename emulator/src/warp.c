@@ -110,7 +110,7 @@ bool emu_run_warp(unsigned warp, bool apart)
     struct emu_fiber *lanes = emu_fibers + warp * WARP;
     const unsigned count = lanes_of(warp);
     bool ran = false;
-    if (emu_lens_on) emu_lens_warp_begins(warp);
+    if (emu_now.lens_looks) emu_lens_warp_begins(warp);
     for (;;) {
         bool waiting = false, asking = false, released = false;
         unsigned can_continue = 0;
@@ -126,7 +126,7 @@ bool emu_run_warp(unsigned warp, bool apart)
             waiting |= lanes[lane].state == AT_WARP;
             asking |= lanes[lane].state == AT_ACTIVE_MASK;
         }
-        if (emu_lens_on)
+        if (emu_now.lens_looks)
             emu_lens_merge(warp, apart ? can_continue : can_continue | waits);
         if (can_continue) continue;
         if (waits && !apart) continue;

@@ -186,7 +186,7 @@ static void multiply(struct part *const *parts, const void *pc)
                                      .negate_a = f->negate_a,
                                      .negate_b = f->negate_b};
     tensor_multiply(&kind, M, f->n, f->k, a, b, sums);
-    if (emu_lens_on) {
+    if (emu_now.lens_looks) {
         const unsigned bits = element_bits(f->a), rows = f->a_in_registers ? 0 : M;
         emu_lens_tensor((uint64_t)M * f->n * f->k, bits,
                         (size_t)(rows + f->n) * f->k * bits / 8);
@@ -287,122 +287,29 @@ static uint32_t join_warpgroup(struct part *const *all, const void *pc)
     return time;
 }
 
-/* ---- what a thread has going on ---- */
-
-/* A run of sums, side by side. */
-struct range {
-    char *low, *high;
-    unsigned group;
-    bool done;    /* waited for; and since then */
-    bool touched; /* used by something else than wgmma, without a wgmma.fence */
-    const void *pc;
-};
-static struct thread {
-    bool fenced;     /* has ever called wgmma.fence */
-    unsigned groups; /* committed */
-    uint32_t time;   /* the checker's, of the last instruction */
-    unsigned count, capacity;
-    struct range *ranges;
-    uint32_t times[64]; /* of the last instruction in each of the last groups */
-} *threads;
-bool emu_registers_watched;
-static bool used; /* in this block */
-
-static struct thread *running_thread(void)
-{
-    if (!threads)
-        threads = emu_zeros("for watching wgmma", EMU_MAX_THREADS, sizeof *threads);
-    return &threads[emu_current->linear];
-}
-
-static struct range *find_range(struct thread *t, const char *p, size_t bytes)
-{
-    for (unsigned i = 0; i < t->count; i++)
-        if (p < t->ranges[i].high && p + bytes > t->ranges[i].low) return &t->ranges[i];
-    return NULL;
-}
-
-void emu_check_registers(const char *p, size_t bytes, bool writes, const void *pc)
-{
-    struct thread *t = running_thread();
-    struct range *r = find_range(t, p, bytes);
-    if (!r) return;
-    if (!r->done) {
-        const struct emu_place place = emu_source_of(r->pc);
-        emu_fault(pc,
-                  "sums of a wgmma are %s before it was waited for: the one started at "
-                  "%s:%d may still write them (a missing wgmma.wait_group?)",
-                  writes ? "written" : "read", place.file, place.line);
-    }
-    r->touched = true;
-}
-
-static void note_sums(struct thread *t, const struct part *p, unsigned registers,
-                      const void *pc)
-{
-    for (unsigned i = 0; i < registers; i++) {
-        struct range *r = find_range(t, p->sums[i], 4);
-        if (r) {
-            if (r->touched && emu_settings.check)
-                emu_fault(pc, "a missing wgmma.fence: the sums of this wgmma have been "
-                              "read or written since the last one");
-            r->done = false;
-            r->group = t->groups;
-            r->pc = pc;
-            continue;
-        }
-        r = t->count ? &t->ranges[t->count - 1] : NULL;
-        if (r && r->high == p->sums[i] && r->group == t->groups && !r->done) {
-            r->high += 4;
-            continue;
-        }
-        if (t->count == t->capacity) {
-            t->capacity = t->capacity ? 2 * t->capacity : 8;
-            t->ranges = realloc(t->ranges, t->capacity * sizeof *t->ranges);
-            if (!t->ranges) emu_fault(pc, "no host memory to watch a wgmma");
-        }
-        t->ranges[t->count++] =
-            (struct range){p->sums[i], p->sums[i] + 4, t->groups, false, false, pc};
-    }
-    emu_registers_watched = emu_settings.check;
-}
+/* ---- the instructions ---- */
 
 void emu_wgmma_block_begins(void)
 {
-    if (!used) return;
-    used = emu_registers_watched = false;
-    for (unsigned i = 0; i < EMU_MAX_THREADS; i++) {
-        threads[i].fenced = false;
-        threads[i].groups = threads[i].count = 0;
-    }
-    memset(warpgroups, 0, sizeof warpgroups);
+    if (emu_registers_block_begins()) memset(warpgroups, 0, sizeof warpgroups);
 }
-
-/* ---- the instructions ---- */
 
 void emu_ptx_wgmma_fence(void)
 {
-    struct thread *t = running_thread();
-    used = t->fenced = true;
-    for (unsigned i = 0; i < t->count; i++) t->ranges[i].touched = false;
+    emu_registers_fence();
 }
 
 void emu_ptx_wgmma_commit(void)
 {
-    struct thread *t = running_thread();
-    t->times[t->groups++ % 64] = t->time;
+    emu_registers_commit();
 }
 
 void emu_ptx_wgmma_wait(uint64_t groups_that_may_remain)
 {
-    struct thread *t = running_thread();
     const struct warpgroup *g = warpgroup();
-    const unsigned over = t->groups > groups_that_may_remain
-                              ? t->groups - (unsigned)groups_that_may_remain
-                              : 0;
-    for (unsigned i = 0; i < t->count; i++)
-        if (t->ranges[i].group < over) t->ranges[i].done = true;
-    if (over && g->has_slot) emu_check_async_done(g->slot, t->times[(over - 1) % 64]);
+    uint32_t time;
+    if (emu_registers_wait(groups_that_may_remain, &time) && g->has_slot)
+        emu_check_async_done(g->slot, time);
 }
 
 void emu_ptx_wgmma(uint64_t code, unsigned n, unsigned k, uint64_t scale_d,
@@ -442,12 +349,10 @@ void emu_ptx_wgmma(uint64_t code, unsigned n, unsigned k, uint64_t scale_d,
                   "wgmma exists on compute capability 9.0 alone, and the emulated %s "
                   "has %d.%d (EMULATE chooses another)",
                   emu_gpu()->prop.name, emu_gpu()->prop.major, emu_gpu()->prop.minor);
-    struct thread *t = running_thread();
-    if (emu_settings.check && !t->fenced)
+    if (emu_settings.check && !emu_registers_fenced())
         emu_fault(PC, "a missing wgmma.fence: it must come before the first wgmma, so "
                       "that the registers hold what was written to them");
-    used = true;
-    note_sums(t, &mine, registers, PC);
+    emu_registers_written(mine.sums, registers, PC);
     const unsigned long long *brought =
         emu_warp_gather(~0u, (uintptr_t)&mine, "wgmma", PC);
     if (emu_lanes_that_came() != ~0u)
@@ -461,5 +366,5 @@ void emu_ptx_wgmma(uint64_t code, unsigned n, unsigned k, uint64_t scale_d,
             all[lane] = (struct part *)(uintptr_t)brought[lane];
         time = join_warpgroup(all, PC);
     }
-    t->time = (uint32_t)emu_warp_gather(~0u, time, "wgmma", PC)[0];
+    emu_registers_read_at((uint32_t)emu_warp_gather(~0u, time, "wgmma", PC)[0]);
 }
