@@ -7,13 +7,23 @@
 
 #include <string.h>
 
+#include "allocations.h"
 #include "bounds.h"
-#include "emulator.h"
+#include "emulator_runtime.h"
 #include "endless.h"
 #include "global.h"
 #include "handover.h"
+#include "lens.h"
+#include "now.h"
+#include "peers.h"
 #include "race.h"
 #include "registers.h"
+#include "settings.h"
+#include "shadow.h"
+#include "shared.h"
+#include "streams.h"
+#include "touch.h"
+#include "values.h"
 #include "words.h"
 
 /* ---- global memory ---- */

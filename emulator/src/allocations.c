@@ -12,7 +12,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "emulator.h"
+#include "device.h"
+#include "now.h"
+#include "room.h"
+#include "settings.h"
+#include "shadow.h"
+#include "source.h"
 
 char *emu_memory_base;
 size_t emu_memory_reserved;

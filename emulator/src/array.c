@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "emulator.h"
+#include "errors.h"
 
 size_t emu_element_bytes(const struct cudaChannelFormatDesc *d)
 {

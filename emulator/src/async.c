@@ -5,8 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator.h"
+#include "bulk.h"
+#include "emulator_runtime.h"
 #include "fibers.h"
+#include "inflight.h"
+#include "lens.h"
+#include "mbarrier.h"
+#include "now.h"
 
 struct emu_pending_copy { /* one cp.async that has not arrived */
     void *shared;

@@ -6,8 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "emulator.h"
+#include "clocks.h"
+#include "emulator_runtime.h"
 #include "fibers.h"
+#include "now.h"
+#include "order.h"
+#include "settings.h"
+#include "source.h"
 
 /* ---- of a block ---- */
 

@@ -2,9 +2,19 @@
  * device's where the host touches it. */
 #include "bounds.h"
 
-#include "emulator.h"
+#include "allocations.h"
+#include "emulator_runtime.h"
 #include "global.h"
+#include "memory.h"
+#include "names.h"
+#include "now.h"
 #include "race.h"
+#include "settings.h"
+#include "shadow.h"
+#include "source.h"
+#include "streams.h"
+#include "touch.h"
+#include "variables.h"
 
 /* ---- in kernels ---- */
 

@@ -4,14 +4,25 @@
  * A copy into shared memory is handed to its mbarrier, which lets it come as late as it may
  * (mbarrier.c). A copy out of shared memory is made at once; that its source must stay
  * untouched until it was waited for is the checker's to watch. */
-#include "emulator.h"
+#include "bulk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "access.h"
+#include "clocks.h"
 #include "cuda.h"
+#include "device.h"
 #include "emulator_ptx.h"
+#include "emulator_runtime.h"
+#include "inflight.h"
+#include "lens.h"
+#include "mbarrier.h"
+#include "now.h"
 #include "ptx.h"
+#include "settings.h"
+#include "shared.h"
+#include "touch.h"
 
 /* What cuTensorMapEncodeTiled writes into the 128 opaque bytes of a CUtensorMap. */
 struct tensor_map {

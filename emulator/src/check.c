@@ -3,12 +3,15 @@
 
 #include "access.h"
 #include "clocks.h"
-#include "emulator.h"
 #include "endless.h"
 #include "global.h"
 #include "handover.h"
 #include "inflight.h"
+#include "now.h"
 #include "order.h"
+#include "settings.h"
+#include "streams.h"
+#include "touch.h"
 #include "words.h"
 
 /* Time begins at 0 again before it can run out in the course of a launch. */

@@ -9,7 +9,11 @@
 
 #include <string.h>
 
-#include "emulator.h"
+#include "emulator_runtime.h"
+#include "now.h"
+#include "room.h"
+#include "settings.h"
+#include "touch.h"
 
 enum { THREADS = EMU_CLOCK_THREADS, COLUMNS = EMU_CLOCK_COLUMNS, WARP = 32 };
 

@@ -4,7 +4,17 @@
 
 #include <string.h>
 
-#include "emulator.h"
+#include "allocations.h"
+#include "array.h"
+#include "capture.h"
+#include "device.h"
+#include "errors.h"
+#include "memory.h"
+#include "now.h"
+#include "spans.h"
+#include "streams.h"
+#include "values.h"
+#include "variables.h"
 
 #define CALLER __builtin_return_address(0)
 

@@ -3,15 +3,23 @@
  * Everything is computed in double and rounded once, when it is stored: no result is
  * further from the exact one than cuBLAS's would be. A matrix that does not lie in device
  * memory is reported like a kernel's bad access. */
-#include "emulator.h"
-
-#include "cublasLt.h"
-#include "cublas_v2.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "allocations.h"
+#include "copies.h"
+#include "cublasLt.h"
+#include "cublas_v2.h"
+#include "device.h"
+#include "emulator_runtime.h"
+#include "now.h"
+#include "peers.h"
+#include "room.h"
+#include "spans.h"
+#include "streams.h"
+#include "values.h"
 
 struct cublasContext {
     cudaStream_t stream;

@@ -1,10 +1,14 @@
 /* cuRAND's calls of the host: see curand.h for what their numbers are. */
-#include "curand.h"
-
-#include "emulator.h"
-
 #include <math.h>
 #include <stdlib.h>
+
+#include "copies.h"
+#include "curand.h"
+#include "emulator_runtime.h"
+#include "errors.h"
+#include "spans.h"
+#include "streams.h"
+#include "values.h"
 
 #define CALLER __builtin_return_address(0)
 

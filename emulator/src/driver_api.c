@@ -1,9 +1,8 @@
 /* The driver API's questions about devices, answered by the runtime API. */
-#include "cuda.h"
-
-#include "emulator.h"
-
 #include <stdio.h>
+
+#include "cuda.h"
+#include "device.h"
 
 static bool initialised;
 

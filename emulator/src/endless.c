@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <sys/time.h>
 
-#include "emulator.h"
+#include "emulator_runtime.h"
+#include "now.h"
+#include "touch.h"
 
 enum { LONG_RUN_US = 200 * 1000, LOOKS = 512 };
 static unsigned looks;

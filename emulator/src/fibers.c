@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "emulator_runtime.h"
+#include "now.h"
 #include "room.h"
 #include "settings.h"
 #include "stacks.h"

@@ -14,10 +14,21 @@
  * missed and is never invented. Nearly all accesses are reads of what no thread of the
  * launch writes; a stamp beside the cell tells them in one look. */
 #include "global.h"
-#include "emulator.h"
-#include "handover.h"
 
 #include <stdio.h>
+
+#include "allocations.h"
+#include "handover.h"
+#include "names.h"
+#include "now.h"
+#include "order.h"
+#include "race.h"
+#include "shadow.h"
+#include "spans.h"
+#include "streams.h"
+#include "touch.h"
+#include "values.h"
+#include "variables.h"
 
 static void make_cells(struct emu_shadow *s, unsigned shift, const char *p)
 {

@@ -1,13 +1,16 @@
 /* The calls on graphs. Launching one makes the calls of its nodes, each in a stream that
  * waits for those of the nodes before it; so what no edge orders is seen to be unordered
  * (streams.c). */
-#include "capture.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator.h"
+#include "capture.h"
+#include "device.h"
 #include "emulator_graphs.h"
+#include "errors.h"
+#include "now.h"
+#include "room.h"
+#include "streams.h"
 
 struct CUgraphExec_st {
     cudaGraph_t graph;

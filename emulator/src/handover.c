@@ -15,12 +15,16 @@
  * and what a thread has learnt is how long the lists were. Where lists or memory end, all
  * counts as ordered: then a race may be missed, and none is invented. Without fences
  * nothing here costs anything. */
-#include "emulator.h"
-#include "global.h"
 #include "handover.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "clocks.h"
+#include "emulator_runtime.h"
+#include "now.h"
+#include "settings.h"
+#include "touch.h"
 
 enum { THREADS = 1024, WARP = 32 };
 enum { MOST_LEARNT = 512, MOST_PLACES = 1 << 18, MOST_TIMES = 1 << 26 };

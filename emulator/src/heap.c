@@ -2,7 +2,10 @@
  * an address lies there. */
 #include <stdlib.h>
 
-#include "emulator.h"
+#include "access.h"
+#include "allocations.h"
+#include "emulator_runtime.h"
+#include "variables.h"
 
 #define CALLER __builtin_return_address(0)
 

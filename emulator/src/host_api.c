@@ -1,11 +1,18 @@
 /* The rest of the cuda* calls: what asks about devices and versions. */
-#include "emulator.h"
-
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "allocations.h"
+#include "device.h"
+#include "emulator_runtime.h"
+#include "errors.h"
+#include "lens.h"
+#include "now.h"
+#include "streams.h"
+#include "values.h"
 
 /* ---- the device ---- */
 

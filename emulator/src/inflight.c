@@ -6,9 +6,15 @@
 
 #include "access.h"
 #include "clocks.h"
-#include "emulator.h"
+#include "emulator_runtime.h"
+#include "now.h"
 #include "order.h"
 #include "race.h"
+#include "settings.h"
+#include "shared.h"
+#include "source.h"
+#include "touch.h"
+#include "variables.h"
 #include "words.h"
 
 /* ---- cp.async ---- */

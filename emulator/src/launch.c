@@ -1,16 +1,28 @@
 /* A kernel launch: clusters of blocks run one after the other, in the order x, y, z, and
  * the warps of each take turns until all its threads wait for each other. */
-#include "emulator.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "async.h"
 #include "barrier.h"
+#include "bulk.h"
+#include "capture.h"
+#include "check.h"
+#include "device.h"
+#include "emulator_runtime.h"
 #include "fibers.h"
+#include "functions.h"
+#include "lens.h"
+#include "mbarrier.h"
+#include "now.h"
+#include "room.h"
+#include "settings.h"
 #include "shared.h"
 #include "stacks.h"
+#include "streams.h"
 #include "warp.h"
+#include "wgmma.h"
+#include "words.h"
 
 enum { BLOCK_THREADS = 1024 };
 

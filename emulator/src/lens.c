@@ -8,13 +8,23 @@
  * whose next event is that one take part. The entries of basic blocks are logged too;
  * they keep a lane that skips an iteration of a loop apart from the lanes that don't. */
 #include "lens.h"
-#include "lens_counts.h"
-#include "lens_report.h"
-#include "emulator.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "allocations.h"
+#include "emulator_runtime.h"
+#include "fibers.h"
+#include "lens_counts.h"
+#include "lens_report.h"
+#include "lens_request.h"
+#include "now.h"
+#include "room.h"
+#include "settings.h"
+#include "shared.h"
+#include "touch.h"
+#include "variables.h"
 
 static struct lens_kernel *kernels;
 

@@ -1,14 +1,14 @@
 /* A drawing of one request, for Graphviz. */
-#include "lens_report.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator.h"
+#include "lens_counts.h"
+#include "lens_report.h"
 #include "lens_request.h"
 #include "lens_sums.h"
 #include "lens_words.h"
+#include "settings.h"
 
 /* ---- a drawing of one request ----
  * Graphviz only draws here: neato, with every box at its place. Lengths are points, y

@@ -1,13 +1,13 @@
 /* Floating-point operations. The compiler reports every basic block that a thread enters, by
  * the return address of a call at its beginning. The disassembly tells what lies between
  * that call and the next: so many additions, so many multiplications. */
-#include "lens_sums.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lens_counts.h"
+#include "lens_sums.h"
 #include "room.h"
 
 static int flop_of(const char *mnemonic, const char *operands)

@@ -1,14 +1,15 @@
 /* The report of the lens for tools. */
-#include "lens_report.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator.h"
+#include "device.h"
+#include "lens_counts.h"
+#include "lens_report.h"
 #include "lens_request.h"
 #include "lens_sums.h"
 #include "lens_words.h"
+#include "settings.h"
 
 static void json_string(const char *text)
 {

@@ -8,11 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "emulator.h"
-#include "../gpus.h"
-#include "lens_request.h"
+#include "device.h"
+#include "lens_counts.h"
 #include "lens_sums.h"
 #include "lens_words.h"
+#include "settings.h"
+#include "../gpus.h"
 
 /* ---- one row of the report: the sites of a source line that behave alike ---- */
 

@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device.h"
+#include "lens_counts.h"
+#include "room.h"
+#include "source.h"
 #include "../gpus.h"
-
-#include "emulator.h"
 
 const char *const lens_class_names[LENS_CLASSES] = {
     "global load",  "global store",  "global atomic",    "shared load",

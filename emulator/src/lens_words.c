@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lens_counts.h"
 #include "lens_request.h"
 #include "lens_sums.h"
 

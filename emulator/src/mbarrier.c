@@ -8,11 +8,21 @@
  *
  * What is known of a barrier lies beside it, in a table by address; the 8 bytes in shared
  * memory are only claimed. */
-#include "emulator.h"
+#include "mbarrier.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "clocks.h"
+#include "emulator_runtime.h"
+#include "fibers.h"
+#include "inflight.h"
+#include "now.h"
+#include "room.h"
+#include "settings.h"
+#include "shared.h"
+#include "source.h"
 
 struct mbarrier {
     uint64_t *address;

@@ -4,7 +4,15 @@
 
 #include <stdlib.h>
 
-#include "emulator.h"
+#include "allocations.h"
+#include "capture.h"
+#include "device.h"
+#include "errors.h"
+#include "now.h"
+#include "room.h"
+#include "streams.h"
+#include "values.h"
+#include "variables.h"
 
 #define CALLER __builtin_return_address(0)
 

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator.h"
+#include "allocations.h"
 #include "nvtx3/nvToolsExt.h"
+#include "source.h"
 
 struct nvtxResourceHandle {
     const char *pointer;

@@ -7,16 +7,24 @@
  * makes them; a send for the receive of its peer. Partners that come later come from
  * other threads of the host. Where there are none, the program would wait for ever, and
  * that is a fault. */
-#include "emulator.h"
-
-#include "emulator_float16.h"
-#include "nccl.h"
-
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "allocations.h"
+#include "copies.h"
+#include "device.h"
+#include "emulator_float16.h"
+#include "emulator_runtime.h"
+#include "nccl.h"
+#include "now.h"
+#include "room.h"
+#include "source.h"
+#include "spans.h"
+#include "streams.h"
+#include "values.h"
 
 enum { MOST_RANKS = EMU_MOST_DEVICES };
 

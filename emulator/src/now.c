@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 
+#include "emulator_runtime.h"
+
 struct emu_now emu_now = {.attention = EMU_IDLE};
 _Thread_local struct emu_thread *emu_current;
 uint3 emu_thread_idx, emu_block_idx, emu_block_dim, emu_grid_dim;

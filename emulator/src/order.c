@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "clocks.h"
-#include "emulator.h"
 #include "handover.h"
+#include "now.h"
+#include "room.h"
+#include "touch.h"
 
 enum { WARP = 32 };
 

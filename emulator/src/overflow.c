@@ -5,10 +5,12 @@
  * the functions below the moment it happens. Usually they are
  * UndefinedBehaviorSanitizer's; these are ours. An unsigned type wraps by definition
  * (random numbers and hashes live by it), so nobody is called for one. */
-#include "emulator.h"
-
 #include <inttypes.h>
 #include <stdio.h>
+
+#include "emulator_runtime.h"
+#include "now.h"
+#include "settings.h"
 
 /* What the compiler writes down about each place: clang's
  * compiler-rt/lib/ubsan/ubsan_value.h and ubsan_handlers.h, to which gcc keeps too. */

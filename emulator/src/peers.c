@@ -3,7 +3,6 @@
 
 #include "device.h"
 #include "errors.h"
-#include "now.h"
 
 /* Which device may use whose memory in kernels: [who][whose]. */
 static bool peers[EMU_MOST_DEVICES][EMU_MOST_DEVICES];

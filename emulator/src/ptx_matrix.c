@@ -8,10 +8,18 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "emulator.h"
+#include "access.h"
+#include "device.h"
 #include "emulator_ptx.h"
+#include "emulator_runtime.h"
+#include "lens.h"
+#include "now.h"
 #include "ptx.h"
+#include "settings.h"
+#include "shared.h"
 #include "tensor_core.h"
+#include "touch.h"
+#include "warp.h"
 
 #define PC __builtin_return_address(0)
 

@@ -3,9 +3,19 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "emulator.h"
+#include "access.h"
+#include "async.h"
+#include "bulk.h"
+#include "copies.h"
 #include "emulator_ptx.h"
+#include "emulator_runtime.h"
+#include "inflight.h"
+#include "mbarrier.h"
+#include "now.h"
 #include "ptx.h"
+#include "shared.h"
+#include "touch.h"
+#include "variables.h"
 
 #define PC __builtin_return_address(0)
 

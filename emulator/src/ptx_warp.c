@@ -1,11 +1,17 @@
 /* PTX's instructions between threads: barriers, shuffles, votes; and its special
  * registers. */
-#include "emulator.h"
-#include "emulator_ptx.h"
-#include "ptx.h"
-
 #include <string.h>
 #include <time.h>
+
+#include "barrier.h"
+#include "device.h"
+#include "emulator_ptx.h"
+#include "emulator_runtime.h"
+#include "fibers.h"
+#include "now.h"
+#include "ptx.h"
+#include "shared.h"
+#include "warp.h"
 
 #define PC __builtin_return_address(0)
 

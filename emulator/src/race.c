@@ -6,9 +6,15 @@
 #include <string.h>
 
 #include "clocks.h"
-#include "emulator.h"
+#include "emulator_runtime.h"
+#include "fibers.h"
 #include "handover.h"
+#include "names.h"
+#include "now.h"
 #include "order.h"
+#include "shared.h"
+#include "source.h"
+#include "touch.h"
 
 /* ---- messages ---- */
 

@@ -5,7 +5,11 @@
 
 #include <stdlib.h>
 
-#include "emulator.h"
+#include "emulator_runtime.h"
+#include "now.h"
+#include "room.h"
+#include "settings.h"
+#include "source.h"
 
 /* A run of sums, side by side. */
 struct range {

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "emulator.h"
+#include "room.h"
+#include "settings.h"
 
 /* A mapping takes no memory before it is touched, and most cells never are. */
 enum { WORTH_A_MAPPING = 1 << 17 };

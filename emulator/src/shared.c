@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "device.h"
-#include "emulator.h"
+#include "emulator_runtime.h"
 #include "functions.h"
+#include "now.h"
 
 enum { MAX_ARRAYS = 256 };
 enum { STATIC_OFFSET = 256 * 1024, ARRAY_GAP = 128, DEFAULT_SHARED = 48 * 1024 };

@@ -4,7 +4,15 @@
 
 #include <stdio.h>
 
-#include "emulator.h"
+#include "allocations.h"
+#include "emulator_runtime.h"
+#include "names.h"
+#include "order.h"
+#include "room.h"
+#include "shadow.h"
+#include "source.h"
+#include "streams.h"
+#include "touch.h"
 
 struct span {
     size_t first, end; /* bytes of the allocation */

@@ -9,7 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "emulator.h"
+#include "allocations.h"
+#include "emulator_runtime.h"
+#include "now.h"
+#include "room.h"
 
 enum { STACK_BYTES = 256 * 1024 };
 

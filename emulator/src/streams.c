@@ -15,12 +15,21 @@
  * (global.c), with the time at which they happened, and `works` tells whose time that
  * was. What copies and libraries touch is there as spans of bytes (spans.c). Where tables
  * end, all counts as ordered: then a race may be missed, and none is invented. */
-#include "emulator.h"
+#include "streams.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "capture.h"
+#include "device.h"
+#include "errors.h"
+#include "now.h"
+#include "room.h"
+#include "settings.h"
+#include "touch.h"
+#include "values.h"
 
 /* ---- who knows what ---- */
 

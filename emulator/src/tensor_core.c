@@ -15,7 +15,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "emulator.h"
+#include "device.h"
+#include "ptx.h"
 
 /* ---- what the generations do ---- */
 

@@ -1,13 +1,17 @@
 /* Textures and surfaces: how they are read (CUDA C++ Programming Guide, "Texture Fetching").
  * What is read through them is not looked at word by word. */
-#include "array.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator.h"
+#include "array.h"
+#include "copies.h"
 #include "emulator_float16.h"
+#include "emulator_runtime.h"
+#include "errors.h"
+#include "now.h"
+#include "room.h"
+#include "values.h"
 
 /* A texture or a surface. The object's number is its address. */
 struct texture {

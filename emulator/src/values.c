@@ -2,7 +2,13 @@
  * allocation; and whether the host may look at it, or has to wait. */
 #include "values.h"
 
-#include "emulator.h"
+#include "allocations.h"
+#include "emulator_runtime.h"
+#include "names.h"
+#include "now.h"
+#include "settings.h"
+#include "shadow.h"
+#include "touch.h"
 
 /* NULL: no allocation, or no checks. */
 static const struct emu_allocation *holder(const void *p)

@@ -6,8 +6,14 @@
 #include <string.h>
 
 #include "barrier.h"
-#include "emulator.h"
+#include "emulator_runtime.h"
 #include "fibers.h"
+#include "lens.h"
+#include "now.h"
+#include "order.h"
+#include "race.h"
+#include "settings.h"
+#include "source.h"
 
 enum { WARP = 32 };
 

@@ -5,15 +5,28 @@
  * the sums may not be touched, nor what is read in shared memory be overwritten.
  *
  * The sums are the program's variables, and given by address, so that a touch is seen. */
+#include "wgmma.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "emulator.h"
+#include "clocks.h"
+#include "device.h"
 #include "emulator_ptx.h"
+#include "emulator_runtime.h"
+#include "fibers.h"
+#include "inflight.h"
+#include "lens.h"
+#include "now.h"
 #include "ptx.h"
+#include "registers.h"
+#include "settings.h"
+#include "shared.h"
+#include "source.h"
 #include "tensor_core.h"
+#include "warp.h"
 
 #define PC __builtin_return_address(0)
 

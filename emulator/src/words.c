@@ -9,9 +9,17 @@
 #include <sys/mman.h>
 
 #include "clocks.h"
-#include "emulator.h"
+#include "emulator_runtime.h"
+#include "fibers.h"
+#include "now.h"
 #include "order.h"
 #include "race.h"
+#include "room.h"
+#include "settings.h"
+#include "shadow.h"
+#include "shared.h"
+#include "source.h"
+#include "touch.h"
 
 enum { WARP = 32 };
 
