@@ -18,7 +18,7 @@
 
 static int results[EMU_MAX_BLOCKS]; /* of each block's last */
 
-int emu_barrier_at(int predicate, enum emu_barrier_op op, const void *pc)
+static int barrier_at(int predicate, enum emu_barrier_op op, const void *pc)
 {
     struct emu_fiber *t = emu_running();
     t->predicate = predicate;
@@ -29,7 +29,7 @@ int emu_barrier_at(int predicate, enum emu_barrier_op op, const void *pc)
 
 int emu_barrier(int predicate, enum emu_barrier_op op)
 {
-    return emu_barrier_at(predicate, op, __builtin_return_address(0));
+    return barrier_at(predicate, op, __builtin_return_address(0));
 }
 
 /* Every thread that has not ended waits at a barrier: is it one barrier? */
@@ -215,7 +215,7 @@ int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
     if (!threads || threads == whole_warps) threads = all;
     struct barrier *b = &barriers[emu_current->rank * BARRIERS + number];
     if (number == 0 && threads == all && op >= 0 && !b->arrived)
-        return emu_barrier_at(predicate, (enum emu_barrier_op)op, pc);
+        return barrier_at(predicate, (enum emu_barrier_op)op, pc);
     if (b->arrived && b->threads != threads) {
         const struct emu_place other = emu_source_of(b->pc);
         emu_fault(pc,

@@ -9,8 +9,6 @@
 #define EMU_NAMED_BARRIERS 16
 
 void emu_barriers_begin(void); /* of a cluster */
-/* __syncthreads(), for callers that are not translated code. */
-int emu_barrier_at(int predicate, enum emu_barrier_op op, const void *pc);
 /* Lets a block's threads go on that wait at its barrier, if they all do. */
 bool emu_release_barrier(unsigned rank);
 /* bar.sync and its kin: barrier `number`, with `threads` of the block (0: all). `op` is an

@@ -47,8 +47,12 @@ static bool paired(const uint64_t *address, uint32_t lanes, unsigned unit,
     return true;
 }
 
-unsigned lens_lanes_together(const uint64_t *address, uint32_t lanes, unsigned bytes,
-                             bool store)
+/* How many neighbouring lanes go through the banks of shared memory together: 32, 16 or 8
+ * of 4, 8 or 16 bytes each. A load takes twice as many lanes at once if, of these, all
+ * pairs n and n ^ 1 (or all n and n ^ 2) want the same bytes. Measured on an H200:
+ * results/lens_vs_ncu.csv. */
+static unsigned lanes_together(const uint64_t *address, uint32_t lanes, unsigned bytes,
+                               bool store)
 {
     if (bytes <= 4) return LANES;
     const bool twice =
@@ -60,7 +64,7 @@ unsigned lens_wavefronts(const uint64_t *address, uint32_t lanes, unsigned bytes
                          bool store, unsigned *ideal)
 {
     const unsigned unit = bytes < 4 ? 4 : bytes;
-    const unsigned together = lens_lanes_together(address, lanes, bytes, store);
+    const unsigned together = lanes_together(address, lanes, bytes, store);
     const unsigned groups = 128 / unit;
     unsigned wavefronts = 0;
     *ideal = 0;
@@ -76,7 +80,7 @@ unsigned lens_wavefront_of(const struct lens_request *r, unsigned bytes, bool st
                            unsigned wave[32])
 {
     const unsigned unit = bytes < 4 ? 4 : bytes, groups = 128 / unit;
-    const unsigned together = lens_lanes_together(r->address, r->lanes, bytes, store);
+    const unsigned together = lanes_together(r->address, r->lanes, bytes, store);
     unsigned before = 0, waves = 0;
     for (unsigned first = 0; first < 32; first += together, before = waves) {
         uint64_t unit_at[32][32];
@@ -99,7 +103,7 @@ unsigned lens_busiest_bank(const struct lens_request *r, unsigned bytes, bool st
                            char *lanes, size_t size)
 {
     const unsigned unit = bytes < 4 ? 4 : bytes, groups = 128 / unit;
-    const unsigned together = lens_lanes_together(r->address, r->lanes, bytes, store);
+    const unsigned together = lanes_together(r->address, r->lanes, bytes, store);
     unsigned worst_group = 0, worst_first = 0, most = 0;
     for (unsigned first = 0; first < 32; first += together)
         for (unsigned group = 0; group < groups; group++) {

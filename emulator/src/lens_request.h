@@ -17,13 +17,6 @@ struct lens_request {
     unsigned cost; /* sectors or wavefronts */
 };
 
-/* How many neighbouring lanes go through the banks of shared memory together: 32, 16 or 8
- * of 4, 8 or 16 bytes each. A load takes twice as many lanes at once if, of these, all
- * pairs n and n ^ 1 (or all n and n ^ 2) want the same bytes. Measured on an H200:
- * results/lens_vs_ncu.csv. */
-unsigned lens_lanes_together(const uint64_t *address, uint32_t lanes, unsigned bytes,
-                             bool store);
-
 /* The model of shared memory: 32 banks of 4 bytes. Returns the wavefronts of one warp's
  * access and stores in *ideal how many its distinct words would take if they were spread
  * evenly. `address[lane]` counts for the lanes named in `lanes`. */

@@ -103,7 +103,7 @@ struct lens_site lens_total_of(const struct lens_kernel *k, enum lens_class kind
     return sum;
 }
 
-uint64_t lens_requested_bytes(const struct lens_kernel *k, enum lens_class kind)
+static uint64_t requested_bytes(const struct lens_kernel *k, enum lens_class kind)
 {
     uint64_t bytes = 0;
     for (const struct lens_site *s = k->sites; s; s = s->next)
@@ -113,8 +113,8 @@ uint64_t lens_requested_bytes(const struct lens_kernel *k, enum lens_class kind)
 
 uint64_t lens_loads_requested(const struct lens_kernel *k)
 {
-    return lens_requested_bytes(k, GLOBAL_LOAD) + lens_requested_bytes(k, ASYNC_READ) +
-           lens_requested_bytes(k, BULK_COPY);
+    return requested_bytes(k, GLOBAL_LOAD) + requested_bytes(k, ASYNC_READ) +
+           requested_bytes(k, BULK_COPY);
 }
 
 double lens_needs(const struct lens_site *s, double *wasted)

@@ -17,7 +17,6 @@ struct lens_row {
 /* The caller frees. */
 struct lens_row *lens_rows_of(const struct lens_kernel *k, unsigned *count);
 struct lens_site lens_total_of(const struct lens_kernel *k, enum lens_class kind);
-uint64_t lens_requested_bytes(const struct lens_kernel *k, enum lens_class kind);
 uint64_t lens_loads_requested(const struct lens_kernel *k);
 /* What a row needs at least, and wastes beyond: sectors, or wavefronts. Shared loads count
  * as they are written or as a compiler may join them, whichever wastes less: a conflict

@@ -42,7 +42,7 @@ const char *lens_number(double value)
     return out;
 }
 
-const char *lens_many(double count, const char *one, const char *more)
+static const char *many(double count, const char *one, const char *more)
 {
     return count == 1.0 ? one : more;
 }
@@ -106,7 +106,7 @@ void lens_verdict(const struct lens_row *row, char *out, size_t size)
         const double sectors = lens_ratio(s->sectors, s->requests),
                      bytes = lens_ratio(s->unique_bytes, s->sectors);
         used = snprintf(out, size, "%.3g lanes touch %.3g %s", lanes, sectors,
-                        lens_many(sectors, "sector", "sectors"));
+                        many(sectors, "sector", "sectors"));
         used += snprintf(out + used, size - (size_t)used,
                          bytes == 32.0 ? " and use every byte"
                                        : ": %.3g of 32 bytes used of each",

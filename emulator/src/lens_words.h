@@ -9,7 +9,6 @@ void lens_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* 1234567 -> "1,234,567"; fractions only where there are some. Eight results may be in use
  * at once. */
 const char *lens_number(double value);
-const char *lens_many(double count, const char *one, const char *more);
 /* 0.0141 -> "14.1 ms". */
 const char *lens_duration(double seconds);
 /* One sentence on what the figures of a row mean. */

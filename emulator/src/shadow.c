@@ -104,7 +104,7 @@ size_t emu_shadow_refine(struct emu_shadow *s, unsigned shift)
 
 /* ---- what holds a value ---- */
 
-bool emu_shadow_knows(const struct emu_shadow *s, size_t byte)
+static bool is_known(const struct emu_shadow *s, size_t byte)
 {
     return s->all_known || (s->known && s->known[byte / 8] >> byte % 8 & 1);
 }
@@ -112,7 +112,7 @@ bool emu_shadow_knows(const struct emu_shadow *s, size_t byte)
 bool emu_shadow_knows_any(const struct emu_shadow *s, size_t first, size_t n)
 {
     for (size_t i = first; i < first + n; i++)
-        if (emu_shadow_knows(s, i)) return true;
+        if (is_known(s, i)) return true;
     return false;
 }
 
@@ -155,7 +155,6 @@ void emu_shadow_copied(struct emu_shadow *s, size_t first, const struct emu_shad
     for (size_t i = 0; i < n; i++) {
         unsigned char *const bits = &s->known[(first + i) / 8];
         const unsigned bit = 1u << (first + i) % 8;
-        *bits = (unsigned char)(emu_shadow_knows(from, source + i) ? *bits | bit
-                                                                   : *bits & ~bit);
+        *bits = (unsigned char)(is_known(from, source + i) ? *bits | bit : *bits & ~bit);
     }
 }

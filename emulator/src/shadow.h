@@ -39,7 +39,6 @@ size_t emu_shadow_refine(struct emu_shadow *s, unsigned shift);
 /* Forgets who has touched what. */
 void emu_shadow_forget(struct emu_shadow *s);
 
-bool emu_shadow_knows(const struct emu_shadow *s, size_t byte);
 bool emu_shadow_knows_any(const struct emu_shadow *s, size_t first, size_t n);
 void emu_shadow_written(struct emu_shadow *s, size_t first, size_t n);
 /* These bytes hold what those of the other do. */

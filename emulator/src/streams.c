@@ -353,16 +353,6 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
-{
-    EMU_ALONE;
-    const struct CUstream_st *const s = stream_of(stream);
-    if (!s) return set(cudaErrorInvalidResourceHandle);
-    if (!device) return set(cudaErrorInvalidValue);
-    *device = s->device;
-    return cudaSuccess;
-}
-
 /* They steer a cache and a scheduler that are not emulated. */
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attr,
                                    const cudaStreamAttrValue *value)
