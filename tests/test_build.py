@@ -119,6 +119,19 @@ def test_no_circle_of_files(project, emulated_nvcc):
         assert not upwards, f"{file} calls upwards: {upwards}"
 
 
+def test_the_emulators_map_names_every_file(project):
+    """Under the heading of its folder, in emulator/README.md."""
+    text = (project / "emulator/README.md").read_text().split("## Where things are")[1]
+    folders = re.split(r"^\| \*\*(\w+)\*\* \|.*$", text, flags=re.M)[1:]
+    named = {
+        (folder, name)
+        for folder, rows in zip(folders[::2], folders[1::2])
+        for name in re.findall(r"`(\w+\.[ch])`", rows)
+    }
+    there = (project / "emulator/src").glob("*/*.c")
+    assert named - {("base", "ptx.h")} == {(p.parent.name, p.name) for p in there}
+
+
 def test_a_new_chapter_takes_three_files(built, chapters):
     """As CONTRIBUTING.md says: the rest finds it, or says where it is missing."""
     number = max(chapters) + 1

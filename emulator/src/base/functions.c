@@ -12,7 +12,7 @@
 
 /* ---- limits ---- */
 
-/* The limits are stored; only the heap's has an effect (memory.c). */
+/* The limits are stored; only the heap's has an effect (allocations.c). */
 static size_t limits[] = {
     [cudaLimitStackSize] = 1024,
     [cudaLimitPrintfFifoSize] = 1 << 20,

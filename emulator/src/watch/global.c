@@ -1,5 +1,4 @@
-/* Global memory: who has touched each word in the running launch, and whether it holds a
- * value at all.
+/* Global memory: who has touched each word in the running launch.
  *
  * Blocks run one after the other here and in any order, or together, on a GPU. So what
  * matters is not who came first, but whether anything orders two accesses to a word, one
