@@ -1,5 +1,6 @@
 """A change rebuilds what depends on it, and nothing else."""
 
+import graphlib
 import re
 import shutil
 import sys
@@ -32,8 +33,8 @@ CASES = {
         r"chapters/(10|11|12|13|14|18)_\w+/matmul\.cu|chapters/19_\w+/one_gpu_fp32\.cu",
         "chapter(10|11|12|13|14|18|19)",
     ),
-    "emulator/src/lens_report.c": ("", ALL),
-    "emulator/src/translate.c": (C_AND_CU, ALL),
+    "emulator/src/watch/lens_report.c": ("", ALL),
+    "emulator/src/compile/translate.c": (C_AND_CU, ALL),
 }
 
 
@@ -69,6 +70,66 @@ def test_touching(touched, built, chapters):
         {name for name in sources if re.fullmatch(compiled, name)},
         {f"chapter{n}" for n in chapters if re.fullmatch(linked, f"chapter{n}")},
     )
+
+
+# The folders of the emulator's runtime: files call into their own and those before it.
+FLOORS = ["base", "memory", "block", "watch", "run", "api"]
+
+
+def calls_between(objects):
+    """Which files of the emulator use what others define: {file: {file: names}}."""
+    home, wanted = {}, {}
+    for path in objects:
+        listed = run(["nm", "-P", path])
+        assert listed.returncode == 0, listed.stderr
+        for name, kind, *_ in map(str.split, listed.stdout.splitlines()):
+            if kind.isupper() and kind != "U":
+                home[name] = path.stem
+            elif kind == "U":
+                wanted.setdefault(path.stem, set()).add(name)
+    found = {}
+    for file, names in wanted.items():
+        for name in names & home.keys():
+            if home[name] != file:
+                found.setdefault(file, {}).setdefault(home[name], set()).add(name)
+    return found
+
+
+@pytest.mark.skipif(not shutil.which("nm"), reason="nm is not here")
+def test_no_circle_of_files(project, emulated_nvcc):
+    """In the emulator, whatever a file calls stands below it, so that each can be read by itself."""
+    sources = {path.stem: path for path in (project / "emulator/src").glob("*/*.c")}
+    objects = [project / "emulator/build" / f"{name}.o" for name in sources]
+    calls = calls_between(objects)
+    assert len(calls) > 40
+    try:
+        tuple(graphlib.TopologicalSorter(calls).static_order())
+    except graphlib.CycleError as circle:
+        files = circle.args[1]
+        steps = [(a, b, sorted(calls[a][b])) for b, a in zip(files, files[1:])]
+        pytest.fail(f"a circle: {steps}")
+    floor = {name: path.parent.name for name, path in sources.items()}
+    assert set(floor.values()) == {*FLOORS, "compile"}
+    for file in calls:
+        if floor[file] == "compile":
+            assert {floor[other] for other in calls[file]} == {"compile"}
+            continue
+        below = FLOORS[: FLOORS.index(floor[file]) + 1]
+        upwards = {a: b for a, b in calls[file].items() if floor[a] not in below}
+        assert not upwards, f"{file} calls upwards: {upwards}"
+
+
+def test_the_emulators_map_names_every_file(project):
+    """Under the heading of its folder, in emulator/README.md."""
+    text = (project / "emulator/README.md").read_text().split("## Where things are")[1]
+    folders = re.split(r"^\| \*\*(\w+)\*\* \|.*$", text, flags=re.M)[1:]
+    named = {
+        (folder, name)
+        for folder, rows in zip(folders[::2], folders[1::2])
+        for name in re.findall(r"`(\w+\.[ch])`", rows)
+    }
+    there = (project / "emulator/src").glob("*/*.c")
+    assert named - {("base", "ptx.h")} == {(p.parent.name, p.name) for p in there}
 
 
 def test_a_new_chapter_takes_three_files(built, chapters):

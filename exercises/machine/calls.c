@@ -5,10 +5,13 @@
 #include "around.h"
 
 #include "../cases.h"
-#include "emulator.h"
+#include "base/device.h"
+#include "base/functions.h"
+#include "base/ptx.h"
+#include "block/fibers.h"
+#include "block/shared.h"
 #include "emulator_ptx.h"
 #include "machine.h"
-#include "ptx.h"
 
 #include <math.h>
 #include <stdarg.h>

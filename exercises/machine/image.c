@@ -1,8 +1,12 @@
 /* A student's image in memory, and which addresses mean something to its code. */
 #include "around.h"
 
-#include "emulator.h"
+#include "base/now.h"
+#include "block/shared.h"
+#include "emulator_runtime.h"
 #include "machine.h"
+#include "memory/allocations.h"
+#include "memory/copies.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -1,0 +1,528 @@
+/* cuBLAS, the part that cublas_v2.h declares: handles, copies, vectors, and the forms in
+ * which a product is asked for. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "api/gemm.h"
+#include "memory/copies.h"
+#include "memory/spans.h"
+#include "memory/streams.h"
+#include "memory/values.h"
+
+#define CALLER __builtin_return_address(0)
+
+/* ---- handle ---- */
+
+cublasStatus_t cublasCreate(cublasHandle_t *handle)
+{
+    if (!handle) return CUBLAS_STATUS_INVALID_VALUE;
+    *handle = calloc(1, sizeof **handle);
+    return *handle ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_ALLOC_FAILED;
+}
+
+cublasStatus_t cublasDestroy(cublasHandle_t handle)
+{
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    free(handle);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasGetVersion(cublasHandle_t handle, int *version)
+{
+    (void)handle;
+    if (!version) return CUBLAS_STATUS_INVALID_VALUE;
+    *version = CUBLAS_VERSION;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream)
+{
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    handle->stream = stream;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t *stream)
+{
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (!stream) return CUBLAS_STATUS_INVALID_VALUE;
+    *stream = handle->stream;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+/* Room that a GPU's algorithms may use; these need none. */
+cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace, size_t bytes)
+{
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    return bytes > 0 && !emu_is_device_range(workspace, bytes)
+               ? CUBLAS_STATUS_INVALID_VALUE
+               : CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetPointerMode(cublasHandle_t handle, cublasPointerMode_t mode)
+{
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    if ((unsigned)mode > CUBLAS_POINTER_MODE_DEVICE) return CUBLAS_STATUS_INVALID_VALUE;
+    handle->pointer_mode = mode;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasGetPointerMode(cublasHandle_t handle, cublasPointerMode_t *mode)
+{
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (!mode) return CUBLAS_STATUS_INVALID_VALUE;
+    *mode = handle->pointer_mode;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode)
+{
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    unsigned base =
+        (unsigned)mode & ~(unsigned)CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
+    if (base > CUBLAS_TF32_TENSOR_OP_MATH) return CUBLAS_STATUS_INVALID_VALUE;
+    handle->math_mode = mode;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode)
+{
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (!mode) return CUBLAS_STATUS_INVALID_VALUE;
+    *mode = handle->math_mode;
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+static const struct {
+    cublasStatus_t status;
+    const char *name, *text;
+} STATUSES[] = {
+#define STATUS(name, text) {name, #name, text}
+    STATUS(CUBLAS_STATUS_SUCCESS, "success"),
+    STATUS(CUBLAS_STATUS_NOT_INITIALIZED, "the library was not initialized"),
+    STATUS(CUBLAS_STATUS_ALLOC_FAILED, "the resource allocation failed"),
+    STATUS(CUBLAS_STATUS_INVALID_VALUE,
+           "an unsupported value or parameter was passed to the function"),
+    STATUS(CUBLAS_STATUS_ARCH_MISMATCH,
+           "the function requires an architectural feature absent from the device"),
+    STATUS(CUBLAS_STATUS_MAPPING_ERROR, "an access to GPU memory space failed"),
+    STATUS(CUBLAS_STATUS_EXECUTION_FAILED, "the function failed to launch on the GPU"),
+    STATUS(CUBLAS_STATUS_INTERNAL_ERROR, "an internal operation failed"),
+    STATUS(CUBLAS_STATUS_NOT_SUPPORTED, "the requested functionality is not supported"),
+    STATUS(CUBLAS_STATUS_LICENSE_ERROR, "the license check failed"),
+#undef STATUS
+};
+
+const char *cublasGetStatusName(cublasStatus_t status)
+{
+    for (size_t i = 0; i < sizeof STATUSES / sizeof STATUSES[0]; i++)
+        if (STATUSES[i].status == status) return STATUSES[i].name;
+    return "unrecognized status";
+}
+
+const char *cublasGetStatusString(cublasStatus_t status)
+{
+    for (size_t i = 0; i < sizeof STATUSES / sizeof STATUSES[0]; i++)
+        if (STATUSES[i].status == status) return STATUSES[i].text;
+    return "unrecognized status";
+}
+
+/* ---- copies ---- */
+
+static cublasStatus_t copy(const void *from, size_t from_pitch, void *to, size_t to_pitch,
+                           size_t width, size_t height, enum cudaMemcpyKind kind)
+{
+    cudaError_t error = cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+    return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
+}
+
+static cublasStatus_t copy_vector(int n, int bytes, const void *x, int incx, void *y,
+                                  int incy, enum cudaMemcpyKind kind)
+{
+    if (n < 0 || bytes <= 0 || incx <= 0 || incy <= 0) return CUBLAS_STATUS_INVALID_VALUE;
+    size_t width = (size_t)bytes;
+    return copy(x, width * (size_t)incx, y, width * (size_t)incy, width, (size_t)n, kind);
+}
+
+static cublasStatus_t copy_matrix(int rows, int cols, int bytes, const void *A, int lda,
+                                  void *B, int ldb, enum cudaMemcpyKind kind)
+{
+    if (rows < 0 || cols < 0 || bytes <= 0 || lda <= 0 || ldb <= 0)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (lda < rows || ldb < rows) return CUBLAS_STATUS_INVALID_VALUE;
+    size_t width = (size_t)bytes;
+    return copy(A, width * (size_t)lda, B, width * (size_t)ldb, width * (size_t)rows,
+                (size_t)cols, kind);
+}
+
+cublasStatus_t cublasSetVector(int n, int bytes, const void *x, int incx, void *y,
+                               int incy)
+{
+    return copy_vector(n, bytes, x, incx, y, incy, cudaMemcpyHostToDevice);
+}
+
+cublasStatus_t cublasGetVector(int n, int bytes, const void *x, int incx, void *y,
+                               int incy)
+{
+    return copy_vector(n, bytes, x, incx, y, incy, cudaMemcpyDeviceToHost);
+}
+
+cublasStatus_t cublasSetMatrix(int rows, int cols, int bytes, const void *A, int lda,
+                               void *B, int ldb)
+{
+    return copy_matrix(rows, cols, bytes, A, lda, B, ldb, cudaMemcpyHostToDevice);
+}
+
+cublasStatus_t cublasGetMatrix(int rows, int cols, int bytes, const void *A, int lda,
+                               void *B, int ldb)
+{
+    return copy_matrix(rows, cols, bytes, A, lda, B, ldb, cudaMemcpyDeviceToHost);
+}
+
+/* ---- vectors ---- */
+
+/* Where nothing need have been before. */
+static void store_result(void *array, size_t index, cudaDataType type, double value)
+{
+    emu_blas_store(array, index, type, value);
+    emu_check_host_wrote((char *)array + index * emu_blas_bytes(type),
+                         emu_blas_bytes(type));
+}
+
+static size_t vector_bytes(int n, int step, cudaDataType type)
+{
+    size_t stride = (size_t)(step < 0 ? -(long)step : step);
+    return n > 0 ? ((size_t)(n - 1) * stride + 1) * emu_blas_bytes(type) : 0;
+}
+
+/* A vector that this call reads or writes. */
+static void need_vector(const void *pc, const char *call, const char *operand,
+                        const void *p, int n, int step, cudaDataType type, bool writes)
+{
+    const size_t bytes = vector_bytes(n, step, type);
+    emu_blas_need(pc, call, operand, p, bytes);
+    if (step == 1) emu_work_touches(p, bytes, writes, pc);
+}
+
+/* Where element 0 of a vector is: BLAS walks backwards through one with a negative step.
+ */
+static size_t first_index(int n, int step)
+{
+    return step < 0 ? (size_t)(n - 1) * (size_t)(-(long)step) : 0;
+}
+
+static size_t index_at(int n, int step, int i)
+{
+    return (size_t)((long)first_index(n, step) + (long)i * step);
+}
+
+static cublasStatus_t axpy(const void *pc, const char *call, cublasHandle_t handle,
+                           cudaDataType type, int n, const void *alpha, const void *x,
+                           int incx, void *y, int incy)
+{
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (!alpha) return CUBLAS_STATUS_INVALID_VALUE;
+    if (n <= 0) return CUBLAS_STATUS_SUCCESS;
+    if (emu_work_begins(handle->stream) != cudaSuccess)
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    need_vector(pc, call, "x", x, n, incx, type, false);
+    need_vector(pc, call, "y", y, n, incy, type, true);
+    double a = emu_blas_load(alpha, 0, type);
+    for (int i = 0; i < n; i++) {
+        size_t at = index_at(n, incy, i);
+        emu_blas_store(y, at, type,
+                       a * emu_blas_load(x, index_at(n, incx, i), type) +
+                           emu_blas_load(y, at, type));
+    }
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+static cublasStatus_t scal(const void *pc, const char *call, cublasHandle_t handle,
+                           cudaDataType type, int n, const void *alpha, void *x, int incx)
+{
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (!alpha) return CUBLAS_STATUS_INVALID_VALUE;
+    if (n <= 0 || incx <= 0) return CUBLAS_STATUS_SUCCESS;
+    if (emu_work_begins(handle->stream) != cudaSuccess)
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    need_vector(pc, call, "x", x, n, incx, type, true);
+    double a = emu_blas_load(alpha, 0, type);
+    for (int i = 0; i < n; i++) {
+        size_t at = index_at(n, incx, i);
+        emu_blas_store(x, at, type, a * emu_blas_load(x, at, type));
+    }
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+static cublasStatus_t dot(const void *pc, const char *call, cublasHandle_t handle,
+                          cudaDataType type, int n, const void *x, int incx,
+                          const void *y, int incy, void *result)
+{
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (!result) return CUBLAS_STATUS_INVALID_VALUE;
+    if (emu_work_begins(handle->stream) != cudaSuccess)
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    need_vector(pc, call, "x", x, n, incx, type, false);
+    need_vector(pc, call, "y", y, n, incy, type, false);
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += emu_blas_load(x, index_at(n, incx, i), type) *
+               emu_blas_load(y, index_at(n, incy, i), type);
+    store_result(result, 0, type, sum);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+/* The three that look at one vector's magnitudes: their sum, the root of the sum of their
+ * squares, where the largest is. */
+enum measure { SUM, NORM, LARGEST };
+
+static cublasStatus_t measure(const void *pc, const char *call, cublasHandle_t handle,
+                              cudaDataType type, int n, const void *x, int incx,
+                              enum measure what, void *result)
+{
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (!result) return CUBLAS_STATUS_INVALID_VALUE;
+    if (incx <= 0) n = 0;
+    if (emu_work_begins(handle->stream) != cudaSuccess)
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    need_vector(pc, call, "x", x, n, incx, type, false);
+    double sum = 0, most = -1;
+    int where = 0;
+    for (int i = 0; i < n; i++) {
+        double magnitude = fabs(emu_blas_load(x, index_at(n, incx, i), type));
+        sum += what == NORM ? magnitude * magnitude : magnitude;
+        if (magnitude > most) {
+            most = magnitude;
+            where = i + 1;
+        }
+    }
+    if (what == LARGEST) {
+        *(int *)result = where;
+        emu_check_host_wrote(result, sizeof where);
+    } else {
+        store_result(result, 0, type, what == NORM ? sqrt(sum) : sum);
+    }
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+/* Each of these calls exists in single and in double precision. */
+#define VECTOR_CALLS(S, real, type)                                                      \
+    cublasStatus_t cublas##S##axpy(cublasHandle_t handle, int n, const real *alpha,      \
+                                   const real *x, int incx, real *y, int incy)           \
+    {                                                                                    \
+        return axpy(CALLER, "cublas" #S "axpy", handle, type, n, alpha, x, incx, y,      \
+                    incy);                                                               \
+    }                                                                                    \
+    cublasStatus_t cublas##S##scal(cublasHandle_t handle, int n, const real *alpha,      \
+                                   real *x, int incx)                                    \
+    {                                                                                    \
+        return scal(CALLER, "cublas" #S "scal", handle, type, n, alpha, x, incx);        \
+    }                                                                                    \
+    cublasStatus_t cublas##S##dot(cublasHandle_t handle, int n, const real *x, int incx, \
+                                  const real *y, int incy, real *result)                 \
+    {                                                                                    \
+        return dot(CALLER, "cublas" #S "dot", handle, type, n, x, incx, y, incy,         \
+                   result);                                                              \
+    }                                                                                    \
+    MEASURE(cublas##S##nrm2, real, real, type, NORM)                                     \
+    MEASURE(cublas##S##asum, real, real, type, SUM)
+#define MEASURE(name, real, result_type, type, what)                                     \
+    cublasStatus_t name(cublasHandle_t handle, int n, const real *x, int incx,           \
+                        result_type *result)                                             \
+    {                                                                                    \
+        return measure(CALLER, #name, handle, type, n, x, incx, what, result);           \
+    }
+VECTOR_CALLS(S, float, CUDA_R_32F)
+VECTOR_CALLS(D, double, CUDA_R_64F)
+MEASURE(cublasIsamax, float, int, CUDA_R_32F, LARGEST)
+MEASURE(cublasIdamax, double, int, CUDA_R_64F, LARGEST)
+
+/* ---- matrix times vector ---- */
+
+static cublasStatus_t gemv(const void *pc, const char *call, cublasHandle_t handle,
+                           cudaDataType type, cublasOperation_t trans, int m, int n,
+                           const void *alpha, const void *A, int lda, const void *x,
+                           int incx, const void *beta, void *y, int incy)
+{
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    if ((unsigned)trans > CUBLAS_OP_C || m < 0 || n < 0 || lda < (m > 1 ? m : 1) ||
+        incx == 0 || incy == 0)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (!alpha || !beta) return CUBLAS_STATUS_INVALID_VALUE;
+    if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
+    bool plain = trans == CUBLAS_OP_N;
+    int length = plain ? m : n, depth = plain ? n : m;
+    if (emu_work_begins(handle->stream) != cudaSuccess)
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    emu_blas_need(pc, call, "A", A, emu_blas_matrix_bytes(m, n, lda, type));
+    emu_blas_touches(pc, A, (size_t)m, n, lda, type, false);
+    need_vector(pc, call, "x", x, depth, incx, type, false);
+    need_vector(pc, call, "y", y, length, incy, type, true);
+    double a = emu_blas_load(alpha, 0, type), b = emu_blas_load(beta, 0, type);
+    for (int i = 0; i < length; i++) {
+        double sum = 0;
+        for (int k = 0; k < depth; k++) {
+            size_t at = plain ? (size_t)i + (size_t)k * (size_t)lda
+                              : (size_t)k + (size_t)i * (size_t)lda;
+            sum += emu_blas_load(A, at, type) *
+                   emu_blas_load(x, index_at(depth, incx, k), type);
+        }
+        size_t to = index_at(length, incy, i);
+        store_result(y, to, type,
+                     a * sum + (b == 0 ? 0 : b * emu_blas_load(y, to, type)));
+    }
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+#define GEMV(name, real, type)                                                           \
+    cublasStatus_t name(cublasHandle_t handle, cublasOperation_t trans, int m, int n,    \
+                        const real *alpha, const real *A, int lda, const real *x,        \
+                        int incx, const real *beta, real *y, int incy)                   \
+    {                                                                                    \
+        return gemv(CALLER, #name, handle, type, trans, m, n, alpha, A, lda, x, incx,    \
+                    beta, y, incy);                                                      \
+    }
+GEMV(cublasSgemv, float, CUDA_R_32F)
+GEMV(cublasDgemv, double, CUDA_R_64F)
+
+/* ---- matrix times matrix ---- */
+
+/* All the calls whose matrices have the type of their scalars. */
+static cublasStatus_t uniform_gemm(const void *pc, const char *call,
+                                   cublasHandle_t handle, cudaDataType type,
+                                   cublasOperation_t transa, cublasOperation_t transb,
+                                   int m, int n, int k, const void *alpha, const void *A,
+                                   int lda, long long stride_a, const void *B, int ldb,
+                                   long long stride_b, const void *beta, void *C, int ldc,
+                                   long long stride_c, int count)
+{
+    struct gemm g = {.call = call,
+                     .pc = pc,
+                     .transa = transa,
+                     .transb = transb,
+                     .m = m,
+                     .n = n,
+                     .k = k,
+                     .count = count,
+                     .alpha = alpha,
+                     .beta = beta,
+                     .scalar_type = type,
+                     .a = {(void *)A, type, lda, stride_a},
+                     .b = {(void *)B, type, ldb, stride_b},
+                     .c = {C, type, ldc, stride_c},
+                     .narrowing = emu_gemm_narrowing(handle, type, CUBLAS_COMPUTE_32F)};
+    return emu_gemm(handle, &g);
+}
+
+/* The matrices of a batch are anywhere: lists of pointers, in device memory. */
+static cublasStatus_t
+batched_gemm(const void *pc, const char *call, cublasHandle_t handle, cudaDataType type,
+             cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k,
+             const void *alpha, const void *const A[], int lda, const void *const B[],
+             int ldb, const void *beta, void *const C[], int ldc, int count)
+{
+    const size_t bytes = (size_t)(count > 0 ? count : 0) * sizeof(void *);
+    emu_blas_need(pc, call, "the list of A", A, bytes);
+    emu_blas_need(pc, call, "the list of B", B, bytes);
+    emu_blas_need(pc, call, "the list of C", C, bytes);
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    for (int i = 0; i < count && status == CUBLAS_STATUS_SUCCESS; i++)
+        status = uniform_gemm(pc, call, handle, type, transa, transb, m, n, k, alpha,
+                              A[i], lda, 0, B[i], ldb, 0, beta, C[i], ldc, 0, 1);
+    return status;
+}
+
+/* One product; a batch of them, at equal distances; or anywhere. */
+#define GEMM(name, element, type)                                                        \
+    cublasStatus_t name(                                                                 \
+        cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,       \
+        int m, int n, int k, const element *alpha, const element *A, int lda,            \
+        const element *B, int ldb, const element *beta, element *C, int ldc)             \
+    {                                                                                    \
+        return uniform_gemm(CALLER, #name, handle, type, transa, transb, m, n, k, alpha, \
+                            A, lda, 0, B, ldb, 0, beta, C, ldc, 0, 1);                   \
+    }
+#define GEMM_STRIDED(name, element, type)                                                \
+    cublasStatus_t name(                                                                 \
+        cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,       \
+        int m, int n, int k, const element *alpha, const element *A, int lda,            \
+        long long stride_a, const element *B, int ldb, long long stride_b,               \
+        const element *beta, element *C, int ldc, long long stride_c, int count)         \
+    {                                                                                    \
+        return uniform_gemm(CALLER, #name, handle, type, transa, transb, m, n, k, alpha, \
+                            A, lda, stride_a, B, ldb, stride_b, beta, C, ldc, stride_c,  \
+                            count);                                                      \
+    }
+#define GEMM_BATCHED(name, element, type)                                                \
+    cublasStatus_t name(cublasHandle_t handle, cublasOperation_t transa,                 \
+                        cublasOperation_t transb, int m, int n, int k,                   \
+                        const element *alpha, const element *const A[], int lda,         \
+                        const element *const B[], int ldb, const element *beta,          \
+                        element *const C[], int ldc, int count)                          \
+    {                                                                                    \
+        return batched_gemm(CALLER, #name, handle, type, transa, transb, m, n, k, alpha, \
+                            (const void *const *)A, lda, (const void *const *)B, ldb,    \
+                            beta, (void *const *)C, ldc, count);                         \
+    }
+GEMM(cublasSgemm, float, CUDA_R_32F)
+GEMM(cublasDgemm, double, CUDA_R_64F)
+GEMM(cublasHgemm, __half, CUDA_R_16F)
+GEMM_STRIDED(cublasSgemmStridedBatched, float, CUDA_R_32F)
+GEMM_STRIDED(cublasDgemmStridedBatched, double, CUDA_R_64F)
+GEMM_BATCHED(cublasSgemmBatched, float, CUDA_R_32F)
+GEMM_BATCHED(cublasDgemmBatched, double, CUDA_R_64F)
+
+static cublasStatus_t mixed_gemm(const void *pc, const char *call, cublasHandle_t handle,
+                                 cublasOperation_t transa, cublasOperation_t transb,
+                                 int m, int n, int k, const void *alpha, struct matrix a,
+                                 struct matrix b, const void *beta, struct matrix c,
+                                 int count, cublasComputeType_t compute)
+{
+    int scalar_type = emu_gemm_scalar_type(compute, a.type, b.type, c.type);
+    if (scalar_type < 0) return CUBLAS_STATUS_NOT_SUPPORTED;
+    struct gemm g = {.call = call,
+                     .pc = pc,
+                     .transa = transa,
+                     .transb = transb,
+                     .m = m,
+                     .n = n,
+                     .k = k,
+                     .count = count,
+                     .alpha = alpha,
+                     .beta = beta,
+                     .scalar_type = (cudaDataType)scalar_type,
+                     .a = a,
+                     .b = b,
+                     .c = c,
+                     .narrowing = emu_gemm_narrowing(handle, a.type, compute)};
+    return emu_gemm(handle, &g);
+}
+
+cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa,
+                            cublasOperation_t transb, int m, int n, int k,
+                            const void *alpha, const void *A, cudaDataType a_type,
+                            int lda, const void *B, cudaDataType b_type, int ldb,
+                            const void *beta, void *C, cudaDataType c_type, int ldc,
+                            cublasComputeType_t compute_type, cublasGemmAlgo_t algo)
+{
+    (void)algo;
+    struct matrix a = {(void *)A, a_type, lda, 0}, b = {(void *)B, b_type, ldb, 0},
+                  c = {C, c_type, ldc, 0};
+    return mixed_gemm(CALLER, "cublasGemmEx", handle, transa, transb, m, n, k, alpha, a,
+                      b, beta, c, 1, compute_type);
+}
+
+cublasStatus_t cublasGemmStridedBatchedEx(
+    cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m,
+    int n, int k, const void *alpha, const void *A, cudaDataType a_type, int lda,
+    long long stride_a, const void *B, cudaDataType b_type, int ldb, long long stride_b,
+    const void *beta, void *C, cudaDataType c_type, int ldc, long long stride_c,
+    int count, cublasComputeType_t compute_type, cublasGemmAlgo_t algo)
+{
+    (void)algo;
+    struct matrix a = {(void *)A, a_type, lda, stride_a},
+                  b = {(void *)B, b_type, ldb, stride_b};
+    struct matrix c = {C, c_type, ldc, stride_c};
+    return mixed_gemm(CALLER, "cublasGemmStridedBatchedEx", handle, transa, transb, m, n,
+                      k, alpha, a, b, beta, c, count, compute_type);
+}

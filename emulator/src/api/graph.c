@@ -1,0 +1,440 @@
+/* The calls on graphs. Launching one makes the calls of its nodes, each in a stream that
+ * waits for those of the nodes before it; so what no edge orders is seen to be unordered
+ * (streams.c). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/device.h"
+#include "base/errors.h"
+#include "base/now.h"
+#include "base/room.h"
+#include "emulator_graphs.h"
+#include "memory/capture.h"
+#include "memory/streams.h"
+
+struct CUgraphExec_st {
+    cudaGraph_t graph;
+    size_t *order; /* of its nodes: each after those before it */
+    cudaStream_t *lanes;
+    size_t lane_count;
+    cudaEvent_t begun;
+};
+
+/* ---- capture ---- */
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+{
+    EMU_ALONE;
+    if ((unsigned)mode > cudaStreamCaptureModeRelaxed) return set(cudaErrorInvalidValue);
+    if (!stream || stream == cudaStreamLegacy)
+        return set(cudaErrorStreamCaptureUnsupported);
+    if (!emu_stream_on(stream, emu_device())) return set(cudaErrorInvalidResourceHandle);
+    if (emu_is_captured(stream)) return set(cudaErrorIllegalState);
+    emu_front_new(stream, emu_graph_new())->origin = true;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+    EMU_ALONE;
+    if (!graph) return set(cudaErrorInvalidValue);
+    struct emu_front *const f = emu_front_of(stream);
+    if (!f) return set(cudaErrorIllegalState);
+    if (!f->origin) return set(cudaErrorStreamCaptureUnmatched);
+    bool joined = true;
+    for (size_t i = 0; i < f->graph->count; i++) {
+        bool found = false;
+        for (size_t k = 0; k < f->count && !found; k++)
+            found = emu_node_is_behind(f->last[k], f->graph->nodes[i]);
+        joined &= found;
+    }
+    const cudaGraph_t whole = f->graph;
+    emu_fronts_drop(whole);
+    *graph = joined ? whole : NULL;
+    if (!joined) emu_graph_free(whole);
+    return set(joined ? cudaSuccess : cudaErrorStreamCaptureUnjoined);
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
+                                  enum cudaStreamCaptureStatus *status)
+{
+    EMU_ALONE;
+    if (!status) return set(cudaErrorInvalidValue);
+    *status = emu_is_captured(stream) ? cudaStreamCaptureStatusActive
+                                      : cudaStreamCaptureStatusNone;
+    return cudaSuccess;
+}
+
+cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
+{
+    static _Thread_local enum cudaStreamCaptureMode now;
+    if (!mode) return set(cudaErrorInvalidValue);
+    const enum cudaStreamCaptureMode before = now;
+    now = *mode;
+    *mode = before;
+    return cudaSuccess;
+}
+
+/* ---- graphs by hand ---- */
+
+cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned int flags)
+{
+    EMU_ALONE;
+    if (!graph || flags) return set(cudaErrorInvalidValue);
+    *graph = emu_graph_new();
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    EMU_ALONE;
+    if (!graph) return set(cudaErrorInvalidValue);
+    emu_graph_free(graph);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph)
+{
+    EMU_ALONE;
+    if (!clone || !graph) return set(cudaErrorInvalidValue);
+    *clone = emu_graph_copy(graph);
+    return cudaSuccess;
+}
+
+static cudaError_t list_nodes(cudaGraph_t graph, bool only_roots, cudaGraphNode_t *nodes,
+                              size_t *count)
+{
+    EMU_ALONE;
+    if (!graph || !count) return cudaErrorInvalidValue;
+    size_t found = 0;
+    for (size_t i = 0; i < graph->count; i++) {
+        if (only_roots && graph->nodes[i]->after_count) continue;
+        if (nodes && found < *count) nodes[found] = graph->nodes[i];
+        found++;
+    }
+    *count = found;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
+{
+    return set(list_nodes(graph, false, nodes, count));
+}
+
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes,
+                                  size_t *count)
+{
+    return set(list_nodes(graph, true, nodes, count));
+}
+
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type)
+{
+    if (!node || !type) return set(cudaErrorInvalidValue);
+    *type = node->type;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                     const cudaGraphNode_t *to,
+                                     const cudaGraphEdgeData *edges, size_t count)
+{
+    EMU_ALONE;
+    (void)edges;
+    if (!graph || (count && (!from || !to))) return set(cudaErrorInvalidValue);
+    for (size_t i = 0; i < count; i++) {
+        if (emu_node_is_behind(from[i], to[i])) return set(cudaErrorInvalidValue);
+        emu_node_comes_after(to[i], from[i]);
+    }
+    return cudaSuccess;
+}
+
+/* The stream whose capture is one node: its address is all that it needs. */
+static char node_stream;
+
+cudaStream_t emu_node_begins(cudaGraph_t graph, const cudaGraphNode_t *after,
+                             size_t count)
+{
+    const cudaStream_t stream = (cudaStream_t)&node_stream;
+    emu_front_join(emu_front_new(stream, graph ? graph : emu_graph_new()), after, count);
+    return stream;
+}
+
+cudaError_t emu_node_ends(cudaError_t error, cudaGraphNode_t *node, cudaGraphExec_t exec,
+                          cudaGraphNode_t replaced)
+{
+    struct emu_front *const f = emu_front_of(&node_stream);
+    const cudaGraphNode_t made = f->count ? f->last[f->count - 1] : NULL;
+    const cudaGraph_t graph = f->graph;
+    emu_front_drop(f);
+    if (!exec) {
+        if (error == cudaSuccess && node) *node = made;
+        return set(error);
+    }
+    cudaGraphNode_t old = NULL;
+    for (size_t i = 0; i < exec->graph->count && error == cudaSuccess; i++)
+        if (exec->graph->nodes[i]->original == replaced) old = exec->graph->nodes[i];
+    if (error == cudaSuccess && (!old || !made || old->type != made->type))
+        error = cudaErrorInvalidValue;
+    if (error == cudaSuccess)
+        emu_node_give(old, made->type, made->run, made->data, made->bytes);
+    emu_graph_free(graph);
+    return set(error);
+}
+
+static bool may_add(cudaGraph_t graph, const cudaGraphNode_t *after, size_t count)
+{
+    return graph && (after || !count);
+}
+
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                   const cudaGraphNode_t *after, size_t count,
+                                   const struct cudaMemcpy3DParms *what)
+{
+    EMU_ALONE;
+    if (!node || !what || !may_add(graph, after, count))
+        return set(cudaErrorInvalidValue);
+    const cudaStream_t stream = emu_node_begins(graph, after, count);
+    return emu_node_ends(cudaMemcpy3DAsync(what, stream), node, NULL, NULL);
+}
+
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
+                                     const cudaGraphNode_t *after, size_t count, void *to,
+                                     const void *from, size_t bytes,
+                                     enum cudaMemcpyKind kind)
+{
+    EMU_ALONE;
+    if (!node || !may_add(graph, after, count)) return set(cudaErrorInvalidValue);
+    const cudaStream_t stream = emu_node_begins(graph, after, count);
+    return emu_node_ends(cudaMemcpyAsync(to, from, bytes, kind, stream), node, NULL,
+                         NULL);
+}
+
+static cudaError_t run_memset(void *data, cudaStream_t stream)
+{
+    const struct cudaMemsetParams *const m = data;
+    if (m->elementSize == 1)
+        return cudaMemset2DAsync(m->dst, m->pitch, (int)m->value, m->width, m->height,
+                                 stream);
+    /* Wider elements: the first row by copies of one element, which are in order. */
+    for (size_t row = 0; row < m->height; row++)
+        for (size_t i = 0; i < m->width; i++) {
+            const cudaError_t error = cudaMemcpyAsync(
+                (char *)m->dst + row * m->pitch + i * m->elementSize, &m->value,
+                m->elementSize, cudaMemcpyHostToDevice, stream);
+            if (error != cudaSuccess) return error;
+        }
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                   const cudaGraphNode_t *after, size_t count,
+                                   const struct cudaMemsetParams *what)
+{
+    EMU_ALONE;
+    if (!node || !what || !may_add(graph, after, count) ||
+        (what->elementSize != 1 && what->elementSize != 2 && what->elementSize != 4))
+        return set(cudaErrorInvalidValue);
+    *node = emu_graph_add(graph, cudaGraphNodeTypeMemset, after, count);
+    emu_node_give(*node, cudaGraphNodeTypeMemset, run_memset, what, sizeof *what);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                 const cudaGraphNode_t *after, size_t count,
+                                 const struct cudaHostNodeParams *what)
+{
+    EMU_ALONE;
+    if (!node || !what || !may_add(graph, after, count))
+        return set(cudaErrorInvalidValue);
+    const cudaStream_t stream = emu_node_begins(graph, after, count);
+    return emu_node_ends(cudaLaunchHostFunc(stream, what->fn, what->userData), node, NULL,
+                         NULL);
+}
+
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                  const cudaGraphNode_t *after, size_t count)
+{
+    EMU_ALONE;
+    if (!node || !may_add(graph, after, count)) return set(cudaErrorInvalidValue);
+    *node = emu_graph_add(graph, cudaGraphNodeTypeEmpty, after, count);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                       const cudaGraphNode_t *after, size_t count,
+                                       cudaGraph_t child)
+{
+    EMU_ALONE;
+    if (!node || !child || !may_add(graph, after, count))
+        return set(cudaErrorInvalidValue);
+    *node = emu_graph_add(graph, cudaGraphNodeTypeGraph, after, count);
+    (*node)->child = emu_graph_copy(child);
+    return cudaSuccess;
+}
+
+/* ---- launches ---- */
+
+static void free_exec(cudaGraphExec_t exec)
+{
+    for (size_t i = 0; i < exec->graph->count; i++) {
+        const cudaGraphNode_t node = exec->graph->nodes[i];
+        if (node->exec) free_exec(node->exec);
+        cudaEventDestroy(node->done);
+    }
+    for (size_t i = 0; i < exec->lane_count; i++) cudaStreamDestroy(exec->lanes[i]);
+    cudaEventDestroy(exec->begun);
+    emu_graph_free(exec->graph);
+    free(exec->lanes);
+    free(exec->order);
+    free(exec);
+}
+
+/* A node goes on in the stream of one before it that no other goes on in; the first in
+ * that of the launch; others get one of their own. */
+static cudaError_t give_lane(cudaGraphExec_t exec, cudaGraphNode_t node, bool first,
+                             bool *continued)
+{
+    for (size_t i = 0; i < node->after_count; i++)
+        if (!continued[node->after[i]->index]) {
+            continued[node->after[i]->index] = true;
+            node->lane = node->after[i]->lane;
+            return cudaSuccess;
+        }
+    if (first) return cudaSuccess;
+    exec->lanes = emu_resized(exec->lanes, "for a graph", exec->lane_count + 1,
+                              sizeof *exec->lanes);
+    const cudaError_t error =
+        cudaStreamCreateWithFlags(&node->lane, cudaStreamNonBlocking);
+    if (error == cudaSuccess) exec->lanes[exec->lane_count++] = node->lane;
+    return error;
+}
+
+static cudaError_t instantiate(cudaGraphExec_t *result, cudaGraph_t graph)
+{
+    const cudaGraphExec_t exec = emu_zeros("for a graph", 1, sizeof *exec);
+    exec->graph = emu_graph_copy(graph);
+    const size_t count = graph->count;
+    exec->order = emu_zeros("for a graph", count + 1, sizeof *exec->order);
+    bool *const ordered = emu_zeros("for a graph", count + 1, sizeof *ordered),
+                *const continued = emu_zeros("for a graph", count + 1, sizeof *continued);
+    cudaError_t error = cudaEventCreateWithFlags(&exec->begun, cudaEventDisableTiming);
+    for (size_t done = 0; done < count && error == cudaSuccess;)
+        for (size_t i = 0; i < count && error == cudaSuccess; i++) {
+            const cudaGraphNode_t node = exec->graph->nodes[i];
+            bool ready = !ordered[i];
+            for (size_t k = 0; k < node->after_count; k++)
+                ready &= ordered[node->after[k]->index];
+            if (!ready) continue;
+            ordered[i] = true;
+            exec->order[done] = i;
+            error = give_lane(exec, node, done == 0, continued);
+            done++;
+            if (error == cudaSuccess)
+                error = cudaEventCreateWithFlags(&node->done, cudaEventDisableTiming);
+            if (error == cudaSuccess && node->child)
+                error = instantiate(&node->exec, node->child);
+        }
+    free(ordered);
+    free(continued);
+    if (error == cudaSuccess)
+        *result = exec;
+    else
+        free_exec(exec);
+    return error;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                 unsigned long long flags)
+{
+    EMU_ALONE;
+    (void)flags; /* where and when the device frees what it allocated: nothing here */
+    if (!exec || !graph) return set(cudaErrorInvalidValue);
+    return set(instantiate(exec, graph));
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                          unsigned long long flags)
+{
+    return cudaGraphInstantiate(exec, graph, flags);
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+    EMU_ALONE;
+    if (!exec) return set(cudaErrorInvalidValue);
+    free_exec(exec);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    if (!exec || !emu_stream_on(stream, emu_device())) return set(cudaErrorInvalidValue);
+    return cudaSuccess;
+}
+
+static cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    cudaError_t error = cudaEventRecord(exec->begun, stream);
+    for (size_t i = 0; i < exec->lane_count && error == cudaSuccess; i++)
+        error = cudaStreamWaitEvent(exec->lanes[i], exec->begun, 0);
+    for (size_t i = 0; i < exec->graph->count && error == cudaSuccess; i++) {
+        const cudaGraphNode_t node = exec->graph->nodes[exec->order[i]];
+        const cudaStream_t lane = node->lane ? node->lane : stream;
+        for (size_t k = 0; k < node->after_count && error == cudaSuccess; k++)
+            error = cudaStreamWaitEvent(lane, node->after[k]->done, 0);
+        if (error == cudaSuccess && node->run) error = node->run(node->data, lane);
+        if (error == cudaSuccess && node->exec) error = launch(node->exec, lane);
+        if (error == cudaSuccess) error = cudaEventRecord(node->done, lane);
+    }
+    for (size_t i = 0; i < exec->graph->count && error == cudaSuccess; i++)
+        if (exec->graph->nodes[i]->lane)
+            error = cudaStreamWaitEvent(stream, exec->graph->nodes[i]->done, 0);
+    return error;
+}
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    EMU_ALONE;
+    if (!exec) return set(cudaErrorInvalidValue);
+    if (emu_is_captured(stream)) {
+        emu_front_add(emu_front_of(stream), cudaGraphNodeTypeGraph)->child =
+            emu_graph_copy(exec->graph);
+        return cudaSuccess;
+    }
+    if (!emu_stream_on(stream, emu_device())) return set(cudaErrorInvalidResourceHandle);
+    return set(launch(exec, stream));
+}
+
+static cudaError_t update(cudaGraphExec_t exec, cudaGraph_t graph,
+                          cudaGraphExecUpdateResultInfo *info)
+{
+    bool same = exec->graph->count == graph->count;
+    for (size_t i = 0; i < graph->count && same; i++) {
+        const cudaGraphNode_t old = exec->graph->nodes[i], node = graph->nodes[i];
+        same = old->after_count == node->after_count && old->type == node->type;
+        for (size_t k = 0; k < node->after_count && same; k++)
+            same = old->after[k]->index == node->after[k]->index;
+        if (!same) info->errorNode = node;
+    }
+    info->result =
+        same ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged;
+    if (!same) return cudaErrorGraphExecUpdateFailure;
+    for (size_t i = 0; i < graph->count; i++) {
+        const cudaGraphNode_t old = exec->graph->nodes[i], node = graph->nodes[i];
+        emu_node_give(old, node->type, node->run, node->data, node->bytes);
+        old->original = node;
+        if (!node->child) continue;
+        const cudaError_t error = update(old->exec, node->child, info);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo *info)
+{
+    EMU_ALONE;
+    if (!exec || !graph || !info) return set(cudaErrorInvalidValue);
+    memset(info, 0, sizeof *info);
+    return set(update(exec, graph, info));
+}

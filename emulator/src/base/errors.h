@@ -1,0 +1,17 @@
+/* The last error. */
+#ifndef ERRORS_H
+#define ERRORS_H
+
+#include "cuda_runtime_api.h"
+
+/* What cudaGetLastError will return to this thread, unless it is cudaSuccess. */
+void emu_set_last_error(cudaError_t error);
+
+/* For calls that return what they set. */
+static inline cudaError_t set(cudaError_t error)
+{
+    emu_set_last_error(error);
+    return error;
+}
+
+#endif

@@ -1,0 +1,63 @@
+/* A fault: what it is, where, in which thread, in which range of NVTX; and the program ends.
+ */
+#include "emulator_runtime.h"
+
+#include <nvtx3/nvToolsExt.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/now.h"
+#include "base/source.h"
+
+enum { MOST_RANGES = 16, RANGE_NAME = 200 };
+static char ranges[MOST_RANGES][RANGE_NAME];
+static int
+    range_count; /* may be more than there is room for: the innermost have no name */
+
+int nvtxRangePushA(const char *message)
+{
+    if (range_count < MOST_RANGES)
+        snprintf(ranges[range_count], RANGE_NAME, "%s", message);
+    return range_count++;
+}
+
+int nvtxRangePop(void)
+{
+    return range_count ? --range_count : -1;
+}
+
+/* The innermost; NULL if there is none. */
+static const char *range(void)
+{
+    if (!range_count) return NULL;
+    return ranges[range_count < MOST_RANGES ? range_count - 1 : MOST_RANGES - 1];
+}
+
+void emu_fault(const void *pc, const char *format, ...)
+{
+    va_list arguments;
+    fflush(stdout);
+    fprintf(stderr, "FAULT ");
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    if (pc) {
+        struct emu_place place = emu_source_of(pc);
+        fprintf(stderr, "  at %s:%d: %s\n", place.file, place.line, place.text);
+    }
+    if (emu_current)
+        fprintf(stderr, "  in kernel %s, block (%u,%u,%u), thread (%u,%u,%u)\n",
+                emu_now.launch->kernel, emu_now.block.x, emu_now.block.y, emu_now.block.z,
+                emu_current->index.x, emu_current->index.y, emu_current->index.z);
+    if (range()) fprintf(stderr, "  in range \"%s\"\n", range());
+    fflush(NULL);
+    _exit(1);
+}
+
+void emu_trap(const void *pc, const char *what)
+{
+    emu_fault(pc, "%s", what);
+}

@@ -1,0 +1,199 @@
+/* What is known of kernels, and what the program has limited them to: dynamic shared memory,
+ * threads, the heap; and how many of their blocks fit on an SM. */
+#include "base/functions.h"
+
+#include <stdlib.h>
+
+#include "base/device.h"
+#include "base/errors.h"
+#include "base/now.h"
+#include "base/settings.h"
+#include "emulator_runtime.h"
+
+/* ---- limits ---- */
+
+/* The limits are stored; only the heap's has an effect (allocations.c). */
+static size_t limits[] = {
+    [cudaLimitStackSize] = 1024,
+    [cudaLimitPrintfFifoSize] = 1 << 20,
+    [cudaLimitMallocHeapSize] = 8 << 20,
+    [cudaLimitDevRuntimeSyncDepth] = 2,
+    [cudaLimitDevRuntimePendingLaunchCount] = 2048,
+    [cudaLimitMaxL2FetchGranularity] = 64,
+    [cudaLimitPersistingL2CacheSize] = 0,
+};
+
+cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
+{
+    if ((size_t)limit >= sizeof limits / sizeof limits[0])
+        return set(cudaErrorUnsupportedLimit);
+    limits[limit] = value;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
+{
+    if (!value) return set(cudaErrorInvalidValue);
+    if ((size_t)limit >= sizeof limits / sizeof limits[0])
+        return set(cudaErrorUnsupportedLimit);
+    *value = limits[limit];
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
+{
+    return set((unsigned)config <= cudaFuncCachePreferEqual ? cudaSuccess
+                                                            : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
+{
+    return set((unsigned)config <= cudaSharedMemBankSizeEightByte
+                   ? cudaSuccess
+                   : cudaErrorInvalidValue);
+}
+
+/* ---- kernels ---- */
+
+/* The kernels of which something is known: their limit was set, or they have run. */
+struct function {
+    const void *kernel;
+    size_t dynamic_shared; /* the limit */
+    size_t static_shared;  /* what the last launch declared */
+    unsigned threads_at_most;
+};
+static struct function *functions;
+static size_t function_count;
+
+static struct function *find_function(const void *kernel)
+{
+    for (size_t i = 0; i < function_count; i++)
+        if (functions[i].kernel == kernel) return &functions[i];
+    return NULL;
+}
+
+/* Called before main() too, for __launch_bounds__: which GPU is emulated is not asked here,
+ * and need not be, for these two are the same on all. */
+static struct function *find_or_add_function(const void *kernel)
+{
+    enum { SHARED_UNASKED = 48 << 10, MOST_THREADS = 1024 };
+    struct function *f = find_function(kernel);
+    if (f) return f;
+    struct function *grown = realloc(functions, (function_count + 1) * sizeof *functions);
+    if (!grown) return NULL;
+    functions = grown;
+    f = &functions[function_count++];
+    *f = (struct function){.kernel = kernel,
+                           .dynamic_shared = SHARED_UNASKED,
+                           .threads_at_most = MOST_THREADS};
+    return f;
+}
+
+void emu_note_static_shared(const void *kernel, size_t bytes)
+{
+    struct function *f = kernel ? find_or_add_function(kernel) : NULL;
+    if (f) f->static_shared = bytes;
+}
+
+void emu_note_launch_bounds(const void *kernel, unsigned threads_at_most)
+{
+    struct function *f = kernel ? find_or_add_function(kernel) : NULL;
+    if (f && threads_at_most < f->threads_at_most) f->threads_at_most = threads_at_most;
+}
+
+size_t emu_dynamic_shared_limit(const void *kernel)
+{
+    const struct function *f = kernel ? find_function(kernel) : NULL;
+    size_t limit = f ? f->dynamic_shared : emu_gpu()->prop.sharedMemPerBlock;
+    for (size_t i = 0; !kernel && i < function_count; i++)
+        if (functions[i].dynamic_shared > limit) limit = functions[i].dynamic_shared;
+    return limit;
+}
+
+cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr,
+                                 int value)
+{
+    if (!kernel) return set(cudaErrorInvalidDeviceFunction);
+    if (attr == cudaFuncAttributePreferredSharedMemoryCarveout)
+        return set(value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue);
+    if (attr != cudaFuncAttributeMaxDynamicSharedMemorySize)
+        return set(cudaErrorInvalidValue);
+    if (value < 0 || (size_t)value > emu_gpu()->prop.sharedMemPerBlockOptin)
+        return set(cudaErrorInvalidValue);
+    EMU_ALONE;
+    struct function *f = find_or_add_function(kernel);
+    if (!f) return set(cudaErrorMemoryAllocation);
+    f->dynamic_shared = (size_t)value;
+    return cudaSuccess;
+}
+
+/* Only NVIDIA's compiler knows how many registers a thread takes; LENS_REGS tells, or it
+ * is this many. */
+static unsigned assumed_registers(void)
+{
+    enum { ASSUMED_REGISTERS = 32 };
+    const long told = emu_settings.lens_registers;
+    return told ? (unsigned)told : ASSUMED_REGISTERS;
+}
+
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
+                                  const void *kernel)
+{
+    if (!attributes) return set(cudaErrorInvalidValue);
+    if (!kernel) return set(cudaErrorInvalidDeviceFunction);
+    const struct cudaDeviceProp *gpu = &emu_gpu()->prop;
+    const struct function *f = find_function(kernel);
+    *attributes = (struct cudaFuncAttributes){
+        .sharedSizeBytes = f ? f->static_shared : 0,
+        .maxThreadsPerBlock = f ? (int)f->threads_at_most : gpu->maxThreadsPerBlock,
+        .numRegs = (int)assumed_registers(),
+        .ptxVersion = 10 * gpu->major + gpu->minor,
+        .binaryVersion = 10 * gpu->major + gpu->minor,
+        .maxDynamicSharedSizeBytes = (int)emu_dynamic_shared_limit(kernel),
+        .preferredShmemCarveout = -1,
+    };
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config)
+{
+    if (!kernel) return set(cudaErrorInvalidDeviceFunction);
+    return cudaDeviceSetCacheConfig(config);
+}
+
+cudaError_t cudaFuncSetSharedMemConfig(const void *kernel,
+                                       enum cudaSharedMemConfig config)
+{
+    if (!kernel) return set(cudaErrorInvalidDeviceFunction);
+    return cudaDeviceSetSharedMemConfig(config);
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks,
+                                                                   const void *kernel,
+                                                                   int block_size,
+                                                                   size_t dynamic_shared,
+                                                                   unsigned int flags)
+{
+    if (!blocks || block_size <= 0 || flags > cudaOccupancyDisableCachingOverride)
+        return set(cudaErrorInvalidValue);
+    if (!kernel) return set(cudaErrorInvalidDeviceFunction);
+    EMU_ALONE;
+    *blocks = 0;
+    /* How much shared memory a kernel declares is known here once it has run. */
+    const struct function *f = find_function(kernel);
+    const bool allowed = !f || (unsigned)block_size <= f->threads_at_most;
+    if (allowed && dynamic_shared <= emu_dynamic_shared_limit(kernel)) {
+        const size_t shared = dynamic_shared + (f ? f->static_shared : 0);
+        *blocks =
+            (int)emu_occupancy((unsigned)block_size, assumed_registers(), shared).blocks;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
+                                                          int block_size,
+                                                          size_t dynamic_shared)
+{
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks, kernel, block_size, dynamic_shared, cudaOccupancyDefault);
+}

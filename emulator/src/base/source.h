@@ -1,0 +1,21 @@
+/* From a code address to the reader's source line. */
+#ifndef SOURCE_H
+#define SOURCE_H
+
+#include <stdbool.h>
+
+struct emu_place {
+    const char *file; /* as the compiler saw it; "?" if unknown */
+    int line;         /* 0 if unknown */
+    const char *function;
+    const char *text; /* the line itself, without its indent; "" if the file is gone */
+};
+/* The innermost place outside the emulator's own headers. Cached for the life of the
+ * program; pc may point at the call or behind it. */
+struct emu_place emu_source_of(const void *pc);
+/* Whether two calls are one in the source. The compiler may have copied a call (an unrolled
+ * loop, an inlined function): what counts is the line. A place that nobody knows is like
+ * any other. */
+bool emu_same_line(const void *pc, const void *other);
+
+#endif

@@ -1,0 +1,1069 @@
+/* The compiler driver: takes what people pass to NVIDIA's nvcc and has the host compiler
+ * do the work.
+ *
+ * A .cu file goes through the host's preprocessor, the translator, and the host's
+ * compiler with -fsanitize=thread, which puts a call in front of every memory access,
+ * -fsanitize-coverage=trace-pc, which puts one into every basic block, and
+ * -fsanitize=signed-integer-overflow; those calls are how the runtime sees what a kernel
+ * does. Nothing links with the sanitizers themselves.
+ * All other source files are compiled as usual. */
+#define _GNU_SOURCE /* vasprintf */
+#include "compile/translate.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct list {
+    char **items; /* ends in NULL once anything was added */
+    int count;
+};
+
+enum language { BY_SUFFIX, CU, C, CPP, LINKABLE };
+enum stage { TO_PROGRAM, TO_OBJECT, TO_TRANSLATION, TO_PREPROCESSED, TO_DEPENDENCIES };
+
+static struct {
+    struct list sources,
+        linkables; /* linkables: objects, libraries and -l, in the order given */
+    struct list preprocessor, compiler, linker, dependencies;
+    enum language language;
+    enum stage stage;
+    const char *output, *output_directory, *standard, *ccbin, *optimize, *dependency_file,
+        *stage_option;
+    struct list dependency_targets;
+    bool separate, keep, verbose, dry_run, forward_unknown, debug, fast_compile;
+    int architecture; /* 90 for sm_90 */
+    char feature;     /* the letter in sm_90a, or 0 */
+} options;
+
+static struct {
+    char *cxx, *cc;
+    bool clang;
+} host;
+
+static char *root;    /* the emulator's directory */
+static char *scratch; /* temporary files, NULL before the first */
+static struct list scratch_files;
+static volatile sig_atomic_t interrupted;
+static volatile pid_t child;
+
+/* ---- small things
+ * ---------------------------------------------------------------------------- */
+
+static void clean_up(void)
+{
+    for (int i = 0; i < scratch_files.count; i++) unlink(scratch_files.items[i]);
+    if (scratch) rmdir(scratch);
+}
+
+__attribute__((noreturn, format(printf, 1, 2))) static void fatal(const char *pattern,
+                                                                  ...)
+{
+    va_list values;
+    fprintf(stderr, "nvcc fatal   : ");
+    va_start(values, pattern);
+    vfprintf(stderr, pattern, values);
+    va_end(values);
+    fputc('\n', stderr);
+    clean_up();
+    exit(1);
+}
+
+/* The driver lives for one command line, so strings and lists are never freed. */
+__attribute__((format(printf, 1, 2))) static char *format(const char *pattern, ...)
+{
+    char *s;
+    va_list values;
+    va_start(values, pattern);
+    int length = vasprintf(&s, pattern, values);
+    va_end(values);
+    if (length < 0) fatal("out of memory");
+    return s;
+}
+
+static void add(struct list *list, const char *item)
+{
+    list->items = realloc(list->items, (size_t)(list->count + 2) * sizeof *list->items);
+    if (!list->items) fatal("out of memory");
+    list->items[list->count++] = format("%s", item);
+    list->items[list->count] = NULL;
+}
+
+static void add_all(struct list *list, const struct list *more)
+{
+    for (int i = 0; i < more->count; i++) add(list, more->items[i]);
+}
+
+/* Adds the words of `text`, which separators divide. */
+static void add_split(struct list *list, const char *text, const char *separators)
+{
+    char *copy = format("%s", text), *rest = NULL;
+    for (char *word = strtok_r(copy, separators, &rest); word;
+         word = strtok_r(NULL, separators, &rest))
+        add(list, word);
+    free(copy);
+}
+
+static void add_words(struct list *list, const char *words)
+{
+    add_split(list, words, " ");
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* "dir/a.cu" -> "a" */
+static char *stem(const char *path)
+{
+    char *s = format("%s", base_name(path)), *dot = strrchr(s, '.');
+    if (dot && dot != s) *dot = '\0';
+    return s;
+}
+
+/* "dir/a.o" and ".d" -> "dir/a.d" */
+static char *with_suffix(const char *path, const char *suffix)
+{
+    const char *base = base_name(path), *dot = strrchr(base, '.');
+    size_t length = dot && dot != base ? (size_t)(dot - path) : strlen(path);
+    return format("%.*s%s", (int)length, path, suffix);
+}
+
+static bool exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* ---- options
+ * --------------------------------------------------------------------------------- */
+
+enum action {
+    IGNORE,
+    OUTPUT,
+    OUTPUT_DIRECTORY,
+    COMPILE,
+    TRANSLATE,
+    PREPROCESS,
+    LINK,
+    DEPENDENCIES,
+    ALSO_DEPENDENCIES,
+    DEPENDENCY_FILE,
+    DEPENDENCY_TARGET,
+    DEPENDENCY_PHONY,
+    OPTIMIZE,
+    DEBUG,
+    FAST_COMPILE,
+    PREPROCESSOR,
+    INCLUDE_PATH,
+    LIBRARY,
+    LIBRARY_PATH,
+    STANDARD,
+    LANGUAGE,
+    ARCHITECTURE,
+    GENERATE_CODE,
+    COMPILER,
+    LINKER,
+    CCBIN,
+    NO_WARNINGS,
+    WERROR,
+    VERSION,
+    HELP,
+    REFUSE_DEVICE_CODE,
+    REFUSE,
+    VERBOSE,
+    DRY_RUN,
+    SEPARATE,
+    SEPARATE_COMPILE,
+    KEEP,
+    EXTENDED_LAMBDA,
+    RELAXED_CONSTEXPR,
+    FORWARD_UNKNOWN
+};
+
+/* FLAG takes no value; VALUE takes one, as `-x v` or `-x=v`; STUCK also as `-xv`. */
+enum form { FLAG, VALUE, STUCK };
+
+static const struct option {
+    const char *names; /* separated by spaces, without their dashes */
+    enum form form;
+    enum action action;
+} table[] = {
+    {"o output-file", STUCK, OUTPUT},
+    {"odir output-directory", VALUE, OUTPUT_DIRECTORY},
+    {"c compile", FLAG, COMPILE},
+    {"dc device-c dw device-w", FLAG, SEPARATE_COMPILE},
+    {"rdc relocatable-device-code", VALUE, SEPARATE},
+    {"cuda", FLAG, TRANSLATE},
+    {"E preprocess", FLAG, PREPROCESS},
+    {"link", FLAG, LINK},
+    {"M generate-dependencies MM generate-nonsystem-dependencies", FLAG, DEPENDENCIES},
+    {"MD generate-dependencies-with-compile MMD "
+     "generate-nonsystem-dependencies-with-compile",
+     FLAG, ALSO_DEPENDENCIES},
+    {"MF dependency-output", VALUE, DEPENDENCY_FILE},
+    {"MT dependency-target-name MQ", VALUE, DEPENDENCY_TARGET},
+    {"MP generate-dependency-targets", FLAG, DEPENDENCY_PHONY},
+    {"O optimize", STUCK, OPTIMIZE},
+    {"g debug G device-debug", FLAG, DEBUG},
+    {"Ofc Ofast-compile", VALUE, FAST_COMPILE},
+    {"D define-macro U undefine-macro", STUCK, PREPROCESSOR},
+    {"include pre-include isystem system-include", VALUE, PREPROCESSOR},
+    {"I include-path", STUCK, INCLUDE_PATH},
+    {"l library", STUCK, LIBRARY},
+    {"L library-path", STUCK, LIBRARY_PATH},
+    {"std", VALUE, STANDARD},
+    {"x", STUCK, LANGUAGE},
+    {"arch gpu-architecture", VALUE, ARCHITECTURE},
+    {"gencode generate-code", VALUE, GENERATE_CODE},
+    {"Xcompiler compiler-options", VALUE, COMPILER},
+    {"Xlinker linker-options", VALUE, LINKER},
+    {"ccbin compiler-bindir", VALUE, CCBIN},
+    {"w disable-warnings", FLAG, NO_WARNINGS},
+    {"Werror", VALUE, WERROR},
+    {"V version", FLAG, VERSION},
+    {"h help", FLAG, HELP},
+    {"v verbose", FLAG, VERBOSE},
+    {"dryrun", FLAG, DRY_RUN},
+    {"keep save-temps", FLAG, KEEP},
+    {"extended-lambda expt-extended-lambda", FLAG, EXTENDED_LAMBDA},
+    {"expt-relaxed-constexpr", FLAG, RELAXED_CONSTEXPR},
+    {"forward-unknown-to-host-compiler forward-unknown-opts", FLAG, FORWARD_UNKNOWN},
+
+    {"ptx cubin fatbin optix-ir ltoir gpu dlink device-link", FLAG, REFUSE_DEVICE_CODE},
+    {"shared lib run", FLAG, REFUSE},
+
+    /* What steers NVIDIA's device compiler has no meaning here. */
+    {"lineinfo generate-line-info use_fast_math restrict m64 res-usage "
+     "resource-usage src-in-ptx source-in-ptx extra-device-vectorization dlto lto "
+     "dlink-time-opt Wno-deprecated-gpu-targets Wreorder Wno-deprecated-declarations "
+     "Wmissing-launch-bounds Wdefault-stream-launch Wext-lambda-captures-this "
+     "allow-unsupported-compiler no-compress keep-device-functions err-no "
+     "display-error-number "
+     "no-err-no no-display-error-number noeh no-exceptions pg profile use-local-env ewp "
+     "extensible-whole-program objtemp",
+     FLAG, IGNORE},
+    {"t threads", STUCK, IGNORE},
+    {"code gpu-code Xptxas ptxas-options Xnvlink nvlink-options Xarchive archive-options "
+     "maxrregcount ftz prec-div prec-sqrt fmad split-compile default-stream "
+     "cudart cudadevrt diag-suppress diag-error diag-warn keep-dir opt-info "
+     "optimization-info "
+     "m machine ldir libdevice-directory target-dir target-directory "
+     "static-global-template-stub compress-mode dopt time",
+     VALUE, IGNORE},
+};
+
+static const char version[] =
+    "nvcc: CUDA compiler driver of the emulator, which runs kernels on the CPU\n"
+    "Cuda compilation tools, release 13.0, V13.0.88 (emulator)\n";
+
+static const char help[] =
+    "Usage: nvcc [options] file...\n"
+    "Compiles CUDA C++ for the emulator, which runs it on the CPU, without a GPU or "
+    "CUDA.\n"
+    "Takes NVIDIA's options; those that only steer code for a GPU are accepted and "
+    "ignored.\n"
+    "\n"
+    "  -o FILE              where the result goes (default a.out)\n"
+    "  -c, -E, -cuda, -M    stop after compiling, preprocessing, translating; list the "
+    "headers\n"
+    "  -I DIR -D NAME -U NAME -L DIR -l LIB -std=c++17 -O2 -w    as for the host "
+    "compiler\n"
+    "  -x cu|c|c++          the language of the source files, whatever their names\n"
+    "  -arch=sm_80          sets __CUDA_ARCH__ (default sm_90)\n"
+    "  -Xcompiler A,B       options for the host compiler\n"
+    "  -g                   variables too for a debugger; lines are always there\n"
+    "  -Ofc max             kernels that are compiled faster (g++) and run slower\n"
+    "  -ccbin PROGRAM       the host compiler, g++ or clang++ (or set NVCC_CCBIN)\n"
+    "  -MD -MMD -MF -MT     write a make dependency file while compiling\n"
+    "  -v, --dryrun         show the commands; only show them\n"
+    "  -keep                keep the translated source, FILE.cu.cpp.ii\n"
+    "\n"
+    "Environment of the compiled program: EMULATE=h200 picks the GPU, LENS=1 reports "
+    "memory\n"
+    "traffic, CHECK=0 turns the fault checks off.\n";
+
+/* With status 3 if the text could not be written. */
+__attribute__((noreturn)) static void print_and_exit(const char *text)
+{
+    if (fputs(text, stdout) >= 0 && fflush(stdout) == 0) exit(0);
+    if (errno != EPIPE)
+        fprintf(stderr, "nvcc fatal   : cannot write the output: %s\n", strerror(errno));
+    exit(3);
+}
+
+static void set_architecture(const char *name)
+{
+    static const int known[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
+    static const char *const any[] = {"native", "all", "all-major"};
+    const char *number = name;
+    for (size_t i = 0; i < sizeof any / sizeof *any; i++)
+        if (strcmp(name, any[i]) == 0) return;
+    if (strncmp(name, "sm_", 3) == 0 || strncmp(name, "lto_", 4) == 0)
+        number = strchr(name, '_') + 1;
+    else if (strncmp(name, "compute_", 8) == 0)
+        number = name + 8;
+    else
+        fatal("Unsupported gpu architecture '%s'", name);
+    char *rest;
+    long value = strtol(number, &rest, 10);
+    bool ok = rest != number && (!*rest || (strchr("af", *rest) && !rest[1]));
+    for (size_t i = 0; ok && i < sizeof known / sizeof *known; i++) {
+        if (known[i] != value) continue;
+        if (value >= options.architecture) {
+            options.architecture = (int)value;
+            options.feature = *rest;
+        }
+        return;
+    }
+    fatal("Unsupported gpu architecture '%s'", name);
+}
+
+/* arch=compute_80,code=sm_80 or arch=compute_80,code=[sm_80,sm_86]: the newest
+ * architecture named wins, since one program serves all of them here. */
+static void set_generated_code(const char *specification)
+{
+    const char *arch = strstr(specification, "arch=");
+    if (!arch) fatal("argument 'arch=...' expected in '-gencode %s'", specification);
+    arch += 5;
+    set_architecture(format("%.*s", (int)strcspn(arch, ","), arch));
+}
+
+/* The emulator's headers need C++14, which holds nearly all of what is older. */
+static void set_standard(const char *value)
+{
+    static const char *const known[] = {"c++03", "c++11", "c++14", "c++17", "c++20"};
+    enum { OLDEST = 2 };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(value, known[i]) == 0) {
+            options.standard = known[i < OLDEST ? OLDEST : i];
+            return;
+        }
+    fatal("Value '%s' is not defined for option 'std'", value);
+}
+
+/* The two faster of NVIDIA's levels are one here. */
+static void set_fast_compile(const char *value)
+{
+    static const char *const known[] = {"0", "min", "mid", "max"};
+    enum { FASTER = 2 };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(value, known[i]) == 0) {
+            options.fast_compile = i >= FASTER;
+            return;
+        }
+    fatal("Value '%s' is not defined for option 'Ofast-compile'", value);
+}
+
+static void set_language(const char *value)
+{
+    if (strcmp(value, "cu") == 0)
+        options.language = CU;
+    else if (strcmp(value, "c") == 0)
+        options.language = C;
+    else if (strcmp(value, "c++") == 0)
+        options.language = CPP;
+    else
+        fatal("Value '%s' is not defined for option 'x'", value);
+}
+
+static void set_werror(const char *value)
+{
+    static const char *const kinds[] = {"all-warnings",
+                                        "cross-execution-space-call",
+                                        "reorder",
+                                        "default-stream-launch",
+                                        "missing-launch-bounds",
+                                        "ext-lambda-captures-this",
+                                        "deprecated-declarations"};
+    for (char *rest = format("%s", value), *kind; (kind = strsep(&rest, ","));) {
+        bool known = false;
+        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+            known |= strcmp(kind, kinds[i]) == 0;
+        if (!known) fatal("Value '%s' is not defined for option 'Werror'", kind);
+        if (strcmp(kind, "all-warnings") == 0) add(&options.compiler, "-Werror");
+    }
+}
+
+/* The emulator holds these itself. */
+static bool is_cuda_library(const char *name)
+{
+    static const char *const names[] = {
+        "cudart",   "cudart_static",   "cuda",    "cublas",     "cublas_static",
+        "cublasLt", "cublasLt_static", "culibos", "cudadevrt",  "nvToolsExt",
+        "curand",   "curand_static",   "nccl",    "nccl_static"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) return true;
+    return false;
+}
+
+/* A directory with NVIDIA's headers would hide the emulator's. */
+static void add_include_path(const char *directory)
+{
+    if (exists(format("%s/cuda_runtime.h", directory))) return;
+    add(&options.preprocessor, format("-I%s", directory));
+}
+
+static void set_stage(enum stage stage, const char *option)
+{
+    if (options.stage_option && stage != options.stage)
+        fatal("options '%s' and '%s' cannot be used together", options.stage_option,
+              option);
+    options.stage = stage;
+    options.stage_option = option;
+}
+
+static void apply(const struct option *option, const char *given, const char *name,
+                  const char *value)
+{
+    bool nonsystem = strncmp(name, "MM", 2) == 0 || strstr(name, "nonsystem");
+    switch (option->action) {
+    case IGNORE: break;
+    case OUTPUT: options.output = value; break;
+    case OUTPUT_DIRECTORY: options.output_directory = value; break;
+    case COMPILE: set_stage(TO_OBJECT, given); break;
+    case SEPARATE_COMPILE:
+        options.separate = true;
+        set_stage(TO_OBJECT, given);
+        break;
+    case SEPARATE: options.separate = strcmp(value, "true") == 0; break;
+    case TRANSLATE: set_stage(TO_TRANSLATION, given); break;
+    case PREPROCESS: set_stage(TO_PREPROCESSED, given); break;
+    case LINK: set_stage(TO_PROGRAM, given); break;
+    case DEPENDENCIES:
+        set_stage(TO_DEPENDENCIES, given);
+        add(&options.dependencies, nonsystem ? "-MM" : "-M");
+        break;
+    case ALSO_DEPENDENCIES: add(&options.dependencies, nonsystem ? "-MMD" : "-MD"); break;
+    case DEPENDENCY_FILE: options.dependency_file = value; break;
+    case DEPENDENCY_TARGET:
+        add(&options.dependency_targets, strcmp(name, "MQ") == 0 ? "-MQ" : "-MT");
+        add(&options.dependency_targets, value);
+        break;
+    case DEPENDENCY_PHONY: add(&options.dependency_targets, "-MP"); break;
+    case OPTIMIZE: options.optimize = format("-O%s", value); break;
+    case DEBUG: options.debug = true; break;
+    case FAST_COMPILE: set_fast_compile(value); break;
+    case PREPROCESSOR:
+        if (*name == 'D' || *name == 'd')
+            add(&options.preprocessor, format("-D%s", value));
+        else if (*name == 'U' || *name == 'u')
+            add(&options.preprocessor, format("-U%s", value));
+        else {
+            add(&options.preprocessor, strstr(name, "sys") ? "-isystem" : "-include");
+            add(&options.preprocessor, value);
+        }
+        break;
+    case INCLUDE_PATH: add_include_path(value); break;
+    case LIBRARY:
+        if (!is_cuda_library(value)) add(&options.linkables, format("-l%s", value));
+        /* What a program names weakly it gets where it is linked with the library. */
+        if (strncmp(value, "nccl", 4) == 0) add(&options.linker, "-Wl,-u,ncclGetVersion");
+        break;
+    case LIBRARY_PATH: add(&options.linker, format("-L%s", value)); break;
+    case STANDARD: set_standard(value); break;
+    case LANGUAGE: set_language(value); break;
+    case ARCHITECTURE: set_architecture(value); break;
+    case GENERATE_CODE: set_generated_code(value); break;
+    case COMPILER: add_split(&options.compiler, value, ", "); break;
+    case LINKER:
+        for (char *rest = format("%s", value), *word; (word = strsep(&rest, ","));) {
+            add(&options.linker, "-Xlinker");
+            add(&options.linker, word);
+        }
+        break;
+    case CCBIN: options.ccbin = value; break;
+    case NO_WARNINGS: add(&options.compiler, "-w"); break;
+    case WERROR: set_werror(value); break;
+    case VERSION: print_and_exit(version);
+    case HELP: print_and_exit(help);
+    case REFUSE_DEVICE_CODE:
+        fatal("the emulator makes no code for GPUs, so '%s' needs NVIDIA's nvcc", given);
+    case REFUSE:
+        fatal("the emulator does not support '%s'; it builds objects and programs",
+              given);
+    case VERBOSE: options.verbose = true; break;
+    case DRY_RUN: options.verbose = options.dry_run = true; break;
+    case KEEP: options.keep = true; break;
+    case EXTENDED_LAMBDA:
+        add(&options.preprocessor, "-D__CUDACC_EXTENDED_LAMBDA__=1");
+        break;
+    case RELAXED_CONSTEXPR:
+        add(&options.preprocessor, "-D__CUDACC_RELAXED_CONSTEXPR__=1");
+        break;
+    case FORWARD_UNKNOWN: options.forward_unknown = true; break;
+    }
+}
+
+/* Does the argument, without its dashes, name this option? Then *name is its name and
+ * *value what stands behind it in the same argument, or NULL. */
+static bool names_option(const struct option *option, const char *argument, bool one_dash,
+                         char **name, const char **value)
+{
+    for (const char *p = option->names; *p; p += strcspn(p, " "), p += strspn(p, " ")) {
+        size_t length = strcspn(p, " ");
+        if (strncmp(argument, p, length) != 0) continue;
+        const char *rest = argument + length;
+        *name = format("%.*s", (int)length, p);
+        *value = NULL;
+        if (!*rest) return true;
+        if (option->form == FLAG) continue;
+        if (*rest == '=')
+            *value = rest + 1;
+        else if (option->form == STUCK && length == 1 && one_dash)
+            *value = rest;
+        else
+            continue;
+        return true;
+    }
+    return false;
+}
+
+static enum language language_of(const char *path)
+{
+    static const struct {
+        const char *suffix;
+        enum language language;
+    } suffixes[] = {{".cu", CU},   {".c", C},        {".cpp", CPP},    {".cc", CPP},
+                    {".cxx", CPP}, {".o", LINKABLE}, {".a", LINKABLE}, {".so", LINKABLE}};
+    const char *dot = strrchr(base_name(path), '.');
+    for (size_t i = 0; dot && i < sizeof suffixes / sizeof *suffixes; i++)
+        if (strcmp(dot, suffixes[i].suffix) == 0)
+            return options.language != BY_SUFFIX && suffixes[i].language != LINKABLE
+                       ? options.language
+                       : suffixes[i].language;
+    return options.language;
+}
+
+/* Long names first, or -include would read as -i nclude, -dc as -d c. */
+static const struct option *find_option(const char *argument, char **name,
+                                        const char **value)
+{
+    bool one_dash = argument[1] != '-';
+    argument += one_dash ? 1 : 2;
+    *name = NULL;
+    const struct option *found = NULL;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        char *this_name;
+        const char *this_value;
+        if (!names_option(&table[i], argument, one_dash, &this_name, &this_value))
+            continue;
+        if (*name && strlen(this_name) <= strlen(*name)) continue;
+        found = &table[i];
+        *name = this_name;
+        *value = this_value;
+    }
+    return found;
+}
+
+static void read_arguments(int argc, char **argv)
+{
+    struct list unknown = {0}, files = {0};
+    for (int i = 1; i < argc; i++) {
+        const char *given = argv[i], *value = NULL;
+        char *name;
+        if (given[0] != '-' || !given[1]) {
+            add(&files, given);
+            /* Its place among the libraries counts; whether it is one, -x may still
+             * decide. */
+            if (language_of(given) == LINKABLE)
+                add(&options.linkables, given);
+            else
+                add(&options.linkables, format("source:%s", given));
+            continue;
+        }
+        const struct option *option = find_option(given, &name, &value);
+        if (!option) {
+            add(&unknown, given);
+            continue;
+        }
+        if (option->form != FLAG && !value) {
+            if (++i == argc) fatal("argument expected after '%s'", given);
+            value = argv[i];
+        }
+        apply(option, given, name, value);
+    }
+    if (options.forward_unknown)
+        add_all(&options.compiler, &unknown);
+    else if (unknown.count)
+        fatal("Unknown option '%s'", unknown.items[0]);
+    if (!files.count)
+        fatal("No input files specified; use option --help for more information");
+
+    for (int i = 0; i < files.count; i++) {
+        if (!exists(files.items[i]))
+            fatal("cannot open '%s': %s", files.items[i], strerror(errno));
+        enum language language = language_of(files.items[i]);
+        if (language == BY_SUFFIX)
+            fatal("Don't know what to do with '%s'", files.items[i]);
+        if (language != LINKABLE) add(&options.sources, files.items[i]);
+    }
+    if (options.stage != TO_PROGRAM && options.sources.count > 1 && options.output)
+        fatal(
+            "A single input file is required for a non-link phase when an outputfile is "
+            "specified");
+    if (!options.architecture) options.architecture = 90;
+}
+
+/* ---- the host compiler
+ * ----------------------------------------------------------------------- */
+
+static char *on_path(const char *program)
+{
+    if (strchr(program, '/'))
+        return access(program, X_OK) == 0 ? format("%s", program) : NULL;
+    const char *path = getenv("PATH");
+    for (char *rest = format("%s", path ? path : "/usr/bin:/bin"), *directory;
+         (directory = strsep(&rest, ":"));) {
+        char *file = format("%s/%s", *directory ? directory : ".", program);
+        if (access(file, X_OK) == 0) return file;
+    }
+    return NULL;
+}
+
+/* "g++-12" -> "gcc-12", and back: the two compilers of a pair differ only there. */
+static char *renamed(const char *compiler, const char *from, const char *to)
+{
+    const char *found = strstr(base_name(compiler), from);
+    if (!found) return NULL;
+    return format("%.*s%s%s", (int)(found - compiler), compiler, to,
+                  found + strlen(from));
+}
+
+static bool says_clang(const char *compiler)
+{
+    if (strstr(base_name(compiler), "clang")) return true;
+    if (strstr(base_name(compiler), "g++")) return false;
+    char line[256] = "";
+    FILE *pipe = popen(format("'%s' --version", compiler), "r");
+    if (!pipe) return false;
+    bool clang = fgets(line, sizeof line, pipe) && strstr(line, "clang");
+    pclose(pipe);
+    return clang;
+}
+
+static int gcc_version(void)
+{
+    int version = 0;
+    FILE *pipe = popen(format("'%s' -dumpversion", host.cxx), "r");
+    if (pipe && fscanf(pipe, "%d", &version) != 1) version = 0;
+    if (pipe) pclose(pipe);
+    return version;
+}
+
+static void find_host_compiler(void)
+{
+    static const char *const usual[] = {"g++", "clang++", "c++"};
+    const char *wish = options.ccbin ? options.ccbin : getenv("NVCC_CCBIN");
+    struct stat info;
+    if (wish && *wish) {
+        if (stat(wish, &info) == 0 && S_ISDIR(info.st_mode))
+            wish = format("%s/g++", wish);
+        if (!strstr(base_name(wish), "++")) {
+            char *cxx = renamed(wish, "clang", "clang++");
+            if (!cxx) cxx = renamed(wish, "gcc", "g++");
+            if (!cxx) cxx = renamed(wish, "cc", "c++");
+            if (cxx) wish = cxx;
+        }
+        host.cxx = on_path(wish);
+        if (!host.cxx)
+            fatal("the host compiler '%s' (from %s) is not there", wish,
+                  options.ccbin ? "-ccbin" : "NVCC_CCBIN");
+    }
+    for (size_t i = 0; !host.cxx && i < sizeof usual / sizeof *usual; i++)
+        host.cxx = on_path(usual[i]);
+    if (!host.cxx) fatal("no C++ compiler found; install g++ or clang++");
+    host.clang = says_clang(host.cxx);
+    host.cc = renamed(host.cxx, "clang++", "clang");
+    if (!host.cc) host.cc = renamed(host.cxx, "g++", "gcc");
+    if (!host.cc) host.cc = renamed(host.cxx, "c++", "cc");
+    if (!host.cc) host.cc = host.cxx;
+}
+
+static void on_signal(int number)
+{
+    interrupted = number;
+    if (child > 0) kill(child, number);
+}
+
+static void stop_if_interrupted(void)
+{
+    if (!interrupted) return;
+    clean_up();
+    signal(interrupted, SIG_DFL);
+    raise(interrupted);
+}
+
+static void catch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        sigaction(numbers[i], &action, NULL);
+}
+
+/* A new name in the directory for temporary files; the file itself is the caller's to
+ * make. */
+static char *temporary(const char *name)
+{
+    if (!scratch) {
+        const char *directory = getenv("TMPDIR");
+        scratch = format("%s/nvcc-XXXXXX", directory && *directory ? directory : "/tmp");
+        if (!mkdtemp(scratch)) {
+            char *failed = scratch;
+            scratch = NULL;
+            fatal("cannot make a temporary directory %s: %s", failed, strerror(errno));
+        }
+    }
+    char *path = format("%s/%d-%s", scratch, scratch_files.count, name);
+    add(&scratch_files, path);
+    return path;
+}
+
+/* Starts the command and waits for its end; where `messages` is a file, what it says goes
+ * there. */
+static int status_of(const struct list *command, const char *messages)
+{
+    stop_if_interrupted();
+    child = fork();
+    if (child < 0) fatal("cannot start %s: %s", command->items[0], strerror(errno));
+    if (child == 0) {
+        if (messages && !freopen(messages, "w", stderr)) _exit(127);
+        execvp(command->items[0], command->items);
+        fprintf(stderr, "nvcc fatal   : cannot start %s: %s\n", command->items[0],
+                strerror(errno));
+        _exit(127);
+    }
+    int status;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    child = 0;
+    stop_if_interrupted();
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+/* Whether the compiler misses a header of a library that the emulator has not: it is asked
+ * once more, since its first answer went to the reader. */
+static void explain_missing(const struct list *command)
+{
+    static const char *const libraries[] = {
+        "thrust/",  "cub/",  "cufft", "curand_", "cusparse",
+        "cusolver", "cudnn", "npp",   "nvrtc",
+    };
+    char *file = temporary("messages"), line[1024];
+    status_of(command, file);
+    FILE *messages = fopen(file, "r");
+    while (messages && fgets(line, sizeof line, messages)) {
+        char *name = strstr(line, "fatal error: "), *end = strstr(line, ": No such file");
+        if (!end) end = strstr(line, "' file not found");
+        if (!name || !end) continue;
+        name += strlen("fatal error: ") + (*end == '\'');
+        for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+            if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
+                fprintf(stderr,
+                        "nvcc: %.*s is of a library that is not part of the emulator, "
+                        "which has cuBLAS, cuBLASLt, cuRAND, NCCL and Thrust in parts "
+                        "and no other\n",
+                        (int)(end - name), name);
+    }
+    if (messages) fclose(messages);
+}
+
+/* Runs the command; if it fails, that ends the driver with the command's exit status. */
+static void run(const struct list *command)
+{
+    if (options.verbose) {
+        fprintf(stderr, "#$");
+        for (int i = 0; i < command->count; i++)
+            fprintf(stderr, strpbrk(command->items[i], " \"'\\$") ? " '%s'" : " %s",
+                    command->items[i]);
+        fputc('\n', stderr);
+    }
+    if (options.dry_run) return;
+    const int status = status_of(command, NULL);
+    if (status == 0) return;
+    bool compiles = false;
+    for (int i = 0; i < command->count; i++)
+        compiles |=
+            strcmp(command->items[i], "-E") == 0 || strcmp(command->items[i], "-c") == 0;
+    if (compiles) explain_missing(command);
+    clean_up();
+    exit(status);
+}
+
+/* ---- the steps
+ * ------------------------------------------------------------------------------- */
+
+static void add_macros(struct list *command)
+{
+    add_words(command, "-D__NVCC__=1 -D__CUDACC_VER_MAJOR__=13 -D__CUDACC_VER_MINOR__=0 "
+                       "-D__CUDACC_VER_BUILD__=88 -D__CUDA_EMULATED__=1");
+    add(command, format("-D__CUDA_ARCH_LIST__=%d0", options.architecture));
+}
+
+/* As macros that stand for themselves: a program may ask for them with #ifdef, the
+ * headers leave them alone, and they reach the translator. */
+static void add_qualifiers(struct list *command)
+{
+    static const char *const words[] = {
+        "host",          "device",        "global",      "constant", "shared", "managed",
+        "grid_constant", "launch_bounds", "forceinline", "noinline", "align"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        add(command, format("-D__%s__=__%s__", words[i], words[i]));
+}
+
+/* What precedes the file in every command that preprocesses. */
+static struct list preprocessing(enum language language)
+{
+    struct list command = {0};
+    add(&command, language == C ? host.cc : host.cxx);
+    add_words(&command, language == C ? "-x c" : "-x c++");
+    if (language != C && (options.standard || language == CU))
+        add(&command, format("-std=%s", options.standard ? options.standard : "gnu++17"));
+    add_macros(&command);
+    if (language == CU) {
+        add(&command, "-D__CUDACC__=1");
+        add(&command, format("-D__CUDA_ARCH__=%d0", options.architecture));
+        if (options.feature == 'a')
+            add(&command, format("-D__CUDA_ARCH_FEAT_SM%d_ALL=1", options.architecture));
+        if (options.separate) add(&command, "-D__CUDACC_RDC__=1");
+        add_qualifiers(&command);
+        add_words(&command, "-include cuda_runtime.h");
+    }
+    add_all(&command, &options.preprocessor);
+    add(&command, "-isystem");
+    add(&command, format("%s/include", root));
+    add_all(&command, &options.compiler);
+    return command;
+}
+
+static void add_dependencies(struct list *command, const char *result)
+{
+    if (!options.dependencies.count) return;
+    add_all(command, &options.dependencies);
+    if (options.stage != TO_DEPENDENCIES || options.dependency_file) {
+        add(command, "-MF");
+        add(command, options.dependency_file ? options.dependency_file
+                                             : with_suffix(result, ".d"));
+    }
+    add_all(command, &options.dependency_targets);
+    bool named = false;
+    for (int i = 0; i < options.dependency_targets.count; i++)
+        named |= strcmp(options.dependency_targets.items[i], "-MP") != 0;
+    if (named) return;
+    add(command, "-MT");
+    add(command, result);
+}
+
+static char *read_file(const char *path, size_t *length)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file) fatal("cannot read %s: %s", path, strerror(errno));
+    char *text = NULL;
+    size_t capacity = 0;
+    *length = 0;
+    do {
+        capacity = capacity ? capacity * 2 : 1 << 20;
+        text = realloc(text, capacity);
+        if (!text) fatal("out of memory");
+        *length += fread(text + *length, 1, capacity - *length, file);
+    } while (*length == capacity);
+    fclose(file);
+    return text;
+}
+
+static void write_file(const char *path, const char *text, size_t length)
+{
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(text, 1, length, file) != length || fclose(file) != 0)
+        fatal("cannot write %s: %s", path, strerror(errno));
+}
+
+static void translate_file(const char *from, const char *to)
+{
+    if (options.verbose) fprintf(stderr, "#$ translate %s > %s\n", from, to);
+    if (options.dry_run) return;
+    size_t length, new_length;
+    char *text = read_file(from, &length);
+    char *result = translate(text, length, options.separate, &new_length);
+    if (!result) {
+        clean_up();
+        exit(1);
+    }
+    write_file(to, result, new_length);
+    free(result);
+    free(text);
+}
+
+/* The order matters: the reader's options first, then those that the runtime's view of
+ * memory depends on. Vectorizing would merge the accesses that the source shows, before
+ * they can be counted. And -O3 would copy code that lanes of one warp then pass at
+ * different places. */
+static void add_kernel_options(struct list *command)
+{
+    if (host.clang)
+        add_words(command,
+                  "-O1 -fno-builtin -fno-vectorize -fno-slp-vectorize -fno-unroll-loops "
+                  "-fsanitize=thread -mllvm -tsan-instrument-func-entry-exit=0 "
+                  "-mllvm -tsan-distinguish-volatile=1 "
+                  "-mllvm -tsan-instrument-read-before-write=1 -Wno-parentheses-equality "
+                  "-Wno-unused-const-variable -Wno-unused-command-line-argument");
+    else {
+        add(command, options.fast_compile ? "-Og" : "-O2");
+        add_words(command,
+                  "-fsanitize=thread --param tsan-instrument-func-entry-exit=0 "
+                  "-Wno-psabi -fno-tree-vectorize -fno-tree-slp-vectorize "
+                  "-fno-crossjumping -fno-tree-tail-merge "
+                  "-fno-reorder-blocks -fno-reorder-blocks-and-partition -Wno-tsan "
+                  "-Wno-maybe-uninitialized");
+    }
+    /* What is volatile in the source may be so for the sake of other blocks. */
+    if (!host.clang && gcc_version() >= 11)
+        add_words(command, "--param tsan-distinguish-volatile=1");
+    /* A tail call leaves no return address in the kernel, and so no source line for a
+     * fault. Of DWARF 5, addr2line (seen with binutils 2.40) mixes up the files of
+     * inlined functions. Lines and functions are all that a fault's report needs; where
+     * variables are, a debugger wants to know, and finding that out takes the compiler
+     * a quarter of its time. */
+    add_words(command,
+              "-fsanitize-coverage=trace-pc -gdwarf-4 -fno-pie -fno-strict-aliasing "
+              "-fno-optimize-sibling-calls -fsanitize=signed-integer-overflow "
+              "-Wno-unknown-pragmas");
+    if (!options.debug) add(command, "-g1");
+}
+
+static void compile_cu(const char *source, const char *object, const char *result)
+{
+    char *preprocessed = temporary(format("%s.i", stem(source)));
+    char *translated = options.stage == TO_TRANSLATION ? format("%s", object)
+                       : options.keep ? format("%s.cu.cpp.ii", stem(source))
+                                      : temporary(format("%s.ii", stem(source)));
+    struct list preprocess = preprocessing(CU);
+    add(&preprocess, "-E");
+    add_dependencies(&preprocess, result);
+    add(&preprocess, source);
+    add(&preprocess, "-o");
+    add(&preprocess, preprocessed);
+    run(&preprocess);
+    translate_file(preprocessed, translated);
+    if (options.stage == TO_TRANSLATION) return;
+
+    struct list compile = {0};
+    add(&compile, host.cxx);
+    add_words(&compile, "-x c++-cpp-output");
+    add(&compile, format("-std=%s", options.standard ? options.standard : "gnu++17"));
+    add_all(&compile, &options.compiler);
+    add_kernel_options(&compile);
+    add(&compile, "-c");
+    add(&compile, translated);
+    add(&compile, "-o");
+    add(&compile, object);
+    run(&compile);
+}
+
+static void compile_host(const char *source, enum language language, const char *object,
+                         const char *result)
+{
+    struct list command = preprocessing(language);
+    if (options.optimize) add(&command, options.optimize);
+    add(&command, "-g"); /* the runtime's reports name lines of host code, too */
+    add_dependencies(&command, result);
+    add(&command, "-c");
+    add(&command, source);
+    add(&command, "-o");
+    add(&command, object);
+    run(&command);
+}
+
+/* Preprocessing and dependencies go to the standard output unless there is a -o. */
+static void show(const char *source)
+{
+    struct list command = preprocessing(language_of(source));
+    if (options.stage == TO_PREPROCESSED)
+        add(&command, "-E");
+    else
+        add_dependencies(&command, format("%s.o", stem(source)));
+    if (options.output) {
+        add(&command, "-o");
+        add(&command, options.output);
+    }
+    add(&command, source);
+    run(&command);
+}
+
+static char *output_of(const char *source, const char *suffix)
+{
+    if (options.output) return format("%s", options.output);
+    if (options.output_directory)
+        return format("%s/%s%s", options.output_directory, stem(source), suffix);
+    return format("%s%s", stem(source), suffix);
+}
+
+static void compile(const char *source, const char *object, const char *result)
+{
+    enum language language = language_of(source);
+    if (language == CU)
+        compile_cu(source, object, result);
+    else
+        compile_host(source, language, object, result);
+}
+
+static void build_program(void)
+{
+    static const char mark[] = "source:";
+    const char *program = options.output ? options.output : "a.out";
+    struct list command = {0};
+    add(&command, host.cxx);
+    add_words(&command, "-no-pie -o");
+    add(&command, program);
+    add_all(&command, &options.compiler);
+    add_all(&command, &options.linker);
+    for (int i = 0; i < options.linkables.count; i++) {
+        const char *item = options.linkables.items[i];
+        if (strncmp(item, mark, sizeof mark - 1) == 0) {
+            const char *source = item + sizeof mark - 1;
+            item = temporary(format("%s.o", stem(source)));
+            compile(source, item, program);
+        }
+        add(&command, item);
+    }
+    add(&command, format("%s/build/libemulator.a", root));
+    add_words(&command, "-lm -lpthread -ldl"); /* NVIDIA's adds the last two too */
+    run(&command);
+}
+
+int main(int argc, char **argv)
+{
+    /* A file at its limit (ulimit -f) is an error like a full disk, here and in the
+     * compiler. */
+    signal(SIGXFSZ, SIG_IGN);
+    read_arguments(argc, argv);
+    find_host_compiler();
+    char *self = realpath(argv[0], NULL); /* .../emulator/build/nvcc */
+    if (!self) fatal("cannot tell where the emulator is; start it as emulator/bin/nvcc");
+    *strrchr(self, '/') = '\0';
+    *strrchr(self, '/') = '\0';
+    root = self;
+    catch_signals();
+
+    if (options.stage == TO_PROGRAM) build_program();
+    for (int i = 0; options.stage != TO_PROGRAM && i < options.sources.count; i++) {
+        const char *source = options.sources.items[i];
+        char *result =
+            output_of(source, options.stage == TO_TRANSLATION ? ".cu.cpp.ii" : ".o");
+        if (options.stage == TO_OBJECT)
+            compile(source, result, result);
+        else if (options.stage == TO_TRANSLATION && language_of(source) == CU)
+            compile_cu(source, result, result);
+        else if (options.stage != TO_TRANSLATION)
+            show(source);
+    }
+    clean_up();
+    return 0;
+}

@@ -1,0 +1,1751 @@
+/* The source translator: a tokenizer, and edits to single tokens.
+ *
+ * Nothing is moved. An edit replaces a token's text or adds text before or after it;
+ * white space and line markers stay where they are. That is what keeps every line number
+ * right, however the pieces of a launch are spread over lines. Columns are restored
+ * behind each edit.
+ *
+ * What the rewrites need of C++ is little: brackets that match, where a declaration
+ * begins, and which functions are kernels. They read that from the tokens; the compiler
+ * that follows does the rest. */
+#include "compile/translate.h"
+
+#include "compile/ptx_compile.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind { WORD, NUMBER, STRING, CHARACTER, PUNCTUATION, DIRECTIVE, END };
+
+enum place { ELSEWHERE, KERNEL, DEVICE_FUNCTION };
+
+struct token {
+    enum kind kind;
+    const char *text;
+    unsigned length;
+    int line;
+    const char *file;
+    bool system;             /* from a system header, or from a macro that one defines */
+    bool device;             /* inside the body of a __device__ or __global__ function */
+    bool host;               /* and of a __host__ one */
+    enum place place;        /* of a name: what it declares */
+    int match;               /* the bracket that belongs to this one, -1 if none */
+    const char *replacement; /* NULL: as it is */
+    char *before, *after;    /* text to add, NULL if none */
+};
+
+/* A __global__ function declaration, to know at a launch whether the kernel's name
+ * denotes one function. */
+struct kernel {
+    char *name, *scope, *parameters;
+    int template_parameters; /* -1: not a template */
+    bool variadic, defaults;
+    bool defined; /* here is its body, and it has a name that the end of the file can use
+                   */
+};
+
+enum scope_kind { NAMESPACE, CLASS, BLOCK };
+struct scope {
+    enum scope_kind kind;
+    size_t path_length; /* of the path outside it */
+};
+
+struct translation {
+    const char *text, *end;
+    bool separate;
+    struct token *tokens;
+    int count, capacity;
+    struct kernel *kernels;
+    int kernel_count;
+    struct device_function {
+        char *name;
+        bool host; /* and __host__ */
+    } *device_functions;
+    int device_function_count;
+    struct scope *scopes;
+    int scope_count;
+    char *path; /* the namespaces we are in: "a::b::" */
+    int shared_count;
+    struct file_shared { /* of static __shared__ variables outside functions */
+        char *name;
+        int number;
+    } *file_shared;
+    int file_shared_count;
+    int errors;
+    void **owned; /* every other allocation, to free at the end */
+    int owned_count;
+};
+
+static void *need(void *p)
+{
+    if (p) return p;
+    fprintf(stderr, "nvcc fatal   : out of memory\n");
+    exit(1);
+}
+
+static void *own(struct translation *t, void *p)
+{
+    t->owned = need(realloc(t->owned, (size_t)(t->owned_count + 1) * sizeof *t->owned));
+    return t->owned[t->owned_count++] = need(p);
+}
+
+static char *format(struct translation *t, const char *pattern, ...)
+{
+    va_list values;
+    va_start(values, pattern);
+    int length = vsnprintf(NULL, 0, pattern, values);
+    va_end(values);
+    char *s = own(t, malloc((size_t)length + 1));
+    va_start(values, pattern);
+    vsnprintf(s, (size_t)length + 1, pattern, values);
+    va_end(values);
+    return s;
+}
+
+/* In the form of the compilers, the line itself included. */
+static void error(struct translation *t, int i, const char *message)
+{
+    const struct token *token = &t->tokens[i];
+    const char *start = token->text, *end = token->text;
+    while (start > t->text && start[-1] != '\n') start--;
+    while (end < t->end && *end != '\n') end++;
+    fprintf(stderr, "%s:%d: error: %s\n%5d | %.*s\n", token->file, token->line, message,
+            token->line, (int)(end - start), start);
+    t->errors++;
+}
+
+/* ---- tokens
+ * ---------------------------------------------------------------------------------- */
+
+static bool starts_word(char c)
+{
+    return isalpha((unsigned char)c) || c == '_' || c == '$' || (c & 0x80);
+}
+static bool in_word(char c)
+{
+    return starts_word(c) || isdigit((unsigned char)c);
+}
+
+static const char *end_of_quoted(const char *p, const char *end)
+{
+    char quote = *p++;
+    while (p < end && *p != quote && *p != '\n') p += *p == '\\' && p + 1 < end ? 2 : 1;
+    return p < end && *p == quote ? p + 1 : p;
+}
+
+/* p is at the quote of R"delimiter( ... )delimiter". */
+static const char *end_of_raw(const char *p, const char *end)
+{
+    const char *open = memchr(p, '(', (size_t)(end - p));
+    if (!open) return end;
+    size_t length = (size_t)(open - p - 1);
+    for (const char *q = open; q + length + 1 < end; q++)
+        if (*q == ')' && memcmp(q + 1, p + 1, length) == 0 && q[length + 1] == '"')
+            return q + length + 2;
+    return end;
+}
+
+static const char *end_of_number(const char *p, const char *end)
+{
+    while (p < end) {
+        if (strchr("eEpP", *p) && p + 1 < end && (p[1] == '+' || p[1] == '-'))
+            p += 2;
+        else if (*p == '\'' && p + 1 < end && in_word(p[1]))
+            p += 2;
+        else if (in_word(*p) || *p == '.')
+            p++;
+        else
+            break;
+    }
+    return p;
+}
+
+/* < and > are always single: whether >> closes two template argument lists is not the
+ * tokenizer's to say. */
+static const char *end_of_punctuation(const char *p, const char *end)
+{
+    static const char *const longer[] = {
+        "...", "->*", "::", "->", ".*", "==", "!=", "<=", ">=", "&&", "||",
+        "+=",  "-=",  "*=", "/=", "%=", "&=", "|=", "^=", "++", "--"};
+    for (size_t i = 0; i < sizeof longer / sizeof *longer; i++) {
+        size_t length = strlen(longer[i]);
+        if ((size_t)(end - p) >= length && memcmp(p, longer[i], length) == 0)
+            return p + length;
+    }
+    return p + 1;
+}
+
+/* `# 12 "file.cu" 1 3`: sets the place of the line that follows. */
+static void read_marker(struct translation *t, const char *p, const char *end,
+                        const char **file, int *line, bool *system)
+{
+    char *rest;
+    p++;
+    if (end - p > 4 && memcmp(p, "line", 4) == 0) p += 4;
+    long number = strtol(p, &rest, 10);
+    if (rest == p) return;
+    *line = (int)number - 1; /* the marker's own newline counts one up */
+    const char *quote = memchr(rest, '"', (size_t)(end - rest));
+    if (!quote) return;
+    const char *close = end_of_quoted(quote, end);
+    size_t length = (size_t)(close - quote) - 2;
+    if (strlen(*file) != length || memcmp(*file, quote + 1, length) != 0)
+        *file = format(t, "%.*s", (int)length, quote + 1);
+    *system = false;
+    for (const char *flag = close; flag < end; flag++)
+        if (*flag == '3') *system = true;
+}
+
+static struct token *add_token(struct translation *t)
+{
+    if (t->count == t->capacity) {
+        t->capacity = t->capacity ? t->capacity * 2 : 65536;
+        t->tokens = need(realloc(t->tokens, (size_t)t->capacity * sizeof *t->tokens));
+    }
+    struct token *token = &t->tokens[t->count++];
+    memset(token, 0, sizeof *token);
+    token->match = -1;
+    return token;
+}
+
+static void tokenize(struct translation *t)
+{
+    const char *p = t->text, *end = t->end, *file = "<stdin>";
+    int line = 1;
+    bool system = false, line_start = true;
+    while (p < end) {
+        if (*p == '\n') {
+            line++;
+            line_start = true;
+            p++;
+            continue;
+        }
+        if (isspace((unsigned char)*p)) {
+            p++;
+            continue;
+        }
+        struct token *token = add_token(t);
+        const char *start = p;
+        token->text = p;
+        token->line = line;
+        if (*p == '#' && line_start) {
+            const char *newline = memchr(p, '\n', (size_t)(end - p));
+            p = newline ? newline : end;
+            token->kind = DIRECTIVE;
+            read_marker(t, start, p, &file, &line, &system);
+        } else if (starts_word(*p)) {
+            while (p < end && in_word(*p)) p++;
+            token->kind = WORD;
+            /* A string's or character's prefix sticks to it: L"", u8"", R"()", LR"()". */
+            if (p < end && (*p == '"' || *p == '\'') && p - start <= 3 &&
+                strspn(start, "LuU8R") == (size_t)(p - start)) {
+                token->kind = *p == '"' ? STRING : CHARACTER;
+                p = p[-1] == 'R' && *p == '"' ? end_of_raw(p, end)
+                                              : end_of_quoted(p, end);
+            }
+        } else if (isdigit((unsigned char)*p) ||
+                   (*p == '.' && p + 1 < end && isdigit((unsigned char)p[1]))) {
+            token->kind = NUMBER;
+            p = end_of_number(p, end);
+        } else if (*p == '"' || *p == '\'') {
+            token->kind = *p == '"' ? STRING : CHARACTER;
+            p = end_of_quoted(p, end);
+        } else {
+            token->kind = PUNCTUATION;
+            p = end_of_punctuation(p, end);
+        }
+        token->length = (unsigned)(p - start);
+        token->file = file;
+        token->system = system;
+        if (token->kind != DIRECTIVE)
+            for (const char *q = start; q < p; q++)
+                line += *q == '\n'; /* in a raw string */
+        line_start = false;
+    }
+    add_token(t)->kind = END;
+    t->tokens[t->count - 1].text = end;
+    t->tokens[t->count - 1].file = file;
+    t->tokens[t->count - 1].line = line;
+}
+
+static bool is(const struct translation *t, int i, const char *text)
+{
+    if (i < 0) return false;
+    const struct token *token = &t->tokens[i];
+    return token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
+}
+
+static bool is_one_of(const struct translation *t, int i, const char *words)
+{
+    if (i < 0) return false;
+    const struct token *token = &t->tokens[i];
+    for (const char *p = words; *p; p += strcspn(p, " "), p += strspn(p, " "))
+        if (strcspn(p, " ") == token->length &&
+            memcmp(p, token->text, token->length) == 0)
+            return true;
+    return false;
+}
+
+static bool is_word(const struct translation *t, int i)
+{
+    return i >= 0 && t->tokens[i].kind == WORD;
+}
+
+static int next(const struct translation *t, int i)
+{
+    do i++;
+    while (t->tokens[i].kind == DIRECTIVE);
+    return i < t->count ? i : t->count - 1;
+}
+
+/* -1 before the first. */
+static int previous(const struct translation *t, int i)
+{
+    do i--;
+    while (i >= 0 && t->tokens[i].kind == DIRECTIVE);
+    return i;
+}
+
+static void match_brackets(struct translation *t)
+{
+    int *open = need(malloc((size_t)t->count * sizeof *open)), depth = 0;
+    for (int i = 0; i < t->count; i++) {
+        if (t->tokens[i].kind != PUNCTUATION || t->tokens[i].length != 1) continue;
+        char c = *t->tokens[i].text;
+        if (c == '(' || c == '[' || c == '{') open[depth++] = i;
+        if (c != ')' && c != ']' && c != '}') continue;
+        char wanted = c == ')' ? '(' : c == ']' ? '[' : '{';
+        if (depth == 0 || *t->tokens[open[depth - 1]].text != wanted)
+            continue; /* the compiler will tell */
+        t->tokens[i].match = open[--depth];
+        t->tokens[open[depth]].match = i;
+    }
+    free(open);
+}
+
+/* From an opening bracket to its end; any other token, itself. */
+static int over_bracket(const struct translation *t, int i)
+{
+    return t->tokens[i].match > i ? t->tokens[i].match : i;
+}
+
+/* From the < of a template argument list to its >, or -1 if it is none. */
+static int over_angles(const struct translation *t, int i)
+{
+    for (int depth = 0; t->tokens[i].kind != END; i = next(t, over_bracket(t, i))) {
+        if (is(t, i, "<") && !is(t, previous(t, i), ")")) depth++; /* f() < g() */
+        if (is(t, i, ">") && --depth == 0) return i;
+        if (is_one_of(t, i, "; ) ] } {")) return -1;
+    }
+    return -1;
+}
+
+static int back_over_angles(const struct translation *t, int i)
+{
+    for (int depth = 0; i >= 0; i = previous(t, i)) {
+        if (is(t, i, ">")) depth++;
+        if (is(t, i, "<") && --depth == 0) return i;
+        if (is_one_of(t, i, "; ( [ { }")) return -1;
+        if (t->tokens[i].match >= 0) i = t->tokens[i].match;
+    }
+    return -1;
+}
+
+/* ---- edits
+ * ----------------------------------------------------------------------------------- */
+
+static void replace(struct translation *t, int i, const char *text)
+{
+    t->tokens[i].replacement = text;
+}
+
+static void add_before(struct translation *t, int i, const char *text)
+{
+    char *old = t->tokens[i].before;
+    t->tokens[i].before = format(t, "%s%s", old ? old : "", text);
+}
+
+static void add_after(struct translation *t, int i, const char *text)
+{
+    char *old = t->tokens[i].after;
+    t->tokens[i].after = format(t, "%s%s", old ? old : "", text);
+}
+
+/* Removes a word and the parenthesis behind it. */
+static void remove_with_parenthesis(struct translation *t, int i)
+{
+    int open = next(t, i), close = open;
+    if (is(t, open, "("))
+        close = over_bracket(t, open);
+    else
+        close = i;
+    for (; i <= close; i++)
+        if (t->tokens[i].kind != DIRECTIVE) replace(t, i, "");
+}
+
+static char *join(struct translation *t, int from, int to)
+{
+    size_t bytes = 1;
+    for (int i = from; i <= to; i++) bytes += 2 * t->tokens[i].length + 1;
+    char *s = own(t, malloc(bytes)), *out = s;
+    for (int i = from; i <= to; i++) {
+        const struct token *token = &t->tokens[i];
+        if (token->kind == DIRECTIVE) continue;
+        if (out > s && (out[-1] == ',' || (in_word(out[-1]) && in_word(*token->text))))
+            *out++ = ' ';
+        memcpy(out, token->text, token->length);
+        out += token->length;
+    }
+    *out = '\0';
+    return s;
+}
+
+static char *quote(struct translation *t, const char *text)
+{
+    char *s = own(t, malloc(2 * strlen(text) + 3)), *out = s;
+    *out++ = '"';
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') *out++ = '\\';
+        *out++ = *text;
+    }
+    *out++ = '"';
+    *out = '\0';
+    return s;
+}
+
+/* ---- declarations
+ * ---------------------------------------------------------------------------- */
+
+/* The first token of the declaration that token i, one of its specifiers, belongs to. */
+static int declaration_start(const struct translation *t, int i)
+{
+    for (int before = previous(t, i);; before = previous(t, i)) {
+        if (before < 0 || is_one_of(t, before, "; { } ( :")) return i;
+        i = t->tokens[before].match >= 0 && t->tokens[before].match < before
+                ? t->tokens[before].match
+                : before;
+    }
+}
+
+struct declaration {
+    int start;
+    int terminator; /* the token behind the first declarator's name: one of ( ; = [ { , */
+    int template_open, template_close; /* of `template <...>`; -1 if none */
+    bool function, is_static, is_extern, is_inline, is_const;
+};
+
+static struct declaration parse_declaration(const struct translation *t, int i)
+{
+    struct declaration d = {
+        .start = declaration_start(t, i), .template_open = -1, .template_close = -1};
+    bool class_body = false, after_operator = false;
+    for (i = d.start; t->tokens[i].kind != END; i = next(t, i)) {
+        if (is(t, i, "template") && is(t, next(t, i), "<")) {
+            d.template_open = next(t, i);
+            d.template_close = over_angles(t, d.template_open);
+            if (d.template_close < 0) break;
+            i = d.template_close;
+        } else if (is_one_of(t, i,
+                             "__attribute__ alignas __align__ decltype __launch_bounds__ "
+                             "__maxnreg__ "
+                             "__cluster_dims__ __block_size__ explicit noexcept") &&
+                   is(t, next(t, i), "(")) {
+            i = over_bracket(t, next(t, i));
+        } else if (is(t, i, "operator")) {
+            after_operator = d.function = true;
+        } else if (after_operator) {
+            if (is(t, i, "(") && !is(t, previous(t, i), "operator")) break;
+        } else if (is_one_of(t, i, "struct class union enum")) {
+            class_body = true;
+        } else if (is(t, i, "static")) {
+            d.is_static = true;
+        } else if (is(t, i, "extern")) {
+            d.is_extern = true;
+        } else if (is_one_of(t, i, "inline __inline__ __inline")) {
+            d.is_inline = true;
+        } else if (is_one_of(t, i, "const constexpr")) {
+            d.is_const = true;
+        } else if (is(t, i, "*")) {
+            d.is_const = false; /* what is pointed at was const */
+        } else if (is(t, i, "<") && over_angles(t, i) > 0) {
+            i = over_angles(t, i);
+        } else if (is(t, i, "[") && is(t, next(t, i), "[")) {
+            i = over_bracket(t, i);
+        } else if (is(t, i, "{") && class_body) {
+            class_body = false;
+            i = over_bracket(t, i);
+        } else if (is_one_of(t, i, "( ; = [ { ,")) {
+            break;
+        }
+    }
+    d.terminator = i;
+    if (is(t, i, "(")) {
+        /* A pointer to a function, or a number that initializes, makes it a variable
+         * after all. */
+        int inside = next(t, i);
+        d.function |= !is(t, inside, "*") && t->tokens[inside].kind != NUMBER;
+    }
+    return d;
+}
+
+/* Marks the body of the function whose parameters begin at `open`. Returns the body's
+ * brace, -1 without one. */
+static int mark_device_body(struct translation *t, int open, bool host)
+{
+    int i = is(t, open, "(") ? next(t, over_bracket(t, open)) : open;
+    bool initializers = false;
+    for (; t->tokens[i].kind != END && !is(t, i, ";"); i = next(t, over_bracket(t, i))) {
+        if (is(t, i, ":")) initializers = true;
+        if (!is(t, i, "{")) continue;
+        int before = previous(t, i);
+        if (initializers && (is_word(t, before) || is(t, before, ">"))) continue;
+        for (int k = i; k < over_bracket(t, i); k++) {
+            t->tokens[k].device = true;
+            t->tokens[k].host = host;
+        }
+        return i;
+    }
+    return -1;
+}
+
+/* In a function that names a __shared__ variable from outside, a reference to its place. */
+static void refer_to_file_shared(struct translation *t, const struct declaration *d,
+                                 int body)
+{
+    for (int s = 0; body >= 0 && s < t->file_shared_count; s++) {
+        const struct file_shared *v = &t->file_shared[s];
+        bool used = false;
+        for (int i = d->terminator; i < body; i = next(t, i))
+            if (is(t, i, v->name)) return; /* a parameter hides it */
+        for (int i = body; !used && i < over_bracket(t, body); i = next(t, i))
+            used = is(t, i, v->name) && !is_one_of(t, previous(t, i), ". -> ::");
+        if (used)
+            add_after(t, body, format(t, " auto &%s = emu_f%d();", v->name, v->number));
+    }
+}
+
+/* The parameters without their names, so that a declaration and its definition compare
+ * equal. */
+static char *parameter_types(struct translation *t, int open, bool *defaults)
+{
+    int close = over_bracket(t, open);
+    char *s = format(t, "%s", "");
+    *defaults = false;
+    for (int i = next(t, open); i < close; i = next(t, i)) {
+        int after = next(t, i), before = previous(t, i);
+        if (is(t, i, "=")) *defaults = true;
+        bool name =
+            is_word(t, i) && (after == close || is_one_of(t, after, ", = [")) &&
+            before != open && !is_one_of(t, before, ", :: ( <") &&
+            !is_one_of(
+                t, i,
+                "int char short long float double bool unsigned signed const volatile");
+        if (!name)
+            s = format(t, "%s %.*s", s, (int)t->tokens[i].length, t->tokens[i].text);
+    }
+    return s;
+}
+
+static int template_parameter_count(const struct translation *t, int open, int close,
+                                    bool *variadic)
+{
+    if (next(t, open) == close) return 0;
+    int count = 1, depth = 0;
+    for (int i = next(t, open); i < close; i = next(t, over_bracket(t, i))) {
+        if (is(t, i, "<")) depth++;
+        if (is(t, i, ">")) depth--;
+        if (is(t, i, "...")) *variadic = true;
+        if (is(t, i, ",") && depth == 0) count++;
+    }
+    return count;
+}
+
+/* The last token of what the function returns. */
+static int return_type(const struct translation *t, const struct declaration *d)
+{
+    int i = previous(t, previous(t, d->terminator));
+    while (i >= d->start) {
+        const int open = is(t, i, ")") ? t->tokens[i].match : i;
+        const int word = open < i ? previous(t, open) : i;
+        if (!is_one_of(t, word,
+                       "__launch_bounds__ __attribute__ __maxnreg__ __cluster_dims__ "
+                       "__block_size__ __global__ __device__ __host__ __forceinline__ "
+                       "__noinline__ inline static extern"))
+            return i;
+        i = previous(t, word);
+    }
+    return -1;
+}
+
+static void remember_kernel(struct translation *t, const struct declaration *d)
+{
+    int name = previous(t, d->terminator);
+    if (!is_word(t, name))
+        return; /* a specialization k<...>: its template is known already */
+    t->tokens[name].place = KERNEL;
+    const int type = return_type(t, d);
+    if (is_one_of(t, type,
+                  "int unsigned signed long short char float double bool size_t *"))
+        error(t, name, "a __global__ function must return void");
+    struct kernel kernel = {.template_parameters = -1};
+    kernel.name = join(t, name, name);
+    kernel.scope = format(t, "%s", t->path);
+    kernel.parameters = parameter_types(t, d->terminator, &kernel.defaults);
+    if (d->template_open >= 0)
+        kernel.template_parameters = template_parameter_count(
+            t, d->template_open, d->template_close, &kernel.variadic);
+    kernel.defined = is(t, next(t, over_bracket(t, d->terminator)), "{");
+    for (int i = 0; i < t->scope_count; i++)
+        kernel.defined &= t->scopes[i].kind == NAMESPACE;
+    t->kernels = need(realloc(t->kernels, (size_t)(t->kernel_count + 1) * sizeof kernel));
+    t->kernels[t->kernel_count++] = kernel;
+}
+
+static bool overloaded(const struct translation *t, const struct kernel *k)
+{
+    for (int i = 0; i < t->kernel_count; i++) {
+        const struct kernel *other = &t->kernels[i];
+        if (strcmp(other->name, k->name) == 0 && strcmp(other->scope, k->scope) == 0 &&
+            (other->template_parameters >= 0 ||
+             strcmp(other->parameters, k->parameters) != 0))
+            return true;
+    }
+    return false;
+}
+
+static void remember_device_function(struct translation *t, const struct declaration *d,
+                                     bool host)
+{
+    const int name = previous(t, d->terminator);
+    if (!is_word(t, name)) return;
+    t->tokens[name].place = DEVICE_FUNCTION;
+    t->device_functions =
+        need(realloc(t->device_functions, (size_t)(t->device_function_count + 1) *
+                                              sizeof *t->device_functions));
+    t->device_functions[t->device_function_count++] =
+        (struct device_function){join(t, name, name), host};
+}
+
+static bool names_kernel(const struct translation *t, int name)
+{
+    for (int i = 0; i < t->kernel_count; i++)
+        if (is(t, name, t->kernels[i].name)) return true;
+    return false;
+}
+
+static bool in_function(const struct translation *t)
+{
+    for (int i = 0; i < t->scope_count; i++)
+        if (t->scopes[i].kind == BLOCK) return true;
+    return false;
+}
+
+/* A variable in device memory. nvcc keeps it to its source file unless told otherwise.
+ * The section is how the runtime knows which of the program's variables kernels may
+ * touch. */
+static const char *device_variable(struct translation *t, const struct declaration *d,
+                                   bool constant, bool managed)
+{
+    /* What the compiler computes has no place of its own that kernels could write to. */
+    bool computed = false;
+    for (int i = d->start; i < d->terminator; i = next(t, i))
+        computed |= is(t, i, "constexpr");
+    const bool of_library = t->tokens[d->start].system && d->template_open >= 0;
+    if (d->is_extern || computed || of_library) return "";
+    if (d->template_open >= 0)
+        error(t, d->start, "the emulator knows no templates of device variables");
+    if (t->scope_count > 0 && t->scopes[t->scope_count - 1].kind == CLASS)
+        error(t, d->start, "a class's member cannot be a device variable of its own");
+    bool local = t->separate || d->is_static || d->is_inline;
+    return format(t, "%s__attribute__((section(\"%s\"), used))", local ? "" : "static ",
+                  d->is_const ? "emu_device_const"
+                  : constant  ? "emu_constant"
+                  : managed   ? "emu_managed"
+                              : "emu_device");
+}
+
+static bool is_name(const struct translation *t, int i)
+{
+    return is_word(t, i) && !is_one_of(t, i,
+                                       "return else do case throw goto new delete sizeof "
+                                       "if while for switch and or not "
+                                       "co_return co_yield");
+}
+
+/* Whether the name also is a function of the host; `defined`: with its body here, and not
+ * constexpr. */
+static bool declared_for_host(struct translation *t, const char *name, bool defined)
+{
+    for (int i = 0; t->tokens[i].kind != END; i++) {
+        const struct token *token = &t->tokens[i];
+        if (token->kind != WORD || token->place != ELSEWHERE || token->system ||
+            !is(t, i, name) || !is(t, next(t, i), "("))
+            continue;
+        const int before = previous(t, i), behind = next(t, over_bracket(t, next(t, i)));
+        bool constant = false;
+        for (int k = declaration_start(t, i); defined && k < i; k = next(t, k))
+            constant |= is(t, k, "constexpr");
+        if (defined && (constant || !is(t, behind, "{"))) continue;
+        if ((is_name(t, before) && is_one_of(t, behind, "{ ;")) ||
+            (is_one_of(t, before, "* & >") && is(t, behind, "{")))
+            return true;
+    }
+    return false;
+}
+
+/* The end of the argument that begins at i: the index of its comma or closing
+ * parenthesis. */
+static int argument_end(const struct translation *t, int i, int close)
+{
+    while (i < close && !is(t, i, ",")) {
+        int angles = is(t, i, "<") && is_word(t, previous(t, i)) ? over_angles(t, i) : -1;
+        i = next(t, angles > 0 && angles < close ? angles : over_bracket(t, i));
+    }
+    return i;
+}
+
+/* __launch_bounds__ at token i: the first of its numbers is a limit that the kernel
+ * checks itself, since it may depend on template parameters. Behind a kernel that is no
+ * template the runtime is told, too. */
+static void add_launch_bounds(struct translation *t, int i, const struct declaration *d,
+                              int body)
+{
+    const int open = next(t, i), name = previous(t, d->terminator);
+    if (!is(t, open, "(")) return;
+    const int end = argument_end(t, next(t, open), over_bracket(t, open));
+    char *threads = join(t, next(t, open), previous(t, end)),
+         *kernel = join(t, name, name);
+    add_after(t, body, format(t, " ::emu_launch_bounds(%s);", threads));
+    if (d->template_open < 0 && !overloaded(t, &t->kernels[t->kernel_count - 1]) &&
+        !declared_for_host(t, kernel, false))
+        add_after(t, over_bracket(t, body),
+                  format(t, " static const ::emu::launch_bounds emu_b%d(%s, %s);", body,
+                         kernel, threads));
+}
+
+/* __global__, __device__, __constant__ or __managed__ at token i. */
+static void rewrite_place(struct translation *t, int i)
+{
+    bool kernel = is(t, i, "__global__"), constant = is(t, i, "__constant__"),
+         managed = false;
+    int before = previous(t, i);
+    while (is_one_of(t, before, "__host__ __device__")) before = previous(t, before);
+    replace(t, i, "");
+    if (is(t, before, "]") &&
+        !is(t, next(t, t->tokens[before].match), "[")) { /* a lambda, no [[attribute]] */
+        mark_device_body(t, next(t, i), true);
+        return;
+    }
+    struct declaration d = parse_declaration(t, i);
+    bool host = false;
+    for (int k = d.start; k < d.terminator; k++) {
+        host |= is_one_of(t, k, "__host__ constexpr");
+        if (is_one_of(t, k, "__global__ __device__ __constant__ __managed__ __host__"))
+            replace(t, k, "");
+        kernel |= is(t, k, "__global__");
+        constant |= is(t, k, "__constant__");
+        managed |= is(t, k, "__managed__");
+    }
+    if (d.function && !constant) {
+        if (kernel)
+            remember_kernel(t, &d);
+        else
+            remember_device_function(t, &d, host);
+        const int body = mark_device_body(t, d.terminator, host);
+        refer_to_file_shared(t, &d, body);
+        for (int k = d.start; body >= 0 && k < d.terminator; k++)
+            if (is(t, k, "__launch_bounds__"))
+                add_launch_bounds(t, k, &d, body);
+            else if (is(t, k, "__cluster_dims__") && is(t, next(t, k), "("))
+                add_after(t, body,
+                          format(t, " ::emu::cluster_dims%s;",
+                                 join(t, next(t, k), over_bracket(t, next(t, k)))));
+        /* A kernel nobody launches is no mistake; and nvcc's host compiler never sees
+         * device functions. */
+        bool instantiation = is(t, d.start, "template") && d.template_open < 0;
+        if ((kernel && !instantiation) || d.is_static)
+            replace(t, i, "__attribute__((unused))");
+    } else {
+        replace(t, i, device_variable(t, &d, constant, managed));
+    }
+}
+
+/* ---- __shared__
+ * ------------------------------------------------------------------------------ */
+
+/* The name in the declarator that begins at i, or -1. Looks into parentheses: (*p)[4]. */
+static int declared_name(const struct translation *t, int i)
+{
+    for (; t->tokens[i].kind != END && !is(t, i, ";"); i = next(t, i)) {
+        if (is_one_of(t, i, "__attribute__ alignas __align__ decltype") &&
+            is(t, next(t, i), "("))
+            i = over_bracket(t, next(t, i));
+        else if (is(t, i, "{"))
+            i = over_bracket(t, i);
+        else if (is(t, i, "<") && over_angles(t, i) > 0)
+            i = over_angles(t, i);
+        else if (is_word(t, i) && is_one_of(t, next(t, i), "[ , ; = ) {") &&
+                 !is_one_of(t, i, "struct class union enum") &&
+                 !is_one_of(t, previous(t, i), "struct class union enum"))
+            return i;
+    }
+    return -1;
+}
+
+/* T a[X], b;  becomes  typedef T emu_t1[X], emu_t2; and, for each name, a reference to
+ * the array's place: shared memory belongs to the block, so it can be no ordinary
+ * variable. A typedef cannot carry every alignment, so a struct beside it does. */
+static void rewrite_shared(struct translation *t, int i)
+{
+    int start = declaration_start(t, i);
+    bool dynamic = false;
+    char *alignment = "";
+    int name = declared_name(t, next(t, i));
+    if (name < 0) {
+        error(t, i, "__shared__ without a variable");
+        return;
+    }
+    for (int k = start; k < name; k = next(t, k)) {
+        dynamic |= is(t, k, "extern");
+        if (is_one_of(
+                t, k,
+                "struct class union")) { /* its alignment and its members are its own */
+            while (!is_one_of(t, k, "{ ; [") && k < name) k = next(t, k);
+            k = over_bracket(t, k);
+        } else if (is_one_of(t, k, "alignas __align__") && in_function(t)) {
+            const int open = next(t, k);
+            char *bytes = join(t, open, over_bracket(t, open));
+            alignment = format(
+                t, is(t, k, "alignas") ? "%s alignas%s" : "%s __attribute__((aligned%s))",
+                alignment, bytes);
+            remove_with_parenthesis(t, k);
+        }
+    }
+    if (!in_function(t) && dynamic) {
+        replace(t, i, "");
+        for (; !is(t, name, ";") && t->tokens[name].kind != END;
+             name = next(t, over_bracket(t, name)))
+            continue;
+        add_before(t, name, " __asm__(\"emu_dynamic_shared\")");
+        return;
+    }
+    replace(t, i, "typedef");
+    for (int k = start; k < name; k = next(t, k))
+        if (is_one_of(t, k, "static extern __device__")) replace(t, k, "");
+    char *code = "";
+    while (name >= 0) {
+        char *text = join(t, name, name);
+        int n = ++t->shared_count;
+        replace(t, name, format(t, "emu_t%d", n));
+        code = format(t, "%s struct emu_a%d {%s char c; };", code, n, alignment);
+        if (!in_function(t)) {
+            code = format(t,
+                          "%s static inline emu_t%d &emu_f%d() { static "
+                          "::emu_shared_site emu_s%d; return *static_cast<emu_t%d *>"
+                          "(::emu_shared_array(&emu_s%d, sizeof(emu_t%d), "
+                          "alignof(emu_t%d) | alignof(emu_a%d), \"%s\")); }",
+                          code, n, n, n, n, n, n, n, n, text);
+            t->file_shared =
+                need(realloc(t->file_shared, (size_t)(t->file_shared_count + 1) *
+                                                 sizeof *t->file_shared));
+            t->file_shared[t->file_shared_count++] = (struct file_shared){text, n};
+        } else if (dynamic)
+            code = format(t,
+                          "%s emu_t%d &%s = *static_cast<emu_t%d *>"
+                          "(::emu_dynamic_array(alignof(emu_t%d) | alignof(emu_a%d)));",
+                          code, n, text, n, n, n);
+        else
+            code = format(t,
+                          "%s static ::emu_shared_site emu_s%d; emu_t%d &%s = "
+                          "*static_cast<emu_t%d *>"
+                          "(::emu_shared_array(&emu_s%d, sizeof(emu_t%d), "
+                          "alignof(emu_t%d) | alignof(emu_a%d), \"%s\"));",
+                          code, n, n, text, n, n, n, n, n, text);
+        while (!is_one_of(t, name, ", ;") && t->tokens[name].kind != END) {
+            if (is_one_of(t, name, "= {")) {
+                error(t, name, "a __shared__ variable cannot have an initializer");
+                return;
+            }
+            name = next(t, over_bracket(t, name));
+        }
+        if (!is(t, name, ",")) break;
+        name = declared_name(t, next(t, name));
+    }
+    if (name >= 0) add_after(t, name, code);
+}
+
+/* A static variable of a device function is the device's; the runtime is told when its
+ * function runs, since a section will not hold those of templates and inline functions.
+ */
+static void note_local_static(struct translation *t, int i)
+{
+    int name = declared_name(t, next(t, i)), end = name;
+    if (!is_one_of(t, previous(t, i), "; { }")) return;
+    for (int k = i; k < name; k = next(t, k))
+        if (is_one_of(t, k,
+                      "__shared__ __device__ __constant__ __managed__ const constexpr"))
+            return;
+    char *code = "";
+    while (name >= 0) {
+        char *text = join(t, name, name);
+        code = format(t, "%s ::emu_local_static(&%s, sizeof %s);", code, text, text);
+        for (end = name; !is_one_of(t, end, ", ;") && t->tokens[end].kind != END;)
+            end = next(t, over_bracket(t, end));
+        name = is(t, end, ",") ? declared_name(t, next(t, end)) : -1;
+    }
+    if (end >= 0) add_after(t, end, code);
+}
+
+/* ---- launches
+ * -------------------------------------------------------------------------------- */
+
+/* With spaces between them too: formatters that do not know CUDA write `k << <g, b >> >`.
+ */
+static bool three(const struct translation *t, int i, const char *text)
+{
+    return is(t, i, text) && is(t, next(t, i), text) &&
+           is(t, next(t, next(t, i)), text) && !is(t, previous(t, i), "operator");
+}
+
+/* Where the expression that ends at token i begins: ns::k<T>, table[i].kernel,
+ * (*pointer), pick(n). -1: none. */
+static int expression_start(const struct translation *t, int i)
+{
+    while (i >= 0) {
+        if (is(t, i, ">")) {
+            i = back_over_angles(t, i);
+            i = i < 0 ? -1 : previous(t, i);
+            if (!is_name(t, i)) return -1;
+        } else if (is(t, i, "]")) {
+            i = previous(t, t->tokens[i].match);
+            continue;
+        } else if (is(t, i, ")")) {
+            int open = t->tokens[i].match, before = previous(t, open);
+            if (!is_name(t, before) && !is(t, before, "]")) return open;
+            i = before;
+            continue;
+        } else if (!is_name(t, i)) {
+            return -1;
+        }
+        int before = previous(t, i);
+        if (is(t, before, "template")) before = previous(t, before);
+        if (before < 0 || !is_one_of(t, before, ":: . ->")) return i;
+        int owner = previous(t, before);
+        if (is(t, before, "::") && !is_name(t, owner) && !is(t, owner, ">"))
+            return before;
+        i = owner;
+    }
+    return -1;
+}
+
+/* Does the name at `name`, given `arguments` template arguments (-1: no list), denote one
+ * function? A name that is no known kernel is a pointer to one, and does. */
+static bool denotes_one_function(const struct translation *t, int name, int arguments)
+{
+    bool known = false;
+    for (int i = 0; i < t->kernel_count; i++) {
+        const struct kernel *k = &t->kernels[i];
+        if (!is(t, name, k->name)) continue;
+        known = true;
+        if (k->template_parameters != arguments || k->variadic || k->defaults)
+            return false;
+        for (int j = 0; j < i; j++)
+            if (strcmp(t->kernels[j].name, k->name) == 0 &&
+                strcmp(t->kernels[j].scope, k->scope) == 0 &&
+                strcmp(t->kernels[j].parameters, k->parameters) != 0)
+                return false;
+    }
+    return known || arguments < 0;
+}
+
+/* A literal 0 or NULL is a null pointer only as long as it is a literal: it goes into the
+ * lambda as it is. The others become the lambda's parameters. Returns the parameters, and
+ * in *call what the kernel is called with. */
+static char *split_arguments(struct translation *t, int open, char **call)
+{
+    int close = over_bracket(t, open), parameters = 0, comma = -1;
+    bool literals = false, kept_before = false;
+    for (int i = next(t, open); i < close; i = next(t, argument_end(t, i, close)))
+        literals |=
+            is_one_of(t, i, "0 __null NULL") && next(t, i) == argument_end(t, i, close);
+    *call = "emu_a...";
+    if (!literals) return "auto... emu_a";
+    char *list = "";
+    *call = "";
+    for (int i = next(t, open); i < close;) {
+        int end = argument_end(t, i, close), last = previous(t, end);
+        bool literal = i == last && is_one_of(t, i, "0 __null NULL"),
+             pack = is(t, last, "...");
+        const char *separator = **call ? ", " : "";
+        if (literal) {
+            *call = format(t, "%s%s%s", *call, separator, join(t, i, i));
+            replace(t, i, "");
+        } else {
+            *call = format(t, "%s%semu_a%d%s", *call, separator, ++parameters,
+                           pack ? "..." : "");
+            list = format(t, "%s%sauto%s emu_a%d", list, *list ? ", " : "",
+                          pack ? "..." : "", parameters);
+        }
+        if (comma >= 0 && (literal || !kept_before)) replace(t, comma, "");
+        kept_before |= !literal;
+        comma = end;
+        i = next(t, end);
+    }
+    return list;
+}
+
+/* Whether the name has a declaration of another kind than that: a function of the host, a
+ * variable, a member. */
+static bool has_other_meaning(struct translation *t, int name, enum place place)
+{
+    char *text = join(t, name, name);
+    bool other = false;
+    for (int i = 0; !other && t->tokens[i].kind != END; i++) {
+        if (t->tokens[i].kind != WORD || t->tokens[i].place == place || !is(t, i, text))
+            continue;
+        if (t->tokens[i].system && !is(t, next(t, i), "("))
+            continue; /* a library's variable */
+        const int before = previous(t, i);
+        other = is_one_of(t, before, "* & > ]") || is_name(t, before);
+    }
+    return other;
+}
+
+/* Whether the program has a function of its own by that name. */
+static bool program_declares(struct translation *t, int name)
+{
+    char *text = join(t, name, name);
+    for (int i = 0; t->tokens[i].kind != END; i++) {
+        if (t->tokens[i].kind != WORD || t->tokens[i].system || !is(t, i, text)) continue;
+        const int before = previous(t, i);
+        if (is(t, next(t, i), "(") &&
+            (is_name(t, before) || is_one_of(t, before, "* & >")))
+            return true;
+    }
+    return false;
+}
+
+/* Only a kernel can be launched ... */
+static void check_launched(struct translation *t, int name)
+{
+    if (names_kernel(t, name) || has_other_meaning(t, name, DEVICE_FUNCTION)) return;
+    for (int i = 0; i < t->device_function_count; i++)
+        if (is(t, name, t->device_functions[i].name)) {
+            error(t, name,
+                  format(t,
+                         "%s is a __device__ function; only a __global__ function can be "
+                         "launched",
+                         t->device_functions[i].name));
+            return;
+        }
+}
+
+/* And of no kind that the host can call. */
+static bool names_device_function(const struct translation *t, int name)
+{
+    bool found = false;
+    for (int i = 0; i < t->device_function_count; i++) {
+        if (!is(t, name, t->device_functions[i].name)) continue;
+        if (t->device_functions[i].host) return false;
+        found = true;
+    }
+    return found;
+}
+
+/* A kernel can only call what is compiled for the GPU. */
+static void check_called_by_kernel(struct translation *t, int i)
+{
+    static const char library[] =
+        "rand srand rand_r random srandom drand48 fopen fclose fprintf fputs puts "
+        "putchar fflush scanf getenv exit system qsort time gettimeofday clock_gettime "
+        "sleep usleep";
+    bool known = names_kernel(t, i);
+    for (int k = 0; !known && k < t->device_function_count; k++)
+        known = is(t, i, t->device_functions[k].name);
+    if (known || (!declared_for_host(t, join(t, i, i), true) &&
+                  (!is_one_of(t, i, library) || program_declares(t, i))))
+        return;
+    error(t, i,
+          format(t,
+                 "%s is a function of the host; a kernel can only call __device__ "
+                 "functions",
+                 join(t, i, i)));
+}
+
+/* ... and a kernel can only be launched. Token i is a name. */
+static void check_called(struct translation *t, int i)
+{
+    if (!in_function(t) || !is_name(t, i) || !is(t, next(t, i), "(")) return;
+    const int before = previous(t, i);
+    if (is_name(t, before) || is_one_of(t, before, ". -> :: * & > ]")) return;
+    if (t->tokens[i].device) {
+        if (!t->tokens[i].host) check_called_by_kernel(t, i);
+        return;
+    }
+    char *name = join(t, i, i);
+    if (names_device_function(t, i) && !has_other_meaning(t, i, DEVICE_FUNCTION))
+        error(t, i,
+              format(t, "%s is a __device__ function; the host cannot call it", name));
+    if (!names_kernel(t, i) || has_other_meaning(t, i, KERNEL)) return;
+    error(t, i,
+          format(t, "%s is a kernel; it must be launched, %s<<<grid, block>>>(...)", name,
+                 name));
+}
+
+/* The last of the three that begin at i. */
+static int third(const struct translation *t, int i)
+{
+    return next(t, next(t, i));
+}
+
+/* <<< at token i. */
+static void rewrite_launch(struct translation *t, int i)
+{
+    int last = previous(t, i), first = expression_start(t, last);
+    if (first < 0) return;
+    int close = next(t, third(t, i));
+    for (;; close = next(t, over_bracket(t, close))) {
+        if (t->tokens[close].kind == END || is_one_of(t, close, "; ) ] }")) {
+            error(t, i, "a kernel launch needs <<<grid, block>>>(arguments)");
+            return;
+        }
+        if (three(t, close, ">") && is(t, next(t, third(t, close)), "(")) break;
+    }
+    if (argument_end(t, next(t, third(t, i)), close) == close) {
+        error(t, i, "a kernel launch needs <<<grid, block>>>(arguments)");
+        return;
+    }
+
+    int name = last, arguments = -1;
+    bool one = true, variadic = false;
+    if (is(t, last, ">")) {
+        int open = back_over_angles(t, last);
+        arguments = template_parameter_count(t, open, last, &variadic);
+        name = previous(t, open);
+    }
+    int owner = previous(t, name);
+    if (is_word(t, name) && !is_one_of(t, owner, ". ->")) {
+        one =
+            denotes_one_function(t, name, arguments) && !variadic &&
+            !(names_kernel(t, name) && declared_for_host(t, join(t, name, name), false));
+        check_launched(t, name);
+    }
+    char *text = quote(t, join(t, first, last));
+    if (one) {
+        add_before(t, first, " ::emu::kernel(");
+        add_after(t, last, format(t, ", %s, ::emu::config(", text));
+    } else {
+        char *call, *parameters = split_arguments(t, next(t, third(t, close)), &call);
+        add_before(
+            t, first,
+            format(t,
+                   " ::emu::deduced([&](%s) __attribute__((no_sanitize(\"thread\"))) { ",
+                   parameters));
+        add_after(t, last, format(t, "(%s); }, %s, ::emu::config(", call, text));
+    }
+    replace(t, close, "))");
+    for (int k = 0; k < 3; k++, i = next(t, i), close = next(t, close)) {
+        replace(t, i, "");
+        if (k > 0) replace(t, close, "");
+    }
+}
+
+/* ---- the walk
+ * -------------------------------------------------------------------------------- */
+
+static void enter_scope(struct translation *t, int brace)
+{
+    struct scope scope = {.kind = BLOCK, .path_length = strlen(t->path)};
+    const char *name = "";
+    int start = brace;
+    for (int i = previous(t, brace); i >= 0 && !is_one_of(t, i, "; { }");
+         i = previous(t, i)) {
+        if (is(t, i, ")")) {
+            /* A parameter list makes it a function; alignas(16) and attributes do not. */
+            i = t->tokens[i].match;
+            if (i < 0) break;
+            int before = previous(t, i);
+            if (before < 0 ||
+                !is_one_of(t, before, "alignas __align__ __attribute__ declspec")) {
+                start = -1;
+                break;
+            }
+        } else if (is(t, i, ">") && back_over_angles(t, i) >= 0) {
+            i = back_over_angles(
+                t, i); /* `template <class T>` says nothing about this scope */
+        }
+        start = i;
+    }
+    for (int i = start; i >= 0 && i < brace; i = next(t, i)) {
+        if (is(t, i, "template") && is(t, next(t, i), "<"))
+            i = over_angles(t, next(t, i));
+        if (i < 0) break;
+        if (is(t, i, "namespace")) {
+            scope.kind = NAMESPACE;
+            name = next(t, i) == brace
+                       ? ""
+                       : format(t, "%s::", join(t, next(t, i), previous(t, brace)));
+            break;
+        }
+        if (is(t, i, "extern") && next(t, next(t, i)) == brace) scope.kind = NAMESPACE;
+        if (is_one_of(t, i, "class struct union enum")) scope.kind = CLASS;
+        if (is(t, i, "=")) scope.kind = BLOCK;
+    }
+    t->path = format(t, "%s%s", t->path, name);
+    t->scopes = need(realloc(t->scopes, (size_t)(t->scope_count + 1) * sizeof scope));
+    t->scopes[t->scope_count++] = scope;
+}
+
+static void leave_scope(struct translation *t)
+{
+    if (t->scope_count == 0) return;
+    t->path = format(t, "%.*s", (int)t->scopes[--t->scope_count].path_length, t->path);
+}
+
+/* ---- inline PTX
+ * ------------------------------------------------------------------------------ */
+
+enum { MOST_ARGUMENTS = 512 };
+
+struct asm_statement {
+    struct translation *t;
+    int first, end; /* the strings of the template, and what follows them */
+    char *text;
+    int *lines;
+    size_t length;
+    struct ptx_argument argument[MOST_ARGUMENTS];
+    int place[MOST_ARGUMENTS],
+        close[MOST_ARGUMENTS];    /* of each, its first and last token */
+    bool updated[MOST_ARGUMENTS]; /* its constraint has a + */
+    int arguments;
+    char *unknown; /* what a library's statement has that nobody knows */
+};
+
+static int digit_of(char c)
+{
+    return isdigit((unsigned char)c) ? c - '0' : (tolower((unsigned char)c) - 'a') + 10;
+}
+
+static void add_character(struct asm_statement *a, char c, int line)
+{
+    a->text[a->length] = c;
+    a->lines[a->length++] = line;
+}
+
+/* A string literal's characters, without its quotes and with what its escapes mean. */
+static void add_literal(struct asm_statement *a, int i)
+{
+    const struct token *token = &a->t->tokens[i];
+    const char *p = token->text, *end = p + token->length - 1;
+    int line = token->line;
+    const bool raw = memchr(p, 'R', (size_t)(strchr(p, '"') - p)) != NULL;
+    p = strchr(p, '"') + 1;
+    if (raw) {
+        const char *open = strchr(p, '(');
+        for (end -= open - p + 1, p = open + 1; p < end; p++) {
+            add_character(a, *p, line);
+            line += *p == '\n';
+        }
+        return;
+    }
+    while (p < end) {
+        char c = *p++;
+        if (c == '\\') {
+            static const char names[] = "ntrvfab", meant[] = "\n\t\r\v\f\a\b";
+            c = *p++;
+            const char *known = strchr(names, c);
+            if (known && c) {
+                c = meant[known - names];
+            } else if (c == 'x') {
+                for (c = 0; p < end && isxdigit((unsigned char)*p); p++)
+                    c = (char)(c * 16 + digit_of(*p));
+            } else if (c >= '0' && c <= '7') {
+                for (c = (char)(c - '0'); p < end && *p >= '0' && *p <= '7'; p++)
+                    c = (char)(c * 8 + digit_of(*p));
+            }
+        }
+        add_character(a, c, line);
+    }
+}
+
+static void asm_error(void *context, int line, const char *message)
+{
+    struct asm_statement *a = context;
+    if (a->t->tokens[a->first].system) {
+        if (!a->unknown) a->unknown = format(a->t, "%s", message);
+        return;
+    }
+    int at = a->first;
+    for (int i = a->first; i < a->end; i = next(a->t, i))
+        if (a->t->tokens[i].line <= line) at = i;
+    error(a->t, at, message);
+}
+
+/* An operand at token i, its constraint. Returns the token behind the operand, or -1. */
+static int read_argument(struct asm_statement *a, int i, bool output)
+{
+    struct translation *t = a->t;
+    if (is(t, i, "[")) {
+        error(t, i, "an asm operand cannot have a name: nvcc knows only %0, %1, ...");
+        return -1;
+    }
+    /* The constraint may be several strings: "=" "r". */
+    char constraint[8] = "";
+    int open = i;
+    for (size_t n = 0; t->tokens[open].kind == STRING; open = next(t, open)) {
+        const struct token *part = &t->tokens[open];
+        for (unsigned c = 1; c + 1 < part->length && n < sizeof constraint - 1; c++)
+            constraint[n++] = part->text[c];
+        replace(t, open, "");
+    }
+    if (open == i || !is(t, open, "(")) {
+        error(t, i, "asm: an operand is a constraint and an expression, \"r\"(x)");
+        return -1;
+    }
+    const char *letter = constraint + strcspn(constraint, "rlhfdn");
+    const size_t prefix = strspn(constraint, "=+&");
+    if (!*letter || letter[1] || (size_t)(letter - constraint) != prefix ||
+        (prefix > 0) != output || (output && *letter == 'n')) {
+        error(t, i,
+              format(t, "asm: the constraint of an %s is one of %s, not \"%s\"",
+                     output ? "output" : "input",
+                     output ? "\"=r\" \"=l\" \"=h\" \"=f\" \"=d\", or with + for ="
+                            : "\"r\" \"l\" \"h\" \"f\" \"d\" \"n\"",
+                     constraint));
+        return -1;
+    }
+    if (a->arguments == MOST_ARGUMENTS) {
+        error(t, i, "asm: too many operands");
+        return -1;
+    }
+    const int n = a->arguments++, close = over_bracket(t, open);
+    a->argument[n] = (struct ptx_argument){*letter, output, false};
+    a->place[n] = i;
+    a->close[n] = close;
+    a->updated[n] = strchr(constraint, '+') != NULL;
+    return next(t, close);
+}
+
+/* Makes of operand n the declaration of its variable. */
+static void declare_argument(struct asm_statement *a, int n)
+{
+    struct translation *t = a->t;
+    const struct ptx_argument *argument = &a->argument[n];
+    const int i = a->place[n], close = a->close[n];
+    if (argument->by_address) {
+        replace(t, i, format(t, " auto &&emu_o%d = ", n));
+        add_after(t, close, format(t, "; (void)emu_o%d;", n));
+    } else if (argument->written) {
+        replace(t, i, format(t, " auto &&emu_o%d = ", n));
+        /* What an instruction never writes shows: -1, or a NaN. */
+        add_after(t, close,
+                  a->updated[n]
+                      ? format(t, "; uint64_t emu_%d = ::emu::ptx_value<'%c'>(emu_o%d);",
+                               n, argument->letter, n)
+                      : format(t, "; uint64_t emu_%d = ~0ull;", n));
+    } else {
+        replace(t, i,
+                argument->letter == 'n'
+                    ? format(t,
+                             " __attribute__((unused)) const uint64_t emu_%d = "
+                             "::emu::ptx_constant",
+                             n)
+                    : format(t,
+                             " __attribute__((unused)) const uint64_t emu_%d = "
+                             "::emu::ptx_value<'%c'>",
+                             n, argument->letter));
+        add_after(t, close, ";");
+    }
+}
+
+/* Whether the function around token i is hardly more than its asm statements: a name for
+ * an instruction. Who calls it is then what a reader wants to know. */
+static bool is_wrapper(const struct translation *t, int i)
+{
+    enum { FEW = 60 };
+    int body = i, words = 0;
+    for (int k = previous(t, i); k >= 0 && t->tokens[k].device; k = previous(t, k)) {
+        if (t->tokens[k].match >= 0 && t->tokens[k].match < k)
+            k = t->tokens[k].match;
+        else if (is(t, k, "{"))
+            body = k;
+    }
+    for (int k = body; k < over_bracket(t, body) && words <= FEW; k = next(t, k)) {
+        if (is_one_of(t, k, "asm __asm__ __asm"))
+            while (!is(t, k, "(") && k < t->count - 1) k = next(t, k);
+        if (is(t, k, "(") && t->tokens[next(t, k)].kind == STRING) k = over_bracket(t, k);
+        words++;
+    }
+    return words <= FEW;
+}
+
+/* asm volatile("..." : "=r"(x) : "r"(y) : "memory");  becomes
+ * do { auto &&emu_o0 = (x); ... const uint64_t emu_1 = ...(y); code ... } while (0);
+ * The expressions stay where they are. */
+static void rewrite_asm(struct translation *t, int i)
+{
+    struct asm_statement *a = own(t, calloc(1, sizeof *a));
+    int open = next(t, i);
+    while (is_one_of(t, open, "volatile __volatile__ __volatile inline goto"))
+        open = next(t, open);
+    if (!is(t, open, "(") || !t->tokens[i].device) return;
+    const int close = over_bracket(t, open);
+    a->t = t;
+    a->first = a->end = next(t, open);
+    size_t most = 1;
+    for (; t->tokens[a->end].kind == STRING; a->end = next(t, a->end))
+        most += t->tokens[a->end].length;
+    if (a->end != close && !is_one_of(t, a->end, ": ::")) {
+        error(t, a->end, "asm: the text must be a string literal");
+        return;
+    }
+    a->text = own(t, malloc(most));
+    a->lines = own(t, malloc(most * sizeof *a->lines));
+    for (int k = a->first; k < a->end; k = next(t, k)) add_literal(a, k);
+    /* An empty text without operands means the same everywhere: a barrier to the
+     * compiler. */
+    const bool clobbers_only = is(t, a->end, "::") && is(t, next(t, a->end), ":") &&
+                               t->tokens[next(t, next(t, a->end))].kind == STRING;
+    if (!a->length && (a->end == close || clobbers_only)) return;
+
+    int section = 0;
+    for (int k = a->end; k >= 0 && k < close;) {
+        if (is_one_of(t, k, ": ::")) {
+            section += (int)t->tokens[k].length;
+            replace(t, k, "");
+            k = next(t, k);
+        } else if (is(t, k, ",") || section > 2) {
+            replace(t, k, "");
+            k = next(t, k);
+        } else {
+            k = read_argument(a, k, section == 1);
+        }
+        if (k < 0) return;
+    }
+    const struct token *token = &t->tokens[i], *last = &t->tokens[close];
+    const struct ptx_statement statement = {
+        .text = a->text,
+        .lines = a->lines,
+        .length = a->length,
+        .file = is_wrapper(t, i) ? format(t, "%s@asm", token->file) : token->file,
+        .number = i,
+        .arguments = a->argument,
+        .argument_count = a->arguments,
+        .error = asm_error,
+        .context = a};
+    /* An empty text touches nothing: it only holds the compiler off its operands. */
+    for (int n = 0; n < a->arguments && !a->length; n++) a->argument[n].by_address = true;
+    char *code = ptx_compile(&statement);
+    if (a->unknown) {
+        /* A library has many functions of which a program uses few. */
+        for (int k = i; k <= close; k = next(t, k)) replace(t, k, "");
+        replace(t, i, format(t, "::emu_ptx_unknown(%s)", quote(t, a->unknown)));
+        return;
+    }
+    if (!code) return;
+    own(t, code);
+    for (int n = 0; n < a->arguments; n++) declare_argument(a, n);
+    for (int n = 0; n < a->arguments; n++)
+        if (a->argument[n].written && !a->argument[n].by_address)
+            code = format(t, "%s ::emu::ptx_set<'%c'>(emu_o%d, emu_%d);", code,
+                          a->argument[n].letter, n, n);
+    for (int k = i; k < a->end; k = next(t, k)) replace(t, k, "");
+    replace(t, i, "do");
+    replace(t, open, "{");
+    replace(t, close,
+            format(t, "%s\n# %d \"%s\"\n} while (0)", code, last->line, last->file));
+}
+
+/* (void *)k<int>, or cudaLaunchKernel(k<int>: only there is it known which functions of a
+ * template cudaLaunchKernel may be given, so the expression tells the runtime as it is
+ * evaluated. */
+static void register_instance(struct translation *t, int i)
+{
+    const int open = next(t, i), close = over_angles(t, open);
+    if (t->tokens[i].system || close < 0 || is_one_of(t, next(t, close), "( <")) return;
+    bool variadic = false;
+    const int arguments = template_parameter_count(t, open, close, &variadic);
+    if (variadic || !denotes_one_function(t, i, arguments)) return;
+    int first = expression_start(t, close);
+    if (first < 0) return;
+    char *text = quote(t, join(t, first, close));
+    if (is(t, previous(t, first), "&")) first = previous(t, first);
+    const int before = previous(t, first);
+    bool address = is(t, before, "(") && is(t, previous(t, before), "cudaLaunchKernel");
+    const int end = is(t, before, ")")   ? before
+                    : is(t, before, "(") ? previous(t, before)
+                                         : -1;
+    if (end >= 0 && is_one_of(t, end, ") >") && is(t, previous(t, end), "*"))
+        address |= is_one_of(t, previous(t, previous(t, end)), "void const");
+    if (!address) return;
+    add_before(t, first, " ::emu::address_of(");
+    add_after(t, close, format(t, ", %s)", text));
+}
+
+/* A bound that is surely known to the compiler: a number, or a name in capitals as
+ * constants have, but not M, N or K. */
+static bool constant_bound(const struct translation *t, int i)
+{
+    const struct token *token = &t->tokens[i];
+    if (isdigit((unsigned char)token->text[0])) return true;
+    if (token->kind != WORD || token->length < 2) return false;
+    for (size_t c = 0; c < token->length; c++)
+        if (islower((unsigned char)token->text[c])) return false;
+    return true;
+}
+
+/* Whether tokens i to end hold no decision and no call, but for loops that are themselves
+ * straight. */
+static bool straight(const struct translation *t, int i, int end)
+{
+    for (; i < end; i = next(t, i)) {
+        if (is_one_of(t, i, "if else switch while do ? && || return break continue goto"))
+            return false;
+        if (is_word(t, i) && !is(t, i, "for") && is(t, next(t, i), "(")) return false;
+    }
+    return true;
+}
+
+/* for (int i = 0; i < CONSTANT; ++i) over straight code: nvcc unrolls it, and here too
+ * that saves the calls that report each basic block. Loops with decisions inside stay as
+ * they are, because their unrolled copies would no longer be the same place in the
+ * program for all lanes of a warp. */
+static void unroll_loop(struct translation *t, int i)
+{
+    const int open = next(t, i), before = previous(t, i);
+    if (!is(t, open, "(") || t->tokens[i].system || !is_one_of(t, before, "; { } )"))
+        return;
+    const int close = previous(t, over_bracket(t, open));
+    int first = next(t, open), less = first;
+    while (less < close && !is(t, less, ";")) less = next(t, less);
+    const int variable = next(t, less), bound = next(t, next(t, variable));
+    if (less >= close || !is_word(t, variable) || !is(t, next(t, variable), "<")) return;
+    if (!constant_bound(t, bound) || !is(t, next(t, bound), ";")) return;
+    int end = next(t, close);
+    if (is(t, end, "{")) {
+        end = over_bracket(t, end);
+    } else {
+        while (end < t->count - 1 &&
+               !is(t, end, ";")) /* nested loops: skip their headers */
+            end =
+                is(t, end, "(") || is(t, end, "{") ? over_bracket(t, end) : next(t, end);
+    }
+    if (!straight(t, next(t, close), end)) return;
+    add_before(t, i,
+               format(t, "\n#pragma GCC unroll 16\n# %d \"%s\"\n", t->tokens[i].line,
+                      t->tokens[i].file));
+}
+
+/* Whether the word is called as a function of the C library: not a member, not in a
+ * namespace but std, no declaration. */
+static bool calls_library(struct translation *t, int i)
+{
+    int before = previous(t, i);
+    if (t->tokens[i].system || !is(t, next(t, i), "(")) return false;
+    if (is_one_of(t, before, ". -> *") || program_declares(t, i)) return false;
+    if (is(t, before, "::")) {
+        before = previous(t, before);
+        if (is(t, before, "std")) before = previous(t, before);
+        if (is(t, before, "::")) before = previous(t, before);
+    }
+    return !is_name(t, before) && !is(t, before, ">");
+}
+
+/* Sends the call to a function of the runtime instead. */
+static void redirect(struct translation *t, int i, const char *function)
+{
+    for (int before = previous(t, i); is_one_of(t, before, ":: std");
+         before = previous(t, before))
+        replace(t, before, "");
+    replace(t, i, function);
+}
+
+static void rewrite_word(struct translation *t, int i)
+{
+    if (t->tokens[i].replacement) return; /* done with its declaration */
+    if (is_one_of(t, i, "__global__ __device__ __constant__ __managed__")) {
+        struct declaration d = parse_declaration(t, i);
+        bool shared = false;
+        for (int k = d.start; k < d.terminator; k++) shared |= is(t, k, "__shared__");
+        if (shared)
+            replace(t, i, "");
+        else
+            rewrite_place(t, i);
+    } else if (is(t, i, "__shared__")) {
+        rewrite_shared(t, i);
+    } else if (is_one_of(t, i,
+                         "__host__ __grid_constant__ __inline_hint__ __nv_pure__")) {
+        replace(t, i, "");
+    } else if (is_one_of(
+                   t, i,
+                   "__launch_bounds__ __maxnreg__ __cluster_dims__ __block_size__")) {
+        remove_with_parenthesis(t, i);
+    } else if (is(t, i, "__noinline__")) {
+        replace(t, i, "__attribute__((noinline))");
+    } else if (is(t, i, "__forceinline__")) {
+        replace(t, i, "inline __attribute__((always_inline))");
+    } else if (is(t, i, "__align__") && is(t, next(t, i), "(")) {
+        replace(t, i, "__attribute__((aligned");
+        add_after(t, over_bracket(t, next(t, i)), "))");
+    } else if (is_one_of(t, i, "memcpy memmove memset") && calls_library(t, i)) {
+        redirect(t, i, format(t, "__tsan_%s", join(t, i, i)));
+    } else if (is_one_of(t, i, "malloc free") && t->tokens[i].device &&
+               calls_library(t, i)) {
+        redirect(t, i, format(t, "emu_device_%s", join(t, i, i)));
+    } else if (is(t, i, "for")) {
+        unroll_loop(t, i);
+    } else if (is(t, i, "static") && t->tokens[i].device && !t->tokens[i].system) {
+        note_local_static(t, i);
+    } else if (is_one_of(t, i, "asm __asm__ __asm")) {
+        rewrite_asm(t, i);
+    } else if (!t->tokens[i].system) {
+        check_called(t, i);
+        if (is(t, next(t, i), "<")) register_instance(t, i);
+    }
+}
+
+/* Tells the runtime the kernels that cudaLaunchKernel may be given the address of. */
+static void register_kernels(struct translation *t)
+{
+    for (int i = 0; i < t->kernel_count; i++) {
+        const struct kernel *k = &t->kernels[i];
+        if (!k->defined || k->template_parameters >= 0 || overloaded(t, k) ||
+            declared_for_host(t, k->name, false))
+            continue;
+        add_before(t, t->count - 1,
+                   format(t, "\nstatic ::emu::known_kernel emu_k%d(%s%s, \"%s\");", i,
+                          k->scope, k->name, k->name));
+    }
+}
+
+/* #pragma unroll and nvcc's own pragmas mean nothing to the host compiler, and it would
+ * say so. */
+static bool nvcc_pragma(const struct token *token)
+{
+    const char *p = token->text + 1, *end = token->text + token->length;
+    const char *words[] = {"unroll", "nounroll", "nv_", "diag_", "hd_warning_disable"};
+    while (p < end && *p == ' ') p++;
+    if (end - p < 7 || memcmp(p, "pragma ", 7) != 0) return false;
+    for (p += 7; p < end && *p == ' '; p++) continue;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if ((size_t)(end - p) >= strlen(words[i]) &&
+            memcmp(p, words[i], strlen(words[i])) == 0)
+            return true;
+    return false;
+}
+
+static void walk(struct translation *t)
+{
+    for (int i = 0; t->tokens[i].kind != END; i++) {
+        const struct token *token = &t->tokens[i];
+        if (token->kind == DIRECTIVE) {
+            if (nvcc_pragma(token)) replace(t, i, "");
+        } else if (is(t, i, "{")) {
+            enter_scope(t, i);
+        } else if (is(t, i, "}")) {
+            leave_scope(t);
+        } else if (is(t, i, "__attribute__") || is(t, i, "__attribute")) {
+            i = over_bracket(t,
+                             next(t, i)); /* __noinline__ has another meaning in there */
+        } else if (token->kind == WORD) {
+            rewrite_word(t, i);
+        } else if (three(t, i, "<")) {
+            rewrite_launch(t, i);
+            i = third(t, i);
+        }
+    }
+}
+
+struct output {
+    char *text;
+    size_t length, capacity, line_start;
+};
+
+static void put(struct output *out, const char *text, size_t length)
+{
+    if (out->length + length + 1 > out->capacity) {
+        out->capacity = (out->length + length + 1) * 2;
+        out->text = need(realloc(out->text, out->capacity));
+    }
+    memcpy(out->text + out->length, text, length);
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '\n') out->line_start = out->length + i + 1;
+    out->length += length;
+    out->text[out->length] = '\0';
+}
+
+static void put_string(struct output *out, const char *text)
+{
+    if (text) put(out, text, strlen(text));
+}
+
+/* Goes to the column where the reader's token was, so that the compiler's arrows point at
+ * it. Where edits have made the line too long for that, a line marker begins the same
+ * line again. */
+static void restore_column(struct output *out, const struct token *token, size_t column)
+{
+    if (out->length - out->line_start > column) {
+        char line[32];
+        snprintf(line, sizeof line, "\n# %d \"", token->line);
+        put_string(out, line);
+        for (const char *p = token->file; *p; p++) {
+            if (*p == '"' || *p == '\\') put(out, "\\", 1);
+            put(out, p, 1);
+        }
+        put_string(out, "\"\n");
+    }
+    while (out->length - out->line_start < column) put(out, " ", 1);
+}
+
+static char *assemble(const struct translation *t, size_t *length)
+{
+    struct output out = {0};
+    const char *from = t->text, *line_start = t->text;
+    bool edited = false; /* the line we are in */
+    for (int i = 0; i < t->count; i++) {
+        const struct token *token = &t->tokens[i];
+        for (const char *p = from; p < token->text; p++)
+            if (*p == '\n') {
+                line_start = p + 1;
+                edited = false;
+            }
+        put(&out, from, (size_t)(token->text - from));
+        edited |= token->before || token->replacement;
+        put_string(&out, token->before);
+        if (edited && !token->replacement && !token->system && token->kind != END)
+            restore_column(&out, token, (size_t)(token->text - line_start));
+        edited |= token->after != NULL;
+        if (token->replacement)
+            put_string(&out, token->replacement);
+        else
+            put(&out, token->text, token->length);
+        put_string(&out, token->after);
+        from = token->text + token->length;
+        for (const char *p = token->text; p < from; p++)
+            if (*p == '\n') line_start = p + 1; /* in a raw string */
+    }
+    *length = out.length;
+    return out.text;
+}
+
+char *translate(const char *text, size_t length, bool separate, size_t *new_length)
+{
+    struct translation t = {.text = text, .end = text + length, .separate = separate};
+    t.path = format(&t, "%s", "");
+    tokenize(&t);
+    match_brackets(&t);
+    walk(&t);
+    register_kernels(&t);
+    char *result = t.errors ? NULL : assemble(&t, new_length);
+    for (int i = 0; i < t.owned_count; i++) free(t.owned[i]);
+    free(t.owned);
+    free(t.tokens);
+    free(t.kernels);
+    free(t.device_functions);
+    free(t.file_shared);
+    free(t.scopes);
+    return result;
+}

@@ -1,0 +1,329 @@
+/* Device memory: one reserved range of addresses; every allocation lies in it between
+ * pages that nobody may touch.
+ *
+ * Pinned and managed memory lie there too, as kernels can use both, and the heap of
+ * kernels. Addresses are handed out in rising order and a freed allocation becomes
+ * inaccessible again; its addresses come back only when the range has been used up. */
+#include "memory/allocations.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/device.h"
+#include "base/now.h"
+#include "base/room.h"
+#include "base/settings.h"
+#include "base/source.h"
+#include "memory/shadow.h"
+
+char *emu_memory_base;
+size_t emu_memory_reserved;
+
+static struct emu_allocation *live; /* sorted by address */
+static size_t live_count, live_capacity;
+/* Unused, so that index -1 of the first allocation is seen; less where there is little. */
+enum { FIRST_GUARD = 1 << 20 };
+static char *first_address;
+static char *next_address;
+static size_t device_bytes[EMU_MOST_DEVICES]; /* in use, device and managed */
+static size_t heap_bytes;                     /* of them what kernels allocated */
+static unsigned allocations_made;
+
+/* ---- what fits ---- */
+
+static bool fits(size_t bytes, enum cudaMemoryType type)
+{
+    enum { WORTH_ASKING = 1 << 20 };
+    size_t spare = (size_t)64 << 20; /* for everything else the machine does */
+    if (type != cudaMemoryTypeHost &&
+        bytes > emu_gpu()->prop.totalGlobalMem - device_bytes[emu_device()])
+        return false;
+    if (bytes < WORTH_ASKING) return true;
+    size_t available = emu_host_available();
+    return available > spare && bytes <= available - spare;
+}
+
+/* ---- the range ---- */
+
+static size_t page_size(void)
+{
+    static size_t size;
+    if (!size) size = (size_t)sysconf(_SC_PAGESIZE);
+    return size;
+}
+
+static size_t whole_pages(size_t bytes)
+{
+    return (bytes + page_size() - 1) / page_size() * page_size();
+}
+
+/* Address space costs nothing, unless there is a limit on it. Then stacks, and what is
+ * known of each word of device memory, take most of it. */
+static bool reserve(void)
+{
+    const size_t least = (size_t)1 << 20, space = emu_address_space();
+    size_t bytes = (size_t)1 << 40;
+    while (bytes > space / 16 && bytes > least) bytes /= 2;
+    for (; bytes >= least; bytes /= 2) {
+        void *base = mmap(NULL, bytes, PROT_NONE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (base == MAP_FAILED) continue;
+        emu_memory_base = base;
+        first_address = emu_memory_base +
+                        (FIRST_GUARD < bytes / 16 ? (size_t)FIRST_GUARD : page_size());
+        next_address = first_address;
+        emu_memory_reserved = bytes;
+        return true;
+    }
+    return false;
+}
+
+/* How many live allocations begin at or before p. */
+static size_t count_up_to(const char *p)
+{
+    size_t low = 0, high = live_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (live[middle].base <= p)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The end of an allocation's pages and of the guard page behind them. */
+static char *end_of(const struct emu_allocation *a)
+{
+    return a->base + whole_pages(a->bytes) + page_size();
+}
+
+size_t emu_room_left(void)
+{
+    if (!emu_memory_base) reserve();
+    const char *place = first_address;
+    size_t most = (size_t)(emu_memory_base + emu_memory_reserved - next_address);
+    for (size_t i = 0; i < live_count; i++) {
+        if (place < live[i].base && (size_t)(live[i].base - place) > most)
+            most = (size_t)(live[i].base - place);
+        place = end_of(&live[i]);
+    }
+    return most > page_size() ? most - page_size() : 0;
+}
+
+/* How much room to leave behind an allocation that others do not need soon. The wider it
+ * is, the further a wrong index may lead and still be known for this allocation's. */
+static size_t room_behind(size_t bytes)
+{
+    const char *end = emu_memory_base + emu_memory_reserved;
+    const size_t left = (size_t)(end - next_address) / 4096;
+    const size_t wanted = bytes < 1 << 14 ? 1 << 20 : 64 * bytes;
+    return whole_pages(wanted < left ? wanted : left);
+}
+
+/* An address with `bytes` free bytes behind it: past all addresses given so far, or else
+ * in the first gap that is wide enough. NULL if there is none. */
+static char *find_place(size_t bytes)
+{
+    char *end = emu_memory_base + emu_memory_reserved;
+    if (bytes <= (size_t)(end - next_address)) return next_address;
+    char *place = first_address;
+    for (size_t i = 0; i < live_count; i++) {
+        if (place <= live[i].base && bytes <= (size_t)(live[i].base - place))
+            return place;
+        place = end_of(&live[i]);
+    }
+    return place < end && bytes <= (size_t)(end - place) ? place : NULL;
+}
+
+/* ---- giving and taking ---- */
+
+cudaError_t emu_allocate(void **pointer, size_t bytes, enum cudaMemoryType type,
+                         const char *call, const void *pc)
+{
+    EMU_ALONE;
+    if (!pointer) return cudaErrorInvalidValue;
+    *pointer = NULL;
+    if (bytes == 0) return cudaSuccess;
+    if (!emu_memory_base && !reserve()) return cudaErrorMemoryAllocation;
+    if (bytes > emu_memory_reserved || !fits(bytes, type))
+        return cudaErrorMemoryAllocation;
+
+    size_t with_guard = whole_pages(bytes) + page_size();
+    char *base = find_place(with_guard);
+    if (!base) return cudaErrorMemoryAllocation;
+    if (live_count == live_capacity) {
+        size_t capacity = live_capacity ? 2 * live_capacity : 64;
+        struct emu_allocation *grown = realloc(live, capacity * sizeof *live);
+        if (!grown) return cudaErrorMemoryAllocation;
+        live = grown;
+        live_capacity = capacity;
+    }
+    if (mprotect(base, whole_pages(bytes), PROT_READ | PROT_WRITE) != 0)
+        return cudaErrorMemoryAllocation;
+    memset(base, 0xff, bytes);
+    /* The host writes to pinned and managed memory unseen. */
+    struct emu_shadow *shadow = emu_shadow_make(bytes, type != cudaMemoryTypeDevice);
+
+    size_t at = count_up_to(base);
+    memmove(live + at + 1, live + at, (live_count - at) * sizeof *live);
+    live[at] = (struct emu_allocation){.base = base,
+                                       .bytes = bytes,
+                                       .pc = pc,
+                                       .number = ++allocations_made,
+                                       .type = type,
+                                       .device = emu_device(),
+                                       .call = call,
+                                       .shadow = shadow};
+    live_count++;
+    if (base == next_address) {
+        next_address += with_guard;
+        next_address += room_behind(bytes);
+    }
+    if (type != cudaMemoryTypeHost) device_bytes[emu_device()] += bytes;
+    *pointer = base;
+    return cudaSuccess;
+}
+
+static struct {
+    struct emu_allocation was;
+    const void *pc;
+} freed[1024]; /* the last ones, in a ring */
+static size_t freed_count;
+
+static void release(size_t at)
+{
+    struct emu_allocation *a = &live[at];
+    if (a->type != cudaMemoryTypeHost) device_bytes[a->device] -= a->bytes;
+    if (a->heap) heap_bytes -= a->bytes;
+    emu_shadow_free(a->shadow);
+    madvise(a->base, whole_pages(a->bytes), MADV_DONTNEED);
+    mprotect(a->base, whole_pages(a->bytes), PROT_NONE);
+    live_count--;
+    memmove(a, a + 1, (live_count - at) * sizeof *live);
+}
+
+cudaError_t emu_deallocate(void *pointer, bool pinned, const void *pc)
+{
+    EMU_ALONE;
+    if (!pointer) return cudaSuccess;
+    size_t count = count_up_to(pointer);
+    if (count == 0 || live[count - 1].base != pointer) return cudaErrorInvalidValue;
+    if ((live[count - 1].type == cudaMemoryTypeHost) != pinned)
+        return cudaErrorInvalidValue;
+    if (live[count - 1].heap) return cudaErrorInvalidValue;
+    const size_t place = freed_count++ % (sizeof freed / sizeof *freed);
+    freed[place].was = live[count - 1];
+    freed[place].pc = pc;
+    release(count - 1);
+    return cudaSuccess;
+}
+
+void emu_free_everything(void)
+{
+    EMU_ALONE;
+    for (size_t i = live_count; i > 0; i--)
+        if (live[i - 1].device == emu_device()) release(i - 1);
+}
+
+/* ---- the heap of kernels ---- */
+
+void *emu_heap_allocate(size_t bytes, const char *call, const void *pc)
+{
+    void *p;
+    size_t limit = 0;
+    cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize);
+    if (bytes > limit || heap_bytes > limit - bytes) return NULL;
+    if (emu_allocate(&p, bytes, cudaMemoryTypeDevice, call, pc) != cudaSuccess || !p)
+        return NULL;
+    live[count_up_to(p) - 1].heap = true;
+    heap_bytes += bytes;
+    return p;
+}
+
+bool emu_heap_free(void *p)
+{
+    const size_t count = count_up_to(p);
+    if (count == 0 || live[count - 1].base != p || !live[count - 1].heap) return false;
+    release(count - 1);
+    return true;
+}
+
+/* ---- questions ---- */
+
+const struct emu_allocation *emu_find_allocation(const void *p)
+{
+    size_t count = count_up_to(p);
+    return count > 0 ? &live[count - 1] : NULL;
+}
+
+const struct emu_allocation *emu_allocation_behind(const void *p)
+{
+    size_t count = count_up_to(p);
+    return count < live_count ? &live[count] : NULL;
+}
+
+const struct emu_allocation *emu_find_freed(const void *p, const void **freed_at)
+{
+    const size_t size = sizeof freed / sizeof *freed;
+    for (size_t i = freed_count; i > 0 && i + size > freed_count; i--) {
+        const struct emu_allocation *a = &freed[(i - 1) % size].was;
+        if ((size_t)((const char *)p - a->base) >= a->bytes) continue;
+        *freed_at = freed[(i - 1) % size].pc;
+        return a;
+    }
+    return NULL;
+}
+
+const struct emu_allocation *emu_allocation_of(const void *p)
+{
+    const struct emu_allocation *a = emu_find_allocation(p);
+    return a && (size_t)((const char *)p - a->base) < a->bytes ? a : NULL;
+}
+
+size_t emu_device_bytes(int device)
+{
+    return device_bytes[device];
+}
+
+/* ---- leaks ---- */
+
+static void report_leaks(void)
+{
+    for (size_t i = 0; i < live_count; i++) {
+        const struct emu_allocation *a = &live[i];
+        size_t bytes = 0, count = 0, first = i;
+        for (size_t j = 0; j < live_count; j++) {
+            if (live[j].pc != a->pc || live[j].call != a->call) continue;
+            if (count == 0) first = j;
+            bytes += live[j].bytes;
+            count++;
+        }
+        if (first != i) continue; /* one line for each place in the source */
+        struct emu_place place = emu_source_of(a->pc);
+        fprintf(stderr, "%s memory leak: %zu bytes in %zu allocation%s never freed\n",
+                emu_settings.leaks_are_faults ? "FAULT" : "warning:", bytes, count,
+                count == 1 ? "" : "s");
+        fprintf(stderr, "  %s at %s:%d: %s\n", a->call, place.file, place.line,
+                place.text);
+    }
+}
+
+static void at_exit(int status, void *unused)
+{
+    (void)unused;
+    if (status != 0 || !emu_settings.check || live_count == 0) return;
+    fflush(NULL);
+    report_leaks();
+    if (emu_settings.leaks_are_faults) _exit(1);
+}
+
+/* Registered before anything of the program runs, so called after all of it: destructors
+ * of the program's global objects have freed what they hold by then. */
+__attribute__((constructor(101))) static void watch_exit(void)
+{
+    on_exit(at_exit, NULL);
+}

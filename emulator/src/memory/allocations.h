@@ -1,0 +1,55 @@
+/* Device memory: which allocations there are, and where. */
+#ifndef ALLOCATIONS_H
+#define ALLOCATIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cuda_runtime_api.h"
+
+struct emu_allocation {
+    char *base;
+    size_t bytes;
+    const void *pc;  /* of the cudaMalloc call */
+    unsigned number; /* 1 for the program's first allocation */
+    enum cudaMemoryType
+        type; /* device, managed, or host for pinned memory, which kernels may use too */
+    const char *call; /* that made it: "cudaMalloc" */
+    int device;       /* that it was made on */
+    bool heap; /* made by a kernel, with malloc or new; the host can neither copy nor free
+                  it */
+    struct emu_shadow *shadow; /* what the checker knows of it; NULL without checks */
+};
+/* All device memory lies in [emu_memory_base, emu_memory_base + emu_memory_reserved). */
+extern char *emu_memory_base;
+extern size_t emu_memory_reserved;
+static inline bool emu_is_global(const void *p)
+{
+    return (size_t)((const char *)p - emu_memory_base) < emu_memory_reserved;
+}
+
+/* Fresh memory holds no useful value on a GPU; here it holds NaNs, so that reading it
+ * shows. `call` at pc asks for it; 0 bytes are NULL. */
+cudaError_t emu_allocate(void **pointer, size_t bytes, enum cudaMemoryType type,
+                         const char *call, const void *pc);
+cudaError_t emu_deallocate(void *pointer, bool pinned, const void *pc);
+void emu_free_everything(void); /* of the current device */
+/* Of the heap of kernels; NULL if it is full, false if it never gave p. */
+void *emu_heap_allocate(size_t bytes, const char *call, const void *pc);
+bool emu_heap_free(void *p);
+
+/* The allocation that holds p; or NULL. */
+const struct emu_allocation *emu_allocation_of(const void *p);
+/* That, or else the last one that begins before p; or NULL. */
+const struct emu_allocation *emu_find_allocation(const void *p);
+/* The first allocation that begins behind p, or NULL. */
+const struct emu_allocation *emu_allocation_behind(const void *p);
+/* The one that held p until it was freed, by the call at *freed_at; NULL if none of the
+ * last 1,024 did. */
+const struct emu_allocation *emu_find_freed(const void *p, const void **freed_at);
+
+/* Bytes in use on the device; and those that the largest allocation may have. */
+size_t emu_device_bytes(int device);
+size_t emu_room_left(void);
+
+#endif

@@ -1,0 +1,66 @@
+/* CUDA arrays: elements of one to four components, in up to three dimensions or layers, for
+ * textures and surfaces. */
+#include "memory/array.h"
+
+#include <stdlib.h>
+
+#include "base/errors.h"
+
+size_t emu_element_bytes(const struct cudaChannelFormatDesc *d)
+{
+    return (size_t)(d->x + d->y + d->z + d->w) / 8;
+}
+
+struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                                   enum cudaChannelFormatKind f)
+{
+    return (struct cudaChannelFormatDesc){x, y, z, w, f};
+}
+
+cudaError_t cudaMalloc3DArray(cudaArray_t *array,
+                              const struct cudaChannelFormatDesc *desc,
+                              struct cudaExtent extent, unsigned int flags)
+{
+    const unsigned known = cudaArrayLayered | cudaArraySurfaceLoadStore |
+                           cudaArrayCubemap | cudaArrayTextureGather;
+    if (!array || !desc || !emu_element_bytes(desc) || !extent.width || (flags & ~known))
+        return set(cudaErrorInvalidValue);
+    struct cudaArray a = {.desc = *desc,
+                          .width = extent.width,
+                          .height = extent.height ? extent.height : 1,
+                          .depth = extent.depth ? extent.depth : 1};
+    *array = malloc(sizeof a);
+    if (!*array) return set(cudaErrorMemoryAllocation);
+    const cudaError_t error = cudaMalloc(
+        (void **)&a.elements, a.width * a.height * a.depth * emu_element_bytes(desc));
+    if (error == cudaSuccess) {
+        **array = a;
+    } else {
+        free(*array);
+        *array = NULL;
+    }
+    return error;
+}
+
+cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
+                            size_t width, size_t height, unsigned int flags)
+{
+    return cudaMalloc3DArray(array, desc, make_cudaExtent(width, height, 0), flags);
+}
+
+cudaError_t cudaFreeArray(cudaArray_t array)
+{
+    if (!array) return cudaSuccess;
+    const cudaError_t error = cudaFree(array->elements);
+    free(array);
+    return error;
+}
+
+char *emu_array_place(cudaArray_const_t array, size_t x, size_t y, size_t z,
+                      size_t *pitch, size_t *rows, size_t *element)
+{
+    *element = emu_element_bytes(&array->desc);
+    *pitch = array->width * *element;
+    *rows = array->height;
+    return array->elements + (z * array->height + y) * *pitch + x;
+}

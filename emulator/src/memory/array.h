@@ -1,0 +1,21 @@
+/* CUDA arrays. */
+#ifndef ARRAY_H
+#define ARRAY_H
+
+#include <stddef.h>
+
+#include "cuda_runtime_api.h"
+
+struct cudaArray {
+    struct cudaChannelFormatDesc desc;
+    size_t width, height, depth; /* in elements, 1 at least; the depth may be layers */
+    char *elements;
+};
+
+size_t emu_element_bytes(const struct cudaChannelFormatDesc *d);
+/* Where byte x of row y of layer z lies, and the bytes of a row, the rows of a layer and
+ * the bytes of an element. */
+char *emu_array_place(cudaArray_const_t array, size_t x, size_t y, size_t z,
+                      size_t *pitch, size_t *rows, size_t *element);
+
+#endif

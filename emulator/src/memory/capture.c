@@ -1,0 +1,177 @@
+/* What a graph is made of: nodes, each a call that is put off, and a copy of what it was
+ * given; and capture, where what is enqueued in a stream becomes nodes. */
+#include "memory/capture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/room.h"
+
+/* ---- nodes ---- */
+
+bool emu_node_is_behind(cudaGraphNode_t node, cudaGraphNode_t before)
+{
+    if (node == before) return true;
+    for (size_t i = 0; i < node->after_count; i++)
+        if (emu_node_is_behind(node->after[i], before)) return true;
+    return false;
+}
+
+void emu_node_comes_after(cudaGraphNode_t node, cudaGraphNode_t before)
+{
+    for (size_t i = 0; i < node->after_count; i++)
+        if (node->after[i] == before) return;
+    node->after = emu_resized(node->after, "for a graph", node->after_count + 1,
+                              sizeof *node->after);
+    node->after[node->after_count++] = before;
+}
+
+void emu_node_give(cudaGraphNode_t node, enum cudaGraphNodeType type, emu_deferred *run,
+                   const void *data, size_t bytes)
+{
+    free(node->data);
+    node->type = type;
+    node->run = run;
+    node->bytes = bytes;
+    node->data = bytes ? emu_zeros("for a graph", bytes, 1) : NULL;
+    if (bytes) memcpy(node->data, data, bytes);
+}
+
+cudaGraphNode_t emu_graph_add(cudaGraph_t graph, enum cudaGraphNodeType type,
+                              const cudaGraphNode_t *after, size_t count)
+{
+    const cudaGraphNode_t node = emu_zeros("for a graph", 1, sizeof *node);
+    node->type = type;
+    node->graph = graph;
+    node->index = graph->count;
+    for (size_t i = 0; i < count; i++) emu_node_comes_after(node, after[i]);
+    graph->nodes =
+        emu_resized(graph->nodes, "for a graph", graph->count + 1, sizeof *graph->nodes);
+    graph->nodes[graph->count++] = node;
+    return node;
+}
+
+cudaGraph_t emu_graph_new(void)
+{
+    return emu_zeros("for a graph", 1, sizeof(struct CUgraph_st));
+}
+
+void emu_graph_free(cudaGraph_t graph)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        const cudaGraphNode_t node = graph->nodes[i];
+        if (node->child) emu_graph_free(node->child);
+        free(node->after);
+        free(node->data);
+        free(node);
+    }
+    free(graph->nodes);
+    free(graph);
+}
+
+cudaGraph_t emu_graph_copy(cudaGraph_t graph)
+{
+    const cudaGraph_t copy = emu_graph_new();
+    for (size_t i = 0; i < graph->count; i++) {
+        const cudaGraphNode_t from = graph->nodes[i],
+                              node = emu_graph_add(copy, from->type, NULL, 0);
+        emu_node_give(node, from->type, from->run, from->data, from->bytes);
+        node->original = from;
+        if (from->child) node->child = emu_graph_copy(from->child);
+    }
+    for (size_t i = 0; i < graph->count; i++)
+        for (size_t k = 0; k < graph->nodes[i]->after_count; k++)
+            emu_node_comes_after(copy->nodes[i],
+                                 copy->nodes[graph->nodes[i]->after[k]->index]);
+    return copy;
+}
+
+/* ---- capture ---- */
+
+static struct emu_front
+    *fronts; /* of streams that are being captured, and of events in them */
+static size_t front_count;
+
+struct emu_front *emu_front_of(const void *handle)
+{
+    for (size_t i = 0; i < front_count; i++)
+        if (fronts[i].of == handle) return &fronts[i];
+    return NULL;
+}
+
+struct emu_front *emu_front_new(const void *of, cudaGraph_t graph)
+{
+    fronts = emu_resized(fronts, "for a graph", front_count + 1, sizeof *fronts);
+    struct emu_front *const f = &fronts[front_count++];
+    *f = (struct emu_front){.of = of, .graph = graph};
+    return f;
+}
+
+void emu_front_drop(struct emu_front *f)
+{
+    free(f->last);
+    *f = fronts[--front_count];
+}
+
+void emu_fronts_drop(cudaGraph_t graph)
+{
+    for (size_t i = front_count; i-- > 0;)
+        if (fronts[i].graph == graph) emu_front_drop(&fronts[i]);
+}
+
+void emu_front_join(struct emu_front *f, const cudaGraphNode_t *nodes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        bool there = false;
+        for (size_t k = 0; k < f->count; k++) there |= f->last[k] == nodes[i];
+        if (there) continue;
+        f->last = emu_resized(f->last, "for a graph", f->count + 1, sizeof *f->last);
+        f->last[f->count++] = nodes[i];
+    }
+}
+
+bool emu_is_captured(cudaStream_t stream)
+{
+    return front_count > 0 && emu_front_of(stream);
+}
+
+cudaGraphNode_t emu_front_add(struct emu_front *f, enum cudaGraphNodeType type)
+{
+    const cudaGraphNode_t node = emu_graph_add(f->graph, type, f->last, f->count);
+    f->count = 0;
+    emu_front_join(f, &node, 1);
+    return node;
+}
+
+bool emu_capture(cudaStream_t stream, enum cudaGraphNodeType type, emu_deferred *run,
+                 const void *data, size_t bytes)
+{
+    if (!emu_is_captured(stream)) return false;
+    emu_node_give(emu_front_add(emu_front_of(stream), type), type, run, data, bytes);
+    return true;
+}
+
+bool emu_capture_event(cudaEvent_t event, cudaStream_t stream)
+{
+    struct emu_front *const old = front_count ? emu_front_of(event) : NULL;
+    if (old) emu_front_drop(old);
+    if (!emu_is_captured(stream)) return false;
+    struct emu_front *const f = emu_front_new(event, emu_front_of(stream)->graph),
+                            *const from = emu_front_of(stream);
+    emu_front_join(f, from->last, from->count);
+    return true;
+}
+
+cudaError_t emu_capture_wait(cudaStream_t stream, cudaEvent_t event, bool *waits)
+{
+    const struct emu_front *from = front_count ? emu_front_of(event) : NULL;
+    *waits = from || emu_is_captured(stream);
+    if (!*waits) return cudaSuccess;
+    if (!from) return cudaErrorStreamCaptureIsolation;
+    struct emu_front *f = emu_front_of(stream);
+    if (!f) f = emu_front_new(stream, from->graph);
+    from = emu_front_of(event);
+    if (f->graph != from->graph) return cudaErrorStreamCaptureMerge;
+    emu_front_join(f, from->last, from->count);
+    return cudaSuccess;
+}

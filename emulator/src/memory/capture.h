@@ -1,0 +1,76 @@
+/* What graphs are made of, and what is captured. */
+#ifndef CAPTURE_H
+#define CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cuda_runtime_api.h"
+
+/* ---- for those whose work may become a node ---- */
+
+/* Whether what is enqueued in the stream becomes nodes of a graph. */
+bool emu_is_captured(cudaStream_t stream);
+/* If so, makes `run` a node, with a copy of `data`; whenever the graph is launched, it
+ * does the work, in the stream that it is given. */
+typedef cudaError_t emu_deferred(void *data, cudaStream_t stream);
+bool emu_capture(cudaStream_t stream, enum cudaGraphNodeType type, emu_deferred *run,
+                 const void *data, size_t bytes);
+/* If so, the event is recorded in the graph. */
+bool emu_capture_event(cudaEvent_t event, cudaStream_t stream);
+/* `waits`: the event was recorded in a graph, or the stream is captured; then that is
+ * done, or refused. */
+cudaError_t emu_capture_wait(cudaStream_t stream, cudaEvent_t event, bool *waits);
+
+/* ---- for the calls on graphs ---- */
+
+struct CUgraphNode_st {
+    enum cudaGraphNodeType type;
+    emu_deferred *run; /* NULL: nothing to do, but for a child */
+    void *data;
+    size_t bytes;
+    cudaGraph_t child;
+    cudaGraphNode_t *after; /* nodes that come before this one */
+    size_t after_count;
+    cudaGraph_t graph;
+    size_t index; /* in its graph */
+    /* of a node that can be launched: */
+    const struct CUgraphNode_st *original;
+    cudaStream_t lane; /* NULL: the stream of the launch */
+    cudaEvent_t done;
+    cudaGraphExec_t exec; /* of the child */
+};
+
+struct CUgraph_st {
+    cudaGraphNode_t *nodes;
+    size_t count;
+};
+
+cudaGraph_t emu_graph_new(void);
+void emu_graph_free(cudaGraph_t graph);
+cudaGraph_t emu_graph_copy(cudaGraph_t graph);
+/* A new node of the graph, which comes after `count` others. */
+cudaGraphNode_t emu_graph_add(cudaGraph_t graph, enum cudaGraphNodeType type,
+                              const cudaGraphNode_t *after, size_t count);
+void emu_node_give(cudaGraphNode_t node, enum cudaGraphNodeType type, emu_deferred *run,
+                   const void *data, size_t bytes);
+void emu_node_comes_after(cudaGraphNode_t node, cudaGraphNode_t before);
+bool emu_node_is_behind(cudaGraphNode_t node, cudaGraphNode_t before);
+
+/* What a stream, or an event recorded in it, comes after, while it is captured. */
+struct emu_front {
+    const void *of;
+    cudaGraph_t graph;
+    bool origin; /* the stream that began the capture */
+    cudaGraphNode_t *last;
+    size_t count;
+};
+struct emu_front *emu_front_of(const void *handle); /* NULL: it is not captured */
+struct emu_front *emu_front_new(const void *of, cudaGraph_t graph);
+void emu_front_drop(struct emu_front *front);
+void emu_fronts_drop(cudaGraph_t graph); /* all that capture into it */
+void emu_front_join(struct emu_front *front, const cudaGraphNode_t *nodes, size_t count);
+/* A new node behind what the front has come to. */
+cudaGraphNode_t emu_front_add(struct emu_front *front, enum cudaGraphNodeType type);
+
+#endif

@@ -1,0 +1,443 @@
+/* The calls that copy and fill: what may go where, when the host waits, and what the
+ * checker is told of it. */
+#include "memory/copies.h"
+
+#include <string.h>
+
+#include "base/device.h"
+#include "base/errors.h"
+#include "base/now.h"
+#include "memory/allocations.h"
+#include "memory/array.h"
+#include "memory/capture.h"
+#include "memory/memory.h"
+#include "memory/spans.h"
+#include "memory/streams.h"
+#include "memory/values.h"
+#include "memory/variables.h"
+
+#define CALLER __builtin_return_address(0)
+
+/* ---- which side ---- */
+
+enum side { HOST_SIDE = 1, DEVICE_SIDE = 2 };
+
+/* Where [p, p + bytes) lies, as a set: ordinary memory is the host's, cudaMalloc's the
+ * device's, pinned and managed memory both sides'. 0 if the range runs out of its
+ * allocation. */
+static unsigned sides(const void *p, size_t bytes)
+{
+    const char *first = p;
+    if (!p) return 0;
+    if (emu_is_global(p)) {
+        const struct emu_allocation *a = emu_allocation_of(p);
+        if (!a || a->heap || bytes > a->bytes - (size_t)(first - a->base)) return 0;
+        return a->type == cudaMemoryTypeDevice ? DEVICE_SIDE : HOST_SIDE | DEVICE_SIDE;
+    }
+    if (emu_is_device_variable(p)) {
+        if (bytes > emu_variables_behind(p)) return 0;
+        return emu_is_managed_variable(p) ? HOST_SIDE | DEVICE_SIDE : DEVICE_SIDE;
+    }
+    return emu_is_registered(p) ? HOST_SIDE | DEVICE_SIDE : HOST_SIDE;
+}
+
+bool emu_is_device_range(const void *p, size_t bytes)
+{
+    return bytes == 0 || (sides(p, bytes) & DEVICE_SIDE);
+}
+
+/* ---- copies ---- */
+
+/* The bytes that `height` rows of `width` bytes span, one row every `pitch` bytes;
+ * SIZE_MAX if beyond counting. */
+static size_t span(size_t pitch, size_t width, size_t height)
+{
+    if (height > 1 && pitch > (SIZE_MAX - width) / (height - 1)) return SIZE_MAX;
+    return pitch * (height - 1) + width;
+}
+
+/* Begins the work of a copy or a memset in the stream. */
+#define BEGIN_WORK(stream)                                                               \
+    do {                                                                                 \
+        const cudaError_t refused = emu_work_begins(stream);                             \
+        if (refused != cudaSuccess) return refused;                                      \
+    } while (0)
+
+/* Whether the call comes back before the copy is over: what a host can see of it. To and
+ * from memory that is not pinned, what is asynchronous by name is not so. */
+enum host { WAITS, GOES_ON };
+
+struct copying {
+    char *to;
+    size_t to_pitch;
+    const char *from;
+    size_t from_pitch, width, height;
+    enum cudaMemcpyKind kind;
+    const void *pc;
+};
+static emu_deferred run_copy, run_copy_3d, run_fill;
+
+static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from_pitch,
+                        size_t width, size_t height, enum cudaMemcpyKind kind,
+                        cudaStream_t stream, enum host waits, const void *pc)
+{
+    EMU_ALONE;
+    if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    const struct copying all = {to, to_pitch, from, from_pitch, width, height, kind, pc};
+    if (emu_capture(stream, cudaGraphNodeTypeMemcpy, run_copy, &all, sizeof all))
+        return cudaSuccess;
+    if (waits == WAITS) emu_check_synchronized();
+    BEGIN_WORK(stream);
+    if (width == 0 || height == 0) return cudaSuccess;
+    if (height > 1 && (width > to_pitch || width > from_pitch))
+        return cudaErrorInvalidPitchValue;
+    const unsigned to_sides = sides(to, span(to_pitch, width, height)),
+                   from_sides = sides(from, span(from_pitch, width, height));
+    unsigned to_side = to_sides, from_side = from_sides;
+    bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    if (kind != cudaMemcpyDefault) {
+        to_side &= to_device ? DEVICE_SIDE : HOST_SIDE;
+        from_side &= from_device ? DEVICE_SIDE : HOST_SIDE;
+    }
+    if (!to_side || !from_side) return cudaErrorInvalidValue;
+    const bool on_devices = to_sides == DEVICE_SIDE && from_sides == DEVICE_SIDE;
+    if (waits == WAITS ? !on_devices : to_sides == HOST_SIDE) emu_host_waits_for_work();
+    for (size_t row = 0; row < height; row++) {
+        emu_work_touches(from + row * from_pitch, width, false, pc);
+        emu_work_touches(to + row * to_pitch, width, true, pc);
+        memmove(to + row * to_pitch, from + row * from_pitch, width);
+        emu_check_host_copied(to + row * to_pitch, from + row * from_pitch, width);
+    }
+    if (waits == GOES_ON) emu_check_copy_pending(to);
+    return cudaSuccess;
+}
+
+static cudaError_t run_copy(void *data, cudaStream_t stream)
+{
+    const struct copying *const c = data;
+    return copy(c->to, c->to_pitch, c->from, c->from_pitch, c->width, c->height, c->kind,
+                stream, GOES_ON, c->pc);
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    return set(copy(to, bytes, from, bytes, bytes, 1, kind, 0, WAITS, CALLER));
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
+                            enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    return set(copy(to, bytes, from, bytes, bytes, 1, kind, stream, GOES_ON, CALLER));
+}
+
+/* Devices copy to each other whether they are peers or not. */
+static cudaError_t peer_copy(void *to, int to_device, const void *from, int from_device,
+                             size_t bytes, cudaStream_t stream, const void *pc)
+{
+    if (!emu_is_device(to_device) || !emu_is_device(from_device))
+        return cudaErrorInvalidDevice;
+    const struct emu_allocation *const a = emu_allocation_of(to), *const b =
+                                                                      emu_allocation_of(
+                                                                          from);
+    if (bytes > 0 && (!a || !b || a->device != to_device || b->device != from_device))
+        return cudaErrorInvalidValue;
+    return copy(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice, stream,
+                GOES_ON, pc);
+}
+
+cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
+                           size_t bytes)
+{
+    return set(peer_copy(to, to_device, from, from_device, bytes, 0, CALLER));
+}
+
+cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from,
+                                int from_device, size_t bytes, cudaStream_t stream)
+{
+    return set(peer_copy(to, to_device, from, from_device, bytes, stream, CALLER));
+}
+
+struct copying_3d {
+    struct cudaMemcpy3DParms what;
+    const void *pc;
+};
+
+static cudaError_t copy_3d(const struct cudaMemcpy3DParms *what, cudaStream_t stream,
+                           enum host waits, const void *pc)
+{
+    if (!what) return cudaErrorInvalidValue;
+    if (emu_is_captured(stream)) {
+        EMU_ALONE;
+        const struct copying_3d all = {*what, pc};
+        emu_capture(stream, cudaGraphNodeTypeMemcpy, run_copy_3d, &all, sizeof all);
+        return cudaSuccess;
+    }
+    struct cudaPitchedPtr to = what->dstPtr, from = what->srcPtr;
+    const struct cudaPos *at = &what->dstPos, *of = &what->srcPos;
+    /* Where an array takes part, widths count its elements. */
+    size_t element = 1;
+    if (what->dstArray)
+        to.ptr = emu_array_place(what->dstArray, 0, 0, 0, &to.pitch, &to.ysize, &element);
+    if (what->srcArray)
+        from.ptr =
+            emu_array_place(what->srcArray, 0, 0, 0, &from.pitch, &from.ysize, &element);
+    cudaError_t error = cudaSuccess;
+    for (size_t z = 0; z < what->extent.depth && error == cudaSuccess; z++)
+        error = copy((char *)to.ptr + ((at->z + z) * to.ysize + at->y) * to.pitch +
+                         at->x * (what->dstArray ? element : 1),
+                     to.pitch,
+                     (char *)from.ptr + ((of->z + z) * from.ysize + of->y) * from.pitch +
+                         of->x * (what->srcArray ? element : 1),
+                     from.pitch, what->extent.width * element, what->extent.height,
+                     what->kind, stream, waits, pc);
+    return error;
+}
+
+static cudaError_t run_copy_3d(void *data, cudaStream_t stream)
+{
+    const struct copying_3d *const c = data;
+    return copy_3d(&c->what, stream, GOES_ON, c->pc);
+}
+
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *what)
+{
+    return set(copy_3d(what, 0, WAITS, CALLER));
+}
+
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *what, cudaStream_t stream)
+{
+    return set(copy_3d(what, stream, GOES_ON, CALLER));
+}
+
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                         size_t width, size_t height, enum cudaMemcpyKind kind)
+{
+    return set(
+        copy(to, to_pitch, from, from_pitch, width, height, kind, 0, WAITS, CALLER));
+}
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
+                              size_t from_pitch, size_t width, size_t height,
+                              enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    return set(copy(to, to_pitch, from, from_pitch, width, height, kind, stream, GOES_ON,
+                    CALLER));
+}
+
+/* ---- to and from arrays ---- */
+
+/* A copy that may go on from one row of the array to the next. */
+cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from,
+                              size_t bytes, enum cudaMemcpyKind kind)
+{
+    size_t pitch, rows, element;
+    if (!to) return set(cudaErrorInvalidValue);
+    return cudaMemcpy(emu_array_place(to, x, y, 0, &pitch, &rows, &element), from, bytes,
+                      kind);
+}
+
+cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y,
+                                size_t bytes, enum cudaMemcpyKind kind)
+{
+    size_t pitch, rows, element;
+    if (!from) return set(cudaErrorInvalidValue);
+    return cudaMemcpy(to, emu_array_place(from, x, y, 0, &pitch, &rows, &element), bytes,
+                      kind);
+}
+
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from,
+                                size_t pitch, size_t width, size_t height,
+                                enum cudaMemcpyKind kind)
+{
+    size_t own_pitch, rows, element;
+    if (!to) return set(cudaErrorInvalidValue);
+    char *place = emu_array_place(to, x, y, 0, &own_pitch, &rows, &element);
+    return cudaMemcpy2D(place, own_pitch, from, pitch, width, height, kind);
+}
+
+cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from,
+                                  size_t x, size_t y, size_t width, size_t height,
+                                  enum cudaMemcpyKind kind)
+{
+    size_t own_pitch, rows, element;
+    if (!from) return set(cudaErrorInvalidValue);
+    const char *place = emu_array_place(from, x, y, 0, &own_pitch, &rows, &element);
+    return cudaMemcpy2D(to, pitch, place, own_pitch, width, height, kind);
+}
+
+/* ---- to and from variables ---- */
+
+cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
+{
+    if (!pointer) return set(cudaErrorInvalidValue);
+    if (!emu_is_device_variable(symbol)) return set(cudaErrorInvalidSymbol);
+    *pointer = (void *)symbol;
+    return set(cudaSuccess);
+}
+
+static cudaError_t to_symbol(const void *symbol, const void *from, size_t bytes,
+                             size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream,
+                             enum host waits, const void *pc)
+{
+    if (!emu_is_device_variable(symbol)) return cudaErrorInvalidSymbol;
+    if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
+        return cudaErrorInvalidMemcpyDirection;
+    return copy((char *)symbol + offset, bytes, from, bytes, bytes, 1, kind, stream,
+                waits, pc);
+}
+
+cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes,
+                               size_t offset, enum cudaMemcpyKind kind)
+{
+    return set(to_symbol(symbol, from, bytes, offset, kind, 0, WAITS, CALLER));
+}
+
+cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
+                                    size_t offset, enum cudaMemcpyKind kind,
+                                    cudaStream_t stream)
+{
+    return set(to_symbol(symbol, from, bytes, offset, kind, stream, GOES_ON, CALLER));
+}
+
+static cudaError_t from_symbol(void *to, const void *symbol, size_t bytes, size_t offset,
+                               enum cudaMemcpyKind kind, cudaStream_t stream,
+                               enum host waits, const void *pc)
+{
+    if (!emu_is_device_variable(symbol)) return cudaErrorInvalidSymbol;
+    if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
+        return cudaErrorInvalidMemcpyDirection;
+    return copy(to, bytes, (const char *)symbol + offset, bytes, bytes, 1, kind, stream,
+                waits, pc);
+}
+
+cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes,
+                                 size_t offset, enum cudaMemcpyKind kind)
+{
+    return set(from_symbol(to, symbol, bytes, offset, kind, 0, WAITS, CALLER));
+}
+
+cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes,
+                                      size_t offset, enum cudaMemcpyKind kind,
+                                      cudaStream_t stream)
+{
+    return set(from_symbol(to, symbol, bytes, offset, kind, stream, GOES_ON, CALLER));
+}
+
+/* ---- filling ---- */
+
+struct filling {
+    void *pointer;
+    size_t pitch, width, height;
+    int value;
+    const void *pc;
+};
+
+static cudaError_t fill(void *pointer, size_t pitch, int value, size_t width,
+                        size_t height, cudaStream_t stream, const void *pc)
+{
+    EMU_ALONE;
+    const struct filling all = {pointer, pitch, width, height, value, pc};
+    if (emu_capture(stream, cudaGraphNodeTypeMemset, run_fill, &all, sizeof all))
+        return cudaSuccess;
+    BEGIN_WORK(stream);
+    if (width == 0 || height == 0) return cudaSuccess;
+    if (height > 1 && width > pitch) return cudaErrorInvalidPitchValue;
+    if (!(sides(pointer, span(pitch, width, height)) & DEVICE_SIDE))
+        return cudaErrorInvalidValue;
+    for (size_t row = 0; row < height; row++) {
+        emu_work_touches((char *)pointer + row * pitch, width, true, pc);
+        memset((char *)pointer + row * pitch, value, width);
+        emu_check_host_wrote((char *)pointer + row * pitch, width);
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t run_fill(void *data, cudaStream_t stream)
+{
+    const struct filling *const f = data;
+    return fill(f->pointer, f->pitch, f->value, f->width, f->height, stream, f->pc);
+}
+
+cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width,
+                         size_t height)
+{
+    return set(fill(pointer, pitch, value, width, height, 0, CALLER));
+}
+
+cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width,
+                              size_t height, cudaStream_t stream)
+{
+    return set(fill(pointer, pitch, value, width, height, stream, CALLER));
+}
+
+cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
+{
+    return set(fill(pointer, bytes, value, bytes, 1, 0, CALLER));
+}
+
+cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream)
+{
+    return set(fill(pointer, bytes, value, bytes, 1, stream, CALLER));
+}
+
+static cudaError_t fill_3d(struct cudaPitchedPtr pointer, int value,
+                           struct cudaExtent extent, cudaStream_t stream, const void *pc)
+{
+    cudaError_t error = cudaSuccess;
+    for (size_t z = 0; z < extent.depth && error == cudaSuccess; z++)
+        error = fill((char *)pointer.ptr + z * pointer.ysize * pointer.pitch,
+                     pointer.pitch, value, extent.width, extent.height, stream, pc);
+    return error;
+}
+
+cudaError_t cudaMemset3D(struct cudaPitchedPtr pointer, int value,
+                         struct cudaExtent extent)
+{
+    return set(fill_3d(pointer, value, extent, 0, CALLER));
+}
+
+cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pointer, int value,
+                              struct cudaExtent extent, cudaStream_t stream)
+{
+    return set(fill_3d(pointer, value, extent, stream, CALLER));
+}
+
+/* ---- hints ---- */
+
+static cudaError_t managed_hint(const void *pointer, size_t bytes)
+{
+    EMU_ALONE;
+    const struct emu_allocation *a = emu_allocation_of(pointer);
+    bool inside = a && a->type == cudaMemoryTypeManaged &&
+                  bytes <= a->bytes - (size_t)((const char *)pointer - a->base);
+    return set(bytes > 0 && inside ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes,
+                                 struct cudaMemLocation location, unsigned int flags,
+                                 cudaStream_t stream)
+{
+    (void)location;
+    (void)stream;
+    return flags == 0 ? managed_hint(pointer, bytes) : set(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t bytes,
+                                     unsigned int flags)
+{
+    (void)stream;
+    (void)flags;
+    const struct emu_allocation *a = emu_allocation_of(pointer);
+    if (bytes == 0 && a) bytes = a->bytes;
+    return emu_is_managed_variable(pointer) ? set(cudaSuccess)
+                                            : managed_hint(pointer, bytes);
+}
+
+cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
+                          struct cudaMemLocation location)
+{
+    (void)advice;
+    (void)location;
+    return managed_hint(pointer, bytes);
+}

@@ -1,0 +1,288 @@
+/* The calls that allocate and free: device, pinned, managed and registered memory, pools;
+ * and what may be asked about a pointer. */
+#include "memory/memory.h"
+
+#include <stdlib.h>
+
+#include "base/device.h"
+#include "base/errors.h"
+#include "base/now.h"
+#include "base/room.h"
+#include "memory/allocations.h"
+#include "memory/capture.h"
+#include "memory/streams.h"
+#include "memory/values.h"
+#include "memory/variables.h"
+
+#define CALLER __builtin_return_address(0)
+
+cudaError_t cudaMalloc(void **pointer, size_t bytes)
+{
+    return set(emu_allocate(pointer, bytes, cudaMemoryTypeDevice, "cudaMalloc", CALLER));
+}
+
+cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
+{
+    (void)stream;
+    return set(
+        emu_allocate(pointer, bytes, cudaMemoryTypeDevice, "cudaMallocAsync", CALLER));
+}
+
+cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
+{
+    enum { PITCH_STEP = 512 };
+    if (!pitch || width > SIZE_MAX / 2) return set(cudaErrorInvalidValue);
+    *pitch = (width + PITCH_STEP - 1) / PITCH_STEP * PITCH_STEP;
+    if (*pitch > 0 && height > SIZE_MAX / *pitch) return set(cudaErrorMemoryAllocation);
+    return set(emu_allocate(pointer, *pitch * height, cudaMemoryTypeDevice,
+                            "cudaMallocPitch", CALLER));
+}
+
+cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned int flags)
+{
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
+        return set(cudaErrorInvalidValue);
+    if (bytes == 0) return set(cudaErrorInvalidValue);
+    return set(
+        emu_allocate(pointer, bytes, cudaMemoryTypeManaged, "cudaMallocManaged", CALLER));
+}
+
+cudaError_t cudaMallocHost(void **pointer, size_t bytes)
+{
+    return set(
+        emu_allocate(pointer, bytes, cudaMemoryTypeHost, "cudaMallocHost", CALLER));
+}
+
+cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned int flags)
+{
+    unsigned int known =
+        cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+    if (flags & ~known) return set(cudaErrorInvalidValue);
+    return set(emu_allocate(pointer, bytes, cudaMemoryTypeHost, "cudaHostAlloc", CALLER));
+}
+
+static bool is_pinned(const void *p)
+{
+    const struct emu_allocation *a = emu_allocation_of(p);
+    return a && a->type == cudaMemoryTypeHost;
+}
+
+cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned int flags)
+{
+    if (!device || flags != 0 || (!is_pinned(host) && !emu_is_registered(host)))
+        return set(cudaErrorInvalidValue);
+    *device = host;
+    return set(cudaSuccess);
+}
+
+/* Ordinary memory that a kernel may use since it was registered. */
+static struct registered {
+    char *base;
+    size_t bytes;
+    unsigned int flags;
+} *registered;
+static size_t registered_count;
+
+static struct registered *find_registered(const void *p)
+{
+    for (size_t i = 0; i < registered_count; i++)
+        if ((size_t)((const char *)p - registered[i].base) < registered[i].bytes)
+            return &registered[i];
+    return NULL;
+}
+
+bool emu_is_registered(const void *p)
+{
+    return find_registered(p);
+}
+
+cudaError_t cudaHostRegister(void *host, size_t bytes, unsigned int flags)
+{
+    const unsigned int known = cudaHostRegisterPortable | cudaHostRegisterMapped |
+                               cudaHostRegisterIoMemory | cudaHostRegisterReadOnly;
+    EMU_ALONE;
+    if (!host || bytes == 0 || (flags & ~known)) return set(cudaErrorInvalidValue);
+    if (find_registered(host)) return set(cudaErrorHostMemoryAlreadyRegistered);
+    registered = emu_resized(registered, "for a list of registered memory",
+                             registered_count + 1, sizeof *registered);
+    registered[registered_count++] = (struct registered){host, bytes, flags};
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostUnregister(void *host)
+{
+    EMU_ALONE;
+    struct registered *r = find_registered(host);
+    if (!r || r->base != host) return set(cudaErrorHostMemoryNotRegistered);
+    *r = registered[--registered_count];
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostGetFlags(unsigned int *flags, void *host)
+{
+    const struct registered *r = find_registered(host);
+    if (!flags || (!r && !is_pinned(host))) return set(cudaErrorInvalidValue);
+    *flags = r ? r->flags : cudaHostAllocMapped;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent extent)
+{
+    if (!pointer || (extent.depth > 0 && extent.height > SIZE_MAX / extent.depth))
+        return set(cudaErrorInvalidValue);
+    *pointer = (struct cudaPitchedPtr){NULL, 0, extent.width, extent.height};
+    return cudaMallocPitch(&pointer->ptr, &pointer->pitch, extent.width,
+                           extent.height * extent.depth);
+}
+
+/* ---- memory pools ---- */
+
+struct CUmemPoolHandle_st {
+    uint64_t attributes[cudaMemPoolAttrUsedMemHigh + 1];
+};
+static struct CUmemPoolHandle_st default_pools[EMU_MOST_DEVICES];
+static cudaMemPool_t current_pools[EMU_MOST_DEVICES]; /* NULL: the default one */
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
+{
+    if (!pool) return set(cudaErrorInvalidValue);
+    if (!emu_is_device(device)) return set(cudaErrorInvalidDevice);
+    *pool = &default_pools[device];
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
+{
+    const cudaError_t error = cudaDeviceGetDefaultMemPool(pool, device);
+    if (error == cudaSuccess && current_pools[device]) *pool = current_pools[device];
+    return error;
+}
+
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
+{
+    if (!pool) return set(cudaErrorInvalidValue);
+    if (!emu_is_device(device)) return set(cudaErrorInvalidDevice);
+    current_pools[device] = pool;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *props)
+{
+    if (!pool || !props || props->allocType != cudaMemAllocationTypePinned)
+        return set(cudaErrorInvalidValue);
+    *pool = calloc(1, sizeof **pool);
+    return set(*pool ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
+{
+    const size_t at = (size_t)((char *)pool - (char *)default_pools);
+    if (!pool || at < sizeof default_pools) return set(cudaErrorInvalidValue);
+    for (int d = 0; d < EMU_MOST_DEVICES; d++)
+        if (current_pools[d] == pool) current_pools[d] = NULL;
+    free(pool);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attr,
+                                    void *value)
+{
+    if (!pool || !value || attr < 1 || attr > cudaMemPoolAttrUsedMemHigh)
+        return set(cudaErrorInvalidValue);
+    pool->attributes[attr] = attr < cudaMemPoolAttrReleaseThreshold
+                                 ? (uint64_t)*(int *)value
+                                 : *(uint64_t *)value;
+    return cudaSuccess;
+}
+
+/* What is in use is not told apart by pools. */
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attr,
+                                    void *value)
+{
+    if (!pool || !value || attr < 1 || attr > cudaMemPoolAttrUsedMemHigh)
+        return set(cudaErrorInvalidValue);
+    if (attr < cudaMemPoolAttrReleaseThreshold)
+        *(int *)value = (int)pool->attributes[attr];
+    else
+        *(uint64_t *)value = attr == cudaMemPoolAttrReleaseThreshold
+                                 ? pool->attributes[attr]
+                                 : emu_device_bytes(emu_device());
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
+                                 const struct cudaMemAccessDesc *descriptions,
+                                 size_t count)
+{
+    (void)count;
+    return set(pool && descriptions ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep)
+{
+    (void)bytes_to_keep;
+    return set(pool ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream)
+{
+    if (emu_is_captured(stream)) return set(cudaErrorStreamCaptureUnsupported);
+    if (!pool) return set(cudaErrorInvalidValue);
+    return set(emu_allocate(pointer, bytes, cudaMemoryTypeDevice,
+                            "cudaMallocFromPoolAsync", CALLER));
+}
+
+cudaError_t cudaFree(void *pointer)
+{
+    emu_check_synchronized();
+    emu_host_waits_for_device(-1);
+    return set(emu_deallocate(pointer, false, CALLER));
+}
+
+cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
+{
+    if (emu_is_captured(stream)) return set(cudaErrorStreamCaptureUnsupported);
+    return set(emu_deallocate(pointer, false, CALLER));
+}
+
+cudaError_t cudaFreeHost(void *pointer)
+{
+    emu_check_synchronized();
+    return set(emu_deallocate(pointer, true, CALLER));
+}
+
+cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
+{
+    if (!free_bytes || !total) return set(cudaErrorInvalidValue);
+    *total = emu_gpu()->prop.totalGlobalMem;
+    *free_bytes = *total - emu_device_bytes(emu_device());
+    /* What the emulated card has left may be more than this machine has. */
+    size_t available = emu_host_available();
+    if (available < *free_bytes) *free_bytes = available;
+    available = emu_room_left();
+    if (available < *free_bytes) *free_bytes = available;
+    return set(cudaSuccess);
+}
+
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
+                                     const void *pointer)
+{
+    EMU_ALONE;
+    if (!attributes) return set(cudaErrorInvalidValue);
+    const struct emu_allocation *a = emu_allocation_of(pointer);
+    bool variable = emu_is_device_variable(pointer);
+    *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered,
+                                                 .device = cudaInvalidDeviceId};
+    attributes->hostPointer = (void *)pointer;
+    const bool host = emu_is_registered(pointer);
+    if (!a && !variable && !host) return set(cudaSuccess);
+    attributes->type = host                               ? cudaMemoryTypeHost
+                       : emu_is_managed_variable(pointer) ? cudaMemoryTypeManaged
+                       : variable                         ? cudaMemoryTypeDevice
+                                                          : a->type;
+    attributes->device = a ? a->device : emu_device();
+    attributes->devicePointer = (void *)pointer;
+    if (attributes->type == cudaMemoryTypeDevice) attributes->hostPointer = NULL;
+    return set(cudaSuccess);
+}

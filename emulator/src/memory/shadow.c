@@ -1,0 +1,162 @@
+/* The shadow of an allocation: the host's memory for what is known of each byte (does it
+ * hold a value?) and of each word (who has touched it?). */
+#include "memory/shadow.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/room.h"
+#include "base/settings.h"
+
+struct emu_times emu_times = {.other_work = UINT32_MAX};
+
+/* A mapping takes no memory before it is touched, and most cells never are. */
+enum { WORTH_A_MAPPING = 1 << 17 };
+
+void *emu_pages(size_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static void *zeros(size_t bytes)
+{
+    return bytes < WORTH_A_MAPPING ? calloc(1, bytes) : emu_pages(bytes);
+}
+
+static void give_back(void *p, size_t bytes)
+{
+    if (bytes < WORTH_A_MAPPING)
+        free(p);
+    else if (p)
+        munmap(p, bytes);
+}
+
+static size_t count_cells(size_t bytes, unsigned shift)
+{
+    return (bytes + ((size_t)1 << shift) - 1) >> shift;
+}
+
+static size_t known_bytes(const struct emu_shadow *s)
+{
+    return s->bytes / 8 + 1;
+}
+
+void emu_shadow_forget(struct emu_shadow *s)
+{
+    const size_t count = count_cells(s->bytes, s->shift);
+    give_back(s->stamps, count * sizeof *s->stamps);
+    give_back(s->cells, count * sizeof *s->cells);
+    s->stamps = NULL;
+    s->cells = NULL;
+}
+
+struct emu_shadow *emu_shadow_make(size_t bytes, bool known)
+{
+    struct emu_shadow *s = emu_settings.check ? calloc(1, sizeof *s) : NULL;
+    if (s) *s = (struct emu_shadow){.bytes = bytes, .shift = 2, .all_known = known};
+    return s;
+}
+
+void emu_shadow_free(struct emu_shadow *s)
+{
+    if (!s) return;
+    emu_shadow_forget(s);
+    give_back(s->known, known_bytes(s));
+    free(s->spans);
+    free(s);
+}
+
+/* ---- cells ---- */
+
+/* Cells take many times the memory that they are for: half of what the machine has left is
+ * enough. */
+static bool is_worth_it(size_t need)
+{
+    return need < (size_t)1 << 26 || need < emu_host_available() / 2;
+}
+
+size_t emu_shadow_refine(struct emu_shadow *s, unsigned shift)
+{
+    struct emu_shadow old = *s;
+    const size_t count = count_cells(s->bytes, shift);
+    const size_t need = count * (sizeof *s->cells + sizeof *s->stamps);
+    if (!is_worth_it(need)) {
+        emu_shadow_forget(s);
+        s->unwatched = true;
+        return need;
+    }
+    s->shift = shift;
+    s->stamps = zeros(count * sizeof *s->stamps);
+    s->cells = zeros(count * sizeof *s->cells);
+    if (!s->stamps || !s->cells)
+        emu_no_memory("for watching what kernels do with %zu bytes of device memory; "
+                      "CHECK=0 does without",
+                      s->bytes);
+    if (!old.cells) return 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct cell *from = &old.cells[i >> (old.shift - shift)];
+        if (from->write.time || from->read.time) s->cells[i] = *from;
+    }
+    emu_shadow_forget(&old);
+    return 0;
+}
+
+/* ---- what holds a value ---- */
+
+static bool is_known(const struct emu_shadow *s, size_t byte)
+{
+    return s->all_known || (s->known && s->known[byte / 8] >> byte % 8 & 1);
+}
+
+bool emu_shadow_knows_any(const struct emu_shadow *s, size_t first, size_t n)
+{
+    for (size_t i = first; i < first + n; i++)
+        if (is_known(s, i)) return true;
+    return false;
+}
+
+static void make_known(struct emu_shadow *s)
+{
+    if (!s->known) s->known = zeros(known_bytes(s));
+    if (!s->known)
+        emu_no_memory("for noting which of %zu bytes of device memory hold values; "
+                      "CHECK=0 does without",
+                      s->bytes);
+}
+
+void emu_shadow_written(struct emu_shadow *s, size_t first, size_t n)
+{
+    const size_t end = first + n;
+    if (s->all_known || n == 0) return;
+    if (n == s->bytes) {
+        s->all_known = true;
+        return;
+    }
+    make_known(s);
+    const unsigned low = 0xffu << first % 8 & 0xff, high = 0xffu >> (7 - (end - 1) % 8);
+    unsigned char *const from = &s->known[first / 8], *const to =
+                                                          &s->known[(end - 1) / 8];
+    if (from == to) {
+        *from |= low & high;
+    } else {
+        *from |= low;
+        memset(from + 1, 0xff, (size_t)(to - from - 1));
+        *to |= high;
+    }
+}
+
+void emu_shadow_copied(struct emu_shadow *s, size_t first, const struct emu_shadow *from,
+                       size_t source, size_t n)
+{
+    make_known(s);
+    if (s->all_known) memset(s->known, 0xff, known_bytes(s));
+    s->all_known = false;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char *const bits = &s->known[(first + i) / 8];
+        const unsigned bit = 1u << (first + i) % 8;
+        *bits = (unsigned char)(is_known(from, source + i) ? *bits | bit : *bits & ~bit);
+    }
+}

@@ -1,0 +1,51 @@
+/* What is known of each byte and each word of an allocation. */
+#ifndef SHADOW_H
+#define SHADOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memory/touch.h"
+
+struct cell { /* of a word */
+    struct touch write, read, other_read;
+};
+
+/* The shadow of an allocation. A cell of it belongs to a word, or to less once the kernel
+ * has accessed less. */
+struct emu_shadow {
+    size_t bytes;     /* of the memory it is the shadow of */
+    unsigned shift;   /* a cell is 1 << shift bytes */
+    uint32_t *stamps; /* of each cell; equal to one in emu_times: until that changes, one
+                         more read is no news. NULL before the first access */
+    struct cell *cells;
+    unsigned char *known; /* which bytes were written since the allocation, one bit each;
+                             NULL for none */
+    bool all_known;
+    struct span *spans; /* what copies and libraries touched: spans.c */
+    unsigned span_count, span_capacity;
+    bool unwatched;      /* too large: no races are looked for */
+    bool unsynchronized; /* written by the device since the host has waited for it */
+};
+
+/* What an allocation's bytes hold: nothing at first unless `known`. NULL without checks. */
+struct emu_shadow *emu_shadow_make(size_t bytes, bool known);
+void emu_shadow_free(struct emu_shadow *s);
+
+/* Gives the shadow cells of 1 << shift bytes, and the larger ones' contents to them.
+ * Returns how many bytes they would take if that is too much; then it has none. */
+size_t emu_shadow_refine(struct emu_shadow *s, unsigned shift);
+/* Forgets who has touched what. */
+void emu_shadow_forget(struct emu_shadow *s);
+
+bool emu_shadow_knows_any(const struct emu_shadow *s, size_t first, size_t n);
+void emu_shadow_written(struct emu_shadow *s, size_t first, size_t n);
+/* These bytes hold what those of the other do. */
+void emu_shadow_copied(struct emu_shadow *s, size_t first, const struct emu_shadow *from,
+                       size_t source, size_t n);
+
+/* Zeroed memory that is the host's own until it is touched; NULL if there is none. */
+void *emu_pages(size_t bytes);
+
+#endif

@@ -1,0 +1,529 @@
+/* Streams and events: what orders the work of a device.
+ *
+ * Work (a kernel, a copy, a call of a library) is done at once here, in the order in which
+ * the host enqueues it. A GPU promises less (CUDA Programming Guide, "Streams"): work of
+ * one stream is done in order; a stream that waits for an event goes on after what the
+ * event was recorded behind; the default stream and the others of its device wait for
+ * each other, except for non-blocking ones; and what the host has waited for is over.
+ * Work that none of this orders may be done at the same time. So where two such pieces of
+ * work touch the same bytes, and one writes them, that is a race, whichever came first
+ * here.
+ *
+ * Each stream is a column of vector clocks (L. Lamport, 1978; F. Mattern, 1989): a stream,
+ * an event and the host each know, for every column, up to which piece of its work all
+ * lies before what they do next. A kernel's accesses are in the shadow of the memory
+ * (global.c), with the time at which they happened, and `works` tells whose time that
+ * was. What copies and libraries touch is there as spans of bytes (spans.c). Where tables
+ * end, all counts as ordered: then a race may be missed, and none is invented. */
+#include "memory/streams.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/device.h"
+#include "base/errors.h"
+#include "base/now.h"
+#include "base/room.h"
+#include "base/settings.h"
+#include "memory/capture.h"
+#include "memory/touch.h"
+#include "memory/values.h"
+
+/* ---- who knows what ---- */
+
+enum { COLUMNS = 64, UNTRACKED = COLUMNS };
+struct knowledge {
+    uint32_t of[COLUMNS];
+};
+static struct knowledge host;
+static uint32_t done[COLUMNS]; /* pieces of work that each column's streams have had */
+static bool taken[COLUMNS];
+static unsigned columns; /* that were ever taken */
+
+static void join(struct knowledge *into, const struct knowledge *from)
+{
+    for (unsigned c = 0; c < columns; c++)
+        if (into->of[c] < from->of[c]) into->of[c] = from->of[c];
+}
+
+/* One for a new stream: of a destroyed one only once the host knows all its work. */
+static unsigned take_column(void)
+{
+    for (unsigned c = 0; c < COLUMNS; c++) {
+        if (taken[c] || done[c] > host.of[c]) continue;
+        taken[c] = true;
+        if (c >= columns) columns = c + 1;
+        return c;
+    }
+    return UNTRACKED;
+}
+
+/* ---- streams ---- */
+
+/* Streams and events are handed out as addresses, so a handle is tried against the list
+ * of those that exist before it is followed. */
+struct handle {
+    struct handle *next;
+};
+struct CUstream_st {
+    struct handle handle;
+    unsigned int flags;
+    int priority;
+    int device;
+    unsigned column;
+    struct knowledge knows;
+};
+struct CUevent_st {
+    struct handle handle;
+    unsigned int flags;
+    bool recorded;
+    int device;
+    struct timespec when;
+    struct knowledge knows;
+};
+static struct handle *streams, *events;
+
+enum { LEGACY, PER_THREAD, KINDS };
+static struct CUstream_st defaults[EMU_MOST_DEVICES][KINDS]; /* column 0: not used yet */
+static bool begun[EMU_MOST_DEVICES][KINDS];
+
+static void *create(struct handle **list, size_t bytes)
+{
+    EMU_ALONE;
+    struct handle *h = calloc(1, bytes);
+    if (!h) return NULL;
+    h->next = *list;
+    *list = h;
+    return h;
+}
+
+static struct handle **find(struct handle **list, const void *wanted)
+{
+    while (*list && (const void *)*list != wanted) list = &(*list)->next;
+    return list;
+}
+
+static bool destroy(struct handle **list, void *handle)
+{
+    EMU_ALONE;
+    struct handle **at = find(list, handle);
+    if (!*at) return false;
+    *at = (*at)->next;
+    free(handle);
+    return true;
+}
+
+static struct CUstream_st *default_stream(int device, int kind)
+{
+    struct CUstream_st *const s = &defaults[device][kind];
+    if (!begun[device][kind]) {
+        begun[device][kind] = true;
+        s->device = device;
+        s->column = take_column();
+    }
+    return s;
+}
+
+/* The stream that a handle means, on the current device; NULL if none. */
+static struct CUstream_st *stream_of(cudaStream_t stream)
+{
+    if (!stream || stream == cudaStreamLegacy)
+        return default_stream(emu_device(), LEGACY);
+    if (stream == cudaStreamPerThread) return default_stream(emu_device(), PER_THREAD);
+    const size_t at = (size_t)((const char *)stream - (const char *)defaults);
+    return at < sizeof defaults || *find(&streams, stream) ? stream : NULL;
+}
+
+static bool is_legacy(const struct CUstream_st *s)
+{
+    return s == &defaults[s->device][LEGACY];
+}
+
+static bool is_blocking(const struct CUstream_st *s)
+{
+    return !(s->flags & cudaStreamNonBlocking) && !is_legacy(s);
+}
+
+/* What lies before the stream's next piece of work. */
+static void gather(struct CUstream_st *s)
+{
+    join(&s->knows, &host);
+    if (is_blocking(s) && begun[s->device][LEGACY])
+        join(&s->knows, &defaults[s->device][LEGACY].knows);
+    if (!is_legacy(s)) return;
+    if (begun[s->device][PER_THREAD])
+        join(&s->knows, &defaults[s->device][PER_THREAD].knows);
+    for (struct handle *h = streams; h; h = h->next) {
+        const struct CUstream_st *const other = (struct CUstream_st *)h;
+        if (other->device == s->device && is_blocking(other))
+            join(&s->knows, &other->knows);
+    }
+}
+
+/* ---- work ---- */
+
+static struct work { /* in the order of time, which is the host's */
+    uint32_t time;   /* when it began */
+    struct emu_work which;
+} *works;
+static size_t work_count, work_capacity;
+enum { MOST_WORKS = 1 << 16, MOST_LOOKED_AT = 1 << 12 };
+static const struct CUstream_st *at_work; /* whose work is being done */
+bool emu_concurrent;
+int emu_working_device;
+
+static bool all_is_known(void)
+{
+    return memcmp(host.of, done, sizeof done) == 0;
+}
+
+static void host_learns(const struct knowledge *what)
+{
+    join(&host, what);
+    if (all_is_known()) work_count = 0;
+}
+
+static void note_work(const struct CUstream_st *s)
+{
+    if (work_count == MOST_WORKS) {
+        work_count /= 2;
+        memmove(works, works + work_count, work_count * sizeof *works);
+    }
+    if (work_count == work_capacity) {
+        work_capacity = work_capacity ? 2 * work_capacity : 64;
+        works =
+            emu_resized(works, "for the work of streams", work_capacity, sizeof *works);
+    }
+    works[work_count++] =
+        (struct work){emu_times.now + 1, {s->column, s->knows.of[s->column]}};
+}
+
+bool emu_is_unordered_work(const struct emu_work *work)
+{
+    return at_work && work->column < COLUMNS &&
+           work->number > at_work->knows.of[work->column];
+}
+
+bool emu_is_over(const struct emu_work *work)
+{
+    return work->number <= host.of[work->column];
+}
+
+bool emu_present_work(struct emu_work *work)
+{
+    if (!at_work) return false;
+    *work = (struct emu_work){at_work->column, at_work->knows.of[at_work->column]};
+    return columns > 1 && !emu_is_over(work);
+}
+
+bool emu_in_other_work(uint32_t time)
+{
+    size_t low = 0, high = work_count;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (works[middle].time <= time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && emu_is_unordered_work(&works[low - 1].which);
+}
+
+/* The time from which on accesses may be of work that nothing orders before this. */
+static uint32_t first_unordered(void)
+{
+    const size_t from = work_count > MOST_LOOKED_AT ? work_count - MOST_LOOKED_AT : 0;
+    for (size_t i = from; i < work_count; i++)
+        if (emu_is_unordered_work(&works[i].which)) return works[i].time;
+    return UINT32_MAX;
+}
+
+cudaError_t emu_work_begins(cudaStream_t handle)
+{
+    if (emu_is_captured(handle)) return cudaErrorStreamCaptureUnsupported;
+    struct CUstream_st *const s = stream_of(handle);
+    if (!s) return cudaErrorInvalidResourceHandle;
+    emu_working_device = s->device;
+    emu_times.other_work = UINT32_MAX;
+    at_work = NULL;
+    emu_concurrent = false;
+    gather(s);
+    if (s->column == UNTRACKED) {
+        host_learns(&s->knows);
+        return cudaSuccess;
+    }
+    s->knows.of[s->column] = ++done[s->column];
+    at_work = s;
+    for (unsigned c = 0; c < columns && !emu_concurrent; c++)
+        emu_concurrent = s->knows.of[c] < done[c];
+    if (emu_settings.check) note_work(s);
+    if (emu_concurrent && emu_settings.check) emu_times.other_work = first_unordered();
+    return cudaSuccess;
+}
+
+cudaStream_t emu_stream_on(cudaStream_t handle, int device)
+{
+    const int current = emu_device();
+    emu_set_device(device);
+    struct CUstream_st *const s = stream_of(handle);
+    emu_set_device(current);
+    return s;
+}
+
+void emu_forget_works(void)
+{
+    work_count = 0;
+}
+
+void emu_host_waits_for_work(void)
+{
+    if (at_work) host_learns(&at_work->knows);
+}
+
+void emu_host_waits_for_device(int device)
+{
+    for (struct handle *h = streams; h; h = h->next) {
+        struct CUstream_st *const s = (struct CUstream_st *)h;
+        if (device >= 0 && s->device != device) continue;
+        host_learns(&s->knows);
+    }
+    for (int d = 0; d < EMU_MOST_DEVICES; d++)
+        for (int kind = 0; kind < KINDS; kind++)
+            if (begun[d][kind] && (device < 0 || d == device)) {
+                host_learns(&defaults[d][kind].knows);
+            }
+}
+
+void emu_join_streams(cudaStream_t *handles, int count)
+{
+    struct knowledge all = {{0}};
+    for (int i = 0; i < count; i++) {
+        gather(handles[i]);
+        join(&all, &handles[i]->knows);
+    }
+    for (int i = 0; i < count; i++) join(&handles[i]->knows, &all);
+}
+
+/* ---- the calls ---- */
+
+enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    if (least) *least = LEAST_PRIORITY;
+    if (greatest) *greatest = GREATEST_PRIORITY;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags,
+                                         int priority)
+{
+    EMU_ALONE;
+    if (!stream || flags > cudaStreamNonBlocking) return set(cudaErrorInvalidValue);
+    *stream = create(&streams, sizeof **stream);
+    if (!*stream) return set(cudaErrorMemoryAllocation);
+    (*stream)->flags = flags;
+    (*stream)->priority = priority > LEAST_PRIORITY      ? LEAST_PRIORITY
+                          : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY
+                                                         : priority;
+    (*stream)->device = emu_device();
+    (*stream)->column = take_column();
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags)
+{
+    EMU_ALONE;
+    const struct CUstream_st *const s = stream_of(stream);
+    if (!s) return set(cudaErrorInvalidResourceHandle);
+    if (!flags) return set(cudaErrorInvalidValue);
+    *flags = s->flags;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
+{
+    EMU_ALONE;
+    const struct CUstream_st *const s = stream_of(stream);
+    if (!s) return set(cudaErrorInvalidResourceHandle);
+    if (!priority) return set(cudaErrorInvalidValue);
+    *priority = s->priority;
+    return cudaSuccess;
+}
+
+/* They steer a cache and a scheduler that are not emulated. */
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attr,
+                                   const cudaStreamAttrValue *value)
+{
+    EMU_ALONE;
+    (void)attr;
+    if (!stream_of(stream)) return set(cudaErrorInvalidResourceHandle);
+    return set(value ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
+{
+    return cudaStreamCreateWithPriority(stream, flags, LEAST_PRIORITY);
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+
+/* Its work will be done all the same, and nobody can wait for it any more. */
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    EMU_ALONE;
+    if (!*find(&streams, stream)) return set(cudaErrorInvalidResourceHandle);
+    if (stream->column < COLUMNS) taken[stream->column] = false;
+    if (at_work == stream) at_work = NULL;
+    destroy(&streams, stream);
+    return cudaSuccess;
+}
+
+/* A function that the stream calls sees what lies before it, and tells nobody. */
+static cudaError_t wait_for(cudaStream_t stream, bool host_waits)
+{
+    EMU_ALONE;
+    if (emu_is_captured(stream)) return cudaErrorStreamCaptureUnsupported;
+    emu_check_synchronized();
+    struct CUstream_st *const s = stream_of(stream);
+    if (!s) return cudaErrorInvalidResourceHandle;
+    gather(s);
+    if (host_waits) host_learns(&s->knows);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    return set(wait_for(stream, true));
+}
+
+/* All is done by the time of any call, and a program that asks has been told so. */
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+    return set(wait_for(stream, true));
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
+                                unsigned int flags)
+{
+    EMU_ALONE;
+    if (flags != cudaEventWaitDefault) return set(cudaErrorInvalidValue);
+    struct CUstream_st *const s = stream_of(stream);
+    if (!s || !event || !*find(&events, event))
+        return set(cudaErrorInvalidResourceHandle);
+    bool captured;
+    const cudaError_t error = emu_capture_wait(stream, event, &captured);
+    if (captured) return set(error);
+    join(&s->knows, &event->knows);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
+                                  void *user_data, unsigned int flags)
+{
+    if (!callback || flags != 0) return set(cudaErrorInvalidValue);
+    const cudaError_t error = wait_for(stream, false);
+    if (error == cudaSuccess) callback(stream, cudaSuccess, user_data);
+    return set(error);
+}
+
+static cudaError_t run_host_function(void *data, cudaStream_t stream)
+{
+    const struct cudaHostNodeParams *const call = data;
+    return cudaLaunchHostFunc(stream, call->fn, call->userData);
+}
+
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
+                               void *user_data)
+{
+    if (!function) return set(cudaErrorInvalidValue);
+    const struct cudaHostNodeParams call = {function, user_data};
+    if (emu_capture(stream, cudaGraphNodeTypeHost, run_host_function, &call, sizeof call))
+        return cudaSuccess;
+    const cudaError_t error = wait_for(stream, false);
+    if (error == cudaSuccess) function(user_data);
+    return set(error);
+}
+
+static bool is_event(cudaEvent_t event)
+{
+    EMU_ALONE;
+    return event && *find(&events, event);
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
+{
+    unsigned int known =
+        cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    if (!event || (flags & ~known)) return set(cudaErrorInvalidValue);
+    *event = create(&events, sizeof **event);
+    if (!*event) return set(cudaErrorMemoryAllocation);
+    (*event)->flags = flags;
+    (*event)->device = emu_device();
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+/* An event is of the device that was current when it was made, and so must the stream be. */
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
+                                     unsigned int flags)
+{
+    EMU_ALONE;
+    if (flags != cudaEventRecordDefault) return set(cudaErrorInvalidValue);
+    struct CUstream_st *const s = stream_of(stream);
+    if (!is_event(event) || !s || s->device != event->device)
+        return set(cudaErrorInvalidResourceHandle);
+    if (emu_capture_event(event, stream)) return cudaSuccess;
+    gather(s);
+    event->knows = s->knows;
+    clock_gettime(CLOCK_MONOTONIC, &event->when);
+    event->recorded = true;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    return cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault);
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    EMU_ALONE;
+    emu_check_synchronized();
+    if (!is_event(event)) return set(cudaErrorInvalidResourceHandle);
+    host_learns(&event->knows);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    return cudaEventSynchronize(event);
+}
+
+/* Time of this machine between the two calls, which says nothing about a GPU. */
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
+{
+    if (!milliseconds) return set(cudaErrorInvalidValue);
+    if (!is_event(start) || !is_event(end)) return set(cudaErrorInvalidResourceHandle);
+    if ((start->flags | end->flags) & cudaEventDisableTiming)
+        return set(cudaErrorInvalidResourceHandle);
+    if (!start->recorded || !end->recorded) return set(cudaErrorInvalidResourceHandle);
+    double seconds = (double)(end->when.tv_sec - start->when.tv_sec);
+    double nanoseconds = (double)(end->when.tv_nsec - start->when.tv_nsec);
+    *milliseconds = (float)(seconds * 1e3 + nanoseconds * 1e-6);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    return set(destroy(&events, event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}

@@ -1,0 +1,41 @@
+/* Streams and events: what orders the work of devices. */
+#ifndef STREAMS_H
+#define STREAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cuda_runtime_api.h"
+
+/* Work of a stream (0: the default one of the current device): a launch, a copy, a
+ * library's call. Until the next begins, all that is done to device memory is its. */
+cudaError_t emu_work_begins(cudaStream_t stream);
+extern int emu_working_device; /* whose stream it is */
+/* The host goes on when it is over; or all that was enqueued on the device, or on any if
+ * it is -1. */
+void emu_host_waits_for_work(void);
+void emu_host_waits_for_device(int device);
+/* What goes on in one of these streams from now on comes after what was enqueued in any
+ * of them. */
+void emu_join_streams(cudaStream_t *streams, int count);
+/* The stream that the handle means where the device is current; NULL if none. */
+cudaStream_t emu_stream_on(cudaStream_t handle, int device);
+
+/* Whether other work may be under way beside the present; and one piece of work. */
+extern bool emu_concurrent;
+struct emu_work {
+    unsigned column;
+    uint32_t number; /* in its column */
+};
+/* The present work; false if nothing can come to be unordered with it. */
+bool emu_present_work(struct emu_work *work);
+/* Whether nothing orders it before the present; and whether the host knows that it is
+ * over. */
+bool emu_is_unordered_work(const struct emu_work *work);
+bool emu_is_over(const struct emu_work *work);
+/* Whether an access at that time was of work that nothing orders before the present; and
+ * all such work is forgotten. */
+bool emu_in_other_work(uint32_t time);
+void emu_forget_works(void);
+
+#endif

@@ -1,0 +1,101 @@
+/* Whether global memory holds a value: what the host or a kernel has written since the
+ * allocation; and whether the host may look at it, or has to wait. */
+#include "memory/values.h"
+
+#include "base/now.h"
+#include "base/settings.h"
+#include "emulator_runtime.h"
+#include "memory/allocations.h"
+#include "memory/names.h"
+#include "memory/shadow.h"
+#include "memory/touch.h"
+
+/* NULL: no allocation, or no checks. */
+static const struct emu_allocation *holder(const void *p)
+{
+    const struct emu_allocation *a = emu_allocation_of(p);
+    return a && a->shadow ? a : NULL;
+}
+
+void emu_check_host_wrote(void *p, size_t bytes)
+{
+    const struct emu_allocation *a = holder(p);
+    if (a) emu_shadow_written(a->shadow, (size_t)((char *)p - a->base), bytes);
+}
+
+void emu_check_host_copied(void *to, const void *from, size_t bytes)
+{
+    const struct emu_allocation *a = holder(to), *b = holder(from);
+    if (!a || a->type != cudaMemoryTypeDevice) return;
+    const size_t first = (size_t)((char *)to - a->base);
+    if (!b || b->shadow->all_known)
+        emu_shadow_written(a->shadow, first, bytes);
+    else
+        emu_shadow_copied(a->shadow, first, b->shadow,
+                          (size_t)((const char *)from - b->base), bytes);
+}
+
+__attribute__((noreturn)) static void fault_unknown(const char *p, const void *pc)
+{
+    char what[400];
+    emu_describe_global(what, sizeof what, p);
+    emu_fault(
+        pc,
+        "uninitialised global memory: %s is read, and neither the host nor a kernel "
+        "has written it (a missing cudaMemcpy or cudaMemset? STRICT=0 lets pass what "
+        "does not matter, as in a warm-up)",
+        what);
+}
+
+void emu_check_holds_something(const void *p, size_t n, const void *pc)
+{
+    const struct emu_allocation *a = emu_allocation_of(p);
+    const size_t offset = a ? (size_t)((const char *)p - a->base) : 0;
+    if (!a || n > a->bytes - offset || emu_now.lens_looks || a->shadow->all_known) return;
+    if (!emu_shadow_knows_any(a->shadow, offset, n)) fault_unknown(p, pc);
+}
+
+/* A word counts as written if one of its bytes is: the others may be padding. Returns
+ * whether all do. */
+bool emu_check_holds_values(const struct emu_shadow *s, size_t offset, const char *p,
+                            size_t n, enum emu_access kind, const void *pc)
+{
+    bool all = true;
+    for (size_t i = 0; i < n && !s->all_known;) {
+        const size_t in_word = 4 - ((offset + i) & 3),
+                     piece = in_word < n - i ? in_word : n - i;
+        if (!emu_shadow_knows_any(s, offset + i, piece)) {
+            if (!(kind & BY_BYTES) && emu_settings.strict) fault_unknown(p + i, pc);
+            all = false;
+        }
+        i += piece;
+    }
+    return all;
+}
+
+/* ---- what the host has not waited for ---- */
+
+static bool any_unsynchronized;
+
+void emu_check_synchronized(void)
+{
+    if (!any_unsynchronized) return;
+    EMU_ALONE;
+    any_unsynchronized = false;
+    for (const struct emu_allocation *a = emu_allocation_behind(emu_memory_base); a;
+         a = emu_allocation_behind(a->base))
+        if (a->shadow) a->shadow->unsynchronized = false;
+}
+
+void emu_check_copy_pending(const void *to)
+{
+    const struct emu_allocation *a = holder(to);
+    if (!a) return;
+    a->shadow->unsynchronized = any_unsynchronized = true;
+}
+
+void emu_check_kernel_wrote(struct emu_shadow *s, size_t offset, size_t n)
+{
+    emu_shadow_written(s, offset, n);
+    s->unsynchronized = any_unsynchronized = true;
+}

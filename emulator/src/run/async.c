@@ -1,0 +1,105 @@
+/* cp.async: copies of 4, 8 or 16 bytes from global to shared memory that arrive when their
+ * thread waits for them. */
+#include "run/async.h"
+
+#include <string.h>
+
+#include "base/now.h"
+#include "base/room.h"
+#include "block/fibers.h"
+#include "emulator_runtime.h"
+#include "run/bulk.h"
+#include "run/mbarrier.h"
+#include "watch/inflight.h"
+#include "watch/lens.h"
+
+struct emu_pending_copy { /* one cp.async that has not arrived */
+    void *shared;
+    const void *pc;
+    unsigned bytes, group;
+    unsigned shared_loads; /* of its thread, when it was started */
+    unsigned char data[16];
+};
+
+void emu_async_copy(void *shared, const void *global, size_t bytes, size_t zero_fill,
+                    const void *pc)
+{
+    struct emu_fiber *t = emu_running();
+    if (bytes != 4 && bytes != 8 && bytes != 16)
+        emu_fault(pc, "an asynchronous copy moves 4, 8 or 16 bytes, not %zu", bytes);
+    if (zero_fill > bytes) zero_fill = bytes;
+    if (t->copy_count == t->copy_capacity) {
+        t->copy_capacity = t->copy_capacity ? 2 * t->copy_capacity : 16;
+        t->copies = emu_resized(t->copies, "for a pending asynchronous copy",
+                                t->copy_capacity, sizeof *t->copies);
+    }
+    emu_check_async_issue(shared, global, bytes, zero_fill, pc);
+    if (emu_now.lens_looks)
+        emu_lens_async_copy(shared, global, bytes, zero_fill, pc,
+                            __builtin_frame_address(0));
+    struct emu_pending_copy *copy = &t->copies[t->copy_count++];
+    *copy = (struct emu_pending_copy){.shared = shared,
+                                      .pc = pc,
+                                      .bytes = (unsigned)bytes,
+                                      .group = t->groups_committed,
+                                      .shared_loads = t->seen.shared_loads};
+    memcpy(copy->data, global, bytes - zero_fill);
+}
+
+void emu_async_commit(void)
+{
+    emu_running()->groups_committed++;
+}
+
+void emu_async_wait(unsigned groups_that_may_remain)
+{
+    struct emu_fiber *t = emu_running();
+    unsigned kept = 0;
+    for (unsigned i = 0; i < t->copy_count; i++) {
+        struct emu_pending_copy *copy = &t->copies[i];
+        if (copy->group < t->groups_committed &&
+            t->groups_committed - copy->group > groups_that_may_remain) {
+            emu_check_async_arrival(copy->shared, copy->bytes, copy->pc);
+            memcpy(copy->shared, copy->data, copy->bytes);
+            if (emu_now.lens_looks)
+                emu_lens_copy_arrived(t->seen.shared_loads - copy->shared_loads);
+        } else {
+            t->copies[kept++] = *copy;
+        }
+    }
+    t->copy_count = kept;
+}
+
+void emu_async_arrive(uint64_t *barrier, bool no_increment, const void *pc)
+{
+    struct emu_fiber *t = emu_running();
+    struct emu_bulk_copy *first = NULL, **last = &first;
+    for (unsigned i = 0; i < t->copy_count; i++) {
+        const struct emu_pending_copy *from = &t->copies[i];
+        struct emu_bulk_copy *copy =
+            emu_zeros("for a pending asynchronous copy", 1, sizeof *copy + from->bytes);
+        copy->thread = &t->seen;
+        copy->pc = from->pc;
+        copy->shared = from->shared;
+        copy->bytes = from->bytes;
+        memcpy(copy->data, from->data, from->bytes);
+        *last = copy;
+        last = &copy->next;
+    }
+    t->copy_count = 0;
+    emu_mbarrier_arrive_after(barrier, first, no_increment, pc);
+}
+
+/* A copy that is still on its way writes into shared memory that is the next block's. */
+void emu_check_copies_arrived(void)
+{
+    for (struct emu_fiber *t = emu_fibers; t < emu_fibers_end(); t++) {
+        if (t->state == DONE) emu_bulk_thread_ended(&t->seen);
+        if (t->copy_count == 0) continue;
+        emu_current = &t->seen;
+        emu_fault(t->copies[0].pc,
+                  "asynchronous copy not waited for: the block has ended, and this copy "
+                  "may still be on its way into shared memory that is another block's by "
+                  "then (a missing __pipeline_wait_prior(0) at the end?)");
+    }
+}

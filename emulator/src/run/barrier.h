@@ -1,0 +1,24 @@
+/* The barriers of a block, of some of its threads, and of a cluster. */
+#ifndef BARRIER_H
+#define BARRIER_H
+
+#include <stdbool.h>
+
+#include "emulator_runtime.h"
+
+#define EMU_NAMED_BARRIERS 16
+
+void emu_barriers_begin(void); /* of a cluster */
+/* Lets a block's threads go on that wait at its barrier, if they all do. */
+bool emu_release_barrier(unsigned rank);
+/* bar.sync and its kin: barrier `number`, with `threads` of the block (0: all). `op` is an
+ * enum emu_barrier_op, or -1 to arrive without waiting. */
+int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
+                      const void *pc);
+/* barrier.cluster: arrive, with what was done before ordered before what those do who wait;
+ * and wait. */
+void emu_cluster_arrive(bool orders_memory, const void *pc);
+void emu_cluster_wait(const void *pc);
+void emu_cluster_thread_ends(unsigned linear);
+
+#endif

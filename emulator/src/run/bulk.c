@@ -1,0 +1,436 @@
+/* The copy engine (TMA): bulk copies between global and shared memory, of plain bytes or of
+ * boxes of a tensor that a tensor map describes.
+ *
+ * A copy into shared memory is handed to its mbarrier, which lets it come as late as it may
+ * (mbarrier.c). A copy out of shared memory is made at once; that its source must stay
+ * untouched until it was waited for is the checker's to watch. */
+#include "run/bulk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/device.h"
+#include "base/now.h"
+#include "base/room.h"
+#include "base/ptx.h"
+#include "base/settings.h"
+#include "block/shared.h"
+#include "cuda.h"
+#include "emulator_ptx.h"
+#include "emulator_runtime.h"
+#include "memory/touch.h"
+#include "run/mbarrier.h"
+#include "watch/access.h"
+#include "watch/clocks.h"
+#include "watch/inflight.h"
+#include "watch/lens.h"
+
+/* What cuTensorMapEncodeTiled writes into the 128 opaque bytes of a CUtensorMap. */
+struct tensor_map {
+    uint32_t marker;
+    uint8_t dimensions, element_bytes, type, swizzle, fill_nan;
+    uint16_t box[5], step[5]; /* elements; every step-th of them along a dimension */
+    const char *base;
+    uint64_t size[5], stride[5]; /* elements, bytes; stride[0] is an element */
+};
+_Static_assert(sizeof(struct tensor_map) <= sizeof(CUtensorMap),
+               "a tensor map has 128 bytes");
+static const uint32_t TENSOR_MAP = 0x70616d74;
+
+/* ---- into shared memory ---- */
+
+static struct emu_bulk_copy *new_copy(char *shared, size_t bytes, const void *pc)
+{
+    struct emu_bulk_copy *copy =
+        emu_zeros("for a bulk copy on its way", 1, sizeof *copy + bytes);
+    copy->shared = shared;
+    copy->bytes = bytes;
+    copy->thread = emu_current;
+    copy->pc = pc;
+    return copy;
+}
+
+/* Where the copy engine reads or writes shared memory. */
+static void check_shared(const char *shared, size_t bytes, size_t alignment,
+                         const char *what, const void *pc)
+{
+    const size_t offset = (size_t)(shared - emu_dynamic_shared);
+    if (offset >= EMU_SHARED_BYTES || bytes > EMU_SHARED_BYTES - offset)
+        emu_fault(pc, "a bulk copy's %s must be shared memory", what);
+    if ((uintptr_t)shared % alignment)
+        emu_fault(pc,
+                  "misaligned address: a bulk copy's %s must be a multiple of %zu bytes, "
+                  "and %p is %zu past one",
+                  what, alignment, (const void *)shared,
+                  (size_t)((uintptr_t)shared % alignment));
+}
+
+/* Hands the copy to its barrier, or to each block of a multicast one of its own. */
+static void send_for(struct emu_bulk_copy *copy, uint64_t *barrier, unsigned blocks)
+{
+    if (!blocks) {
+        emu_mbarrier_add_copy(barrier, copy);
+        return;
+    }
+    const size_t whole = sizeof *copy + copy->bytes;
+    for (; blocks; blocks &= blocks - 1) {
+        const unsigned rank = (unsigned)__builtin_ctz(blocks);
+        struct emu_bulk_copy *one = emu_zeros("for a bulk copy on its way", 1, whole);
+        memcpy(one, copy, whole);
+        one->shared = emu_shared_place_in(copy->shared, rank, copy->pc);
+        emu_mbarrier_add_copy((uint64_t *)emu_shared_place_in(barrier, rank, copy->pc),
+                              one);
+    }
+    free(copy);
+}
+
+static void check_plain(const void *global, size_t bytes, const void *pc)
+{
+    if (bytes == 0 || bytes % 16)
+        emu_fault(pc, "a bulk copy moves a multiple of 16 bytes, not %zu", bytes);
+    if ((uintptr_t)global % 16)
+        emu_fault(pc,
+                  "misaligned address: a bulk copy's address in global memory must be a "
+                  "multiple of 16 bytes, and %p is %zu past one",
+                  global, (size_t)((uintptr_t)global % 16));
+}
+
+void emu_bulk_load(char *shared, const void *global, size_t bytes, uint64_t *barrier,
+                   unsigned blocks, const void *pc)
+{
+    check_plain(global, bytes, pc);
+    check_shared(shared, bytes, 16, "destination", pc);
+    emu_check_global(global, bytes, EMU_READ, pc);
+    if (emu_now.lens_looks) emu_lens_bulk_copy(global, bytes, true, pc);
+    struct emu_bulk_copy *copy = new_copy(shared, bytes, pc);
+    memcpy(copy->data, global, bytes);
+    send_for(copy, barrier, blocks);
+}
+
+static const struct tensor_map *map_at(const void *map, int dimensions, const void *pc)
+{
+    const struct tensor_map *m = map;
+    if (m->marker != TENSOR_MAP)
+        emu_fault(pc, "not a tensor map: cuTensorMapEncodeTiled makes one");
+    if (m->dimensions != dimensions)
+        emu_fault(pc, "a copy of %d dimensions with a tensor map of %u", dimensions,
+                  m->dimensions);
+    return m;
+}
+
+static size_t box_bytes(const struct tensor_map *m)
+{
+    size_t count = m->element_bytes;
+    for (int d = 0; d < m->dimensions; d++) count *= m->box[d];
+    return count;
+}
+
+/* A row of the box: where it lies in the tensor, or that it does not; and which part of it
+ * does. */
+struct row {
+    char *from; /* of its first element */
+    bool inside;
+    int64_t first, last; /* [first, last) */
+};
+
+static struct row row_of(const struct tensor_map *m, const int *at, size_t number)
+{
+    struct row r = {.from = (char *)m->base, .inside = true};
+    for (int d = 1; d < m->dimensions; d++) {
+        const int64_t i = at[d] + (int64_t)(number % m->box[d]) * m->step[d];
+        number /= m->box[d];
+        r.inside &= i >= 0 && (uint64_t)i < m->size[d];
+        r.from += i * (int64_t)m->stride[d];
+    }
+    r.from += (int64_t)at[0] * m->element_bytes;
+    r.first = at[0] < 0 ? -(int64_t)at[0] : 0;
+    r.last = (int64_t)m->size[0] - at[0];
+    if (r.last > m->box[0]) r.last = m->box[0];
+    r.inside &= r.first < r.last;
+    return r;
+}
+
+/* What lies outside the tensor. */
+static void fill(const struct tensor_map *m, char *to, size_t bytes)
+{
+    if (!m->fill_nan) return; /* zero, as it is */
+    static const unsigned char nans[] = {0xff, 0x7f};
+    for (size_t i = 0; i < bytes; i += m->element_bytes)
+        for (unsigned b = 0; b < m->element_bytes; b++)
+            to[i + b] = (char)nans[b == m->element_bytes - 1u];
+}
+
+/* The copy engine rounds fp32 to tf32 on the way where the map says so. */
+static void round_to_tf32(char *data, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i += 4) {
+        uint32_t x;
+        memcpy(&x, data + i, sizeof x);
+        x = (uint32_t)emu_ptx_alu(PTX_CODE(PTX_CVT, PTX_TF32, PTX_F32, PTX_RN, 0), x, 0,
+                                  0, 0);
+        memcpy(data + i, &x, sizeof x);
+    }
+}
+
+void emu_bulk_load_tensor(char *shared, const void *map, int dimensions, const int *at,
+                          uint64_t *barrier, unsigned blocks, const void *pc)
+{
+    const struct tensor_map *m = map_at(map, dimensions, pc);
+    const size_t bytes = box_bytes(m), row_bytes = (size_t)m->box[0] * m->element_bytes;
+    check_shared(shared, bytes, 128, "destination", pc);
+    struct emu_bulk_copy *copy = new_copy(shared, bytes, pc);
+    copy->swizzle = (enum emu_swizzle)m->swizzle;
+    bool first_row = true;
+    for (size_t number = 0; number < bytes / row_bytes; number++) {
+        char *to = copy->data + number * row_bytes;
+        const struct row r = row_of(m, at, number);
+        fill(m, to, row_bytes);
+        if (!r.inside) continue;
+        const size_t skipped = (size_t)r.first * m->element_bytes,
+                     n = (size_t)(r.last - r.first) * m->element_bytes;
+        emu_check_global(r.from + skipped, n, EMU_READ, pc);
+        memcpy(to + skipped, r.from + skipped, n);
+        if (emu_now.lens_looks) emu_lens_bulk_copy(r.from + skipped, n, first_row, pc);
+        first_row = false;
+    }
+    if (m->type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32) round_to_tf32(copy->data, bytes);
+    send_for(copy, barrier, blocks);
+}
+
+/* ---- out of shared memory ---- */
+
+/* What a thread has sent and not waited for. */
+struct store {
+    unsigned group;
+    uint32_t time; /* the checker's */
+    const void *pc;
+};
+static struct sender {
+    struct store *stores;
+    unsigned count, capacity, groups;
+    unsigned slot;
+    bool has_slot;
+} senders[EMU_MAX_THREADS];
+static bool any_sender;
+
+static void note_store(struct sender *s, uint32_t time, const void *pc)
+{
+    if (s->count == s->capacity) {
+        s->capacity = s->capacity ? 2 * s->capacity : 16;
+        s->stores = emu_resized(s->stores, "for a bulk copy on its way", s->capacity,
+                                sizeof *s->stores);
+    }
+    s->stores[s->count++] = (struct store){s->groups, time, pc};
+}
+
+static struct sender *sender(const void *pc)
+{
+    struct sender *s = &senders[emu_current->linear];
+    if (!s->has_slot) s->slot = emu_check_slot(pc);
+    s->has_slot = any_sender = true;
+    return s;
+}
+
+/* The copy engine reads these bytes, in whole words. */
+static uint32_t check_source(char *shared, size_t bytes, unsigned slot, const void *pc)
+{
+    const uintptr_t first = (uintptr_t)shared & ~(uintptr_t)3,
+                    end = ((uintptr_t)shared + bytes + 3) & ~(uintptr_t)3;
+    return emu_check_async_read((char *)first, end - first, slot, -1, pc);
+}
+
+/* What is read is free again when the barrier's phase is over, which the receiver learns,
+ * not this thread. So the source is only looked at. */
+void emu_bulk_send(char *to, char *from, size_t bytes, uint64_t *barrier, const void *pc)
+{
+    check_plain(from, bytes, pc);
+    check_shared(from, bytes, 16, "source", pc);
+    check_shared(to, bytes, 16, "destination", pc);
+    const struct sender *s = sender(pc);
+    emu_check_async_done(s->slot, check_source(from, bytes, s->slot, pc));
+    struct emu_bulk_copy *copy = new_copy(to, bytes, pc);
+    memcpy(copy->data, from, bytes);
+    emu_mbarrier_add_copy(barrier, copy);
+}
+
+/* Writes a run of elements, or reduces into them; `code` is an operation and a type, or 0.
+ */
+static void put(char *to, const char *from, size_t bytes, uint64_t code)
+{
+    if (!code) {
+        memcpy(to, from, bytes);
+        return;
+    }
+    const unsigned each = ptx_types[PTX_TYPE_OF(code)].bits / 8;
+    for (size_t i = 0; i < bytes; i += each) {
+        uint64_t old = 0, more = 0;
+        memcpy(&old, to + i, each);
+        memcpy(&more, from + i, each);
+        old = emu_ptx_alu(code, old, more, 0, 0);
+        memcpy(to + i, &old, each);
+    }
+}
+
+void emu_bulk_store(void *global, char *shared, size_t bytes, uint64_t code,
+                    const void *pc)
+{
+    check_plain(global, bytes, pc);
+    check_shared(shared, bytes, 16, "source", pc);
+    emu_check_global(global, bytes, code ? EMU_ATOMIC : EMU_WRITE, pc);
+    struct sender *s = sender(pc);
+    note_store(s, check_source(shared, bytes, s->slot, pc), pc);
+    put(global, shared, bytes, code);
+}
+
+/* The operation of a reduction into a tensor, in the type of the tensor's elements. */
+static uint64_t reduction(uint64_t code, const struct tensor_map *m, const void *pc)
+{
+    static const enum ptx_type types[] = {[CU_TENSOR_MAP_DATA_TYPE_UINT32] = PTX_U32,
+                                          [CU_TENSOR_MAP_DATA_TYPE_INT32] = PTX_S32,
+                                          [CU_TENSOR_MAP_DATA_TYPE_UINT64] = PTX_U64,
+                                          [CU_TENSOR_MAP_DATA_TYPE_INT64] = PTX_S64,
+                                          [CU_TENSOR_MAP_DATA_TYPE_FLOAT16] = PTX_F16,
+                                          [CU_TENSOR_MAP_DATA_TYPE_FLOAT32] = PTX_F32,
+                                          [CU_TENSOR_MAP_DATA_TYPE_BFLOAT16] = PTX_BF16,
+                                          [CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ] =
+                                              PTX_F32};
+    const enum ptx_type type =
+        m->type < sizeof types / sizeof *types ? types[m->type] : PTX_NONE;
+    if (!code) return 0;
+    if (type == PTX_NONE)
+        emu_fault(pc, "a tensor of this type cannot be reduced into (cp.reduce.async)");
+    return PTX_CODE(PTX_OP_OF(code), type, 0, 0, 0);
+}
+
+void emu_bulk_store_tensor(const void *map, int dimensions, const int *at, char *shared,
+                           uint64_t code, const void *pc)
+{
+    const struct tensor_map *m = map_at(map, dimensions, pc);
+    const size_t bytes = box_bytes(m), row_bytes = (size_t)m->box[0] * m->element_bytes;
+    check_shared(shared, bytes, 128, "source", pc);
+    code = reduction(code, m, pc);
+    struct sender *s = sender(pc);
+    uint32_t time = 0;
+    for (size_t number = 0; number < bytes / row_bytes; number++) {
+        const struct row r = row_of(m, at, number);
+        if (!r.inside) continue; /* what lies outside the tensor is not written */
+        const size_t skipped = (size_t)r.first * m->element_bytes,
+                     n = (size_t)(r.last - r.first) * m->element_bytes;
+        emu_check_global(r.from + skipped, n, code ? EMU_ATOMIC : EMU_WRITE, pc);
+        for (size_t i = skipped; i < skipped + n;) {
+            const uintptr_t place = (uintptr_t)shared + number * row_bytes + i;
+            size_t piece = 16 - place % 16;
+            if (piece > skipped + n - i) piece = skipped + n - i;
+            char *from = (char *)emu_swizzled(place, (enum emu_swizzle)m->swizzle);
+            time = check_source(from, piece, s->slot, pc);
+            put(r.from + i, from, piece, code);
+            i += piece;
+        }
+    }
+    note_store(s, time, pc);
+}
+
+void emu_bulk_commit(void)
+{
+    any_sender = true;
+    senders[emu_current->linear].groups++;
+}
+
+void emu_bulk_wait(unsigned groups_that_may_remain)
+{
+    struct sender *s = &senders[emu_current->linear];
+    unsigned kept = 0;
+    uint32_t over = 0;
+    for (unsigned i = 0; i < s->count; i++) {
+        const struct store *store = &s->stores[i];
+        if (store->group < s->groups && s->groups - store->group > groups_that_may_remain)
+            over = store->time > over ? store->time : over;
+        else
+            s->stores[kept++] = *store;
+    }
+    s->count = kept;
+    if (over) emu_check_async_done(s->slot, over);
+}
+
+void emu_bulk_block_begins(void)
+{
+    if (!any_sender) return;
+    any_sender = false;
+    for (unsigned i = 0; i < EMU_MAX_THREADS; i++) {
+        senders[i].count = senders[i].groups = 0;
+        senders[i].has_slot = false;
+    }
+}
+
+/* Called as the block's threads have ended. */
+void emu_bulk_thread_ended(const struct emu_thread *thread)
+{
+    const struct sender *s = &senders[thread->linear];
+    if (!s->count || !emu_settings.strict) return;
+    emu_current = (struct emu_thread *)thread;
+    emu_fault(s->stores[0].pc,
+              "bulk copy not waited for: the block has ended, and the copy engine may "
+              "still read the shared memory that is another block's by then (a missing "
+              "cp.async.bulk.wait_group.read 0 at the end?)");
+}
+
+/* ---- tensor maps ---- */
+
+/* Restrictions as the driver API's manual gives them for cuTensorMapEncodeTiled. */
+CUresult
+cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank,
+                       void *address, const cuuint64_t *dim, const cuuint64_t *strides,
+                       const cuuint32_t *box, const cuuint32_t *element_strides,
+                       CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                       CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill)
+{
+    static const unsigned char bytes_of[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+    static const unsigned widths[] = {0, 32, 64, 128};
+    (void)interleave, (void)promotion; /* only what is declared can be asked for */
+    if (emu_gpu()->prop.major < 9) return CUDA_ERROR_NOT_SUPPORTED;
+    if (!map || (uintptr_t)map % 64 || (unsigned)type >= sizeof bytes_of || rank < 1 ||
+        rank > 5 || (unsigned)swizzle > CU_TENSOR_MAP_SWIZZLE_128B)
+        return CUDA_ERROR_INVALID_VALUE;
+    if ((uintptr_t)address % 16) return CUDA_ERROR_INVALID_VALUE;
+    const bool whole = type < CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    if (fill && whole) return CUDA_ERROR_INVALID_VALUE;
+    struct tensor_map m = {.marker = TENSOR_MAP,
+                           .dimensions = (uint8_t)rank,
+                           .element_bytes = bytes_of[type],
+                           .type = (uint8_t)type,
+                           .swizzle = (uint8_t)swizzle,
+                           .fill_nan = fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+                           .base = address};
+    for (cuuint32_t d = 0; d < rank; d++) {
+        if (dim[d] < 1 || dim[d] > 1ull << 32 || box[d] < 1 || box[d] > 256 ||
+            element_strides[d] < 1 || element_strides[d] > 8)
+            return CUDA_ERROR_INVALID_VALUE;
+        if (d > 0 && (strides[d - 1] % 16 || strides[d - 1] >= 1ull << 40))
+            return CUDA_ERROR_INVALID_VALUE;
+        m.size[d] = dim[d];
+        /* With steps, the box says how far it reaches, not how much it holds. */
+        m.step[d] = (uint16_t)(d > 0 ? element_strides[d] : 1);
+        m.box[d] = (uint16_t)((box[d] + m.step[d] - 1) / m.step[d]);
+        m.stride[d] = d > 0 ? strides[d - 1] : m.element_bytes;
+    }
+    const unsigned row = box[0] * m.element_bytes;
+    if (row % 16 || (swizzle && row > widths[swizzle])) return CUDA_ERROR_INVALID_VALUE;
+    memset(map, 0, sizeof *map);
+    memcpy(map, &m, sizeof m);
+    return CUDA_SUCCESS;
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function,
+                                             unsigned version, unsigned long long flags,
+                                             enum cudaDriverEntryPointQueryResult *found)
+{
+    if (!symbol || !function || flags) return cudaErrorInvalidValue;
+    const bool known = strcmp(symbol, "cuTensorMapEncodeTiled") == 0,
+               old = version < 12000;
+    *function = known && !old ? (void *)(uintptr_t)cuTensorMapEncodeTiled : NULL;
+    if (found)
+        *found = !known ? cudaDriverEntryPointSymbolNotFound
+                 : old  ? cudaDriverEntryPointVersionNotSufficent
+                        : cudaDriverEntryPointSuccess;
+    return cudaSuccess;
+}

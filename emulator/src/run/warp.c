@@ -1,0 +1,249 @@
+/* Warp operations (shuffles, votes, __syncwarp, __activemask), and how a warp's lanes take
+ * turns: each runs until it waits; an operation goes on when every lane that it names has
+ * come. */
+#include "run/warp.h"
+
+#include <string.h>
+
+#include "base/now.h"
+#include "base/settings.h"
+#include "base/source.h"
+#include "block/fibers.h"
+#include "emulator_runtime.h"
+#include "run/barrier.h"
+#include "watch/lens.h"
+#include "watch/order.h"
+#include "watch/race.h"
+
+enum { WARP = 32 };
+
+static unsigned long long exchanged[EMU_MAX_WARPS]
+                                   [WARP]; /* what the lanes brought to the last one */
+
+static unsigned lanes_of(unsigned warp)
+{
+    unsigned left = emu_now.block_threads - warp % emu_now.block_warps * WARP;
+    return left < WARP ? left : WARP;
+}
+
+static unsigned present_lanes(unsigned warp)
+{
+    return ~0u >> (WARP - lanes_of(warp));
+}
+
+/* Every lane of the mask waits: in one operation? Only __syncwarp() may be called from
+ * several places (CUDA C++ programming guide, "Warp Synchronization Function": since
+ * compute capability 7.0 it need not be the same one). */
+static void check_operation(struct emu_fiber *first, const struct emu_fiber *other)
+{
+    const bool same_kind =
+        other->kind == first->kind || strcmp(other->kind, first->kind) == 0;
+    if (same_kind && (first->orders_memory || emu_same_line(first->pc, other->pc)))
+        return;
+    struct emu_place there = emu_source_of(other->pc);
+    emu_current = &first->seen;
+    emu_fault(first->pc,
+              "warp divergence: lane %u waits in %s here while lane %u waits in %s at "
+              "%s:%d; all lanes of the mask "
+              "0x%08x must meet in the same call",
+              first->seen.lane, first->kind, other->seen.lane, other->kind, there.file,
+              there.line, first->mask);
+}
+
+/* Lets the operation go on if every lane it names has come. A lane that has ended will
+ * never come; the hardware does without it, and so do we where nobody wants mistakes to
+ * be found. */
+static bool release_operation(unsigned warp, struct emu_fiber *waiting)
+{
+    struct emu_fiber *lanes = emu_fibers + warp * WARP;
+    const unsigned mask = waiting->mask, count = lanes_of(warp);
+    unsigned came = 0;
+    bool same = true;
+    for (unsigned lane = 0; lane < count; lane++) {
+        const struct emu_fiber *t = &lanes[lane];
+        if (!(mask >> lane & 1) || (t->state == DONE && !emu_counts_the_ended()))
+            continue;
+        if (t->state != AT_WARP || t->mask != mask) return false;
+        came |= 1u << lane;
+        same &= t->pc == waiting->pc && t->kind == waiting->kind;
+    }
+    for (unsigned lane = 0; lane < count && !same && emu_settings.check; lane++)
+        if (came >> lane & 1) check_operation(waiting, &lanes[lane]);
+    if (waiting->orders_memory)
+        emu_check_warp_ordered(warp, came | ~present_lanes(warp));
+    else
+        emu_check_warp_met(warp, came);
+    for (unsigned lane = 0; lane < count; lane++)
+        if (came >> lane & 1) {
+            exchanged[warp][lane] = lanes[lane].value;
+            lanes[lane].came = came;
+            lanes[lane].state = RUNNABLE;
+        }
+    return true;
+}
+
+static bool release_active_masks(unsigned warp)
+{
+    struct emu_fiber *lanes = emu_fibers + warp * WARP;
+    bool released = false;
+    unsigned count = lanes_of(warp);
+    for (unsigned lane = 0; lane < count; lane++) {
+        if (lanes[lane].state != AT_ACTIVE_MASK) continue;
+        unsigned mask = 0;
+        for (unsigned other = 0; other < count; other++)
+            if (lanes[other].state == AT_ACTIVE_MASK && lanes[other].pc == lanes[lane].pc)
+                mask |= 1u << other;
+        for (unsigned other = 0; other < count; other++)
+            if (mask >> other & 1) {
+                lanes[other].state = RUNNABLE;
+                lanes[other].mask = mask;
+            }
+        released = true;
+    }
+    return released;
+}
+
+static void resume(struct emu_fiber *f)
+{
+    emu_enter(f);
+    emu_check_thread_stops();
+    emu_leave(f);
+    if (f->state == DONE) emu_cluster_thread_ends(f->seen.linear);
+}
+
+bool emu_run_warp(unsigned warp, bool apart)
+{
+    struct emu_fiber *lanes = emu_fibers + warp * WARP;
+    const unsigned count = lanes_of(warp);
+    bool ran = false;
+    if (emu_now.lens_looks) emu_lens_warp_begins(warp);
+    for (;;) {
+        bool waiting = false, asking = false, released = false;
+        unsigned can_continue = 0;
+        unsigned waits = emu_parked_lanes(lanes, count);
+        if (waits && !apart) return ran;
+        for (unsigned lane = 0; lane < count; lane++) {
+            if (lanes[lane].state == RUNNABLE && (apart || !waits)) {
+                resume(&lanes[lane]);
+                ran = true;
+                if (lanes[lane].state == AT_CONDITION) waits |= 1u << lane;
+            }
+            can_continue |= (unsigned)(lanes[lane].state == RUNNABLE) << lane;
+            waiting |= lanes[lane].state == AT_WARP;
+            asking |= lanes[lane].state == AT_ACTIVE_MASK;
+        }
+        if (emu_now.lens_looks)
+            emu_lens_merge(warp, apart ? can_continue : can_continue | waits);
+        if (can_continue) continue;
+        if (waits && !apart) continue;
+        if (waiting)
+            for (unsigned lane = 0; lane < count; lane++)
+                if (lanes[lane].state == AT_WARP)
+                    released |= release_operation(warp, &lanes[lane]);
+        if (!released && asking) released = release_active_masks(warp);
+        if (!released) return ran;
+    }
+}
+
+void emu_fault_stuck_warp(struct emu_fiber *t)
+{
+    struct emu_fiber *lanes = emu_fibers + t->seen.warp * WARP;
+    unsigned missing = 0, gone = 0, count = lanes_of(t->seen.warp);
+    for (unsigned lane = 0; lane < count; lane++)
+        if (t->mask >> lane & 1) {
+            if (lanes[lane].state == DONE)
+                gone |= emu_counts_the_ended() ? 1u << lane : 0;
+            else if (lanes[lane].state != AT_WARP || lanes[lane].mask != t->mask)
+                missing |= 1u << lane;
+        }
+    emu_current = &t->seen;
+    if (gone)
+        emu_fault(t->pc,
+                  "%s names lanes that do not exist or have ended: mask 0x%08x, of which "
+                  "0x%08x "
+                  "never come",
+                  t->kind, t->mask, gone);
+    emu_fault(t->pc,
+              "warp divergence: %s waits for lanes 0x%08x of its mask 0x%08x, and they "
+              "never reach it",
+              t->kind, missing, t->mask);
+}
+
+/* ---- the lanes' side ---- */
+
+const unsigned long long *emu_warp_gather(unsigned mask, unsigned long long value,
+                                          const char *kind, const void *pc)
+{
+    struct emu_fiber *t = emu_running();
+    if (!(mask >> t->seen.lane & 1))
+        emu_fault(pc, "%s: the calling lane %u is not in its own mask 0x%08x", kind,
+                  t->seen.lane, mask);
+    t->mask = mask;
+    t->value = value;
+    t->kind = kind;
+    t->orders_memory = false;
+    emu_wait_as(AT_WARP, pc);
+    return exchanged[t->seen.warp];
+}
+
+const unsigned long long *emu_warp_exchange(unsigned mask, unsigned long long value,
+                                            const char *kind)
+{
+    return emu_warp_gather(mask, value, kind, __builtin_return_address(0));
+}
+
+unsigned long long emu_warp_shuffle(unsigned mask, unsigned long long value,
+                                    unsigned from, const char *kind)
+{
+    const unsigned long long *all =
+        emu_warp_gather(mask, value, kind, __builtin_return_address(0));
+    from %= WARP;
+    return emu_running()->came >> from & 1 ? all[from] : ~0ull;
+}
+
+void emu_warp_sync_at(unsigned mask, const void *pc)
+{
+    struct emu_fiber *t = emu_running();
+    if (!(mask >> t->seen.lane & 1))
+        emu_fault(pc, "__syncwarp: the calling lane %u is not in its own mask 0x%08x",
+                  t->seen.lane, mask);
+    /* The full mask on a block's last, partial warp means the lanes that exist. */
+    t->mask = mask & present_lanes(t->seen.warp);
+    t->kind = "__syncwarp";
+    t->orders_memory = true;
+    emu_wait_as(AT_WARP, pc);
+}
+
+void emu_warp_sync(unsigned mask)
+{
+    emu_warp_sync_at(mask, __builtin_return_address(0));
+}
+
+unsigned emu_lanes_that_came(void)
+{
+    return emu_running()->came;
+}
+
+unsigned emu_active_mask_at(const void *pc)
+{
+    emu_wait_as(AT_ACTIVE_MASK, pc);
+    return emu_running()->mask;
+}
+
+unsigned emu_active_mask(void)
+{
+    return emu_active_mask_at(__builtin_return_address(0));
+}
+
+unsigned emu_lane(void)
+{
+    return emu_current ? emu_current->lane : 0;
+}
+unsigned emu_warp(void)
+{
+    return emu_current ? emu_current->block_warp : 0;
+}
+unsigned long long emu_clock(void)
+{
+    return ++emu_now.pauses;
+}

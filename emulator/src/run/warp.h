@@ -1,0 +1,24 @@
+/* Warp operations, and how a warp's lanes take turns. */
+#ifndef WARP_H
+#define WARP_H
+
+#include <stdbool.h>
+
+struct emu_fiber;
+
+/* What emulator_runtime.h offers to translated code, for callers that are none: pc is the
+ * program's own. Of emu_warp_gather, the 32 values that emu_warp_exchange gives. */
+const unsigned long long *emu_warp_gather(unsigned mask, unsigned long long value,
+                                          const char *kind, const void *pc);
+void emu_warp_sync_at(unsigned mask, const void *pc);
+unsigned emu_active_mask_at(const void *pc);
+
+/* Runs the warp until every lane waits for the whole block or has ended, or nothing can
+ * move. While a lane waits for a condition, the others wait with it, as lanes do on a GPU
+ * that will meet again behind a branch; `apart` lets them go on. Returns whether a lane
+ * has run. */
+bool emu_run_warp(unsigned warp, bool apart);
+/* The thread waits in a warp operation to which others never come. */
+void emu_fault_stuck_warp(struct emu_fiber *f) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,425 @@
+/* Sees every load and store of a kernel, and asks whoever knows about that memory.
+ *
+ * The kernels are compiled with -fsanitize=thread, which makes the compiler call a
+ * function `__tsan_...` in front of every memory access that is not a register or a
+ * private local. Those functions are usually ThreadSanitizer's; here they are ours. */
+#include "watch/access.h"
+
+#include <string.h>
+
+#include "base/now.h"
+#include "base/peers.h"
+#include "base/settings.h"
+#include "block/shared.h"
+#include "emulator_runtime.h"
+#include "memory/allocations.h"
+#include "memory/shadow.h"
+#include "memory/streams.h"
+#include "memory/touch.h"
+#include "memory/values.h"
+#include "watch/bounds.h"
+#include "watch/endless.h"
+#include "watch/global.h"
+#include "watch/handover.h"
+#include "watch/lens.h"
+#include "watch/race.h"
+#include "watch/registers.h"
+#include "watch/words.h"
+
+/* ---- global memory ---- */
+
+static struct recent {
+    char *base;
+    size_t bytes;
+    const uint32_t *stamps; /* if a word is a cell, see struct emu_shadow */
+    struct emu_shadow *shadow;
+} recent[4]; /* the allocations used last, so that a search is rare */
+
+/* A read that tells its thread nothing about what others have done. */
+static inline bool is_plain_read(enum emu_access kind)
+{
+    return kind == READ || ((int)kind == (READ | VOLATILE) && !emu_fenced);
+}
+
+static inline bool is_current(uint32_t stamp)
+{
+    return stamp == emu_times.launch || stamp == emu_times.interval ||
+           stamp == emu_times.run;
+}
+
+/* Whether a read has nothing to tell: the cells hold values, no thread has written them
+ * in this launch, and who has read them is noted as far as it matters. */
+static bool is_no_news(const struct emu_shadow *s, size_t offset, size_t n)
+{
+    size_t cell = offset >> s->shift, last = (offset + n - 1) >> s->shift;
+    if (!s->stamps) return false;
+    while (is_current(s->stamps[cell]))
+        if (++cell > last) return true;
+    return false;
+}
+
+/* The same for words, and fast: what nearly every access to global memory is. */
+static inline __attribute__((always_inline)) bool is_quick_read(const char *p, size_t n)
+{
+    for (int i = 0; i < 4; i++) {
+        const size_t offset = (size_t)(p - recent[i].base);
+        if (offset >= recent[i].bytes) continue;
+        if (!recent[i].stamps || offset + n > recent[i].bytes || offset & (n - 1))
+            return false;
+        for (size_t word = offset / 4; word < (offset + n) / 4; word++)
+            if (!is_current(recent[i].stamps[word])) return false;
+        return true;
+    }
+    return false;
+}
+
+static void global_access(char *p, size_t n, enum emu_access kind, const void *pc)
+{
+    struct recent *r = recent;
+    while (r < recent + 4 && (size_t)(p - r->base) >= r->bytes) r++;
+    if (r == recent + 4) {
+        static unsigned victim;
+        const struct emu_allocation *a = emu_find_allocation(p);
+        if (!a || (size_t)(p - a->base) >= a->bytes) emu_fault_global(p, n, kind, pc);
+        if (a->type == cudaMemoryTypeDevice &&
+            !emu_reaches(emu_working_device, a->device))
+            emu_fault_other_device(p, a, kind, pc);
+        r = &recent[victim++ % 4];
+        *r = (struct recent){a->base, a->bytes, NULL, a->shadow};
+    }
+    struct emu_shadow *const s = r->shadow;
+    const size_t offset = (size_t)(p - r->base);
+    if (n > r->bytes - offset) emu_fault_global(p, n, kind, pc);
+    if (is_plain_read(kind) && is_no_news(s, offset, n)) return;
+    emu_global_access(s, offset, p, n, kind, pc);
+    r->stamps = s->shift == 2 ? s->stamps : NULL;
+}
+
+void emu_check_allocations_changed(void)
+{
+    memset(recent, 0, sizeof recent);
+}
+
+/* ---- one access ---- */
+
+void emu_check_access(const volatile void *address, size_t n, enum emu_access kind,
+                      const void *pc)
+{
+    char *p = (char *)address;
+    const struct emu_thread *t = emu_current;
+    if (emu_is_shared(p)) {
+        if ((uintptr_t)p & (n - 1)) goto misaligned;
+        if (emu_fenced && (kind & BASIC_KIND) == ATOMIC) emu_handover_strong(p, kind);
+        emu_shared_access(p, n, n, kind & BASIC_KIND, pc);
+    } else if (emu_is_global(p)) {
+        if ((uintptr_t)p & (n - 1)) goto misaligned;
+        global_access(p, n, kind, pc);
+    } else if ((size_t)(p - t->stack_low) >= (size_t)(t->stack_high - t->stack_low)) {
+        emu_other_access(p, n, kind, pc);
+    } else if (emu_registers_watched) {
+        emu_check_registers(p, n, (kind & BASIC_KIND) != READ, pc);
+    }
+    return;
+misaligned:
+    emu_fault_misaligned(p, n, kind, pc);
+}
+
+/* A copy of any size. Bytes have no alignment to check. */
+void emu_check_range(const void *address, size_t n, enum emu_access kind, const void *pc)
+{
+    char *p = (char *)address;
+    while (n > 0) {
+        const size_t piece = (uintptr_t)p & 1 || n < 2   ? 1
+                             : (uintptr_t)p & 2 || n < 4 ? 2
+                                                         : 4;
+        if (emu_is_shared(p))
+            emu_shared_access(p, piece, 1, kind & BASIC_KIND, pc);
+        else
+            emu_check_access(p, piece, kind, pc);
+        p += piece;
+        n -= piece;
+    }
+}
+
+void emu_check_global(const void *global, size_t bytes, enum emu_access kind,
+                      const void *pc)
+{
+    if (!emu_settings.check) return;
+    char *p = (char *)global;
+    if (emu_is_global(p))
+        global_access(p, bytes, kind, pc);
+    else
+        emu_other_access(p, bytes, kind, pc);
+}
+
+/* The lens looks after the check, so that it never sees an address that is nobody's. */
+__attribute__((noinline)) static void see_with_more(const volatile void *p, size_t n,
+                                                    enum emu_access kind, const void *pc,
+                                                    const void *frame)
+{
+    if (!emu_current) {
+        emu_host_access((const void *)p, kind != READ && kind != WRITE, pc);
+        return;
+    }
+    if (emu_settings.check) {
+        if (emu_now.attention & EMU_SUSPICION) emu_settle();
+        emu_check_access(p, n, kind, pc);
+        if (emu_now.attention & EMU_WATCHED) {
+            emu_keep_registers();
+            emu_look(p, n, kind & BASIC_KIND, pc);
+        }
+    }
+    if (emu_now.lens_looks)
+        emu_lens_access((const void *)p, n, kind & BASIC_KIND, pc, frame);
+}
+
+/* Every way in passes here. */
+static void see(const volatile void *p, size_t n, enum emu_access kind, const void *pc,
+                const void *frame)
+{
+    if (!emu_current || emu_now.attention)
+        see_with_more(p, n, kind, pc, frame);
+    else
+        emu_check_access(p, n, kind, pc);
+}
+
+/* The compiler's memcpy, or a struct of odd size. */
+static void see_range(const void *p, size_t n, enum emu_access kind, const void *pc,
+                      const void *frame)
+{
+    if (!emu_current) {
+        emu_host_access(p, false, pc);
+        return;
+    }
+    if (emu_settings.check) {
+        if (emu_now.attention & EMU_SUSPICION) emu_settle();
+        if (kind == READ) emu_check_holds_something(p, n, pc);
+        emu_check_range(p, n, kind | BY_BYTES, pc);
+        if (emu_now.attention & EMU_WATCHED) {
+            emu_keep_registers();
+            emu_look(p, n, kind, pc);
+        }
+    }
+    if (emu_now.lens_looks) emu_lens_access(p, n, kind, pc, frame);
+}
+
+/* ---- as the compiler reports them ---- */
+
+#define PC __builtin_return_address(0)
+#define FRAME __builtin_frame_address(0)
+
+static inline __attribute__((always_inline)) void
+hook(char *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
+{
+    const bool simple = !emu_now.attention;
+    if (simple && emu_is_shared(p) && !((uintptr_t)p & (n - 1)))
+        emu_shared_access(p, n, n, kind & BASIC_KIND, pc);
+    else if (simple && is_plain_read(kind) && n >= 4 && is_quick_read(p, n))
+        return;
+    else if (emu_settings.check | emu_now.lens_looks)
+        see(p, n, kind, pc, frame);
+}
+
+#define HOOK(name, bytes, kind)                                                          \
+    void name(void *p);                                                                  \
+    void name(void *p)                                                                   \
+    {                                                                                    \
+        hook(p, bytes, kind, PC, FRAME);                                                 \
+    }
+#define HOOKS(bytes)                                                                     \
+    HOOK(__tsan_read##bytes, bytes, READ)                                                \
+    HOOK(__tsan_write##bytes, bytes, WRITE)                                              \
+    HOOK(__tsan_volatile_read##bytes, bytes, (int)READ | VOLATILE)                       \
+    HOOK(__tsan_volatile_write##bytes, bytes, (int)WRITE | VOLATILE)
+HOOKS(1)
+HOOKS(2)
+HOOKS(4)
+HOOKS(8)
+HOOKS(16)
+
+/* A type with less alignment than its size (a packed struct): the access is legal byte by
+ * byte. */
+#define UNALIGNED(name, bytes, kind)                                                     \
+    void name(void *p);                                                                  \
+    void name(void *p)                                                                   \
+    {                                                                                    \
+        see_range(p, bytes, kind, PC, FRAME);                                            \
+    }
+#define UNALIGNED_HOOKS(bytes)                                                           \
+    UNALIGNED(__tsan_unaligned_read##bytes, bytes, READ)                                 \
+    UNALIGNED(__tsan_unaligned_write##bytes, bytes, WRITE)                               \
+    UNALIGNED(__tsan_unaligned_volatile_read##bytes, bytes, READ | VOLATILE)             \
+    UNALIGNED(__tsan_unaligned_volatile_write##bytes, bytes, WRITE | VOLATILE)
+UNALIGNED_HOOKS(2)
+UNALIGNED_HOOKS(4)
+UNALIGNED_HOOKS(8)
+UNALIGNED_HOOKS(16)
+
+void __tsan_read_range(void *p, size_t n);
+void __tsan_read_range(void *p, size_t n)
+{
+    see_range(p, n, READ, PC, FRAME);
+}
+void __tsan_write_range(void *p, size_t n);
+void __tsan_write_range(void *p, size_t n)
+{
+    see_range(p, n, WRITE, PC, FRAME);
+}
+void *__tsan_memcpy(void *to, const void *from, size_t n)
+{
+    see_range(from, n, READ, PC, FRAME);
+    see_range(to, n, WRITE, PC, FRAME);
+    return memcpy(to, from, n);
+}
+void *__tsan_memmove(void *to, const void *from, size_t n)
+{
+    see_range(from, n, READ, PC, FRAME);
+    see_range(to, n, WRITE, PC, FRAME);
+    return memmove(to, from, n);
+}
+void *__tsan_memset(void *to, int value, size_t n)
+{
+    see_range(to, n, WRITE, PC, FRAME);
+    return memset(to, value, n);
+}
+
+void __tsan_init(void);
+void __tsan_init(void)
+{
+}
+void __tsan_func_entry(void *pc);
+void __tsan_func_entry(void *pc)
+{
+    (void)pc;
+}
+void __tsan_func_exit(void);
+void __tsan_func_exit(void)
+{
+}
+void __tsan_vptr_update(void **p, void *value);
+void __tsan_vptr_update(void **p, void *value)
+{
+    (void)value;
+    hook((char *)p, sizeof *p, WRITE, PC, FRAME);
+}
+void __tsan_vptr_read(void **p);
+void __tsan_vptr_read(void **p)
+{
+    hook((char *)p, sizeof *p, READ, PC, FRAME);
+}
+
+/* C++ atomics: of cuda::atomic, and of host code (the guard of a static local is one),
+ * whose threads really run together. In a kernel the order that they ask for is that of a
+ * fence before or behind. */
+static void release(int order)
+{
+    if (emu_current && order >= __ATOMIC_RELEASE) emu_fence(1);
+}
+static void acquire(int order)
+{
+    if (emu_current && order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE)
+        emu_fence(1);
+}
+#define ATOMICS(bits, type)                                                              \
+    type __tsan_atomic##bits##_load(const volatile type *p, int order);                  \
+    type __tsan_atomic##bits##_load(const volatile type *p, int order)                   \
+    {                                                                                    \
+        see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
+        const type value = __atomic_load_n(p, __ATOMIC_SEQ_CST);                         \
+        acquire(order);                                                                  \
+        return value;                                                                    \
+    }                                                                                    \
+    void __tsan_atomic##bits##_store(volatile type *p, type value, int order);           \
+    void __tsan_atomic##bits##_store(volatile type *p, type value, int order)            \
+    {                                                                                    \
+        release(order);                                                                  \
+        see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
+        __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                    \
+    }                                                                                    \
+    ATOMIC_UPDATE(bits, type, exchange, exchange_n)                                      \
+    ATOMIC_UPDATE(bits, type, fetch_add, fetch_add)                                      \
+    ATOMIC_UPDATE(bits, type, fetch_sub, fetch_sub)                                      \
+    ATOMIC_UPDATE(bits, type, fetch_and, fetch_and)                                      \
+    ATOMIC_UPDATE(bits, type, fetch_or, fetch_or)                                        \
+    ATOMIC_UPDATE(bits, type, fetch_xor, fetch_xor)                                      \
+    ATOMIC_COMPARE(bits, type, strong)                                                   \
+    ATOMIC_COMPARE(bits, type, weak)                                                     \
+    ATOMIC_COMPARE_VALUE(bits, type)
+#define ATOMIC_UPDATE(bits, type, name, builtin)                                         \
+    type __tsan_atomic##bits##_##name(volatile type *p, type value, int order);          \
+    type __tsan_atomic##bits##_##name(volatile type *p, type value, int order)           \
+    {                                                                                    \
+        release(order);                                                                  \
+        see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
+        const type old = __atomic_##builtin(p, value, __ATOMIC_SEQ_CST);                 \
+        acquire(order);                                                                  \
+        return old;                                                                      \
+    }
+#define ATOMIC_COMPARE(bits, type, name)                                                 \
+    int __tsan_atomic##bits##_compare_exchange_##name(                                   \
+        volatile type *p, type *expected, type desired, int order, int failure);         \
+    int __tsan_atomic##bits##_compare_exchange_##name(                                   \
+        volatile type *p, type *expected, type desired, int order, int failure)          \
+    {                                                                                    \
+        (void)failure;                                                                   \
+        release(order);                                                                  \
+        see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
+        const int same = __atomic_compare_exchange_n(                                    \
+            p, expected, desired, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                \
+        acquire(order);                                                                  \
+        return same;                                                                     \
+    }
+/* As clang has it: gives what was there. */
+#define ATOMIC_COMPARE_VALUE(bits, type)                                                 \
+    type __tsan_atomic##bits##_compare_exchange_val(                                     \
+        volatile type *p, type expected, type desired, int order, int failure);          \
+    type __tsan_atomic##bits##_compare_exchange_val(                                     \
+        volatile type *p, type expected, type desired, int order, int failure)           \
+    {                                                                                    \
+        (void)failure;                                                                   \
+        release(order);                                                                  \
+        see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
+        __atomic_compare_exchange_n(p, &expected, desired, 0, __ATOMIC_SEQ_CST,          \
+                                    __ATOMIC_SEQ_CST);                                   \
+        acquire(order);                                                                  \
+        return expected;                                                                 \
+    }
+ATOMICS(8, uint8_t)
+ATOMICS(16, uint16_t)
+ATOMICS(32, uint32_t)
+ATOMICS(64, uint64_t)
+void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_thread_fence(int order)
+{
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (emu_current && order != __ATOMIC_RELAXED) emu_fence(1);
+}
+void __tsan_atomic_signal_fence(int order);
+void __tsan_atomic_signal_fence(int order)
+{
+    (void)order;
+}
+
+/* ---- as others do ---- */
+
+void emu_atomic_access(const volatile void *p, size_t bytes, const void *pc)
+{
+    see(p, bytes, ATOMIC, pc, FRAME);
+}
+
+void emu_see_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
+                    const void *frame)
+{
+    see(p, bytes, kind, pc, frame);
+}
+
+void emu_block_atomic_access(const volatile void *p, size_t bytes, const void *pc)
+{
+    see(p, bytes, ATOMIC | IN_BLOCK, pc, FRAME);
+}
+
+void __sanitizer_cov_trace_pc(void);
+void __sanitizer_cov_trace_pc(void)
+{
+    if (emu_now.lens_looks && emu_current) emu_lens_basic_block(PC, FRAME);
+}

@@ -1,0 +1,169 @@
+/* Global memory: who has touched each word in the running launch.
+ *
+ * Blocks run one after the other here and in any order, or together, on a GPU. So what
+ * matters is not who came first, but whether anything orders two accesses to a word, one
+ * of which writes: within a block a barrier, __syncwarp() or an mbarrier, between blocks
+ * only fences and atomics (handover.c). If nothing does, it is a data race as the memory
+ * model of the PTX ISA defines one: every access of the two that is not strong (an
+ * atomic, volatile) may see or leave anything. One kind is let pass: a store of the value
+ * that is there already, as by threads that all raise one flag.
+ *
+ * Each word has a cell with the last write and two reads of the launch. Two are enough:
+ * a write that both come before is taken to come after the others too, so a race may be
+ * missed and is never invented. Nearly all accesses are reads of what no thread of the
+ * launch writes; a stamp beside the cell tells them in one look. */
+#include "watch/global.h"
+
+#include <stdio.h>
+
+#include "base/now.h"
+#include "memory/allocations.h"
+#include "memory/names.h"
+#include "memory/shadow.h"
+#include "memory/spans.h"
+#include "memory/streams.h"
+#include "memory/touch.h"
+#include "memory/values.h"
+#include "memory/variables.h"
+#include "watch/handover.h"
+#include "watch/order.h"
+#include "watch/race.h"
+
+static void make_cells(struct emu_shadow *s, unsigned shift, const char *p)
+{
+    const size_t need = emu_shadow_refine(s, shift);
+    char name[300];
+    if (!need) return;
+    emu_describe_global(name, sizeof name, p);
+    fprintf(stderr,
+            "emulator: races are not looked for in memory that would take %zu MB to "
+            "watch: %s\n",
+            need >> 20, name);
+}
+
+/* ---- races ---- */
+
+static bool in_other_block(const struct touch *earlier)
+{
+    return earlier->time < emu_times.block;
+}
+
+static __attribute__((noinline)) bool unordered(const struct touch *earlier,
+                                                const struct touch *now)
+{
+    if (!in_other_block(earlier)) return emu_unordered(earlier, now);
+    if (earlier->strong && now->strong && !earlier->in_block && !now->in_block)
+        return false;
+    return !emu_fenced || emu_handed_over(earlier, now) != HANDED_OVER;
+}
+
+/* Whether nothing orders an earlier access to the same word before this one. */
+static inline bool concurrent(const struct touch *earlier, const struct touch *now)
+{
+    if (earlier->time >= emu_times.launch) return unordered(earlier, now);
+    return earlier->time >= emu_times.other_work && !(earlier->strong && now->strong) &&
+           emu_in_other_work(earlier->time);
+}
+
+/* Keeps the read, and sets the stamp once a further read by whatever thread would change
+ * nothing. */
+static inline void note_read(struct cell *cell, uint32_t *stamp, const struct touch *now)
+{
+    const bool written = cell->write.time >= emu_times.launch;
+    if (!written && cell->read.time >= emu_times.launch && in_other_block(&cell->read)) {
+        *stamp = emu_times.launch;
+        return;
+    }
+    if (!concurrent(&cell->read, now))
+        cell->read = *now;
+    else if (!concurrent(&cell->other_read, now))
+        cell->other_read = *now;
+    *stamp = !written && cell->other_read.time >= emu_times.interval ? emu_times.interval
+                                                                     : emu_times.run;
+}
+
+static inline void read_cell(struct cell *cell, uint32_t *stamp, char *p,
+                             bool holds_value, const struct touch *now)
+{
+    uint32_t no_stamp;
+    const bool doubtful = concurrent(&cell->write, now);
+    if (doubtful && !cell->write.strong)
+        emu_fault_race(p, &cell->write, "wrote", now, "reads");
+    if (doubtful) emu_doubt(p, &cell->write, now);
+    note_read(cell, holds_value && !doubtful ? stamp : &no_stamp, now);
+}
+
+static void write_cell(struct cell *cell, uint32_t *stamp, char *p, unsigned shift,
+                       bool atomic, const struct touch *now)
+{
+    char *const word = p - ((uintptr_t)p & 3);
+    const uint8_t bytes =
+        (uint8_t)(((1u << (1u << shift)) - 1) << ((uintptr_t)p & 3) & 15);
+    const struct touch *reads[] = {&cell->read, &cell->other_read};
+    if (concurrent(&cell->write, now))
+        emu_suspect(word, bytes, &cell->write, "wrote", now);
+    if (atomic) emu_dispel_doubt(p);
+    for (int i = 0; i < 2; i++) {
+        if (atomic && !in_other_block(reads[i]) && reads[i]->thread == now->thread)
+            ((struct touch *)reads[i])->strong = 1;
+        if (concurrent(reads[i], now)) emu_suspect(word, bytes, reads[i], "read", now);
+    }
+    cell->write = *now;
+    *stamp = 0;
+}
+
+void emu_global_access(struct emu_shadow *s, size_t offset, char *p, size_t n,
+                       enum emu_access kind, const void *pc)
+{
+    const enum emu_access basic = kind & BASIC_KIND;
+    bool holds = true;
+    if (basic != WRITE && !emu_now.lens_looks)
+        holds = emu_check_holds_values(s, offset, p, n, kind, pc);
+    if (basic != READ) emu_check_kernel_wrote(s, offset, n);
+    /* One thing at a time: without LENS, races are looked for. */
+    if (emu_now.lens_looks) return;
+    if (s->span_count) emu_check_spans(s, offset, p, n, basic != READ, pc);
+    if (s->unwatched) return;
+
+    const unsigned fits = (unsigned)__builtin_ctzll(offset | n | 4);
+    if (!s->cells || fits < s->shift) make_cells(s, fits < s->shift ? fits : s->shift, p);
+    if (s->unwatched) return;
+    const struct touch now = emu_touch_now(kind, pc);
+    if (emu_fenced && now.strong) emu_handover_strong(p, kind);
+    const size_t size = (size_t)1 << s->shift;
+    for (size_t i = offset >> s->shift; n > 0; i++, p += size, n -= size)
+        if (basic == READ)
+            read_cell(&s->cells[i], &s->stamps[i], p, holds, &now);
+        else
+            write_cell(&s->cells[i], &s->stamps[i], p, s->shift, basic == ATOMIC, &now);
+}
+
+static struct {
+    char *base;
+    struct emu_shadow *shadow;
+} sections[2]; /* __device__ and __managed__ variables */
+
+void emu_forget_touches(void)
+{
+    for (const struct emu_allocation *a = emu_allocation_behind(emu_memory_base); a;
+         a = emu_allocation_behind(a->base))
+        if (a->shadow) emu_shadow_forget(a->shadow);
+    for (int i = 0; i < 2; i++)
+        if (sections[i].shadow) emu_shadow_forget(sections[i].shadow);
+}
+
+struct emu_shadow *emu_variable_shadow(const char *p, size_t *offset)
+{
+    size_t bytes;
+    char *const base = emu_variable_section(p, &bytes);
+    if (!base) return NULL;
+    *offset = (size_t)(p - base);
+    for (int i = 0; i < 2; i++) {
+        if (!sections[i].base) {
+            sections[i].base = base;
+            sections[i].shadow = emu_shadow_make(bytes, true);
+        }
+        if (sections[i].base == base) return sections[i].shadow;
+    }
+    return NULL;
+}

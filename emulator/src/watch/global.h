@@ -1,0 +1,20 @@
+/* Global memory: who has touched each word. */
+#ifndef GLOBAL_H
+#define GLOBAL_H
+
+#include <stddef.h>
+
+#include "memory/touch.h"
+
+struct emu_shadow;
+
+/* An access of the running thread, at p, `offset` bytes into the allocation, inside it
+ * and aligned to n if n is a power of two up to 16. */
+void emu_global_access(struct emu_shadow *shadow, size_t offset, char *p, size_t n,
+                       enum emu_access kind, const void *pc);
+/* Forgets who has touched what: time begins again. */
+void emu_forget_touches(void);
+/* The shadow of the program's variables among which p is, or NULL. */
+struct emu_shadow *emu_variable_shadow(const char *p, size_t *offset);
+
+#endif

@@ -1,0 +1,203 @@
+/* What is on its way into shared memory (cp.async, bulk copies), the mbarriers that tell
+ * when it has come, and the asynchronous proxy, which reads beside the threads. */
+#include "watch/inflight.h"
+
+#include <string.h>
+
+#include "base/now.h"
+#include "base/settings.h"
+#include "base/source.h"
+#include "block/shared.h"
+#include "emulator_runtime.h"
+#include "memory/touch.h"
+#include "memory/variables.h"
+#include "watch/access.h"
+#include "watch/clocks.h"
+#include "watch/order.h"
+#include "watch/race.h"
+#include "watch/words.h"
+
+/* ---- cp.async ---- */
+
+void emu_check_async_issue(void *shared, const void *global, size_t bytes,
+                           size_t zero_fill, const void *pc)
+{
+    if (!emu_settings.check) return;
+    emu_settle();
+    if ((uintptr_t)shared & (bytes - 1) ||
+        (bytes > zero_fill && (uintptr_t)global & (bytes - 1)))
+        emu_fault(pc,
+                  "misaligned address: an asynchronous copy of %zu bytes needs both "
+                  "addresses to be multiples of %zu",
+                  bytes, bytes);
+    if (!emu_is_shared(shared))
+        emu_fault(pc, "an asynchronous copy's destination must be shared memory");
+    for (size_t i = 0; i < bytes; i += 4) {
+        const struct word *word = emu_word_at((char *)shared + i);
+        char what[160];
+        if (word->written_in_block != emu_block_serial || !word->bytes_in_flight ||
+            emu_is_bulk(&word->write))
+            continue;
+        emu_describe_shared(what, sizeof what, (char *)shared + i);
+        emu_fault(pc,
+                  "asynchronous copy not waited for: a copy into %s is started while an "
+                  "earlier one may still be on its way there (one buffer where two are "
+                  "needed?)",
+                  what);
+    }
+    const size_t read = bytes - zero_fill;
+    if (read & (read - 1))
+        emu_check_range(global, read, READ, pc);
+    else if (read)
+        emu_check_access(global, read, READ, pc);
+    emu_check_access(shared, bytes, WRITE, pc);
+    for (size_t i = 0; i < bytes; i += 4) {
+        struct word *word = emu_word_at((char *)shared + i);
+        word->bytes_in_flight = word->written_bytes;
+        word->written_bytes = 0;
+    }
+}
+
+void emu_check_async_arrival(void *shared, size_t bytes, const void *pc)
+{
+    if (!emu_settings.check) return;
+    emu_settle();
+    emu_check_access(shared, bytes, WRITE, pc);
+}
+
+/* ---- mbarriers ---- */
+
+/* Who initialised each mbarrier. That it exists does not depend on its later uses, so
+ * they have no say here. */
+static struct touch inits[EMU_SLOTS];
+
+void emu_check_mbarrier_init(void *barrier, unsigned number, const void *pc)
+{
+    if (!emu_settings.check) return;
+    emu_settle();
+    emu_check_access(barrier, 8, WRITE, pc);
+    inits[number] = emu_word_at(barrier)->write;
+}
+
+/* One from before the grid's barrier, which all have passed. */
+void emu_check_mbarrier_resumed(unsigned slot)
+{
+    inits[slot] = (struct touch){0};
+}
+
+void emu_check_mbarrier_used(void *barrier, unsigned number, const void *pc)
+{
+    if (!emu_clocks.on) return;
+    emu_settle();
+    const struct touch now = emu_touch_now(READ, pc);
+    if (emu_unordered(&inits[number], &now))
+        emu_fault_race(barrier, &inits[number], "initialised", &now, "uses");
+}
+
+/* ---- bulk copies ---- */
+
+/* By which enum emu_swizzle the last one came into each line of 128 bytes. */
+enum { LINE_WORDS = 32 };
+static uint8_t line_swizzles[EMU_SHARED_BYTES / 4 / LINE_WORDS];
+
+void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier,
+                          enum emu_swizzle swizzle, const void *pc)
+{
+    if (!emu_settings.check) return;
+    emu_settle();
+    struct word *const first = emu_word_at(shared), *const end = first + bytes / 4;
+    for (struct word *word = first; emu_clocks.on && word < end; word++)
+        word->bytes_overwritten = emu_written_bytes(word);
+    emu_shared_access(shared, bytes, 128, EMU_ASYNC_COPY, pc);
+    memset(&line_swizzles[(first - emu_words) / LINE_WORDS], (int)swizzle,
+           (bytes + 4 * LINE_WORDS - 1) / (4 * LINE_WORDS));
+    for (struct word *word = first; emu_clocks.on && word < end; word++) {
+        word->write.order = (uint16_t)(BULK + barrier);
+        word->bytes_in_flight = 15;
+        word->written_bytes = 0;
+    }
+}
+
+void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
+{
+    if (!emu_clocks.on) return;
+    emu_times.now++;
+    for (struct word *word = emu_word_at(shared), *end = word + bytes / 4; word < end;
+         word++) {
+        word->write.time = emu_times.now;
+        word->bytes_in_flight = 0;
+        word->written_bytes = 15;
+    }
+    emu_clocks_copy_came(barrier);
+}
+
+/* ---- the asynchronous proxy ---- */
+
+/* The tensor cores and the copy engine read through another proxy than ordinary stores
+ * write by. A fence of that proxy must stand between: by who wrote, behind the write, or by
+ * who has the data read. */
+static uint32_t fenced_until[EMU_MAX_THREADS];
+
+void emu_check_proxy_fence(void)
+{
+    if (emu_settings.check) fenced_until[emu_current->linear] = emu_times.now++;
+}
+
+static void check_proxy(const struct word *word, const char *address,
+                        const struct touch *now)
+{
+    const struct touch *write = &word->write;
+    if (!emu_settings.strict || emu_is_bulk(write) ||
+        write->time <= fenced_until[write->thread] ||
+        write->time <= fenced_until[now->thread])
+        return;
+    char what[160];
+    emu_describe_shared(what, sizeof what, address);
+    const struct emu_place place = emu_source_of(emu_touch_pc(write));
+    emu_fault(emu_touch_pc(now),
+              "a missing fence.proxy.async: thread %s wrote %s at %s:%d with an ordinary "
+              "store, and here it is read by the asynchronous proxy, which may still see "
+              "what was there before (who wrote must call fence.proxy.async, then all "
+              "meet at a barrier)",
+              emu_thread_name(write->thread), what, place.file, place.line);
+}
+
+static void check_swizzle(const struct word *word, const char *address, int swizzle,
+                          const struct touch *now)
+{
+    static const char *const names[] = {"none", "32B", "64B", "128B"};
+    const int came = line_swizzles[(word - emu_words) / LINE_WORDS];
+    if (swizzle < 0 || came == swizzle || !emu_is_bulk(&word->write)) return;
+    char what[160];
+    emu_describe_shared(what, sizeof what, address);
+    const struct emu_place place = emu_source_of(emu_touch_pc(&word->write));
+    emu_fault(emu_touch_pc(now),
+              "the descriptor says swizzle %s, and what it describes, %s, came by a copy "
+              "with swizzle %s, at %s:%d",
+              names[swizzle], what, names[came], place.file, place.line);
+}
+
+uint32_t emu_check_async_read(void *shared, size_t bytes, unsigned slot, int swizzle,
+                              const void *pc)
+{
+    if (!emu_settings.check) return 0;
+    emu_settle();
+    emu_shared_access(shared, bytes, 16, READ, pc);
+    if (!emu_clocks.on) return 0;
+    const struct touch now = {.pc = (uint32_t)((uintptr_t)pc - emu_image.low),
+                              .time = emu_times.now,
+                              .thread = emu_current->linear & 1023};
+    for (size_t i = 0; i < bytes; i += 4) {
+        struct word *word = emu_word_at((char *)shared + i);
+        check_proxy(word, (char *)shared + i, &now);
+        check_swizzle(word, (char *)shared + i, swizzle, &now);
+        emu_reader_of(word, now.thread / 32)->order = (uint16_t)(BULK + slot);
+    }
+    emu_clocks.reads_by_proxy = true;
+    return emu_times.now++;
+}
+
+void emu_inflight_forget(void)
+{
+    memset(fenced_until, 0, sizeof fenced_until);
+}

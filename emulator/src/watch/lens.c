@@ -1,0 +1,571 @@
+/* Counts what the memory system would have seen.
+ *
+ * The lanes of a warp run one after the other here, and on a GPU together. So each lane's
+ * accesses go into a log, and when every lane has had its turn the logs are merged: what
+ * the 32 lanes did at the same place in the program becomes one request of the warp. "The
+ * same place" is found as the hardware's convergence is: among the lanes' next events the
+ * one deepest in the calls goes first, then the one lowest in the code, and all lanes
+ * whose next event is that one take part. The entries of basic blocks are logged too;
+ * they keep a lane that skips an iteration of a loop apart from the lanes that don't. */
+#include "watch/lens.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/now.h"
+#include "base/room.h"
+#include "base/settings.h"
+#include "block/fibers.h"
+#include "block/shared.h"
+#include "emulator_runtime.h"
+#include "memory/allocations.h"
+#include "memory/touch.h"
+#include "memory/variables.h"
+#include "watch/lens_counts.h"
+#include "watch/lens_report.h"
+#include "watch/lens_request.h"
+
+static struct lens_kernel *kernels;
+
+enum { LANES = 32, LOG_EVENTS = 2000, TABLE = 4096 };
+
+struct event {
+    uint64_t address;
+    uint32_t pc;
+    uint16_t depth; /* of the stack, in 16 bytes */
+    uint8_t kind;   /* enum lens_class */
+    uint8_t bytes;
+};
+
+/* The odd rest in the row length keeps the 32 lanes' logs out of each other's cache sets.
+ */
+static struct event (*logs)[LOG_EVENTS + 5]; /* LANES of them */
+static unsigned begin[LANES], end[LANES];
+
+static bool paused;   /* by cudaProfilerStop */
+static bool watching; /* the running launch is looked at */
+static struct lens_kernel *kernel;
+static struct lens_site *table[TABLE];
+static uint64_t block_number, stride, events_in_block;
+
+/* Above this many events a launch is looked at block by block, not all of them. */
+static const uint64_t MANY_EVENTS = 300000000;
+
+/* ---- the log ---- */
+
+static void log_event(const void *p, size_t bytes, enum lens_class kind, const void *pc,
+                      const void *frame)
+{
+    const unsigned lane = emu_current->lane;
+    /* The other lanes' turn: the log empties as far as they have come. */
+    while (end[lane] == LOG_EVENTS) {
+        emu_yield();
+        end[lane] -= begin[lane];
+        memmove(logs[lane], logs[lane] + begin[lane], end[lane] * sizeof **logs);
+        begin[lane] = 0;
+    }
+    logs[lane][end[lane]++] = (struct event){
+        .address = (uint64_t)(uintptr_t)p,
+        .pc = (uint32_t)(uintptr_t)pc,
+        .depth = (uint16_t)((emu_current->stack_high - (const char *)frame) / 16),
+        .kind = (uint8_t)kind,
+        .bytes = (uint8_t)bytes,
+    };
+}
+
+void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
+                     const void *frame)
+{
+    enum lens_class class;
+    if (emu_is_shared(p))
+        class = kind == EMU_READ    ? SHARED_LOAD
+                : kind == EMU_WRITE ? SHARED_STORE
+                                    : SHARED_ATOMIC;
+    else if (emu_is_global(p))
+        class = kind == EMU_READ    ? GLOBAL_LOAD
+                : kind == EMU_WRITE ? GLOBAL_STORE
+                                    : GLOBAL_ATOMIC;
+    else if ((const char *)p >= emu_current->stack_low &&
+             (const char *)p < emu_current->stack_high)
+        return; /* local memory: registers, if the GPU's compiler can help it */
+    else if (emu_is_constant_variable(p))
+        class = CONSTANT_LOAD;
+    else if (emu_is_device_variable(p) || emu_is_local_static(p))
+        class = kind == EMU_READ    ? GLOBAL_LOAD
+                : kind == EMU_WRITE ? GLOBAL_STORE
+                                    : GLOBAL_ATOMIC;
+    else
+        return;
+    if (class == SHARED_LOAD) emu_current->shared_loads++;
+    /* What no instruction can move at once, a struct of 12 bytes say, goes word by word.
+     */
+    const size_t piece =
+        bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16 ? bytes
+        : (bytes | (uintptr_t)p) & 3                                        ? 1
+                                                                            : 4;
+    for (size_t i = 0; i < bytes; i += piece)
+        log_event((const char *)p + i, piece, class, pc, frame);
+}
+
+void emu_lens_async_copy(const void *shared, const void *global, size_t bytes,
+                         size_t zero_fill, const void *pc, const void *frame)
+{
+    if (zero_fill < bytes) log_event(global, bytes - zero_fill, ASYNC_READ, pc, frame);
+    log_event(shared, bytes, ASYNC_WRITE, pc, frame);
+}
+
+void emu_lens_copy_arrived(unsigned shared_loads)
+{
+    /* A copy that is forgotten for long shall not make up for others. */
+    enum { MOST = 64 };
+    kernel->copies_arrived++;
+    kernel->loads_beside_copies += shared_loads < MOST ? shared_loads : MOST;
+}
+
+void emu_lens_tensor(uint64_t multiply_adds, unsigned bits, size_t shared_bytes)
+{
+    kernel->tensor_multiply_adds += multiply_adds;
+    kernel->tensor_work += (double)multiply_adds * bits / 16.0;
+    kernel->tensor_bytes += shared_bytes;
+}
+
+void emu_lens_basic_block(const void *pc, const void *frame)
+{
+    log_event(NULL, 0, BASIC_BLOCK, pc, frame);
+}
+
+/* ---- distinct bytes of the whole launch ---- */
+
+/* One bit for each 4 bytes of an allocation, for loads and for stores. */
+struct footprint {
+    char *base;
+    size_t bytes;
+    uint32_t *loaded, *stored;
+};
+
+static struct footprint footprints[64];
+static unsigned footprint_count, last_footprint;
+static bool footprints_complete;
+
+static void footprints_make(void)
+{
+    enum { MOST = 1 << 30 };
+    size_t total = 0;
+    footprint_count = last_footprint = 0;
+    footprints_complete = true;
+    for (const struct emu_allocation *a = emu_allocation_behind(emu_memory_base); a;
+         a = emu_allocation_behind(a->base)) {
+        total += a->bytes;
+        if (footprint_count == sizeof footprints / sizeof *footprints || total > MOST) {
+            footprints_complete = false;
+            return;
+        }
+        size_t words = a->bytes / 128 + 1;
+        footprints[footprint_count++] = (struct footprint){
+            a->base, a->bytes, emu_zeros("for the lens", words, sizeof(uint32_t)),
+            emu_zeros("for the lens", words, sizeof(uint32_t))};
+    }
+}
+
+static void footprint_touch(uint64_t address, unsigned bytes, bool store)
+{
+    const char *p = (const char *)address;
+    struct footprint *f = &footprints[last_footprint];
+    for (unsigned i = 0; (size_t)(p - f->base) >= f->bytes; i++) {
+        if (i == footprint_count) return; /* a device variable */
+        f = &footprints[last_footprint = i];
+    }
+    uint32_t *bits = store ? f->stored : f->loaded;
+    if (!bits) return;
+    size_t first = (size_t)(p - f->base) / 4,
+           last = ((size_t)(p - f->base) + bytes - 1) / 4;
+    for (size_t i = first; i <= last; i++) bits[i / 32] |= 1u << i % 32;
+}
+
+static uint64_t footprint_bytes(bool store)
+{
+    uint64_t count = 0;
+    for (unsigned i = 0; i < footprint_count; i++) {
+        const uint32_t *bits = store ? footprints[i].stored : footprints[i].loaded;
+        for (size_t j = 0; bits && j < footprints[i].bytes / 128 + 1; j++)
+            count += (unsigned)__builtin_popcount(bits[j]);
+    }
+    return 4 * count;
+}
+
+static void footprints_free(void)
+{
+    for (unsigned i = 0; i < footprint_count; i++)
+        free(footprints[i].loaded), free(footprints[i].stored);
+    footprint_count = 0;
+}
+
+/* ---- the requests of a place in the program ---- */
+
+static unsigned lanes_in(uint32_t group)
+{
+    return group == ~0u ? LANES : (unsigned)__builtin_popcount(group);
+}
+
+static struct lens_site *site_of(const struct event *e)
+{
+    unsigned slot = (e->pc * 31 + e->kind * 7 + e->bytes) % TABLE;
+    for (struct lens_site *s = table[slot]; s; s = table[slot = (slot + 1) % TABLE])
+        if ((uint32_t)(uintptr_t)s->pc == e->pc && s->kind == e->kind &&
+            s->bytes == e->bytes)
+            return s;
+    struct lens_site *s = emu_zeros("for the lens", 1, sizeof *s);
+    s->pc = (const void *)(uintptr_t)e->pc;
+    s->kind = e->kind;
+    s->bytes = e->bytes;
+    s->kernel = kernel;
+    s->next = kernel->sites;
+    kernel->sites = s;
+    return table[slot] = s;
+}
+
+static void keep_example(struct lens_site *s, const uint64_t *address, uint32_t lanes,
+                         unsigned warp, unsigned cost)
+{
+    if (emu_settings.lens_warp >= 0
+            ? (long)warp != emu_settings.lens_warp || s->example.lanes
+            : cost <= s->example.cost)
+        return;
+    memcpy(s->example.address, address, sizeof s->example.address);
+    s->example.lanes = lanes;
+    s->example.block = emu_now.block;
+    s->example.warp = warp;
+    s->example.cost = cost;
+}
+
+/* ---- shared loads as joined ----
+ * Where a thread loads neighbouring words of shared memory, one after the other, and the
+ * compiler can prove the alignment, it makes one instruction of them: four LDS of 4 bytes
+ * become an LDS.128. What it has loaded already it keeps in a register. What is written is
+ * therefore one figure, and what may be left of it another: here a request that goes on,
+ * in all of its lanes, where an earlier one of the warp ended is taken for a part of that
+ * one, as long as 16 bytes from a multiple of 16 hold them all (or 8 from a multiple of
+ * 8). In chapters 3 to 5 nvcc does just that: results/lens_vs_ncu.csv. */
+enum { OPEN_LOADS = 32 };
+
+static struct open_load {
+    struct lens_site *site; /* of its first words; NULL: nothing here */
+    uint64_t address[LANES];
+    uint32_t lanes;
+    unsigned bytes, most;
+} open_loads[OPEN_LOADS];
+static unsigned next_open;
+
+static void close_load(struct open_load *o)
+{
+    if (!o->site) return;
+    const bool two = o->bytes == 12; /* two instructions: of 8 bytes and of 4 */
+    unsigned ideal, rest_ideal = 0, wavefronts;
+    wavefronts = lens_wavefronts(o->address, o->lanes, two ? 8 : o->bytes, false, &ideal);
+    if (two) {
+        uint64_t rest[LANES];
+        for (unsigned lane = 0; lane < LANES; lane++) rest[lane] = o->address[lane] + 8;
+        wavefronts += lens_wavefronts(rest, o->lanes, 4, false, &rest_ideal);
+    }
+    o->site->joined_requests += 1 + two;
+    o->site->joined_wavefronts += wavefronts;
+    o->site->joined_ideal += ideal + rest_ideal;
+    o->site = NULL;
+}
+
+static void close_loads(void)
+{
+    for (unsigned i = 0; i < OPEN_LOADS; i++) close_load(&open_loads[i]);
+}
+
+/* Whether every lane's address is that of the open load and `offset` bytes more. */
+static bool continues(const struct open_load *o, const uint64_t *address, uint64_t offset)
+{
+    for (uint32_t rest = o->lanes; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        if (address[lane] - o->address[lane] != offset) return false;
+    }
+    return true;
+}
+
+static void join(struct lens_site *s, const uint64_t *address, uint32_t lanes,
+                 unsigned bytes)
+{
+    const unsigned leader = (unsigned)__builtin_ctz(lanes);
+    for (unsigned i = 0; i < OPEN_LOADS; i++) {
+        struct open_load *o = &open_loads[i];
+        if (!o->site || o->lanes != lanes) continue;
+        const uint64_t offset = address[leader] - o->address[leader];
+        const bool again = offset < o->bytes && offset + bytes <= o->bytes,
+                   more = offset == o->bytes && offset + bytes <= o->most;
+        if (!(again || more) || !continues(o, address, offset)) continue;
+        if (again) return;
+        o->bytes += bytes;
+        return;
+    }
+    struct open_load *o = &open_loads[next_open++ % OPEN_LOADS];
+    close_load(o);
+    *o = (struct open_load){
+        .site = s,
+        .lanes = lanes,
+        .bytes = bytes,
+        .most = bytes < 4 ? bytes : 16,
+    };
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        o->address[lane] = address[lane];
+        while (o->most > bytes && address[lane] % o->most) o->most /= 2;
+    }
+}
+
+/* The lanes in `group` execute the event at their logs' heads together. */
+static void count(uint32_t group, unsigned warp)
+{
+    const unsigned leader = (unsigned)__builtin_ctz(group);
+    const struct event e = logs[leader][begin[leader]];
+    struct lens_site *s = site_of(&e);
+    uint64_t address[LANES], dense[LANES];
+    unsigned n = 0;
+    s->requests++;
+    if (e.kind == BASIC_BLOCK) {
+        s->lanes += lanes_in(group);
+        return;
+    }
+    for (uint32_t rest = group; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        dense[n++] = address[lane] = logs[lane][begin[lane]].address;
+    }
+    s->lanes += n;
+    const unsigned unique_bytes = lens_unique_bytes(dense, n, e.bytes);
+    s->unique_bytes += unique_bytes;
+    unsigned cost;
+    if (e.kind == SHARED_LOAD || e.kind == SHARED_STORE || e.kind == SHARED_ATOMIC ||
+        e.kind == ASYNC_WRITE) {
+        unsigned ideal;
+        uint64_t step;
+        if (e.bytes == 4 && lens_constant_stride(dense, n, &step) &&
+            (step == 4 || step == 0))
+            cost = ideal = 1; /* neighbours in neighbouring banks, or one word for all */
+        else
+            cost =
+                lens_wavefronts(address, group, e.bytes, e.kind != SHARED_LOAD, &ideal);
+        s->wavefronts += cost;
+        s->ideal += ideal;
+        if (e.kind == SHARED_LOAD) join(s, address, group, e.bytes);
+    } else {
+        cost = e.kind == ASYNC_READ && e.bytes == 16
+                   ? lens_sectors_past_l1(address, group)
+                   : lens_pieces(dense, n, 5);
+        s->sectors += cost;
+        s->lookups += lens_pieces(dense, n, 7);
+        s->ideal += (unique_bytes + 31) / 32;
+        if (footprints_complete)
+            for (unsigned i = 0; i < n; i++)
+                footprint_touch(dense[i], e.bytes, e.kind == GLOBAL_STORE);
+    }
+    keep_example(s, address, group, warp, cost);
+}
+
+/* The logs of a warp that had to stop while a lane of it was missing. */
+struct kept_logs {
+    unsigned begin[LANES], end[LANES];
+    struct event logs[LANES][LOG_EVENTS + 5];
+};
+static struct kept_logs *kept[EMU_MAX_WARPS];
+static unsigned logging_warp;
+
+void emu_lens_warp_begins(unsigned warp)
+{
+    close_loads(); /* no compiler joins loads across a barrier */
+    if (warp == logging_warp) return;
+    bool left = false;
+    for (unsigned lane = 0; lane < LANES; lane++) left |= begin[lane] != end[lane];
+    if (left) {
+        struct kept_logs *k = kept[logging_warp] =
+            emu_zeros("for the lens", 1, sizeof *k);
+        memcpy(k->begin, begin, sizeof begin);
+        memcpy(k->end, end, sizeof end);
+        memcpy(k->logs, logs, sizeof k->logs);
+    }
+    memset(begin, 0, sizeof begin);
+    memset(end, 0, sizeof end);
+    logging_warp = warp;
+    struct kept_logs *k = kept[warp];
+    if (!k) return;
+    memcpy(begin, k->begin, sizeof begin);
+    memcpy(end, k->end, sizeof end);
+    memcpy(logs, k->logs, sizeof k->logs);
+    free(k);
+    kept[warp] = NULL;
+}
+
+void emu_lens_merge(unsigned warp, unsigned may_come)
+{
+    for (;;) {
+        uint32_t present = 0, group = 0;
+        const struct event *first = NULL;
+        for (unsigned lane = 0; lane < LANES; lane++) {
+            if (begin[lane] == end[lane]) {
+                begin[lane] = end[lane] = 0;
+                if (may_come >> lane & 1)
+                    return; /* its next event may belong before all others */
+                continue;
+            }
+            const struct event *e = &logs[lane][begin[lane]];
+            present |= 1u << lane;
+            bool same = first && e->pc == first->pc && e->depth == first->depth &&
+                        e->kind == first->kind && e->bytes == first->bytes;
+            if (same) {
+                group |= 1u << lane;
+            } else if (!first || e->depth > first->depth ||
+                       (e->depth == first->depth &&
+                        (e->pc < first->pc ||
+                         (e->pc == first->pc && e->kind < first->kind)))) {
+                first = e;
+                group = 1u << lane;
+            }
+        }
+        if (!present) return;
+        events_in_block += lanes_in(group);
+        count(group, warp);
+        for (; group; group &= group - 1) begin[__builtin_ctz(group)]++;
+    }
+}
+
+void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void *pc)
+{
+    const struct event e = {.pc = (uint32_t)(uintptr_t)pc, .kind = BULK_COPY, .bytes = 4};
+    struct lens_site *s = site_of(&e);
+    const uint64_t address = (uint64_t)(uintptr_t)global;
+    s->requests += first;
+    s->lanes += bytes / 4;
+    s->unique_bytes += bytes;
+    const uint64_t sectors = (address + bytes - 1) / 32 - address / 32 + 1;
+    s->sectors += sectors;
+    s->ideal += sectors; /* a copy's rows lie where they lie */
+    if (footprints_complete)
+        for (size_t i = 0; i < bytes; i += 4) footprint_touch(address + i, 4, false);
+}
+
+/* ---- launches and blocks ---- */
+
+static struct lens_kernel *kernel_of(const struct emu_launch *launch)
+{
+    struct lens_kernel **place = &kernels;
+    for (; *place; place = &(*place)->next)
+        if ((*place)->address == launch->address &&
+            strcmp((*place)->name, launch->kernel) == 0)
+            return *place;
+    struct lens_kernel *k = *place = emu_zeros("for the lens", 1, sizeof *k);
+    k->name = emu_copy_of(launch->kernel);
+    k->address = launch->address;
+    return k;
+}
+
+void emu_lens_pause(bool pause)
+{
+    paused = pause;
+}
+
+void emu_lens_launch_begins(void)
+{
+    watching = emu_settings.lens && !paused;
+    if (!watching) return;
+    if (!logs) logs = emu_zeros("for the lens", LANES, sizeof *logs);
+    kernel = kernel_of(emu_now.launch);
+    memset(table, 0, sizeof table);
+    for (struct lens_site *s = kernel->sites; s; s = s->next) {
+        unsigned slot =
+            ((uint32_t)(uintptr_t)s->pc * 31 + s->kind * 7 + s->bytes) % TABLE;
+        while (table[slot]) slot = (slot + 1) % TABLE;
+        table[slot] = s;
+    }
+    if (kernel->launches &&
+        (memcmp(kernel->grid, emu_now.launch->grid, sizeof kernel->grid) ||
+         memcmp(kernel->block, emu_now.launch->block, sizeof kernel->block)))
+        kernel->shapes_differ = true;
+    memcpy(kernel->grid, emu_now.launch->grid, sizeof kernel->grid);
+    memcpy(kernel->block, emu_now.launch->block, sizeof kernel->block);
+    kernel->launches++;
+    block_number = 0;
+    stride = 1;
+    const uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
+    const uint64_t blocks_wanted = (uint64_t)emu_settings.lens_blocks;
+    if (blocks_wanted && blocks_wanted < blocks)
+        stride = (blocks + blocks_wanted - 1) / blocks_wanted;
+    kernel->blocks += blocks;
+    footprints_make();
+}
+
+void emu_lens_launch_repeats(void)
+{
+    if (!watching) return;
+    const uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
+    kernel->launches--;
+    kernel->blocks -= blocks;
+    kernel->blocks_seen--;
+    kernel->threads_seen -=
+        (uint64_t)kernel->block[0] * kernel->block[1] * kernel->block[2];
+    footprints_free();
+}
+
+void emu_lens_block_begins(void)
+{
+    if (!watching) return;
+    emu_now.lens_looks = block_number % stride == 0;
+    if (emu_now.lens_looks) emu_now.attention |= EMU_LENS;
+    if (!emu_now.lens_looks) return;
+    events_in_block = 0;
+    memset(begin, 0, sizeof begin);
+    memset(end, 0, sizeof end);
+    logging_warp = 0;
+}
+
+void emu_lens_block_ended(void)
+{
+    if (!watching) return;
+    if (emu_now.lens_looks) {
+        close_loads();
+        kernel->blocks_seen += emu_now.blocks;
+        kernel->threads_seen += (uint64_t)emu_now.blocks * kernel->block[0] *
+                                kernel->block[1] * kernel->block[2];
+        kernel->shared = emu_shared_in_use();
+    }
+    /* The first block tells how much all of them would be. */
+    if (block_number == 0 && !emu_settings.lens_blocks) {
+        const uint64_t blocks =
+            (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
+        stride = 1 + events_in_block * blocks / MANY_EVENTS;
+    }
+    block_number++;
+    emu_now.lens_looks = false;
+    emu_now.attention &= ~EMU_LENS;
+}
+
+void emu_lens_launch_ended(void)
+{
+    if (!watching) return;
+    if (footprints_complete && stride == 1) {
+        const uint64_t stored = footprint_bytes(true);
+        kernel->loaded_bytes += footprint_bytes(false);
+        kernel->stored_bytes += stored;
+        kernel->stored_elements += stored / 4;
+    }
+    footprints_free();
+}
+
+/* ---- start and end of the program ---- */
+
+static void at_exit(int status, void *unused)
+{
+    (void)status;
+    (void)unused;
+    fflush(stdout);
+    if (kernels) lens_report(kernels);
+}
+
+__attribute__((constructor(102))) static void watch_exit(void)
+{
+    if (emu_settings.lens) on_exit(at_exit, NULL);
+}

@@ -1,0 +1,168 @@
+/* The report of the lens for tools. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/device.h"
+#include "base/settings.h"
+#include "watch/lens_counts.h"
+#include "watch/lens_report.h"
+#include "watch/lens_request.h"
+#include "watch/lens_sums.h"
+#include "watch/lens_words.h"
+
+static void json_string(const char *text)
+{
+    fputc('"', lens_out);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            lens_say("\\%c", *text);
+        else if ((unsigned char)*text < ' ')
+            lens_say("\\u%04x", *text);
+        else
+            fputc(*text, lens_out);
+    }
+    fputc('"', lens_out);
+}
+
+static void json_counts(const struct lens_site *s)
+{
+    lens_say("\"requests\": %llu, \"lanes\": %llu, ", (unsigned long long)s->requests,
+             (unsigned long long)s->lanes);
+    if (lens_touches_banks(s->kind)) {
+        const bool load = s->kind == SHARED_LOAD; /* others are not joined */
+        const uint64_t joined = load ? s->joined_wavefronts : s->wavefronts;
+        lens_say("\"wavefronts\": %llu, \"ideal_wavefronts\": %llu, \"conflicts\": %llu, "
+                 "\"joined_requests\": %llu, \"joined_wavefronts\": %llu, "
+                 "\"joined_conflicts\": %llu}",
+                 (unsigned long long)s->wavefronts, (unsigned long long)s->ideal,
+                 (unsigned long long)(s->wavefronts - s->ideal),
+                 (unsigned long long)(load ? s->joined_requests : s->requests),
+                 (unsigned long long)joined,
+                 (unsigned long long)(joined - (load ? s->joined_ideal : s->ideal)));
+    } else
+        lens_say("\"sectors\": %llu, \"ideal_sectors\": %llu, \"lookups\": %llu, "
+                 "\"bytes_used\": %llu}",
+                 (unsigned long long)s->sectors, (unsigned long long)s->ideal,
+                 (unsigned long long)s->lookups, (unsigned long long)s->unique_bytes);
+}
+
+/* The costliest request of a row: each lane that took part, and how far from the lowest
+ * address, rounded down to 128 bytes (so that sectors and banks stay what they are). */
+static void json_example(const struct lens_request *r)
+{
+    uint64_t low = UINT64_MAX;
+    for (unsigned lane = 0; lane < 32; lane++)
+        if (r->lanes >> lane & 1 && r->address[lane] < low) low = r->address[lane];
+    const char *separator = "";
+    lens_say(", \"example\": [");
+    for (unsigned lane = 0; lane < 32; lane++) {
+        if (!(r->lanes >> lane & 1)) continue;
+        lens_say("%s[%u, %llu]", separator, lane,
+                 (unsigned long long)(r->address[lane] - low / 128 * 128));
+        separator = ", ";
+    }
+    lens_say("]");
+}
+
+/* Which wavefront serves each lane of the example, in the same order. */
+static void json_example_wavefronts(const struct lens_site *s)
+{
+    unsigned wave[32];
+    if (!s->example.lanes || !lens_touches_banks(s->kind)) return;
+    lens_wavefront_of(&s->example, s->bytes, s->kind != SHARED_LOAD, wave);
+    const char *separator = "";
+    lens_say(", \"example_wavefronts\": [");
+    for (unsigned lane = 0; lane < 32; lane++) {
+        if (!(s->example.lanes >> lane & 1)) continue;
+        lens_say("%s%u", separator, wave[lane]);
+        separator = ", ";
+    }
+    lens_say("]");
+}
+
+static void json_kernel(const struct lens_kernel *k)
+{
+    unsigned count;
+    struct lens_row *rows = lens_rows_of(k, &count);
+    const unsigned threads = k->block[0] * k->block[1] * k->block[2],
+                   registers = (unsigned)emu_settings.lens_registers;
+    uint64_t flop;
+    lens_say("{\"name\": ");
+    json_string(k->name);
+    lens_say(", \"launches\": %llu, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], "
+             "\"blocks\": %llu, \"blocks_seen\": %llu",
+             (unsigned long long)k->launches, k->grid[0], k->grid[1], k->grid[2],
+             k->block[0], k->block[1], k->block[2], (unsigned long long)k->blocks,
+             (unsigned long long)k->blocks_seen);
+    if (lens_flop_count(k, &flop))
+        lens_say(", \"flop\": %llu",
+                 (unsigned long long)(flop + 2 * k->tensor_multiply_adds));
+    lens_say(", \"tensor_multiply_adds\": %llu, \"tensor_bytes\": %llu",
+             (unsigned long long)k->tensor_multiply_adds,
+             (unsigned long long)k->tensor_bytes);
+    lens_say(
+        ", \"requested_load_bytes\": %llu, \"loaded_bytes\": %llu, \"stored_bytes\": "
+        "%llu, \"results\": %llu",
+        (unsigned long long)lens_loads_requested(k), (unsigned long long)k->loaded_bytes,
+        (unsigned long long)k->stored_bytes, (unsigned long long)k->stored_elements);
+    lens_say(", \"copies_arrived\": %llu, \"loads_beside_copies\": %llu",
+             (unsigned long long)k->copies_arrived,
+             (unsigned long long)k->loads_beside_copies);
+    struct emu_occupancy o =
+        emu_occupancy(threads, registers ? registers : 16, k->shared);
+    lens_say(", \"shared_bytes\": %zu, \"occupancy\": {\"registers\": ", k->shared);
+    if (registers)
+        lens_say("%u, \"by_registers\": %u", registers, o.by_registers);
+    else
+        lens_say("null, \"by_registers\": null");
+    lens_say(
+        ", \"by_threads\": %u, \"by_shared\": %u, \"by_blocks\": %u, \"blocks\": %u, "
+        "\"warps\": %u, \"max_warps\": %u}",
+        o.by_warps, o.by_shared, o.by_blocks, o.blocks, o.warps, o.max_warps);
+    double seconds[RESOURCES];
+    const unsigned most = lens_bound_of(k, seconds);
+    lens_say(", \"bound\": {\"seconds\": %.9g, \"by\": \"%s\", \"sms\": %u, \"each\": {",
+             seconds[most], lens_resource_names[most], lens_busy_sms(k));
+    for (unsigned r = 0; r < RESOURCES; r++)
+        lens_say("%s\"%s\": %.9g", r ? ", " : "", lens_resource_names[r], seconds[r]);
+    lens_say("}}, \"totals\": {");
+    bool first = true;
+    for (int kind = 0; kind < BASIC_BLOCK; kind++) {
+        struct lens_site s = lens_total_of(k, kind);
+        if (!s.requests) continue;
+        lens_say("%s\"%s\": {", first ? "" : ", ", lens_class_names[kind]);
+        first = false;
+        json_counts(&s);
+    }
+    lens_say("}, \"lines\": [");
+    for (unsigned i = 0; i < count; i++) {
+        char text[200];
+        lens_verdict(&rows[i], text, sizeof text);
+        lens_say("%s{\"file\": ", i ? ", " : "");
+        json_string(rows[i].place.file);
+        lens_say(", \"line\": %d, \"text\": ", rows[i].place.line);
+        json_string(rows[i].place.text);
+        lens_say(", \"kind\": \"%s\", \"bytes\": %u, \"verdict\": ",
+                 lens_class_names[rows[i].sum.kind], rows[i].sum.bytes);
+        json_string(text);
+        json_example(&rows[i].sum.example);
+        json_example_wavefronts(&rows[i].sum);
+        lens_say(", ");
+        json_counts(&rows[i].sum);
+    }
+    lens_say("]}");
+    free(rows);
+}
+
+void lens_json(const struct lens_kernel *kernels)
+{
+    lens_say("{\"gpu\": ");
+    json_string(emu_gpu()->prop.name);
+    lens_say(", \"sms\": %d, \"kernels\": [", emu_gpu()->prop.multiProcessorCount);
+    for (const struct lens_kernel *k = kernels; k; k = k->next) {
+        json_kernel(k);
+        if (k->next) lens_say(", ");
+    }
+    lens_say("]}\n");
+}

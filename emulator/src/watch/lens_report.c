@@ -1,0 +1,330 @@
+/* What the lens tells at the end of the program: a table for reading, or JSON, or a drawing. */
+#include "watch/lens_report.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/device.h"
+#include "base/settings.h"
+#include "watch/lens_counts.h"
+#include "watch/lens_sums.h"
+#include "watch/lens_words.h"
+#include "../gpus.h"
+
+/* ---- one row of the report: the sites of a source line that behave alike ---- */
+
+/* ---- floating-point operations ----
+ * The compiler reports every basic block that a thread enters, by the return address of a
+ * call at its beginning. The disassembly tells what lies between that call and the next:
+ * so many additions, so many multiplications. */
+
+/* ---- words ---- */
+
+/* ---- the table ---- */
+
+static void print_row(const struct lens_row *row, double per, bool worst)
+{
+    const struct lens_site *s = &row->sum;
+    char text[200];
+    lens_verdict(row, text, sizeof text);
+    if (s->kind == BULK_COPY)
+        lens_say("        %-17s %9s B %14s copies  ", lens_class_names[s->kind],
+                 lens_number(lens_ratio(s->unique_bytes, s->requests)),
+                 lens_number(s->requests / per));
+    else
+        lens_say("        %-17s %2u B x %-4.3g %14s requests", lens_class_names[s->kind],
+                 s->bytes, lens_ratio(s->lanes, s->requests),
+                 lens_number(s->requests / per));
+    if (lens_touches_banks(s->kind))
+        lens_say("  %6s wavefront%s each%s\n",
+                 lens_number(lens_ratio(s->wavefronts, s->requests)),
+                 s->wavefronts == s->requests ? " " : "s", worst ? "  <- worst" : "");
+    else
+        lens_say("  %6s sector%s each%s\n",
+                 lens_number(lens_ratio(s->sectors, s->requests)),
+                 s->sectors == s->requests ? " " : "s", worst ? "  <- worst" : "");
+    lens_say("          %s\n", text);
+}
+
+static void print_total(const struct lens_kernel *k, enum lens_class kind, double per)
+{
+    const struct lens_site s = lens_total_of(k, kind);
+    if (!s.requests) return;
+    lens_say("    %-18s %13s requests", lens_class_names[kind],
+             lens_number(s.requests / per));
+    if (lens_touches_banks(kind))
+        lens_say("  %13s wavefronts  %13s conflicts\n", lens_number(s.wavefronts / per),
+                 lens_number((s.wavefronts - s.ideal) / per));
+    if (kind == SHARED_LOAD && s.joined_requests < s.requests)
+        lens_say(
+            "      joined, at best  %13s requests  %13s wavefronts  %13s conflicts\n",
+            lens_number(s.joined_requests / per), lens_number(s.joined_wavefronts / per),
+            lens_number((s.joined_wavefronts - s.joined_ideal) / per));
+    if (!lens_touches_banks(kind))
+        lens_say("  %13s sectors     %6s each, %.3g of 32 bytes used\n",
+                 lens_number(s.sectors / per),
+                 lens_number(lens_ratio(s.sectors, s.requests)),
+                 lens_ratio(s.unique_bytes, s.sectors));
+}
+
+static void print_bound(const struct lens_kernel *k)
+{
+    const struct cudaDeviceProp *gpu = &emu_gpu()->prop;
+    double seconds[RESOURCES];
+    const unsigned most = lens_bound_of(k, seconds);
+    if (seconds[most] == 0.0) return;
+    char rule[100];
+    switch (most) {
+    case MULTIPLY_ADDS:
+        snprintf(rule, sizeof rule, "an SM makes %d multiply-adds per clock",
+                 multiply_adds_per_clock(gpu->major, gpu->minor));
+        break;
+    case TENSOR:
+        snprintf(
+            rule, sizeof rule,
+            "an SM's tensor cores make %s multiply-adds of 16 bits per clock",
+            lens_number(lens_tensor_multiply_adds_per_clock(gpu->major, gpu->minor)));
+        break;
+    case ISSUE_SLOTS:
+        snprintf(rule, sizeof rule, "an SM issues 4 instructions per clock");
+        break;
+    case SHARED:
+        snprintf(rule, sizeof rule, "shared memory answers one wavefront per clock");
+        break;
+    case L1_LOOKUPS:
+        snprintf(rule, sizeof rule, "the L1 looks up one line of 128 bytes per clock");
+        break;
+    case L1_SECTORS:
+        snprintf(rule, sizeof rule, "the L1 hands over 4 sectors per clock");
+        break;
+    default: snprintf(rule, sizeof rule, "each byte has to be moved once");
+    }
+    lens_say("    %s no less than %s at %s MHz: %s\n",
+             k->shapes_differ ? "these launches take" : "a launch takes",
+             lens_duration(seconds[most]), lens_number(emu_gpu()->clock_khz / 1000),
+             rule);
+    unsigned said = 0;
+    for (unsigned r = 0; r < RESOURCES; r++)
+        if (seconds[r] > 0.0)
+            lens_say("%s%s %s",
+                     said++ % 3 ? ", "
+                     : said > 1 ? ",\n      "
+                                : "      ",
+                     lens_resource_names[r], lens_duration(seconds[r]));
+    lens_say("\n");
+}
+
+/* Which of the limits decide, as "threads and registers". */
+static const char *limit_of(const struct emu_occupancy *o, bool registers_known)
+{
+    static char text[64];
+    const struct {
+        const char *name;
+        unsigned blocks;
+    } limits[] = {{"threads", o->by_warps},
+                  {"registers", o->by_registers},
+                  {"shared memory", o->by_shared},
+                  {"the number of blocks", o->by_blocks}};
+    text[0] = '\0';
+    for (unsigned i = 0; i < 4; i++) {
+        if (limits[i].blocks != o->blocks || (i == 1 && !registers_known)) continue;
+        if (text[0]) strcat(text, " and ");
+        strcat(text, limits[i].name);
+    }
+    return text;
+}
+
+static void print_occupancy(const struct lens_kernel *k)
+{
+    const unsigned threads = k->block[0] * k->block[1] * k->block[2],
+                   registers = (unsigned)emu_settings.lens_registers;
+    struct emu_occupancy o =
+        emu_occupancy(threads, registers ? registers : 16, k->shared);
+    lens_say(
+        "    occupancy: a block has %s thread%s and %s bytes of shared memory. Blocks on "
+        "an SM: %u by threads,\n",
+        lens_number(threads), threads == 1 ? "" : "s", lens_number((double)k->shared),
+        o.by_warps);
+    lens_say("      ");
+    if (registers) lens_say("%u by %u registers a thread, ", o.by_registers, registers);
+    lens_say("%u by shared memory, %u at most: %u of %u warps (%.1f %%),\n", o.by_shared,
+             o.by_blocks, o.warps, o.max_warps, 100.0 * o.warps / o.max_warps);
+    lens_say("      limited by %s", limit_of(&o, registers > 0));
+    if (registers) {
+        lens_say("\n");
+        return;
+    }
+    unsigned most = 16;
+    while (most < 255 && emu_occupancy(threads, most + 1, k->shared).blocks == o.blocks)
+        most++;
+    lens_say(", if a thread needs no more than %u registers.\n", most);
+    lens_say(
+        "      Only NVIDIA's compiler knows that number: LENS_REGS=n tells it here\n");
+}
+
+/* Where a reader should look first, and what helps there. */
+static void print_advice(const struct lens_row *rows, unsigned count,
+                         const struct lens_row *worst)
+{
+    uint64_t requests = 0;
+    const struct lens_row *idle = NULL;
+    for (unsigned i = 0; i < count; i++) {
+        const struct lens_site *s = &rows[i].sum;
+        requests += s->requests;
+        if (!idle ||
+            32 * s->requests - s->lanes > 32 * idle->sum.requests - idle->sum.lanes)
+            idle = &rows[i];
+    }
+    double wasted = 0.0;
+    const double needed = worst ? lens_needs(&worst->sum, &wasted) : 0.0;
+    if (worst && wasted >= 0.2 * (needed + wasted)) {
+        const struct lens_site *s = &worst->sum;
+        lens_say("  begin at line %d: ", worst->place.line);
+        if (lens_touches_banks(s->kind))
+            lens_say(
+                "%.0f %% of the wavefronts of its %s are conflicts. Other places in the "
+                "array\n"
+                "    (a longer row, rearranged columns) or other lanes in charge spread "
+                "them over the banks\n",
+                100.0 * wasted / (needed + wasted), lens_class_names[s->kind]);
+        else
+            lens_say(
+                "its %s moves %.3g times the sectors that its bytes would fill. It moves "
+                "fewer\n"
+                "    when neighbours in threadIdx.x go to neighbouring addresses, from a "
+                "multiple of 32 bytes on\n",
+                lens_class_names[s->kind], lens_ratio(s->sectors, s->ideal));
+    } else if (idle && 2 * idle->sum.lanes < 32 * idle->sum.requests &&
+               4 * idle->sum.requests > requests) {
+        lens_say(
+            "  begin at line %d: %.3g of 32 lanes take part in its %s, and the others "
+            "wait. Give the work to\n"
+            "    whole warps, and let other whole warps rest\n",
+            idle->place.line, lens_ratio(idle->sum.lanes, idle->sum.requests),
+            lens_class_names[idle->sum.kind]);
+    } else if (count) {
+        lens_say("  no line wastes much: what is left is to ask for less, or for more at "
+                 "once\n");
+    }
+}
+
+static void print_summary(const struct lens_kernel *k, double per)
+{
+    lens_say("  in all\n");
+    for (int kind = 0; kind < BASIC_BLOCK; kind++) print_total(k, kind, per);
+    const double loaded = (double)lens_loads_requested(k);
+    uint64_t flop;
+    const bool flop_known = lens_flop_count(k, &flop);
+    flop += 2 * k->tensor_multiply_adds;
+    if (k->tensor_multiply_adds) {
+        lens_say("    tensor cores %s multiply-adds",
+                 lens_number((double)k->tensor_multiply_adds / per));
+        if (k->tensor_bytes)
+            lens_say("; they read %s bytes of shared memory",
+                     lens_number((double)k->tensor_bytes / per));
+        lens_say("\n");
+    }
+    if (k->stored_elements) {
+        const struct lens_site global = lens_total_of(k, GLOBAL_LOAD),
+                               async = lens_total_of(k, ASYNC_READ),
+                               bulk = lens_total_of(k, BULK_COPY),
+                               shared = lens_total_of(k, SHARED_LOAD);
+        lens_say("    loads for each of %s results:",
+                 lens_number(k->stored_elements / per));
+        lens_say(" %s from global memory, %s from shared memory\n",
+                 lens_number((double)(global.lanes + async.lanes + bulk.lanes) /
+                             (double)k->stored_elements),
+                 lens_number((double)shared.lanes / (double)k->stored_elements));
+    }
+    if (k->copies_arrived)
+        lens_say(
+            "    an asynchronous copy travels beside %.3g loads from shared memory\n",
+            lens_ratio(k->loads_beside_copies, k->copies_arrived));
+    if (flop_known && flop && loaded > 0) {
+        lens_say("    %s FLOP: %.3g for each byte requested from global memory",
+                 lens_number((double)flop / per), (double)flop / loaded);
+        const double least = (double)k->loaded_bytes + (double)k->stored_bytes;
+        if (least > 0) lens_say("; %.3g if each byte moved once", (double)flop / least);
+        lens_say("\n");
+    } else if (!flop_known) {
+        lens_say(
+            "    FLOP: unknown, there is no objdump here (it comes with binutils)\n");
+    }
+    print_bound(k);
+    print_occupancy(k);
+}
+
+static void print_kernel(const struct lens_kernel *k)
+{
+    unsigned count;
+    struct lens_row *rows = lens_rows_of(k, &count);
+    const bool of_one = k->blocks_seen == k->blocks && !k->shapes_differ;
+    const double per = of_one ? (double)k->launches : 1.0;
+    lens_say("\nLENS  %s  grid (%u,%u,%u), block (%u,%u,%u), on %s\n", k->name,
+             k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2],
+             emu_gpu()->prop.name);
+    if (k->blocks_seen < k->blocks)
+        lens_say("  looked at %s of %s blocks; the figures are of those\n",
+                 lens_number((double)k->blocks_seen), lens_number((double)k->blocks));
+    else if (k->launches > 1)
+        lens_say(of_one
+                     ? "  %s launches; the figures are of one\n"
+                     : "  %s launches of different shapes, this is the last; the figures "
+                       "are of all together\n",
+                 lens_number((double)k->launches));
+
+    const struct lens_row *worst = NULL;
+    for (unsigned i = 0; i < count; i++)
+        if (lens_waste(&rows[i].sum) > (worst ? lens_waste(&worst->sum) : 0.0))
+            worst = &rows[i];
+    for (unsigned i = 0; i < count; i++) {
+        const struct lens_row *r = &rows[i], *before = i ? &rows[i - 1] : NULL;
+        if (!before || strcmp(before->place.file, r->place.file))
+            lens_say("  %s\n", r->place.file);
+        if (!before || before->place.line != r->place.line ||
+            strcmp(before->place.file, r->place.file))
+            lens_say("  %4d  %.90s\n", r->place.line, r->place.text);
+        print_row(r, per, r == worst);
+    }
+    print_summary(k, per);
+    print_advice(rows, count, worst);
+    free(rows);
+}
+
+/* ---- one request ---- */
+
+/* ---- JSON ---- */
+
+static void report(const struct lens_kernel *kernels)
+{
+    const char *mode = emu_settings.lens;
+    if (strcmp(mode, "dot") == 0)
+        lens_draw(kernels);
+    else if (strcmp(mode, "json") == 0)
+        lens_json(kernels);
+    else
+        for (const struct lens_kernel *k = kernels; k; k = k->next) print_kernel(k);
+}
+
+void lens_report(const struct lens_kernel *kernels)
+{
+    const char *path = emu_settings.lens_out;
+    errno = 0;
+    lens_out = path ? fopen(path, "w") : stdout;
+    if (lens_out) {
+        report(kernels);
+        /* A report that was lost is no success. Who closes a pipe early (| head -1) wants
+         * no more, and no word about it either. */
+        if (fflush(lens_out) == 0 && !ferror(lens_out) &&
+            (!path || fclose(lens_out) == 0))
+            return;
+    }
+    if (errno != EPIPE)
+        fprintf(stderr, "LENS: cannot write %s: %s\n", path ? path : "the report",
+                errno ? strerror(errno) : "an earlier write failed");
+    _exit(3);
+}

@@ -1,0 +1,122 @@
+/* How the report of the lens writes figures, and where. */
+#include "watch/lens_words.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "watch/lens_counts.h"
+#include "watch/lens_request.h"
+#include "watch/lens_sums.h"
+
+FILE *lens_out;
+
+void lens_say(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(lens_out, format, arguments);
+    va_end(arguments);
+}
+
+const char *lens_number(double value)
+{
+    static char buffers[8][40];
+    static int next;
+    char digits[40], *out = buffers[next++ % 8];
+    const bool whole = value == (double)(uint64_t)value;
+    snprintf(digits, sizeof digits,
+             whole         ? "%.0f"
+             : value < 100 ? "%.2f"
+                           : "%.1f",
+             value);
+    const size_t integer = strcspn(digits, ".");
+    size_t at = 0;
+    for (size_t i = 0; digits[i]; i++) {
+        if (i > 0 && i < integer && (integer - i) % 3 == 0) out[at++] = ',';
+        out[at++] = digits[i];
+    }
+    out[at] = '\0';
+    return out;
+}
+
+static const char *many(double count, const char *one, const char *more)
+{
+    return count == 1.0 ? one : more;
+}
+
+const char *lens_duration(double seconds)
+{
+    static char buffers[8][24];
+    static int next;
+    char *text = buffers[next++ % 8];
+    const char *const units[] = {"s", "ms", "us", "ns"};
+    int unit = 0;
+    while (unit < 3 && seconds < 0.9995) seconds *= 1e3, unit++;
+    snprintf(text, sizeof *buffers, seconds < 999.5 ? "%.3g %s" : "%.0f %s", seconds,
+             units[unit]);
+    return text;
+}
+
+void lens_verdict(const struct lens_row *row, char *out, size_t size)
+{
+    const struct lens_site *s = &row->sum;
+    const double lanes = lens_ratio(s->lanes, s->requests),
+                 values = lens_ratio(s->unique_bytes, s->requests) / s->bytes;
+    const bool atomic = s->kind == GLOBAL_ATOMIC || s->kind == SHARED_ATOMIC;
+    int used = 0;
+    if (s->kind == BULK_COPY) {
+        snprintf(
+            out, size,
+            "the copy engine moves %s bytes at once: no lane asks, no register waits",
+            lens_number(lens_ratio(s->unique_bytes, s->requests)));
+        return;
+    }
+    if (lanes == 1.0) {
+        used = snprintf(out, size, "one lane alone");
+    } else if (values == 1.0) {
+        used =
+            snprintf(out, size,
+                     atomic ? "%.3g lanes change the same value: they have to take turns"
+                     : s->kind == CONSTANT_LOAD
+                         ? "one value for all lanes: what constant memory is good at"
+                     : lens_touches_banks(s->kind)
+                         ? "all lanes want one value: a broadcast, no conflict"
+                         : "all lanes want one value: a broadcast, one sector",
+                     lanes);
+    } else if (s->kind == CONSTANT_LOAD) {
+        used = snprintf(
+            out, size,
+            "lanes want %.3g different values: constant memory serves them in turn",
+            values);
+    } else if (lens_touches_banks(s->kind) && s->wavefronts == s->ideal) {
+        used = snprintf(out, size, "no bank conflicts");
+    } else if (lens_touches_banks(s->kind)) {
+        char who[64];
+        const unsigned bank = lens_busiest_bank(&s->example, s->bytes,
+                                                s->kind != SHARED_LOAD, who, sizeof who);
+        used = snprintf(out, size, "%.3g-way bank conflict: lanes %s meet in bank",
+                        lens_ratio(s->wavefronts, s->ideal), who);
+        used +=
+            snprintf(out + used, size - (size_t)used, s->bytes > 4 ? "s %u to %u" : " %u",
+                     bank, bank + s->bytes / 4 - 1);
+    } else {
+        const double sectors = lens_ratio(s->sectors, s->requests),
+                     bytes = lens_ratio(s->unique_bytes, s->sectors);
+        used = snprintf(out, size, "%.3g lanes touch %.3g %s", lanes, sectors,
+                        many(sectors, "sector", "sectors"));
+        used += snprintf(out + used, size - (size_t)used,
+                         bytes == 32.0 ? " and use every byte"
+                                       : ": %.3g of 32 bytes used of each",
+                         bytes);
+        const uint64_t step = lens_apart(&s->example);
+        if (s->sectors > s->ideal && step > s->bytes)
+            used +=
+                snprintf(out + used, size - (size_t)used,
+                         "; neighbours lie %s bytes apart", lens_number((double)step));
+    }
+    if (lanes > 1.0 && lanes < 24.0)
+        snprintf(out + used, size - (size_t)used, "; %.3g of 32 lanes take part", lanes);
+}

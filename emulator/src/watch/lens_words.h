@@ -1,0 +1,18 @@
+/* How the report of the lens writes figures, and where. */
+#ifndef LENS_WORDS_H
+#define LENS_WORDS_H
+
+#include <stdio.h>
+
+extern FILE *lens_out;
+void lens_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* 1234567 -> "1,234,567"; fractions only where there are some. Eight results may be in use
+ * at once. */
+const char *lens_number(double value);
+/* 0.0141 -> "14.1 ms". */
+const char *lens_duration(double seconds);
+/* One sentence on what the figures of a row mean. */
+struct lens_row;
+void lens_verdict(const struct lens_row *row, char *out, size_t size);
+
+#endif

@@ -1,0 +1,83 @@
+/* Arithmetic in a signed type that overflows: the usual case is an index computed in int,
+ * `row * N + col`, of an array with more than 2^31 elements.
+ *
+ * The .cu files are compiled with -fsanitize=signed-integer-overflow, which calls one of
+ * the functions below the moment it happens. Usually they are
+ * UndefinedBehaviorSanitizer's; these are ours. An unsigned type wraps by definition
+ * (random numbers and hashes live by it), so nobody is called for one. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/now.h"
+#include "base/settings.h"
+#include "emulator_runtime.h"
+
+/* What the compiler writes down about each place: clang's
+ * compiler-rt/lib/ubsan/ubsan_value.h and ubsan_handlers.h, to which gcc keeps too. */
+struct type {
+    uint16_t kind;   /* 0 for an integer */
+    uint16_t layout; /* bit 0: signed; the others: log2 of its bits */
+    char name[];     /* in quotes: 'int' */
+};
+
+struct place {
+    const char *file;
+    uint32_t line, column;
+    const struct type *type;
+};
+
+/* A value of up to 64 bits comes as itself, a wider one by its address. */
+static const char *decimal(char *text, size_t size, const struct type *type,
+                           uintptr_t value)
+{
+    const unsigned bits = 1u << (type->layout >> 1);
+    if (bits > 64)
+        snprintf(text, size, "a number of %u bits", bits);
+    else
+        snprintf(text, size, "%" PRId64,
+                 (int64_t)((uint64_t)value << (64 - bits)) >> (64 - bits));
+    return text;
+}
+
+static void fault_overflow(const struct place *place, uintptr_t left,
+                           const char *operation, uintptr_t right, const void *pc)
+{
+    char a[32], b[32];
+    if (!emu_current || !emu_settings.check || !emu_settings.strict) return;
+    emu_fault(pc,
+              "integer overflow: %s%s%s does not fit %s (an index may need size_t: "
+              "(size_t)row * N + col)",
+              operation[0] == '-' ? "" : decimal(a, sizeof a, place->type, left),
+              operation, decimal(b, sizeof b, place->type, right), place->type->name);
+}
+
+/* (1 << lane) - 1, all lanes below this one, means what every GPU does for lane 31. */
+static bool is_mask(const struct type *type, uintptr_t left, uintptr_t right)
+{
+    const unsigned bits = 1u << (type->layout >> 1);
+    return bits <= 64 && right == 1 && (uint64_t)left << (64 - bits) == 1ull << 63;
+}
+
+#define PC __builtin_return_address(0)
+#define HANDLER(name, operation)                                                         \
+    void __ubsan_handle_##name##_overflow(struct place *, uintptr_t, uintptr_t);         \
+    void __ubsan_handle_##name##_overflow(struct place *place, uintptr_t left,           \
+                                          uintptr_t right)                               \
+    {                                                                                    \
+        fault_overflow(place, left, operation, right, PC);                               \
+    }
+HANDLER(add, " + ")
+HANDLER(mul, " * ")
+HANDLER(divrem, " / ")
+
+void __ubsan_handle_sub_overflow(struct place *, uintptr_t, uintptr_t);
+void __ubsan_handle_sub_overflow(struct place *place, uintptr_t left, uintptr_t right)
+{
+    if (!is_mask(place->type, left, right)) fault_overflow(place, left, " - ", right, PC);
+}
+
+void __ubsan_handle_negate_overflow(struct place *, uintptr_t);
+void __ubsan_handle_negate_overflow(struct place *place, uintptr_t value)
+{
+    fault_overflow(place, 0, "-", value, PC);
+}

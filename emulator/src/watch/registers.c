@@ -1,0 +1,136 @@
+/* The variables that hold the sums of a wgmma: until a thread has waited for the group that
+ * an instruction belongs to, they may not be touched, and after they were, not be given to
+ * another without a fence. */
+#include "watch/registers.h"
+
+
+#include "base/now.h"
+#include "base/room.h"
+#include "base/settings.h"
+#include "base/source.h"
+#include "emulator_runtime.h"
+
+/* A run of sums, side by side. */
+struct range {
+    char *low, *high;
+    unsigned group;
+    bool done;    /* waited for; and since then */
+    bool touched; /* used by something else than wgmma, without a wgmma.fence */
+    const void *pc;
+};
+static struct thread {
+    bool fenced;     /* has ever called wgmma.fence */
+    unsigned groups; /* committed */
+    uint32_t time;   /* the checker's, of the last instruction */
+    unsigned count, capacity;
+    struct range *ranges;
+    uint32_t times[64]; /* of the last instruction in each of the last groups */
+} *threads;
+bool emu_registers_watched;
+static bool used; /* in this block */
+
+static struct thread *running_thread(void)
+{
+    if (!threads)
+        threads = emu_zeros("for watching wgmma", EMU_MAX_THREADS, sizeof *threads);
+    return &threads[emu_current->linear];
+}
+
+static struct range *find_range(struct thread *t, const char *p, size_t bytes)
+{
+    for (unsigned i = 0; i < t->count; i++)
+        if (p < t->ranges[i].high && p + bytes > t->ranges[i].low) return &t->ranges[i];
+    return NULL;
+}
+
+void emu_check_registers(const char *p, size_t bytes, bool writes, const void *pc)
+{
+    struct thread *t = running_thread();
+    struct range *r = find_range(t, p, bytes);
+    if (!r) return;
+    if (!r->done) {
+        const struct emu_place place = emu_source_of(r->pc);
+        emu_fault(pc,
+                  "sums of a wgmma are %s before it was waited for: the one started at "
+                  "%s:%d may still write them (a missing wgmma.wait_group?)",
+                  writes ? "written" : "read", place.file, place.line);
+    }
+    r->touched = true;
+}
+
+void emu_registers_written(char *const *sums, unsigned count, const void *pc)
+{
+    struct thread *t = running_thread();
+    used = true;
+    for (unsigned i = 0; i < count; i++) {
+        struct range *r = find_range(t, sums[i], 4);
+        if (r) {
+            if (r->touched && emu_settings.check)
+                emu_fault(pc, "a missing wgmma.fence: the sums of this wgmma have been "
+                              "read or written since the last one");
+            r->done = false;
+            r->group = t->groups;
+            r->pc = pc;
+            continue;
+        }
+        r = t->count ? &t->ranges[t->count - 1] : NULL;
+        if (r && r->high == sums[i] && r->group == t->groups && !r->done) {
+            r->high += 4;
+            continue;
+        }
+        if (t->count == t->capacity) {
+            t->capacity = t->capacity ? 2 * t->capacity : 8;
+            t->ranges = emu_resized(t->ranges, "to watch a wgmma", t->capacity,
+                                    sizeof *t->ranges);
+        }
+        t->ranges[t->count++] =
+            (struct range){sums[i], sums[i] + 4, t->groups, false, false, pc};
+    }
+    emu_registers_watched = emu_settings.check;
+}
+
+void emu_registers_read_at(uint32_t time)
+{
+    running_thread()->time = time;
+}
+
+bool emu_registers_block_begins(void)
+{
+    if (!used) return false;
+    used = emu_registers_watched = false;
+    for (unsigned i = 0; i < EMU_MAX_THREADS; i++) {
+        threads[i].fenced = false;
+        threads[i].groups = threads[i].count = 0;
+    }
+    return true;
+}
+
+void emu_registers_fence(void)
+{
+    struct thread *t = running_thread();
+    used = t->fenced = true;
+    for (unsigned i = 0; i < t->count; i++) t->ranges[i].touched = false;
+}
+
+bool emu_registers_fenced(void)
+{
+    return running_thread()->fenced;
+}
+
+void emu_registers_commit(void)
+{
+    struct thread *t = running_thread();
+    t->times[t->groups++ % 64] = t->time;
+}
+
+bool emu_registers_wait(uint64_t groups_that_may_remain, uint32_t *time)
+{
+    struct thread *t = running_thread();
+    const unsigned over = t->groups > groups_that_may_remain
+                              ? t->groups - (unsigned)groups_that_may_remain
+                              : 0;
+    for (unsigned i = 0; i < t->count; i++)
+        if (t->ranges[i].group < over) t->ranges[i].done = true;
+    if (over) *time = t->times[(over - 1) % 64];
+    return over > 0;
+}

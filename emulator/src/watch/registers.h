@@ -1,0 +1,27 @@
+/* The variables that hold the sums of a wgmma. */
+#ifndef REGISTERS_H
+#define REGISTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Some thread's variables hold the sums of a wgmma; an access to local memory may be to
+ * them. */
+extern bool emu_registers_watched;
+void emu_check_registers(const char *p, size_t bytes, bool writes, const void *pc);
+
+bool emu_registers_block_begins(void); /* returns whether the last one had any */
+/* wgmma.fence; and whether the running thread has ever called it. */
+void emu_registers_fence(void);
+bool emu_registers_fenced(void);
+/* A wgmma of the running thread writes these sums of 4 bytes; and when all that it read is
+ * known to the checker. */
+void emu_registers_written(char *const *sums, unsigned count, const void *pc);
+void emu_registers_read_at(uint32_t time);
+/* wgmma.commit_group and wait_group. Returns whether a group is over now, and if so when
+ * its last instruction was. */
+void emu_registers_commit(void);
+bool emu_registers_wait(uint64_t groups_that_may_remain, uint32_t *time);
+
+#endif

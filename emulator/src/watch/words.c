@@ -1,0 +1,308 @@
+/* Shared memory: a record for each 4-byte word tells who wrote it last and who read it
+ * since, and in which interval between two barriers. Two threads that touch a word in the
+ * same interval, one of them writing, have nothing that orders them: a race, whichever of
+ * them happened to run first. */
+#include "watch/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/now.h"
+#include "base/room.h"
+#include "base/settings.h"
+#include "base/source.h"
+#include "block/fibers.h"
+#include "block/shared.h"
+#include "emulator_runtime.h"
+#include "memory/shadow.h"
+#include "memory/touch.h"
+#include "watch/clocks.h"
+#include "watch/order.h"
+#include "watch/race.h"
+
+enum { WARP = 32 };
+
+_Static_assert(sizeof(struct word) == 64,
+               "a word's record must not straddle cache lines");
+
+struct word *emu_words; /* of as many blocks as the largest cluster so far has had */
+static size_t word_count;
+uint32_t emu_block_serial;
+static struct touch (*readers)[WARP]; /* of each word, the last read by each warp */
+
+struct touch *emu_reader_of(const struct word *word, unsigned warp)
+{
+    if (!readers)
+        readers = emu_zeros("for watching barriers", word_count, sizeof *readers);
+    return &readers[word - emu_words][warp];
+}
+
+/* ---- one word ---- */
+
+static inline void note_read(struct word *word, struct touch *now)
+{
+    if (word->read.time < emu_times.interval) {
+        word->read = *now;
+    } else if (word->read.thread != now->thread) {
+        /* Two readers of different warps already forbid every write until the next
+         * barrier. */
+        if (word->other_read.time < emu_times.interval ||
+            word->other_read.thread / 32 == word->read.thread / 32 ||
+            word->other_read.bytes != 15 || word->read.bytes != 15)
+            word->other_read = *now;
+    } else {
+        /* A thread's later read of other bytes must not hide its earlier one. */
+        if (word->read.order == now->order) now->bytes |= word->read.bytes;
+        word->read = *now;
+    }
+}
+
+/* The word belongs to a bulk copy that nobody has waited for. */
+static void fault_in_flight(const struct word *word, const char *address,
+                            const struct touch *now, const char *does)
+{
+    char what[160];
+    emu_describe_shared(what, sizeof what, address);
+    const struct touch *copy = &word->write;
+    struct emu_place place = emu_source_of(emu_touch_pc(copy));
+    if (word->bytes_overwritten & now->bytes)
+        emu_fault(emu_touch_pc(now),
+                  "data race in shared memory, %s: thread %s started a copy at %s:%d "
+                  "that may overwrite it "
+                  "any moment, thread %s %s it here, and nothing between orders the two "
+                  "(the copy must be waited "
+                  "for, and must not start before all have read what was there)",
+                  what, emu_thread_name(copy->thread), place.file, place.line,
+                  emu_thread_name(now->thread), does);
+    emu_fault(emu_touch_pc(now),
+              "asynchronous copy not waited for: thread %s %s %s while the copy that "
+              "thread %s started at "
+              "%s:%d may still be on its way (a missing mbarrier_wait_parity()?)",
+              emu_thread_name(now->thread), does, what, emu_thread_name(copy->thread),
+              place.file, place.line);
+}
+
+/* The copy engine or the tensor cores read the word. Only who was told that they are done,
+ * by a wait, and who was told of that, may write it again. */
+static void check_async_reader(const char *address, const struct touch *read,
+                               const struct touch *now)
+{
+    if (read->time <= emu_clock_of_slot(now->thread, read->order - BULK)) return;
+    char what[160];
+    emu_describe_shared(what, sizeof what, address);
+    const struct emu_place place = emu_source_of(emu_touch_pc(read));
+    emu_fault(emu_touch_pc(now),
+              "data race in shared memory, %s: what thread %s started at %s:%d may still "
+              "read it, thread %s writes it here, and no wait lies between (%s)",
+              what, emu_thread_name(read->thread), place.file, place.line,
+              emu_thread_name(now->thread),
+              "wgmma.wait_group or cp.async.bulk.wait_group, and then a barrier");
+}
+
+static void examine(struct word *word, char *address, uint8_t bytes, enum emu_access kind,
+                    struct touch now, const void *pc)
+{
+    if (word->written_in_block != emu_block_serial) {
+        word->written_in_block = emu_block_serial;
+        word->written_bytes = word->bytes_in_flight = 0;
+        word->readers = 0;
+    }
+    if (word->bytes_in_flight && emu_is_bulk(&word->write))
+        fault_in_flight(word, address, &now, kind == READ ? "reads" : "writes");
+    if ((kind == READ || kind == ATOMIC) && (word->written_bytes & bytes) != bytes &&
+        (emu_settings.strict || (word->bytes_in_flight & bytes))) {
+        char what[160];
+        emu_describe_shared(what, sizeof what, address);
+        if (word->bytes_in_flight & bytes)
+            emu_fault(pc,
+                      "asynchronous copy not waited for: %s is read while a copy into it "
+                      "may still be on its way "
+                      "(a missing __pipeline_wait_prior()?)",
+                      what);
+        emu_fault(pc,
+                  "uninitialised shared memory: %s is read and no thread of this block "
+                  "has written it "
+                  "(is a __syncthreads() missing, or a part of the array never loaded?)",
+                  what);
+    }
+    const struct touch *write = emu_unordered(&word->write, &now) ? &word->write
+                                : emu_unordered(&word->other_write, &now)
+                                    ? &word->other_write
+                                    : NULL;
+    if (write && kind == READ && write->strong)
+        emu_doubt(address, write, &now);
+    else if (write && (kind != WRITE || write->strong))
+        emu_fault_race(address, write, "wrote", &now, kind == READ ? "reads" : "writes");
+    else if (write)
+        emu_suspect(address, bytes & write->bytes, write, "wrote", &now);
+    if (kind == ATOMIC) {
+        emu_dispel_doubt(address);
+        if (word->read.thread == now.thread) word->read.strong = 1;
+        if (word->other_read.thread == now.thread) word->other_read.strong = 1;
+    }
+    if (kind == READ && emu_clocks.on) {
+        /* An mbarrier may order the next write after some of the readers only, so every
+         * warp's is kept. */
+        *emu_reader_of(word, now.thread / WARP) = now;
+        word->readers |= 1u << now.thread / WARP;
+        return;
+    }
+    if (kind == READ) {
+        note_read(word, &now);
+        return;
+    }
+    if (emu_unordered(&word->read, &now))
+        emu_fault_race(address, &word->read, "read", &now, "writes");
+    if (emu_unordered(&word->other_read, &now))
+        emu_fault_race(address, &word->other_read, "read", &now, "writes");
+    for (; word->readers; word->readers &= word->readers - 1) {
+        const struct touch *read =
+            emu_reader_of(word, (unsigned)__builtin_ctz(word->readers));
+        if (emu_is_bulk(read))
+            check_async_reader(address, read, &now);
+        else if (emu_unordered(read, &now))
+            emu_fault_race(address, read, "read", &now, "writes");
+    }
+    if (word->write.time >= emu_times.interval) {
+        if (word->write.thread != now.thread || emu_is_bulk(&word->write))
+            word->other_write = word->write;
+        else if (word->write.order == now.order && word->write.strong == now.strong)
+            now.bytes |= word->write.bytes;
+    }
+    word->write = now;
+    word->written_bytes |= bytes;
+    word->bytes_in_flight &= (uint8_t)~bytes;
+}
+
+static inline void shared_word(char *address, uint8_t bytes, enum emu_access kind,
+                               const void *pc)
+{
+    struct word *word = emu_word_at(address);
+    struct touch now = emu_touch_bytes(bytes, kind == ATOMIC, false, pc);
+    /* Nearly every access is this one: a read of what was written before the last
+     * barrier. */
+    if (kind == READ && word->written_in_block == emu_block_serial &&
+        word->write.time < emu_times.quick && (word->written_bytes & bytes) == bytes)
+        note_read(word, &now);
+    else
+        examine(word, address, bytes, kind, now, pc);
+}
+
+/* ---- an access ---- */
+
+static const struct emu_shared_extent
+    *last_arrays[2]; /* a kernel mostly reads two in turn */
+
+static bool inside(const struct emu_shared_extent *array, const char *p, size_t n,
+                   size_t alignment)
+{
+    return array && p >= array->base && p + n <= array->base + array->bytes &&
+           (alignment <= array->alignment || !emu_settings.strict);
+}
+
+/* Another block's memory may be used only as long as that block is there. */
+static void check_owner(const char *p, const void *pc)
+{
+    const unsigned owner = emu_shared_rank(p);
+    if (owner == emu_current->rank || !emu_block_has_ended(owner)) return;
+    emu_fault(pc,
+              "shared memory of block %u of the cluster, which has ended: a block must "
+              "stay until the others are done with its memory (a barrier.cluster, or "
+              "cluster.sync(), at its end)",
+              owner);
+}
+
+void emu_shared_access(char *p, size_t n, size_t alignment, enum emu_access kind,
+                       const void *pc)
+{
+    if (!inside(last_arrays[0], p, n, alignment) &&
+        !inside(last_arrays[1], p, n, alignment)) {
+        const struct emu_shared_extent *array = emu_find_shared(p);
+        last_arrays[1] = last_arrays[0];
+        last_arrays[0] = array;
+        if (!array)
+            emu_fault(pc,
+                      "out of bounds: %s of %zu bytes in shared memory, %td bytes from "
+                      "its start, and the launch "
+                      "asked for no dynamic shared memory there",
+                      emu_name_of(kind), n, p - emu_dynamic_shared);
+        if (p < array->base + array->bytes && p + n > array->base + array->bytes)
+            emu_fault(pc,
+                      "out of bounds: %s of %zu bytes in shared memory, at byte %td of "
+                      "%s, reaches past the end of its "
+                      "%zu bytes",
+                      emu_name_of(kind), n, p - array->base, array->name, array->bytes);
+        if (p + n > array->base + array->bytes)
+            emu_fault(pc,
+                      "out of bounds: %s of %zu bytes, %td bytes past the end of %s (%zu "
+                      "bytes of shared memory)",
+                      emu_name_of(kind), n, p - (array->base + array->bytes), array->name,
+                      array->bytes);
+        if (alignment > array->alignment && emu_settings.strict)
+            emu_fault(
+                pc,
+                "misaligned address: %s of %zu bytes needs a multiple of %zu, and %s "
+                "is not declared with __align__(%zu): on a GPU it may lie at any "
+                "multiple of %zu",
+                emu_name_of(kind), n, alignment, array->name, alignment,
+                array->alignment);
+    }
+    if (emu_now.blocks > 1) check_owner(p, pc);
+    /* One thing at a time: without LENS, races are looked for. */
+    if (emu_now.lens_looks || emu_clocks.crowded) return;
+    if (n == 4) {
+        shared_word(p, 15, kind, pc);
+        return;
+    }
+    for (char *word = (char *)((uintptr_t)p & ~(uintptr_t)3); word < p + n; word += 4) {
+        unsigned first = word < p ? (unsigned)(p - word) : 0;
+        unsigned last = word + 4 > p + n ? (unsigned)(p + n - word) : 4;
+        shared_word(word, (uint8_t)((1u << last) - (1u << first)), kind, pc);
+    }
+}
+
+/* ---- launches and blocks ---- */
+
+void emu_words_launch_begins(void)
+{
+    const size_t needed = emu_now.blocks * (EMU_WINDOW_BYTES / 4);
+    if (!emu_settings.check || word_count >= needed) return;
+    if (emu_words) munmap(emu_words, word_count * sizeof *emu_words);
+    free(readers);
+    readers = NULL;
+    emu_words = emu_pages(needed * sizeof *emu_words);
+    if (!emu_words)
+        emu_no_memory("for watching shared memory, %zu MB",
+                      needed * sizeof *emu_words >> 20);
+    word_count = needed;
+}
+
+void emu_words_block_begins(void)
+{
+    emu_block_serial++;
+    last_arrays[0] = last_arrays[1] = NULL;
+}
+
+void emu_words_forget(void)
+{
+    memset(emu_words, 0, word_count * sizeof *emu_words);
+}
+
+/* Which bytes of each word of shared memory hold something, while other blocks run. What
+ * the threads did before is ordered by the barrier at which they wait. */
+void emu_check_keep_known(const char *p, size_t bytes, uint8_t *known)
+{
+    if (!emu_settings.check) return;
+    const struct word *word = emu_word_at(p);
+    for (size_t i = 0; i < bytes / 4; i++, word++) known[i] = emu_written_bytes(word);
+}
+
+void emu_check_restore_known(const char *p, size_t bytes, const uint8_t *known)
+{
+    if (!emu_settings.check) return;
+    struct word *word = emu_word_at(p);
+    for (size_t i = 0; i < bytes / 4; i++, word++)
+        *word = (struct word){.written_in_block = emu_block_serial,
+                              .written_bytes = known[i]};
+}
