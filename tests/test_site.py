@@ -344,8 +344,8 @@ def test_wavefronts_are_answered_one_by_one(site, page):
     page.look(1280, "light")
 
 
-@seen
-@pytest.mark.parametrize(
+# What readers look for, and what they should find first.
+SEARCHES = pytest.mark.parametrize(
     "query, wanted",
     [
         ("bank conflict", "bank_conflicts/README"),
@@ -357,14 +357,74 @@ def test_wavefronts_are_answered_one_by_one(site, page):
         ("cp.async", "async_copies/README"),
     ],
 )
-def test_search_finds_first(site, page, query, wanted):
-    page.visit(site / "search.html", f"?q={query.replace(' ', '+')}")
-    first = page.run("""(async () => {
-        const hit = () => document.querySelector("#search-results li a");
+
+
+def first_hit(page, where):
+    """The address of the first result, as soon as there is one."""
+    return page.run(f"""(async () => {{
+        const hit = () => document.querySelector("{where}");
         for (let tries = 0; tries < 100 && !hit(); tries++) await new Promise(done => setTimeout(done, 50));
         return hit() ? hit().getAttribute("href") : "nothing";
-    })()""")
-    assert re.search(wanted, first), first
+    }})()""")
+
+
+@seen
+@SEARCHES
+def test_search_finds_first(site, page, query, wanted):
+    page.visit(site / "search.html", f"?q={query.replace(' ', '+')}")
+    assert re.search(wanted, first_hit(page, "#search-results li a"))
+
+
+@seen
+@SEARCHES
+def test_search_finds_while_one_types(site, page, query, wanted):
+    """On the page where one is, letter by letter, after "/"; nothing is asked of a server."""
+    page.look(1280, "light")
+    page.visit(site / "chapters" / CHAPTERS[2].folder.name / "README.html")
+    page.press("/")
+    page.type(query)
+    first = first_hit(page, "#found a")
+    page.run("new Promise(done => setTimeout(done, 100))")  # the last letter has come
+    assert re.search(wanted, first_hit(page, "#found a")), first
+    assert page.run("document.querySelector('.sidebar-search').value") == query
+    assert CHAPTERS[2].folder.name in page.run("location.href")
+    assert page.said == [] and page.asked == []
+
+
+@seen
+def test_results_are_reached_by_keys(site, page):
+    """Half a word is enough; Escape closes the list, an arrow and Enter open a result."""
+    chapter = next(c for c in CHAPTERS if c.name == "bank_conflicts")
+    page.look(1280, "light")
+    page.visit(site / "index.html")
+    page.press("/")
+    page.type("bank conf")
+    assert chapter.folder.name in first_hit(page, "#found a")
+    page.press("Escape")
+    assert page.run("document.getElementById('found').hidden")
+    page.type("l")
+    assert chapter.folder.name in first_hit(page, "#found:not([hidden]) a")
+    page.press("ArrowDown")
+    page.loaded = False
+    page.press("Enter")
+    page.wait(page.answer(None))
+    assert chapter.folder.name in page.run("location.href")
+
+
+@seen
+def test_a_phone_has_the_search_in_sight(site, page):
+    page.look(390, "light")
+    page.visit(site / "chapters" / CHAPTERS[2].folder.name / "README.html")
+    page.run("document.querySelector('.to-search').click()")
+    page.run("new Promise(done => setTimeout(done, 500))")  # the drawer opens
+    page.type("bank conf")
+    assert "bank_conflicts" in first_hit(page, "#found a")
+    left, right = (
+        page.run("""(() => { const box = document.getElementById("found").getBoundingClientRect();
+        return [box.left, box.right]; })()""")
+    )
+    assert 0 <= left < right <= 390
+    page.look(1280, "light")
 
 
 @seen
