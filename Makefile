@@ -353,6 +353,7 @@ site: .venv/site.txt ## the book as a web site, in build/site
 
 scenes:         ## what the lens counts in every chapter and its variants, for the site's figures
 	$(Q)python3 results/scenes.py
+	$(Q)python3 results/replays.py
 
 # ---- the emulator ----
 lens-vs-ncu:    ## the lens beside Nsight Compute's counters (needs a GPU)

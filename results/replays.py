@@ -75,11 +75,16 @@ def bank_wheel():
     for order, padding, changes in wheel_variants():
         folder, words = scenes.prepare(name, number, *changes)
         kernel = scenes.shown(scenes.look(name, number, folder, words), folder)
+        loads = [line for line in kernel["lines"] if line["kind"] == "global load"]
         variants.append(
             {
                 "order": order,
                 "padding": padding,
                 "shared_bytes": kernel["shared_bytes"],
+                "loads": {
+                    key: sum(line[key] for line in loads)
+                    for key in ("requests", "sectors")
+                },
                 "lines": [line for line in kernel["lines"] if "wavefront" in line],
             }
         )

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import random
 import re
 import subprocess
 import sys
@@ -15,6 +16,7 @@ sys.path[:0] = [str(ROOT / "results"), str(ROOT / "notebooks" / "site")]
 import assemble  # noqa: E402
 import lens_figures  # noqa: E402
 import palette  # noqa: E402
+import replays  # noqa: E402
 import scenes  # noqa: E402
 
 CHAPTERS = assemble.chapters()
@@ -113,6 +115,105 @@ def test_what_is_drawn_is_what_was_counted():
                 elif "address" in line:
                     drawn = len(lens_figures.sectors_of(line))
                     assert drawn * line["requests"] == line["sectors"]
+
+
+def test_replays_are_current():
+    program = [sys.executable, "-B", ROOT / "results" / "replays.py", "--check"]
+    result = run(program, env=no_cuda())
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_replays_have_their_places():
+    """Every figure is asked for by a chapter, and no chapter asks for another."""
+    asked = {
+        name for c in CHAPTERS for name in assemble.PLACE.findall(c.readme.read_text())
+    }
+    assert asked == set(assemble.FIGURES) == set(replays.REPLAYS) == set(replays.read())
+
+
+def test_the_wheel_is_what_the_lens_counts(project):
+    """One of its variants, counted again; and each request costs what is counted for its line."""
+    wheel = replays.read()["bank_wheel"]
+    places = {(v["order"], v["padding"]) for v in wheel["variants"]}
+    assert (
+        len(places)
+        == len(wheel["variants"])
+        == len(wheel["orders"]) * len(wheel["paddings"])
+    )
+    for variant in wheel["variants"]:
+        for line in variant["lines"]:
+            waves = 1 + max(wave for wave in line["wavefront"] if wave is not None)
+            assert waves * line["requests"] == line["wavefronts"]
+    code = (
+        "import json, replays, scenes; name = 'bank_conflicts'; number = replays.number_of(name);"
+        "order, padding, changes = list(replays.wheel_variants())[9];"
+        "folder, words = scenes.prepare(name, number, *changes);"
+        "print(json.dumps(scenes.shown(scenes.look(name, number, folder, words), folder)['lines']))"
+    )
+    result = run(
+        [sys.executable, "-B", "-c", code],
+        cwd=project / "results",
+        env=no_cuda(),
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    lines = [line for line in json.loads(result.stdout) if "wavefront" in line]
+    assert lines == wheel["variants"][9]["lines"]
+
+
+def test_the_race_is_what_the_emulator_does(project):
+    """All of it, once more."""
+    code = "import json, replays; print(json.dumps(replays.race()))"
+    result = run(
+        [sys.executable, "-B", "-c", code],
+        cwd=project / "results",
+        env=no_cuda(),
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    kept = {
+        key: value for key, value in replays.read()["race"].items() if key != "source"
+    }
+    assert json.loads(result.stdout.splitlines()[-1]) == kept
+    both, *missing = kept["variants"]
+    assert not both["fault"] and not both["wrong"]
+    assert not any(moment["wrong"] for moment in both["moments"])
+    for variant in missing:
+        assert variant["fault"] and variant["wrong"]
+        assert sum(moment["wrong"] for moment in variant["moments"])
+
+
+def test_the_picker_knows_the_rules(emulated_nvcc, tmp_path):
+    """The smallest of the four that the table has is what the program says, whatever the block."""
+    table, program = replays.read()["occupancy"], tmp_path / "rules"
+    source = ROOT / "tests" / "occupancy_rules.c"
+    built = run(
+        [emulated_nvcc, "-I", ROOT / "emulator", source, "-o", program], env=no_cuda()
+    )
+    assert built.returncode == 0, built.stderr
+    chance = random.Random(1)
+    for _ in range(200):
+        threads, registers, shared = (
+            chance.randrange(len(table[axis]))
+            for axis in ("threads", "registers", "shared")
+        )
+        block = [
+            table["threads"][threads],
+            table["registers"][registers],
+            table["shared"][shared],
+        ]
+        told = run([program, *block]).stdout.splitlines()
+        for line in told:
+            gpu, _, values = line.partition(": ")
+            own = table["gpus"][gpu]
+            limits = (
+                own["by_threads"][threads],
+                own["by_registers"][threads][registers],
+                own["by_shared"][shared],
+                own["by_blocks"],
+            )
+            assert min(limits) == int(values.split(", ")[1]), (gpu, block)
+        assert len(told) == len(table["gpus"])
 
 
 def test_the_pages_are_the_projects(tmp_path):
@@ -308,6 +409,181 @@ def test_figures_say_what_the_lens_counted(site, page):
         assert page.said == []
 
 
+# A figure that is operated by script: its sliders, its words. Kept in the page while it is driven.
+DRIVE = """window.drive = kind => {
+    const figure = document.querySelector(`figure.${kind}`), knobs = [...figure.querySelectorAll("input[type=range]")];
+    return { figure, knobs,
+        move: (at, to) => { knobs[at].value = to; knobs[at].dispatchEvent(new Event("input")); },
+        count: selector => figure.querySelectorAll(selector).length,
+        words: () => Object.fromEntries([...figure.querySelectorAll("[data-key]")].map(
+            b => [b.dataset.key, b.textContent])) };
+}; 0"""
+
+
+def page_with(page, site, figure):
+    """Opens a chapter that has the figure; returns the chapter and what the figure has to replay."""
+    chapter = next(
+        c for c in CHAPTERS if f"<!-- figure: {figure} -->" in c.readme.read_text()
+    )
+    page.look(1280, "light")
+    page.visit(site / "chapters" / chapter.folder.name / "README.html")
+    page.run(DRIVE)
+    return chapter, replays.read()[figure]
+
+
+@seen
+def test_the_wheel_replays_the_lens(site, page):
+    """Each padding, order and line: the numbers, and every lane in the banks that its address has."""
+    _, scene = page_with(page, site, "bank_wheel")
+    told = page.run("""(() => { const { figure, knobs, move, words } = drive("wheel"), told = [];
+        for (let order = 0; order <= knobs[1].max; order++) for (let padding = 0; padding <= knobs[0].max; padding++) {
+            move(0, padding); move(1, order);
+            for (let line = 0; line < figure.querySelectorAll(".lens-code button").length; line++) {
+                figure.querySelectorAll(".lens-code button")[line].click();
+                const steps = [];
+                while (steps.length < 99) {
+                    figure.querySelector(".lens-next").click();
+                    const now = [...figure.querySelectorAll(".place:not(.waiting)")];
+                    if (now.length === figure.querySelectorAll(".place").length) break;
+                    steps.push(now.map(p => Number(p.dataset.bank)));
+                }
+                const banks = {};
+                for (const p of figure.querySelectorAll(".place"))
+                    for (const lane of p.dataset.lanes.split(" ")) banks[lane] = Number(p.dataset.bank);
+                told.push({ order, padding, line, banks, steps, ...words() });
+            } }
+        return told; })()""")
+    assert len(told) == sum(len(variant["lines"]) for variant in scene["variants"])
+    for row in told:
+        variant = next(
+            v
+            for v in scene["variants"]
+            if v["order"] == scene["orders"][row["order"]]
+            and v["padding"] == scene["paddings"][row["padding"]]
+        )
+        line = variant["lines"][row["line"]]
+        assert number(row["each"]) == line["wavefronts"] / line["requests"]
+        assert number(row["requests"]) == line["requests"]
+        assert number(row["total"]) == line["wavefronts"]
+        assert number(row["ideal"]) == line["ideal_wavefronts"]
+        assert number(row["shared"]) == variant["shared_bytes"]
+        loads = variant["loads"]
+        assert number(row["sectors"]) == loads["sectors"] / loads["requests"]
+        asked = {lane: a for lane, a in enumerate(line["address"]) if a is not None}
+        assert row["banks"] == {str(lane): a // 4 % 32 for lane, a in asked.items()}
+        # Wavefront by wavefront, those whose turn it is.
+        waves = [
+            {asked[lane] // 4 % 32 for lane in asked if line["wavefront"][lane] == wave}
+            for wave in range(1 + max(line["wavefront"][lane] for lane in asked))
+        ]
+        assert [set(step) for step in row["steps"]] in (waves, [])
+        assert row["steps"] or len(waves) == 1
+    assert page.said == []
+
+
+@seen
+def test_the_picker_says_what_occupancy_says(site, page, chapters):
+    """Every chapter's block on every GPU, beside --occupancy; and a slider moved."""
+    chapter, table = page_with(page, site, "occupancy")
+    told = page.run("""(() => { const { figure, count, words } = drive("occupancy"), told = [];
+        const [gpu, block] = figure.querySelectorAll("select");
+        const set = (select, value) => { select.value = value; select.dispatchEvent(new Event("change")); };
+        for (const card of [...gpu.options].map(o => o.value)) {
+            set(gpu, card);
+            for (const number of [...block.options].map(o => o.value).filter(Boolean)) {
+                set(block, number);
+                told.push({ gpu: card, chapter: Number(number), ...words(),
+                    drawn: count("rect.warp"), marked: count("rect.look") });
+            }
+        }
+        return told; })()""")
+    shown = {(row["chapter"], row["gpu"]): row for row in told}
+    numbers = {number for number, _ in shown}
+    for number_ in sorted(numbers):
+        said = run([chapters[number_], "--occupancy", "--json"], env=no_cuda())
+        for row in json.loads(said.stdout)["gpus"]:
+            seen_row = shown.pop((number_, row["gpu"]))
+            for key, name in (
+                ("by_threads", "threads"),
+                ("by_registers", "registers"),
+                ("by_shared", "shared"),
+                ("by_blocks", "count"),
+                ("blocks", "blocks"),
+                ("warps", "warps"),
+                ("max_warps", "max_warps"),
+                ("percent", "percent"),
+            ):
+                assert number(seen_row[name]) == row[key], (row, key)
+            assert seen_row["limit"] == row["limit"]
+            assert seen_row["drawn"] == row["warps"]
+            assert seen_row["marked"] == row["limit"].count("+") + 1
+    assert not shown and len(numbers) > 10
+    # The page begins with its chapter's block on an H200; a slider leaves it.
+    page.visit(site / "chapters" / chapter.folder.name / "README.html")
+    page.run(DRIVE)
+    assert page.run(
+        "drive('occupancy').figure.querySelectorAll('select')[1].value"
+    ) == str(chapter.number)
+    last = len(table["registers"]) - 1
+    found = page.run(
+        f"(() => {{ const d = drive('occupancy'); d.move(1, {last}); return [d.words(),"
+        " d.figure.querySelectorAll('select')[1].value]; })()"
+    )
+    own = table["gpus"]["H200"]
+    at = table["threads"].index(own["chapters"][str(chapter.number)][0])
+    assert (
+        number(found[0]["registers"]) == own["by_registers"][at][last] and found[1] == ""
+    )
+
+
+@seen
+def test_the_race_replays_the_run(site, page):
+    """Each moment of each variant: words, and what every element holds and suffers."""
+    _, scene = page_with(page, site, "race")
+    told = page.run("""(() => { const { figure, knobs, move, count, words } = drive("race"), told = [];
+        for (let variant = 0; variant <= knobs[0].max; variant++) { move(0, variant);
+            for (let moment = 0; moment <= knobs[1].max; moment++) { move(1, moment);
+                told.push({ variant, moment, ...words(), struck: count("s"),
+                    here: figure.querySelector("li.now code").textContent,
+                    stored: count("rect.moving"), dashed: count("rect.wrong"),
+                    holds: [...figure.querySelectorAll(".race-stage text:not(.note)")].map(
+                        t => t.textContent).join("") });
+            } }
+        return told; })()""")
+    assert len(told) == sum(len(variant["moments"]) for variant in scene["variants"])
+    for row in told:
+        variant = scene["variants"][row["variant"]]
+        moment = variant["moments"][row["moment"]]
+        for key in ("warp", "accesses", "step"):
+            assert number(row[key]) == moment[key]
+        assert number(row.get("wrong", "0")) == moment["wrong"]
+        assert number(row["results"]) == variant["wrong"]
+        both = moment["A_does"] + moment["B_does"]
+        assert row["stored"] == both.count("s") and row["dashed"] == both.count("x")
+        holds = [
+            "?" if does == "x" and step == "-" else step.replace("-", "")
+            for step, does in zip(moment["A"] + moment["B"], both)
+        ]
+        assert row["holds"] == "".join(holds)
+        assert row["struck"] == (variant["weaker"] is not None)
+        assert row["here"].startswith("acc" if moment["does"] == "read" else "A_tile")
+    assert page.said == []
+
+
+@seen
+def test_figures_play_without_motion(site, page):
+    """Play goes through to the end also where a reader wants nothing to move."""
+    page_with(page, site, "race")
+    page.look(390, "dark", "reduce")
+    last = page.run("""(async () => { const { figure, knobs } = drive("race");
+        figure.querySelector(".lens-play").click();
+        const ended = () => knobs[1].value === knobs[1].max;
+        for (let tries = 0; tries < 400 && !ended(); tries++) await new Promise(done => setTimeout(done, 50));
+        return ended(); })()""")
+    assert last
+    page.look(1280, "light")
+
+
 @seen
 def test_the_front_page_compares_the_first_two(site, page):
     page.visit(site / "index.html")
@@ -454,6 +730,21 @@ def test_without_a_script_the_still_picture_is_there(site, page):
         found = page.call("DOM.getDocument", depth=0)["root"]["nodeId"]
         still = page.call("DOM.querySelector", nodeId=found, selector=".lens-still svg")
         assert still["nodeId"]
+        for figure, what in (
+            ("bank_wheel", "svg"),
+            ("occupancy", "table"),
+            ("race", "ol"),
+        ):
+            chapter = next(
+                c
+                for c in CHAPTERS
+                if f"<!-- figure: {figure} -->" in c.readme.read_text()
+            )
+            page.visit(site / "chapters" / chapter.folder.name / "README.html")
+            found = page.call("DOM.getDocument", depth=0)["root"]["nodeId"]
+            where = f".replay.{figure.removeprefix('bank_')} .lens-still {what}"
+            still = page.call("DOM.querySelector", nodeId=found, selector=where)
+            assert still["nodeId"], where
     finally:
         page.call("Emulation.setScriptExecutionDisabled", value=False)
 
@@ -488,7 +779,10 @@ def axe():
 def test_no_contrast_or_label_error(site, page):
     library, wrong = axe(), []
     one_of_each = ["index.html"]
-    one_of_each += [f"chapters/{c.folder.name}/README.html" for c in CHAPTERS[1:8:6]]
+    one_of_each += [
+        f"chapters/{c.folder.name}/README.html"
+        for c in (CHAPTERS[1], CHAPTERS[3], CHAPTERS[7])
+    ]
     one_of_each += [f"notebooks/{CHAPTERS[1].folder.name}.html"]
     for name in one_of_each:
         page.visit(site / name)
