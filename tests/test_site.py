@@ -257,6 +257,24 @@ def test_terms_are_explained_once(tmp_path):
     assert 'id="term-bank-conflict"' in glossary.anchored(page.read_text())
 
 
+def test_a_narrow_page_has_room():
+    """Code begins at the left edge; a cell's numbers, and no words, stay together."""
+    said = assemble.with_room(
+        "```cuda\n    if (a)\n        b();\n```\n\n"
+        "| 0.02 to 0.03 | 97.8 % | 4 sectors | 32 of 32 bytes | to do |\n\nSee 3 to 4.\n"
+    )
+    assert said.startswith("```cuda\nif (a)\n    b();\n```\n")
+    together = ["0.02\u00a0to\u00a00.03", "97.8\u00a0%", "4\u00a0sectors"]
+    assert f"| {' | '.join(together)} | 32 of 32 bytes | to do |" in said
+    assert said.endswith("See 3 to 4.\n")
+
+
+def test_a_title_says_the_technique_once():
+    for chapter in CHAPTERS:
+        assert chapter.technique.lower() not in chapter.subtitle.lower()
+    assert CHAPTERS[7].subtitle == "thirty-two doors"
+
+
 def test_predictions_become_fields():
     chapter = CHAPTERS[1]
     text = "1. How many\n   rows? <!-- answers: rows = 32; columns = 8 -->\n2. Why?\n"

@@ -16,6 +16,7 @@ import os
 import re
 import shutil
 import sys
+import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -106,6 +107,13 @@ class Chapter:
     @property
     def title(self):
         return f"Chapter {self.number}: {self.technique}"
+
+    @property
+    def subtitle(self):
+        """What the heading says beyond the technique: "thirty-two doors"; may be empty."""
+        return re.sub(
+            rf"^(the )?{re.escape(self.technique)}[:?]* *", "", self.idea, flags=re.I
+        )
 
 
 def chapters():
@@ -386,8 +394,8 @@ def chapter_page(text, chapter, every, scene_of):
     top = story.here(chapter.number, chapter.name)
     if first.startswith("# Chapter"):
         first = f"# {chapter.title}"
-        if chapter.idea and chapter.idea != chapter.technique:
-            top = f'<p class="subtitle">{html.escape(chapter.idea)}</p>\n{top}'
+        if chapter.subtitle:
+            top = f'<p class="subtitle">{html.escape(chapter.subtitle)}</p>\n{top}'
     rest = replayed(predictions(rest, chapter), chapter)
     if top:
         rest = f"\n```{{raw}} html\n{top}\n```\n{rest}"
@@ -433,6 +441,26 @@ def onwards(chapter, following):
 def index_entries(words):
     """For the search: a page that is found under these words before all others."""
     return "".join(f"```{{index}} ! {word}\n```\n" for word in words)
+
+
+FENCE = re.compile(r"^(```\w*\n)(.*?)(^```$)", re.M | re.S)
+# A cell of numbers and signs alone, or a number and its unit: "0.0289 to 0.0301", "97.8 %", "4 sectors".
+FIGURES_ALONE = re.compile(r"(?=[^a-z]*\d)(?:[\d.,×·+−%=]|\bto\b|\s)+|[\d.,]+ \w+")
+
+
+def with_room(text):
+    """For a narrow page: code begins at its left edge, and a cell's numbers stay on one line."""
+
+    def cells(line):
+        return "|".join(
+            cell.replace(cell.strip(), cell.strip().replace(" ", "\u00a0"))
+            if cell.strip() and FIGURES_ALONE.fullmatch(cell.strip())
+            else cell
+            for cell in line[0].split("|")
+        )
+
+    text = FENCE.sub(lambda code: code[1] + textwrap.dedent(code[2]) + code[3], text)
+    return outside(CODE, text, lambda part: re.sub(r"^\|.*\|$", cells, part, flags=re.M))
 
 
 # ---- source files ----
@@ -588,7 +616,7 @@ def assemble(target):
         file.write_text(text)
 
     for page in pages():
-        text, words = page.read_text(), []
+        text, words = with_room(page.read_text()), []
         if page == glossary.page:
             text = glossary.anchored(text)
         elif page != ROOT / "README.md":

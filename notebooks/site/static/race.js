@@ -5,7 +5,8 @@
 figures.operate("race", (scene, panel) => {
     const { element, shape, number, many, told, slider } = figures;
     const SIDE = scene.side, CELL = 24, GAP = 14, TOP = 22, MOMENT_MS = 1100;
-    const held = { variant: 1, moment: 0, timer: 0 };
+    const held = { variant: 1, timer: 0 };
+    held.moment = scene.variants[held.variant].moments.findIndex(m => m.wrong); // where it begins to go wrong
     const variant = () => scene.variants[held.variant];
     const moment = () => variant().moments[held.moment];
 
@@ -15,7 +16,7 @@ figures.operate("race", (scene, panel) => {
         held.moment = Math.min(held.moment, variant().moments.length - 1);
         show();
     });
-    const time = slider("time", variant().moments.map((m, i, all) => `${i + 1} of ${all.length}`), 0, to => {
+    const time = slider("time", variant().moments.map((m, i, all) => `${i + 1} of ${all.length}`), held.moment, to => {
         stop();
         held.moment = to;
         show();
