@@ -25,7 +25,6 @@ import scenes
 import tried
 
 TABLE = rows.ROOT / "results" / "replays.json"
-CHECK_OFF = {"CHECK": "0"}
 
 
 class Mistake(Exception):
@@ -126,8 +125,7 @@ def occupancy_source():
 
 def rules():
     """The program that asks cuda_occupancy.h for eight GPUs."""
-    program = scenes.SCRATCH / "occupancy_rules"
-    program.parent.mkdir(parents=True, exist_ok=True)
+    program = scenes.scratch() / "occupancy_rules"
     compiler = rows.ROOT / "emulator" / "bin" / "nvcc"
     tried.sh([compiler, "-O2", "-I", rows.ROOT / "emulator", RULES, "-o", program])
     return program
@@ -228,9 +226,10 @@ def race_source():
 
 
 def ran(program, **settings):
+    """The exit code of a program with these settings, and what it says."""
     done = subprocess.run(
         [program, *SHAPE, "--check-only"],
-        env={**os.environ, **settings},
+        env={**os.environ, "LENS": "0", **settings},
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -284,12 +283,12 @@ def race():
         source = folder / "matmul.cu"
         text = without(source.read_text(), which)
         source.write_text(text)
-        code, said = ran(scenes.build(number, folder))
+        code, said = ran(scenes.build(number, folder), CHECK="1")
         fault = re.search(r"^FAULT (.*)$", said, re.M)
         if bool(code) != bool(fault) or bool(fault) != (which is not None):
             raise Mistake(f"race: {label}: exit {code}, and it says\n{said[-500:]}")
         source.write_text(talking(text))
-        code, told = ran(scenes.build(number, folder), **CHECK_OFF)
+        code, told = ran(scenes.build(number, folder), CHECK="0")
         wrong = re.search(r"^(\d+) of (\d+) elements are wrong \(real", told, re.M)
         variants.append(
             {

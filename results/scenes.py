@@ -11,6 +11,8 @@ The figures of the web site that a reader can operate replay these counts; nothi
 """
 
 import argparse
+import atexit
+import functools
 import hashlib
 import json
 import os
@@ -19,6 +21,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import chapters
@@ -27,7 +30,6 @@ import rows
 import tried
 
 TABLE = rows.ROOT / "results" / "scenes.json"
-SCRATCH = rows.ROOT / "build" / "scenes"
 
 
 def constants(*names):
@@ -156,6 +158,15 @@ class Mistake(Exception):
     """A change that does not fit its chapter; the message says which."""
 
 
+@functools.cache
+def scratch():
+    """A folder of this process alone, gone when it ends: two may run at once."""
+    (rows.ROOT / "build").mkdir(exist_ok=True)
+    folder = tempfile.TemporaryDirectory(prefix="scenes.", dir=rows.ROOT / "build")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
 def name_of(number):
     return chapters.folder(number).name.partition("_")[2]
 
@@ -171,7 +182,7 @@ def variants(name):
 
 def prepare(name, number, *changes):
     """A copy of the chapter with the changes made; its folder, and the compiler's words for it."""
-    folder, words = SCRATCH / name, []
+    folder, words = scratch() / name, []
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(chapters.folder(number), folder)
     source = folder / "matmul.cu"
