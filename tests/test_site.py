@@ -681,6 +681,8 @@ def test_search_finds_while_one_types(site, page, query, wanted):
     page.run("new Promise(done => setTimeout(done, 100))")  # the last letter has come
     assert re.search(wanted, first_hit(page, "#found a")), first
     assert page.run("document.querySelector('.sidebar-search').value") == query
+    titles = page.run("[...document.querySelectorAll('#found a')].map(a => a.textContent)")
+    assert len(set(titles)) == len(titles) > 2
     assert CHAPTERS[2].folder.name in page.run("location.href")
     assert page.said == [] and page.asked == []
 

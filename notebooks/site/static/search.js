@@ -21,11 +21,11 @@
         return index;
     }
 
-    /* As the search page finds and orders them: the best is the last. */
+    /* As the search page finds and orders them, the best last there; a title of a page comes once. */
     function results() {
-        const found = Search._performSearch(...Search._parseQuery(typed));
+        const found = Search._performSearch(...Search._parseQuery(typed)).reverse(), seen = new Set();
         try { localStorage.removeItem("sphinx_highlight_terms"); } catch { /* then not */ }
-        return found.reverse();
+        return found.filter(([page, title]) => !seen.has(page + title) && seen.add(page + title));
     }
 
     const entry = (address, words, attributes) => {
