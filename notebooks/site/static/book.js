@@ -110,7 +110,14 @@
         }
     }
 
+    /* What the theme leaves to wish for: a keyboard scrolls wide tables, and a heading has a level. */
+    function reachable() {
+        for (const table of document.querySelectorAll("article .table-wrapper")) table.tabIndex = 0;
+        for (const caption of document.querySelectorAll(".caption[role=heading]")) caption.setAttribute("aria-level", 2);
+    }
+
     copy_buttons();
+    reachable();
     enlarge();
     terms();
     predictions();
