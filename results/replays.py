@@ -92,11 +92,6 @@ def bank_wheel():
         "arguments": scenes.SIZE,
         "paddings": list(PADDINGS),
         "orders": list(ORDERS),
-        "start": next(
-            i
-            for i, v in enumerate(variants)
-            if v["padding"] == 4 and not ORDERS[v["order"]]
-        ),
         "variants": variants,
     }
 

@@ -285,10 +285,9 @@ PLACE = re.compile(r"^<!-- figure: (\w+) -->$", re.M)
 
 
 def bank_wheel(data, chapter):
-    start = data["variants"][data["start"]]
     return figure(
         "replay wheel",
-        lens_figures.drawing(start["lines"][0]),
+        lens_figures.drawing(data["variants"][0]["lines"][0]),
         data,
         "The 32 banks of shared memory as a wheel: one turn is 128 bytes, and the numbers are the "
         "lanes. What lies on one spoke in two rings wants one bank, and if it is of one phase, has to "

@@ -7,7 +7,7 @@ figures.operate("wheel", (scene, panel) => {
     const { element, shape, number, many, told, still, slider } = figures;
     const BANKS = 32, WORD = 4, TURN = BANKS * WORD, ANGLE = 360 / BANKS;
     const OUTER = 160, INNER = 60, THICKEST = 34, SIZE = 184, WAVE_MS = 700, ALL = 0;
-    const held = { at: scene.start, line: 0, wave: 0, timer: 0, angles: new Map() };
+    const held = { at: 0, line: 0, wave: 0, timer: 0, angles: new Map() };
 
     let cells = [];
     const variant = () => scene.variants[held.at];
@@ -28,8 +28,8 @@ figures.operate("wheel", (scene, panel) => {
     padding.box.append(bars);
     order.box.classList.add("long");
     panel.classList.add("beside");
-    panel.append(element("div", {}, padding.box, order.box, code),
-        element("div", {}, stage, element("div", { class: "lens-buttons" }, play, next)), words);
+    panel.append(element("div", {}, padding.box, order.box),
+        element("div", { class: "drawn" }, stage, element("div", { class: "lens-buttons" }, play, next)), code, words);
 
     function lists() {
         code.replaceChildren(...variant().lines.map((l, i) => element("li", {}, element("button", {
