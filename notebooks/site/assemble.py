@@ -285,10 +285,17 @@ PLACE = re.compile(r"^<!-- figure: (\w+) -->$", re.M)
 
 
 def bank_wheel(data, chapter):
+    # Most positions of the sliders have most lines in common: a page carries each once.
+    lines = {json.dumps(line): line for v in data["variants"] for line in v["lines"]}
+    place = {text: i for i, text in enumerate(lines)}
+    variants = [
+        v | {"lines": [place[json.dumps(line)] for line in v["lines"]]}
+        for v in data["variants"]
+    ]
     return figure(
         "replay wheel",
         lens_figures.drawing(data["variants"][0]["lines"][0]),
-        data,
+        data | {"lines": list(lines.values()), "variants": variants},
         "The 32 banks of shared memory as a wheel: one turn is 128 bytes, and the numbers are the "
         "lanes. What lies on one spoke in two rings wants one bank, and if it is of one phase, has to "
         "queue. Move the sliders: each of their positions is a program that was built and run, and "

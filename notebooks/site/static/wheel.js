@@ -11,7 +11,8 @@ figures.operate("wheel", (scene, panel) => {
 
     let cells = [];
     const variant = () => scene.variants[held.at];
-    const line = () => variant().lines[held.line];
+    const lines = of => of.lines.map(at => scene.lines[at]);
+    const line = () => lines(variant())[held.line];
     const waves = () => 1 + Math.max(...line().wavefront.filter(wave => wave !== null));
     const find = (order, padding) => scene.variants.findIndex(v => v.order === order && v.padding === padding);
 
@@ -32,12 +33,12 @@ figures.operate("wheel", (scene, panel) => {
         element("div", { class: "drawn" }, stage, element("div", { class: "lens-buttons" }, play, next)), code, words);
 
     function lists() {
-        code.replaceChildren(...variant().lines.map((l, i) => element("li", {}, element("button", {
+        code.replaceChildren(...lines(variant()).map((l, i) => element("li", {}, element("button", {
             type: "button", "aria-pressed": i === held.line, onclick: () => { held.line = i; show(held.at); },
         },
         element("span", { class: "lens-at" }, l.line), element("code", {}, l.text),
         element("span", { class: "lens-cost wavefronts" }, `${l.kind}, ${many(l.wavefronts / l.requests, "wavefronts")} per request`)))));
-        const same = scene.paddings.map(p => scene.variants[find(variant().order, p)].lines[held.line]);
+        const same = scene.paddings.map(p => lines(scene.variants[find(variant().order, p)])[held.line]);
         const each = same.map(l => l.wavefronts / l.requests), most = Math.max(...each);
         bars.replaceChildren(...scene.paddings.map((p, i) => element("button", {
             type: "button", "aria-pressed": p === variant().padding,
