@@ -185,6 +185,10 @@ static struct plan deal(int down, int across, int steps, int clusters, bool shar
     return p;
 }
 
+// Parts that all clusters write at the same moment take longer than the sum of them says:
+// shares have to save more than this.
+const double WORTH = 0.985;
+
 // The shortest plan for at most `clusters` clusters: units done whole, or shared by all of
 // them, or each unit by a few, for many parts take long to add up. A share has two steps at
 // least.
@@ -194,14 +198,15 @@ static struct plan best_plan(int down, int across, int steps, int clusters,
     const long long units = (long long)down * across;
     if (tile_columns)
         return deal(down, across, steps, clusters, true, cost);
-    struct plan best =
+    const struct plan whole =
         deal(down, across, steps, units < clusters ? (int)units : clusters, false, cost);
+    struct plan best = whole;
     for (int each = 1; each <= 32; ++each) {
         const long long n = each == 1 ? clusters : units * each;
         if (n > clusters || 2 * n > units * steps || units % n * steps > 0x7fffffff)
             continue;
         const struct plan p = deal(down, across, steps, (int)n, true, cost);
-        if (p.clocks < best.clocks)
+        if (p.clocks < best.clocks && p.clocks < WORTH * whole.clocks)
             best = p;
     }
     return best;
