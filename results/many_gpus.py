@@ -27,6 +27,7 @@ REAL = ("clock_mhz", "one_gpu_ms", "share", "link_gbs", "hidden")
 
 # Which of the chapter's figures belong to a way.
 LINKS = {"NCCL, then multiply": "link, NCCL", "copy engines": "link, copy engines"}
+LIBRARIES = "cuBLAS after ncclAllGather"
 HIDDEN = {"NCCL meanwhile": "hidden, NCCL", "copy engines": "hidden, copy engines"}
 
 # The model, made before anything was measured: a GPU receives 395 GB/s (cudaMemcpyPeerAsync of 256 MB

@@ -70,10 +70,10 @@ def span(values):
     return found[0] if len(found) == 1 else f"{found[0]} to {found[-1]}"
 
 
-def measured_on(shown):
+def measured_on(shown, how_many="one"):
     first = shown[0]
     return (
-        f"Measured on one {first['gpu']}, {first['sms']} SMs at {first['clock_mhz']:,.0f} "
+        f"Measured on {how_many} {first['gpu']}, {first['sms']} SMs at {first['clock_mhz']:,.0f} "
         f"MHz, CUDA {span(row['cuda'] for row in shown)}, driver "
         f"{span(row['driver'] for row in shown)}, {span(row['date'] for row in shown)}"
     )
@@ -173,7 +173,8 @@ def ladder(page, gpu, size):
         + "\n"
         + measured_on(list(shown.values()))
         + ". Medians; every run starts with a cold L2 and has a run of cuBLAS, also in "
-        "fp32, for its neighbour.\n`make ladder` measures it again.\n"
+        "fp32, for its neighbour. The percentages are of these neighbours.\n"
+        "`make ladder` measures it again.\n"
     )
 
 
@@ -221,8 +222,9 @@ def tensor_ladder(page, gpu):
         + "\nM = N = K. "
         + measured_on(shown)
         + ". Medians; every run starts with a cold L2 and has a run of cuBLAS at the same "
-        "precision for its neighbour: the fastest of cublasGemmEx and what cublasLt proposes.\n"
-        "`make ladder` measures it again.\n"
+        "precision for its neighbour: the fastest of cublasGemmEx and what cublasLt proposes. "
+        "The percentages are of these neighbours: where the clock changes, they are not the "
+        "quotient of two lines.\n`make ladder` measures it again.\n"
     )
 
 
@@ -244,7 +246,8 @@ def together(page, gpu, precision, cublas):
         if not found:
             line += [""] * 3
             continue
-        best = max(found, key=lambda row: row["share"])
+        ours = [row for row in found if row["way"] != many_gpus.LIBRARIES]
+        best = max(ours, key=lambda row: row["share"])
         speed = best["share"] * most * 2 * size**3 / best["one_gpu_ms"] / 1e9  # TFLOP/s
         of_one = f"{100 * speed * 1000 / one:.0f} % of one GPU's" if one else ""
         line += [f"{speed:,.0f}", "", of_one]
@@ -334,6 +337,7 @@ def several_gpus(page, gpu):
     if not shown:
         return ""
     ways = list(dict.fromkeys(row["way"] for row in shown))
+    counts = [row["gpus"] for row in shown]
 
     def percent(share):
         return "" if share is None else f"{100 * share:.1f} %"
@@ -380,7 +384,7 @@ def several_gpus(page, gpu):
             shares,
         )
         + "\n"
-        + measured_on(shown)
+        + measured_on(shown, f"{min(counts)} to {max(counts)}")
         + ". Shares of P times the speed of one GPU, medians of 7 in turns with it. `make "
         "many-gpus` measures it again.\n\n"
         + table(
@@ -427,7 +431,8 @@ def origin_of_tried(base, shown):
             if base["turns"] > 1
             else "; one turn each"
         )
-        + ".\n`make tried` measures it again; "
+        + ". × compares shares of the cuBLAS that ran beside each, so it is not quite the "
+        "quotient of the GFLOP/s.\n`make tried` measures it again; "
     )
 
 
@@ -462,7 +467,7 @@ def changes(page, n, gpu, lines, before=None):
         body.append(cells)
     head = ["what changes", "GFLOP/s without it", "it brings"]
     if moved:
-        head.append("what moves, 10⁹ clocks of a warp")
+        head.append("what moves most, 10⁹ clocks of all warps")
     last = int(before) if before else one_before(number, chapters.numbers())
     differ = changed_lines(number, last)
     if differ > int(lines):
@@ -784,7 +789,7 @@ def lens(page, n, size):
                     str(line["line"]),
                     f"`{code}`",
                     line["kind"],
-                    str(line["bytes"]),
+                    "" if line["kind"] == "bulk copy" else str(line["bytes"]),
                     f"{line['requests'] // launches:,}",
                     f"{cost:.4g} {unit}{'' if cost == 1 else 's'}",
                     waste,
@@ -800,13 +805,18 @@ def lens(page, n, size):
             ("shared", ("shared load",)),
         ):
             of_place = [line for line in kernel["lines"] if line["kind"] in kinds]
-            results = kernel["results"] or launches * int(size) ** 2
+            results = launches * int(size) ** 2
             count = sum(line["lanes"] for line in of_place) / results
             asked = sum(line["lanes"] * line["bytes"] for line in of_place) / results
             loads.append(f"{count:,.4g} from {place} memory ({asked:,.4g} bytes)")
+        brought = sum(
+            line["bytes_used"] for line in kernel["lines"] if line["kind"] == "bulk copy"
+        )
+        if brought:
+            loads.append(f"{brought / results:,.4g} bytes by the copy engine")
         flop = 2 * int(size) ** 3 * launches / kernel["requested_load_bytes"]
         text += (
-            f"Loads for each element of C: {loads[0]}, {loads[1]}.\n{flop:.4g} FLOP for each "
+            f"Loads for each element of C: {', '.join(loads)}.\n{flop:.4g} FLOP for each "
             f"byte requested from global memory. Counted by `LENS=1 ./chapter{n} {size}` on "
             "the emulator.\n\n"
         )
