@@ -239,7 +239,7 @@ def together(page, gpu, precision, cublas):
         return []
     most = max(row["gpus"] for row in mine)
     number = many_gpus.CHAPTER
-    title = chapters.folder(number).name[3:].replace("_", " ")
+    title = chapters.describe(number)["title"]
     line = [str(number), f"{link(page, title, chapters.folder(number))}: {most} GPUs"]
     for size, one in zip(TENSOR_SIZES, cublas):
         found = [row for row in mine if row["gpus"] == most and row["N"] == size]

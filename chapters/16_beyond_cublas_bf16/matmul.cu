@@ -245,7 +245,7 @@ int main(int argc, char **argv)
     };
     const struct chapter chapter = {
         .number = 16,
-        .title = "beyond cuBLAS in bf16: the tensor core never waits",
+        .title = "beyond cuBLAS in bf16: the tensor core hardly waits",
         .about = "copies",
         .launch_bf16 = launch,
         .BM = BM,

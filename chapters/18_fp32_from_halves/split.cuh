@@ -23,7 +23,7 @@ const int AT_ONCE = 4;
 const int DEEP = 256;           // k of B that a block goes through
 const float LO_SCALE = 2048.0f; // 2^11
 
-// What an fp32 product may lose is K * 2^-24 of |A| |B|. An eighth of it is for the core's
+// What an fp32 product may lose is K * 2^-24 of |A| |B|. A quarter of it is for the core's
 // sums, see the README. An element may lose this part of itself, in A and in B; and so may
 // a product by leaving out lo * lo, so a lo may be the root of it.
 struct tolerance {
