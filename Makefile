@@ -214,7 +214,7 @@ loop%:          ## what a chapter's main loop is made of, from its machine code
 
 profile%: chapter% ## Nsight Compute's view of a chapter (needs a GPU)
 	$(call need,ncu,it comes with the CUDA Toolkit or as Nsight Compute)
-	$(Q)ncu --clock-control none --set full -k 'regex:$(if $(filter 0,$*),gemm,matmul|persistent|narrow|few|small|tf32|plain)' -c 1 ./chapter$* --check-only
+	$(Q)ncu --clock-control none --set full -k "regex:$$(PYTHONPATH=results python3 -B -c 'import profiles; print(profiles.kernels_of($*))')" -c 1 ./chapter$* --check-only
 
 memcheck%: chapter% ## compute-sanitizer's view of a chapter (needs a GPU)
 	$(call need,compute-sanitizer,$(FROM_TOOLKIT))

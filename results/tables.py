@@ -633,10 +633,9 @@ def profile(page, n, gpu):
             "instructions of a warp, billions",
             lambda v: f"{v['smsp__inst_executed.sum'] / 1e9:.3g}",
         ),
-        *(
-            line(words, lambda v: f"{100 * profiles.slots(v)[1]:.1f} %")
-            for words in ["of them multiply-adds"]
-            if on_the_others
+        on_the_others
+        and line(
+            "of them multiply-adds", lambda v: f"{100 * profiles.slots(v)[1]:.1f} %"
         ),
         *(
             line(words, lambda v, at=at: f"{100 * profiles.tensor(v)[at]:.1f} %")
@@ -646,11 +645,7 @@ def profile(page, n, gpu):
             if on_tensor_cores
         ),
         line("issue slots in use", lambda v: f"{100 * profiles.slots(v)[0]:.1f} %"),
-        *(
-            line(words, product)
-            for words in ["slots with a multiply-add"]
-            if on_the_others
-        ),
+        on_the_others and line("slots with a multiply-add", product),
         line(
             "warps on an SM, of 64",
             lambda v: f"{v['sm__warps_active.avg.per_cycle_active']:.1f}",
@@ -672,7 +667,7 @@ def profile(page, n, gpu):
     meaning = os.path.relpath(rows.ROOT / "chapters" / "MEASURING.md", page.parent)
     origin = profiles.origin(gpu, shown, precision)
     return (
-        table("l" + "r" * len(shown), head, body)
+        table("l" + "r" * len(shown), head, [row for row in body if row])
         + f"\nCounted by Nsight Compute on one {origin}; `make profiles` counts again. What the rows "
         f"say: [MEASURING.md]({meaning}#what-the-profiler-counts).\n"
     )

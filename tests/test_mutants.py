@@ -1174,8 +1174,7 @@ def test_same_seed_same_mutants():
 @pytest.mark.parametrize(
     "numbers",
     at_length(
-        ["2 7 10", "0 1 3 4 5 6", "8 9 11", "12 13", "14 15", "16 17", "18 19"],
-        "2 7 10".__ne__,
+        ["2 7 10", "0 1 3 4 5 6", "8 9 11", "12 13 14", "15 16 17 18 19"], "2 7 10".__ne__
     ),
 )
 def test_random_mutants(project, tmp_path, numbers):
@@ -1192,4 +1191,4 @@ def test_random_mutants(project, tmp_path, numbers):
     wrong = rejected + [mutant for mutant in tried if mutant["by_judge"]]
     said = result.stdout.splitlines()[-1]
     assert said.startswith(f"{len(wrong)} are wrong, ./chapterN rejects {len(rejected)} ")
-    assert rejected or len(numbers) < 3, result.stdout
+    assert rejected, result.stdout
