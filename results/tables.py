@@ -406,21 +406,43 @@ def several_gpus(page, gpu):
 
 def tried_rows(n, gpu):
     """(the chapter as it is, [(diff, row)] the fastest first) of results/tried.csv; None, [] while
-    there is nothing."""
+    there is nothing. A row's `base` is the chapter as it is with the row's product."""
     mine = [
         row
         for row in tried_out.read()
         if row["chapter"] == int(n) and measure.key_of(row["gpu"]) == gpu
     ]
-    found = {row["tried"]: row for row in mine}
+    bases = {product_of(row): row for row in mine if not row["tried"]}
+    found = {row["tried"]: row for row in mine if row["tried"]}
     paths = tried_out.diffs(int(n))
-    if found and set(paths) != set(found) - {""}:
-        differ = ", ".join(sorted(set(paths) ^ (set(found) - {""})))
+    if mine and set(paths) != set(found):
+        differ = ", ".join(sorted(set(paths) ^ set(found)))
         raise Mistake(
             f"results/tried.csv and chapter {n}'s tried/ differ: {differ}: `make tried`"
         )
-    of_diffs = [(path, found[name]) for name, path in paths.items()] if found else []
-    return found.get(""), sorted(of_diffs, key=lambda pair: -pair[1]["ratio"])
+    of_diffs = [
+        (path, found[name] | {"base": bases[product_of(found[name])]})
+        for name, path in paths.items()
+        if found
+    ]
+    return bases.get(tried_out.shape_of(int(n))), sorted(of_diffs, key=without)
+
+
+def product_of(row):
+    return tuple(row[name] for name in "MNK")
+
+
+def without(pair):
+    """What is left of the chapter's speed with a diff, negative: for sorting."""
+    return -pair[1]["ratio"] / pair[1]["base"]["ratio"]
+
+
+def title_of(path, row, base):
+    """What a diff does, and with which product it was measured if not with the chapter's."""
+    if product_of(row) == product_of(base):
+        return tried_out.title(path)
+    product = " × ".join(f"{number:,}" for number in product_of(row))
+    return f"{tried_out.title(path)}: {product}"
 
 
 def origin_of_tried(base, shown):
@@ -458,9 +480,9 @@ def changes(page, n, gpu, lines, before=None):
     body = []
     for path, row in reversed(shown):
         cells = [
-            link(page, tried_out.title(path), path),
+            link(page, title_of(path, row, base), path),
             f"{row['gflops']:,}",
-            f"× {base['ratio'] / row['ratio']:.3f}",
+            f"× {row['base']['ratio'] / row['ratio']:.3f}",
         ]
         if moved:
             cells.append(moves(*moved[path]) if path in moved else "")
@@ -513,10 +535,10 @@ def tried(page, n, gpu):
     for path, row in shown:
         body.append(
             [
-                link(page, tried_out.title(path), path),
+                link(page, title_of(path, row, base), path),
                 f"{row['gflops']:,}",
                 f"{100 * row['ratio']:.1f} %",
-                f"{row['ratio'] / base['ratio']:.3f}",
+                f"{row['ratio'] / row['base']['ratio']:.3f}",
             ]
         )
     head = [f"M = N = K = {base['M']:,}", "GFLOP/s", "of cuBLAS", f"× chapter {n}"]
