@@ -15,47 +15,101 @@
 #include "shares.cuh"
 
 #include <cuda_bf16.h>
+#include <cuda_pipeline.h>
 
 const int THIN = 64;     // rows or columns, of C and of a block
 const int DEEP = 256;    // steps of k that a block takes at a time: a part has no fewer
 const int FEW_WARPS = 8; // of a block
 const int FEW_THREADS = FEW_WARPS * 32;
+const int CHUNK = 1024; // steps of k of the small matrix in shared memory
+
+// A row of A's part, padded so that ldmatrix meets no conflict; eight columns of B's.
+typedef __nv_bfloat16 few_rows_chunk[CHUNK + 8];
+typedef __nv_bfloat16 few_columns_chunk[CHUNK][8];
+const int SUMS_BYTES = FEW_WARPS * 32 * 32 * sizeof(float); // see add_warps
 
 struct thin {
     int M, N, K;
     int share; // steps of k in a block's part: a multiple of DEEP
     int parts, pitch;
     const __nv_bfloat16 *A, *B;
-    float *sums; // [parts][M][pitch]: what the blocks made
+    float *sums;        // [parts][M][pitch]: what the blocks made
+    bool small_aligned; // the small matrix' rows begin at multiples of 16 bytes
 };
 
-// Eight numbers of a row of `matrix`, which has `count`, from element `at` on; those from
-// the `left`th on are zeros. ALIGNED: its rows begin at multiples of 16 bytes.
-template <bool ALIGNED>
-static __device__ __forceinline__ uint4 eight(const __nv_bfloat16 *matrix, size_t count,
-                                              size_t at, int left)
+// Eight numbers of a row of a matrix on their way: the aligned words that hold them. They are
+// shifted into place where they are used: that would wait for the load.
+struct eight {
+    uint4 low, high;
+};
+
+// The aligned 16 bytes at `at`, element by element: those outside of [begin, end) are zeros.
+static __device__ __noinline__ uint4 word_at_the_edge(uintptr_t at, uintptr_t begin,
+                                                      uintptr_t end)
 {
-    if (left <= 0)
-        return make_uint4(0, 0, 0, 0);
-    if (ALIGNED)
-        return *(const uint4 *)&matrix[at];
-    uint4 v = sixteen_bytes((uintptr_t)&matrix[at], (uintptr_t)matrix,
-                            (uintptr_t)&matrix[count]);
-    if (left < 8) {
-        uint32_t *words = &v.x;
+    uint32_t words[4] = {0, 0, 0, 0};
+    for (int i = 0; i < 8; ++i, at += 2)
+        if (at >= begin && at < end)
+            words[i / 2] |= (uint32_t)*(const uint16_t *)at << i % 2 * 16;
+    return make_uint4(words[0], words[1], words[2], words[3]);
+}
+
+// Loads some eights of `matrix`, which has `count` elements: number i from element
+// where(i, &left) on, of which the first `left` are wanted. All loads go out before one
+// is waited for. ALIGNED: rows begin at multiples of 16 bytes.
+template <bool ALIGNED, int COUNT, class Where>
+static __device__ __forceinline__ void
+load(struct eight (&to)[COUNT], const __nv_bfloat16 *matrix, size_t count, Where where)
+{
+    const uintptr_t begin = (uintptr_t)matrix, end = (uintptr_t)(matrix + count);
+    bool edge = false;
 #pragma unroll
-        for (int i = 0; i < 4; ++i)
-            words[i] &= 2 * i + 1 < left ? 0xffffffffu : 2 * i < left ? 0xffffu : 0;
+    for (int i = 0; i < COUNT; ++i) {
+        int left;
+        const uintptr_t at = (uintptr_t)&matrix[where(i, &left)], start = at - at % 16;
+        const bool inside = ALIGNED || (start >= begin && start + 32 <= end);
+        to[i].low = to[i].high = make_uint4(0, 0, 0, 0);
+        if (left > 0 && inside) {
+            to[i].low = *(const uint4 *)start;
+            if (!ALIGNED)
+                to[i].high = *(const uint4 *)(start + 16);
+        }
+        edge |= left > 0 && !inside;
     }
-    return v;
+#pragma unroll
+    // Only the first and the last words of a matrix come here.
+    for (int i = 0; i < COUNT && edge; ++i) {
+        int left;
+        const uintptr_t at = (uintptr_t)&matrix[where(i, &left)], start = at - at % 16;
+        if (left > 0 && !(start >= begin && start + 32 <= end)) {
+            to[i].low = word_at_the_edge(start, begin, end);
+            to[i].high = word_at_the_edge(start + 16, begin, end);
+        }
+    }
+}
+
+// The eight that come from `at`; those from the `left`th on are zeros.
+template <bool ALIGNED>
+static __device__ __forceinline__ uint4 shifted(const struct eight *v,
+                                                const __nv_bfloat16 *at, int left)
+{
+    if (ALIGNED)
+        return v->low;
+    uint4 to = shift_bytes(v->low, v->high, (uintptr_t)at % 16);
+    uint32_t *words = &to.x;
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+        words[i] &= 2 * i + 1 < left ? 0xffffffffu : 2 * i < left ? 0xffffu : 0;
+    return to;
 }
 
 // Adds up the warps' sums, 32 of each lane at a time. A thread gets four of a lane, number
 // `first`, first + STRIDE, ..., and hands them to `take(first, four)`.
 template <int COUNT, int STRIDE, class Take>
-static __device__ __forceinline__ void add_warps(const float (&acc)[COUNT],
-                                                 float (*of_warp)[32][32], Take take)
+static __device__ __forceinline__ void add_warps(const float (&acc)[COUNT], void *room,
+                                                 Take take)
 {
+    float(*of_warp)[32][32] = (float(*)[32][32])room;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int mine = STRIDE == 1 ? warp * 4 : warp / 4 * 16 + warp % 4;
 #pragma unroll
@@ -79,67 +133,87 @@ static __device__ __forceinline__ void add_warps(const float (&acc)[COUNT],
 
 /* ---- few rows ---- */
 
-// Block (x, y, z): 16 * HIGH rows from z times as many on, 64 columns from 64 x on, part y of K. A warp takes 16
-// steps of k at a time: a lane loads eight neighbours from each of four rows of B. Tile j of
-// the eight that it multiplies has the columns j, 8 + j, 16 + j ...
+// Block (x, y, z): 16 * HIGH rows from z times as many on, 64 columns from 64 x on, part y
+// of K. A warp takes 16 steps of k at a time: a lane loads eight neighbours from each of
+// four rows of B. Tile j of the eight that it multiplies has the columns j, 8 + j, 16 + j ...
 template <int HIGH, bool ALIGNED>
 __global__ void __launch_bounds__(FEW_THREADS, HIGH < 2 ? 2 : 1)
     few_rows_kernel(const __grid_constant__ struct thin w)
 {
-    const int CHUNK = 1024 / HIGH, ROW = CHUNK + 8; // padded: ldmatrix meets no conflict
-    const int TURN = 16 * FEW_WARPS, AHEAD = DEEP / TURN;
-    static_assert(CHUNK % DEEP == 0, "a chunk is whole turns through `next`");
-    __shared__ __align__(16) union {
-        __nv_bfloat16 A[16 * HIGH][ROW];
-        float of_warp[FEW_WARPS][32][32];
-    } memory;
+    const int TURN = 16 * FEW_WARPS, AHEAD = ALIGNED ? 2 : 1;
+    static_assert(DEEP % (TURN * AHEAD) == 0, "a chunk is whole turns through `next`");
+    extern __shared__ __align__(16) unsigned char thin_bytes[];
+    few_rows_chunk *const A = (few_rows_chunk *)thin_bytes;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int top = blockIdx.z * 16 * HIGH, col = blockIdx.x * THIN + lane / 4 * 8;
     const int k_begin = blockIdx.y * w.share, k_end = min(w.K, k_begin + w.share);
+    const size_t A_count = (size_t)w.M * w.K, B_count = (size_t)w.K * w.N;
 
-    uint4 next[AHEAD][4];
-    const auto load = [&](uint4(&to)[4], int k) {
-        k += warp * 16 + lane % 4 * 2;
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            const int row = k + i / 2 * 8 + i % 2;
-            to[i] = eight<ALIGNED>(w.B, (size_t)w.K * w.N, (size_t)row * w.N + col,
-                                   row < k_end ? w.N - col : 0);
-        }
+    // My eight number i of the warp's 16 steps from k on, and how many of them are in B.
+    const auto place = [&](int k, int i, int *left) {
+        k += lane % 4 * 2 + i / 2 * 8 + i % 2;
+        *left = k < k_end ? w.N - col : 0;
+        return (size_t)k * w.N + col;
+    };
+    struct eight next[AHEAD][4];
+    const auto load_next = [&](struct eight(&to)[4], int k) {
+        load<ALIGNED>(to, w.B, B_count,
+                      [&](int i, int *left) { return place(k, i, left); });
     };
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i)
-        load(next[i], k_begin + i * TURN);
+        load_next(next[i], k_begin + i * TURN + warp * 16);
     float acc[HIGH * 32] = {};
     for (int chunk = k_begin; chunk < k_end; chunk += CHUNK) {
         const int steps = min(CHUNK, (k_end - chunk + DEEP - 1) / DEEP * DEEP);
-        const int k = threadIdx.x % (CHUNK / 8) * 8;
+        // 128 threads for a row of A's part; two rows at a time.
+        const int k = threadIdx.x % (CHUNK / 8) * 8, first = threadIdx.x / (CHUNK / 8);
+        const auto place_A = [&](int row, int *left) {
+            *left = top + row < w.M ? k_end - chunk - k : 0;
+            return (size_t)(top + row) * w.K + chunk + k;
+        };
         __syncthreads();
+        if (k < steps && w.small_aligned) {
+            for (int row = first; row < 16 * HIGH; row += 2) {
+                int left;
+                const size_t at = place_A(row, &left);
+                cp_async<16>(shared_address(&A[row][k]), left > 0 ? &w.A[at] : w.A,
+                             left > 0 ? 16 : 0);
+            }
+        } else if (k < steps) {
+            for (int row = first; row < 16 * HIGH; row += 8) {
+                struct eight four[4];
+                load<false>(four, w.A, A_count,
+                            [&](int i, int *left) { return place_A(row + 2 * i, left); });
 #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-            const int row = threadIdx.x / (CHUNK / 8) + i * 2 * HIGH, m = top + row;
-            if (k < steps)
-                *(uint4 *)&memory.A[row][k] =
-                    eight<false>(w.A, (size_t)w.M * w.K, (size_t)m * w.K + chunk + k,
-                                 m < w.M ? k_end - chunk - k : 0);
+                for (int i = 0; i < 4; ++i) {
+                    int left;
+                    const size_t at = place_A(row + 2 * i, &left);
+                    *(uint4 *)&A[row + 2 * i][k] =
+                        shifted<false>(&four[i], &w.A[at], left);
+                }
+            }
         }
+        __pipeline_commit();
+        __pipeline_wait_prior(0);
         __syncthreads();
-        for (int turn = 0; turn < steps; turn += DEEP) {
+        for (int turn = 0; turn < steps; turn += AHEAD * TURN) {
 #pragma unroll
             for (int slot = 0; slot < AHEAD; ++slot) {
                 uint32_t now[4][4], a[HIGH][4];
                 const int at = turn + slot * TURN + warp * 16;
 #pragma unroll
                 for (int i = 0; i < 4; ++i) {
-                    const uint4 v = next[slot][i];
+                    int left;
+                    const size_t from = place(chunk + at, i, &left);
+                    const uint4 v = shifted<ALIGNED>(&next[slot][i], &w.B[from], left);
                     now[i][0] = v.x, now[i][1] = v.y, now[i][2] = v.z, now[i][3] = v.w;
                 }
-                load(next[slot], chunk + turn + DEEP + slot * TURN);
+                load_next(next[slot], chunk + at + AHEAD * TURN);
 #pragma unroll
                 for (int m = 0; m < HIGH; ++m)
-                    ldmatrix_x4(a[m],
-                                shared_address(
-                                    &memory.A[m * 16 + lane % 16][at + lane / 16 * 8]));
+                    ldmatrix_x4(
+                        a[m], shared_address(&A[m * 16 + lane % 16][at + lane / 16 * 8]));
 #pragma unroll
                 for (int j = 0; j < 8; ++j) {
                     const int half = j % 2 ? 0x7632 : 0x5410;
@@ -153,7 +227,7 @@ __global__ void __launch_bounds__(FEW_THREADS, HIGH < 2 ? 2 : 1)
             }
         }
     }
-    add_warps<HIGH * 32, 4>(acc, memory.of_warp, [&](int first, const float(&four)[4]) {
+    add_warps<HIGH * 32, 4>(acc, thin_bytes, [&](int first, const float(&four)[4]) {
         const int row = top + first / 32 * 16 + lane / 4 + first % 4 / 2 * 8;
         const int to =
             blockIdx.x * THIN + (lane % 4 * 2 + first % 2) * 8 + first % 32 / 4;
@@ -165,69 +239,106 @@ __global__ void __launch_bounds__(FEW_THREADS, HIGH < 2 ? 2 : 1)
 
 /* ---- few columns ---- */
 
-// Block (x, y): 64 rows from 64 x on, the 8 * WIDE >= N columns, part y of K. A warp takes 32
-// steps of k at a time: a lane loads eight neighbours from each of eight rows of A, the k of
-// two instructions: 0, 1 and 2, 3 of the eight are the first's, 4, 5 and 6, 7 the second's.
+// Block (x, y): 64 rows from 64 x on, the 8 * WIDE >= N columns, part y of K. A warp takes
+// 32 steps of k at a time: a lane loads eight neighbours from each of eight rows of A, the
+// k of two instructions: 0, 1 and 2, 3 of the eight are the first's, the rest the second's.
 template <int WIDE, bool ALIGNED>
-__global__ void __launch_bounds__(FEW_THREADS, WIDE < 4 ? 2 : 1)
+__global__ void __launch_bounds__(FEW_THREADS, WIDE == 1 && ALIGNED ? 2 : 1)
     few_columns_kernel(const __grid_constant__ struct thin w)
 {
-    const int CHUNK = WIDE < 2 ? 1024 : 2048 / WIDE;
-    static_assert(CHUNK % DEEP == 0, "all warps have equally many turns");
-    __shared__ __align__(16) union {
-        __nv_bfloat16 B[WIDE][CHUNK][8]; // the k in the order of the instructions
-        float of_warp[FEW_WARPS][32][32];
-    } memory;
+    const int TURN = 32 * FEW_WARPS, AHEAD = ALIGNED && WIDE > 1 && WIDE < 8 ? 2 : 1;
+    static_assert(CHUNK % (TURN * AHEAD) == 0, "a chunk is whole turns through `next`");
+    extern __shared__ __align__(16) unsigned char thin_bytes[];
+    few_columns_chunk *const B = (few_columns_chunk *)thin_bytes;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int row = blockIdx.x * THIN + lane / 4;
     const int k_begin = blockIdx.y * w.share, k_end = min(w.K, k_begin + w.share);
+    const size_t A_count = (size_t)w.M * w.K, B_count = (size_t)w.K * w.N;
 
-    uint4 next[8];
-    const auto load = [&](int k) {
-        k += warp * 32 + lane % 4 * 8;
-#pragma unroll
-        for (int i = 0; i < 8; ++i)
-            next[i] =
-                eight<ALIGNED>(w.A, (size_t)w.M * w.K, (size_t)(row + i * 8) * w.K + k,
-                               row + i * 8 < w.M ? k_end - k : 0);
+    const auto place = [&](int k, int i, int *left) {
+        k += lane % 4 * 8;
+        *left = row + i * 8 < w.M ? k_end - k : 0;
+        return (size_t)(row + i * 8) * w.K + k;
     };
-    load(k_begin);
+    struct eight next[AHEAD][8];
+    const auto load_next = [&](struct eight(&to)[8], int k) {
+        load<ALIGNED>(to, w.A, A_count,
+                      [&](int i, int *left) { return place(k, i, left); });
+    };
+#pragma unroll
+    for (int i = 0; i < AHEAD; ++i)
+        load_next(next[i], k_begin + i * TURN + warp * 32);
     float acc[4 * WIDE * 4] = {};
     for (int chunk = k_begin; chunk < k_end; chunk += CHUNK) {
-        const int steps = min(CHUNK, (k_end - chunk + DEEP - 1) / DEEP * DEEP);
+        const int turns = (k_end - chunk + AHEAD * TURN - 1) / (AHEAD * TURN);
+        const int steps = min(CHUNK, turns * AHEAD * TURN);
+        const auto place_B = [&](int i, int *left) {
+            const int k = chunk + i / WIDE, col = i % WIDE * 8;
+            *left = i < steps * WIDE && k < k_end ? w.N - col : 0;
+            return (size_t)k * w.N + col;
+        };
+        const auto slot_of = [&](int i) { // k in the order of the instructions
+            const int k = i / WIDE;
+            return &B[i % WIDE][k / 32 * 32 + k % 8 / 2 * 8 + k % 32 / 8 * 2 + k % 2];
+        };
         __syncthreads();
-#pragma unroll 4
-        for (int i = threadIdx.x; i < steps * WIDE; i += FEW_THREADS) {
-            const int k = i / WIDE, col = i % WIDE * 8;
-            const int slot = k / 32 * 32 + k % 8 / 2 * 8 + k % 32 / 8 * 2 + k % 2;
-            *(uint4 *)memory.B[col / 8][slot] =
-                eight<false>(w.B, (size_t)w.K * w.N, (size_t)(chunk + k) * w.N + col,
-                             chunk + k < k_end ? w.N - col : 0);
+        if (w.small_aligned) {
+            for (int i = threadIdx.x; i < steps * WIDE; i += FEW_THREADS) {
+                int left;
+                const size_t at = place_B(i, &left);
+                cp_async<16>(shared_address(slot_of(i)), left > 0 ? &w.B[at] : w.B,
+                             left > 0 ? 16 : 0);
+            }
+        } else {
+            for (int base = threadIdx.x; base < steps * WIDE; base += 4 * FEW_THREADS) {
+                struct eight four[4];
+                load<false>(four, w.B, B_count, [&](int i, int *left) {
+                    return place_B(base + i * FEW_THREADS, left);
+                });
+#pragma unroll
+                for (int i = 0; i < 4; ++i) {
+                    int left;
+                    const int which = base + i * FEW_THREADS;
+                    const size_t at = place_B(which, &left);
+                    if (which < steps * WIDE)
+                        *(uint4 *)slot_of(which) =
+                            shifted<false>(&four[i], &w.B[at], left);
+                }
+            }
         }
+        __pipeline_commit();
+        __pipeline_wait_prior(0);
         __syncthreads();
-        for (int at = warp * 32; at < steps; at += DEEP) {
-            uint4 now[8];
+        for (int turn = 0; turn < steps; turn += AHEAD * TURN) {
 #pragma unroll
-            for (int i = 0; i < 8; ++i)
-                now[i] = next[i];
-            load(chunk + at - warp * 32 + DEEP);
+            for (int slot = 0; slot < AHEAD; ++slot) {
+                uint4 now[8];
+                const int at = turn + slot * TURN + warp * 32;
 #pragma unroll
-            for (int n = 0; n < WIDE; ++n) {
-                uint32_t b[4];
-                ldmatrix_x4_trans(b, shared_address(memory.B[n][at + lane]));
+                for (int i = 0; i < 8; ++i) {
+                    int left;
+                    const size_t from = place(chunk + at, i, &left);
+                    now[i] = shifted<ALIGNED>(&next[slot][i], &w.A[from], left);
+                }
+                load_next(next[slot], chunk + at + AHEAD * TURN);
 #pragma unroll
-                for (int m = 0; m < 4; ++m) {
-                    const uint4 up = now[2 * m], down = now[2 * m + 1];
-                    const uint32_t a[2][4] = {{up.x, down.x, up.y, down.y},
-                                              {up.z, down.z, up.w, down.w}};
-                    float(&sums)[4] = *(float(*)[4]) & acc[(m * WIDE + n) * 4];
-                    mma_m16n8k16_bf16(sums, a[0], b);
-                    mma_m16n8k16_bf16(sums, a[1], b + 2);
+                for (int n = 0; n < WIDE; ++n) {
+                    uint32_t b[4];
+                    ldmatrix_x4_trans(b, shared_address(B[n][at + lane]));
+#pragma unroll
+                    for (int m = 0; m < 4; ++m) {
+                        const uint4 up = now[2 * m], down = now[2 * m + 1];
+                        const uint32_t a[2][4] = {{up.x, down.x, up.y, down.y},
+                                                  {up.z, down.z, up.w, down.w}};
+                        float(&sums)[4] = *(float(*)[4]) & acc[(m * WIDE + n) * 4];
+                        mma_m16n8k16_bf16(sums, a[0], b);
+                        mma_m16n8k16_bf16(sums, a[1], b + 2);
+                    }
                 }
             }
         }
     }
-    add_warps<16 * WIDE, 1>(acc, memory.of_warp, [&](int first, const float(&four)[4]) {
+    add_warps<16 * WIDE, 1>(acc, thin_bytes, [&](int first, const float(&four)[4]) {
         const int tile = first / 4, to = tile % WIDE * 8 + lane % 4 * 2;
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
@@ -263,26 +374,46 @@ static __global__ void __launch_bounds__(FEW_THREADS)
     }
 }
 
+template <int HIGH, bool ALIGNED>
+static void launch_rows_of(dim3 blocks, const struct thin *w)
+{
+    const int A = 16 * HIGH * sizeof(few_rows_chunk);
+    const int bytes = A > SUMS_BYTES ? A : SUMS_BYTES;
+    CUDA_CHECK(cudaFuncSetAttribute(few_rows_kernel<HIGH, ALIGNED>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    few_rows_kernel<HIGH, ALIGNED><<<blocks, FEW_THREADS, bytes>>>(*w);
+}
+
 template <bool ALIGNED> static void launch_rows(dim3 blocks, const struct thin *w)
 {
     if (w->M <= 16)
-        few_rows_kernel<1, ALIGNED><<<blocks, FEW_THREADS>>>(*w);
+        launch_rows_of<1, ALIGNED>(blocks, w);
     else if (w->M <= 32)
-        few_rows_kernel<2, ALIGNED><<<blocks, FEW_THREADS>>>(*w);
+        launch_rows_of<2, ALIGNED>(blocks, w);
     else
-        few_rows_kernel<4, ALIGNED><<<blocks, FEW_THREADS>>>(*w);
+        launch_rows_of<4, ALIGNED>(blocks, w);
+}
+
+template <int WIDE, bool ALIGNED>
+static void launch_columns_of(dim3 blocks, const struct thin *w)
+{
+    const int B = WIDE * sizeof(few_columns_chunk);
+    const int bytes = B > SUMS_BYTES ? B : SUMS_BYTES;
+    CUDA_CHECK(cudaFuncSetAttribute(few_columns_kernel<WIDE, ALIGNED>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    few_columns_kernel<WIDE, ALIGNED><<<blocks, FEW_THREADS, bytes>>>(*w);
 }
 
 template <bool ALIGNED> static void launch_columns(dim3 blocks, const struct thin *w)
 {
     if (w->N <= 8)
-        few_columns_kernel<1, ALIGNED><<<blocks, FEW_THREADS>>>(*w);
+        launch_columns_of<1, ALIGNED>(blocks, w);
     else if (w->N <= 16)
-        few_columns_kernel<2, ALIGNED><<<blocks, FEW_THREADS>>>(*w);
+        launch_columns_of<2, ALIGNED>(blocks, w);
     else if (w->N <= 32)
-        few_columns_kernel<4, ALIGNED><<<blocks, FEW_THREADS>>>(*w);
+        launch_columns_of<4, ALIGNED>(blocks, w);
     else
-        few_columns_kernel<8, ALIGNED><<<blocks, FEW_THREADS>>>(*w);
+        launch_columns_of<8, true>(blocks, w);
 }
 
 // In how many parts `groups` blocks should do K, when `room` blocks run at a time. A block
@@ -313,20 +444,26 @@ static bool launch_thin(int M, int N, int K, float alpha, const __nv_bfloat16 *A
     const bool small = M <= 2 * THIN && N <= 2 * THIN && K >= 4096;
     if (tile_columns || K < DEEP || (M > THIN && N > THIN && !small))
         return false;
+    const bool A_aligned = engine_can(A, K * sizeof *A);
+    const bool B_aligned = engine_can(B, N * sizeof *B);
     const bool columns = N <= M && N <= THIN;
-    const int few = columns ? N : M, high = columns ? 1 : divided_up(M, THIN);
+    if (columns && N > THIN / 2 && !A_aligned)
+        return false; // its registers do not hold all that
+    const int high = columns ? 1 : divided_up(M, THIN);
     const int across = divided_up(columns ? M : N, THIN);
-    const int room = number_of_blocks() * (few > 16 ? 1 : 2);
+    const bool one_block = columns ? N > 8 || !A_aligned : M > 16; // to an SM
+    const int room = number_of_blocks() * (one_block ? 1 : 2);
     const int share = divided_up(divided_up(K, parts_of(across * high, room, K)), DEEP);
     struct thin w = {M, N, K, share * DEEP, divided_up(K, share * DEEP), 0, A, B, NULL};
+    w.small_aligned = columns ? B_aligned : A_aligned;
     w.pitch = !columns ? across * THIN : N <= 8 ? 8 : N <= 16 ? 16 : N <= 32 ? 32 : 64;
     w.sums = (float *)scratch(PARTS, (size_t)w.parts * M * w.pitch * sizeof(float));
     const dim3 blocks(across, w.parts, high);
-    if (columns && engine_can(A, K * sizeof *A))
+    if (columns && A_aligned)
         launch_columns<true>(blocks, &w);
     else if (columns)
         launch_columns<false>(blocks, &w);
-    else if (engine_can(B, N * sizeof *B))
+    else if (B_aligned)
         launch_rows<true>(blocks, &w);
     else
         launch_rows<false>(blocks, &w);
