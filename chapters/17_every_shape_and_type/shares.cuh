@@ -212,6 +212,32 @@ static struct plan best_plan(int down, int across, int steps, int clusters,
     return best;
 }
 
+// What bf16 tiles of BM x BN would make of the product, BK steps at a time, in clusters of
+// so many. The constants have been measured on an H200: a step takes the tensor core 4
+// clocks a column, or as long as the L2 needs for it, which is longer where rows do not
+// begin at cache lines (`lines`).
+static struct plan plan_tiles(int M, int N, int K, int BM, int BN, int BK, int cluster,
+                              bool lines)
+{
+    const double size = 2.0, L2 = lines ? 46.0 : 27.0;
+    const double bytes = size * BK * (BM + (double)BN / cluster);
+    // Memory brings short pieces of B's rows more slowly, and clusters wait for the slower
+    // block.
+    const double slower = cluster > 1 ? 1.25 : 1.0;
+    const double matrices =
+        slower * size * ((double)M * (K + N) + (double)K * N * (BN + 40) / BN);
+    const struct cost cost = {
+        .start = 8000.0 + 8.0 * BN + (cluster > 1 ? 1700.0 : 0.0),
+        .step = bytes / L2 > 4.0 * BN ? bytes / L2 : 4.0 * BN,
+        .tile = 12.0 * BN,
+        .memory = matrices / 1700.0,
+        .alone = matrices / (25.0 * cluster),
+        .part = BM * BN * sizeof(float) / 50.0,
+    };
+    return best_plan(divided_up(M, BM * cluster), divided_up(N, BN), divided_up(K, BK),
+                     number_of_blocks() / cluster, &cost);
+}
+
 // The room that shared units need.
 static void make_room(struct plan *p, int blocks, int tile, int warps)
 {

@@ -17,24 +17,26 @@
 #include <cuda_bf16.h>
 #include <cuda_pipeline.h>
 
-const int THIN = 64;     // rows or columns, of C and of a block
+const int THIN = 64; // rows or columns, of C and of a block
+const int FEW_COLUMNS = 8;
 const int DEEP = 256;    // steps of k that a block takes at a time: a part has no fewer
 const int FEW_WARPS = 8; // of a block
 const int FEW_THREADS = FEW_WARPS * 32;
 const int CHUNK = 1024; // steps of k of the small matrix in shared memory
 
-// A row of A's part, padded so that ldmatrix meets no conflict; eight columns of B's.
+// A row of A's part, padded so that ldmatrix meets no conflict.
 typedef __nv_bfloat16 few_rows_chunk[CHUNK + 8];
-typedef __nv_bfloat16 few_columns_chunk[CHUNK][8];
 const int SUMS_BYTES = FEW_WARPS * 32 * 32 * sizeof(float); // see add_warps
+static_assert(CHUNK * FEW_COLUMNS * sizeof(__nv_bfloat16) <= SUMS_BYTES,
+              "B's part fits where the sums are added up");
 
 struct thin {
     int M, N, K;
     int share; // steps of k in a block's part: a multiple of DEEP
     int parts, pitch;
     const __nv_bfloat16 *A, *B;
-    float *sums;        // [parts][M][pitch]: what the blocks made
-    bool small_aligned; // the small matrix' rows begin at multiples of 16 bytes
+    float *sums;    // [parts][M][pitch]: what the blocks made
+    bool A_aligned; // A's rows begin at multiples of 16 bytes
 };
 
 // Eight numbers of a row of a matrix on their way: the aligned words that hold them. They are
@@ -173,7 +175,7 @@ __global__ void __launch_bounds__(FEW_THREADS, HIGH < 2 ? 2 : 1)
             return (size_t)(top + row) * w.K + chunk + k;
         };
         __syncthreads();
-        if (k < steps && w.small_aligned) {
+        if (k < steps && w.A_aligned) {
             for (int row = first; row < 16 * HIGH; row += 2) {
                 int left;
                 const size_t at = place_A(row, &left);
@@ -239,17 +241,17 @@ __global__ void __launch_bounds__(FEW_THREADS, HIGH < 2 ? 2 : 1)
 
 /* ---- few columns ---- */
 
-// Block (x, y): 64 rows from 64 x on, the 8 * WIDE >= N columns, part y of K. A warp takes
-// 32 steps of k at a time: a lane loads eight neighbours from each of eight rows of A, the
-// k of two instructions: 0, 1 and 2, 3 of the eight are the first's, the rest the second's.
-template <int WIDE, bool ALIGNED>
-__global__ void __launch_bounds__(FEW_THREADS, WIDE == 1 && ALIGNED ? 2 : 1)
+// Block (x, y): 64 rows from 64 x on, the N <= 8 columns, part y of K. A warp takes 32 steps
+// of k at a time: a lane loads eight neighbours from each of eight rows of A, the k of two
+// instructions: 0, 1 and 2, 3 of the eight are the first's, the rest the second's.
+template <bool ALIGNED>
+__global__ void __launch_bounds__(FEW_THREADS, ALIGNED ? 2 : 1)
     few_columns_kernel(const __grid_constant__ struct thin w)
 {
-    const int TURN = 32 * FEW_WARPS, AHEAD = ALIGNED && WIDE > 1 && WIDE < 8 ? 2 : 1;
-    static_assert(CHUNK % (TURN * AHEAD) == 0, "a chunk is whole turns through `next`");
+    const int TURN = 32 * FEW_WARPS;
+    static_assert(CHUNK % TURN == 0 && TURN <= DEEP, "a chunk is whole turns");
     extern __shared__ __align__(16) unsigned char thin_bytes[];
-    few_columns_chunk *const B = (few_columns_chunk *)thin_bytes;
+    __nv_bfloat16(*const B)[FEW_COLUMNS] = (__nv_bfloat16(*)[FEW_COLUMNS])thin_bytes;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int row = blockIdx.x * THIN + lane / 4;
     const int k_begin = blockIdx.y * w.share, k_end = min(w.K, k_begin + w.share);
@@ -260,89 +262,65 @@ __global__ void __launch_bounds__(FEW_THREADS, WIDE == 1 && ALIGNED ? 2 : 1)
         *left = row + i * 8 < w.M ? k_end - k : 0;
         return (size_t)(row + i * 8) * w.K + k;
     };
-    struct eight next[AHEAD][8];
-    const auto load_next = [&](struct eight(&to)[8], int k) {
-        load<ALIGNED>(to, w.A, A_count,
+    struct eight next[8];
+    const auto load_next = [&](int k) {
+        load<ALIGNED>(next, w.A, A_count,
                       [&](int i, int *left) { return place(k, i, left); });
     };
-#pragma unroll
-    for (int i = 0; i < AHEAD; ++i)
-        load_next(next[i], k_begin + i * TURN + warp * 32);
-    float acc[4 * WIDE * 4] = {};
+    load_next(k_begin + warp * 32);
+    float acc[16] = {};
     for (int chunk = k_begin; chunk < k_end; chunk += CHUNK) {
-        const int turns = (k_end - chunk + AHEAD * TURN - 1) / (AHEAD * TURN);
-        const int steps = min(CHUNK, turns * AHEAD * TURN);
-        const auto place_B = [&](int i, int *left) {
-            const int k = chunk + i / WIDE, col = i % WIDE * 8;
-            *left = i < steps * WIDE && k < k_end ? w.N - col : 0;
-            return (size_t)k * w.N + col;
+        const int steps = min(CHUNK, (k_end - chunk + DEEP - 1) / DEEP * DEEP);
+        const auto place_B = [&](int k, int *left) {
+            *left = k < steps && chunk + k < k_end ? w.N : 0;
+            return (size_t)(chunk + k) * w.N;
         };
-        const auto slot_of = [&](int i) { // k in the order of the instructions
-            const int k = i / WIDE;
-            return &B[i % WIDE][k / 32 * 32 + k % 8 / 2 * 8 + k % 32 / 8 * 2 + k % 2];
+        const auto slot_of = [&](int k) { // in the order of the instructions
+            return B[k / 32 * 32 + k % 8 / 2 * 8 + k % 32 / 8 * 2 + k % 2];
         };
         __syncthreads();
-        if (w.small_aligned) {
-            for (int i = threadIdx.x; i < steps * WIDE; i += FEW_THREADS) {
-                int left;
-                const size_t at = place_B(i, &left);
-                cp_async<16>(shared_address(slot_of(i)), left > 0 ? &w.B[at] : w.B,
-                             left > 0 ? 16 : 0);
-            }
-        } else {
-            for (int base = threadIdx.x; base < steps * WIDE; base += 4 * FEW_THREADS) {
-                struct eight four[4];
-                load<false>(four, w.B, B_count, [&](int i, int *left) {
-                    return place_B(base + i * FEW_THREADS, left);
-                });
+        for (int k0 = threadIdx.x; k0 < steps; k0 += 4 * FEW_THREADS) {
+            struct eight four[4];
+            load<false>(four, w.B, B_count, [&](int i, int *left) {
+                return place_B(k0 + i * FEW_THREADS, left);
+            });
 #pragma unroll
-                for (int i = 0; i < 4; ++i) {
-                    int left;
-                    const int which = base + i * FEW_THREADS;
-                    const size_t at = place_B(which, &left);
-                    if (which < steps * WIDE)
-                        *(uint4 *)slot_of(which) =
-                            shifted<false>(&four[i], &w.B[at], left);
-                }
+            for (int i = 0; i < 4; ++i) {
+                int left;
+                const int k = k0 + i * FEW_THREADS;
+                const size_t at = place_B(k, &left);
+                if (k < steps)
+                    *(uint4 *)slot_of(k) = shifted<false>(&four[i], &w.B[at], left);
             }
         }
-        __pipeline_commit();
-        __pipeline_wait_prior(0);
         __syncthreads();
-        for (int turn = 0; turn < steps; turn += AHEAD * TURN) {
+        for (int at = warp * 32; at < steps; at += TURN) {
+            uint4 now[8];
 #pragma unroll
-            for (int slot = 0; slot < AHEAD; ++slot) {
-                uint4 now[8];
-                const int at = turn + slot * TURN + warp * 32;
+            for (int i = 0; i < 8; ++i) {
+                int left;
+                const size_t from = place(chunk + at, i, &left);
+                now[i] = shifted<ALIGNED>(&next[i], &w.A[from], left);
+            }
+            load_next(chunk + at + TURN);
+            uint32_t b[4];
+            ldmatrix_x4_trans(b, shared_address(B[at + lane]));
 #pragma unroll
-                for (int i = 0; i < 8; ++i) {
-                    int left;
-                    const size_t from = place(chunk + at, i, &left);
-                    now[i] = shifted<ALIGNED>(&next[slot][i], &w.A[from], left);
-                }
-                load_next(next[slot], chunk + at + AHEAD * TURN);
-#pragma unroll
-                for (int n = 0; n < WIDE; ++n) {
-                    uint32_t b[4];
-                    ldmatrix_x4_trans(b, shared_address(B[n][at + lane]));
-#pragma unroll
-                    for (int m = 0; m < 4; ++m) {
-                        const uint4 up = now[2 * m], down = now[2 * m + 1];
-                        const uint32_t a[2][4] = {{up.x, down.x, up.y, down.y},
-                                                  {up.z, down.z, up.w, down.w}};
-                        float(&sums)[4] = *(float(*)[4]) & acc[(m * WIDE + n) * 4];
-                        mma_m16n8k16_bf16(sums, a[0], b);
-                        mma_m16n8k16_bf16(sums, a[1], b + 2);
-                    }
-                }
+            for (int m = 0; m < 4; ++m) {
+                const uint4 up = now[2 * m], down = now[2 * m + 1];
+                const uint32_t a[2][4] = {{up.x, down.x, up.y, down.y},
+                                          {up.z, down.z, up.w, down.w}};
+                float(&sums)[4] = *(float(*)[4]) & acc[m * 4];
+                mma_m16n8k16_bf16(sums, a[0], b);
+                mma_m16n8k16_bf16(sums, a[1], b + 2);
             }
         }
     }
-    add_warps<16 * WIDE, 1>(acc, thin_bytes, [&](int first, const float(&four)[4]) {
-        const int tile = first / 4, to = tile % WIDE * 8 + lane % 4 * 2;
+    add_warps<16, 1>(acc, thin_bytes, [&](int first, const float(&four)[4]) {
+        const int to = lane % 4 * 2;
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
-            const int m = row + tile / WIDE * 16 + i * 8;
+            const int m = row + first / 4 * 16 + i * 8;
             if (m < w.M)
                 *(float2 *)&w.sums[((size_t)blockIdx.y * w.M + m) * w.pitch + to] =
                     make_float2(four[2 * i], four[2 * i + 1]);
@@ -394,26 +372,9 @@ template <bool ALIGNED> static void launch_rows(dim3 blocks, const struct thin *
         launch_rows_of<4, ALIGNED>(blocks, w);
 }
 
-template <int WIDE, bool ALIGNED>
-static void launch_columns_of(dim3 blocks, const struct thin *w)
-{
-    const int B = WIDE * sizeof(few_columns_chunk);
-    const int bytes = B > SUMS_BYTES ? B : SUMS_BYTES;
-    CUDA_CHECK(cudaFuncSetAttribute(few_columns_kernel<WIDE, ALIGNED>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    few_columns_kernel<WIDE, ALIGNED><<<blocks, FEW_THREADS, bytes>>>(*w);
-}
-
 template <bool ALIGNED> static void launch_columns(dim3 blocks, const struct thin *w)
 {
-    if (w->N <= 8)
-        launch_columns_of<1, ALIGNED>(blocks, w);
-    else if (w->N <= 16)
-        launch_columns_of<2, ALIGNED>(blocks, w);
-    else if (w->N <= 32)
-        launch_columns_of<4, ALIGNED>(blocks, w);
-    else
-        launch_columns_of<8, true>(blocks, w);
+    few_columns_kernel<ALIGNED><<<blocks, FEW_THREADS, SUMS_BYTES>>>(*w);
 }
 
 // In how many parts `groups` blocks should do K, when `room` blocks run at a time. A block
@@ -435,38 +396,42 @@ static int parts_of(int groups, int room, int K)
     return best;
 }
 
-// Returns whether this is a thin product, or a small one with a long way along K, and has been
-// launched. Without many steps of k it is the results that take the time, and tiles write them
-// better.
+// Is it read faster than tiles would do it? Without many steps of k it is the results that
+// take the time, and tiles write them better. From 33 rows on they read as fast, if they
+// have B as it is, and enough columns to divide.
+static bool is_thin(int M, int N, int K, bool B_aligned)
+{
+    if (K < DEEP)
+        return false;
+    const bool small = M <= 2 * THIN && N <= 2 * THIN && K >= 16 * DEEP;
+    return N <= FEW_COLUMNS || M <= THIN / 2 || (M <= THIN && !B_aligned) || small;
+}
+
+// Returns whether the product is thin, and has been launched.
 static bool launch_thin(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
                         const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
 {
-    const bool small = M <= 2 * THIN && N <= 2 * THIN && K >= 4096;
-    if (tile_columns || K < DEEP || (M > THIN && N > THIN && !small))
-        return false;
     const bool A_aligned = engine_can(A, K * sizeof *A);
     const bool B_aligned = engine_can(B, N * sizeof *B);
-    const bool columns = N <= M && N <= THIN;
-    if (columns && N > THIN / 2 && !A_aligned)
-        return false; // its registers do not hold all that
-    const int high = columns ? 1 : divided_up(M, THIN);
+    if (tile_columns || !is_thin(M, N, K, B_aligned))
+        return false;
+    const bool columns = N <= FEW_COLUMNS && N <= M;
     const int across = divided_up(columns ? M : N, THIN);
-    const bool one_block = columns ? N > 8 || !A_aligned : M > 16; // to an SM
+    const int high = columns ? 1 : divided_up(M, THIN);
+    const bool one_block = columns ? !A_aligned : M > 16; // to an SM
     const int room = number_of_blocks() * (one_block ? 1 : 2);
     const int share = divided_up(divided_up(K, parts_of(across * high, room, K)), DEEP);
-    struct thin w = {M, N, K, share * DEEP, divided_up(K, share * DEEP), 0, A, B, NULL};
-    w.small_aligned = columns ? B_aligned : A_aligned;
-    w.pitch = !columns ? across * THIN : N <= 8 ? 8 : N <= 16 ? 16 : N <= 32 ? 32 : 64;
+    struct thin w = {M, N, K, share * DEEP, divided_up(K, share * DEEP)};
+    w.pitch = columns ? FEW_COLUMNS : across * THIN;
+    w.A = A;
+    w.B = B;
     w.sums = (float *)scratch(PARTS, (size_t)w.parts * M * w.pitch * sizeof(float));
+    w.A_aligned = A_aligned;
     const dim3 blocks(across, w.parts, high);
-    if (columns && A_aligned)
-        launch_columns<true>(blocks, &w);
-    else if (columns)
-        launch_columns<false>(blocks, &w);
-    else if (B_aligned)
-        launch_rows<true>(blocks, &w);
+    if (columns)
+        (A_aligned ? launch_columns<true> : launch_columns<false>)(blocks, &w);
     else
-        launch_rows<false>(blocks, &w);
+        (B_aligned ? launch_rows<true> : launch_rows<false>)(blocks, &w);
     int lanes = 1; // about eight parts for each
     while (lanes < 32 && lanes * 8 < w.parts)
         lanes *= 2;
