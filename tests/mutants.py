@@ -554,8 +554,15 @@ class Chapter:
             text = source.edited(mutant.edit) if changed else source.text
             (folder / file).write_text(text)
         program = folder / f"chapter{self.number}"
-        sources = [str(file) for file in folder.glob("*.cu")]
-        command = [*self.command[:1], *sources, *self.command[1:], "-o", str(program)]
+        # What is changed is compiled, or what may include it; the rest is make's.
+        files = [file for file in self.sources if file.endswith(".cu")]
+        compiled = [mutant.file] if mutant.file in files else files
+        place = f"build/emulator/chapters/{self.folder.name}"
+        objects = {file: f"{place}/{file[:-3]}.o" for file in files}
+        rest = [word for word in self.command[1:] if word not in objects.values()]
+        sources = [str(folder / file) for file in compiled]
+        sources += [objects[file] for file in files if file not in compiled]
+        command = [*self.command[:1], *sources, *rest, "-o", str(program)]
         try:
             return program if run(command, HOURGLASS).returncode == 0 else None
         except subprocess.TimeoutExpired:
