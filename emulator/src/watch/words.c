@@ -81,8 +81,8 @@ static void fault_in_flight(const struct word *word, const char *address,
               place.file, place.line);
 }
 
-/* The copy engine or the tensor cores read the word. Only who was told that they are done,
- * by a wait, and who was told of that, may write it again. */
+/* The copy engine or the tensor cores read the word. Only who was told that they are
+ * done, by a wait, and who was told of that, may write it again. */
 static void check_async_reader(const char *address, const struct touch *read,
                                const struct touch *now)
 {

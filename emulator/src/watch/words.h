@@ -42,9 +42,9 @@ static inline struct touch *emu_reader_of(const struct word *word, unsigned warp
     return &emu_readers[word - emu_words][warp];
 }
 
-/* An access of the running thread. `alignment`: of the address, which the caller has looked
- * at, and which the array must promise: every array lies at a multiple of 128 bytes here,
- * and on a GPU few do. */
+/* An access of the running thread. `alignment`: of the address, which the caller has
+ * looked at, and which the array must promise: every array lies at a multiple of 128
+ * bytes here, and on a GPU few do. */
 void emu_shared_access(char *p, size_t n, size_t alignment, enum emu_access kind,
                        const void *pc);
 
