@@ -71,7 +71,7 @@ Q      := $(if $(V),,@)
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
-.PHONY: help all clean test test-long test-gpu format mutants lens-vs-ncu patterns ladder shapes many-gpus tried profiles errors registers tables plots \
+.PHONY: help all clean test test-long test-gpu format mutants lens-vs-ncu patterns ladder shapes power many-gpus tried profiles errors registers tables plots \
     images notebooks scenes site bench-emulator exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@paint=; [ -t 1 ] && [ -z "$$NO_COLOR" ] && paint=yes; \
@@ -293,6 +293,9 @@ ladder: $(if $(GPU),all) ## every chapter beside cuBLAS, into results/
 shapes: $(if $(GPU),all) ## chapters 12, 13, 17 and 18 at many shapes, beside the best of cuBLAS, into results/
 	$(Q)python3 results/measure.py --many
 
+power: $(if $(GPU),all) ## the tensor cores' chapters in a burst and for seconds, with clock and watts, into results/
+	$(Q)python3 results/power.py
+
 many-gpus: $(if $(GPU),all) ## chapter 19 on several GPUs, into results/ (needs two)
 	$(Q)python3 results/many_gpus.py
 
@@ -353,6 +356,7 @@ site: .venv/site.txt ## the book as a web site, in build/site
 
 scenes:         ## what the lens counts in every chapter and its variants, for the site's figures
 	$(Q)python3 results/scenes.py
+	$(Q)python3 results/replays.py
 
 # ---- the emulator ----
 lens-vs-ncu:    ## the lens beside Nsight Compute's counters (needs a GPU)

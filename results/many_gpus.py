@@ -2,8 +2,9 @@
 """make many-gpus: chapter 19 on the GPUs here, 2 to all of them, into results/many_gpus.csv.
 
 One process measures one product with so many GPUs: one GPU alone takes turns with each way to divide it.
-A row is one way; new rows replace older ones of the same product. Exit code: 0, 1 if the chapter failed, 3 if nothing
-can be measured here (fewer than two GPUs).
+A row is one way; new rows replace older ones of the same product. `queued` says that the GPUs were busy while the
+host enqueued what was timed; in older rows they were at rest, and its calls are part of the time. Exit code: 0, 1 if
+the chapter failed, 3 if nothing can be measured here (fewer than two GPUs).
 """
 
 import csv
@@ -20,7 +21,8 @@ CHAPTER = 19
 PATH = rows.ROOT / "results" / "many_gpus.csv"
 COLUMNS = (
     *("gpu", "sms", "clock_mhz", "cuda", "driver", "date", "precision"),
-    *("gpus", "M", "N", "K", "one_gpu_ms", "way", "share", "link_gbs", "hidden"),
+    *("gpus", "M", "N", "K", "queued", "one_gpu_ms"),
+    *("way", "share", "link_gbs", "hidden"),
 )
 WHOLE = ("sms", "gpus", "M", "N", "K")
 REAL = ("clock_mhz", "one_gpu_ms", "share", "link_gbs", "hidden")
@@ -93,7 +95,7 @@ def rows_of(report, machine, gpus):
     units = {figure["name"]: figure["unit"] for figure in report["measured"]}
     common = {name: machine[name] for name in COLUMNS if name in machine}
     common.update({name: report[name] for name in ("precision", "M", "N", "K")})
-    common.update(gpus=gpus, one_gpu_ms=figures["one GPU"])
+    common.update(gpus=gpus, queued="yes", one_gpu_ms=figures["one GPU"])
     return [
         common
         | {

@@ -231,8 +231,16 @@ def sweep(chosen, found, machine):
     ]
     todo = [(shape, rung) for shape in chosen.shapes for rung in rungs]
     if chosen.many:
-        # Chapter by chapter, so that what the time allows is complete.
-        todo.sort(key=lambda row: (math.prod(row[0]) > LARGE, rungs.index(row[1])))
+        # Chapter by chapter, so that what the time allows is complete, and what a chapter
+        # multiplies besides (tf32) after all of them.
+        usual = {program: precisions(program)[0] for program in found.values()}
+        todo.sort(
+            key=lambda row: (
+                math.prod(row[0]) > LARGE,
+                row[1][2] != usual[row[1][1]],
+                rungs.index(row[1]),
+            )
+        )
     waiting = {shape: len(rungs) for shape in chosen.shapes}
     lines = {shape: [] for shape in chosen.shapes}
     begun = time.monotonic()

@@ -11,6 +11,8 @@ The figures of the web site that a reader can operate replay these counts; nothi
 """
 
 import argparse
+import atexit
+import functools
 import hashlib
 import json
 import os
@@ -19,6 +21,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import chapters
@@ -27,11 +30,10 @@ import rows
 import tried
 
 TABLE = rows.ROOT / "results" / "scenes.json"
-SCRATCH = rows.ROOT / "build" / "scenes"
 
 
 def constants(*names):
-    """A change that gives `const int NAME` other values: label, {name: value}."""
+    """A change that gives `const int NAME` other values: {name: value}."""
 
     def change(*values):
         return dict(zip(names, values))
@@ -156,6 +158,15 @@ class Mistake(Exception):
     """A change that does not fit its chapter; the message says which."""
 
 
+@functools.cache
+def scratch():
+    """A folder of this process alone, gone when it ends: two may run at once."""
+    (rows.ROOT / "build").mkdir(exist_ok=True)
+    folder = tempfile.TemporaryDirectory(prefix="scenes.", dir=rows.ROOT / "build")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
 def name_of(number):
     return chapters.folder(number).name.partition("_")[2]
 
@@ -169,28 +180,32 @@ def variants(name):
     return KNOBS[name][1] if name in KNOBS else [("as it is", {})]
 
 
-def prepare(name, number, change):
-    """A copy of the chapter with the change made; its folder, and the compiler's words for it."""
-    folder, words = SCRATCH / name, []
+def prepare(name, number, *changes):
+    """A copy of the chapter with the changes made; its folder, and the compiler's words for it."""
+    folder, words = scratch() / name, []
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(chapters.folder(number), folder)
     source = folder / "matmul.cu"
-    if isinstance(change, dict):
-        text = source.read_text()
-        for constant, value in change.items():
-            text, count = re.subn(
-                rf"^(const int {constant} = )\d+;", rf"\g<1>{value};", text, flags=re.M
-            )
-            if count != 1:
-                raise Mistake(f"{name}: there is no `const int {constant}` to change")
-        source.write_text(text)
-    elif change[0].isdigit():
-        words = [f"-DCANDIDATE={change}"]
-    else:
-        diff = chapters.folder(number) / "tried" / f"{change}.diff"
-        if not diff.exists():
-            raise Mistake(f"{name}: there is no tried/{diff.name}")
-        tried.apply(diff, folder)
+    for change in changes:
+        if isinstance(change, dict):
+            text = source.read_text()
+            for constant, value in change.items():
+                text, count = re.subn(
+                    rf"^( *const int {constant} = )[^;]+;",
+                    rf"\g<1>{value};",
+                    text,
+                    flags=re.M,
+                )
+                if count != 1:
+                    raise Mistake(f"{name}: there is no `const int {constant}` to change")
+            source.write_text(text)
+        elif change[0].isdigit():
+            words = [f"-DCANDIDATE={change}"]
+        else:
+            diff = chapters.folder(number) / "tried" / f"{change}.diff"
+            if not diff.exists():
+                raise Mistake(f"{name}: there is no tried/{diff.name}")
+            tried.apply(diff, folder)
     return folder, words
 
 
@@ -203,14 +218,25 @@ def hash_of(folder, words):
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def look(name, number, folder, words):
-    """The report of the kernel that did most, of a run under the lens."""
+def build(number, folder, words=()):
+    """The program of a chapter's copy, built for the emulator."""
     compiler, options = tried.sh(
         ["make", "-s", "EMULATOR=1", f"parts{number}"]
     ).splitlines()[-2:]
-    program, out = folder / "program", folder / "lens.json"
-    build = [*shlex.split(compiler), folder / "matmul.cu", *shlex.split(options), *words]
-    tried.sh([*build, "-o", program])
+    program = folder / "program"
+    command = [
+        *shlex.split(compiler),
+        folder / "matmul.cu",
+        *shlex.split(options),
+        *words,
+    ]
+    tried.sh([*command, "-o", program])
+    return program
+
+
+def look(name, number, folder, words):
+    """The report of the kernel that did most, of a run under the lens."""
+    program, out = build(number, folder, words), folder / "lens.json"
     settings = {"LENS": "json", "LENS_WARP": "0", "LENS_OUT": str(out)}
     done = subprocess.run(
         [program, *ARGUMENTS.get(name, SIZE).split(), "--check-only"],

@@ -12,6 +12,7 @@
                                                             before=3: from chapter 3's
     <!-- BEGIN generated: shapes n=13 gpu=h200 -->          one chapter at many shapes, beside the best
                                                             of cuBLAS
+    <!-- BEGIN generated: power n=16 gpu=h200 -->           one chapter in a burst and for seconds
     <!-- BEGIN generated: tried n=5 gpu=h200 -->            what was tried and not kept
     <!-- BEGIN generated: profile n=5 gpu=h200 -->          Nsight Compute's counters
     <!-- BEGIN generated: slots gpu=h200 -->                the same, of every chapter
@@ -43,6 +44,7 @@ import chapters
 import ending
 import many_gpus
 import measure
+import power
 import profiles
 import rows
 import tried as tried_out
@@ -349,15 +351,16 @@ def several_gpus(page, gpu):
     ]
     shares, links = [], []
     products = dict.fromkeys(
-        (row["precision"], row["gpus"], row["N"], row["one_gpu_ms"]) for row in shown
+        (*(row[name] for name in ("precision", "gpus", "N", "one_gpu_ms", "queued")),)
+        for row in shown
     )
-    for precision, gpus, size, alone in products:
+    for precision, gpus, size, alone, queued in products:
         found = {
             row["way"]: row
             for row in shown
             if (row["precision"], row["gpus"], row["N"]) == (precision, gpus, size)
         }
-        what = [precision, str(gpus), f"{size:,}"]
+        what = [precision, f"{gpus}" + "*" * (queued == "no"), f"{size:,}"]
         model = [
             many_gpus.predicted(precision, gpus, size, alone, across)
             for across in (1, many_gpus.squarest(gpus))
@@ -385,8 +388,14 @@ def several_gpus(page, gpu):
         )
         + "\n"
         + measured_on(shown, f"{min(counts)} to {max(counts)}")
-        + ". Shares of P times the speed of one GPU, medians of 7 in turns with it. `make "
-        "many-gpus` measures it again.\n\n"
+        + ". Shares of P times the speed of one GPU, medians of 7 in turns with it, all enqueued "
+        "while the GPUs were busy"
+        + (
+            " (*: at rest, so the host's calls are part of the time)"
+            if any(row["queued"] == "no" for row in shown)
+            else ""
+        )
+        + ". `make many-gpus` measures it again.\n\n"
         + table(
             "lrrrrrr",
             [
@@ -406,21 +415,43 @@ def several_gpus(page, gpu):
 
 def tried_rows(n, gpu):
     """(the chapter as it is, [(diff, row)] the fastest first) of results/tried.csv; None, [] while
-    there is nothing."""
+    there is nothing. A row's `base` is the chapter as it is with the row's product."""
     mine = [
         row
         for row in tried_out.read()
         if row["chapter"] == int(n) and measure.key_of(row["gpu"]) == gpu
     ]
-    found = {row["tried"]: row for row in mine}
+    bases = {product_of(row): row for row in mine if not row["tried"]}
+    found = {row["tried"]: row for row in mine if row["tried"]}
     paths = tried_out.diffs(int(n))
-    if found and set(paths) != set(found) - {""}:
-        differ = ", ".join(sorted(set(paths) ^ (set(found) - {""})))
+    if mine and set(paths) != set(found):
+        differ = ", ".join(sorted(set(paths) ^ set(found)))
         raise Mistake(
             f"results/tried.csv and chapter {n}'s tried/ differ: {differ}: `make tried`"
         )
-    of_diffs = [(path, found[name]) for name, path in paths.items()] if found else []
-    return found.get(""), sorted(of_diffs, key=lambda pair: -pair[1]["ratio"])
+    of_diffs = [
+        (path, found[name] | {"base": bases[product_of(found[name])]})
+        for name, path in paths.items()
+        if found
+    ]
+    return bases.get(tried_out.shape_of(int(n))), sorted(of_diffs, key=without)
+
+
+def product_of(row):
+    return tuple(row[name] for name in "MNK")
+
+
+def without(pair):
+    """What is left of the chapter's speed with a diff, negative: for sorting."""
+    return -pair[1]["ratio"] / pair[1]["base"]["ratio"]
+
+
+def title_of(path, row, base):
+    """What a diff does, and with which product it was measured if not with the chapter's."""
+    if product_of(row) == product_of(base):
+        return tried_out.title(path)
+    product = " × ".join(f"{number:,}" for number in product_of(row))
+    return f"{tried_out.title(path)}: {product}"
 
 
 def origin_of_tried(base, shown):
@@ -458,9 +489,9 @@ def changes(page, n, gpu, lines, before=None):
     body = []
     for path, row in reversed(shown):
         cells = [
-            link(page, tried_out.title(path), path),
+            link(page, title_of(path, row, base), path),
             f"{row['gflops']:,}",
-            f"× {base['ratio'] / row['ratio']:.3f}",
+            f"× {row['base']['ratio'] / row['ratio']:.3f}",
         ]
         if moved:
             cells.append(moves(*moved[path]) if path in moved else "")
@@ -513,10 +544,10 @@ def tried(page, n, gpu):
     for path, row in shown:
         body.append(
             [
-                link(page, tried_out.title(path), path),
+                link(page, title_of(path, row, base), path),
                 f"{row['gflops']:,}",
                 f"{100 * row['ratio']:.1f} %",
-                f"{row['ratio'] / base['ratio']:.3f}",
+                f"{row['ratio'] / row['base']['ratio']:.3f}",
             ]
         )
     head = [f"M = N = K = {base['M']:,}", "GFLOP/s", "of cuBLAS", f"× chapter {n}"]
@@ -572,6 +603,41 @@ def shapes(page, n, gpu):
         "64 MB of workspace; a number above 1 says that the chapter is faster. "
         + measured_on(every)
         + ". `make shapes` measures it again.\n"
+    )
+
+
+def watts(page, n, gpu):
+    """Chapter n beside cuBLAS in a burst and in a long run: rows of results/power.csv."""
+    mine = [
+        row
+        for row in power.read()
+        if row["chapter"] == int(n) and measure.key_of(row["gpu"]) == gpu
+    ]
+    if not mine:
+        return ""
+    body = [
+        [
+            f"{row['M']:,}",
+            row["precision"],
+            f"{row['how']}, {row['runs']:,}",
+            f"{row['kernel_ms']:.4g}",
+            f"{row['cublas_ms']:.4g}",
+            f"{100 * row['ratio']:.1f} %",
+            f"{100 * row['ratio_p10']:.1f} to {100 * row['ratio_p90']:.1f} %",
+            f"{row['mhz']:,.0f}" if row["mhz"] else "",
+            f"{row['watts']:,.0f}" if row["watts"] else "",
+        ]
+        for row in mine
+    ]
+    head = ["M = N = K", "", "runs", "ms", "cuBLAS, ms", "of cuBLAS"]
+    head += ["10th to 90th percentile", "MHz", "W"]
+    return (
+        table("rlrrrrrrr", head, body)
+        + f"\nA burst is {power.BURST} products of either after a pause of {power.PAUSE_S} s, in turns; "
+        f"a sustained run goes on for about {power.LONG_MS // 1000} s. Clock and power: medians of what "
+        "nvidia-smi said meanwhile. "
+        + measured_on(mine)
+        + ". `make power` measures it again.\n"
     )
 
 
@@ -833,6 +899,7 @@ BLOCKS = {
     "bounds": bounds_beside,
     "lens": lens,
     "shapes": shapes,
+    "power": watts,
 }
 
 

@@ -6,7 +6,8 @@ chapters/NN_*/tried/NAME.diff changes a chapter; its first line says how, in wor
 more; any other diff is an attempt that was not kept. Each is applied to a copy in build/tried/, built like its
 chapter, checked as any run is, and then timed: the chapter and its changed copies run in turns, each beside cuBLAS
 as in `make ladder`, and each is judged by the median of its turns. The product is 4096 each way, or what
-chapters/NN_*/tried/shape.txt says, where a chapter is about others.
+chapters/NN_*/tried/shape.txt says, where a chapter is about others: a line MxNxK, and lines "NAME MxNxK" for diffs
+with a product of their own.
 Exit code: 0, 1 if one does not apply, build or pass, 2 usage, 3 if nothing can be measured here.
 """
 
@@ -141,10 +142,12 @@ def build(chapter, diff, compiler):
     return program
 
 
-def shape_of(chapter):
-    """(M, N, K) of the product that the chapter and its changed copies are timed with."""
+def shape_of(chapter, name=""):
+    """(M, N, K) of the product that a changed copy is timed with, beside the chapter as it is."""
     path = chapters.folder(chapter) / "tried" / "shape.txt"
-    return measure.shape(path.read_text().strip()) if path.exists() else (SIZE,) * 3
+    lines = path.read_text().splitlines() if path.exists() else []
+    shapes = {line.rpartition(" ")[0]: measure.shape(line.split()[-1]) for line in lines}
+    return shapes.get(name) or shapes.get("") or (SIZE,) * 3
 
 
 def building(pool, chapter, paths):
@@ -213,9 +216,18 @@ def write(new):
         writer.writerows(kept[key] for key in sorted(kept))
 
 
-def time_in_turns(chapter, programs, machine, turns):
-    """Rows for {name: program}, all of one chapter."""
-    reports, shape = {name: [] for name in programs}, shape_of(chapter)
+def by_shape(chapter, programs):
+    """{(M, N, K): {name: program}}: what is timed in turns, the chapter as it is among each."""
+    shapes = {}
+    for name, program in programs.items():
+        group = shapes.setdefault(shape_of(chapter, name), {"": programs[""]})
+        group[name] = program
+    return shapes
+
+
+def time_in_turns(chapter, shape, programs, machine, turns):
+    """Rows for {name: program}, all of one chapter and one product."""
+    reports = {name: [] for name in programs}
     for turn in range(turns):
         for name, program in programs.items():
             measure.say(
@@ -292,9 +304,10 @@ def main():
         try:
             print(f"chapter {chapter}: {len(programs)} built, and right", flush=True)
             if "" in programs and not chosen.check_only:
-                found = time_in_turns(chapter, programs, machine, chosen.turns)
-                write(found)
-                show(found)
+                for shape, some in by_shape(chapter, programs).items():
+                    found = time_in_turns(chapter, shape, some, machine, chosen.turns)
+                    write(found)
+                    show(found)
         except Broken as reason:
             wrong = [*wrong, reason]
         for reason in wrong:

@@ -126,6 +126,20 @@ class Browser:
             raise RuntimeError(told["exceptionDetails"]["exception"]["description"])
         return told["result"].get("value")
 
+    def press(self, key):
+        """A key, as a reader presses it: "/", "Enter", "ArrowDown"."""
+        words = {"key": key, "code": "Slash" if key == "/" else key}
+        words |= (
+            {"text": "\r" if key == "Enter" else key} if key in ("/", "Enter") else {}
+        )
+        words |= {"windowsVirtualKeyCode": 13} if key == "Enter" else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", **words)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+
+    def type(self, text):
+        for letter in text:
+            self.call("Input.dispatchKeyEvent", type="char", text=letter)
+
     def close(self):
         self.process.terminate()
         self.process.wait()

@@ -875,9 +875,16 @@ MUTANTS = [
     Mutant(17, "shares not counted behind whole tiles", "s->whole + unit;", "unit;"),
     Mutant(17, "alpha ignored", "acc[i] *= to->alpha;", ""),
     Mutant(17, "beta ignored", "to->beta * __bf", "__bf"),
-    Mutant(17, "a row begins with half a word", "2 * lane - half", "2 * lane"),
-    Mutant(17, "one column too many", "c >= 0 && next < cols", "c >= 0"),
-    Mutant(17, "the last column twice", "c >= 0 ? c : next] =", "next] ="),
+    Mutant(17, "one column too many", "min(SLAB, to->N - col)", "SLAB"),
+    Mutant(
+        17,
+        "half of the columns",
+        "c = lane; c < cols; c += 32",
+        "c = lane; c < 32; c += 32",
+    ),
+    Mutant(
+        17, "a swizzle not undone", "from[r][(c / 8 ^ r % 8) * 8", "from[r][c / 8 * 8"
+    ),
     Mutant(17, "three slabs in two places", "SLABS % 2 ? 0 : 1", "1"),
     Mutant(
         17, "the engine reads what was there before", "        fence_proxy_async();\n", ""
@@ -893,6 +900,87 @@ MUTANTS = [
         "B's rows copied as far as A's are long",
         "const int row = i < A.rows ? i : i - A.rows;",
         "const int row = i;",
+    ),
+    Mutant(17, "thin: halves of words", "j % 2 ? 0x7632", "j % 2 ? 0x5410"),
+    Mutant(17, "thin: rows of B", "lane % 4 * 2 + i / 2 * 8 + i % 2", "lane % 4 * 2 + i"),
+    Mutant(
+        17,
+        "thin: columns of a tile",
+        "blockIdx.x * THIN + lane / 4 * 8",
+        "blockIdx.x * THIN + lane / 4",
+    ),
+    Mutant(17, "thin: rows of a tile", "first % 4 / 2 * 8", "first % 2 * 8"),
+    Mutant(17, "thin: A not waited for", "        __pipeline_wait_prior(0);\n", ""),
+    Mutant(17, "thin: A not complete", "< 16 * HIGH; row += 2", "< 8 * HIGH; row += 2"),
+    Mutant(
+        17, "thin: a next step that is this", "chunk + at + AHEAD * TURN", "chunk + at"
+    ),
+    Mutant(
+        17,
+        "thin: rows of B past the end",
+        "*left = k < k_end ? w.N - col : 0",
+        "*left = w.N - col",
+    ),
+    Mutant(
+        17,
+        "thin: rows of A past the end",
+        "row + i * 8 < w.M ? k_end - k : 0",
+        "k_end - k",
+    ),
+    Mutant(
+        17,
+        "thin: k past the end",
+        "row + i * 8 < w.M ? k_end - k : 0",
+        "row + i * 8 < w.M ? 8 : 0",
+    ),
+    Mutant(17, "thin: other rows of A", "(size_t)(top + row) * w.K", "(size_t)row * w.K"),
+    Mutant(
+        17,
+        "thin: order of k",
+        "k % 8 / 2 * 8 + k % 32 / 8 * 2",
+        "k % 8 / 2 * 2 + k % 32 / 8 * 8",
+    ),
+    Mutant(
+        17,
+        "thin: k of the second instruction",
+        "{up.z, down.z, up.w, down.w}",
+        "{up.x, down.x, up.y, down.y}",
+    ),
+    Mutant(17, "thin: an edge left out", "edge |= left > 0 && !inside", "edge |= false"),
+    Mutant(
+        17,
+        "thin: an edge's second word",
+        "word_at_the_edge(start + 16",
+        "word_at_the_edge(start",
+    ),
+    Mutant(
+        17,
+        "thin: past the matrix",
+        "start >= begin && start + 32 <= end);\n        to[i]",
+        "start >= begin);\n        to[i]",
+    ),
+    Mutant(
+        17,
+        "thin: warps add up too early",
+        "acc[round + i];\n        __syncthreads();",
+        "acc[round + i];",
+    ),
+    Mutant(
+        17, "thin: a warp's sum missing", "w < FEW_WARPS; ++w", "w < FEW_WARPS - 1; ++w"
+    ),
+    Mutant(
+        17,
+        "thin: a part missing",
+        "part = threadIdx.x % lanes; part < w.parts",
+        "part = threadIdx.x % lanes; part + 1 < w.parts",
+    ),
+    Mutant(17, "thin: parts of neighbours", "from[part * size]", "from[part * results]"),
+    Mutant(17, "thin: alpha ignored", "alpha * sum + before", "sum + before"),
+    Mutant(
+        17,
+        "thin: C read without beta",
+        "beta == 0.0f ? 0.0f : beta * __bf",
+        "beta * __bf",
     ),
     Mutant(
         17,

@@ -21,7 +21,9 @@ import rows  # noqa: E402
 import tables  # noqa: E402
 import tried  # noqa: E402
 
-OTHER_FORMS = {"lens_vs_ncu.csv", "many_gpus.csv", "profiles.csv", "tried.csv"}
+OTHER_FORMS = {
+    *("lens_vs_ncu.csv", "many_gpus.csv", "power.csv", "profiles.csv", "tried.csv")
+}
 OTHER_FORMS |= {path.name for path in (ROOT / "results").glob("errors*.csv")}
 MEASURED = sorted(
     path for path in (ROOT / "results").glob("*.csv") if path.name not in OTHER_FORMS

@@ -3,8 +3,9 @@
  *
  * What changes against chapter 16: it is as fast where the shape is not kind. Rows that do
  * not begin at multiples of 16 bytes, which the copy engine refuses, are copied to rows
- * that do; tiles come in four widths, for products that are thin or small; and what is
- * left over when all blocks have done the same number of tiles is cut into equal shares.
+ * that do; tiles come in four widths, for products that are small; what is left over when
+ * all blocks have done the same number of tiles is cut into equal shares; and products of
+ * few rows or columns have kernels that read the large matrix and do little else: thin.cuh.
  * tf32, which the tensor core takes only with k along the rows, has a kernel of its own:
  * tf32.cuh.
  *
@@ -18,6 +19,7 @@
 #include "ring.cuh"
 #include "shares.cuh"
 #include "tf32.cuh"
+#include "thin.cuh"
 
 const int BM = 128;
 const int BK = 64;
@@ -170,33 +172,6 @@ __global__ void CLUSTERS_OF(T::CLUSTER) __launch_bounds__(THREADS, 1)
 
 /* ---- the host's side ---- */
 
-// What tiles of a kind would make of the product. The constants have been measured on an
-// H200: a step takes the tensor core 4 clocks a column, or as long as the L2 needs for it,
-// which is longer where rows do not begin at cache lines.
-template <class T>
-static struct plan plan_for(int M, int N, int K, const void *A, const void *B)
-{
-    const double size = sizeof(__nv_bfloat16);
-    const size_t strides = stride_of(A, K * size) | stride_of(B, N * size);
-    const double L2 = strides % 128 ? 27.0 : 46.0;
-    const double bytes = size * BK * (BM + (double)T::BN / T::CLUSTER);
-    // Memory brings short pieces of B's rows more slowly, and clusters wait for the slower
-    // block.
-    const double slower = T::CLUSTER > 1 ? 1.25 : 1.0;
-    const double matrices =
-        slower * size * ((double)M * (K + N) + (double)K * N * (T::BN + 40) / T::BN);
-    const struct cost cost = {
-        .start = 8000.0 + 8.0 * T::BN + (T::CLUSTER > 1 ? 1700.0 : 0.0),
-        .step = bytes / L2 > 4.0 * T::BN ? bytes / L2 : 4.0 * T::BN,
-        .tile = 12.0 * T::BN,
-        .memory = matrices / 1700.0,
-        .alone = matrices / (25.0 * T::CLUSTER),
-        .part = BM * T::BN * sizeof(float) / 50.0,
-    };
-    return best_plan(divided_up(M, BM * T::CLUSTER), divided_up(N, T::BN),
-                     divided_up(K, BK), number_of_blocks() / T::CLUSTER, &cost);
-}
-
 template <class T>
 static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
                          const __nv_bfloat16 *A, const __nv_bfloat16 *B, float beta,
@@ -233,9 +208,14 @@ static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
         fprintf(stderr, "--tile takes 64, 128, 192 or 256, not %d\n", tile_columns);
         exit(2);
     }
-    const struct plan plans[] = {
-        plan_for<tile<64, 1>>(M, N, K, A, B), plan_for<tile<128, 1>>(M, N, K, A, B),
-        plan_for<tile<192, 2>>(M, N, K, A, B), plan_for<tile<256, 2>>(M, N, K, A, B)};
+    if (launch_thin(M, N, K, alpha, A, B, beta, C))
+        return;
+    const bool lines =
+        (stride_of(A, K * sizeof *A) | stride_of(B, N * sizeof *B)) % 128 == 0;
+    const struct plan plans[] = {plan_tiles(M, N, K, BM, 64, BK, 1, lines),
+                                 plan_tiles(M, N, K, BM, 128, BK, 1, lines),
+                                 plan_tiles(M, N, K, BM, 192, BK, 2, lines),
+                                 plan_tiles(M, N, K, BM, 256, BK, 2, lines)};
     int best = tile_columns ? tile_columns / 64 - 1 : 0;
     for (int i = 1; i < 4 && !tile_columns; ++i)
         if (plans[i].clocks < plans[best].clocks)
@@ -266,6 +246,13 @@ int main(int argc, char **argv)
         {600, 187, 200, 1.5f, -0.5f, tf32_launch_few, "--tile 192", {}, launch_few<192>},
         {300, 380, 200, 1.5f, 0.0f, tf32_launch_few, "--tile 128", {}, launch_few<128>},
         {200, 296, 270, 1.5f, -0.5f, tf32_launch_few, "--tile 64", {}, launch_few<64>},
+        // Thin ones: thin.cuh.
+        {1, 200, 600, -1.5f, 0.0f},
+        {24, 72, 525, 1.5f, 0.0f},
+        {40, 70, 520, 1.5f, -0.5f},
+        {70, 3, 1000, 1.5f, 0.0f},
+        {130, 8, 525, 1.5f, -0.5f},
+        {70, 104, 4104, 1.5f, -0.5f},
     };
     const struct chapter chapter = {
         .number = 17,

@@ -41,6 +41,25 @@ static void *scratch(int which, size_t bytes)
     return s->memory;
 }
 
+// 16 of the 32 bytes in `low` and `high`, from byte `offset` on, an even number below 16.
+static __device__ __forceinline__ uint4 shift_bytes(uint4 low, uint4 high,
+                                                    unsigned offset)
+{
+    if (offset & 8) {
+        low = make_uint4(low.z, low.w, high.x, high.y);
+        high.x = high.z, high.y = high.w;
+    }
+    if (offset & 4) {
+        low = make_uint4(low.y, low.z, low.w, high.x);
+        high.x = high.y;
+    }
+    if (offset & 2)
+        low = make_uint4(
+            __funnelshift_r(low.x, low.y, 16), __funnelshift_r(low.y, low.z, 16),
+            __funnelshift_r(low.z, low.w, 16), __funnelshift_r(low.w, high.x, 16));
+    return low;
+}
+
 // The 16 bytes at `at`, an even address, of a matrix of 2-byte elements in [begin, end):
 // two aligned reads, shifted into place. At the matrix' ends, where those would leave it,
 // element by element, and zeros for what is not there.
@@ -57,23 +76,8 @@ static __device__ __forceinline__ uint4 sixteen_bytes(uintptr_t at, uintptr_t be
                 words[i / 2] |= (uint32_t)*(const uint16_t *)(at + 2 * i) << i % 2 * 16;
         return make_uint4(words[0], words[1], words[2], words[3]);
     }
-    uint4 low = *(const uint4 *)start;
-    if (offset == 0)
-        return low;
-    uint4 high = *(const uint4 *)(start + 16);
-    if (offset & 8) {
-        low = make_uint4(low.z, low.w, high.x, high.y);
-        high.x = high.z, high.y = high.w;
-    }
-    if (offset & 4) {
-        low = make_uint4(low.y, low.z, low.w, high.x);
-        high.x = high.y;
-    }
-    if (offset & 2)
-        low = make_uint4(
-            __funnelshift_r(low.x, low.y, 16), __funnelshift_r(low.y, low.z, 16),
-            __funnelshift_r(low.z, low.w, 16), __funnelshift_r(low.w, high.x, 16));
-    return low;
+    const uint4 low = *(const uint4 *)start;
+    return offset ? shift_bytes(low, *(const uint4 *)(start + 16), offset) : low;
 }
 
 // Rows of `bytes` bytes, an even number, that go to rows `stride` bytes apart, a multiple of

@@ -44,25 +44,15 @@ static __device__ __forceinline__ uint32_t two_bf16(float low, float high)
     return bits;
 }
 
-// 16 rows of 64 results from shared memory to a C that the copy engine refuses. A lane
-// writes the two elements of an aligned word; where the row begins with half a word, the
-// first and the last lane that has one write one element.
+// 16 rows of 64 results from shared memory to a C that the copy engine refuses.
 static __device__ __forceinline__ void
 store_rows(const struct results *to, const __nv_bfloat16 (*from)[SLAB], int row, int col)
 {
     const int lane = threadIdx.x % 32, cols = min(SLAB, to->N - col);
     for (int r = 0; r < 16 && row + r < to->M; ++r) {
         __nv_bfloat16 *C = &to->C[(size_t)(row + r) * to->N + col];
-        const int half = (uintptr_t)C / 2 % 2;
-        for (int c = 2 * lane - half; c < cols; c += 64) {
-            const int next = c + 1;
-            const __nv_bfloat16 low = from[r][(c / 8 ^ r % 8) * 8 + (c & 7)];
-            const __nv_bfloat16 high = from[r][(next / 8 % 8 ^ r % 8) * 8 + next % 8];
-            if (c >= 0 && next < cols)
-                *(__nv_bfloat162 *)&C[c] = __halves2bfloat162(low, high);
-            else
-                C[c >= 0 ? c : next] = c >= 0 ? low : high;
-        }
+        for (int c = lane; c < cols; c += 32)
+            C[c] = from[r][(c / 8 ^ r % 8) * 8 + c % 8];
     }
 }
 

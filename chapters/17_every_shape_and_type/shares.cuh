@@ -185,6 +185,10 @@ static struct plan deal(int down, int across, int steps, int clusters, bool shar
     return p;
 }
 
+// Parts that all clusters write at the same moment take longer than the sum of them says:
+// shares have to save more than this.
+const double WORTH = 0.985;
+
 // The shortest plan for at most `clusters` clusters: units done whole, or shared by all of
 // them, or each unit by a few, for many parts take long to add up. A share has two steps at
 // least.
@@ -194,17 +198,44 @@ static struct plan best_plan(int down, int across, int steps, int clusters,
     const long long units = (long long)down * across;
     if (tile_columns)
         return deal(down, across, steps, clusters, true, cost);
-    struct plan best =
+    const struct plan whole =
         deal(down, across, steps, units < clusters ? (int)units : clusters, false, cost);
+    struct plan best = whole;
     for (int each = 1; each <= 32; ++each) {
         const long long n = each == 1 ? clusters : units * each;
         if (n > clusters || 2 * n > units * steps || units % n * steps > 0x7fffffff)
             continue;
         const struct plan p = deal(down, across, steps, (int)n, true, cost);
-        if (p.clocks < best.clocks)
+        if (p.clocks < best.clocks && p.clocks < WORTH * whole.clocks)
             best = p;
     }
     return best;
+}
+
+// What bf16 tiles of BM x BN would make of the product, BK steps at a time, in clusters of
+// so many. The constants have been measured on an H200: a step takes the tensor core 4
+// clocks a column, or as long as the L2 needs for it, which is longer where rows do not
+// begin at cache lines (`lines`).
+static struct plan plan_tiles(int M, int N, int K, int BM, int BN, int BK, int cluster,
+                              bool lines)
+{
+    const double size = 2.0, L2 = lines ? 46.0 : 27.0;
+    const double bytes = size * BK * (BM + (double)BN / cluster);
+    // Memory brings short pieces of B's rows more slowly, and clusters wait for the slower
+    // block.
+    const double slower = cluster > 1 ? 1.25 : 1.0;
+    const double matrices =
+        slower * size * ((double)M * (K + N) + (double)K * N * (BN + 40) / BN);
+    const struct cost cost = {
+        .start = 8000.0 + 8.0 * BN + (cluster > 1 ? 1700.0 : 0.0),
+        .step = bytes / L2 > 4.0 * BN ? bytes / L2 : 4.0 * BN,
+        .tile = 12.0 * BN,
+        .memory = matrices / 1700.0,
+        .alone = matrices / (25.0 * cluster),
+        .part = BM * BN * sizeof(float) / 50.0,
+    };
+    return best_plan(divided_up(M, BM * cluster), divided_up(N, BN), divided_up(K, BK),
+                     number_of_blocks() / cluster, &cost);
 }
 
 // The room that shared units need.

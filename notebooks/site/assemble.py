@@ -16,11 +16,13 @@ import os
 import re
 import shutil
 import sys
+import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "results"))
 import lens_figures  # noqa: E402
+import replays  # noqa: E402
 import scenes  # noqa: E402
 import story  # noqa: E402
 
@@ -105,6 +107,13 @@ class Chapter:
     @property
     def title(self):
         return f"Chapter {self.number}: {self.technique}"
+
+    @property
+    def subtitle(self):
+        """What the heading says beyond the technique: "thirty-two doors"; may be empty."""
+        return re.sub(
+            rf"^(the )?{re.escape(self.technique)}[:?]* *", "", self.idea, flags=re.I
+        )
 
 
 def chapters():
@@ -225,19 +234,25 @@ def drawable(scene, start):
     return [line for line in scene["variants"][start]["lines"] if "address" in line]
 
 
+def figure(kind, still, data, caption):
+    """A figure that a script of the same name operates; without it `still` is shown."""
+    told = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return (
+        f'\n\n```{{raw}} html\n<figure class="{kind}">\n<div class="lens-still">\n'
+        + re.sub(r"\n\s*\n", "\n", still)
+        + '</div>\n<script type="application/json">'
+        + told.replace("</", "<\\/")
+        + f"</script>\n<figcaption>{caption}</figcaption>\n</figure>\n```\n\n"
+    )
+
+
 def lens_figure(scene, caption, start=0):
     """A scene for lens.js; without it the costliest request of the variant at `start` is shown."""
     lines = drawable(scene, start)
     unit = lambda line: "wavefronts" if "wavefronts" in line else "sectors"  # noqa: E731
     worst = max(lines, key=lambda line: line[unit(line)] - line["ideal_" + unit(line)])
-    data = json.dumps(scene | {"start": start}, ensure_ascii=False, separators=(",", ":"))
-    return (
-        '\n\n```{raw} html\n<figure class="lens">\n<div class="lens-still">\n'
-        + re.sub(r"\n\s*\n", "\n", lens_figures.drawing(worst))
-        + '</div>\n<script type="application/json">'
-        + data.replace("</", "<\\/")
-        + f"</script>\n<figcaption>{caption}</figcaption>\n</figure>\n```\n\n"
-    )
+    still = lens_figures.drawing(worst)
+    return figure("lens", still, scene | {"start": start}, caption)
 
 
 def front_figure(every, scene_of):
@@ -263,6 +278,93 @@ def front_figure(every, scene_of):
 def start_of(name, scene):
     own = lens_figures.as_it_is(scene, name)
     return next(i for i, v in enumerate(scene["variants"]) if v["label"] == own["label"])
+
+
+# A README says where: <!-- figure: race -->
+PLACE = re.compile(r"^<!-- figure: (\w+) -->$", re.M)
+
+
+def bank_wheel(data, chapter):
+    # Most positions of the sliders have most lines in common: a page carries each once.
+    lines = {json.dumps(line): line for v in data["variants"] for line in v["lines"]}
+    place = {text: i for i, text in enumerate(lines)}
+    variants = [
+        v | {"lines": [place[json.dumps(line)] for line in v["lines"]]}
+        for v in data["variants"]
+    ]
+    return figure(
+        "replay wheel",
+        lens_figures.drawing(data["variants"][0]["lines"][0]),
+        data | {"lines": list(lines.values()), "variants": variants},
+        "The 32 banks of shared memory as a wheel: one turn is 128 bytes, and the numbers are the "
+        "lanes. What lies on one spoke in two rings wants one bank, and if it is of one phase, has to "
+        "queue. Move the sliders: each of their positions is a program that was built and run, and "
+        "what it did there was counted by the lens.",
+    )
+
+
+def occupancy(data, chapter):
+    gpu = "H200"
+    own = data["gpus"][gpu]
+    of = dict(
+        zip(("threads", "registers", "shared"), own["chapters"][str(chapter.number)])
+    )
+    at = {axis: data[axis].index(value) for axis, value in of.items()}
+    fit = {
+        f"{of['threads']:,} threads": own["by_threads"][at["threads"]],
+        f"{of['registers']} registers of a thread": own["by_registers"][at["threads"]][
+            at["registers"]
+        ],
+        f"{of['shared']:,} bytes of shared memory": own["by_shared"][at["shared"]],
+        "any block": own["by_blocks"],
+    }
+    still = "".join(f"<tr><td>{what}</td><td>{n}</td></tr>" for what, n in fit.items())
+    return figure(
+        "replay occupancy",
+        f"<table><tr><th>chapter {chapter.number}: a block has</th>"
+        f"<th>so many fit, on an {gpu}</th></tr>{still}</table>",
+        data | {"start": {"gpu": gpu, "chapter": str(chapter.number)}},
+        "How many blocks fit on an SM? Each row is the whole SM, cut into the blocks that it could hold "
+        "if only this one thing could run out; the outline marks the row that decides. All answers are "
+        "those of the table behind <code>--occupancy</code>. Where do you lose warps first: with more "
+        "threads, more registers or more shared memory?",
+    )
+
+
+def race(data, chapter):
+    worst = data["variants"][1]
+    steps = ""
+    for m in worst["moments"]:
+        wrong = (
+            f": {m['wrong']} of {m['accesses']} reads find another step's value"
+            if m["wrong"]
+            else ""
+        )
+        steps += f"<li>warp {m['warp']} {m['does']}s step {m['step']}{wrong}</li>"
+    return figure(
+        "replay race",
+        f"<p>{worst['label'].capitalize()} barrier, on the emulator:</p><ol>{steps}</ol>",
+        data,
+        "Two warps and tiles of 8 × 8. Red is stored at this moment, an outline surrounds what the warp "
+        "reads, and the number in an element is the step whose value it holds. In place of the missing "
+        "barrier the program has <code>__syncwarp()</code>, so that the lanes of a warp keep together "
+        "and only the warps part. The order is that of one run on the emulator; a GPU may take another, "
+        "also one in which all goes well.",
+    )
+
+
+FIGURES = {"bank_wheel": bank_wheel, "occupancy": occupancy, "race": race}
+
+
+def replayed(text, chapter):
+    """The figures that a chapter asks for, in their places."""
+    every = replays.read()
+
+    def shown(place):
+        data = {key: value for key, value in every[place[1]].items() if key != "source"}
+        return FIGURES[place[1]](data, chapter)
+
+    return PLACE.sub(shown, text)
 
 
 ANSWERS = re.compile(r"\s*<!-- answers: (.+?) -->")
@@ -298,9 +400,9 @@ def chapter_page(text, chapter, every, scene_of):
     top = story.here(chapter.number, chapter.name)
     if first.startswith("# Chapter"):
         first = f"# {chapter.title}"
-        if chapter.idea and chapter.idea != chapter.technique:
-            top = f'<p class="subtitle">{html.escape(chapter.idea)}</p>\n{top}'
-    rest = predictions(rest, chapter)
+        if chapter.subtitle:
+            top = f'<p class="subtitle">{html.escape(chapter.subtitle)}</p>\n{top}'
+    rest = replayed(predictions(rest, chapter), chapter)
     if top:
         rest = f"\n```{{raw}} html\n{top}\n```\n{rest}"
     scene = scene_of.get(chapter.name)
@@ -345,6 +447,26 @@ def onwards(chapter, following):
 def index_entries(words):
     """For the search: a page that is found under these words before all others."""
     return "".join(f"```{{index}} ! {word}\n```\n" for word in words)
+
+
+FENCE = re.compile(r"^(```\w*\n)(.*?)(^```$)", re.M | re.S)
+# A cell of numbers and signs alone, or a number and its unit: "0.0289 to 0.0301", "97.8 %", "4 sectors".
+FIGURES_ALONE = re.compile(r"(?=[^a-z]*\d)(?:[\d.,×·+−%=]|\bto\b|\s)+|[\d.,]+ \w+")
+
+
+def with_room(text):
+    """For a narrow page: code begins at its left edge, and a cell's numbers stay on one line."""
+
+    def cells(line):
+        return "|".join(
+            cell.replace(cell.strip(), cell.strip().replace(" ", "\u00a0"))
+            if cell.strip() and FIGURES_ALONE.fullmatch(cell.strip())
+            else cell
+            for cell in line[0].split("|")
+        )
+
+    text = FENCE.sub(lambda code: code[1] + textwrap.dedent(code[2]) + code[3], text)
+    return outside(CODE, text, lambda part: re.sub(r"^\|.*\|$", cells, part, flags=re.M))
 
 
 # ---- source files ----
@@ -500,7 +622,7 @@ def assemble(target):
         file.write_text(text)
 
     for page in pages():
-        text, words = page.read_text(), []
+        text, words = with_room(page.read_text()), []
         if page == glossary.page:
             text = glossary.anchored(text)
         elif page != ROOT / "README.md":

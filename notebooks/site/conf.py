@@ -41,7 +41,9 @@ html_theme = "furo"
 html_static_path = ["static"]
 html_favicon = "static/favicon.svg"
 html_css_files = ["book.css"]
-html_js_files = [("lens.js", {"defer": "defer"}), ("book.js", {"defer": "defer"})]
+# In the order in which they run: figures.js is what the others draw with.
+SCRIPTS = ("figures", "lens", "wheel", "occupancy", "race", "book", "search")
+html_js_files = [(f"{name}.js", {"defer": "defer"}) for name in SCRIPTS]
 html_search_scorer = str(Path(__file__).with_name("static") / "scorer.js")
 FONT = (
     "Charter, 'Bitstream Charter', 'Iowan Old Style', 'Palatino Linotype', Georgia, serif"

@@ -1,5 +1,5 @@
-/* What every page of the book can do: copy code, enlarge a picture, explain a term, check a
- * prediction, and jump to the search with "/". Nothing here asks a server for anything. */
+/* What every page of the book can do: copy code, enlarge a picture, explain a term, and check a
+ * prediction. Nothing here asks a server for anything. */
 "use strict";
 
 (() => {
@@ -110,19 +110,15 @@
         }
     }
 
-    function jump_to_search() {
-        addEventListener("keydown", event => {
-            if (event.key !== "/" || event.target.closest("input, textarea, select")) return;
-            const field = document.querySelector(".sidebar-search");
-            if (!field) return;
-            event.preventDefault();
-            field.focus();
-        });
+    /* What the theme leaves to wish for: a keyboard scrolls wide tables, and a heading has a level. */
+    function reachable() {
+        for (const table of document.querySelectorAll("article .table-wrapper")) table.tabIndex = 0;
+        for (const caption of document.querySelectorAll(".caption[role=heading]")) caption.setAttribute("aria-level", 2);
     }
 
     copy_buttons();
+    reachable();
     enlarge();
     terms();
     predictions();
-    jump_to_search();
 })();

@@ -4,32 +4,12 @@
 "use strict";
 
 (() => {
-    const SVG = "http://www.w3.org/2000/svg";
+    const { element, shape, number, many, still } = figures;
     const LANE = 27, WIDTH = 32 * LANE, LANES_AT = 24, SECTORS_AT = 150, ROW = 24;
     const SECTOR = 32, WORD = 4, BANKS = 32, BANK_ROW = 128;
     const MOVE_MS = 700, WAVE_MS = 450, TOKEN = 5;
-    const still = matchMedia("(prefers-reduced-motion: reduce)");
-    const number = new Intl.NumberFormat("en-US", { maximumFractionDigits: 2 });
-
-    function element(name, attributes = {}, ...children) {
-        const made = document.createElement(name);
-        for (const [key, value] of Object.entries(attributes)) {
-            if (key.startsWith("on")) made.addEventListener(key.slice(2), value);
-            else made.setAttribute(key, value);
-        }
-        made.append(...children);
-        return made;
-    }
-
-    function shape(name, attributes = {}, words = "") {
-        const made = document.createElementNS(SVG, name);
-        for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-        if (words !== "") made.textContent = words;
-        return made;
-    }
 
     const unit_of = line => ("wavefronts" in line ? "wavefronts" : "sectors");
-    const many = (count, word) => `${number.format(count)} ${count === 1 ? word.replace(/s$/, "") : word}`;
 
     /* Where on the paper each lane finds its bytes, and what else is drawn there. */
     function sectors(line, paper) {
