@@ -41,8 +41,8 @@ static void philox(uint64_t counter, uint64_t stream, uint64_t key, uint32_t out
     for (int i = 0; i < 4; i++) out[i] = x[i];
 }
 
-/* For dimensions from 2 on: the polynomial's degree, its inner coefficients, and the first
- * direction numbers. */
+/* For dimensions from 2 on: the polynomial's degree, its inner coefficients, and the
+ * first direction numbers. */
 static const struct {
     unsigned degree, polynomial, first[5];
 } sobol[DIMENSIONS - 1] = {{1, 0, {1}},
@@ -281,8 +281,8 @@ GENERATE(curandGenerateLongLong, unsigned long long, bits)
 GENERATE(curandGenerateUniform, float, uniform_float(bits))
 GENERATE(curandGenerateUniformDouble, double, uniform(bits))
 
-/* The point where a normal distribution has so much on its left: a first guess (Abramowitz
- * and Stegun, 26.2.22), and Newton's method from there. */
+/* The point where a normal distribution has so much on its left: a first guess
+ * (Abramowitz and Stegun, 26.2.22), and Newton's method from there. */
 static double normal(uint64_t bits)
 {
     const double u = uniform(bits) - 0x1p-54, p = u < 0.5 ? u : 1.0 - u,

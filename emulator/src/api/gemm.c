@@ -1,4 +1,5 @@
-/* The matrix product behind the calls of cuBLAS and cuBLASLt, and what all of these check.
+/* The matrix product behind the calls of cuBLAS and cuBLASLt, and what all of these
+ * check.
  *
  * Everything is computed in double and rounded once, when it is stored: no result is
  * further from the exact one than cuBLAS's would be. A matrix that does not lie in device
@@ -148,8 +149,8 @@ static struct matrix part_of(const struct matrix *x, size_t offset)
     return part;
 }
 
-/* What cuBLASLt does to an element of the product. Of GELU it has the approximation with a
- * hyperbolic tangent. */
+/* What cuBLASLt does to an element of the product. Of GELU it has the approximation with
+ * a hyperbolic tangent. */
 static double finished(const struct gemm *g, double x, int row)
 {
     if (g->epilogue & CUBLASLT_EPILOGUE_BIAS)

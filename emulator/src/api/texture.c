@@ -1,5 +1,5 @@
-/* Textures and surfaces: how they are read (CUDA C++ Programming Guide, "Texture Fetching").
- * What is read through them is not looked at word by word. */
+/* Textures and surfaces: how they are read (CUDA C++ Programming Guide, "Texture
+ * Fetching"). What is read through them is not looked at word by word. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

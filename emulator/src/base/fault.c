@@ -1,5 +1,5 @@
-/* A fault: what it is, where, in which thread, in which range of NVTX; and the program ends.
- */
+/* A fault: what it is, where, in which thread, in which range of NVTX; and the program
+ * ends. */
 #include "emulator_runtime.h"
 
 #include <nvtx3/nvToolsExt.h>

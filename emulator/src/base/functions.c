@@ -1,5 +1,5 @@
-/* What is known of kernels, and what the program has limited them to: dynamic shared memory,
- * threads, the heap; and how many of their blocks fit on an SM. */
+/* What is known of kernels, and what the program has limited them to: dynamic shared
+ * memory, threads, the heap; and how many of their blocks fit on an SM. */
 #include "base/functions.h"
 
 #include <stdlib.h>
@@ -72,8 +72,8 @@ static struct function *find_function(const void *kernel)
     return NULL;
 }
 
-/* Called before main() too, for __launch_bounds__: which GPU is emulated is not asked here,
- * and need not be, for these two are the same on all. */
+/* Called before main() too, for __launch_bounds__: which GPU is emulated is not asked
+ * here, and need not be, for these two are the same on all. */
 static struct function *find_or_add_function(const void *kernel)
 {
     enum { SHARED_UNASKED = 48 << 10, MOST_THREADS = 1024 };

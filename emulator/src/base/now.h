@@ -46,7 +46,8 @@ struct emu_thread {  /* a CUDA thread */
     char *stack_low, *stack_high;
     unsigned shared_loads; /* with the lens: so far */
 };
-/* The one that is running; NULL in host code, and so in every other thread of the host. */
+/* The one that is running; NULL in host code, and so in every other thread of the host.
+ */
 extern _Thread_local struct emu_thread *emu_current;
 /* threadIdx and its companions, as the headers name them. */
 extern uint3 emu_thread_idx, emu_block_idx, emu_block_dim, emu_grid_dim;

@@ -1,5 +1,5 @@
-/* The emulator's own memory: there is some, or the program ends and says which limit is the
- * reason. */
+/* The emulator's own memory: there is some, or the program ends and says which limit is
+ * the reason. */
 #include "base/room.h"
 
 #include <fcntl.h>

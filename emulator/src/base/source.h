@@ -13,9 +13,9 @@ struct emu_place {
 /* The innermost place outside the emulator's own headers. Cached for the life of the
  * program; pc may point at the call or behind it. */
 struct emu_place emu_source_of(const void *pc);
-/* Whether two calls are one in the source. The compiler may have copied a call (an unrolled
- * loop, an inlined function): what counts is the line. A place that nobody knows is like
- * any other. */
+/* Whether two calls are one in the source. The compiler may have copied a call (an
+ * unrolled loop, an inlined function): what counts is the line. A place that nobody knows
+ * is like any other. */
 bool emu_same_line(const void *pc, const void *other);
 
 #endif

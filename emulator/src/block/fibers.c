@@ -1,5 +1,5 @@
-/* The CUDA threads that run together. Each is a fiber, and one operating-system thread runs
- * them all, one after the other: each until it needs the others (a barrier, a warp
+/* The CUDA threads that run together. Each is a fiber, and one operating-system thread
+ * runs them all, one after the other: each until it needs the others (a barrier, a warp
  * operation) or ends. That makes every run repeat itself exactly, faults included, and
  * costs little: a switch between fibers takes a few nanoseconds. */
 #include "block/fibers.h"

@@ -1,5 +1,5 @@
-/* The CUDA threads that run together, as fibers: what each waits for, and how it gives the
- * processor back. */
+/* The CUDA threads that run together, as fibers: what each waits for, and how it gives
+ * the processor back. */
 #ifndef FIBERS_H
 #define FIBERS_H
 
@@ -76,7 +76,8 @@ void emu_thread_exit(void) __attribute__((noreturn));
 /* Parks the running thread until ready(what) holds; asked again whenever other threads
  * have run. When nobody else can go on, stuck(what, how) is called as each waiting thread
  * in turn: who may give up returns true and goes on, and then this returns. If none does,
- * those say so who wait for threads by name, since there the mistake is, and at last all. */
+ * those say so who wait for threads by name, since there the mistake is, and at last all.
+ */
 void emu_wait_until(bool (*ready)(void *what),
                     bool (*stuck)(void *what, enum emu_stuck how), void *what);
 /* Those of the lanes, a bit each, that wait for a condition that does not hold; whose

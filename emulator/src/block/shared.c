@@ -1,5 +1,5 @@
-/* Shared memory: the arrays of the running launch, each with nobody's bytes behind it, and
- * the addresses that PTX knows them by. */
+/* Shared memory: the arrays of the running launch, each with nobody's bytes behind it,
+ * and the addresses that PTX knows them by. */
 #include "block/shared.h"
 
 #include <stdio.h>
@@ -200,8 +200,8 @@ char *emu_shared_place_in(const void *p, unsigned rank, const void *pc)
     return emu_dynamic_shared + rank * EMU_WINDOW_BYTES + whole % EMU_WINDOW_BYTES;
 }
 
-/* Within lines of 128 bytes, pieces of 16 bytes change places by the number of their line:
- * of 128 bytes all eight of a line, of 64 and 32 those of each half and quarter. */
+/* Within lines of 128 bytes, pieces of 16 bytes change places by the number of their
+ * line: of 128 bytes all eight of a line, of 64 and 32 those of each half and quarter. */
 uintptr_t emu_swizzled(uintptr_t address, enum emu_swizzle swizzle)
 {
     static const unsigned masks[] = {0, 1, 3, 7};

@@ -42,8 +42,9 @@ void emu_shared_block_begins(void);
 /* Bytes that the running launch has declared; and with its dynamic memory. */
 size_t emu_static_shared(void);
 size_t emu_shared_in_use(void);
-/* The two parts of a block's memory, dynamic and static, and their sizes, of which the sum
- * is returned. `static_end`: how far the static arrays reached when they were put aside. */
+/* The two parts of a block's memory, dynamic and static, and their sizes, of which the
+ * sum is returned. `static_end`: how far the static arrays reached when they were put
+ * aside. */
 size_t emu_shared_end(void);
 size_t emu_shared_parts(unsigned rank, size_t static_end, char *part[2], size_t bytes[2]);
 

@@ -748,8 +748,8 @@ static int status_of(const struct list *command, const char *messages)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-/* Whether the compiler misses a header of a library that the emulator has not: it is asked
- * once more, since its first answer went to the reader. */
+/* Whether the compiler misses a header of a library that the emulator has not: it is
+ * asked once more, since its first answer went to the reader. */
 static void explain_missing(const struct list *command)
 {
     static const char *const libraries[] = {

@@ -1298,8 +1298,8 @@ static enum ptx_space take_space(struct compiler *c, const char *allowed)
 
 #define SHARED_SPACES "shared shared::cta shared::cluster "
 
-/* How an access orders others, which the checker wants to know: the flags of its code, and
- * whether a fence belongs before it (release) or behind it (acquire). */
+/* How an access orders others, which the checker wants to know: the flags of its code,
+ * and whether a fence belongs before it (release) or behind it (acquire). */
 struct order {
     uint64_t flags;
     bool before, behind;

@@ -511,7 +511,8 @@ static int mark_device_body(struct translation *t, int open, bool host)
     return -1;
 }
 
-/* In a function that names a __shared__ variable from outside, a reference to its place. */
+/* In a function that names a __shared__ variable from outside, a reference to its place.
+ */
 static void refer_to_file_shared(struct translation *t, const struct declaration *d,
                                  int body)
 {

@@ -24,7 +24,8 @@ size_t emu_memory_reserved;
 
 static struct emu_allocation *live; /* sorted by address */
 static size_t live_count, live_capacity;
-/* Unused, so that index -1 of the first allocation is seen; less where there is little. */
+/* Unused, so that index -1 of the first allocation is seen; less where there is little.
+ */
 enum { FIRST_GUARD = 1 << 20 };
 static char *first_address;
 static char *next_address;

@@ -1,5 +1,5 @@
-/* CUDA arrays: elements of one to four components, in up to three dimensions or layers, for
- * textures and surfaces. */
+/* CUDA arrays: elements of one to four components, in up to three dimensions or layers,
+ * for textures and surfaces. */
 #include "memory/array.h"
 
 #include <stdlib.h>

@@ -71,8 +71,8 @@ void emu_shadow_free(struct emu_shadow *s)
 
 /* ---- cells ---- */
 
-/* Cells take many times the memory that they are for: half of what the machine has left is
- * enough. */
+/* Cells take many times the memory that they are for: half of what the machine has left
+ * is enough. */
 static bool is_worth_it(size_t need)
 {
     return need < (size_t)1 << 26 || need < emu_host_available() / 2;

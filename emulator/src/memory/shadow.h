@@ -29,7 +29,8 @@ struct emu_shadow {
     bool unsynchronized; /* written by the device since the host has waited for it */
 };
 
-/* What an allocation's bytes hold: nothing at first unless `known`. NULL without checks. */
+/* What an allocation's bytes hold: nothing at first unless `known`. NULL without checks.
+ */
 struct emu_shadow *emu_shadow_make(size_t bytes, bool known);
 void emu_shadow_free(struct emu_shadow *s);
 

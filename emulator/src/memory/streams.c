@@ -1,20 +1,20 @@
 /* Streams and events: what orders the work of a device.
  *
- * Work (a kernel, a copy, a call of a library) is done at once here, in the order in which
- * the host enqueues it. A GPU promises less (CUDA Programming Guide, "Streams"): work of
- * one stream is done in order; a stream that waits for an event goes on after what the
- * event was recorded behind; the default stream and the others of its device wait for
- * each other, except for non-blocking ones; and what the host has waited for is over.
- * Work that none of this orders may be done at the same time. So where two such pieces of
- * work touch the same bytes, and one writes them, that is a race, whichever came first
- * here.
+ * Work (a kernel, a copy, a call of a library) is done at once here, in the order in
+ * which the host enqueues it. A GPU promises less (CUDA Programming Guide, "Streams"):
+ * work of one stream is done in order; a stream that waits for an event goes on after
+ * what the event was recorded behind; the default stream and the others of its device
+ * wait for each other, except for non-blocking ones; and what the host has waited for is
+ * over. Work that none of this orders may be done at the same time. So where two such
+ * pieces of work touch the same bytes, and one writes them, that is a race, whichever
+ * came first here.
  *
- * Each stream is a column of vector clocks (L. Lamport, 1978; F. Mattern, 1989): a stream,
- * an event and the host each know, for every column, up to which piece of its work all
- * lies before what they do next. A kernel's accesses are in the shadow of the memory
- * (global.c), with the time at which they happened, and `works` tells whose time that
- * was. What copies and libraries touch is there as spans of bytes (spans.c). Where tables
- * end, all counts as ordered: then a race may be missed, and none is invented. */
+ * Each stream is a column of vector clocks (L. Lamport, 1978; F. Mattern, 1989): a
+ * stream, an event and the host each know, for every column, up to which piece of its
+ * work all lies before what they do next. A kernel's accesses are in the shadow of the
+ * memory (global.c), with the time at which they happened, and `works` tells whose time
+ * that was. What copies and libraries touch is there as spans of bytes (spans.c). Where
+ * tables end, all counts as ordered: then a race may be missed, and none is invented. */
 #include "memory/streams.h"
 
 #include <stdio.h>
@@ -473,7 +473,8 @@ cudaError_t cudaEventCreate(cudaEvent_t *event)
     return cudaEventCreateWithFlags(event, cudaEventDefault);
 }
 
-/* An event is of the device that was current when it was made, and so must the stream be. */
+/* An event is of the device that was current when it was made, and so must the stream be.
+ */
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
                                      unsigned int flags)
 {

@@ -38,8 +38,8 @@ static inline const void *emu_touch_pc(const struct touch *touch)
 }
 
 /* Whatever orders some of a block's threads (an mbarrier, a named barrier), or reads and
- * writes for one beside it (the copy engine, the tensor cores), has a slot: a column in the
- * clocks that tell who knows what. Slots are numbered from 0 in each block. */
+ * writes for one beside it (the copy engine, the tensor cores), has a slot: a column in
+ * the clocks that tell who knows what. Slots are numbered from 0 in each block. */
 #define EMU_SLOTS 512
 /* Of a touch's `order`: from there the slot of the copy's mbarrier. */
 enum { BULK = 0x10000 - EMU_SLOTS };

@@ -12,8 +12,8 @@ struct emu_shadow;
 /* What the host writes there, or copies there from another allocation or a variable. */
 void emu_check_host_wrote(void *p, size_t bytes);
 void emu_check_host_copied(void *to, const void *from, size_t bytes);
-/* The host has waited for all that the device does; or has begun a copy that it would have
- * to wait for; or a kernel has written. */
+/* The host has waited for all that the device does; or has begun a copy that it would
+ * have to wait for; or a kernel has written. */
 void emu_check_synchronized(void);
 void emu_check_copy_pending(const void *to);
 void emu_check_kernel_wrote(struct emu_shadow *s, size_t offset, size_t n);

@@ -1,5 +1,5 @@
-/* cp.async: copies of 4, 8 or 16 bytes from global to shared memory that arrive when their
- * thread waits for them. */
+/* cp.async: copies of 4, 8 or 16 bytes from global to shared memory that arrive when
+ * their thread waits for them. */
 #include "run/async.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Barriers: __syncthreads(), for all threads of a block; PTX's bar.sync and bar.arrive with
- * a number, for some of them; those of tiles larger than a warp; and the barrier of a
- * cluster. */
+/* Barriers: __syncthreads(), for all threads of a block; PTX's bar.sync and bar.arrive
+ * with a number, for some of them; those of tiles larger than a warp; and the barrier of
+ * a cluster. */
 #include "run/barrier.h"
 
 #include <stdio.h>

@@ -11,12 +11,12 @@
 void emu_barriers_begin(void); /* of a cluster */
 /* Lets a block's threads go on that wait at its barrier, if they all do. */
 bool emu_release_barrier(unsigned rank);
-/* bar.sync and its kin: barrier `number`, with `threads` of the block (0: all). `op` is an
- * enum emu_barrier_op, or -1 to arrive without waiting. */
+/* bar.sync and its kin: barrier `number`, with `threads` of the block (0: all). `op` is
+ * an enum emu_barrier_op, or -1 to arrive without waiting. */
 int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
                       const void *pc);
-/* barrier.cluster: arrive, with what was done before ordered before what those do who wait;
- * and wait. */
+/* barrier.cluster: arrive, with what was done before ordered before what those do who
+ * wait; and wait. */
 void emu_cluster_arrive(bool orders_memory, const void *pc);
 void emu_cluster_wait(const void *pc);
 void emu_cluster_thread_ends(unsigned linear);

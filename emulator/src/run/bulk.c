@@ -1,9 +1,9 @@
-/* The copy engine (TMA): bulk copies between global and shared memory, of plain bytes or of
- * boxes of a tensor that a tensor map describes.
+/* The copy engine (TMA): bulk copies between global and shared memory, of plain bytes or
+ * of boxes of a tensor that a tensor map describes.
  *
- * A copy into shared memory is handed to its mbarrier, which lets it come as late as it may
- * (mbarrier.c). A copy out of shared memory is made at once; that its source must stay
- * untouched until it was waited for is the checker's to watch. */
+ * A copy into shared memory is handed to its mbarrier, which lets it come as late as it
+ * may (mbarrier.c). A copy out of shared memory is made at once; that its source must
+ * stay untouched until it was waited for is the checker's to watch. */
 #include "run/bulk.h"
 
 #include <stdlib.h>
@@ -125,8 +125,8 @@ static size_t box_bytes(const struct tensor_map *m)
     return count;
 }
 
-/* A row of the box: where it lies in the tensor, or that it does not; and which part of it
- * does. */
+/* A row of the box: where it lies in the tensor, or that it does not; and which part of
+ * it does. */
 struct row {
     char *from; /* of its first element */
     bool inside;
@@ -253,8 +253,8 @@ void emu_bulk_send(char *to, char *from, size_t bytes, uint64_t *barrier, const 
     emu_mbarrier_add_copy(barrier, copy);
 }
 
-/* Writes a run of elements, or reduces into them; `code` is an operation and a type, or 0.
- */
+/* Writes a run of elements, or reduces into them; `code` is an operation and a type, or
+ * 0. */
 static void put(char *to, const char *from, size_t bytes, uint64_t code)
 {
     if (!code) {

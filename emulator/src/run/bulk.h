@@ -9,8 +9,8 @@
 
 /* Bytes, or a box of a tensor from coordinates `at`, first dimension first, into shared
  * memory; reported to the barrier. `blocks`: to the same place in each of these of the
- * cluster, a bit each; 0 for the place as it is. And out of it; `code` is 0 or says how to reduce (an
- * operation, and for bytes a type, as ptx.h writes them). */
+ * cluster, a bit each; 0 for the place as it is. And out of it; `code` is 0 or says how
+ * to reduce (an operation, and for bytes a type, as ptx.h writes them). */
 void emu_bulk_load(char *shared, const void *global, size_t bytes, uint64_t *barrier,
                    unsigned blocks, const void *pc);
 void emu_bulk_load_tensor(char *shared, const void *map, int dimensions, const int *at,

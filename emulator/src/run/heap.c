@@ -1,5 +1,5 @@
-/* What kernels ask of global memory: a heap (malloc, new, and what frees them), and whether
- * an address lies there. */
+/* What kernels ask of global memory: a heap (malloc, new, and what frees them), and
+ * whether an address lies there. */
 #include <stdlib.h>
 
 #include "emulator_runtime.h"

@@ -1,4 +1,5 @@
-/* Barriers in shared memory (mbarrier), and when the bulk copies that report to them come.
+/* Barriers in shared memory (mbarrier), and when the bulk copies that report to them
+ * come.
  *
  * An mbarrier counts one phase after the other. A phase is over when as many threads have
  * arrived as its init said and as many bytes have come as were announced (expect_tx).

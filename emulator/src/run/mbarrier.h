@@ -23,8 +23,8 @@ struct emu_bulk_copy { /* one on its way into shared memory */
 /* `address`: the 8 bytes in shared memory; pc: whose line a fault names. */
 void emu_mbarrier_block_begins(void);
 void emu_mbarrier_block_ended(void);
-/* The barriers of a block that waits for the grid's, while others run; `aside` is what was
- * given before, or NULL, and the last one is the caller's to free. */
+/* The barriers of a block that waits for the grid's, while others run; `aside` is what
+ * was given before, or NULL, and the last one is the caller's to free. */
 struct emu_mbarriers *emu_mbarriers_put_aside(struct emu_mbarriers *aside);
 void emu_mbarriers_bring_back(const struct emu_mbarriers *aside);
 /* No thread can go on. Copies that one waits for arrive now, as late as they may. Returns

@@ -284,8 +284,8 @@ void emu_ptx_mma(uint64_t code, unsigned shape, uint64_t *d, ...)
 
 /* ---- nvcuda::wmma ---- */
 
-/* What mma.h calls. The functions there that tell where a lane's elements stand have their
- * mirror images here. */
+/* What mma.h calls. The functions there that tell where a lane's elements stand have
+ * their mirror images here. */
 void emu_wmma(const char *types, unsigned m, unsigned n, unsigned k, int saturate,
               const void *a, const void *b, const void *c, void *d);
 void emu_wmma_meet(const char *what, const void *p, size_t distance);

@@ -1,6 +1,6 @@
-/* Warp operations (shuffles, votes, __syncwarp, __activemask), and how a warp's lanes take
- * turns: each runs until it waits; an operation goes on when every lane that it names has
- * come. */
+/* Warp operations (shuffles, votes, __syncwarp, __activemask), and how a warp's lanes
+ * take turns: each runs until it waits; an operation goes on when every lane that it
+ * names has come. */
 #include "run/warp.h"
 
 #include <string.h>

@@ -1,8 +1,9 @@
-/* wgmma: the four warps of a warpgroup multiply matrices in shared memory, asynchronously.
+/* wgmma: the four warps of a warpgroup multiply matrices in shared memory,
+ * asynchronously.
  *
- * The product is calculated as soon as all four warps have come. That it takes its time on
- * a GPU is the checker's to know: until a thread has waited for the group it belongs to,
- * the sums may not be touched, nor what is read in shared memory be overwritten.
+ * The product is calculated as soon as all four warps have come. That it takes its time
+ * on a GPU is the checker's to know: until a thread has waited for the group it belongs
+ * to, the sums may not be touched, nor what is read in shared memory be overwritten.
  *
  * The sums are the program's variables, and given by address, so that a touch is seen. */
 #include "run/wgmma.h"
@@ -57,9 +58,9 @@ static struct descriptor decode(uint64_t bits, const void *pc)
     return d;
 }
 
-/* Where 16 bytes of the matrix lie: of row (of B: column) `outer`, the `piece`-th 16 bytes
- * along k; or, where rows lie along the other dimension (`transposed`), of that k the
- * `piece`-th 16 bytes along the rows. */
+/* Where 16 bytes of the matrix lie: of row (of B: column) `outer`, the `piece`-th 16
+ * bytes along k; or, where rows lie along the other dimension (`transposed`), of that k
+ * the `piece`-th 16 bytes along the rows. */
 static char *piece_at(const struct descriptor *d, bool transposed, unsigned outer,
                       unsigned piece, const void *pc)
 {

@@ -36,8 +36,8 @@ void emu_fault_global(const char *p, size_t n, enum emu_access kind, const void 
             what, n, p - gone->base, name, freed.file, freed.line);
     }
     /* An index that is too large is the usual mistake, and there is much room behind an
-     * allocation (see allocations.c); what lies before one is a small negative index. But a
-     * wrong index rarely leads further away than its array is long, many times over. */
+     * allocation (see allocations.c); what lies before one is a small negative index. But
+     * a wrong index rarely leads further away than its array is long, many times over. */
     const struct emu_allocation *a = emu_find_allocation(p),
                                 *behind = emu_allocation_behind(p);
     const size_t before = behind ? (size_t)(behind->base - p) : SIZE_MAX;

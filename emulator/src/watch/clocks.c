@@ -1,6 +1,6 @@
 /* Vector clocks: what mbarriers, named barriers and clusters order. An mbarrier orders
- * fewer than a barrier of the block: who waited for it comes after those who arrived at it,
- * and nobody else (L. Lamport 1978; C. Flanagan and S. Freund, "FastTrack", 2009).
+ * fewer than a barrier of the block: who waited for it comes after those who arrived at
+ * it, and nobody else (L. Lamport 1978; C. Flanagan and S. Freund, "FastTrack", 2009).
  *
  * Besides the threads, each slot owns two rows: what those who arrived at it knew, and as
  * much of it as completed phases hand to those who wait. Time never runs back, so nothing

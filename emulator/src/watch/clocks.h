@@ -23,7 +23,8 @@ extern struct emu_clocks emu_clocks;
 void emu_clocks_block_begins(void);
 void emu_clocks_forget(void); /* time begins again */
 
-/* The time up to which the other, or the slot, has told this thread what it did; 0: none. */
+/* The time up to which the other, or the slot, has told this thread what it did; 0: none.
+ */
 static inline uint32_t emu_clock_of(unsigned thread, unsigned other)
 {
     return emu_clocks.on ? emu_clocks.rows[thread][other] : 0;
@@ -47,7 +48,8 @@ void emu_clocks_copy_came(unsigned slot);
 /* What the asynchronous proxy read for the slot up to that time is read. */
 void emu_check_async_done(unsigned slot, uint32_t time);
 
-/* These threads have met, or these lanes; and what any was told of the slots, all know. */
+/* These threads have met, or these lanes; and what any was told of the slots, all know.
+ */
 void emu_clocks_join_threads(unsigned first, unsigned count);
 void emu_clocks_join_lanes(unsigned warp, unsigned lanes);
 void emu_clocks_share_slots(void);

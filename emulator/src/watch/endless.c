@@ -1,9 +1,9 @@
-/* A thread that waits for another's store. On a GPU the other runs meanwhile; here it never
- * would. That shows in a proof: two rounds of a loop that begin with the same registers,
- * the same stack and the same values read, and store nothing in between, are followed by a
- * third. A thread is watched for some accesses whenever it has run for long without a
- * pause, so other threads pay nothing for it. When that happens depends on a clock; what is
- * then found, and reported, does not. */
+/* A thread that waits for another's store. On a GPU the other runs meanwhile; here it
+ * never would. That shows in a proof: two rounds of a loop that begin with the same
+ * registers, the same stack and the same values read, and store nothing in between, are
+ * followed by a third. A thread is watched for some accesses whenever it has run for long
+ * without a pause, so other threads pay nothing for it. When that happens depends on a
+ * clock; what is then found, and reported, does not. */
 #include "watch/endless.h"
 
 #include <setjmp.h>

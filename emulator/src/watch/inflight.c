@@ -134,8 +134,8 @@ void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
 /* ---- the asynchronous proxy ---- */
 
 /* The tensor cores and the copy engine read through another proxy than ordinary stores
- * write by. A fence of that proxy must stand between: by who wrote, behind the write, or by
- * who has the data read. */
+ * write by. A fence of that proxy must stand between: by who wrote, behind the write, or
+ * by who has the data read. */
 static uint32_t fenced_until[EMU_MAX_THREADS];
 
 void emu_check_proxy_fence(void)

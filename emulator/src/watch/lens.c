@@ -239,14 +239,14 @@ static void keep_example(struct lens_site *s, const uint64_t *address, uint32_t 
     s->example.cost = cost;
 }
 
-/* ---- shared loads as joined ----
- * Where a thread loads neighbouring words of shared memory, one after the other, and the
- * compiler can prove the alignment, it makes one instruction of them: four LDS of 4 bytes
- * become an LDS.128. What it has loaded already it keeps in a register. What is written is
- * therefore one figure, and what may be left of it another: here a request that goes on,
- * in all of its lanes, where an earlier one of the warp ended is taken for a part of that
- * one, as long as 16 bytes from a multiple of 16 hold them all (or 8 from a multiple of
- * 8). In chapters 3 to 5 nvcc does just that: results/lens_vs_ncu.csv. */
+/* ---- shared loads as joined ---- Where a thread loads neighbouring words of shared
+ * memory, one after the other, and the compiler can prove the alignment, it makes one
+ * instruction of them: four LDS of 4 bytes become an LDS.128. What it has loaded already
+ * it keeps in a register. What is written is therefore one figure, and what may be left
+ * of it another: here a request that goes on, in all of its lanes, where an earlier one
+ * of the warp ended is taken for a part of that one, as long as 16 bytes from a multiple
+ * of 16 hold them all (or 8 from a multiple of 8). In chapters 3 to 5 nvcc does just
+ * that: results/lens_vs_ncu.csv. */
 enum { OPEN_LOADS = 32 };
 
 static struct open_load {

@@ -11,9 +11,9 @@
 /* Each lane's accesses are logged as they happen and merged into warp-level requests when
  * the warp stops. */
 
-/* One access of the running thread; the caller has made sure that emu_now.lens_looks holds.
- * `frame` is the frame address of the function that accesses. May give the processor to
- * the warp's other lanes (the log is full). */
+/* One access of the running thread; the caller has made sure that emu_now.lens_looks
+ * holds. `frame` is the frame address of the function that accesses. May give the
+ * processor to the warp's other lanes (the log is full). */
 void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
                      const void *frame);
 /* An asynchronous copy: reads global, writes shared, without passing through registers.

@@ -1,5 +1,5 @@
-/* What lens.c counts and the report tells. The names are Nsight Compute's; LENS.md says which
- * counter is which. */
+/* What lens.c counts and the report tells. The names are Nsight Compute's; LENS.md says
+ * which counter is which. */
 #ifndef LENS_COUNTS_H
 #define LENS_COUNTS_H
 

@@ -1,6 +1,6 @@
-/* Floating-point operations. The compiler reports every basic block that a thread enters, by
- * the return address of a call at its beginning. The disassembly tells what lies between
- * that call and the next: so many additions, so many multiplications. */
+/* Floating-point operations. The compiler reports every basic block that a thread enters,
+ * by the return address of a call at its beginning. The disassembly tells what lies
+ * between that call and the next: so many additions, so many multiplications. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* What the lens tells at the end of the program: a table for reading, or JSON, or a drawing. */
+/* What the lens tells at the end of the program: a table for reading, or JSON, or a
+ * drawing. */
 #include "watch/lens_report.h"
 
 #include <ctype.h>

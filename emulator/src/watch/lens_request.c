@@ -181,9 +181,9 @@ unsigned lens_pieces(const uint64_t *address, unsigned count, unsigned shift)
     return (unsigned)((address[count - 1] >> shift) - (address[0] >> shift)) + 1;
 }
 
-/* A cp.async of 16 bytes goes past the L1 (LDGSTS.BYPASS), eight lanes at a time. Of these
- * two neighbours may share a sector; a third that wants the same fetches it again. So an
- * H200 counts, see results/lens_vs_ncu.csv. */
+/* A cp.async of 16 bytes goes past the L1 (LDGSTS.BYPASS), eight lanes at a time. Of
+ * these two neighbours may share a sector; a third that wants the same fetches it again.
+ * So an H200 counts, see results/lens_vs_ncu.csv. */
 unsigned lens_sectors_past_l1(const uint64_t *address, uint32_t lanes)
 {
     unsigned sectors = 0;

@@ -1,10 +1,11 @@
-/* What the report adds up: rows, the sites of a source line that behave alike; totals; and
- * the bound.
+/* What the report adds up: rows, the sites of a source line that behave alike; totals;
+ * and the bound.
  *
- * The bound is the least time that a launch can take on this GPU, by each of the resources
- * that the counts are about: what is asked of it, over what all its multiprocessors give in
- * that time. No overlap, no waiting and no cache makes it less; all of them, and whatever
- * is not counted, make it more. LENS.md has the sources of the rates. */
+ * The bound is the least time that a launch can take on this GPU, by each of the
+ * resources that the counts are about: what is asked of it, over what all its
+ * multiprocessors give in that time. No overlap, no waiting and no cache makes it less;
+ * all of them, and whatever is not counted, make it more. LENS.md has the sources of the
+ * rates. */
 #include "watch/lens_sums.h"
 
 #include <stdlib.h>

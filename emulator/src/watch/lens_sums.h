@@ -18,10 +18,10 @@ struct lens_row {
 struct lens_row *lens_rows_of(const struct lens_kernel *k, unsigned *count);
 struct lens_site lens_total_of(const struct lens_kernel *k, enum lens_class kind);
 uint64_t lens_loads_requested(const struct lens_kernel *k);
-/* What a row needs at least, and wastes beyond: sectors, or wavefronts. Shared loads count
- * as they are written or as a compiler may join them, whichever wastes less: a conflict
- * that compiling removes is nobody's to remove. The row with the most waste is the worst.
- */
+/* What a row needs at least, and wastes beyond: sectors, or wavefronts. Shared loads
+ * count as they are written or as a compiler may join them, whichever wastes less: a
+ * conflict that compiling removes is nobody's to remove. The row with the most waste is
+ * the worst. */
 double lens_needs(const struct lens_site *s, double *wasted);
 double lens_waste(const struct lens_site *s);
 
@@ -45,8 +45,8 @@ extern const char *const lens_resource_names[RESOURCES];
 unsigned lens_bound_of(const struct lens_kernel *k, double seconds[RESOURCES]);
 /* How many multiprocessors have a block at all. */
 unsigned lens_busy_sms(const struct lens_kernel *k);
-/* Multiply-adds of an SM's tensor cores per clock, of 16-bit elements summed in fp32, dense matrices. Where cards
- * of one capability differ, the faster one's. */
+/* Multiply-adds of an SM's tensor cores per clock, of 16-bit elements summed in fp32,
+ * dense matrices. Where cards of one capability differ, the faster one's. */
 int lens_tensor_multiply_adds_per_clock(int major, int minor);
 
 #endif

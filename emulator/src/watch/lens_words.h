@@ -6,8 +6,8 @@
 
 extern FILE *lens_out;
 void lens_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* 1234567 -> "1,234,567"; fractions only where there are some. Eight results may be in use
- * at once. */
+/* 1234567 -> "1,234,567"; fractions only where there are some. Eight results may be in
+ * use at once. */
 const char *lens_number(double value);
 /* 0.0141 -> "14.1 ms". */
 const char *lens_duration(double seconds);

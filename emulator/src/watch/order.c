@@ -1,6 +1,6 @@
 /* What orders the accesses of a block's threads: time, which steps on at each of their
- * barriers; __syncwarp(), which orders a warp or some of its lanes; clocks, and what fences
- * hand over. */
+ * barriers; __syncwarp(), which orders a warp or some of its lanes; clocks, and what
+ * fences hand over. */
 #include "watch/order.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-/* The variables that hold the sums of a wgmma: until a thread has waited for the group that
- * an instruction belongs to, they may not be touched, and after they were, not be given to
- * another without a fence. */
+/* The variables that hold the sums of a wgmma: until a thread has waited for the group
+ * that an instruction belongs to, they may not be touched, and after they were, not be
+ * given to another without a fence. */
 #include "watch/registers.h"
 
 

@@ -15,8 +15,8 @@ bool emu_registers_block_begins(void); /* returns whether the last one had any *
 /* wgmma.fence; and whether the running thread has ever called it. */
 void emu_registers_fence(void);
 bool emu_registers_fenced(void);
-/* A wgmma of the running thread writes these sums of 4 bytes; and when all that it read is
- * known to the checker. */
+/* A wgmma of the running thread writes these sums of 4 bytes; and when all that it read
+ * is known to the checker. */
 void emu_registers_written(char *const *sums, unsigned count, const void *pc);
 void emu_registers_read_at(uint32_t time);
 /* wgmma.commit_group and wait_group. Returns whether a group is over now, and if so when

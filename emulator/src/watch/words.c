@@ -29,13 +29,11 @@ _Static_assert(sizeof(struct word) == 64,
 struct word *emu_words; /* of as many blocks as the largest cluster so far has had */
 static size_t word_count;
 uint32_t emu_block_serial;
-static struct touch (*readers)[WARP]; /* of each word, the last read by each warp */
+struct touch (*emu_readers)[WARP];
 
-struct touch *emu_reader_of(const struct word *word, unsigned warp)
+void emu_make_readers(void)
 {
-    if (!readers)
-        readers = emu_zeros("for watching barriers", word_count, sizeof *readers);
-    return &readers[word - emu_words][warp];
+    emu_readers = emu_zeros("for watching barriers", word_count, sizeof *emu_readers);
 }
 
 /* ---- one word ---- */
@@ -83,8 +81,8 @@ static void fault_in_flight(const struct word *word, const char *address,
               place.file, place.line);
 }
 
-/* The copy engine or the tensor cores read the word. Only who was told that they are done,
- * by a wait, and who was told of that, may write it again. */
+/* The copy engine or the tensor cores read the word. Only who was told that they are
+ * done, by a wait, and who was told of that, may write it again. */
 static void check_async_reader(const char *address, const struct touch *read,
                                const struct touch *now)
 {
@@ -269,8 +267,8 @@ void emu_words_launch_begins(void)
     const size_t needed = emu_now.blocks * (EMU_WINDOW_BYTES / 4);
     if (!emu_settings.check || word_count >= needed) return;
     if (emu_words) munmap(emu_words, word_count * sizeof *emu_words);
-    free(readers);
-    readers = NULL;
+    free(emu_readers);
+    emu_readers = NULL;
     emu_words = emu_pages(needed * sizeof *emu_words);
     if (!emu_words)
         emu_no_memory("for watching shared memory, %zu MB",

@@ -34,11 +34,17 @@ static inline uint8_t emu_written_bytes(const struct word *word)
     return word->written_in_block == emu_block_serial ? word->written_bytes : 0;
 }
 /* With clocks: the last read of the word by the warp. */
-struct touch *emu_reader_of(const struct word *word, unsigned warp);
+extern struct touch (*emu_readers)[32];
+void emu_make_readers(void);
+static inline struct touch *emu_reader_of(const struct word *word, unsigned warp)
+{
+    if (!emu_readers) emu_make_readers();
+    return &emu_readers[word - emu_words][warp];
+}
 
-/* An access of the running thread. `alignment`: of the address, which the caller has looked
- * at, and which the array must promise: every array lies at a multiple of 128 bytes here,
- * and on a GPU few do. */
+/* An access of the running thread. `alignment`: of the address, which the caller has
+ * looked at, and which the array must promise: every array lies at a multiple of 128
+ * bytes here, and on a GPU few do. */
 void emu_shared_access(char *p, size_t n, size_t alignment, enum emu_access kind,
                        const void *pc);
 
