@@ -50,7 +50,8 @@ struct kernel {
  *   WIDE_COLUMNS  the same with some columns of B. */
 enum inputs { USUAL, POSITIVE, WIDE_ROWS, WIDE_COLUMNS };
 
-/* A product to check. */
+/* A product to check. One that has a launcher for one precision only is not checked in the
+ * others. */
 struct product {
     int M, N, K;
     float alpha, beta;

@@ -32,6 +32,13 @@ static const struct {
 enum { ODD_COUNT = sizeof ODD / sizeof *ODD };
 _Static_assert((int)ODD_COUNT < (int)MOST_SHAPES, "a chapter adds some of its own");
 
+/* A product with a launcher of its own for one precision only is not for the others. */
+static bool is_for(const struct product *p, enum precision precision)
+{
+    if (!p->launch == !p->launch_bf16) return true;
+    return precision == BF16 ? p->launch_bf16 != NULL : p->launch != NULL;
+}
+
 /* Adds to the list: what is in ODD or a few of these, for the chapter's tile, and what the
  * chapter asks for. */
 static void list_shapes(const struct chapter *c, enum precision precision, bool few,
@@ -52,8 +59,9 @@ static void list_shapes(const struct chapter *c, enum precision precision, bool 
                              .alpha = ODD[i].alpha,
                              .beta = ODD[i].beta,
                              .inputs = ODD[i].inputs};
-    for (int i = 0; i < c->product_count && shapes->count < MOST_SHAPES; i++)
-        shapes->list[shapes->count++] = c->products[i];
+    for (int i = 0; i < c->product_count; i++)
+        if (is_for(&c->products[i], precision) && shapes->count < MOST_SHAPES)
+            shapes->list[shapes->count++] = c->products[i];
     for (int i = before; i < shapes->count; i++) {
         shapes->precision[i] = precision;
         if (*option) shapes->list[i].option = option;

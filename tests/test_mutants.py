@@ -916,6 +916,25 @@ MUTANTS = [
         "blockIdx.x * THIN + lane / 4",
     ),
     Mutant(17, "thin: rows of a tile", "first % 4 / 2 * 8", "first % 2 * 8"),
+    Mutant(
+        17,
+        "thin: the next part of A while this is read",
+        "        __syncthreads();\n        if (k < steps && w.A_aligned)",
+        "        if (k < steps && w.A_aligned)",
+    ),
+    Mutant(
+        17,
+        "thin: the next part of B while this is read",
+        "        __syncthreads();\n        struct eight four[4];",
+        "        struct eight four[4];",
+    ),
+    Mutant(
+        17,
+        "thin: the same step of A again",
+        "load_next(chunk + at + TURN);",
+        "load_next(chunk + at);",
+    ),
+    Mutant(17, "thin: A of the first chunk", "w.K + chunk + k;", "w.K + k_begin + k;"),
     Mutant(17, "thin: A not waited for", "        __pipeline_wait_prior(0);\n", ""),
     Mutant(17, "thin: A not complete", "< 16 * HIGH; row += 2", "< 8 * HIGH; row += 2"),
     Mutant(

@@ -1,4 +1,4 @@
-/* Products with at most 64 rows or columns. One matrix is large, and each of its numbers is
+/* Products with few rows or columns (is_thin says how few). One matrix is large, and each of its numbers is
  * used a few times only: reading it is all the time they take. So it goes from memory
  * straight to the registers, in the order in which the tensor core's fragments want it;
  * only the small matrix passes through shared memory. The warps of a block, and blocks,
@@ -19,7 +19,7 @@
 
 const int THIN = 64; // rows or columns, of C and of a block
 const int FEW_COLUMNS = 8;
-const int DEEP = 256;    // steps of k that a block takes at a time: a part has no fewer
+const int DEEP = 256;    // steps of k: parts but the last are multiples of it
 const int FEW_WARPS = 8; // of a block
 const int FEW_THREADS = FEW_WARPS * 32;
 const int CHUNK = 1024; // steps of k of the small matrix in shared memory
@@ -58,7 +58,7 @@ static __device__ __noinline__ uint4 word_at_the_edge(uintptr_t at, uintptr_t be
 
 // Loads some eights of `matrix`, which has `count` elements: number i from element
 // where(i, &left) on, of which the first `left` are wanted. All loads go out before one
-// is waited for. ALIGNED: rows begin at multiples of 16 bytes.
+// is waited for, but those at a matrix' ends. ALIGNED: rows begin at multiples of 16 bytes.
 template <bool ALIGNED, int COUNT, class Where>
 static __device__ __forceinline__ void
 load(struct eight (&to)[COUNT], const __nv_bfloat16 *matrix, size_t count, Where where)
@@ -97,12 +97,12 @@ static __device__ __forceinline__ uint4 shifted(const struct eight *v,
 {
     if (ALIGNED)
         return v->low;
-    uint4 to = shift_bytes(v->low, v->high, (uintptr_t)at % 16);
-    uint32_t *words = &to.x;
+    const uint4 to = shift_bytes(v->low, v->high, (uintptr_t)at % 16);
+    uint32_t words[4] = {to.x, to.y, to.z, to.w};
 #pragma unroll
     for (int i = 0; i < 4; ++i)
         words[i] &= 2 * i + 1 < left ? 0xffffffffu : 2 * i < left ? 0xffffu : 0;
-    return to;
+    return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
 // Adds up the warps' sums, 32 of each lane at a time. A thread gets four of a lane, number
@@ -112,6 +112,7 @@ static __device__ __forceinline__ void add_warps(const float (&acc)[COUNT], void
                                                  Take take)
 {
     float(*of_warp)[32][32] = (float(*)[32][32])room;
+    static_assert(COUNT <= 32 || COUNT % 32 == 0, "whole rounds of 32 sums");
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int mine = STRIDE == 1 ? warp * 4 : warp / 4 * 16 + warp % 4;
 #pragma unroll
@@ -135,7 +136,7 @@ static __device__ __forceinline__ void add_warps(const float (&acc)[COUNT], void
 
 /* ---- few rows ---- */
 
-// Block (x, y, z): 16 * HIGH rows from z times as many on, 64 columns from 64 x on, part y
+// Block (x, y, z): 16 * HIGH rows from row 64 z on, 64 columns from column 64 x on, part y
 // of K. A warp takes 16 steps of k at a time: a lane loads eight neighbours from each of
 // four rows of B. Tile j of the eight that it multiplies has the columns j, 8 + j, 16 + j ...
 template <int HIGH, bool ALIGNED>
@@ -147,7 +148,7 @@ __global__ void __launch_bounds__(FEW_THREADS, HIGH < 2 ? 2 : 1)
     extern __shared__ __align__(16) unsigned char thin_bytes[];
     few_rows_chunk *const A = (few_rows_chunk *)thin_bytes;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int top = blockIdx.z * 16 * HIGH, col = blockIdx.x * THIN + lane / 4 * 8;
+    const int top = blockIdx.z * THIN, col = blockIdx.x * THIN + lane / 4 * 8;
     const int k_begin = blockIdx.y * w.share, k_end = min(w.K, k_begin + w.share);
     const size_t A_count = (size_t)w.M * w.K, B_count = (size_t)w.K * w.N;
 
@@ -212,6 +213,7 @@ __global__ void __launch_bounds__(FEW_THREADS, HIGH < 2 ? 2 : 1)
                     now[i][0] = v.x, now[i][1] = v.y, now[i][2] = v.z, now[i][3] = v.w;
                 }
                 load_next(next[slot], chunk + at + AHEAD * TURN);
+                __syncwarp();
 #pragma unroll
                 for (int m = 0; m < HIGH; ++m)
                     ldmatrix_x4(
@@ -250,6 +252,7 @@ __global__ void __launch_bounds__(FEW_THREADS, ALIGNED ? 2 : 1)
 {
     const int TURN = 32 * FEW_WARPS;
     static_assert(CHUNK % TURN == 0 && TURN <= DEEP, "a chunk is whole turns");
+    static_assert(CHUNK == 4 * FEW_THREADS, "a thread brings four rows of B's part");
     extern __shared__ __align__(16) unsigned char thin_bytes[];
     __nv_bfloat16(*const B)[FEW_COLUMNS] = (__nv_bfloat16(*)[FEW_COLUMNS])thin_bytes;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -279,19 +282,17 @@ __global__ void __launch_bounds__(FEW_THREADS, ALIGNED ? 2 : 1)
             return B[k / 32 * 32 + k % 8 / 2 * 8 + k % 32 / 8 * 2 + k % 2];
         };
         __syncthreads();
-        for (int k0 = threadIdx.x; k0 < steps; k0 += 4 * FEW_THREADS) {
-            struct eight four[4];
-            load<false>(four, w.B, B_count, [&](int i, int *left) {
-                return place_B(k0 + i * FEW_THREADS, left);
-            });
+        struct eight four[4];
+        load<false>(four, w.B, B_count, [&](int i, int *left) {
+            return place_B(threadIdx.x + i * FEW_THREADS, left);
+        });
 #pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                int left;
-                const int k = k0 + i * FEW_THREADS;
-                const size_t at = place_B(k, &left);
-                if (k < steps)
-                    *(uint4 *)slot_of(k) = shifted<false>(&four[i], &w.B[at], left);
-            }
+        for (int i = 0; i < 4; ++i) {
+            int left;
+            const int k = threadIdx.x + i * FEW_THREADS;
+            const size_t at = place_B(k, &left);
+            if (k < steps)
+                *(uint4 *)slot_of(k) = shifted<false>(&four[i], &w.B[at], left);
         }
         __syncthreads();
         for (int at = warp * 32; at < steps; at += TURN) {
@@ -304,6 +305,7 @@ __global__ void __launch_bounds__(FEW_THREADS, ALIGNED ? 2 : 1)
             }
             load_next(chunk + at + TURN);
             uint32_t b[4];
+            __syncwarp();
             ldmatrix_x4_trans(b, shared_address(B[at + lane]));
 #pragma unroll
             for (int m = 0; m < 4; ++m) {
@@ -332,8 +334,8 @@ __global__ void __launch_bounds__(FEW_THREADS, ALIGNED ? 2 : 1)
 
 // `lanes` neighbours add up the parts of one result.
 static __global__ void __launch_bounds__(FEW_THREADS)
-    add_parts_kernel(const __grid_constant__ struct thin w, int lanes, float alpha,
-                     float beta, __nv_bfloat16 *C)
+    finish_thin_kernel(const __grid_constant__ struct thin w, int lanes, float alpha,
+                       float beta, __nv_bfloat16 *C)
 {
     const size_t i = (blockIdx.x * (size_t)FEW_THREADS + threadIdx.x) / lanes;
     const size_t size = (size_t)w.M * w.pitch, results = (size_t)w.M * w.N;
@@ -355,8 +357,8 @@ static __global__ void __launch_bounds__(FEW_THREADS)
 template <int HIGH, bool ALIGNED>
 static void launch_rows_of(dim3 blocks, const struct thin *w)
 {
-    const int A = 16 * HIGH * sizeof(few_rows_chunk);
-    const int bytes = A > SUMS_BYTES ? A : SUMS_BYTES;
+    const int A_bytes = 16 * HIGH * sizeof(few_rows_chunk);
+    const int bytes = A_bytes > SUMS_BYTES ? A_bytes : SUMS_BYTES;
     CUDA_CHECK(cudaFuncSetAttribute(few_rows_kernel<HIGH, ALIGNED>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     few_rows_kernel<HIGH, ALIGNED><<<blocks, FEW_THREADS, bytes>>>(*w);
@@ -369,7 +371,7 @@ template <bool ALIGNED> static void launch_rows(dim3 blocks, const struct thin *
     else if (w->M <= 32)
         launch_rows_of<2, ALIGNED>(blocks, w);
     else
-        launch_rows_of<4, ALIGNED>(blocks, w);
+        launch_rows_of<THIN / 16, ALIGNED>(blocks, w);
 }
 
 template <bool ALIGNED> static void launch_columns(dim3 blocks, const struct thin *w)
@@ -401,7 +403,7 @@ static int parts_of(int groups, int room, int K)
 // have B as it is, and enough columns to divide.
 static bool is_thin(int M, int N, int K, bool B_aligned)
 {
-    if (K < DEEP)
+    if (K < DEEP || K > 1 << 30) // steps beyond K are counted in 32 bits
         return false;
     const bool small = M <= 2 * THIN && N <= 2 * THIN && K >= 16 * DEEP;
     return N <= FEW_COLUMNS || M <= THIN / 2 || (M <= THIN && !B_aligned) || small;
@@ -413,13 +415,13 @@ static bool launch_thin(int M, int N, int K, float alpha, const __nv_bfloat16 *A
 {
     const bool A_aligned = engine_can(A, K * sizeof *A);
     const bool B_aligned = engine_can(B, N * sizeof *B);
-    if (tile_columns || !is_thin(M, N, K, B_aligned))
+    if ((tile_columns && tile_columns != FEW_COLUMNS) || !is_thin(M, N, K, B_aligned))
         return false;
     const bool columns = N <= FEW_COLUMNS && N <= M;
     const int across = divided_up(columns ? M : N, THIN);
     const int high = columns ? 1 : divided_up(M, THIN);
     const bool one_block = columns ? !A_aligned : M > 16; // to an SM
-    const int room = number_of_blocks() * (one_block ? 1 : 2);
+    const int room = (tile_columns ? 1 : number_of_blocks()) * (one_block ? 1 : 2);
     const int share = divided_up(divided_up(K, parts_of(across * high, room, K)), DEEP);
     struct thin w = {M, N, K, share * DEEP, divided_up(K, share * DEEP)};
     w.pitch = columns ? FEW_COLUMNS : across * THIN;
@@ -436,7 +438,7 @@ static bool launch_thin(int M, int N, int K, float alpha, const __nv_bfloat16 *A
     while (lanes < 32 && lanes * 8 < w.parts)
         lanes *= 2;
     const size_t threads = (size_t)M * N * lanes;
-    add_parts_kernel<<<(int)((threads - 1) / FEW_THREADS + 1), FEW_THREADS>>>(
+    finish_thin_kernel<<<(int)((threads - 1) / FEW_THREADS + 1), FEW_THREADS>>>(
         w, lanes, alpha, beta, C);
     return true;
 }
