@@ -1,7 +1,7 @@
 /*
  * Chapter 16: beyond cuBLAS in bf16.
  *
- * What changes against chapter 15: the tensor cores never wait between tiles. Blocks stay
+ * What changes against chapter 15: the tensor cores hardly wait between tiles. Blocks stay
  * for the whole product, and one thread of each does nothing but order copies, tile after
  * tile, as far ahead as there are stages; registers that it does not need go to the warps
  * that multiply. Two blocks on neighbouring SMs, a cluster, do tiles that lie below each
