@@ -3,7 +3,6 @@
  * given to another without a fence. */
 #include "watch/registers.h"
 
-
 #include "base/now.h"
 #include "base/room.h"
 #include "base/settings.h"
