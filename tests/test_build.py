@@ -30,8 +30,8 @@ CASES = {
         "chapter(12|13|18|19)",
     ),
     "emulator/include/cuda_pipeline.h": (
-        r"chapters/(10|11|12|13|14|18)_\w+/matmul\.cu|chapters/19_\w+/one_gpu_fp32\.cu",
-        "chapter(10|11|12|13|14|18|19)",
+        r"chapters/(10|11|12|13|14|17|18)_\w+/matmul\.cu|chapters/19_\w+/one_gpu_fp32\.cu",
+        "chapter(10|11|12|13|14|17|18|19)",
     ),
     "emulator/src/watch/lens_report.c": ("", ALL),
     "emulator/src/compile/translate.c": (C_AND_CU, ALL),
