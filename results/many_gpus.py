@@ -8,7 +8,6 @@ the chapter failed, 3 if nothing can be measured here (fewer than two GPUs).
 """
 
 import csv
-import os
 import sys
 
 import ending
@@ -80,13 +79,7 @@ def product_of(row):
 
 
 def write(found):
-    part = PATH.with_suffix(".part")
-    with open(part, "w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        for row in sorted(found, key=product_of):
-            writer.writerow({name: rows.formatted(row[name]) for name in COLUMNS})
-    os.replace(part, PATH)
+    rows.write_table(PATH, COLUMNS, sorted(found, key=product_of))
 
 
 def rows_of(report, machine, gpus):

@@ -8,7 +8,6 @@ In the long run nvidia-smi is asked for clock and power ten times a second. Exit
 """
 
 import csv
-import os
 import statistics
 import subprocess
 import sys
@@ -56,13 +55,7 @@ def what(row):
 
 
 def write(found):
-    part = PATH.with_suffix(".part")
-    with open(part, "w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        for row in sorted(found, key=what):
-            writer.writerow({name: rows.formatted(row[name]) for name in COLUMNS})
-    os.replace(part, PATH)
+    rows.write_table(PATH, COLUMNS, sorted(found, key=what))
 
 
 class Sampler:

@@ -93,15 +93,19 @@ def read(path):
         return [{name: parsed(name, row[name]) for name in COLUMNS} for row in reader]
 
 
-def write(path, rows):
-    """Replaces the file, at once: whoever interrupts a sweep keeps what was measured."""
+def write_table(path, columns, lines):
+    """Replaces a CSV file, at once: whoever interrupts a measurement keeps what was measured."""
     part = path.with_suffix(".part")
     with open(part, "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(COLUMNS)
-        for row in sorted(rows, key=what):
-            writer.writerow([formatted(row[name]) for name in COLUMNS])
+        writer.writerow(columns)
+        for line in lines:
+            writer.writerow([formatted(line[name]) for name in columns])
     os.replace(part, path)
+
+
+def write(path, rows):
+    write_table(path, COLUMNS, sorted(rows, key=what))
 
 
 def what(row):

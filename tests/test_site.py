@@ -74,13 +74,8 @@ def test_scenes_are_current():
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_scenes_are_what_the_lens_counts(project):
-    """One of them, counted again."""
-    code = (
-        "import json, scenes; name = 'vectorized_access'; number = scenes.scenes()[name];"
-        "folder, words = scenes.prepare(name, number, {});"
-        "print(json.dumps(scenes.shown(scenes.look(name, number, folder, words), folder)))"
-    )
+def told(project, code):
+    """The last line that some Python prints, which is JSON, run in results/ of a copy of the project."""
     result = run(
         [sys.executable, "-B", "-c", code],
         cwd=project / "results",
@@ -88,11 +83,20 @@ def test_scenes_are_what_the_lens_counts(project):
         timeout=300,
     )
     assert result.returncode == 0, result.stdout + result.stderr
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+def test_scenes_are_what_the_lens_counts(project):
+    """One of them, counted again."""
+    code = (
+        "import json, scenes; name = 'vectorized_access'; number = scenes.scenes()[name];"
+        "folder, words = scenes.prepare(name, number, {});"
+        "print(json.dumps(scenes.shown(scenes.look(name, number, folder, words), folder)))"
+    )
+    counted = told(project, code)
     scene = scenes.read()["vectorized_access"]
     kept = lens_figures.as_it_is(scene, "vectorized_access")
-    assert kept == json.loads(result.stdout) | {
-        key: kept[key] for key in ("label", "source")
-    }
+    assert kept == counted | {key: kept[key] for key in ("label", "source")}
 
 
 def test_every_chapter_has_a_scene():
@@ -150,31 +154,19 @@ def test_the_wheel_is_what_the_lens_counts(project):
         "folder, words = scenes.prepare(name, number, *changes);"
         "print(json.dumps(scenes.shown(scenes.look(name, number, folder, words), folder)['lines']))"
     )
-    result = run(
-        [sys.executable, "-B", "-c", code],
-        cwd=project / "results",
-        env=no_cuda(),
-        timeout=300,
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
-    lines = [line for line in json.loads(result.stdout) if "wavefront" in line]
+    counted = told(project, code)
+    lines = [line for line in counted if "wavefront" in line]
     assert lines == wheel["variants"][9]["lines"]
 
 
 def test_the_race_is_what_the_emulator_does(project):
     """All of it, once more."""
     code = "import json, replays; print(json.dumps(replays.race()))"
-    result = run(
-        [sys.executable, "-B", "-c", code],
-        cwd=project / "results",
-        env=no_cuda(),
-        timeout=300,
-    )
-    assert result.returncode == 0, result.stdout + result.stderr
+    counted = told(project, code)
     kept = {
         key: value for key, value in replays.read()["race"].items() if key != "source"
     }
-    assert json.loads(result.stdout.splitlines()[-1]) == kept
+    assert counted == kept
     both, *missing = kept["variants"]
     assert not both["fault"] and not both["wrong"]
     assert not any(moment["wrong"] for moment in both["moments"])
