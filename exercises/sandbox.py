@@ -304,8 +304,7 @@ def run(
     }
     if box:
         command = box.command(command, folder, reads, writes, tools)
-    else:
-        adopt_orphans()
+    adopt_orphans()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         try:
             program = subprocess.Popen(
@@ -324,8 +323,9 @@ def run(
         if too_long:
             program.kill()
             program.wait()
-        if not box:
-            end_all(user)
+        # What was in a box is dead by now. But where process 1 waits for no orphans, as in many
+        # containers, they would stay as zombies and count as processes of the user.
+        end_all(None if box else user)
         code = program.returncode
         texts = [tail(file, limits.output_mb * MB) for file in (out, err)]
     if box:
