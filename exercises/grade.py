@@ -95,6 +95,8 @@ FIRST = "the first at {where}"
 INSTEAD = FIRST + ": it is {got} and should be {want}"
 PATTERNS = {
     "unwritten": "{unwritten} of {of} results were never written, " + FIRST,
+    "partly unwritten": "{unwritten} of {of} results were never written, and others are wrong, "
+    + INSTEAD,
     "edge unwritten": "the results past the last whole {tile} were never written, "
     + FIRST,
     "transposed": "the values are right, but they lie where the transposed matrix has them: "
@@ -138,6 +140,8 @@ BESIDES = re.compile(
 
 # Advice for exercises that have no word of their own on a mistake.
 IN_GENERAL = {
+    "barrier divergence": "A barrier waits for every thread of the block: none may leave "
+    "before it, or pass it by.",
     "endless": "Either a loop never ends, as its condition stays true, or every thread does the "
     "work of all.",
     "data race in global memory": "Two threads own one place of the output. Either the work is "

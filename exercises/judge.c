@@ -628,6 +628,8 @@ static void judge(struct problem *p, const float *words)
         pattern = part_names[part];
     else if ((factor = multiple(p, got, wrong)) != 0.0)
         pattern = "multiple";
+    else if (m.unwritten > 0)
+        pattern = "partly unwritten";
     else if (nans == m.wrong)
         pattern = "nan";
     else if ((tile = below))
