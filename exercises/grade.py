@@ -95,6 +95,8 @@ FIRST = "the first at {where}"
 INSTEAD = FIRST + ": it is {got} and should be {want}"
 PATTERNS = {
     "unwritten": "{unwritten} of {of} results were never written, " + FIRST,
+    "partly unwritten": "{unwritten} of {of} results were never written, and others are wrong, "
+    + INSTEAD,
     "edge unwritten": "the results past the last whole {tile} were never written, "
     + FIRST,
     "transposed": "the values are right, but they lie where the transposed matrix has them: "
@@ -102,6 +104,7 @@ PATTERNS = {
     "shifted": "the values are right, but one place off",
     "one lane": "each result is the share of one lane alone; the other 31 sums never came to it",
     "tail missing": "the sums stop too early: the part past the last whole {tile} is missing",
+    "last missing": "the last {term} of each sum is missing",
     "first missing": "the first {term} of each sum is missing",
     "last only": "only the last {term} is in each sum, as if each began the sum again "
     "(= for +=, or a sum set to 0 inside the loop)",
@@ -110,6 +113,9 @@ PATTERNS = {
     "rough": "the results are nearly right, but the largest error is {factor} times what is allowed, "
     + FIRST,
     "zero": "{wrong} of {of} results are 0, " + FIRST + ", which should be {want}",
+    "whole": "the results are whole numbers, "
+    + INSTEAD
+    + ": an int holds a value on its way and drops what follows the point",
     "nan": "{wrong} of {of} results are not a number, "
     + FIRST
     + ": something was used before "
@@ -134,9 +140,13 @@ BESIDES = re.compile(
 
 # Advice for exercises that have no word of their own on a mistake.
 IN_GENERAL = {
+    "barrier divergence": "A barrier waits for every thread of the block: none may leave "
+    "before it, or pass it by.",
+    "endless": "Either a loop never ends, as its condition stays true, or every thread does the "
+    "work of all.",
     "data race in global memory": "Two threads own one place of the output. Either the work is "
     "shared out twice, or a thread reaches past the end of its row, where the next row begins: "
-    "ask for rows and for columns before the store."
+    "ask for rows and for columns before the store.",
 }
 
 # What a student's code calls and cannot have, and why it needs none of it.
@@ -204,7 +214,10 @@ def limits_of_launch(err):
     if 0 in (x, y, z):
         return f"{asked} A block needs at least one thread in every direction."
     if 0 in grid:
-        return f"{asked} A grid needs at least one block in every direction."
+        return (
+            f"{asked} A grid needs at least one block in every direction: for a size "
+            "smaller than a block, a division that rounds down gives none."
+        )
     if z > 64 or max(grid[1:]) > 65535:
         return f"{asked} z of a block goes up to 64, y and z of a grid up to 65,535."
     return asked
@@ -362,12 +375,12 @@ class Grading:
         self.printed = ended.out
         shape = shapes[min(len(findings), len(shapes) - 1)]  # where it was when it ended
         here = self.for_shape(shape)
-        if ended.too_long:
-            text = f"It did not come to an end within {sandbox.Limits().seconds} seconds{here}."
-            self.fail("limit", text, "endless")
         for finding, found_in in zip(findings, shapes):
             if not finding["ok"]:
                 self.fail_wrong(finding, found_in)
+        if ended.too_long:
+            text = f"It did not come to an end within {sandbox.Limits().seconds} seconds{here}."
+            self.fail("limit", text, "endless")
         fault = re.search(
             r"^FAULT (.*)$(?:\n  .*?\bat (\S+):(\d+): (.*)$)?", ended.err, re.M
         )

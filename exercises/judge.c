@@ -359,20 +359,28 @@ static int width(const struct test_case *c)
     return c->N;
 }
 
-/* Every wrong element sits past the last whole tile, in rows (down = 1) or columns. Tells
- * the tile's size, or 0. */
+/* The first row (down = 1) or column with a wrong element. */
+static uint32_t first_wrong(const struct problem *p, const char *wrong, int down)
+{
+    const uint32_t columns = (uint32_t)width(&p->c);
+    uint32_t first = UINT32_MAX;
+    for (uint32_t i = 0; i < p->c.out; i++)
+        if (wrong[i] && (down ? i / columns : i % columns) < first)
+            first = down ? i / columns : i % columns;
+    return first;
+}
+
+/* The wrong elements begin where the last whole tile ends, in rows (down = 1) or columns.
+ * Tells the tile's size, or 0. */
 static int only_past_whole_tiles(const struct problem *p, const char *wrong, int down)
 {
     const uint32_t columns = (uint32_t)width(&p->c), rows = p->c.out / columns;
+    const uint32_t first = first_wrong(p, wrong, down);
     for (uint32_t tile = 128; tile >= 4; tile /= 2) {
         const uint32_t edge = (down ? rows : columns) / tile * tile;
         if (edge == 0 || edge == (down ? rows : columns))
             continue;
-        int all = 1;
-        for (uint32_t i = 0; i < p->c.out && all; i++)
-            if (wrong[i] && (down ? i / columns : i % columns) < edge)
-                all = 0;
-        if (all)
+        if (edge == first)
             return (int)tile;
     }
     return 0;
@@ -383,10 +391,7 @@ static int only_past_whole_tiles(const struct problem *p, const char *wrong, int
 static int only_past_the_first_tile(const struct problem *p, const char *wrong, int down)
 {
     const uint32_t columns = (uint32_t)width(&p->c), rows = p->c.out / columns;
-    uint32_t first = UINT32_MAX;
-    for (uint32_t i = 0; i < p->c.out; i++)
-        if (wrong[i] && (down ? i / columns : i % columns) < first)
-            first = down ? i / columns : i % columns;
+    const uint32_t first = first_wrong(p, wrong, down);
     if (first < 4 || first > 256 || first & (first - 1) || rows == 1 || columns == 1)
         return 0;
     return (int)first;
@@ -394,9 +399,9 @@ static int only_past_the_first_tile(const struct problem *p, const char *wrong, 
 
 /* Ways to add up only a part of the terms of a sum over k; the size of a tile comes with
  * them. */
-enum part { TAIL_MISSING, LAST_ONLY, FIRST_MISSING, FIRST_ONLY, PARTS };
-static const char *const part_names[PARTS] = {"tail missing", "last only",
-                                              "first missing", "first only"};
+enum part { TAIL_MISSING, LAST_ONLY, FIRST_MISSING, FIRST_ONLY, LAST_MISSING, PARTS };
+static const char *const part_names[PARTS] = {
+    "tail missing", "last only", "first missing", "first only", "last missing"};
 
 /* Whether every wrong element is what the terms `from` <= k < `to` give. */
 static int is_part(const struct problem *p, const double *got, const char *wrong,
@@ -425,7 +430,10 @@ static enum part part_of_the_sum(const struct problem *p, const double *got,
                                           : *tile * 2) {
             const int whole = K / *tile * *tile, last = (K - 1) / *tile * *tile;
             const int from = part == FIRST_MISSING ? *tile : part == LAST_ONLY ? last : 0;
-            const int to = part == TAIL_MISSING ? whole : part == FIRST_ONLY ? *tile : K;
+            const int to = part == TAIL_MISSING   ? whole
+                           : part == FIRST_ONLY   ? *tile
+                           : part == LAST_MISSING ? last
+                                                  : K;
             if (to > 0 && to <= K && from < K && to - from < K &&
                 is_part(p, got, wrong, from, to))
                 return (enum part)part;
@@ -544,6 +552,19 @@ static double *numbers_in(struct problem *p, const float *words, char *unwritten
     return got;
 }
 
+/* So many wrong elements are whole numbers that it is no chance. */
+static int only_whole_numbers(const struct problem *p, const double *got,
+                              const char *wrong)
+{
+    int found = 0;
+    for (uint32_t i = 0; i < p->c.out; i++) {
+        if (wrong[i] && !(fabs(got[i]) < 1e9 && got[i] == rint(got[i])))
+            return 0;
+        found += wrong[i];
+    }
+    return found >= 8 && p->c.kind != HISTOGRAM;
+}
+
 /* The counts are right, but what was there before is in them. */
 static int is_added_to(const struct problem *p, const double *got, const char *wrong)
 {
@@ -597,14 +618,18 @@ static void judge(struct problem *p, const float *words)
         pattern = "one lane";
     else if (p->c.kind == HISTOGRAM && is_added_to(p, got, wrong))
         pattern = "not set to 0";
-    else if (zeros == m.wrong)
+    else if (zeros == m.wrong && !below && !right)
         pattern = "zero";
+    else if (zeros < m.wrong && only_whole_numbers(p, got, wrong))
+        pattern = "whole";
     else if ((factor = only_rough(p, got, wrong)) != 0.0)
         pattern = "rough";
     else if ((part = part_of_the_sum(p, got, wrong, &tile)) < PARTS)
         pattern = part_names[part];
     else if ((factor = multiple(p, got, wrong)) != 0.0)
         pattern = "multiple";
+    else if (m.unwritten > 0)
+        pattern = "partly unwritten";
     else if (nans == m.wrong)
         pattern = "nan";
     else if ((tile = below))

@@ -161,7 +161,23 @@ def test_verdicts_at_many_seeds(classroom):
     script = classroom.folder.parent / "tests" / "verdicts.py"
     result = run([sys.executable, "-B", script, "--seeds", "2", "1"], env=no_cuda())
     assert result.returncode == 0, result.stdout + result.stderr
-    assert re.search(r"^01_map_threads +6 of 6 +9 of 9$", result.stdout, re.M)
+    assert re.search(r"^01_map_threads +6 of 6 +24 of 24$", result.stdout, re.M)
+
+
+def test_a_wrong_result_is_told_though_the_next_never_comes(classroom, tmp_path):
+    """Which shape a slow program still gets done depends on the machine; what is wrong does not."""
+    exercise = classroom.named("map_threads")
+    text = exercise.solution.read_text()
+    text = text.replace("    out[i] = a * x[i] + y[i];", "    out[i] = x[i];")
+    launch = "    axpy_kernel<<<"
+    wait = "    for (volatile int spin = 0; n > 256; ++spin)\n        ;\n"
+    source = tmp_path / "exercise.cu"
+    source.write_text(text.replace(launch, wait + launch))
+    verdict = classroom.verdict(exercise, source)
+    assert (verdict.status, verdict.mistake) == ("wrong", "other"), verdict.feedback
+    source.write_text(source.read_text().replace("= x[i];", "= a * x[i] + y[i];"))
+    verdict = classroom.verdict(exercise, source)
+    assert (verdict.status, verdict.mistake) == ("limit", "endless"), verdict.feedback
 
 
 def test_doubtful_verdicts_are_seen(classroom):

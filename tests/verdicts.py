@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 ANSWERS = ROOT / "tests" / "exercises"
 RIGHT = "right: "
-KEPT_APART = ("wrong", "fault", "goal", "compile", "crash")
+KEPT_APART = ("wrong", "fault", "goal", "compile", "crash", "limit")
 
 
 def answers(name):
