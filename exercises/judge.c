@@ -137,16 +137,18 @@ static void swap(float *a, float *b)
     *b = kept;
 }
 
-/* Times in a random order, each a tenth longer than the one before; every fourth or so
- * candidate fails, but never the fastest, which K may put at the beginning or at the end, and
- * the first only where K says so. */
+/* Times in a random order, each a tenth longer than the one before. K may put the fastest at
+ * the beginning or at the end, and no candidate fails then. Otherwise every fourth or so
+ * does, but never the fastest, and the first only where K says so. Thus each mistake is
+ * alone in some list. */
 enum place { ANYWHERE = 1, FIRST, LAST, BEHIND_A_FAILURE };
 static void make_times(struct problem *p)
 {
     const uint32_t n = p->c.first;
+    const int may_fail = p->c.K != FIRST && p->c.K != LAST;
     float time = 1.0f;
     for (uint32_t i = 0; i < n; i++) {
-        p->first[i] = i > 0 && random_bits() % 4 == 0 ? -1.0f : time;
+        p->first[i] = may_fail && i > 0 && random_bits() % 4 == 0 ? -1.0f : time;
         time *= 1.1f;
     }
     for (uint32_t i = n; i > 1; i--) {
