@@ -180,6 +180,8 @@ enum { MOST_SHAPES = 40 };
 struct shapes {
     struct product list[MOST_SHAPES];
     enum precision precision[MOST_SHAPES];
+    char option[MOST_SHAPES]
+               [48];   /* of those that need more than their own: list[].option */
     int count, passed; /* passed < count: the one after these is wrong */
     char failure[2000];
 };

@@ -30,7 +30,6 @@ static const struct {
     {0, 1, 0, 1, 1, 1.5f, -0.5f}, /* a single product */
 };
 enum { ODD_COUNT = sizeof ODD / sizeof *ODD };
-_Static_assert((int)ODD_COUNT < (int)MOST_SHAPES, "a chapter adds some of its own");
 
 /* A product with a launcher of its own for one precision only is not for the others. */
 static bool is_for(const struct product *p, enum precision precision)
@@ -39,33 +38,48 @@ static bool is_for(const struct product *p, enum precision precision)
     return precision == BF16 ? p->launch_bf16 != NULL : p->launch != NULL;
 }
 
+static void add(struct shapes *shapes, const struct product *p, enum precision precision,
+                bool is_default)
+{
+    const int i = shapes->count;
+    if (i == MOST_SHAPES) {
+        fprintf(
+            stderr,
+            "no room for more than %d shapes: MOST_SHAPES in common/common.h says how "
+            "many\n",
+            MOST_SHAPES);
+        exit(CANNOT);
+    }
+    shapes->list[i] = *p;
+    shapes->precision[i] = precision;
+    if (!is_default) {
+        const char *own = p->option ? p->option : "";
+        snprintf(shapes->option[i], sizeof *shapes->option, "--precision %s%s%s",
+                 PRECISION_NAMES[precision], *own ? " " : "", own);
+        shapes->list[i].option = shapes->option[i];
+    }
+    shapes->count++;
+}
+
 /* Adds to the list: what is in ODD or a few of these, for the chapter's tile, and what the
  * chapter asks for. */
 static void list_shapes(const struct chapter *c, enum precision precision, bool few,
                         struct shapes *shapes)
 {
-    static char options[PRECISIONS][24];
-    char *option = options[precision];
-    const int before = shapes->count;
-    if (precision != default_precision(c))
-        snprintf(option, sizeof *options, "--precision %s", PRECISION_NAMES[precision]);
-
+    const bool is_default = precision == default_precision(c);
     const int BM = c->BM ? c->BM : 64, BN = c->BN ? c->BN : 64;
-    for (int i = 0; i < ODD_COUNT; i += few ? 3 : 1)
-        shapes->list[shapes->count++] =
-            (struct product){.M = ODD[i].down * BM + ODD[i].m,
-                             .N = ODD[i].across * BN + ODD[i].n,
-                             .K = ODD[i].K,
-                             .alpha = ODD[i].alpha,
-                             .beta = ODD[i].beta,
-                             .inputs = ODD[i].inputs};
-    for (int i = 0; i < c->product_count; i++)
-        if (is_for(&c->products[i], precision) && shapes->count < MOST_SHAPES)
-            shapes->list[shapes->count++] = c->products[i];
-    for (int i = before; i < shapes->count; i++) {
-        shapes->precision[i] = precision;
-        if (*option) shapes->list[i].option = option;
+    for (int i = 0; i < ODD_COUNT; i += few ? 3 : 1) {
+        const struct product p = {.M = ODD[i].down * BM + ODD[i].m,
+                                  .N = ODD[i].across * BN + ODD[i].n,
+                                  .K = ODD[i].K,
+                                  .alpha = ODD[i].alpha,
+                                  .beta = ODD[i].beta,
+                                  .inputs = ODD[i].inputs};
+        add(shapes, &p, precision, is_default);
     }
+    for (int i = 0; i < c->product_count; i++)
+        if (is_for(&c->products[i], precision))
+            add(shapes, &c->products[i], precision, is_default);
 }
 
 const char *command_for(const struct product *p, const char *program, uint64_t seed)

@@ -398,6 +398,20 @@ def test_small_odd_products_are_checked(verifier):
     assert check(verifier, "40 30 20", "odd-only", "--one-shape").returncode == 0
 
 
+def test_a_chapters_own_products_are_repeated_as_they_were(verifier):
+    """With the option that they need, at another precision too; and none is left out."""
+    for options, words in ((), ""), (("--precision", "tf32"), "--precision tf32 "):
+        wrong = check(verifier, "40 30 20", "own-only", *options)
+        (command,) = re.findall("repeat it: (.*)$", wrong.stdout, re.M)
+        assert command == f"{verifier} {words}--reps 1 9 8 23"
+        again = check(verifier, command.split(" ", 1)[1], "own-only", "--one-shape")
+        assert again.returncode == 1
+    environment = no_cuda() | {"CHECK": "0", "PRODUCTS": "100"}
+    result = run([verifier, "40", "30", "20", "--check-only"], env=environment)
+    assert result.returncode == 3 and result.stderr.count("\n") == 1
+    assert "no room for more than" in result.stderr
+
+
 def test_fault_names_the_product(emulated_nvcc, chapters, project, tmp_path):
     """Where the emulator ends the program, it says which of the products was being checked."""
     source = next((ROOT / "chapters").glob("01_*")) / "matmul.cu"

@@ -537,3 +537,19 @@ def test_a_wrong_page_is_named(page, old, new, check, said):
     assert old in GOOD
     page.write_text(GOOD.replace(old, new, 1))
     assert said in "\n".join(check_all(page)[check])
+
+
+def test_messages_name_the_lines_that_they_mean():
+    """Where a page shows a message of the emulator about a chapter as it is."""
+    seen = 0
+    for page in PAGES:
+        for allocated, path, number in re.findall(
+            r"(allocated )?at\s+(chapters/\w+/[\w.]+):(\d+)", page.read_text()
+        ):
+            lines = (ROOT / path).read_text().splitlines()
+            line = lines[int(number) - 1]
+            assert ("Malloc" if allocated else "(") in line, (
+                f"{name(page)}: line {number} of {path} is {line.strip()}"
+            )
+            seen += 1
+    assert seen

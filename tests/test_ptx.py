@@ -265,6 +265,71 @@ def test_faults_are_found(name, emulate, tmp_path):
     assert f"user.cu:{line}:" in result.stderr
 
 
+# Two wgmmas: the second adds to half of the first one's sums.
+HALF_OF_THE_SUMS = """
+#include "wgmma.h"
+#include <cuda_fp16.h>
+#include <stdio.h>
+__global__ void k(float *result)
+{
+    __shared__ __align__(128) __half numbers[128 * 16];
+    for (int i = threadIdx.x; i < 128 * 16; i += 128) numbers[i] = 1.0f;
+    fence_proxy_async();
+    __syncthreads();
+    const uint64_t m = wgmma_descriptor(numbers, 128, 256, WGMMA_SWIZZLE_NONE);
+    float d[64];
+    float(&upper)[32] = *(float(*)[32]) & d[32];
+    wgmma_fence();
+    wgmma_mma_async_f16<0, 0>(d, m, m, 0);
+    wgmma_commit_group();
+    wgmma_wait_group<0>(); // between the shapes
+    wgmma_fence();
+    wgmma_mma_async_f16<0, 0>(upper, m, m, 1);
+    wgmma_commit_group();
+    result[threadIdx.x] = d[31];
+    wgmma_wait_group<0>();
+    result[threadIdx.x] += d[32];
+}
+int main()
+{
+    float *result, r;
+    cudaMalloc(&result, 128 * sizeof r);
+    k<<<1, 128>>>(result);
+    cudaMemcpy(&r, result, sizeof r, cudaMemcpyDeviceToHost);
+    cudaFree(result);
+    printf("%g\\n", r);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "old, new, message, blamed",
+    [
+        ("", "", "", ""),
+        (
+            "wgmma_wait_group<0>(); // between the shapes\n",
+            "\n",
+            "are given to one of another shape",
+            "<0, 0>(upper",
+        ),
+        ("= d[31]", "= d[32]", "are read before it was waited for", "= d[32]"),
+    ],
+    ids=["right", "not waited for", "read too early"],
+)
+def test_sums_are_shared_by_two_shapes(old, new, message, blamed, emulate, tmp_path):
+    text = HALF_OF_THE_SUMS.replace(old, new)
+    source = tmp_path / "user.cu"
+    source.write_text(text)
+    program = emulate(source, "-std=c++17", "-I", ROOT / "common")
+    result = run([program], env=no_cuda())
+    if not message:
+        assert (result.returncode, result.stdout) == (0, "48\n"), result.stderr
+        return
+    assert result.returncode == 1 and message in result.stderr
+    line = next(n for n, words in enumerate(text.splitlines(), 1) if blamed in words)
+    assert f"user.cu:{line}:" in result.stderr
+
+
 # Programs of tests/ptx with one mistake each: what is replaced by what, what must be said,
 # and words of the line that must be blamed.
 PLANTED = {

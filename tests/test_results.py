@@ -453,8 +453,8 @@ def test_every_rung_was_faster_than_the_one_before(path, precision):
     speeds = [
         (chapter, row["gflops"])
         for chapter, row in rows.of_size(rows.read(path), 4096, precision).items()
-        # 12's and 17's idea is the shapes that 11 and 16 are slow at.
-        if chapter not in (0, 12, 17)
+        # 12's and 17's idea is the shapes that 11 and 16 are slow at; 11 has been tuned for the H200.
+        if chapter not in (0, 12, 17) + (() if path.stem == "h200" else (11,))
     ]
     assert speeds == sorted(speeds, key=lambda pair: pair[1])
 
@@ -663,7 +663,7 @@ def test_profiles_count_each_chapter_and_cublas_once_a_precision(world):
 RIGHT_CHAPTER = """#!/bin/sh
 test "$1" = --occupancy && echo "names no kernel" >&2 && exit 2
 echo '{"passed": true, "emulated": false, "device": "X", "sms": 1, "clock_mhz": 1, "cuda": "1",'
-echo '"date": "2026-01-02", "inputs": "none"}'
+echo '"date": "2026-01-02", "inputs": "none", "several_gpus": false, "precisions": ["fp32"]}'
 """
 
 

@@ -10,6 +10,8 @@
  *   A, B, C                      K, M, N, turned: rows as long as that; columns for rows
  *   lack, twice                  terms BEGIN END are missing, or there twice
  *   everything else              see below
+ *
+ * It asks for as many products of its own, all alike, as PRODUCTS says, or one.
  */
 #include "matmul.h"
 
@@ -20,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW = 5, COL = 7, TILE = 16 };
+enum { ROW = 5, COL = 7, TILE = 16, OWN_K = 23 };
 
 struct rule {
     char word[16], about[16];
@@ -236,6 +238,7 @@ __global__ void spoil(int M, int N, int K, const T *A, T *C, struct rule rule)
     if (same(word, "before-A")) ((T *)A)[-1] = T(1.0f);
     if (same(word, "changed-A")) add((T *)&A[(size_t)M * K - 1], 1.0f);
     if (same(word, "odd-only") && (M % 2 && N > 1)) add(C, 1.0f);
+    if (same(word, "own-only") && K == OWN_K) add(C, 1.0f);
     if (same(word, "past-the-end")) add(C, (float)A[(size_t)M * K]);
 }
 
@@ -275,5 +278,10 @@ int main(int argc, char **argv)
     chapter.launch_bf16 = launch<__nv_bfloat16>;
     chapter.BM = chapter.BN = TILE;
     chapter.TM = chapter.TN = 1;
+    struct product own[100];
+    for (int i = 0; i < 100; ++i) own[i] = {9, 8, OWN_K, 1.0f, 0.0f, NULL, "--reps 1"};
+    chapter.products = own;
+    const char *told = getenv("PRODUCTS");
+    chapter.product_count = told ? atoi(told) : 1;
     return chapter_main(argc, argv, &chapter);
 }

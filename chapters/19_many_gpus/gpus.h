@@ -139,6 +139,9 @@ static inline void make_gpus(int count)
     }
     for (int g = 0; g < gpu_count; ++g)
         NCCL_CHECK(ncclCommDestroy(gpus[g].comm));
+    // No copies by NVLink's switches (multicast, NVLS), unless the reader's environment says
+    // so: what the README counts is what GPUs send one another. NCCL User Guide.
+    setenv("NCCL_NVLS_ENABLE", "0", 0);
     NCCL_CHECK(ncclCommInitAll(comms, count, NULL));
     for (int g = 0; g < count; ++g)
         gpus[g].comm = comms[g];

@@ -13,8 +13,9 @@
 struct range {
     char *low, *high;
     unsigned group;
-    bool done;    /* waited for; and since then */
-    bool touched; /* used by something else than wgmma, without a wgmma.fence */
+    unsigned shape; /* how many sums a thread has in the last wgmma that used them */
+    bool done;      /* waited for; and since then */
+    bool touched;   /* used by something else than wgmma, without a wgmma.fence */
     const void *pc;
 };
 static struct thread {
@@ -35,26 +36,49 @@ static struct thread *running_thread(void)
     return &threads[emu_current->linear];
 }
 
-static struct range *find_range(struct thread *t, const char *p, size_t bytes)
+static struct range *find_range(struct thread *t, const char *p)
 {
     for (unsigned i = 0; i < t->count; i++)
-        if (p < t->ranges[i].high && p + bytes > t->ranges[i].low) return &t->ranges[i];
+        if (p < t->ranges[i].high && p >= t->ranges[i].low) return &t->ranges[i];
     return NULL;
 }
 
 void emu_check_registers(const char *p, size_t bytes, bool writes, const void *pc)
 {
     struct thread *t = running_thread();
-    struct range *r = find_range(t, p, bytes);
-    if (!r) return;
-    if (!r->done) {
-        const struct emu_place place = emu_source_of(r->pc);
-        emu_fault(pc,
-                  "sums of a wgmma are %s before it was waited for: the one started at "
-                  "%s:%d may still write them (a missing wgmma.wait_group?)",
-                  writes ? "written" : "read", place.file, place.line);
+    for (struct range *r = t->ranges; r < t->ranges + t->count; r++) {
+        if (p >= r->high || p + bytes <= r->low) continue;
+        if (!r->done) {
+            const struct emu_place place = emu_source_of(r->pc);
+            emu_fault(pc,
+                      "sums of a wgmma are %s before it was waited for: the one started "
+                      "at %s:%d may still write them (a missing wgmma.wait_group?)",
+                      writes ? "written" : "read", place.file, place.line);
+        }
+        r->touched = true;
     }
-    r->touched = true;
+}
+
+static void add_range(struct thread *t, struct range range)
+{
+    if (t->count == t->capacity) {
+        t->capacity = t->capacity ? 2 * t->capacity : 8;
+        t->ranges =
+            emu_resized(t->ranges, "to watch a wgmma", t->capacity, sizeof *t->ranges);
+    }
+    t->ranges[t->count++] = range;
+}
+
+/* Makes two of the range that goes over `at`: a wgmma may use a part of another's sums. */
+static void split_at(struct thread *t, char *at)
+{
+    for (unsigned i = 0; i < t->count; i++) {
+        struct range upper = t->ranges[i];
+        if (at <= upper.low || at >= upper.high) continue;
+        t->ranges[i].high = upper.low = at;
+        add_range(t, upper);
+        return;
+    }
 }
 
 void emu_registers_written(char *const *sums, unsigned count, const void *pc)
@@ -62,12 +86,19 @@ void emu_registers_written(char *const *sums, unsigned count, const void *pc)
     struct thread *t = running_thread();
     used = true;
     for (unsigned i = 0; i < count; i++) {
-        struct range *r = find_range(t, sums[i], 4);
+        if (i == 0 || sums[i] != sums[i - 1] + 4) split_at(t, sums[i]);
+        if (i + 1 == count || sums[i + 1] != sums[i] + 4) split_at(t, sums[i] + 4);
+        struct range *r = find_range(t, sums[i]);
         if (r) {
             if (r->touched && emu_settings.check)
                 emu_fault(pc, "a missing wgmma.fence: the sums of this wgmma have been "
                               "read or written since the last one");
+            if (!r->done && r->shape != count && emu_settings.check)
+                emu_fault(pc, "sums of a wgmma that was not waited for are given to one "
+                              "of another shape: only those of the same shape follow one "
+                              "another (a missing wgmma.wait_group?)");
             r->done = false;
+            r->shape = count;
             r->group = t->groups;
             r->pc = pc;
             continue;
@@ -77,13 +108,8 @@ void emu_registers_written(char *const *sums, unsigned count, const void *pc)
             r->high += 4;
             continue;
         }
-        if (t->count == t->capacity) {
-            t->capacity = t->capacity ? 2 * t->capacity : 8;
-            t->ranges = emu_resized(t->ranges, "to watch a wgmma", t->capacity,
-                                    sizeof *t->ranges);
-        }
-        t->ranges[t->count++] =
-            (struct range){sums[i], sums[i] + 4, t->groups, false, false, pc};
+        add_range(
+            t, (struct range){sums[i], sums[i] + 4, t->groups, count, false, false, pc});
     }
     emu_registers_watched = emu_settings.check;
 }
