@@ -122,6 +122,8 @@ PATTERNS = {
     "it was written. The output itself holds no numbers at first: it is stored with =, not +=",
     "not set to 0": "the counts are right, but they were added to what was there before",
     "slower": "candidate {got} was chosen, which takes {factor} times as long as the fastest, {want}",
+    "never run": "candidate {got} was chosen, and the fastest, {want}, was never run: time_of "
+    "was not called for it",
     "no candidate": "{got} is the number of no candidate",
     "one that fails": "candidate {got} was chosen, which cannot run: its time is negative",
     "too many runs": "time_of was called {row} times for {col} candidates; 20 for each is enough",
@@ -319,8 +321,13 @@ class Grading:
         error = re.search(place + r"(?:fatal )?error: (.*)$", ended.err, re.M)
         if error:
             line, what = int(error[1]), error[2]
+            refused = what.startswith("static assertion failed")
             self.fail(
-                "compile", f"The compiler stops at line {line}: {what}.", "compile", line
+                "compile",
+                f"The compiler stops at line {line}: {what}.",
+                "compile",
+                line,
+                advice=["static assertion" if refused else "compile"],
             )
         missing = re.search(
             r"(?:exercise\.cu:(\d+): )?undefined reference to `([^']*)", ended.err
@@ -445,7 +452,8 @@ class Grading:
             self.fail("wrong", text, "no launch")
         # Where an exercise has no word on a pattern, it may have one on others of its kind.
         kin = "unwritten" if "unwritten" in pattern else "other"
-        advice = [pattern] if pattern == "nan" else [pattern, kin]
+        tells_all = pattern in ("nan", "last only")
+        advice = [pattern] if tells_all else [pattern, kin]
         said = PATTERNS[pattern].format(**words)
         self.fail("wrong", f"For {shape_text(shape)}, {said}.", pattern, advice=advice)
 

@@ -130,23 +130,30 @@ static void make_values(struct problem *p)
     }
 }
 
-/* Times in a random order, each a tenth longer than the one before; every fourth or so
- * candidate fails, but never the fastest, which K may put at the beginning or at the end.
- */
-enum place { ANYWHERE = 1, FIRST, LAST };
+static void swap(float *a, float *b)
+{
+    const float kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* Times in a random order, each a tenth longer than the one before. K may put the fastest at
+ * the beginning or at the end, and no candidate fails then. Otherwise every fourth or so
+ * does, but never the fastest, and the first only where K says so. Thus each mistake is
+ * alone in some list. */
+enum place { ANYWHERE = 1, FIRST, LAST, BEHIND_A_FAILURE };
 static void make_times(struct problem *p)
 {
     const uint32_t n = p->c.first;
+    const int may_fail = p->c.K != FIRST && p->c.K != LAST;
     float time = 1.0f;
     for (uint32_t i = 0; i < n; i++) {
-        p->first[i] = i > 0 && random_bits() % 4 == 0 ? -1.0f : time;
+        p->first[i] = may_fail && i > 0 && random_bits() % 4 == 0 ? -1.0f : time;
         time *= 1.1f;
     }
     for (uint32_t i = n; i > 1; i--) {
         const uint32_t j = (uint32_t)(random_bits() % i);
-        const float swapped = p->first[i - 1];
-        p->first[i - 1] = p->first[j];
-        p->first[j] = swapped;
+        swap(&p->first[i - 1], &p->first[j]);
     }
     uint32_t fastest = 0;
     while (p->first[fastest] != 1.0f)
@@ -154,6 +161,13 @@ static void make_times(struct problem *p)
     const uint32_t wanted = p->c.K == FIRST ? 0 : p->c.K == LAST ? n - 1 : fastest;
     p->first[fastest] = p->first[wanted];
     p->first[wanted] = 1.0f;
+    if (p->c.K == BEHIND_A_FAILURE) {
+        if (wanted == 0)
+            swap(&p->first[0], &p->first[n - 1]);
+        p->first[0] = -1.0f;
+    } else if (p->first[0] < 0.0f) {
+        p->first[0] = time;
+    }
 }
 
 static struct problem make_problem(const char *kind, long M, long N, long K)
@@ -184,7 +198,7 @@ static struct problem make_problem(const char *kind, long M, long N, long K)
     case SUM: p.c.first = n, p.c.out = 1, p.c.scratch = SCRATCH; break;
     case SCAN: p.c.first = p.c.out = m * n; break;
     case HISTOGRAM: p.c.first = n, p.c.out = COUNTED_VALUES; break;
-    case TUNE: p.c.first = n, p.c.out = 2; break;
+    case TUNE: p.c.first = n, p.c.out = 3; break;
     }
     p.first_count = p.c.first;
     p.second_count = p.c.second;
@@ -508,7 +522,7 @@ static int is_shifted(const struct problem *p, const double *got, int to_k)
 static double only_rough(const struct problem *p, const double *got, const char *wrong)
 {
     double worst = 0.0;
-    if (p->c.kind != PRECISE && p->c.kind != SPLIT)
+    if (p->c.kind != PRECISE && p->c.kind != SPLIT && p->c.kind != TO_HALVES)
         return 0.0;
     for (uint32_t i = 0; i < p->c.out; i++) {
         if (!wrong[i])
@@ -545,6 +559,7 @@ static double *numbers_in(struct problem *p, const float *words, char *unwritten
             const double y = value_of_half((uint16_t)bits) +
                              value_of_half((uint16_t)(bits >> 16)) / 2048.0;
             got[i] = e < -200 || e > 200 ? NAN : ldexp(y, -e);
+            unwritten[i] = unwritten[i] || (uint32_t)e == NEVER_WRITTEN;
         } else {
             got[i] = words[i];
         }
@@ -665,6 +680,7 @@ static void report_answers(const float *got)
 static void judge_tuner(const struct problem *p, const float *words)
 {
     const int32_t choice = (int32_t)bits_of(words[0]), calls = (int32_t)bits_of(words[1]);
+    const int32_t runs_of_best = (int32_t)bits_of(words[2]);
     const char *pattern = "slower";
     int best = -1;
     for (int i = 0; i < p->c.N; i++)
@@ -672,6 +688,8 @@ static void judge_tuner(const struct problem *p, const float *words)
             best = i;
     if (choice < 0 || choice >= p->c.N)
         pattern = "no candidate";
+    else if (choice != best && runs_of_best == 0)
+        pattern = "never run";
     else if (p->first[choice] < 0.0f)
         pattern = "one that fails";
     else if (calls > 20 * p->c.N)

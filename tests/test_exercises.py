@@ -157,6 +157,26 @@ def test_right_answers_that_are_built_otherwise_pass(exercise, classroom):
     assert doubts(classroom, exercise, True) == ""
 
 
+@pytest.mark.parametrize(
+    "name, answer, other",
+    [
+        ("choose_tiles", "a semicolon is missing", "static_assert"),
+        ("fragments", "the sums of each step alone", "register"),
+        ("split", "one exponent for all rows", "infinite"),
+        ("tune", "always the first", "unlucky"),
+        ("epilogue", "cut off, not rounded", "another's place"),
+    ],
+)
+def test_feedback_names_no_other_cause(classroom, tmp_path, name, answer, other):
+    """What an exercise has to say about another mistake of the same kind is left out."""
+    exercise = classroom.named(name)
+    (changes,) = [a[1] for a in verdicts.answers(exercise.name) if a[0] == answer]
+    source = tmp_path / "exercise.cu"
+    source.write_text(verdicts.changed(exercise.solution.read_text(), changes, answer))
+    verdict = classroom.verdict(exercise, source, seed=1)
+    assert not verdict.passed and other not in verdict.feedback
+
+
 def test_verdicts_at_many_seeds(classroom):
     script = classroom.folder.parent / "tests" / "verdicts.py"
     result = run([sys.executable, "-B", script, "--seeds", "2", "1"], env=no_cuda())
