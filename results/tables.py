@@ -251,7 +251,7 @@ def together(page, gpu, precision, cublas):
         ours = [row for row in found if row["way"] != many_gpus.LIBRARIES]
         best = max(ours, key=lambda row: row["share"])
         speed = best["share"] * most * 2 * size**3 / best["one_gpu_ms"] / 1e9  # TFLOP/s
-        of_one = f"{100 * speed * 1000 / one:.0f} % of one GPU's" if one else ""
+        of_one = f"{100 * speed * 1000 / one:.0f} % of one GPU's cuBLAS" if one else ""
         line += [f"{speed:,.0f}", "", of_one]
     return [line]
 

@@ -350,7 +350,7 @@ def test_the_second_ladder_has_the_other_precisions(tensors):
     assert cells[1][2:] == ["400", "", "50.0 %", "", "", ""]
     assert cells[2][2:] == ["600", "1.50", "75.0 %", "700", "", "87.5 %"]
     # 2 · 4096³ in 0.2 ms, 2 GPUs, three quarters of what twice one GPU would be.
-    assert cells[3][2:] == ["1,031", "", "129 % of one GPU's", "", "", ""]
+    assert cells[3][2:] == ["1,031", "", "129 % of one GPU's cuBLAS", "", "", ""]
     assert cells[4][1:4] == ["cuBLAS in tf32", "400", ""]
     fp32 = tables.ladder(ROOT / "README.md", "x9000", "4096")
     assert re.findall(r"^\| (\d+) \|", fp32, re.M) == ["0", "13", "18"]

@@ -6,7 +6,7 @@
  * and a product of floats three products of halves:
  *
  *     a * b  =  hi_a * hi_b  +  (lo_a * hi_b + hi_a * lo_b)  +  lo_a * lo_b
- *                  acc_hi            acc_lo, times 2^11       below 2^-24: left out
+ *                  acc_hi            acc_lo, times 2^11       at most 2^-22: left out
  *
  * The core cuts off what its sums cannot hold, always toward zero. In acc_lo that is
  * nothing, for all of acc_lo is small. acc_hi is emptied every 64 steps of k into `sum`,
