@@ -180,9 +180,8 @@ enum { MOST_SHAPES = 40 };
 struct shapes {
     struct product list[MOST_SHAPES];
     enum precision precision[MOST_SHAPES];
-    char option[MOST_SHAPES]
-               [48];   /* of those that need more than their own: list[].option */
-    int count, passed; /* passed < count: the one after these is wrong */
+    char option[MOST_SHAPES][48]; /* for list[].option, with a precision in it */
+    int count, passed;            /* passed < count: the one after these is wrong */
     char failure[2000];
 };
 /* Checks the chapter at small odd shapes, until one is wrong. `program` is what was typed

@@ -43,11 +43,8 @@ static void add(struct shapes *shapes, const struct product *p, enum precision p
 {
     const int i = shapes->count;
     if (i == MOST_SHAPES) {
-        fprintf(
-            stderr,
-            "no room for more than %d shapes: MOST_SHAPES in common/common.h says how "
-            "many\n",
-            MOST_SHAPES);
+        fprintf(stderr, "no room for more than %d shapes: see MOST_SHAPES in common.h\n",
+                MOST_SHAPES);
         exit(CANNOT);
     }
     shapes->list[i] = *p;

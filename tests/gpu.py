@@ -158,8 +158,9 @@ def main():
 
     for program in programs if sanitizer else []:
         # Without guard bands, so that the tool sees the edges of the matrices.
-        # NCCL asks the driver for kernels that are not there and does without them: memcheck must not
-        # report what calls return. The chapters look at that themselves.
+        # A chapter about several GPUs (it has no precisions of its own) runs NCCL, which asks the driver for
+        # kernels that are not there and does without them: memcheck must not report what calls return.
+        # The chapters look at that themselves.
         options = "" if measure.precisions(f"./{program}") else "--report-api-errors no "
         run(
             [

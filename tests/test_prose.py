@@ -548,7 +548,7 @@ def test_messages_name_the_lines_that_they_mean():
         ):
             lines = (ROOT / path).read_text().splitlines()
             line = lines[int(number) - 1]
-            assert ("Malloc" if allocated else "(") in line, (
+            assert ("Malloc" if allocated else "cuda") in line, (
                 f"{name(page)}: line {number} of {path} is {line.strip()}"
             )
             seen += 1
