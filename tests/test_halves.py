@@ -93,7 +93,7 @@ MUTANTS = [
     one("lo * hi left out", "matmul.cu", "acc_lo, A_lo + k", "acc_lo, A_hi + k"),
     one("hi * lo left out", "matmul.cu", "B_lo + k * 128 / 16,", "B_hi + k * 128 / 16,"),
     one("acc_lo starts again", "matmul.cu", "k0 + k > 0);", "k > 0);"),
-    one("acc_lo not scaled back", "matmul.cu", " / LO_SCALE", ""),
+    one("acc_lo not scaled back", "matmul.cu", "acc_lo[j] / LO_SCALE", "acc_lo[j]"),
     one(
         "lo not scaled up",
         "split.cuh",
@@ -101,12 +101,20 @@ MUTANTS = [
         "__half2float(*hi))",
     ),
     # Scales.
-    one("column's scale not undone", "matmul.cu", "-e - e_col", "-e"),
+    one("column's scale not undone", "matmul.cu", "e - e0", "e"),
+    one("second column with the first's scale", "matmul.cu", "e - e1", "e - e0"),
+    one("lower row with the upper's scale", "matmul.cu", "-e_row[m]", "-e_row[0]"),
     one(
-        "second column with the first's scale",
+        "right columns with the left ones' scales",
         "matmul.cu",
-        "min(col + n, w->N - 1)",
-        "col",
+        "e_col[i / 32][1]",
+        "e_col[0][1]",
+    ),
+    one(
+        "exponents of the wrong lane",
+        "matmul.cu",
+        "from = i % 32 + lane % 4",
+        "from = i % 32",
     ),
     one(
         "column's exponent is its neighbour's",
@@ -123,14 +131,26 @@ MUTANTS = [
         "",
         judge="halves.cu",
     ),
-    one("rows not marked", "split.cuh", "unfit[row / BM] = 1", "unfit[row / BM] = 0"),
-    one("columns not marked", "split.cuh", "unfit[col / BN] = 1", "unfit[col / BN] = 0"),
+    one("rows not marked", "split.cuh", "unfit[row / BM] = ", ""),
+    one("columns not marked", "split.cuh", "unfit[col / BN] = ", ""),
+    one(
+        "rows marked, and no one told",
+        "split.cuh",
+        "[row / BM] = *some_unfit = 1",
+        "[row / BM] = 1",
+    ),
+    one(
+        "columns marked, and no one told",
+        "split.cuh",
+        "[col / BN] = *some_unfit = 1",
+        "[col / BN] = 1",
+    ),
     one("only the first rows marked", "split.cuh", "unfit[row / BM]", "unfit[0]"),
     one("marked only if both are", "work.cuh", "[tile_row] || w->", "[tile_row] && w->"),
     one(
         "marks not reset",
         "split.cuh",
-        "(N + w->tiles_down + w->tiles_across) * sizeof",
+        "(some_unfit + 1 - largest) * sizeof",
         "N * sizeof",
     ),
     one(
@@ -147,6 +167,19 @@ MUTANTS = [
         "// the tile",
     ),
     # Layouts, edges, barriers.
+    one("only the kept part of a row is read", "split.cuh", "k0 >= PART", "k0 < 0"),
+    one(
+        "two numbers of an odd row read at once",
+        "split.cuh",
+        "K % 2 == 0 && (size_t)A % 8 == 0",
+        "true",
+    ),
+    one(
+        "two numbers of an odd row of B read at once",
+        "split.cuh",
+        "N % 2 == 0 && (size_t)B % 8 == 0",
+        "true",
+    ),
     one("lo of A is hi", "matmul.cu", "k, w->M + row, come", "k, row, come"),
     one(
         "B's steps of k too short",
@@ -183,8 +216,8 @@ MUTANTS = [
     one(
         "columns' largest not from zero",
         "split.cuh",
-        "largest, 0, (N + w",
-        "unfit_rows, 0, (w",
+        "cudaMemsetAsync(largest, 0, (some_unfit + 1 - largest)",
+        "cudaMemsetAsync(unfit_rows, 0, (some_unfit + 1 - unfit_rows)",
     ),
 ]
 

@@ -15,11 +15,9 @@
  *
  * Run it:  make chapter18 && ./chapter18        (needs a Hopper GPU, or none)
  */
-#include "hopper.h"
-#include "matmul.h"
+#include "fp32.cuh"
 #include "wgmma.h"
 #include <cuda_fp16.h>
-#include <math.h>
 
 const int BM = 128, BN = 128; // the tile of C that a block works on
 const int BK = 64;       // steps of k a stage: 128 bytes of halves, and one promotion
@@ -32,6 +30,7 @@ const int ACCS = WM * BN / 128; // a thread's accumulators
 const int ROWS_TOGETHER = 16;   // tiles below each other whose blocks run together
 
 static_assert(WM == 64, "a warpgroup's wgmma has 64 rows");
+static_assert(BN == 128, "a lane fetches the exponents of 4 columns");
 
 // A stage in shared memory, as the copy engine writes it, swizzled.
 struct stage {
@@ -44,7 +43,6 @@ static_assert(sizeof(struct stage) % 1024 == 0, "swizzled tiles begin at 1,024 b
 #include "work.cuh"
 #include "split.cuh"
 #include "plain.cuh"
-#include "fp32.cuh"
 
 // One thread orders all copies. The lo halves lie below all of the hi halves, so a map is
 // good for both. A box that reaches over the last row of hi brings some of lo: for A they
@@ -54,12 +52,13 @@ static __device__ void produce(const struct work *w, const CUtensorMap *A_map,
                                const CUtensorMap *B_map, struct stage *stages,
                                uint64_t *full, uint64_t *empty)
 {
+    const bool some_unfit = *w->some_unfit;
     struct turn turn = {0, 0};
     for (int tile = blockIdx.x; tile < w->tiles_down * w->tiles_across;
          tile += gridDim.x) {
         int tile_row, tile_col;
         place_tile(w, tile, &tile_row, &tile_col);
-        if (is_unfit(w, tile_row, tile_col))
+        if (some_unfit && is_unfit(w, tile_row, tile_col))
             continue;
         const int row = tile_row * BM, col = tile_col * BN;
         for (int k = 0; k < w->K; k += BK) {
@@ -85,14 +84,15 @@ static __device__ void produce(const struct work *w, const CUtensorMap *A_map,
 static __device__ void consume(const struct work *w, struct stage *stages, uint64_t *full,
                                uint64_t *empty)
 {
-    const int t = threadIdx.x % 128;
+    const int t = threadIdx.x % 128, lane = t % 32;
     const int group_row = (threadIdx.x / 128 - 1) * WM;
+    const bool some_unfit = *w->some_unfit;
     struct turn turn = {0, 0};
     for (int tile = blockIdx.x; tile < w->tiles_down * w->tiles_across;
          tile += gridDim.x) {
         int tile_row, tile_col;
         place_tile(w, tile, &tile_row, &tile_col);
-        if (is_unfit(w, tile_row, tile_col))
+        if (some_unfit && is_unfit(w, tile_row, tile_col))
             continue;
         float acc_hi[ACCS], acc_lo[ACCS], sum[ACCS];
 #pragma unroll
@@ -121,7 +121,7 @@ static __device__ void consume(const struct work *w, struct stage *stages, uint6
             wgmma_commit_group();
             // All groups but this one are over: the stage before may be filled again.
             wgmma_wait_group<1>();
-            if (last >= 0 && t % 32 == 0)
+            if (last >= 0 && lane == 0)
                 mbarrier_arrive(&empty[last]);
 #pragma unroll
             for (int k = 0; k < BK; k += 16) {
@@ -139,26 +139,36 @@ static __device__ void consume(const struct work *w, struct stage *stages, uint6
             last = turn.index;
             next_turn(&turn);
         }
+        // While the last products are under way: the exponents of the scales, of my two
+        // rows and of four of the tile's columns. Lanes will tell each other.
+        const int row = tile_row * BM + group_row + t / 32 * 16 + lane / 4;
+        const int my_col = tile_col * BN + lane * 2;
+        int e_row[2], e_col[2][2];
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            e_row[i] = w->row_exponents[min(row + i * 8, w->M - 1)];
+            e_col[i][0] = w->col_exponents[min(my_col + i * 64, w->N - 1)];
+            e_col[i][1] = w->col_exponents[min(my_col + i * 64 + 1, w->N - 1)];
+        }
         wgmma_wait_group<0>();
-        if (t % 32 == 0)
+        if (lane == 0)
             mbarrier_arrive(&empty[last]);
 
         // Undo the scales, and store.
 #pragma unroll
-        for (int i = 0; i < ACCS; i += 2) {
-            const int row =
-                tile_row * BM + group_row + t / 32 * 16 + t % 32 / 4 + i / 2 % 2 * 8;
-            const int col = tile_col * BN + i / 4 * 8 + t % 4 * 2;
-            if (row >= w->M || col >= w->N)
-                continue;
-            const int e = w->row_exponents[row];
-            float c[2];
+        for (int i = 0; i < ACCS; i += 4) {
+            const int col = tile_col * BN + i * 2 + lane % 4 * 2,
+                      from = i % 32 + lane % 4;
+            const int e0 = __shfl_sync(0xffffffffu, e_col[i / 32][0], from);
+            const int e1 = __shfl_sync(0xffffffffu, e_col[i / 32][1], from);
 #pragma unroll
-            for (int n = 0; n < 2; ++n) {
-                const int e_col = w->col_exponents[min(col + n, w->N - 1)];
-                c[n] = ldexpf(sum[i + n] + acc_lo[i + n] / LO_SCALE, -e - e_col);
+            for (int m = 0; m < 2; ++m) {
+                const int j = i + m * 2, e = -e_row[m];
+                const float c0 = ldexpf(sum[j] + acc_lo[j] / LO_SCALE, e - e0);
+                const float c1 = ldexpf(sum[j + 1] + acc_lo[j + 1] / LO_SCALE, e - e1);
+                if (row + m * 8 < w->M && col < w->N)
+                    store2(w, row + m * 8, col, c0, c1);
             }
-            store2(w, row, col, c[0], c[1]);
         }
     }
 }
@@ -214,20 +224,6 @@ static void launch(int M, int N, int K, float alpha, const float *A, const float
     plain_kernel<<<PLAIN_BLOCKS * blocks, PLAIN_THREADS>>>(w, A, B);
 }
 
-// Below this the core's cuts are larger than the roundings of a sum in fp32.
-const int LEAST_K = 256;
-
-// Whether splitting, which is K * (M + N) of work, pays for what it makes faster: the
-// time of either, in microseconds, as measured on an H200 with its 132 SMs.
-static bool pays(int M, int N, int K)
-{
-    const double tiles = ((M - 1) / BM + 1.0) * ((N - 1) / BN + 1.0);
-    const double split = (8.0 * M + 12.0 * N) * K / 3.5e6;
-    const double rounds = ceil(tiles / sms) * K * 0.0185;
-    const double fp32 = 2.0 * M * N * K / (57e6 * sms / 132);
-    return 20.0 + split + rounds < 8.0 + fp32;
-}
-
 // C = alpha * A * B + beta * C on device pointers, row-major and packed; M, N, K >= 1.
 // Not for two host threads or streams at once: they would share the scratch memory.
 static void matmul(int M, int N, int K, float alpha, const float *A, const float *B,
@@ -236,8 +232,7 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
     if (!sms)
         CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
     fp32::sms = sms;
-    (K >= LEAST_K && pays(M, N, K) ? launch : fp32::matmul)(M, N, K, alpha, A, B, beta,
-                                                            C);
+    (pays(sms, M, N, K, B) ? launch : fp32::matmul)(M, N, K, alpha, A, B, beta, C);
 }
 
 // What a large product does on all SMs, a small one does on two: stages are filled again
@@ -255,6 +250,7 @@ static const struct product PRODUCTS[] = {
     {300, 260, 321, 1.5f, -0.5f, matmul_on_2, "--sms 2"},
     {257, 259, 256, 1.0f, 0.0f, matmul_on_2, "--sms 2"},
     {200, 200, 640, -0.5f, 2.0f, matmul_on_2, "--sms 2"},
+    {70, 60, 4201, 1.5f, 0.0f, matmul_on_2, "--sms 2"}, // more of a row than is kept
     {300, 100, 512, 1.0f, 0.0f, matmul_on_2, "--sms 2", POSITIVE},
     {300, 200, 401, 1.5f, -0.5f, matmul_on_2, "--sms 2", WIDE_ROWS},
     {150, 200, 402, 1.0f, 0.0f, matmul_on_2, "--sms 2", WIDE_COLUMNS},

@@ -46,6 +46,8 @@ static __global__ void __launch_bounds__(PLAIN_THREADS, PLAIN_BLOCKS)
     plain_kernel(const __grid_constant__ struct work w, const float *A, const float *B)
 {
     __shared__ __align__(16) struct plain_tiles tiles[2];
+    if (!*w.some_unfit)
+        return;
     const int thread_row = threadIdx.x / 16 * 4;
     const int thread_col = threadIdx.x % 16 * 4;
     for (int tile = blockIdx.x; tile < w.tiles_down * w.tiles_across; tile += gridDim.x) {

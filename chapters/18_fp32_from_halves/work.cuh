@@ -11,6 +11,7 @@ struct work {
     int tiles_down, tiles_across;             // tiles of C
     const int *row_exponents, *col_exponents; // of the scales: see split.cuh
     const int *unfit_rows, *unfit_cols;       // tiles' rows and columns, marked there
+    const int *some_unfit;                    // whether any is marked
 };
 
 // Where a tile lies. Neighbours in number are neighbours in C, as in chapter 13.
