@@ -1,5 +1,6 @@
 """Chapter 18: inputs that no ordinary check has, and bugs planted in any of its files."""
 
+import csv
 import re
 import shutil
 from typing import NamedTuple
@@ -9,7 +10,12 @@ import pytest
 from conftest import ROOT, files_of_chapter, no_cuda, run
 
 FOLDER = ROOT / "chapters" / "18_fp32_from_halves"
-pytestmark = pytest.mark.depends("tests/halves.cu", lambda values: files_of_chapter(18))
+pytestmark = pytest.mark.depends(
+    "tests/halves.cu",
+    "results/errors.cu",
+    "results/errors_h200.csv",
+    lambda values: files_of_chapter(18),
+)
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +73,24 @@ def test_whatever_the_inputs_hold(compiled, tmp_path):
         "large ones that meet zeros": 6,
         "each k in other units": 6,
     }
+
+
+def test_errors_are_the_gpus(compiled, tmp_path):
+    """The figures in results/errors_h200.csv come from a GPU; here the same samples are
+    computed without one."""
+    program = compiled(ROOT / "results" / "errors.cu", tmp_path / "errors")
+    result = run([program, "families", "4096", "256"])
+    assert result.returncode == 0, result.stderr
+    with open(ROOT / "results" / "errors_h200.csv", newline="") as file:
+        measured = {
+            (row["inputs"], row["K"]): (row["rms"], row["most"])
+            for row in csv.DictReader(file)
+            if row["who"] == "chapter 18"
+        }
+    found = list(csv.DictReader(result.stdout.splitlines()))
+    assert len(found) == 8
+    for row in found:
+        assert (row["rms"], row["most"]) == measured[row["inputs"], row["K"]], row
 
 
 class Mutant(NamedTuple):
