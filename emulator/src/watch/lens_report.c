@@ -32,44 +32,42 @@ static void print_row(const struct lens_row *row, double per, bool worst)
     const struct lens_site *s = &row->sum;
     char text[200];
     lens_verdict(row, text, sizeof text);
+    lens_say("%-6s%-17s ", worst ? "worst" : "", lens_class_names[s->kind]);
     if (s->kind == BULK_COPY)
-        lens_say("        %-17s %9s B %14s copies  ", lens_class_names[s->kind],
+        lens_say("%9s B %12s copies  ",
                  lens_number(lens_ratio(s->unique_bytes, s->requests)),
                  lens_number(s->requests / per));
     else
-        lens_say("        %-17s %2u B x %-4.3g %14s requests", lens_class_names[s->kind],
-                 s->bytes, lens_ratio(s->lanes, s->requests),
-                 lens_number(s->requests / per));
-    if (lens_touches_banks(s->kind))
-        lens_say("  %6s wavefront%s each%s\n",
-                 lens_number(lens_ratio(s->wavefronts, s->requests)),
-                 s->wavefronts == s->requests ? " " : "s", worst ? "  <- worst" : "");
-    else
-        lens_say("  %6s sector%s each%s\n",
-                 lens_number(lens_ratio(s->sectors, s->requests)),
-                 s->sectors == s->requests ? " " : "s", worst ? "  <- worst" : "");
-    lens_say("          %s\n", text);
+        lens_say("%2u B x %-4.3g %12s requests", s->bytes,
+                 lens_ratio(s->lanes, s->requests), lens_number(s->requests / per));
+    const bool banks = lens_touches_banks(s->kind);
+    const double each = lens_ratio(banks ? s->wavefronts : s->sectors, s->requests);
+    lens_say("  %5s %s%s each\n", lens_number(each), banks ? "wavefront" : "sector",
+             each == 1.0 ? " " : "s");
+    lens_say_folded(8, "        %s", text);
 }
 
 static void print_total(const struct lens_kernel *k, enum lens_class kind, double per)
 {
     const struct lens_site s = lens_total_of(k, kind);
     if (!s.requests) return;
-    lens_say("    %-18s %13s requests", lens_class_names[kind],
+    lens_say("    %-17s %13s requests", lens_class_names[kind],
              lens_number(s.requests / per));
     if (lens_touches_banks(kind))
-        lens_say("  %13s wavefronts  %13s conflicts\n", lens_number(s.wavefronts / per),
+        lens_say(" %14s wavefronts\n      %s of them are conflicts\n",
+                 lens_number(s.wavefronts / per),
                  lens_number((s.wavefronts - s.ideal) / per));
-    if (kind == SHARED_LOAD && s.joined_requests < s.requests)
-        lens_say(
-            "      joined, at best  %13s requests  %13s wavefronts  %13s conflicts\n",
-            lens_number(s.joined_requests / per), lens_number(s.joined_wavefronts / per),
-            lens_number((s.joined_wavefronts - s.joined_ideal) / per));
-    if (!lens_touches_banks(kind))
-        lens_say("  %13s sectors     %6s each, %.3g of 32 bytes used\n",
+    else
+        lens_say(" %14s sectors, %5s each\n      %.3g of 32 bytes of a sector are used\n",
                  lens_number(s.sectors / per),
                  lens_number(lens_ratio(s.sectors, s.requests)),
                  lens_ratio(s.unique_bytes, s.sectors));
+    if (kind == SHARED_LOAD && s.joined_requests < s.requests)
+        lens_say("      joined, at best %13s requests %14s wavefronts\n"
+                 "        %s of them are conflicts\n",
+                 lens_number(s.joined_requests / per),
+                 lens_number(s.joined_wavefronts / per),
+                 lens_number((s.joined_wavefronts - s.joined_ideal) / per));
 }
 
 static void print_bound(const struct lens_kernel *k)
@@ -104,10 +102,10 @@ static void print_bound(const struct lens_kernel *k)
         break;
     default: snprintf(rule, sizeof rule, "each byte has to be moved once");
     }
-    lens_say("    %s no less than %s at %s MHz: %s\n",
-             k->shapes_differ ? "these launches take" : "a launch takes",
-             lens_duration(seconds[most]), lens_number(emu_gpu()->clock_khz / 1000),
-             rule);
+    lens_say_folded(6, "    %s no less than %s at %s MHz: %s",
+                    k->shapes_differ ? "these launches take" : "a launch takes",
+                    lens_duration(seconds[most]),
+                    lens_number(emu_gpu()->clock_khz / 1000), rule);
     unsigned said = 0;
     for (unsigned r = 0; r < RESOURCES; r++)
         if (seconds[r] > 0.0)
@@ -145,26 +143,31 @@ static void print_occupancy(const struct lens_kernel *k)
                    registers = (unsigned)emu_settings.lens_registers;
     struct emu_occupancy o =
         emu_occupancy(threads, registers ? registers : 16, k->shared);
-    lens_say(
-        "    occupancy: a block has %s thread%s and %s bytes of shared memory. Blocks on "
-        "an SM: %u by threads,\n",
-        lens_number(threads), threads == 1 ? "" : "s", lens_number((double)k->shared),
-        o.by_warps);
-    lens_say("      ");
-    if (registers) lens_say("%u by %u registers a thread, ", o.by_registers, registers);
-    lens_say("%u by shared memory, %u at most: %u of %u warps (%.1f %%),\n", o.by_shared,
-             o.by_blocks, o.warps, o.max_warps, 100.0 * o.warps / o.max_warps);
-    lens_say("      limited by %s", limit_of(&o, registers > 0));
+    char text[400];
+    int at = snprintf(text, sizeof text,
+                      "    occupancy: a block has %s thread%s and %s bytes of shared "
+                      "memory. Blocks on an "
+                      "SM: %u by threads, ",
+                      lens_number(threads), threads == 1 ? "" : "s",
+                      lens_number((double)k->shared), o.by_warps);
+    if (registers)
+        at += snprintf(text + at, sizeof text - at, "%u by %u registers a thread, ",
+                       o.by_registers, registers);
+    snprintf(text + at, sizeof text - at,
+             "%u by shared memory, %u at most: %u of %u warps (%.1f %%), limited by %s",
+             o.by_shared, o.by_blocks, o.warps, o.max_warps,
+             100.0 * o.warps / o.max_warps, limit_of(&o, registers > 0));
     if (registers) {
-        lens_say("\n");
+        lens_say_folded(6, "%s", text);
         return;
     }
     unsigned most = 16;
     while (most < 255 && emu_occupancy(threads, most + 1, k->shared).blocks == o.blocks)
         most++;
-    lens_say(", if a thread needs no more than %u registers.\n", most);
-    lens_say(
-        "      Only NVIDIA's compiler knows that number: LENS_REGS=n tells it here\n");
+    lens_say_folded(6,
+                    "%s, if a thread needs no more than %u registers. Only NVIDIA's "
+                    "compiler knows that number: LENS_REGS=n tells it here",
+                    text, most);
 }
 
 /* Where a reader should look first, and what helps there. */
@@ -184,27 +187,28 @@ static void print_advice(const struct lens_row *rows, unsigned count,
     const double needed = worst ? lens_needs(&worst->sum, &wasted) : 0.0;
     if (worst && wasted >= 0.2 * (needed + wasted)) {
         const struct lens_site *s = &worst->sum;
-        lens_say("  begin at line %d: ", worst->place.line);
+        const int line = worst->place.line;
+        const char *kind = lens_class_names[s->kind];
         if (lens_touches_banks(s->kind))
-            lens_say(
-                "%.0f %% of the wavefronts of its %s are conflicts. Other places in the "
-                "array\n"
-                "    (a longer row, rearranged columns) or other lanes in charge spread "
-                "them over the banks\n",
-                100.0 * wasted / (needed + wasted), lens_class_names[s->kind]);
+            lens_say_folded(
+                4,
+                "  begin at line %d: %.0f %% of the wavefronts of its %s are conflicts. "
+                "Other places in the array (a longer row, rearranged columns) or other "
+                "lanes in charge spread them over the banks",
+                line, 100.0 * wasted / (needed + wasted), kind);
         else
-            lens_say(
-                "its %s moves %.3g times the sectors that its bytes would fill. It moves "
-                "fewer\n"
-                "    when neighbours in threadIdx.x go to neighbouring addresses, from a "
-                "multiple of 32 bytes on\n",
-                lens_class_names[s->kind], lens_ratio(s->sectors, s->ideal));
+            lens_say_folded(
+                4,
+                "  begin at line %d: its %s moves %.3g times the sectors that its bytes "
+                "would fill. It moves fewer when neighbours in threadIdx.x go to "
+                "neighbouring addresses, from a multiple of 32 bytes on",
+                line, kind, lens_ratio(s->sectors, s->ideal));
     } else if (idle && 2 * idle->sum.lanes < 32 * idle->sum.requests &&
                4 * idle->sum.requests > requests) {
-        lens_say(
+        lens_say_folded(
+            4,
             "  begin at line %d: %.3g of 32 lanes take part in its %s, and the others "
-            "wait. Give the work to\n"
-            "    whole warps, and let other whole warps rest\n",
+            "wait. Give the work to whole warps, and let other whole warps rest",
             idle->place.line, lens_ratio(idle->sum.lanes, idle->sum.requests),
             lens_class_names[idle->sum.kind]);
     } else if (count) {
@@ -222,35 +226,39 @@ static void print_summary(const struct lens_kernel *k, double per)
     const bool flop_known = lens_flop_count(k, &flop);
     flop += 2 * k->tensor_multiply_adds;
     if (k->tensor_multiply_adds) {
-        lens_say("    tensor cores %s multiply-adds",
-                 lens_number((double)k->tensor_multiply_adds / per));
+        char text[80] = "";
         if (k->tensor_bytes)
-            lens_say("; they read %s bytes of shared memory",
+            snprintf(text, sizeof text, "; they read %s bytes of shared memory",
                      lens_number((double)k->tensor_bytes / per));
-        lens_say("\n");
+        lens_say_folded(6, "    tensor cores %s multiply-adds%s",
+                        lens_number((double)k->tensor_multiply_adds / per), text);
     }
     if (k->stored_elements) {
         const struct lens_site global = lens_total_of(k, GLOBAL_LOAD),
                                async = lens_total_of(k, ASYNC_READ),
                                bulk = lens_total_of(k, BULK_COPY),
                                shared = lens_total_of(k, SHARED_LOAD);
-        lens_say("    loads for each of %s results:",
-                 lens_number(k->stored_elements / per));
-        lens_say(" %s from global memory, %s from shared memory\n",
-                 lens_number((double)(global.lanes + async.lanes + bulk.lanes) /
-                             (double)k->stored_elements),
-                 lens_number((double)shared.lanes / (double)k->stored_elements));
+        lens_say_folded(6,
+                        "    loads for each of %s results: %s from global memory, %s "
+                        "from shared memory",
+                        lens_number(k->stored_elements / per),
+                        lens_number((double)(global.lanes + async.lanes + bulk.lanes) /
+                                    (double)k->stored_elements),
+                        lens_number((double)shared.lanes / (double)k->stored_elements));
     }
     if (k->copies_arrived)
         lens_say(
             "    an asynchronous copy travels beside %.3g loads from shared memory\n",
             lens_ratio(k->loads_beside_copies, k->copies_arrived));
     if (flop_known && flop && loaded > 0) {
-        lens_say("    %s FLOP: %.3g for each byte requested from global memory",
-                 lens_number((double)flop / per), (double)flop / loaded);
         const double least = (double)k->loaded_bytes + (double)k->stored_bytes;
-        if (least > 0) lens_say("; %.3g if each byte moved once", (double)flop / least);
-        lens_say("\n");
+        char text[40] = "";
+        if (least > 0)
+            snprintf(text, sizeof text, "; %.3g if each byte moved once",
+                     (double)flop / least);
+        lens_say_folded(6,
+                        "    %s FLOP: %.3g for each byte requested from global memory%s",
+                        lens_number((double)flop / per), (double)flop / loaded, text);
     } else if (!flop_known) {
         lens_say(
             "    FLOP: unknown, there is no objdump here (it comes with binutils)\n");
@@ -265,18 +273,19 @@ static void print_kernel(const struct lens_kernel *k)
     struct lens_row *rows = lens_rows_of(k, &count);
     const bool of_one = k->blocks_seen == k->blocks && !k->shapes_differ;
     const double per = of_one ? (double)k->launches : 1.0;
-    lens_say("\nLENS  %s  grid (%u,%u,%u), block (%u,%u,%u), on %s\n", k->name,
-             k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1], k->block[2],
-             emu_gpu()->prop.name);
+    lens_say("\n");
+    lens_say_folded(6, "LENS  %s  grid (%u,%u,%u), block (%u,%u,%u), on %s", k->name,
+                    k->grid[0], k->grid[1], k->grid[2], k->block[0], k->block[1],
+                    k->block[2], emu_gpu()->prop.name);
     if (k->blocks_seen < k->blocks)
         lens_say("  looked at %s of %s blocks; the figures are of those\n",
                  lens_number((double)k->blocks_seen), lens_number((double)k->blocks));
     else if (k->launches > 1)
-        lens_say(of_one
-                     ? "  %s launches; the figures are of one\n"
-                     : "  %s launches of different shapes, this is the last; the figures "
-                       "are of all together\n",
-                 lens_number((double)k->launches));
+        lens_say_folded(4, "  %s launches%s", lens_number((double)k->launches),
+                        of_one
+                            ? "; the figures are of one"
+                            : " of different shapes, this is the last; the figures are "
+                              "of all together");
 
     const struct lens_row *worst = NULL;
     for (unsigned i = 0; i < count; i++)
@@ -288,7 +297,7 @@ static void print_kernel(const struct lens_kernel *k)
             lens_say("  %s\n", r->place.file);
         if (!before || before->place.line != r->place.line ||
             strcmp(before->place.file, r->place.file))
-            lens_say("  %4d  %.90s\n", r->place.line, r->place.text);
+            lens_say_folded(10, "  %4d  %.90s", r->place.line, r->place.text);
         print_row(r, per, r == worst);
     }
     print_summary(k, per);

@@ -21,6 +21,26 @@ void lens_say(const char *format, ...)
     va_end(arguments);
 }
 
+void lens_say_folded(int hanging, const char *format, ...)
+{
+    enum { WIDTH = 80 };
+    char text[1000], *rest = text;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    size_t room = WIDTH;
+    while (strlen(rest) > room) {
+        char *end = rest + room;
+        while (end > rest && *end != ' ') end--;
+        if (end - rest < hanging) break; /* a word that fits nowhere */
+        lens_say("%.*s\n%*s", (int)(end - rest), rest, hanging, "");
+        rest = end + 1;
+        room = (size_t)(WIDTH - hanging);
+    }
+    lens_say("%s\n", rest);
+}
+
 const char *lens_number(double value)
 {
     static char buffers[8][40];

@@ -6,6 +6,10 @@
 
 extern FILE *lens_out;
 void lens_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same for a line of text without its end: at most 80 columns, and what follows on lines of
+ * its own, `hanging` columns in. */
+void lens_say_folded(int hanging, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* 1234567 -> "1,234,567"; fractions only where there are some. Eight results may be in
  * use at once. */
 const char *lens_number(double value);
