@@ -19,6 +19,13 @@
 
 const int SPLIT_THREADS = 512;
 const int SPLIT_LANES = SPLIT_THREADS / 32;
+// Three blocks that split B keep memory busier than two, which is what the registers would
+// do. An SM older than Ampere's has no room for so many threads, and compilers refuse.
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
+const int SPLIT_BLOCKS = 2;
+#else
+const int SPLIT_BLOCKS = 3;
+#endif
 // Reads that a thread starts before the first store: the compiler moves none past it.
 const int AT_ONCE = 4;
 const int LOOK_DEEP = 256;      // k of B that a block looks at
@@ -205,9 +212,8 @@ static __global__ void __launch_bounds__(SPLIT_THREADS)
         find_largest(blockIdx.x - M, N, K, B, largest);
 }
 
-// B: two columns a thread. B stays as it lies, for the tensor core takes either way. Three
-// blocks on an SM keep memory busier than two, which is what the registers would do.
-static __global__ void __launch_bounds__(SPLIT_THREADS, 3)
+// B: two columns a thread. B stays as it lies, for the tensor core takes either way.
+static __global__ void __launch_bounds__(SPLIT_THREADS, SPLIT_BLOCKS)
     split_cols(int K, int N, const float *B, struct tolerance tolerance, __half *halves,
                int stride, const unsigned *largest, int *exponents, int *unfit,
                int *some_unfit)
