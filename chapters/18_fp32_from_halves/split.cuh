@@ -20,7 +20,7 @@
 const int SPLIT_THREADS = 512;
 const int SPLIT_LANES = SPLIT_THREADS / 32;
 // Three blocks that split B keep memory busier than two, which is what the registers would
-// do. An SM older than Ampere's has no room for so many threads, and compilers refuse.
+// do. Turing's SMs hold 1,024 threads, two blocks, and compilers refuse three.
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ < 800
 const int SPLIT_BLOCKS = 2;
 #else
@@ -198,8 +198,8 @@ static __device__ void find_largest(int block, int N, int K, const float *B,
     atomicMax(&largest[col], most);
 }
 
-// The first M blocks split A, the others look at B: both at once, so that memory has
-// enough to do until the end.
+// The first M blocks split A, the others look at B: while A's last blocks end, B's first
+// begin, and the end of B is what the L2 holds afterwards.
 static __global__ void __launch_bounds__(SPLIT_THREADS)
     split_rows(int M, int N, int K, const float *A, const float *B,
                struct tolerance tolerance, __half *halves, int stride, int *exponents,
