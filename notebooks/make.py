@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes notebooks/NN_name.ipynb from notebooks/NN_name.md and the chapter's matmul.cu.
 
-The source is Markdown, and becomes text cells. These stand alone on a line and become code:
+The source is Markdown, and becomes text cells. A formula, fenced as ```math for GitHub, gets the
+$$ that Jupyter wants. These stand alone on a line and become code:
 
     <!-- setup -->               finds the project, a compiler and a GPU
     <!-- piece NAME: LINE -->    saves as NAME the chapter's lines from the one that begins with
@@ -68,6 +69,8 @@ BADGE = (
     "[![Open in Colab](https://colab.research.google.com/assets/colab-badge.svg)]"
     "(https://colab.research.google.com/github/{repository}/blob/main/notebooks/{name}.ipynb)"
 )
+
+FORMULA = re.compile(r"^```math\n(.*?)^```$", re.M | re.S)
 
 CHANGED = "  // changed"  # behind each line that a change puts in
 
@@ -175,7 +178,7 @@ def notebook(source):
 
     def prose(body):
         if body.strip():
-            add("markdown", "text", body)
+            add("markdown", "text", FORMULA.sub(r"$$\n\1$$", body))
 
     at = 0
     for match in DIRECTIVE.finditer(text):

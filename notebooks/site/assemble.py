@@ -50,7 +50,7 @@ LANGUAGES = {
 # Links outside of code: text, target, anchor. A text may hold one pair of brackets.
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s:]*)(#[^)\s]*)?\)")
 # What holds no links, and what holds no words to be explained.
-BLOCKS = r"^```.*?^```$|<!--.*?-->"
+BLOCKS = r"^ *```.*?^ *```$|<!--.*?-->"
 CODE = re.compile(f"({BLOCKS})", re.M | re.S)
 CODE_AND_TAGS = re.compile(
     rf"({BLOCKS}|^(?: {{4}}|\t)[^\n]*$|`[^`\n]+`|<[^>\n]+>)", re.M | re.S

@@ -5,6 +5,8 @@ import shutil
 import time
 from pathlib import Path
 
+from math_core import LatexError, LatexToMathML
+from sphinx.util import logging
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,7 +26,10 @@ html_copy_source = False
 extensions = ["myst_nb"]
 nb_execution_mode = "off"  # make notebooks runs them, and their outputs are stored
 nb_mime_priority_overrides = [("html", "image/svg+xml", 0)]
-myst_enable_extensions = ["html_image"]
+myst_enable_extensions = ["html_image", "dollarmath"]  # a notebook's formulas are $$...$$
+myst_fence_as_directive = ["math"]  # those of the other pages are as GitHub has them
+html_math_renderer = "mathml"
+myst_update_mathjax = False
 myst_heading_anchors = 6  # GitHub's names for headings
 # A source page is reached by links, and a page may begin below level 1.
 suppress_warnings = [
@@ -80,6 +85,25 @@ def described(app, name, template, context, doctree):
     )
 
 
+FORMULAS = LatexToMathML(fancy_error=False)
+
+
+def formula(translator, node):
+    """A formula as MathML, which browsers draw and screen readers say, without a script."""
+    from docutils import nodes
+
+    block = isinstance(node, nodes.math_block)
+    try:
+        drawn = FORMULAS.convert_with_local_state(node.astext(), displaystyle=block)
+    except LatexError as problem:
+        logging.getLogger(__name__).warning("a formula: %s", problem, location=node)
+        drawn = ""
+    # A browser takes mtext for space, and drops the room around an operator between two words.
+    drawn = re.sub(r"<mtext>(\w[^<]*)</mtext>", r"<mi>\1</mi>", drawn)
+    translator.body.append(f'<div class="math">{drawn}</div>' if block else drawn)
+    raise nodes.SkipNode
+
+
 def front_page(app, problem):
     """A web server shows index.html first."""
     if problem is None:
@@ -89,5 +113,6 @@ def front_page(app, problem):
 
 
 def setup(app):
+    app.add_html_math_renderer("mathml", (formula, None), (formula, None))
     app.connect("html-page-context", described)
     app.connect("build-finished", front_page)

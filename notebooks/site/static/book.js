@@ -110,9 +110,9 @@
         }
     }
 
-    /* What the theme leaves to wish for: a keyboard scrolls wide tables, and a heading has a level. */
+    /* What the theme leaves to wish for: a keyboard scrolls wide tables and formulas, and a heading has a level. */
     function reachable() {
-        for (const table of document.querySelectorAll("article .table-wrapper")) table.tabIndex = 0;
+        for (const wide of document.querySelectorAll("article :is(.table-wrapper, .math)")) wide.tabIndex = 0;
         for (const caption of document.querySelectorAll(".caption[role=heading]")) caption.setAttribute("aria-level", 2);
     }
 
