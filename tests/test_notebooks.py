@@ -89,6 +89,17 @@ def test_form(path):
 
 
 @every_notebook
+def test_formulas_are_as_jupyter_wants_them(path):
+    source = path.with_suffix(".md").read_text()
+    cells = [
+        "".join(c["source"]) for c in read(path)["cells"] if c["cell_type"] == "markdown"
+    ]
+    formulas = [text for cell in cells for text in cell.split("$$")[1::2]]
+    assert formulas == re.findall(r"```math(\n.*?)```", source, re.S)
+    assert not any("```math" in cell for cell in cells)
+
+
+@every_notebook
 @pytest.mark.depends(
     "notebooks", "results", lambda values: files_of_chapter(int(values["path"].name[:2]))
 )

@@ -2,6 +2,7 @@
 somebody measured. Each check is a function that lists what is wrong with a page, so that it can
 be tried on pages that are wrong on purpose."""
 
+import math
 import re
 import textwrap
 
@@ -325,6 +326,54 @@ def is_row(speed, text, row):
     )
 
 
+# A formula as Python, without units, which are the words behind a space. Other words stay.
+AS_PYTHON = [
+    (r"\\ \\text\{[^{}]*\}|\\(begin|end)\{\w+\}|\\[\\ ,]|&|\n", " "),
+    (r"\^\{(-?\d+)\}|\^(\d)", r"**(\1\2)"),
+    (r"\\lceil(.*?)\\rceil", r"ceil(\1)"),
+    (r"\\(cdot|times)\b", "*"),
+    (r"\\frac\{([^{}]*)\}\{([^{}]*)\}", r"((\1)/(\2))"),
+]
+NUMBER = re.compile(r"(?<![\w.*])(?<!\*\()\d+(\.\d+)?")  # but no exponent
+
+
+def value_of(side):
+    """(value, the part of it by which rounded digits may be off) of one side of an equation; None
+    if it has more than numbers. Whole numbers are rounded only where they are the whole side."""
+    if not re.fullmatch(r"(\d|ceil|[-+*/(). ])*\d(\d|[-+*/(). ])*", side):
+        return None
+    digits = [number for number in NUMBER.finditer(side) if number[0] != "10"]
+    off = sum(
+        0.5 * 10 ** -len((number[1] or ".")[1:]) / float(number[0])
+        for number in digits
+        if number[1] or len(digits) == 1
+    )
+    return eval(side.strip(), {"ceil": math.ceil}), off
+
+
+def wrong_formulas(page):
+    """Formulas that cannot be typeset, and those whose sides are not equal."""
+    library = pytest.importorskip("math_core", reason="`make site` installs it")
+    typeset = library.LatexToMathML(fancy_error=False).convert_with_local_state
+    wrong = []
+    for number, word, inside, _ in fences(page.read_text()):
+        formula = "\n".join(inside)
+        if word != "math":
+            continue
+        try:
+            typeset(formula, displaystyle=True)
+        except library.LatexError as problem:
+            wrong.append(f"line {number}: {problem}")
+            continue
+        for pattern, python in AS_PYTHON:
+            formula = re.sub(pattern, python, formula, flags=re.S)
+        values = [value for side in formula.split("=") if (value := value_of(side))]
+        for (one, one_off), (two, two_off) in zip(values, values[1:]):
+            if abs(one - two) > (one_off + two_off) * abs(two) + 1e-9:
+                wrong.append(f"line {number}: {one:.6g} is not {two:.6g}")
+    return wrong
+
+
 def measured_rows():
     return [row for path in MEASURED for row in rows.read(path)]
 
@@ -380,9 +429,14 @@ def test_speeds_can_be_traced(page):
     assert wrong_speeds(page, measured_rows()) == []
 
 
+@every_page
+def test_formulas_are_right(page):
+    assert wrong_formulas(page) == []
+
+
 # ---- the checks themselves ----
 
-GOOD = """# Chapter 7: Made up: a page
+GOOD = r"""# Chapter 7: Made up: a page
 
 A question about **two terms** and **other names**.
 
@@ -425,6 +479,10 @@ On an H200 it reaches 45.2 TFLOP/s at 4096³, and cuBLAS 50,001 GFLOP/s.
 **What leads** a paragraph is no term.
 
 - **Neither is** this.
+
+```math
+\text{speed} = \frac{4 \cdot 3}{7} \times 10^{12} = 1.7 \cdot 10^{12}\ \text{FLOP/s}
+```
 
 The peak of an H200 is 67 TFLOP/s ([NVIDIA](https://example.org/h200)).
 
@@ -476,14 +534,15 @@ def check_all(page):
         wrong_speeds(page, [ROW]),
         wrong_title(page),
         wrong_terms(page, root / "chapters" / "GLOSSARY.md"),
+        wrong_formulas(page),
     ]
 
 
 def test_a_good_page_passes(page):
-    assert check_all(page) == [[]] * 7
+    assert check_all(page) == [[]] * 8
 
 
-QUOTES, HEADS, PICTURES, LINKS, SPEEDS, TITLE, TERMS = range(7)
+QUOTES, HEADS, PICTURES, LINKS, SPEEDS, TITLE, TERMS, FORMULAS = range(8)
 
 
 @pytest.mark.parametrize(
@@ -526,10 +585,13 @@ QUOTES, HEADS, PICTURES, LINKS, SPEEDS, TITLE, TERMS = range(7)
         ("of an H200 is", "is", SPEEDS, "67 TFLOP/s"),
         ("The peak", "The speed", SPEEDS, "67 TFLOP/s"),
         ("60.6", "60.7", SPEEDS, "60.7 TFLOP/s"),
-        ("it would do 99", "it does 99", SPEEDS, "line 48: where does 99 TFLOP/s"),
+        ("it would do 99", "it does 99", SPEEDS, "line 52: where does 99 TFLOP/s"),
         ("That.", "That, at 8 GFLOP/s.", SPEEDS, "8 GFLOP/s"),
         ("Made up:", "Something:", TITLE, "the title lacks 'made'"),
         ("**two terms**", "**three\nterms**", TERMS, "'three terms' is in no glossary"),
+        ("= 1.7", "= 1.6", FORMULAS, "line 45: 1.71429e+12 is not 1.6e+12"),
+        ("{7}", "7}", FORMULAS, "line 45: "),
+        (r"\frac", r"\fraction", FORMULAS, r"\fraction"),
         ("That.", "That is **it**.", TERMS, "'it' is in no glossary"),
     ],
 )

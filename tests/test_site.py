@@ -246,6 +246,8 @@ def test_terms_are_explained_once(tmp_path):
     )
     assert said.count('class="term"') == 2
     assert "<strong>lane</strong></a>" in said and ">Bank conflicts</a>, bank" in said
+    formula = "1. So\n\n   ```math\n   \\text{bank conflict}\n   ```\n"
+    assert glossary.linked(formula, page) == formula
     assert 'id="term-bank-conflict"' in glossary.anchored(page.read_text())
 
 
@@ -343,6 +345,39 @@ def test_pages_fit_and_ask_nobody(site, page):
         wrong += [f"{name}: {said}" for said in page.said]
         wrong += [f"{name} asks {address}" for address in page.asked]
     assert not wrong, "\n".join(wrong)
+
+
+@seen
+def test_formulas_are_typeset(site, page):
+    """Each as MathML, which the browser draws; none is left as it was written."""
+    sources = [*assemble.pages(), *(ROOT / "notebooks").glob("[0-9]*.md")]
+    written = {path: path.read_text().count("```math\n") for path in sources}
+    assert sum(written.values()) > 20
+    for path, count in written.items():
+        built = site / path.relative_to(ROOT).with_suffix(".html")
+        words = re.sub(r"(?s)<(pre|code|script)\b.*?</\1>", "", built.read_text())
+        assert words.count("<math ") == count, path
+        assert not re.search(r"\\[a-z]+\b|\$\$", words), path
+        if not count:
+            continue
+        page.visit(built)
+        drawn = page.run("""[...document.querySelectorAll("math[display=block]")].map(e =>
+            getComputedStyle(e).display === "block math" && e.getBoundingClientRect().height)""")
+        assert len(drawn) == count and min(drawn) > 10, path
+
+
+@seen
+def test_a_wide_formula_scrolls_in_its_box(site, page):
+    """From its left end, and with the keyboard."""
+    page.look(390, "light")
+    page.visit(site / "chapters" / CHAPTERS[4].folder.name / "README.html")
+    told = page.run("""(() => { const box = document.querySelector("div.math"), math = box.firstChild;
+        box.style.width = "100px";
+        const left = e => e.getBoundingClientRect().left;
+        return [box.scrollWidth > 200, left(math) >= left(box), box.tabIndex, getComputedStyle(box).overflowX];
+    })()""")
+    assert told == [True, True, 0, "auto"]
+    page.look(1280, "light")
 
 
 # Each position of the slider, each line: what the figure says and how much it has drawn.

@@ -5,7 +5,9 @@ import shutil
 import time
 from pathlib import Path
 
+from docutils import nodes
 from math_core import LatexError, LatexToMathML
+from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +30,6 @@ nb_execution_mode = "off"  # make notebooks runs them, and their outputs are sto
 nb_mime_priority_overrides = [("html", "image/svg+xml", 0)]
 myst_enable_extensions = ["html_image", "dollarmath"]  # a notebook's formulas are $$...$$
 myst_fence_as_directive = ["math"]  # those of the other pages are as GitHub has them
-html_math_renderer = "mathml"
 myst_update_mathjax = False
 myst_heading_anchors = 6  # GitHub's names for headings
 # A source page is reached by links, and a page may begin below level 1.
@@ -71,8 +72,6 @@ html_theme_options = {
 
 def described(app, name, template, context, doctree):
     """A page's description is its first paragraph; a link's preview shows it."""
-    from docutils import nodes
-
     if doctree is None:
         return
     found = next(
@@ -85,23 +84,30 @@ def described(app, name, template, context, doctree):
     )
 
 
-FORMULAS = LatexToMathML(fancy_error=False)
+class Formulas(SphinxTransform):
+    """Formulas become MathML, which browsers draw and screen readers say, without a script."""
 
+    default_priority = 400  # before the words of a page are collected, for the search
 
-def formula(translator, node):
-    """A formula as MathML, which browsers draw and screen readers say, without a script."""
-    from docutils import nodes
-
-    block = isinstance(node, nodes.math_block)
-    try:
-        drawn = FORMULAS.convert_with_local_state(node.astext(), displaystyle=block)
-    except LatexError as problem:
-        logging.getLogger(__name__).warning("a formula: %s", problem, location=node)
-        drawn = ""
-    # A browser takes mtext for space, and drops the room around an operator between two words.
-    drawn = re.sub(r"<mtext>(\w[^<]*)</mtext>", r"<mi>\1</mi>", drawn)
-    translator.body.append(f'<div class="math">{drawn}</div>' if block else drawn)
-    raise nodes.SkipNode
+    def apply(self, **options):
+        typeset = LatexToMathML(fancy_error=False).convert_with_local_state
+        for node in [
+            *self.document.findall(nodes.math),
+            *self.document.findall(nodes.math_block),
+        ]:
+            block = isinstance(node, nodes.math_block)
+            try:
+                drawn = typeset(node.astext(), displaystyle=block)
+            except LatexError as problem:
+                logging.getLogger(__name__).warning(
+                    "a formula: %s", problem, location=node
+                )
+                continue
+            # A browser takes mtext for space, and drops the room around an operator between words.
+            drawn = re.sub(r"<mtext>(\w[^<]*)</mtext>", r"<mi>\1</mi>", drawn)
+            if block:
+                drawn = f'<div class="math">{drawn}</div>'
+            node.replace_self(nodes.raw("", drawn, format="html"))
 
 
 def front_page(app, problem):
@@ -113,6 +119,6 @@ def front_page(app, problem):
 
 
 def setup(app):
-    app.add_html_math_renderer("mathml", (formula, None), (formula, None))
+    app.add_transform(Formulas)
     app.connect("html-page-context", described)
     app.connect("build-finished", front_page)
