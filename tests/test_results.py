@@ -22,7 +22,8 @@ import tables  # noqa: E402
 import tried  # noqa: E402
 
 OTHER_FORMS = {
-    *("lens_vs_ncu.csv", "many_gpus.csv", "power.csv", "profiles.csv", "tried.csv")
+    *("lens_vs_ncu.csv", "many_gpus.csv", "power.csv", "profiles.csv", "tried.csv"),
+    "warps.csv",
 }
 OTHER_FORMS |= {path.name for path in (ROOT / "results").glob("errors*.csv")}
 MEASURED = sorted(
