@@ -71,7 +71,7 @@ Q      := $(if $(V),,@)
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
-.PHONY: help all clean test test-long test-gpu format mutants lens-vs-ncu patterns ladder shapes power many-gpus tried profiles errors registers tables plots \
+.PHONY: help all clean test test-long test-gpu format mutants lens-vs-ncu patterns ladder shapes power many-gpus tried profiles errors warps registers tables plots \
     images notebooks scenes site bench-emulator exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@paint=; [ -t 1 ] && [ -z "$$NO_COLOR" ] && paint=yes; \
@@ -311,6 +311,11 @@ errors: $(COMMON) $(LIBRARY) ## how exact chapter 18 is, and other ways to split
 	$(Q)$(BUILD)/errors schemes >results/errors.csv
 	$(Q)$(if $(filter 0,$(EMULATOR)),$(BUILD)/errors families >results/errors_$$(nvidia-smi --query-gpu=name --format=csv,noheader | tr A-Z a-z | grep -om 1 '[a-z]*[0-9][a-z0-9]*' | head -n 1).csv,echo 'results/errors.csv is new; beside cuBLAS it needs a GPU')
 
+warps: | $(BUILD) ## how warps take turns at a scheduler, clock by clock, into results/ (needs a GPU)
+	$(Q)$(if $(filter 1,$(EMULATOR)),echo "make warps needs a GPU and nvcc"; exit 3)
+	$(Q)$(NVCC) $(FLAGS) results/warps.cu -o $(BUILD)/warps
+	$(Q)$(BUILD)/warps >$(BUILD)/warps.csv && mv $(BUILD)/warps.csv results/warps.csv && python3 results/replays.py warps
+
 registers:      ## the registers of every chapter, which --occupancy needs (nvcc, no GPU)
 	$(Q)python3 results/registers.py
 
@@ -325,6 +330,7 @@ FIGURES := $(patsubst %,%.svg,$(basename $(wildcard images/*.dot images/*.py)))
 images: plots $(FIGURES) ## all figures: plots, images/*.dot, images/*.py, and what the lens draws
 	$(call need,dot,it comes with Graphviz: apt install graphviz)
 	$(Q)python3 results/lens_figures.py
+	$(Q)python3 results/replay_figures.py
 # The last line names the source by its hash: a test can tell whether the picture is older.
 stamp = echo "<!-- made from $<: $$(sha256sum <$< | cut -c -16) -->" >>$@
 

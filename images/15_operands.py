@@ -3,8 +3,8 @@ chapter 15, and how many bytes that is for one multiplication of 64 x 256 x 16."
 
 from palette import GREY, INK, MOVING, ON_COLOUR, REGISTERS, SHARED
 
-WIDTH, HEIGHT = 800, 310
-ROW, LEFT = 158, 20
+WIDTH, HEIGHT = 800, 318
+ROW, LEFT = 166, 20
 
 print(
     f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
@@ -51,9 +51,9 @@ def heading(y, words):
 
 
 heading(22, "Chapter 14: four warps, 64 × 64 results each, 32 mma each: 16,384 bytes")
-box(LEFT, 36, 120, 100, SHARED, "shared", "memory")
+box(LEFT, 46, 120, 100, SHARED, "shared", "memory")
 for warp in range(4):
-    y = 36 + warp * 26
+    y = 46 + warp * 26
     box(330, y, 170, 22, REGISTERS, f"warp {warp}: A and B")
     arrow(LEFT + 122, y + 11, 328, *(["ldmatrix, 4,096 bytes"] if warp == 0 else []))
     arrow(502, y + 11, 658, *(["mma"] if warp == 0 else []))

@@ -40,7 +40,7 @@ def chapter_16():
 
 draw(
     "An SM over time: tiles one after the other in chapter 15, copies that run ahead in chapter 16",
-    "time: to the right. blue: sums go to shared memory, rounded to bf16",
+    "time: to the right. teal, without words: sums go to shared memory, rounded to bf16",
     (
         (0, "chapter 15: engine"),
         (1, "the block"),

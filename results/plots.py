@@ -32,7 +32,7 @@ COLOURS = {
     "registers": REGISTERS,
     "copies": MOVING,
 }
-WIDTH, TEXT = 9.0, 11.0  # inches and points
+WIDTH, TEXT = 5.4, 11.0  # inches and points; a phone shows it at nearly this size
 
 
 def colour(row):
@@ -142,12 +142,12 @@ def bars(axes, shown, cublas, scale):
     axes.axvline(cublas, color=GREY, linewidth=1.5, linestyle=(0, (4, 3)), zorder=3)
     kind = "" if shown[0]["precision"] == "fp32" else f" in {shown[0]['precision']}"
     axes.text(
-        cublas, -0.7, f"cuBLAS{kind} {cublas:,.0f}", color=GREY, ha="center", va="bottom"
+        widest, -0.7, f"cuBLAS{kind} {cublas:,.0f}", color=GREY, ha="right", va="bottom"
     )
     for i, row in enumerate(shown):
         speed = row["gflops"] / scale
         axes.barh(i, speed, height=0.72, color=colour(row))
-        share = f"{100 * row['ratio_median']:.1f} % of cuBLAS"
+        share = f"{100 * row['ratio_median']:.1f} %"
         if row["precision"] != shown[0]["precision"]:
             share += f" in {row['precision']}"
         # Inside a bar that is long enough, and never across cuBLAS' line.
@@ -169,12 +169,14 @@ def bars(axes, shown, cublas, scale):
 
 def draw_ladder(every):
     """The chapters that add and multiply in fp32; below, in another unit, those on tensor cores."""
+    from matplotlib.ticker import MaxNLocator
+
     measured, first = rows.of_size(every, SIZE), on_tensor_cores(every)
     groups = [
         (
             [row for chapter, row in measured.items() if 0 < chapter < first],
             measured[0]["gflops"],  # chapter 0 is cuBLAS
-            f"GFLOP/s at M = N = K = {SIZE:,}, fp32, {measured[0]['gpu']}",
+            f"GFLOP/s and % of cuBLAS in fp32\nM = N = K = {SIZE:,}, {measured[0]['gpu']}",
             1,
         )
     ]
@@ -185,18 +187,19 @@ def draw_ladder(every):
             (
                 sorted([*narrow.values(), *late], key=lambda row: row["precision"]),
                 statistics.median(row["cublas_gflops"] for row in narrow.values()),
-                f"TFLOP/s at M = N = K = {SIZE:,}, on tensor cores",
+                "TFLOP/s and % of cuBLAS, on tensor cores",
                 1000,
             )
         )
-    heights = [1.1 + 0.36 * len(shown) for shown, _, _, _ in groups]
-    figure, axes = canvas(sum(heights), 2.3, 0.3, 0.65 + sum(heights[1:]), 0.4)
+    heights = [1.2 + 0.33 * len(shown) for shown, _, _, _ in groups]
+    figure, axes = canvas(sum(heights), 2.05, 0.1, 0.8 + sum(heights[1:]), 0.4)
     for at, (shown, cublas, words, scale) in enumerate(groups):
         if at:
-            bottom = 0.65 + sum(heights[at + 1 :])
-            axes = place(figure, 2.3, 0.3, bottom, heights[at] - 1.05)
+            bottom = 0.6 + sum(heights[at + 1 :])
+            axes = place(figure, 2.05, 0.1, bottom, heights[at] - 1.05)
         bars(axes, shown, cublas, scale)
         axes.set_xlabel(words)
+        axes.xaxis.set_major_locator(MaxNLocator(3))
     return figure
 
 
@@ -223,7 +226,7 @@ def draw_sizes(every):
         )
         for size in sizes
     ]
-    figure, axes = canvas(5.4, 0.95, 2.5, 0.65, 0.25)
+    figure, axes = canvas(5.6, 1.0, 2.1, 0.65, 0.25)
     axes.set_xscale("log", base=2)
     axes.set_xlim(sizes[0] / 1.1, sizes[-1] * 1.05)
     axes.set_ylim(
@@ -249,8 +252,8 @@ def draw_sizes(every):
         *zip(*cublas), color=GREY, linewidth=1.8, linestyle=(0, (4, 3)), clip_on=False
     )
     ends.append((*cublas[-1], "cuBLAS", GREY))
-    label_ends(axes, ends, sizes[-1] * 1.22)
-    ticks = [size for size in sizes if size & (size - 1) == 0]
+    label_ends(axes, ends, sizes[-1] * 1.35)
+    ticks = [size for size in sizes if size & (size - 1) == 0][::2]
     axes.set_xticks(ticks, [f"{size:,}" for size in ticks])
     axes.minorticks_off()
     axes.grid(axis="y", color=GREY, alpha=0.25, linewidth=0.8)
@@ -284,8 +287,8 @@ def draw_roofline(every):
     left = 0.125
     right = 1.6 * max(max(64.0, x, came or 0.0) for x, came, _ in points)
     right = max(right, 1.3 * highest / slope)
-    low = 0.5 * min([left * slope] + [row["gflops"] for _, _, row in points])
-    figure, axes = canvas(5.4 if tensor is None else 6.6, 1.15, 2.3, 0.65, 0.3)
+    low = 0.3 * min([left * slope] + [row["gflops"] for _, _, row in points])
+    figure, axes = canvas(6.0, 1.0, 0.75, 0.85, 0.3)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xlim(left, right)
@@ -300,34 +303,33 @@ def draw_roofline(every):
         axes.plot([ridge, right], [peak, peak], color=GREY, linewidth=2)
         axes.text(
             1.15 * left,
-            1.06 * tensor,
-            f"tensor cores in bf16, at the highest clock: {tensor / 1e3:,.0f} TFLOP/s",
+            0.95 * tensor,
+            f"tensor cores in bf16,\nat the highest clock:\n{tensor / 1e3:,.0f} TFLOP/s",
             color=GREY,
-            va="bottom",
+            va="top",
         )
     axes.plot([ridge, ridge], [low, peak], color=GREY, linewidth=1, linestyle=(0, (2, 3)))
     axes.text(
         1.15 * left,
         1.06 * peak,
-        f"multiply-adds, measured: {peak / 1e3:.1f} TFLOP/s",
+        f"multiply-adds,\nmeasured: {peak / 1e3:.1f} TFLOP/s",
         color=GREY,
         va="bottom",
     )
     axes.text(
         1.15 * left,
         0.75 * peak,
-        "ring: bytes requested\ndot: bytes that came\nfrom device memory",
+        "ring: bytes requested\ndot: bytes from\ndevice memory",
         color=GREY,
         va="top",
         style="italic",
     )
     axes.text(
-        0.93 * ridge,
+        1.15 * ridge,
         1.1 * low,
         f"ridge point:\n{ridge:.1f} FLOP per byte",
         color=GREY,
         va="bottom",
-        ha="right",
     )
     # Along the slope, whose angle on paper depends on the axes.
     a, b = axes.transData.transform([(1, slope), (2, 2 * slope)])
@@ -348,17 +350,19 @@ def draw_roofline(every):
         axes.plot([x], [y], "o", color=tint, markersize=7, fillstyle="none")
         if came:
             axes.plot([came], [y], "o", color=tint, markersize=8)
-        name = label(row) + ("" if row["precision"] == "fp32" else " *")
+        name = f"{row['chapter']}{'' if row['precision'] == 'fp32' else ' *'}"
         ends.append((came or x, y, name, tint))
     label_ends(axes, ends, 1.15 * right, max([y for _, y, _, _ in ends], default=peak))
-    ticks = [2.0**power for power in range(-3, math.floor(math.log2(right)) + 1)]
+    ticks = [2.0**power for power in range(-3, math.floor(math.log2(right)) + 1, 2)]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
     thousands(axes.yaxis)
     axes.set_ylabel(f"GFLOP/s at M = N = K = {SIZE:,}")
     kinds = "fp32 (*: bf16)" if tensor else "fp32"
     gpu = points[0][2]["gpu"]
-    axes.set_xlabel(f"FLOP per byte, requested or moved, {kinds}, {gpu}")
+    axes.set_xlabel(
+        f"FLOP per byte, requested or moved\nnumbers: chapters, {kinds}, {gpu}"
+    )
     return figure
 
 
@@ -426,15 +430,17 @@ def stacked(figure, top, left, right, words, parts):
     [(what, share)]. Returns where it ends."""
     height = figure.get_figheight()
     figure.text(0.1 / WIDTH, (top - 0.3) / height, words, **HEAD)
-    at = 0.4
+    at, line = 0.1, top - 0.62
     for what in dict.fromkeys(what for shares in parts.values() for what, _ in shares):
+        wide = 0.35 + 0.083 * len(what)
+        if at + wide > WIDTH:
+            at, line = 0.1, line - 0.25
         tint, alpha = SLOTS[what]
-        line = (top - 0.68) / height
-        figure.text(at / WIDTH, line, "■ ", color=tint, alpha=max(alpha, 0.35))
-        figure.text((at + 0.2) / WIDTH, line, what, color=GREY)
-        at += 0.4 + 0.088 * len(what)
+        figure.text(at / WIDTH, line / height, "■ ", color=tint, alpha=max(alpha, 0.35))
+        figure.text((at + 0.2) / WIDTH, line / height, what, color=GREY)
+        at += wide
     tall = 0.34 * len(parts)
-    axes = place(figure, left, right, top - 1.0 - tall, tall, ["left"])
+    axes = place(figure, left, right, line - 0.15 - tall, tall, ["left"])
     axes.tick_params(axis="y", length=0)
     axes.set_xticks([])
     axes.set_xlim(0, 100)
@@ -445,7 +451,7 @@ def stacked(figure, top, left, right, words, parts):
         for what, share in shares:
             tint, alpha = SLOTS[what]
             axes.barh(i, 100 * share, left=start, height=0.74, color=tint, alpha=alpha)
-            if share > 0.045:
+            if share > 0.09:
                 axes.text(
                     start + 50 * share,
                     i,
@@ -455,7 +461,7 @@ def stacked(figure, top, left, right, words, parts):
                     color=GREY if what in ("empty", "idle") else "white",
                 )
             start += 100 * share
-    return top - 1.0 - tall
+    return line - 0.15 - tall
 
 
 def draw_stalls(every, number):
@@ -487,49 +493,41 @@ def draw_stalls(every, number):
     above = [("What issue slots are used for", mix)]
     if any(profiles.tensor(values)[1] for values in shown.values()):
         above.append(("What the tensor cores do", work))
-    each, left, right = 0.42, 2.75, 0.35
-    height = (1.0 + 0.34 * len(shown)) * len(above) + 0.7 + each * len(seen) + 0.15
+    each, left, right = 0.62, 0.95, 0.1
+    height = (1.02 + 0.34 * len(shown)) * len(above) + 0.9 + each * len(seen)
     figure, end = pyplot.figure(figsize=(WIDTH, height)), height
     for words, parts in above:
         parts = {name: parts(values) for name, values in shown.items()}
         end = stacked(figure, end, left, right, words, parts)
 
-    bottom = place(figure, left, right, 0.15, each * len(seen), ["left"])
+    pair = f"pale: chapter {before}, full: chapter {number}" if before else ""
+    for line, words, look in (
+        (0.4, "What the warps spend their clocks on", HEAD),
+        (0.65, f"in 10⁹ clocks; {pair}".rstrip("; "), {"color": GREY}),
+    ):
+        figure.text(0.1 / WIDTH, (end - line) / height, words, **look)
+    bottom = place(figure, 0.1, right, end - 0.8 - each * len(seen), each * len(seen), [])
     bottom.set_xticks([])
-    bottom.set_xlim(0, 1.25 * most)
-    bottom.set_ylim(len(seen) - 0.5, -0.5)
     bottom.set_yticks([])
-    small = {"color": GREY, "va": "center_baseline", "fontsize": 0.86 * TEXT}
+    bottom.set_xlim(0, 1.2 * most)
+    bottom.set_ylim(len(seen), 0)
     for i, stall in enumerate(seen):
         values, (words, tint) = clocks[stall], REASONS[stall]
-        for place_of, text in ((i - 0.2, words), (i + 0.2, tables.stall_name(stall))):
-            bottom.annotate(
-                text,
-                (0, place_of),
-                (-8, 0),
-                textcoords="offset points",
-                ha="right",
-                style="italic" if place_of > i else "normal",
-                **small,
-            )
+        words = f"{words} ({tables.stall_name(stall)})"
+        bottom.text(0, i + 0.28, words, color=GREY, va="baseline")
         for j, value in enumerate(values):
-            place_of = i + (j - (len(values) - 1) / 2) * 0.4
+            place_of = i + 0.5 + j * 0.27
             alpha = 1.0 if j == len(values) - 1 else 0.4
-            bottom.barh(place_of, value, height=0.36, color=tint, alpha=alpha)
+            bottom.barh(place_of, value, height=0.25, color=tint, alpha=alpha)
             bottom.annotate(
                 f"{value:,.3g}" if value < 1000 else f"{value:,.0f}",
                 (value, place_of),
                 (4, 0),
                 textcoords="offset points",
-                **small,
+                color=GREY,
+                va="center_baseline",
+                fontsize=0.9 * TEXT,
             )
-    pair = f"; pale: chapter {before}, full: chapter {number}" if before else ""
-    figure.text(
-        0.1 / WIDTH,
-        (0.15 + each * len(seen) + 0.22) / height,
-        f"What the warps spend their clocks on, in 10⁹ clocks{pair}",
-        **HEAD,
-    )
     return figure
 
 

@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
-"""make scenes: what three more figures of the web site replay, into results/replays.json.
+"""make scenes: what five more figures show, into results/replays.json.
 
-Each of them shows what programs on the emulator did, for every position of its sliders; nothing in a page
+Those that a reader operates replay what programs did, for every position of their sliders; nothing in a page
 computes it. --check writes nothing and exits with 1 if a program has changed since; names renew only those.
 
 bank_wheel   chapter 7 with other paddings and other owners of rows and columns, under the lens
 occupancy    how many blocks fit on an SM, by each of the four limits: the table behind --occupancy
 race         chapter 3 with a barrier less: who stores and who reads what, in the order in which it happened
+late_copies  chapter 10 without the wait or the barrier: which copies have come when a stage is read
+warps        1 to 16 warps that take turns at a scheduler of a GPU, from results/warps.csv (make warps)
 """
 
 import argparse
+import csv
 import hashlib
 import itertools
 import json
 import os
 import re
+import statistics
 import subprocess
 import sys
 
@@ -220,10 +224,10 @@ def race_source():
     return hash_of((folder / "matmul.cu").read_text())
 
 
-def ran(program, **settings):
+def ran(program, shape, **settings):
     """The exit code of a program with these settings, and what it says."""
     done = subprocess.run(
-        [program, *SHAPE, "--check-only"],
+        [program, *shape, "--check-only"],
         env={**os.environ, "LENS": "0", **settings},
         text=True,
         stdout=subprocess.PIPE,
@@ -278,12 +282,12 @@ def race():
         source = folder / "matmul.cu"
         text = without(source.read_text(), which)
         source.write_text(text)
-        code, said = ran(scenes.build(number, folder), CHECK="1")
+        code, said = ran(scenes.build(number, folder), SHAPE, CHECK="1")
         fault = re.search(r"^FAULT (.*)$", said, re.M)
         if bool(code) != bool(fault) or bool(fault) != (which is not None):
             raise Mistake(f"race: {label}: exit {code}, and it says\n{said[-500:]}")
         source.write_text(talking(text))
-        code, told = ran(scenes.build(number, folder), CHECK="0")
+        code, told = ran(scenes.build(number, folder), SHAPE, CHECK="0")
         wrong = re.search(r"^(\d+) of (\d+) elements are wrong \(real", told, re.M)
         variants.append(
             {
@@ -311,10 +315,134 @@ def race():
     }
 
 
+# ---- a wait less ----
+
+# The smallest block with two warps that chapter 10 can have.
+LATE = {"BM": 32, "BN": 32, "WM": 16, "WN": 32, "TM": 4, "TN": 4}
+LATE_SHAPE = ["32", "32", "40"]
+WAIT, MEET = "__pipeline_wait_prior(STAGES - 3);", "__syncthreads();"
+# What a program says besides: who copies which element, and, when a warp comes to read its second tile, which of
+# the tile's elements are there.
+COPIES = {
+    "__pipeline_memcpy_async(&A_tile": 'printf("copy A %d %d\\n", k * BM + row, threadIdx.x / 32);',
+    "__pipeline_memcpy_async(&B_tile": 'for (int i = 0; i < WIDTH; ++i) printf("copy B %d %d\\n", '
+    "k * BN + threadIdx.x * WIDTH % BN + i, threadIdx.x / 32);",
+}
+READS = """
+            if (k == BK - 1 && k0 == 0 && threadIdx.x % 32 == 0)
+                for (int i = 0; i < BK * BM; ++i) {
+                    const int at = i / BM, of = i % BM;
+                    printf("there %d %d %d\\n", warp, A_tile[now][at][of] == A[of * K + BK + at],
+                           B_tile[now][at][of] == B[(BK + at) * N + of]);
+                }
+"""
+
+
+def late_source():
+    folder, _ = scenes.prepare("async_copies", number_of("async_copies"), LATE)
+    return hash_of((folder / "matmul.cu").read_text())
+
+
+def late_copies():
+    """Without the wait and without the barrier: the fault, and which elements of a tile of A and of B are there when
+    warp 0 comes to read them, and which warp has copied them; a sign per element."""
+    number, variants = number_of("async_copies"), []
+    for label, missing in (("", ""), ("the wait", WAIT), ("the barrier", MEET)):
+        folder, _ = scenes.prepare("async_copies", number, LATE)
+        source = folder / "matmul.cu"
+        parts = re.split(rf"({re.escape(WAIT)}\s+{re.escape(MEET)})", source.read_text())
+        if len(parts) != 3:
+            raise Mistake("late_copies: chapter 10 does not wait in one place any more")
+        # The lanes of a warp keep together, so that only the warps part.
+        if missing:
+            parts[1] = parts[1].replace(missing, "__syncwarp();")
+        source.write_text("".join(parts))
+        program = scenes.build(number, folder)
+        code, said = ran(program, LATE_SHAPE, CHECK="1")
+        fault = re.search(r"^FAULT (.*)$", said, re.M)
+        if bool(code) != bool(fault) or bool(fault) != bool(missing):
+            raise Mistake(
+                f"late_copies: {label}: exit {code}, and it says\n{said[-500:]}"
+            )
+        place = re.search(r"now = now \+ 1 < STAGES.*?\n +\}", parts[2], re.S)
+        parts[2] = parts[2][: place.end()] + READS + parts[2][place.end() :]
+        text = "#include <stdio.h>\n" + "".join(parts)
+        for line, says in COPIES.items():
+            text = text.replace(line, f"{says} {line}")
+        source.write_text(text)
+        _, told = ran(scenes.build(number, folder), LATE_SHAPE, CHECK="0")
+        there = re.findall(r"^there 0 (\d) (\d)$", told, re.M)[: 8 * LATE["BM"]]
+        owner = {
+            (of, int(at)): warp
+            for of, at, warp in re.findall(r"^copy (.) (\d+) (\d+)$", told, re.M)
+        }
+        variants.append(
+            {
+                "label": label,
+                "fault": fault[1] if fault else "",
+                "A": "".join(a for a, _ in there),
+                "B": "".join(b for _, b in there),
+            }
+        )
+    return {
+        "arguments": " ".join(LATE_SHAPE),
+        "width": LATE["BM"],
+        "copied_by": {
+            of: "".join(owner[of, i] for i in range(len(there))) for of in "AB"
+        },
+        "variants": variants,
+    }
+
+
+# ---- warps that take turns ----
+
+WARPS = rows.ROOT / "results" / "warps.csv"
+SHOWN = 6000  # clocks, of those that were measured
+
+
+def warps_source():
+    return hash_of(WARPS.read_text(), str(SHOWN))
+
+
+def warps():
+    """For each number of warps: the share of the scheduler's slots with a multiply-add, the clocks from a warp's
+    last multiply-add to its next, and when each warp multiplied: [first, last clock]."""
+    with open(WARPS, newline="") as file:
+        found = list(csv.DictReader(file))
+    window, multiply_adds = int(found[0]["window"]), int(found[0]["multiply_adds"])
+    variants = []
+    for count, group in itertools.groupby(found, key=lambda row: int(row["warps"])):
+        slots, waits, turns = 0.0, [], [[] for _ in range(count)]
+        for row in group:
+            asked, came, done = (int(row[name]) for name in ("asked", "came", "done"))
+            waits.append(came - asked)
+            inside = max(0, min(window, done) - max(0, came))
+            slots += multiply_adds * inside / (done - came)
+            if done > 0 and came < SHOWN:
+                turns[int(row["warp"])].append([max(0, came), min(SHOWN, done)])
+        variants.append(
+            {
+                "warps": count,
+                "percent": round(100 * slots / window, 1),
+                "waits": round(statistics.median(waits)),
+                "turns": turns,
+            }
+        )
+    return {
+        "measured": f"one {found[0]['gpu']}, CUDA {found[0]['cuda']}, {found[0]['date']}",
+        "multiply_adds": multiply_adds,
+        "window": window,
+        "shown": SHOWN,
+        "variants": variants,
+    }
+
+
 REPLAYS = {
     "bank_wheel": (wheel_source, bank_wheel),
     "occupancy": (occupancy_source, occupancy),
     "race": (race_source, race),
+    "late_copies": (late_source, late_copies),
+    "warps": (warps_source, warps),
 }
 
 
@@ -324,7 +452,9 @@ def read():
 
 def written(every):
     text = json.dumps(every, ensure_ascii=False, separators=(",", ":"))
-    return re.sub(r'(\{"(?:order|line|warp|label|max_warps)":)', r"\n\1", text) + "\n"
+    return (
+        re.sub(r'(\{"(?:order|line|warp|label|max_warps|warps)":)', r"\n\1", text) + "\n"
+    )
 
 
 def main(words):

@@ -222,7 +222,9 @@ def test_real_compiler_accepts(number, chapters, tmp_path):
 
 
 @for_real_nvcc(
-    "source", sorted((ROOT / "common").glob("*.c")), ids=lambda path: path.name
+    "source",
+    [*sorted((ROOT / "common").glob("*.c")), ROOT / "results" / "warps.cu"],
+    ids=lambda path: path.name,
 )
 def test_real_compiler_accepts_common(source, tmp_path):
     accept(source, tmp_path)

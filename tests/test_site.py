@@ -1,5 +1,6 @@
 """The web site: what a reader sees and operates. Where there is a Chromium and Sphinx, in it."""
 
+import csv
 import importlib.util
 import json
 import random
@@ -16,6 +17,7 @@ sys.path[:0] = [str(ROOT / "results"), str(ROOT / "notebooks" / "site")]
 import assemble  # noqa: E402
 import lens_figures  # noqa: E402
 import palette  # noqa: E402
+import replay_figures  # noqa: E402
 import replays  # noqa: E402
 import scenes  # noqa: E402
 
@@ -128,11 +130,21 @@ def test_replays_are_current():
 
 
 def test_replays_have_their_places():
-    """Every figure is asked for by a chapter, and no chapter asks for another."""
+    """Every figure is asked for by a chapter, and no chapter asks for another; what is no figure is a picture."""
     asked = {
-        name for c in CHAPTERS for name in assemble.PLACE.findall(c.readme.read_text())
+        place["name"]
+        for c in CHAPTERS
+        for place in assemble.PLACE.finditer(c.readme.read_text())
     }
-    assert asked == set(assemble.FIGURES) == set(replays.REPLAYS) == set(replays.read())
+    drawn = {replay for replay, _ in replay_figures.FIGURES.values()}
+    assert asked == set(assemble.FIGURES)
+    assert asked | drawn == set(replays.REPLAYS) == set(replays.read())
+
+
+def test_pictures_of_replays_are_current():
+    program = [sys.executable, "-B", ROOT / "results" / "replay_figures.py", "--check"]
+    result = run(program, env=no_cuda())
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 def test_the_wheel_is_what_the_lens_counts(project):
@@ -173,6 +185,77 @@ def test_the_race_is_what_the_emulator_does(project):
     for variant in missing:
         assert variant["fault"] and variant["wrong"]
         assert sum(moment["wrong"] for moment in variant["moments"])
+
+
+def test_late_copies_are_what_the_emulator_does(project):
+    """All of it, once more; and a wait is for one's own copies, a barrier for those of others."""
+    counted = told(
+        project, "import json, replays; print(json.dumps(replays.late_copies()))"
+    )
+    kept = replays.read()["late_copies"]
+    assert counted == {key: value for key, value in kept.items() if key != "source"}
+    as_it_is, no_wait, no_barrier = kept["variants"]
+    for of, warps in kept["copied_by"].items():
+        assert set(as_it_is[of]) == {"1"} and set(no_wait[of]) == {"0"}
+        own = "".join("1" if warp == "0" else "0" for warp in warps)
+        assert no_barrier[of] == own and set(warps) == {"0", "1"}
+    assert not as_it_is["fault"]
+    for variant in (no_wait, no_barrier):
+        assert variant["fault"].startswith("asynchronous copy not waited for: byte ")
+    page = next(c for c in CHAPTERS if c.name == "async_copies").readme.read_text()
+    assert "none of 512 elements" in page and len(own) == 256
+
+
+def measured_warps():
+    """results/warps.csv: {warps: [(warp, asked, came, done)]}."""
+    found = {}
+    with open(ROOT / "results" / "warps.csv", newline="") as file:
+        for row in csv.DictReader(file):
+            words = (int(row[key]) for key in ("warp", "asked", "came", "done"))
+            found.setdefault(int(row["warps"]), []).append(tuple(words))
+    return found
+
+
+def test_warps_take_turns_as_they_were_measured():
+    """Shares and waits from the GPU's clocks; more warps than the plateau has bring next to nothing; and the page
+    says these numbers."""
+    kept = replays.read()["warps"]
+    variants = {variant["warps"]: variant for variant in kept["variants"]}
+    assert list(variants) == list(measured_warps()) == list(range(1, 17))
+    for count, rounds in measured_warps().items():
+        clocks = [0] * kept["window"]
+        for _, asked, came, done in rounds:
+            assert asked < came < done
+            for clock in range(max(came, 0), min(done, kept["window"])):
+                clocks[clock] += kept["multiply_adds"] / (done - came)
+        variant = variants[count]
+        assert variant["percent"] == pytest.approx(
+            100 * sum(clocks) / len(clocks), abs=0.06
+        )
+        waits = sorted(came - asked for _, asked, came, _ in rounds)
+        assert (
+            waits[len(waits) // 2 - 1] - 1 <= variant["waits"] <= waits[len(waits) // 2]
+        )
+        assert [len(turns) for turns in variant["turns"]] == [
+            sum(w == warp and d > 0 and c < kept["shown"] for w, _, c, d in rounds)
+            for warp in range(count)
+        ]
+    page = next(c for c in CHAPTERS if c.name == "shared_memory").readme.read_text()
+    page = " ".join(page.split())
+    alone, eight, ten, most = (variants[n] for n in (1, 8, 10, 16))
+    makes = kept["multiply_adds"]
+    round_of_one = alone["waits"] + makes
+    for words in (
+        f"waits {alone['waits']} clocks for every {makes} in",
+        f"{alone['waits']} + {makes} = {round_of_one} clocks, and {round_of_one} / {makes} = "
+        f"{round_of_one / makes:.1f} ",
+        f"answers: warps = {-(-round_of_one // makes)} ",
+        f"With eight warps {eight['percent']} % of the slots have a multiply-add, with ten {ten['percent']} %",
+        f"sixteen reach {most['percent']} %",
+        f"with sixteen, a warp waits {most['waits']:,} clocks",
+    ):
+        assert words in page, words
+    assert most["percent"] - ten["percent"] < ten["percent"] - eight["percent"]
 
 
 def test_the_picker_knows_the_rules(emulated_nvcc, tmp_path):
@@ -616,6 +699,33 @@ def test_the_race_replays_the_run(site, page):
 
 
 @seen
+def test_the_warps_replay_the_measurement(site, page):
+    """Each number of warps, by the slider and by its bar: words, and when which warp multiplies."""
+    _, scene = page_with(page, site, "warps")
+    told = page.run("""(() => { const { figure, knobs, move, count, words } = drive("warps"), told = [];
+        const buttons = key => [...figure.querySelectorAll(".lens-bars button")].map(b => b.getAttribute(key));
+        const look = () => told.push({ at: Number(knobs[0].value), ...words(),
+            waiting: count("rect.waits"), turns: count("rect.turn"),
+            pressed: buttons("aria-pressed").indexOf("true"), bars: buttons("aria-label") });
+        for (let at = 0; at <= knobs[0].max; at++) { move(0, at); look(); }
+        figure.querySelectorAll(".lens-bars button")[7].click();
+        look();
+        return told; })()""")
+    assert len(told) == len(scene["variants"]) + 1 and told[-1]["at"] == 7
+    shares = [variant["percent"] for variant in scene["variants"]]
+    for row in told:
+        variant = scene["variants"][row["at"]]
+        for key in ("warps", "percent", "waits"):
+            assert number(row[key]) == variant[key]
+        assert row["at"] == 0 or number(row["before"]) == shares[row["at"] - 1]
+        assert row["waiting"] == variant["warps"] and row["pressed"] == row["at"]
+        # Each turn is drawn twice: in its warp's row and in the scheduler's.
+        assert row["turns"] == 2 * sum(map(len, variant["turns"]))
+        assert [float(bar.split(":")[1].split()[0]) for bar in row["bars"]] == shares
+    assert page.said == []
+
+
+@seen
 def test_figures_play_without_motion(site, page):
     """Play goes through to the end also where a reader wants nothing to move."""
     page_with(page, site, "race")
@@ -783,6 +893,7 @@ def test_without_a_script_the_still_picture_is_there(site, page):
             ("bank_wheel", "svg"),
             ("occupancy", "table"),
             ("race", "ol"),
+            ("warps", "img"),
         ):
             chapter = next(
                 c

@@ -234,6 +234,10 @@ def drawable(scene, start):
     return [line for line in scene["variants"][start]["lines"] if "address" in line]
 
 
+# Where the picture of the README goes.
+STILL = "<!-- still -->"
+
+
 def figure(kind, still, data, caption):
     """A figure that a script of the same name operates; without it `still` is shown."""
     told = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
@@ -280,8 +284,10 @@ def start_of(name, scene):
     return next(i for i, v in enumerate(scene["variants"]) if v["label"] == own["label"])
 
 
-# A README says where: <!-- figure: race -->
-PLACE = re.compile(r"^<!-- figure: (\w+) -->$", re.M)
+# A README says where: <!-- figure: race -->. A picture just before it is what stands there without a script.
+PLACE = re.compile(
+    r"^(?P<still>!\[[^\]]*\]\([^)]*\)\n\n)?<!-- figure: (?P<name>\w+) -->$", re.M
+)
 
 
 def bank_wheel(data, chapter):
@@ -353,7 +359,20 @@ def race(data, chapter):
     )
 
 
-FIGURES = {"bank_wheel": bank_wheel, "occupancy": occupancy, "race": race}
+def warps(data, chapter):
+    return figure(
+        "replay warps",
+        STILL,
+        data | {"start": 4},
+        "One scheduler, and below it its warps: violet is the time in which a warp makes its "
+        f"{data['multiply_adds']} multiply-adds; in between it waits, for memory or for its turn. A bar under the "
+        "slider is the share of the scheduler's slots that have a multiply-add, over "
+        f"{data['window']:,} clocks. Move the slider, or click on a bar: each position was measured on a GPU. "
+        "From how many warps on does one more bring next to nothing?",
+    )
+
+
+FIGURES = {"bank_wheel": bank_wheel, "occupancy": occupancy, "race": race, "warps": warps}
 
 
 def replayed(text, chapter):
@@ -361,8 +380,11 @@ def replayed(text, chapter):
     every = replays.read()
 
     def shown(place):
-        data = {key: value for key, value in every[place[1]].items() if key != "source"}
-        return FIGURES[place[1]](data, chapter)
+        name, still = place["name"], place["still"] or ""
+        data = {key: value for key, value in every[name].items() if key != "source"}
+        return FIGURES[name](data, chapter).replace(
+            STILL, f"\n```\n\n{still}```{{raw}} html\n"
+        )
 
     return PLACE.sub(shown, text)
 

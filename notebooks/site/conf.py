@@ -48,7 +48,7 @@ html_static_path = ["static"]
 html_favicon = "static/favicon.svg"
 html_css_files = ["book.css"]
 # In the order in which they run: figures.js is what the others draw with.
-SCRIPTS = ("figures", "lens", "wheel", "occupancy", "race", "book", "search")
+SCRIPTS = ("figures", "lens", "wheel", "occupancy", "race", "warps", "book", "search")
 html_js_files = [(f"{name}.js", {"defer": "defer"}) for name in SCRIPTS]
 html_search_scorer = str(Path(__file__).with_name("static") / "scorer.js")
 FONT = (

@@ -1,5 +1,5 @@
-/* What the figures that a reader operates are made of: lens.js, wheel.js, occupancy.js, race.js. Each replays the
- * numbers in its own JSON, which programs on the emulator have told; only places on the paper are computed. */
+/* What the figures that a reader operates are made of: lens.js, wheel.js, occupancy.js, race.js, warps.js. Each
+ * replays the numbers in its own JSON, which programs have told; only places on the paper are computed. */
 "use strict";
 
 const figures = (() => {
