@@ -5,7 +5,8 @@
  * not begin at multiples of 16 bytes, which the copy engine refuses, are copied to rows
  * that do; tiles come in four widths, for products that are small; what is left over when
  * all blocks have done the same number of tiles is cut into equal shares; and products of
- * few rows or columns have kernels that read the large matrix and do little else: thin.cuh.
+ * few rows or columns have kernels that read the large matrix and do little else:
+ * split_k.cuh where rows begin at multiples of 16 bytes, thin.cuh where they do not.
  * tf32, which the tensor core takes only with k along the rows, has a kernel of its own:
  * tf32.cuh.
  *
@@ -18,6 +19,7 @@
 #include "results.cuh"
 #include "ring.cuh"
 #include "shares.cuh"
+#include "split_k.cuh"
 #include "tf32.cuh"
 #include "thin.cuh"
 
@@ -208,7 +210,8 @@ static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
         fprintf(stderr, "--tile takes 8, 64, 128, 192 or 256, not %d\n", tile_columns);
         exit(2);
     }
-    if (launch_thin(M, N, K, alpha, A, B, beta, C))
+    if (launch_split_k(M, N, K, alpha, A, B, beta, C) ||
+        launch_thin(M, N, K, alpha, A, B, beta, C))
         return;
     const bool lines =
         (stride_of(A, K * sizeof *A) | stride_of(B, N * sizeof *B)) % 128 == 0;
@@ -246,16 +249,20 @@ int main(int argc, char **argv)
         {600, 187, 200, 1.5f, -0.5f, tf32_launch_few, "--tile 192", {}, launch_few<192>},
         {300, 380, 200, 1.5f, 0.0f, tf32_launch_few, "--tile 128", {}, launch_few<128>},
         {200, 296, 270, 1.5f, -0.5f, tf32_launch_few, "--tile 64", {}, launch_few<64>},
-        // Thin ones, which only bf16 has a kernel for (thin.cuh); then with a long way for
-        // each block.
+        {100, 120, 136, 1.5f, -0.5f, NULL, NULL, {}, launch},
         {1, 200, 600, -1.5f, 0.0f, NULL, NULL, {}, launch},
+        {50, 136, 1608, 1.5f, -0.5f, NULL, NULL, {}, launch},
+        {264, 1, 1000, 1.5f, -0.5f, NULL, NULL, {}, launch},
         {24, 72, 525, 1.5f, 0.0f, NULL, NULL, {}, launch},
         {40, 70, 520, 1.5f, -0.5f, NULL, NULL, {}, launch},
         {70, 3, 1000, 1.5f, 0.0f, NULL, NULL, {}, launch},
-        {130, 8, 525, 1.5f, -0.5f, NULL, NULL, {}, launch},
+        {130, 7, 525, 1.5f, -0.5f, NULL, NULL, {}, launch},
         {70, 104, 4104, 1.5f, -0.5f, NULL, NULL, {}, launch},
+        {20, 312, 904, 1.5f, 0.0f, NULL, "--tile 8", {}, launch_few<8>},
+        {200, 40, 1000, 1.5f, -0.5f, NULL, "--tile 8", {}, launch_few<8>},
+        {320, 1, 904, 1.5f, 0.0f, NULL, "--tile 8", {}, launch_few<8>},
         {1, 3, 2601, 1.5f, 0.0f, NULL, "--tile 8", {}, launch_few<8>},
-        {2, 8, 2600, 1.5f, -0.5f, NULL, "--tile 8", {}, launch_few<8>},
+        {2, 8, 2601, 1.5f, -0.5f, NULL, "--tile 8", {}, launch_few<8>},
         {9, 2, 2601, 1.5f, 0.0f, NULL, "--tile 8", {}, launch_few<8>},
     };
     const struct chapter chapter = {

@@ -127,7 +127,7 @@ static __device__ __forceinline__ bool add_parts(const struct shares *s,
 
 /* ---- the host's side ---- */
 
-static int divided_up(int a, int b)
+static __host__ __device__ __forceinline__ int divided_up(int a, int b)
 {
     return (a - 1) / b + 1;
 }
@@ -190,8 +190,9 @@ static struct plan deal(int down, int across, int steps, int clusters, bool shar
 const double WORTH = 0.985;
 
 // The shortest plan for at most `clusters` clusters: units done whole, or shared by all of
-// them, or each unit by a few, for many parts take long to add up. A share has two steps at
-// least.
+// them, or each unit by a few, for many parts take long to add up: by a power of two, with
+// which all were faster than with others next to it, perhaps because K then divides evenly
+// and its pieces meet in the L2. A share has two steps at least.
 static struct plan best_plan(int down, int across, int steps, int clusters,
                              const struct cost *cost)
 {
@@ -201,7 +202,7 @@ static struct plan best_plan(int down, int across, int steps, int clusters,
     const struct plan whole =
         deal(down, across, steps, units < clusters ? (int)units : clusters, false, cost);
     struct plan best = whole;
-    for (int each = 1; each <= 32; ++each) {
+    for (int each = 1; each <= 32; each *= 2) {
         const long long n = each == 1 ? clusters : units * each;
         if (n > clusters || 2 * n > units * steps || units % n * steps > 0x7fffffff)
             continue;
