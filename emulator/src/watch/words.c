@@ -264,16 +264,21 @@ void emu_shared_access(char *p, size_t n, size_t alignment, enum emu_access kind
     if (emu_now.blocks > 1) check_owner(p, pc);
     /* One thing at a time: without LENS, races are looked for. */
     if (emu_now.lens_looks || emu_clocks.crowded) return;
-    struct touch now = emu_touch_bytes(15, kind == ATOMIC, false, pc);
+    const bool atomic = kind == ATOMIC;
+    if (n == 4) {
+        shared_word(p, kind, emu_touch_bytes(15, atomic, false, pc), pc);
+        return;
+    }
     if (!(((uintptr_t)p | n) & 3)) {
+        const struct touch now = emu_touch_bytes(15, atomic, false, pc);
         for (char *const end = p + n; p < end; p += 4) shared_word(p, kind, now, pc);
         return;
     }
     for (char *word = (char *)((uintptr_t)p & ~(uintptr_t)3); word < p + n; word += 4) {
-        unsigned first = word < p ? (unsigned)(p - word) : 0;
-        unsigned last = word + 4 > p + n ? (unsigned)(p + n - word) : 4;
-        now.bytes = ((1u << last) - (1u << first)) & 15;
-        shared_word(word, kind, now, pc);
+        const unsigned first = word < p ? (unsigned)(p - word) : 0;
+        const unsigned last = word + 4 > p + n ? (unsigned)(p + n - word) : 4;
+        const uint8_t bytes = (uint8_t)((1u << last) - (1u << first));
+        shared_word(word, kind, emu_touch_bytes(bytes, atomic, false, pc), pc);
     }
 }
 
