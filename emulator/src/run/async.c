@@ -54,20 +54,19 @@ void emu_async_commit(void)
 void emu_async_wait(unsigned groups_that_may_remain)
 {
     struct emu_fiber *t = emu_running();
-    unsigned kept = 0;
-    for (unsigned i = 0; i < t->copy_count; i++) {
-        struct emu_pending_copy *copy = &t->copies[i];
-        if (copy->group < t->groups_committed &&
-            t->groups_committed - copy->group > groups_that_may_remain) {
-            emu_check_async_arrival(copy->shared, copy->bytes, copy->pc);
-            memcpy(copy->shared, copy->data, copy->bytes);
-            if (emu_now.lens_looks)
-                emu_lens_copy_arrived(t->seen.shared_loads - copy->shared_loads);
-        } else {
-            t->copies[kept++] = *copy;
-        }
+    unsigned came = 0; /* groups end in the order in which they began */
+    for (; came < t->copy_count; came++) {
+        const struct emu_pending_copy *copy = &t->copies[came];
+        if (copy->group >= t->groups_committed ||
+            t->groups_committed - copy->group <= groups_that_may_remain)
+            break;
+        emu_check_async_arrival(copy->shared, copy->bytes, copy->pc);
+        memcpy(copy->shared, copy->data, copy->bytes);
+        if (emu_now.lens_looks)
+            emu_lens_copy_arrived(t->seen.shared_loads - copy->shared_loads);
     }
-    t->copy_count = kept;
+    t->copy_count -= came;
+    memmove(t->copies, t->copies + came, t->copy_count * sizeof *t->copies);
 }
 
 void emu_async_arrive(uint64_t *barrier, bool no_increment, const void *pc)

@@ -102,11 +102,17 @@ void emu_check_allocations_changed(void)
 
 /* ---- one access ---- */
 
+/* The running thread's own variables. */
+static inline bool is_private(const char *p)
+{
+    const struct emu_thread *t = emu_current;
+    return t && (size_t)(p - t->stack_low) < (size_t)(t->stack_high - t->stack_low);
+}
+
 void emu_check_access(const volatile void *address, size_t n, enum emu_access kind,
                       const void *pc)
 {
     char *p = (char *)address;
-    const struct emu_thread *t = emu_current;
     if (emu_is_shared(p)) {
         if ((uintptr_t)p & (n - 1)) goto misaligned;
         if (emu_fenced && (kind & BASIC_KIND) == ATOMIC) emu_handover_strong(p, kind);
@@ -114,7 +120,7 @@ void emu_check_access(const volatile void *address, size_t n, enum emu_access ki
     } else if (emu_is_global(p)) {
         if ((uintptr_t)p & (n - 1)) goto misaligned;
         global_access(p, n, kind, pc);
-    } else if ((size_t)(p - t->stack_low) >= (size_t)(t->stack_high - t->stack_low)) {
+    } else if (!is_private(p)) {
         emu_other_access(p, n, kind, pc);
     } else if (emu_registers_watched) {
         emu_check_registers(p, n, (kind & BASIC_KIND) != READ, pc);
@@ -214,6 +220,8 @@ hook(char *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
     const bool simple = !emu_now.attention;
     if (simple && emu_is_shared(p) && !((uintptr_t)p & (n - 1)))
         emu_shared_access(p, n, n, kind & BASIC_KIND, pc);
+    else if (simple && is_private(p) && !emu_registers_watched)
+        return;
     else if (simple && is_plain_read(kind) && n >= 4 && is_quick_read(p, n))
         return;
     else if (emu_settings.check | emu_now.lens_looks)

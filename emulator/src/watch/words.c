@@ -38,21 +38,21 @@ void emu_make_readers(void)
 
 /* ---- one word ---- */
 
-static inline void note_read(struct word *word, struct touch *now)
+static inline void note_read(struct word *word, struct touch now)
 {
     if (word->read.time < emu_times.interval) {
-        word->read = *now;
-    } else if (word->read.thread != now->thread) {
+        word->read = now;
+    } else if (word->read.thread != now.thread) {
         /* Two readers of different warps already forbid every write until the next
          * barrier. */
         if (word->other_read.time < emu_times.interval ||
             word->other_read.thread / 32 == word->read.thread / 32 ||
             word->other_read.bytes != 15 || word->read.bytes != 15)
-            word->other_read = *now;
+            word->other_read = now;
     } else {
         /* A thread's later read of other bytes must not hide its earlier one. */
-        if (word->read.order == now->order) now->bytes |= word->read.bytes;
-        word->read = *now;
+        if (word->read.order == now.order) now.bytes |= word->read.bytes;
+        word->read = now;
     }
 }
 
@@ -98,14 +98,10 @@ static void check_async_reader(const char *address, const struct touch *read,
               "wgmma.wait_group or cp.async.bulk.wait_group, and then a barrier");
 }
 
-static void examine(struct word *word, char *address, uint8_t bytes, enum emu_access kind,
+static void examine(struct word *word, char *address, enum emu_access kind,
                     struct touch now, const void *pc)
 {
-    if (word->written_in_block != emu_block_serial) {
-        word->written_in_block = emu_block_serial;
-        word->written_bytes = word->bytes_in_flight = 0;
-        word->readers = 0;
-    }
+    const uint8_t bytes = now.bytes;
     if (word->bytes_in_flight && emu_is_bulk(&word->write))
         fault_in_flight(word, address, &now, kind == READ ? "reads" : "writes");
     if ((kind == READ || kind == ATOMIC) && (word->written_bytes & bytes) != bytes &&
@@ -147,7 +143,7 @@ static void examine(struct word *word, char *address, uint8_t bytes, enum emu_ac
         return;
     }
     if (kind == READ) {
-        note_read(word, &now);
+        note_read(word, now);
         return;
     }
     if (emu_unordered(&word->read, &now))
@@ -173,18 +169,37 @@ static void examine(struct word *word, char *address, uint8_t bytes, enum emu_ac
     word->bytes_in_flight &= (uint8_t)~bytes;
 }
 
-static inline void shared_word(char *address, uint8_t bytes, enum emu_access kind,
-                               const void *pc)
+/* Whether nobody has touched the word since the last barrier, and the copy engine is not
+ * about to. */
+static inline bool at_rest(const struct word *word)
+{
+    const uint32_t then = emu_times.interval;
+    return word->write.time < then && word->other_write.time < then &&
+           word->read.time < then && word->other_read.time < then && !word->readers &&
+           !(word->bytes_in_flight && emu_is_bulk(&word->write));
+}
+
+static inline __attribute__((always_inline)) void
+shared_word(char *address, enum emu_access kind, struct touch now, const void *pc)
 {
     struct word *word = emu_word_at(address);
-    struct touch now = emu_touch_bytes(bytes, kind == ATOMIC, false, pc);
-    /* Nearly every access is this one: a read of what was written before the last
-     * barrier. */
-    if (kind == READ && word->written_in_block == emu_block_serial &&
-        word->write.time < emu_times.quick && (word->written_bytes & bytes) == bytes)
-        note_read(word, &now);
-    else
-        examine(word, address, bytes, kind, now, pc);
+    if (word->written_in_block != emu_block_serial) {
+        word->written_in_block = emu_block_serial;
+        word->written_bytes = word->bytes_in_flight = 0;
+        word->readers = 0;
+    }
+    /* Nearly every access is one of these: a read of what was written before the last
+     * barrier, or a write of what was left alone since. */
+    if (kind == READ && word->write.time < emu_times.quick &&
+        !(now.bytes & ~word->written_bytes)) {
+        note_read(word, now);
+    } else if (kind != READ && kind != ATOMIC && at_rest(word)) {
+        word->write = now;
+        word->written_bytes |= now.bytes;
+        word->bytes_in_flight &= (uint8_t)~now.bytes;
+    } else {
+        examine(word, address, kind, now, pc);
+    }
 }
 
 /* ---- an access ---- */
@@ -249,14 +264,21 @@ void emu_shared_access(char *p, size_t n, size_t alignment, enum emu_access kind
     if (emu_now.blocks > 1) check_owner(p, pc);
     /* One thing at a time: without LENS, races are looked for. */
     if (emu_now.lens_looks || emu_clocks.crowded) return;
+    const bool atomic = kind == ATOMIC;
     if (n == 4) {
-        shared_word(p, 15, kind, pc);
+        shared_word(p, kind, emu_touch_bytes(15, atomic, false, pc), pc);
+        return;
+    }
+    if (!(((uintptr_t)p | n) & 3)) {
+        const struct touch now = emu_touch_bytes(15, atomic, false, pc);
+        for (char *const end = p + n; p < end; p += 4) shared_word(p, kind, now, pc);
         return;
     }
     for (char *word = (char *)((uintptr_t)p & ~(uintptr_t)3); word < p + n; word += 4) {
-        unsigned first = word < p ? (unsigned)(p - word) : 0;
-        unsigned last = word + 4 > p + n ? (unsigned)(p + n - word) : 4;
-        shared_word(word, (uint8_t)((1u << last) - (1u << first)), kind, pc);
+        const unsigned first = word < p ? (unsigned)(p - word) : 0;
+        const unsigned last = word + 4 > p + n ? (unsigned)(p + n - word) : 4;
+        const uint8_t bytes = (uint8_t)((1u << last) - (1u << first));
+        shared_word(word, kind, emu_touch_bytes(bytes, atomic, false, pc), pc);
     }
 }
 

@@ -26,7 +26,7 @@ extern uint32_t emu_block_serial;
 
 static inline struct word *emu_word_at(const char *address)
 {
-    return &emu_words[(address - emu_dynamic_shared) / 4];
+    return &emu_words[(size_t)(address - emu_dynamic_shared) / 4];
 }
 /* Which of its bytes a thread of the running block has written. */
 static inline uint8_t emu_written_bytes(const struct word *word)
