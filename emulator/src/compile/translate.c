@@ -1486,9 +1486,9 @@ static void register_instance(struct translation *t, int i)
     add_after(t, close, format(t, ", %s)", text));
 }
 
-/* A value that is surely known to the compiler: a number, or a name in capitals as
+/* A bound that is surely known to the compiler: a number, or a name in capitals as
  * constants have, but not M, N or K. */
-static bool is_constant(const struct translation *t, int i)
+static bool constant_bound(const struct translation *t, int i)
 {
     const struct token *token = &t->tokens[i];
     if (isdigit((unsigned char)token->text[0])) return true;
@@ -1498,36 +1498,12 @@ static bool is_constant(const struct translation *t, int i)
     return true;
 }
 
-/* Where the constant that begins at i ends, which may be one of a class (T::TM); or -1. */
-static int over_constant(const struct translation *t, int i)
-{
-    while (is_word(t, i) && is(t, next(t, i), "::")) i = next(t, next(t, i));
-    return is_constant(t, i) ? next(t, i) : -1;
-}
-
-/* Whether the condition in front of this ? is the same for all lanes: "m % 2", of a
- * loop's counter. */
-static bool counts_only(struct translation *t, int question)
-{
-    const int two = previous(t, question), percent = previous(t, two),
-              counter = previous(t, percent);
-    if (!is_constant(t, two) || !is(t, percent, "%") || !is_word(t, counter) ||
-        !is(t, previous(t, counter), "="))
-        return false;
-    const char *const name = join(t, counter, counter);
-    int i = previous(t, counter);
-    while (i > 0 && !(is(t, i, name) && is(t, previous(t, i), "int"))) i = previous(t, i);
-    i = previous(t, previous(t, i));
-    return is(t, i, "(") && is(t, previous(t, i), "for");
-}
-
 /* Whether tokens i to end hold no decision and no call, but for loops that are themselves
  * straight. */
-static bool straight(struct translation *t, int i, int end)
+static bool straight(const struct translation *t, int i, int end)
 {
     for (; i < end; i = next(t, i)) {
-        if (is_one_of(t, i, "if else switch while do && || return break continue goto") ||
-            (is(t, i, "?") && !counts_only(t, i)))
+        if (is_one_of(t, i, "if else switch while do ? && || return break continue goto"))
             return false;
         if (is_word(t, i) && !is(t, i, "for") && is(t, next(t, i), "(")) return false;
     }
@@ -1543,17 +1519,21 @@ static void unroll_loop(struct translation *t, int i)
     const int open = next(t, i), before = previous(t, i);
     if (!is(t, open, "(") || t->tokens[i].system || !is_one_of(t, before, "; { } )"))
         return;
-    const int close = over_bracket(t, open);
+    const int close = previous(t, over_bracket(t, open));
     int first = next(t, open), less = first;
     while (less < close && !is(t, less, ";")) less = next(t, less);
-    const int variable = next(t, less);
+    const int variable = next(t, less), bound = next(t, next(t, variable));
     if (less >= close || !is_word(t, variable) || !is(t, next(t, variable), "<")) return;
-    const int behind = over_constant(t, next(t, next(t, variable)));
-    if (behind < 0 || !is(t, behind, ";")) return;
+    if (!constant_bound(t, bound) || !is(t, next(t, bound), ";")) return;
     int end = next(t, close);
-    while (is(t, end, "for")) end = next(t, over_bracket(t, next(t, end)));
-    while (t->tokens[end].kind != END && !is_one_of(t, end, "; {")) end = next(t, end);
-    end = over_bracket(t, end);
+    if (is(t, end, "{")) {
+        end = over_bracket(t, end);
+    } else {
+        while (end < t->count - 1 &&
+               !is(t, end, ";")) /* nested loops: skip their headers */
+            end =
+                is(t, end, "(") || is(t, end, "{") ? over_bracket(t, end) : next(t, end);
+    }
     if (!straight(t, next(t, close), end)) return;
     add_before(t, i,
                format(t, "\n#pragma GCC unroll 16\n# %d \"%s\"\n", t->tokens[i].line,
