@@ -189,6 +189,13 @@ static __device__ __forceinline__ void barrier_cluster_arrive(void)
     HOPPER_PTX("barrier.cluster.arrive.release.aligned;" :: : "memory");
 }
 
+/* The same for who has nothing to hand over but mbarriers, after fence_mbarrier_init(): it
+ * does not wait until all that was written before can be seen. */
+static __device__ __forceinline__ void barrier_cluster_arrive_relaxed(void)
+{
+    HOPPER_PTX("barrier.cluster.arrive.relaxed.aligned;" :: : "memory");
+}
+
 static __device__ __forceinline__ void barrier_cluster_wait(void)
 {
     HOPPER_PTX("barrier.cluster.wait.acquire.aligned;" :: : "memory");

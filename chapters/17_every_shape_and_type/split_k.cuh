@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
                                       mine * SIDE * w.blocks * sizeof(float));
         }
         __syncwarp();
-        barrier_cluster_arrive();
+        barrier_cluster_arrive_relaxed();
     }
 
     // What this thread copies: of rows `first`, `first` + 16, ... of a stage the 16 bytes

@@ -11,6 +11,7 @@
 #include "base/source.h"
 #include "block/fibers.h"
 #include "emulator_runtime.h"
+#include "run/mbarrier.h"
 #include "watch/clocks.h"
 #include "watch/order.h"
 
@@ -125,11 +126,15 @@ static struct {
     const void *pc;  /* of one who has arrived in this round */
 } cluster;
 static unsigned rounds_of[EMU_MAX_THREADS]; /* for which each thread has arrived */
+static unsigned waits_of[EMU_MAX_THREADS];  /* and which it has waited for */
 
 void emu_barriers_begin(void)
 {
     memset(barriers, 0, sizeof barriers);
-    if (cluster.used) memset(rounds_of, 0, sizeof rounds_of);
+    if (cluster.used) {
+        memset(rounds_of, 0, sizeof rounds_of);
+        memset(waits_of, 0, sizeof waits_of);
+    }
     memset(&cluster, 0, sizeof cluster);
 }
 
@@ -266,7 +271,15 @@ void emu_cluster_arrive(bool orders_memory, const void *pc)
                       "between");
     *round = cluster.rounds + 1;
     cluster.came++;
-    if (orders_memory) emu_check_mbarrier_arrived(cluster.slot);
+    if (orders_memory)
+        emu_check_mbarrier_arrived(cluster.slot);
+    else
+        emu_mbarrier_tell_cluster(*round);
+}
+
+bool emu_cluster_has_passed(unsigned round)
+{
+    return cluster.used && waits_of[emu_current->linear] >= round;
 }
 
 void emu_cluster_thread_ends(unsigned linear)
@@ -280,5 +293,6 @@ void emu_cluster_wait(const void *pc)
     if (!arrived) emu_fault(pc, "barrier.cluster.wait without a barrier.cluster.arrive");
     struct wait w = {NULL, arrived - 1, pc};
     emu_wait_until(cluster_is_over, cluster_never_over, &w);
+    waits_of[emu_current->linear] = arrived;
     emu_check_mbarrier_passed(cluster.slot);
 }

@@ -19,6 +19,8 @@ int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
  * wait; and wait. */
 void emu_cluster_arrive(bool orders_memory, const void *pc);
 void emu_cluster_wait(const void *pc);
+/* Whether the thread that runs has waited for this round, of 1, 2, ... */
+bool emu_cluster_has_passed(unsigned round);
 void emu_cluster_thread_ends(unsigned linear);
 
 #endif

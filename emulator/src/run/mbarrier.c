@@ -30,6 +30,7 @@ struct mbarrier {
     unsigned slot;  /* its column in the checker's clocks */
     unsigned owner; /* the thread that initialised it */
     bool fenced;    /* and told the copy engine */
+    unsigned told;  /* the round of the cluster's barrier at which it told the others */
     unsigned phase; /* the one that is going on; only its parity can be asked for */
     unsigned expected, pending; /* arrivals a phase, and those still missing */
     unsigned deferred; /* of the missing ones, those that copies on their way will make */
@@ -72,7 +73,8 @@ static struct mbarrier *find_ready(const uint64_t *address, const void *pc,
     if (!b)
         emu_fault(pc, "%s on an mbarrier that was never initialised (mbarrier.init)",
                   what);
-    emu_check_mbarrier_used(b->address, b->slot, pc);
+    if (!b->told || !emu_cluster_has_passed(b->told))
+        emu_check_mbarrier_used(b->address, b->slot, pc);
     return b;
 }
 
@@ -238,6 +240,15 @@ void emu_mbarrier_fence_init(void)
 {
     for (unsigned i = 0; i < barrier_count; i++)
         if (barriers[i].owner == emu_current->linear) barriers[i].fenced = true;
+}
+
+/* A relaxed arrival hands over nothing but, after that fence, what the fence was for. */
+void emu_mbarrier_tell_cluster(unsigned round)
+{
+    for (unsigned i = 0; i < barrier_count; i++) {
+        struct mbarrier *b = &barriers[i];
+        if (b->owner == emu_current->linear && b->fenced && !b->told) b->told = round;
+    }
 }
 
 /* What an arrival gives back: the phase it was for, and how many arrivals that still

@@ -34,6 +34,8 @@ void emu_mbarrier_init(uint64_t *address, unsigned arrivals, const void *pc);
 void emu_mbarrier_inval(uint64_t *address, const void *pc);
 /* The copy engine may use what the running thread has initialised. */
 void emu_mbarrier_fence_init(void);
+/* The thread that runs arrives at the cluster's barrier, .relaxed, for this round. */
+void emu_mbarrier_tell_cluster(unsigned round);
 /* `count` arrivals, announcing so many bytes; with `drop`, later phases take as many
  * arrivals fewer. Returns the state that a wait can name the phase by. */
 uint64_t emu_mbarrier_arrive(uint64_t *address, unsigned count, int64_t bytes, bool drop,
