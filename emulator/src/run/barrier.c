@@ -11,7 +11,6 @@
 #include "base/source.h"
 #include "block/fibers.h"
 #include "emulator_runtime.h"
-#include "run/mbarrier.h"
 #include "watch/clocks.h"
 #include "watch/order.h"
 
@@ -260,7 +259,7 @@ static bool cluster_never_over(void *waiting, enum emu_stuck how)
               emu_now.threads_left - cluster.came, emu_now.threads_left);
 }
 
-void emu_cluster_arrive(bool orders_memory, const void *pc)
+unsigned emu_cluster_arrive(bool orders_memory, const void *pc)
 {
     if (!cluster.used) cluster.slot = emu_check_slot(pc);
     cluster.used = true;
@@ -271,10 +270,8 @@ void emu_cluster_arrive(bool orders_memory, const void *pc)
                       "between");
     *round = cluster.rounds + 1;
     cluster.came++;
-    if (orders_memory)
-        emu_check_mbarrier_arrived(cluster.slot);
-    else
-        emu_mbarrier_tell_cluster(*round);
+    if (orders_memory) emu_check_mbarrier_arrived(cluster.slot);
+    return *round;
 }
 
 bool emu_cluster_has_passed(unsigned round)

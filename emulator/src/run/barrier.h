@@ -16,10 +16,10 @@ bool emu_release_barrier(unsigned rank);
 int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
                       const void *pc);
 /* barrier.cluster: arrive, with what was done before ordered before what those do who
- * wait; and wait. */
-void emu_cluster_arrive(bool orders_memory, const void *pc);
+ * wait, for the round, 1, 2, ..., that is returned; and wait. */
+unsigned emu_cluster_arrive(bool orders_memory, const void *pc);
 void emu_cluster_wait(const void *pc);
-/* Whether the thread that runs has waited for this round, of 1, 2, ... */
+/* Whether the thread that runs has waited for this round. */
 bool emu_cluster_has_passed(unsigned round);
 void emu_cluster_thread_ends(unsigned linear);
 

@@ -11,6 +11,7 @@
 #include "emulator_ptx.h"
 #include "emulator_runtime.h"
 #include "run/barrier.h"
+#include "run/mbarrier.h"
 #include "run/warp.h"
 
 #define PC __builtin_return_address(0)
@@ -93,7 +94,8 @@ void emu_ptx_barrier_warp(uint64_t mask)
 
 void emu_ptx_cluster_arrive(int orders_memory)
 {
-    emu_cluster_arrive(orders_memory, PC);
+    const unsigned round = emu_cluster_arrive(orders_memory, PC);
+    if (!orders_memory) emu_mbarrier_tell_cluster(round);
 }
 
 void emu_ptx_cluster_wait(void)
