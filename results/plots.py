@@ -357,7 +357,9 @@ def draw_roofline(every):
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
     thousands(axes.yaxis)
-    axes.set_ylabel(f"GFLOP/s at M = N = K = {SIZE:,}")
+    axes.set_title(
+        f"GFLOP/s at M = N = K = {SIZE:,}", loc="left", fontsize="medium", color=GREY
+    )
     kinds = "fp32 (*: bf16)" if tensor else "fp32"
     gpu = points[0][2]["gpu"]
     axes.set_xlabel(
