@@ -22,6 +22,7 @@
 #include "block/fibers.h"
 #include "block/shared.h"
 #include "emulator_runtime.h"
+#include "run/barrier.h"
 #include "watch/clocks.h"
 #include "watch/inflight.h"
 
