@@ -402,6 +402,7 @@ def test_tables_are_current(project, chapters):
         [sys.executable, "-B", project / "results" / "tables.py", "--check"],
         env=no_cuda(),
         cwd=project,
+        timeout=600,  # the lens runs every chapter
     )
     assert result.returncode == 0, result.stdout + result.stderr
 
