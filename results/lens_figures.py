@@ -198,19 +198,23 @@ def chosen(name):
     return found[which - 1]
 
 
-def main(words):
-    stale = 0
-    for name in FIGURES:
-        new = themed(drawing(chosen(name)))
-        picture = rows.ROOT / "images" / f"{name}.svg"
-        if picture.exists() and picture.read_text() == new:
-            continue
-        stale += 1
-        if "--check" in words:
-            print(f"images/{name}.svg is older than its chapter: `make images` renews it")
-            continue
+def renew(name, drawn, source, words):
+    """Writes images/NAME.svg if it is not what has been drawn from its `source`, or says so if `words` have --check;
+    returns whether it was not."""
+    new = themed(drawn)
+    picture = rows.ROOT / "images" / f"{name}.svg"
+    if picture.exists() and picture.read_text() == new:
+        return False
+    if "--check" in words:
+        print(f"images/{name}.svg is older than its {source}: `make images` renews it")
+    else:
         picture.write_text(new)
         print(f"images/{name}.svg: renewed")
+    return True
+
+
+def main(words):
+    stale = sum(renew(name, drawing(chosen(name)), "chapter", words) for name in FIGURES)
     for picture in sorted((rows.ROOT / "images").glob("lens_*.svg")):
         if picture.stem not in FIGURES:
             stale += 1

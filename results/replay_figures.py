@@ -10,9 +10,8 @@ import textwrap
 
 import ending
 import replays
-import rows
-from lens_figures import box, text
-from palette import FONT, GLOBAL, GREY, INK, MOVING, REGISTERS, SHARED, themed
+from lens_figures import box, renew, text
+from palette import FONT, GLOBAL, GREY, INK, MOVING, REGISTERS, SHARED
 
 WIDTH = 400  # a phone shows no more at its full size
 
@@ -147,18 +146,11 @@ FIGURES = {"03_warps": ("warps", warps), "10_late_copies": ("late_copies", late_
 
 
 def main(words):
-    stale, every = 0, replays.read()
-    for name, (replay, draw) in FIGURES.items():
-        new = themed(draw(every[replay]))
-        picture = rows.ROOT / "images" / f"{name}.svg"
-        if picture.exists() and picture.read_text() == new:
-            continue
-        stale += 1
-        if "--check" in words:
-            print(f"images/{name}.svg is older than its data: `make images` renews it")
-            continue
-        picture.write_text(new)
-        print(f"images/{name}.svg: renewed")
+    every = replays.read()
+    stale = sum(
+        renew(name, draw(every[replay]), "data", words)
+        for name, (replay, draw) in FIGURES.items()
+    )
     return stale > 0 and "--check" in words
 
 
