@@ -27,6 +27,7 @@ from tasks import shape_text, unwrap
 from tools import MachineCannot
 
 NO_FUNCTION, CUDA_ERROR = 4, 5  # runner.c's exit codes
+NO_END = "no end"  # so begins what machine/ says of a program that it has cut off
 LARGEST_SOURCE = 256 * 1024
 COMPILER_SECONDS = 10
 LINES_SHOWN, COLUMNS_SHOWN = 8, 100  # of what the student's code prints
@@ -391,6 +392,12 @@ class Grading:
         fault = re.search(
             r"^FAULT (.*)$(?:\n  .*?\bat (\S+):(\d+): (.*)$)?", ended.err, re.M
         )
+        if fault and fault[1].startswith(NO_END):
+            text = f"It did not come to an end{fault[1].removeprefix(NO_END)}{here}."
+            line = int(fault[3] or 0) if str(fault[2]).endswith("exercise.cu") else 0
+            if line:
+                text += f" When it was stopped, it was at {at(line, fault[4])}."
+            self.fail("limit", text, "endless", line)
         if fault:
             self.fail_fault(fault, ended.err, shape)
         if ended.code == NO_FUNCTION:

@@ -146,7 +146,7 @@ def test_a_new_chapter_takes_three_files(built, chapters):
     (folder / "README.md").write_text(f"# Chapter {number}: made up\n")
 
     def make(*words):
-        return run(words, cwd=built, env=no_cuda(), timeout=300)
+        return run(words, cwd=built, env=no_cuda())
 
     result = make("make", "-s", f"chapter{number}", "EMULATOR=1")
     assert result.returncode == 0, result.stderr

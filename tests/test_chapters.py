@@ -59,7 +59,7 @@ SHAPES = """
 @pytest.mark.parametrize("arguments", SHAPES)
 def test_is_right(number, arguments, chapters):
     command = [chapters[number], "--one-shape", *arguments.split()]
-    result = run(command, env=no_cuda(), timeout=300)
+    result = run(command, env=no_cuda())
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stdout.endswith("\nPASS\n")
     assert result.stderr == ""
@@ -122,7 +122,7 @@ def test_too_large_is_one_line(number, arguments, chapters):
 def test_long_and_thin(number, chapters):
     """A column of a hundred million: right, or refused in one line."""
     command = [chapters[number], "--one-shape", "99999999", "1", "1"]
-    result = run(command, env=no_cuda(), timeout=300)
+    result = run(command, env=no_cuda())
     assert result.returncode in (0, 2, 3)
     assert len(result.stderr.splitlines()) == (result.returncode != 0)
 
@@ -244,6 +244,5 @@ def test_builds_for_a_gpu(number, project, shared_folder):
             run(
                 ["make", "-k", "-C", project, "EMULATOR=0", "ARCH=sm_80", *programs],
                 env=no_cuda(),
-                timeout=600,
             )
     assert (project / f"build/gpu-sm_80/chapter{number}").exists()

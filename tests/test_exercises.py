@@ -544,7 +544,7 @@ sys.exit(classroom.main())
 
 def grade_class(copy, user, words, box="any"):
     command = [python_for_all(), "-c", GRADE_CLASS, copy / "exercises", user or "-", box]
-    return run([*command, *words], env={**no_cuda(), "HOME": str(copy)}, timeout=600)
+    return run([*command, *words], env={**no_cuda(), "HOME": str(copy)})
 
 
 def files_under(folder):

@@ -19,7 +19,7 @@ def look(program, *arguments, tmp_path, **settings):
     """The kernels that the lens saw."""
     out = tmp_path / "lens.json"
     environment = no_cuda() | {"LENS": "json", "LENS_OUT": str(out)} | settings
-    result = run([program, *arguments], env=environment, timeout=300)
+    result = run([program, *arguments], env=environment)
     assert result.returncode == 0, result.stdout + result.stderr
     return json.loads(out.read_text())["kernels"]
 
@@ -503,7 +503,6 @@ def test_as_a_gpu_counted(chapters, project):
             "--check",
         ],
         env=no_cuda(),
-        timeout=600,
     )
     assert result.returncode == 0, result.stdout + result.stderr
 
@@ -721,7 +720,6 @@ def test_figures_are_current(chapters, project):
     result = run(
         [sys.executable, "-B", project / "results" / "lens_figures.py", "--check"],
         env=no_cuda(),
-        timeout=300,
     )
     assert result.returncode == 0, result.stdout + result.stderr
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.depends("chapters", "results")
 
 
 def on(gpus, command, **more):
-    return run(command, env=no_cuda() | {"EMULATE": f"h200:{gpus}"} | more, timeout=300)
+    return run(command, env=no_cuda() | {"EMULATE": f"h200:{gpus}"} | more)
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])

@@ -130,7 +130,6 @@ def test_what_was_tried_is_right(project, chapters, number):
         ],
         env=no_cuda(),
         cwd=project,
-        timeout=600,
     )
     assert result.returncode == 0, result.stdout + result.stderr
 
@@ -162,7 +161,6 @@ def test_a_wrong_attempt_is_told_from_a_slow_one(project, chapters, tmp_path):
         [sys.executable, "-B", copy / "results" / "tried.py", "--check-only", "3"],
         env=no_cuda(),
         cwd=copy,
-        timeout=600,
     )
     assert result.returncode == 1
     assert f"chapter 3: {right} built, and right" in result.stdout
@@ -402,7 +400,6 @@ def test_tables_are_current(project, chapters):
         [sys.executable, "-B", project / "results" / "tables.py", "--check"],
         env=no_cuda(),
         cwd=project,
-        timeout=600,  # the lens runs every chapter
     )
     assert result.returncode == 0, result.stdout + result.stderr
 

@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Right answers need up to 250 million. A function outside, which looks at an access of
+ * memory for instance, takes as long as ten instructions. */
+enum { MOST_INSTRUCTIONS = 1500000000, OUTSIDE_COUNTS_AS = 10 };
+
 enum { MEMORY = 0xff, NONE = 16, ONE_BYTE = 0, TWO_BYTES = 0x100, OUT = 1 };
 /* Prefixes, as SSE numbers its four families. */
 enum { PLAIN = 0, P66 = 0x1000, PF3 = 0x2000, PF2 = 0x3000 };
@@ -1058,15 +1062,31 @@ static void jump(struct processor *p, uint64_t to)
     p->ip = to;
 }
 
+/* Counts `n` instructions. A verdict must not depend on how busy the machine is, so that
+ * is where a program is cut off that does not end, and not after so many seconds. */
+static inline void count(const struct processor *p, uint64_t n)
+{
+    static uint64_t left = MOST_INSTRUCTIONS; /* 1,500 million */
+    if (left < n)
+        refuse(p, "no end within 1,500 million instructions");
+    left -= n;
+}
+
+/* The function that was called returns to what lies on the stack. */
+static void leave_for(struct processor *p, uint64_t to)
+{
+    count(p, OUTSIDE_COUNTS_AS);
+    call_outside(p, to);
+    p->ip = pop(p);
+}
+
 static void call(struct processor *p, uint64_t to)
 {
     push(p, p->ip);
-    if (to - text_low < text_high - text_low) {
+    if (to - text_low < text_high - text_low)
         p->ip = to;
-        return;
-    }
-    call_outside(p, to);
-    p->ip = pop(p);
+    else
+        leave_for(p, to);
 }
 
 /* F6 and F7: test, not, neg, mul, imul, div, idiv. */
@@ -1259,10 +1279,10 @@ void processor_run(struct processor *p, uint64_t entry)
     while (p->ip != OUT) {
         const struct op *op = next_op(p);
         if (!op) { /* a jump where a call would be: the function returns for us */
-            call_outside(p, p->ip);
-            p->ip = pop(p);
+            leave_for(p, p->ip);
             continue;
         }
+        count(p, 1);
         p->ip += op->length;
         if (op->code < TWO_BYTES)
             one_byte_op(p, op);
