@@ -129,7 +129,8 @@ def test_real_compiler_accepts_the_experiment(path, tmp_path):
         ROOT / "chapters",
         "-I",
         ROOT / "chapters" / path.stem,
-        "-arch=sm_90",
+        "-gencode=arch=compute_90,code=sm_90",
+        quickly=True,
     )
 
 

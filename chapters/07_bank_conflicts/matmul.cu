@@ -3,8 +3,8 @@
  *
  * What changes against chapter 6: who reads what in shared memory. A thread's 8 x 8
  * results become four squares of 4 x 4, so that the 16-byte reads of neighbouring lanes
- * are neighbours too, and A_tile's rows get 4 floats of padding, so that the floats that
- * a warp writes into one column of k fall into 32 different banks.
+ * are neighbours too, and A_tile's rows get 4 floats of padding, so that the 32 floats of
+ * a warp's store, 16 in each of two rows of k, fall into 32 different banks.
  *
  *        chapter 6, one thread's results       chapter 7
  *        . . . . . . . .                       . . . .         . . . .

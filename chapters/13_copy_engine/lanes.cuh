@@ -9,14 +9,14 @@
  *     24 25 26 27 28 29 30 31     6  7 14 15 22 23 30 31    15 11  7  3 31 27 23 19
  *
  * If 0 and 1, 2 and 3, ... want the same 16 bytes, or 0 and 2, 1 and 3, ..., a wavefront
- * answers 16 lanes and not 8 (chapter 7). In one row they want the same of A, in one
+ * answers 16 lanes and not 8 (chapter 9). In one row they want the same of A, in one
  * column the same of B. So in a z all reads take two wavefronts instead of four, row by
  * row (chapter 12's order) and column by column only those of one matrix, and on
  * diagonals none.
  *
  * Fewer wavefronts should be better, and are, where shared memory is the limit. Where it
- * is not, such an answer for 16 holds up the multiply-adds longer than two for 8:
- * ceiling.cuh measures it. */
+ * is not, such an answer for 16 seems to hold up the multiply-adds longer than two for 8
+ * (ceiling.cuh measures the orders). */
 #ifndef LANES_CUH
 #define LANES_CUH
 

@@ -19,7 +19,7 @@
 #include "prepare.cuh"
 #include "stages.cuh"
 
-const int UNROLL = 8; // steps of k without a branch: more overflow the instruction cache
+const int UNROLL = 8; // steps of k without a branch
 
 // TM x TN results a thread, in squares of 4 x 4, ROW_STEP and COL_STEP apart as in
 // chapter 9; DOWN of the warps lie below each other, the others beside them. A stage
@@ -112,9 +112,9 @@ __global__ void __launch_bounds__(T::THREADS, 1)
             const float *B_tile =
                 &bulk_tiles[stage.index * T::FLOATS + T::A_FLOATS + thread_col];
             const int depth = min(T::BK, w.K - block_k * T::BK);
-            // 8 steps are 1,077 instructions, 17 KB. Instructions come through a cache
-            // too: 18 steps, 39 KB, do not fit, and a tenth of the time goes into waiting
-            // for code (tried/unroll_18.diff).
+            // 8 steps are 1,077 instructions, 17 KB. 12 steps are as fast, and 18, 39 KB,
+            // a tenth slower (tried/unroll_12.diff, unroll_18.diff): instructions come
+            // through a cache, too.
 #pragma unroll 1
             for (int k0 = 0; k0 < depth; k0 += UNROLL) {
 #pragma unroll
