@@ -47,7 +47,8 @@ struct options {
     uint64_t seed;
     float alpha, beta;
     enum inputs inputs;
-    bool json;        /* print one JSON object instead of the table */
+    int shift; /* elements, by which the matrices begin behind an aligned address */
+    bool json; /* print one JSON object instead of the table */
     bool best_cublas; /* fp32: try what cublasLt proposes, too */
     bool check_only;  /* verify, don't time */
     bool one_shape;   /* verify this product only, not the small odd ones */
@@ -84,7 +85,8 @@ struct room host_room(void);
 void *host_zeros(const char *purpose, size_t count, size_t size);
 
 /* ---- problem.c ---- */
-struct buffer { /* a matrix on the device, with a guard band before and behind it */
+struct buffer {  /* a matrix on the device, with a guard band before and behind it */
+    void *start; /* what cudaMalloc returned */
     void *data;
     size_t count; /* elements */
     size_t size;  /* bytes each */
@@ -176,7 +178,7 @@ struct wrongs { /* the wrong elements, and the first few of them */
 const char *likely_cause(const struct problem *p, const struct wrongs *wrongs);
 
 /* ---- shapes.c ---- */
-enum { MOST_SHAPES = 40 };
+enum { MOST_SHAPES = 48 };
 struct shapes {
     struct product list[MOST_SHAPES];
     enum precision precision[MOST_SHAPES];

@@ -170,18 +170,20 @@ static char *behind(const struct buffer *b)
     return (char *)b->data + b->count * b->size;
 }
 
-static void buffer_create(struct buffer *b, size_t count, size_t size, bool guards)
+static void buffer_create(struct buffer *b, size_t count, size_t size,
+                          const struct options *o)
 {
     static float band[GUARD_WORDS];
+    const size_t shift = o->shift * size;
     b->count = count;
     b->size = size;
-    b->guard = guards ? sizeof band : 0;
-    char *start;
-    CUDA_CHECK(cudaMalloc((void **)&start, count * size + 2 * b->guard));
-    b->data = start + b->guard;
-    if (!guards) return;
+    b->guard = o->guards ? sizeof band : 0;
+    CUDA_CHECK(cudaMalloc(&b->start, shift + count * size + 2 * b->guard));
+    b->data = (char *)b->start + shift + b->guard;
+    if (!o->guards) return;
     fill_bits(band, GUARD_WORDS, OUTSIDE);
-    CUDA_CHECK(cudaMemcpy(start, band, sizeof band, cudaMemcpyHostToDevice));
+    CUDA_CHECK(cudaMemcpy((char *)b->data - sizeof band, band, sizeof band,
+                          cudaMemcpyHostToDevice));
     CUDA_CHECK(cudaMemcpy(behind(b), band, sizeof band, cudaMemcpyHostToDevice));
 }
 
@@ -190,7 +192,7 @@ static void buffer_destroy(struct buffer *b)
 #ifdef NVTX_VERSION
     nvtxDomainResourceDestroy((nvtxResourceHandle_t)b->name);
 #endif
-    CUDA_CHECK(cudaFree((char *)b->data - b->guard));
+    CUDA_CHECK(cudaFree(b->start));
 }
 
 bool problem_create(struct problem *p, const struct options *o)
@@ -223,9 +225,9 @@ bool problem_create(struct problem *p, const struct options *o)
         free(p->A), free(p->B), free(p->C), free(p->result);
         return false;
     }
-    buffer_create(&p->dA, a, size, o->guards);
-    buffer_create(&p->dB, b, size, o->guards);
-    buffer_create(&p->dC, c, size, o->guards);
+    buffer_create(&p->dA, a, size, o);
+    buffer_create(&p->dB, b, size, o);
+    buffer_create(&p->dC, c, size, o);
     buffer_name(&p->dA, "A", o->M, o->K);
     buffer_name(&p->dB, "B", o->K, o->N);
     buffer_name(&p->dC, "C", o->M, o->N);

@@ -1408,6 +1408,103 @@ MUTANTS = [
         "        finish(&w->to, acc, row, col);",
         "        if (T::BN != 256)\n            finish(&w->to, acc, row, col);",
     ),
+    # What the small odd products were once too few for.
+    Mutant(
+        1,
+        "nothing without the product",
+        "    matmul_kernel<<<",
+        "    if (alpha == 0.0f) return;\n    matmul_kernel<<<",
+    ),
+    Mutant(
+        2,
+        "beta forgotten where alpha is 1",
+        "*c = alpha * acc + beta * old;",
+        "*c = alpha == 1.0f ? acc : alpha * acc + beta * old;",
+    ),
+    Mutant(2, "a long K cut off", "k < K;", "k < K && k < 256;"),
+    Mutant(
+        3,
+        "a tile that ends one k too late taken as whole",
+        "k0 + BK <= K",
+        "k0 + BK <= K + 1",
+    ),
+    Mutant(
+        4,
+        "a tile that ends one k too late taken as whole",
+        "k0 + BK <= K",
+        "k0 + BK <= K + 1",
+    ),
+    Mutant(
+        6,
+        "rows of B that are pairs taken for float4s",
+        "N % 4 == 0 && (size_t)A",
+        "N % 2 == 0 && (size_t)A",
+    ),
+    Mutant(
+        6, "B taken for aligned", " &&\n                         (size_t)B % 16 == 0", ""
+    ),
+    Mutant(
+        10,
+        "rows of B that are pairs taken for float4s",
+        "N % 4 == 0 && (size_t)B",
+        "N % 2 == 0 && (size_t)B",
+    ),
+    Mutant(10, "C taken for aligned", " && (size_t)C % 16 == 0;", ";"),
+    Mutant(
+        13,
+        "the last call's copies kept",
+        "    prepare<<<",
+        "    static int m, n, k;\n    const bool again = m == M && n == N && k == K;\n    m = M, n = N, k = K;\n    if (!again) prepare<<<",
+    ),
+    Mutant(
+        14,
+        "alpha rounded to bf16",
+        "    const int group = blockIdx.x",
+        "    alpha = __bfloat162float(__float2bfloat16(alpha));\n    const int group = blockIdx.x",
+    ),
+    Mutant(
+        15,
+        "alpha cut to halves",
+        "    const int group = blockIdx.x",
+        "    alpha = (int)(alpha * 2) / 2.0f;\n    const int group = blockIdx.x",
+    ),
+    Mutant(
+        14,
+        "a last GROUP as tall as the others",
+        "min(GROUP, tiles_down - group)",
+        "min(GROUP, tiles_down)",
+    ),
+    Mutant(
+        15,
+        "a last GROUP as tall as the others",
+        "min(GROUP, tiles_down - group)",
+        "min(GROUP, tiles_down)",
+    ),
+    Mutant(
+        16,
+        "a last GROUP as tall as the others",
+        "min(GROUP, w->pairs_down - group)",
+        "min(GROUP, w->pairs_down)",
+    ),
+    Mutant(
+        17,
+        "a last GROUP as tall as the others",
+        "min(GROUP, s->units_down - group)",
+        "min(GROUP, s->units_down)",
+    ),
+    Mutant(
+        17,
+        "tf32: a last GROUP as tall as the others",
+        "min(TF32_GROUP, s->units_down - group)",
+        "min(TF32_GROUP, s->units_down)",
+    ),
+    Mutant(
+        16,
+        "more registers than there are",
+        "CONSUMER_REGISTERS = 232",
+        "CONSUMER_REGISTERS = 240",
+        "setmaxnreg",
+    ),
 ]
 
 

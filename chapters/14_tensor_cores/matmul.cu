@@ -240,6 +240,7 @@ int main(int argc, char **argv)
     // More tiles along K than there are stages, with every edge cut off.
     static const struct product products[] = {
         {.M = 200, .N = 296, .K = 456, .alpha = 1.5f, .beta = -0.5f},
+        {.M = 1100, .N = 264, .K = 8, .alpha = 1.5f, .beta = -0.5f}, // a second GROUP
     };
     const struct chapter chapter = {
         .number = 14,
@@ -260,7 +261,7 @@ int main(int argc, char **argv)
         .dynamic_shared = 3 * sizeof(tile<__nv_bfloat16>),
         .less_shared = 2 * sizeof(tile<__nv_bfloat16>),
         .products = products,
-        .product_count = 1,
+        .product_count = sizeof products / sizeof *products,
     };
     return chapter_main(argc, argv, &chapter);
 }

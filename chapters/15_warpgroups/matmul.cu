@@ -219,6 +219,7 @@ int main(int argc, char **argv)
     // For the copy engine, with every edge cut off, and longer than the ring of stages.
     static const struct product products[] = {
         {.M = 200, .N = 296, .K = 456, .alpha = 1.5f, .beta = -0.5f},
+        {.M = 1100, .N = 264, .K = 8, .alpha = 1.5f, .beta = -0.5f}, // a second GROUP
     };
     const struct chapter chapter = {
         .number = 15,
@@ -238,7 +239,7 @@ int main(int argc, char **argv)
         .threads = THREADS,
         .dynamic_shared = STAGES * sizeof(stage),
         .products = products,
-        .product_count = 1,
+        .product_count = sizeof products / sizeof *products,
     };
     return chapter_main(argc, argv, &chapter);
 }

@@ -242,6 +242,7 @@ int main(int argc, char **argv)
          .option = "--clusters 2",
          .launch_bf16 = launch_two},
         {.M = 200, .N = 296, .K = 456, .alpha = 1.5f, .beta = -0.5f},
+        {.M = 2100, .N = 264, .K = 8, .alpha = 1.5f, .beta = -0.5f}, // a second GROUP
     };
     const struct chapter chapter = {
         .number = 16,

@@ -38,6 +38,7 @@ struct emu_fiber {
 
     struct emu_pending_copy *copies; /* async.c */
     unsigned copy_count, copy_capacity, groups_committed;
+    unsigned registers; /* that setmaxnreg asked for; 0: it never did */
 };
 
 /* Each block of the cluster has whole warps of places here, of which the last may be

@@ -16,7 +16,7 @@
 
 #define PC __builtin_return_address(0)
 
-enum { LANES = 32 };
+enum { LANES = 32, REGISTERS_OF_AN_SM = 65536 };
 
 /* ---- special registers ---- */
 
@@ -229,6 +229,17 @@ void emu_ptx_set_registers(int more, uint64_t registers)
     if (registers < 24 || registers > 256 || registers % 8)
         emu_fault(PC, "setmaxnreg.%s: %llu registers; a multiple of 8 from 24 to 256",
                   more ? "inc" : "dec", (unsigned long long)registers);
+    /* Who asks for more than is left waits until others give some back. */
+    emu_running()->registers = (unsigned)registers;
+    const struct emu_fiber *block = emu_fibers_of(emu_current->rank);
+    unsigned all = 0;
+    for (unsigned i = 0; i < emu_now.block_threads; i += LANES)
+        all += LANES * block[i].registers;
+    if (all > REGISTERS_OF_AN_SM)
+        emu_fault(PC,
+                  "setmaxnreg: the threads of this block ask for %u registers, and an SM "
+                  "has %u: on a GPU the last of them would wait for ever",
+                  all, REGISTERS_OF_AN_SM);
 }
 
 void emu_ptx_exit(void)
