@@ -47,8 +47,8 @@ struct options {
     uint64_t seed;
     float alpha, beta;
     enum inputs inputs;
-    int shift; /* elements, by which the matrices begin behind an aligned address */
-    bool json; /* print one JSON object instead of the table */
+    char shift;       /* 'A', 'B' or 'C' begins behind an aligned address; 0: none */
+    bool json;        /* print one JSON object instead of the table */
     bool best_cublas; /* fp32: try what cublasLt proposes, too */
     bool check_only;  /* verify, don't time */
     bool one_shape;   /* verify this product only, not the small odd ones */

@@ -69,7 +69,7 @@ static void print_help(const struct chapter *chapter)
         "    --seed N       other random inputs; default 1\n"
         "    --inputs KIND  positive: from 0 to 1; wide-rows, wide-columns: large\n"
         "                   and small numbers in rows of A or columns of B\n"
-        "    --shift N      the matrices begin N elements behind an aligned address\n"
+        "    --shift A      A (or B, or C) begins one element behind an aligned address\n"
         "    --reps N       timed runs; default: about a second's worth\n"
         "    --best-cublas  time beside the fastest of all that cuBLAS proposes for this "
         "product\n"
@@ -177,6 +177,13 @@ static enum inputs inputs_argument(const struct chapter *chapter, const char *te
     return USUAL;
 }
 
+static char matrix_argument(const struct chapter *chapter, const char *text)
+{
+    if (!text || strlen(text) != 1 || !strchr("ABC", *text))
+        usage_error(chapter, "--shift must be A, B or C");
+    return *text;
+}
+
 void parse_options(int argc, char **argv, const struct chapter *chapter,
                    struct options *options)
 {
@@ -223,7 +230,7 @@ void parse_options(int argc, char **argv, const struct chapter *chapter,
         } else if (option_with_value(argv, &i, "--inputs", &value)) {
             options->inputs = inputs_argument(chapter, value);
         } else if (option_with_value(argv, &i, "--shift", &value)) {
-            options->shift = (int)integer_argument(chapter, "--shift", value, 0, 1000);
+            options->shift = matrix_argument(chapter, value);
         } else if (option_with_value(argv, &i, "--reps", &value)) {
             options->reps = (int)integer_argument(chapter, "--reps", value, 1, 100000);
         } else if (option_with_value(argv, &i, "--registers", &value)) {

@@ -171,10 +171,10 @@ static char *behind(const struct buffer *b)
 }
 
 static void buffer_create(struct buffer *b, size_t count, size_t size,
-                          const struct options *o)
+                          const struct options *o, char letter)
 {
     static float band[GUARD_WORDS];
-    const size_t shift = o->shift * size;
+    const size_t shift = o->shift == letter ? size : 0;
     b->count = count;
     b->size = size;
     b->guard = o->guards ? sizeof band : 0;
@@ -225,9 +225,9 @@ bool problem_create(struct problem *p, const struct options *o)
         free(p->A), free(p->B), free(p->C), free(p->result);
         return false;
     }
-    buffer_create(&p->dA, a, size, o);
-    buffer_create(&p->dB, b, size, o);
-    buffer_create(&p->dC, c, size, o);
+    buffer_create(&p->dA, a, size, o, 'A');
+    buffer_create(&p->dB, b, size, o, 'B');
+    buffer_create(&p->dC, c, size, o, 'C');
     buffer_name(&p->dA, "A", o->M, o->K);
     buffer_name(&p->dB, "B", o->K, o->N);
     buffer_name(&p->dC, "C", o->M, o->N);

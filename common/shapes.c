@@ -17,7 +17,7 @@ static const struct {
     int down, m, across, n, K;
     float alpha, beta;
     enum inputs inputs;
-    int shift;
+    char shift;
 } ODD[] = {
     {1, 1, 1, 1, 33, 1.0f, 0.0f},   /* one row and one column more than a tile, one k */
     {1, -1, 2, 1, 36, -0.6f, 0.0f}, /* float4s of A, not of B */
@@ -28,12 +28,14 @@ static const struct {
     {2, 5, 0, 1, 41, 1.3f, -0.4f},  /* one column */
     {1, 0, 3, 0, 72, 1.7f, -0.3f},  /* nothing cut off, and M, N and K all different */
     {2, 0, 1, 6, 64, 1.0f, 0.0f},   /* cut off in one direction only; pairs of B */
-    {1, 6, 1, 0, 24, -1.4f, 0.0f, WIDE_ROWS}, /* and in the other */
-    {1, 3, 1, 5, 38, 0.0f, 0.6f},             /* C alone */
-    {0, 3, 0, 5, 600, 0.3f, 0.0f},            /* more of K than of anything */
-    {0, 2, 0, 3, 2, 0.0f, 0.0f},              /* nothing but zeros */
-    {0, 1, 0, 1, 1, 1.6f, -0.7f},             /* a single product */
-    {1, 0, 1, 4, 40, 1.3f, -0.7f, USUAL, 1},  /* float4s that begin anywhere */
+    {1, 6, 1, 0, 24, -1.4f, 0.0f, WIDE_ROWS},  /* and in the other */
+    {1, 3, 1, 5, 38, 0.0f, 0.6f},              /* C alone */
+    {0, 3, 0, 5, 600, 0.3f, 0.0f},             /* more of K than of anything */
+    {0, 2, 0, 3, 2, 0.0f, 0.0f},               /* nothing but zeros */
+    {0, 1, 0, 1, 1, 1.6f, -0.7f},              /* a single product */
+    {1, 0, 1, 4, 40, 1.3f, -0.7f, USUAL, 'A'}, /* float4s that begin anywhere */
+    {1, 0, 1, 4, 44, 1.3f, -0.7f, USUAL, 'B'},
+    {1, 0, 1, 4, 48, 1.3f, -0.7f, USUAL, 'C'},
 };
 enum { ODD_COUNT = sizeof ODD / sizeof *ODD };
 
@@ -109,7 +111,7 @@ const char *command_for(const struct product *p, const char *program, uint64_t s
         used +=
             snprintf(text + used, room - used, " --inputs %s", INPUT_NAMES[p->inputs]);
     if (p->shift && used < room)
-        used += snprintf(text + used, room - used, " --shift %d", p->shift);
+        used += snprintf(text + used, room - used, " --shift %c", p->shift);
     if (seed != 1 && used < room)
         snprintf(text + used, room - used, " --seed %llu", (unsigned long long)seed);
     return text;

@@ -249,7 +249,7 @@ int main(int argc, char **argv)
         {600, 187, 200, 1.5f, -0.5f, tf32_launch_few, "--tile 192", {}, launch_few<192>},
         {300, 380, 200, 1.5f, 0.0f, tf32_launch_few, "--tile 128", {}, launch_few<128>},
         {200, 296, 270, 1.5f, -0.5f, tf32_launch_few, "--tile 64", {}, launch_few<64>},
-        {2100, 72, 9, 1.5f, -0.5f, tf32_launch_few, "--tile 64", {}, launch_few<64>},
+        {2100, 264, 9, 1.5f, -0.5f, tf32_launch_few, "--tile 64", {}, launch_few<64>},
         {100, 120, 136, 1.5f, -0.5f, NULL, NULL, {}, launch},
         {45, 200, 552, -1.5f, 0.0f, NULL, NULL, {}, launch},
         {50, 72, 3128, 1.5f, -0.5f, NULL, NULL, {}, launch},
