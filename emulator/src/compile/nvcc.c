@@ -4,7 +4,7 @@
  * A .cu file goes through the host's preprocessor, the translator, and the host's
  * compiler with -fsanitize=thread, which puts a call in front of every memory access,
  * -fsanitize-coverage=trace-pc, which puts one into every basic block, and
- * -fsanitize=signed-integer-overflow; those calls are how the runtime sees what a kernel
+ * -fsanitize=signed-integer-overflow and its like; those calls are how the runtime sees what a kernel
  * does. Nothing links with the sanitizers themselves.
  * All other source files are compiled as usual. */
 #define _GNU_SOURCE /* vasprintf */
@@ -933,7 +933,9 @@ static void add_kernel_options(struct list *command)
      * a quarter of its time. */
     add_words(command,
               "-fsanitize-coverage=trace-pc -gdwarf-4 -fno-pie -fno-strict-aliasing "
-              "-fno-optimize-sibling-calls -fsanitize=signed-integer-overflow "
+              "-fno-optimize-sibling-calls "
+              "-fsanitize=signed-integer-overflow,integer-divide-by-zero,shift-exponent,"
+              "float-cast-overflow "
               "-Wno-unknown-pragmas");
     if (!options.debug) add(command, "-g1");
 }
