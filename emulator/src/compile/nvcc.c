@@ -931,6 +931,9 @@ static void add_kernel_options(struct list *command)
     /* C++ lets a compiler assume that a loop ends, and leave out one that waits for a plain
      * flag: nvcc does not, and its GPU hangs. */
     if (compiler_version() >= (host.clang ? 12 : 10)) add(command, "-fno-finite-loops");
+    /* A variable that was never set is not by chance the 0 that makes a sum right. */
+    if (compiler_version() >= (host.clang ? 8 : 12))
+        add(command, "-ftrivial-auto-var-init=pattern");
     /* A tail call leaves no return address in the kernel, and so no source line for a
      * fault. Of DWARF 5, addr2line (seen with binutils 2.40) mixes up the files of
      * inlined functions. Lines and functions are all that a fault's report needs; where

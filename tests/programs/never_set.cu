@@ -1,0 +1,28 @@
+// NOT WITH NVCC: on a GPU, such a sum begins with whatever the register held
+// BUILD: -Xcompiler -Wno-uninitialized
+// A variable that a kernel never sets does not begin with 0, which would make a wrong
+// program's result right.
+#include "check.h"
+
+__global__ void sum_of(const float *in, int n, float *out)
+{
+    float sum;
+    for (int i = 0; i < n; i++) sum += in[i];
+    *out = sum;
+}
+
+int main(void)
+{
+    float host[] = {1.0f, 2.0f, 3.0f}, *in, *out, sum;
+    CHECK(cudaMalloc(&in, sizeof host));
+    CHECK(cudaMalloc(&out, sizeof *out));
+    CHECK(cudaMemcpy(in, host, sizeof host, cudaMemcpyHostToDevice));
+    sum_of<<<1, 1>>>(in, 3, out);
+    CHECK(cudaMemcpy(&sum, out, sizeof sum, cudaMemcpyDeviceToHost));
+#if __GNUC__ >= 12 || defined(__clang__)
+    EXPECT(!(fabsf(sum) < 1e30f));
+#endif
+    CHECK(cudaFree(in));
+    CHECK(cudaFree(out));
+    return pass();
+}
