@@ -81,6 +81,32 @@ __global__ void even_ones(const float *in, float *out)
     if (i < COUNT) out[i] = in[i];
 }
 
+// Each block clears sums of its own and, behind a barrier, adds to them with atomics; the
+// last one that is done adds up what all have left, and clears the ticket that told it so.
+__global__ void count_negative(const float *in, int *sums, unsigned *ticket, int *total)
+{
+    __shared__ int here;
+    __shared__ bool last;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x == 0) here = sums[blockIdx.x] = 0;
+    __syncthreads();
+    if (i < COUNT && in[i] < 0.0f) atomicAdd(&here, 1);
+    __syncthreads();
+    if (threadIdx.x < 2) atomicAdd(&sums[blockIdx.x], threadIdx.x * here);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicAdd(ticket, 1) == gridDim.x - 1;
+        __threadfence();
+        if (last) *ticket = *total = 0;
+    }
+    __syncthreads();
+    if (last && threadIdx.x < gridDim.x) {
+        atomicAdd(&sums[threadIdx.x], 0);
+        atomicAdd(total, sums[threadIdx.x]);
+    }
+}
+
 int main(void)
 {
     const size_t bytes = COUNT * sizeof(float);
@@ -121,6 +147,20 @@ int main(void)
     halves<<<BLOCKS, THREADS>>>(small, middle);
     CHECK(cudaMemcpy(shorts, middle, sizeof shorts, cudaMemcpyDeviceToHost));
     for (int i = 0; i < COUNT; i++) EXPECT(shorts[i] == (noise(i) < 0.0f ? -3 : 3));
+
+    unsigned *ticket;
+    int *sums, total = 0, want = 0;
+    for (int i = 0; i < COUNT; i++) want += noise(i) < 0.0f;
+    CHECK(cudaMalloc(&ticket, sizeof *ticket));
+    CHECK(cudaMalloc(&sums, (BLOCKS + 1) * sizeof *sums));
+    CHECK(cudaMemset(ticket, 0, sizeof *ticket));
+    for (int turn = 0; turn < 2; turn++) {
+        count_negative<<<BLOCKS, THREADS>>>(in, sums, ticket, &sums[BLOCKS]);
+        CHECK(cudaMemcpy(&total, &sums[BLOCKS], sizeof total, cudaMemcpyDeviceToHost));
+        EXPECT(total == want);
+    }
+    CHECK(cudaFree(ticket));
+    CHECK(cudaFree(sums));
 
     write_records<<<BLOCKS, THREADS>>>(in, records);
     copy_records<<<BLOCKS, THREADS>>>(records, copies);

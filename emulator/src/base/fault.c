@@ -35,6 +35,20 @@ static const char *range(void)
     return ranges[range_count < MOST_RANGES ? range_count - 1 : MOST_RANGES - 1];
 }
 
+/* Of code that stands for several lines the compiler names none: what lies before it is
+ * not far away. */
+static struct emu_place place_of(const void *pc)
+{
+    enum { NEAR = 64 };
+    const struct emu_place exact = emu_source_of(pc);
+    if (exact.line > 0 || *exact.file == '?') return exact;
+    for (int back = 1; back < NEAR; back++) {
+        const struct emu_place place = emu_source_of((const char *)pc - back);
+        if (place.line > 0) return place;
+    }
+    return exact;
+}
+
 void emu_fault(const void *pc, const char *format, ...)
 {
     va_list arguments;
@@ -45,7 +59,7 @@ void emu_fault(const void *pc, const char *format, ...)
     va_end(arguments);
     fputc('\n', stderr);
     if (pc) {
-        struct emu_place place = emu_source_of(pc);
+        const struct emu_place place = place_of(pc);
         fprintf(stderr, "  at %s:%d: %s\n", place.file, place.line, place.text);
     }
     if (emu_current)

@@ -4,7 +4,7 @@
  * A .cu file goes through the host's preprocessor, the translator, and the host's
  * compiler with -fsanitize=thread, which puts a call in front of every memory access,
  * -fsanitize-coverage=trace-pc, which puts one into every basic block, and
- * -fsanitize=signed-integer-overflow; those calls are how the runtime sees what a kernel
+ * -fsanitize=signed-integer-overflow and its like; those calls are how the runtime sees what a kernel
  * does. Nothing links with the sanitizers themselves.
  * All other source files are compiled as usual. */
 #define _GNU_SOURCE /* vasprintf */
@@ -649,9 +649,10 @@ static bool says_clang(const char *compiler)
     return clang;
 }
 
-static int gcc_version(void)
+static int compiler_version(void)
 {
-    int version = 0;
+    static int version;
+    if (version) return version;
     FILE *pipe = popen(format("'%s' -dumpversion", host.cxx), "r");
     if (pipe && fscanf(pipe, "%d", &version) != 1) version = 0;
     if (pipe) pclose(pipe);
@@ -912,7 +913,8 @@ static void add_kernel_options(struct list *command)
                   "-O1 -fno-builtin -fno-vectorize -fno-slp-vectorize -fno-unroll-loops "
                   "-fsanitize=thread -mllvm -tsan-instrument-func-entry-exit=0 "
                   "-mllvm -tsan-distinguish-volatile=1 "
-                  "-mllvm -tsan-instrument-read-before-write=1 -Wno-parentheses-equality "
+                  "-mllvm -tsan-instrument-read-before-write=1 "
+                  "-mllvm -sanitizer-coverage-prune-blocks=0 -Wno-parentheses-equality "
                   "-Wno-unused-const-variable -Wno-unused-command-line-argument");
     else {
         add(command, options.fast_compile ? "-Og" : "-O2");
@@ -924,8 +926,14 @@ static void add_kernel_options(struct list *command)
                   "-Wno-maybe-uninitialized");
     }
     /* What is volatile in the source may be so for the sake of other blocks. */
-    if (!host.clang && gcc_version() >= 11)
+    if (!host.clang && compiler_version() >= 11)
         add_words(command, "--param tsan-distinguish-volatile=1");
+    /* C++ lets a compiler assume that a loop ends, and leave out one that waits for a plain
+     * flag: nvcc does not, and its GPU hangs. */
+    if (compiler_version() >= (host.clang ? 12 : 10)) add(command, "-fno-finite-loops");
+    /* A variable that was never set is not by chance the 0 that makes a sum right. */
+    if (compiler_version() >= (host.clang ? 8 : 12))
+        add(command, "-ftrivial-auto-var-init=pattern");
     /* A tail call leaves no return address in the kernel, and so no source line for a
      * fault. Of DWARF 5, addr2line (seen with binutils 2.40) mixes up the files of
      * inlined functions. Lines and functions are all that a fault's report needs; where
@@ -933,7 +941,9 @@ static void add_kernel_options(struct list *command)
      * a quarter of its time. */
     add_words(command,
               "-fsanitize-coverage=trace-pc -gdwarf-4 -fno-pie -fno-strict-aliasing "
-              "-fno-optimize-sibling-calls -fsanitize=signed-integer-overflow "
+              "-fno-optimize-sibling-calls "
+              "-fsanitize=signed-integer-overflow,integer-divide-by-zero,shift-exponent,"
+              "float-cast-overflow "
               "-Wno-unknown-pragmas");
     if (!options.debug) add(command, "-g1");
 }

@@ -49,8 +49,10 @@ void emu_shadow_forget(struct emu_shadow *s)
     const size_t count = count_cells(s->bytes, s->shift);
     give_back(s->stamps, count * sizeof *s->stamps);
     give_back(s->cells, count * sizeof *s->cells);
+    give_back(s->stores, count * sizeof *s->stores);
     s->stamps = NULL;
     s->cells = NULL;
+    s->stores = NULL;
 }
 
 struct emu_shadow *emu_shadow_make(size_t bytes, bool known)
@@ -78,6 +80,25 @@ static bool is_worth_it(size_t need)
     return need < (size_t)1 << 26 || need < emu_host_available() / 2;
 }
 
+__attribute__((noreturn)) static void no_memory(const struct emu_shadow *s)
+{
+    emu_no_memory("for watching what kernels do with %zu bytes of device memory; "
+                  "CHECK=0 does without",
+                  s->bytes);
+}
+
+static void make_stores(struct emu_shadow *s)
+{
+    s->stores = zeros(count_cells(s->bytes, s->shift) * sizeof *s->stores);
+    if (!s->stores) no_memory(s);
+}
+
+void emu_shadow_keep_store(struct emu_shadow *s, size_t cell)
+{
+    if (!s->stores) make_stores(s);
+    s->stores[cell] = s->cells[cell].write;
+}
+
 size_t emu_shadow_refine(struct emu_shadow *s, unsigned shift)
 {
     struct emu_shadow old = *s;
@@ -91,14 +112,13 @@ size_t emu_shadow_refine(struct emu_shadow *s, unsigned shift)
     s->shift = shift;
     s->stamps = zeros(count * sizeof *s->stamps);
     s->cells = zeros(count * sizeof *s->cells);
-    if (!s->stamps || !s->cells)
-        emu_no_memory("for watching what kernels do with %zu bytes of device memory; "
-                      "CHECK=0 does without",
-                      s->bytes);
+    if (!s->stamps || !s->cells) no_memory(s);
     if (!old.cells) return 0;
+    if (old.stores) make_stores(s);
     for (size_t i = 0; i < count; i++) {
         const struct cell *from = &old.cells[i >> (old.shift - shift)];
         if (from->write.time || from->read.time) s->cells[i] = *from;
+        if (old.stores) s->stores[i] = old.stores[i >> (old.shift - shift)];
     }
     emu_shadow_forget(&old);
     return 0;

@@ -20,6 +20,8 @@ struct emu_shadow {
     uint32_t *stamps; /* of each cell; equal to one in emu_times: until that changes, one
                          more read is no news. NULL before the first access */
     struct cell *cells;
+    struct touch *stores; /* of each cell: the last plain write that an atomic has taken
+                             the place of; NULL before the first */
     unsigned char *known; /* which bytes were written since the allocation, one bit each;
                              NULL for none */
     bool all_known;
@@ -37,6 +39,8 @@ void emu_shadow_free(struct emu_shadow *s);
 /* Gives the shadow cells of 1 << shift bytes, and the larger ones' contents to them.
  * Returns how many bytes they would take if that is too much; then it has none. */
 size_t emu_shadow_refine(struct emu_shadow *s, unsigned shift);
+/* An atomic takes the place of the plain write in this cell, and must not hide it. */
+void emu_shadow_keep_store(struct emu_shadow *s, size_t cell);
 /* Forgets who has touched what. */
 void emu_shadow_forget(struct emu_shadow *s);
 

@@ -51,6 +51,18 @@ size_t emu_variables_behind(const void *p)
     return (size_t)(end - (const char *)p);
 }
 
+size_t emu_distance_past_variables(const void *p)
+{
+    const char *const ends[] = {__stop_emu_device, __stop_emu_constant,
+                                __stop_emu_managed};
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const size_t distance = (size_t)((const char *)p - ends[i]);
+        if (ends[i] && ends[i] <= (const char *)p && distance < least) least = distance;
+    }
+    return least;
+}
+
 /* ---- static variables of functions ---- */
 
 /* Static variables of functions that kernels call. Which they are is known once their

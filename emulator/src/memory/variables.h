@@ -23,6 +23,8 @@ bool emu_is_constant_variable(const void *p);
 bool emu_is_local_static(const void *p);
 /* The section that holds a variable which kernels may write, or NULL; its size. */
 char *emu_variable_section(const void *p, size_t *bytes);
+/* Bytes from the end of those sections to p; SIZE_MAX if none ends before it. */
+size_t emu_distance_past_variables(const void *p);
 /* Bytes from such a variable, or a constant one, to the end of its section. */
 size_t emu_variables_behind(const void *p);
 

@@ -32,15 +32,22 @@ struct part {
     char *address;
 };
 
-/* Waits for the whole warp; returns the parts of all lanes to the lane that is to do the
- * work, and NULL to the others, for whom it is done. */
-static struct part **meet(struct part *mine, struct part **all, const char *what,
-                          const void *pc)
+static const unsigned long long *gather_whole(const void *mine, const char *what,
+                                              const void *pc)
 {
     const unsigned long long *brought = emu_warp_gather(~0u, (uintptr_t)mine, what, pc);
     if (emu_lanes_that_came() != ~0u)
         emu_fault(pc, "%s is carried out by all 32 lanes of a warp, and here are 0x%08x",
                   what, emu_lanes_that_came());
+    return brought;
+}
+
+/* Waits for the whole warp; returns the parts of all lanes to the lane that is to do the
+ * work, and NULL to the others, for whom it is done. */
+static struct part **meet(struct part *mine, struct part **all, const char *what,
+                          const void *pc)
+{
+    const unsigned long long *brought = gather_whole(mine, what, pc);
     if (emu_current->lane) return NULL;
     for (unsigned lane = 0; lane < LANES; lane++)
         all[lane] = (struct part *)(uintptr_t)brought[lane];
@@ -292,7 +299,7 @@ void emu_wmma_meet(const char *what, const void *p, size_t distance);
 
 void emu_wmma_meet(const char *what, const void *p, size_t distance)
 {
-    emu_warp_gather(~0u, 0, what, PC);
+    gather_whole(NULL, what, PC);
     if ((uintptr_t)p % (emu_settings.strict ? 32 : 16))
         emu_fault(
             PC,
@@ -420,7 +427,6 @@ void emu_wmma(const char *types, unsigned m, unsigned n, unsigned k, int saturat
                   "the emulated %s has %d.%d (EMULATE chooses another)",
                   emu_gpu()->prop.name, capability / 10, capability % 10);
     const struct wmma_part mine = {a, b, c, d};
-    const unsigned long long *all =
-        emu_warp_gather(~0u, (uintptr_t)&mine, "mma_sync", PC);
+    const unsigned long long *all = gather_whole(&mine, "mma_sync", PC);
     if (emu_current->lane == 0) multiply_fragments(types, m, n, k, saturate, all);
 }

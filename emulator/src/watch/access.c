@@ -426,8 +426,20 @@ void emu_block_atomic_access(const volatile void *p, size_t bytes, const void *p
     see(p, bytes, ATOMIC | IN_BLOCK, pc, FRAME);
 }
 
+/* A loop may have no access: the compiler has moved a read that is not volatile to before
+ * it, as nvcc does, or there never was any. */
+static __attribute__((noinline)) void pass_through(const void *pc, const void *frame)
+{
+    if (emu_now.attention & EMU_WATCHED) {
+        emu_keep_registers();
+        emu_look(NULL, 0, READ, pc);
+    }
+    if (emu_now.lens_looks) emu_lens_basic_block(pc, frame);
+}
+
 void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void)
 {
-    if (emu_now.lens_looks && emu_current) emu_lens_basic_block(PC, FRAME);
+    if ((emu_now.attention & (EMU_LENS | EMU_WATCHED)) && emu_current)
+        pass_through(PC, FRAME);
 }

@@ -103,6 +103,14 @@ static void image_access(char *p, size_t n, enum emu_access kind, const void *pc
     struct emu_shadow *const shadow = emu_variable_shadow(p, &offset);
     if (shadow) emu_global_access(shadow, offset, p, n, kind, pc);
     if (emu_is_device_variable(p) || emu_is_local_static(p) || is_position(p)) return;
+    enum { NEAR = 4096 };
+    if (emu_distance_past_variables(p) < NEAR)
+        emu_fault(pc,
+                  "host memory: %s of %zu bytes in a variable of the host, or out of "
+                  "bounds: right before it end the __device__ and __constant__ variables "
+                  "(is an index too large?); a kernel can only use memory from "
+                  "cudaMalloc and __device__, __constant__ or __managed__ variables",
+                  emu_name_of(kind), n);
     emu_fault(pc,
               "host memory: %s of %zu bytes in a variable of the host; a kernel can only "
               "use memory from cudaMalloc and "

@@ -1,7 +1,8 @@
 /* A thread that waits for another's store. On a GPU the other runs meanwhile; here it
  * never would. That shows in a proof: two rounds of a loop that begin with the same
  * registers, the same stack and the same values read, and store nothing in between, are
- * followed by a third. A thread is watched for some accesses whenever it has run for long
+ * followed by a third. What counts as a round's beginning is a read, or a basic block of
+ * the program. A thread is watched for some accesses whenever it has run for long
  * without a pause, so other threads pay nothing for it. When that happens depends on a
  * clock; what is then found, and reported, does not. */
 #include "watch/endless.h"
@@ -82,7 +83,7 @@ static uint64_t hash_of(const void *data, size_t n)
     return mix(0xcbf29ce484222325, data, n); /* FNV-1a */
 }
 
-/* Before an access that is known to be legal. The caller's frames, from this one's end
+/* Before an access that is known to be legal, or in a basic block (n is 0). The caller's frames, from this one's end
  * on, are part of the state. */
 void emu_look(const volatile void *p, size_t n, enum emu_access kind, const void *pc)
 {

@@ -10,7 +10,8 @@
  *
  * Each word has a cell with the last write and two reads of the launch. Two are enough:
  * a write that both come before is taken to come after the others too, so a race may be
- * missed and is never invented. Nearly all accesses are reads of what no thread of the
+ * missed and is never invented. A plain write that an atomic follows is kept beside the
+ * cell: the next atomic has nothing against the last one, and may have against it. Nearly all accesses are reads of what no thread of the
  * launch writes; a stamp beside the cell tells them in one look. */
 #include "watch/global.h"
 
@@ -82,34 +83,42 @@ static inline void note_read(struct cell *cell, uint32_t *stamp, const struct to
                                                                      : emu_times.run;
 }
 
-static inline void read_cell(struct cell *cell, uint32_t *stamp, char *p,
+static inline void read_cell(const struct emu_shadow *s, size_t i, char *p,
                              bool holds_value, const struct touch *now)
 {
+    struct cell *const cell = &s->cells[i];
     uint32_t no_stamp;
     const bool doubtful = concurrent(&cell->write, now);
     if (doubtful && !cell->write.strong)
         emu_fault_race(p, &cell->write, "wrote", now, "reads");
+    if (s->stores && concurrent(&s->stores[i], now))
+        emu_fault_race(p, &s->stores[i], "wrote", now, "reads");
     if (doubtful) emu_doubt(p, &cell->write, now);
-    note_read(cell, holds_value && !doubtful ? stamp : &no_stamp, now);
+    note_read(cell, holds_value && !doubtful ? &s->stamps[i] : &no_stamp, now);
 }
 
-static void write_cell(struct cell *cell, uint32_t *stamp, char *p, unsigned shift,
-                       bool atomic, const struct touch *now)
+static void write_cell(struct emu_shadow *s, size_t i, char *p, bool atomic,
+                       const struct touch *now)
 {
+    struct cell *const cell = &s->cells[i];
     char *const word = p - ((uintptr_t)p & 3);
     const uint8_t bytes =
-        (uint8_t)(((1u << (1u << shift)) - 1) << ((uintptr_t)p & 3) & 15);
+        (uint8_t)(((1u << (1u << s->shift)) - 1) << ((uintptr_t)p & 3) & 15);
     const struct touch *reads[] = {&cell->read, &cell->other_read};
     if (concurrent(&cell->write, now))
         emu_suspect(word, bytes, &cell->write, "wrote", now);
+    if (s->stores && concurrent(&s->stores[i], now))
+        emu_suspect(word, bytes, &s->stores[i], "wrote", now);
     if (atomic) emu_dispel_doubt(p);
-    for (int i = 0; i < 2; i++) {
-        if (atomic && !in_other_block(reads[i]) && reads[i]->thread == now->thread)
-            ((struct touch *)reads[i])->strong = 1;
-        if (concurrent(reads[i], now)) emu_suspect(word, bytes, reads[i], "read", now);
+    for (int r = 0; r < 2; r++) {
+        if (atomic && !in_other_block(reads[r]) && reads[r]->thread == now->thread)
+            ((struct touch *)reads[r])->strong = 1;
+        if (concurrent(reads[r], now)) emu_suspect(word, bytes, reads[r], "read", now);
     }
+    if (now->strong && !cell->write.strong && cell->write.time >= emu_times.launch)
+        emu_shadow_keep_store(s, i);
     cell->write = *now;
-    *stamp = 0;
+    s->stamps[i] = 0;
 }
 
 void emu_global_access(struct emu_shadow *s, size_t offset, char *p, size_t n,
@@ -133,9 +142,9 @@ void emu_global_access(struct emu_shadow *s, size_t offset, char *p, size_t n,
     const size_t size = (size_t)1 << s->shift;
     for (size_t i = offset >> s->shift; n > 0; i++, p += size, n -= size)
         if (basic == READ)
-            read_cell(&s->cells[i], &s->stamps[i], p, holds, &now);
+            read_cell(s, i, p, holds, &now);
         else
-            write_cell(&s->cells[i], &s->stamps[i], p, s->shift, basic == ATOMIC, &now);
+            write_cell(s, i, p, basic == ATOMIC, &now);
 }
 
 static struct {

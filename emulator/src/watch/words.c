@@ -98,6 +98,22 @@ static void check_async_reader(const char *address, const struct touch *read,
               "wgmma.wait_group or cp.async.bulk.wait_group, and then a barrier");
 }
 
+/* A later write takes the place of the last one, which others may have something against.
+ * Of two by other threads, or of a thread's own plain one and its atomic, a plain one
+ * matters more: atomics have nothing against each other. */
+static void keep_write(struct word *word, struct touch *now)
+{
+    const struct touch *const last = &word->write, *const other = &word->other_write;
+    const bool own = last->thread == now->thread && !emu_is_bulk(last);
+    const bool hides = now->strong && last->strong && !other->strong &&
+                       other->time >= emu_times.interval;
+    if (own && last->strong == now->strong) {
+        if (last->order == now->order) now->bytes |= last->bytes;
+    } else if ((!own || now->strong) && !hides) {
+        word->other_write = *last;
+    }
+}
+
 static void examine(struct word *word, char *address, enum emu_access kind,
                     struct touch now, const void *pc)
 {
@@ -158,12 +174,7 @@ static void examine(struct word *word, char *address, enum emu_access kind,
         else if (emu_unordered(read, &now))
             emu_fault_race(address, read, "read", &now, "writes");
     }
-    if (word->write.time >= emu_times.interval) {
-        if (word->write.thread != now.thread || emu_is_bulk(&word->write))
-            word->other_write = word->write;
-        else if (word->write.order == now.order && word->write.strong == now.strong)
-            now.bytes |= word->write.bytes;
-    }
+    if (word->write.time >= emu_times.interval) keep_write(word, &now);
     word->write = now;
     word->written_bytes |= bytes;
     word->bytes_in_flight &= (uint8_t)~bytes;
