@@ -262,6 +262,7 @@ static cublasStatus_t dot(const void *pc, const char *call, cublasHandle_t handl
     if (!result) return CUBLAS_STATUS_INVALID_VALUE;
     if (emu_work_begins(handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
+    if (handle->pointer_mode == CUBLAS_POINTER_MODE_HOST) emu_host_waits_for_work();
     need_vector(pc, call, "x", x, n, incx, type, false);
     need_vector(pc, call, "y", y, n, incy, type, false);
     double sum = 0;
@@ -285,6 +286,7 @@ static cublasStatus_t measure(const void *pc, const char *call, cublasHandle_t h
     if (incx <= 0) n = 0;
     if (emu_work_begins(handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
+    if (handle->pointer_mode == CUBLAS_POINTER_MODE_HOST) emu_host_waits_for_work();
     need_vector(pc, call, "x", x, n, incx, type, false);
     double sum = 0, most = -1;
     int where = 0;
