@@ -19,6 +19,10 @@
 
 /* Makes `error` (a cudaError_t, not success) the last error, for cudaGetLastError. */
 extern "C" void emu_launch_failed(int error);
+/* What failed there (`what` and `of` are its name) has returned its error to nobody: if
+ * nobody asks for it either, the program's end says so. */
+extern "C" void emu_error_unread(int error, const char *what, const char *of,
+                                 const char *file, int line);
 
 /* `extern __shared__ T name[];` in a function becomes a reference to this. */
 extern "C" char emu_dynamic_shared[];
@@ -41,11 +45,15 @@ struct config {
     const char *name;
     void (*function)();
     config *outer;
+    const char *file;
+    int line;
 
     EMU_UNSEEN config(dim3 grid_, dim3 block_, size_t shared_ = 0,
-                      cudaStream_t stream_ = nullptr)
+                      cudaStream_t stream_ = nullptr,
+                      const char *file_ = __builtin_FILE(), int line_ = __builtin_LINE())
         : grid(grid_), block(block_), cluster(), shared(shared_), cooperative(),
-          stream(stream_), name(), function(), outer(innermost())
+          stream(stream_), name(), function(), outer(innermost()), file(file_),
+          line(line_)
     {
         innermost() = this;
     }
@@ -61,12 +69,26 @@ struct config {
         if (innermost() == this) innermost() = outer;
     }
 
+    /* A launch returns nothing. */
+    EMU_UNSEEN void ended(int error, const char *kernel) const
+    {
+        if (error) emu_error_unread(error, "the launch of ", kernel, file, line);
+    }
+
     EMU_UNSEEN static config *&innermost()
     {
         static thread_local config *pending;
         return pending;
     }
 };
+
+/* Around a call that is a statement of its own. */
+static inline void unread(const char *call, cudaError_t error,
+                          const char *file = __builtin_FILE(),
+                          int line = __builtin_LINE())
+{
+    if (error != cudaSuccess) emu_error_unread(error, call, "", file, line);
+}
 
 /* __cluster_dims__(x, y, z) */
 static __forceinline__ void cluster_dims(unsigned x, unsigned y = 1, unsigned z = 1)
@@ -193,7 +215,8 @@ template <class... P> EMU_UNSEEN void start(P... p)
 {
     const config &c = *config::innermost();
     c.done();
-    launch_kernel(c.name, c, reinterpret_cast<void (*)(P...)>(c.function), p...);
+    c.ended(launch_kernel(c.name, c, reinterpret_cast<void (*)(P...)>(c.function), p...),
+            c.name);
 }
 
 /* A plain function with the kernel's parameters, so that the compiler says of wrong
@@ -214,7 +237,7 @@ template <class F> struct deduced_call {
 
     template <class... A> EMU_UNSEEN void operator()(A... a) const
     {
-        launch<by_value<A>...>(name, nullptr, c, function, a...);
+        c.ended(launch<by_value<A>...>(name, nullptr, c, function, a...), name);
     }
 };
 

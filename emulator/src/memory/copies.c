@@ -7,6 +7,7 @@
 #include "base/device.h"
 #include "base/errors.h"
 #include "base/now.h"
+#include "base/output.h"
 #include "memory/allocations.h"
 #include "memory/array.h"
 #include "memory/capture.h"
@@ -86,6 +87,7 @@ static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from
     const struct copying all = {to, to_pitch, from, from_pitch, width, height, kind, pc};
     if (emu_capture(stream, cudaGraphNodeTypeMemcpy, run_copy, &all, sizeof all))
         return cudaSuccess;
+    if (waits == WAITS) emu_show_output();
     BEGIN_WORK(stream);
     if (width == 0 || height == 0) return cudaSuccess;
     if (height > 1 && (width > to_pitch || width > from_pitch))

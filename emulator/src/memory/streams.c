@@ -25,6 +25,7 @@
 #include "base/device.h"
 #include "base/errors.h"
 #include "base/now.h"
+#include "base/output.h"
 #include "base/room.h"
 #include "base/settings.h"
 #include "memory/capture.h"
@@ -185,6 +186,7 @@ static void host_learns(const struct knowledge *what)
 {
     join(&host, what);
     join(&heard, what);
+    emu_show_output();
     emu_host_is_behind = !all_is_known();
     if (!emu_host_is_behind) work_count = 0;
 }
@@ -430,6 +432,7 @@ static cudaError_t wait_for(cudaStream_t stream, bool host_waits)
     if (!s) return cudaErrorInvalidResourceHandle;
     gather(s);
     join(&heard, &s->knows);
+    emu_show_output();
     if (host_waits) host_learns(&s->knows);
     return cudaSuccess;
 }
@@ -522,6 +525,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
         return set(cudaErrorInvalidResourceHandle);
     if (emu_capture_event(event, stream)) return cudaSuccess;
     gather(s);
+    if (s->column < COLUMNS) add_work(s); /* so that the host can be asked to wait */
     event->knows = s->knows;
     clock_gettime(CLOCK_MONOTONIC, &event->when);
     event->recorded = true;
@@ -546,6 +550,14 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     return cudaEventSynchronize(event);
 }
 
+/* As far as the host has been told. */
+static bool is_done(cudaEvent_t event)
+{
+    for (unsigned c = 0; c < columns; c++)
+        if (event->knows.of[c] > host.of[c]) return false;
+    return true;
+}
+
 /* Time of this machine between the two calls, which says nothing about a GPU. */
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
 {
@@ -554,6 +566,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
     if ((start->flags | end->flags) & cudaEventDisableTiming)
         return set(cudaErrorInvalidResourceHandle);
     if (!start->recorded || !end->recorded) return set(cudaErrorInvalidResourceHandle);
+    if (!is_done(start) || !is_done(end)) return set(cudaErrorNotReady);
     double seconds = (double)(end->when.tv_sec - start->when.tv_sec);
     double nanoseconds = (double)(end->when.tv_nsec - start->when.tv_nsec);
     *milliseconds = (float)(seconds * 1e3 + nanoseconds * 1e-6);
