@@ -617,6 +617,24 @@ def test_an_error_that_nobody_asks_for_is_said(mistake, told, write, emulate):
     assert (told.format(source) in result.stderr) if told else not result.stderr
 
 
+@pytest.mark.parametrize("compiler", HOST_COMPILERS)
+def test_macros_of_one_letter_do_no_harm(compiler, write, nvcc):
+    """A program's `#define N 32`, or -DN=32, before a header. NVIDIA's own cuBLAS and Thrust break on them."""
+    folder = ROOT / "emulator" / "include"
+    names = {
+        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()
+    }
+    names -= {name for name in names if name.startswith(("cublas", "thrust/"))}
+    names.remove("emulator_errors.h")  # a list, for other headers
+    headers = "".join(f"#include <{name}>\n" for name in sorted(names))
+    source = write(
+        headers + "__global__ void k(int x) {}\nint main() { k<<<1, 1>>>(N); }\n"
+    )
+    letters = [f"-D{letter}=1" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
+    result = nvcc(*letters, source, compiler=compiler)
+    assert result.returncode == 0, result.stderr
+
+
 # EMULATE's value, the name it stands for, compute capability, SMs, shared memory and threads a SM
 # (NVIDIA's data sheets and the programming guide's table of compute capabilities).
 CARDS = [

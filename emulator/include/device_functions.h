@@ -75,48 +75,48 @@ __cvta_generic_to_shared(const void *p); /* its offset in the block's shared mem
 
 /* T itself, but not where a call's type parameters are found out: the pointer says which
  * type it is. */
-template <class T> struct emu_identity {
-    typedef T type;
+template <class T_> struct emu_identity {
+    typedef T_ type;
 };
-template <class T> using emu_same = typename emu_identity<T>::type;
+template <class T_> using emu_same = typename emu_identity<T_>::type;
 
-template <class T> EMU_FN T __ldg(const T *p)
+template <class T_> EMU_FN T_ __ldg(const T_ *p)
 {
     return *p;
 }
-template <class T> EMU_FN T __ldca(const T *p)
+template <class T_> EMU_FN T_ __ldca(const T_ *p)
 {
     return *p;
 }
-template <class T> EMU_FN T __ldcg(const T *p)
+template <class T_> EMU_FN T_ __ldcg(const T_ *p)
 {
     return *p;
 }
-template <class T> EMU_FN T __ldcs(const T *p)
+template <class T_> EMU_FN T_ __ldcs(const T_ *p)
 {
     return *p;
 }
-template <class T> EMU_FN T __ldlu(const T *p)
+template <class T_> EMU_FN T_ __ldlu(const T_ *p)
 {
     return *p;
 }
-template <class T> EMU_FN T __ldcv(const T *p)
+template <class T_> EMU_FN T_ __ldcv(const T_ *p)
 {
     return *p;
 }
-template <class T> EMU_FN void __stwb(T *p, emu_same<T> value)
+template <class T_> EMU_FN void __stwb(T_ *p, emu_same<T_> value)
 {
     *p = value;
 }
-template <class T> EMU_FN void __stcg(T *p, emu_same<T> value)
+template <class T_> EMU_FN void __stcg(T_ *p, emu_same<T_> value)
 {
     *p = value;
 }
-template <class T> EMU_FN void __stcs(T *p, emu_same<T> value)
+template <class T_> EMU_FN void __stcs(T_ *p, emu_same<T_> value)
 {
     *p = value;
 }
-template <class T> EMU_FN void __stwt(T *p, emu_same<T> value)
+template <class T_> EMU_FN void __stwt(T_ *p, emu_same<T_> value)
 {
     *p = value;
 }
@@ -179,20 +179,20 @@ template <class To> EMU_FN To emu_clamped(double x, To least, To most, double li
     if (x >= limit) return most;
     return x < (double)least ? least : (To)x;
 }
-#define EMU_TO_INTEGER(from, T, suffix, round)                                           \
-    EMU_FN int __##from##2int_##suffix(T x)                                              \
+#define EMU_TO_INTEGER(from, T_, suffix, round)                                          \
+    EMU_FN int __##from##2int_##suffix(T_ x)                                             \
     {                                                                                    \
         return emu_clamped<int>(round((double)x), INT_MIN, INT_MAX, 0x1p31);             \
     }                                                                                    \
-    EMU_FN unsigned __##from##2uint_##suffix(T x)                                        \
+    EMU_FN unsigned __##from##2uint_##suffix(T_ x)                                       \
     {                                                                                    \
         return emu_clamped<unsigned>(round((double)x), 0, UINT_MAX, 0x1p32);             \
     }                                                                                    \
-    EMU_FN long long __##from##2ll_##suffix(T x)                                         \
+    EMU_FN long long __##from##2ll_##suffix(T_ x)                                        \
     {                                                                                    \
         return emu_clamped<long long>(round((double)x), LLONG_MIN, LLONG_MAX, 0x1p63);   \
     }                                                                                    \
-    EMU_FN unsigned long long __##from##2ull_##suffix(T x)                               \
+    EMU_FN unsigned long long __##from##2ull_##suffix(T_ x)                              \
     {                                                                                    \
         return emu_clamped<unsigned long long>(round((double)x), 0, ULLONG_MAX, 0x1p64); \
     }
@@ -379,8 +379,8 @@ EMU_FN unsigned __dp4a(unsigned x, unsigned y, unsigned sum)
 
 /* The empty assembly keeps a compiler from joining the operation with a neighbour into
  * one with a single rounding. */
-#define EMU_ROUNDED(T, expression)                                                       \
-    T result = expression;                                                               \
+#define EMU_ROUNDED(T_, expression)                                                      \
+    T_ result = expression;                                                              \
     __asm__("" : "+m"(result));                                                          \
     return result
 EMU_FN float __fadd_rn(float x, float y)
@@ -446,28 +446,28 @@ EMU_FN double __fma_rn(double x, double y, double z)
 }
 
 /* Rounded towards zero, down and up, by the instructions of PTX. */
-#define EMU_DIRECTED(name, operation, T, letter, parameters, operands, values)           \
-    EMU_ONE_WAY(name##_rz, operation ".rz", T, letter, parameters, operands, values)     \
-    EMU_ONE_WAY(name##_rd, operation ".rm", T, letter, parameters, operands, values)     \
-    EMU_ONE_WAY(name##_ru, operation ".rp", T, letter, parameters, operands, values)
-#define EMU_ONE_WAY(name, operation, T, letter, parameters, operands, values)            \
-    static __device__ __forceinline__ T name parameters                                  \
+#define EMU_DIRECTED(name, operation, T_, letter, parameters, operands, values)          \
+    EMU_ONE_WAY(name##_rz, operation ".rz", T_, letter, parameters, operands, values)    \
+    EMU_ONE_WAY(name##_rd, operation ".rm", T_, letter, parameters, operands, values)    \
+    EMU_ONE_WAY(name##_ru, operation ".rp", T_, letter, parameters, operands, values)
+#define EMU_ONE_WAY(name, operation, T_, letter, parameters, operands, values)           \
+    static __device__ __forceinline__ T_ name parameters                                 \
     {                                                                                    \
-        T result;                                                                        \
+        T_ result;                                                                       \
         asm(operation operands ";" : "=" letter(result) : EMU_VALUES_##values(letter));  \
         return result;                                                                   \
     }
 #define EMU_VALUES_1(letter) letter(x)
 #define EMU_VALUES_2(letter) letter(x), letter(y)
 #define EMU_VALUES_3(letter) letter(x), letter(y), letter(z)
-#define EMU_ARITHMETIC(prefix, fma, T, bits, letter)                                     \
-    EMU_DIRECTED(prefix##add, "add", T, letter, (T x, T y), bits " %0, %1, %2", 2)       \
-    EMU_DIRECTED(prefix##sub, "sub", T, letter, (T x, T y), bits " %0, %1, %2", 2)       \
-    EMU_DIRECTED(prefix##mul, "mul", T, letter, (T x, T y), bits " %0, %1, %2", 2)       \
-    EMU_DIRECTED(prefix##div, "div", T, letter, (T x, T y), bits " %0, %1, %2", 2)       \
-    EMU_DIRECTED(prefix##rcp, "rcp", T, letter, (T x), bits " %0, %1", 1)                \
-    EMU_DIRECTED(prefix##sqrt, "sqrt", T, letter, (T x), bits " %0, %1", 1)              \
-    EMU_DIRECTED(fma, "fma", T, letter, (T x, T y, T z), bits " %0, %1, %2, %3", 3)
+#define EMU_ARITHMETIC(prefix, fma, T_, bits, letter)                                    \
+    EMU_DIRECTED(prefix##add, "add", T_, letter, (T_ x, T_ y), bits " %0, %1, %2", 2)    \
+    EMU_DIRECTED(prefix##sub, "sub", T_, letter, (T_ x, T_ y), bits " %0, %1, %2", 2)    \
+    EMU_DIRECTED(prefix##mul, "mul", T_, letter, (T_ x, T_ y), bits " %0, %1, %2", 2)    \
+    EMU_DIRECTED(prefix##div, "div", T_, letter, (T_ x, T_ y), bits " %0, %1, %2", 2)    \
+    EMU_DIRECTED(prefix##rcp, "rcp", T_, letter, (T_ x), bits " %0, %1", 1)              \
+    EMU_DIRECTED(prefix##sqrt, "sqrt", T_, letter, (T_ x), bits " %0, %1", 1)            \
+    EMU_DIRECTED(fma, "fma", T_, letter, (T_ x, T_ y, T_ z), bits " %0, %1, %2, %3", 3)
 EMU_ARITHMETIC(__f, __fmaf, float, ".f32", "f")
 EMU_ARITHMETIC(__d, __fma, double, ".f64", "d")
 #undef EMU_ARITHMETIC
@@ -492,32 +492,32 @@ EMU_ARITHMETIC(__d, __fma, double, ".f64", "d")
         return all;                                                                      \
     }
 #define EMU_CLAMPED(x, low, high) ((x) < (low) ? (low) : (x) > (high) ? (high) : (x))
-#define EMU_VIDEO(n, bits, S, U, low, high, most)                                        \
-    EMU_PARTS(__vadd##n, bits, U, a + b)                                                 \
-    EMU_PARTS(__vsub##n, bits, U, a - b)                                                 \
-    EMU_PARTS(__vaddss##n, bits, S, EMU_CLAMPED(a + b, low, high))                       \
-    EMU_PARTS(__vaddus##n, bits, U, EMU_CLAMPED(a + b, 0, most))                         \
-    EMU_PARTS(__vsubss##n, bits, S, EMU_CLAMPED(a - b, low, high))                       \
-    EMU_PARTS(__vsubus##n, bits, U, EMU_CLAMPED(a - b, 0, most))                         \
-    EMU_PARTS(__vavgs##n, bits, S, (a + b + (a + b >= 0)) >> 1)                          \
-    EMU_PARTS(__vavgu##n, bits, U, (a + b + 1) >> 1)                                     \
-    EMU_PARTS(__vhaddu##n, bits, U, (a + b) >> 1)                                        \
-    EMU_PARTS(__vabsdiffs##n, bits, S, a > b ? a - b : b - a)                            \
-    EMU_PARTS(__vabsdiffu##n, bits, U, a > b ? a - b : b - a)                            \
-    EMU_PARTS(__vmaxs##n, bits, S, a > b ? a : b)                                        \
-    EMU_PARTS(__vmaxu##n, bits, U, a > b ? a : b)                                        \
-    EMU_PARTS(__vmins##n, bits, S, a < b ? a : b)                                        \
-    EMU_PARTS(__vminu##n, bits, U, a < b ? a : b)                                        \
-    EMU_COMPARED(eq##n, bits, U, a == b)                                                 \
-    EMU_COMPARED(ne##n, bits, U, a != b)                                                 \
-    EMU_COMPARED(ges##n, bits, S, a >= b)                                                \
-    EMU_COMPARED(geu##n, bits, U, a >= b)                                                \
-    EMU_COMPARED(gts##n, bits, S, a > b)                                                 \
-    EMU_COMPARED(gtu##n, bits, U, a > b)                                                 \
-    EMU_COMPARED(les##n, bits, S, a <= b)                                                \
-    EMU_COMPARED(leu##n, bits, U, a <= b)                                                \
-    EMU_COMPARED(lts##n, bits, S, a < b)                                                 \
-    EMU_COMPARED(ltu##n, bits, U, a < b)                                                 \
+#define EMU_VIDEO(n, bits, S_, U_, low, high, most)                                      \
+    EMU_PARTS(__vadd##n, bits, U_, a + b)                                                \
+    EMU_PARTS(__vsub##n, bits, U_, a - b)                                                \
+    EMU_PARTS(__vaddss##n, bits, S_, EMU_CLAMPED(a + b, low, high))                      \
+    EMU_PARTS(__vaddus##n, bits, U_, EMU_CLAMPED(a + b, 0, most))                        \
+    EMU_PARTS(__vsubss##n, bits, S_, EMU_CLAMPED(a - b, low, high))                      \
+    EMU_PARTS(__vsubus##n, bits, U_, EMU_CLAMPED(a - b, 0, most))                        \
+    EMU_PARTS(__vavgs##n, bits, S_, (a + b + (a + b >= 0)) >> 1)                         \
+    EMU_PARTS(__vavgu##n, bits, U_, (a + b + 1) >> 1)                                    \
+    EMU_PARTS(__vhaddu##n, bits, U_, (a + b) >> 1)                                       \
+    EMU_PARTS(__vabsdiffs##n, bits, S_, a > b ? a - b : b - a)                           \
+    EMU_PARTS(__vabsdiffu##n, bits, U_, a > b ? a - b : b - a)                           \
+    EMU_PARTS(__vmaxs##n, bits, S_, a > b ? a : b)                                       \
+    EMU_PARTS(__vmaxu##n, bits, U_, a > b ? a : b)                                       \
+    EMU_PARTS(__vmins##n, bits, S_, a < b ? a : b)                                       \
+    EMU_PARTS(__vminu##n, bits, U_, a < b ? a : b)                                       \
+    EMU_COMPARED(eq##n, bits, U_, a == b)                                                \
+    EMU_COMPARED(ne##n, bits, U_, a != b)                                                \
+    EMU_COMPARED(ges##n, bits, S_, a >= b)                                               \
+    EMU_COMPARED(geu##n, bits, U_, a >= b)                                               \
+    EMU_COMPARED(gts##n, bits, S_, a > b)                                                \
+    EMU_COMPARED(gtu##n, bits, U_, a > b)                                                \
+    EMU_COMPARED(les##n, bits, S_, a <= b)                                               \
+    EMU_COMPARED(leu##n, bits, U_, a <= b)                                               \
+    EMU_COMPARED(lts##n, bits, S_, a < b)                                                \
+    EMU_COMPARED(ltu##n, bits, U_, a < b)                                                \
     EMU_FN unsigned __vabs##n(unsigned x)                                                \
     {                                                                                    \
         return __vabsdiffs##n(x, 0);                                                     \

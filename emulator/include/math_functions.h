@@ -14,14 +14,14 @@
 
 /* ---- min and max, for every pair of types that CUDA has them for ---- */
 
-#define EMU_MIN_MAX(A, B, T)                                                             \
-    EMU_FN T min(A a, B b)                                                               \
+#define EMU_MIN_MAX(A_, B_, T_)                                                          \
+    EMU_FN T_ min(A_ a, B_ b)                                                            \
     {                                                                                    \
-        return (T)b < (T)a ? (T)b : (T)a;                                                \
+        return (T_)b < (T_)a ? (T_)b : (T_)a;                                            \
     }                                                                                    \
-    EMU_FN T max(A a, B b)                                                               \
+    EMU_FN T_ max(A_ a, B_ b)                                                            \
     {                                                                                    \
-        return (T)a < (T)b ? (T)b : (T)a;                                                \
+        return (T_)a < (T_)b ? (T_)b : (T_)a;                                            \
     }
 EMU_MIN_MAX(int, int, int)
 EMU_MIN_MAX(int, unsigned int, unsigned int)

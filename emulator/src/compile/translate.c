@@ -1564,6 +1564,14 @@ static void redirect(struct translation *t, int i, const char *function)
     replace(t, i, function);
 }
 
+/* A specifier at i: whether __shared__ follows, which then takes care of it. */
+static bool comes_before_shared(const struct translation *t, int i)
+{
+    while (t->tokens[i].kind != END && !is_one_of(t, i, "; = { } __shared__"))
+        i = next(t, over_bracket(t, i));
+    return is(t, i, "__shared__");
+}
+
 /* Calls whose error nobody ought to ignore, and whether this one is a statement of its own,
  * so that nobody looks at what it returns. */
 #define WITH_AN_ERROR                                                                    \
@@ -1603,6 +1611,7 @@ static void rewrite_word(struct translation *t, int i)
     } else if (is(t, i, "__forceinline__")) {
         replace(t, i, "inline __attribute__((always_inline))");
     } else if (is(t, i, "__align__") && is(t, next(t, i), "(")) {
+        if (in_function(t) && comes_before_shared(t, i)) return;
         replace(t, i, "__attribute__((aligned");
         add_after(t, over_bracket(t, next(t, i)), "))");
     } else if (is_one_of(t, i, "memcpy memmove memset") && calls_library(t, i)) {
