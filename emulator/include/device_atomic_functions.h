@@ -7,6 +7,7 @@
 #ifdef __cplusplus
 
 #include "emulator_runtime.h"
+#include "vector_functions.h"
 
 #define EMU_ATOMIC_NAMED(name, access, T_, result)                                       \
     __attribute__((noinline, no_sanitize("thread"))) inline T_ name(T_ *address,         \
@@ -29,6 +30,7 @@ EMU_ATOMIC(atomicAdd, unsigned int, old + value)
 EMU_ATOMIC(atomicAdd, unsigned long long, old + value)
 EMU_ATOMIC(atomicAdd, float, old + value)
 EMU_ATOMIC(atomicAdd, double, old + value)
+EMU_ATOMIC(atomicAdd, float2, make_float2(old.x + value.x, old.y + value.y))
 EMU_ATOMIC(atomicSub, int, (int)((unsigned)old - (unsigned)value))
 EMU_ATOMIC(atomicSub, unsigned int, old - value)
 EMU_ATOMIC(atomicExch, int, value)

@@ -53,6 +53,14 @@ EMU_FN void __threadfence_system()
     emu_fence(1);
 }
 
+/* Of a launch that may begin before the one ahead of it has ended; here none does. */
+EMU_FN void cudaGridDependencySynchronize()
+{
+}
+EMU_FN void cudaTriggerProgrammaticLaunchCompletion()
+{
+}
+
 /* ---- time, traps, addresses ---- */
 
 EMU_FN long long clock64()
@@ -243,6 +251,26 @@ EMU_FN float __double2float_rn(double x)
     return (float)x;
 }
 
+/* Rounded towards zero, down and up, by the instructions of PTX. */
+#define EMU_TO_FLOAT(name, from, letter, types)                                          \
+    EMU_TO_FLOAT_ONE_WAY(name##_rz, from, letter, "cvt.rz" types)                        \
+    EMU_TO_FLOAT_ONE_WAY(name##_rd, from, letter, "cvt.rm" types)                        \
+    EMU_TO_FLOAT_ONE_WAY(name##_ru, from, letter, "cvt.rp" types)
+#define EMU_TO_FLOAT_ONE_WAY(name, from, letter, instruction)                            \
+    static __device__ __forceinline__ float name(from x)                                 \
+    {                                                                                    \
+        float result;                                                                    \
+        asm(instruction " %0, %1;" : "=f"(result) : letter(x));                          \
+        return result;                                                                   \
+    }
+EMU_TO_FLOAT(__int2float, int, "r", ".f32.s32")
+EMU_TO_FLOAT(__uint2float, unsigned, "r", ".f32.u32")
+EMU_TO_FLOAT(__ll2float, long long, "l", ".f32.s64")
+EMU_TO_FLOAT(__ull2float, unsigned long long, "l", ".f32.u64")
+EMU_TO_FLOAT(__double2float, double, "d", ".f32.f64")
+#undef EMU_TO_FLOAT_ONE_WAY
+#undef EMU_TO_FLOAT
+
 /* ---- integers ---- */
 
 EMU_FN int __popc(unsigned x)
@@ -374,6 +402,60 @@ EMU_FN unsigned __dp4a(unsigned x, unsigned y, unsigned sum)
     for (int i = 0; i < 32; i += 8) sum += (x >> i & 255) * (y >> i & 255);
     return sum;
 }
+
+/* Two halves of x with the lower, or the upper, two bytes of y. */
+EMU_FN int __dp2a_lo(int x, int y, int sum)
+{
+    const int low = (short)x * (signed char)y;
+    const int high = (short)(x >> 16) * (signed char)(y >> 8);
+    return (int)((unsigned)sum + (unsigned)low + (unsigned)high);
+}
+EMU_FN unsigned __dp2a_lo(unsigned x, unsigned y, unsigned sum)
+{
+    return sum + (x & 0xffff) * (y & 255) + (x >> 16) * (y >> 8 & 255);
+}
+EMU_FN int __dp2a_hi(int x, int y, int sum)
+{
+    return __dp2a_lo(x, y >> 16, sum);
+}
+EMU_FN unsigned __dp2a_hi(unsigned x, unsigned y, unsigned sum)
+{
+    return __dp2a_lo(x, y >> 16, sum);
+}
+/* The place of the offset-th set bit from `base` on, upwards or (negative) downwards. */
+EMU_FN unsigned __fns(unsigned mask, unsigned base, int offset)
+{
+    const int step = offset < 0 ? -1 : 1;
+    int left = offset == 0 ? 1 : offset * step;
+    for (int place = (int)base; place >= 0 && place < 32; place += step) {
+        left -= (int)(mask >> place & 1);
+        if (left == 0) return (unsigned)place;
+        if (offset == 0) break;
+    }
+    return ~0u;
+}
+#define EMU_OF_THREE(kind, T_)                                                           \
+    EMU_FN T_ __vimax3_##kind(T_ a, T_ b, T_ c)                                          \
+    {                                                                                    \
+        return a > b ? a > c ? a : c : b > c ? b : c;                                    \
+    }                                                                                    \
+    EMU_FN T_ __vimin3_##kind(T_ a, T_ b, T_ c)                                          \
+    {                                                                                    \
+        return a < b ? a < c ? a : c : b < c ? b : c;                                    \
+    }                                                                                    \
+    EMU_FN T_ __viaddmax_##kind(T_ a, T_ b, T_ c)                                        \
+    {                                                                                    \
+        const T_ sum = (T_)((unsigned)a + (unsigned)b);                                  \
+        return sum > c ? sum : c;                                                        \
+    }                                                                                    \
+    EMU_FN T_ __viaddmin_##kind(T_ a, T_ b, T_ c)                                        \
+    {                                                                                    \
+        const T_ sum = (T_)((unsigned)a + (unsigned)b);                                  \
+        return sum < c ? sum : c;                                                        \
+    }
+EMU_OF_THREE(s32, int)
+EMU_OF_THREE(u32, unsigned)
+#undef EMU_OF_THREE
 
 /* ---- floating point ---- */
 

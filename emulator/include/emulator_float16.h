@@ -180,6 +180,34 @@ static inline double emu_fma_to_odd(double a, double b, double c)
         return T2(h##name(a.x), h##name(a.y));                                           \
     }
 
+/* From 0 to 1; a NaN becomes 0. */
+#define EMU_FLOAT16_SATURATED(T_, T2, name, name2)                                       \
+    EMU_FN16 T_ name##_sat(T_ a, T_ b)                                                   \
+    {                                                                                    \
+        return T_(fminf(fmaxf(name(a, b), 0.0f), 1.0f));                                 \
+    }                                                                                    \
+    EMU_FN16 T2 name2##_sat(T2 a, T2 b)                                                  \
+    {                                                                                    \
+        return T2(name##_sat(a.x, b.x), name##_sat(a.y, b.y));                           \
+    }
+
+/* Whether it is so of both. */
+#define EMU_FLOAT16_BOTH(T2, name)                                                       \
+    EMU_FN16 bool __hb##name##2(T2 a, T2 b)                                              \
+    {                                                                                    \
+        return __h##name(a.x, b.x) && __h##name(a.y, b.y);                               \
+    }
+
+#define EMU_FLOAT16_OR_NAN(T_, T2, name)                                                 \
+    EMU_FN16 T_ name##_nan(T_ a, T_ b)                                                   \
+    {                                                                                    \
+        return a != a || b != b ? T_(NAN) : name(a, b);                                  \
+    }                                                                                    \
+    EMU_FN16 T2 name##2_nan(T2 a, T2 b)                                                  \
+    {                                                                                    \
+        return T2(name##_nan(a.x, b.x), name##_nan(a.y, b.y));                           \
+    }
+
 #define EMU_FLOAT16_FUNCTIONS(T_, T2)                                                    \
     EMU_FLOAT16_BINARY(T_, T2, +, __hadd, __hadd2)                                       \
     EMU_FLOAT16_BINARY(T_, T2, -, __hsub, __hsub2)                                       \
@@ -264,6 +292,31 @@ static inline double emu_fma_to_odd(double a, double b, double c)
     EMU_FLOAT16_MATH(T_, T2, ceil, ceilf(x))                                             \
     EMU_FLOAT16_MATH(T_, T2, trunc, truncf(x))                                           \
     EMU_FLOAT16_MATH(T_, T2, rint, rintf(x))                                             \
+    EMU_FLOAT16_MATH(T_, T2, exp10, exp10((double)x))                                    \
+    EMU_FLOAT16_MATH(T_, T2, log10, log10((double)x))                                    \
+    EMU_FLOAT16_SATURATED(T_, T2, __hadd, __hadd2)                                       \
+    EMU_FLOAT16_SATURATED(T_, T2, __hsub, __hsub2)                                       \
+    EMU_FLOAT16_SATURATED(T_, T2, __hmul, __hmul2)                                       \
+    EMU_FLOAT16_BOTH(T2, eq)                                                             \
+    EMU_FLOAT16_BOTH(T2, ne)                                                             \
+    EMU_FLOAT16_BOTH(T2, lt)                                                             \
+    EMU_FLOAT16_BOTH(T2, le)                                                             \
+    EMU_FLOAT16_BOTH(T2, gt)                                                             \
+    EMU_FLOAT16_BOTH(T2, ge)                                                             \
+    EMU_FLOAT16_OR_NAN(T_, T2, __hmax)                                                   \
+    EMU_FLOAT16_OR_NAN(T_, T2, __hmin)                                                   \
+    EMU_FN16 T2 __hisnan2(T2 a)                                                          \
+    {                                                                                    \
+        return T2(T_((int)__hisnan(a.x)), T_((int)__hisnan(a.y)));                       \
+    }                                                                                    \
+    EMU_FN16 T_ __hfma_relu(T_ a, T_ b, T_ c)                                            \
+    {                                                                                    \
+        return __hmax_nan(__hfma(a, b, c), T_(0));                                       \
+    }                                                                                    \
+    EMU_FN16 T2 __hfma2_relu(T2 a, T2 b, T2 c)                                           \
+    {                                                                                    \
+        return T2(__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y));               \
+    }                                                                                    \
     EMU_FN16 float __low2float(T2 a)                                                     \
     {                                                                                    \
         return a.x;                                                                      \
@@ -275,12 +328,33 @@ static inline double emu_fma_to_odd(double a, double b, double c)
 
 /* What works in kernels only. */
 #ifdef __CUDACC__
+#define EMU_FLOAT16_TO_INTEGER(T_, from)                                                 \
+    EMU_FLOAT16_TO_INTEGER_AS(T_, from, rn, rint)                                        \
+    EMU_FLOAT16_TO_INTEGER_AS(T_, from, rz, trunc)                                       \
+    EMU_FLOAT16_TO_INTEGER_AS(T_, from, rd, floor)                                       \
+    EMU_FLOAT16_TO_INTEGER_AS(T_, from, ru, ceil)
+#define EMU_FLOAT16_TO_INTEGER_AS(T_, from, suffix, round)                               \
+    EMU_FLOAT16_TO(T_, from##2int_##suffix, int, round, INT_MIN, INT_MAX, 0x1p31)        \
+    EMU_FLOAT16_TO(T_, from##2uint_##suffix, unsigned, round, 0, UINT_MAX, 0x1p32)       \
+    EMU_FLOAT16_TO(T_, from##2short_##suffix, short, round, SHRT_MIN, SHRT_MAX, 0x1p15)  \
+    EMU_FLOAT16_TO(T_, from##2ushort_##suffix, unsigned short, round, 0, USHRT_MAX,      \
+                   0x1p16)                                                               \
+    EMU_FLOAT16_TO(T_, from##2ll_##suffix, long long, round, LLONG_MIN, LLONG_MAX,       \
+                   0x1p63)                                                               \
+    EMU_FLOAT16_TO(T_, from##2ull_##suffix, unsigned long long, round, 0, ULLONG_MAX,    \
+                   0x1p64)
+#define EMU_FLOAT16_TO(T_, name, To, round, least, most, limit)                          \
+    EMU_FN16 To name(T_ x)                                                               \
+    {                                                                                    \
+        return emu_clamped<To>(round((double)(float)x), least, most, limit);             \
+    }
 #define EMU_FLOAT16_KERNEL_FUNCTIONS(T_, T2)                                             \
     EMU_SHUFFLES(T_)                                                                     \
     EMU_SHUFFLES(T2)                                                                     \
     EMU_ATOMIC(atomicAdd, T_, old + value)                                               \
     EMU_ATOMIC(atomicAdd, T2, old + value)
 #else
+#define EMU_FLOAT16_TO_INTEGER(T_, from)
 #define EMU_FLOAT16_KERNEL_FUNCTIONS(T_, T2)
 #endif
 
