@@ -539,6 +539,102 @@ def test_output_comes_before_the_fault_and_repeats_itself(write, emulate):
     )
 
 
+SPEAKS = """
+    #include <cstdio>
+    __global__ void speak() { printf("kernel\\n"); }
+    int main()
+    {
+        float *x;
+        cudaEvent_t event;
+        cudaEventCreate(&event);
+        cudaMalloc(&x, sizeof *x);
+        printf("before\\n");
+        speak<<<1, 1>>>();
+        cudaEventRecord(event);
+        %s;
+        std::printf("after\\n");
+        cudaGetLastError();
+    }
+    """
+
+
+@pytest.mark.parametrize(
+    "wait",
+    [
+        "cudaDeviceSynchronize()",
+        "cudaStreamSynchronize(0)",
+        "cudaEventSynchronize(event)",
+        "cudaMemcpy(x, &x, sizeof *x, cudaMemcpyHostToDevice)",
+        "cudaFree(x)",
+        "cudaDeviceReset()",
+        "",
+    ],
+)
+def test_what_kernels_print_appears_when_the_host_waits(wait, write, emulate):
+    result = run([emulate(write(SPEAKS % wait))], env=no_cuda())
+    told = "what kernel speak printed is lost" in result.stderr
+    printed = "before\nkernel\nafter\n" if wait else "before\nafter\n"
+    assert (result.returncode, result.stdout, told) == (0, printed, not wait)
+
+
+UNREAD = """
+    __global__ void fill(int *x) { x[threadIdx.x] = 1; }
+    template <class T> __global__ void any(T *x) { x[threadIdx.x] = 1; }
+    int main()
+    {
+        int *x, y = 0;
+        if (cudaMalloc(&x, 4096 * sizeof *x) != cudaSuccess) return 1;
+        %s
+        cudaFree(x);
+        (void)y;
+    }
+    """
+
+
+@pytest.mark.parametrize(
+    "mistake, told",
+    [
+        (
+            "fill<<<1, 2048>>>(x);",
+            "the launch of fill at {}:8 failed with cudaErrorInval",
+        ),
+        ("any<<<1, 2048>>>(x);", "the launch of any at {}:8 failed with cudaErrorInval"),
+        ("fill<<<1, 2048>>>(x); cudaGetLastError();", ""),
+        ("fill<<<1, 2048>>>(x); fill<<<1, 1>>>(x); cudaPeekAtLastError();", ""),
+        (
+            "cudaMemcpy(x, &y, 8000000, cudaMemcpyHostToDevice);",
+            "cudaMemcpy at {}:8 failed",
+        ),
+        ("cudaMemcpy(&y, x, 4, cudaMemcpyHostToDevice);", "cudaMemcpy at {}:8 failed"),
+        ("if (cudaMemcpy(&y, x, 4, cudaMemcpyHostToDevice)) y = 1;", ""),
+        ("y = cudaMemcpy(&y, x, 4, cudaMemcpyHostToDevice);", ""),
+    ],
+)
+def test_an_error_that_nobody_asks_for_is_said(mistake, told, write, emulate):
+    source = write(UNREAD % mistake)
+    result = run([emulate(source)], env=no_cuda())
+    assert result.returncode == 0
+    assert (told.format(source) in result.stderr) if told else not result.stderr
+
+
+@pytest.mark.parametrize("compiler", HOST_COMPILERS)
+def test_macros_of_one_letter_do_no_harm(compiler, write, nvcc):
+    """A program's `#define N 32`, or -DN=32, before a header. NVIDIA's own cuBLAS and Thrust break on them."""
+    folder = ROOT / "emulator" / "include"
+    names = {
+        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()
+    }
+    names -= {name for name in names if name.startswith(("cublas", "thrust/"))}
+    names.remove("emulator_errors.h")  # a list, for other headers
+    headers = "".join(f"#include <{name}>\n" for name in sorted(names))
+    source = write(
+        headers + "__global__ void k(int x) {}\nint main() { k<<<1, 1>>>(N); }\n"
+    )
+    letters = [f"-D{letter}=1" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
+    result = nvcc(*letters, source, compiler=compiler)
+    assert result.returncode == 0, result.stderr
+
+
 # EMULATE's value, the name it stands for, compute capability, SMs, shared memory and threads a SM
 # (NVIDIA's data sheets and the programming guide's table of compute capabilities).
 CARDS = [

@@ -147,17 +147,17 @@ class emu_lanes
         return num_threads();
     }
 
-    template <class T> EMU_MEMBER T shfl(T value, unsigned rank) const
+    template <class T_> EMU_MEMBER T_ shfl(T_ value, unsigned rank) const
     {
         return emu_shuffle(mask, value, lane_of(rank), "shfl");
     }
-    template <class T> EMU_MEMBER T shfl_up(T value, unsigned delta) const
+    template <class T_> EMU_MEMBER T_ shfl_up(T_ value, unsigned delta) const
     {
         unsigned rank = thread_rank();
         return emu_shuffle(mask, value, lane_of(delta <= rank ? rank - delta : rank),
                            "shfl_up");
     }
-    template <class T> EMU_MEMBER T shfl_down(T value, unsigned delta) const
+    template <class T_> EMU_MEMBER T_ shfl_down(T_ value, unsigned delta) const
     {
         unsigned rank = thread_rank();
         bool inside = delta < num_threads() - rank;
@@ -176,15 +176,15 @@ class emu_lanes
     {
         return ranks_of(__ballot_sync(mask, predicate));
     }
-    template <class T> EMU_MEMBER unsigned emu_lanes_like(T value) const
+    template <class T_> EMU_MEMBER unsigned emu_lanes_like(T_ value) const
     {
         return __match_any_sync(mask, value);
     }
-    template <class T> EMU_MEMBER unsigned match_any(T value) const
+    template <class T_> EMU_MEMBER unsigned match_any(T_ value) const
     {
         return ranks_of(__match_any_sync(mask, value));
     }
-    template <class T> EMU_MEMBER unsigned match_all(T value, int &all_equal) const
+    template <class T_> EMU_MEMBER unsigned match_all(T_ value, int &all_equal) const
     {
         return ranks_of(__match_all_sync(mask, value, &all_equal));
     }
@@ -211,8 +211,8 @@ static EMU_MEMBER coalesced_group coalesced_threads()
 }
 
 /* The lanes of the group that bring the same value. */
-template <class Group, class T>
-static EMU_MEMBER coalesced_group labeled_partition(const Group &group, T label)
+template <class Group, class T_>
+static EMU_MEMBER coalesced_group labeled_partition(const Group &group, T_ label)
 {
     return coalesced_group(group.emu_lanes_like(label));
 }
@@ -268,7 +268,7 @@ template <unsigned Size> class thread_block_tile<Size, void> : public emu_lanes
     {
         return group_count;
     }
-    template <class T> EMU_MEMBER T shfl_xor(T value, unsigned flip) const
+    template <class T_> EMU_MEMBER T_ shfl_xor(T_ value, unsigned flip) const
     {
         return emu_shuffle(mask, value, lane_of((thread_rank() ^ flip) % Size),
                            "shfl_xor");
@@ -309,10 +309,10 @@ template <unsigned Size> class emu_wide_tile
                   "a tile has 1, 2, 4, ... or 1024 threads");
 
     /* Room for 32 bytes a warp. */
-    template <class T> static EMU_MEMBER T *emu_room()
+    template <class T_> static EMU_MEMBER T_ *emu_room()
     {
-        static_assert(sizeof(T) <= 32, "tiles of several warps exchange up to 32 bytes");
-        return static_cast<T *>(emu_tile_room()) + meta_group_rank() * (Size / 32);
+        static_assert(sizeof(T_) <= 32, "tiles of several warps exchange up to 32 bytes");
+        return static_cast<T_ *>(emu_tile_room()) + meta_group_rank() * (Size / 32);
     }
 
   public:
@@ -341,22 +341,22 @@ template <unsigned Size> class emu_wide_tile
         return (thread_block::num_threads() + Size - 1) / Size;
     }
     /* Of one rank, the same for all. */
-    template <class T> static EMU_MEMBER T shfl(T value, unsigned rank)
+    template <class T_> static EMU_MEMBER T_ shfl(T_ value, unsigned rank)
     {
-        T *room = emu_room<T>();
+        T_ *room = emu_room<T_>();
         if (thread_rank() == rank) *room = value;
         sync();
-        const T result = *room;
+        const T_ result = *room;
         sync();
         return result;
     }
     /* All warps' values, one after the other. */
-    template <class T, class Op> static EMU_MEMBER T emu_fold(T of_the_warp, Op op)
+    template <class T_, class Op> static EMU_MEMBER T_ emu_fold(T_ of_the_warp, Op op)
     {
-        T *room = emu_room<T>();
+        T_ *room = emu_room<T_>();
         if (emu_lane() == 0) room[emu_warp() % (Size / 32)] = of_the_warp;
         sync();
-        T result = room[0];
+        T_ result = room[0];
         for (unsigned i = 1; i < Size / 32; i++) result = op(result, room[i]);
         sync();
         return result;
@@ -492,9 +492,9 @@ class cluster_group
     {
         return block_rank() * thread_block::num_threads() + thread_block::thread_rank();
     }
-    template <class T> static EMU_MEMBER T *map_shared_rank(T *p, int block)
+    template <class T_> static EMU_MEMBER T_ *map_shared_rank(T_ *p, int block)
     {
-        return static_cast<T *>(emu_cluster_place(p, (unsigned)block));
+        return static_cast<T_ *>(emu_cluster_place(p, (unsigned)block));
     }
     static EMU_MEMBER unsigned query_shared_rank(const void *p)
     {

@@ -18,50 +18,50 @@ typedef cuFloatComplex cuComplex;
 
 /* Everything for one precision; `f` ends the names of floats. A division and an absolute
  * value scale first, so that only a result that does not fit its type overflows. */
-#define EMU_COMPLEX_FUNCTIONS(C, R, make, f, hypotenuse)                                 \
-    EMU_COMPLEX R cuCreal##f(C z)                                                        \
+#define EMU_COMPLEX_FUNCTIONS(C_, R_, make, f, hypotenuse)                               \
+    EMU_COMPLEX R_ cuCreal##f(C_ z)                                                      \
     {                                                                                    \
         return z.x;                                                                      \
     }                                                                                    \
-    EMU_COMPLEX R cuCimag##f(C z)                                                        \
+    EMU_COMPLEX R_ cuCimag##f(C_ z)                                                      \
     {                                                                                    \
         return z.y;                                                                      \
     }                                                                                    \
-    EMU_COMPLEX C make(R x, R y)                                                         \
+    EMU_COMPLEX C_ make(R_ x, R_ y)                                                      \
     {                                                                                    \
-        C z;                                                                             \
+        C_ z;                                                                            \
         z.x = x;                                                                         \
         z.y = y;                                                                         \
         return z;                                                                        \
     }                                                                                    \
-    EMU_COMPLEX C cuConj##f(C z)                                                         \
+    EMU_COMPLEX C_ cuConj##f(C_ z)                                                       \
     {                                                                                    \
         return make(z.x, -z.y);                                                          \
     }                                                                                    \
-    EMU_COMPLEX C cuCadd##f(C a, C b)                                                    \
+    EMU_COMPLEX C_ cuCadd##f(C_ a, C_ b)                                                 \
     {                                                                                    \
         return make(a.x + b.x, a.y + b.y);                                               \
     }                                                                                    \
-    EMU_COMPLEX C cuCsub##f(C a, C b)                                                    \
+    EMU_COMPLEX C_ cuCsub##f(C_ a, C_ b)                                                 \
     {                                                                                    \
         return make(a.x - b.x, a.y - b.y);                                               \
     }                                                                                    \
-    EMU_COMPLEX C cuCmul##f(C a, C b)                                                    \
+    EMU_COMPLEX C_ cuCmul##f(C_ a, C_ b)                                                 \
     {                                                                                    \
         return make(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);                       \
     }                                                                                    \
-    EMU_COMPLEX C cuCfma##f(C a, C b, C c)                                               \
+    EMU_COMPLEX C_ cuCfma##f(C_ a, C_ b, C_ c)                                           \
     {                                                                                    \
         return cuCadd##f(cuCmul##f(a, b), c);                                            \
     }                                                                                    \
-    EMU_COMPLEX C cuCdiv##f(C a, C b)                                                    \
+    EMU_COMPLEX C_ cuCdiv##f(C_ a, C_ b)                                                 \
     {                                                                                    \
-        const R scale = (b.x < 0 ? -b.x : b.x) + (b.y < 0 ? -b.y : b.y);                 \
-        const R p = a.x / scale, q = a.y / scale, r = b.x / scale, s = b.y / scale;      \
-        const R square = r * r + s * s;                                                  \
+        const R_ scale = (b.x < 0 ? -b.x : b.x) + (b.y < 0 ? -b.y : b.y);                \
+        const R_ p = a.x / scale, q = a.y / scale, r = b.x / scale, s = b.y / scale;     \
+        const R_ square = r * r + s * s;                                                 \
         return make((p * r + q * s) / square, (q * r - p * s) / square);                 \
     }                                                                                    \
-    EMU_COMPLEX R cuCabs##f(C z)                                                         \
+    EMU_COMPLEX R_ cuCabs##f(C_ z)                                                       \
     {                                                                                    \
         return hypotenuse(z.x, z.y);                                                     \
     }

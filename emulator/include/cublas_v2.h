@@ -126,6 +126,31 @@ cublasStatus_t cublasDgemv(cublasHandle_t handle, cublasOperation_t trans, int m
                            const double *alpha, const double *A, int lda, const double *x,
                            int incx, const double *beta, double *y, int incy);
 
+/* y = x; x and y change places; A = alpha x y^T + A; C = alpha op(A) + beta op(B), C being
+ * m x n. */
+cublasStatus_t cublasScopy(cublasHandle_t handle, int n, const float *x, int incx,
+                           float *y, int incy);
+cublasStatus_t cublasSswap(cublasHandle_t handle, int n, float *x, int incx, float *y,
+                           int incy);
+cublasStatus_t cublasSger(cublasHandle_t handle, int m, int n, const float *alpha,
+                          const float *x, int incx, const float *y, int incy, float *A,
+                          int lda);
+cublasStatus_t cublasSgeam(cublasHandle_t handle, cublasOperation_t transa,
+                           cublasOperation_t transb, int m, int n, const float *alpha,
+                           const float *A, int lda, const float *beta, const float *B,
+                           int ldb, float *C, int ldc);
+cublasStatus_t cublasDcopy(cublasHandle_t handle, int n, const double *x, int incx,
+                           double *y, int incy);
+cublasStatus_t cublasDswap(cublasHandle_t handle, int n, double *x, int incx, double *y,
+                           int incy);
+cublasStatus_t cublasDger(cublasHandle_t handle, int m, int n, const double *alpha,
+                          const double *x, int incx, const double *y, int incy, double *A,
+                          int lda);
+cublasStatus_t cublasDgeam(cublasHandle_t handle, cublasOperation_t transa,
+                           cublasOperation_t transb, int m, int n, const double *alpha,
+                           const double *A, int lda, const double *beta, const double *B,
+                           int ldb, double *C, int ldc);
+
 /* C = alpha op(A) op(B) + beta C, C being m x n and op(A) m x k. Where beta is 0, C is
  * not read. */
 cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t transa,

@@ -9,6 +9,7 @@
 EMU_FLOAT16_TYPES(__nv_bfloat16, __nv_bfloat162, emu_bfloat16_bits, emu_float_of_bfloat16)
 EMU_FLOAT16_FUNCTIONS(__nv_bfloat16, __nv_bfloat162)
 EMU_FLOAT16_KERNEL_FUNCTIONS(__nv_bfloat16, __nv_bfloat162)
+EMU_FLOAT16_TO_INTEGER(__nv_bfloat16, __bfloat16)
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
 

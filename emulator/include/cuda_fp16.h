@@ -9,6 +9,7 @@
 EMU_FLOAT16_TYPES(__half, __half2, emu_half_bits, emu_float_of_half)
 EMU_FLOAT16_FUNCTIONS(__half, __half2)
 EMU_FLOAT16_KERNEL_FUNCTIONS(__half, __half2)
+EMU_FLOAT16_TO_INTEGER(__half, __half)
 typedef __half half;
 typedef __half2 half2;
 
@@ -20,6 +21,24 @@ EMU_FN16 __half __float2half_rn(float x)
 {
     return __half(x);
 }
+/* The nearest one, or that beside it which does not lie above x, or not below. Rounding
+ * keeps the sign, so more bits are a larger magnitude. */
+EMU_FN16 __half __float2half_rd(float x)
+{
+    __half h(x);
+    if ((float)h > x) h.__x = (unsigned short)(h.__x + (h.__x & 0x8000 ? 1 : -1));
+    return h;
+}
+EMU_FN16 __half __float2half_ru(float x)
+{
+    __half h(x);
+    if ((float)h < x) h.__x = (unsigned short)(h.__x + (h.__x & 0x8000 ? -1 : 1));
+    return h;
+}
+EMU_FN16 __half __float2half_rz(float x)
+{
+    return x < 0.0f ? __float2half_ru(x) : __float2half_rd(x);
+}
 EMU_FN16 __half __double2half(double x)
 {
     return __half(x);
@@ -29,6 +48,14 @@ EMU_FN16 float __half2float(__half x)
     return x;
 }
 EMU_FN16 __half __int2half_rn(int x)
+{
+    return __half(x);
+}
+EMU_FN16 __half __short2half_rn(short x)
+{
+    return __half(x);
+}
+EMU_FN16 __half __ushort2half_rn(unsigned short x)
 {
     return __half(x);
 }

@@ -68,29 +68,29 @@ EMU_FN16 __nv_fp8x2_storage_t __nv_cvt_double2_to_fp8x2(double2 x,
 
 /* ---- types ---- */
 
-#define EMU_FP8_TYPES(T, X2, X4, kind)                                                   \
-    struct T {                                                                           \
+#define EMU_FP8_TYPES(T_, X2, X4, kind)                                                  \
+    struct T_ {                                                                          \
         __nv_fp8_storage_t __x;                                                          \
-        T() = default;                                                                   \
-        explicit T(float x) : __x(emu_fp8_bits(x, __NV_SATFINITE, kind))                 \
+        T_() = default;                                                                  \
+        explicit T_(float x) : __x(emu_fp8_bits(x, __NV_SATFINITE, kind))                \
         {                                                                                \
         }                                                                                \
-        explicit T(double x) : __x(emu_fp8_bits(x, __NV_SATFINITE, kind))                \
+        explicit T_(double x) : __x(emu_fp8_bits(x, __NV_SATFINITE, kind))               \
         {                                                                                \
         }                                                                                \
-        explicit T(int x) : T((double)x)                                                 \
+        explicit T_(int x) : T_((double)x)                                               \
         {                                                                                \
         }                                                                                \
-        explicit T(unsigned x) : T((double)x)                                            \
+        explicit T_(unsigned x) : T_((double)x)                                          \
         {                                                                                \
         }                                                                                \
-        explicit T(long long x) : T((double)x)                                           \
+        explicit T_(long long x) : T_((double)x)                                         \
         {                                                                                \
         }                                                                                \
-        explicit T(__half x) : T((float)x)                                               \
+        explicit T_(__half x) : T_((float)x)                                             \
         {                                                                                \
         }                                                                                \
-        explicit T(__nv_bfloat16 x) : T((float)x)                                        \
+        explicit T_(__nv_bfloat16 x) : T_((float)x)                                      \
         {                                                                                \
         }                                                                                \
         explicit operator float() const                                                  \

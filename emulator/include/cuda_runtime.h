@@ -14,91 +14,91 @@
 /* These let a program pass its own pointer types, its kernels and its variables where the
  * C functions want void *. They are inlined always: the runtime takes the caller of the C
  * function for the program's own line. */
-#define EMU_API template <class T> static __forceinline__ cudaError_t
+#define EMU_API template <class T_> static __forceinline__ cudaError_t
 
-EMU_API cudaMalloc(T **pointer, size_t bytes)
+EMU_API cudaMalloc(T_ **pointer, size_t bytes)
 {
     return cudaMalloc((void **)pointer, bytes);
 }
-EMU_API cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height)
+EMU_API cudaMallocPitch(T_ **pointer, size_t *pitch, size_t width, size_t height)
 {
     return cudaMallocPitch((void **)pointer, pitch, width, height);
 }
-EMU_API cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t stream)
+EMU_API cudaMallocAsync(T_ **pointer, size_t bytes, cudaStream_t stream)
 {
     return cudaMallocAsync((void **)pointer, bytes, stream);
 }
-EMU_API cudaMallocAsync(T **pointer, size_t bytes, cudaMemPool_t pool,
+EMU_API cudaMallocAsync(T_ **pointer, size_t bytes, cudaMemPool_t pool,
                         cudaStream_t stream)
 {
     return cudaMallocFromPoolAsync((void **)pointer, bytes, pool, stream);
 }
-EMU_API cudaMallocFromPoolAsync(T **pointer, size_t bytes, cudaMemPool_t pool,
+EMU_API cudaMallocFromPoolAsync(T_ **pointer, size_t bytes, cudaMemPool_t pool,
                                 cudaStream_t stream)
 {
     return cudaMallocFromPoolAsync((void **)pointer, bytes, pool, stream);
 }
-EMU_API cudaMallocManaged(T **pointer, size_t bytes,
+EMU_API cudaMallocManaged(T_ **pointer, size_t bytes,
                           unsigned int flags = cudaMemAttachGlobal)
 {
     return cudaMallocManaged((void **)pointer, bytes, flags);
 }
-EMU_API cudaMallocHost(T **pointer, size_t bytes)
+EMU_API cudaMallocHost(T_ **pointer, size_t bytes)
 {
     return cudaMallocHost((void **)pointer, bytes);
 }
 /* The flags are those of cudaHostAlloc, which this form is another name of. */
-EMU_API cudaMallocHost(T **pointer, size_t bytes, unsigned int flags)
+EMU_API cudaMallocHost(T_ **pointer, size_t bytes, unsigned int flags)
 {
     return cudaHostAlloc((void **)pointer, bytes, flags);
 }
-EMU_API cudaHostAlloc(T **pointer, size_t bytes, unsigned int flags)
+EMU_API cudaHostAlloc(T_ **pointer, size_t bytes, unsigned int flags)
 {
     return cudaHostAlloc((void **)pointer, bytes, flags);
 }
-EMU_API cudaHostGetDevicePointer(T **device, void *host, unsigned int flags)
+EMU_API cudaHostGetDevicePointer(T_ **device, void *host, unsigned int flags)
 {
     return cudaHostGetDevicePointer((void **)device, host, flags);
 }
 
 /* A variable, unlike an address, has a size, so here a copy past its end is refused. */
-EMU_API cudaMemcpyToSymbol(const T &symbol, const void *from, size_t bytes,
+EMU_API cudaMemcpyToSymbol(const T_ &symbol, const void *from, size_t bytes,
                            size_t offset = 0,
                            enum cudaMemcpyKind kind = cudaMemcpyHostToDevice)
 {
-    if (bytes > sizeof(T) || offset > sizeof(T) - bytes) bytes = (size_t)-1;
+    if (bytes > sizeof(T_) || offset > sizeof(T_) - bytes) bytes = (size_t)-1;
     return cudaMemcpyToSymbol((const void *)&symbol, from, bytes, offset, kind);
 }
-EMU_API cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes,
+EMU_API cudaMemcpyToSymbolAsync(const T_ &symbol, const void *from, size_t bytes,
                                 size_t offset, enum cudaMemcpyKind kind,
                                 cudaStream_t stream = 0)
 {
-    if (bytes > sizeof(T) || offset > sizeof(T) - bytes) bytes = (size_t)-1;
+    if (bytes > sizeof(T_) || offset > sizeof(T_) - bytes) bytes = (size_t)-1;
     return cudaMemcpyToSymbolAsync((const void *)&symbol, from, bytes, offset, kind,
                                    stream);
 }
-EMU_API cudaMemcpyFromSymbol(void *to, const T &symbol, size_t bytes, size_t offset = 0,
+EMU_API cudaMemcpyFromSymbol(void *to, const T_ &symbol, size_t bytes, size_t offset = 0,
                              enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
 {
-    if (bytes > sizeof(T) || offset > sizeof(T) - bytes) bytes = (size_t)-1;
+    if (bytes > sizeof(T_) || offset > sizeof(T_) - bytes) bytes = (size_t)-1;
     return cudaMemcpyFromSymbol(to, (const void *)&symbol, bytes, offset, kind);
 }
-EMU_API cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset,
+EMU_API cudaMemcpyFromSymbolAsync(void *to, const T_ &symbol, size_t bytes, size_t offset,
                                   enum cudaMemcpyKind kind, cudaStream_t stream = 0)
 {
-    if (bytes > sizeof(T) || offset > sizeof(T) - bytes) bytes = (size_t)-1;
+    if (bytes > sizeof(T_) || offset > sizeof(T_) - bytes) bytes = (size_t)-1;
     return cudaMemcpyFromSymbolAsync(to, (const void *)&symbol, bytes, offset, kind,
                                      stream);
 }
-EMU_API cudaGetSymbolAddress(void **pointer, const T &symbol)
+EMU_API cudaGetSymbolAddress(void **pointer, const T_ &symbol)
 {
     return cudaGetSymbolAddress(pointer, (const void *)&symbol);
 }
-EMU_API cudaGetSymbolSize(size_t *bytes, const T &symbol)
+EMU_API cudaGetSymbolSize(size_t *bytes, const T_ &symbol)
 {
     void *address;
     cudaError_t error = cudaGetSymbolAddress(&address, (const void *)&symbol);
-    if (error == cudaSuccess) *bytes = sizeof(T);
+    if (error == cudaSuccess) *bytes = sizeof(T_);
     return error;
 }
 
@@ -121,37 +121,37 @@ static inline cudaError_t cudaMemAdvise(const void *pointer, size_t bytes,
     return cudaMemAdvise(pointer, bytes, advice, emu_location(device));
 }
 
-EMU_API cudaFuncSetAttribute(T *kernel, enum cudaFuncAttribute attr, int value)
+EMU_API cudaFuncSetAttribute(T_ *kernel, enum cudaFuncAttribute attr, int value)
 {
     return cudaFuncSetAttribute((const void *)kernel, attr, value);
 }
-EMU_API cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, T *kernel)
+EMU_API cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, T_ *kernel)
 {
     return cudaFuncGetAttributes(attributes, (const void *)kernel);
 }
-EMU_API cudaFuncSetCacheConfig(T *kernel, enum cudaFuncCache config)
+EMU_API cudaFuncSetCacheConfig(T_ *kernel, enum cudaFuncCache config)
 {
     return cudaFuncSetCacheConfig((const void *)kernel, config);
 }
-EMU_API cudaFuncSetSharedMemConfig(T *kernel, enum cudaSharedMemConfig config)
+EMU_API cudaFuncSetSharedMemConfig(T_ *kernel, enum cudaSharedMemConfig config)
 {
     return cudaFuncSetSharedMemConfig((const void *)kernel, config);
 }
-template <class T>
-static inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T *pointer,
+template <class T_>
+static inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T_ *pointer,
                                                    size_t bytes = 0,
                                                    unsigned flags = cudaMemAttachSingle)
 {
     return cudaStreamAttachMemAsync(stream, (void *)pointer, bytes, flags);
 }
-EMU_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T kernel,
+EMU_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T_ kernel,
                                                       int block_size,
                                                       size_t dynamic_shared)
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel,
                                                          block_size, dynamic_shared);
 }
-EMU_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, T kernel,
+EMU_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, T_ kernel,
                                                                int block_size,
                                                                size_t dynamic_shared,
                                                                unsigned int flags)
@@ -207,10 +207,10 @@ cudaOccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size, Kernel k
 
 /* Where the kernel comes with its type, as a template's instance may. By a mere address
  * the form in emulator_launch.h finds it. */
-template <class... A, size_t... I>
-static inline cudaError_t emu_launch_array(void (*kernel)(A...),
+template <class... A_, size_t... I_>
+static inline cudaError_t emu_launch_array(void (*kernel)(A_...),
                                            const ::emu::config &config, void **arguments,
-                                           std::index_sequence<I...>)
+                                           std::index_sequence<I_...>)
 {
     (void)arguments; /* of a kernel without parameters */
     const char *name = "(by cudaLaunchKernel)";
@@ -218,7 +218,7 @@ static inline cudaError_t emu_launch_array(void (*kernel)(A...),
         if (k->function == (void (*)())kernel) name = k->name;
     return (cudaError_t)::emu::launch_kernel(
         name, config, kernel,
-        *(typename std::remove_reference<A>::type *)arguments[I]...);
+        *(typename std::remove_reference<A_>::type *)arguments[I_]...);
 }
 /* The cluster's dimensions, from the attributes of a launch. */
 static inline void emu_read_attributes(::emu::config *config,
@@ -234,9 +234,9 @@ static inline void emu_read_attributes(::emu::config *config,
         }
     }
 }
-template <class... P, class... A>
+template <class... P_, class... A_>
 static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
-                                             void (*kernel)(P...), A &&...arguments)
+                                             void (*kernel)(P_...), A_ &&...arguments)
 {
     const char *name = "(by cudaLaunchKernelEx)";
     for (const ::emu::known_kernel *k = ::emu::known_kernel::all(); k; k = k->others)
@@ -244,9 +244,9 @@ static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
     ::emu::config c(config->gridDim, config->blockDim, config->dynamicSmemBytes,
                     config->stream);
     emu_read_attributes(&c, config);
-    return [&](P... p) {
+    return [&](P_... p) {
         return (cudaError_t)::emu::launch_kernel(name, c, kernel, p...);
-    }(static_cast<A &&>(arguments)...);
+    }(static_cast<A_ &&>(arguments)...);
 }
 static inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
                                               const void *function, void **arguments)
@@ -261,22 +261,22 @@ static inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
     emu_read_attributes(&c, config);
     return static_cast<cudaError_t>(k->launch(k->function, k->name, c, arguments));
 }
-template <class... A>
-static inline cudaError_t cudaLaunchKernel(void (*kernel)(A...), dim3 grid, dim3 block,
+template <class... A_>
+static inline cudaError_t cudaLaunchKernel(void (*kernel)(A_...), dim3 grid, dim3 block,
                                            void **arguments, size_t shared = 0,
                                            cudaStream_t stream = 0)
 {
     return emu_launch_array(kernel, ::emu::config(grid, block, shared, stream), arguments,
-                            std::index_sequence_for<A...>());
+                            std::index_sequence_for<A_...>());
 }
-template <class... A>
+template <class... A_>
 static inline cudaError_t
-cudaLaunchCooperativeKernel(void (*kernel)(A...), dim3 grid, dim3 block, void **arguments,
-                            size_t shared = 0, cudaStream_t stream = 0)
+cudaLaunchCooperativeKernel(void (*kernel)(A_...), dim3 grid, dim3 block,
+                            void **arguments, size_t shared = 0, cudaStream_t stream = 0)
 {
     ::emu::config config(grid, block, shared, stream);
     config.cooperative = true;
-    return emu_launch_array(kernel, config, arguments, std::index_sequence_for<A...>());
+    return emu_launch_array(kernel, config, arguments, std::index_sequence_for<A_...>());
 }
 #endif
 

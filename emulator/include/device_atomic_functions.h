@@ -7,27 +7,30 @@
 #ifdef __cplusplus
 
 #include "emulator_runtime.h"
+#include "vector_functions.h"
 
-#define EMU_ATOMIC_NAMED(name, access, T, result)                                        \
-    __attribute__((noinline, no_sanitize("thread"))) inline T name(T *address, T value)  \
+#define EMU_ATOMIC_NAMED(name, access, T_, result)                                       \
+    __attribute__((noinline, no_sanitize("thread"))) inline T_ name(T_ *address,         \
+                                                                    T_ value)            \
     {                                                                                    \
-        access(address, sizeof(T), __builtin_return_address(0));                         \
-        T old = *address;                                                                \
+        access(address, sizeof(T_), __builtin_return_address(0));                        \
+        T_ old = *address;                                                               \
         *address = result;                                                               \
         return old;                                                                      \
     }
 /* How far the effect reaches makes no difference to the result here, only to what the
  * checker says of it. */
-#define EMU_ATOMIC(name, T, result)                                                      \
-    EMU_ATOMIC_NAMED(name, emu_atomic_access, T, result)                                 \
-    EMU_ATOMIC_NAMED(name##_block, emu_block_atomic_access, T, result)                   \
-    EMU_ATOMIC_NAMED(name##_system, emu_atomic_access, T, result)
+#define EMU_ATOMIC(name, T_, result)                                                     \
+    EMU_ATOMIC_NAMED(name, emu_atomic_access, T_, result)                                \
+    EMU_ATOMIC_NAMED(name##_block, emu_block_atomic_access, T_, result)                  \
+    EMU_ATOMIC_NAMED(name##_system, emu_atomic_access, T_, result)
 
 EMU_ATOMIC(atomicAdd, int, (int)((unsigned)old + (unsigned)value))
 EMU_ATOMIC(atomicAdd, unsigned int, old + value)
 EMU_ATOMIC(atomicAdd, unsigned long long, old + value)
 EMU_ATOMIC(atomicAdd, float, old + value)
 EMU_ATOMIC(atomicAdd, double, old + value)
+EMU_ATOMIC(atomicAdd, float2, make_float2(old.x + value.x, old.y + value.y))
 EMU_ATOMIC(atomicSub, int, (int)((unsigned)old - (unsigned)value))
 EMU_ATOMIC(atomicSub, unsigned int, old - value)
 EMU_ATOMIC(atomicExch, int, value)
@@ -54,19 +57,19 @@ EMU_ATOMIC(atomicXor, unsigned long long, old ^ value)
 EMU_ATOMIC(atomicInc, unsigned int, old >= value ? 0 : old + 1)
 EMU_ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
 
-#define EMU_CAS_NAMED(name, access, T)                                                   \
-    __attribute__((noinline, no_sanitize("thread"))) inline T name(T *address,           \
-                                                                   T expected, T value)  \
+#define EMU_CAS_NAMED(name, access, T_)                                                  \
+    __attribute__((noinline, no_sanitize("thread"))) inline T_ name(                     \
+        T_ *address, T_ expected, T_ value)                                              \
     {                                                                                    \
-        access(address, sizeof(T), __builtin_return_address(0));                         \
-        T old = *address;                                                                \
+        access(address, sizeof(T_), __builtin_return_address(0));                        \
+        T_ old = *address;                                                               \
         if (old == expected) *address = value;                                           \
         return old;                                                                      \
     }
-#define EMU_CAS(T)                                                                       \
-    EMU_CAS_NAMED(atomicCAS, emu_atomic_access, T)                                       \
-    EMU_CAS_NAMED(atomicCAS_block, emu_block_atomic_access, T)                           \
-    EMU_CAS_NAMED(atomicCAS_system, emu_atomic_access, T)
+#define EMU_CAS(T_)                                                                      \
+    EMU_CAS_NAMED(atomicCAS, emu_atomic_access, T_)                                      \
+    EMU_CAS_NAMED(atomicCAS_block, emu_block_atomic_access, T_)                          \
+    EMU_CAS_NAMED(atomicCAS_system, emu_atomic_access, T_)
 
 EMU_CAS(int)
 EMU_CAS(unsigned int)

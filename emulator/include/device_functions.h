@@ -53,6 +53,14 @@ EMU_FN void __threadfence_system()
     emu_fence(1);
 }
 
+/* Of a launch that may begin before the one ahead of it has ended; here none does. */
+EMU_FN void cudaGridDependencySynchronize()
+{
+}
+EMU_FN void cudaTriggerProgrammaticLaunchCompletion()
+{
+}
+
 /* ---- time, traps, addresses ---- */
 
 EMU_FN long long clock64()
@@ -75,48 +83,48 @@ __cvta_generic_to_shared(const void *p); /* its offset in the block's shared mem
 
 /* T itself, but not where a call's type parameters are found out: the pointer says which
  * type it is. */
-template <class T> struct emu_identity {
-    typedef T type;
+template <class T_> struct emu_identity {
+    typedef T_ type;
 };
-template <class T> using emu_same = typename emu_identity<T>::type;
+template <class T_> using emu_same = typename emu_identity<T_>::type;
 
-template <class T> EMU_FN T __ldg(const T *p)
+template <class T_> EMU_FN T_ __ldg(const T_ *p)
 {
     return *p;
 }
-template <class T> EMU_FN T __ldca(const T *p)
+template <class T_> EMU_FN T_ __ldca(const T_ *p)
 {
     return *p;
 }
-template <class T> EMU_FN T __ldcg(const T *p)
+template <class T_> EMU_FN T_ __ldcg(const T_ *p)
 {
     return *p;
 }
-template <class T> EMU_FN T __ldcs(const T *p)
+template <class T_> EMU_FN T_ __ldcs(const T_ *p)
 {
     return *p;
 }
-template <class T> EMU_FN T __ldlu(const T *p)
+template <class T_> EMU_FN T_ __ldlu(const T_ *p)
 {
     return *p;
 }
-template <class T> EMU_FN T __ldcv(const T *p)
+template <class T_> EMU_FN T_ __ldcv(const T_ *p)
 {
     return *p;
 }
-template <class T> EMU_FN void __stwb(T *p, emu_same<T> value)
+template <class T_> EMU_FN void __stwb(T_ *p, emu_same<T_> value)
 {
     *p = value;
 }
-template <class T> EMU_FN void __stcg(T *p, emu_same<T> value)
+template <class T_> EMU_FN void __stcg(T_ *p, emu_same<T_> value)
 {
     *p = value;
 }
-template <class T> EMU_FN void __stcs(T *p, emu_same<T> value)
+template <class T_> EMU_FN void __stcs(T_ *p, emu_same<T_> value)
 {
     *p = value;
 }
-template <class T> EMU_FN void __stwt(T *p, emu_same<T> value)
+template <class T_> EMU_FN void __stwt(T_ *p, emu_same<T_> value)
 {
     *p = value;
 }
@@ -179,20 +187,20 @@ template <class To> EMU_FN To emu_clamped(double x, To least, To most, double li
     if (x >= limit) return most;
     return x < (double)least ? least : (To)x;
 }
-#define EMU_TO_INTEGER(from, T, suffix, round)                                           \
-    EMU_FN int __##from##2int_##suffix(T x)                                              \
+#define EMU_TO_INTEGER(from, T_, suffix, round)                                          \
+    EMU_FN int __##from##2int_##suffix(T_ x)                                             \
     {                                                                                    \
         return emu_clamped<int>(round((double)x), INT_MIN, INT_MAX, 0x1p31);             \
     }                                                                                    \
-    EMU_FN unsigned __##from##2uint_##suffix(T x)                                        \
+    EMU_FN unsigned __##from##2uint_##suffix(T_ x)                                       \
     {                                                                                    \
         return emu_clamped<unsigned>(round((double)x), 0, UINT_MAX, 0x1p32);             \
     }                                                                                    \
-    EMU_FN long long __##from##2ll_##suffix(T x)                                         \
+    EMU_FN long long __##from##2ll_##suffix(T_ x)                                        \
     {                                                                                    \
         return emu_clamped<long long>(round((double)x), LLONG_MIN, LLONG_MAX, 0x1p63);   \
     }                                                                                    \
-    EMU_FN unsigned long long __##from##2ull_##suffix(T x)                               \
+    EMU_FN unsigned long long __##from##2ull_##suffix(T_ x)                              \
     {                                                                                    \
         return emu_clamped<unsigned long long>(round((double)x), 0, ULLONG_MAX, 0x1p64); \
     }
@@ -242,6 +250,26 @@ EMU_FN float __double2float_rn(double x)
 {
     return (float)x;
 }
+
+/* Rounded towards zero, down and up, by the instructions of PTX. */
+#define EMU_TO_FLOAT(name, from, letter, types)                                          \
+    EMU_TO_FLOAT_ONE_WAY(name##_rz, from, letter, "cvt.rz" types)                        \
+    EMU_TO_FLOAT_ONE_WAY(name##_rd, from, letter, "cvt.rm" types)                        \
+    EMU_TO_FLOAT_ONE_WAY(name##_ru, from, letter, "cvt.rp" types)
+#define EMU_TO_FLOAT_ONE_WAY(name, from, letter, instruction)                            \
+    static __device__ __forceinline__ float name(from x)                                 \
+    {                                                                                    \
+        float result;                                                                    \
+        asm(instruction " %0, %1;" : "=f"(result) : letter(x));                          \
+        return result;                                                                   \
+    }
+EMU_TO_FLOAT(__int2float, int, "r", ".f32.s32")
+EMU_TO_FLOAT(__uint2float, unsigned, "r", ".f32.u32")
+EMU_TO_FLOAT(__ll2float, long long, "l", ".f32.s64")
+EMU_TO_FLOAT(__ull2float, unsigned long long, "l", ".f32.u64")
+EMU_TO_FLOAT(__double2float, double, "d", ".f32.f64")
+#undef EMU_TO_FLOAT_ONE_WAY
+#undef EMU_TO_FLOAT
 
 /* ---- integers ---- */
 
@@ -375,12 +403,66 @@ EMU_FN unsigned __dp4a(unsigned x, unsigned y, unsigned sum)
     return sum;
 }
 
+/* Two halves of x with the lower, or the upper, two bytes of y. */
+EMU_FN int __dp2a_lo(int x, int y, int sum)
+{
+    const int low = (short)x * (signed char)y;
+    const int high = (short)(x >> 16) * (signed char)(y >> 8);
+    return (int)((unsigned)sum + (unsigned)low + (unsigned)high);
+}
+EMU_FN unsigned __dp2a_lo(unsigned x, unsigned y, unsigned sum)
+{
+    return sum + (x & 0xffff) * (y & 255) + (x >> 16) * (y >> 8 & 255);
+}
+EMU_FN int __dp2a_hi(int x, int y, int sum)
+{
+    return __dp2a_lo(x, y >> 16, sum);
+}
+EMU_FN unsigned __dp2a_hi(unsigned x, unsigned y, unsigned sum)
+{
+    return __dp2a_lo(x, y >> 16, sum);
+}
+/* The place of the offset-th set bit from `base` on, upwards or (negative) downwards. */
+EMU_FN unsigned __fns(unsigned mask, unsigned base, int offset)
+{
+    const int step = offset < 0 ? -1 : 1;
+    int left = offset == 0 ? 1 : offset * step;
+    for (int place = (int)base; place >= 0 && place < 32; place += step) {
+        left -= (int)(mask >> place & 1);
+        if (left == 0) return (unsigned)place;
+        if (offset == 0) break;
+    }
+    return ~0u;
+}
+#define EMU_OF_THREE(kind, T_)                                                           \
+    EMU_FN T_ __vimax3_##kind(T_ a, T_ b, T_ c)                                          \
+    {                                                                                    \
+        return a > b ? a > c ? a : c : b > c ? b : c;                                    \
+    }                                                                                    \
+    EMU_FN T_ __vimin3_##kind(T_ a, T_ b, T_ c)                                          \
+    {                                                                                    \
+        return a < b ? a < c ? a : c : b < c ? b : c;                                    \
+    }                                                                                    \
+    EMU_FN T_ __viaddmax_##kind(T_ a, T_ b, T_ c)                                        \
+    {                                                                                    \
+        const T_ sum = (T_)((unsigned)a + (unsigned)b);                                  \
+        return sum > c ? sum : c;                                                        \
+    }                                                                                    \
+    EMU_FN T_ __viaddmin_##kind(T_ a, T_ b, T_ c)                                        \
+    {                                                                                    \
+        const T_ sum = (T_)((unsigned)a + (unsigned)b);                                  \
+        return sum < c ? sum : c;                                                        \
+    }
+EMU_OF_THREE(s32, int)
+EMU_OF_THREE(u32, unsigned)
+#undef EMU_OF_THREE
+
 /* ---- floating point ---- */
 
 /* The empty assembly keeps a compiler from joining the operation with a neighbour into
  * one with a single rounding. */
-#define EMU_ROUNDED(T, expression)                                                       \
-    T result = expression;                                                               \
+#define EMU_ROUNDED(T_, expression)                                                      \
+    T_ result = expression;                                                              \
     __asm__("" : "+m"(result));                                                          \
     return result
 EMU_FN float __fadd_rn(float x, float y)
@@ -446,28 +528,28 @@ EMU_FN double __fma_rn(double x, double y, double z)
 }
 
 /* Rounded towards zero, down and up, by the instructions of PTX. */
-#define EMU_DIRECTED(name, operation, T, letter, parameters, operands, values)           \
-    EMU_ONE_WAY(name##_rz, operation ".rz", T, letter, parameters, operands, values)     \
-    EMU_ONE_WAY(name##_rd, operation ".rm", T, letter, parameters, operands, values)     \
-    EMU_ONE_WAY(name##_ru, operation ".rp", T, letter, parameters, operands, values)
-#define EMU_ONE_WAY(name, operation, T, letter, parameters, operands, values)            \
-    static __device__ __forceinline__ T name parameters                                  \
+#define EMU_DIRECTED(name, operation, T_, letter, parameters, operands, values)          \
+    EMU_ONE_WAY(name##_rz, operation ".rz", T_, letter, parameters, operands, values)    \
+    EMU_ONE_WAY(name##_rd, operation ".rm", T_, letter, parameters, operands, values)    \
+    EMU_ONE_WAY(name##_ru, operation ".rp", T_, letter, parameters, operands, values)
+#define EMU_ONE_WAY(name, operation, T_, letter, parameters, operands, values)           \
+    static __device__ __forceinline__ T_ name parameters                                 \
     {                                                                                    \
-        T result;                                                                        \
+        T_ result;                                                                       \
         asm(operation operands ";" : "=" letter(result) : EMU_VALUES_##values(letter));  \
         return result;                                                                   \
     }
 #define EMU_VALUES_1(letter) letter(x)
 #define EMU_VALUES_2(letter) letter(x), letter(y)
 #define EMU_VALUES_3(letter) letter(x), letter(y), letter(z)
-#define EMU_ARITHMETIC(prefix, fma, T, bits, letter)                                     \
-    EMU_DIRECTED(prefix##add, "add", T, letter, (T x, T y), bits " %0, %1, %2", 2)       \
-    EMU_DIRECTED(prefix##sub, "sub", T, letter, (T x, T y), bits " %0, %1, %2", 2)       \
-    EMU_DIRECTED(prefix##mul, "mul", T, letter, (T x, T y), bits " %0, %1, %2", 2)       \
-    EMU_DIRECTED(prefix##div, "div", T, letter, (T x, T y), bits " %0, %1, %2", 2)       \
-    EMU_DIRECTED(prefix##rcp, "rcp", T, letter, (T x), bits " %0, %1", 1)                \
-    EMU_DIRECTED(prefix##sqrt, "sqrt", T, letter, (T x), bits " %0, %1", 1)              \
-    EMU_DIRECTED(fma, "fma", T, letter, (T x, T y, T z), bits " %0, %1, %2, %3", 3)
+#define EMU_ARITHMETIC(prefix, fma, T_, bits, letter)                                    \
+    EMU_DIRECTED(prefix##add, "add", T_, letter, (T_ x, T_ y), bits " %0, %1, %2", 2)    \
+    EMU_DIRECTED(prefix##sub, "sub", T_, letter, (T_ x, T_ y), bits " %0, %1, %2", 2)    \
+    EMU_DIRECTED(prefix##mul, "mul", T_, letter, (T_ x, T_ y), bits " %0, %1, %2", 2)    \
+    EMU_DIRECTED(prefix##div, "div", T_, letter, (T_ x, T_ y), bits " %0, %1, %2", 2)    \
+    EMU_DIRECTED(prefix##rcp, "rcp", T_, letter, (T_ x), bits " %0, %1", 1)              \
+    EMU_DIRECTED(prefix##sqrt, "sqrt", T_, letter, (T_ x), bits " %0, %1", 1)            \
+    EMU_DIRECTED(fma, "fma", T_, letter, (T_ x, T_ y, T_ z), bits " %0, %1, %2, %3", 3)
 EMU_ARITHMETIC(__f, __fmaf, float, ".f32", "f")
 EMU_ARITHMETIC(__d, __fma, double, ".f64", "d")
 #undef EMU_ARITHMETIC
@@ -492,32 +574,32 @@ EMU_ARITHMETIC(__d, __fma, double, ".f64", "d")
         return all;                                                                      \
     }
 #define EMU_CLAMPED(x, low, high) ((x) < (low) ? (low) : (x) > (high) ? (high) : (x))
-#define EMU_VIDEO(n, bits, S, U, low, high, most)                                        \
-    EMU_PARTS(__vadd##n, bits, U, a + b)                                                 \
-    EMU_PARTS(__vsub##n, bits, U, a - b)                                                 \
-    EMU_PARTS(__vaddss##n, bits, S, EMU_CLAMPED(a + b, low, high))                       \
-    EMU_PARTS(__vaddus##n, bits, U, EMU_CLAMPED(a + b, 0, most))                         \
-    EMU_PARTS(__vsubss##n, bits, S, EMU_CLAMPED(a - b, low, high))                       \
-    EMU_PARTS(__vsubus##n, bits, U, EMU_CLAMPED(a - b, 0, most))                         \
-    EMU_PARTS(__vavgs##n, bits, S, (a + b + (a + b >= 0)) >> 1)                          \
-    EMU_PARTS(__vavgu##n, bits, U, (a + b + 1) >> 1)                                     \
-    EMU_PARTS(__vhaddu##n, bits, U, (a + b) >> 1)                                        \
-    EMU_PARTS(__vabsdiffs##n, bits, S, a > b ? a - b : b - a)                            \
-    EMU_PARTS(__vabsdiffu##n, bits, U, a > b ? a - b : b - a)                            \
-    EMU_PARTS(__vmaxs##n, bits, S, a > b ? a : b)                                        \
-    EMU_PARTS(__vmaxu##n, bits, U, a > b ? a : b)                                        \
-    EMU_PARTS(__vmins##n, bits, S, a < b ? a : b)                                        \
-    EMU_PARTS(__vminu##n, bits, U, a < b ? a : b)                                        \
-    EMU_COMPARED(eq##n, bits, U, a == b)                                                 \
-    EMU_COMPARED(ne##n, bits, U, a != b)                                                 \
-    EMU_COMPARED(ges##n, bits, S, a >= b)                                                \
-    EMU_COMPARED(geu##n, bits, U, a >= b)                                                \
-    EMU_COMPARED(gts##n, bits, S, a > b)                                                 \
-    EMU_COMPARED(gtu##n, bits, U, a > b)                                                 \
-    EMU_COMPARED(les##n, bits, S, a <= b)                                                \
-    EMU_COMPARED(leu##n, bits, U, a <= b)                                                \
-    EMU_COMPARED(lts##n, bits, S, a < b)                                                 \
-    EMU_COMPARED(ltu##n, bits, U, a < b)                                                 \
+#define EMU_VIDEO(n, bits, S_, U_, low, high, most)                                      \
+    EMU_PARTS(__vadd##n, bits, U_, a + b)                                                \
+    EMU_PARTS(__vsub##n, bits, U_, a - b)                                                \
+    EMU_PARTS(__vaddss##n, bits, S_, EMU_CLAMPED(a + b, low, high))                      \
+    EMU_PARTS(__vaddus##n, bits, U_, EMU_CLAMPED(a + b, 0, most))                        \
+    EMU_PARTS(__vsubss##n, bits, S_, EMU_CLAMPED(a - b, low, high))                      \
+    EMU_PARTS(__vsubus##n, bits, U_, EMU_CLAMPED(a - b, 0, most))                        \
+    EMU_PARTS(__vavgs##n, bits, S_, (a + b + (a + b >= 0)) >> 1)                         \
+    EMU_PARTS(__vavgu##n, bits, U_, (a + b + 1) >> 1)                                    \
+    EMU_PARTS(__vhaddu##n, bits, U_, (a + b) >> 1)                                       \
+    EMU_PARTS(__vabsdiffs##n, bits, S_, a > b ? a - b : b - a)                           \
+    EMU_PARTS(__vabsdiffu##n, bits, U_, a > b ? a - b : b - a)                           \
+    EMU_PARTS(__vmaxs##n, bits, S_, a > b ? a : b)                                       \
+    EMU_PARTS(__vmaxu##n, bits, U_, a > b ? a : b)                                       \
+    EMU_PARTS(__vmins##n, bits, S_, a < b ? a : b)                                       \
+    EMU_PARTS(__vminu##n, bits, U_, a < b ? a : b)                                       \
+    EMU_COMPARED(eq##n, bits, U_, a == b)                                                \
+    EMU_COMPARED(ne##n, bits, U_, a != b)                                                \
+    EMU_COMPARED(ges##n, bits, S_, a >= b)                                               \
+    EMU_COMPARED(geu##n, bits, U_, a >= b)                                               \
+    EMU_COMPARED(gts##n, bits, S_, a > b)                                                \
+    EMU_COMPARED(gtu##n, bits, U_, a > b)                                                \
+    EMU_COMPARED(les##n, bits, S_, a <= b)                                               \
+    EMU_COMPARED(leu##n, bits, U_, a <= b)                                               \
+    EMU_COMPARED(lts##n, bits, S_, a < b)                                                \
+    EMU_COMPARED(ltu##n, bits, U_, a < b)                                                \
     EMU_FN unsigned __vabs##n(unsigned x)                                                \
     {                                                                                    \
         return __vabsdiffs##n(x, 0);                                                     \

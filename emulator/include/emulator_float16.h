@@ -78,38 +78,38 @@ static inline double emu_fma_to_odd(double a, double b, double c)
 #define EMU_FN16 static __forceinline__
 
 /* The scalar type T, the pair T2, and all that has the same name for both formats. */
-#define EMU_FLOAT16_TYPES(T, T2, to_bits, to_float)                                      \
-    struct __align__(2) T {                                                              \
+#define EMU_FLOAT16_TYPES(T_, T2, to_bits, to_float)                                     \
+    struct __align__(2) T_ {                                                             \
         unsigned short __x;                                                              \
-        T() = default;                                                                   \
-        T(float x) : __x(to_bits(x))                                                     \
+        T_() = default;                                                                  \
+        T_(float x) : __x(to_bits(x))                                                    \
         {                                                                                \
         }                                                                                \
-        T(double x) : __x(to_bits(x))                                                    \
+        T_(double x) : __x(to_bits(x))                                                   \
         {                                                                                \
         }                                                                                \
-        T(int x) : __x(to_bits(x))                                                       \
+        T_(int x) : __x(to_bits(x))                                                      \
         {                                                                                \
         }                                                                                \
-        T(unsigned x) : __x(to_bits(x))                                                  \
+        T_(unsigned x) : __x(to_bits(x))                                                 \
         {                                                                                \
         }                                                                                \
-        T(long x) : __x(to_bits((double)x))                                              \
+        T_(long x) : __x(to_bits((double)x))                                             \
         {                                                                                \
         }                                                                                \
-        T(unsigned long x) : __x(to_bits((double)x))                                     \
+        T_(unsigned long x) : __x(to_bits((double)x))                                    \
         {                                                                                \
         }                                                                                \
-        T(long long x) : __x(to_bits((double)x))                                         \
+        T_(long long x) : __x(to_bits((double)x))                                        \
         {                                                                                \
         }                                                                                \
-        T(unsigned long long x) : __x(to_bits((double)x))                                \
+        T_(unsigned long long x) : __x(to_bits((double)x))                               \
         {                                                                                \
         }                                                                                \
-        T(short x) : __x(to_bits(x))                                                     \
+        T_(short x) : __x(to_bits(x))                                                    \
         {                                                                                \
         }                                                                                \
-        T(unsigned short x) : __x(to_bits(x))                                            \
+        T_(unsigned short x) : __x(to_bits(x))                                           \
         {                                                                                \
         }                                                                                \
         operator float() const                                                           \
@@ -118,27 +118,27 @@ static inline double emu_fma_to_odd(double a, double b, double c)
         }                                                                                \
     };                                                                                   \
     struct __align__(4) T2 {                                                             \
-        T x, y;                                                                          \
+        T_ x, y;                                                                         \
         EMU_ONE_ACCESS(T2, 4)                                                            \
-        T2(T low, T high) : x(low), y(high)                                              \
+        T2(T_ low, T_ high) : x(low), y(high)                                            \
         {                                                                                \
         }                                                                                \
     };
 
-#define EMU_FLOAT16_BINARY(T, T2, op, name, name2)                                       \
-    EMU_FN16 T operator op(const T &a, const T &b)                                       \
+#define EMU_FLOAT16_BINARY(T_, T2, op, name, name2)                                      \
+    EMU_FN16 T_ operator op(const T_ &a, const T_ &b)                                    \
     {                                                                                    \
-        return T((double)(float)a op(double)(float) b);                                  \
+        return T_((double)(float)a op(double)(float) b);                                 \
     }                                                                                    \
-    EMU_FN16 T &operator op##=(T & a, const T & b)                                       \
+    EMU_FN16 T_ &operator op##=(T_ & a, const T_ & b)                                    \
     {                                                                                    \
         return a = a op b;                                                               \
     }                                                                                    \
-    EMU_FN16 T name(T a, T b)                                                            \
+    EMU_FN16 T_ name(T_ a, T_ b)                                                         \
     {                                                                                    \
         return a op b;                                                                   \
     }                                                                                    \
-    EMU_FN16 T name##_rn(T a, T b)                                                       \
+    EMU_FN16 T_ name##_rn(T_ a, T_ b)                                                    \
     {                                                                                    \
         return a op b;                                                                   \
     }                                                                                    \
@@ -155,53 +155,81 @@ static inline double emu_fma_to_odd(double a, double b, double c)
         return a op b;                                                                   \
     }
 
-#define EMU_FLOAT16_COMPARE(T, T2, op, name)                                             \
-    EMU_FN16 bool operator op(const T &a, const T &b)                                    \
+#define EMU_FLOAT16_COMPARE(T_, T2, op, name)                                            \
+    EMU_FN16 bool operator op(const T_ &a, const T_ &b)                                  \
     {                                                                                    \
         return (float)a op(float) b;                                                     \
     }                                                                                    \
-    EMU_FN16 bool name(T a, T b)                                                         \
+    EMU_FN16 bool name(T_ a, T_ b)                                                       \
     {                                                                                    \
         return a op b;                                                                   \
     }                                                                                    \
     EMU_FN16 T2 name##2(T2 a, T2 b)                                                      \
     {                                                                                    \
-        return T2(T(a.x op b.x), T(a.y op b.y));                                         \
+        return T2(T_(a.x op b.x), T_(a.y op b.y));                                       \
     }
 
-#define EMU_FLOAT16_MATH(T, T2, name, expression)                                        \
-    EMU_FN16 T h##name(T a)                                                              \
+#define EMU_FLOAT16_MATH(T_, T2, name, expression)                                       \
+    EMU_FN16 T_ h##name(T_ a)                                                            \
     {                                                                                    \
         float x = a;                                                                     \
-        return T(expression);                                                            \
+        return T_(expression);                                                           \
     }                                                                                    \
     EMU_FN16 T2 h2##name(T2 a)                                                           \
     {                                                                                    \
         return T2(h##name(a.x), h##name(a.y));                                           \
     }
 
-#define EMU_FLOAT16_FUNCTIONS(T, T2)                                                     \
-    EMU_FLOAT16_BINARY(T, T2, +, __hadd, __hadd2)                                        \
-    EMU_FLOAT16_BINARY(T, T2, -, __hsub, __hsub2)                                        \
-    EMU_FLOAT16_BINARY(T, T2, *, __hmul, __hmul2)                                        \
-    EMU_FLOAT16_BINARY(T, T2, /, __hdiv, __h2div)                                        \
-    EMU_FLOAT16_COMPARE(T, T2, ==, __heq)                                                \
-    EMU_FLOAT16_COMPARE(T, T2, !=, __hne)                                                \
-    EMU_FLOAT16_COMPARE(T, T2, <, __hlt)                                                 \
-    EMU_FLOAT16_COMPARE(T, T2, <=, __hle)                                                \
-    EMU_FLOAT16_COMPARE(T, T2, >, __hgt)                                                 \
-    EMU_FLOAT16_COMPARE(T, T2, >=, __hge)                                                \
-    EMU_FN16 T operator-(const T &a)                                                     \
+/* From 0 to 1; a NaN becomes 0. */
+#define EMU_FLOAT16_SATURATED(T_, T2, name, name2)                                       \
+    EMU_FN16 T_ name##_sat(T_ a, T_ b)                                                   \
     {                                                                                    \
-        T r = a;                                                                         \
+        return T_(fminf(fmaxf(name(a, b), 0.0f), 1.0f));                                 \
+    }                                                                                    \
+    EMU_FN16 T2 name2##_sat(T2 a, T2 b)                                                  \
+    {                                                                                    \
+        return T2(name##_sat(a.x, b.x), name##_sat(a.y, b.y));                           \
+    }
+
+/* Whether it is so of both. */
+#define EMU_FLOAT16_BOTH(T2, name)                                                       \
+    EMU_FN16 bool __hb##name##2(T2 a, T2 b)                                              \
+    {                                                                                    \
+        return __h##name(a.x, b.x) && __h##name(a.y, b.y);                               \
+    }
+
+#define EMU_FLOAT16_OR_NAN(T_, T2, name)                                                 \
+    EMU_FN16 T_ name##_nan(T_ a, T_ b)                                                   \
+    {                                                                                    \
+        return a != a || b != b ? T_(NAN) : name(a, b);                                  \
+    }                                                                                    \
+    EMU_FN16 T2 name##2_nan(T2 a, T2 b)                                                  \
+    {                                                                                    \
+        return T2(name##_nan(a.x, b.x), name##_nan(a.y, b.y));                           \
+    }
+
+#define EMU_FLOAT16_FUNCTIONS(T_, T2)                                                    \
+    EMU_FLOAT16_BINARY(T_, T2, +, __hadd, __hadd2)                                       \
+    EMU_FLOAT16_BINARY(T_, T2, -, __hsub, __hsub2)                                       \
+    EMU_FLOAT16_BINARY(T_, T2, *, __hmul, __hmul2)                                       \
+    EMU_FLOAT16_BINARY(T_, T2, /, __hdiv, __h2div)                                       \
+    EMU_FLOAT16_COMPARE(T_, T2, ==, __heq)                                               \
+    EMU_FLOAT16_COMPARE(T_, T2, !=, __hne)                                               \
+    EMU_FLOAT16_COMPARE(T_, T2, <, __hlt)                                                \
+    EMU_FLOAT16_COMPARE(T_, T2, <=, __hle)                                               \
+    EMU_FLOAT16_COMPARE(T_, T2, >, __hgt)                                                \
+    EMU_FLOAT16_COMPARE(T_, T2, >=, __hge)                                               \
+    EMU_FN16 T_ operator-(const T_ &a)                                                   \
+    {                                                                                    \
+        T_ r = a;                                                                        \
         r.__x ^= 0x8000;                                                                 \
         return r;                                                                        \
     }                                                                                    \
-    EMU_FN16 T __hneg(T a)                                                               \
+    EMU_FN16 T_ __hneg(T_ a)                                                             \
     {                                                                                    \
         return -a;                                                                       \
     }                                                                                    \
-    EMU_FN16 T __habs(T a)                                                               \
+    EMU_FN16 T_ __habs(T_ a)                                                             \
     {                                                                                    \
         a.__x &= 0x7fff;                                                                 \
         return a;                                                                        \
@@ -218,21 +246,21 @@ static inline double emu_fma_to_odd(double a, double b, double c)
     {                                                                                    \
         return T2(__habs(a.x), __habs(a.y));                                             \
     }                                                                                    \
-    EMU_FN16 T __hfma(T a, T b, T c)                                                     \
+    EMU_FN16 T_ __hfma(T_ a, T_ b, T_ c)                                                 \
     {                                                                                    \
-        return T(emu_fma_to_odd((float)a, (float)b, (float)c));                          \
+        return T_(emu_fma_to_odd((float)a, (float)b, (float)c));                         \
     }                                                                                    \
     EMU_FN16 T2 __hfma2(T2 a, T2 b, T2 c)                                                \
     {                                                                                    \
         return T2(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));                         \
     }                                                                                    \
-    EMU_FN16 T __hmax(T a, T b)                                                          \
+    EMU_FN16 T_ __hmax(T_ a, T_ b)                                                       \
     {                                                                                    \
-        return T(fmaxf(a, b));                                                           \
+        return T_(fmaxf(a, b));                                                          \
     }                                                                                    \
-    EMU_FN16 T __hmin(T a, T b)                                                          \
+    EMU_FN16 T_ __hmin(T_ a, T_ b)                                                       \
     {                                                                                    \
-        return T(fminf(a, b));                                                           \
+        return T_(fminf(a, b));                                                          \
     }                                                                                    \
     EMU_FN16 T2 __hmax2(T2 a, T2 b)                                                      \
     {                                                                                    \
@@ -242,28 +270,53 @@ static inline double emu_fma_to_odd(double a, double b, double c)
     {                                                                                    \
         return T2(__hmin(a.x, b.x), __hmin(a.y, b.y));                                   \
     }                                                                                    \
-    EMU_FN16 bool __hisnan(T a)                                                          \
+    EMU_FN16 bool __hisnan(T_ a)                                                         \
     {                                                                                    \
         return a != a;                                                                   \
     }                                                                                    \
-    EMU_FN16 int __hisinf(T a)                                                           \
+    EMU_FN16 int __hisinf(T_ a)                                                          \
     {                                                                                    \
-        return isinf((float)a) ? (a > T(0) ? 1 : -1) : 0;                                \
+        return isinf((float)a) ? (a > T_(0) ? 1 : -1) : 0;                               \
     }                                                                                    \
-    EMU_FLOAT16_MATH(T, T2, sqrt, sqrt((double)x))                                       \
-    EMU_FLOAT16_MATH(T, T2, rsqrt, 1.0 / sqrt((double)x))                                \
-    EMU_FLOAT16_MATH(T, T2, rcp, 1.0 / (double)x)                                        \
-    EMU_FLOAT16_MATH(T, T2, exp, exp((double)x))                                         \
-    EMU_FLOAT16_MATH(T, T2, exp2, exp2((double)x))                                       \
-    EMU_FLOAT16_MATH(T, T2, log, log((double)x))                                         \
-    EMU_FLOAT16_MATH(T, T2, log2, log2((double)x))                                       \
-    EMU_FLOAT16_MATH(T, T2, sin, sin((double)x))                                         \
-    EMU_FLOAT16_MATH(T, T2, cos, cos((double)x))                                         \
-    EMU_FLOAT16_MATH(T, T2, tanh, tanh((double)x))                                       \
-    EMU_FLOAT16_MATH(T, T2, floor, floorf(x))                                            \
-    EMU_FLOAT16_MATH(T, T2, ceil, ceilf(x))                                              \
-    EMU_FLOAT16_MATH(T, T2, trunc, truncf(x))                                            \
-    EMU_FLOAT16_MATH(T, T2, rint, rintf(x))                                              \
+    EMU_FLOAT16_MATH(T_, T2, sqrt, sqrt((double)x))                                      \
+    EMU_FLOAT16_MATH(T_, T2, rsqrt, 1.0 / sqrt((double)x))                               \
+    EMU_FLOAT16_MATH(T_, T2, rcp, 1.0 / (double)x)                                       \
+    EMU_FLOAT16_MATH(T_, T2, exp, exp((double)x))                                        \
+    EMU_FLOAT16_MATH(T_, T2, exp2, exp2((double)x))                                      \
+    EMU_FLOAT16_MATH(T_, T2, log, log((double)x))                                        \
+    EMU_FLOAT16_MATH(T_, T2, log2, log2((double)x))                                      \
+    EMU_FLOAT16_MATH(T_, T2, sin, sin((double)x))                                        \
+    EMU_FLOAT16_MATH(T_, T2, cos, cos((double)x))                                        \
+    EMU_FLOAT16_MATH(T_, T2, tanh, tanh((double)x))                                      \
+    EMU_FLOAT16_MATH(T_, T2, floor, floorf(x))                                           \
+    EMU_FLOAT16_MATH(T_, T2, ceil, ceilf(x))                                             \
+    EMU_FLOAT16_MATH(T_, T2, trunc, truncf(x))                                           \
+    EMU_FLOAT16_MATH(T_, T2, rint, rintf(x))                                             \
+    EMU_FLOAT16_MATH(T_, T2, exp10, exp10((double)x))                                    \
+    EMU_FLOAT16_MATH(T_, T2, log10, log10((double)x))                                    \
+    EMU_FLOAT16_SATURATED(T_, T2, __hadd, __hadd2)                                       \
+    EMU_FLOAT16_SATURATED(T_, T2, __hsub, __hsub2)                                       \
+    EMU_FLOAT16_SATURATED(T_, T2, __hmul, __hmul2)                                       \
+    EMU_FLOAT16_BOTH(T2, eq)                                                             \
+    EMU_FLOAT16_BOTH(T2, ne)                                                             \
+    EMU_FLOAT16_BOTH(T2, lt)                                                             \
+    EMU_FLOAT16_BOTH(T2, le)                                                             \
+    EMU_FLOAT16_BOTH(T2, gt)                                                             \
+    EMU_FLOAT16_BOTH(T2, ge)                                                             \
+    EMU_FLOAT16_OR_NAN(T_, T2, __hmax)                                                   \
+    EMU_FLOAT16_OR_NAN(T_, T2, __hmin)                                                   \
+    EMU_FN16 T2 __hisnan2(T2 a)                                                          \
+    {                                                                                    \
+        return T2(T_((int)__hisnan(a.x)), T_((int)__hisnan(a.y)));                       \
+    }                                                                                    \
+    EMU_FN16 T_ __hfma_relu(T_ a, T_ b, T_ c)                                            \
+    {                                                                                    \
+        return __hmax_nan(__hfma(a, b, c), T_(0));                                       \
+    }                                                                                    \
+    EMU_FN16 T2 __hfma2_relu(T2 a, T2 b, T2 c)                                           \
+    {                                                                                    \
+        return T2(__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y));               \
+    }                                                                                    \
     EMU_FN16 float __low2float(T2 a)                                                     \
     {                                                                                    \
         return a.x;                                                                      \
@@ -275,13 +328,34 @@ static inline double emu_fma_to_odd(double a, double b, double c)
 
 /* What works in kernels only. */
 #ifdef __CUDACC__
-#define EMU_FLOAT16_KERNEL_FUNCTIONS(T, T2)                                              \
-    EMU_SHUFFLES(T)                                                                      \
+#define EMU_FLOAT16_TO_INTEGER(T_, from)                                                 \
+    EMU_FLOAT16_TO_INTEGER_AS(T_, from, rn, rint)                                        \
+    EMU_FLOAT16_TO_INTEGER_AS(T_, from, rz, trunc)                                       \
+    EMU_FLOAT16_TO_INTEGER_AS(T_, from, rd, floor)                                       \
+    EMU_FLOAT16_TO_INTEGER_AS(T_, from, ru, ceil)
+#define EMU_FLOAT16_TO_INTEGER_AS(T_, from, suffix, round)                               \
+    EMU_FLOAT16_TO(T_, from##2int_##suffix, int, round, INT_MIN, INT_MAX, 0x1p31)        \
+    EMU_FLOAT16_TO(T_, from##2uint_##suffix, unsigned, round, 0, UINT_MAX, 0x1p32)       \
+    EMU_FLOAT16_TO(T_, from##2short_##suffix, short, round, SHRT_MIN, SHRT_MAX, 0x1p15)  \
+    EMU_FLOAT16_TO(T_, from##2ushort_##suffix, unsigned short, round, 0, USHRT_MAX,      \
+                   0x1p16)                                                               \
+    EMU_FLOAT16_TO(T_, from##2ll_##suffix, long long, round, LLONG_MIN, LLONG_MAX,       \
+                   0x1p63)                                                               \
+    EMU_FLOAT16_TO(T_, from##2ull_##suffix, unsigned long long, round, 0, ULLONG_MAX,    \
+                   0x1p64)
+#define EMU_FLOAT16_TO(T_, name, To, round, least, most, limit)                          \
+    EMU_FN16 To name(T_ x)                                                               \
+    {                                                                                    \
+        return emu_clamped<To>(round((double)(float)x), least, most, limit);             \
+    }
+#define EMU_FLOAT16_KERNEL_FUNCTIONS(T_, T2)                                             \
+    EMU_SHUFFLES(T_)                                                                     \
     EMU_SHUFFLES(T2)                                                                     \
-    EMU_ATOMIC(atomicAdd, T, old + value)                                                \
+    EMU_ATOMIC(atomicAdd, T_, old + value)                                               \
     EMU_ATOMIC(atomicAdd, T2, old + value)
 #else
-#define EMU_FLOAT16_KERNEL_FUNCTIONS(T, T2)
+#define EMU_FLOAT16_TO_INTEGER(T_, from)
+#define EMU_FLOAT16_KERNEL_FUNCTIONS(T_, T2)
 #endif
 
 #endif

@@ -19,6 +19,10 @@
 
 /* Makes `error` (a cudaError_t, not success) the last error, for cudaGetLastError. */
 extern "C" void emu_launch_failed(int error);
+/* What failed there (`what` and `of` are its name) has returned its error to nobody: if
+ * nobody asks for it either, the program's end says so. */
+extern "C" void emu_error_unread(int error, const char *what, const char *of,
+                                 const char *file, int line);
 
 /* `extern __shared__ T name[];` in a function becomes a reference to this. */
 extern "C" char emu_dynamic_shared[];
@@ -41,11 +45,15 @@ struct config {
     const char *name;
     void (*function)();
     config *outer;
+    const char *file;
+    int line;
 
     EMU_UNSEEN config(dim3 grid_, dim3 block_, size_t shared_ = 0,
-                      cudaStream_t stream_ = nullptr)
+                      cudaStream_t stream_ = nullptr,
+                      const char *file_ = __builtin_FILE(), int line_ = __builtin_LINE())
         : grid(grid_), block(block_), cluster(), shared(shared_), cooperative(),
-          stream(stream_), name(), function(), outer(innermost())
+          stream(stream_), name(), function(), outer(innermost()), file(file_),
+          line(line_)
     {
         innermost() = this;
     }
@@ -61,12 +69,26 @@ struct config {
         if (innermost() == this) innermost() = outer;
     }
 
+    /* A launch returns nothing. */
+    EMU_UNSEEN void ended(int error, const char *kernel) const
+    {
+        if (error) emu_error_unread(error, "the launch of ", kernel, file, line);
+    }
+
     EMU_UNSEEN static config *&innermost()
     {
         static thread_local config *pending;
         return pending;
     }
 };
+
+/* Around a call that is a statement of its own. */
+static inline void unread(const char *call, cudaError_t error,
+                          const char *file = __builtin_FILE(),
+                          int line = __builtin_LINE())
+{
+    if (error != cudaSuccess) emu_error_unread(error, call, "", file, line);
+}
 
 /* __cluster_dims__(x, y, z) */
 static __forceinline__ void cluster_dims(unsigned x, unsigned y = 1, unsigned z = 1)
@@ -76,15 +98,15 @@ static __forceinline__ void cluster_dims(unsigned x, unsigned y = 1, unsigned z 
 
 /* How a launch keeps an argument of type T, and hands it to each CUDA thread. Mostly by
  * value: every thread gets a copy of its own. */
-template <class T> struct by_value {
-    using stored = T;
-    using passed = T;
+template <class T_> struct by_value {
+    using stored = T_;
+    using passed = T_;
 
-    EMU_UNSEEN static stored &keep(T &argument)
+    EMU_UNSEEN static stored &keep(T_ &argument)
     {
         return argument;
     }
-    EMU_UNSEEN static T &hand(stored &s)
+    EMU_UNSEEN static T_ &hand(stored &s)
     {
         return s;
     }
@@ -93,9 +115,9 @@ template <class T> struct by_value {
 /* An object of a class with a copy constructor or a destructor of its own: the host has
  * copied it, and will destroy it. A GPU gets only its bytes, and so do the threads here.
  * To functions, such objects are passed by their address (Itanium C++ ABI, 3.1.2.3). */
-template <class T> struct by_bytes {
+template <class T_> struct by_bytes {
     struct stored {
-        alignas(T) unsigned char bytes[sizeof(T)];
+        alignas(T_) unsigned char bytes[sizeof(T_)];
     };
     using passed = stored *;
     struct copy {
@@ -106,7 +128,7 @@ template <class T> struct by_bytes {
         }
     };
 
-    EMU_UNSEEN static stored &keep(T &argument)
+    EMU_UNSEEN static stored &keep(T_ &argument)
     {
         return reinterpret_cast<stored &>(argument);
     }
@@ -116,37 +138,37 @@ template <class T> struct by_bytes {
     }
 };
 
-template <class T>
+template <class T_>
 using parameter =
-    typename std::conditional<std::is_reference<T>::value ||
-                                  (std::is_trivially_destructible<T>::value &&
-                                   std::is_trivially_copy_constructible<T>::value ==
-                                       std::is_copy_constructible<T>::value &&
-                                   std::is_trivially_move_constructible<T>::value ==
-                                       std::is_move_constructible<T>::value),
-                              by_value<T>, by_bytes<T>>::type;
+    typename std::conditional<std::is_reference<T_>::value ||
+                                  (std::is_trivially_destructible<T_>::value &&
+                                   std::is_trivially_copy_constructible<T_>::value ==
+                                       std::is_copy_constructible<T_>::value &&
+                                   std::is_trivially_move_constructible<T_>::value ==
+                                       std::is_move_constructible<T_>::value),
+                              by_value<T_>, by_bytes<T_>>::type;
 
 /* One argument. The index makes each a base class of its own, even where two types are
  * equal. */
-template <size_t I, class P> struct slot {
-    typename P::stored value;
+template <size_t I_, class P_> struct slot {
+    typename P_::stored value;
 };
 
-template <class Index, class F, class... P> struct packed;
+template <class Index, class F_, class... P_> struct packed;
 
-template <size_t... I, class F, class... P>
-struct packed<std::index_sequence<I...>, F, P...> : slot<I, P>... {
-    F function;
+template <size_t... I_, class F_, class... P_>
+struct packed<std::index_sequence<I_...>, F_, P_...> : slot<I_, P_>... {
+    F_ function;
 
-    EMU_UNSEEN explicit packed(F f, typename P::stored &...a)
-        : slot<I, P>{static_cast<typename P::stored &&>(a)}..., function(f)
+    EMU_UNSEEN explicit packed(F_ f, typename P_::stored &...a)
+        : slot<I_, P_>{static_cast<typename P_::stored &&>(a)}..., function(f)
     {
     }
 
     EMU_UNSEEN static void run(void *self)
     {
         packed *p = static_cast<packed *>(self);
-        p->function(P::hand(static_cast<slot<I, P> *>(p)->value)...);
+        p->function(P_::hand(static_cast<slot<I_, P_> *>(p)->value)...);
     }
 };
 
@@ -169,57 +191,58 @@ EMU_UNSEEN inline int submit(const char *name, const void *address, const config
     return error;
 }
 
-template <class... P, class F>
-EMU_UNSEEN int launch(const char *name, const void *address, const config &c, F function,
-                      typename P::stored &...a)
+template <class... P_, class F_>
+EMU_UNSEEN int launch(const char *name, const void *address, const config &c, F_ function,
+                      typename P_::stored &...a)
 {
-    using arguments = packed<std::index_sequence_for<P...>, F, P...>;
+    using arguments = packed<std::index_sequence_for<P_...>, F_, P_...>;
     arguments all(function, a...);
     return submit(name, address, c, arguments::run, &all, sizeof all);
 }
 
 /* The kernel has no parameters but those: `p` are they, as the host has made them. */
-template <class... P>
-EMU_UNSEEN int launch_kernel(const char *name, const config &c, void (*function)(P...),
-                             typename std::remove_reference<P>::type &...p)
+template <class... P_>
+EMU_UNSEEN int launch_kernel(const char *name, const config &c, void (*function)(P_...),
+                             typename std::remove_reference<P_>::type &...p)
 {
-    return launch<parameter<P>...>(
+    return launch<parameter<P_>...>(
         name, reinterpret_cast<const void *>(function), c,
-        reinterpret_cast<void (*)(typename parameter<P>::passed...)>(function),
-        parameter<P>::keep(p)...);
+        reinterpret_cast<void (*)(typename parameter<P_>::passed...)>(function),
+        parameter<P_>::keep(p)...);
 }
 
-template <class... P> EMU_UNSEEN void start(P... p)
+template <class... P_> EMU_UNSEEN void start(P_... p)
 {
     const config &c = *config::innermost();
     c.done();
-    launch_kernel(c.name, c, reinterpret_cast<void (*)(P...)>(c.function), p...);
+    c.ended(launch_kernel(c.name, c, reinterpret_cast<void (*)(P_...)>(c.function), p...),
+            c.name);
 }
 
 /* A plain function with the kernel's parameters, so that the compiler says of wrong
  * arguments what it always says. */
-template <class... P>
-EMU_UNSEEN auto kernel(void (*function)(P...), const char *name, config &&c)
-    -> void (*)(P...)
+template <class... P_>
+EMU_UNSEEN auto kernel(void (*function)(P_...), const char *name, config &&c)
+    -> void (*)(P_...)
 {
     c.name = name;
     c.function = reinterpret_cast<void (*)()>(function);
-    return start<P...>;
+    return start<P_...>;
 }
 
-template <class F> struct deduced_call {
-    F function;
+template <class F_> struct deduced_call {
+    F_ function;
     const char *name;
     const config &c;
 
-    template <class... A> EMU_UNSEEN void operator()(A... a) const
+    template <class... A_> EMU_UNSEEN void operator()(A_... a) const
     {
-        launch<by_value<A>...>(name, nullptr, c, function, a...);
+        c.ended(launch<by_value<A_>...>(name, nullptr, c, function, a...), name);
     }
 };
 
-template <class F>
-EMU_UNSEEN deduced_call<F> deduced(F function, const char *name, config &&c)
+template <class F_>
+EMU_UNSEEN deduced_call<F_> deduced(F_ function, const char *name, config &&c)
 {
     c.done();
     return {function, name, c};
@@ -228,23 +251,24 @@ EMU_UNSEEN deduced_call<F> deduced(F function, const char *name, config &&c)
 /* ---- kernels by address, for cudaLaunchKernel((const void *)k, ...)
  * -------------------------- */
 
-template <class Index, class... P> struct by_address;
+template <class Index, class... P_> struct by_address;
 
-template <size_t... I, class... P> struct by_address<std::index_sequence<I...>, P...> {
+template <size_t... I_, class... P_>
+struct by_address<std::index_sequence<I_...>, P_...> {
     static int launch(void (*function)(), const char *name, const config &c,
                       void **values)
     {
         (void)values; /* of a kernel without parameters */
         return launch_kernel(
-            name, c, reinterpret_cast<void (*)(P...)>(function),
-            *static_cast<typename std::remove_reference<P>::type *>(values[I])...);
+            name, c, reinterpret_cast<void (*)(P_...)>(function),
+            *static_cast<typename std::remove_reference<P_>::type *>(values[I_])...);
     }
 };
 
 /* Made before main for a kernel with __launch_bounds__ that is no template's; of a
  * template's instance the runtime hears when it is launched. */
 struct launch_bounds {
-    template <class... P> launch_bounds(void (*kernel)(P...), unsigned threads_at_most)
+    template <class... P_> launch_bounds(void (*kernel)(P_...), unsigned threads_at_most)
     {
         emu_note_launch_bounds(reinterpret_cast<const void *>(kernel), threads_at_most);
     }
@@ -257,10 +281,10 @@ struct known_kernel {
     int (*launch)(void (*function)(), const char *name, const config &, void **values);
     known_kernel *others;
 
-    template <class... P>
-    known_kernel(void (*f)(P...), const char *n)
+    template <class... P_>
+    known_kernel(void (*f)(P_...), const char *n)
         : function(reinterpret_cast<void (*)()>(f)), name(n),
-          launch(by_address<std::index_sequence_for<P...>, P...>::launch), others(all())
+          launch(by_address<std::index_sequence_for<P_...>, P_...>::launch), others(all())
     {
         all() = this;
     }
@@ -280,8 +304,8 @@ struct known_kernel {
 };
 
 /* A kernel made from a template becomes known where its address is taken. */
-template <class... P>
-auto address_of(void (*function)(P...), const char *name) -> void (*)(P...)
+template <class... P_>
+auto address_of(void (*function)(P_...), const char *name) -> void (*)(P_...)
 {
     if (!known_kernel::find(reinterpret_cast<const void *>(function)))
         new known_kernel(function, name);

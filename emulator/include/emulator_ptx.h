@@ -136,7 +136,7 @@ namespace emu
 
 /* An operand's constraint letter says what C++ type it may have; NVIDIA's compiler is as
  * strict. */
-template <class T> struct is_number {
+template <class T_> struct is_number {
     static const bool single = false, wide = false;
 };
 template <> struct is_number<float> {
@@ -146,14 +146,14 @@ template <> struct is_number<double> {
     static const bool single = false, wide = true;
 };
 
-template <char LETTER, class T> static __forceinline__ void ptx_check_type()
+template <char LETTER, class T_> static __forceinline__ void ptx_check_type()
 {
-    const bool single = is_number<T>::single, wide = is_number<T>::wide;
-    static_assert(LETTER != 'h' || (sizeof(T) == 2 && __is_trivially_copyable(T)),
+    const bool single = is_number<T_>::single, wide = is_number<T_>::wide;
+    static_assert(LETTER != 'h' || (sizeof(T_) == 2 && __is_trivially_copyable(T_)),
                   "an asm operand with constraint \"h\" is an integer of 2 bytes");
-    static_assert(LETTER != 'r' || (sizeof(T) == 4 && !single),
+    static_assert(LETTER != 'r' || (sizeof(T_) == 4 && !single),
                   "an asm operand with constraint \"r\" is an integer of 4 bytes");
-    static_assert(LETTER != 'l' || (sizeof(T) == 8 && !wide),
+    static_assert(LETTER != 'l' || (sizeof(T_) == 8 && !wide),
                   "an asm operand with constraint \"l\" is an integer or a pointer, of 8 "
                   "bytes");
     static_assert(LETTER != 'f' || single,
@@ -162,18 +162,18 @@ template <char LETTER, class T> static __forceinline__ void ptx_check_type()
                   "an asm operand with constraint \"d\" is a double");
 }
 
-template <char LETTER, class T> static __forceinline__ uint64_t ptx_value(T value)
+template <char LETTER, class T_> static __forceinline__ uint64_t ptx_value(T_ value)
 {
-    ptx_check_type<LETTER, T>();
+    ptx_check_type<LETTER, T_>();
     uint64_t bits = 0;
     __builtin_memcpy(&bits, &value, sizeof value);
     return bits;
 }
 
 /* Where an operand lies: one that is written after the statement has ended. */
-template <char LETTER, class T> static __forceinline__ uint64_t ptx_address(T &value)
+template <char LETTER, class T_> static __forceinline__ uint64_t ptx_address(T_ &value)
 {
-    ptx_check_type<LETTER, T>();
+    ptx_check_type<LETTER, T_>();
     return (uint64_t)(uintptr_t)&value;
 }
 
@@ -183,10 +183,11 @@ static __forceinline__ uint64_t ptx_constant(long long value)
     return (uint64_t)value;
 }
 
-template <char LETTER, class T> static __forceinline__ void ptx_set(T &to, uint64_t bits)
+template <char LETTER, class T_>
+static __forceinline__ void ptx_set(T_ &to, uint64_t bits)
 {
-    ptx_check_type<LETTER, T>();
-    T value;
+    ptx_check_type<LETTER, T_>();
+    T_ value;
     __builtin_memcpy(&value, &bits, sizeof value);
     to = value;
 }

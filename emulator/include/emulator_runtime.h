@@ -84,6 +84,9 @@ void *__tsan_memset(void *to, int value, size_t bytes);
 void *emu_device_malloc(size_t bytes);
 void emu_device_free(void *p);
 
+/* printf of a .cu file. What a kernel prints appears when the host has waited. */
+int emu_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* `extern __shared__ T name[];` becomes `extern T name[] __asm__("emu_dynamic_shared");`.
  */
 

@@ -40,6 +40,11 @@
 #endif
 #endif
 
+/* A promise to the optimiser, which clang knows by itself. */
+#ifndef __clang__
+#define __builtin_assume(condition) ((void)0)
+#endif
+
 #define CUDARTAPI
 #define CUDART_CB
 

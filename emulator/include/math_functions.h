@@ -14,14 +14,14 @@
 
 /* ---- min and max, for every pair of types that CUDA has them for ---- */
 
-#define EMU_MIN_MAX(A, B, T)                                                             \
-    EMU_FN T min(A a, B b)                                                               \
+#define EMU_MIN_MAX(A_, B_, T_)                                                          \
+    EMU_FN T_ min(A_ a, B_ b)                                                            \
     {                                                                                    \
-        return (T)b < (T)a ? (T)b : (T)a;                                                \
+        return (T_)b < (T_)a ? (T_)b : (T_)a;                                            \
     }                                                                                    \
-    EMU_FN T max(A a, B b)                                                               \
+    EMU_FN T_ max(A_ a, B_ b)                                                            \
     {                                                                                    \
-        return (T)a < (T)b ? (T)b : (T)a;                                                \
+        return (T_)a < (T_)b ? (T_)b : (T_)a;                                            \
     }
 EMU_MIN_MAX(int, int, int)
 EMU_MIN_MAX(int, unsigned int, unsigned int)
@@ -209,6 +209,51 @@ EMU_FN double normcdf(double x)
 EMU_FN float normcdff(float x)
 {
     return (float)normcdf((double)x);
+}
+
+EMU_FN double norm4d(double x, double y, double z, double w)
+{
+    return hypot(hypot(x, y), hypot(z, w));
+}
+EMU_FN float norm4df(float x, float y, float z, float w)
+{
+    return (float)norm4d(x, y, z, w);
+}
+EMU_FN double rnorm4d(double x, double y, double z, double w)
+{
+    return 1.0 / norm4d(x, y, z, w);
+}
+EMU_FN float rnorm4df(float x, float y, float z, float w)
+{
+    return (float)(1.0 / norm4d(x, y, z, w));
+}
+EMU_FN double norm(int count, const double *x)
+{
+    double length = 0.0;
+    for (int i = 0; i < count; i++) length = hypot(length, x[i]);
+    return length;
+}
+EMU_FN float normf(int count, const float *x)
+{
+    double length = 0.0;
+    for (int i = 0; i < count; i++) length = hypot(length, (double)x[i]);
+    return (float)length;
+}
+/* exp(x^2) erfc(x): far out, where erfc(x) is too small, as a series (Abramowitz and
+ * Stegun, 7.1.23). The square's rounding error counts where it is large. */
+EMU_FN double erfcx(double x)
+{
+    if (x < 10.0) {
+        const double square = x * x;
+        return exp(square) * (1.0 + fma(x, x, -square)) * erfc(x);
+    }
+    double sum = 1.0, term = 1.0;
+    for (int i = 1; i < 16; i++) sum += term *= -(2 * i - 1) * 0.5 / x / x;
+    return 0.5 * M_2_SQRTPI / x * sum;
+}
+EMU_FN float erfcxf(float x)
+{
+    return (float)erfcx((double)x);
 }
 
 #undef EMU_FN

@@ -40,9 +40,9 @@ struct tf32;
 }
 
 /* An element's type, its letter, how many lie side by side in 32 bits. */
-template <class T> struct emu_element;
-#define EMU_ELEMENT(T, stored, letter_, each_)                                           \
-    template <> struct emu_element<T> {                                                  \
+template <class T_> struct emu_element;
+#define EMU_ELEMENT(T_, stored, letter_, each_)                                          \
+    template <> struct emu_element<T_> {                                                 \
         typedef stored type;                                                             \
         enum { letter = letter_, each = each_ };                                         \
     }
@@ -58,36 +58,36 @@ EMU_ELEMENT(int, int, 'i', 1);
 
 /* How many elements of which matrix a lane holds, and which: element i stands in `row`,
  * `col`. */
-template <class Use, int M, int N, int K, class T> struct emu_lies;
+template <class Use, int M_, int N_, int K_, class T_> struct emu_lies;
 
-template <int M, int N, int K, class T> struct emu_lies<matrix_a, M, N, K, T> {
-    enum { count = M * K / 32, each = emu_element<T>::each };
+template <int M_, int N_, int K_, class T_> struct emu_lies<matrix_a, M_, N_, K_, T_> {
+    enum { count = M_ * K_ / 32, each = emu_element<T_>::each };
     static __forceinline__ int row(int i)
     {
-        const int block = M == 8 ? 0 : i / (K / 2), r = i % (K / 2) / each;
-        return (int)emu_lane() / 4 + (M == 8 ? 0 : 16 * block + 8 * (r & 1));
+        const int block = M_ == 8 ? 0 : i / (K_ / 2), r = i % (K_ / 2) / each;
+        return (int)emu_lane() / 4 + (M_ == 8 ? 0 : 16 * block + 8 * (r & 1));
     }
     static __forceinline__ int col(int i)
     {
-        const int r = i % (M == 8 ? count : K / 2) / each;
-        return ((M == 8 ? r : r / 2) * 4 + (int)emu_lane() % 4) * each + i % each;
+        const int r = i % (M_ == 8 ? count : K_ / 2) / each;
+        return ((M_ == 8 ? r : r / 2) * 4 + (int)emu_lane() % 4) * each + i % each;
     }
 };
 
-template <int M, int N, int K, class T> struct emu_lies<matrix_b, M, N, K, T> {
-    enum { count = N * K / 32, each = emu_element<T>::each };
+template <int M_, int N_, int K_, class T_> struct emu_lies<matrix_b, M_, N_, K_, T_> {
+    enum { count = N_ * K_ / 32, each = emu_element<T_>::each };
     static __forceinline__ int row(int i)
     {
-        return (i % (K / 4) / each * 4 + (int)emu_lane() % 4) * each + i % each;
+        return (i % (K_ / 4) / each * 4 + (int)emu_lane() % 4) * each + i % each;
     }
     static __forceinline__ int col(int i)
     {
-        return i / (K / 4) * 8 + (int)emu_lane() / 4;
+        return i / (K_ / 4) * 8 + (int)emu_lane() / 4;
     }
 };
 
-template <int M, int N, int K, class T> struct emu_lies<accumulator, M, N, K, T> {
-    enum { count = M * N / 32, each = 1, block = M == 8 ? 2 : 4, across = N / 8 };
+template <int M_, int N_, int K_, class T_> struct emu_lies<accumulator, M_, N_, K_, T_> {
+    enum { count = M_ * N_ / 32, each = 1, block = M_ == 8 ? 2 : 4, across = N_ / 8 };
     static __forceinline__ int row(int i)
     {
         return i / block / across * 16 + (int)emu_lane() / 4 + i % block / 2 * 8;
@@ -99,39 +99,39 @@ template <int M, int N, int K, class T> struct emu_lies<accumulator, M, N, K, T>
 };
 
 /* CUDA's fragments of halves have 16 elements, whatever they hold. */
-template <class Use, int M, int N, int K, class T> struct emu_room {
-    enum { count = emu_lies<Use, M, N, K, T>::count };
+template <class Use, int M_, int N_, int K_, class T_> struct emu_room {
+    enum { count = emu_lies<Use, M_, N_, K_, T_>::count };
 };
-template <int M, int N, int K> struct emu_room<matrix_a, M, N, K, __half> {
+template <int M_, int N_, int K_> struct emu_room<matrix_a, M_, N_, K_, __half> {
     enum { count = 16 };
 };
-template <int M, int N, int K> struct emu_room<matrix_b, M, N, K, __half> {
+template <int M_, int N_, int K_> struct emu_room<matrix_b, M_, N_, K_, __half> {
     enum { count = 16 };
 };
 
-template <class Use, int M, int N, int K, class T, class Layout = void> class fragment
+template <class Use, int M_, int N_, int K_, class T_, class Layout = void> class fragment
 {
     enum {
-        wide = M * N == 256 && K == 16, /* 16x16, 32x8, 8x32 */
-        square = M == 16 && N == 16,
-        letter = emu_element<T>::letter,
+        wide = M_ * N_ == 256 && K_ == 16, /* 16x16, 32x8, 8x32 */
+        square = M_ == 16 && N_ == 16,
+        letter = emu_element<T_>::letter,
         element = !__is_same(Use, accumulator),
         small = letter == 'h' || letter == 'b' || letter == 'c' || letter == 'u',
         sum = letter == 'h' || letter == 'f' || letter == 'i'
     };
-    static_assert(element ? (small && wide && (square || M == 32 || M == 8)) ||
-                                (letter == 't' && square && K == 8) ||
-                                (letter == 'd' && M == 8 && N == 8 && K == 4)
-                          : (sum && wide && (square || M == 32 || M == 8)) ||
-                                (letter == 'f' && square && K == 8) ||
-                                (letter == 'd' && M == 8 && N == 8 && K == 4),
+    static_assert(element ? (small && wide && (square || M_ == 32 || M_ == 8)) ||
+                                (letter == 't' && square && K_ == 8) ||
+                                (letter == 'd' && M_ == 8 && N_ == 8 && K_ == 4)
+                          : (sum && wide && (square || M_ == 32 || M_ == 8)) ||
+                                (letter == 'f' && square && K_ == 8) ||
+                                (letter == 'd' && M_ == 8 && N_ == 8 && K_ == 4),
                   "there is no wmma fragment of this shape and type");
 
   public:
-    typedef typename emu_element<T>::type element_type;
+    typedef typename emu_element<T_>::type element_type;
     typedef element_type storage_element_type;
     enum {
-        num_elements = emu_room<Use, M, N, K, T>::count,
+        num_elements = emu_room<Use, M_, N_, K_, T_>::count,
         num_storage_elements = num_elements
     };
     element_type x[num_elements];
@@ -144,13 +144,13 @@ static __forceinline__ size_t emu_at(bool by_rows, int row, int col, unsigned di
 }
 
 /* As many elements at once as lie side by side in memory and in the fragment. */
-template <class Use, int M, int N, int K, class T, class Layout>
+template <class Use, int M_, int N_, int K_, class T_, class Layout>
 static __forceinline__ void
-emu_load(fragment<Use, M, N, K, T, Layout> &f,
-         const typename fragment<Use, M, N, K, T, Layout>::element_type *p,
+emu_load(fragment<Use, M_, N_, K_, T_, Layout> &f,
+         const typename fragment<Use, M_, N_, K_, T_, Layout>::element_type *p,
          unsigned distance, bool by_rows)
 {
-    typedef emu_lies<Use, M, N, K, T> lies;
+    typedef emu_lies<Use, M_, N_, K_, T_> lies;
     enum { count = lies::count, each = lies::each };
     const bool together = each > 1 && by_rows == __is_same(Use, matrix_a);
     emu_wmma_meet("load_matrix_sync", p, distance * sizeof *p);
@@ -168,53 +168,54 @@ emu_load(fragment<Use, M, N, K, T, Layout> &f,
     for (int i = count; i < f.num_elements; i++) f.x[i] = f.x[i % count];
 }
 
-template <class Use, int M, int N, int K, class T, class Layout>
+template <class Use, int M_, int N_, int K_, class T_, class Layout>
 static __forceinline__ void
-load_matrix_sync(fragment<Use, M, N, K, T, Layout> &f,
-                 const typename fragment<Use, M, N, K, T, Layout>::element_type *p,
+load_matrix_sync(fragment<Use, M_, N_, K_, T_, Layout> &f,
+                 const typename fragment<Use, M_, N_, K_, T_, Layout>::element_type *p,
                  unsigned ldm)
 {
     emu_load(f, p, ldm, __is_same(Layout, row_major));
 }
-template <int M, int N, int K, class T>
+template <int M_, int N_, int K_, class T_>
 static __forceinline__ void
-load_matrix_sync(fragment<accumulator, M, N, K, T> &f,
-                 const typename fragment<accumulator, M, N, K, T>::element_type *p,
+load_matrix_sync(fragment<accumulator, M_, N_, K_, T_> &f,
+                 const typename fragment<accumulator, M_, N_, K_, T_>::element_type *p,
                  unsigned ldm, layout_t layout)
 {
     emu_load(f, p, ldm, layout == mem_row_major);
 }
 
-template <int M, int N, int K, class T>
+template <int M_, int N_, int K_, class T_>
 static __forceinline__ void
-store_matrix_sync(typename fragment<accumulator, M, N, K, T>::element_type *p,
-                  const fragment<accumulator, M, N, K, T> &f, unsigned ldm,
+store_matrix_sync(typename fragment<accumulator, M_, N_, K_, T_>::element_type *p,
+                  const fragment<accumulator, M_, N_, K_, T_> &f, unsigned ldm,
                   layout_t layout)
 {
-    typedef emu_lies<accumulator, M, N, K, T> lies;
+    typedef emu_lies<accumulator, M_, N_, K_, T_> lies;
     emu_wmma_meet("store_matrix_sync", p, ldm * sizeof *p);
     for (int i = 0; i < f.num_elements; i++)
         p[emu_at(layout == mem_row_major, lies::row(i), lies::col(i), ldm)] = f.x[i];
 }
 
-template <class Use, int M, int N, int K, class T, class Layout, class Value>
-static __forceinline__ void fill_fragment(fragment<Use, M, N, K, T, Layout> &f,
+template <class Use, int M_, int N_, int K_, class T_, class Layout, class Value>
+static __forceinline__ void fill_fragment(fragment<Use, M_, N_, K_, T_, Layout> &f,
                                           const Value &value)
 {
     for (int i = 0; i < f.num_elements; i++)
-        f.x[i] = typename fragment<Use, M, N, K, T, Layout>::element_type(value);
+        f.x[i] = typename fragment<Use, M_, N_, K_, T_, Layout>::element_type(value);
 }
 
-template <int M, int N, int K, class T, class LayoutA, class LayoutB, class D, class C>
-static __forceinline__ void mma_sync(fragment<accumulator, M, N, K, D> &d,
-                                     const fragment<matrix_a, M, N, K, T, LayoutA> &a,
-                                     const fragment<matrix_b, M, N, K, T, LayoutB> &b,
-                                     const fragment<accumulator, M, N, K, C> &c,
+template <int M_, int N_, int K_, class T_, class LayoutA, class LayoutB, class D_,
+          class C_>
+static __forceinline__ void mma_sync(fragment<accumulator, M_, N_, K_, D_> &d,
+                                     const fragment<matrix_a, M_, N_, K_, T_, LayoutA> &a,
+                                     const fragment<matrix_b, M_, N_, K_, T_, LayoutB> &b,
+                                     const fragment<accumulator, M_, N_, K_, C_> &c,
                                      bool satf = false)
 {
-    static const char types[] = {emu_element<T>::letter, emu_element<C>::letter,
-                                 emu_element<D>::letter, 0};
-    emu_wmma(types, M, N, K, satf, a.x, b.x, c.x, d.x);
+    static const char types[] = {emu_element<T_>::letter, emu_element<C_>::letter,
+                                 emu_element<D_>::letter, 0};
+    emu_wmma(types, M_, N_, K_, satf, a.x, b.x, c.x, d.x);
 }
 
 static __device__ __forceinline__ float __float_to_tf32(float x)

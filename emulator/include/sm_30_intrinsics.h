@@ -21,33 +21,33 @@ EMU_HIDDEN unsigned emu_lanes_with(const unsigned long long *all,
     return lanes;
 }
 
-template <class T, class Op> EMU_HIDDEN T emu_fold(const unsigned long long *all, Op op)
+template <class T_, class Op> EMU_HIDDEN T_ emu_fold(const unsigned long long *all, Op op)
 {
     unsigned mask = emu_lanes_that_came(), lane = (unsigned)__builtin_ctz(mask);
-    T result = (T)all[lane];
+    T_ result = (T_)all[lane];
     while (++lane < 32)
-        if (mask >> lane & 1) result = op(result, (T)all[lane]);
+        if (mask >> lane & 1) result = op(result, (T_)all[lane]);
     return result;
 }
 
-template <class T> static __forceinline__ unsigned long long emu_to_bits(T value)
+template <class T_> static __forceinline__ unsigned long long emu_to_bits(T_ value)
 {
-    static_assert(sizeof(T) <= 8, "a lane brings at most 8 bytes at once");
+    static_assert(sizeof(T_) <= 8, "a lane brings at most 8 bytes at once");
     unsigned long long bits = 0;
     __builtin_memcpy(&bits, &value, sizeof value);
     return bits;
 }
 
 /* Values of more than 8 bytes (cooperative groups pass them) take several exchanges. */
-template <class T>
-static __forceinline__ T emu_shuffle(unsigned mask, T value, unsigned from,
-                                     const char *kind)
+template <class T_>
+static __forceinline__ T_ emu_shuffle(unsigned mask, T_ value, unsigned from,
+                                      const char *kind)
 {
-    enum { WORDS = (sizeof(T) + 7) / 8 };
+    enum { WORDS = (sizeof(T_) + 7) / 8 };
     unsigned long long bits[WORDS] = {};
     __builtin_memcpy(bits, (const void *)&value, sizeof value);
     for (int i = 0; i < WORDS; i++) bits[i] = emu_warp_shuffle(mask, bits[i], from, kind);
-    T result;
+    T_ result;
     __builtin_memcpy((void *)&result, bits, sizeof result);
     return result;
 }
@@ -75,25 +75,25 @@ static __forceinline__ unsigned emu_partner_lane(int flip, int width)
     return partner <= (lane | ((unsigned)width - 1)) ? partner : lane;
 }
 
-#define EMU_SHUFFLES(T)                                                                  \
-    static __forceinline__ T __shfl_sync(unsigned mask, T value, int source,             \
-                                         int width = 32)                                 \
+#define EMU_SHUFFLES(T_)                                                                 \
+    static __forceinline__ T_ __shfl_sync(unsigned mask, T_ value, int source,           \
+                                          int width = 32)                                \
     {                                                                                    \
         return emu_shuffle(mask, value, emu_indexed_lane(source, width), "__shfl_sync"); \
     }                                                                                    \
-    static __forceinline__ T __shfl_up_sync(unsigned mask, T value, unsigned delta,      \
-                                            int width = 32)                              \
+    static __forceinline__ T_ __shfl_up_sync(unsigned mask, T_ value, unsigned delta,    \
+                                             int width = 32)                             \
     {                                                                                    \
         return emu_shuffle(mask, value, emu_lane_below(delta, width), "__shfl_up_sync"); \
     }                                                                                    \
-    static __forceinline__ T __shfl_down_sync(unsigned mask, T value, unsigned delta,    \
-                                              int width = 32)                            \
+    static __forceinline__ T_ __shfl_down_sync(unsigned mask, T_ value, unsigned delta,  \
+                                               int width = 32)                           \
     {                                                                                    \
         return emu_shuffle(mask, value, emu_lane_above(delta, width),                    \
                            "__shfl_down_sync");                                          \
     }                                                                                    \
-    static __forceinline__ T __shfl_xor_sync(unsigned mask, T value, int flip,           \
-                                             int width = 32)                             \
+    static __forceinline__ T_ __shfl_xor_sync(unsigned mask, T_ value, int flip,         \
+                                              int width = 32)                            \
     {                                                                                    \
         return emu_shuffle(mask, value, emu_partner_lane(flip, width),                   \
                            "__shfl_xor_sync");                                           \
@@ -120,13 +120,13 @@ static __forceinline__ int __all_sync(unsigned mask, int predicate)
     return emu_lanes_with(emu_warp_exchange(mask, predicate != 0, "__all_sync"), 0) == 0;
 }
 
-#define EMU_MATCHES(T)                                                                   \
-    static __forceinline__ unsigned __match_any_sync(unsigned mask, T value)             \
+#define EMU_MATCHES(T_)                                                                  \
+    static __forceinline__ unsigned __match_any_sync(unsigned mask, T_ value)            \
     {                                                                                    \
         unsigned long long bits = emu_to_bits(value);                                    \
         return emu_lanes_with(emu_warp_exchange(mask, bits, "__match_any_sync"), bits);  \
     }                                                                                    \
-    static __forceinline__ unsigned __match_all_sync(unsigned mask, T value, int *all)   \
+    static __forceinline__ unsigned __match_all_sync(unsigned mask, T_ value, int *all)  \
     {                                                                                    \
         unsigned long long bits = emu_to_bits(value);                                    \
         *all = emu_lanes_with(emu_warp_exchange(mask, bits, "__match_all_sync"),         \
@@ -142,11 +142,11 @@ EMU_MATCHES(unsigned long long)
 EMU_MATCHES(float)
 EMU_MATCHES(double)
 
-#define EMU_REDUCE(name, T, operation)                                                   \
-    static __forceinline__ T name(unsigned mask, T value)                                \
+#define EMU_REDUCE(name, T_, operation)                                                  \
+    static __forceinline__ T_ name(unsigned mask, T_ value)                              \
     {                                                                                    \
-        return emu_fold<T>(emu_warp_exchange(mask, emu_to_bits(value), #name),           \
-                           [](T a, T b) -> T { return operation; });                     \
+        return emu_fold<T_>(emu_warp_exchange(mask, emu_to_bits(value), #name),          \
+                            [](T_ a, T_ b) -> T_ { return operation; });                 \
     }
 EMU_REDUCE(__reduce_add_sync, unsigned, a + b)
 EMU_REDUCE(__reduce_add_sync, int, (int)((unsigned)a + (unsigned)b))

@@ -8,8 +8,8 @@
 #include "emulator_runtime.h"
 
 /* What an element is made of: components of one type. */
-template <class T> struct emu_texel {
-    using component = T;
+template <class T_> struct emu_texel {
+    using component = T_;
     enum { count = 1 };
 };
 #define EMU_TEXEL(type, base)                                                            \
@@ -34,10 +34,10 @@ EMU_TEXEL(uint, unsigned)
 EMU_TEXEL(float, float)
 #undef EMU_TEXEL
 
-template <class T> static inline struct cudaChannelFormatDesc cudaCreateChannelDesc()
+template <class T_> static inline struct cudaChannelFormatDesc cudaCreateChannelDesc()
 {
-    using component = typename emu_texel<T>::component;
-    const int bits = 8 * (int)sizeof(component), n = emu_texel<T>::count;
+    using component = typename emu_texel<T_>::component;
+    const int bits = 8 * (int)sizeof(component), n = emu_texel<T_>::count;
     return cudaCreateChannelDesc(bits, n > 1 ? bits : 0, n > 2 ? bits : 0,
                                  n > 2 ? bits : 0,
                                  (component)0.5 != 0 ? cudaChannelFormatKindFloat
@@ -47,26 +47,27 @@ template <class T> static inline struct cudaChannelFormatDesc cudaCreateChannelD
 
 #ifdef __CUDACC__
 
-template <class T>
-__attribute__((no_sanitize("thread"))) static inline T
+template <class T_>
+__attribute__((no_sanitize("thread"))) static inline T_
 emu_fetch(cudaTextureObject_t object, enum emu_texture_shape shape, float x, float y,
           float z, int layer, const void *pc)
 {
-    using component = typename emu_texel<T>::component;
+    using component = typename emu_texel<T_>::component;
     union emu_component from[4];
     component to[4];
-    T value;
+    T_ value;
     emu_texture_fetch(from, object, shape, x, y, z, layer, pc);
-    for (int i = 0; i < emu_texel<T>::count; i++)
+    for (int i = 0; i < emu_texel<T_>::count; i++)
         to[i] = (component)0.5 != 0 ? (component)from[i].real : (component)from[i].whole;
     __builtin_memcpy(&value, to, sizeof value);
     return value;
 }
 #define EMU_OBJECT cudaTextureObject_t object
 #define EMU_FETCH(name, shape, parameters, x, y, z, layer)                               \
-    template <class T> __attribute__((noinline)) static T name parameters                \
+    template <class T_> __attribute__((noinline)) static T_ name parameters              \
     {                                                                                    \
-        return emu_fetch<T>(object, shape, x, y, z, layer, __builtin_return_address(0)); \
+        return emu_fetch<T_>(object, shape, x, y, z, layer,                              \
+                             __builtin_return_address(0));                               \
     }
 
 EMU_FETCH(tex1Dfetch, EMU_LINEAR, (EMU_OBJECT, int i), 0, 0, 0, i)
@@ -82,30 +83,30 @@ EMU_FETCH(texCubemap, EMU_CUBE, (EMU_OBJECT, float x, float y, float z), x, y, z
 
 /* Of a surface x counts bytes. */
 #define EMU_SURFACE(name, parameters, y, z)                                              \
-    template <class T>                                                                   \
-    __attribute__((noinline, no_sanitize("thread"))) static T surf##name##read(          \
+    template <class T_>                                                                  \
+    __attribute__((noinline, no_sanitize("thread"))) static T_ surf##name##read(         \
         cudaSurfaceObject_t object, EMU_INTS parameters,                                 \
         enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap)                        \
     {                                                                                    \
-        T value;                                                                         \
+        T_ value;                                                                        \
         memset((void *)&value, 0, sizeof value);                                         \
         const void *p = emu_surface_place(object, x, y, z, sizeof value, mode,           \
                                           __builtin_return_address(0));                  \
         if (p) __builtin_memcpy((void *)&value, p, sizeof value);                        \
         return value;                                                                    \
     }                                                                                    \
-    template <class T>                                                                   \
+    template <class T_>                                                                  \
     __attribute__((noinline, no_sanitize("thread"))) static void surf##name##read(       \
-        T *value, cudaSurfaceObject_t object, EMU_INTS parameters,                       \
+        T_ *value, cudaSurfaceObject_t object, EMU_INTS parameters,                      \
         enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap)                        \
     {                                                                                    \
         const void *p = emu_surface_place(object, x, y, z, sizeof *value, mode,          \
                                           __builtin_return_address(0));                  \
         if (p) __builtin_memcpy((void *)value, p, sizeof *value);                        \
     }                                                                                    \
-    template <class T>                                                                   \
+    template <class T_>                                                                  \
     __attribute__((noinline, no_sanitize("thread"))) static void surf##name##write(      \
-        T value, cudaSurfaceObject_t object, EMU_INTS parameters,                        \
+        T_ value, cudaSurfaceObject_t object, EMU_INTS parameters,                       \
         enum cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap)                        \
     {                                                                                    \
         void *p = emu_surface_place(object, x, y, z, sizeof value, mode,                 \

@@ -4,23 +4,23 @@
 
 #include "vector_types.h"
 
-#define EMU_MAKE(base, T)                                                                \
-    static __forceinline__ base##1 make_##base##1(T x)                                   \
+#define EMU_MAKE(base, T_)                                                               \
+    static __forceinline__ base##1 make_##base##1(T_ x)                                  \
     {                                                                                    \
         base##1 v = {x};                                                                 \
         return v;                                                                        \
     }                                                                                    \
-    static __forceinline__ base##2 make_##base##2(T x, T y)                              \
+    static __forceinline__ base##2 make_##base##2(T_ x, T_ y)                            \
     {                                                                                    \
         base##2 v = {x, y};                                                              \
         return v;                                                                        \
     }                                                                                    \
-    static __forceinline__ base##3 make_##base##3(T x, T y, T z)                         \
+    static __forceinline__ base##3 make_##base##3(T_ x, T_ y, T_ z)                      \
     {                                                                                    \
         base##3 v = {x, y, z};                                                           \
         return v;                                                                        \
     }                                                                                    \
-    static __forceinline__ base##4 make_##base##4(T x, T y, T z, T w)                    \
+    static __forceinline__ base##4 make_##base##4(T_ x, T_ y, T_ z, T_ w)                \
     {                                                                                    \
         base##4 v = {x, y, z, w};                                                        \
         return v;                                                                        \

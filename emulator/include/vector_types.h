@@ -19,9 +19,9 @@ typedef unsigned int emu_unit4 __attribute__((may_alias));
 typedef unsigned int emu_unit8 __attribute__((vector_size(8), may_alias));
 typedef unsigned int emu_unit16 __attribute__((vector_size(16), may_alias));
 /* Lets `float4 v = {0};` through and stops `float4 v = 0;`, which CUDA refuses. */
-template <class T> struct emu_in_braces {
-    T value;
-    constexpr emu_in_braces(T v) : value(v)
+template <class T_> struct emu_in_braces {
+    T_ value;
+    constexpr emu_in_braces(T_ v) : value(v)
     {
     }
 };
@@ -38,53 +38,53 @@ template <class T> struct emu_in_braces {
             *reinterpret_cast<const emu_unit##bytes *>(&from);                           \
         return *this;                                                                    \
     }
-#define EMU_MEMBERS2(name, T, bytes)                                                     \
+#define EMU_MEMBERS2(name, T_, bytes)                                                    \
     EMU_ONE_ACCESS(name, bytes)                                                          \
-    constexpr name(emu_in_braces<T> x_) : x(x_.value), y(0)                              \
+    constexpr name(emu_in_braces<T_> x_) : x(x_.value), y(0)                             \
     {                                                                                    \
     }                                                                                    \
-    constexpr name(T x_, T y_) : x(x_), y(y_)                                            \
+    constexpr name(T_ x_, T_ y_) : x(x_), y(y_)                                          \
     {                                                                                    \
     }
-#define EMU_MEMBERS4(name, T, bytes)                                                     \
+#define EMU_MEMBERS4(name, T_, bytes)                                                    \
     EMU_ONE_ACCESS(name, bytes)                                                          \
-    constexpr name(emu_in_braces<T> x_) : x(x_.value), y(0), z(0), w(0)                  \
+    constexpr name(emu_in_braces<T_> x_) : x(x_.value), y(0), z(0), w(0)                 \
     {                                                                                    \
     }                                                                                    \
-    constexpr name(T x_, T y_, T z_ = 0, T w_ = 0) : x(x_), y(y_), z(z_), w(w_)          \
+    constexpr name(T_ x_, T_ y_, T_ z_ = 0, T_ w_ = 0) : x(x_), y(y_), z(z_), w(w_)      \
     {                                                                                    \
     }
 #else
-#define EMU_MEMBERS2(name, T, bytes)
-#define EMU_MEMBERS4(name, T, bytes)
+#define EMU_MEMBERS2(name, T_, bytes)
+#define EMU_MEMBERS4(name, T_, bytes)
 #endif
 
-#define EMU_VECTOR1(name, T)                                                             \
+#define EMU_VECTOR1(name, T_)                                                            \
     struct name {                                                                        \
-        T x;                                                                             \
+        T_ x;                                                                            \
     };                                                                                   \
     typedef struct name name;
-#define EMU_VECTOR2(name, T, bytes)                                                      \
+#define EMU_VECTOR2(name, T_, bytes)                                                     \
     struct __align__(bytes) name {                                                       \
-        T x, y;                                                                          \
-        EMU_MEMBERS2(name, T, bytes)                                                     \
+        T_ x, y;                                                                         \
+        EMU_MEMBERS2(name, T_, bytes)                                                    \
     };                                                                                   \
     typedef struct name name;
-#define EMU_VECTOR3(name, T)                                                             \
+#define EMU_VECTOR3(name, T_)                                                            \
     struct name {                                                                        \
-        T x, y, z;                                                                       \
+        T_ x, y, z;                                                                      \
     };                                                                                   \
     typedef struct name name;
-#define EMU_VECTOR4(name, T, bytes)                                                      \
+#define EMU_VECTOR4(name, T_, bytes)                                                     \
     struct __align__(bytes) name {                                                       \
-        T x, y, z, w;                                                                    \
-        EMU_MEMBERS4(name, T, bytes)                                                     \
+        T_ x, y, z, w;                                                                   \
+        EMU_MEMBERS4(name, T_, bytes)                                                    \
     };                                                                                   \
     typedef struct name name;
 /* 32 bytes: more than one access on the hardware too, so a plain struct. */
-#define EMU_VECTOR4_WIDE(name, T)                                                        \
+#define EMU_VECTOR4_WIDE(name, T_)                                                       \
     struct __align__(16) name {                                                          \
-        T x, y, z, w;                                                                    \
+        T_ x, y, z, w;                                                                   \
     };                                                                                   \
     typedef struct name name;
 

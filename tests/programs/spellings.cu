@@ -1,5 +1,6 @@
 // Forms that programs have and that need more than the usual look: a formatter's spaces in a
-// launch, one name for a kernel and a function of the host, shared memory outside functions.
+// launch, one name for a kernel and a function of the host, shared memory outside functions, its
+// alignment before its __shared__.
 #include "check.h"
 
 __shared__ int tile[64];
@@ -34,6 +35,21 @@ __device__ void put(int value)
     tile[threadIdx.x] = value;
 }
 
+/* An alignment before __shared__, and before what comes after it. */
+extern __align__(16) __shared__ float room[];
+
+__global__ void aligned(int *data)
+{
+    __align__(16) __shared__ float four[4];
+    extern __align__(16) __shared__ float same[];
+    alignas(8) __shared__ int two[2];
+    if (threadIdx.x > 0) return;
+    *(float4 *)four = make_float4(1, 2, 3, 4);
+    *(float4 *)room = *(const float4 *)four;
+    *(int2 *)two = make_int2((int)same[2], (int)room[3]);
+    data[0] = 10 * two[0] + two[1];
+}
+
 // clang-format off
 __global__ void fill(int *data, int value)
 {
@@ -60,6 +76,9 @@ int main()
     zero(data, n, 128);
     CHECK(cudaMemcpy(back, data, sizeof back, cudaMemcpyDeviceToHost));
     for (int i = 0; i < n; i++) EXPECT(back[i] == 0);
+    aligned<<<1, 32, 16>>>(data);
+    CHECK(cudaMemcpy(back, data, sizeof *back, cudaMemcpyDeviceToHost));
+    EXPECT(back[0] == 34);
     CHECK(cudaFree(data));
     return pass();
 }

@@ -45,6 +45,9 @@ int main(void)
     CHECK(cudaEventSynchronize(ready));
     CHECK(cudaStreamSynchronize(streams[1]));
     CHECK(cudaEventRecord(stop, 0));
+    float too_early;
+    EXPECT(cudaEventElapsedTime(&too_early, start, stop) == cudaErrorNotReady);
+    EXPECT(cudaGetLastError() == cudaErrorNotReady);
     CHECK(cudaEventSynchronize(stop));
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaEventQuery(stop));

@@ -17,12 +17,13 @@ static __forceinline__ void memcpy_async(const Group &group, void *to, const voi
     emu_async_commit();
 }
 /* As many elements as both sides have. */
-template <class Group, class T, class ToSize, class FromSize>
-static __forceinline__ void memcpy_async(const Group &group, T *to, const ToSize &to_size,
-                                         const T *from, const FromSize &from_size)
+template <class Group, class T_, class ToSize, class FromSize>
+static __forceinline__ void memcpy_async(const Group &group, T_ *to,
+                                         const ToSize &to_size, const T_ *from,
+                                         const FromSize &from_size)
 {
     const size_t a = (size_t)to_size, b = (size_t)from_size;
-    memcpy_async(group, to, from, (a < b ? a : b) * sizeof(T));
+    memcpy_async(group, to, from, (a < b ? a : b) * sizeof(T_));
 }
 
 /* Until all but the last `Stages` of the thread's stages have come, and all threads of the

@@ -7,33 +7,33 @@
 namespace cooperative_groups
 {
 
-template <class Group, class T, class Op>
-static __forceinline__ T inclusive_scan(const Group &group, T value, Op op)
+template <class Group, class T_, class Op>
+static __forceinline__ T_ inclusive_scan(const Group &group, T_ value, Op op)
 {
     unsigned size = group.size(), rank = group.thread_rank();
     for (unsigned delta = 1; delta < size; delta *= 2) {
-        T other = group.shfl_up(value, delta);
+        T_ other = group.shfl_up(value, delta);
         if (rank >= delta) value = op(other, value);
     }
     return value;
 }
-template <class Group, class T>
-static __forceinline__ T inclusive_scan(const Group &group, T value)
+template <class Group, class T_>
+static __forceinline__ T_ inclusive_scan(const Group &group, T_ value)
 {
-    return inclusive_scan(group, value, plus<T>());
+    return inclusive_scan(group, value, plus<T_>());
 }
 
 /* Rank 0 gets a zero. */
-template <class Group, class T, class Op>
-static __forceinline__ T exclusive_scan(const Group &group, T value, Op op)
+template <class Group, class T_, class Op>
+static __forceinline__ T_ exclusive_scan(const Group &group, T_ value, Op op)
 {
-    T before = group.shfl_up(inclusive_scan(group, value, op), 1);
-    return group.thread_rank() == 0 ? T() : before;
+    T_ before = group.shfl_up(inclusive_scan(group, value, op), 1);
+    return group.thread_rank() == 0 ? T_() : before;
 }
-template <class Group, class T>
-static __forceinline__ T exclusive_scan(const Group &group, T value)
+template <class Group, class T_>
+static __forceinline__ T_ exclusive_scan(const Group &group, T_ value)
 {
-    return exclusive_scan(group, value, plus<T>());
+    return exclusive_scan(group, value, plus<T_>());
 }
 
 } // namespace cooperative_groups

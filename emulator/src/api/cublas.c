@@ -262,6 +262,7 @@ static cublasStatus_t dot(const void *pc, const char *call, cublasHandle_t handl
     if (!result) return CUBLAS_STATUS_INVALID_VALUE;
     if (emu_work_begins(handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
+    if (handle->pointer_mode == CUBLAS_POINTER_MODE_HOST) emu_host_waits_for_work();
     need_vector(pc, call, "x", x, n, incx, type, false);
     need_vector(pc, call, "y", y, n, incy, type, false);
     double sum = 0;
@@ -285,6 +286,7 @@ static cublasStatus_t measure(const void *pc, const char *call, cublasHandle_t h
     if (incx <= 0) n = 0;
     if (emu_work_begins(handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
+    if (handle->pointer_mode == CUBLAS_POINTER_MODE_HOST) emu_host_waits_for_work();
     need_vector(pc, call, "x", x, n, incx, type, false);
     double sum = 0, most = -1;
     int where = 0;
@@ -384,6 +386,144 @@ static cublasStatus_t gemv(const void *pc, const char *call, cublasHandle_t hand
     }
 GEMV(cublasSgemv, float, CUDA_R_32F)
 GEMV(cublasDgemv, double, CUDA_R_64F)
+
+/* ---- other sums and copies ---- */
+
+static cublasStatus_t move(const void *pc, const char *call, cublasHandle_t handle,
+                           cudaDataType type, int n, void *x, int incx, void *y, int incy,
+                           bool both_ways)
+{
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (n <= 0) return CUBLAS_STATUS_SUCCESS;
+    if (emu_work_begins(handle->stream) != cudaSuccess)
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    need_vector(pc, call, "x", x, n, incx, type, both_ways);
+    need_vector(pc, call, "y", y, n, incy, type, true);
+    for (int i = 0; i < n; i++) {
+        const size_t from = index_at(n, incx, i), to = index_at(n, incy, i);
+        const double old = emu_blas_load(y, to, type);
+        store_result(y, to, type, emu_blas_load(x, from, type));
+        if (both_ways) store_result(x, from, type, old);
+    }
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+static cublasStatus_t ger(const void *pc, const char *call, cublasHandle_t handle,
+                          cudaDataType type, int m, int n, const void *alpha,
+                          const void *x, int incx, const void *y, int incy, void *A,
+                          int lda)
+{
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    if (m < 0 || n < 0 || incx == 0 || incy == 0 || lda < (m > 1 ? m : 1) || !alpha)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
+    if (emu_work_begins(handle->stream) != cudaSuccess)
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    need_vector(pc, call, "x", x, m, incx, type, false);
+    need_vector(pc, call, "y", y, n, incy, type, false);
+    emu_blas_need(pc, call, "A", A, emu_blas_matrix_bytes(m, n, lda, type));
+    emu_blas_touches(pc, A, (size_t)m, n, lda, type, true);
+    const double a = emu_blas_load(alpha, 0, type);
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < m; i++) {
+            const size_t at = (size_t)i + (size_t)j * (size_t)lda;
+            store_result(A, at, type,
+                         emu_blas_load(A, at, type) +
+                             a * emu_blas_load(x, index_at(m, incx, i), type) *
+                                 emu_blas_load(y, index_at(n, incy, j), type));
+        }
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+/* One of the two matrices of a sum; none if its factor is 0. */
+struct summand {
+    const char *name;
+    const void *elements;
+    int ld;
+    bool plain;
+    double factor;
+};
+
+static void need_summand(const void *pc, const char *call, cudaDataType type, int m,
+                         int n, const struct summand *s)
+{
+    const int rows = s->plain ? m : n, cols = s->plain ? n : m;
+    if (s->factor == 0) return;
+    emu_blas_need(pc, call, s->name, s->elements,
+                  emu_blas_matrix_bytes(rows, cols, s->ld, type));
+    emu_blas_touches(pc, s->elements, (size_t)rows, cols, s->ld, type, false);
+}
+
+static double summand_at(const struct summand *s, int i, int j, cudaDataType type)
+{
+    const int row = s->plain ? i : j, col = s->plain ? j : i;
+    const size_t at = (size_t)row + (size_t)col * (size_t)s->ld;
+    return s->factor == 0 ? 0 : s->factor * emu_blas_load(s->elements, at, type);
+}
+
+static cublasStatus_t geam(const void *pc, const char *call, cublasHandle_t handle,
+                           cudaDataType type, cublasOperation_t transa,
+                           cublasOperation_t transb, int m, int n, const void *alpha,
+                           const void *A, int lda, const void *beta, const void *B,
+                           int ldb, void *C, int ldc)
+{
+    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    struct summand a = {"A", A, lda, transa == CUBLAS_OP_N, 0},
+                   b = {"B", B, ldb, transb == CUBLAS_OP_N, 0};
+    const int a_rows = a.plain ? m : n, b_rows = b.plain ? m : n;
+    if ((unsigned)transa > CUBLAS_OP_C || (unsigned)transb > CUBLAS_OP_C || m < 0 ||
+        n < 0 || lda < (a_rows > 1 ? a_rows : 1) || ldb < (b_rows > 1 ? b_rows : 1) ||
+        ldc < (m > 1 ? m : 1) || !alpha || !beta)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    /* In place only as the matrix lies. */
+    if ((C == A && (lda != ldc || !a.plain)) || (C == B && (ldb != ldc || !b.plain)))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
+    if (emu_work_begins(handle->stream) != cudaSuccess)
+        return CUBLAS_STATUS_EXECUTION_FAILED;
+    a.factor = emu_blas_load(alpha, 0, type);
+    b.factor = emu_blas_load(beta, 0, type);
+    need_summand(pc, call, type, m, n, &a);
+    need_summand(pc, call, type, m, n, &b);
+    emu_blas_need(pc, call, "C", C, emu_blas_matrix_bytes(m, n, ldc, type));
+    emu_blas_touches(pc, C, (size_t)m, n, ldc, type, true);
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < m; i++)
+            store_result(C, (size_t)i + (size_t)j * (size_t)ldc, type,
+                         summand_at(&a, i, j, type) + summand_at(&b, i, j, type));
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+#define OTHER_CALLS(S, real, type)                                                       \
+    cublasStatus_t cublas##S##copy(cublasHandle_t handle, int n, const real *x,          \
+                                   int incx, real *y, int incy)                          \
+    {                                                                                    \
+        return move(CALLER, "cublas" #S "copy", handle, type, n, (real *)x, incx, y,     \
+                    incy, false);                                                        \
+    }                                                                                    \
+    cublasStatus_t cublas##S##swap(cublasHandle_t handle, int n, real *x, int incx,      \
+                                   real *y, int incy)                                    \
+    {                                                                                    \
+        return move(CALLER, "cublas" #S "swap", handle, type, n, x, incx, y, incy,       \
+                    true);                                                               \
+    }                                                                                    \
+    cublasStatus_t cublas##S##ger(cublasHandle_t handle, int m, int n,                   \
+                                  const real *alpha, const real *x, int incx,            \
+                                  const real *y, int incy, real *A, int lda)             \
+    {                                                                                    \
+        return ger(CALLER, "cublas" #S "ger", handle, type, m, n, alpha, x, incx, y,     \
+                   incy, A, lda);                                                        \
+    }                                                                                    \
+    cublasStatus_t cublas##S##geam(                                                      \
+        cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,       \
+        int m, int n, const real *alpha, const real *A, int lda, const real *beta,       \
+        const real *B, int ldb, real *C, int ldc)                                        \
+    {                                                                                    \
+        return geam(CALLER, "cublas" #S "geam", handle, type, transa, transb, m, n,      \
+                    alpha, A, lda, beta, B, ldb, C, ldc);                                \
+    }
+OTHER_CALLS(S, float, CUDA_R_32F)
+OTHER_CALLS(D, double, CUDA_R_64F)
 
 /* ---- matrix times matrix ---- */
 

@@ -11,7 +11,6 @@
 #include "emulator_runtime.h"
 #include "memory/allocations.h"
 #include "memory/streams.h"
-#include "memory/values.h"
 #include "watch/lens.h"
 
 /* ---- the device ---- */
@@ -184,7 +183,6 @@ cudaError_t cudaDeviceSynchronize(void)
                   "cudaDeviceSynchronize in a kernel: since CUDA 12 a kernel cannot wait "
                   "for what it launches, which begins when it has ended");
     EMU_ALONE;
-    emu_check_synchronized();
     emu_host_waits_for_device(emu_device());
     return cudaSuccess;
 }
@@ -201,6 +199,8 @@ cudaError_t cudaCtxResetPersistingL2Cache(void)
 
 cudaError_t cudaDeviceReset(void)
 {
+    EMU_ALONE;
+    emu_host_waits_for_device(emu_device());
     emu_free_everything();
     return cudaSuccess;
 }

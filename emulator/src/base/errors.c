@@ -1,5 +1,11 @@
 /* The last error of each thread of the host, and what errors are called. */
+#define _GNU_SOURCE /* on_exit */
 #include "base/errors.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/settings.h"
 
 static _Thread_local cudaError_t last_error = cudaSuccess;
 
@@ -8,6 +14,13 @@ void emu_set_last_error(cudaError_t error)
     if (error != cudaSuccess) last_error = error;
 }
 
+/* The last call that failed, and returned nothing, or to nobody. */
+static _Thread_local struct {
+    cudaError_t error;
+    const char *what, *of, *file;
+    int line;
+} unread;
+
 /* What a <<<>>> that failed leaves behind (emulator_launch.h). */
 void emu_launch_failed(int error);
 void emu_launch_failed(int error)
@@ -15,8 +28,39 @@ void emu_launch_failed(int error)
     emu_set_last_error((cudaError_t)error);
 }
 
+void emu_error_unread(int error, const char *what, const char *of, const char *file,
+                      int line);
+void emu_error_unread(int error, const char *what, const char *of, const char *file,
+                      int line)
+{
+    unread.error = (cudaError_t)error;
+    unread.what = what;
+    unread.of = of;
+    unread.file = file;
+    unread.line = line;
+}
+
+static void at_exit(int status, void *unused)
+{
+    (void)status;
+    (void)unused;
+    if (unread.error == cudaSuccess || !emu_settings.check) return;
+    fflush(NULL);
+    fprintf(stderr,
+            "warning: %s%s at %s:%d failed with %s (%s), and the program has never asked "
+            "(cudaGetLastError)\n",
+            unread.what, unread.of, unread.file, unread.line,
+            cudaGetErrorName(unread.error), cudaGetErrorString(unread.error));
+}
+
+__attribute__((constructor(101))) static void watch_exit(void)
+{
+    on_exit(at_exit, NULL);
+}
+
 cudaError_t cudaGetLastError(void)
 {
+    unread.error = cudaSuccess;
     cudaError_t error = last_error;
     last_error = cudaSuccess;
     return error;
@@ -24,6 +68,7 @@ cudaError_t cudaGetLastError(void)
 
 cudaError_t cudaPeekAtLastError(void)
 {
+    unread.error = cudaSuccess;
     return last_error;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/now.h"
+#include "base/output.h"
 #include "base/source.h"
 
 enum { MOST_RANGES = 16, RANGE_NAME = 200 };
@@ -52,6 +53,7 @@ static struct emu_place place_of(const void *pc)
 void emu_fault(const void *pc, const char *format, ...)
 {
     va_list arguments;
+    emu_show_output();
     fflush(stdout);
     fprintf(stderr, "FAULT ");
     va_start(arguments, format);

@@ -53,6 +53,13 @@ cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
                    : cudaErrorInvalidValue);
 }
 
+cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config)
+{
+    if (!config) return set(cudaErrorInvalidValue);
+    *config = cudaSharedMemBankSizeFourByte; /* since compute capability 5.0 always */
+    return cudaSuccess;
+}
+
 /* ---- kernels ---- */
 
 /* The kernels of which something is known: their limit was set, or they have run. */

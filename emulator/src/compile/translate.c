@@ -1564,6 +1564,28 @@ static void redirect(struct translation *t, int i, const char *function)
     replace(t, i, function);
 }
 
+/* A specifier at i: whether __shared__ follows, which then takes care of it. */
+static bool comes_before_shared(const struct translation *t, int i)
+{
+    while (t->tokens[i].kind != END && !is_one_of(t, i, "; = { } __shared__"))
+        i = next(t, over_bracket(t, i));
+    return is(t, i, "__shared__");
+}
+
+/* Calls whose error nobody ought to ignore, and whether this one is a statement of its own,
+ * so that nobody looks at what it returns. */
+#define WITH_AN_ERROR                                                                    \
+    "cudaMalloc cudaMallocManaged cudaMallocHost cudaMemcpy cudaMemcpyAsync "            \
+    "cudaMemcpy2D "                                                                      \
+    "cudaMemcpy2DAsync cudaMemcpyToSymbol cudaMemcpyFromSymbol cudaMemset "              \
+    "cudaMemsetAsync cudaFuncSetAttribute"
+
+static bool leaves_its_error(struct translation *t, int i)
+{
+    return !t->tokens[i].system && is_one_of(t, previous(t, i), "; { } else") &&
+           is(t, next(t, i), "(") && is(t, next(t, over_bracket(t, next(t, i))), ";");
+}
+
 static void rewrite_word(struct translation *t, int i)
 {
     if (t->tokens[i].replacement) return; /* done with its declaration */
@@ -1589,6 +1611,7 @@ static void rewrite_word(struct translation *t, int i)
     } else if (is(t, i, "__forceinline__")) {
         replace(t, i, "inline __attribute__((always_inline))");
     } else if (is(t, i, "__align__") && is(t, next(t, i), "(")) {
+        if (in_function(t) && comes_before_shared(t, i)) return;
         replace(t, i, "__attribute__((aligned");
         add_after(t, over_bracket(t, next(t, i)), "))");
     } else if (is_one_of(t, i, "memcpy memmove memset") && calls_library(t, i)) {
@@ -1596,6 +1619,11 @@ static void rewrite_word(struct translation *t, int i)
     } else if (is_one_of(t, i, "malloc free") && t->tokens[i].device &&
                calls_library(t, i)) {
         redirect(t, i, format(t, "emu_device_%s", join(t, i, i)));
+    } else if (is(t, i, "printf") && calls_library(t, i)) {
+        redirect(t, i, "emu_printf");
+    } else if (is_one_of(t, i, WITH_AN_ERROR) && leaves_its_error(t, i)) {
+        add_before(t, i, format(t, "::emu::unread(\"%s\", ", join(t, i, i)));
+        add_after(t, over_bracket(t, next(t, i)), ")");
     } else if (is(t, i, "for")) {
         unroll_loop(t, i);
     } else if (is(t, i, "static") && t->tokens[i].device && !t->tokens[i].system) {

@@ -7,6 +7,7 @@
 #include "base/device.h"
 #include "base/errors.h"
 #include "base/now.h"
+#include "base/output.h"
 #include "memory/allocations.h"
 #include "memory/array.h"
 #include "memory/capture.h"
@@ -86,7 +87,7 @@ static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from
     const struct copying all = {to, to_pitch, from, from_pitch, width, height, kind, pc};
     if (emu_capture(stream, cudaGraphNodeTypeMemcpy, run_copy, &all, sizeof all))
         return cudaSuccess;
-    if (waits == WAITS) emu_check_synchronized();
+    if (waits == WAITS) emu_show_output();
     BEGIN_WORK(stream);
     if (width == 0 || height == 0) return cudaSuccess;
     if (height > 1 && (width > to_pitch || width > from_pitch))
@@ -109,7 +110,6 @@ static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from
         memmove(to + row * to_pitch, from + row * from_pitch, width);
         emu_check_host_copied(to + row * to_pitch, from + row * from_pitch, width);
     }
-    if (waits == GOES_ON) emu_check_copy_pending(to);
     return cudaSuccess;
 }
 
@@ -334,7 +334,8 @@ struct filling {
 };
 
 static cudaError_t fill(void *pointer, size_t pitch, int value, size_t width,
-                        size_t height, cudaStream_t stream, const void *pc)
+                        size_t height, cudaStream_t stream, enum host waits,
+                        const void *pc)
 {
     EMU_ALONE;
     const struct filling all = {pointer, pitch, width, height, value, pc};
@@ -343,8 +344,9 @@ static cudaError_t fill(void *pointer, size_t pitch, int value, size_t width,
     BEGIN_WORK(stream);
     if (width == 0 || height == 0) return cudaSuccess;
     if (height > 1 && width > pitch) return cudaErrorInvalidPitchValue;
-    if (!(sides(pointer, span(pitch, width, height)) & DEVICE_SIDE))
-        return cudaErrorInvalidValue;
+    const unsigned side = sides(pointer, span(pitch, width, height));
+    if (!(side & DEVICE_SIDE)) return cudaErrorInvalidValue;
+    if (waits == WAITS && (side & HOST_SIDE)) emu_host_waits_for_work();
     for (size_t row = 0; row < height; row++) {
         emu_work_touches((char *)pointer + row * pitch, width, true, pc);
         memset((char *)pointer + row * pitch, value, width);
@@ -356,51 +358,54 @@ static cudaError_t fill(void *pointer, size_t pitch, int value, size_t width,
 static cudaError_t run_fill(void *data, cudaStream_t stream)
 {
     const struct filling *const f = data;
-    return fill(f->pointer, f->pitch, f->value, f->width, f->height, stream, f->pc);
+    return fill(f->pointer, f->pitch, f->value, f->width, f->height, stream, GOES_ON,
+                f->pc);
 }
 
 cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width,
                          size_t height)
 {
-    return set(fill(pointer, pitch, value, width, height, 0, CALLER));
+    return set(fill(pointer, pitch, value, width, height, 0, WAITS, CALLER));
 }
 
 cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width,
                               size_t height, cudaStream_t stream)
 {
-    return set(fill(pointer, pitch, value, width, height, stream, CALLER));
+    return set(fill(pointer, pitch, value, width, height, stream, GOES_ON, CALLER));
 }
 
 cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
 {
-    return set(fill(pointer, bytes, value, bytes, 1, 0, CALLER));
+    return set(fill(pointer, bytes, value, bytes, 1, 0, WAITS, CALLER));
 }
 
 cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream)
 {
-    return set(fill(pointer, bytes, value, bytes, 1, stream, CALLER));
+    return set(fill(pointer, bytes, value, bytes, 1, stream, GOES_ON, CALLER));
 }
 
 static cudaError_t fill_3d(struct cudaPitchedPtr pointer, int value,
-                           struct cudaExtent extent, cudaStream_t stream, const void *pc)
+                           struct cudaExtent extent, cudaStream_t stream, enum host waits,
+                           const void *pc)
 {
     cudaError_t error = cudaSuccess;
     for (size_t z = 0; z < extent.depth && error == cudaSuccess; z++)
-        error = fill((char *)pointer.ptr + z * pointer.ysize * pointer.pitch,
-                     pointer.pitch, value, extent.width, extent.height, stream, pc);
+        error =
+            fill((char *)pointer.ptr + z * pointer.ysize * pointer.pitch, pointer.pitch,
+                 value, extent.width, extent.height, stream, waits, pc);
     return error;
 }
 
 cudaError_t cudaMemset3D(struct cudaPitchedPtr pointer, int value,
                          struct cudaExtent extent)
 {
-    return set(fill_3d(pointer, value, extent, 0, CALLER));
+    return set(fill_3d(pointer, value, extent, 0, WAITS, CALLER));
 }
 
 cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pointer, int value,
                               struct cudaExtent extent, cudaStream_t stream)
 {
-    return set(fill_3d(pointer, value, extent, stream, CALLER));
+    return set(fill_3d(pointer, value, extent, stream, GOES_ON, CALLER));
 }
 
 /* ---- hints ---- */

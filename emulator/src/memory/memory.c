@@ -11,7 +11,6 @@
 #include "memory/allocations.h"
 #include "memory/capture.h"
 #include "memory/streams.h"
-#include "memory/values.h"
 #include "memory/variables.h"
 
 #define CALLER __builtin_return_address(0)
@@ -235,7 +234,7 @@ cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t 
 
 cudaError_t cudaFree(void *pointer)
 {
-    emu_check_synchronized();
+    EMU_ALONE;
     emu_host_waits_for_device(-1);
     return set(emu_deallocate(pointer, false, CALLER));
 }
@@ -248,7 +247,8 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 
 cudaError_t cudaFreeHost(void *pointer)
 {
-    emu_check_synchronized();
+    EMU_ALONE;
+    emu_host_waits_for_device(-1);
     return set(emu_deallocate(pointer, true, CALLER));
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/source.h"
 #include "memory/allocations.h"
+#include "memory/variables.h"
 #include "nvtx3/nvToolsExt.h"
 
 struct nvtxResourceHandle {
@@ -100,7 +101,8 @@ void emu_describe_global(char *text, size_t size, const void *p)
     const struct emu_allocation *a = emu_allocation_of(p);
     char name[300];
     if (!a) {
-        snprintf(text, size, "a __device__ variable");
+        snprintf(text, size, "a %s variable",
+                 emu_is_managed_variable(p) ? "__managed__" : "__device__");
         return;
     }
     emu_name_allocation(name, sizeof name, a, p);

@@ -27,8 +27,7 @@ struct emu_shadow {
     bool all_known;
     struct span *spans; /* what copies and libraries touched: spans.c */
     unsigned span_count, span_capacity;
-    bool unwatched;      /* too large: no races are looked for */
-    bool unsynchronized; /* written by the device since the host has waited for it */
+    bool unwatched; /* too large: no races are looked for */
 };
 
 /* What an allocation's bytes hold: nothing at first unless `known`. NULL without checks.

@@ -106,6 +106,43 @@ static void check_cells(const struct emu_shadow *s, size_t offset, const char *p
     }
 }
 
+/* ---- beside the host ---- */
+
+static bool is_unfinished(const struct touch *touch)
+{
+    return touch->time && emu_in_unfinished_work(touch->time);
+}
+
+/* Of an access to the cell, by a kernel that may still run. */
+static const void *unfinished_cell(const struct cell *cell, bool host_writes,
+                                   bool *writes)
+{
+    const struct touch *touch = &cell->write;
+    *writes = is_unfinished(touch);
+    if (!*writes && host_writes)
+        touch = is_unfinished(&cell->read) ? &cell->read : &cell->other_read;
+    return is_unfinished(touch) ? emu_touch_pc(touch) : NULL;
+}
+
+const void *emu_unfinished(const struct emu_shadow *s, size_t first, size_t n,
+                           bool host_writes, bool *writes)
+{
+    if (!emu_host_is_behind || n == 0) return NULL;
+    for (unsigned i = 0; i < s->span_count; i++) {
+        const struct span *const span = &s->spans[i];
+        *writes = span->writes;
+        if (span->first < first + n && span->end > first &&
+            (span->writes || host_writes) && emu_may_go_on(&span->work))
+            return span->pc;
+    }
+    if (!s->cells) return NULL;
+    for (size_t i = first >> s->shift; i <= (first + n - 1) >> s->shift; i++) {
+        const void *const pc = unfinished_cell(&s->cells[i], host_writes, writes);
+        if (pc) return pc;
+    }
+    return NULL;
+}
+
 /* ---- both ---- */
 
 void emu_work_touches(const void *start, size_t bytes, bool writes, const void *pc)
@@ -121,7 +158,7 @@ void emu_work_touches(const void *start, size_t bytes, bool writes, const void *
         check_cells(a->shadow, first, p, bytes, writes, pc);
     }
     /* Nothing can miss what is over when the next work is enqueued. */
-    if (!emu_present_work(&work)) return;
+    if (!emu_present_work(&work, a->type != cudaMemoryTypeDevice)) return;
     const struct span span = {first, first + bytes, pc, work, writes};
     note_span(a->shadow, &span);
 }

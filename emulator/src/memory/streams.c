@@ -25,11 +25,11 @@
 #include "base/device.h"
 #include "base/errors.h"
 #include "base/now.h"
+#include "base/output.h"
 #include "base/room.h"
 #include "base/settings.h"
 #include "memory/capture.h"
 #include "memory/touch.h"
-#include "memory/values.h"
 
 /* ---- who knows what ---- */
 
@@ -38,6 +38,8 @@ struct knowledge {
     uint32_t of[COLUMNS];
 };
 static struct knowledge host;
+static struct knowledge heard; /* that, and what functions in streams may have told it */
+static struct knowledge left[EMU_MOST_DEVICES]; /* by streams that were destroyed */
 static uint32_t done[COLUMNS]; /* pieces of work that each column's streams have had */
 static bool taken[COLUMNS];
 static unsigned columns; /* that were ever taken */
@@ -172,6 +174,7 @@ static size_t work_count, work_capacity;
 enum { MOST_WORKS = 1 << 16, MOST_LOOKED_AT = 1 << 12 };
 static const struct CUstream_st *at_work; /* whose work is being done */
 bool emu_concurrent;
+bool emu_host_is_behind;
 int emu_working_device;
 
 static bool all_is_known(void)
@@ -182,7 +185,17 @@ static bool all_is_known(void)
 static void host_learns(const struct knowledge *what)
 {
     join(&host, what);
-    if (all_is_known()) work_count = 0;
+    join(&heard, what);
+    emu_show_output();
+    emu_host_is_behind = !all_is_known();
+    if (!emu_host_is_behind) work_count = 0;
+}
+
+/* One more piece of work in the stream, behind what it knows of. */
+static void add_work(struct CUstream_st *s)
+{
+    s->knows.of[s->column] = ++done[s->column];
+    emu_host_is_behind = true;
 }
 
 static void note_work(const struct CUstream_st *s)
@@ -196,8 +209,9 @@ static void note_work(const struct CUstream_st *s)
         works =
             emu_resized(works, "for the work of streams", work_capacity, sizeof *works);
     }
-    works[work_count++] =
-        (struct work){emu_times.now + 1, {s->column, s->knows.of[s->column]}};
+    const struct emu_work which = {s->column,
+                                   s->column < COLUMNS ? s->knows.of[s->column] : 0};
+    works[work_count++] = (struct work){emu_times.now + 1, which};
 }
 
 bool emu_is_unordered_work(const struct emu_work *work)
@@ -208,17 +222,23 @@ bool emu_is_unordered_work(const struct emu_work *work)
 
 bool emu_is_over(const struct emu_work *work)
 {
-    return work->number <= host.of[work->column];
+    return work->column == UNTRACKED || work->number <= host.of[work->column];
 }
 
-bool emu_present_work(struct emu_work *work)
+bool emu_may_go_on(const struct emu_work *work)
+{
+    return work->column < COLUMNS && work->number > heard.of[work->column];
+}
+
+bool emu_present_work(struct emu_work *work, bool host_sees)
 {
     if (!at_work) return false;
     *work = (struct emu_work){at_work->column, at_work->knows.of[at_work->column]};
-    return columns > 1 && !emu_is_over(work);
+    return (host_sees || columns > 1) && !emu_is_over(work);
 }
 
-bool emu_in_other_work(uint32_t time)
+/* The work that an access at that time was of; NULL if it is known to be over. */
+static const struct emu_work *work_at(uint32_t time)
 {
     size_t low = 0, high = work_count;
     while (low < high) {
@@ -228,7 +248,19 @@ bool emu_in_other_work(uint32_t time)
         else
             high = middle;
     }
-    return low > 0 && emu_is_unordered_work(&works[low - 1].which);
+    return low > 0 ? &works[low - 1].which : NULL;
+}
+
+bool emu_in_other_work(uint32_t time)
+{
+    const struct emu_work *const work = work_at(time);
+    return work && emu_is_unordered_work(work);
+}
+
+bool emu_in_unfinished_work(uint32_t time)
+{
+    const struct emu_work *const work = work_at(time);
+    return work && emu_may_go_on(work);
 }
 
 /* The time from which on accesses may be of work that nothing orders before this. */
@@ -252,9 +284,10 @@ cudaError_t emu_work_begins(cudaStream_t handle)
     gather(s);
     if (s->column == UNTRACKED) {
         host_learns(&s->knows);
+        if (emu_settings.check) note_work(s);
         return cudaSuccess;
     }
-    s->knows.of[s->column] = ++done[s->column];
+    add_work(s);
     at_work = s;
     for (unsigned c = 0; c < columns && !emu_concurrent; c++)
         emu_concurrent = s->knows.of[c] < done[c];
@@ -289,11 +322,12 @@ void emu_host_waits_for_device(int device)
         if (device >= 0 && s->device != device) continue;
         host_learns(&s->knows);
     }
-    for (int d = 0; d < EMU_MOST_DEVICES; d++)
+    for (int d = 0; d < EMU_MOST_DEVICES; d++) {
+        if (device >= 0 && d != device) continue;
+        host_learns(&left[d]);
         for (int kind = 0; kind < KINDS; kind++)
-            if (begun[d][kind] && (device < 0 || d == device)) {
-                host_learns(&defaults[d][kind].knows);
-            }
+            if (begun[d][kind]) host_learns(&defaults[d][kind].knows);
+    }
 }
 
 void emu_join_streams(cudaStream_t *handles, int count)
@@ -373,26 +407,32 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream)
     return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
 }
 
-/* Its work will be done all the same, and nobody can wait for it any more. */
+/* Its work will be done all the same, and only who waits for the device, or in the default
+ * stream for a blocking one, waits for it. */
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     EMU_ALONE;
     if (!*find(&streams, stream)) return set(cudaErrorInvalidResourceHandle);
     if (stream->column < COLUMNS) taken[stream->column] = false;
     if (at_work == stream) at_work = NULL;
+    join(is_blocking(stream) ? &default_stream(stream->device, LEGACY)->knows
+                             : &left[stream->device],
+         &stream->knows);
     destroy(&streams, stream);
     return cudaSuccess;
 }
 
-/* A function that the stream calls sees what lies before it, and tells nobody. */
+/* A function that the stream calls sees what lies before it, and may tell the host in a
+ * way that is not seen here; no stream is ordered by that. */
 static cudaError_t wait_for(cudaStream_t stream, bool host_waits)
 {
     EMU_ALONE;
     if (emu_is_captured(stream)) return cudaErrorStreamCaptureUnsupported;
-    emu_check_synchronized();
     struct CUstream_st *const s = stream_of(stream);
     if (!s) return cudaErrorInvalidResourceHandle;
     gather(s);
+    join(&heard, &s->knows);
+    emu_show_output();
     if (host_waits) host_learns(&s->knows);
     return cudaSuccess;
 }
@@ -485,6 +525,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
         return set(cudaErrorInvalidResourceHandle);
     if (emu_capture_event(event, stream)) return cudaSuccess;
     gather(s);
+    if (s->column < COLUMNS) add_work(s); /* so that the host can be asked to wait */
     event->knows = s->knows;
     clock_gettime(CLOCK_MONOTONIC, &event->when);
     event->recorded = true;
@@ -499,7 +540,6 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     EMU_ALONE;
-    emu_check_synchronized();
     if (!is_event(event)) return set(cudaErrorInvalidResourceHandle);
     host_learns(&event->knows);
     return cudaSuccess;
@@ -510,6 +550,14 @@ cudaError_t cudaEventQuery(cudaEvent_t event)
     return cudaEventSynchronize(event);
 }
 
+/* As far as the host has been told. */
+static bool is_done(cudaEvent_t event)
+{
+    for (unsigned c = 0; c < columns; c++)
+        if (event->knows.of[c] > host.of[c]) return false;
+    return true;
+}
+
 /* Time of this machine between the two calls, which says nothing about a GPU. */
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
 {
@@ -518,6 +566,7 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
     if ((start->flags | end->flags) & cudaEventDisableTiming)
         return set(cudaErrorInvalidResourceHandle);
     if (!start->recorded || !end->recorded) return set(cudaErrorInvalidResourceHandle);
+    if (!is_done(start) || !is_done(end)) return set(cudaErrorNotReady);
     double seconds = (double)(end->when.tv_sec - start->when.tv_sec);
     double nanoseconds = (double)(end->when.tv_nsec - start->when.tv_nsec);
     *milliseconds = (float)(seconds * 1e3 + nanoseconds * 1e-6);

@@ -27,8 +27,9 @@ struct emu_work {
     unsigned column;
     uint32_t number; /* in its column */
 };
-/* The present work; false if nothing can come to be unordered with it. */
-bool emu_present_work(struct emu_work *work);
+/* The present work, on memory that the host sees or not; false if nothing can come to be
+ * unordered with it. */
+bool emu_present_work(struct emu_work *work, bool host_sees);
 /* Whether nothing orders it before the present; and whether the host knows that it is
  * over. */
 bool emu_is_unordered_work(const struct emu_work *work);
@@ -37,5 +38,10 @@ bool emu_is_over(const struct emu_work *work);
  * all such work is forgotten. */
 bool emu_in_other_work(uint32_t time);
 void emu_forget_works(void);
+/* Whether the host has work to wait for; and whether a piece of work, or that of an access
+ * at that time, is such. */
+extern bool emu_host_is_behind;
+bool emu_may_go_on(const struct emu_work *work);
+bool emu_in_unfinished_work(uint32_t time);
 
 #endif

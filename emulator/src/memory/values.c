@@ -1,5 +1,5 @@
 /* Whether global memory holds a value: what the host or a kernel has written since the
- * allocation; and whether the host may look at it, or has to wait. */
+ * allocation. */
 #include "memory/values.h"
 
 #include "base/now.h"
@@ -71,31 +71,4 @@ bool emu_check_holds_values(const struct emu_shadow *s, size_t offset, const cha
         i += piece;
     }
     return all;
-}
-
-/* ---- what the host has not waited for ---- */
-
-static bool any_unsynchronized;
-
-void emu_check_synchronized(void)
-{
-    if (!any_unsynchronized) return;
-    EMU_ALONE;
-    any_unsynchronized = false;
-    for (const struct emu_allocation *a = emu_allocation_behind(emu_memory_base); a;
-         a = emu_allocation_behind(a->base))
-        if (a->shadow) a->shadow->unsynchronized = false;
-}
-
-void emu_check_copy_pending(const void *to)
-{
-    const struct emu_allocation *a = holder(to);
-    if (!a) return;
-    a->shadow->unsynchronized = any_unsynchronized = true;
-}
-
-void emu_check_kernel_wrote(struct emu_shadow *s, size_t offset, size_t n)
-{
-    emu_shadow_written(s, offset, n);
-    s->unsynchronized = any_unsynchronized = true;
 }

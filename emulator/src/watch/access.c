@@ -164,7 +164,7 @@ __attribute__((noinline)) static void see_with_more(const volatile void *p, size
                                                     const void *frame)
 {
     if (!emu_current) {
-        emu_host_access((const void *)p, kind != READ && kind != WRITE, pc);
+        emu_host_access((const void *)p, n, kind, pc);
         return;
     }
     if (emu_settings.check) {
@@ -194,7 +194,7 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
                       const void *frame)
 {
     if (!emu_current) {
-        emu_host_access(p, false, pc);
+        emu_host_access(p, n, kind, pc);
         return;
     }
     if (emu_settings.check) {

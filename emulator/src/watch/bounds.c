@@ -10,6 +10,7 @@
 #include "memory/memory.h"
 #include "memory/names.h"
 #include "memory/shadow.h"
+#include "memory/spans.h"
 #include "memory/streams.h"
 #include "memory/touch.h"
 #include "memory/variables.h"
@@ -140,32 +141,56 @@ void emu_other_access(char *p, size_t n, enum emu_access kind, const void *pc)
 
 /* ---- in host code ---- */
 
-void emu_host_access(const void *p, bool is_atomic, const void *pc)
+/* An access to bytes that work of a device may still be busy with. */
+static void check_waited(const struct emu_shadow *s, size_t offset, const char *p,
+                         size_t n, bool host_writes, const void *pc)
 {
+    bool writes;
+    const void *const by = emu_unfinished(s, offset, n, host_writes, &writes);
+    char what[400];
+    if (!by) return;
+    emu_describe_global(what, sizeof what, p);
+    const struct emu_place place = emu_source_of(by);
+    emu_fault(pc,
+              "host code touches %s, which a kernel or a copy may still be %s, at %s:%d: "
+              "wait first, for its stream (cudaDeviceSynchronize, cudaStreamSynchronize)",
+              what, writes ? "writing" : "reading", place.file, place.line);
+}
+
+static void host_touches_variable(const char *p, size_t n, bool waits, bool writes,
+                                  const void *pc)
+{
+    size_t offset;
+    if (!emu_is_device_variable(p)) return;
+    if (!emu_is_managed_variable(p))
+        emu_fault(pc, "host code touches a __device__ or __constant__ variable; copy "
+                      "with cudaMemcpyToSymbol or "
+                      "cudaMemcpyFromSymbol instead");
+    if (!waits || !emu_host_is_behind) return;
+    EMU_ALONE;
+    struct emu_shadow *const shadow = emu_variable_shadow(p, &offset);
+    if (shadow) check_waited(shadow, offset, p, n, writes, pc);
+}
+
+/* Atomics and volatile accesses are how the host may talk to a kernel that runs. */
+void emu_host_access(const void *address, size_t n, enum emu_access kind, const void *pc)
+{
+    const char *const p = address;
+    const bool writes = kind == WRITE, waits = writes || kind == READ;
+    if (!emu_settings.check) return;
     if ((uintptr_t)p - emu_image.variables_low <
         emu_image.variables_high - emu_image.variables_low) {
-        if (emu_settings.check && emu_is_device_variable(p) &&
-            !emu_is_managed_variable(p))
-            emu_fault(pc, "host code touches a __device__ or __constant__ variable; copy "
-                          "with cudaMemcpyToSymbol or "
-                          "cudaMemcpyFromSymbol instead");
+        host_touches_variable(p, n, waits, writes, pc);
         return;
     }
-    if ((size_t)((const char *)p - emu_memory_base) >= emu_memory_reserved ||
-        !emu_settings.check)
-        return;
+    if (!emu_is_global(p)) return;
     EMU_ALONE;
     const struct emu_allocation *a = emu_find_allocation(p);
     if (a && a->type == cudaMemoryTypeDevice)
-        emu_fault(
-            pc, "host code touches device memory at %p; copy with cudaMemcpy instead", p);
-    if (a && a->shadow && a->shadow->unsynchronized && !is_atomic &&
-        (size_t)((const char *)p - a->base) < a->bytes) {
-        char what[400];
-        emu_describe_global(what, sizeof what, p);
         emu_fault(pc,
-                  "host code touches %s, which a kernel or a copy may still be writing: "
-                  "wait first (cudaDeviceSynchronize, cudaStreamSynchronize)",
-                  what);
-    }
+                  "host code touches device memory at %p; copy with cudaMemcpy instead",
+                  (const void *)p);
+    const size_t offset = a ? (size_t)(p - a->base) : 0;
+    if (waits && a && a->shadow && n <= a->bytes && offset <= a->bytes - n)
+        check_waited(a->shadow, offset, p, n, writes, pc);
 }

@@ -128,7 +128,7 @@ void emu_global_access(struct emu_shadow *s, size_t offset, char *p, size_t n,
     bool holds = true;
     if (basic != WRITE && !emu_now.lens_looks)
         holds = emu_check_holds_values(s, offset, p, n, kind, pc);
-    if (basic != READ) emu_check_kernel_wrote(s, offset, n);
+    if (basic != READ) emu_shadow_written(s, offset, n);
     /* One thing at a time: without LENS, races are looked for. */
     if (emu_now.lens_looks) return;
     if (s->span_count) emu_check_spans(s, offset, p, n, basic != READ, pc);
