@@ -138,7 +138,7 @@ PATTERNS = {
 # What the emulator says about a fault besides what it is, and what the student need not read.
 BESIDES = re.compile(
     r" (allocated )?at (\S+runner\.c|\?):\d+|, and nothing between.*| \((or|is|a|ask) .*"
-    r"|; copy with.*| at 0x[0-9a-f]+"
+    r"|; copy with cudaMemcpy .*| or cudaMemcpyFromSymbol instead| at 0x[0-9a-f]+"
 )
 
 # Advice for exercises that have no word of their own on a mistake.

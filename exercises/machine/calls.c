@@ -263,6 +263,7 @@ CALL(emu_note_launch_bounds)
     void name(void *p);                                                                  \
     CALL(name)                                                                           \
     {                                                                                    \
+        check_variable(p, ARG(0), bytes, write ? "a write" : "a read");                  \
         name((void *)ARG(0));                                                            \
         announce(p, ARG(0), bytes, write, false);                                        \
     }
@@ -292,6 +293,7 @@ SEEN(__tsan_unaligned_write16, 16, true)
     {                                                                                    \
         if (ARG(1) > LONGEST_RANGE)                                                      \
             refuse(p, "an access of more than a megabyte");                              \
+        check_variable(p, ARG(0), ARG(1), write ? "a write" : "a read");                 \
         name((void *)ARG(0), ARG(1));                                                    \
         announce(p, ARG(0), ARG(1), write, false);                                       \
     }
@@ -343,6 +345,7 @@ NOTHING(__tsan_vptr_update)
         const uint64_t bytes = ARG(1);                                                   \
         if (bytes > 16)                                                                  \
             refuse(p, "an atomic of %llu bytes", (unsigned long long)bytes);             \
+        check_variable(p, ARG(0), bytes, "an atomic");                                   \
         name((void *)ARG(0), bytes, (const void *)ARG(2));                               \
         announce(p, ARG(0), bytes, false, true);                                         \
         announce(p, ARG(0), bytes, true, true);                                          \
@@ -363,7 +366,7 @@ CALL(emu_shared_array)
 CALL(emu_dynamic_array)
 {
     need_kernel(p);
-    emu_dynamic_array(ARG(0));
+    RETURN(emu_dynamic_array(ARG(0)));
 }
 CALL(emu_local_static)
 {
@@ -639,6 +642,21 @@ CALL(cudaGetLastError)
 CALL(cudaPeekAtLastError)
 {
     RETURN(cudaPeekAtLastError());
+}
+/* What the host has to say to the device's variables. There is no way back: what a kernel
+ * has put there, kernels go on with. */
+CALL(cudaMemcpyToSymbol)
+{
+    const uint64_t bytes = ARG(2), offset = ARG(3);
+    const void *from = reach_for_call(p, ARG(1), bytes, false);
+    reach_variable(p, ARG(0) + offset, bytes);
+    RETURN(cudaMemcpyToSymbol((const void *)ARG(0), from, bytes, offset,
+                              cudaMemcpyHostToDevice));
+}
+CALL(cudaGetSymbolAddress)
+{
+    void **const to = reach_for_call(p, ARG(0), sizeof *to, true);
+    RETURN(cudaGetSymbolAddress(to, reach_variable(p, ARG(1), 1)));
 }
 CALL(cudaDeviceSynchronize)
 {
