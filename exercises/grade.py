@@ -156,7 +156,12 @@ IN_GENERAL = {
 NOT_HERE = [
     (r"cublas", "a library does the work: the exercise asks for a kernel of yours"),
     (
-        r"cuda(Memcpy|Malloc|Memset|Free|Host)",
+        r"cudaMemcpyFromSymbol",
+        "what a kernel has computed stays on the device, where the next kernel finds it",
+    ),
+    (r"cudaMemset", "there are cudaMemset and cudaMemsetAsync, which fill any array"),
+    (
+        r"cuda(Memcpy|Malloc|Free|Host)",
         "allocating, copying and checking are done for you",
     ),
     (
@@ -340,6 +345,8 @@ class Grading:
 
     def fail_missing(self, name, line):
         why = next(said for pattern, said in NOT_HERE if re.match(pattern, name))
+        if self.exercise.kind == "axpy_on_two" and name.startswith("cudaMemcpy"):
+            why = "copy with cudaMemcpyPeerAsync or cudaMemcpyAsync, in a stream"
         where = f", on line {line}" if line else ""
         text = f"`{name}` is called{where}, and the file does not define it. {why[0].upper()}{why[1:]}."
         self.fail("compile", text, "compile", line)
