@@ -42,6 +42,7 @@ def measures(lens):
     passes                     wavefronts in shared memory, for loads, stores and atomics
     multiply_adds              of the tensor cores
     bulk_words                 words of 4 bytes that the copy engine fetches
+    exchanges                  shuffles and votes of a warp, one for all of its lanes
     travelled                  loads from shared memory beside which a copy travels
     threads, blocks, block_x, block_y, shared_bytes (of a block), launches
     fit_..., sm_blocks, sm_warps  what fits on a multiprocessor"""
@@ -70,6 +71,7 @@ def measures(lens):
     beside = sum(kernel["loads_beside_copies"] for kernel in kernels)
     names["travelled"] = beside / copies if copies else 0
     names["multiply_adds"] = sum(kernel["tensor_multiply_adds"] for kernel in kernels)
+    names["exchanges"] = sum(kernel["warp_exchanges"] for kernel in kernels)
     names["threads"] = 0
     for kernel in kernels:
         x, y, z = kernel["block"]
