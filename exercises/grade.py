@@ -531,7 +531,7 @@ class Grading:
         text += f"Seen: {number(seen)}; wanted: {wanted}."
         row = None
         if "where" in goal:
-            row = costliest_row(lens, goal["where"], goal["measure"])
+            row = costliest_row(lens, goal["where"].split(", "), goal["measure"])
         if row:
             text += f" Look at {at(row['line'], row['text'])}."
             if re.search("sectors|conflicts|wavefronts|passes", goal["measure"]):
