@@ -91,6 +91,17 @@ MAGIC = [
     (b"\x89PNG", "PNG"),
 ]
 
+
+def is_utf_16(data):
+    """Whether a file is text of two bytes a character: by its mark, or by a 0 in nearly every
+    other place, which is what the characters of a program have."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) and b"\0" in data:
+        return True
+    half = len(data) // 2
+    zeros = [data[first::2].count(0) for first in (0, 1)]
+    return max(zeros) > 0.9 * half and min(zeros) == 0
+
+
 # What the judge recognises in wrong results.
 FIRST = "the first at {where}"
 INSTEAD = FIRST + ": it is {got} and should be {want}"
@@ -301,6 +312,9 @@ class Grading:
             data = self.source.read_bytes()
         except OSError as error:
             self.fail("refused", f"The file cannot be read: {error.strerror}.")
+        if is_utf_16(data):
+            text = "This file is UTF-16, as some editors save text: save it as UTF-8."
+            self.fail("refused", text)
         if b"\0" in data:
             what = next(
                 (name for start, name in MAGIC if data.startswith(start)), "binary"
