@@ -542,7 +542,10 @@ class Grading:
             self.reached.append(f"{name}: {number(seen)} ({wanted})")
             return
         text = f"All results are right. {unwrap(goal['say'])} "
-        text += f"Seen: {number(seen)}; wanted: {wanted}."
+        shown = number(seen)
+        if shown == number(limit):  # a hair's breadth beside it
+            shown = f"{seen:.6g}"
+        text += f"Seen: {shown}; wanted: {wanted}."
         row = None
         if "where" in goal:
             row = costliest_row(lens, goal["where"].split(", "), goal["measure"])

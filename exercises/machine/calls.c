@@ -643,10 +643,17 @@ CALL(cudaPeekAtLastError)
 {
     RETURN(cudaPeekAtLastError());
 }
+/* A kernel that called them would hide its accesses from the lens. */
+static void need_host(const struct processor *p, const char *name)
+{
+    if (emu_current)
+        refuse(p, "%s, which is for the host, called by a kernel", name);
+}
 /* What the host has to say to the device's variables. There is no way back: what a kernel
  * has put there, kernels go on with. */
 CALL(cudaMemcpyToSymbol)
 {
+    need_host(p, "cudaMemcpyToSymbol");
     const uint64_t bytes = ARG(2), offset = ARG(3);
     const void *from = reach_for_call(p, ARG(1), bytes, false);
     reach_variable(p, ARG(0) + offset, bytes);
@@ -659,14 +666,9 @@ CALL(cudaMemcpyToSymbolAsync)
 }
 CALL(cudaGetSymbolAddress)
 {
+    need_host(p, "cudaGetSymbolAddress");
     void **const to = reach_for_call(p, ARG(0), sizeof *to, true);
     RETURN(cudaGetSymbolAddress(to, reach_variable(p, ARG(1), 1)));
-}
-static void *device_memory(struct processor *p, uint64_t address, uint64_t bytes)
-{
-    if (!is_device_memory(address, bytes))
-        reach_variable(p, address, bytes);
-    return (void *)address;
 }
 CALL(cudaDeviceSynchronize)
 {
@@ -675,18 +677,24 @@ CALL(cudaDeviceSynchronize)
     RETURN(cudaDeviceSynchronize());
 }
 
-/* Memory that nobody has cleared for the code, or the results' own. No kernel is needed for
- * it, and no work is saved. */
+/* What nobody has cleared for the code, the results among it. */
+static void *memory_to_clear(struct processor *p, uint64_t address, uint64_t bytes)
+{
+    need_host(p, "cudaMemset");
+    if (!is_device_memory(address, bytes))
+        reach_variable(p, address, bytes);
+    return (void *)address;
+}
 CALL(cudaMemset)
 {
-    RETURN(cudaMemset(device_memory(p, ARG(0), ARG(2)), (int)ARG(1), ARG(2)));
+    RETURN(cudaMemset(memory_to_clear(p, ARG(0), ARG(2)), (int)ARG(1), ARG(2)));
 }
 CALL(cudaMemsetAsync)
 {
     const cudaStream_t stream =
         only_orders ? (cudaStream_t)handles[number_of(p, ARG(3))] : NULL;
     RETURN(
-        cudaMemsetAsync(device_memory(p, ARG(0), ARG(2)), (int)ARG(1), ARG(2), stream));
+        cudaMemsetAsync(memory_to_clear(p, ARG(0), ARG(2)), (int)ARG(1), ARG(2), stream));
 }
 
 /* ---- several devices, streams and events; only for those who order work ---- */
@@ -1074,8 +1082,8 @@ TWO(hypot)
 TWO(nextafter)
 TWO(pow)
 TWO(remainder)
-/* With an integer beside the number, in either order: each is in the first register of its
- * kind. */
+/* With an integer behind the number. jn and yn are left out: they go through a loop of as many
+ * turns as that says, which nobody would count. */
 #define AND_INTEGER(name)                                                                \
     CALL(name##f)                                                                        \
     {                                                                                    \
@@ -1095,17 +1103,6 @@ CALL(scalbln)
 {
     p->x[0].d[0] = scalbln(p->x[0].d[0], (long)ARG(0));
 }
-#define BEHIND_INTEGER(name)                                                             \
-    CALL(name##f)                                                                        \
-    {                                                                                    \
-        p->x[0].f[0] = name##f((int)ARG(0), p->x[0].f[0]);                               \
-    }                                                                                    \
-    CALL(name)                                                                           \
-    {                                                                                    \
-        p->x[0].d[0] = name((int)ARG(0), p->x[0].d[0]);                                  \
-    }
-BEHIND_INTEGER(jn)
-BEHIND_INTEGER(yn)
 /* Numbers that become integers. */
 #define INTEGER_OF(name)                                                                 \
     CALL(name##f)                                                                        \
