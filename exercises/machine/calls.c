@@ -1082,8 +1082,8 @@ TWO(hypot)
 TWO(nextafter)
 TWO(pow)
 TWO(remainder)
-/* With an integer behind the number. jn and yn are left out: they go through a loop of as many
- * turns as that says, which nobody would count. */
+/* With an integer behind the number. jn and yn are left out: they go through a loop of as
+ * many turns as that says, which nobody would count. */
 #define AND_INTEGER(name)                                                                \
     CALL(name##f)                                                                        \
     {                                                                                    \
@@ -1118,8 +1118,8 @@ INTEGER_OF(llrint)
 INTEGER_OF(llround)
 INTEGER_OF(lrint)
 INTEGER_OF(lround)
-/* Where the second of two results goes. The lens hears of it, if it is not the thread's own.
- */
+/* Where the second of two results goes. The lens hears of it, if it is not the thread's
+ * own. */
 static void *second_result(struct processor *p, uint64_t address, size_t n)
 {
     if (n == 4)

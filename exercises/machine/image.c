@@ -16,8 +16,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* As in image.ld: the code, what does not change, what does (the device's variables first,
- * then the host's), and behind it the memory for malloc. */
+/* As in image.ld: the code, what does not change, what does (the device's variables, then
+ * the host's), and behind it the memory for malloc. */
 #define IMAGE_LOW 0x40000000ull
 #define FIXED_LOW 0x44000000ull
 #define CHANGING_LOW 0x48000000ull
