@@ -226,8 +226,8 @@ CLASSROOM := $(Q)python3 -B exercises/classroom.py
 EXERCISES := $(foreach e,$(sort $(wildcard exercises/[0-9][0-9]_*)),$(call number_of,$(e)))
 which_exercise = $(or $(filter $(EXERCISES),$*),$(error there is no exercise$*: they go from 1 to $(lastword $(EXERCISES))))
 
-# "Not yet" is an answer, not an error of make's.
-ANSWER = || test $$? = 1
+# "Not yet" is an answer, not an error of make's; what else there is keeps its number.
+ANSWER = || { code=$$?; test $$code = 1 || exit $$code; }
 
 exercise%:      ## grade an exercise: make exercise3
 	$(CLASSROOM) grade $(which_exercise) $(ANSWER)

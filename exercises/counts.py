@@ -42,8 +42,10 @@ def measures(lens):
     passes                     wavefronts in shared memory, for loads, stores and atomics
     multiply_adds              of the tensor cores
     bulk_words                 words of 4 bytes that the copy engine fetches
+    exchanges                  shuffles and votes of a warp, one for all of its lanes
     travelled                  loads from shared memory beside which a copy travels
-    threads, blocks, block_x, block_y, shared_bytes (of a block), launches
+    threads, blocks, shared_bytes (of a block), launches
+    block_x, block_y           of the kernel with the largest blocks
     fit_..., sm_blocks, sm_warps  what fits on a multiprocessor"""
     kernels = lens["kernels"]
     names = {f"{prefix}_{count}": 0 for prefix in PREFIXES.values() for count in COUNTS}
@@ -70,11 +72,15 @@ def measures(lens):
     beside = sum(kernel["loads_beside_copies"] for kernel in kernels)
     names["travelled"] = beside / copies if copies else 0
     names["multiply_adds"] = sum(kernel["tensor_multiply_adds"] for kernel in kernels)
+    names["exchanges"] = sum(kernel["warp_exchanges"] for kernel in kernels)
     names["threads"] = 0
+    largest = 0
     for kernel in kernels:
         x, y, z = kernel["block"]
         names["threads"] += kernel["blocks"] * x * y * z
-        names["block_x"], names["block_y"] = x, y
+        if x * y * z > largest:
+            largest = x * y * z
+            names["block_x"], names["block_y"] = x, y
     names["shared_bytes"] = max((kernel["shared_bytes"] for kernel in kernels), default=0)
     for key, name in OCCUPANCY.items():
         # Without LENS_REGS, nothing is known of registers.
@@ -111,18 +117,19 @@ def evaluate(formula, names):
         return 0
 
 
-def costliest_row(lens, kind, formula):
-    """The student's line with most of what a goal counts, as the lens reports it, or None."""
+def costliest_row(lens, kinds, formula):
+    """The student's line with most of what a goal counts, among accesses of some kinds, as the lens
+    reports it, or None."""
     rows = [
         row
         for kernel in lens["kernels"]
         for row in kernel["lines"]
-        if row["kind"] == kind and row["file"].endswith("exercise.cu")
+        if row["kind"] in kinds and row["file"].endswith("exercise.cu")
     ]
 
     def cost(row):
         if "conflicts" in formula or "wavefronts" in formula or "passes" in formula:
-            return row.get("conflicts", 0)
+            return row.get("conflicts", 0), row.get("wavefronts", 0)
         if "sectors" in formula:
             return row.get("sectors", 0) / row["requests"]
         return row["lanes"] * row["bytes"]

@@ -10,6 +10,7 @@ import datetime
 import json
 import os
 import re
+import tempfile
 import time
 from pathlib import Path
 
@@ -277,6 +278,16 @@ def students_in(folder):
     return folders, [path for path in folders if handed_in(path)]
 
 
+def make_folder(path):
+    """Makes the folder for the grades, before any work is done for nothing."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        raise Usage(f"{path} can hold no grades: {error.strerror}") from None
+
+
 def deadline_of(text):
     try:
         return datetime.datetime.fromisoformat(text) if text else None
@@ -306,9 +317,9 @@ def submissions(options):
         for student in students
         for exercise in asked
     ]
-    held = tools.prepare(strangers=True, trust=options.trust)
     out = Path(options.out) if options.out else folder
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
+    held = tools.prepare(strangers=True, trust=options.trust)
     book = Gradebook(out, deadline)
     if options.student or options.exercise:
         book.read()

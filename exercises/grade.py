@@ -91,6 +91,17 @@ MAGIC = [
     (b"\x89PNG", "PNG"),
 ]
 
+
+def is_utf_16(data):
+    """Whether a file is text of two bytes a character: by its mark, or by a 0 in nearly every
+    other place, which is what the characters of a program have."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) and b"\0" in data:
+        return True
+    half = len(data) // 2
+    zeros = [data[first::2].count(0) for first in (0, 1)]
+    return max(zeros) > 0.9 * half and min(zeros) == 0
+
+
 # What the judge recognises in wrong results.
 FIRST = "the first at {where}"
 INSTEAD = FIRST + ": it is {got} and should be {want}"
@@ -138,7 +149,7 @@ PATTERNS = {
 # What the emulator says about a fault besides what it is, and what the student need not read.
 BESIDES = re.compile(
     r" (allocated )?at (\S+runner\.c|\?):\d+|, and nothing between.*| \((or|is|a|ask) .*"
-    r"|; copy with.*| at 0x[0-9a-f]+"
+    r"|; copy with cudaMemcpy .*| or cudaMemcpyFromSymbol instead| at 0x[0-9a-f]+"
 )
 
 # Advice for exercises that have no word of their own on a mistake.
@@ -156,7 +167,12 @@ IN_GENERAL = {
 NOT_HERE = [
     (r"cublas", "a library does the work: the exercise asks for a kernel of yours"),
     (
-        r"cuda(Memcpy|Malloc|Memset|Free|Host)",
+        r"cudaMemcpyFromSymbol",
+        "what a kernel has computed stays on the device, where the next kernel finds it",
+    ),
+    (r"cudaMemset", "there are cudaMemset and cudaMemsetAsync, which fill any array"),
+    (
+        r"cuda(Memcpy|Malloc|Free|Host)",
         "allocating, copying and checking are done for you",
     ),
     (
@@ -296,6 +312,9 @@ class Grading:
             data = self.source.read_bytes()
         except OSError as error:
             self.fail("refused", f"The file cannot be read: {error.strerror}.")
+        if is_utf_16(data):
+            text = "This file is UTF-16, as some editors save text: save it as UTF-8."
+            self.fail("refused", text)
         if b"\0" in data:
             what = next(
                 (name for start, name in MAGIC if data.startswith(start)), "binary"
@@ -340,6 +359,8 @@ class Grading:
 
     def fail_missing(self, name, line):
         why = next(said for pattern, said in NOT_HERE if re.match(pattern, name))
+        if self.exercise.kind == "axpy_on_two" and name.startswith("cudaMemcpy"):
+            why = "copy with cudaMemcpyPeerAsync or cudaMemcpyAsync, in a stream"
         where = f", on line {line}" if line else ""
         text = f"`{name}` is called{where}, and the file does not define it. {why[0].upper()}{why[1:]}."
         self.fail("compile", text, "compile", line)
@@ -521,10 +542,13 @@ class Grading:
             self.reached.append(f"{name}: {number(seen)} ({wanted})")
             return
         text = f"All results are right. {unwrap(goal['say'])} "
-        text += f"Seen: {number(seen)}; wanted: {wanted}."
+        shown = number(seen)
+        if shown == number(limit):  # a hair's breadth beside it
+            shown = f"{seen:.6g}"
+        text += f"Seen: {shown}; wanted: {wanted}."
         row = None
         if "where" in goal:
-            row = costliest_row(lens, goal["where"], goal["measure"])
+            row = costliest_row(lens, goal["where"].split(", "), goal["measure"])
         if row:
             text += f" Look at {at(row['line'], row['text'])}."
             if re.search("sectors|conflicts|wavefronts|passes", goal["measure"]):

@@ -19,10 +19,14 @@ def lane_word(lanes):
     return f"lane{'s' if len(lanes) > 1 else ''} {ranges(lanes)}"
 
 
+def counted(count, word):
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
 def rows_shown(rows, what):
     lines = [f"|{marks}|  {text}" for marks, text in rows[:ROWS]]
     if len(rows) > ROWS:
-        lines.append(f"... and {len(rows) - ROWS} {what} more")
+        lines.append(f"... and {counted(len(rows) - ROWS, what)} more")
     return lines
 
 
@@ -42,8 +46,8 @@ def sectors(accesses, size):
         )
         for _, (marks, lanes) in sorted(used.items())
     ]
-    head = f"{len(rows)} sectors of 32 bytes, # where 4 bytes are used:"
-    return [head, *rows_shown(rows, "sectors")]
+    head = f"{counted(len(rows), 'sector')} of 32 bytes, # where 4 bytes are used:"
+    return [head, *rows_shown(rows, "sector")]
 
 
 def wavefronts(accesses):
@@ -60,8 +64,10 @@ def wavefronts(accesses):
         rows.append(
             ("".join("#" if b in served else "." for b in range(BANKS)), lane_word(lanes))
         )
-    head = f"{len(rows)} wavefronts, # for each of the 32 banks that serves one:"
-    return [head, *rows_shown(rows, "wavefronts")]
+    head = (
+        f"{counted(len(rows), 'wavefront')}, # for each of the 32 banks that serves one:"
+    )
+    return [head, *rows_shown(rows, "wavefront")]
 
 
 def of_row(row):

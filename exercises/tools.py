@@ -45,6 +45,10 @@ COMPILE_NATIVE = f"""
 "$0/emulator/build/nvcc" -O2 -std=c++17 -Xcompiler {WARNINGS} -I "$0" \\
     exercise.cu "$0/runner.o" "$0/native.o" -o exercise && cat exercise
 """
+# What the emulator asks about the program's __device__ variables, the machine answers: they are the
+# image's (image.c).
+ANSWERED_BY_THE_MACHINE = """emu_is_constant_variable emu_is_managed_variable
+    emu_is_device_variable emu_variable_section emu_variables_behind"""
 # The runtime's variables that a student's code reads by name.
 VARIABLES = "emu_thread_idx emu_block_idx emu_block_dim emu_grid_dim emu_dynamic_shared"
 
@@ -181,10 +185,12 @@ def build_machine():
     def make(scratch):
         command = [c_compiler(), "-std=gnu11", "-O2", "-w", "-fno-pie", "-no-pie"]
         command += ["-I", EMULATOR / "include", "-I", EMULATOR / "src", *sources, runtime]
+        command += [f"-Wl,--wrap={name}" for name in ANSWERED_BY_THE_MACHINE.split()]
         call([*command, "-o", scratch, "-lm", "-lpthread"], "the machine")
 
     headers = [FOLDER / "cases.h", *(FOLDER / "machine").glob("*.h")]
-    return build("machine", [*sources, *headers, runtime], make)
+    how = ANSWERED_BY_THE_MACHINE
+    return build("machine", [*sources, *headers, runtime, how], make)
 
 
 def image_script(machine, kinds):

@@ -352,6 +352,10 @@ def test_odd_files_are_refused(classroom, tmp_path):
         (b"PK\3\4\0\0", "refused", "zip"),
         (b"\x7fELF\0", "refused", "compiled"),
         (b"\0\377", "refused", "binary"),
+        (b"\0\0\0\0", "refused", "binary"),
+        ("int x;".encode("utf-16"), "refused", "UTF-16"),
+        ("int x;".encode("utf-16-le"), "refused", "save it as UTF-8"),
+        ("int x;".encode("utf-16-be"), "refused", "UTF-16"),
         (b"\377\376 x", "compile", "compile"),
     ):
         source.write_bytes(data)
@@ -763,6 +767,14 @@ def test_exit_codes(own_copy):
         [sys.executable, "-B", script, "grade", "1", "--source", "no.cu"], env=no_cuda()
     )
     assert lost.returncode == 2 and lost.stderr == "no.cu is not there\n"
+    for out in (solution, "/proc/x", "/dev/full/x"):
+        words = ["submissions", solution.parent.parent, "--out", out]
+        lost = run([sys.executable, "-B", script, *words], env=no_cuda())
+        assert lost.returncode == 2 and lost.stderr.count("\n") == 1, lost.stderr
+        assert f"{out} can hold no grades" in lost.stderr
+    closed = f"make -s -C {own_copy} exercise2 >&-"
+    lost = run(["sh", "-c", closed], env=no_cuda())
+    assert "stdout is closed" in lost.stderr and "Error 3" in lost.stderr
     (own_copy / "emulator" / "bin" / "nvcc").rename(
         own_copy / "emulator" / "bin" / "away"
     )

@@ -263,6 +263,7 @@ CALL(emu_note_launch_bounds)
     void name(void *p);                                                                  \
     CALL(name)                                                                           \
     {                                                                                    \
+        check_variable(p, ARG(0), bytes, write ? "a write" : "a read");                  \
         name((void *)ARG(0));                                                            \
         announce(p, ARG(0), bytes, write, false);                                        \
     }
@@ -292,6 +293,7 @@ SEEN(__tsan_unaligned_write16, 16, true)
     {                                                                                    \
         if (ARG(1) > LONGEST_RANGE)                                                      \
             refuse(p, "an access of more than a megabyte");                              \
+        check_variable(p, ARG(0), ARG(1), write ? "a write" : "a read");                 \
         name((void *)ARG(0), ARG(1));                                                    \
         announce(p, ARG(0), ARG(1), write, false);                                       \
     }
@@ -343,6 +345,7 @@ NOTHING(__tsan_vptr_update)
         const uint64_t bytes = ARG(1);                                                   \
         if (bytes > 16)                                                                  \
             refuse(p, "an atomic of %llu bytes", (unsigned long long)bytes);             \
+        check_variable(p, ARG(0), bytes, "an atomic");                                   \
         name((void *)ARG(0), bytes, (const void *)ARG(2));                               \
         announce(p, ARG(0), bytes, false, true);                                         \
         announce(p, ARG(0), bytes, true, true);                                          \
@@ -363,7 +366,7 @@ CALL(emu_shared_array)
 CALL(emu_dynamic_array)
 {
     need_kernel(p);
-    emu_dynamic_array(ARG(0));
+    RETURN(emu_dynamic_array(ARG(0)));
 }
 CALL(emu_local_static)
 {
@@ -640,11 +643,58 @@ CALL(cudaPeekAtLastError)
 {
     RETURN(cudaPeekAtLastError());
 }
+/* A kernel that called them would hide its accesses from the lens. */
+static void need_host(const struct processor *p, const char *name)
+{
+    if (emu_current)
+        refuse(p, "%s, which is for the host, called by a kernel", name);
+}
+/* What the host has to say to the device's variables. There is no way back: what a kernel
+ * has put there, kernels go on with. */
+CALL(cudaMemcpyToSymbol)
+{
+    need_host(p, "cudaMemcpyToSymbol");
+    const uint64_t bytes = ARG(2), offset = ARG(3);
+    const void *from = reach_for_call(p, ARG(1), bytes, false);
+    reach_variable(p, ARG(0) + offset, bytes);
+    RETURN(cudaMemcpyToSymbol((const void *)ARG(0), from, bytes, offset,
+                              cudaMemcpyHostToDevice));
+}
+CALL(cudaMemcpyToSymbolAsync)
+{
+    call_cudaMemcpyToSymbol(p);
+}
+CALL(cudaGetSymbolAddress)
+{
+    need_host(p, "cudaGetSymbolAddress");
+    void **const to = reach_for_call(p, ARG(0), sizeof *to, true);
+    RETURN(cudaGetSymbolAddress(to, reach_variable(p, ARG(1), 1)));
+}
 CALL(cudaDeviceSynchronize)
 {
     if (only_orders)
         refuse(p, "the host waits, and until it goes on it orders no work");
     RETURN(cudaDeviceSynchronize());
+}
+
+/* What nobody has cleared for the code, the results among it. */
+static void *memory_to_clear(struct processor *p, uint64_t address, uint64_t bytes)
+{
+    need_host(p, "cudaMemset");
+    if (!is_device_memory(address, bytes))
+        reach_variable(p, address, bytes);
+    return (void *)address;
+}
+CALL(cudaMemset)
+{
+    RETURN(cudaMemset(memory_to_clear(p, ARG(0), ARG(2)), (int)ARG(1), ARG(2)));
+}
+CALL(cudaMemsetAsync)
+{
+    const cudaStream_t stream =
+        only_orders ? (cudaStream_t)handles[number_of(p, ARG(3))] : NULL;
+    RETURN(
+        cudaMemsetAsync(memory_to_clear(p, ARG(0), ARG(2)), (int)ARG(1), ARG(2), stream));
 }
 
 /* ---- several devices, streams and events; only for those who order work ---- */
@@ -705,17 +755,30 @@ CALL(cudaStreamWaitEvent)
     RETURN(cudaStreamWaitEvent((cudaStream_t)handles[stream], (cudaEvent_t)handles[event],
                                (unsigned)ARG(2)));
 }
+/* A copy from device to device in a stream: notes it, and returns the stream. */
+static cudaStream_t note_copy(struct processor *p, uint64_t to, uint64_t from,
+                              uint64_t bytes, uint64_t stream)
+{
+    const unsigned number = number_of(p, stream);
+    if (!is_device_memory(to, bytes) || !is_device_memory(from, bytes))
+        refuse(p, "a copy between devices of what is on none");
+    copied_in[number] = true;
+    copied_bytes += bytes;
+    return (cudaStream_t)handles[number];
+}
 CALL(cudaMemcpyPeerAsync)
 {
     need_ordering(p, "cudaMemcpyPeerAsync");
-    const uint64_t bytes = ARG(4);
-    const unsigned stream = number_of(p, ARG(5));
-    if (!is_device_memory(ARG(0), bytes) || !is_device_memory(ARG(2), bytes))
-        refuse(p, "a copy between devices of what is on none");
-    copied_in[stream] = true;
-    copied_bytes += bytes;
+    const cudaStream_t stream = note_copy(p, ARG(0), ARG(2), ARG(4), ARG(5));
     RETURN(cudaMemcpyPeerAsync((void *)ARG(0), (int)ARG(1), (const void *)ARG(2),
-                               (int)ARG(3), bytes, (cudaStream_t)handles[stream]));
+                               (int)ARG(3), ARG(4), stream));
+}
+CALL(cudaMemcpyAsync)
+{
+    need_ordering(p, "cudaMemcpyAsync");
+    const cudaStream_t stream = note_copy(p, ARG(0), ARG(1), ARG(2), ARG(4));
+    RETURN(cudaMemcpyAsync((void *)ARG(0), (const void *)ARG(1), ARG(2),
+                           (enum cudaMemcpyKind)ARG(3), stream));
 }
 CALL(cudaFuncSetAttribute)
 {
@@ -972,8 +1035,11 @@ ENDS(_ZSt24__throw_out_of_range_fmtPKcz, "an exception: an index is out of range
         p->x[0].d[0] = name(p->x[0].d[0], p->x[1].d[0]);                                 \
     }
 ONE(acos)
+ONE(acosh)
 ONE(asin)
+ONE(asinh)
 ONE(atan)
+ONE(atanh)
 ONE(cbrt)
 ONE(ceil)
 ONE(cos)
@@ -986,11 +1052,14 @@ ONE(exp2)
 ONE(expm1)
 ONE(fabs)
 ONE(floor)
+ONE(j0)
+ONE(j1)
 ONE(lgamma)
 ONE(log)
 ONE(log10)
 ONE(log1p)
 ONE(log2)
+ONE(logb)
 ONE(nearbyint)
 ONE(rint)
 ONE(round)
@@ -1001,6 +1070,8 @@ ONE(tan)
 ONE(tanh)
 ONE(tgamma)
 ONE(trunc)
+ONE(y0)
+ONE(y1)
 TWO(atan2)
 TWO(copysign)
 TWO(fdim)
@@ -1008,7 +1079,68 @@ TWO(fmax)
 TWO(fmin)
 TWO(fmod)
 TWO(hypot)
+TWO(nextafter)
 TWO(pow)
+TWO(remainder)
+/* With an integer behind the number. jn and yn are left out: they go through a loop of as
+ * many turns as that says, which nobody would count. */
+#define AND_INTEGER(name)                                                                \
+    CALL(name##f)                                                                        \
+    {                                                                                    \
+        p->x[0].f[0] = name##f(p->x[0].f[0], (int)ARG(0));                               \
+    }                                                                                    \
+    CALL(name)                                                                           \
+    {                                                                                    \
+        p->x[0].d[0] = name(p->x[0].d[0], (int)ARG(0));                                  \
+    }
+AND_INTEGER(ldexp)
+AND_INTEGER(scalbn)
+CALL(scalblnf)
+{
+    p->x[0].f[0] = scalblnf(p->x[0].f[0], (long)ARG(0));
+}
+CALL(scalbln)
+{
+    p->x[0].d[0] = scalbln(p->x[0].d[0], (long)ARG(0));
+}
+/* Numbers that become integers. */
+#define INTEGER_OF(name)                                                                 \
+    CALL(name##f)                                                                        \
+    {                                                                                    \
+        RETURN(name##f(p->x[0].f[0]));                                                   \
+    }                                                                                    \
+    CALL(name)                                                                           \
+    {                                                                                    \
+        RETURN(name(p->x[0].d[0]));                                                      \
+    }
+INTEGER_OF(ilogb)
+INTEGER_OF(llrint)
+INTEGER_OF(llround)
+INTEGER_OF(lrint)
+INTEGER_OF(lround)
+/* Where the second of two results goes. The lens hears of it, if it is not the thread's
+ * own. */
+static void *second_result(struct processor *p, uint64_t address, size_t n)
+{
+    if (n == 4)
+        __tsan_write4((void *)address);
+    else
+        __tsan_write8((void *)address);
+    return reach_for_call(p, address, n, true);
+}
+#define STORES(name, field, second, ...)                                                 \
+    CALL(name)                                                                           \
+    {                                                                                    \
+        second kept;                                                                     \
+        p->x[0].field[0] = name(__VA_ARGS__, &kept);                                     \
+        *(second *)second_result(p, ARG(0), sizeof kept) = kept;                         \
+    }
+STORES(frexpf, f, int, p->x[0].f[0])
+STORES(frexp, d, int, p->x[0].d[0])
+STORES(modff, f, float, p->x[0].f[0])
+STORES(modf, d, double, p->x[0].d[0])
+STORES(remquof, f, int, p->x[0].f[0], p->x[1].f[0])
+STORES(remquo, d, int, p->x[0].d[0], p->x[1].d[0])
 CALL(fmaf)
 {
     p->x[0].f[0] = fmaf(p->x[0].f[0], p->x[1].f[0], p->x[2].f[0]);
@@ -1020,12 +1152,12 @@ CALL(fma)
 CALL(sincosf)
 {
     const float x = p->x[0].f[0];
-    *(float *)reach_for_call(p, ARG(0), sizeof x, true) = sinf(x);
-    *(float *)reach_for_call(p, ARG(1), sizeof x, true) = cosf(x);
+    *(float *)second_result(p, ARG(0), sizeof x) = sinf(x);
+    *(float *)second_result(p, ARG(1), sizeof x) = cosf(x);
 }
 CALL(sincos)
 {
     const double x = p->x[0].d[0];
-    *(double *)reach_for_call(p, ARG(0), sizeof x, true) = sin(x);
-    *(double *)reach_for_call(p, ARG(1), sizeof x, true) = cos(x);
+    *(double *)second_result(p, ARG(0), sizeof x) = sin(x);
+    *(double *)second_result(p, ARG(1), sizeof x) = cos(x);
 }

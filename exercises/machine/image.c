@@ -16,11 +16,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* As in image.ld: the code, what does not change, what does, and behind it the memory for
- * malloc. */
+/* As in image.ld: the code, what does not change, what does (the device's variables, then
+ * the host's), and behind it the memory for malloc. */
 #define IMAGE_LOW 0x40000000ull
 #define FIXED_LOW 0x44000000ull
 #define CHANGING_LOW 0x48000000ull
+#define MANAGED_LOW 0x48800000ull
+#define DEVICE_LOW 0x49000000ull
+#define HOST_LOW 0x4a000000ull
 #define ARENA_LOW 0x4c000000ull
 #define IMAGE_HIGH 0x50000000ull
 
@@ -31,6 +34,12 @@ uint64_t text_low, text_high;
 
 static char path[4096]; /* of the image's file */
 static uint64_t arena = ARENA_LOW;
+
+/* The __constant__, __managed__ and __device__ variables of the image. */
+enum { CONSTANT, MANAGED, DEVICE, SECTIONS };
+static struct {
+    uint64_t low, high;
+} sections[SECTIONS];
 
 /* ---- loading ---- */
 
@@ -50,6 +59,13 @@ static void load_segment(int file, const Elf64_Phdr *s)
     const ssize_t got = pread(file, (void *)s->p_vaddr, s->p_filesz, (off_t)s->p_offset);
     if (got != (ssize_t)s->p_filesz)
         stop("it is cut short");
+    if (s->p_vaddr >= CHANGING_LOW && s->p_vaddr < HOST_LOW) {
+        const unsigned i = s->p_vaddr < MANAGED_LOW  ? CONSTANT
+                           : s->p_vaddr < DEVICE_LOW ? MANAGED
+                                                     : DEVICE;
+        sections[i].low = s->p_vaddr;
+        sections[i].high = s->p_vaddr + s->p_memsz;
+    }
     if (s->p_flags & PF_X) {
         if (text_high || s->p_vaddr + s->p_memsz > FIXED_LOW)
             stop("its code is not in one piece");
@@ -137,6 +153,56 @@ int machine_iterate_phdr(int (*see)(struct dl_phdr_info *, size_t, void *), void
     return see(&info, sizeof info, data);
 }
 
+/* ---- the device's variables ----
+ * The emulator knows them by the sections of the program that it is part of. tools.py has
+ * the linker call these functions instead of its own, as they are the image's. */
+
+bool __wrap_emu_is_constant_variable(const void *p);
+bool __wrap_emu_is_managed_variable(const void *p);
+bool __wrap_emu_is_device_variable(const void *p);
+char *__wrap_emu_variable_section(const void *p, size_t *bytes);
+size_t __wrap_emu_variables_behind(const void *p);
+
+/* The section that holds an address; SECTIONS if it is no variable of the device's. */
+static unsigned section_of(const void *p)
+{
+    unsigned i = 0;
+    while (i < SECTIONS &&
+           ((uint64_t)p < sections[i].low || (uint64_t)p >= sections[i].high))
+        i++;
+    return i;
+}
+
+bool __wrap_emu_is_constant_variable(const void *p)
+{
+    return section_of(p) == CONSTANT;
+}
+
+bool __wrap_emu_is_managed_variable(const void *p)
+{
+    return section_of(p) == MANAGED;
+}
+
+bool __wrap_emu_is_device_variable(const void *p)
+{
+    return section_of(p) != SECTIONS;
+}
+
+char *__wrap_emu_variable_section(const void *p, size_t *bytes)
+{
+    const unsigned i = section_of(p);
+    if (i == CONSTANT || i == SECTIONS)
+        return NULL;
+    *bytes = sections[i].high - sections[i].low;
+    return (char *)sections[i].low;
+}
+
+size_t __wrap_emu_variables_behind(const void *p)
+{
+    const unsigned i = section_of(p);
+    return i == SECTIONS ? 0 : sections[i].high - (uint64_t)p;
+}
+
 /* ---- what the code may reach ---- */
 
 void refuse(const struct processor *p, const char *format, ...)
@@ -193,6 +259,9 @@ static void refuse_address(const struct processor *p, uint64_t address, size_t n
                (unsigned long long)(p->stack_high - p->stack_low) / 1024);
     if (!emu_current && (is_device_memory(address, n) || is_shared_memory(address, n)))
         refuse(p, "host code touches device memory; only kernels can");
+    if (!emu_current && inside(address, n, CHANGING_LOW, HOST_LOW))
+        refuse(p, "host code touches a __device__, __constant__ or __managed__ variable; "
+                  "set it with cudaMemcpyToSymbol, and leave the work to kernels");
     if (address < 4096)
         refuse(p, "null pointer: %s of %zu bytes at address %#llx",
                write ? "a write" : "a read", n, (unsigned long long)address);
@@ -234,7 +303,7 @@ void *reach(struct processor *p, uint64_t address, size_t n, bool write)
         return (void *)address;
     }
     if (inside(address, n, p->stack_low, p->stack_high) ||
-        (!emu_current && inside(address, n, CHANGING_LOW, IMAGE_HIGH)) ||
+        (!emu_current && inside(address, n, HOST_LOW, IMAGE_HIGH)) ||
         (!write && is_plain_to_read(p, address, n)))
         return (void *)address;
     refuse_address(p, address, n, write);
@@ -247,7 +316,7 @@ void *reach_for_call(struct processor *p, uint64_t address, size_t n, bool write
         return (void *)address;
     if (inside(address, n, p->stack_low, p->stack_high))
         return (void *)address;
-    if (inside(address, n, CHANGING_LOW, IMAGE_HIGH))
+    if (inside(address, n, emu_current ? CHANGING_LOW : HOST_LOW, IMAGE_HIGH))
         return (void *)address;
     if (!write && is_plain_to_read(p, address, n))
         return (void *)address;
@@ -261,6 +330,28 @@ void *reach_for_call(struct processor *p, uint64_t address, size_t n, bool write
     }
     refuse_address(p, address, n, write);
     return NULL;
+}
+
+void check_variable(const struct processor *p, uint64_t address, size_t n,
+                    const char *what)
+{
+    if (!inside(address, 1, CHANGING_LOW, HOST_LOW))
+        return;
+    const unsigned i = section_of((const void *)address);
+    if (i == SECTIONS || !inside(address, n, sections[i].low, sections[i].high))
+        refuse(p,
+               "out of bounds: %s of %zu bytes in global memory, past the end of the "
+               "__device__ variables",
+               what, n);
+}
+
+void *reach_variable(struct processor *p, uint64_t address, size_t n)
+{
+    const unsigned i = section_of((const void *)address);
+    if (i == SECTIONS || !inside(address, n, sections[i].low, sections[i].high))
+        refuse(p, "no __device__ or __constant__ variable of %zu bytes at %#llx", n,
+               (unsigned long long)address);
+    return (void *)address;
 }
 
 const char *reach_text(struct processor *p, uint64_t address, size_t most)

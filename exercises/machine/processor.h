@@ -55,6 +55,12 @@ void *reach(struct processor *p, uint64_t address, size_t n, bool write);
 void *reach_for_call(struct processor *p, uint64_t address, size_t n, bool write);
 /* Whether it is where cudaMalloc puts things, allocated or not. */
 bool is_device_memory(uint64_t address, size_t n);
+/* Refuses what begins among the device's variables and is in none of them; `what` is "a
+ * write", say. */
+void check_variable(const struct processor *p, uint64_t address, size_t n,
+                    const char *what);
+/* What a host hands on without touching it: a place in the device's variables. */
+void *reach_variable(struct processor *p, uint64_t address, size_t n);
 /* A string of at most `most` characters; and one that cannot change, a literal. */
 const char *reach_text(struct processor *p, uint64_t address, size_t most);
 const char *reach_fixed_text(struct processor *p, uint64_t address);

@@ -73,6 +73,7 @@ static bool release_operation(unsigned warp, struct emu_fiber *waiting)
         emu_check_warp_ordered(warp, came | ~present_lanes(warp));
     else
         emu_check_warp_met(warp, came);
+    if (emu_now.lens_looks && !waiting->orders_memory) emu_lens_warp_exchange();
     for (unsigned lane = 0; lane < count; lane++)
         if (came >> lane & 1) {
             exchanged[warp][lane] = lanes[lane].value;

@@ -130,6 +130,11 @@ void emu_lens_tensor(uint64_t multiply_adds, unsigned bits, size_t shared_bytes)
     kernel->tensor_bytes += shared_bytes;
 }
 
+void emu_lens_warp_exchange(void)
+{
+    kernel->warp_exchanges++;
+}
+
 void emu_lens_basic_block(const void *pc, const void *frame)
 {
     log_event(NULL, 0, BASIC_BLOCK, pc, frame);

@@ -29,6 +29,8 @@ void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void
 /* A matrix instruction made so many multiply-adds of elements of `bits` bits, and read
  * `shared_bytes` of shared memory by itself. */
 void emu_lens_tensor(uint64_t multiply_adds, unsigned bits, size_t shared_bytes);
+/* Lanes of a warp handed values to each other: a shuffle, a vote. */
+void emu_lens_warp_exchange(void);
 /* The running thread enters a basic block (trace-pc): what tells the iterations of a
  * divergent loop apart. */
 void emu_lens_basic_block(const void *pc, const void *frame);

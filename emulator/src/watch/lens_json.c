@@ -109,6 +109,7 @@ static void json_kernel(const struct lens_kernel *k)
     lens_say(", \"copies_arrived\": %llu, \"loads_beside_copies\": %llu",
              (unsigned long long)k->copies_arrived,
              (unsigned long long)k->loads_beside_copies);
+    lens_say(", \"warp_exchanges\": %llu", (unsigned long long)k->warp_exchanges);
     struct emu_occupancy o =
         emu_occupancy(threads, registers ? registers : 16, k->shared);
     lens_say(", \"shared_bytes\": %zu, \"occupancy\": {\"registers\": ", k->shared);
