@@ -247,6 +247,11 @@ CALL(emu_launch_failed)
 {
     emu_launch_failed((int)ARG(0));
 }
+/* The judge says what became of a launch, and which. */
+CALL(emu_error_unread)
+{
+    (void)p;
+}
 CALL(emu_launch_bounds)
 {
     need_kernel(p);
@@ -887,6 +892,10 @@ static void print_format(struct processor *p, unsigned named)
     RETURN(0);
 }
 CALL(printf)
+{
+    print_format(p, 1);
+}
+CALL(emu_printf) /* what printf is in a .cu file: all of it is shown at once here */
 {
     print_format(p, 1);
 }

@@ -16,8 +16,12 @@ static char *printed;
 static size_t length, capacity;
 static const char *kernel; /* that printed last */
 
+/* A GPU's buffer has a size, too, and loses what is older; here that is shown. */
+enum { MOST = 1 << 20 };
+
 static void keep(const char *format, va_list arguments, size_t bytes)
 {
+    if (length + bytes > MOST) emu_show_output();
     if (length + bytes + 1 > capacity) {
         capacity = 2 * (length + bytes + 1);
         printed = emu_resized(printed, "for what kernels print", capacity, 1);
