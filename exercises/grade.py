@@ -93,13 +93,14 @@ MAGIC = [
 
 
 def is_utf_16(data):
-    """Whether a file is text of two bytes a character: by its mark, or by a 0 in nearly every
-    other place, which is what the characters of a program have."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")) and b"\0" in data:
-        return True
-    half = len(data) // 2
-    zeros = [data[first::2].count(0) for first in (0, 1)]
-    return max(zeros) > 0.9 * half and min(zeros) == 0
+    """Whether a file is text of two bytes a character: read so, nearly all of it is what programs
+    are made of."""
+    for code in ("utf-16", "utf-16-le", "utf-16-be"):
+        text = data.decode(code, errors="replace")
+        ordinary = sum(c.isascii() and (c.isprintable() or c.isspace()) for c in text)
+        if b"\0" in data and ordinary > 0.8 * len(text):
+            return True
+    return False
 
 
 # What the judge recognises in wrong results.
