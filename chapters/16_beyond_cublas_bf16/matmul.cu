@@ -1,5 +1,5 @@
 /*
- * Chapter 16: level with cuBLAS in bf16.
+ * Chapter 16: beyond cuBLAS in bf16, or level.
  *
  * What changes against chapter 15: the tensor cores hardly wait between tiles. Blocks stay
  * for the whole product, and one thread of each does nothing but order copies, tile after
@@ -246,7 +246,7 @@ int main(int argc, char **argv)
     };
     const struct chapter chapter = {
         .number = 16,
-        .title = "level with cuBLAS in bf16: the tensor core hardly waits",
+        .title = "beyond cuBLAS in bf16, or level: the tensor core hardly waits",
         .about = "copies",
         .launch_bf16 = launch,
         .BM = BM,
