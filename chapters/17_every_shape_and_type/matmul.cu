@@ -283,9 +283,7 @@ int main(int argc, char **argv)
         .product_count = sizeof products / sizeof *products,
         .own_option = "--tile",
         .own_value = &tile_columns,
-        .more_help =
-            "    --tile N       tiles of N columns, on four blocks; 8: few rows or "
-            "columns there\n",
+        .more_help = "    --tile N       tiles of N columns, on 4 blocks; 8: thin\n",
     };
     return chapter_main(argc, argv, &chapter);
 }
