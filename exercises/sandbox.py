@@ -31,7 +31,9 @@ PR_SET_CHILD_SUBREAPER = 36
 @dataclass
 class Limits:
     seconds: int = 20  # of processor time; machine/ counts instructions, and ends sooner
-    patience: int = 10  # by the clock, so many times that: the machine may have more to do
+    patience: int = (
+        10  # by the clock, so many times that: the machine may have more to do
+    )
     memory_mb: int = (
         4096  # the emulator reserves 1 GB of addresses for its threads' stacks
     )
