@@ -1454,7 +1454,8 @@ MUTANTS = [
         13,
         "the last call's copies kept",
         "    prepare<<<",
-        "    static int m, n, k;\n    const bool again = m == M && n == N && k == K;\n    m = M, n = N, k = K;\n    if (!again) prepare<<<",
+        "    static int m, n, k;\n    const bool again = m == M && n == N && k == K;\n"
+        "    m = M, n = N, k = K;\n    if (!again) prepare<<<",
     ),
     Mutant(
         14,
