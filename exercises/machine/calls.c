@@ -613,30 +613,34 @@ CALL(__isGlobal)
     RETURN(__isGlobal((void *)ARG(0)));
 }
 
-/* A signed number has grown too large: what the compiler has noted about the place, the
- * type's name last, is the student's to change. */
-static void check_noted(struct processor *p)
+/* C++ leaves open what an operation gives: what the compiler has noted about the place,
+ * one type or two last, is the student's to change. */
+static void check_noted(struct processor *p, unsigned types)
 {
     const struct {
         uint64_t file;
         uint32_t line, column;
-        uint64_t type;
-    } *place = reach_for_call(p, ARG(0), 24, false);
-    reach_for_call(p, place->type, 4, false);
-    reach_text(p, place->type + 4, 100);
-}
-#define OVERFLOWS(name)                                                                  \
-    void __ubsan_handle_##name##_overflow(void *, uintptr_t, uintptr_t);                 \
-    CALL(__ubsan_handle_##name##_overflow)                                               \
-    {                                                                                    \
-        check_noted(p);                                                                  \
-        __ubsan_handle_##name##_overflow((void *)ARG(0), ARG(1), ARG(2));                \
+        uint64_t type[2];
+    } *place = reach_for_call(p, ARG(0), 16 + 8 * types, false);
+    for (unsigned i = 0; i < types; i++) {
+        reach_for_call(p, place->type[i], 4, false);
+        reach_text(p, place->type[i] + 4, 100);
     }
-OVERFLOWS(add)
-OVERFLOWS(sub)
-OVERFLOWS(mul)
-OVERFLOWS(divrem)
-OVERFLOWS(negate)
+}
+#define LEFT_OPEN(name, types)                                                           \
+    void __ubsan_handle_##name(void *, uintptr_t, uintptr_t);                            \
+    CALL(__ubsan_handle_##name)                                                          \
+    {                                                                                    \
+        check_noted(p, types);                                                           \
+        __ubsan_handle_##name((void *)ARG(0), ARG(1), ARG(2));                           \
+    }
+LEFT_OPEN(add_overflow, 1)
+LEFT_OPEN(sub_overflow, 1)
+LEFT_OPEN(mul_overflow, 1)
+LEFT_OPEN(divrem_overflow, 1)
+LEFT_OPEN(negate_overflow, 1)
+LEFT_OPEN(shift_out_of_bounds, 2)
+LEFT_OPEN(float_cast_overflow, 0) /* of which nothing is looked at */
 
 /* ---- the runtime API, as far as a kernel and its launch need it ---- */
 
