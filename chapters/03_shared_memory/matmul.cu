@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(THREADS)
     for (int k0 = 0; k0 < K; k0 += BK) {
         // 2. Fetch one element for each tile. Where a tile sticks out of its matrix a
         //    zero stands in, which adds nothing to any sum. Most tiles do not: they skip
-        //    the questions.
+        //    the bounds checks.
         float a_value = 0.0f, b_value = 0.0f;
         if (whole && k0 + BK <= K) {
             a_value = *a_next;

@@ -8,7 +8,7 @@
  *
  *     winners.txt                                      4096 x 4096 x 4096 ?
  *     "NVIDIA H200"   4096, 4096, 4096,  128, 256 ...  <----- the row most like it
- *     "any"           4096, 4096, 4096,  128, 128 ...  for GPUs that have no rows yet
+ *     "any"           4096, 4096, 4096,  128, 256 ...  for GPUs that have no rows yet
  *
  * Run it:  make chapter11 && ./chapter11
  */

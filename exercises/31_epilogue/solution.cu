@@ -7,11 +7,11 @@
 #include "given.cuh"
 
 // BEGIN answer
-// The place of a chunk of eight results: in another order in each row, so that the same
-// chunk of eight rows lies in different banks.
-__device__ int place_of(int row, int chunk)
+// The place of a cell of eight results: in another order in each row, so that the same
+// cell of eight rows lies in different banks.
+__device__ int place_of(int row, int cell)
 {
-    return row * CHUNKS + (row + chunk) % CHUNKS;
+    return row * CELLS + (row + cell) % CELLS;
 }
 
 // END answer
@@ -30,17 +30,17 @@ __global__ void __launch_bounds__(THREADS)
     //-         const int col = left + warp * 16 + j * 8 + lane % 4 * 2 + i % 2;
     //-         C[row * N + col] = __float2half_rn(sums.d[j][i]);
     //-     }
-    __shared__ uint4 results[ROWS * CHUNKS];
+    __shared__ uint4 results[ROWS * CELLS];
     for (int j = 0; j < 2; ++j)
         for (int i = 0; i < 4; i += 2) {
-            __half2 *chunk =
+            __half2 *cell =
                 (__half2 *)&results[place_of(lane / 4 + i / 2 * 8, warp * 2 + j)];
-            chunk[lane % 4] = __floats2half2_rn(sums.d[j][i], sums.d[j][i + 1]);
+            cell[lane % 4] = __floats2half2_rn(sums.d[j][i], sums.d[j][i + 1]);
         }
     __syncthreads();
-    for (int i = threadIdx.x; i < ROWS * CHUNKS; i += THREADS) {
-        const int row = i / CHUNKS, chunk = i % CHUNKS;
-        *(uint4 *)&C[(top + row) * N + left + chunk * 8] = results[place_of(row, chunk)];
+    for (int i = threadIdx.x; i < ROWS * CELLS; i += THREADS) {
+        const int row = i / CELLS, cell = i % CELLS;
+        *(uint4 *)&C[(top + row) * N + left + cell * 8] = results[place_of(row, cell)];
     }
     // END answer
 }

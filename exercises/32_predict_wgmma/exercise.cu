@@ -14,6 +14,6 @@ void predict(int *answer)
     answer[4] = 0; // clocks for one wgmma
     answer[5] = 0; // bytes per clock that it reads from shared memory
     answer[6] = 0; // the same for tiles of 64 x 128
-    answer[7] = 0; // the place of chunk 5 in row 11
+    answer[7] = 0; // the place of cell 5 in row 11
     // END answer
 }

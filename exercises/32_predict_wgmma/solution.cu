@@ -14,7 +14,7 @@ void predict(int *answer)
     //- answer[4] = 0; // clocks for one wgmma
     //- answer[5] = 0; // bytes per clock that it reads from shared memory
     //- answer[6] = 0; // the same for tiles of 64 x 128
-    //- answer[7] = 0; // the place of chunk 5 in row 11
+    //- answer[7] = 0; // the place of cell 5 in row 11
     // 64 x 256 sums, dealt out to the 128 threads of the warpgroup.
     answer[0] = 64 * 256 / 128;
     // A has 128 rows and B 256 columns, with 64 steps of k each, of 2 bytes.

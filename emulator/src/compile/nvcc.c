@@ -904,8 +904,8 @@ static void translate_file(const char *from, const char *to)
 
 /* The order matters: the reader's options first, then those that the runtime's view of
  * memory depends on. Vectorizing would merge the accesses that the source shows, before
- * they can be counted. And -O3 would copy code that lanes of one warp then pass at
- * different places. */
+ * they can be counted. And -O3 and the threading of jumps would copy code that lanes of
+ * one warp then pass at different places. */
 static void add_kernel_options(struct list *command)
 {
     if (host.clang)
@@ -922,7 +922,8 @@ static void add_kernel_options(struct list *command)
                   "-fsanitize=thread --param tsan-instrument-func-entry-exit=0 "
                   "-Wno-psabi -fno-tree-vectorize -fno-tree-slp-vectorize "
                   "-fno-crossjumping -fno-tree-tail-merge "
-                  "-fno-reorder-blocks -fno-reorder-blocks-and-partition -Wno-tsan "
+                  "-fno-reorder-blocks -fno-reorder-blocks-and-partition "
+                  "-fno-thread-jumps -Wno-tsan "
                   "-Wno-maybe-uninitialized");
     }
     /* What is volatile in the source may be so for the sake of other blocks. */
