@@ -7,7 +7,7 @@
 #include "given.cuh"
 
 const int ROWS = 16, COLS = 64, DEPTH = 64; // a block's results, and a tile's steps of k
-const int CELLS = 8;                       // of eight halves, in a row of a tile
+const int CELLS = 8;                        // of eight halves, in a row of a tile
 const int THREADS = 128;                    // a warp has 16 columns of the results
 
 // Which of the tile's places a cell of a row has.

@@ -4,7 +4,7 @@
 #include <cuda_fp16.h>
 
 const int ROWS = 16, COLS = 64, DEPTH = 64; // a block's results, and a tile's steps of k
-const int CELLS = 8;                       // of eight halves, in a row of 64
+const int CELLS = 8;                        // of eight halves, in a row of 64
 const int THREADS = 128;                    // a warp has 16 columns of the results
 
 __device__ inline unsigned shared_address(const void *p)
@@ -43,8 +43,8 @@ struct sums {
                 asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 "
                              "{%0, %1, %2, %3}, [%4];"
                              : "=r"(y[0]), "=r"(y[1]), "=r"(y[2]), "=r"(y[3])
-                             : "r"(shared_address(&B_tile[(k + lane % 16) * CELLS +
-                                                          warp * 2 + lane / 16]))
+                             : "r"(shared_address(
+                                 &B_tile[(k + lane % 16) * CELLS + warp * 2 + lane / 16]))
                              : "memory");
                 for (int j = 0; j < 2; ++j)
                     asm volatile(
