@@ -131,7 +131,8 @@ static int measure_peaks(struct figure *figures, int room)
 
     // Rates, each in the unit that it is usually quoted in. The copy moves every byte
     // twice, in and out, and both count.
-    figures[0] = {"multiply-adds, measured peak", flop / fma_s / 1e12, "TFLOP/s", "compute"};
+    figures[0] = {"multiply-adds, measured peak", flop / fma_s / 1e12, "TFLOP/s",
+                  "compute"};
     figures[1] = {"copy, read + written", 2.0 * bytes / copy_s / 1e12, "TB/s", "memory"};
     figures[2] = {"three loops on a CPU core, 512", 2e-9 * n * n * n / cpu_s, "GFLOP/s"};
     return 3;

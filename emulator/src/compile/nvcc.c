@@ -918,13 +918,12 @@ static void add_kernel_options(struct list *command)
                   "-Wno-unused-const-variable -Wno-unused-command-line-argument");
     else {
         add(command, options.fast_compile ? "-Og" : "-O2");
-        add_words(command,
-                  "-fsanitize=thread --param tsan-instrument-func-entry-exit=0 "
-                  "-Wno-psabi -fno-tree-vectorize -fno-tree-slp-vectorize "
-                  "-fno-crossjumping -fno-tree-tail-merge "
-                  "-fno-reorder-blocks -fno-reorder-blocks-and-partition "
-                  "-fno-thread-jumps -Wno-tsan "
-                  "-Wno-maybe-uninitialized");
+        add_words(command, "-fsanitize=thread --param tsan-instrument-func-entry-exit=0 "
+                           "-Wno-psabi -fno-tree-vectorize -fno-tree-slp-vectorize "
+                           "-fno-crossjumping -fno-tree-tail-merge "
+                           "-fno-reorder-blocks -fno-reorder-blocks-and-partition "
+                           "-fno-thread-jumps -Wno-tsan "
+                           "-Wno-maybe-uninitialized");
     }
     /* What is volatile in the source may be so for the sake of other blocks. */
     if (!host.clang && compiler_version() >= 11)
