@@ -577,7 +577,16 @@ def test_what_kernels_print_appears_when_the_host_waits(wait, write, emulate):
     assert (result.returncode, result.stdout, told) == (0, printed, not wait)
 
 
+def test_what_is_lost_is_said_beside_a_leak(write, emulate):
+    program = emulate(write(SPEAKS % ""))
+    result = run([program], env=no_cuda() | {"LEAKS": "1"})
+    assert result.returncode == 1
+    assert "what kernel speak printed is lost" in result.stderr
+    assert "FAULT memory leak" in result.stderr
+
+
 UNREAD = """
+    #include <thread>
     __global__ void fill(int *x) { x[threadIdx.x] = 1; }
     template <class T> __global__ void any(T *x) { x[threadIdx.x] = 1; }
     int main()
@@ -596,18 +605,27 @@ UNREAD = """
     [
         (
             "fill<<<1, 2048>>>(x);",
-            "the launch of fill at {}:8 failed with cudaErrorInval",
+            "the launch of fill at {}:9 failed with cudaErrorInval",
         ),
-        ("any<<<1, 2048>>>(x);", "the launch of any at {}:8 failed with cudaErrorInval"),
+        ("any<<<1, 2048>>>(x);", "the launch of any at {}:9 failed with cudaErrorInval"),
         ("fill<<<1, 2048>>>(x); cudaGetLastError();", ""),
         ("fill<<<1, 2048>>>(x); fill<<<1, 1>>>(x); cudaPeekAtLastError();", ""),
         (
             "cudaMemcpy(x, &y, 8000000, cudaMemcpyHostToDevice);",
-            "cudaMemcpy at {}:8 failed",
+            "cudaMemcpy at {}:9 failed",
         ),
-        ("cudaMemcpy(&y, x, 4, cudaMemcpyHostToDevice);", "cudaMemcpy at {}:8 failed"),
+        ("cudaMemcpy(&y, x, 4, cudaMemcpyHostToDevice);", "cudaMemcpy at {}:9 failed"),
         ("if (cudaMemcpy(&y, x, 4, cudaMemcpyHostToDevice)) y = 1;", ""),
         ("y = cudaMemcpy(&y, x, 4, cudaMemcpyHostToDevice);", ""),
+        ("for (; y < 1; y++) cudaMemset(&y, 0, 4);", "cudaMemset at {}:9 failed"),
+        ("if (x) cudaMemset(&y, 0, 4);", "cudaMemset at {}:9 failed"),
+        ("switch (y) { case 0: cudaMemset(&y, 0, 4); }", "cudaMemset at {}:9 failed"),
+        ("y = x ? cudaMemset(&y, 0, 4) : cudaMemset(&y, 0, 4);", ""),
+        ("(void)cudaMemset(&y, 0, 4);", ""),
+        (
+            "std::thread([&] { fill<<<1, 2048>>>(x); }).join(); cudaGetLastError();",
+            "the launch of fill at {}:9 failed with cudaErrorInval",
+        ),
     ],
 )
 def test_an_error_that_nobody_asks_for_is_said(mistake, told, write, emulate):

@@ -83,11 +83,12 @@ struct config {
 };
 
 /* Around a call that is a statement of its own. */
-static inline void unread(const char *call, cudaError_t error,
-                          const char *file = __builtin_FILE(),
-                          int line = __builtin_LINE())
+static inline cudaError_t unread(const char *call, cudaError_t error,
+                                 const char *file = __builtin_FILE(),
+                                 int line = __builtin_LINE())
 {
     if (error != cudaSuccess) emu_error_unread(error, call, "", file, line);
+    return error;
 }
 
 /* __cluster_dims__(x, y, z) */

@@ -243,6 +243,7 @@ EMU_FN float normf(int count, const float *x)
  * Stegun, 7.1.23). The square's rounding error counts where it is large. */
 EMU_FN double erfcx(double x)
 {
+    if (x < -27.0) return INFINITY;
     if (x < 10.0) {
         const double square = x * x;
         return exp(square) * (1.0 + fma(x, x, -square)) * erfc(x);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "api/gemm.h"
+#include "base/device.h"
+#include "base/now.h"
 #include "memory/copies.h"
 #include "memory/spans.h"
 #include "memory/streams.h"
@@ -22,7 +24,9 @@ cublasStatus_t cublasCreate(cublasHandle_t *handle)
 
 cublasStatus_t cublasDestroy(cublasHandle_t handle)
 {
+    EMU_ALONE;
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
+    emu_host_waits_for_device(emu_device());
     free(handle);
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -220,6 +224,7 @@ static cublasStatus_t axpy(const void *pc, const char *call, cublasHandle_t hand
                            cudaDataType type, int n, const void *alpha, const void *x,
                            int incx, void *y, int incy)
 {
+    EMU_ALONE;
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!alpha) return CUBLAS_STATUS_INVALID_VALUE;
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
@@ -240,6 +245,7 @@ static cublasStatus_t axpy(const void *pc, const char *call, cublasHandle_t hand
 static cublasStatus_t scal(const void *pc, const char *call, cublasHandle_t handle,
                            cudaDataType type, int n, const void *alpha, void *x, int incx)
 {
+    EMU_ALONE;
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!alpha) return CUBLAS_STATUS_INVALID_VALUE;
     if (n <= 0 || incx <= 0) return CUBLAS_STATUS_SUCCESS;
@@ -258,6 +264,7 @@ static cublasStatus_t dot(const void *pc, const char *call, cublasHandle_t handl
                           cudaDataType type, int n, const void *x, int incx,
                           const void *y, int incy, void *result)
 {
+    EMU_ALONE;
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!result) return CUBLAS_STATUS_INVALID_VALUE;
     if (emu_work_begins(handle->stream) != cudaSuccess)
@@ -281,6 +288,7 @@ static cublasStatus_t measure(const void *pc, const char *call, cublasHandle_t h
                               cudaDataType type, int n, const void *x, int incx,
                               enum measure what, void *result)
 {
+    EMU_ALONE;
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!result) return CUBLAS_STATUS_INVALID_VALUE;
     if (incx <= 0) n = 0;
@@ -346,6 +354,7 @@ static cublasStatus_t gemv(const void *pc, const char *call, cublasHandle_t hand
                            const void *alpha, const void *A, int lda, const void *x,
                            int incx, const void *beta, void *y, int incy)
 {
+    EMU_ALONE;
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if ((unsigned)trans > CUBLAS_OP_C || m < 0 || n < 0 || lda < (m > 1 ? m : 1) ||
         incx == 0 || incy == 0)
@@ -393,6 +402,7 @@ static cublasStatus_t move(const void *pc, const char *call, cublasHandle_t hand
                            cudaDataType type, int n, void *x, int incx, void *y, int incy,
                            bool both_ways)
 {
+    EMU_ALONE;
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
     if (emu_work_begins(handle->stream) != cudaSuccess)
@@ -413,6 +423,7 @@ static cublasStatus_t ger(const void *pc, const char *call, cublasHandle_t handl
                           const void *x, int incx, const void *y, int incy, void *A,
                           int lda)
 {
+    EMU_ALONE;
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (m < 0 || n < 0 || incx == 0 || incy == 0 || lda < (m > 1 ? m : 1) || !alpha)
         return CUBLAS_STATUS_INVALID_VALUE;
@@ -467,6 +478,7 @@ static cublasStatus_t geam(const void *pc, const char *call, cublasHandle_t hand
                            const void *A, int lda, const void *beta, const void *B,
                            int ldb, void *C, int ldc)
 {
+    EMU_ALONE;
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     struct summand a = {"A", A, lda, transa == CUBLAS_OP_N, 0},
                    b = {"B", B, ldb, transb == CUBLAS_OP_N, 0};

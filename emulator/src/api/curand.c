@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/errors.h"
+#include "base/now.h"
 #include "curand.h"
 #include "emulator_runtime.h"
 #include "memory/copies.h"
@@ -240,6 +241,7 @@ curandStatus_t curandGetDirectionVectors64(curandDirectionVectors64_t **vectors,
 static curandStatus_t begin(curandGenerator_t g, const char *call, void *to, size_t count,
                             size_t bytes, const void *pc)
 {
+    EMU_ALONE;
     if (!g) return CURAND_STATUS_NOT_INITIALIZED;
     if (count % g->dimensions) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
     if (g->on_host || !count) return CURAND_STATUS_SUCCESS;

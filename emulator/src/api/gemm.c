@@ -212,6 +212,7 @@ static void multiply(const struct gemm *g, double alpha, double beta, struct mat
 
 cublasStatus_t emu_gemm(cublasHandle_t handle, const struct gemm *g)
 {
+    EMU_ALONE;
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if ((unsigned)g->transa > CUBLAS_OP_C || (unsigned)g->transb > CUBLAS_OP_C)
         return CUBLAS_STATUS_INVALID_VALUE;

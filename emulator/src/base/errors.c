@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/now.h"
 #include "base/settings.h"
 
 static _Thread_local cudaError_t last_error = cudaSuccess;
@@ -14,12 +15,20 @@ void emu_set_last_error(cudaError_t error)
     if (error != cudaSuccess) last_error = error;
 }
 
-/* The last call that failed, and returned nothing, or to nobody. */
-static _Thread_local struct {
+/* The last call that failed, and returned nothing, or to nobody; and in which thread of
+ * the host, for only this one can ask for its error. */
+static struct {
     cudaError_t error;
     const char *what, *of, *file;
     int line;
+    const cudaError_t *of_thread;
 } unread;
+
+static void has_been_read(void)
+{
+    EMU_ALONE;
+    if (unread.of_thread == &last_error) unread.error = cudaSuccess;
+}
 
 /* What a <<<>>> that failed leaves behind (emulator_launch.h). */
 void emu_launch_failed(int error);
@@ -33,13 +42,16 @@ void emu_error_unread(int error, const char *what, const char *of, const char *f
 void emu_error_unread(int error, const char *what, const char *of, const char *file,
                       int line)
 {
+    EMU_ALONE;
     unread.error = (cudaError_t)error;
+    unread.of_thread = &last_error;
     unread.what = what;
     unread.of = of;
     unread.file = file;
     unread.line = line;
 }
 
+/* Registered as in output.c. */
 static void at_exit(int status, void *unused)
 {
     (void)status;
@@ -53,14 +65,14 @@ static void at_exit(int status, void *unused)
             cudaGetErrorName(unread.error), cudaGetErrorString(unread.error));
 }
 
-__attribute__((constructor(101))) static void watch_exit(void)
+__attribute__((constructor(102))) static void watch_exit(void)
 {
     on_exit(at_exit, NULL);
 }
 
 cudaError_t cudaGetLastError(void)
 {
-    unread.error = cudaSuccess;
+    has_been_read();
     cudaError_t error = last_error;
     last_error = cudaSuccess;
     return error;
@@ -68,7 +80,7 @@ cudaError_t cudaGetLastError(void)
 
 cudaError_t cudaPeekAtLastError(void)
 {
-    unread.error = cudaSuccess;
+    has_been_read();
     return last_error;
 }
 

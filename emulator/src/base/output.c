@@ -63,8 +63,9 @@ static void at_exit(int status, void *unused)
             kernel);
 }
 
-/* Registered before anything of the program runs, so called after all of it. */
-__attribute__((constructor(101))) static void watch_exit(void)
+/* Registered before anything of the program runs, so called after all of it; but before
+ * the report of leaks, which may end the program. */
+__attribute__((constructor(102))) static void watch_exit(void)
 {
     on_exit(at_exit, NULL);
 }

@@ -1580,10 +1580,33 @@ static bool comes_before_shared(const struct translation *t, int i)
     "cudaMemcpy2DAsync cudaMemcpyToSymbol cudaMemcpyFromSymbol cudaMemset "              \
     "cudaMemsetAsync cudaFuncSetAttribute"
 
+/* Whether a colon ends a label, and does not belong to a `? :`. */
+static bool ends_label(const struct translation *t, int colon)
+{
+    int i = previous(t, colon);
+    if (is_word(t, i) && is_one_of(t, previous(t, i), "; { } :")) return true;
+    while (i >= 0 && !is_one_of(t, i, "case ? ; { }")) i = previous(t, i);
+    return i >= 0 && is(t, i, "case");
+}
+
+static bool begins_statement(const struct translation *t, int i)
+{
+    const int before = previous(t, i);
+    if (is(t, before, ")"))
+        return is_one_of(t, previous(t, t->tokens[before].match),
+                         "if constexpr for while");
+    if (is(t, before, ":")) return ends_label(t, before);
+    return is_one_of(t, before, "; { } else do");
+}
+
+/* In GCC's `({ ...; })` the last statement is a value that somebody looks at. */
 static bool leaves_its_error(struct translation *t, int i)
 {
-    return !t->tokens[i].system && is_one_of(t, previous(t, i), "; { } else") &&
-           is(t, next(t, i), "(") && is(t, next(t, over_bracket(t, next(t, i))), ";");
+    if (t->tokens[i].system || !is(t, next(t, i), "(") || !begins_statement(t, i))
+        return false;
+    const int end = next(t, over_bracket(t, next(t, i))), behind = next(t, end);
+    return is(t, end, ";") && !(is(t, behind, "}") && is(t, next(t, behind), ")")) &&
+           !program_declares(t, i);
 }
 
 static void rewrite_word(struct translation *t, int i)

@@ -103,7 +103,13 @@ static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from
     }
     if (!to_side || !from_side) return cudaErrorInvalidValue;
     const bool on_devices = to_sides == DEVICE_SIDE && from_sides == DEVICE_SIDE;
-    if (waits == WAITS ? !on_devices : to_sides == HOST_SIDE) emu_host_waits_for_work();
+    /* Within the host's memory, and to what is not pinned, even an asynchronous copy is
+     * over when the call returns (CUDA Runtime API, "API synchronization behavior"). */
+    const bool within_host =
+        kind == cudaMemcpyHostToHost ||
+        (kind == cudaMemcpyDefault && (to_sides & from_sides & HOST_SIDE));
+    if (waits == WAITS ? !on_devices : to_sides == HOST_SIDE || within_host)
+        emu_host_waits_for_work();
     for (size_t row = 0; row < height; row++) {
         emu_work_touches(from + row * from_pitch, width, false, pc);
         emu_work_touches(to + row * to_pitch, width, true, pc);

@@ -118,7 +118,9 @@ size_t emu_shadow_refine(struct emu_shadow *s, unsigned shift)
     for (size_t i = 0; i < count; i++) {
         const struct cell *from = &old.cells[i >> (old.shift - shift)];
         if (from->write.time || from->read.time) s->cells[i] = *from;
-        if (old.stores) s->stores[i] = old.stores[i >> (old.shift - shift)];
+        /* What nothing was written to stays untouched, and takes no memory. */
+        if (old.stores && old.stores[i >> (old.shift - shift)].time)
+            s->stores[i] = old.stores[i >> (old.shift - shift)];
     }
     emu_shadow_forget(&old);
     return 0;

@@ -27,6 +27,10 @@ struct emu_shadow {
     bool all_known;
     struct span *spans; /* what copies and libraries touched: spans.c */
     unsigned span_count, span_capacity;
+    struct {
+        size_t first, end;
+    } calm[2]; /* where the host was last found to touch none of the spans: in reading,
+                  and in writing */
     bool unwatched; /* too large: no races are looked for */
 };
 

@@ -3,6 +3,7 @@
 #include "memory/spans.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/room.h"
 #include "base/source.h"
@@ -66,6 +67,7 @@ static void note_span(struct emu_shadow *s, const struct span *span)
         if (!known && !covered) s->spans[kept++] = *old;
     }
     s->span_count = kept;
+    memset(s->calm, 0, sizeof s->calm);
     if (kept == MOST_SPANS) return;
     if (kept == s->span_capacity) {
         s->span_capacity = kept ? 2 * kept : 4;
@@ -124,16 +126,34 @@ static const void *unfinished_cell(const struct cell *cell, bool host_writes,
     return is_unfinished(touch) ? emu_touch_pc(touch) : NULL;
 }
 
-const void *emu_unfinished(const struct emu_shadow *s, size_t first, size_t n,
-                           bool host_writes, bool *writes)
+/* A program that fills an array while copies are under way asks this for each element:
+ * so what lies around it, up to the next spans, is kept. */
+static const struct span *unfinished_span(struct emu_shadow *s, size_t first, size_t end,
+                                          bool host_writes)
 {
-    if (!emu_host_is_behind || n == 0) return NULL;
+    if (s->calm[host_writes].first <= first && end <= s->calm[host_writes].end)
+        return NULL;
+    size_t calm_first = 0, calm_end = s->bytes;
     for (unsigned i = 0; i < s->span_count; i++) {
         const struct span *const span = &s->spans[i];
+        if (!(span->writes || host_writes) || !emu_may_go_on(&span->work)) continue;
+        if (span->first < end && span->end > first) return span;
+        if (span->end <= first && span->end > calm_first) calm_first = span->end;
+        if (span->first >= end && span->first < calm_end) calm_end = span->first;
+    }
+    s->calm[host_writes].first = calm_first;
+    s->calm[host_writes].end = calm_end;
+    return NULL;
+}
+
+const void *emu_unfinished(struct emu_shadow *s, size_t first, size_t n, bool host_writes,
+                           bool *writes)
+{
+    if (!emu_host_is_behind || n == 0) return NULL;
+    const struct span *const span = unfinished_span(s, first, first + n, host_writes);
+    if (span) {
         *writes = span->writes;
-        if (span->first < first + n && span->end > first &&
-            (span->writes || host_writes) && emu_may_go_on(&span->work))
-            return span->pc;
+        return span->pc;
     }
     if (!s->cells) return NULL;
     for (size_t i = first >> s->shift; i <= (first + n - 1) >> s->shift; i++) {

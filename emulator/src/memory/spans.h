@@ -17,7 +17,7 @@ void emu_check_spans(const struct emu_shadow *shadow, size_t offset, const char 
 /* Where work was enqueued, or runs in a kernel, that may still read or write (`writes`)
  * these bytes of an allocation, so that the host may not look at them, or not write them:
  * it has not waited for that. NULL if there is none. */
-const void *emu_unfinished(const struct emu_shadow *shadow, size_t first, size_t n,
+const void *emu_unfinished(struct emu_shadow *shadow, size_t first, size_t n,
                            bool host_writes, bool *writes);
 
 #endif

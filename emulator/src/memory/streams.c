@@ -39,7 +39,8 @@ struct knowledge {
 };
 static struct knowledge host;
 static struct knowledge heard; /* that, and what functions in streams may have told it */
-static struct knowledge left[EMU_MOST_DEVICES]; /* by streams that were destroyed */
+/* By streams that were destroyed: those for which the default stream waits, and others. */
+static struct knowledge left_blocking[EMU_MOST_DEVICES], left[EMU_MOST_DEVICES];
 static uint32_t done[COLUMNS]; /* pieces of work that each column's streams have had */
 static bool taken[COLUMNS];
 static unsigned columns; /* that were ever taken */
@@ -155,6 +156,7 @@ static void gather(struct CUstream_st *s)
     if (is_blocking(s) && begun[s->device][LEGACY])
         join(&s->knows, &defaults[s->device][LEGACY].knows);
     if (!is_legacy(s)) return;
+    join(&s->knows, &left_blocking[s->device]);
     if (begun[s->device][PER_THREAD])
         join(&s->knows, &defaults[s->device][PER_THREAD].knows);
     for (struct handle *h = streams; h; h = h->next) {
@@ -324,6 +326,7 @@ void emu_host_waits_for_device(int device)
     }
     for (int d = 0; d < EMU_MOST_DEVICES; d++) {
         if (device >= 0 && d != device) continue;
+        host_learns(&left_blocking[d]);
         host_learns(&left[d]);
         for (int kind = 0; kind < KINDS; kind++)
             if (begun[d][kind]) host_learns(&defaults[d][kind].knows);
@@ -415,8 +418,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     if (!*find(&streams, stream)) return set(cudaErrorInvalidResourceHandle);
     if (stream->column < COLUMNS) taken[stream->column] = false;
     if (at_work == stream) at_work = NULL;
-    join(is_blocking(stream) ? &default_stream(stream->device, LEGACY)->knows
-                             : &left[stream->device],
+    join(is_blocking(stream) ? &left_blocking[stream->device] : &left[stream->device],
          &stream->knows);
     destroy(&streams, stream);
     return cudaSuccess;
@@ -561,6 +563,7 @@ static bool is_done(cudaEvent_t event)
 /* Time of this machine between the two calls, which says nothing about a GPU. */
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
 {
+    EMU_ALONE;
     if (!milliseconds) return set(cudaErrorInvalidValue);
     if (!is_event(start) || !is_event(end)) return set(cudaErrorInvalidResourceHandle);
     if ((start->flags | end->flags) & cudaEventDisableTiming)

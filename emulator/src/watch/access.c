@@ -98,6 +98,7 @@ static void global_access(char *p, size_t n, enum emu_access kind, const void *p
 void emu_check_allocations_changed(void)
 {
     memset(recent, 0, sizeof recent);
+    emu_forget_atomic();
 }
 
 /* ---- one access ---- */

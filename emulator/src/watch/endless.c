@@ -23,12 +23,13 @@ static uint64_t remembered_state; /* of a look before this one; 0 where somethin
                                      stored since */
 static const void *first_in_loop; /* once the state has come back: the access with the
                                      lowest address in the program */
+static bool reads;                /* since the state has come back */
 static jmp_buf registers;
 static struct {
     const void *address;
     size_t bytes;
     uint64_t before;
-} last_atomic; /* Only the next look can tell whether it stored anything new. */
+} last_atomic; /* Only a later look can tell whether it stored anything new. */
 
 static volatile bool ticking, watch_begins;
 
@@ -83,6 +84,11 @@ static uint64_t hash_of(const void *data, size_t n)
     return mix(0xcbf29ce484222325, data, n); /* FNV-1a */
 }
 
+void emu_forget_atomic(void)
+{
+    last_atomic.bytes = 0;
+}
+
 /* Before an access that is known to be legal, or in a basic block (n is 0). The caller's frames, from this one's end
  * on, are part of the state. */
 void emu_look(const volatile void *p, size_t n, enum emu_access kind, const void *pc)
@@ -98,21 +104,28 @@ void emu_look(const volatile void *p, size_t n, enum emu_access kind, const void
     if (++looks > LOOKS || pauses_seen != emu_now.pauses) {
         emu_now.attention &= ~EMU_WATCHED;
     }
-    if (kind == WRITE ||
-        hash_of(last_atomic.address, last_atomic.bytes) != last_atomic.before)
-        remembered_state = 0;
-    last_atomic.bytes = kind == ATOMIC ? n : 0;
-    last_atomic.address = (const void *)p;
-    last_atomic.before = hash_of(last_atomic.address, last_atomic.bytes);
+    const bool stored =
+        hash_of(last_atomic.address, last_atomic.bytes) != last_atomic.before;
+    if (kind == WRITE || stored) remembered_state = 0;
+    /* A basic block may lie within the atomic, before it stores. */
+    if (n > 0 || stored) {
+        last_atomic.bytes = kind == ATOMIC ? n : 0;
+        last_atomic.address = (const void *)p;
+        last_atomic.before = hash_of(last_atomic.address, last_atomic.bytes);
+    }
     if (kind == WRITE || !(emu_now.attention & EMU_WATCHED)) return;
     uint64_t state = hash_of(registers, sizeof registers);
     state = mix(state, stack, (size_t)(emu_current->stack_high - stack));
     state = mix(mix(state, (const void *)p, n), &p, sizeof p);
+    if (n > 0) reads = true;
     if (state == remembered_state && first_in_loop)
-        emu_fault(first_in_loop, "endless loop: this thread reads the same values again "
-                                 "and again. Threads of a block run one "
-                                 "after the other here: a thread that waits for "
-                                 "another's store must meet it at a barrier");
+        emu_fault(first_in_loop,
+                  "endless loop: %s. Threads of a block run one after the other here: a "
+                  "thread that waits for another's store must meet it at a barrier",
+                  reads ? "this thread reads the same values again and again"
+                        : "nothing changes in it, and nothing is read (a flag that is "
+                          "not volatile may be read once, before the loop)");
+    if (state == remembered_state) reads = n > 0;
     if (state == remembered_state || (first_in_loop && pc < first_in_loop))
         first_in_loop = pc;
     if ((looks & (looks - 1)) == 0 && !first_in_loop) remembered_state = state;

@@ -14,5 +14,7 @@ void emu_watch_for_endless_loops(void);
  * from its own on, are part of what is compared. */
 void emu_keep_registers(void);
 void emu_look(const volatile void *p, size_t n, enum emu_access kind, const void *pc);
+/* Memory goes that the last atomic may lie in. */
+void emu_forget_atomic(void);
 
 #endif

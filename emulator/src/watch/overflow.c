@@ -93,15 +93,30 @@ void __ubsan_handle_negate_overflow(struct place *place, uintptr_t value)
     fault_overflow(place, 0, "-", value, PC);
 }
 
-/* The host's processor stops at either of the two, so there is no going on. */
+/* The value of an integer of so many bits, or at its address, is 0. */
+static bool is_zero(const struct type *type, uintptr_t value)
+{
+    static const char zeros[16];
+    const unsigned bits = 1u << (type->layout >> 1);
+    return bits > 64 ? memcmp((const void *)value, zeros, bits / 8) == 0
+                     : (uint64_t)value << (64 - bits) == 0;
+}
+
+/* x86 processors stop at either of the two, so there is no going on; others give a number,
+ * as a GPU does. */
+#if defined __x86_64__ || defined __i386__
+enum { STOPS = true };
+#else
+enum { STOPS = false };
+#endif
 void __ubsan_handle_divrem_overflow(struct place *, uintptr_t, uintptr_t);
 void __ubsan_handle_divrem_overflow(struct place *place, uintptr_t left, uintptr_t right)
 {
     char a[32], b[32];
-    if (!emu_current) return;
+    if (!emu_current || !(STOPS || emu_settings.check)) return;
     decimal(a, sizeof a, place->type, left);
     decimal(b, sizeof b, place->type, right);
-    if (strcmp(b, "0") == 0)
+    if (is_zero(place->type, right))
         emu_fault(PC,
                   "integer division by zero: %s / 0, or %% 0 (a GPU does not stop, "
                   "and gives a number that means nothing)",
