@@ -206,9 +206,11 @@ void print_json(const struct chapter *chapter, const struct options *o,
     for (int i = 0; i < shapes->count && i <= shapes->passed; i++) {
         const struct product *p = &shapes->list[i];
         printf("%s{\"M\": %d, \"N\": %d, \"K\": %d, \"alpha\": %.9g, \"beta\": %.9g, "
-               "\"passed\": %s, \"failure\": ",
+               "\"precision\": \"%s\", \"shift\": \"%.1s\", \"option\": ",
                i ? ", " : "", p->M, p->N, p->K, p->alpha, p->beta,
-               i < shapes->passed ? "true" : "false");
+               PRECISION_NAMES[shapes->precision[i]], &p->shift);
+        print_string(p->option ? p->option : "");
+        printf(", \"passed\": %s, \"failure\": ", i < shapes->passed ? "true" : "false");
         print_string(i < shapes->passed ? "" : shapes->failure);
         printf("}");
     }

@@ -59,6 +59,19 @@ static void cublas_matmul(const struct cublas *c, const struct problem *p)
                      "cublasLtMatmul");
 }
 
+/* Tells where a matrix begins: at a multiple of the largest power of two that divides its
+ * address, 256 at most. Of one that is not told, cublasLt takes 256 for granted, and what
+ * it proposes may refuse a matrix that --shift has moved. */
+static void tell_alignment(cublasLtMatmulPreference_t preference,
+                           cublasLtMatmulPreferenceAttributes_t of, const void *matrix)
+{
+    const uintptr_t address = (uintptr_t)matrix | 256;
+    const uint32_t alignment = (uint32_t)(address & -address);
+    cublas_check(cublasLtMatmulPreferenceSetAttribute(preference, of, &alignment,
+                                                      sizeof alignment),
+                 "cublasLtMatmulPreferenceSetAttribute");
+}
+
 static void cublas_create(struct cublas *c, const struct problem *p, bool best)
 {
     *c = (struct cublas){.type = p->precision == BF16 ? CUDA_R_16BF : CUDA_R_32F,
@@ -87,6 +100,11 @@ static void cublas_create(struct cublas *c, const struct problem *p, bool best)
         cublasLtMatmulPreferenceSetAttribute(
             preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes, sizeof bytes),
         "cublasLtMatmulPreferenceSetAttribute");
+    /* cuBLAS' A is our B, and the other way round. */
+    tell_alignment(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, p->dB.data);
+    tell_alignment(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, p->dA.data);
+    tell_alignment(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, c->C);
+    tell_alignment(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, c->C);
     /* If it has nothing to propose, cublasGemmEx is left. */
     if (cublasLtMatmulAlgoGetHeuristic(c->lt, c->product, c->B_layout, c->A_layout,
                                        c->C_layout, c->C_layout, preference, wanted,

@@ -455,6 +455,42 @@ def test_small_odd_products_are_listed(verifier):
     assert any(shape["K"] > 512 for shape in shapes)
 
 
+def test_alignment_is_tested_in_each_precision(verifier):
+    """Where nothing but the address of one matrix forbids to copy 16 bytes at once."""
+    shapes = json.loads(check(verifier, "40 30 20", "", "--json").stdout)["shapes"]
+    for precision, size in (("fp32", 4), ("bf16", 2), ("tf32", 4)):
+        wide = [
+            shape
+            for shape in shapes
+            if shape["precision"] == precision
+            and shape["N"] * size % 16 == 0
+            and shape["K"] * size % 16 == 0
+        ]
+        # C is read too.
+        shifts = {shape["shift"] for shape in wide if shape["beta"] != 0}
+        assert shifts >= {"A", "B", "C"}, precision
+        assert "" in {shape["shift"] for shape in wide}, precision
+
+
+def test_multipliers_of_1_and_minus_1_are_tested(verifier):
+    """Each beside a number that is not special: a way of its own may have forgotten that."""
+    shapes = json.loads(check(verifier, "40 30 20", "", "--json").stdout)["shapes"]
+    special = (0, 1, -1)
+    scales = {}
+    for shape in shapes:
+        pair = (shape["alpha"], shape["beta"])
+        scales.setdefault(shape["precision"], set()).add(pair)
+    for precision in ("fp32", "bf16", "tf32"):
+        pairs = scales[precision]
+        assert any(a == 1 and b not in special for a, b in pairs), precision
+        for one in (1, -1):
+            assert any(b == one and a not in special for a, b in pairs), precision
+    pairs = scales["fp32"]
+    assert {(1, 0), (1, 1), (-1, 1), (0, 0)} <= pairs
+    assert any(a == -1 and b not in special for a, b in pairs)
+    assert any(a == 0 and b not in special for a, b in pairs)
+
+
 @pytest.mark.parametrize("number", [2, 11, 13])
 def test_lens_looks_at_the_product_asked_for(number, chapters, tmp_path):
     reports = []
@@ -475,23 +511,24 @@ CHOICES = """
 extern "C" int chapter_main(int, char **, const struct chapter *) { return 0; }
 extern "C" void cuda_check(cudaError_t, const char *, const char *, int) {}
 
-static void choose(int sms, int M, int N, int K)
+static void choose(int sms, int M, int N, int K, char shift)
 {
     const int count = sizeof KINDS / sizeof *KINDS;
-    const bool wide = N % 4 == 0;
+    const bool wide = N % 4 == 0 && shift != 'B';
     printf("%d\\n", (int)(fastest(KINDS, count, sms, M, N, K, wide) - KINDS));
 }
 
 int main()
 {
     int M, N, K;
+    char shift;
     printf("%zu\\n", sizeof KINDS / sizeof *KINDS);
-    while (scanf("%d %d %d", &M, &N, &K) == 3)
+    while (scanf("%d %d %d %c", &M, &N, &K, &shift) == 4)
         if (M > 8 && N > 16) // else thin.cuh's
-            choose(132, M, N, K);
+            choose(132, M, N, K, shift);
     for (const struct product &p : PRODUCTS)
         if (p.option)
-            choose(atoi(p.option + sizeof "--sms"), p.M, p.N, p.K);
+            choose(atoi(p.option + sizeof "--sms"), p.M, p.N, p.K, p.shift);
 }
 """
 
@@ -510,7 +547,11 @@ def test_every_kernel_is_checked(number, chapters, project, emulated_nvcc, tmp_p
         env=no_cuda(),
     )
     assert result.returncode == 0, result.stderr
-    # In every run: 11 shapes that common/ thinks of, on all SMs.
-    shapes = "".join(f"{s['M']} {s['N']} {s['K']}\n" for s in told["shapes"][:11])
+    # What has no option runs on all SMs: the shapes that common/ thinks of, and a few of the chapter's.
+    shapes = "".join(
+        f"{s['M']} {s['N']} {s['K']} {s['shift'] or '-'}\n"
+        for s in told["shapes"]
+        if not s["option"]
+    )
     count, *chosen = map(int, run([program], input=shapes, env=no_cuda()).stdout.split())
     assert set(chosen) == set(range(count))

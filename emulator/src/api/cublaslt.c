@@ -24,6 +24,7 @@ struct cublasLtMatrixLayoutOpaque {
 };
 struct cublasLtMatmulPreferenceOpaque {
     uint64_t workspace;
+    uint32_t alignment[4]; /* of A, B, C and D; the one algorithm here needs none */
 };
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
@@ -142,9 +143,14 @@ cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
                                      const void *value, size_t bytes)
 {
     if (!preference || !value) return CUBLAS_STATUS_INVALID_VALUE;
-    return attribute == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES
-               ? SET(preference->workspace)
-               : CUBLAS_STATUS_SUCCESS;
+    switch (attribute) {
+    case CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES: return SET(preference->workspace);
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES: return SET(preference->alignment[0]);
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES: return SET(preference->alignment[1]);
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES: return SET(preference->alignment[2]);
+    case CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES: return SET(preference->alignment[3]);
+    default: return CUBLAS_STATUS_SUCCESS;
+    }
 }
 
 /* ---- products ---- */
