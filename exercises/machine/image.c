@@ -336,8 +336,13 @@ void *reach(struct processor *p, uint64_t address, size_t n, bool write)
 {
     if (emu_current && is_common(address, n)) {
         if (!was_announced(p, address, n, write))
-            refuse(p, "unseen access: this code hides a %s of %zu bytes from the lens",
-                   write ? "store" : "load", n);
+            refuse(p, "unseen access: this code hides a %s of %zu bytes from the lens%s",
+                   write ? "store" : "load", n,
+                   /* What begins a launch uses a variable of its own. */
+                   is_hosts(address, n)
+                       ? "; it is in a variable of the host's, who is also the "
+                         "one to launch kernels"
+                       : "");
         return (void *)address;
     }
     if (inside(address, n, p->stack_low, p->stack_high) ||
