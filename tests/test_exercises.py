@@ -1231,3 +1231,29 @@ def test_what_is_alike(classroom):
     }
     found = classroom.similar.pairs(answers, exercise.skeleton)
     assert [(first, second) for _, first, second, _ in found] == [("ada", "bob")]
+
+
+# ---- the tests themselves ----
+
+EDITS = """
+from pathlib import Path
+import pytest
+WHAT = Path(__file__).resolve().parents[1] / "what"
+def test_edits():
+    WHAT.write_text("edited")
+@pytest.mark.depends("what")
+def test_what():
+    pass
+"""
+
+
+def test_what_was_edited_meanwhile_is_tested_again(tmp_path):
+    """What passed was the file as it was when the tests began."""
+    (tmp_path / "tests").mkdir()
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path / "tests")
+    (tmp_path / "tests" / "test_edits.py").write_text(EDITS)
+    (tmp_path / "what").write_text("as it was")
+    command = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    said = [run([*command, "tests"], cwd=tmp_path).stdout for _ in range(3)]
+    assert ["passed before" in words for words in said] == [False, False, True], said
+    assert all("2 passed, 0 failed" in words for words in said)
