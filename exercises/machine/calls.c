@@ -444,7 +444,7 @@ CALL(emu_in_kernel)
 {
     RETURN(emu_in_kernel());
 }
-/* Of our own: the runtime's tells whether the lens is looking. Each thread has its own, as
+/* Of our own: the runtime's tells whether the lens is looking. Each thread has one, as
  * one for all would carry sums from thread to thread, and to the host. */
 CALL(emu_clock)
 {
