@@ -71,7 +71,7 @@ def has_passed(progress, exercise):
 def is_begun(exercise):
     """Whether the student has changed anything."""
     skeleton = exercise.skeleton
-    return not exercise.source.exists() or exercise.source.read_text() != skeleton
+    return not exercise.source.exists() or grade.text_of(exercise.source) != skeleton
 
 
 # ---- what a reader sees ----

@@ -11,6 +11,7 @@ PREFIXES = {
     "shared atomic": "shared_atomic",
     "async copy, read": "async_read",
     "async copy, write": "async_write",
+    "bulk copy": "bulk",
 }
 COUNTS = "requests lanes sectors wavefronts conflicts".split()
 OCCUPANCY = {
@@ -36,7 +37,7 @@ def measures(lens):
     load_lanes, load_sectors, shared_load_wavefronts, ... What cannot be made small by asking
     with fewer lanes, or in another way:
 
-    fetched, stored            words of 4 bytes from and to global memory, atomics too
+    fetched, stored            words of 4 bytes from and to global memory, whatever moves them
     sectors_in, sectors_out    sectors of 32 bytes for them
     shared_fetched             words from shared memory
     passes                     wavefronts in shared memory, for loads, stores and atomics
@@ -58,11 +59,14 @@ def measures(lens):
         names[name] = sum(kernel.get(name, 0) for kernel in kernels)
     words = words_of(kernels)
     atomic = words["global atomic"]
+    names["bulk_words"] = words["bulk copy"]
     names["fetched"] = words["global load"] + words["async copy, read"] + atomic
+    names["fetched"] += words["bulk copy"]
     names["stored"] = words["global store"] + atomic
     names["shared_fetched"] = words["shared load"] + words["shared atomic"]
     atomic = names["atomic_sectors"]
     names["sectors_in"] = names["load_sectors"] + names["async_read_sectors"] + atomic
+    names["sectors_in"] += names["bulk_sectors"]
     names["sectors_out"] = names["store_sectors"] + atomic
     names["passes"] = sum(
         names[f"{kind}_wavefronts"]

@@ -7,6 +7,7 @@ Writes, as it goes: grades.csv (a line for each student and exercise), grades.js
 import csv
 import dataclasses
 import datetime
+import hashlib
 import json
 import os
 import re
@@ -110,8 +111,13 @@ def grade_submission(held, job):
     student, exercise, path = job
     if path is None:
         return not_graded(exercise, "missing", "Nothing was handed in.")
-    if not path.resolve().is_relative_to(student.resolve()):
-        return not_graded(exercise, "refused", "The file lies outside the submission.")
+    try:
+        if not path.resolve().is_relative_to(student.resolve()):
+            text = "The file lies outside the submission."
+            return not_graded(exercise, "refused", text)
+    except (OSError, RuntimeError) as error:  # a link that leads to itself
+        text = f"The file cannot be read: {plain(str(error))}."
+        return not_graded(exercise, "refused", text)
     try:
         return grade.grade(held, exercise, path)
     except Exception as error:  # the others are to be graded whatever happens here
@@ -135,6 +141,16 @@ def write_csv(path, rows):
         for row in rows:
             table.writerow([v if isinstance(v, (int, float)) else cell(v) for v in row])
     scratch.replace(path)
+
+
+def file_name_of(student):
+    """A name that every system can have a file of. No two students share one: what was changed
+    has a mark behind it that no name keeps."""
+    name = re.sub(r"[^\w .,@+-]", "_", plain(student))
+    name = name.encode(errors="replace")[:100].decode(errors="ignore")
+    if name == student:
+        return name
+    return f"{name}~{hashlib.sha256(os.fsencode(student)).hexdigest()[:12]}"
 
 
 class Gradebook:
@@ -228,8 +244,8 @@ class Gradebook:
             late = row.get("late_hours", 0)
             text = feedback_of(verdict, exercises[name], 90) if name in exercises else ""
             parts.append(text + (f"\n  Handed in {late} hours late." if late else ""))
-        name = re.sub(r"[^\w .,@+-]", "_", plain(student))[:100]
-        (folder / f"{name}.txt").write_text("\n\n".join(parts) + "\n", errors="replace")
+        text = "\n\n".join(parts) + "\n"
+        (folder / f"{file_name_of(student)}.txt").write_text(text, errors="replace")
 
 
 # ---- what is shown ----

@@ -30,6 +30,7 @@ NO_FUNCTION, CUDA_ERROR = 4, 5  # runner.c's exit codes
 NO_END = "no end"  # so begins what machine/ says of a program that it has cut off
 LARGEST_SOURCE = 256 * 1024
 COMPILER_SECONDS = 10
+ALL_BLOCKS = 999999999  # the most that LENS_BLOCKS may say
 LINES_SHOWN, COLUMNS_SHOWN = 8, 100  # of what the student's code prints
 
 
@@ -90,6 +91,11 @@ MAGIC = [
     (b"%PDF", "PDF"),
     (b"\x89PNG", "PNG"),
 ]
+
+
+def text_of(path):
+    """A student's file, whatever an editor has made of a letter in a comment."""
+    return Path(path).read_text(encoding="utf-8", errors="replace")
 
 
 def is_utf_16(data):
@@ -256,7 +262,7 @@ class Grading:
 
     def verdict(self):
         try:
-            (self.folder / "exercise.cu").write_text(self.read())
+            self.keep_source()
             self.compile()
             if self.exercise.kind == "predict":
                 self.check_predictions()
@@ -325,6 +331,9 @@ class Grading:
                 f"This is a {what} file. Hand in the source, the .cu file as text.",
             )
         return data.decode(errors="replace")
+
+    def keep_source(self):
+        (self.folder / "exercise.cu").write_text(self.read(), encoding="utf-8")
 
     # ---- compiling ----
 
@@ -497,12 +506,18 @@ class Grading:
         """What goals may ask for, and the lens's report."""
         environment = {
             "LENS": "json",
-            "LENS_BLOCKS": "1000000",
+            "LENS_BLOCKS": str(ALL_BLOCKS),
             **self.exercise.lens_settings,
         }
         _, lens = self.check_results(shapes, **environment)
         if lens is None:
             self.fail("crash", "The program ended before the lens could report.", "crash")
+        for kernel in lens["kernels"]:
+            # What it has not looked at could have done all the work.
+            if kernel["blocks_seen"] != kernel["blocks"]:
+                text = f"The kernel `{kernel['name']}` was launched with so many blocks that the "
+                text += f"lens saw {kernel['blocks_seen']:,} of {kernel['blocks']:,}: launch fewer."
+                self.fail("limit", text, "too many blocks")
         M, N, K = shapes[0][1]
         results = sum(list(arrays_of(shape).values())[-1] for shape in shapes)
         names = {**measures(lens), "results": results, "M": M, "N": N, "K": K, "n": N}
@@ -522,7 +537,7 @@ class Grading:
     def costs(self, goals):
         if not goals:
             return []
-        (self.folder / "exercise.cu").write_text(self.read())
+        self.keep_source()
         self.compile()
         shapes = draw_shapes(self.exercise, "lens", self.dice)
         names, _ = self.measured(shapes)
@@ -597,10 +612,10 @@ def costs(tools, exercise, source=None):
     where the skeleton does not get so far."""
     goals = [] if exercise.has_baseline else exercise.sections("goal")
     seen = []
-    for text in (exercise.skeleton, Path(source or exercise.source).read_text()):
+    for text in (exercise.skeleton, text_of(source or exercise.source)):
         with tempfile.TemporaryDirectory(prefix="exercise-") as folder:
             file = Path(folder, "handed-in.cu")
-            file.write_text(text)
+            file.write_text(text, encoding="utf-8")
             try:
                 seen.append(Grading(tools, exercise, file, folder, 1).costs(goals))
             except NotYet:

@@ -6,13 +6,16 @@ memory, files and processes, which every Linux has. When the grader runs as root
 as a user that owns nothing. What is contained, and how to check it: exercises/TEACHING.md.
 """
 
+import contextlib
 import ctypes
 import errno
+import fcntl
 import os
 import resource
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -24,6 +27,10 @@ SPARE_PROCESSES = 32  # a compiler's parts; addr2line and objdump, which name li
 OPEN_FILES = 64
 FIRST_SPARE_USER = 61000
 FOLDER_IN_BOX, TOOLS_IN_BOX = "/work", "/tools"
+# What a box starts first tells that it stands, on a channel that is closed to what comes next.
+# So nothing that a stranger's program prints can be taken for a word of the box's maker.
+BEGUN = 9  # the channel's number: a shell knows numbers of one digit
+BEGIN = f'echo >&{BEGUN}; exec "$@" {BEGUN}>&-'
 
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -107,7 +114,7 @@ class Box:
         for name in writes:
             options += ["--bind", Path(folder, name), f"{FOLDER_IN_BOX}/{name}"]
         options += ["--proc", "/proc", "--remount-ro", "/", "--chdir", FOLDER_IN_BOX]
-        return [self.tool, *options, "--", *words]
+        return [self.tool, *options, "--", "/bin/sh", "-c", BEGIN, "sh", *words]
 
     def works(self):
         """Whether the tool can make such a place for the user that programs run as, here."""
@@ -231,6 +238,28 @@ def end_all(user):
 # ---- running ----
 
 
+@contextlib.contextmanager
+def channel():
+    """Two connected sockets, of which the second, for a child, is no descriptor below BEGUN: so
+    BEGUN is taken in this process, by it or by another file, and Popen's own are others. Sockets,
+    as through /proc nobody can open one anew and read what another has written."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        number = fcntl.fcntl(theirs, fcntl.F_DUPFD_CLOEXEC, BEGUN)
+        try:
+            yield ours, number
+        finally:
+            os.close(number)
+
+
+def has_begun(ours):
+    """Whether something has been written at the other end."""
+    try:
+        return bool(ours.recv(1, socket.MSG_DONTWAIT))
+    except OSError:
+        return False
+
+
 def tail(file, limit):
     """The end of a file that has been open since before the program ran: by now its name may
     belong to another."""
@@ -283,6 +312,8 @@ def run(
     allowed = processes_allowed(user)
 
     def limit():
+        if box:
+            os.dup2(number, BEGUN)
         lower(resource.RLIMIT_CORE, 0)
         lower(resource.RLIMIT_CPU, limits.seconds)
         lower(resource.RLIMIT_AS, limits.memory_mb * MB)
@@ -305,7 +336,8 @@ def run(
     if box:
         command = box.command(command, folder, reads, writes, tools)
     adopt_orphans()
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    scratch = tempfile.TemporaryFile
+    with scratch() as out, scratch() as err, channel() as (ours, number):
         try:
             program = subprocess.Popen(
                 [str(word) for word in command],
@@ -316,6 +348,7 @@ def run(
                 stderr=err,
                 preexec_fn=limit,
                 start_new_session=True,
+                pass_fds=[BEGUN] if box else [],
             )
         except OSError as error:
             raise CannotRun(error.strerror) from error
@@ -328,9 +361,11 @@ def run(
         end_all(None if box else user)
         code = program.returncode
         texts = [tail(file, limits.output_mb * MB) for file in (out, err)]
+        begun = has_begun(ours)
     if box:
-        if code and texts[1].startswith(f"{Path(box.tool).name}: "):
-            raise CannotRun(texts[1].strip())
+        if not begun:
+            why = texts[1].strip() or f"{Path(box.tool).name} ended with {code}"
+            raise CannotRun(why)
         code = 128 - code if code > 128 else code
     too_long = too_long or code in (-signal.SIGXCPU, -signal.SIGKILL)
     return Ended(code, *texts, too_long)

@@ -13,10 +13,14 @@ WORDS = set(
     "if else for while do return const int float float4 unsigned size_t bool auto template struct "
     "__global__ __device__ __shared__ __syncthreads threadIdx blockIdx blockDim gridDim".split()
 )
+# What is begun is always ended, by the end of the file or of a string's line: were it tried in
+# vain, the rest of the file would be read again for every character.
 TOKEN = re.compile(
-    r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*"|[A-Za-z_]\w*|[\d.]\w*|[-+*/%=<>!&|^]=?|\S',
+    r"//[^\n]*|/\*.*?(?:\*/|\Z)"
+    r'|"(?:\\.|[^"\\\n])*"?|[A-Za-z_]\w*|[\d.]\w*|[-+*/%=<>!&|^]=?|\S',
     re.S,
 )
+MOST_READ = 1 << 18  # bytes of an answer
 
 
 def runs_of(source):
@@ -27,6 +31,17 @@ def runs_of(source):
         is_name = re.match(r"[A-Za-z_]", token) and token not in WORDS
         tokens.append("name" if is_name else token)
     return {tuple(tokens[i : i + RUN]) for i in range(len(tokens) - RUN + 1)}
+
+
+def text_of(path):
+    """The beginning of a plain file, or None if it cannot be read."""
+    try:
+        if not path.is_file() or path.is_symlink():
+            return None
+        with open(path, "rb") as file:
+            return file.read(MOST_READ).decode(errors="replace")
+    except OSError:
+        return None
 
 
 def pairs(answers, skeleton):
@@ -52,10 +67,8 @@ def write(path, exercises, files, write_csv):
         answers = {}
         for student, (chosen, _) in files.items():
             file = chosen.get(exercise.number)
-            if file and file.is_file() and not file.is_symlink():
-                answers[student.name] = file.read_bytes()[: 1 << 18].decode(
-                    errors="replace"
-                )
+            if file and (text := text_of(file)) is not None:
+                answers[student.name] = text
         for share, first, second, common in pairs(answers, exercise.skeleton):
             rows.append([exercise.name, round(share, 2), first, second, common])
     write_csv(path, rows)

@@ -218,9 +218,20 @@ def note_of(item):
     return PASSED / hashlib.sha256(item.nodeid.encode()).hexdigest()
 
 
+DEPENDS = pytest.StashKey()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish(session):
+    """What the tests depend on is looked at once, before the first is run. They test copies that
+    are made then: of a file that is edited meanwhile, nobody knows whether it passes."""
+    for item in session.items:
+        item.stash[DEPENDS] = dependencies(item)
+
+
 def passed_before(item):
     """Nothing that it depends on has changed since."""
-    note, depends = note_of(item), dependencies(item)
+    note, depends = note_of(item), item.stash[DEPENDS]
     return depends is not None and note.exists() and note.read_text() == depends
 
 
@@ -246,7 +257,7 @@ def pytest_runtest_makereport(item, call):
         return
     if report.failed:
         note_of(item).unlink(missing_ok=True)
-    elif report.when == "call" and report.passed and (depends := dependencies(item)):
+    elif report.when == "call" and report.passed and (depends := item.stash[DEPENDS]):
         PASSED.mkdir(parents=True, exist_ok=True)
         note_of(item).write_text(depends)
 

@@ -14,12 +14,14 @@ import sys
 import tempfile
 import threading
 import time
+import unittest.mock
 from pathlib import Path
 
 import pytest
 
 import verdicts
 from conftest import (
+    HANGS,
     ROOT,
     accept,
     for_real_nvcc,
@@ -31,7 +33,12 @@ from conftest import (
 )
 
 pytestmark = pytest.mark.depends(
-    "exercises", "tests/exercises", "tests/verdicts.py", "chapters", ".gitignore"
+    "exercises",
+    "tests/exercises",
+    "tests/verdicts.py",
+    "chapters",
+    "results/ending.py",
+    ".gitignore",
 )
 FOLDERS = sorted((ROOT / "exercises").glob("[0-9][0-9]_*"))
 NAMES = [folder.name for folder in FOLDERS]
@@ -182,10 +189,11 @@ def test_verdicts_at_many_seeds(classroom):
     result = run([sys.executable, "-B", script, "--seeds", "2", "1"], env=no_cuda())
     assert result.returncode == 0, result.stdout + result.stderr
     found = verdicts.answers("01_map_threads")
-    right = 2 * sum(map(is_right, found))
-    wrong = 2 * len(found) - right
+    right = sum(map(is_right, found))
+    wrong = len(found) - right
     said = rf"^01_map_threads +{right} of {right} +{wrong} of {wrong}$"
     assert re.search(said, result.stdout, re.M)
+    assert f"\n{2 * len(found)} gradings, 0 doubts" in result.stdout
 
 
 def test_a_wrong_result_is_told_though_the_next_never_comes(classroom, tmp_path):
@@ -341,6 +349,124 @@ def test_what_people_write_is_accepted(classroom, source, tmp_path):
     assert verdict.passed, verdict
 
 
+# A kernel of exercise 1's, in which every thread has a word to say before its result.
+SAYING = """
+#include "exercise.h"
+#include <stdio.h>
+#include <string.h>
+__device__ char text[8];
+__global__ void axpy_kernel(int n, float a, const float *x, const float *y, float *out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const size_t one = blockDim.x / n + 1;
+    int number = (int)one;
+    if (i == 0)
+        *(volatile char *)text = 'x';
+    else
+        SAY;
+    out[i] = a * x[i] + y[i] + (number == 77777);
+}
+void axpy(int n, float a, const float *x, const float *y, float *out)
+{
+    axpy_kernel<<<n / 256, 256>>>(n, a, x, y, out);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "said, words",
+    [
+        *(
+            (said, "data race in global memory")
+            for said in (
+                "number = strlen(text)",
+                "number = strcmp(text, (const char *)&number)",
+                "number = strcmp((const char *)&number, text)",
+                "number = memcmp(text, &number, one)",
+                "number = memcmp(&number, text, one)",
+                'printf("%s", text)',
+                "printf(text)",
+                "memcpy(&number, text, one)",
+                "memset(text, 0, one)",
+                "frexpf(a, (int *)text)",
+            )
+        ),
+        *(
+            (said, "which is for the host, called by a kernel")
+            for said in (
+                "cudaGetDevice(&number)",
+                "cudaDeviceGetAttribute((int *)out, cudaDevAttrWarpSize, 0)",
+                "cudaOccupancyMaxActiveBlocksPerMultiprocessor(&number, axpy_kernel, 32, 0)",
+                "cudaFuncSetAttribute(axpy_kernel, (cudaFuncAttribute)8, 1024)",
+                "cudaGetLastError()",
+                "cudaPeekAtLastError()",
+                "number = cudaGetErrorName(cudaSuccess)[0]",
+                "number = cudaGetErrorString(cudaSuccess)[0]",
+                "cudaDeviceSynchronize()",
+            )
+        ),
+        *(
+            (f'printf("{form}", 1)', "texts of another kind")
+            for form in ("%ls", "%zs", "%js", "%ts", "%qs", "%-9.3lls", "%lc", "%zc")
+        ),
+    ],
+)
+def test_what_a_kernel_has_done_for_it_is_seen(classroom, tmp_path, said, words):
+    source = tmp_path / "exercise.cu"
+    source.write_text(SAYING.replace("SAY", said))
+    verdict = classroom.verdict(classroom.numbered(1), source)
+    assert verdict.status == "fault" and words in verdict.feedback, verdict
+
+
+def test_the_lens_sees_every_block(classroom, tmp_path, monkeypatch):
+    settings = (ROOT / "emulator" / "src" / "base" / "settings.c").read_text()
+    grade = classroom.grade
+    assert int(re.search(r"\bMANY = (\d+)", settings)[1]) == grade.ALL_BLOCKS
+    monkeypatch.setattr(grade, "ALL_BLOCKS", 2)
+    exercise = classroom.named("thread_tiling_1d")
+    verdict = classroom.verdict(exercise, exercise.solution)
+    assert (verdict.status, verdict.points) == ("limit", 0)
+    assert re.search(r"the lens saw \d+ of \d+: launch fewer", verdict.feedback)
+
+
+def test_the_lens_has_room_for_any_number_of_places(classroom, tmp_path):
+    exercise = classroom.named("warp_shuffle")
+    loads = "sum += 0.0f * *(const volatile float *)A;\n" * 4500
+    text = exercise.solution.read_text().replace(
+        "    // Bring the 32 sums",
+        f"    if (blockIdx.x == 0) {{\n{loads}    }}\n    // Bring",
+    )
+    source = tmp_path / "exercise.cu"
+    source.write_text(text)
+    verdict = classroom.verdict(exercise, source)
+    assert verdict.status == "goal" and "All results are right" in verdict.feedback
+
+
+def test_bulk_copies_count_as_fetched(classroom, open_folder):
+    exercise = classroom.named("mbarriers")
+    grading = classroom.grade.Grading(
+        classroom.held, exercise, exercise.solution, open_folder, 1
+    )
+    grading.keep_source()
+    grading.compile()
+    shapes = classroom.tasks.draw_shapes(exercise, "lens", grading.dice)
+    names, _ = grading.measured(shapes)
+    assert names["fetched"] >= names["bulk_words"] > 0 == names["load_lanes"]
+    assert names["sectors_in"] >= names["bulk_words"] / 8
+
+
+LATIN_1 = b"// f\374r M\374cke\n"
+
+
+def test_a_comment_in_another_code_is_no_trouble(classroom, tmp_path):
+    exercise = classroom.numbered(1)
+    source = tmp_path / "exercise.cu"
+    source.write_bytes(LATIN_1 + exercise.solution.read_bytes())
+    assert classroom.verdict(exercise, source).passed
+    costs = classroom.grade.costs(classroom.held, exercise, source)
+    assert all(after is not None for _, _, after in costs)
+
+
 def test_odd_files_are_refused(classroom, tmp_path):
     exercise = classroom.all()[0]
     fifo, link, large = tmp_path / "fifo", tmp_path / "link", tmp_path / "large"
@@ -407,6 +533,9 @@ HEADERS = (
     "stdio stdlib string unistd signal errno fcntl arpa/inet sys/socket sys/mount".split()
 )
 ORDINARY_USER = 60999
+# What never ends is cut off soon. To all others a busy machine gives time: they end by themselves.
+ENDLESS = ("fork bomb", "fork bomb that leaves its group", "endless", "asleep")
+SOON, IN_TIME = (1, 10), (60, 20)  # seconds of processor time, and patience
 
 
 @pytest.fixture
@@ -432,13 +561,13 @@ def compile_hostile(body, folder, **names):
 
 RUN_HOSTILE = """
 import os, sys; sys.dont_write_bytecode = True
-grader, folder, tool, tools, user = sys.argv[1:]
+grader, folder, tool, tools, user, seconds, patience = sys.argv[1:]
 sys.path.insert(0, grader); import sandbox
 if user != "-": os.setgid(int(user)); os.setuid(int(user))
 sandbox.give_to_spare_user(folder)
 box = sandbox.find_box(tool) if tool != "-" else None
 if tool != "-" and not box: sys.exit("no box")
-limits = sandbox.Limits(seconds=1, patience=3, memory_mb=512)
+limits = sandbox.Limits(seconds=int(seconds), patience=int(patience), memory_mb=512)
 words = ["./hostile"]
 ended = sandbox.run(words, folder, box=box, reads=["hostile", "input"], tools=tools, limits=limits)
 spare = sandbox.spare_user()  # ours alone; zombies that process 1 does not wait for are its, too
@@ -490,6 +619,7 @@ def run_hostile(classroom, body, folder, tool, user):
     if user:
         os.chown(box, user, user)
     words = [classroom.folder, box, tool or "-", tools, user or "-"]
+    words += SOON if body in [HOSTILE[name] for name in ENDLESS] else IN_TIME
     result = run([python_for_all(), "-c", RUN_HOSTILE, *words], env=no_cuda())
     if "no box" in result.stderr:
         pytest.skip(f"{tool} can make no namespaces here")
@@ -533,6 +663,16 @@ def test_box_has_what_programs_need(classroom, open_folder):
                 'return access("input", R_OK) || access("/tools/tool", R_OK) ? 2 : 0;'
             )
             assert run_hostile(classroom, body, folder, tool, user)[0] == 0
+
+
+@pytest.mark.parametrize("tool", ["contain", "bwrap"])
+def test_no_program_speaks_for_the_box(classroom, open_folder, tool):
+    """It is not "could not be graded" because its text begins as the tool's messages do."""
+    body = f'fputs("{tool}: no namespaces\\n", stderr); return 125;'
+    for number, path in enumerate(box_tools(classroom)):
+        folder = open_folder / str(number)
+        folder.mkdir()
+        assert run_hostile(classroom, body, folder, path, None)[0] == 125
 
 
 # ---- strangers ----
@@ -736,6 +876,20 @@ def test_a_students_way(own_copy):
         assert asked.stdout == f"{ignored[1]}\n"
 
 
+def test_a_comment_in_another_code_is_a_beginning(own_copy):
+    """The commands that ask whether an exercise was begun, and what it cost before."""
+    first = own_copy / "exercises" / "01_map_threads"
+    skeleton = (first / "exercise.cu").read_bytes()
+    (first / "exercise.cu").write_bytes(LATIN_1 + (first / "solution.cu").read_bytes())
+    for words in (["exercise1"], ["exercises"], ["reset1"]):
+        result = make(own_copy, *words)
+        assert result.returncode == 0 and result.stderr == "", result.stderr
+    assert (first / "exercise.cu").read_bytes() == skeleton
+    (kept,) = first.glob("exercise.2*.cu")
+    assert kept.read_bytes().startswith(LATIN_1)
+    kept.unlink()
+
+
 def test_progress_survives(own_copy):
     """What is unknown is kept for the version that knows it; what is unreadable is put aside."""
     progress = own_copy / ".progress.json"
@@ -802,7 +956,7 @@ def test_watch_grades_on_every_save(own_copy):
         "watch",
     ]
     watching = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=no_cuda())
-    timer = threading.Timer(100, watching.kill)
+    timer = threading.Timer(HANGS, watching.kill)
     timer.start()
     seen = []
 
@@ -841,7 +995,7 @@ def test_watch_listens_to_keys(own_copy):
         command, stdin=slave, stdout=slave, env={**no_cuda(), "TERM": "xterm"}
     )
     os.close(slave)
-    timer = threading.Timer(100, watching.kill)
+    timer = threading.Timer(HANGS, watching.kill)
     timer.start()
     seen = ""
     try:
@@ -957,7 +1111,7 @@ def test_grades_are_written_as_they_are_made(own_copy, classroom, tmp_path):
         [*command, "submissions", tmp_path, "--trust"], env=no_cuda(), text=True
     )
     try:
-        for _ in range(600):
+        for _ in range(10 * HANGS):
             if (tmp_path / "grades.csv").exists() and (tmp_path / "grades.json").exists():
                 break
             time.sleep(0.1)
@@ -1006,6 +1160,63 @@ def test_the_most_exact_name_is_taken(classroom, tmp_path):
     assert {why for _, why in odd} == {"exercise3.cu is taken for exercise 3"}
 
 
+def test_a_link_to_itself_costs_its_submission_alone(classroom, tmp_path):
+    student = tmp_path / "ada"
+    student.mkdir()
+    link = student / "exercise1.cu"
+    link.symlink_to(link)
+    assert classroom.course.sorted_out(student)[0] == {1: link}
+    job = (student, classroom.numbered(1), link)
+    verdict = classroom.course.grade_submission(classroom.held, job)
+    assert (verdict.status, verdict.points) == ("refused", 0)
+
+
+def test_every_student_has_a_file_of_feedback(classroom):
+    names = [
+        "ada",
+        "a da",
+        "a:da",
+        "a?da",
+        "a_da",
+        "a\nda",
+        "\udcff",
+        "\ufffd",
+        "\u4e00" * 85,
+    ]
+    names += ["x" * 120 + end for end in "12"]
+    files = [classroom.course.file_name_of(name) for name in names]
+    assert len(set(files)) == len(names) and files[:2] == names[:2]
+    assert all(len(file.encode()) < 200 and "/" not in file for file in files)
+
+
+def test_what_cannot_be_compared_is_left_out(classroom, tmp_path):
+    similar = classroom.similar
+    large, link, plain_file = tmp_path / "large", tmp_path / "link", tmp_path / "plain"
+    with open(large, "wb") as file:
+        file.truncate(20 << 30)
+    link.symlink_to(link)
+    plain_file.write_bytes(LATIN_1)
+    assert len(similar.text_of(large)) == similar.MOST_READ
+    assert similar.text_of(link) is None and similar.text_of(tmp_path) is None
+    assert similar.text_of(plain_file).startswith("// f")
+    with unittest.mock.patch("builtins.open", side_effect=PermissionError):
+        assert similar.text_of(plain_file) is None
+
+
+@pytest.mark.parametrize("text", ['"\\', "/* ", "/*/", '"', "'\"", "\\\n", '"\\\n', "//"])
+def test_tokens_are_found_without_looking_twice(classroom, text):
+    """The last comes to nothing: the whole is read once, or it takes hours."""
+    similar = classroom.similar
+    long = text * (similar.MOST_READ // len(text))
+    assert similar.TOKEN.sub("", long).strip() == ""
+    similar.runs_of(long)
+
+
+def test_tokens_of_strings_and_comments(classroom):
+    found = classroom.similar.TOKEN.findall('a /* b */ "c\\" d" // e\n+= "f\ng /* h')
+    assert found == ["a", "/* b */", '"c\\" d"', "// e", "+=", '"f', "g", "/* h"]
+
+
 def test_what_is_alike(classroom):
     exercise = classroom.named("thread_tiling_2d")
     solution = exercise.solution.read_text()
@@ -1021,3 +1232,29 @@ def test_what_is_alike(classroom):
     }
     found = classroom.similar.pairs(answers, exercise.skeleton)
     assert [(first, second) for _, first, second, _ in found] == [("ada", "bob")]
+
+
+# ---- the tests themselves ----
+
+EDITS = """
+from pathlib import Path
+import pytest
+WHAT = Path(__file__).resolve().parents[1] / "what"
+def test_edits():
+    WHAT.write_text("edited")
+@pytest.mark.depends("what")
+def test_what():
+    pass
+"""
+
+
+def test_what_was_edited_meanwhile_is_tested_again(tmp_path):
+    """What passed was the file as it was when the tests began."""
+    (tmp_path / "tests").mkdir()
+    shutil.copy(ROOT / "tests" / "conftest.py", tmp_path / "tests")
+    (tmp_path / "tests" / "test_edits.py").write_text(EDITS)
+    (tmp_path / "what").write_text("as it was")
+    command = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    said = [run([*command, "tests"], cwd=tmp_path).stdout for _ in range(3)]
+    assert ["passed before" in words for words in said] == [False, False, True], said
+    assert all("2 passed, 0 failed" in words for words in said)

@@ -217,6 +217,11 @@ static void run_thread(void *arguments)
     drop_announcements(p);
 }
 
+static void need_host(const struct processor *p, const char *name)
+{
+    if (emu_current)
+        refuse(p, "%s, which is for the host, called by a kernel", name);
+}
 static void need_kernel(const struct processor *p)
 {
     if (!emu_current)
@@ -225,6 +230,7 @@ static void need_kernel(const struct processor *p)
 
 CALL(emu_launch_kernel)
 {
+    need_host(p, "a launch");
     struct emu_launch launch =
         *(struct emu_launch *)reach_for_call(p, ARG(0), sizeof launch, false);
     reach_fixed_text(p, (uint64_t)launch.kernel);
@@ -245,6 +251,7 @@ CALL(emu_launch_kernel)
 }
 CALL(emu_launch_failed)
 {
+    need_host(p, "a launch");
     emu_launch_failed((int)ARG(0));
 }
 /* The judge says what became of a launch, and which. */
@@ -259,6 +266,7 @@ CALL(emu_launch_bounds)
 }
 CALL(emu_note_launch_bounds)
 {
+    need_host(p, "__launch_bounds__");
     emu_note_launch_bounds((const void *)ARG(0), (unsigned)ARG(1));
 }
 
@@ -298,6 +306,7 @@ SEEN(__tsan_unaligned_write16, 16, true)
     {                                                                                    \
         if (ARG(1) > LONGEST_RANGE)                                                      \
             refuse(p, "an access of more than a megabyte");                              \
+        count_instructions(p, ARG(1) / 4);                                               \
         check_variable(p, ARG(0), ARG(1), write ? "a write" : "a read");                 \
         name((void *)ARG(0), ARG(1));                                                    \
         announce(p, ARG(0), ARG(1), write, false);                                       \
@@ -309,6 +318,8 @@ SEEN_RANGE(__tsan_write_range, true)
     CALL(name)                                                                           \
     {                                                                                    \
         const void *from = reach_for_call(p, ARG(1), ARG(2), false);                     \
+        check_variable(p, ARG(1), ARG(2), "a read");                                     \
+        check_variable(p, ARG(0), ARG(2), "a write");                                    \
         RETURN(seen(reach_for_call(p, ARG(0), ARG(2), true), from, ARG(2)));             \
     }
 COPY(__tsan_memcpy, __tsan_memcpy)
@@ -319,6 +330,7 @@ COPY(memmove, __tsan_memmove)
     CALL(name)                                                                           \
     {                                                                                    \
         void *to = reach_for_call(p, ARG(0), ARG(2), true);                              \
+        check_variable(p, ARG(0), ARG(2), "a write");                                    \
         RETURN(__tsan_memset(to, (int)ARG(1), ARG(2)));                                  \
     }
 FILL(__tsan_memset)
@@ -361,7 +373,7 @@ ATOMIC(emu_block_atomic_access)
 CALL(emu_shared_array)
 {
     need_kernel(p);
-    struct emu_shared_site *site = reach_for_call(p, ARG(0), sizeof *site, true);
+    struct emu_shared_site *site = reach_kernels_own(p, ARG(0), sizeof *site);
     const char *name = reach_fixed_text(p, ARG(3));
     if (ARG(1) > EMU_SHARED_BYTES)
         refuse(p, "too much shared memory: an array of %llu bytes",
@@ -373,9 +385,12 @@ CALL(emu_dynamic_array)
     need_kernel(p);
     RETURN(emu_dynamic_array(ARG(0)));
 }
+/* The host's functions have static variables of their own; one that both call has two of
+ * each on a GPU, and here the kernels have it. */
 CALL(emu_local_static)
 {
-    emu_local_static(reach_for_call(p, ARG(0), ARG(1), true), ARG(1));
+    if (emu_current)
+        emu_local_static(reach_kernels_own(p, ARG(0), ARG(1)), ARG(1));
 }
 
 CALL(emu_barrier)
@@ -429,11 +444,11 @@ CALL(emu_in_kernel)
 {
     RETURN(emu_in_kernel());
 }
-/* Of our own: the runtime's tells whether the lens is looking. */
+/* Of our own: the runtime's tells whether the lens is looking. Each thread has one, as
+ * one for all would carry sums from thread to thread, and to the host. */
 CALL(emu_clock)
 {
-    static uint64_t clock;
-    RETURN(++clock);
+    RETURN(++p->clock);
 }
 
 CALL(emu_async_copy)
@@ -470,7 +485,7 @@ static uint64_t next_of(struct processor *p, struct rest *rest, bool is_float)
     if (!is_float && rest->integers < 6)
         return ARG(rest->integers++);
     rest->stack += 8;
-    return *(uint64_t *)reach_for_call(p, rest->stack - 8, 8, false);
+    return *(uint64_t *)reach(p, rest->stack - 8, 8, false);
 }
 
 /* ---- inline PTX, as far as exercises go: the driver has made calls of it ---- */
@@ -646,18 +661,16 @@ LEFT_OPEN(float_cast_overflow, 0) /* of which nothing is looked at */
 
 CALL(cudaGetLastError)
 {
+    need_host(p, "cudaGetLastError");
     RETURN(cudaGetLastError());
 }
 CALL(cudaPeekAtLastError)
 {
+    need_host(p, "cudaPeekAtLastError");
     RETURN(cudaPeekAtLastError());
 }
-/* A kernel that called them would hide its accesses from the lens. */
-static void need_host(const struct processor *p, const char *name)
-{
-    if (emu_current)
-        refuse(p, "%s, which is for the host, called by a kernel", name);
-}
+/* Of what they store no lens hears, and what one kernel changes in the runtime, the host
+ * could ask about: they are for the host alone. */
 /* What the host has to say to the device's variables. There is no way back: what a kernel
  * has put there, kernels go on with. */
 CALL(cudaMemcpyToSymbol)
@@ -681,6 +694,7 @@ CALL(cudaGetSymbolAddress)
 }
 CALL(cudaDeviceSynchronize)
 {
+    need_host(p, "cudaDeviceSynchronize");
     if (only_orders)
         refuse(p, "the host waits, and until it goes on it orders no work");
     RETURN(cudaDeviceSynchronize());
@@ -692,6 +706,7 @@ static void *memory_to_clear(struct processor *p, uint64_t address, uint64_t byt
     need_host(p, "cudaMemset");
     if (!is_device_memory(address, bytes))
         reach_variable(p, address, bytes);
+    count_instructions(p, bytes / 16);
     return (void *)address;
 }
 CALL(cudaMemset)
@@ -771,6 +786,7 @@ static cudaStream_t note_copy(struct processor *p, uint64_t to, uint64_t from,
     const unsigned number = number_of(p, stream);
     if (!is_device_memory(to, bytes) || !is_device_memory(from, bytes))
         refuse(p, "a copy between devices of what is on none");
+    count_instructions(p, bytes / 16);
     copied_in[number] = true;
     copied_bytes += bytes;
     return (cudaStream_t)handles[number];
@@ -791,20 +807,24 @@ CALL(cudaMemcpyAsync)
 }
 CALL(cudaFuncSetAttribute)
 {
+    need_host(p, "cudaFuncSetAttribute");
     RETURN(cudaFuncSetAttribute((const void *)ARG(0), (enum cudaFuncAttribute)ARG(1),
                                 (int)ARG(2)));
 }
 CALL(cudaGetDevice)
 {
+    need_host(p, "cudaGetDevice");
     RETURN(cudaGetDevice(reach_for_call(p, ARG(0), sizeof(int), true)));
 }
 CALL(cudaDeviceGetAttribute)
 {
+    need_host(p, "cudaDeviceGetAttribute");
     RETURN(cudaDeviceGetAttribute(reach_for_call(p, ARG(0), sizeof(int), true),
                                   (enum cudaDeviceAttr)ARG(1), (int)ARG(2)));
 }
 CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessor)
 {
+    need_host(p, "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
     RETURN(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
         reach_for_call(p, ARG(0), sizeof(int), true), (const void *)ARG(1), (int)ARG(2),
         ARG(3)));
@@ -818,10 +838,12 @@ static uint64_t text_for_student(const char *text)
 }
 CALL(cudaGetErrorString)
 {
+    need_host(p, "cudaGetErrorString");
     RETURN(text_for_student(cudaGetErrorString((cudaError_t)ARG(0))));
 }
 CALL(cudaGetErrorName)
 {
+    need_host(p, "cudaGetErrorName");
     RETURN(text_for_student(cudaGetErrorName((cudaError_t)ARG(0))));
 }
 
@@ -859,7 +881,10 @@ static const char *print_one(struct processor *p, const char *format, struct res
         width = *c >= '0' && *c <= '9' ? width + 1 : 0;
         longest = width > longest ? width : longest;
     }
-    if (longest > 3 || (strchr("sc", kind) && strchr(spec, 'l')))
+    /* What asks for another kind of characters would have printf read past their end. */
+    if (strchr("sc", kind) && strpbrk(spec, "hlzjtqL"))
+        refuse(p, "a format for printing texts of another kind, %s", spec);
+    if (longest > 3)
         refuse(p, "a format for printing that is too wide");
     if (strchr("eEfFgGaA", kind)) {
         const uint64_t bits = next_of(p, rest, true);
@@ -872,7 +897,8 @@ static const char *print_one(struct processor *p, const char *format, struct res
     } else if (strchr("diouxXcp", kind)) {
         snprintf(text, sizeof text, spec, next_of(p, rest, false));
     } else if (kind == 's') {
-        snprintf(text, sizeof text, spec, reach_text(p, next_of(p, rest, false), 65536));
+        snprintf(text, sizeof text, spec,
+                 reach_text_and_tell(p, next_of(p, rest, false), 65536));
     } else if (kind == '%') {
         strcpy(text, "%");
     } else {
@@ -884,7 +910,7 @@ static const char *print_one(struct processor *p, const char *format, struct res
 
 static void print_format(struct processor *p, unsigned named)
 {
-    const char *format = reach_text(p, ARG(named - 1), 65536);
+    const char *format = reach_text_and_tell(p, ARG(named - 1), 65536);
     struct rest rest = {named, 0, p->r[RSP] + 8};
     while (*format) {
         const size_t plain = strcspn(format, "%");
@@ -909,7 +935,7 @@ CALL(fprintf)
 }
 static void print_text(struct processor *p)
 {
-    const char *text = reach_text(p, ARG(0), 65536);
+    const char *text = reach_text_and_tell(p, ARG(0), 65536);
     print(text, strlen(text));
     RETURN(0);
 }
@@ -945,7 +971,7 @@ CALL(fwrite)
     const uint64_t size = ARG(1), count = ARG(2);
     if (size > MOST_PRINTED || count > MOST_PRINTED)
         refuse(p, "too much to print");
-    print(reach_for_call(p, ARG(0), size * count, false), size * count);
+    print(reach_and_tell(p, ARG(0), size * count, false), size * count);
     RETURN(count);
 }
 NOTHING(fflush)
@@ -954,17 +980,17 @@ NOTHING(fflush)
 
 CALL(strlen)
 {
-    RETURN(strlen(reach_text(p, ARG(0), 1 << 20)));
+    RETURN(strlen(reach_text_and_tell(p, ARG(0), 1 << 20)));
 }
 CALL(strcmp)
 {
-    const char *first = reach_text(p, ARG(0), 1 << 20);
-    RETURN(strcmp(first, reach_text(p, ARG(1), 1 << 20)));
+    const char *first = reach_text_and_tell(p, ARG(0), 1 << 20);
+    RETURN(strcmp(first, reach_text_and_tell(p, ARG(1), 1 << 20)));
 }
 CALL(memcmp)
 {
-    const void *first = reach_for_call(p, ARG(0), ARG(2), false);
-    RETURN(memcmp(first, reach_for_call(p, ARG(1), ARG(2), false), ARG(2)));
+    const void *first = reach_and_tell(p, ARG(0), ARG(2), false);
+    RETURN(memcmp(first, reach_and_tell(p, ARG(1), ARG(2), false), ARG(2)));
 }
 CALL(abs)
 {
@@ -1135,6 +1161,7 @@ INTEGER_OF(lround)
  * own. */
 static void *second_result(struct processor *p, uint64_t address, size_t n)
 {
+    check_variable(p, address, n, "a write");
     if (n == 4)
         __tsan_write4((void *)address);
     else

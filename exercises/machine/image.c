@@ -2,6 +2,7 @@
 #include "around.h"
 
 #include "base/now.h"
+#include "base/room.h"
 #include "block/shared.h"
 #include "emulator_runtime.h"
 #include "machine.h"
@@ -249,6 +250,40 @@ static bool is_plain_to_read(const struct processor *p, uint64_t address, size_t
            (emu_current && inside(address, n, host_stack_low(), host_stack_high()));
 }
 
+/* Variables among the host's that are the kernels': static ones of their functions, and
+ * where the runtime notes the place of an array in shared memory. */
+static struct kernels_own {
+    uint64_t low, high;
+} *kernels_own;
+static unsigned kernels_own_count;
+static uint64_t kernels_own_low = UINT64_MAX, kernels_own_high;
+
+/* The one that holds the address, or NULL. */
+static const struct kernels_own *kernels_own_at(uint64_t address)
+{
+    for (unsigned i = 0; i < kernels_own_count; i++)
+        if (address >= kernels_own[i].low && address < kernels_own[i].high)
+            return &kernels_own[i];
+    return NULL;
+}
+
+/* Whether some of these bytes are the kernels'. */
+static bool is_kernels_own(uint64_t address, size_t n)
+{
+    if (address >= kernels_own_high || address + n <= kernels_own_low)
+        return false;
+    for (unsigned i = 0; i < kernels_own_count; i++)
+        if (address < kernels_own[i].high && address + n > kernels_own[i].low)
+            return true;
+    return false;
+}
+
+/* What host code may use of the image, itself or through a function that it calls. */
+static bool is_hosts(uint64_t address, size_t n)
+{
+    return inside(address, n, HOST_LOW, IMAGE_HIGH) && !is_kernels_own(address, n);
+}
+
 static void refuse_address(const struct processor *p, uint64_t address, size_t n,
                            bool write)
 {
@@ -262,6 +297,9 @@ static void refuse_address(const struct processor *p, uint64_t address, size_t n
     if (!emu_current && inside(address, n, CHANGING_LOW, HOST_LOW))
         refuse(p, "host code touches a __device__, __constant__ or __managed__ variable; "
                   "set it with cudaMemcpyToSymbol, and leave the work to kernels");
+    if (!emu_current && inside(address, n, HOST_LOW, IMAGE_HIGH))
+        refuse(p, "host code touches a static variable of a kernel's; leave the work to "
+                  "kernels");
     if (address < 4096)
         refuse(p, "null pointer: %s of %zu bytes at address %#llx",
                write ? "a write" : "a read", n, (unsigned long long)address);
@@ -298,43 +336,99 @@ void *reach(struct processor *p, uint64_t address, size_t n, bool write)
 {
     if (emu_current && is_common(address, n)) {
         if (!was_announced(p, address, n, write))
-            refuse(p, "unseen access: this code hides a %s of %zu bytes from the lens",
-                   write ? "store" : "load", n);
+            refuse(p, "unseen access: this code hides a %s of %zu bytes from the lens%s",
+                   write ? "store" : "load", n,
+                   /* What begins a launch uses a variable of its own. */
+                   is_hosts(address, n)
+                       ? "; it is in a variable of the host's, who is also the "
+                         "one to launch kernels"
+                       : "");
         return (void *)address;
     }
     if (inside(address, n, p->stack_low, p->stack_high) ||
-        (!emu_current && inside(address, n, HOST_LOW, IMAGE_HIGH)) ||
+        (!emu_current && is_hosts(address, n)) ||
         (!write && is_plain_to_read(p, address, n)))
         return (void *)address;
     refuse_address(p, address, n, write);
     return NULL;
 }
 
+static bool is_for_call(const struct processor *p, uint64_t address, size_t n, bool write)
+{
+    if (inside(address, n, p->stack_low, p->stack_high))
+        return true;
+    if (emu_current ? inside(address, n, CHANGING_LOW, IMAGE_HIGH) : is_hosts(address, n))
+        return true;
+    if (!write && is_plain_to_read(p, address, n))
+        return true;
+    if (emu_current && emu_is_device_range((void *)address, n))
+        return true;
+    if (!emu_current || !is_shared_memory(address, n))
+        return false;
+    const struct emu_shared_extent *array = emu_find_shared((void *)address);
+    return array && inside(address, n, (uint64_t)array->base,
+                           (uint64_t)array->base + array->bytes);
+}
+
 void *reach_for_call(struct processor *p, uint64_t address, size_t n, bool write)
 {
+    /* How many bytes are moved while an instruction is done here: in a kernel the checks
+     * look at every word of them. */
+    enum { OF_HOST = 16, OF_KERNEL = 4 };
     if (n == 0)
         return (void *)address;
-    if (inside(address, n, p->stack_low, p->stack_high))
+    if (!is_for_call(p, address, n, write))
+        refuse_address(p, address, n, write);
+    count_instructions(p, n / (emu_current ? OF_KERNEL : OF_HOST));
+    return (void *)address;
+}
+
+/* Has the lens and the checks see what a function outside does in a kernel. */
+static void tell(const struct processor *p, uint64_t address, size_t n, bool write)
+{
+    void __tsan_read_range(void *, size_t), __tsan_write_range(void *, size_t);
+    if (!emu_current || n == 0 || !is_common(address, n))
+        return;
+    check_variable(p, address, n, write ? "a write" : "a read");
+    (write ? __tsan_write_range : __tsan_read_range)((void *)address, n);
+}
+
+void *reach_and_tell(struct processor *p, uint64_t address, size_t n, bool write)
+{
+    void *const place = reach_for_call(p, address, n, write);
+    tell(p, address, n, write);
+    return place;
+}
+
+void *reach_kernels_own(struct processor *p, uint64_t address, size_t n)
+{
+    enum { MOST = 1024 };
+    if (!inside(address, n, HOST_LOW, IMAGE_HIGH))
+        refuse(p, "a static variable that is none");
+    const struct kernels_own *known = kernels_own_at(address);
+    if (known && n <= known->high - address)
         return (void *)address;
-    if (inside(address, n, emu_current ? CHANGING_LOW : HOST_LOW, IMAGE_HIGH))
-        return (void *)address;
-    if (!write && is_plain_to_read(p, address, n))
-        return (void *)address;
-    if (emu_current && emu_is_device_range((void *)address, n))
-        return (void *)address;
-    if (emu_current && is_shared_memory(address, n)) {
-        const struct emu_shared_extent *array = emu_find_shared((void *)address);
-        if (array && inside(address, n, (uint64_t)array->base,
-                            (uint64_t)array->base + array->bytes))
-            return (void *)address;
-    }
-    refuse_address(p, address, n, write);
-    return NULL;
+    if (kernels_own_count == MOST)
+        refuse(p, "more than %d static variables of kernels", MOST);
+    kernels_own = emu_resized(kernels_own, "to note a static variable",
+                              kernels_own_count + 1, sizeof *kernels_own);
+    kernels_own[kernels_own_count++] = (struct kernels_own){address, address + n};
+    if (address < kernels_own_low)
+        kernels_own_low = address;
+    if (address + n > kernels_own_high)
+        kernels_own_high = address + n;
+    return (void *)address;
 }
 
 void check_variable(const struct processor *p, uint64_t address, size_t n,
                     const char *what)
 {
+    const struct kernels_own *own = emu_current ? kernels_own_at(address) : NULL;
+    if (own && n > own->high - address)
+        refuse(p,
+               "out of bounds: %s of %zu bytes in global memory, past the end of a "
+               "static variable",
+               what, n);
     if (!inside(address, 1, CHANGING_LOW, HOST_LOW))
         return;
     const unsigned i = section_of((const void *)address);
@@ -357,9 +451,18 @@ void *reach_variable(struct processor *p, uint64_t address, size_t n)
 const char *reach_text(struct processor *p, uint64_t address, size_t most)
 {
     for (size_t n = 0; n < most; n++)
-        if (*(const char *)reach_for_call(p, address + n, 1, false) == '\0')
+        if (*(const char *)reach_for_call(p, address + n, 1, false) == '\0') {
+            count_instructions(p, n);
             return (const char *)address;
+        }
     refuse(p, "a text of more than %zu characters", most);
+}
+
+const char *reach_text_and_tell(struct processor *p, uint64_t address, size_t most)
+{
+    const char *text = reach_text(p, address, most);
+    tell(p, address, strlen(text) + 1, false);
+    return text;
 }
 
 const char *reach_fixed_text(struct processor *p, uint64_t address)

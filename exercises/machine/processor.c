@@ -30,6 +30,14 @@ struct op {
 
 static struct op *ops; /* one for each byte of the code */
 
+void count_instructions(const struct processor *p, uint64_t n)
+{
+    static uint64_t left = MOST_INSTRUCTIONS; /* 1,500 million */
+    if (left < n)
+        refuse(p, "no end within 1,500 million instructions");
+    left -= n;
+}
+
 /* ---- taking instructions apart ---- */
 
 static bool has_modrm(unsigned code)
@@ -520,11 +528,12 @@ static void one_bit(struct processor *p, const struct op *op, unsigned which,
         set_rm(p, op, op->size, value ^ bit);
 }
 
-/* rep movs, rep stos, and both without rep. */
+/* rep movs, rep stos, and both without rep. Each turn takes as long as an instruction. */
 static void string(struct processor *p, const struct op *op, bool copies)
 {
     uint64_t count = op->prefix == PF3 ? p->r[RCX] : 1;
     for (; count > 0; count--) {
+        count_instructions(p, 1);
         const uint64_t value = copies ? load(p, p->r[RSI], op->size) : p->r[RAX];
         store(p, p->r[RDI], op->size, value);
         p->r[RDI] += op->size;
@@ -1062,20 +1071,10 @@ static void jump(struct processor *p, uint64_t to)
     p->ip = to;
 }
 
-/* Counts `n` instructions. A verdict must not depend on how busy the machine is, so that
- * is where a program is cut off that does not end, and not after so many seconds. */
-static inline void count(const struct processor *p, uint64_t n)
-{
-    static uint64_t left = MOST_INSTRUCTIONS; /* 1,500 million */
-    if (left < n)
-        refuse(p, "no end within 1,500 million instructions");
-    left -= n;
-}
-
 /* The function that was called returns to what lies on the stack. */
 static void leave_for(struct processor *p, uint64_t to)
 {
-    count(p, OUTSIDE_COUNTS_AS);
+    count_instructions(p, OUTSIDE_COUNTS_AS);
     call_outside(p, to);
     p->ip = pop(p);
 }
@@ -1282,7 +1281,7 @@ void processor_run(struct processor *p, uint64_t entry)
             leave_for(p, p->ip);
             continue;
         }
-        count(p, 1);
+        count_instructions(p, 1);
         p->ip += op->length;
         if (op->code < TWO_BYTES)
             one_byte_op(p, op);

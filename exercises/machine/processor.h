@@ -39,11 +39,16 @@ struct processor {
     struct announced announced[32];
     unsigned announcements;
     uint64_t exchanged[32]; /* what the lanes brought to the last warp operation */
+    uint64_t clock;
 };
 
 /* Runs the function at `entry` to its end: the arguments are in the registers already.
  * What the code does wrong ends the program with a fault. */
 void processor_run(struct processor *p, uint64_t entry);
+/* Counts `n` instructions, for work that the code has had done for it. A verdict must not
+ * depend on how busy the machine is, so that is where a program is cut off that does not
+ * end, and not after so many seconds. */
+void count_instructions(const struct processor *p, uint64_t n);
 
 /* ---- image.c: which addresses mean something ---- */
 
@@ -51,18 +56,25 @@ void processor_run(struct processor *p, uint64_t entry);
  * fault otherwise. In a kernel, memory that threads share needs an announcement. */
 void *reach(struct processor *p, uint64_t address, size_t n, bool write);
 /* The same for a function that does the access on the code's behalf and has told the lens
- * of it, or that moves what no lens counts. */
+ * of it, or that moves what no lens counts. So many bytes count as instructions, too. */
 void *reach_for_call(struct processor *p, uint64_t address, size_t n, bool write);
+/* The same, and it tells the lens: for what the compiler announces nothing of. */
+void *reach_and_tell(struct processor *p, uint64_t address, size_t n, bool write);
+/* A variable that belongs to kernels from now on, though it lies among the host's: what
+ * they leave there, the host shall not go on with. */
+void *reach_kernels_own(struct processor *p, uint64_t address, size_t n);
 /* Whether it is where cudaMalloc puts things, allocated or not. */
 bool is_device_memory(uint64_t address, size_t n);
-/* Refuses what begins among the device's variables and is in none of them; `what` is "a
- * write", say. */
+/* Refuses what begins among the device's variables and is in none of them, or begins in a
+ * static variable of a kernel's and ends behind it; `what` is "a write", say. */
 void check_variable(const struct processor *p, uint64_t address, size_t n,
                     const char *what);
 /* What a host hands on without touching it: a place in the device's variables. */
 void *reach_variable(struct processor *p, uint64_t address, size_t n);
-/* A string of at most `most` characters; and one that cannot change, a literal. */
+/* A string of at most `most` characters; one of which the lens is told; and one that
+ * cannot change, a literal. */
 const char *reach_text(struct processor *p, uint64_t address, size_t most);
+const char *reach_text_and_tell(struct processor *p, uint64_t address, size_t most);
 const char *reach_fixed_text(struct processor *p, uint64_t address);
 /* The lens has been told of an access: it may happen once. `perhaps`: or never. */
 void announce(struct processor *p, uint64_t address, size_t n, bool write, bool perhaps);

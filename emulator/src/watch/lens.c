@@ -28,7 +28,7 @@
 
 static struct lens_kernel *kernels;
 
-enum { LANES = 32, LOG_EVENTS = 2000, TABLE = 4096 };
+enum { LANES = 32, LOG_EVENTS = 2000 };
 
 struct event {
     uint64_t address;
@@ -46,7 +46,6 @@ static unsigned begin[LANES], end[LANES];
 static bool paused;   /* by cudaProfilerStop */
 static bool watching; /* the running launch is looked at */
 static struct lens_kernel *kernel;
-static struct lens_site *table[TABLE];
 static uint64_t block_number, stride, events_in_block;
 
 /* Above this many events a launch is looked at block by block, not all of them. */
@@ -213,10 +212,50 @@ static unsigned lanes_in(uint32_t group)
     return group == ~0u ? LANES : (unsigned)__builtin_popcount(group);
 }
 
+/* The running kernel's sites, to be found by what they are: a power of two of places, of
+ * which more than half are free, so that a search soon comes to one. */
+static struct lens_site **table;
+static unsigned table_size, table_used;
+
+static unsigned slot_of(uint32_t pc, unsigned kind, unsigned bytes)
+{
+    return (pc * 31 + kind * 7 + bytes) & (table_size - 1);
+}
+
+static void enter_site(struct lens_site *s)
+{
+    unsigned slot = slot_of((uint32_t)(uintptr_t)s->pc, s->kind, s->bytes);
+    while (table[slot]) slot = (slot + 1) & (table_size - 1);
+    table[slot] = s;
+    table_used++;
+}
+
+/* Makes the table anew, of all the kernel's sites, with so many places. */
+static void make_table(unsigned size)
+{
+    if (size != table_size) {
+        free(table);
+        table = emu_zeros("for the lens", size, sizeof *table);
+        table_size = size;
+    }
+    memset(table, 0, size * sizeof *table);
+    table_used = 0;
+    for (struct lens_site *s = kernel->sites; s; s = s->next) enter_site(s);
+}
+
+static void find_room(void)
+{
+    enum { FIRST_SIZE = 4096 };
+    unsigned size = FIRST_SIZE, sites = 0;
+    for (const struct lens_site *s = kernel->sites; s; s = s->next) sites++;
+    while (size / 2 <= sites) size *= 2;
+    make_table(size);
+}
+
 static struct lens_site *site_of(const struct event *e)
 {
-    unsigned slot = (e->pc * 31 + e->kind * 7 + e->bytes) % TABLE;
-    for (struct lens_site *s = table[slot]; s; s = table[slot = (slot + 1) % TABLE])
+    unsigned slot = slot_of(e->pc, e->kind, e->bytes);
+    for (struct lens_site *s; (s = table[slot]); slot = (slot + 1) & (table_size - 1))
         if ((uint32_t)(uintptr_t)s->pc == e->pc && s->kind == e->kind &&
             s->bytes == e->bytes)
             return s;
@@ -227,7 +266,11 @@ static struct lens_site *site_of(const struct event *e)
     s->kernel = kernel;
     s->next = kernel->sites;
     kernel->sites = s;
-    return table[slot] = s;
+    if (2 * (table_used + 1) < table_size)
+        enter_site(s);
+    else
+        make_table(2 * table_size);
+    return s;
 }
 
 static void keep_example(struct lens_site *s, const uint64_t *address, uint32_t lanes,
@@ -479,13 +522,7 @@ void emu_lens_launch_begins(void)
     if (!watching) return;
     if (!logs) logs = emu_zeros("for the lens", LANES, sizeof *logs);
     kernel = kernel_of(emu_now.launch);
-    memset(table, 0, sizeof table);
-    for (struct lens_site *s = kernel->sites; s; s = s->next) {
-        unsigned slot =
-            ((uint32_t)(uintptr_t)s->pc * 31 + s->kind * 7 + s->bytes) % TABLE;
-        while (table[slot]) slot = (slot + 1) % TABLE;
-        table[slot] = s;
-    }
+    find_room();
     if (kernel->launches &&
         (memcmp(kernel->grid, emu_now.launch->grid, sizeof kernel->grid) ||
          memcmp(kernel->block, emu_now.launch->block, sizeof kernel->block)))
