@@ -255,6 +255,7 @@ static const struct product PRODUCTS[] = {
     {200, 65, 50, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},   // tall_tile
     {100, 128, 72, 1.5f, 0.0f, matmul_on<3>, "--sms 3"},   // small_square_tile
     {2049, 129, 12, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a second band of tiles
+    {188, 124, 40, 1.0f, 0.0f, matmul_on<1>, "--sms 1", USUAL, NULL, 'B'},
 };
 
 // Step 3 alone, for main to measure: what is the most that this kernel could reach?
