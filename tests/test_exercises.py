@@ -874,6 +874,7 @@ def test_a_students_way(own_copy):
             ]
         )
         assert asked.stdout == f"{ignored[1]}\n"
+    kept.unlink()
 
 
 def test_a_comment_in_another_code_is_a_beginning(own_copy):
