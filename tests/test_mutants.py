@@ -1462,7 +1462,7 @@ MUTANTS = [
         "return w->N % 4 == 0;",
     ),
     Mutant(13, "C taken for aligned", " && (size_t)C % 16 == 0;", ";"),
-    Mutant(13, "B taken for aligned", " && (size_t)B % 16 == 0;", ";"),
+    Mutant(13, "B taken for aligned", " && (size_t)B % 16 == 0;", ";", *NO_MAP),
     # Each matrix in each precision: one test of alignment, or two.
     Mutant(
         14,
