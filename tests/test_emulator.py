@@ -327,12 +327,58 @@ def test_missing_library_is_said(compiler, write, nvcc):
         "-std=c++17 -Ofc max",
         "-std=c++17 --Ofast-compile=min",
         "-std=c++17 -cudart static -lcudart -lcublas -lm -restrict -ftz=true -Werror all-warnings",
+        "-Xcudafe --diag_suppress=177 -Xcudafe=--display_error_number",
     ],
 )
 def test_options_people_use(flags, write, nvcc, tmp_path):
     result = nvcc(*flags.split(), write(HELLO), "-o", "hello")
     assert (result.returncode, result.stderr) == (0, "")
     assert run([tmp_path / "hello"], env=no_cuda()).stdout == "PASS\n"
+
+
+def test_options_from_a_file(write, nvcc, tmp_path):
+    (tmp_path / "more options").write_text('-DWORD="two words"\n  -std=c++17\t-w\n')
+    (tmp_path / "options").write_text('-optf "more options" -o hello')
+    write(
+        "#include <cstdio>\n#define TEXT(x) TEXT_OF(x)\n#define TEXT_OF(x) #x\n"
+        "int main(int n, char **words) { puts(n > 1 ? words[n - 1] : TEXT(WORD)); return 7; }"
+    )
+    result = nvcc("--options-file", "options", "user.cu")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert run([tmp_path / "hello"], env=no_cuda()).stdout == "two words\n"
+    missing = nvcc("user.cu", "-optf=nowhere")
+    assert missing.returncode == 1 and "cannot open 'nowhere'" in missing.stderr
+
+
+def test_what_was_built_is_run(write, nvcc):
+    source = write(
+        "#include <cstdio>\n"
+        "int main(int n, char **words) { puts(words[n - 1]); return n; }"
+    )
+    result = nvcc(source, "-run", "-run-args", "one,two")
+    assert (result.returncode, result.stdout, result.stderr) == (3, "two\n", "")
+    assert nvcc(source, "--run", "-o", "p", "--dryrun").returncode == 0
+
+
+def test_managed_memory_begins_with_zeros(write, nvcc, tmp_path):
+    """Nobody promises it; it is so on GPUs, and no check tells a program that relies on it."""
+    write(
+        """
+        #include <cstdio>
+        __global__ void count(int *sum) { atomicAdd(sum, 1); }
+        int main()
+        {
+            int *sum;
+            cudaMallocManaged(&sum, sizeof *sum);
+            count<<<1, 32>>>(sum);
+            cudaDeviceSynchronize();
+            printf("%d\\n", *sum);
+            cudaFree(sum);
+        }
+        """
+    )
+    assert nvcc("user.cu").returncode == 0
+    assert run([tmp_path / "a.out"], env=no_cuda()).stdout == "32\n"
 
 
 def test_objects_defines_and_folders(write, nvcc, tmp_path):

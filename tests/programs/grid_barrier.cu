@@ -2,6 +2,7 @@
 // meeting. The blocks are more than one multiprocessor holds.
 #include <cooperative_groups.h>
 #include <cuda/barrier>
+#include <cuda_pipeline.h>
 
 #include "check.h"
 
@@ -53,6 +54,17 @@ __global__ void meet_often(int *out)
     if (threadIdx.x == 0) out[blockIdx.x] = sum;
 }
 
+/* Leaves each thread room for copies that the launches behind it find. */
+__global__ void copy(const int *in, int *out)
+{
+    __shared__ int some[64];
+    __pipeline_memcpy_async(&some[threadIdx.x], &in[threadIdx.x], sizeof *in);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    out[threadIdx.x] = some[63 - threadIdx.x];
+}
+
 int main()
 {
     const int n = 10000, blocks = 40, threads = 64;
@@ -62,6 +74,8 @@ int main()
     CHECK(cudaMalloc(&partial, blocks * sizeof *partial));
     for (int i = 0; i < n; i++) in[i] = i;
     int count = n;
+    copy<<<1, threads>>>(in, partial);
+    CHECK(cudaDeviceSynchronize());
     void *arguments[] = {&in, &partial, &total, &count};
     CHECK(
         cudaLaunchCooperativeKernel((void *)sum, dim3(blocks), dim3(threads), arguments));
@@ -74,6 +88,9 @@ int main()
                                       one));
     CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < blocks; i++) EXPECT(sums[i] == 3 * threads * i);
+    copy<<<1, threads>>>(in, sums);
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < blocks; i++) EXPECT(sums[i] == 63 - i);
     CHECK(cudaFree(sums));
     /* More blocks than fit on the whole GPU cannot wait for each other. */
     EXPECT(cudaLaunchCooperativeKernel((void *)sum, dim3(1 << 20), dim3(threads),

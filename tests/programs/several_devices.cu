@@ -70,6 +70,19 @@ int main(void)
         for (int i = 0; i < COUNT; i++)
             EXPECT(host[i] == (float)((d + DEVICES - 1) % DEVICES));
     }
+    // A copy without a stream waits for its devices, and they for it, whichever is current.
+    CHECK(cudaSetDevice(0));
+    add<<<1, 1, 0, work[0]>>>(data[0], 1, 100.0f);
+    CHECK(cudaSetDevice(2));
+    CHECK(cudaMemcpyPeer(next[3], 3, data[0], 0, sizeof host));
+    CHECK(cudaSetDevice(3));
+    add<<<1, 1, 0, work[3]>>>(next[3], 1, 1000.0f);
+    CHECK(cudaStreamSynchronize(work[3]));
+    CHECK(cudaMemcpy(host, next[3], sizeof host, cudaMemcpyDefault));
+    EXPECT(host[0] == 1100.0f && host[1] == 0.0f);
+    CHECK(cudaSetDevice(0));
+    add<<<1, 1, 0, work[0]>>>(data[0], 1, -100.0f);
+    CHECK(cudaStreamSynchronize(work[0]));
     EXPECT(cudaMemcpyPeer(next[1], 2, data[0], 0, sizeof host) == cudaErrorInvalidValue);
     EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
 

@@ -154,6 +154,35 @@ static void elements()
            555);
 }
 
+/* Functions that change themselves need not be const. */
+struct counting {
+    int calls;
+    __host__ __device__ int operator()(int i)
+    {
+        ++calls;
+        return 2 * i;
+    }
+};
+struct adding {
+    __host__ __device__ int operator()(int a, int b)
+    {
+        return a + b;
+    }
+};
+
+static void not_const()
+{
+    const thrust::counting_iterator<int> zero(0), ten(10);
+    EXPECT(thrust::transform_reduce(zero, ten, counting(), 0, adding()) == 90);
+    EXPECT(thrust::reduce(zero, ten, 5, adding()) == 50);
+    EXPECT(thrust::inner_product(zero, ten, zero, 0, adding(),
+                                 thrust::multiplies<int>()) == 285);
+    thrust::device_vector<int> x(10), y(10);
+    thrust::transform(zero, ten, x.begin(), counting());
+    thrust::inclusive_scan(x.begin(), x.end(), y.begin(), adding());
+    EXPECT(x[9] == 18 && y[9] == 90);
+}
+
 static void orders()
 {
     const int n = 3000;
@@ -240,6 +269,7 @@ int main()
     vectors();
     elements();
     orders();
+    not_const();
     swapped();
     policies();
     CHECK(cudaDeviceSynchronize());

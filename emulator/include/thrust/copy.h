@@ -23,7 +23,7 @@ template <class T, class It> std::vector<T> emu_to_host(It first, It last)
     emu_temporary<T> there(n, true);
     const auto from = emu_raw(first);
     T *const to = there.data;
-    emu_run("thrust::copy", true, [=] {
+    emu_run("thrust::copy", true, [=]() mutable {
         for (std::size_t i = 0; i < n; i++) new (&to[i]) T(from[(std::ptrdiff_t)i]);
         return 0;
     });
@@ -81,7 +81,8 @@ Out copy_if(In first, In last, Stencil stencil, Out out, Predicate holds)
     const auto from = emu_raw(first);
     const auto at = emu_raw(stencil);
     const auto to = emu_raw(out);
-    return out + emu_run("thrust::copy_if", emu_on_device<In, Stencil, Out>(), [=] {
+    return out +
+           emu_run("thrust::copy_if", emu_on_device<In, Stencil, Out>(), [=]() mutable {
                std::ptrdiff_t kept = 0;
                for (std::ptrdiff_t i = 0; i < n; i++)
                    if (holds(at[i])) to[kept++] = from[i];

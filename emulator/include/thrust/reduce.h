@@ -15,7 +15,7 @@ T transform_reduce(It first, It last, F f, T start, Op op)
 {
     const std::ptrdiff_t n = last - first;
     const auto at = emu_raw(first);
-    return emu_run("thrust::reduce", emu_on_device<It>(), [=] {
+    return emu_run("thrust::reduce", emu_on_device<It>(), [=]() mutable {
         T sum = start;
         for (std::ptrdiff_t i = 0; i < n; i++) sum = op(sum, f(at[i]));
         return sum;
@@ -42,7 +42,7 @@ T inner_product(In1 first, In1 last, In2 second, T start, Plus sum, Times produc
     const std::ptrdiff_t n = last - first;
     const auto a = emu_raw(first);
     const auto b = emu_raw(second);
-    return emu_run("thrust::inner_product", emu_on_device<In1, In2>(), [=] {
+    return emu_run("thrust::inner_product", emu_on_device<In1, In2>(), [=]() mutable {
         T result = start;
         for (std::ptrdiff_t i = 0; i < n; i++) result = sum(result, product(a[i], b[i]));
         return result;
@@ -78,7 +78,7 @@ template <class It, class Predicate> It find_if(It first, It last, Predicate hol
 {
     const std::ptrdiff_t n = last - first;
     const auto at = emu_raw(first);
-    return first + emu_run("thrust::find_if", emu_on_device<It>(), [=] {
+    return first + emu_run("thrust::find_if", emu_on_device<It>(), [=]() mutable {
                std::ptrdiff_t i = 0;
                while (i < n && !holds(at[i])) i++;
                return i;
@@ -119,11 +119,12 @@ pair<In1, In2> mismatch(In1 first, In1 last, In2 second, Same same)
     const std::ptrdiff_t n = last - first;
     const auto a = emu_raw(first);
     const auto b = emu_raw(second);
-    const std::ptrdiff_t at = emu_run("thrust::mismatch", emu_on_device<In1, In2>(), [=] {
-        std::ptrdiff_t i = 0;
-        while (i < n && same(a[i], b[i])) i++;
-        return i;
-    });
+    const std::ptrdiff_t at =
+        emu_run("thrust::mismatch", emu_on_device<In1, In2>(), [=]() mutable {
+            std::ptrdiff_t i = 0;
+            while (i < n && same(a[i], b[i])) i++;
+            return i;
+        });
     return {first + at, second + at};
 }
 template <class In1, class In2> pair<In1, In2> mismatch(In1 first, In1 last, In2 second)
@@ -146,7 +147,7 @@ template <class It, class Less> It is_sorted_until(It first, It last, Less less_
 {
     const std::ptrdiff_t n = last - first;
     const auto at = emu_raw(first);
-    return first + emu_run("thrust::is_sorted", emu_on_device<It>(), [=] {
+    return first + emu_run("thrust::is_sorted", emu_on_device<It>(), [=]() mutable {
                std::ptrdiff_t i = 1;
                while (i < n && !less_than(at[i], at[i - 1])) i++;
                return n ? i : n;
@@ -173,7 +174,7 @@ template <class It, class Better> It emu_best(It first, It last, Better better)
 {
     const std::ptrdiff_t n = last - first;
     const auto at = emu_raw(first);
-    return first + emu_run("thrust::extrema", emu_on_device<It>(), [=] {
+    return first + emu_run("thrust::extrema", emu_on_device<It>(), [=]() mutable {
                std::ptrdiff_t best = 0;
                for (std::ptrdiff_t i = 1; i < n; i++)
                    if (better(at[i], at[best])) best = i;

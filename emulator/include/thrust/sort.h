@@ -159,7 +159,7 @@ std::ptrdiff_t emu_partition_point(It at, std::ptrdiff_t n, Before before)
         using X = emu_value<It>;                                                         \
         const std::ptrdiff_t n = last - first;                                           \
         const auto at = emu_raw(first);                                                  \
-        return first + emu_run("thrust::" #name, emu_on_device<It>(), [=] {              \
+        return first + emu_run("thrust::" #name, emu_on_device<It>(), [=]() mutable {    \
                    return emu_partition_point(at, n,                                     \
                                               [=](const X &x) { return before; });       \
                });                                                                       \

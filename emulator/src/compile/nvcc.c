@@ -10,6 +10,7 @@
 #define _GNU_SOURCE /* vasprintf */
 #include "compile/translate.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -37,7 +38,8 @@ static struct {
     const char *output, *output_directory, *standard, *ccbin, *optimize, *dependency_file,
         *stage_option;
     struct list dependency_targets;
-    bool separate, keep, verbose, dry_run, forward_unknown, debug, fast_compile;
+    bool separate, keep, verbose, dry_run, forward_unknown, debug, fast_compile, run;
+    struct list run_arguments;
     int architecture; /* 90 for sm_90 */
     char feature;     /* the letter in sm_90a, or 0 */
 } options;
@@ -185,7 +187,10 @@ enum action {
     KEEP,
     EXTENDED_LAMBDA,
     RELAXED_CONSTEXPR,
-    FORWARD_UNKNOWN
+    FORWARD_UNKNOWN,
+    RUN,
+    RUN_ARGUMENTS,
+    OPTIONS_FILE
 };
 
 /* FLAG takes no value; VALUE takes one, as `-x v` or `-x=v`; STUCK also as `-xv`. */
@@ -236,9 +241,12 @@ static const struct option {
     {"extended-lambda expt-extended-lambda", FLAG, EXTENDED_LAMBDA},
     {"expt-relaxed-constexpr", FLAG, RELAXED_CONSTEXPR},
     {"forward-unknown-to-host-compiler forward-unknown-opts", FLAG, FORWARD_UNKNOWN},
+    {"run", FLAG, RUN},
+    {"run-args", VALUE, RUN_ARGUMENTS},
+    {"optf options-file", VALUE, OPTIONS_FILE},
 
     {"ptx cubin fatbin optix-ir ltoir gpu dlink device-link", FLAG, REFUSE_DEVICE_CODE},
-    {"shared lib run", FLAG, REFUSE},
+    {"shared lib", FLAG, REFUSE},
 
     /* What steers NVIDIA's device compiler has no meaning here. */
     {"lineinfo generate-line-info use_fast_math restrict m64 res-usage "
@@ -251,7 +259,8 @@ static const struct option {
      "extensible-whole-program objtemp",
      FLAG, IGNORE},
     {"t threads", STUCK, IGNORE},
-    {"code gpu-code Xptxas ptxas-options Xnvlink nvlink-options Xarchive archive-options "
+    {"code gpu-code Xcudafe Xptxas ptxas-options Xnvlink nvlink-options Xarchive "
+     "archive-options "
      "maxrregcount ftz prec-div prec-sqrt fmad split-compile default-stream "
      "cudart cudadevrt diag-suppress diag-error diag-warn keep-dir opt-info "
      "optimization-info "
@@ -284,6 +293,8 @@ static const char help[] =
     "  -ccbin PROGRAM       the host compiler, g++ or clang++ (or set NVCC_CCBIN)\n"
     "  -MD -MMD -MF -MT     write a make dependency file while compiling\n"
     "  -v, --dryrun         show the commands; only show them\n"
+    "  -run -run-args A,B   run the program that was built\n"
+    "  -optf FILE           takes the options that stand in a file\n"
     "  -keep                keep the translated source, FILE.cu.cpp.ii\n"
     "\n"
     "Environment of the compiled program: EMULATE=h200 picks the GPU, LENS=1 reports "
@@ -323,7 +334,8 @@ static void set_architecture(const char *name)
         }
         return;
     }
-    fatal("Unsupported gpu architecture '%s'", name);
+    fatal("Unsupported gpu architecture '%s'; the oldest is sm_75, and sm_90 the default",
+          name);
 }
 
 /* arch=compute_80,code=sm_80 or arch=compute_80,code=[sm_80,sm_86]: the newest
@@ -499,6 +511,9 @@ static void apply(const struct option *option, const char *given, const char *na
         add(&options.preprocessor, "-D__CUDACC_RELAXED_CONSTEXPR__=1");
         break;
     case FORWARD_UNKNOWN: options.forward_unknown = true; break;
+    case RUN: options.run = true; break;
+    case RUN_ARGUMENTS: add_split(&options.run_arguments, value, ","); break;
+    case OPTIONS_FILE: break; /* its words have been read in its place */
     }
 }
 
@@ -563,14 +578,43 @@ static const struct option *find_option(const char *argument, char **name,
     return found;
 }
 
-static void read_arguments(int argc, char **argv)
+/* The words of a file of options: what white space separates outside of double quotes. */
+static struct list words_of(const char *path)
 {
-    struct list unknown = {0}, files = {0};
-    for (int i = 1; i < argc; i++) {
-        const char *given = argv[i], *value = NULL;
+    FILE *file = fopen(path, "r");
+    if (!file) fatal("cannot open '%s': %s", path, strerror(errno));
+    struct list words = {0};
+    char *word = NULL;
+    size_t room;
+    FILE *now = NULL; /* collects the word */
+    for (int c = 0, quoted = 0; c != EOF;) {
+        c = getc(file);
+        if (c == EOF || (!quoted && isspace(c))) {
+            if (!now) continue;
+            fclose(now);
+            add(&words, word);
+            free(word);
+            now = NULL;
+            continue;
+        }
+        if (!now && !(now = open_memstream(&word, &room))) fatal("out of memory");
+        if (c == '"')
+            quoted = !quoted;
+        else
+            putc(c, now);
+    }
+    fclose(file);
+    return words;
+}
+
+/* Applies the options among the words; collects unknown ones, and the files. */
+static void read_words(int count, char **words, struct list *unknown, struct list *files)
+{
+    for (int i = 0; i < count; i++) {
+        const char *given = words[i], *value = NULL;
         char *name;
         if (given[0] != '-' || !given[1]) {
-            add(&files, given);
+            add(files, given);
             /* Its place among the libraries counts; whether it is one, -x may still
              * decide. */
             if (language_of(given) == LINKABLE)
@@ -581,15 +625,25 @@ static void read_arguments(int argc, char **argv)
         }
         const struct option *option = find_option(given, &name, &value);
         if (!option) {
-            add(&unknown, given);
+            add(unknown, given);
             continue;
         }
         if (option->form != FLAG && !value) {
-            if (++i == argc) fatal("argument expected after '%s'", given);
-            value = argv[i];
+            if (++i == count) fatal("argument expected after '%s'", given);
+            value = words[i];
+        }
+        if (option->action == OPTIONS_FILE) {
+            const struct list inside = words_of(value);
+            read_words(inside.count, inside.items, unknown, files);
         }
         apply(option, given, name, value);
     }
+}
+
+static void read_arguments(int argc, char **argv)
+{
+    struct list unknown = {0}, files = {0};
+    read_words(argc - 1, argv + 1, &unknown, &files);
     if (options.forward_unknown)
         add_all(&options.compiler, &unknown);
     else if (unknown.count)
@@ -1024,6 +1078,17 @@ static void compile(const char *source, const char *object, const char *result)
         compile_host(source, language, object, result);
 }
 
+/* Becomes the program that was built. */
+static void run_program(void)
+{
+    const char *program = options.output ? options.output : "a.out";
+    struct list command = {0};
+    add(&command, strchr(program, '/') ? program : format("./%s", program));
+    add_all(&command, &options.run_arguments);
+    execv(command.items[0], command.items);
+    fatal("cannot run '%s': %s", program, strerror(errno));
+}
+
 static void build_program(void)
 {
     static const char mark[] = "source:";
@@ -1075,5 +1140,6 @@ int main(int argc, char **argv)
             show(source);
     }
     clean_up();
+    if (options.run && !options.dry_run) run_program();
     return 0;
 }

@@ -155,7 +155,15 @@ static cudaError_t peer_copy(void *to, int to_device, const void *from, int from
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
                            size_t bytes)
 {
-    return set(peer_copy(to, to_device, from, from_device, bytes, 0, CALLER));
+    /* Behind all that was enqueued on any of the three devices, and before all that comes
+     * (CUDA Runtime API, cudaMemcpyPeer); the host does not wait. */
+    const int devices[] = {to_device, from_device, emu_device()};
+    const bool known = emu_is_device(to_device) && emu_is_device(from_device);
+    if (known) emu_join_devices(devices, 3);
+    const cudaError_t error =
+        peer_copy(to, to_device, from, from_device, bytes, 0, CALLER);
+    if (known) emu_join_devices(devices, 3);
+    return set(error);
 }
 
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from,

@@ -343,6 +343,27 @@ void emu_join_streams(cudaStream_t *handles, int count)
     for (int i = 0; i < count; i++) join(&handles[i]->knows, &all);
 }
 
+void emu_join_devices(const int *devices, int count)
+{
+    struct knowledge all = {{0}};
+    for (int put = 0; put < 2; put++) { /* first gather what all know, then tell all */
+        for (struct handle *h = streams; h; h = h->next) {
+            struct CUstream_st *const s = (struct CUstream_st *)h;
+            bool is_one = false;
+            for (int i = 0; i < count; i++) is_one |= s->device == devices[i];
+            if (is_one) join(put ? &s->knows : &all, put ? &all : &s->knows);
+        }
+        for (int i = 0; i < count; i++) {
+            const int d = devices[i];
+            if (!put) join(&all, &left_blocking[d]), join(&all, &left[d]);
+            for (int kind = 0; kind < KINDS; kind++) {
+                struct CUstream_st *const s = default_stream(d, kind);
+                join(put ? &s->knows : &all, put ? &all : &s->knows);
+            }
+        }
+    }
+}
+
 /* ---- the calls ---- */
 
 enum { LEAST_PRIORITY = 0, GREATEST_PRIORITY = -5 };

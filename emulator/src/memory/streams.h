@@ -18,6 +18,8 @@ void emu_host_waits_for_device(int device);
 /* What goes on in one of these streams from now on comes after what was enqueued in any
  * of them. */
 void emu_join_streams(cudaStream_t *streams, int count);
+/* The same with all streams of these devices. */
+void emu_join_devices(const int *devices, int count);
 /* The stream that the handle means where the device is current; NULL if none. */
 cudaStream_t emu_stream_on(cudaStream_t handle, int device);
 

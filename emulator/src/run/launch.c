@@ -274,6 +274,11 @@ static void run_cooperatively(const struct emu_launch *launch)
         all[i].threads =
             emu_zeros("for the threads of a grid", emu_now.places, sizeof *emu_fibers);
         memcpy(all[i].threads, first, emu_now.places * sizeof *emu_fibers);
+        /* Room that an earlier launch took for its copies stays with the first. */
+        for (unsigned place = 0; place < emu_now.places; place++) {
+            all[i].threads[place].copies = NULL;
+            all[i].threads[place].copy_count = all[i].threads[place].copy_capacity = 0;
+        }
     }
     unsigned waiting;
     do {
