@@ -55,4 +55,5 @@ int main(void)
         return 1;
     }
     puts("PASS");
+    return 0;
 }
