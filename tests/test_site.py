@@ -772,6 +772,35 @@ def test_wavefronts_are_answered_one_by_one(site, page):
     page.look(1280, "light")
 
 
+# The button that has the keyboard: which of its list, and whether it is pressed.
+FOCUSED = """(() => { const now = document.activeElement;
+    const all = [...(now.closest(".lens-code, .lens-bars")?.querySelectorAll("button") || [])];
+    return [all.indexOf(now), now.getAttribute("aria-pressed")]; })()"""
+
+
+@seen
+def test_the_keyboard_stays_in_a_figure(site, page):
+    """Whose buttons are made anew when one is pressed: it stays on the pressed one, and goes on from there."""
+    page.look(1280, "light")
+    lists = {
+        "coalescing": [".lens .lens-bars", ".lens .lens-code"],
+        "bank_conflicts": [".wheel .lens-bars", ".wheel .lens-code"],
+        "shared_memory": [".warps .lens-bars"],
+    }
+    for name, boxes in lists.items():
+        chapter = next(c for c in CHAPTERS if c.name == name)
+        page.visit(site / "chapters" / chapter.folder.name / "README.html")
+        for box in boxes:
+            for at in (1, 0, 1):
+                page.run(f"document.querySelectorAll('{box} button')[{at}].focus()")
+                page.press("Enter")
+                assert page.run(FOCUSED) == [at, "true"], box
+        if name == "coalescing":
+            page.press("ArrowUp")
+            assert page.run(FOCUSED) == [0, "true"]
+        assert page.said == []
+
+
 # What readers look for, and what they should find first.
 SEARCHES = pytest.mark.parametrize(
     "query, wanted",

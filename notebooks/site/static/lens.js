@@ -4,7 +4,7 @@
 "use strict";
 
 (() => {
-    const { element, shape, number, many, still } = figures;
+    const { element, shape, number, many, still, renew } = figures;
     const LANE = 27, WIDTH = 32 * LANE, LANES_AT = 24, SECTORS_AT = 150, ROW = 24;
     const SECTOR = 32, WORD = 4, BANKS = 32, BANK_ROW = 128;
     const MOVE_MS = 700, WAVE_MS = 450, TOKEN = 5;
@@ -120,7 +120,7 @@
         }
 
         function list() {
-            code.replaceChildren(...variant().lines.map((l, i) => element("li", {},
+            renew(code, ...variant().lines.map((l, i) => element("li", {},
                 element("button", {
                     type: "button", "aria-pressed": i === held.line, class: "address" in l ? "" : "nothing",
                     onclick: () => show(i),
@@ -140,7 +140,7 @@
                 return l ? l[unit] / l.requests : 0;
             });
             const most = Math.max(...values);
-            bars.replaceChildren(...scene.variants.map((v, i) => element("button", {
+            renew(bars, ...scene.variants.map((v, i) => element("button", {
                 type: "button", "aria-pressed": i === held.variant, title: v.label,
                 "aria-label": `${v.label}: ${many(values[i], unit)} per request`,
                 onclick: () => { knob.value = i; choose(i, held.line); },
@@ -310,10 +310,8 @@
             };
             if (!keys[event.key] || (event.target !== stage && event.key.match(/Down|Up/) && !event.target.closest(".lens-code"))) return;
             event.preventDefault();
-            const in_list = event.target.closest(".lens-code");
             keys[event.key]();
             knob.value = held.variant;
-            if (in_list) code.querySelector("[aria-pressed=true]").focus();
         });
 
         figure.querySelector(".lens-still").replaceWith(panel);
