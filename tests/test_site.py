@@ -772,6 +772,48 @@ def test_wavefronts_are_answered_one_by_one(site, page):
     page.look(1280, "light")
 
 
+@seen
+def test_next_while_it_plays_shows_a_whole_wavefront(site, page):
+    """Each line of one that is answered leads to its box, however far Play had come."""
+    chapter = next(c for c in CHAPTERS if c.name == "vectorized_access")
+    page.look(1280, "light")
+    page.visit(site / "chapters" / chapter.folder.name / "README.html")
+    ends = """[...document.querySelectorAll("figure.lens .trail")].map(e =>
+        [e.getAttribute("x2"), e.getAttribute("y2")].join())"""
+    press = "document.querySelector('figure.lens .lens-%s').click()"
+    page.run("""[...document.querySelectorAll("figure.lens .lens-code button")].find(b =>
+        /shared load, 8 wave/.test(b.textContent)).click()""")
+    boxes = page.run(ends)
+    page.look(1280, "light", "no-preference")
+    page.run(press % "play")
+    assert not set(page.run(ends)) & set(boxes)
+    page.run(press % "next")
+    assert page.run(ends) == boxes
+    page.look(1280, "light")
+
+
+@seen
+def test_next_goes_past_what_a_copy_engine_does(site, page):
+    """Such a line has no lanes and nothing to play; Next leads on from it, whatever was played before."""
+    chapter = next(c for c in CHAPTERS if c.name == "copy_engine")
+    page.look(1280, "light")
+    page.visit(site / "chapters" / chapter.folder.name / "README.html")
+    told = page.run("""(() => {
+        const figure = document.querySelector("figure.lens"), told = [];
+        const buttons = () => [...figure.querySelectorAll(".lens-code button")];
+        const [play, next] = figure.querySelectorAll(".lens-buttons button");
+        buttons().find(b => /shared load, [2-9]/.test(b.textContent)).click();
+        play.click(); // and it is at its first wavefront
+        play.focus();
+        buttons()[0].click();
+        told.push(play.disabled, next.textContent, document.activeElement === next);
+        next.click();
+        told.push(buttons()[1].getAttribute("aria-pressed"));
+        return told;
+    })()""")
+    assert told == [True, "Next line", True, "true"]
+
+
 # The button that has the keyboard: which of its list, and whether it is pressed.
 FOCUSED = """(() => { const now = document.activeElement;
     const all = [...(now.closest(".lens-code, .lens-bars")?.querySelectorAll("button") || [])];

@@ -168,19 +168,22 @@
             stage.replaceChildren(paper);
             tokens = [];
             places = [];
-            if (!("address" in l)) {
+            held.wave = held.waves = 1;
+            const by_lanes = "address" in l;
+            if (!by_lanes && document.activeElement === play) next.focus(); // what is disabled loses the keyboard
+            play.disabled = !by_lanes;
+            if (!by_lanes) {
                 paper.setAttribute("viewBox", `-8 -4 ${WIDTH + 16} 40`);
                 paper.append(shape("text", { x: 0, y: 20, class: "note" },
                     "the copy engine carries this out: no lane of a warp asks for an address"));
-                next.disabled = play.disabled = true;
+                lit();
                 return;
             }
-            next.disabled = play.disabled = false;
             paper.append(shape("text", { x: 0, y: 14, class: "note" }, "the 32 lanes of a warp"));
             const below = shape("g"), lines = shape("g"), above = shape("g"), moving = shape("g");
             const drawn = unit_of(l) === "wavefronts" ? banks(l, below) : sectors(l, below);
             places = drawn.places;
-            held.waves = drawn.waves;
+            held.wave = held.waves = drawn.waves;
             paper.setAttribute("viewBox", `-8 -4 ${WIDTH + 16} ${drawn.height + 8}`);
             for (let lane = 0; lane < 32; lane++) {
                 const place = places[lane], x = (lane + 0.5) * LANE;
@@ -204,7 +207,6 @@
             // Boxes with numbers in them are not crossed out.
             paper.append(...(unit_of(l) === "wavefronts" ? [lines, below] : [below, lines]), above, moving);
             paper.classList.toggle("banks", unit_of(l) === "wavefronts");
-            held.wave = held.waves;
             lit();
         }
 
@@ -284,9 +286,11 @@
             go();
         }
 
-        /* One wavefront on; behind the last one the next line begins, with its first. */
+        /* One wavefront on; behind the last one the next line begins, with its first. What is still on its way,
+         * or at home because it waited for its turn to move, is where it belongs. */
         function step(by) {
             stop();
+            tokens.forEach((token, lane) => places[lane] && put(token, places[lane].x, places[lane].y));
             const count = variant().lines.length;
             if (by > 0 && held.wave < held.waves) {
                 held.wave++;
