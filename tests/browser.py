@@ -136,6 +136,22 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="keyDown", **words)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
 
+    def click(self, where):
+        """The mouse, in the middle of what a selector finds first."""
+        x, y = (
+            self.run(f"""(() => {{ const box = document.querySelector("{where}").getBoundingClientRect();
+            return [box.left + box.width / 2, box.top + box.height / 2]; }})()""")
+        )
+        for what in ("mousePressed", "mouseReleased"):
+            self.call(
+                "Input.dispatchMouseEvent",
+                type=what,
+                x=x,
+                y=y,
+                button="left",
+                clickCount=1,
+            )
+
     def type(self, text):
         for letter in text:
             self.call("Input.dispatchKeyEvent", type="char", text=letter)

@@ -915,6 +915,74 @@ def test_results_are_reached_by_keys(site, page):
 
 
 @seen
+def test_results_are_left(site, page):
+    """With the keyboard, or a click elsewhere; a click on one opens it, and Escape is heard wherever one is."""
+    chapter = next(c for c in CHAPTERS if c.name == "bank_conflicts")
+    hidden = "document.getElementById('found').hidden"
+    page.look(1280, "light")
+    page.visit(site / "index.html")
+
+    def look_for_it():
+        page.press("/")
+        page.type("bank")
+        first_hit(page, "#found:not([hidden]) a")
+        assert not page.run(hidden)
+
+    look_for_it()
+    page.press("Tab")
+    assert page.run("document.activeElement.tagName") == "A" and page.run(hidden)
+    look_for_it()
+    page.click("article h1")
+    assert page.run(hidden)
+    for somewhere in ("activeElement.blur()", "querySelector('#found a').focus()"):
+        look_for_it()
+        page.run(f"document.{somewhere}")
+        assert not page.run(hidden)
+        page.press("Escape")
+        assert page.run(hidden)
+        assert page.run("document.activeElement.className") == "sidebar-search"
+    page.press("Tab")
+    look_for_it()
+    page.loaded = False
+    page.click("#found a")
+    page.wait(page.answer(None))
+    assert chapter.folder.name in page.run("location.href")
+
+
+@seen
+def test_results_do_not_come_after_one_has_left(site, page):
+    """The index is there only then."""
+    page.look(1280, "light")
+    page.visit(site / "index.html")
+    told = page.run("""(async () => {
+        const field = document.querySelector(".sidebar-search");
+        field.focus();
+        field.value = "bank";
+        field.dispatchEvent(new Event("input"));
+        document.querySelector(".sidebar-tree a").focus();
+        while (typeof Search === "undefined" || !Search.hasIndex()) await new Promise(done => setTimeout(done, 20));
+        await new Promise(done => setTimeout(done, 100));
+        return [document.activeElement.tagName, field.value, document.getElementById("found").hidden];
+    })()""")
+    assert told == ["A", "bank", True]
+
+
+@seen
+def test_what_was_typed_before_the_search_is_ready_stays(site, page):
+    """And is selected, as "/" does it, also when the index has come."""
+    page.look(1280, "light")
+    page.visit(site / "index.html")
+    page.run("document.querySelector('.sidebar-search').value = 'coalescing'; 0")
+    page.press("/")
+    told = page.run("""(async () => {
+        while (typeof Search === "undefined" || !Search.hasIndex()) await new Promise(done => setTimeout(done, 20));
+        await new Promise(done => setTimeout(done, 100));
+        return [document.querySelector(".sidebar-search").value, getSelection().toString()];
+    })()""")
+    assert told == ["coalescing", "coalescing"]
+
+
+@seen
 def test_a_phone_has_the_search_in_sight(site, page):
     page.look(390, "light")
     page.visit(site / "chapters" / CHAPTERS[2].folder.name / "README.html")

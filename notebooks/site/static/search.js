@@ -16,7 +16,8 @@
             { src: root + name, onload: done, onerror: failed })));
 
     function fetched() {
-        index = index || Promise.all([script("_static/language_data.js"), script("_static/searchtools.js")])
+        typed = field.value;
+        index = index || script("_static/language_data.js").then(() => script("_static/searchtools.js"))
             .then(() => { field.value = typed; return script("searchindex.js"); }); // searchtools.js empties the field
         return index;
     }
@@ -63,16 +64,18 @@
     }
 
     async function look() {
-        typed = field.value;
+        const ready = fetched();
         if (!typed.trim()) return open(false);
-        await fetched();
-        if (typed.trim()) show(results());
+        await ready;
+        if (typed.trim() && document.activeElement === field) show(results());
     }
 
     function go() {
         if (drawer && field.getBoundingClientRect().right <= 0) drawer.checked = true; // a phone's drawer
         field.focus();
         field.select();
+        const words = field.value; // as they are again when the index is there, but no longer selected
+        fetched().then(() => { if (field.value === words && document.activeElement === field) field.select(); });
     }
 
     for (const [name, value] of Object.entries({ role: "combobox", autocomplete: "off", "aria-autocomplete": "list",
@@ -86,15 +89,22 @@
     field.addEventListener("input", look);
     field.addEventListener("keydown", event => {
         const keys = {
-            ArrowDown: () => mark(1), ArrowUp: () => mark(-1), Escape: () => open(false),
+            ArrowDown: () => mark(1), ArrowUp: () => mark(-1),
             Enter: at < 0 ? null : () => list.children[at].click(),
         };
         if (list.hidden || !keys[event.key]) return;
         event.preventDefault();
         keys[event.key]();
     });
-    addEventListener("pointerdown", event => {
+    /* Who goes elsewhere, with a finger or the keyboard, is done with the list. */
+    for (const going of ["pointerdown", "focusin"]) addEventListener(going, event => {
         if (!list.contains(event.target) && event.target !== field) open(false);
+    });
+    addEventListener("keydown", event => {
+        if (event.key !== "Escape" || list.hidden) return;
+        event.preventDefault();
+        field.focus();
+        open(false);
     });
     list.addEventListener("click", () => { open(false); if (drawer) drawer.checked = false; });
     addEventListener("keydown", event => {
