@@ -1018,6 +1018,65 @@ def test_a_prediction_is_checked_and_remembered(site, page):
 
 
 @seen
+def test_enter_judges_a_prediction_and_the_keyboard_stays(site, page):
+    page.visit(site / "chapters" / CHAPTERS[1].folder.name / "README.html")
+    page.run("document.querySelector('.predict input').focus()")
+    page.type("123456789")
+    page.press("Enter")
+    told = page.run("""[document.activeElement.value, document.activeElement.dataset.verdict,
+        localStorage.getItem(`predict-${document.activeElement.dataset.key}`)]""")
+    assert told == ["123456789", "wrong", "123456789"]
+    page.run("localStorage.clear()")
+
+
+@seen
+def test_a_prediction_is_not_replaced_by_an_older_one(site, page):
+    """What was typed before the script came is what the reader means."""
+    path = site / "chapters" / CHAPTERS[1].folder.name / "README.html"
+    page.visit(path)
+    page.run("""(() => { const { key } = document.querySelector(".predict input").dataset;
+        localStorage.setItem(`predict-${key}`, "1"); })()""")
+    typed = """addEventListener("readystatechange", () => {
+        if (document.readyState === "interactive") document.querySelector(".predict input").value = "77";
+    }, true)"""
+    with page.before(typed):
+        page.visit(path)
+    assert page.run("document.querySelector('.predict input').value") == "77"
+    page.run("localStorage.clear()")
+
+
+@seen
+def test_a_browser_that_keeps_nothing_is_enough(site, page):
+    """Predictions are judged and the search finds, where localStorage is forbidden."""
+    forbidden = """Object.defineProperty(window, "localStorage", { configurable: true,
+        get() { throw new Error("forbidden"); } })"""
+    with page.before(forbidden):
+        page.visit(site / "chapters" / CHAPTERS[1].folder.name / "README.html")
+        page.run("document.querySelector('.predict input').focus()")
+        page.type("123456789")
+        page.press("Enter")
+        assert page.run("document.activeElement.dataset.verdict") == "wrong"
+        page.run("document.activeElement.blur()")
+        page.press("/")
+        page.type("bank conf")
+        assert "bank_conflicts" in first_hit(page, "#found a")
+        page.visit(site / "search.html", "?q=bank+conflict")
+        assert "bank_conflicts" in first_hit(page, "#search-results li a")
+
+
+@seen
+def test_a_picture_is_enlarged_by_keys(site, page):
+    """Enter opens it, Escape closes it, and the keyboard is back on the picture."""
+    page.visit(site / "chapters" / CHAPTERS[1].folder.name / "README.html")
+    page.run("document.querySelector('article img').focus()")
+    page.press("Enter")
+    assert page.run("document.querySelector('dialog.enlarged').open")
+    page.press("Escape")
+    assert not page.run("document.querySelector('dialog.enlarged').open")
+    assert page.run("document.activeElement === document.querySelector('article img')")
+
+
+@seen
 def test_without_a_script_the_still_picture_is_there(site, page):
     page.call("Emulation.setScriptExecutionDisabled", value=True)
     try:

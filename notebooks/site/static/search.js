@@ -3,6 +3,15 @@
 "use strict";
 
 (() => {
+    /* searchtools.js has localStorage keep what to mark on the page that is opened, and finds nothing where the
+     * browser forbids that or has no room. */
+    try {
+        localStorage.setItem("room", "yes");
+        localStorage.removeItem("room");
+    } catch {
+        const forgets = { getItem: () => null, setItem: () => {}, removeItem: () => {} };
+        Object.defineProperty(window, "localStorage", { value: forgets });
+    }
     const field = document.querySelector(".sidebar-search");
     if (!field || typeof Search !== "undefined") return; // the search page shows its own
     const SHOWN = 8;
@@ -25,7 +34,7 @@
     /* As the search page finds and orders them, the best last there; a title of a page comes once. */
     function results() {
         const found = Search._performSearch(...Search._parseQuery(typed)).reverse(), seen = new Set();
-        try { localStorage.removeItem("sphinx_highlight_terms"); } catch { /* then not */ }
+        localStorage.removeItem("sphinx_highlight_terms");
         return found.filter(([page, title]) => !seen.has(page + title) && seen.add(page + title));
     }
 
