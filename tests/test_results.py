@@ -253,13 +253,13 @@ def changed(tmp_path, monkeypatch):
         ("dear", "mio_throttle"): 0.75,
     }
     counted = [
-        {**GPU, "chapter": "3", "tried": name, "size": "4096"}
+        {**GPU, "chapter": 3, "tried": name, "size": 4096}
         | {"metric": "smsp__inst_executed.sum", "value": "2e9"}
         for name in ("", "slow", "dear")
     ]
     for (name, stall), value in counters.items():
         metric = f"smsp__average_warps_issue_stalled_{stall}_per_issue_active.ratio"
-        row = {**GPU, "chapter": "3", "tried": name, "size": "4096"}
+        row = {**GPU, "chapter": 3, "tried": name, "size": 4096}
         counted.append(row | {"metric": metric, "value": str(value)})
     monkeypatch.setattr(books, "folder", folders.get)
     monkeypatch.setattr(books, "numbers", lambda: [0, 1, 2, 3])
@@ -875,6 +875,24 @@ def test_plots_know_when_they_are_old(world):
     script(world, "measure.py", "--sizes", "2048,4096")
     result = script(world, "plots.py", "--gpu", "x9000", "--check")
     assert result.returncode == 1 and "images/ladder.svg is older" in result.stdout
+
+
+def test_a_picture_that_cannot_be_drawn_stays(tmp_path):
+    shutil.copytree(ROOT / "results", tmp_path / "results")
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "images").mkdir()
+    for name in ("18_errors.py", "18_errors.svg"):
+        shutil.copy(ROOT / "images" / name, tmp_path / "images")
+    make = ["make", "-s", "-W", "images/18_errors.py", "images/18_errors.svg"]
+    picture = tmp_path / "images" / "18_errors.svg"
+    before = picture.read_text()
+    result = run(make, cwd=tmp_path, env=no_cuda())
+    assert result.returncode == 0 and picture.read_text() == before, result.stderr
+    with open(tmp_path / "results" / "errors.csv", "a") as file:
+        file.write("normal,64\n")
+    result = run(make, cwd=tmp_path, env=no_cuda())
+    assert "column scheme: nothing there" in result.stderr
+    assert result.returncode == 2 and picture.read_text() == before
 
 
 def test_labels_keep_apart():
