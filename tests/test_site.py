@@ -243,13 +243,13 @@ def test_warps_take_turns_as_they_were_measured():
     makes = kept["multiply_adds"]
     round_of_one = alone["waits"] + makes
     for words in (
-        f"waits {alone['waits']} clocks for every {makes} in",
+        f"waits {alone['waits']} clocks (the median) for every {makes} in",
         f"{alone['waits']} + {makes} = {round_of_one} clocks, and {round_of_one} / {makes} = "
         f"{round_of_one / makes:.1f} ",
         f"answers: warps = {-(-round_of_one // makes)} ",
         f"With eight warps {eight['percent']} % of the slots have a multiply-add, with ten {ten['percent']} %",
         f"sixteen reach {most['percent']} %",
-        f"with sixteen, a warp waits {most['waits']:,} clocks",
+        f"with sixteen, half of the waits of a warp are longer than {most['waits']:,} clocks",
     ):
         assert words in page, words
     assert most["percent"] - ten["percent"] < ten["percent"] - eight["percent"]
