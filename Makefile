@@ -331,15 +331,17 @@ images: plots $(FIGURES) ## all figures: plots, images/*.dot, images/*.py, and w
 	$(call need,dot,it comes with Graphviz: apt install graphviz)
 	$(Q)python3 results/lens_figures.py
 	$(Q)python3 results/replay_figures.py
+# A pipe would hide that nothing was drawn.
+coloured = printf '%s\n' "$$drawn" | python3 results/palette.py >$@
 # The last line names the source by its hash: a test can tell whether the picture is older.
 stamp = echo "<!-- made from $<: $$(sha256sum <$< | cut -c -16) -->" >>$@
 
 images/%.svg: images/%.dot
 	$(call need,dot,it comes with Graphviz: apt install graphviz)
-	$(Q)dot -Tsvg $< | python3 results/palette.py >$@ && $(stamp)
+	$(Q)drawn=$$(dot -Tsvg $<) && $(coloured) && $(stamp)
 
 images/%.svg: images/%.py
-	$(Q)PYTHONPATH=results python3 -B $< | python3 results/palette.py >$@ && $(stamp)
+	$(Q)drawn=$$(PYTHONPATH=results python3 -B $<) && $(coloured) && $(stamp)
 
 # A file in .venv says which requirements are in it.
 .venv/tests.txt: tests/requirements.txt

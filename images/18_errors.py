@@ -1,9 +1,8 @@
 """Prints images/18_errors.svg: errors over K of sums made in several ways, from results/errors.csv."""
 
-import csv
 import math
-from pathlib import Path
 
+import rows
 from palette import GLOBAL, GREY, MOVING, REGISTERS, SHARED
 
 # What results/errors.cu calls a scheme, and how its line is drawn and named, and how much lower the name stands.
@@ -17,13 +16,12 @@ SCHEMES = {
 LEFT, RIGHT, TOP, BOTTOM = 90, 620, 20, 350  # the axes, in pixels
 LOW, HIGH = -7.6, -3.2  # powers of ten
 
-table = Path(__file__).resolve().parents[1] / "results" / "errors.csv"
+table = rows.ROOT / "results" / "errors.csv"
 lines = {}
-with open(table, newline="") as file:
-    for row in csv.DictReader(file):
-        if row["inputs"] == "uniform (0 1)":
-            point = int(row["K"]), float(row["rms"])
-            lines.setdefault(row["scheme"], []).append(point)
+columns = ("inputs", "K", "scheme", "rms", "most")
+for row in rows.read_table(table, rows.kinds(columns, ("inputs", "scheme"), ("K",))):
+    if row["inputs"] == "uniform (0 1)":
+        lines.setdefault(row["scheme"], []).append((row["K"], row["rms"]))
 sizes = [K for K, _ in lines["fp32"]]
 first, last = math.log2(sizes[0]), math.log2(sizes[-1])
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import ending
 import profiles
+import rows
 
 ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "results" / "lens_vs_ncu.csv"
@@ -158,12 +159,13 @@ def counters(commands):
 def recorded():
     """The same as the table has it."""
     found, origin = {}, None
-    with open(TABLE, newline="") as file:
-        for row in csv.DictReader(file):
-            found.setdefault(row["what"], dict.fromkeys(METRICS, 0))[row["figure"]] = int(
-                row["ncu"]
-            )
-            origin = row["gpu"], row["cuda"], row["date"]
+    kinds = dict.fromkeys(COLUMNS, str) | {"ncu": rows.whole}
+    for row in rows.read_table(TABLE, kinds):
+        figures = found.setdefault(row["what"], dict.fromkeys(METRICS, 0))
+        figures[row["figure"]] = row["ncu"]
+        origin = row["gpu"], row["cuda"], row["date"]
+    if not found:
+        sys.exit("results/lens_vs_ncu.csv has no rows: a run without --lens counts them")
     return found, origin
 
 
@@ -195,11 +197,11 @@ def verdict(figure, seen, figures, joined):
 def main(words):
     commands = programs()
     measured, origin = recorded() if "--lens" in words else counters(commands)
-    rows = []
+    lines = []
     for what, seen in measured.items():
         program, kernels = commands[what]
         figures, joined = lens(f"build/emulator/{program}", kernels)
-        rows += [
+        lines += [
             [
                 *origin,
                 what,
@@ -213,25 +215,25 @@ def main(words):
             for figure, metric in METRICS.items()
             if seen[figure] or figures[figure]
         ]
-    differ = [row for row in rows if row[-1] == "DIFFERS"]
+    differ = [row for row in lines if row[-1] == "DIFFERS"]
     global_ones = sum(row[4].startswith("global") for row in differ)
     if "--check" in words:
         with open(TABLE, newline="") as file:
             old = list(csv.reader(file))[1:]
-        changed = [row for row in rows if row not in old]
+        changed = [row for row in lines if row not in old]
         for row in changed:
             print(
                 f"results/lens_vs_ncu.csv: {row[3]}: {row[4]}: the lens says {row[7]} now"
             )
-        return bool(changed or len(old) != len(rows) or global_ones)
+        return bool(changed or len(old) != len(lines) or global_ones)
     with open(TABLE, "w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
-        writer.writerows(rows)
+        writer.writerows(lines)
     for row in differ:
         print("  ".join(row[3:]))
     print(
-        f"{len(rows)} figures compared; {global_ones} global ones differ; {len(differ) - global_ones} shared ones "
+        f"{len(lines)} figures compared; {global_ones} global ones differ; {len(differ) - global_ones} shared ones "
         f"differ by more than 3 % with the same instructions"
     )
     return global_ones > 0

@@ -7,7 +7,6 @@ host enqueued what was timed; in older rows they were at rest, and its calls are
 the chapter failed, 3 if nothing can be measured here (fewer than two GPUs).
 """
 
-import csv
 import sys
 
 import ending
@@ -64,14 +63,9 @@ def predicted(precision, gpus, size, one_gpu_ms, across=1):
 
 
 def read():
-    if not PATH.exists():
-        return []
-    with open(PATH, newline="") as file:
-        found = list(csv.DictReader(file))
-    for row in found:
-        row.update({name: int(row[name]) for name in WHOLE})
-        row.update({name: float(row[name]) if row.get(name) else None for name in REAL})
-    return found
+    texts = set(COLUMNS) - {*WHOLE, *REAL}
+    kinds = rows.kinds(COLUMNS, texts, WHOLE)
+    return rows.read_table(PATH, kinds, lambda row: ("link_gbs", "hidden"))
 
 
 def product_of(row):

@@ -7,7 +7,6 @@ In the long run nvidia-smi is asked for clock and power ten times a second. Exit
 3 if nothing can be measured here.
 """
 
-import csv
 import statistics
 import subprocess
 import sys
@@ -35,18 +34,9 @@ BURST, PAUSE_S, LONG_MS = 20, 2, 5000
 
 
 def read():
-    """The rows of results/power.csv as dictionaries; none if there is no such file."""
-    if not PATH.exists():
-        return []
-    with open(PATH, newline="") as file:
-        found = list(csv.DictReader(file))
-    for row in found:
-        for name in COLUMNS:
-            if name in WHOLE:
-                row[name] = int(row[name])
-            elif name not in TEXTS:
-                row[name] = float(row[name]) if row[name] else None
-    return found
+    """The rows of results/power.csv; of a burst there is neither clock nor power."""
+    kinds = rows.kinds(COLUMNS, TEXTS, WHOLE)
+    return rows.read_table(PATH, kinds, lambda row: ("mhz", "watts"))
 
 
 def what(row):

@@ -85,16 +85,16 @@ def kernels_of(chapter):
 
 
 def read():
-    if not TABLE.exists():
-        return []
-    with open(TABLE, newline="") as file:
-        return list(csv.DictReader(file))
+    kinds = dict.fromkeys(COLUMNS, str)
+    kinds |= {"chapter": rows.whole, "size": rows.whole}
+    kinds["value"] = rows.as_written(rows.real)
+    return rows.read_table(TABLE, kinds)
 
 
 def rows_of(key, tried, precision):
     """What is counted of a GPU, by the key that results/<gpu>.csv has: of the chapters as they are, or with the diff
     of a name."""
-    wanted = key, tried, precision, str(SIZE)
+    wanted = key, tried, precision, SIZE
     return [
         row
         for row in read()
@@ -107,7 +107,7 @@ def counted(key, tried="", precision="fp32"):
     """{chapter: {metric: value}} of these rows."""
     found = {}
     for row in rows_of(key, tried, precision):
-        found.setdefault(int(row["chapter"]), {})[row["metric"]] = float(row["value"])
+        found.setdefault(row["chapter"], {})[row["metric"]] = float(row["value"])
     return found
 
 
@@ -118,7 +118,7 @@ def origin(key, chapters, precision="fp32"):
             {
                 f"{row['gpu']}, CUDA {row['cuda']}, {row['date']}"
                 for row in rows_of(key, "", precision)
-                if int(row["chapter"]) in chapters
+                if row["chapter"] in chapters
             }
         )
     )
@@ -282,7 +282,7 @@ def write(every):
                 every,
                 key=lambda row: (
                     row["gpu"],
-                    int(row["chapter"]),
+                    row["chapter"],
                     row["precision"],
                     row["tried"],
                     row["metric"],
@@ -322,9 +322,9 @@ def main():
             continue
         mine = {
             "gpu": machine["gpu"],
-            "chapter": str(chapter),
+            "chapter": chapter,
             "precision": precision,
-            "size": str(SIZE),
+            "size": SIZE,
         }
         # With the chapter as it is, the rows of diffs go that are no longer there.
         old = {**mine, "tried": name} if name else mine

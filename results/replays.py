@@ -12,7 +12,6 @@ warps        1 to 16 warps that take turns at a scheduler of a GPU, from results
 """
 
 import argparse
-import csv
 import hashlib
 import itertools
 import json
@@ -397,6 +396,11 @@ def late_copies():
 # ---- warps that take turns ----
 
 WARPS = rows.ROOT / "results" / "warps.csv"
+WARPS_TEXTS = ("gpu", "cuda", "date")
+WARPS_COLUMNS = (
+    *WARPS_TEXTS,
+    *("multiply_adds", "window", "warps", "warp", "asked", "came", "done"),
+)
 SHOWN = 6000  # clocks, of those that were measured
 
 
@@ -407,19 +411,20 @@ def warps_source():
 def warps():
     """For each number of warps: the share of the scheduler's slots with a multiply-add, the clocks from a warp's
     last multiply-add to its next, and when each warp multiplied: [first, last clock]."""
-    with open(WARPS, newline="") as file:
-        found = list(csv.DictReader(file))
-    window, multiply_adds = int(found[0]["window"]), int(found[0]["multiply_adds"])
+    found = rows.read_table(WARPS, rows.kinds(WARPS_COLUMNS, WARPS_TEXTS, WARPS_COLUMNS))
+    if not found:
+        raise Mistake("results/warps.csv has no rows: `make warps`")
+    window, multiply_adds = found[0]["window"], found[0]["multiply_adds"]
     variants = []
-    for count, group in itertools.groupby(found, key=lambda row: int(row["warps"])):
+    for count, group in itertools.groupby(found, key=lambda row: row["warps"]):
         slots, waits, turns = 0.0, [], [[] for _ in range(count)]
         for row in group:
-            asked, came, done = (int(row[name]) for name in ("asked", "came", "done"))
+            asked, came, done = (row[name] for name in ("asked", "came", "done"))
             waits.append(came - asked)
             inside = max(0, min(window, done) - max(0, came))
             slots += multiply_adds * inside / (done - came)
             if done > 0 and came < SHOWN:
-                turns[int(row["warp"])].append([max(0, came), min(SHOWN, done)])
+                turns[row["warp"]].append([max(0, came), min(SHOWN, done)])
         variants.append(
             {
                 "warps": count,

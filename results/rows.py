@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import statistics
 from pathlib import Path
 
@@ -62,15 +63,104 @@ COLUMNS = (
 )
 
 
-def parsed(column, text):
-    """A field as a value; None where the row has none, as a failed row has no times."""
-    if column in TEXTS:
+# What only some rows have, and what a row has that passed; one that failed may be without.
+SOME_HAVE = {"flop_per_byte", "compute_roof", "memory_roof"}
+TIMED = {"runs", *(name for name in COLUMNS if "_ms" in name or "ratio" in name)}
+TIMED |= {"gflops", "cublas_gflops", "peak_gflops"}
+
+
+# ---- a field as a value; ValueError says what is wrong with it ----
+
+
+def whole(text):
+    if not re.fullmatch(r"-?[0-9]+", text):
+        raise ValueError(f"{text!r} is no whole number")
+    return int(text)
+
+
+def real(text):
+    if not re.fullmatch(r"-?[0-9]+(\.[0-9]*)?(e[-+]?[0-9]+)?", text):
+        raise ValueError(f"{text!r} is no number")
+    return float(text)
+
+
+def yes_or_no(text):
+    if text not in ("yes", "no"):
+        raise ValueError(f"{text!r} is neither yes nor no")
+    return text == "yes"
+
+
+def besides(text):
+    """[(name, value, unit)] of what a chapter measures besides."""
+    found = []
+    for field in filter(None, text.split("; ")):
+        name, colon, value = field.rpartition(": ")
+        number, space, unit = value.partition(" ")
+        if not colon or not space:
+            raise ValueError(f"{field!r} is not as 'name: value unit'")
+        found.append((name, real(number), unit))
+    return found
+
+
+def as_written(kind):
+    """The same field as it is: checked, and no value."""
+
+    def text_of(text):
+        kind(text)
         return text
-    if column == "passed":
-        return text == "yes"
-    if text == "":
-        return None
-    return int(text) if column in WHOLE else float(text)
+
+    return text_of
+
+
+def kinds(columns, texts, whole_ones):
+    """{column: what makes a value of its fields}: of those that are not named here, a real number."""
+    return {
+        name: str if name in texts else whole if name in whole_ones else real
+        for name in columns
+    }
+
+
+KINDS = kinds(COLUMNS, TEXTS, WHOLE) | {"passed": yes_or_no}
+KINDS["measured"] = as_written(besides)
+
+
+# ---- files ----
+
+
+def read_table(path, kinds, lacking=lambda row: ()):
+    """The rows of a CSV file as {column: value}, none if there is no such file. `lacking` tells the columns that may
+    be empty in a row, whose value is None then. Where a file is not as we write it, no program can go on: it ends here,
+    and says where that is."""
+    if not path.exists():
+        return []
+    name = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+
+    def wrong(what, column=None):
+        where = f", column {column}" if column else ""
+        raise SystemExit(f"{name}, line {reader.line_num or 1}{where}: {what}")
+
+    with open(path, newline="", encoding="utf-8") as file:
+        reader, found = csv.reader(file, strict=True), []
+        try:
+            if next(reader, None) != list(kinds):
+                wrong(f"the columns are not {','.join(kinds)}")
+            for fields in filter(None, reader):
+                if len(fields) > len(kinds):
+                    wrong(f"{len(fields)} fields, and there are {len(kinds)} columns")
+                if len(fields) < len(kinds):
+                    wrong("nothing there", [*kinds][len(fields)])
+                row = dict(zip(kinds, fields))
+                may_lack = lacking(row)
+                for column, kind in kinds.items():
+                    try:
+                        empty = row[column] == "" and column in may_lack
+                        row[column] = None if empty else kind(row[column])
+                    except ValueError as problem:
+                        wrong(problem, column)
+                found.append(row)
+        except (csv.Error, UnicodeDecodeError) as problem:
+            wrong(problem)
+    return found
 
 
 def formatted(value):
@@ -82,15 +172,12 @@ def formatted(value):
 
 
 def read(path):
-    """The rows of a CSV file, none if there is no such file. ValueError if it is not one of
-    ours."""
-    if not path.exists():
-        return []
-    with open(path, newline="") as file:
-        reader = csv.DictReader(file)
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise ValueError(f"{path}: the columns are not those of results/rows.py")
-        return [{name: parsed(name, row[name]) for name in COLUMNS} for row in reader]
+    """The rows of results/<gpu>.csv."""
+    return read_table(
+        path,
+        KINDS,
+        lambda row: SOME_HAVE if row["passed"] == "yes" else SOME_HAVE | TIMED,
+    )
 
 
 def write_table(path, columns, lines):
@@ -137,10 +224,8 @@ def measured(rows):
     sample of the same."""
     samples, units = {}, {}
     for row in sorted(rows, key=what):
-        for field in filter(None, row["measured"].split("; ")):
-            name, _, value = field.rpartition(": ")
-            number, units[name] = value.split(" ", 1)
-            samples.setdefault(name, []).append(float(number))
+        for name, value, units[name] in besides(row["measured"]):
+            samples.setdefault(name, []).append(value)
     return {name: (statistics.median(samples[name]), units[name]) for name in samples}
 
 

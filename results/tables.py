@@ -29,7 +29,6 @@ is not what it should be; with names (README.md ...), only those files.
 """
 
 import argparse
-import csv
 import inspect
 import json
 import os
@@ -771,22 +770,19 @@ def slots(page, gpu):
 def errors(page, gpu):
     """What `results/errors families` printed on the GPU."""
     source = rows.ROOT / "results" / f"errors_{gpu}.csv"
-    if not source.exists():
+    columns = ("M", "N", "K", "inputs", "who", "ms", "rms", "most", "hash")
+    texts, whole = ("inputs", "who", "hash"), ("M", "N", "K")
+    found = rows.read_table(source, rows.kinds(columns, texts, whole))
+    if not found:
         return ""
-    with open(source, newline="") as file:
-        found = list(csv.DictReader(file))
     body = []
     for mine, cublas in zip(found[::2], found[1::2]):
-        speed = float(cublas["ms"]) / float(mine["ms"])
-        pairs = [
-            f"{float(row[name]):.1e}"
-            for name in ("rms", "most")
-            for row in (mine, cublas)
-        ]
-        body.append([mine["inputs"], f"{int(mine['K']):,}", f"{speed:.2f}", *pairs])
+        speed = cublas["ms"] / mine["ms"]
+        pairs = [f"{row[name]:.1e}" for name in ("rms", "most") for row in (mine, cublas)]
+        body.append([mine["inputs"], f"{mine['K']:,}", f"{speed:.2f}", *pairs])
     head = ["inputs", "K", "× cuBLAS' speed", "rms", "cuBLAS' rms"]
     head += ["largest", "cuBLAS' largest"]
-    side = int(found[0]["M"])
+    side = found[0]["M"]
     return (
         table("lrrrrrr", head, body)
         + f"\nM = N = {side:,}; the errors of {256**2:,} elements. `results/errors.cu` measures "

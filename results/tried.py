@@ -187,16 +187,13 @@ def sorted_out(waiting):
 
 
 def read():
-    if not TABLE.exists():
-        return []
-    with open(TABLE, newline="") as file:
-        return [
-            {
-                name: text if name in TEXTS else float(text) if "." in text else int(text)
-                for name, text in row.items()
-            }
-            for row in csv.DictReader(file)
-        ]
+    """As they are written: a number without a point stays whole."""
+
+    def number(text):
+        return rows.real(text) if "." in text else rows.whole(text)
+
+    kinds = {name: str if name in TEXTS else number for name in COLUMNS}
+    return rows.read_table(TABLE, kinds)
 
 
 def what(row):

@@ -2,6 +2,7 @@
 which the notebooks bring along."""
 
 import asyncio
+import contextlib
 import json
 import re
 import shutil
@@ -102,6 +103,16 @@ class Browser:
         self.call("Page.navigate", url=path.as_uri() + query)
         self.wait(self.answer(None))
 
+    @contextlib.contextmanager
+    def before(self, code):
+        """Runs code on every page that is visited meanwhile, before the page's own."""
+        method = "ScriptToEvaluateOnNewDocument"
+        told = self.call(f"Page.add{method}", source=code)
+        try:
+            yield
+        finally:
+            self.call(f"Page.remove{method}", identifier=told["identifier"])
+
     def look(self, width, scheme, motion="reduce"):
         """As which reader: the window's width, light or dark, with or without motion."""
         self.call(
@@ -132,9 +143,26 @@ class Browser:
         words |= (
             {"text": "\r" if key == "Enter" else key} if key in ("/", "Enter") else {}
         )
-        words |= {"windowsVirtualKeyCode": 13} if key == "Enter" else {}
+        codes = {"Tab": 9, "Enter": 13, "Escape": 27}
+        words |= {"windowsVirtualKeyCode": codes[key]} if key in codes else {}
         self.call("Input.dispatchKeyEvent", type="keyDown", **words)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+
+    def click(self, where):
+        """The mouse, in the middle of what a selector finds first."""
+        x, y = (
+            self.run(f"""(() => {{ const box = document.querySelector("{where}").getBoundingClientRect();
+            return [box.left + box.width / 2, box.top + box.height / 2]; }})()""")
+        )
+        for what in ("mousePressed", "mouseReleased"):
+            self.call(
+                "Input.dispatchMouseEvent",
+                type=what,
+                x=x,
+                y=y,
+                button="left",
+                clickCount=1,
+            )
 
     def type(self, text):
         for letter in text:

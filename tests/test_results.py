@@ -253,13 +253,13 @@ def changed(tmp_path, monkeypatch):
         ("dear", "mio_throttle"): 0.75,
     }
     counted = [
-        {**GPU, "chapter": "3", "tried": name, "size": "4096"}
+        {**GPU, "chapter": 3, "tried": name, "size": 4096}
         | {"metric": "smsp__inst_executed.sum", "value": "2e9"}
         for name in ("", "slow", "dear")
     ]
     for (name, stall), value in counters.items():
         metric = f"smsp__average_warps_issue_stalled_{stall}_per_issue_active.ratio"
-        row = {**GPU, "chapter": "3", "tried": name, "size": "4096"}
+        row = {**GPU, "chapter": 3, "tried": name, "size": 4096}
         counted.append(row | {"metric": metric, "value": str(value)})
     monkeypatch.setattr(books, "folder", folders.get)
     monkeypatch.setattr(books, "numbers", lambda: [0, 1, 2, 3])
@@ -533,6 +533,98 @@ def test_every_reason_to_wait_has_a_name_or_is_rare(precision):
         assert left_out < 0.01 * sum(clocks.values())
 
 
+# ---- what is read ----
+
+# How each results/*.csv is read, and a column of numbers in it.
+READERS = {
+    "tried.csv": ("import tried; tried.read()", "ratio"),
+    "power.csv": ("import power; power.read()", "ratio"),
+    "many_gpus.csv": ("import many_gpus; many_gpus.read()", "share"),
+    "profiles.csv": ("import profiles; profiles.counted('h200')", "value"),
+    "lens_vs_ncu.csv": ("import lens_vs_ncu; lens_vs_ncu.recorded()", "ncu"),
+    "warps.csv": ("import replays; replays.warps()", "came"),
+    "errors_h200.csv": ("import tables; tables.errors(None, 'h200')", "rms"),
+    "errors.csv": ("import runpy; runpy.run_path('../images/18_errors.py')", "rms"),
+}
+READERS |= {
+    path.name: (f"import tables; tables.csv_of({path.stem!r})", "gflops")
+    for path in MEASURED
+}
+
+
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in (ROOT / "results").glob("*.csv"))
+)
+def test_an_odd_row_is_named(tmp_path, name):
+    """With its file, line and column, in one line and no traceback, whatever reads it."""
+    reader, column = READERS[name]
+    shutil.copytree(ROOT / "results", tmp_path / "results")
+    (tmp_path / "images").mkdir()
+    shutil.copy(ROOT / "images" / "18_errors.py", tmp_path / "images")
+    with open(ROOT / "results" / name, newline="") as file:
+        head, first, row, *more = csv.reader(file)
+    at = head.index(column)
+    line, place = (
+        f"results/{name}, line 3: ",
+        f"results/{name}, line 3, column {column}: ",
+    )
+
+    def with_(text):
+        return [head, first, [*row[:at], text, *row[at + 1 :]], *more]
+
+    for table, code, said in (
+        ([head, first, row, *more], 0, ""),
+        (with_("12x"), 1, f"{place}'12x' is no "),
+        (with_(""), 1, f"{place}'' is no "),
+        (with_("nan"), 1, f"{place}'nan' is no "),
+        ([head, first, row[:at], *more], 1, f"{place}nothing there"),
+        ([head, first, [*row, "1"]], 1, f"{line}{len(row) + 1} fields, and there are "),
+        ([head[1:], first], 1, f"results/{name}, line 1: the columns are not {head[0]},"),
+        ([], 1, f"results/{name}, line 1: the columns are not {head[0]},"),
+    ):
+        with open(tmp_path / "results" / name, "w", newline="") as file:
+            csv.writer(file).writerows(table)
+        result = run(
+            [sys.executable, "-B", "-c", reader], cwd=tmp_path / "results", env=no_cuda()
+        )
+        assert result.stderr.startswith(said), result.stderr
+        assert (result.returncode, result.stderr.count("\n")) == (code, code)
+
+
+@pytest.mark.parametrize(
+    "column, text, said",
+    [
+        ("passed", "maybe", "'maybe' is neither yes nor no"),
+        ("chapter", "1.5", "'1.5' is no whole number"),
+        ("measured", "copy 3 TB/s", "'copy 3 TB/s' is not as 'name: value unit'"),
+        ("measured", "copy: fast TB/s", "'fast' is no number"),
+    ],
+)
+def test_a_field_is_of_its_kind(world, column, text, said):
+    """A program that comes upon another ends with one line, too."""
+    assert script(world, "measure.py", "--sizes", "64").returncode == 0
+    path = world / "results" / "x9000.csv"
+    with open(path, newline="") as file:
+        head, *lines = csv.reader(file)
+    lines[1][head.index(column)] = text
+    with open(path, "w", newline="") as file:
+        csv.writer(file).writerows([head, *lines])
+    page = world / "README.md"
+    page.write_text(
+        "<!-- BEGIN generated: ladder gpu=x9000 size=64 -->\n<!-- END generated -->\n" * 2
+    )
+    for program, *words in (
+        ("tables.py", page, page),
+        ("plots.py", "--gpu", "x9000"),
+        ("measure.py", "--sizes", "64"),
+    ):
+        result = script(world, program, *words)
+        assert result.stderr.splitlines()[-1:] == [
+            f"results/x9000.csv, line 3, column {column}: {said}"
+        ]
+        assert result.returncode == 1 and "Traceback" not in result.stderr
+
+
 # ---- the scripts ----
 
 
@@ -783,6 +875,24 @@ def test_plots_know_when_they_are_old(world):
     script(world, "measure.py", "--sizes", "2048,4096")
     result = script(world, "plots.py", "--gpu", "x9000", "--check")
     assert result.returncode == 1 and "images/ladder.svg is older" in result.stdout
+
+
+def test_a_picture_that_cannot_be_drawn_stays(tmp_path):
+    shutil.copytree(ROOT / "results", tmp_path / "results")
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    (tmp_path / "images").mkdir()
+    for name in ("18_errors.py", "18_errors.svg"):
+        shutil.copy(ROOT / "images" / name, tmp_path / "images")
+    make = ["make", "-s", "-W", "images/18_errors.py", "images/18_errors.svg"]
+    picture = tmp_path / "images" / "18_errors.svg"
+    before = picture.read_text()
+    result = run(make, cwd=tmp_path, env=no_cuda())
+    assert result.returncode == 0 and picture.read_text() == before, result.stderr
+    with open(tmp_path / "results" / "errors.csv", "a") as file:
+        file.write("normal,64\n")
+    result = run(make, cwd=tmp_path, env=no_cuda())
+    assert "column scheme: nothing there" in result.stderr
+    assert result.returncode == 2 and picture.read_text() == before
 
 
 def test_labels_keep_apart():

@@ -243,13 +243,13 @@ def test_warps_take_turns_as_they_were_measured():
     makes = kept["multiply_adds"]
     round_of_one = alone["waits"] + makes
     for words in (
-        f"waits {alone['waits']} clocks for every {makes} in",
+        f"waits {alone['waits']} clocks (the median) for every {makes} in",
         f"{alone['waits']} + {makes} = {round_of_one} clocks, and {round_of_one} / {makes} = "
         f"{round_of_one / makes:.1f} ",
         f"answers: warps = {-(-round_of_one // makes)} ",
         f"With eight warps {eight['percent']} % of the slots have a multiply-add, with ten {ten['percent']} %",
         f"sixteen reach {most['percent']} %",
-        f"with sixteen, a warp waits {most['waits']:,} clocks",
+        f"with sixteen, half of the waits of a warp are longer than {most['waits']:,} clocks",
     ):
         assert words in page, words
     assert most["percent"] - ten["percent"] < ten["percent"] - eight["percent"]
@@ -772,6 +772,77 @@ def test_wavefronts_are_answered_one_by_one(site, page):
     page.look(1280, "light")
 
 
+@seen
+def test_next_while_it_plays_shows_a_whole_wavefront(site, page):
+    """Each line of one that is answered leads to its box, however far Play had come."""
+    chapter = next(c for c in CHAPTERS if c.name == "vectorized_access")
+    page.look(1280, "light")
+    page.visit(site / "chapters" / chapter.folder.name / "README.html")
+    ends = """[...document.querySelectorAll("figure.lens .trail")].map(e =>
+        [e.getAttribute("x2"), e.getAttribute("y2")].join())"""
+    press = "document.querySelector('figure.lens .lens-%s').click()"
+    page.run("""[...document.querySelectorAll("figure.lens .lens-code button")].find(b =>
+        /shared load, 8 wave/.test(b.textContent)).click()""")
+    boxes = page.run(ends)
+    page.look(1280, "light", "no-preference")
+    page.run(press % "play")
+    assert not set(page.run(ends)) & set(boxes)
+    page.run(press % "next")
+    assert page.run(ends) == boxes
+    page.look(1280, "light")
+
+
+@seen
+def test_next_goes_past_what_a_copy_engine_does(site, page):
+    """Such a line has no lanes and nothing to play; Next leads on from it, whatever was played before."""
+    chapter = next(c for c in CHAPTERS if c.name == "copy_engine")
+    page.look(1280, "light")
+    page.visit(site / "chapters" / chapter.folder.name / "README.html")
+    told = page.run("""(() => {
+        const figure = document.querySelector("figure.lens"), told = [];
+        const buttons = () => [...figure.querySelectorAll(".lens-code button")];
+        const [play, next] = figure.querySelectorAll(".lens-buttons button");
+        buttons().find(b => /shared load, [2-9]/.test(b.textContent)).click();
+        play.click(); // and it is at its first wavefront
+        play.focus();
+        buttons()[0].click();
+        told.push(play.disabled, next.textContent, document.activeElement === next);
+        next.click();
+        told.push(buttons()[1].getAttribute("aria-pressed"));
+        return told;
+    })()""")
+    assert told == [True, "Next line", True, "true"]
+
+
+# The button that has the keyboard: which of its list, and whether it is pressed.
+FOCUSED = """(() => { const now = document.activeElement;
+    const all = [...(now.closest(".lens-code, .lens-bars")?.querySelectorAll("button") || [])];
+    return [all.indexOf(now), now.getAttribute("aria-pressed")]; })()"""
+
+
+@seen
+def test_the_keyboard_stays_in_a_figure(site, page):
+    """Whose buttons are made anew when one is pressed: it stays on the pressed one, and goes on from there."""
+    page.look(1280, "light")
+    lists = {
+        "coalescing": [".lens .lens-bars", ".lens .lens-code"],
+        "bank_conflicts": [".wheel .lens-bars", ".wheel .lens-code"],
+        "shared_memory": [".warps .lens-bars"],
+    }
+    for name, boxes in lists.items():
+        chapter = next(c for c in CHAPTERS if c.name == name)
+        page.visit(site / "chapters" / chapter.folder.name / "README.html")
+        for box in boxes:
+            for at in (1, 0, 1):
+                page.run(f"document.querySelectorAll('{box} button')[{at}].focus()")
+                page.press("Enter")
+                assert page.run(FOCUSED) == [at, "true"], box
+        if name == "coalescing":
+            page.press("ArrowUp")
+            assert page.run(FOCUSED) == [0, "true"]
+        assert page.said == []
+
+
 # What readers look for, and what they should find first.
 SEARCHES = pytest.mark.parametrize(
     "query, wanted",
@@ -844,6 +915,74 @@ def test_results_are_reached_by_keys(site, page):
 
 
 @seen
+def test_results_are_left(site, page):
+    """With the keyboard, or a click elsewhere; a click on one opens it, and Escape is heard wherever one is."""
+    chapter = next(c for c in CHAPTERS if c.name == "bank_conflicts")
+    hidden = "document.getElementById('found').hidden"
+    page.look(1280, "light")
+    page.visit(site / "index.html")
+
+    def look_for_it():
+        page.press("/")
+        page.type("bank")
+        first_hit(page, "#found:not([hidden]) a")
+        assert not page.run(hidden)
+
+    look_for_it()
+    page.press("Tab")
+    assert page.run("document.activeElement.tagName") == "A" and page.run(hidden)
+    look_for_it()
+    page.click("article h1")
+    assert page.run(hidden)
+    for somewhere in ("activeElement.blur()", "querySelector('#found a').focus()"):
+        look_for_it()
+        page.run(f"document.{somewhere}")
+        assert not page.run(hidden)
+        page.press("Escape")
+        assert page.run(hidden)
+        assert page.run("document.activeElement.className") == "sidebar-search"
+    page.press("Tab")
+    look_for_it()
+    page.loaded = False
+    page.click("#found a")
+    page.wait(page.answer(None))
+    assert chapter.folder.name in page.run("location.href")
+
+
+@seen
+def test_results_do_not_come_after_one_has_left(site, page):
+    """The index is there only then."""
+    page.look(1280, "light")
+    page.visit(site / "index.html")
+    told = page.run("""(async () => {
+        const field = document.querySelector(".sidebar-search");
+        field.focus();
+        field.value = "bank";
+        field.dispatchEvent(new Event("input"));
+        document.querySelector(".sidebar-tree a").focus();
+        while (typeof Search === "undefined" || !Search.hasIndex()) await new Promise(done => setTimeout(done, 20));
+        await new Promise(done => setTimeout(done, 100));
+        return [document.activeElement.tagName, field.value, document.getElementById("found").hidden];
+    })()""")
+    assert told == ["A", "bank", True]
+
+
+@seen
+def test_what_was_typed_before_the_search_is_ready_stays(site, page):
+    """And is selected, as "/" does it, also when the index has come."""
+    page.look(1280, "light")
+    page.visit(site / "index.html")
+    page.run("document.querySelector('.sidebar-search').value = 'coalescing'; 0")
+    page.press("/")
+    told = page.run("""(async () => {
+        while (typeof Search === "undefined" || !Search.hasIndex()) await new Promise(done => setTimeout(done, 20));
+        await new Promise(done => setTimeout(done, 100));
+        return [document.querySelector(".sidebar-search").value, getSelection().toString()];
+    })()""")
+    assert told == ["coalescing", "coalescing"]
+
+
+@seen
 def test_a_phone_has_the_search_in_sight(site, page):
     page.look(390, "light")
     page.visit(site / "chapters" / CHAPTERS[2].folder.name / "README.html")
@@ -876,6 +1015,65 @@ def test_a_prediction_is_checked_and_remembered(site, page):
         "[...document.querySelectorAll('.predict input')].every(f => f.dataset.verdict === 'right')"
     )
     page.run("localStorage.clear()")
+
+
+@seen
+def test_enter_judges_a_prediction_and_the_keyboard_stays(site, page):
+    page.visit(site / "chapters" / CHAPTERS[1].folder.name / "README.html")
+    page.run("document.querySelector('.predict input').focus()")
+    page.type("123456789")
+    page.press("Enter")
+    told = page.run("""[document.activeElement.value, document.activeElement.dataset.verdict,
+        localStorage.getItem(`predict-${document.activeElement.dataset.key}`)]""")
+    assert told == ["123456789", "wrong", "123456789"]
+    page.run("localStorage.clear()")
+
+
+@seen
+def test_a_prediction_is_not_replaced_by_an_older_one(site, page):
+    """What was typed before the script came is what the reader means."""
+    path = site / "chapters" / CHAPTERS[1].folder.name / "README.html"
+    page.visit(path)
+    page.run("""(() => { const { key } = document.querySelector(".predict input").dataset;
+        localStorage.setItem(`predict-${key}`, "1"); })()""")
+    typed = """addEventListener("readystatechange", () => {
+        if (document.readyState === "interactive") document.querySelector(".predict input").value = "77";
+    }, true)"""
+    with page.before(typed):
+        page.visit(path)
+    assert page.run("document.querySelector('.predict input').value") == "77"
+    page.run("localStorage.clear()")
+
+
+@seen
+def test_a_browser_that_keeps_nothing_is_enough(site, page):
+    """Predictions are judged and the search finds, where localStorage is forbidden."""
+    forbidden = """Object.defineProperty(window, "localStorage", { configurable: true,
+        get() { throw new Error("forbidden"); } })"""
+    with page.before(forbidden):
+        page.visit(site / "chapters" / CHAPTERS[1].folder.name / "README.html")
+        page.run("document.querySelector('.predict input').focus()")
+        page.type("123456789")
+        page.press("Enter")
+        assert page.run("document.activeElement.dataset.verdict") == "wrong"
+        page.run("document.activeElement.blur()")
+        page.press("/")
+        page.type("bank conf")
+        assert "bank_conflicts" in first_hit(page, "#found a")
+        page.visit(site / "search.html", "?q=bank+conflict")
+        assert "bank_conflicts" in first_hit(page, "#search-results li a")
+
+
+@seen
+def test_a_picture_is_enlarged_by_keys(site, page):
+    """Enter opens it, Escape closes it, and the keyboard is back on the picture."""
+    page.visit(site / "chapters" / CHAPTERS[1].folder.name / "README.html")
+    page.run("document.querySelector('article img').focus()")
+    page.press("Enter")
+    assert page.run("document.querySelector('dialog.enlarged').open")
+    page.press("Escape")
+    assert not page.run("document.querySelector('dialog.enlarged').open")
+    assert page.run("document.activeElement === document.querySelector('article img')")
 
 
 @seen

@@ -45,7 +45,11 @@
             picture.tabIndex = 0;
             picture.title = "Enlarge";
             picture.addEventListener("click", open);
-            picture.addEventListener("keydown", event => { if (event.key === "Enter") open(); });
+            picture.addEventListener("keydown", event => { 
+                if (event.key !== "Enter") return;
+                event.preventDefault(); // or it would press Close, which has the keyboard then
+                open();
+            });
         }
     }
 
@@ -102,9 +106,10 @@
                         : "Not yet. Try again, or open the answer below.";
             };
             for (const field of fields) {
-                field.value = memory.get(field.dataset.key) || "";
-                field.addEventListener("change", () => { memory.set(field.dataset.key, field.value); judge(); });
-                field.addEventListener("keydown", event => { if (event.key === "Enter") field.blur(); });
+                const keep = () => { memory.set(field.dataset.key, field.value); judge(); };
+                field.value ||= memory.get(field.dataset.key) || ""; // or what was typed before this script came
+                field.addEventListener("change", keep);
+                field.addEventListener("keydown", event => { if (event.key === "Enter") keep(); });
             }
             judge();
         }

@@ -29,6 +29,13 @@ const figures = (() => {
     const told = (key, words) => element("b", { "data-key": key }, typeof words === "number" ? number.format(words) : words);
     const still = matchMedia("(prefers-reduced-motion: reduce)");
 
+    /* Other buttons in the place of those in a box. The keyboard stays where it was: on the pressed one. */
+    function renew(box, ...buttons) {
+        const had_focus = box.contains(document.activeElement);
+        box.replaceChildren(...buttons);
+        if (had_focus) box.querySelector("[aria-pressed=true]").focus();
+    }
+
     /* A slider over the positions of a list: its name, what stands at the position, and what to do when it moves. */
     function slider(name, words, at, moved) {
         const label = element("output", { class: "lens-label" }, words[at]);
@@ -57,5 +64,5 @@ const figures = (() => {
         }
     }
 
-    return { element, shape, number, many, told, still, slider, operate };
+    return { element, shape, number, many, told, still, renew, slider, operate };
 })();

@@ -4,7 +4,7 @@
 "use strict";
 
 (() => {
-    const { element, shape, number, many, still } = figures;
+    const { element, shape, number, many, still, renew } = figures;
     const LANE = 27, WIDTH = 32 * LANE, LANES_AT = 24, SECTORS_AT = 150, ROW = 24;
     const SECTOR = 32, WORD = 4, BANKS = 32, BANK_ROW = 128;
     const MOVE_MS = 700, WAVE_MS = 450, TOKEN = 5;
@@ -120,7 +120,7 @@
         }
 
         function list() {
-            code.replaceChildren(...variant().lines.map((l, i) => element("li", {},
+            renew(code, ...variant().lines.map((l, i) => element("li", {},
                 element("button", {
                     type: "button", "aria-pressed": i === held.line, class: "address" in l ? "" : "nothing",
                     onclick: () => show(i),
@@ -140,7 +140,7 @@
                 return l ? l[unit] / l.requests : 0;
             });
             const most = Math.max(...values);
-            bars.replaceChildren(...scene.variants.map((v, i) => element("button", {
+            renew(bars, ...scene.variants.map((v, i) => element("button", {
                 type: "button", "aria-pressed": i === held.variant, title: v.label,
                 "aria-label": `${v.label}: ${many(values[i], unit)} per request`,
                 onclick: () => { knob.value = i; choose(i, held.line); },
@@ -168,19 +168,22 @@
             stage.replaceChildren(paper);
             tokens = [];
             places = [];
-            if (!("address" in l)) {
+            held.wave = held.waves = 1;
+            const by_lanes = "address" in l;
+            if (!by_lanes && document.activeElement === play) next.focus(); // what is disabled loses the keyboard
+            play.disabled = !by_lanes;
+            if (!by_lanes) {
                 paper.setAttribute("viewBox", `-8 -4 ${WIDTH + 16} 40`);
                 paper.append(shape("text", { x: 0, y: 20, class: "note" },
                     "the copy engine carries this out: no lane of a warp asks for an address"));
-                next.disabled = play.disabled = true;
+                lit();
                 return;
             }
-            next.disabled = play.disabled = false;
             paper.append(shape("text", { x: 0, y: 14, class: "note" }, "the 32 lanes of a warp"));
             const below = shape("g"), lines = shape("g"), above = shape("g"), moving = shape("g");
             const drawn = unit_of(l) === "wavefronts" ? banks(l, below) : sectors(l, below);
             places = drawn.places;
-            held.waves = drawn.waves;
+            held.wave = held.waves = drawn.waves;
             paper.setAttribute("viewBox", `-8 -4 ${WIDTH + 16} ${drawn.height + 8}`);
             for (let lane = 0; lane < 32; lane++) {
                 const place = places[lane], x = (lane + 0.5) * LANE;
@@ -204,7 +207,6 @@
             // Boxes with numbers in them are not crossed out.
             paper.append(...(unit_of(l) === "wavefronts" ? [lines, below] : [below, lines]), above, moving);
             paper.classList.toggle("banks", unit_of(l) === "wavefronts");
-            held.wave = held.waves;
             lit();
         }
 
@@ -284,9 +286,11 @@
             go();
         }
 
-        /* One wavefront on; behind the last one the next line begins, with its first. */
+        /* One wavefront on; behind the last one the next line begins, with its first. What is still on its way,
+         * or at home because it waited for its turn to move, is where it belongs. */
         function step(by) {
             stop();
+            tokens.forEach((token, lane) => places[lane] && put(token, places[lane].x, places[lane].y));
             const count = variant().lines.length;
             if (by > 0 && held.wave < held.waves) {
                 held.wave++;
@@ -310,10 +314,8 @@
             };
             if (!keys[event.key] || (event.target !== stage && event.key.match(/Down|Up/) && !event.target.closest(".lens-code"))) return;
             event.preventDefault();
-            const in_list = event.target.closest(".lens-code");
             keys[event.key]();
             knob.value = held.variant;
-            if (in_list) code.querySelector("[aria-pressed=true]").focus();
         });
 
         figure.querySelector(".lens-still").replaceWith(panel);

@@ -3,6 +3,15 @@
 "use strict";
 
 (() => {
+    /* searchtools.js has localStorage keep what to mark on the page that is opened, and finds nothing where the
+     * browser forbids that or has no room. */
+    try {
+        localStorage.setItem("room", "yes");
+        localStorage.removeItem("room");
+    } catch {
+        const forgets = { getItem: () => null, setItem: () => {}, removeItem: () => {} };
+        Object.defineProperty(window, "localStorage", { value: forgets });
+    }
     const field = document.querySelector(".sidebar-search");
     if (!field || typeof Search !== "undefined") return; // the search page shows its own
     const SHOWN = 8;
@@ -16,7 +25,8 @@
             { src: root + name, onload: done, onerror: failed })));
 
     function fetched() {
-        index = index || Promise.all([script("_static/language_data.js"), script("_static/searchtools.js")])
+        typed = field.value;
+        index = index || script("_static/language_data.js").then(() => script("_static/searchtools.js"))
             .then(() => { field.value = typed; return script("searchindex.js"); }); // searchtools.js empties the field
         return index;
     }
@@ -24,7 +34,7 @@
     /* As the search page finds and orders them, the best last there; a title of a page comes once. */
     function results() {
         const found = Search._performSearch(...Search._parseQuery(typed)).reverse(), seen = new Set();
-        try { localStorage.removeItem("sphinx_highlight_terms"); } catch { /* then not */ }
+        localStorage.removeItem("sphinx_highlight_terms");
         return found.filter(([page, title]) => !seen.has(page + title) && seen.add(page + title));
     }
 
@@ -63,16 +73,18 @@
     }
 
     async function look() {
-        typed = field.value;
+        const ready = fetched();
         if (!typed.trim()) return open(false);
-        await fetched();
-        if (typed.trim()) show(results());
+        await ready;
+        if (typed.trim() && document.activeElement === field) show(results());
     }
 
     function go() {
         if (drawer && field.getBoundingClientRect().right <= 0) drawer.checked = true; // a phone's drawer
         field.focus();
         field.select();
+        const words = field.value; // as they are again when the index is there, but no longer selected
+        fetched().then(() => { if (field.value === words && document.activeElement === field) field.select(); });
     }
 
     for (const [name, value] of Object.entries({ role: "combobox", autocomplete: "off", "aria-autocomplete": "list",
@@ -86,15 +98,22 @@
     field.addEventListener("input", look);
     field.addEventListener("keydown", event => {
         const keys = {
-            ArrowDown: () => mark(1), ArrowUp: () => mark(-1), Escape: () => open(false),
+            ArrowDown: () => mark(1), ArrowUp: () => mark(-1),
             Enter: at < 0 ? null : () => list.children[at].click(),
         };
         if (list.hidden || !keys[event.key]) return;
         event.preventDefault();
         keys[event.key]();
     });
-    addEventListener("pointerdown", event => {
+    /* Who goes elsewhere, with a finger or the keyboard, is done with the list. */
+    for (const going of ["pointerdown", "focusin"]) addEventListener(going, event => {
         if (!list.contains(event.target) && event.target !== field) open(false);
+    });
+    addEventListener("keydown", event => {
+        if (event.key !== "Escape" || list.hidden) return;
+        event.preventDefault();
+        field.focus();
+        open(false);
     });
     list.addEventListener("click", () => { open(false); if (drawer) drawer.checked = false; });
     addEventListener("keydown", event => {

@@ -3,7 +3,7 @@
 "use strict";
 
 figures.operate("warps", (scene, panel) => {
-    const { element, shape, number, many, told, slider } = figures;
+    const { element, shape, number, many, told, renew, slider } = figures;
     const WIDTH = 360, LEFT = 70, ROW = 13, HIGH = 24, RULER = 3000;
     const most = scene.variants[scene.variants.length - 1].warps;
     const percents = scene.variants.map(v => v.percent);
@@ -27,7 +27,7 @@ figures.operate("warps", (scene, panel) => {
 
     function show() {
         const now = scene.variants[at];
-        bars.replaceChildren(...scene.variants.map((v, i) => {
+        renew(bars, ...scene.variants.map((v, i) => {
             const bar = element("i", { class: "slots" });
             bar.style.height = `${.55 * v.percent}px`;
             return element("button", { type: "button", "aria-pressed": i === at, "aria-label": `${many(v.warps, "warps")}: ${v.percent} %`,

@@ -4,7 +4,7 @@
 "use strict";
 
 figures.operate("wheel", (scene, panel) => {
-    const { element, shape, number, many, told, still, slider } = figures;
+    const { element, shape, number, many, told, still, renew, slider } = figures;
     const BANKS = 32, WORD = 4, TURN = BANKS * WORD, ANGLE = 360 / BANKS;
     const OUTER = 160, INNER = 60, THICKEST = 34, SIZE = 184, WAVE_MS = 700, ALL = 0;
     const held = { at: 0, line: 0, wave: 0, timer: 0, angles: new Map() };
@@ -33,14 +33,14 @@ figures.operate("wheel", (scene, panel) => {
         element("div", { class: "drawn" }, stage, element("div", { class: "lens-buttons" }, play, next)), code, words);
 
     function lists() {
-        code.replaceChildren(...lines(variant()).map((l, i) => element("li", {}, element("button", {
+        renew(code, ...lines(variant()).map((l, i) => element("li", {}, element("button", {
             type: "button", "aria-pressed": i === held.line, onclick: () => { held.line = i; show(held.at); },
         },
         element("span", { class: "lens-at" }, l.line), element("code", {}, l.text),
         element("span", { class: "lens-cost wavefronts" }, `${l.kind}, ${many(l.wavefronts / l.requests, "wavefronts")} per request`)))));
         const same = scene.paddings.map(p => lines(scene.variants[find(variant().order, p)])[held.line]);
         const each = same.map(l => l.wavefronts / l.requests), most = Math.max(...each);
-        bars.replaceChildren(...scene.paddings.map((p, i) => element("button", {
+        renew(bars, ...scene.paddings.map((p, i) => element("button", {
             type: "button", "aria-pressed": p === variant().padding,
             "aria-label": `PADDING ${p}: ${many(each[i], "wavefronts")} per request`,
             onclick: () => { padding.set(i); show(find(variant().order, p)); },
