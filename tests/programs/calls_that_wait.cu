@@ -56,4 +56,5 @@ int main(void)
     cudaFree(device);
     cudaFreeHost(rows);
     puts("PASS");
+    return 0;
 }

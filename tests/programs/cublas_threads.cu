@@ -40,4 +40,5 @@ int main(void)
     second.join();
     if (!is_right[0] || !is_right[1]) return 1;
     puts("PASS");
+    return 0;
 }
