@@ -49,7 +49,7 @@ static __device__ void fence(void)
 // Of one thread: 256 bytes in, doubled, out; and added to what is there.
 static __device__ void bytes(unsigned *data)
 {
-    __shared__ __align__(128) unsigned box[64];
+    __shared__ __align__(16) unsigned box[64]; // which is enough for plain bytes
     __shared__ __align__(8) unsigned long long barrier;
     const unsigned b = address(&barrier), at = address(box);
     init(b);

@@ -1988,8 +1988,8 @@ static void compile_shuffle(struct compiler *c)
     const struct value *to = c->instruction->operand[0];
     emit(c, " { const uint64_t emu_lane = ::emu_ptx_shuffle_lane(%d, %s, %s);",
          index_of(mode, modes, 4), operand(c, 2, PTX_B32), operand(c, 3, PTX_B32));
-    emit(c, " const uint64_t emu_value = ::emu_ptx_shuffle(%s, %s, emu_lane & 31);",
-         operand(c, 4, PTX_B32), operand(c, 1, PTX_B32));
+    emit(c, " const uint64_t emu_value = ::emu_ptx_shuffle(%d, %s, %s, emu_lane & 31);",
+         index_of(mode, modes, 4), operand(c, 4, PTX_B32), operand(c, 1, PTX_B32));
     if (to->second) assign(c, to->second, PTX_PRED, "emu_lane >> 8");
     assign(c, to, PTX_B32, "emu_value");
     emit(c, " }");

@@ -24,6 +24,6 @@ void emu_bulk_store_tensor(const void *map, int dimensions, const int *at, char 
 void emu_bulk_commit(void);
 void emu_bulk_wait(unsigned groups_that_may_remain);
 void emu_bulk_block_begins(void);
-void emu_bulk_thread_ended(const struct emu_thread *thread);
+void emu_bulk_block_ended(void);
 
 #endif

@@ -11,7 +11,6 @@
 #include "memory/copies.h"
 #include "memory/touch.h"
 #include "memory/variables.h"
-#include "run/async.h"
 #include "run/bulk.h"
 #include "run/mbarrier.h"
 #include "watch/access.h"
@@ -227,7 +226,7 @@ uint64_t emu_ptx_mbarrier_pending(uint64_t state)
 
 void emu_ptx_copy_arrive(uint64_t code, int no_increment, uint64_t barrier)
 {
-    emu_async_arrive(barrier_at(code, barrier, PC), no_increment, PC);
+    emu_mbarrier_arrive_after_copies(barrier_at(code, barrier, PC), no_increment, PC);
 }
 
 void emu_ptx_fence(int for_all)

@@ -13,8 +13,8 @@ void emu_check_async_issue(void *shared, const void *global, size_t bytes,
                            size_t zero_fill, const void *pc);
 void emu_check_async_arrival(void *shared, size_t bytes, const void *pc);
 /* A bulk copy, which will report to the mbarrier of that slot, likewise. Address and
- * `bytes` are multiples of 16. */
-void emu_check_bulk_issue(void *shared, size_t bytes, unsigned slot,
+ * `bytes` are multiples of 16; the array must be declared with that alignment. */
+void emu_check_bulk_issue(void *shared, size_t bytes, size_t alignment, unsigned slot,
                           enum emu_swizzle swizzle, const void *pc);
 void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned slot);
 /* The asynchronous proxy reads shared memory from now on until the running thread is told
