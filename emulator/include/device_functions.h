@@ -90,42 +90,52 @@ template <class T_> using emu_same = typename emu_identity<T_>::type;
 
 template <class T_> EMU_FN T_ __ldg(const T_ *p)
 {
+    emu_need_global(p, "__ldg");
     return *p;
 }
 template <class T_> EMU_FN T_ __ldca(const T_ *p)
 {
+    emu_need_global(p, "__ldca");
     return *p;
 }
 template <class T_> EMU_FN T_ __ldcg(const T_ *p)
 {
+    emu_need_global(p, "__ldcg");
     return *p;
 }
 template <class T_> EMU_FN T_ __ldcs(const T_ *p)
 {
+    emu_need_global(p, "__ldcs");
     return *p;
 }
 template <class T_> EMU_FN T_ __ldlu(const T_ *p)
 {
+    emu_need_global(p, "__ldlu");
     return *p;
 }
 template <class T_> EMU_FN T_ __ldcv(const T_ *p)
 {
+    emu_need_global(p, "__ldcv");
     return *p;
 }
 template <class T_> EMU_FN void __stwb(T_ *p, emu_same<T_> value)
 {
+    emu_need_global(p, "__stwb");
     *p = value;
 }
 template <class T_> EMU_FN void __stcg(T_ *p, emu_same<T_> value)
 {
+    emu_need_global(p, "__stcg");
     *p = value;
 }
 template <class T_> EMU_FN void __stcs(T_ *p, emu_same<T_> value)
 {
+    emu_need_global(p, "__stcs");
     *p = value;
 }
 template <class T_> EMU_FN void __stwt(T_ *p, emu_same<T_> value)
 {
+    emu_need_global(p, "__stwt");
     *p = value;
 }
 
@@ -178,23 +188,26 @@ EMU_FN double __hiloint2double(int high, int low)
 
 /* ---- conversions ---- */
 
-/* The hardware clamps to the range of the result and turns NaN into 0 (64-bit results:
- * into the top bit alone). `x` is rounded already; `limit` is the largest result plus 1.
- */
-template <class To> EMU_FN To emu_clamped(double x, To least, To most, double limit)
+/* The hardware clamps to the range of the result and turns NaN into 0; from or to 64 bits
+ * (`wide`), into the top bit alone. `x` is rounded already; `limit` is the largest result
+ * plus 1. */
+template <class To>
+EMU_FN To emu_clamped(double x, To least, To most, double limit, bool wide = false)
 {
-    if (x != x) return sizeof(To) == 8 ? (To)(1ull << 63) : 0;
+    if (x != x) return wide || sizeof(To) == 8 ? (To)(1ull << (8 * sizeof(To) - 1)) : 0;
     if (x >= limit) return most;
     return x < (double)least ? least : (To)x;
 }
 #define EMU_TO_INTEGER(from, T_, suffix, round)                                          \
     EMU_FN int __##from##2int_##suffix(T_ x)                                             \
     {                                                                                    \
-        return emu_clamped<int>(round((double)x), INT_MIN, INT_MAX, 0x1p31);             \
+        return emu_clamped<int>(round((double)x), INT_MIN, INT_MAX, 0x1p31,              \
+                                sizeof x == 8);                                          \
     }                                                                                    \
     EMU_FN unsigned __##from##2uint_##suffix(T_ x)                                       \
     {                                                                                    \
-        return emu_clamped<unsigned>(round((double)x), 0, UINT_MAX, 0x1p32);             \
+        return emu_clamped<unsigned>(round((double)x), 0, UINT_MAX, 0x1p32,              \
+                                     sizeof x == 8);                                     \
     }                                                                                    \
     EMU_FN long long __##from##2ll_##suffix(T_ x)                                        \
     {                                                                                    \

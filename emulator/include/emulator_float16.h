@@ -77,6 +77,11 @@ static inline double emu_fma_to_odd(double a, double b, double c)
 
 #define EMU_FN16 static __forceinline__
 
+EMU_FN16 bool emu_unordered(float a, float b)
+{
+    return a != a || b != b;
+}
+
 /* The scalar type T, the pair T2, and all that has the same name for both formats. */
 #define EMU_FLOAT16_TYPES(T_, T2, to_bits, to_float)                                     \
     struct __align__(2) T_ {                                                             \
@@ -155,18 +160,36 @@ static inline double emu_fma_to_odd(double a, double b, double c)
         return a op b;                                                                   \
     }
 
-#define EMU_FLOAT16_COMPARE(T_, T2, op, name)                                            \
+/* A comparison: __heq and, where a NaN makes it true, __hequ; of pairs, each by itself, as
+ * numbers or as masks, or whether it is so of both. */
+#define EMU_FLOAT16_COMPARE(T_, T2, op, name, operators)                                 \
+    EMU_FLOAT16_COMPARE_AS(T_, T2, __h##name, __hb##name, !emu_unordered(a, b) &&, op)   \
+    EMU_FLOAT16_COMPARE_AS(T_, T2, __h##name##u, __hb##name##u, emu_unordered(a, b) ||,  \
+                           op)                                                           \
     EMU_FN16 bool operator op(const T_ &a, const T_ &b)                                  \
     {                                                                                    \
         return (float)a op(float) b;                                                     \
     }                                                                                    \
+    EMU_FN16 bool operator op(const T2 &a, const T2 &b)                                  \
+    {                                                                                    \
+        return operators(a, b);                                                          \
+    }
+#define EMU_FLOAT16_COMPARE_AS(T_, T2, name, both, and_or, op)                           \
     EMU_FN16 bool name(T_ a, T_ b)                                                       \
     {                                                                                    \
-        return a op b;                                                                   \
+        return and_or((float)a op(float) b);                                             \
     }                                                                                    \
     EMU_FN16 T2 name##2(T2 a, T2 b)                                                      \
     {                                                                                    \
-        return T2(T_(a.x op b.x), T_(a.y op b.y));                                       \
+        return T2(T_((int)name(a.x, b.x)), T_((int)name(a.y, b.y)));                     \
+    }                                                                                    \
+    EMU_FN16 unsigned name##2_mask(T2 a, T2 b)                                           \
+    {                                                                                    \
+        return (name(a.x, b.x) ? 0xffffu : 0u) | (name(a.y, b.y) ? 0xffff0000u : 0u);    \
+    }                                                                                    \
+    EMU_FN16 bool both##2(T2 a, T2 b)                                                    \
+    {                                                                                    \
+        return name(a.x, b.x) && name(a.y, b.y);                                         \
     }
 
 #define EMU_FLOAT16_MATH(T_, T2, name, expression)                                       \
@@ -191,13 +214,6 @@ static inline double emu_fma_to_odd(double a, double b, double c)
         return T2(name##_sat(a.x, b.x), name##_sat(a.y, b.y));                           \
     }
 
-/* Whether it is so of both. */
-#define EMU_FLOAT16_BOTH(T2, name)                                                       \
-    EMU_FN16 bool __hb##name##2(T2 a, T2 b)                                              \
-    {                                                                                    \
-        return __h##name(a.x, b.x) && __h##name(a.y, b.y);                               \
-    }
-
 #define EMU_FLOAT16_OR_NAN(T_, T2, name)                                                 \
     EMU_FN16 T_ name##_nan(T_ a, T_ b)                                                   \
     {                                                                                    \
@@ -213,12 +229,12 @@ static inline double emu_fma_to_odd(double a, double b, double c)
     EMU_FLOAT16_BINARY(T_, T2, -, __hsub, __hsub2)                                       \
     EMU_FLOAT16_BINARY(T_, T2, *, __hmul, __hmul2)                                       \
     EMU_FLOAT16_BINARY(T_, T2, /, __hdiv, __h2div)                                       \
-    EMU_FLOAT16_COMPARE(T_, T2, ==, __heq)                                               \
-    EMU_FLOAT16_COMPARE(T_, T2, !=, __hne)                                               \
-    EMU_FLOAT16_COMPARE(T_, T2, <, __hlt)                                                \
-    EMU_FLOAT16_COMPARE(T_, T2, <=, __hle)                                               \
-    EMU_FLOAT16_COMPARE(T_, T2, >, __hgt)                                                \
-    EMU_FLOAT16_COMPARE(T_, T2, >=, __hge)                                               \
+    EMU_FLOAT16_COMPARE(T_, T2, ==, eq, __hbeq2)                                         \
+    EMU_FLOAT16_COMPARE(T_, T2, !=, ne, __hbneu2)                                        \
+    EMU_FLOAT16_COMPARE(T_, T2, <, lt, __hblt2)                                          \
+    EMU_FLOAT16_COMPARE(T_, T2, <=, le, __hble2)                                         \
+    EMU_FLOAT16_COMPARE(T_, T2, >, gt, __hbgt2)                                          \
+    EMU_FLOAT16_COMPARE(T_, T2, >=, ge, __hbge2)                                         \
     EMU_FN16 T_ operator-(const T_ &a)                                                   \
     {                                                                                    \
         T_ r = a;                                                                        \
@@ -297,12 +313,6 @@ static inline double emu_fma_to_odd(double a, double b, double c)
     EMU_FLOAT16_SATURATED(T_, T2, __hadd, __hadd2)                                       \
     EMU_FLOAT16_SATURATED(T_, T2, __hsub, __hsub2)                                       \
     EMU_FLOAT16_SATURATED(T_, T2, __hmul, __hmul2)                                       \
-    EMU_FLOAT16_BOTH(T2, eq)                                                             \
-    EMU_FLOAT16_BOTH(T2, ne)                                                             \
-    EMU_FLOAT16_BOTH(T2, lt)                                                             \
-    EMU_FLOAT16_BOTH(T2, le)                                                             \
-    EMU_FLOAT16_BOTH(T2, gt)                                                             \
-    EMU_FLOAT16_BOTH(T2, ge)                                                             \
     EMU_FLOAT16_OR_NAN(T_, T2, __hmax)                                                   \
     EMU_FLOAT16_OR_NAN(T_, T2, __hmin)                                                   \
     EMU_FN16 T2 __hisnan2(T2 a)                                                          \

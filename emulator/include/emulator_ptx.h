@@ -13,6 +13,9 @@
 extern "C" {
 #endif
 
+/* The running thread's carry, which add.cc leaves for addc. */
+uint64_t emu_ptx_carry(void);
+void emu_ptx_set_carry(uint64_t carry);
 /* Arithmetic: a value made of values, and of nothing else. */
 uint64_t emu_ptx_alu(uint64_t code, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
     __attribute__((const));

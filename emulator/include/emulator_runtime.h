@@ -149,6 +149,9 @@ void emu_atomic_access(const volatile void *p, size_t bytes, const void *pc);
 /* One that is atomic among the threads of its block only. */
 void emu_block_atomic_access(const volatile void *p, size_t bytes, const void *pc);
 
+/* For what there is in global memory only: an address in shared memory is a fault. */
+void emu_need_global(const void *p, const char *what);
+
 /* __threadfence_block (`for_all` 0); __threadfence and __threadfence_system. */
 void emu_fence(int for_all);
 

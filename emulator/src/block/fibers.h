@@ -38,6 +38,7 @@ struct emu_fiber {
 
     struct emu_pending_copy *copies; /* async.c */
     unsigned copy_count, copy_capacity, copies_started, groups_committed;
+    uint64_t carry;     /* of PTX's add.cc */
     unsigned registers; /* that setmaxnreg asked for; 0: it never did */
 };
 

@@ -247,7 +247,8 @@ static uint32_t check_source(char *shared, size_t bytes, unsigned slot, const vo
 
 /* What is read is free again when the barrier's phase is over, which the receiver learns,
  * not this thread. So the source is only looked at. */
-void emu_bulk_send(char *to, char *from, size_t bytes, uint64_t *barrier, const void *pc)
+void emu_bulk_send(char *to, char *from, size_t bytes, uint64_t code, uint64_t *barrier,
+                   const void *pc)
 {
     check_plain(from, bytes, pc);
     check_shared(from, bytes, PLAIN, "source", pc);
@@ -256,25 +257,8 @@ void emu_bulk_send(char *to, char *from, size_t bytes, uint64_t *barrier, const 
     emu_check_async_done(s->slot, check_source(from, bytes, s->slot, pc));
     struct emu_bulk_copy *copy = new_copy(to, bytes, PLAIN, pc);
     memcpy(copy->data, from, bytes);
+    copy->reduction = code;
     emu_mbarrier_add_copy(barrier, copy);
-}
-
-/* Writes a run of elements, or reduces into them; `code` is an operation and a type, or
- * 0. */
-static void put(char *to, const char *from, size_t bytes, uint64_t code)
-{
-    if (!code) {
-        memcpy(to, from, bytes);
-        return;
-    }
-    const unsigned each = ptx_types[PTX_TYPE_OF(code)].bits / 8;
-    for (size_t i = 0; i < bytes; i += each) {
-        uint64_t old = 0, more = 0;
-        memcpy(&old, to + i, each);
-        memcpy(&more, from + i, each);
-        old = emu_ptx_alu(code, old, more, 0, 0);
-        memcpy(to + i, &old, each);
-    }
 }
 
 void emu_bulk_store(void *global, char *shared, size_t bytes, uint64_t code,
@@ -285,7 +269,7 @@ void emu_bulk_store(void *global, char *shared, size_t bytes, uint64_t code,
     emu_check_global(global, bytes, code ? EMU_ATOMIC : EMU_WRITE, pc);
     struct sender *s = sender(pc);
     note_store(s, check_source(shared, bytes, s->slot, pc), pc);
-    put(global, shared, bytes, code);
+    emu_put(global, shared, bytes, code);
 }
 
 /* The operation of a reduction into a tensor, in the type of the tensor's elements. */
@@ -329,7 +313,7 @@ void emu_bulk_store_tensor(const void *map, int dimensions, const int *at, char 
             if (piece > skipped + n - i) piece = skipped + n - i;
             char *from = (char *)emu_swizzled(place, (enum emu_swizzle)m->swizzle);
             time = check_source(from, piece, s->slot, pc);
-            put(r.from + i, from, piece, code);
+            emu_put(r.from + i, from, piece, code);
             i += piece;
         }
     }

@@ -167,6 +167,7 @@ static void run_cluster(struct resident *r)
                 t->sp = NULL;
                 t->copy_count = t->copies_started = 0;
                 t->groups_committed = 0;
+                t->carry = 0;
                 t->registers = 0;
             }
             if (!resumes || t->state == AT_GRID_BARRIER) {

@@ -16,11 +16,13 @@
 #include <string.h>
 
 #include "base/now.h"
+#include "base/ptx.h"
 #include "base/room.h"
 #include "base/settings.h"
 #include "base/source.h"
 #include "block/fibers.h"
 #include "block/shared.h"
+#include "emulator_ptx.h"
 #include "emulator_runtime.h"
 #include "run/async.h"
 #include "run/barrier.h"
@@ -152,11 +154,27 @@ static bool advance(struct mbarrier *b)
     return true;
 }
 
+void emu_put(char *to, const char *from, size_t bytes, uint64_t code)
+{
+    if (!code) {
+        memcpy(to, from, bytes);
+        return;
+    }
+    const unsigned each = ptx_types[PTX_TYPE_OF(code)].bits / 8;
+    for (size_t i = 0; i < bytes; i += each) {
+        uint64_t old = 0, more = 0;
+        memcpy(&old, to + i, each);
+        memcpy(&more, from + i, each);
+        old = emu_ptx_alu(code, old, more, 0, 0);
+        memcpy(to + i, &old, each);
+    }
+}
+
 /* Writes what has come where it belongs. */
 static void put_copy(const struct emu_bulk_copy *copy)
 {
     if (copy->swizzle == EMU_SWIZZLE_NONE) {
-        memcpy(copy->shared, copy->data, copy->bytes);
+        emu_put(copy->shared, copy->data, copy->bytes, copy->reduction);
         return;
     }
     for (size_t i = 0; i < copy->bytes; i += 16)
@@ -382,8 +400,8 @@ void emu_mbarrier_add_copy(uint64_t *address, struct emu_bulk_copy *copy)
                   "a bulk copy with an mbarrier that the copy engine may not know yet: "
                   "the thread that initialised it must call fence_mbarrier_init() "
                   "(fence.mbarrier_init)");
-    emu_check_bulk_issue(copy->shared, copy->bytes, copy->alignment, b->slot,
-                         copy->swizzle, copy->pc);
+    emu_check_bulk_issue(copy->shared, copy->bytes, copy->alignment, copy->reduction != 0,
+                         b->slot, copy->swizzle, copy->pc);
     *b->last = copy;
     b->last = &copy->next;
 }

@@ -17,6 +17,7 @@ struct emu_bulk_copy { /* one on its way into shared memory, */
     enum emu_swizzle swizzle;
     unsigned behind; /* or an arrival, behind this one of the thread's own (cp.async) */
     size_t bytes, alignment;
+    uint64_t reduction; /* of what is there already: see emu_put */
     char data[];
 };
 
@@ -51,6 +52,9 @@ unsigned emu_mbarrier_pending(uint64_t state);
  * `no_increment`, one that the phase counts on besides. */
 void emu_mbarrier_arrive_after_copies(uint64_t *address, bool no_increment,
                                       const void *pc);
+/* Writes a run of elements, or reduces into them; `code` is an operation and a type, as
+ * ptx.h writes them, or 0. */
+void emu_put(char *to, const char *from, size_t bytes, uint64_t code);
 /* Hands over a copy that has begun; it will come, and be freed, by itself. */
 void emu_mbarrier_add_copy(uint64_t *address, struct emu_bulk_copy *copy);
 

@@ -244,6 +244,16 @@ void emu_ptx_set_registers(int more, uint64_t registers)
                   all, REGISTERS_OF_AN_SM);
 }
 
+uint64_t emu_ptx_carry(void)
+{
+    return emu_running()->carry;
+}
+
+void emu_ptx_set_carry(uint64_t carry)
+{
+    emu_running()->carry = carry;
+}
+
 void emu_ptx_exit(void)
 {
     emu_thread_exit();
