@@ -177,7 +177,7 @@ MISTAKES = {
         "this rounding is not for these types",
     ),
     "eight bits without satfinite": (
-        'asm("cvt.rn.e4m3x2.f32 %0, %1, %1;" : "=h"(*(short *)p) : "f"(f)); // @',
+        'asm volatile("cvt.rn.e4m3x2.f32 %0, %1, %1;" : "=h"(*(short *)p) : "f"(f)); // @',
         "needs .satfinite",
     ),
     "an order of bits": (

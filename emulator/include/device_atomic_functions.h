@@ -40,7 +40,7 @@ static inline float emu_atomic_sum(const void *address, float a, float b)
 /* An element of a vector, which only global memory can be added to. */
 static __forceinline__ float emu_vector_sum(const void *address, float a, float b)
 {
-    emu_need_global(address, "an atomicAdd of a vector");
+    emu_need_global_at(address, "an atomicAdd of a vector", __builtin_return_address(0));
     return emu_atomic_sum(address, a, b);
 }
 

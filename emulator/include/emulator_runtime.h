@@ -151,6 +151,7 @@ void emu_block_atomic_access(const volatile void *p, size_t bytes, const void *p
 
 /* For what there is in global memory only: an address in shared memory is a fault. */
 void emu_need_global(const void *p, const char *what);
+void emu_need_global_at(const void *p, const char *what, const void *pc);
 
 /* __threadfence_block (`for_all` 0); __threadfence and __threadfence_system. */
 void emu_fence(int for_all);

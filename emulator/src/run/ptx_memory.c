@@ -28,12 +28,17 @@ static void need_global(const void *p, const char *what, const void *pc)
               what, name);
 }
 
-void emu_need_global(const void *p, const char *what)
+void emu_need_global_at(const void *p, const char *what, const void *pc)
 {
     if (!emu_is_shared(p)) return;
     char name[200];
     snprintf(name, sizeof name, "%s: ", what);
-    need_global(p, name, PC);
+    need_global(p, name, pc);
+}
+
+void emu_need_global(const void *p, const char *what)
+{
+    emu_need_global_at(p, what, PC);
 }
 
 /* Where an address of a state space lies. */
@@ -160,6 +165,23 @@ uint64_t emu_ptx_is_space(uint64_t code, uint64_t address)
         return p >= arguments && p < arguments + emu_now.launch->argument_bytes;
     }
     }
+}
+
+/* The same under CUDA's names, as device_functions.h declares them. */
+unsigned __isConstant(const void *p);
+unsigned __isLocal(const void *p);
+void *__cvta_shared_to_generic(size_t offset);
+unsigned __isConstant(const void *p)
+{
+    return (unsigned)emu_ptx_is_space(PTX_CODE(0, 0, 0, 0, PTX_CONST), (uintptr_t)p);
+}
+unsigned __isLocal(const void *p)
+{
+    return (unsigned)emu_ptx_is_space(PTX_CODE(0, 0, 0, 0, PTX_LOCAL), (uintptr_t)p);
+}
+void *__cvta_shared_to_generic(size_t offset)
+{
+    return emu_shared_place(offset, 0, PC);
 }
 
 uint64_t emu_ptx_map_to_block(uint64_t code, uint64_t address, uint64_t rank)
