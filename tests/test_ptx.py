@@ -193,7 +193,8 @@ MISTAKES = {
         "is longer than any access",
     ),
     "an asynchronous store that is too long": (
-        'asm("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b64 [%0], {%1, %1, %1, %1}, [%0];" :: "r"(x), "l"(p)); // @',
+        """asm("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b64" // @
+            " [%0], {%1, %1, %1, %1}, [%0];" :: "r"(x), "l"(p));""",
         "is longer than any access",
     ),
     "a source that is longer than its copy": (
@@ -201,7 +202,8 @@ MISTAKES = {
         "reads 32 bytes of a source for a copy of 16",
     ),
     "a reduction of a type that it has not": (
-        'asm("cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.f32 [%0], [%0], 16, [%0];" :: "r"(x)); // @',
+        """asm("cp.reduce.async.bulk.shared::cluster.shared::cta" // @
+            ".mbarrier::complete_tx::bytes.add.f32 [%0], [%0], 16, [%0];" :: "r"(x));""",
         "does not know `.f32`",
     ),
     "an operand of the wrong type": (
@@ -337,6 +339,12 @@ FAULTS = {
     "cp.async with too long a source": (
         """asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" :: "r"(at), "l"(p), "r"(32)); // @""",
         "a source of 32 bytes for a copy of 16",
+    ),
+    "a scale of wgmma that is neither 1 nor -1": (
+        """float d[4] = {};
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %4," // @
+                 " 1, 2, 1, 0, 0;" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(p));""",
+        "imm-scale-a and imm-scale-b are 1 or -1",
     ),
     "a trap": ('asm volatile("trap;"); // @', "trap"),
 }
