@@ -164,6 +164,10 @@ MISTAKES = {
         'asm("atom.global.min.f16x2 %0, [%1], %0;" : "+r"(x) : "l"(p)); // @',
         "does not know `.f16x2`",
     ),
+    "an atomic sum with a sign": (
+        'asm volatile("red.global.add.s64 [%0], %0;" :: "l"(p)); // @',
+        "does not know `.s64`",
+    ),
     "an atomic sum without noftz": (
         'asm("red.global.add.f16x2 [%0], %1;" :: "l"(p), "r"(x)); // @',
         "needs .noftz",

@@ -1523,7 +1523,7 @@ static void compile_atomic(struct compiler *c)
         const char *name, *types;
         enum ptx_op op;
         const char *vectors; /* their types */
-    } operations[] = {{"add", "u32 s32 u64 s64 " HALVES "f32 f64", PTX_ADD, HALVES "f32"},
+    } operations[] = {{"add", "u32 s32 u64 " HALVES "f32 f64", PTX_ADD, HALVES "f32"},
                       {"min", "u32 s32 u64 s64", PTX_MIN, HALVES},
                       {"max", "u32 s32 u64 s64", PTX_MAX, HALVES},
                       {"and", "b32 b64", PTX_AND, ""},
