@@ -479,7 +479,9 @@ def test_a_leak_is_a_fault_on_request(emulate):
     [
         "barrier_two_branches",
         "barrier_early_return",
+        "barrier_named_lane_ended",
         "shuffle_missing_lanes",
+        "shuffle_two_branches",
         "shared_not_aligned_float4",
     ],
 )
@@ -488,6 +490,12 @@ def test_what_the_hardware_runs_can_be_let_pass(name, emulate):
     assert run([program], env=no_cuda()).returncode == 1
     result = run([program], env=no_cuda() | {"STRICT": "0"})
     assert (result.returncode, result.stdout) == (0, "PASS\n"), result.stderr
+
+
+def test_operations_of_two_kinds_never_meet(emulate):
+    program = emulate(ROOT / "tests" / "faults" / "shuffle_other_operation.cu")
+    result = run([program], env=no_cuda() | {"STRICT": "0"})
+    assert result.returncode == 1 and "warp divergence" in result.stderr
 
 
 def test_checks_can_be_turned_off(emulate):

@@ -124,6 +124,92 @@ MISTAKES = {
         'asm("mov.u32 %[x], 1;" : [x] "=r"(x)); // @',
         "an asm operand cannot have a name",
     ),
+    "a wait that does not exist": (
+        'asm volatile("griddepcontrol.wait_forever;"); // @',
+        "does not know `.wait_forever`",
+    ),
+    "a sleep that does not exist": (
+        'asm volatile("nanosleep.long %0;" :: "r"(x)); // @',
+        "does not know `.long`",
+    ),
+    "a level that does not exist": (
+        'asm volatile("prefetch.global.L7 [%0];" :: "l"(p)); // @',
+        "does not know `.global`",
+    ),
+    "a policy that does not exist": (
+        'asm volatile("{.reg .b64 q; createpolicy.whole.b64 q;}"); // @',
+        "does not know `.whole`",
+    ),
+    "a prefetch that does not exist": (
+        'asm volatile("cp.async.bulk.prefetch.L3.global [%0], 16;" :: "l"(p)); // @',
+        "does not know `.L3`",
+    ),
+    "relu of float": (
+        'asm("fma.rn.relu.f32 %0, %0, %0, %0;" : "+f"(f)); // @',
+        "there is no `fma.rn.relu.f32`",
+    ),
+    "saturation without a sign": (
+        'asm("add.sat.u32 %0, %0, %0;" : "+r"(x)); // @',
+        "there is no `add.sat.u32`",
+    ),
+    "relu of a minimum of halves": (
+        'asm("min.relu.f16x2 %0, %0, %0;" : "+r"(x)); // @',
+        "there is no `min.relu.f16x2`",
+    ),
+    "a rounding of integers": (
+        'asm("add.rn.s32 %0, %0, %0;" : "+r"(x)); // @',
+        "there is no `add.rn.s32`",
+    ),
+    "an atomic minimum of halves": (
+        'asm("atom.global.min.f16x2 %0, [%1], %0;" : "+r"(x) : "l"(p)); // @',
+        "does not know `.f16x2`",
+    ),
+    "an atomic sum with a sign": (
+        'asm volatile("red.global.add.s64 [%0], %0;" :: "l"(p)); // @',
+        "does not know `.s64`",
+    ),
+    "an atomic sum without noftz": (
+        'asm("red.global.add.f16x2 [%0], %1;" :: "l"(p), "r"(x)); // @',
+        "needs .noftz",
+    ),
+    "a rounding of what is exact": (
+        'asm("cvt.rn.f64.f32 %0, %1;" : "=d"(*(double *)p) : "f"(f)); // @',
+        "this rounding is not for these types",
+    ),
+    "a rounding to integers": (
+        'asm("cvt.rn.s32.f32 %0, %1;" : "=r"(x) : "f"(f)); // @',
+        "this rounding is not for these types",
+    ),
+    "eight bits without satfinite": (
+        'asm volatile("cvt.rn.e4m3x2.f32 %0, %1, %1;" : "=h"(*(short *)p) : "f"(f)); // @',
+        "needs .satfinite",
+    ),
+    "an order of bits": (
+        'asm("{.reg .pred p; setp.lt.b32 p, %0, %0;}" :: "r"(x)); // @',
+        "there is no .lt of .b32",
+    ),
+    "two undeclared predicates": (
+        'asm("setp.eq.u32 p|q, %0, %0;" :: "r"(x)); // @',
+        "is not declared",
+    ),
+    "a store that is too long": (
+        'asm("st.global.v8.b64 [%0], {%0, %0, %0, %0, %0, %0, %0, %0};" :: "l"(p)); // @',
+        "is longer than any access",
+    ),
+    "an asynchronous store that is too long": (
+        """asm("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b64" // @
+            " [%0], {%1, %1, %1, %1}, [%0];" :: "r"(x), "l"(p));""",
+        "is longer than any access",
+    ),
+    "a source that is longer than its copy": (
+        'asm("cp.async.ca.shared.global [%0], [%1], 16, 32;" :: "r"(x), "l"(p)); // @',
+        "reads 32 bytes of a source for a copy of 16",
+    ),
+    "a reduction of a type that it has not": (
+        """asm("cp.reduce.async.bulk.shared::cluster.shared::cta" // @
+            ".mbarrier::complete_tx::bytes.add.f32 [%0], [%0], 16, [%0];" :: "r"(x));""",
+        "does not know `.f32`",
+    ),
     "an operand of the wrong type": (
         'asm("mov.u32 %0, %1;" : "=r"(x) : "r"(1.0f)); // @',
         'an asm operand with constraint "r" is an integer of 4 bytes',
@@ -226,6 +312,43 @@ FAULTS = {
         """if (threadIdx.x < 32)
         asm volatile("bar.sync 1, 64;" ::: "memory"); // @""",
         "barrier 1 waits for 64 threads, 32 have come",
+    ),
+    "shared memory as global memory": (
+        """words[threadIdx.x] = 1;
+    asm volatile("ld.global.u32 %0, [%1];" : "=r"(x) : "l"(&words[threadIdx.x])); // @""",
+        "words is in shared memory, where an address in global memory is wanted",
+    ),
+    "an atomic of global memory in shared memory": (
+        """words[threadIdx.x] = 1;
+    asm volatile("red.global.add.u32 [%0], 1;" :: "l"(&words[threadIdx.x])); // @""",
+        "words is in shared memory, where an address in global memory is wanted",
+    ),
+    "a load through the texture cache of shared memory": (
+        """words[threadIdx.x] = 1;
+    x = __ldg(&words[threadIdx.x]); // @""",
+        "__ldg: byte 0 of words is in shared memory",
+    ),
+    "a vector's atomic in shared memory": (
+        """words[threadIdx.x] = 0;
+    __syncwarp();
+    atomicAdd((float2 *)words, make_float2(1.0f, 1.0f)); // @""",
+        "an atomicAdd of a vector: byte 0 of words is in shared memory",
+    ),
+    "cp.async from shared memory": (
+        """words[threadIdx.x] = 1;
+    __syncwarp();
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(at), "l"(words + 1)); // @""",
+        "source must be global memory",
+    ),
+    "cp.async with too long a source": (
+        """asm volatile("cp.async.ca.shared.global [%0], [%1], 16, %2;" :: "r"(at), "l"(p), "r"(32)); // @""",
+        "a source of 32 bytes for a copy of 16",
+    ),
+    "a scale of wgmma that is neither 1 nor -1": (
+        """float d[4] = {};
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%0, %1, %2, %3}, %4, %4," // @
+                 " 1, 2, 1, 0, 0;" : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]) : "l"(p));""",
+        "imm-scale-a and imm-scale-b are 1 or -1",
     ),
     "a trap": ('asm volatile("trap;"); // @', "trap"),
 }

@@ -13,9 +13,20 @@ namespace cooperative_groups
 class thread_block
 {
   public:
+    struct arrival_token {
+    };
     static EMU_MEMBER void sync()
     {
         __syncthreads();
+    }
+    /* As NVIDIA's, the block arrives when it waits. */
+    static EMU_MEMBER arrival_token barrier_arrive()
+    {
+        return arrival_token();
+    }
+    static EMU_MEMBER void barrier_wait(arrival_token &&)
+    {
+        sync();
     }
     static EMU_MEMBER unsigned thread_rank()
     {
@@ -61,6 +72,45 @@ class grid_group
     static EMU_MEMBER void sync()
     {
         emu_grid_barrier();
+    }
+    /* A block that has arrived goes on here only when it waits. */
+    typedef unsigned arrival_token;
+    static EMU_MEMBER arrival_token barrier_arrive()
+    {
+        return 0;
+    }
+    static EMU_MEMBER void barrier_wait(arrival_token &&)
+    {
+        sync();
+    }
+    static EMU_MEMBER dim3 dim_threads()
+    {
+        return dim3(gridDim.x * blockDim.x, gridDim.y * blockDim.y,
+                    gridDim.z * blockDim.z);
+    }
+    static EMU_MEMBER dim3 thread_index()
+    {
+        return dim3(blockIdx.x * blockDim.x + threadIdx.x,
+                    blockIdx.y * blockDim.y + threadIdx.y,
+                    blockIdx.z * blockDim.z + threadIdx.z);
+    }
+    static EMU_MEMBER dim3 dim_clusters()
+    {
+        return __clusterGridDimInClusters();
+    }
+    static EMU_MEMBER dim3 cluster_index()
+    {
+        return __clusterIdx();
+    }
+    static EMU_MEMBER unsigned long long num_clusters()
+    {
+        const dim3 d = dim_clusters();
+        return (unsigned long long)d.x * d.y * d.z;
+    }
+    static EMU_MEMBER unsigned long long cluster_rank()
+    {
+        const dim3 d = dim_clusters(), i = cluster_index();
+        return i.x + d.x * (i.y + (unsigned long long)d.y * i.z);
     }
     static EMU_MEMBER unsigned long long block_rank()
     {
@@ -453,11 +503,18 @@ class cluster_group
         emu_cluster_barrier_arrive();
         emu_cluster_barrier_wait();
     }
-    static EMU_MEMBER void barrier_arrive()
+    struct arrival_token {
+    };
+    static EMU_MEMBER arrival_token barrier_arrive()
     {
         emu_cluster_barrier_arrive();
+        return arrival_token();
     }
     static EMU_MEMBER void barrier_wait()
+    {
+        emu_cluster_barrier_wait();
+    }
+    static EMU_MEMBER void barrier_wait(arrival_token &&)
     {
         emu_cluster_barrier_wait();
     }
@@ -471,14 +528,22 @@ class cluster_group
     }
     static EMU_MEMBER dim3 dim_blocks()
     {
-        unsigned extent[3];
-        emu_cluster_extent(extent);
-        return dim3(extent[0], extent[1], extent[2]);
+        return __clusterDim();
     }
     static EMU_MEMBER dim3 block_index()
     {
+        return __clusterRelativeBlockIdx();
+    }
+    static EMU_MEMBER dim3 dim_threads()
+    {
         const dim3 d = dim_blocks();
-        return dim3(blockIdx.x % d.x, blockIdx.y % d.y, blockIdx.z % d.z);
+        return dim3(d.x * blockDim.x, d.y * blockDim.y, d.z * blockDim.z);
+    }
+    static EMU_MEMBER dim3 thread_index()
+    {
+        const dim3 i = block_index();
+        return dim3(i.x * blockDim.x + threadIdx.x, i.y * blockDim.y + threadIdx.y,
+                    i.z * blockDim.z + threadIdx.z);
     }
     static EMU_MEMBER unsigned num_threads()
     {
@@ -504,6 +569,15 @@ class cluster_group
 static EMU_MEMBER cluster_group this_cluster()
 {
     return cluster_group();
+}
+
+/* One of the group's threads calls it. */
+template <class Group, class Call, class... Arguments>
+static EMU_MEMBER void invoke_one(const Group &group, Call &&call,
+                                  Arguments &&...arguments)
+{
+    if (group.thread_rank() == 0)
+        static_cast<Call &&>(call)(static_cast<Arguments &&>(arguments)...);
 }
 
 template <class Group> static EMU_MEMBER void sync(const Group &group)

@@ -6,18 +6,16 @@
 
 #ifdef __cplusplus
 
-EMU_FLOAT16_TYPES(__nv_bfloat16, __nv_bfloat162, emu_bfloat16_bits, emu_float_of_bfloat16)
+EMU_FLOAT16_TYPES(__nv_bfloat16, __nv_bfloat162, __nv_bfloat16_raw, __nv_bfloat162_raw,
+                  emu_bfloat16_bits, emu_float_of_bfloat16)
 EMU_FLOAT16_FUNCTIONS(__nv_bfloat16, __nv_bfloat162)
 EMU_FLOAT16_KERNEL_FUNCTIONS(__nv_bfloat16, __nv_bfloat162)
 EMU_FLOAT16_TO_INTEGER(__nv_bfloat16, __bfloat16)
+EMU_FLOAT16_FROM(__nv_bfloat16, bfloat16)
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
 
 EMU_FN16 __nv_bfloat16 __float2bfloat16(float x)
-{
-    return __nv_bfloat16(x);
-}
-EMU_FN16 __nv_bfloat16 __float2bfloat16_rn(float x)
 {
     return __nv_bfloat16(x);
 }
@@ -29,10 +27,6 @@ EMU_FN16 float __bfloat162float(__nv_bfloat16 x)
 {
     return x;
 }
-EMU_FN16 __nv_bfloat16 __int2bfloat16_rn(int x)
-{
-    return __nv_bfloat16(x);
-}
 EMU_FN16 __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits)
 {
     __nv_bfloat16 b;
@@ -42,6 +36,26 @@ EMU_FN16 __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits)
 EMU_FN16 unsigned short __bfloat16_as_ushort(__nv_bfloat16 b)
 {
     return b.__x;
+}
+EMU_FN16 __nv_bfloat16 __short_as_bfloat16(short bits)
+{
+    return __ushort_as_bfloat16((unsigned short)bits);
+}
+EMU_FN16 short __bfloat16_as_short(__nv_bfloat16 b)
+{
+    return (short)b.__x;
+}
+EMU_FN16 __nv_bfloat162 __lows2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b)
+{
+    return __nv_bfloat162(a.x, b.x);
+}
+EMU_FN16 __nv_bfloat162 __highs2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b)
+{
+    return __nv_bfloat162(a.y, b.y);
+}
+EMU_FN16 __nv_bfloat162 __lowhigh2highlow(__nv_bfloat162 x)
+{
+    return __nv_bfloat162(x.y, x.x);
 }
 EMU_FN16 __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 low, __nv_bfloat16 high)
 {
@@ -87,6 +101,14 @@ EMU_FN16 __nv_bfloat162 __high2bfloat162(__nv_bfloat162 x)
 {
     return __nv_bfloat162(x.y, x.y);
 }
+
+#define CUDART_ZERO_BF16 __ushort_as_bfloat16(0x0000)
+#define CUDART_NEG_ZERO_BF16 __ushort_as_bfloat16(0x8000)
+#define CUDART_ONE_BF16 __ushort_as_bfloat16(0x3f80)
+#define CUDART_MIN_DENORM_BF16 __ushort_as_bfloat16(0x0001)
+#define CUDART_MAX_NORMAL_BF16 __ushort_as_bfloat16(0x7f7f)
+#define CUDART_INF_BF16 __ushort_as_bfloat16(0x7f80)
+#define CUDART_NAN_BF16 __ushort_as_bfloat16(0x7fff)
 
 #else
 

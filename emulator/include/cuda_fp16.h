@@ -6,38 +6,18 @@
 
 #ifdef __cplusplus
 
-EMU_FLOAT16_TYPES(__half, __half2, emu_half_bits, emu_float_of_half)
+EMU_FLOAT16_TYPES(__half, __half2, __half_raw, __half2_raw, emu_half_bits,
+                  emu_float_of_half)
 EMU_FLOAT16_FUNCTIONS(__half, __half2)
 EMU_FLOAT16_KERNEL_FUNCTIONS(__half, __half2)
 EMU_FLOAT16_TO_INTEGER(__half, __half)
+EMU_FLOAT16_FROM(__half, half)
 typedef __half half;
 typedef __half2 half2;
 
 EMU_FN16 __half __float2half(float x)
 {
     return __half(x);
-}
-EMU_FN16 __half __float2half_rn(float x)
-{
-    return __half(x);
-}
-/* The nearest one, or that beside it which does not lie above x, or not below. Rounding
- * keeps the sign, so more bits are a larger magnitude. */
-EMU_FN16 __half __float2half_rd(float x)
-{
-    __half h(x);
-    if ((float)h > x) h.__x = (unsigned short)(h.__x + (h.__x & 0x8000 ? 1 : -1));
-    return h;
-}
-EMU_FN16 __half __float2half_ru(float x)
-{
-    __half h(x);
-    if ((float)h < x) h.__x = (unsigned short)(h.__x + (h.__x & 0x8000 ? -1 : 1));
-    return h;
-}
-EMU_FN16 __half __float2half_rz(float x)
-{
-    return x < 0.0f ? __float2half_ru(x) : __float2half_rd(x);
 }
 EMU_FN16 __half __double2half(double x)
 {
@@ -46,22 +26,6 @@ EMU_FN16 __half __double2half(double x)
 EMU_FN16 float __half2float(__half x)
 {
     return x;
-}
-EMU_FN16 __half __int2half_rn(int x)
-{
-    return __half(x);
-}
-EMU_FN16 __half __short2half_rn(short x)
-{
-    return __half(x);
-}
-EMU_FN16 __half __ushort2half_rn(unsigned short x)
-{
-    return __half(x);
-}
-EMU_FN16 __half __uint2half_rn(unsigned x)
-{
-    return __half(x);
 }
 EMU_FN16 __half __ushort_as_half(unsigned short bits)
 {
@@ -125,10 +89,26 @@ EMU_FN16 __half2 __high2half2(__half2 x)
 {
     return __half2(x.y, x.y);
 }
+EMU_FN16 __half2 __lows2half2(__half2 a, __half2 b)
+{
+    return __half2(a.x, b.x);
+}
+EMU_FN16 __half2 __highs2half2(__half2 a, __half2 b)
+{
+    return __half2(a.y, b.y);
+}
 EMU_FN16 __half2 __lowhigh2highlow(__half2 x)
 {
     return __half2(x.y, x.x);
 }
+
+#define CUDART_ZERO_FP16 __ushort_as_half(0x0000)
+#define CUDART_NEG_ZERO_FP16 __ushort_as_half(0x8000)
+#define CUDART_ONE_FP16 __ushort_as_half(0x3c00)
+#define CUDART_MIN_DENORM_FP16 __ushort_as_half(0x0001)
+#define CUDART_MAX_NORMAL_FP16 __ushort_as_half(0x7bff)
+#define CUDART_INF_FP16 __ushort_as_half(0x7c00)
+#define CUDART_NAN_FP16 __ushort_as_half(0x7fff)
 
 #else
 

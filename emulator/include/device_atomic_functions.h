@@ -6,6 +6,7 @@
 
 #ifdef __cplusplus
 
+#include "device_functions.h"
 #include "emulator_runtime.h"
 #include "vector_functions.h"
 
@@ -25,12 +26,37 @@
     EMU_ATOMIC_NAMED(name##_block, emu_block_atomic_access, T_, result)                  \
     EMU_ATOMIC_NAMED(name##_system, emu_atomic_access, T_, result)
 
+/* In global memory, the sum of floats takes and gives no subnormal numbers (PTX ISA, atom);
+ * in shared memory it does. */
+static inline float emu_flushed(float x)
+{
+    return __builtin_fabsf(x) < 0x1p-126f ? __builtin_copysignf(0.0f, x) : x;
+}
+static inline float emu_atomic_sum(const void *address, float a, float b)
+{
+    if (__isShared(address)) return a + b;
+    return emu_flushed(emu_flushed(a) + emu_flushed(b));
+}
+/* An element of a vector, which only global memory can be added to. */
+static __forceinline__ float emu_vector_sum(const void *address, float a, float b)
+{
+    emu_need_global_at(address, "an atomicAdd of a vector", __builtin_return_address(0));
+    return emu_atomic_sum(address, a, b);
+}
+
 EMU_ATOMIC(atomicAdd, int, (int)((unsigned)old + (unsigned)value))
 EMU_ATOMIC(atomicAdd, unsigned int, old + value)
 EMU_ATOMIC(atomicAdd, unsigned long long, old + value)
-EMU_ATOMIC(atomicAdd, float, old + value)
+EMU_ATOMIC(atomicAdd, float, emu_atomic_sum(address, old, value))
 EMU_ATOMIC(atomicAdd, double, old + value)
-EMU_ATOMIC(atomicAdd, float2, make_float2(old.x + value.x, old.y + value.y))
+EMU_ATOMIC(atomicAdd, float2,
+           make_float2(emu_vector_sum(address, old.x, value.x),
+                       emu_vector_sum(address, old.y, value.y)))
+EMU_ATOMIC(atomicAdd, float4,
+           make_float4(emu_vector_sum(address, old.x, value.x),
+                       emu_vector_sum(address, old.y, value.y),
+                       emu_vector_sum(address, old.z, value.z),
+                       emu_vector_sum(address, old.w, value.w)))
 EMU_ATOMIC(atomicSub, int, (int)((unsigned)old - (unsigned)value))
 EMU_ATOMIC(atomicSub, unsigned int, old - value)
 EMU_ATOMIC(atomicExch, int, value)

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "emulator_ptx.h"
+#include "device_launch_parameters.h"
 #include "emulator_runtime.h"
 #include "host_defines.h"
 
@@ -75,8 +76,65 @@ extern "C" {
 void __trap() __attribute__((noreturn));
 unsigned __isShared(const void *p);
 unsigned __isGlobal(const void *p);
+unsigned __isConstant(const void *p);
+unsigned __isLocal(const void *p);
+void *__cvta_shared_to_generic(size_t offset);
 size_t
 __cvta_generic_to_shared(const void *p); /* its offset in the block's shared memory */
+}
+
+EMU_FN size_t __cvta_generic_to_global(const void *p)
+{
+    emu_need_global(p, "__cvta_generic_to_global");
+    return (size_t)p;
+}
+
+/* ---- clusters, without cooperative groups ---- */
+
+EMU_FN void __cluster_barrier_arrive()
+{
+    emu_cluster_barrier_arrive();
+}
+EMU_FN void __cluster_barrier_wait()
+{
+    emu_cluster_barrier_wait();
+}
+EMU_FN unsigned __clusterRelativeBlockRank()
+{
+    return emu_cluster_rank();
+}
+EMU_FN unsigned __clusterSizeInBlocks()
+{
+    return emu_cluster_blocks();
+}
+EMU_FN dim3 __clusterDim()
+{
+    unsigned extent[3];
+    emu_cluster_extent(extent);
+    return dim3(extent[0], extent[1], extent[2]);
+}
+EMU_FN dim3 __clusterRelativeBlockIdx()
+{
+    const dim3 d = __clusterDim();
+    return dim3(blockIdx.x % d.x, blockIdx.y % d.y, blockIdx.z % d.z);
+}
+EMU_FN dim3 __clusterIdx()
+{
+    const dim3 d = __clusterDim();
+    return dim3(blockIdx.x / d.x, blockIdx.y / d.y, blockIdx.z / d.z);
+}
+EMU_FN dim3 __clusterGridDimInClusters()
+{
+    const dim3 d = __clusterDim();
+    return dim3(gridDim.x / d.x, gridDim.y / d.y, gridDim.z / d.z);
+}
+EMU_FN void *__cluster_map_shared_rank(const void *p, unsigned block)
+{
+    return emu_cluster_place(p, block);
+}
+EMU_FN unsigned __cluster_query_shared_rank(const void *p)
+{
+    return emu_cluster_owner(p);
 }
 
 /* ---- loads and stores with a cache hint: no hint changes the value ---- */
@@ -90,42 +148,52 @@ template <class T_> using emu_same = typename emu_identity<T_>::type;
 
 template <class T_> EMU_FN T_ __ldg(const T_ *p)
 {
+    emu_need_global(p, "__ldg");
     return *p;
 }
 template <class T_> EMU_FN T_ __ldca(const T_ *p)
 {
+    emu_need_global(p, "__ldca");
     return *p;
 }
 template <class T_> EMU_FN T_ __ldcg(const T_ *p)
 {
+    emu_need_global(p, "__ldcg");
     return *p;
 }
 template <class T_> EMU_FN T_ __ldcs(const T_ *p)
 {
+    emu_need_global(p, "__ldcs");
     return *p;
 }
 template <class T_> EMU_FN T_ __ldlu(const T_ *p)
 {
+    emu_need_global(p, "__ldlu");
     return *p;
 }
 template <class T_> EMU_FN T_ __ldcv(const T_ *p)
 {
+    emu_need_global(p, "__ldcv");
     return *p;
 }
 template <class T_> EMU_FN void __stwb(T_ *p, emu_same<T_> value)
 {
+    emu_need_global(p, "__stwb");
     *p = value;
 }
 template <class T_> EMU_FN void __stcg(T_ *p, emu_same<T_> value)
 {
+    emu_need_global(p, "__stcg");
     *p = value;
 }
 template <class T_> EMU_FN void __stcs(T_ *p, emu_same<T_> value)
 {
+    emu_need_global(p, "__stcs");
     *p = value;
 }
 template <class T_> EMU_FN void __stwt(T_ *p, emu_same<T_> value)
 {
+    emu_need_global(p, "__stwt");
     *p = value;
 }
 
@@ -178,23 +246,26 @@ EMU_FN double __hiloint2double(int high, int low)
 
 /* ---- conversions ---- */
 
-/* The hardware clamps to the range of the result and turns NaN into 0 (64-bit results:
- * into the top bit alone). `x` is rounded already; `limit` is the largest result plus 1.
- */
-template <class To> EMU_FN To emu_clamped(double x, To least, To most, double limit)
+/* The hardware clamps to the range of the result and turns NaN into 0; from or to 64 bits
+ * (`wide`), into the top bit alone. `x` is rounded already; `limit` is the largest result
+ * plus 1. */
+template <class To>
+EMU_FN To emu_clamped(double x, To least, To most, double limit, bool wide = false)
 {
-    if (x != x) return sizeof(To) == 8 ? (To)(1ull << 63) : 0;
+    if (x != x) return wide || sizeof(To) == 8 ? (To)(1ull << (8 * sizeof(To) - 1)) : 0;
     if (x >= limit) return most;
     return x < (double)least ? least : (To)x;
 }
 #define EMU_TO_INTEGER(from, T_, suffix, round)                                          \
     EMU_FN int __##from##2int_##suffix(T_ x)                                             \
     {                                                                                    \
-        return emu_clamped<int>(round((double)x), INT_MIN, INT_MAX, 0x1p31);             \
+        return emu_clamped<int>(round((double)x), INT_MIN, INT_MAX, 0x1p31,              \
+                                sizeof x == 8);                                          \
     }                                                                                    \
     EMU_FN unsigned __##from##2uint_##suffix(T_ x)                                       \
     {                                                                                    \
-        return emu_clamped<unsigned>(round((double)x), 0, UINT_MAX, 0x1p32);             \
+        return emu_clamped<unsigned>(round((double)x), 0, UINT_MAX, 0x1p32,              \
+                                     sizeof x == 8);                                     \
     }                                                                                    \
     EMU_FN long long __##from##2ll_##suffix(T_ x)                                        \
     {                                                                                    \
@@ -422,6 +493,31 @@ EMU_FN unsigned __dp2a_hi(unsigned x, unsigned y, unsigned sum)
 {
     return __dp2a_lo(x, y >> 16, sum);
 }
+/* The same of vectors' bytes and halves. */
+EMU_FN int __dp4a(char4 x, char4 y, int sum)
+{
+    return sum + x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w;
+}
+EMU_FN unsigned __dp4a(uchar4 x, uchar4 y, unsigned sum)
+{
+    return sum + (unsigned)(x.x * y.x + x.y * y.y + x.z * y.z + x.w * y.w);
+}
+EMU_FN int __dp2a_lo(short2 x, char4 y, int sum)
+{
+    return sum + x.x * y.x + x.y * y.y;
+}
+EMU_FN int __dp2a_hi(short2 x, char4 y, int sum)
+{
+    return sum + x.x * y.z + x.y * y.w;
+}
+EMU_FN unsigned __dp2a_lo(ushort2 x, uchar4 y, unsigned sum)
+{
+    return sum + (unsigned)x.x * y.x + (unsigned)x.y * y.y;
+}
+EMU_FN unsigned __dp2a_hi(ushort2 x, uchar4 y, unsigned sum)
+{
+    return sum + (unsigned)x.x * y.z + (unsigned)x.y * y.w;
+}
 /* The place of the offset-th set bit from `base` on, upwards or (negative) downwards. */
 EMU_FN unsigned __fns(unsigned mask, unsigned base, int offset)
 {
@@ -434,28 +530,95 @@ EMU_FN unsigned __fns(unsigned mask, unsigned base, int offset)
     }
     return ~0u;
 }
-#define EMU_OF_THREE(kind, T_)                                                           \
-    EMU_FN T_ __vimax3_##kind(T_ a, T_ b, T_ c)                                          \
+/* Sums and comparisons in one (DPX); _relu: not less than 0; of 16x2, each half by itself;
+ * __vibmax also says whether it is the first. */
+#define EMU_DPX(kind, T_)                                                                \
+    EMU_FN T_ emu_vmax_##kind(T_ a, T_ b)                                                \
     {                                                                                    \
-        return a > b ? a > c ? a : c : b > c ? b : c;                                    \
+        return a > b ? a : b;                                                            \
     }                                                                                    \
-    EMU_FN T_ __vimin3_##kind(T_ a, T_ b, T_ c)                                          \
+    EMU_FN T_ emu_vmin_##kind(T_ a, T_ b)                                                \
     {                                                                                    \
-        return a < b ? a < c ? a : c : b < c ? b : c;                                    \
+        return a < b ? a : b;                                                            \
     }                                                                                    \
-    EMU_FN T_ __viaddmax_##kind(T_ a, T_ b, T_ c)                                        \
+    EMU_FN T_ emu_vadd_##kind(T_ a, T_ b)                                                \
     {                                                                                    \
-        const T_ sum = (T_)((unsigned)a + (unsigned)b);                                  \
-        return sum > c ? sum : c;                                                        \
-    }                                                                                    \
-    EMU_FN T_ __viaddmin_##kind(T_ a, T_ b, T_ c)                                        \
-    {                                                                                    \
-        const T_ sum = (T_)((unsigned)a + (unsigned)b);                                  \
-        return sum < c ? sum : c;                                                        \
+        return (T_)((unsigned)a + (unsigned)b);                                          \
     }
-EMU_OF_THREE(s32, int)
-EMU_OF_THREE(u32, unsigned)
-#undef EMU_OF_THREE
+EMU_DPX(s32, int)
+EMU_DPX(u32, unsigned)
+EMU_DPX(s16, short)
+EMU_DPX(u16, unsigned short)
+#undef EMU_DPX
+#define EMU_DPX_PAIR(kind, T_, op)                                                       \
+    EMU_FN unsigned emu_v##op##_##kind##x2(unsigned a, unsigned b)                       \
+    {                                                                                    \
+        return (unsigned short)emu_v##op##_##kind((T_)a, (T_)b) |                        \
+               (unsigned)(unsigned short)emu_v##op##_##kind((T_)(a >> 16),               \
+                                                            (T_)(b >> 16))               \
+                   << 16;                                                                \
+    }
+EMU_DPX_PAIR(s16, short, max)
+EMU_DPX_PAIR(s16, short, min)
+EMU_DPX_PAIR(s16, short, add)
+EMU_DPX_PAIR(u16, unsigned short, max)
+EMU_DPX_PAIR(u16, unsigned short, min)
+EMU_DPX_PAIR(u16, unsigned short, add)
+#undef EMU_DPX_PAIR
+#define EMU_DPX_FUNCTIONS(kind, T_, op)                                                  \
+    EMU_FN T_ __vi##op##3_##kind(T_ a, T_ b, T_ c)                                       \
+    {                                                                                    \
+        return emu_v##op##_##kind(emu_v##op##_##kind(a, b), c);                          \
+    }                                                                                    \
+    EMU_FN T_ __viadd##op##_##kind(T_ a, T_ b, T_ c)                                     \
+    {                                                                                    \
+        return emu_v##op##_##kind(emu_vadd_##kind(a, b), c);                             \
+    }
+#define EMU_DPX_RELU(kind, T_, op)                                                       \
+    EMU_FN T_ __vi##op##_##kind##_relu(T_ a, T_ b)                                       \
+    {                                                                                    \
+        return emu_vmax_##kind(emu_v##op##_##kind(a, b), 0);                             \
+    }                                                                                    \
+    EMU_FN T_ __vi##op##3_##kind##_relu(T_ a, T_ b, T_ c)                                \
+    {                                                                                    \
+        return emu_vmax_##kind(__vi##op##3_##kind(a, b, c), 0);                          \
+    }                                                                                    \
+    EMU_FN T_ __viadd##op##_##kind##_relu(T_ a, T_ b, T_ c)                              \
+    {                                                                                    \
+        return emu_vmax_##kind(__viadd##op##_##kind(a, b, c), 0);                        \
+    }
+EMU_DPX_FUNCTIONS(s32, int, max)
+EMU_DPX_FUNCTIONS(s32, int, min)
+EMU_DPX_FUNCTIONS(u32, unsigned, max)
+EMU_DPX_FUNCTIONS(u32, unsigned, min)
+EMU_DPX_FUNCTIONS(s16x2, unsigned, max)
+EMU_DPX_FUNCTIONS(s16x2, unsigned, min)
+EMU_DPX_FUNCTIONS(u16x2, unsigned, max)
+EMU_DPX_FUNCTIONS(u16x2, unsigned, min)
+EMU_DPX_RELU(s32, int, max)
+EMU_DPX_RELU(s32, int, min)
+EMU_DPX_RELU(s16x2, unsigned, max)
+EMU_DPX_RELU(s16x2, unsigned, min)
+#undef EMU_DPX_FUNCTIONS
+#undef EMU_DPX_RELU
+#define EMU_DPX_WHICH(kind, half, T_, Half, op, compare)                                 \
+    EMU_FN T_ __vib##op##_##kind(T_ a, T_ b, bool *first)                                \
+    {                                                                                    \
+        *first = a compare b;                                                            \
+        return *first ? a : b;                                                           \
+    }                                                                                    \
+    EMU_FN unsigned __vib##op##_##half##x2(unsigned a, unsigned b, bool *high,           \
+                                           bool *low)                                    \
+    {                                                                                    \
+        *high = (Half)(a >> 16) compare(Half)(b >> 16);                                  \
+        *low = (Half)a compare(Half) b;                                                  \
+        return emu_v##op##_##half##x2(a, b);                                             \
+    }
+EMU_DPX_WHICH(s32, s16, int, short, max, >=)
+EMU_DPX_WHICH(s32, s16, int, short, min, <=)
+EMU_DPX_WHICH(u32, u16, unsigned, unsigned short, max, >=)
+EMU_DPX_WHICH(u32, u16, unsigned, unsigned short, min, <=)
+#undef EMU_DPX_WHICH
 
 /* ---- floating point ---- */
 
@@ -505,6 +668,10 @@ EMU_FN float __fsqrt_rn(float x)
 EMU_FN float __frsqrt_rn(float x)
 {
     return (float)(1.0 / sqrt((double)x));
+}
+EMU_FN float __fmaf_ieee_rn(float x, float y, float z)
+{
+    return fmaf(x, y, z);
 }
 EMU_FN float __fmaf_rn(float x, float y, float z)
 {

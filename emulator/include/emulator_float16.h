@@ -63,6 +63,26 @@ static inline float emu_float_of_bfloat16(unsigned short b)
 
 #include "cuda_runtime.h"
 
+/* Integers of more than 53 bits, rounded to odd: what is cut off survives in the last bit,
+ * so that rounding again to 16 bits gives what one rounding would have. */
+static inline double emu_to_odd(unsigned long long x)
+{
+    return x >> 53 ? (double)(x >> 11 | ((x & 2047) != 0)) * 2048.0 : (double)x;
+}
+static inline double emu_to_odd(long long x)
+{
+    return x < 0 ? -emu_to_odd(0 - (unsigned long long)x)
+                 : emu_to_odd((unsigned long long)x);
+}
+static inline double emu_to_odd(unsigned long x)
+{
+    return emu_to_odd((unsigned long long)x);
+}
+static inline double emu_to_odd(long x)
+{
+    return emu_to_odd((long long)x);
+}
+
 /* a * b + c rounded to odd: the product is exact, and what the sum loses survives in its
  * last bit, so that rounding again to 16 bits gives what one rounding would have. */
 static inline double emu_fma_to_odd(double a, double b, double c)
@@ -77,8 +97,19 @@ static inline double emu_fma_to_odd(double a, double b, double c)
 
 #define EMU_FN16 static __forceinline__
 
+EMU_FN16 bool emu_unordered(float a, float b)
+{
+    return a != a || b != b;
+}
+
 /* The scalar type T, the pair T2, and all that has the same name for both formats. */
-#define EMU_FLOAT16_TYPES(T_, T2, to_bits, to_float)                                     \
+#define EMU_FLOAT16_TYPES(T_, T2, Raw, Raw2, to_bits, to_float)                          \
+    struct __align__(2) Raw {                                                            \
+        unsigned short x;                                                                \
+    };                                                                                   \
+    struct __align__(4) Raw2 {                                                           \
+        unsigned short x, y;                                                             \
+    };                                                                                   \
     struct __align__(2) T_ {                                                             \
         unsigned short __x;                                                              \
         T_() = default;                                                                  \
@@ -94,16 +125,16 @@ static inline double emu_fma_to_odd(double a, double b, double c)
         T_(unsigned x) : __x(to_bits(x))                                                 \
         {                                                                                \
         }                                                                                \
-        T_(long x) : __x(to_bits((double)x))                                             \
+        T_(long x) : __x(to_bits(emu_to_odd(x)))                                         \
         {                                                                                \
         }                                                                                \
-        T_(unsigned long x) : __x(to_bits((double)x))                                    \
+        T_(unsigned long x) : __x(to_bits(emu_to_odd(x)))                                \
         {                                                                                \
         }                                                                                \
-        T_(long long x) : __x(to_bits((double)x))                                        \
+        T_(long long x) : __x(to_bits(emu_to_odd(x)))                                    \
         {                                                                                \
         }                                                                                \
-        T_(unsigned long long x) : __x(to_bits((double)x))                               \
+        T_(unsigned long long x) : __x(to_bits(emu_to_odd(x)))                           \
         {                                                                                \
         }                                                                                \
         T_(short x) : __x(to_bits(x))                                                    \
@@ -111,6 +142,13 @@ static inline double emu_fma_to_odd(double a, double b, double c)
         }                                                                                \
         T_(unsigned short x) : __x(to_bits(x))                                           \
         {                                                                                \
+        }                                                                                \
+        T_(Raw bits) : __x(bits.x)                                                       \
+        {                                                                                \
+        }                                                                                \
+        operator Raw() const                                                             \
+        {                                                                                \
+            return Raw{__x};                                                             \
         }                                                                                \
         operator float() const                                                           \
         {                                                                                \
@@ -122,6 +160,13 @@ static inline double emu_fma_to_odd(double a, double b, double c)
         EMU_ONE_ACCESS(T2, 4)                                                            \
         T2(T_ low, T_ high) : x(low), y(high)                                            \
         {                                                                                \
+        }                                                                                \
+        T2(Raw2 bits) : x(Raw{bits.x}), y(Raw{bits.y})                                   \
+        {                                                                                \
+        }                                                                                \
+        operator Raw2() const                                                            \
+        {                                                                                \
+            return Raw2{x.__x, y.__x};                                                   \
         }                                                                                \
     };
 
@@ -153,20 +198,42 @@ static inline double emu_fma_to_odd(double a, double b, double c)
     EMU_FN16 T2 name2(T2 a, T2 b)                                                        \
     {                                                                                    \
         return a op b;                                                                   \
+    }                                                                                    \
+    EMU_FN16 T2 name2##_rn(T2 a, T2 b)                                                   \
+    {                                                                                    \
+        return a op b;                                                                   \
     }
 
-#define EMU_FLOAT16_COMPARE(T_, T2, op, name)                                            \
+/* A comparison: __heq and, where a NaN makes it true, __hequ; of pairs, each by itself, as
+ * numbers or as masks, or whether it is so of both. */
+#define EMU_FLOAT16_COMPARE(T_, T2, op, name, operators)                                 \
+    EMU_FLOAT16_COMPARE_AS(T_, T2, __h##name, __hb##name, !emu_unordered(a, b) &&, op)   \
+    EMU_FLOAT16_COMPARE_AS(T_, T2, __h##name##u, __hb##name##u, emu_unordered(a, b) ||,  \
+                           op)                                                           \
     EMU_FN16 bool operator op(const T_ &a, const T_ &b)                                  \
     {                                                                                    \
         return (float)a op(float) b;                                                     \
     }                                                                                    \
+    EMU_FN16 bool operator op(const T2 &a, const T2 &b)                                  \
+    {                                                                                    \
+        return operators(a, b);                                                          \
+    }
+#define EMU_FLOAT16_COMPARE_AS(T_, T2, name, both, and_or, op)                           \
     EMU_FN16 bool name(T_ a, T_ b)                                                       \
     {                                                                                    \
-        return a op b;                                                                   \
+        return and_or((float)a op(float) b);                                             \
     }                                                                                    \
     EMU_FN16 T2 name##2(T2 a, T2 b)                                                      \
     {                                                                                    \
-        return T2(T_(a.x op b.x), T_(a.y op b.y));                                       \
+        return T2(T_((int)name(a.x, b.x)), T_((int)name(a.y, b.y)));                     \
+    }                                                                                    \
+    EMU_FN16 unsigned name##2_mask(T2 a, T2 b)                                           \
+    {                                                                                    \
+        return (name(a.x, b.x) ? 0xffffu : 0u) | (name(a.y, b.y) ? 0xffff0000u : 0u);    \
+    }                                                                                    \
+    EMU_FN16 bool both##2(T2 a, T2 b)                                                    \
+    {                                                                                    \
+        return name(a.x, b.x) && name(a.y, b.y);                                         \
     }
 
 #define EMU_FLOAT16_MATH(T_, T2, name, expression)                                       \
@@ -191,13 +258,6 @@ static inline double emu_fma_to_odd(double a, double b, double c)
         return T2(name##_sat(a.x, b.x), name##_sat(a.y, b.y));                           \
     }
 
-/* Whether it is so of both. */
-#define EMU_FLOAT16_BOTH(T2, name)                                                       \
-    EMU_FN16 bool __hb##name##2(T2 a, T2 b)                                              \
-    {                                                                                    \
-        return __h##name(a.x, b.x) && __h##name(a.y, b.y);                               \
-    }
-
 #define EMU_FLOAT16_OR_NAN(T_, T2, name)                                                 \
     EMU_FN16 T_ name##_nan(T_ a, T_ b)                                                   \
     {                                                                                    \
@@ -213,12 +273,12 @@ static inline double emu_fma_to_odd(double a, double b, double c)
     EMU_FLOAT16_BINARY(T_, T2, -, __hsub, __hsub2)                                       \
     EMU_FLOAT16_BINARY(T_, T2, *, __hmul, __hmul2)                                       \
     EMU_FLOAT16_BINARY(T_, T2, /, __hdiv, __h2div)                                       \
-    EMU_FLOAT16_COMPARE(T_, T2, ==, __heq)                                               \
-    EMU_FLOAT16_COMPARE(T_, T2, !=, __hne)                                               \
-    EMU_FLOAT16_COMPARE(T_, T2, <, __hlt)                                                \
-    EMU_FLOAT16_COMPARE(T_, T2, <=, __hle)                                               \
-    EMU_FLOAT16_COMPARE(T_, T2, >, __hgt)                                                \
-    EMU_FLOAT16_COMPARE(T_, T2, >=, __hge)                                               \
+    EMU_FLOAT16_COMPARE(T_, T2, ==, eq, __hbeq2)                                         \
+    EMU_FLOAT16_COMPARE(T_, T2, !=, ne, __hbneu2)                                        \
+    EMU_FLOAT16_COMPARE(T_, T2, <, lt, __hblt2)                                          \
+    EMU_FLOAT16_COMPARE(T_, T2, <=, le, __hble2)                                         \
+    EMU_FLOAT16_COMPARE(T_, T2, >, gt, __hbgt2)                                          \
+    EMU_FLOAT16_COMPARE(T_, T2, >=, ge, __hbge2)                                         \
     EMU_FN16 T_ operator-(const T_ &a)                                                   \
     {                                                                                    \
         T_ r = a;                                                                        \
@@ -288,6 +348,7 @@ static inline double emu_fma_to_odd(double a, double b, double c)
     EMU_FLOAT16_MATH(T_, T2, sin, sin((double)x))                                        \
     EMU_FLOAT16_MATH(T_, T2, cos, cos((double)x))                                        \
     EMU_FLOAT16_MATH(T_, T2, tanh, tanh((double)x))                                      \
+    EMU_FLOAT16_MATH(T_, T2, tanh_approx, tanh((double)x))                               \
     EMU_FLOAT16_MATH(T_, T2, floor, floorf(x))                                           \
     EMU_FLOAT16_MATH(T_, T2, ceil, ceilf(x))                                             \
     EMU_FLOAT16_MATH(T_, T2, trunc, truncf(x))                                           \
@@ -297,12 +358,6 @@ static inline double emu_fma_to_odd(double a, double b, double c)
     EMU_FLOAT16_SATURATED(T_, T2, __hadd, __hadd2)                                       \
     EMU_FLOAT16_SATURATED(T_, T2, __hsub, __hsub2)                                       \
     EMU_FLOAT16_SATURATED(T_, T2, __hmul, __hmul2)                                       \
-    EMU_FLOAT16_BOTH(T2, eq)                                                             \
-    EMU_FLOAT16_BOTH(T2, ne)                                                             \
-    EMU_FLOAT16_BOTH(T2, lt)                                                             \
-    EMU_FLOAT16_BOTH(T2, le)                                                             \
-    EMU_FLOAT16_BOTH(T2, gt)                                                             \
-    EMU_FLOAT16_BOTH(T2, ge)                                                             \
     EMU_FLOAT16_OR_NAN(T_, T2, __hmax)                                                   \
     EMU_FLOAT16_OR_NAN(T_, T2, __hmin)                                                   \
     EMU_FN16 T2 __hisnan2(T2 a)                                                          \
@@ -317,6 +372,19 @@ static inline double emu_fma_to_odd(double a, double b, double c)
     {                                                                                    \
         return T2(__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y));               \
     }                                                                                    \
+    EMU_FN16 T_ __hfma_sat(T_ a, T_ b, T_ c)                                             \
+    {                                                                                    \
+        return T_(fminf(fmaxf(__hfma(a, b, c), 0.0f), 1.0f));                            \
+    }                                                                                    \
+    EMU_FN16 T2 __hfma2_sat(T2 a, T2 b, T2 c)                                            \
+    {                                                                                    \
+        return T2(__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y));                 \
+    }                                                                                    \
+    EMU_FN16 T2 __hcmadd(T2 a, T2 b, T2 c)                                               \
+    {                                                                                    \
+        return T2(__hfma(-a.y, b.y, __hfma(a.x, b.x, c.x)),                              \
+                  __hfma(a.y, b.x, __hfma(a.x, b.y, c.y)));                              \
+    }                                                                                    \
     EMU_FN16 float __low2float(T2 a)                                                     \
     {                                                                                    \
         return a.x;                                                                      \
@@ -326,13 +394,57 @@ static inline double emu_fma_to_odd(double a, double b, double c)
         return a.y;                                                                      \
     }
 
+/* In a chosen direction: the nearest number, or that beside it which does not lie above x,
+ * or not below. Rounding keeps the sign, so more bits are a larger magnitude. What is
+ * converted is exact in double. */
+#define EMU_FLOAT16_DIRECTED(T_, name, From)                                             \
+    EMU_FN16 T_ name##_rd(From x)                                                        \
+    {                                                                                    \
+        T_ h((double)x);                                                                 \
+        if ((double)(float)h > (double)x)                                                \
+            h.__x = (unsigned short)(h.__x + (h.__x & 0x8000 ? 1 : -1));                 \
+        return h;                                                                        \
+    }                                                                                    \
+    EMU_FN16 T_ name##_ru(From x)                                                        \
+    {                                                                                    \
+        T_ h((double)x);                                                                 \
+        if ((double)(float)h < (double)x)                                                \
+            h.__x = (unsigned short)(h.__x + (h.__x & 0x8000 ? -1 : 1));                 \
+        return h;                                                                        \
+    }                                                                                    \
+    EMU_FN16 T_ name##_rz(From x)                                                        \
+    {                                                                                    \
+        return x < 0 ? name##_ru(x) : name##_rd(x);                                      \
+    }
+#define EMU_FLOAT16_NEAREST(T_, name, From)                                              \
+    EMU_FN16 T_ name##_rn(From x)                                                        \
+    {                                                                                    \
+        return T_(x);                                                                    \
+    }
+/* From all that there is, by the format's name in functions. */
+#define EMU_FLOAT16_FROM(T_, format)                                                     \
+    EMU_FLOAT16_NEAREST(T_, __float2##format, float)                                     \
+    EMU_FLOAT16_NEAREST(T_, __int2##format, int)                                         \
+    EMU_FLOAT16_NEAREST(T_, __uint2##format, unsigned)                                   \
+    EMU_FLOAT16_NEAREST(T_, __short2##format, short)                                     \
+    EMU_FLOAT16_NEAREST(T_, __ushort2##format, unsigned short)                           \
+    EMU_FLOAT16_NEAREST(T_, __ll2##format, long long)                                    \
+    EMU_FLOAT16_NEAREST(T_, __ull2##format, unsigned long long)                          \
+    EMU_FLOAT16_DIRECTED(T_, __float2##format, float)                                    \
+    EMU_FLOAT16_DIRECTED(T_, __int2##format, int)                                        \
+    EMU_FLOAT16_DIRECTED(T_, __uint2##format, unsigned)                                  \
+    EMU_FLOAT16_DIRECTED(T_, __short2##format, short)                                    \
+    EMU_FLOAT16_DIRECTED(T_, __ushort2##format, unsigned short)
+
 /* What works in kernels only. */
 #ifdef __CUDACC__
 #define EMU_FLOAT16_TO_INTEGER(T_, from)                                                 \
     EMU_FLOAT16_TO_INTEGER_AS(T_, from, rn, rint)                                        \
     EMU_FLOAT16_TO_INTEGER_AS(T_, from, rz, trunc)                                       \
     EMU_FLOAT16_TO_INTEGER_AS(T_, from, rd, floor)                                       \
-    EMU_FLOAT16_TO_INTEGER_AS(T_, from, ru, ceil)
+    EMU_FLOAT16_TO_INTEGER_AS(T_, from, ru, ceil)                                        \
+    EMU_FLOAT16_TO(T_, from##2char_rz, signed char, trunc, SCHAR_MIN, SCHAR_MAX, 0x1p7)  \
+    EMU_FLOAT16_TO(T_, from##2uchar_rz, unsigned char, trunc, 0, UCHAR_MAX, 0x1p8)
 #define EMU_FLOAT16_TO_INTEGER_AS(T_, from, suffix, round)                               \
     EMU_FLOAT16_TO(T_, from##2int_##suffix, int, round, INT_MIN, INT_MAX, 0x1p31)        \
     EMU_FLOAT16_TO(T_, from##2uint_##suffix, unsigned, round, 0, UINT_MAX, 0x1p32)       \

@@ -13,6 +13,9 @@
 extern "C" {
 #endif
 
+/* The running thread's carry, which add.cc leaves for addc. */
+uint64_t emu_ptx_carry(void);
+void emu_ptx_set_carry(uint64_t carry);
 /* Arithmetic: a value made of values, and of nothing else. */
 uint64_t emu_ptx_alu(uint64_t code, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
     __attribute__((const));
@@ -101,7 +104,7 @@ void emu_ptx_cluster_wait(void);
 /* Which lane a shuffle reads, and in bit 8 whether that one lies within its part of the
  * warp; and the shuffle. */
 uint64_t emu_ptx_shuffle_lane(unsigned mode, uint64_t b, uint64_t c);
-uint64_t emu_ptx_shuffle(uint64_t mask, uint64_t value, uint64_t lane);
+uint64_t emu_ptx_shuffle(unsigned mode, uint64_t mask, uint64_t value, uint64_t lane);
 /* vote, match, redux, elect: the code's detail is an enum ptx_vote. */
 uint64_t emu_ptx_vote(uint64_t code, uint64_t value, uint64_t mask);
 uint64_t emu_ptx_active_mask(void);

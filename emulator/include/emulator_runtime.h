@@ -149,8 +149,16 @@ void emu_atomic_access(const volatile void *p, size_t bytes, const void *pc);
 /* One that is atomic among the threads of its block only. */
 void emu_block_atomic_access(const volatile void *p, size_t bytes, const void *pc);
 
+/* For what there is in global memory only: an address in shared memory is a fault. */
+void emu_need_global(const void *p, const char *what);
+void emu_need_global_at(const void *p, const char *what, const void *pc);
+
 /* __threadfence_block (`for_all` 0); __threadfence and __threadfence_system. */
 void emu_fence(int for_all);
+
+/* What the array of shared memory that holds p is declared to be aligned to, wherever it
+ * may lie today; 1 if none does. */
+size_t emu_declared_alignment(const void *p);
 
 /* cp.async as the hardware does it: nothing arrives in shared memory before the wait.
  * `bytes` is 4, 8 or 16; the last `zero_fill` of them are written as zero and not read.

@@ -70,6 +70,22 @@ EMU_FN double max(double a, float b)
 {
     return fmax(a, (double)b);
 }
+EMU_FN long long llmin(long long a, long long b)
+{
+    return b < a ? b : a;
+}
+EMU_FN long long llmax(long long a, long long b)
+{
+    return b > a ? b : a;
+}
+EMU_FN unsigned long long ullmin(unsigned long long a, unsigned long long b)
+{
+    return b < a ? b : a;
+}
+EMU_FN unsigned long long ullmax(unsigned long long a, unsigned long long b)
+{
+    return b > a ? b : a;
+}
 EMU_FN unsigned int umin(unsigned int a, unsigned int b)
 {
     return b < a ? b : a;
@@ -238,6 +254,43 @@ EMU_FN float normf(int count, const float *x)
     double length = 0.0;
     for (int i = 0; i < count; i++) length = hypot(length, (double)x[i]);
     return (float)length;
+}
+EMU_FN double rnorm(int count, const double *x)
+{
+    return 1.0 / norm(count, x);
+}
+EMU_FN float rnormf(int count, const float *x)
+{
+    double length = 0.0;
+    for (int i = 0; i < count; i++) length = hypot(length, (double)x[i]);
+    return (float)(1.0 / length);
+}
+/* The modified Bessel functions of order 0 and 1, as power series, all of whose terms have
+ * one sign. */
+EMU_FN double emu_bessel_i(int order, double x)
+{
+    double term = 1.0, sum = 1.0;
+    for (int k = 1; term > sum * 1e-18; k++) {
+        term *= x / 2.0 * (x / 2.0) / ((double)k * (k + order));
+        sum += term;
+    }
+    return order ? x / 2.0 * sum : sum;
+}
+EMU_FN double cyl_bessel_i0(double x)
+{
+    return emu_bessel_i(0, x);
+}
+EMU_FN double cyl_bessel_i1(double x)
+{
+    return emu_bessel_i(1, x);
+}
+EMU_FN float cyl_bessel_i0f(float x)
+{
+    return (float)emu_bessel_i(0, x);
+}
+EMU_FN float cyl_bessel_i1f(float x)
+{
+    return (float)emu_bessel_i(1, x);
 }
 /* exp(x^2) erfc(x): far out, where erfc(x) is too small, as a series (Abramowitz and
  * Stegun, 7.1.23). The square's rounding error counts where it is large. */

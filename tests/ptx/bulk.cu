@@ -49,7 +49,7 @@ static __device__ void fence(void)
 // Of one thread: 256 bytes in, doubled, out; and added to what is there.
 static __device__ void bytes(unsigned *data)
 {
-    __shared__ __align__(128) unsigned box[64];
+    __shared__ __align__(16) unsigned box[64]; // which is enough for plain bytes
     __shared__ __align__(8) unsigned long long barrier;
     const unsigned b = address(&barrier), at = address(box);
     init(b);
@@ -90,6 +90,31 @@ static __device__ void bytes(unsigned *data)
                  : "memory");
     flush();
     IS(data[128], 0x3c003c00);
+    asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(b) : "memory");
+}
+
+// From shared memory into shared memory: two reductions, and what they bring is announced.
+static __device__ void reductions(void)
+{
+    __shared__ __align__(16) unsigned sums[8], more[8];
+    __shared__ __align__(8) unsigned long long barrier;
+    const unsigned b = address(&barrier), to = address(sums), from = address(more);
+    init(b);
+    for (unsigned i = 0; i < 8; i++) sums[i] = 10, more[i] = i;
+    fence();
+    announce(b, 48);
+    asm volatile(
+        "cp.reduce.async.bulk.shared::cluster.shared::cta"
+        ".mbarrier::complete_tx::bytes.add.u32 [%0], [%1], 16, [%2];\n"
+        "cp.reduce.async.bulk.shared::cluster.shared::cta"
+        ".mbarrier::complete_tx::bytes.add.u32 [%0], [%1], 16, [%2];\n"
+        "cp.reduce.async.bulk.shared::cluster.shared::cta"
+        ".mbarrier::complete_tx::bytes.max.s32 [%0 + 16], [%1 + 16], 16, [%2];" ::"r"(to),
+        "r"(from), "r"(b)
+        : "memory");
+    wait(b, 0);
+    for (unsigned i = 0; i < 4; i++) IS(sums[i], 10 + 2 * i);
+    for (unsigned i = 4; i < 8; i++) IS(sums[i], 10);
     asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(b) : "memory");
 }
 
@@ -140,6 +165,7 @@ __global__ void dimensions(const __grid_constant__ maps m, unsigned *data)
                               {12, 4, 3, 2, 1}};
     const unsigned b = address(&barrier);
     bytes(data);
+    reductions();
     init(b);
     announce(b, 4 * (8 + 16 + 32 + 32 + 64));
     const CUtensorMap *map = &m.of[0];

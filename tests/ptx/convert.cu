@@ -115,6 +115,12 @@ __global__ void convert(float nan, float infinity)
     unsigned long long wide;
     asm("cvt.s64.s8 %0, %1;" : "=l"(wide) : "r"(0x80));
     IS(wide, 0ull - 128);
+    // A little more than the middle between two numbers of 8 bits.
+    unsigned short narrow;
+    asm("cvt.rn.bf16.u64 %0, %1;" : "=h"(narrow) : "l"((1ull << 60) + (1ull << 52) + 1));
+    IS(narrow, 0x5d81);
+    asm("cvt.rn.bf16.s64 %0, %1;" : "=h"(narrow) : "l"(-(1ll << 60) - (1ll << 52) - 1));
+    IS(narrow, 0xdd81);
 }
 
 int main(void)

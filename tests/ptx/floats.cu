@@ -40,6 +40,14 @@ PTX_2(add_h, "h", H, "h", H, "h", H, "add.f16")
 PTX_3(fma_h, "h", H, "h", H, "h", H, "h", H, "fma.rn.f16")
 PTX_3(fma_b, "h", H, "h", H, "h", H, "h", H, "fma.rn.bf16")
 PTX_2(max_h, "h", H, "h", H, "h", H, "max.f16")
+R_R(abs_ftz, "abs.ftz.f16x2")
+R_R(neg_ftz, "neg.ftz.f16x2")
+static __device__ inline float add_e(float x)
+{
+    float d;
+    asm("add.f32 %0, %1, 1e3;" : "=f"(d) : "f"(x));
+    return d;
+}
 R_RR(add_h2, "add.f16x2")
 R_RR(mul_h2, "mul.rn.f16x2")
 R_RRR(fma_h2, "fma.rn.f16x2")
@@ -146,6 +154,21 @@ __global__ void floats(float nan)
         : "=r"(d)
         : "f"(tiny));
     IS(d, 1);
+    asm("{.reg .pred p, q; testp.normal.f32 p, %1; testp.subnormal.f32 q, %1;\n"
+        "selp.u32 %0, 1, 0, p; @q add.u32 %0, %0, 2;}"
+        : "=r"(d)
+        : "f"(0.0f));
+    IS(d, 1); // PTX counts zero among the normal numbers
+    IS(abs_ftz(0x80010001), 0x00000000);
+    IS(neg_ftz(0x3c000001), 0xbc008000);
+    asm("{.reg .pred p, q; setp.eq.ftz.f16x2 p|q, %1, %2; selp.u32 %0, 1, 0, p;\n"
+        "@q add.u32 %0, %0, 2;}"
+        : "=r"(d)
+        : "r"(0x00018001), "r"(0));
+    IS(d, 3);
+    asm("set.eq.ftz.u32.f16 %0, %1, %2;" : "=r"(d) : "h"(H(1)), "h"(H(0)));
+    IS(d, 0xffffffff);
+    IS(bits(add_e(1.0f)), 0x447a4000);
 }
 
 int main(void)

@@ -175,6 +175,13 @@ __global__ void integers(void)
 
     // 96-bit numbers: carries.
     unsigned low, middle, high;
+    // The carry outlives the statement.
+    asm volatile("add.cc.u32 %0, %1, 1;" : "=r"(low) : "r"(0xffffffff));
+    asm volatile("addc.u32 %0, %1, 6;" : "=r"(high) : "r"(5));
+    IS(high + low, 12);
+    asm volatile("sub.cc.u32 %0, %1, 1;" : "=r"(low) : "r"(0));
+    asm volatile("subc.u32 %0, %1, 6;" : "=r"(high) : "r"(8));
+    IS(high, 1);
     asm("add.cc.u32 %0, %3, %4; addc.cc.u32 %1, %3, %5; addc.u32 %2, 0, 0;"
         : "=r"(low), "=r"(middle), "=r"(high)
         : "r"(minus), "r"(1), "r"(0));

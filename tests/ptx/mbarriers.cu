@@ -103,6 +103,37 @@ static __device__ void alone(void)
     asm volatile("mbarrier.inval.b64 [%0];" ::"l"(barrier) : "memory");
 }
 
+// A copy that an arrival was told to wait for may be waited for otherwise, too: by its
+// thread, or by another arrival.
+static __device__ void tracked_twice(const unsigned *in)
+{
+    __shared__ __align__(8) unsigned long long barrier[2];
+    __shared__ __align__(16) unsigned box[3][4];
+    const unsigned a = address(barrier), b = a + 8, to = address(box);
+    if (threadIdx.x == 0) {
+        init(a, 1);
+        init(b, 1);
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 16;\n"
+                     "cp.async.mbarrier.arrive.noinc.shared.b64 [%2];\n"
+                     "cp.async.wait_all;" ::"r"(to),
+                     "l"(in), "r"(a)
+                     : "memory");
+        IS(box[0][1], in[1]);
+        wait(a, 0);
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 16;\n"
+                     "cp.async.mbarrier.arrive.noinc.shared.b64 [%2];\n"
+                     "cp.async.ca.shared.global [%0 + 16], [%1], 16;\n"
+                     "cp.async.mbarrier.arrive.noinc.shared.b64 [%3];" ::"r"(to + 16),
+                     "l"(in + 4), "r"(a), "r"(b)
+                     : "memory");
+        wait(b, 0);
+        IS(box[1][2], in[6]);
+        IS(box[2][3], in[7]);
+        wait(a, 1);
+    }
+    __syncthreads();
+}
+
 // A ring of two stages: one warp fills, two warps read; no __syncthreads() in the loop.
 static __device__ void ring(const unsigned *in)
 {
@@ -170,6 +201,7 @@ static __device__ void look_first(void)
 __global__ void mbarriers(const unsigned *in)
 {
     if (threadIdx.x == 0) alone();
+    tracked_twice(in);
     ring(in);
     look_first();
 }

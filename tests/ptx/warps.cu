@@ -124,8 +124,31 @@ __global__ void hand_over(void)
     IS(d, 2);
 }
 
+// Barriers count warps: the last one, of 16 threads, stands for 32.
+__global__ void part_of_a_warp(void)
+{
+    __shared__ unsigned box[80];
+    const unsigned t = threadIdx.x;
+    unsigned count, all;
+    box[t] = t;
+    if (t >= 32) {
+        asm volatile("bar.sync 1, 64;" ::: "memory");
+        IS(box[32 + (t - 31) % 48], 32 + (t - 31) % 48);
+        asm volatile("{.reg .pred p; setp.ge.u32 p, %2, 32;\n"
+                     "bar.red.popc.u32 %0, 2, 64, p; bar.red.and.pred p, 3, 64, p;\n"
+                     "selp.u32 %1, 1, 0, p;}"
+                     : "=r"(count), "=r"(all)
+                     : "r"(t));
+        IS(count, 48);
+        IS(all, 1);
+    }
+    asm volatile("bar.sync 4, 96; bar.sync 5;" ::: "memory");
+    IS(box[79 - t], 79 - t);
+}
+
 int main(void)
 {
+    part_of_a_warp<<<1, 80>>>();
     warps<<<2, 64>>>();
     hand_over<<<1, 128>>>();
     return verdict();

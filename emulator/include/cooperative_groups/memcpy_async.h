@@ -13,7 +13,7 @@ template <class Group, class Size>
 static __forceinline__ void memcpy_async(const Group &group, void *to, const void *from,
                                          const Size &bytes)
 {
-    cuda::emu_copy_shared(group, to, from, (size_t)bytes);
+    cuda::emu_copy_shared(group, to, from, bytes);
     emu_async_commit();
 }
 /* As many elements as both sides have. */

@@ -37,7 +37,8 @@ struct emu_fiber {
     void *condition;
 
     struct emu_pending_copy *copies; /* async.c */
-    unsigned copy_count, copy_capacity, groups_committed;
+    unsigned copy_count, copy_capacity, copies_started, groups_committed;
+    uint64_t carry;     /* of PTX's add.cc */
     unsigned registers; /* that setmaxnreg asked for; 0: it never did */
 };
 

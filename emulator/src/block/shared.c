@@ -124,6 +124,12 @@ const struct emu_shared_extent *emu_find_shared(const void *p)
     return nearest;
 }
 
+size_t emu_declared_alignment(const void *p)
+{
+    const struct emu_shared_extent *array = emu_is_shared(p) ? emu_find_shared(p) : NULL;
+    return array ? array->alignment : 1;
+}
+
 void emu_describe_shared(char *text, size_t size, const char *p)
 {
     const struct emu_shared_extent *array = emu_find_shared(p);

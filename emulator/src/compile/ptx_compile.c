@@ -69,7 +69,6 @@ struct compiler {
     int reg_count, scope, scope_count, *scope_parent;
     struct label *labels;
     int label_count;
-    bool carry_used;
     struct instruction *instruction; /* the one being compiled */
     void **owned;
     int owned_count;
@@ -336,7 +335,7 @@ static bool is_special(struct compiler *c, const char *name, struct value *v)
 
 static uint64_t read_expression(struct compiler *c, struct value *v, int level);
 
-/* A number: 12, 0x1f, 017, 0b11, 1.5, 0f3F800000, 0d..., or a constant argument. */
+/* A number: 12, 0x1f, 017, 0b11, 1.5, 1e3, 0f3F800000, 0d..., or a constant argument. */
 static uint64_t read_primary(struct compiler *c, struct value *v)
 {
     skip_space(c);
@@ -384,7 +383,7 @@ static uint64_t read_primary(struct compiler *c, struct value *v)
         const uint64_t bits = strtoull(word + 2, &rest, 16);
         v->form = NUMBER;
         memcpy(&v->number, &bits, sizeof bits);
-    } else if (strchr(word, '.')) {
+    } else if (strchr(word, '.') || (!strchr("xX", word[1]) && strpbrk(word, "eE"))) {
         v->form = NUMBER;
         v->number = strtod(word, &rest);
     } else if (word[0] == '0' && (word[1] == 'b' || word[1] == 'B')) {
@@ -521,7 +520,7 @@ static struct value *read_operand(struct compiler *c)
 static struct value *read_operands(struct compiler *c)
 {
     struct value *v = read_operand(c);
-    if (v->form == REGISTER || v->form == SINK)
+    if (v->form == REGISTER || v->form == SINK || v->form == LABEL)
         if (accept(c, '|')) v->second = read_operand(c);
     return v;
 }
@@ -665,6 +664,12 @@ static const unsigned special_widths[] = {
 #undef PTX_AS_WIDTH
 };
 
+__attribute__((noreturn)) static void fail_undeclared(struct compiler *c,
+                                                      const struct value *v)
+{
+    fail(c, v->place, "PTX: `%s` in `%s` is not declared", v->name, c->instruction->text);
+}
+
 static const char *source_as(struct compiler *c, const struct value *v,
                              enum ptx_type type, bool wider)
 {
@@ -698,9 +703,7 @@ static const char *source_as(struct compiler *c, const struct value *v,
             fail(c, v->place, "PTX: `%s`: that special register has %u bits",
                  c->instruction->text, special_widths[v->special]);
         return format(c, "::emu_ptx_special(%u, %u)", v->special, v->component);
-    case LABEL:
-        fail(c, v->place, "PTX: `%s` in `%s` is not declared", v->name,
-             c->instruction->text);
+    case LABEL: fail_undeclared(c, v);
     default: break;
     }
     fail(c, v->place, "PTX: `%s` cannot have %s as an operand of type .%s",
@@ -726,6 +729,7 @@ static void assign_as(struct compiler *c, const struct value *v, enum ptx_type t
         emit(c, " (void)%s;", expression);
         return;
     }
+    if (v->form == LABEL) fail_undeclared(c, v);
     if (v->form != REGISTER || v->negated)
         fail(c, v->place, "PTX: `%s` cannot write to %s", c->instruction->text,
              describe(c, v));
@@ -906,23 +910,62 @@ static const char *alu_call(struct compiler *c, uint64_t code, const char *a,
                   a, b, d, e);
 }
 
-/* With .cc the carry is kept for addc, subc and madc, within the asm statement. */
+/* With .cc the thread keeps the carry for addc, subc and madc, of this asm statement or a
+ * later one. */
 static void assign_alu(struct compiler *c, enum ptx_type type, uint64_t code,
                        const char *a, const char *b, const char *d)
 {
     const bool out = code & PTX_CARRY_OUT, in = code & PTX_CARRY_IN;
     const uint64_t plain = code & ~PTX_CARRY_OUT;
-    const char *carry = in ? "emu_carry" : "0";
-    if (out || in) c->carry_used = true;
+    const char *carry = in ? "::emu_ptx_carry()" : "0";
     const char *result = alu_call(c, plain, a, b, d, carry);
     if (!out) {
         assign(c, c->instruction->operand[0], type, result);
         return;
     }
-    emit(c, " { const uint64_t emu_sum = %s; emu_carry = %s;", result,
+    emit(c, " { const uint64_t emu_sum = %s; ::emu_ptx_set_carry(%s);", result,
          alu_call(c, code, a, b, d, carry));
     assign(c, c->instruction->operand[0], type, "emu_sum");
     emit(c, " }");
+}
+
+/* The types that an instruction has a flag for; the others it has not. */
+static const struct {
+    uint64_t flag;
+    const char *names, *types;
+} flag_types[] = {
+    {PTX_RELU, "fma", HALVES},
+    {PTX_RELU, "min max", "s32 s16x2"},
+    {PTX_SAT, "add sub", "s32 f16 f16x2 f32"},
+    {PTX_SAT, "mul fma", "f16 f16x2 f32"},
+    {PTX_SAT, "mad", "s32 f32"},
+    {PTX_FTZ, "ex2", "f32 bf16 bf16x2"},
+    {PTX_FTZ, "rcp rsqrt", "f32 f64"},
+    {PTX_FTZ, "add sub mul fma min max abs neg", "f16 f16x2 f32"},
+    {PTX_FTZ, "mad div sqrt lg2 sin cos", "f32"},
+    {PTX_CARRY_OUT, "add addc sub subc mad madc", "u32 s32 u64 s64"},
+    {PTX_KEEP_NAN | PTX_XORSIGN, "min max", HALVES "f32"},
+};
+
+static void check_flags(struct compiler *c, uint64_t flags, enum ptx_type type)
+{
+    const struct instruction *in = c->instruction;
+    uint64_t left = 0;
+    for (size_t i = 0; i < sizeof flag_types / sizeof *flag_types; i++)
+        left |= flag_types[i].flag;
+    left &= flags;
+    for (size_t i = 0; i < sizeof flag_types / sizeof *flag_types; i++)
+        if (is_one_of(in->name, flag_types[i].names) &&
+            is_one_of(ptx_types[type].text, flag_types[i].types))
+            left &= ~flag_types[i].flag;
+    bool has_abs = false;
+    for (int i = 0; i < in->modifiers; i++)
+        has_abs |= strcmp(in->modifier[i], "abs") == 0;
+    const bool lacks_high = strcmp(in->name, "mad") == 0 && type == PTX_S32 &&
+                            (flags & (PTX_SAT | PTX_HI)) == PTX_SAT;
+    if (left || lacks_high || has_abs != ((flags & PTX_XORSIGN) != 0))
+        fail(c, in->place, "PTX: there is no `%s`: these modifiers do not go together",
+             in->text);
 }
 
 static bool compile_regular(struct compiler *c)
@@ -946,6 +989,11 @@ static bool compile_regular(struct compiler *c)
     bool part = false;
     for (int k = 0; k < c->instruction->modifiers; k++)
         part |= is_one_of(c->instruction->modifier[k], "lo hi wide");
+    check_flags(c, flags, type);
+    if (is_float ? part || (is_half && PTX_ROUNDING_OF(flags) != PTX_RN) : rounding)
+        fail(c, c->instruction->place,
+             "PTX: there is no `%s`: these modifiers do not go together",
+             c->instruction->text);
     if (strchr(r->needs, 'p') && !is_float && !part)
         fail(c, c->instruction->place, "PTX: `%s` needs .lo, .hi or .wide",
              c->instruction->text);
@@ -1112,10 +1160,26 @@ static uint64_t need_comparison(struct compiler *c)
     return code;
 }
 
+/* The type of what is compared, which must have that comparison. */
+static enum ptx_type need_compared(struct compiler *c)
+{
+    const enum ptx_type type = need_type(c, "b16 b32 b64 " INTEGERS HALVES "f32 f64");
+    const char *how = c->instruction->modifier[0];
+    const enum ptx_kind kind = ptx_types[type].kind;
+    if (!is_one_of(how, kind == PTX_BITS       ? "eq ne"
+                        : kind == PTX_SIGNED   ? "eq ne lt le gt ge"
+                        : kind == PTX_UNSIGNED ? "eq ne lt le gt ge lo ls hi hs"
+                                               : "eq ne lt le gt ge equ neu ltu leu gtu "
+                                                 "geu num nan"))
+        fail(c, c->instruction->place, "PTX: `%s`: there is no .%s of .%s",
+             c->instruction->text, how, ptx_types[type].text);
+    return type;
+}
+
 static void compile_setp(struct compiler *c)
 {
     uint64_t code = need_comparison(c);
-    const enum ptx_type type = need_type(c, "b16 b32 b64 " INTEGERS HALVES "f32 f64");
+    const enum ptx_type type = need_compared(c);
     end_of_modifiers(c);
     const bool boolean = PTX_BOOL_OF(code) != PTX_BOOL_NONE;
     const struct value *to = c->instruction->operand[0];
@@ -1140,7 +1204,7 @@ static void compile_set(struct compiler *c)
 {
     const uint64_t code = need_comparison(c);
     const enum ptx_type to = need_type(c, "u16 s16 u32 s32 f32 " HALVES),
-                        from = need_type(c, "b16 b32 b64 " INTEGERS HALVES "f32 f64");
+                        from = need_compared(c);
     end_of_modifiers(c);
     const bool boolean = PTX_BOOL_OF(code) != PTX_BOOL_NONE;
     need_operands(c, boolean ? 4 : 3, boolean ? 4 : 3,
@@ -1204,11 +1268,23 @@ static void compile_cvt(struct compiler *c)
     if (from_pair && !pair) unknown(c);
     const bool floats = ptx_types[from].kind == PTX_FLOAT,
                to_float = ptx_types[to].kind == PTX_FLOAT || to == PTX_TF32;
-    const bool widens = floats && to_float && ptx_types[to].bits > ptx_types[from].bits;
+    const bool widens =
+        floats && to_float && to != PTX_TF32 && ptx_types[to].bits > ptx_types[from].bits;
     const bool same = floats && to == from;
     if (!rounding && (floats || to_float || pair) && !widens && !same)
         fail(c, c->instruction->place, "PTX: `%s` needs a rounding, such as .rn%s",
              c->instruction->text, floats && !to_float ? "i" : "");
+    /* To integers: of that kind, or of a number of the same type. */
+    const bool whole = PTX_ROUNDING_OF(code) >= PTX_RNI;
+    if (rounding && (floats && (same || (!to_float && !pair)) ? !whole
+                     : !floats && !to_float && !pair          ? true
+                     : widens                                 ? whole || from != PTX_BF16
+                                                              : whole))
+        fail(c, c->instruction->place, "PTX: `%s`: this rounding is not for these types",
+             c->instruction->text);
+    if ((to == PTX_E4M3X2 || to == PTX_E5M2X2) && !(code & PTX_SATFINITE))
+        fail(c, c->instruction->place, "PTX: `%s` needs .satfinite",
+             c->instruction->text);
     code |= PTX_CODE(PTX_CVT, to, from, 0, 0);
     if (pair && !from_pair) {
         need_operands(c, 3, 3, "d, a, b");
@@ -1343,6 +1419,17 @@ static int take_vector(struct compiler *c)
     return take(c, "v2") ? 2 : take(c, "v4") ? 4 : take(c, "v8") ? 8 : 1;
 }
 
+/* The bytes of an access. */
+static unsigned access_bytes(struct compiler *c, enum ptx_type type, int count,
+                             unsigned most)
+{
+    const unsigned bytes = ptx_types[type].bits / 8 * (unsigned)count;
+    if (bytes > most)
+        fail(c, c->instruction->place, "PTX: `%s` is longer than any access",
+             c->instruction->text);
+    return bytes;
+}
+
 #define MEMORY_TYPES "b8 u8 s8 b16 u16 s16 b32 u32 s32 b64 u64 s64 f32 f64 "
 
 static const struct value *element_of(struct compiler *c, int i, int count, int k)
@@ -1368,10 +1455,7 @@ static void compile_load(struct compiler *c)
                   policy ? "d, [a], policy" : "d, [a]");
     if (policy) (void)operand(c, 2, PTX_B64);
     const uint64_t code = PTX_CODE(0, type, 0, 0, space) | order.flags;
-    const unsigned bytes = ptx_types[type].bits / 8 * (unsigned)count;
-    if (bytes > 32 || (bytes == 32 && count == 8 && ptx_types[type].bits != 32))
-        fail(c, c->instruction->place, "PTX: `%s` is longer than any access",
-             c->instruction->text);
+    const unsigned bytes = access_bytes(c, type, count, 32);
     emit(c, " { const void *emu_p = ::emu_ptx_reads(0x%llxull, %s, %u);",
          (unsigned long long)code, address(c, 1, 0), bytes);
     /* All is read before anything is written: the address may be among the results. */
@@ -1414,12 +1498,22 @@ static void compile_store(struct compiler *c)
     const uint64_t code = PTX_CODE(0, type, 0, 0, space) | order.flags;
     fence(c, order.before, &order);
     emit(c, " { void *emu_p = ::emu_ptx_writes(0x%llxull, %s, %u);",
-         (unsigned long long)code, address(c, 0, 0),
-         ptx_types[type].bits / 8 * (unsigned)count);
+         (unsigned long long)code, address(c, 0, 0), access_bytes(c, type, count, 32));
     for (int k = 0; k < count; k++)
         emit(c, " ::emu_ptx_poke(0x%llxull, emu_p, %d, %s);", (unsigned long long)code, k,
              source_as(c, element_of(c, 1, count, k), type, true));
     emit(c, " }");
+}
+
+/* The sum of halves says that it keeps subnormal numbers, and no other does. */
+static void need_noftz(struct compiler *c, enum ptx_op op, enum ptx_type type, bool noftz)
+{
+    const bool half = is_one_of(ptx_types[type].text, HALVES);
+    if (noftz && !half)
+        fail(c, c->instruction->place, "PTX: `%s`: .noftz is for .f16 and .bf16",
+             c->instruction->text);
+    if (half && op == PTX_ADD && !noftz)
+        fail(c, c->instruction->place, "PTX: `%s` needs .noftz", c->instruction->text);
 }
 
 /* atom and red; the second has no result. */
@@ -1428,16 +1522,17 @@ static void compile_atomic(struct compiler *c)
     static const struct {
         const char *name, *types;
         enum ptx_op op;
-    } operations[] = {{"add", "u32 s32 u64 s64 f16 f16x2 bf16 bf16x2 f32 f64", PTX_ADD},
-                      {"min", "u32 s32 u64 s64 f16 f16x2 bf16 bf16x2", PTX_MIN},
-                      {"max", "u32 s32 u64 s64 f16 f16x2 bf16 bf16x2", PTX_MAX},
-                      {"and", "b32 b64", PTX_AND},
-                      {"or", "b32 b64", PTX_OR},
-                      {"xor", "b32 b64", PTX_XOR},
-                      {"exch", "b32 b64", PTX_EXCH},
-                      {"cas", "b16 b32 b64", PTX_CAS},
-                      {"inc", "u32", PTX_INC},
-                      {"dec", "u32", PTX_DEC}};
+        const char *vectors; /* their types */
+    } operations[] = {{"add", "u32 s32 u64 " HALVES "f32 f64", PTX_ADD, HALVES "f32"},
+                      {"min", "u32 s32 u64 s64", PTX_MIN, HALVES},
+                      {"max", "u32 s32 u64 s64", PTX_MAX, HALVES},
+                      {"and", "b32 b64", PTX_AND, ""},
+                      {"or", "b32 b64", PTX_OR, ""},
+                      {"xor", "b32 b64", PTX_XOR, ""},
+                      {"exch", "b32 b64", PTX_EXCH, ""},
+                      {"cas", "b16 b32 b64", PTX_CAS, ""},
+                      {"inc", "u32", PTX_INC, ""},
+                      {"dec", "u32", PTX_DEC, ""}};
     const bool gives = strcmp(c->instruction->name, "atom") == 0;
     if (!gives && take(c, "async")) {
         compile_store_async(c, true);
@@ -1457,12 +1552,22 @@ static void compile_atomic(struct compiler *c)
     if (!name) unknown(c);
     size_t o = 0;
     while (strcmp(operations[o].name, name) != 0) o++;
-    take(c, "noftz");
+    const bool noftz = take(c, "noftz");
     const bool policy = take_hints(c);
     if (count == 1) count = take_vector(c);
-    const enum ptx_type type =
-        early ? type_named(early) : need_type(c, operations[o].types);
+    const char *types = count > 1 ? operations[o].vectors : operations[o].types;
+    if (early && !is_one_of(early, types))
+        fail(c, c->instruction->place, "PTX: `%s`: there is no .%s of .%s",
+             c->instruction->text, name, early);
+    const enum ptx_type type = early ? type_named(early) : need_type(c, types);
     end_of_modifiers(c);
+    if (noftz && operations[o].op > PTX_MAX) unknown(c);
+    need_noftz(c, operations[o].op, type, noftz);
+    if (count > 1 && (ptx_types[type].bits * (unsigned)count > 128 ||
+                      (space != PTX_GENERIC && space != PTX_GLOBAL)))
+        fail(c, c->instruction->place,
+             "PTX: `%s`: vectors are of 128 bits at most, in global memory",
+             c->instruction->text);
     const bool swap = operations[o].op == PTX_CAS;
     const int least = (gives ? 3 : 2) + (swap ? 1 : 0) + (policy ? 1 : 0);
     need_operands(c, least, least,
@@ -1518,15 +1623,34 @@ static void compile_isspacep(struct compiler *c)
                   operand(c, 1, PTX_B64)));
 }
 
-static uint64_t need_reduction(struct compiler *c)
+/* What the copy engine reduces by, `in_shared` memory or in global memory, into which
+ * tensors come, too: they bring their type. */
+static uint64_t need_reduction(struct compiler *c, bool in_shared, bool tensor)
 {
-    static const char *const names[] = {"add", "min", "max", "inc",
-                                        "dec", "and", "or",  "xor"};
-    static const enum ptx_op operations[] = {PTX_ADD, PTX_MIN, PTX_MAX, PTX_INC,
-                                             PTX_DEC, PTX_AND, PTX_OR,  PTX_XOR};
+    static const struct {
+        const char *name;
+        enum ptx_op op;
+        const char *in_shared, *in_global;
+    } reductions[] = {
+        {"add", PTX_ADD, "u32 s32 u64", "u32 s32 u64 f32 f64 f16 bf16"},
+        {"min", PTX_MIN, "u32 s32", "u32 s32 u64 s64 f16 bf16"},
+        {"max", PTX_MAX, "u32 s32", "u32 s32 u64 s64 f16 bf16"},
+        {"inc", PTX_INC, "u32", "u32"},
+        {"dec", PTX_DEC, "u32", "u32"},
+        {"and", PTX_AND, "b32", "b32 b64"},
+        {"or", PTX_OR, "b32", "b32 b64"},
+        {"xor", PTX_XOR, "b32", "b32 b64"},
+    };
     const char *name = take_one_of(c, "add min max inc dec and or xor");
     if (!name) unknown(c);
-    return PTX_CODE(operations[index_of(name, names, 8)], 0, 0, 0, 0);
+    size_t r = 0;
+    while (strcmp(reductions[r].name, name) != 0) r++;
+    if (tensor) return PTX_CODE(reductions[r].op, 0, 0, 0, 0);
+    const bool noftz = !in_shared && reductions[r].op == PTX_ADD && take(c, "noftz");
+    const enum ptx_type type =
+        need_type(c, in_shared ? reductions[r].in_shared : reductions[r].in_global);
+    need_noftz(c, reductions[r].op, type, noftz);
+    return PTX_CODE(reductions[r].op, type, 0, 0, 0);
 }
 
 /* mapa and getctarank. */
@@ -1556,36 +1680,78 @@ static void compile_store_async(struct compiler *c, bool reduces)
     if (!take(c, "shared::cluster")) take(c, "shared");
     need_one(c, "mbarrier::complete_tx::bytes");
     uint64_t code = PTX_CODE(0, 0, 0, 0, PTX_CLUSTER);
-    if (reduces) code |= need_reduction(c);
+    if (reduces) code |= need_reduction(c, true, false);
     const int count = reduces ? 1 : take_vector(c);
     const enum ptx_type type =
-        need_type(c, reduces ? "u32 s32 u64 b32" : "b32 b64 u32 u64 s32 s64 f32 f64");
+        reduces ? PTX_TYPE_OF(code) : need_type(c, "b32 b64 u32 u64 s32 s64 f32 f64");
     end_of_modifiers(c);
     need_operands(c, 3, 3, "[to], value, [barrier]");
     emit(c, " ::emu_ptx_store_async(0x%llxull, %s, %s, %uu",
-         (unsigned long long)(code | PTX_CODE(0, type, 0, 0, 0)), address(c, 0, 0),
-         address(c, 2, 0), ptx_types[type].bits / 8 * (unsigned)count);
+         (unsigned long long)(reduces ? code : code | PTX_CODE(0, type, 0, 0, 0)),
+         address(c, 0, 0), address(c, 2, 0), access_bytes(c, type, count, 16));
     for (int k = 0; k < count; k++)
         emit(c, ", %s", source(c, element_of(c, 1, count, k), type));
     emit(c, ");");
 }
 
-/* Those that only advise the caches, or order what is in order here. Their operands are
- * still looked at. */
+/* Those that only advise the caches, or order what is in order here: all that may stand
+ * behind the name, and how many operands there are. These are still looked at. */
 static void compile_nothing(struct compiler *c)
 {
-    c->instruction->taken = c->instruction->modifiers;
-    for (int i = 0; i < c->instruction->operands; i++) {
-        const struct value *v = c->instruction->operand[i];
-        if (v->form == ADDRESS) (void)address(c, i, 1);
-    }
+    static const struct {
+        const char *name, *forms;
+        int operands;
+    } known[] = {
+        {"griddepcontrol", "wait launch_dependents", 0},
+        {"nanosleep", "u32", 1},
+        {"prefetch",
+         "L1 L2 global.L1 global.L2 local.L1 local.L2 global.L2::evict_last "
+         "global.L2::evict_normal L2::evict_last L2::evict_normal tensormap "
+         "const.tensormap param.tensormap",
+         1},
+        {"prefetchu", "L1", 1},
+        {"applypriority", "global.L2::evict_normal L2::evict_normal", 2},
+        {"discard", "global.L2 L2", 2},
+    };
+    struct instruction *in = c->instruction;
+    size_t k = 0;
+    while (strcmp(known[k].name, in->name) != 0) k++;
+    const char *form = in->modifiers ? in->text + strlen(in->name) + 1 : "";
+    if (!is_one_of(form, known[k].forms)) unknown(c);
+    need_operands(c, known[k].operands, known[k].operands,
+                  known[k].operands == 0   ? "(none)"
+                  : known[k].operands == 2 ? "[a], size"
+                  : *in->name == 'n'       ? "t"
+                                           : "[a]");
+    if (*in->name == 'n') (void)operand(c, 0, PTX_U32);
+    if (*in->name != 'n' && in->operands) (void)address(c, 0, 0);
+    if (in->operands == 2) (void)constant(c, 1);
 }
 
 /* createpolicy: a policy for caches that are not there. */
 static void compile_createpolicy(struct compiler *c)
 {
-    c->instruction->taken = c->instruction->modifiers;
-    if (c->instruction->operands < 1) need_operands(c, 1, 4, "policy, ...");
+    const char *how = take_one_of(c, "fractional range cvt");
+    if (!how) unknown(c);
+    if (*how == 'c') {
+        need_one(c, "L2");
+    } else {
+        if (*how == 'r') take(c, "global");
+        if (!take_one_of(c, "L2::evict_last L2::evict_normal L2::evict_first "
+                            "L2::evict_unchanged"))
+            unknown(c);
+        take_one_of(c, "L2::evict_first L2::evict_unchanged");
+    }
+    need_one(c, "b64");
+    end_of_modifiers(c);
+    need_operands(c,
+                  *how == 'f'   ? 1
+                  : *how == 'r' ? 4
+                                : 2,
+                  *how == 'r' ? 4 : 2,
+                  *how == 'f'   ? "policy{, fraction}"
+                  : *how == 'r' ? "policy, [a], size, size"
+                                : "policy, a");
     assign(c, c->instruction->operand[0], PTX_B64, "0");
 }
 
@@ -1733,6 +1899,22 @@ static const char *coordinates_at(struct compiler *c, int i, int dimensions)
     return text;
 }
 
+/* A prefetch into a cache that is not there. */
+static void compile_bulk_prefetch(struct compiler *c, int dimensions)
+{
+    need_one(c, "L2");
+    need_one(c, "global");
+    if (dimensions) take(c, "tile");
+    const int count = (dimensions ? 1 : 2) + (take_hints(c) ? 1 : 0);
+    end_of_modifiers(c);
+    need_operands(c, count, count,
+                  dimensions ? "[map, {x, ...}]{, policy}" : "[a], size{, policy}");
+    if (dimensions)
+        (void)coordinates_at(c, 0, dimensions);
+    else
+        (void)address(c, 0, 0), (void)operand(c, 1, PTX_B32);
+}
+
 /* cp.async.bulk and cp.reduce.async.bulk, from behind `bulk` on. */
 static void compile_bulk(struct compiler *c, bool reduces)
 {
@@ -1749,15 +1931,16 @@ static void compile_bulk(struct compiler *c, bool reduces)
         emit(c, " ::emu_ptx_bulk_wait(%s);", constant(c, 0));
         return;
     }
-    if (take(c, "prefetch")) {
-        compile_nothing(c);
-        return;
-    }
+    const bool prefetch = !reduces && take(c, "prefetch");
     int dimensions = 0;
     if (take(c, "tensor")) {
         const char *d = take_one_of(c, "1d 2d 3d 4d 5d");
         if (!d) unknown(c);
         dimensions = *d - '0';
+    }
+    if (prefetch) {
+        compile_bulk_prefetch(c, dimensions);
+        return;
     }
     const char *to = take_one_of(c, "shared::cluster shared::cta global");
     if (!to) unknown(c);
@@ -1766,18 +1949,13 @@ static void compile_bulk(struct compiler *c, bool reduces)
     const bool load = *to == 's';
     uint64_t code =
         PTX_CODE(0, 0, 0, 0, strcmp(to, "shared::cluster") ? PTX_SHARED : PTX_CLUSTER);
-    if (reduces && dimensions) code |= need_reduction(c);
+    if (reduces && dimensions) code |= need_reduction(c, false, true);
     take(c, "tile");
     need_one(c, load ? "mbarrier::complete_tx::bytes" : "bulk_group");
     const bool multicast = take(c, "multicast::cluster");
     if (load && !multicast) take_one_of(c, "cta_group::1");
     const bool policy = take_hints(c);
-    if (reduces && !dimensions) {
-        code |= need_reduction(c);
-        take(c, "noftz");
-        code |= PTX_CODE(0, need_type(c, "u32 s32 u64 s64 b32 b64 f16 bf16 f32 f64"), 0,
-                         0, 0);
-    }
+    if (reduces && !dimensions) code |= need_reduction(c, load, false);
     end_of_modifiers(c);
     const int extra = (multicast ? 1 : 0) + (policy ? 1 : 0);
     const unsigned long long number = code;
@@ -1888,6 +2066,10 @@ static void compile_copy_async(struct compiler *c)
             read = format(c, "(%s ? 0 : %s)", source(c, v, PTX_PRED), whole);
         else
             read = source(c, v, PTX_B32);
+        if (v->form == INTEGER && bytes && v->integer > bytes)
+            fail(c, v->place, "PTX: `%s` reads %llu bytes of a source for a copy of %llu",
+                 c->instruction->text, (unsigned long long)v->integer,
+                 (unsigned long long)bytes);
     }
     emit(c, " ::emu_ptx_copy_async(%s, %s, %s, %s);", address(c, 0, 0), address(c, 1, 0),
          whole, read);
@@ -1988,8 +2170,8 @@ static void compile_shuffle(struct compiler *c)
     const struct value *to = c->instruction->operand[0];
     emit(c, " { const uint64_t emu_lane = ::emu_ptx_shuffle_lane(%d, %s, %s);",
          index_of(mode, modes, 4), operand(c, 2, PTX_B32), operand(c, 3, PTX_B32));
-    emit(c, " const uint64_t emu_value = ::emu_ptx_shuffle(%s, %s, emu_lane & 31);",
-         operand(c, 4, PTX_B32), operand(c, 1, PTX_B32));
+    emit(c, " const uint64_t emu_value = ::emu_ptx_shuffle(%d, %s, %s, emu_lane & 31);",
+         index_of(mode, modes, 4), operand(c, 4, PTX_B32), operand(c, 1, PTX_B32));
     if (to->second) assign(c, to->second, PTX_PRED, "emu_lane >> 8");
     assign(c, to, PTX_B32, "emu_value");
     emit(c, " }");
@@ -2637,7 +2819,6 @@ char *ptx_compile(const struct ptx_statement *statement)
         struct compiler head = {.s = statement};
         for (int i = statement->argument_count; i < c.reg_count; i++)
             emit(&head, " __attribute__((unused)) uint64_t %s = 0;", c.regs[i].text);
-        if (c.carry_used) emit(&head, " __attribute__((unused)) uint64_t emu_carry = 0;");
         emit(&head, "%s", c.out ? c.out : "");
         result = head.out;
     }

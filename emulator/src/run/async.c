@@ -1,5 +1,6 @@
-/* cp.async: copies of 4, 8 or 16 bytes from global to shared memory that arrive when
- * their thread waits for them. */
+/* cp.async: copies of 4, 8 or 16 bytes from global to shared memory. They belong to their
+ * thread, and arrive when it waits for them, or when somebody waits for an mbarrier at
+ * which it arrives behind them: whichever comes first. */
 #include "run/async.h"
 
 #include <string.h>
@@ -8,8 +9,6 @@
 #include "base/room.h"
 #include "block/fibers.h"
 #include "emulator_runtime.h"
-#include "run/bulk.h"
-#include "run/mbarrier.h"
 #include "watch/inflight.h"
 #include "watch/lens.h"
 
@@ -17,6 +16,7 @@ struct emu_pending_copy { /* one cp.async that has not arrived */
     void *shared;
     const void *pc;
     unsigned bytes, group;
+    unsigned number;       /* of its thread's, from 1 on */
     unsigned shared_loads; /* of its thread, when it was started */
     unsigned char data[16];
 };
@@ -42,6 +42,7 @@ void emu_async_copy(void *shared, const void *global, size_t bytes, size_t zero_
                                       .pc = pc,
                                       .bytes = (unsigned)bytes,
                                       .group = t->groups_committed,
+                                      .number = ++t->copies_started,
                                       .shared_loads = t->seen.shared_loads};
     memcpy(copy->data, global, bytes - zero_fill);
 }
@@ -51,49 +52,54 @@ void emu_async_commit(void)
     emu_running()->groups_committed++;
 }
 
+static void arrive(const struct emu_pending_copy *copy)
+{
+    emu_check_async_arrival(copy->shared, copy->bytes, copy->pc);
+    memcpy(copy->shared, copy->data, copy->bytes);
+}
+
+/* They end in the order in which they began. */
+static void forget_first(struct emu_fiber *t, unsigned came)
+{
+    t->copy_count -= came;
+    memmove(t->copies, t->copies + came, t->copy_count * sizeof *t->copies);
+}
+
 void emu_async_wait(unsigned groups_that_may_remain)
 {
     struct emu_fiber *t = emu_running();
-    unsigned came = 0; /* groups end in the order in which they began */
+    unsigned came = 0;
     for (; came < t->copy_count; came++) {
         const struct emu_pending_copy *copy = &t->copies[came];
         if (copy->group >= t->groups_committed ||
             t->groups_committed - copy->group <= groups_that_may_remain)
             break;
-        emu_check_async_arrival(copy->shared, copy->bytes, copy->pc);
-        memcpy(copy->shared, copy->data, copy->bytes);
+        arrive(copy);
         if (emu_now.lens_looks)
             emu_lens_copy_arrived(t->seen.shared_loads - copy->shared_loads);
     }
-    t->copy_count -= came;
-    memmove(t->copies, t->copies + came, t->copy_count * sizeof *t->copies);
+    forget_first(t, came);
 }
 
-void emu_async_arrive(uint64_t *barrier, bool no_increment, const void *pc)
+unsigned emu_async_last(void)
+{
+    const struct emu_fiber *t = emu_running();
+    return t->copy_count ? t->copies[t->copy_count - 1].number : 0;
+}
+
+void emu_async_come(unsigned number)
 {
     struct emu_fiber *t = emu_running();
-    struct emu_bulk_copy *first = NULL, **last = &first;
-    for (unsigned i = 0; i < t->copy_count; i++) {
-        const struct emu_pending_copy *from = &t->copies[i];
-        struct emu_bulk_copy *copy =
-            emu_zeros("for a pending asynchronous copy", 1, sizeof *copy + from->bytes);
-        copy->thread = &t->seen;
-        copy->pc = from->pc;
-        copy->shared = from->shared;
-        copy->bytes = from->bytes;
-        memcpy(copy->data, from->data, from->bytes);
-        *last = copy;
-        last = &copy->next;
-    }
-    t->copy_count = 0;
-    emu_mbarrier_arrive_after(barrier, first, no_increment, pc);
+    unsigned came = 0;
+    while (came < t->copy_count && t->copies[came].number <= number)
+        arrive(&t->copies[came++]);
+    forget_first(t, came);
 }
 
 /* A copy that is still on its way writes into shared memory that is the next block's. */
 void emu_check_copies_arrived(void)
 {
     for (struct emu_fiber *t = emu_fibers; t < emu_fibers_end(); t++) {
-        if (t->state == DONE) emu_bulk_thread_ended(&t->seen);
         if (t->copy_count == 0) continue;
         emu_current = &t->seen;
         emu_fault(t->copies[0].pc,

@@ -99,16 +99,20 @@ enum {
 
 struct barrier {
     bool used;
-    unsigned slot;            /* its column in the checker's clocks */
-    unsigned threads;         /* that a round takes; known since its first arrival */
-    unsigned arrived, rounds; /* of this round; and how many are over */
-    unsigned holds;           /* arrivals whose predicate was true */
-    int result;               /* of the last round, for bar.red */
-    const void *pc;           /* of the round's first arrival */
+    unsigned slot;    /* its column in the checker's clocks */
+    unsigned threads; /* that a round takes; known since its first arrival */
+    unsigned arrived; /* of this round, in whole warps: see warp_has_come() */
+    unsigned came;    /* of this round, the threads themselves */
+    unsigned came_of[BLOCK / WARP]; /* of each warp, those that are not in `arrived` */
+    unsigned holds;                 /* arrivals whose predicate was true */
+    unsigned rounds;                /* that are over */
+    int op, result;                 /* of bar.red; the result is the last round's */
+    const void *pc;                 /* of the round's first arrival */
 };
 
 /* Of each block of a cluster. */
 static struct barrier barriers[EMU_MAX_BLOCKS * BARRIERS];
+static bool any_used;
 
 struct wait {
     const struct barrier *barrier;
@@ -129,7 +133,8 @@ static unsigned waits_of[EMU_MAX_THREADS];  /* and which it has waited for */
 
 void emu_barriers_begin(void)
 {
-    memset(barriers, 0, sizeof barriers);
+    if (any_used) memset(barriers, 0, sizeof barriers);
+    any_used = false;
     if (cluster.used) {
         memset(rounds_of, 0, sizeof rounds_of);
         memset(waits_of, 0, sizeof waits_of);
@@ -153,7 +158,34 @@ static bool never_over(void *waiting, enum emu_stuck how)
     emu_fault(w->pc,
               "barrier divergence: %s waits for %u threads, %u have come, and no other "
               "thread can go on",
-              name, w->barrier->threads, w->barrier->arrived);
+              name, w->barrier->threads, w->barrier->came);
+}
+
+/* PTX counts warps: one has come when all of its threads have that there are, and stands
+ * for 32. Those that have ended are missed only where mistakes are looked for. */
+static bool warp_has_come(const struct barrier *b, unsigned rank, unsigned warp)
+{
+    const struct emu_fiber *block = emu_fibers_of(rank), *lanes = block + warp * WARP;
+    unsigned wanted = 0;
+    for (const struct emu_fiber *t = lanes;
+         t < lanes + WARP && t < block + emu_now.block_threads; t++)
+        wanted += t->state != DONE || emu_counts_the_ended();
+    return b->came_of[warp] && b->came_of[warp] >= wanted;
+}
+
+/* Counts the warp if it has come, which may end the round. */
+static void count_warp(struct barrier *b, unsigned rank, unsigned warp)
+{
+    if (!warp_has_come(b, rank, warp)) return;
+    b->came_of[warp] = 0;
+    b->arrived += WARP;
+    if (b->arrived < b->threads) return;
+    b->result = b->op == EMU_BARRIER_COUNT ? (int)b->holds
+                : b->op == EMU_BARRIER_AND ? b->holds == b->came
+                                           : b->holds != 0;
+    b->rounds++;
+    b->arrived = b->came = b->holds = 0;
+    emu_check_mbarrier_over(b->slot);
 }
 
 /* The running thread arrives at a barrier whose round takes so many threads, and, with an
@@ -161,28 +193,31 @@ static bool never_over(void *waiting, enum emu_stuck how)
 static int come(struct barrier *b, int op, unsigned threads, int predicate,
                 const void *pc)
 {
-    if (!b->arrived) {
+    if (!b->came) {
         b->threads = threads;
+        b->op = op;
         b->pc = pc;
     }
     if (!b->used) b->slot = emu_check_slot(pc);
-    b->used = true;
+    b->used = any_used = true;
     emu_check_mbarrier_arrived(b->slot);
     struct wait w = {b, b->rounds, pc};
-    b->arrived++;
+    b->came++;
+    b->came_of[emu_current->block_warp]++;
     b->holds += predicate != 0;
-    if (b->arrived == b->threads) {
-        b->result = op == EMU_BARRIER_COUNT ? (int)b->holds
-                    : op == EMU_BARRIER_AND ? b->holds == b->arrived
-                                            : b->holds != 0;
-        b->rounds++;
-        b->arrived = b->holds = 0;
-        emu_check_mbarrier_over(b->slot);
-    }
+    count_warp(b, emu_current->rank, emu_current->block_warp);
     if (op < 0) return 0;
     emu_wait_until(is_over, never_over, &w);
     emu_check_mbarrier_passed(b->slot);
     return b->result;
+}
+
+/* The threads of its warp that wait somewhere may have waited for it. */
+static void named_thread_ends(const struct emu_thread *thread)
+{
+    struct barrier *b = &barriers[thread->rank * BARRIERS];
+    for (struct barrier *end = b + BARRIERS; b < end; b++)
+        if (b->came) count_warp(b, thread->rank, thread->block_warp);
 }
 
 void emu_tile_barrier(unsigned threads)
@@ -192,7 +227,7 @@ void emu_tile_barrier(unsigned threads)
                    left = all - tile * threads;
     come(&barriers[emu_current->rank * BARRIERS + EMU_NAMED_BARRIERS + BLOCK / threads +
                    tile],
-         EMU_BARRIER_PLAIN, left < threads ? left : threads, 0,
+         EMU_BARRIER_PLAIN, left < threads ? (left + WARP - 1) / WARP * WARP : threads, 0,
          __builtin_return_address(0));
 }
 
@@ -216,11 +251,11 @@ int emu_named_barrier(int op, unsigned number, unsigned threads, int predicate,
     if (threads > whole_warps)
         emu_fault(pc, "barrier %u for %u threads: the block has only %u", number, threads,
                   all);
-    if (!threads || threads == whole_warps) threads = all;
+    if (!threads) threads = whole_warps;
     struct barrier *b = &barriers[emu_current->rank * BARRIERS + number];
-    if (number == 0 && threads == all && op >= 0 && !b->arrived)
+    if (number == 0 && threads == whole_warps && op >= 0 && !b->came)
         return barrier_at(predicate, (enum emu_barrier_op)op, pc);
-    if (b->arrived && b->threads != threads) {
+    if (b->came && b->threads != threads) {
         const struct emu_place other = emu_source_of(b->pc);
         emu_fault(pc,
                   "barrier %u is for %u threads here, and for %u at %s:%d, in the same "
@@ -279,9 +314,10 @@ bool emu_cluster_has_passed(unsigned round)
     return cluster.used && waits_of[emu_current->linear] >= round;
 }
 
-void emu_cluster_thread_ends(unsigned linear)
+void emu_barriers_thread_ends(const struct emu_thread *thread)
 {
-    if (cluster.used && rounds_of[linear] == cluster.rounds + 1) cluster.came--;
+    if (cluster.used && rounds_of[thread->linear] == cluster.rounds + 1) cluster.came--;
+    if (any_used && !emu_counts_the_ended()) named_thread_ends(thread);
 }
 
 void emu_cluster_wait(const void *pc)

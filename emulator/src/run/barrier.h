@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/now.h"
 #include "emulator_runtime.h"
 
 #define EMU_NAMED_BARRIERS 16
@@ -21,6 +22,7 @@ unsigned emu_cluster_arrive(bool orders_memory, const void *pc);
 void emu_cluster_wait(const void *pc);
 /* Whether the thread that runs has waited for this round. */
 bool emu_cluster_has_passed(unsigned round);
-void emu_cluster_thread_ends(unsigned linear);
+/* Who has ended is not waited for. */
+void emu_barriers_thread_ends(const struct emu_thread *thread);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/room.h"
 #include "base/ptx.h"
 #include "base/settings.h"
+#include "block/fibers.h"
 #include "block/shared.h"
 #include "cuda.h"
 #include "emulator_ptx.h"
@@ -39,12 +40,17 @@ static const uint32_t TENSOR_MAP = 0x70616d74;
 
 /* ---- into shared memory ---- */
 
-static struct emu_bulk_copy *new_copy(char *shared, size_t bytes, const void *pc)
+/* What shared memory must be aligned to: plain bytes, and boxes of a tensor. */
+enum { PLAIN = 16, BOX = 128 };
+
+static struct emu_bulk_copy *new_copy(char *shared, size_t bytes, size_t alignment,
+                                      const void *pc)
 {
     struct emu_bulk_copy *copy =
         emu_zeros("for a bulk copy on its way", 1, sizeof *copy + bytes);
     copy->shared = shared;
     copy->bytes = bytes;
+    copy->alignment = alignment;
     copy->thread = emu_current;
     copy->pc = pc;
     return copy;
@@ -99,10 +105,10 @@ void emu_bulk_load(char *shared, const void *global, size_t bytes, uint64_t *bar
                    unsigned blocks, const void *pc)
 {
     check_plain(global, bytes, pc);
-    check_shared(shared, bytes, 16, "destination", pc);
+    check_shared(shared, bytes, PLAIN, "destination", pc);
     emu_check_global(global, bytes, EMU_READ, pc);
     if (emu_now.lens_looks) emu_lens_bulk_copy(global, bytes, true, pc);
-    struct emu_bulk_copy *copy = new_copy(shared, bytes, pc);
+    struct emu_bulk_copy *copy = new_copy(shared, bytes, PLAIN, pc);
     memcpy(copy->data, global, bytes);
     send_for(copy, barrier, blocks);
 }
@@ -177,8 +183,8 @@ void emu_bulk_load_tensor(char *shared, const void *map, int dimensions, const i
 {
     const struct tensor_map *m = map_at(map, dimensions, pc);
     const size_t bytes = box_bytes(m), row_bytes = (size_t)m->box[0] * m->element_bytes;
-    check_shared(shared, bytes, 128, "destination", pc);
-    struct emu_bulk_copy *copy = new_copy(shared, bytes, pc);
+    check_shared(shared, bytes, BOX, "destination", pc);
+    struct emu_bulk_copy *copy = new_copy(shared, bytes, BOX, pc);
     copy->swizzle = (enum emu_swizzle)m->swizzle;
     bool first_row = true;
     for (size_t number = 0; number < bytes / row_bytes; number++) {
@@ -241,45 +247,29 @@ static uint32_t check_source(char *shared, size_t bytes, unsigned slot, const vo
 
 /* What is read is free again when the barrier's phase is over, which the receiver learns,
  * not this thread. So the source is only looked at. */
-void emu_bulk_send(char *to, char *from, size_t bytes, uint64_t *barrier, const void *pc)
+void emu_bulk_send(char *to, char *from, size_t bytes, uint64_t code, uint64_t *barrier,
+                   const void *pc)
 {
     check_plain(from, bytes, pc);
-    check_shared(from, bytes, 16, "source", pc);
-    check_shared(to, bytes, 16, "destination", pc);
+    check_shared(from, bytes, PLAIN, "source", pc);
+    check_shared(to, bytes, PLAIN, "destination", pc);
     const struct sender *s = sender(pc);
     emu_check_async_done(s->slot, check_source(from, bytes, s->slot, pc));
-    struct emu_bulk_copy *copy = new_copy(to, bytes, pc);
+    struct emu_bulk_copy *copy = new_copy(to, bytes, PLAIN, pc);
     memcpy(copy->data, from, bytes);
+    copy->reduction = code;
     emu_mbarrier_add_copy(barrier, copy);
-}
-
-/* Writes a run of elements, or reduces into them; `code` is an operation and a type, or
- * 0. */
-static void put(char *to, const char *from, size_t bytes, uint64_t code)
-{
-    if (!code) {
-        memcpy(to, from, bytes);
-        return;
-    }
-    const unsigned each = ptx_types[PTX_TYPE_OF(code)].bits / 8;
-    for (size_t i = 0; i < bytes; i += each) {
-        uint64_t old = 0, more = 0;
-        memcpy(&old, to + i, each);
-        memcpy(&more, from + i, each);
-        old = emu_ptx_alu(code, old, more, 0, 0);
-        memcpy(to + i, &old, each);
-    }
 }
 
 void emu_bulk_store(void *global, char *shared, size_t bytes, uint64_t code,
                     const void *pc)
 {
     check_plain(global, bytes, pc);
-    check_shared(shared, bytes, 16, "source", pc);
+    check_shared(shared, bytes, PLAIN, "source", pc);
     emu_check_global(global, bytes, code ? EMU_ATOMIC : EMU_WRITE, pc);
     struct sender *s = sender(pc);
     note_store(s, check_source(shared, bytes, s->slot, pc), pc);
-    put(global, shared, bytes, code);
+    emu_put(global, shared, bytes, code);
 }
 
 /* The operation of a reduction into a tensor, in the type of the tensor's elements. */
@@ -307,7 +297,7 @@ void emu_bulk_store_tensor(const void *map, int dimensions, const int *at, char 
 {
     const struct tensor_map *m = map_at(map, dimensions, pc);
     const size_t bytes = box_bytes(m), row_bytes = (size_t)m->box[0] * m->element_bytes;
-    check_shared(shared, bytes, 128, "source", pc);
+    check_shared(shared, bytes, BOX, "source", pc);
     code = reduction(code, m, pc);
     struct sender *s = sender(pc);
     uint32_t time = 0;
@@ -323,7 +313,7 @@ void emu_bulk_store_tensor(const void *map, int dimensions, const int *at, char 
             if (piece > skipped + n - i) piece = skipped + n - i;
             char *from = (char *)emu_swizzled(place, (enum emu_swizzle)m->swizzle);
             time = check_source(from, piece, s->slot, pc);
-            put(r.from + i, from, piece, code);
+            emu_put(r.from + i, from, piece, code);
             i += piece;
         }
     }
@@ -362,16 +352,19 @@ void emu_bulk_block_begins(void)
     }
 }
 
-/* Called as the block's threads have ended. */
-void emu_bulk_thread_ended(const struct emu_thread *thread)
+void emu_bulk_block_ended(void)
 {
-    const struct sender *s = &senders[thread->linear];
-    if (!s->count || !emu_settings.strict) return;
-    emu_current = (struct emu_thread *)thread;
-    emu_fault(s->stores[0].pc,
-              "bulk copy not waited for: the block has ended, and the copy engine may "
-              "still read the shared memory that is another block's by then (a missing "
-              "cp.async.bulk.wait_group.read 0 at the end?)");
+    if (!any_sender || !emu_settings.strict) return;
+    for (struct emu_fiber *t = emu_fibers; t < emu_fibers_end(); t++) {
+        const struct sender *s = &senders[t->seen.linear];
+        if (t->state != DONE || !s->count) continue;
+        emu_current = &t->seen;
+        emu_fault(
+            s->stores[0].pc,
+            "bulk copy not waited for: the block has ended, and the copy engine may "
+            "still read the shared memory that is another block's by then (a missing "
+            "cp.async.bulk.wait_group.read 0 at the end?)");
+    }
 }
 
 /* ---- tensor maps ---- */

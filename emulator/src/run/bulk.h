@@ -16,7 +16,8 @@ void emu_bulk_load(char *shared, const void *global, size_t bytes, uint64_t *bar
 void emu_bulk_load_tensor(char *shared, const void *map, int dimensions, const int *at,
                           uint64_t *barrier, unsigned blocks, const void *pc);
 /* From this block's shared memory to that of a block of the cluster. */
-void emu_bulk_send(char *to, char *from, size_t bytes, uint64_t *barrier, const void *pc);
+void emu_bulk_send(char *to, char *from, size_t bytes, uint64_t code, uint64_t *barrier,
+                   const void *pc);
 void emu_bulk_store(void *global, char *shared, size_t bytes, uint64_t code,
                     const void *pc);
 void emu_bulk_store_tensor(const void *map, int dimensions, const int *at, char *shared,
@@ -24,6 +25,6 @@ void emu_bulk_store_tensor(const void *map, int dimensions, const int *at, char 
 void emu_bulk_commit(void);
 void emu_bulk_wait(unsigned groups_that_may_remain);
 void emu_bulk_block_begins(void);
-void emu_bulk_thread_ended(const struct emu_thread *thread);
+void emu_bulk_block_ended(void);
 
 #endif

@@ -165,8 +165,9 @@ static void run_cluster(struct resident *r)
              t < emu_fibers_of(rank) + emu_now.block_threads; t++) {
             if (!resumes) {
                 t->sp = NULL;
-                t->copy_count = 0;
+                t->copy_count = t->copies_started = 0;
                 t->groups_committed = 0;
+                t->carry = 0;
                 t->registers = 0;
             }
             if (!resumes || t->state == AT_GRID_BARRIER) {
@@ -196,8 +197,10 @@ static void run_cluster(struct resident *r)
     } while (release_blocks());
     if (r && (r->waits = waits_for_grid()))
         put_aside(r);
-    else if (emu_settings.check)
+    else if (emu_settings.check) {
         emu_check_copies_arrived();
+        emu_bulk_block_ended();
+    }
     emu_mbarrier_block_ended();
     emu_lens_block_ended();
 }

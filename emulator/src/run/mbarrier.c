@@ -16,12 +16,15 @@
 #include <string.h>
 
 #include "base/now.h"
+#include "base/ptx.h"
 #include "base/room.h"
 #include "base/settings.h"
 #include "base/source.h"
 #include "block/fibers.h"
 #include "block/shared.h"
+#include "emulator_ptx.h"
 #include "emulator_runtime.h"
+#include "run/async.h"
 #include "run/barrier.h"
 #include "watch/clocks.h"
 #include "watch/inflight.h"
@@ -124,8 +127,11 @@ void emu_mbarriers_bring_back(const struct emu_mbarriers *aside)
         }
 }
 
-static void fault_outlives(const struct emu_bulk_copy *copy)
+/* A thread's own copies are looked for where they are (async.c). */
+static void check_outlives(const struct emu_bulk_copy *copy)
 {
+    while (copy && copy->behind) copy = copy->next;
+    if (!copy || !emu_settings.check) return;
     emu_current = copy->thread;
     emu_fault(copy->pc, "asynchronous copy not waited for: the block has ended, and this "
                         "copy may still be on its way into shared memory that is another "
@@ -134,8 +140,7 @@ static void fault_outlives(const struct emu_bulk_copy *copy)
 
 void emu_mbarrier_block_ended(void)
 {
-    for (unsigned i = 0; emu_settings.check && i < barrier_count; i++)
-        if (barriers[i].copies) fault_outlives(barriers[i].copies);
+    for (unsigned i = 0; i < barrier_count; i++) check_outlives(barriers[i].copies);
 }
 
 /* Ends the phase if nothing is missing. */
@@ -149,11 +154,27 @@ static bool advance(struct mbarrier *b)
     return true;
 }
 
+void emu_put(char *to, const char *from, size_t bytes, uint64_t code)
+{
+    if (!code) {
+        memcpy(to, from, bytes);
+        return;
+    }
+    const unsigned each = ptx_types[PTX_TYPE_OF(code)].bits / 8;
+    for (size_t i = 0; i < bytes; i += each) {
+        uint64_t old = 0, more = 0;
+        memcpy(&old, to + i, each);
+        memcpy(&more, from + i, each);
+        old = emu_ptx_alu(code, old, more, 0, 0);
+        memcpy(to + i, &old, each);
+    }
+}
+
 /* Writes what has come where it belongs. */
 static void put_copy(const struct emu_bulk_copy *copy)
 {
     if (copy->swizzle == EMU_SWIZZLE_NONE) {
-        memcpy(copy->shared, copy->data, copy->bytes);
+        emu_put(copy->shared, copy->data, copy->bytes, copy->reduction);
         return;
     }
     for (size_t i = 0; i < copy->bytes; i += 16)
@@ -161,11 +182,11 @@ static void put_copy(const struct emu_bulk_copy *copy)
                copy->data + i, 16);
 }
 
-/* A copy has come; the barrier counts its bytes, or, if it is a thread's own (cp.async),
- * the thread's arrival behind the last of them. */
+/* A copy has come, and the barrier counts its bytes; or the thread arrives, behind its
+ * own copies, which come if they are still on their way. */
 static void count_copy(struct mbarrier *b, const struct emu_bulk_copy *copy)
 {
-    if (!copy->of_thread) {
+    if (!copy->behind) {
         emu_check_bulk_arrival(copy->shared, copy->bytes, b->slot);
         put_copy(copy);
         b->bytes_missing -= (int64_t)copy->bytes;
@@ -173,13 +194,10 @@ static void count_copy(struct mbarrier *b, const struct emu_bulk_copy *copy)
     }
     struct emu_thread *const running = emu_current;
     emu_current = copy->thread;
-    emu_check_async_arrival(copy->shared, copy->bytes, copy->pc);
-    put_copy(copy);
-    if (copy->arrives) {
-        b->pending--;
-        b->deferred--;
-        emu_check_mbarrier_arrived(b->slot);
-    }
+    emu_async_come(copy->behind);
+    b->pending--;
+    b->deferred--;
+    emu_check_mbarrier_arrived(b->slot);
     emu_current = running;
 }
 
@@ -232,7 +250,7 @@ void emu_mbarrier_init(uint64_t *address, unsigned arrivals, const void *pc)
 void emu_mbarrier_inval(uint64_t *address, const void *pc)
 {
     struct mbarrier *b = find_ready(address, pc, "mbarrier.inval");
-    if (emu_settings.check && b->copies) fault_outlives(b->copies);
+    check_outlives(b->copies);
     forget_copies(b);
     b->address = NULL;
 }
@@ -291,25 +309,29 @@ void emu_mbarrier_expect(uint64_t *address, int64_t bytes, const void *pc)
     advance(b);
 }
 
-void emu_mbarrier_arrive_after(uint64_t *address, struct emu_bulk_copy *copies,
-                               bool no_increment, const void *pc)
+void emu_mbarrier_arrive_after_copies(uint64_t *address, bool no_increment,
+                                      const void *pc)
 {
     struct mbarrier *b = find_ready(address, pc, "an arrival");
+    const unsigned last = emu_async_last();
     if (!no_increment) b->pending++;
     if (b->pending <= b->deferred)
         emu_fault(pc, "mbarrier: one arrival more than the %u that a phase counts",
                   b->expected);
-    if (!copies) {
+    if (!last) {
         b->pending--;
         emu_check_mbarrier_arrived(b->slot);
         advance(b);
         return;
     }
+    struct emu_bulk_copy *arrival =
+        emu_zeros("for a pending asynchronous copy", 1, sizeof *arrival);
+    arrival->thread = emu_current;
+    arrival->pc = pc;
+    arrival->behind = last;
     b->deferred++;
-    for (*b->last = copies; *b->last; b->last = &(*b->last)->next) {
-        (*b->last)->of_thread = true;
-        (*b->last)->arrives = !(*b->last)->next;
-    }
+    *b->last = arrival;
+    b->last = &arrival->next;
 }
 
 static bool is_over(void *waiting)
@@ -378,7 +400,8 @@ void emu_mbarrier_add_copy(uint64_t *address, struct emu_bulk_copy *copy)
                   "a bulk copy with an mbarrier that the copy engine may not know yet: "
                   "the thread that initialised it must call fence_mbarrier_init() "
                   "(fence.mbarrier_init)");
-    emu_check_bulk_issue(copy->shared, copy->bytes, b->slot, copy->swizzle, copy->pc);
+    emu_check_bulk_issue(copy->shared, copy->bytes, copy->alignment, copy->reduction != 0,
+                         b->slot, copy->swizzle, copy->pc);
     *b->last = copy;
     b->last = &copy->next;
 }

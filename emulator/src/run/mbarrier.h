@@ -9,14 +9,15 @@
 #include "base/now.h"
 #include "block/shared.h"
 
-struct emu_bulk_copy { /* one on its way into shared memory */
+struct emu_bulk_copy { /* one on its way into shared memory, */
     struct emu_bulk_copy *next;
     struct emu_thread *thread; /* who sent for it, */
     const void *pc;            /* and where */
     char *shared;
     enum emu_swizzle swizzle;
-    bool of_thread, arrives; /* a cp.async, and the last before its thread arrives */
-    size_t bytes;
+    unsigned behind; /* or an arrival, behind this one of the thread's own (cp.async) */
+    size_t bytes, alignment;
+    uint64_t reduction; /* of what is there already: see emu_put */
     char data[];
 };
 
@@ -47,10 +48,13 @@ void emu_mbarrier_expect(uint64_t *address, int64_t bytes, const void *pc);
 bool emu_mbarrier_wait(uint64_t *address, bool by_parity, uint64_t which,
                        bool may_give_up, const void *pc);
 unsigned emu_mbarrier_pending(uint64_t state);
-/* An arrival of the running thread once those copies of its own have come; without
+/* An arrival of the running thread once the copies of its own have come; without
  * `no_increment`, one that the phase counts on besides. */
-void emu_mbarrier_arrive_after(uint64_t *address, struct emu_bulk_copy *copies,
-                               bool no_increment, const void *pc);
+void emu_mbarrier_arrive_after_copies(uint64_t *address, bool no_increment,
+                                      const void *pc);
+/* Writes a run of elements, or reduces into them; `code` is an operation and a type, as
+ * ptx.h writes them, or 0. */
+void emu_put(char *to, const char *from, size_t bytes, uint64_t code);
 /* Hands over a copy that has begun; it will come, and be freed, by itself. */
 void emu_mbarrier_add_copy(uint64_t *address, struct emu_bulk_copy *copy);
 

@@ -235,6 +235,25 @@ static double greater(double a, double b, uint64_t code)
     return -lesser(-a, -b, code);
 }
 
+/* C leaves open which of two zeros it is, a GPU does not. Programs are linked with these
+ * instead of the C library's. */
+float fminf(float a, float b)
+{
+    return (float)lesser(a, b, 0);
+}
+float fmaxf(float a, float b)
+{
+    return (float)greater(a, b, 0);
+}
+double fmin(double a, double b)
+{
+    return lesser(a, b, 0);
+}
+double fmax(double a, double b)
+{
+    return greater(a, b, 0);
+}
+
 /* Functions of one or two numbers that are rounded correctly from double. */
 static double function_of(enum ptx_op op, double a, double b, uint64_t code)
 {
@@ -310,22 +329,24 @@ static double of_two(uint64_t code, volatile double a, volatile double b,
     return x;
 }
 
+/* A subnormal number has no bit of the exponent. */
+static uint64_t flushed_half(const struct format *f, uint64_t x, uint64_t code)
+{
+    return code & PTX_FTZ && !(x & infinity(f)) ? x & 0x8000 : x;
+}
+
 /* fp16 and bfloat16. */
 static uint64_t half(enum ptx_type type, uint64_t code, uint64_t a, uint64_t b,
                      uint64_t c)
 {
     const struct format f = format_of(type);
     const enum ptx_op op = PTX_OP_OF(code);
+    a = flushed_half(&f, a, code), b = flushed_half(&f, b, code);
+    c = flushed_half(&f, c, code);
     /* These change only the sign, also a NaN's. */
     if (op == PTX_NEG) return cut(a, 16) ^ 0x8000;
     if (op == PTX_ABS) return cut(a, 15);
     double x = value_in(&f, a), y = value_in(&f, b), z = value_in(&f, c);
-    if (code & PTX_FTZ) { /* .ftz of fp16 */
-        const double least = ldexp(1.0, f.least);
-        x = fabs(x) < least ? copysign(0.0, x) : x;
-        y = fabs(y) < least ? copysign(0.0, y) : y;
-        z = fabs(z) < least ? copysign(0.0, z) : z;
-    }
     switch (op) {
     case PTX_ADD: x = sum_to_odd(x, y); break;
     case PTX_SUB: x = sum_to_odd(x, -y); break;
@@ -602,7 +623,8 @@ static bool compare(enum ptx_type type, uint64_t code, uint64_t a, uint64_t b)
     if (type == PTX_F64) return compare_numbers(double_of(a), double_of(b), how);
     if (is_float(type)) {
         const struct format f = format_of(type);
-        return compare_numbers(value_in(&f, a), value_in(&f, b), how);
+        return compare_numbers(value_in(&f, flushed_half(&f, a, code)),
+                               value_in(&f, flushed_half(&f, b, code)), how);
     }
     const int64_t x = integer(type, a), y = integer(type, b);
     const bool less = is_signed(type) ? x < y : (uint64_t)x < (uint64_t)y;
@@ -679,8 +701,8 @@ static bool test_property(enum ptx_type type, unsigned property, uint64_t a)
     case 1: return class == FP_INFINITE;
     case 2: return class != FP_NAN; /* number */
     case 3: return class == FP_NAN;
-    case 4: return class == FP_NORMAL;
-    default: return class == FP_SUBNORMAL || class == FP_ZERO;
+    case 4: return class == FP_NORMAL || class == FP_ZERO; /* as PTX has it */
+    default: return class == FP_SUBNORMAL;
     }
 }
 
@@ -740,6 +762,15 @@ static uint64_t float_to_float(uint64_t code, enum ptx_type to, enum ptx_type fr
     return bits_of_float(flushed(result, code));
 }
 
+/* What of more than 53 bits is cut off survives in the last one, so that rounding to a
+ * narrow format gives what one rounding would have. */
+static double integer_to_odd(bool negative, uint64_t x)
+{
+    if (negative) x = (uint64_t)0 - x;
+    const double y = x >> 53 ? (double)(x >> 11 | ((x & 2047) != 0)) * 2048.0 : (double)x;
+    return negative ? -y : y;
+}
+
 static uint64_t integer_to_float(uint64_t code, enum ptx_type to, enum ptx_type from,
                                  uint64_t a)
 {
@@ -754,7 +785,8 @@ static uint64_t integer_to_float(uint64_t code, enum ptx_type to, enum ptx_type 
         result = bits_of_float(y);
     } else {
         volatile double y = with_sign ? (double)x : (double)u;
-        result = to == PTX_F64 ? bits_of_double(y) : narrow(to, code, y);
+        result = to == PTX_F64 ? bits_of_double(y)
+                               : narrow(to, code, integer_to_odd(with_sign && x < 0, u));
     }
     round_as_usual(mode);
     return result;

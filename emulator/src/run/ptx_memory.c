@@ -1,6 +1,7 @@
 /* PTX's loads, stores, atomics and copies, and its state spaces. Every access is checked
  * and counted as those of C are. */
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/now.h"
@@ -11,7 +12,6 @@
 #include "memory/copies.h"
 #include "memory/touch.h"
 #include "memory/variables.h"
-#include "run/async.h"
 #include "run/bulk.h"
 #include "run/mbarrier.h"
 #include "watch/access.h"
@@ -19,10 +19,33 @@
 
 #define PC __builtin_return_address(0)
 
+static void need_global(const void *p, const char *what, const void *pc)
+{
+    if (!emu_is_shared(p)) return;
+    char name[160];
+    emu_describe_shared(name, sizeof name, p);
+    emu_fault(pc, "%s%s is in shared memory, where an address in global memory is wanted",
+              what, name);
+}
+
+void emu_need_global_at(const void *p, const char *what, const void *pc)
+{
+    if (!emu_is_shared(p)) return;
+    char name[200];
+    snprintf(name, sizeof name, "%s: ", what);
+    need_global(p, name, pc);
+}
+
+void emu_need_global(const void *p, const char *what)
+{
+    emu_need_global_at(p, what, PC);
+}
+
 /* Where an address of a state space lies. */
 static char *place_of(uint64_t code, uint64_t address, size_t bytes, const void *pc)
 {
     const enum ptx_space space = (enum ptx_space)PTX_DETAIL_OF(code);
+    if (space == PTX_GLOBAL) need_global((const void *)(uintptr_t)address, "", pc);
     if (space != PTX_SHARED && space != PTX_CLUSTER) return (char *)(uintptr_t)address;
     char *p = emu_shared_place(address, bytes, pc);
     if (space == PTX_SHARED && emu_shared_rank(p) != emu_current->rank)
@@ -91,10 +114,19 @@ void emu_ptx_poke(uint64_t code, void *p, unsigned element, uint64_t value)
     memcpy((char *)p + element * bytes, &value, bytes);
 }
 
+/* In global memory the atomic sum of floats takes and gives no subnormal numbers (PTX ISA,
+ * atom); in shared memory it does. */
+static uint64_t flushing(uint64_t code)
+{
+    const bool sum = PTX_OP_OF(code) == PTX_ADD && PTX_TYPE_OF(code) == PTX_F32;
+    return sum ? code | PTX_FTZ : code;
+}
+
 uint64_t emu_ptx_update(uint64_t code, void *p, unsigned element, uint64_t b, uint64_t c)
 {
     const unsigned bytes = ptx_types[PTX_TYPE_OF(code)].bits / 8;
     char *at = (char *)p + element * bytes;
+    if (!emu_is_shared(p)) code = flushing(code);
     const uint64_t old = load(at, bytes), new = emu_ptx_alu(code, old, b, c, 0);
     memcpy(at, &new, bytes);
     return old;
@@ -133,6 +165,23 @@ uint64_t emu_ptx_is_space(uint64_t code, uint64_t address)
         return p >= arguments && p < arguments + emu_now.launch->argument_bytes;
     }
     }
+}
+
+/* The same under CUDA's names, as device_functions.h declares them. */
+unsigned __isConstant(const void *p);
+unsigned __isLocal(const void *p);
+void *__cvta_shared_to_generic(size_t offset);
+unsigned __isConstant(const void *p)
+{
+    return (unsigned)emu_ptx_is_space(PTX_CODE(0, 0, 0, 0, PTX_CONST), (uintptr_t)p);
+}
+unsigned __isLocal(const void *p)
+{
+    return (unsigned)emu_ptx_is_space(PTX_CODE(0, 0, 0, 0, PTX_LOCAL), (uintptr_t)p);
+}
+void *__cvta_shared_to_generic(size_t offset)
+{
+    return emu_shared_place(offset, 0, PC);
 }
 
 uint64_t emu_ptx_map_to_block(uint64_t code, uint64_t address, uint64_t rank)
@@ -175,8 +224,11 @@ void emu_ptx_store_async(uint64_t code, uint64_t to, uint64_t barrier, unsigned 
 
 void emu_ptx_copy_async(uint64_t to, uint64_t from, unsigned bytes, uint64_t source_bytes)
 {
+    if (source_bytes > bytes)
+        emu_fault(PC, "cp.async: a source of %llu bytes for a copy of %u",
+                  (unsigned long long)source_bytes, bytes);
     emu_async_copy(emu_shared_place(to, bytes, PC), (const void *)(uintptr_t)from, bytes,
-                   source_bytes < bytes ? bytes - source_bytes : 0, PC);
+                   bytes - source_bytes, PC);
 }
 
 void emu_ptx_copy_commit(void)
@@ -227,7 +279,7 @@ uint64_t emu_ptx_mbarrier_pending(uint64_t state)
 
 void emu_ptx_copy_arrive(uint64_t code, int no_increment, uint64_t barrier)
 {
-    emu_async_arrive(barrier_at(code, barrier, PC), no_increment, PC);
+    emu_mbarrier_arrive_after_copies(barrier_at(code, barrier, PC), no_increment, PC);
 }
 
 void emu_ptx_fence(int for_all)
@@ -264,7 +316,7 @@ static uint64_t reduction_of(uint64_t code)
 void emu_ptx_bulk_store(uint64_t code, uint64_t to, uint64_t from, uint64_t bytes)
 {
     emu_bulk_store((void *)(uintptr_t)to, place_of(code, from, 0, PC), (uint32_t)bytes,
-                   reduction_of(code), PC);
+                   flushing(reduction_of(code)), PC);
 }
 
 void emu_ptx_bulk_load_tensor(uint64_t code, int dimensions, uint64_t to, uint64_t map,
@@ -282,7 +334,7 @@ void emu_ptx_bulk_send(uint64_t code, uint64_t to, uint64_t from, uint64_t bytes
 {
     const uint64_t own = PTX_CODE(0, 0, 0, 0, PTX_SHARED);
     emu_bulk_send(place_of(code, to, 0, PC), place_of(own, from, 0, PC), (uint32_t)bytes,
-                  barrier_at(code, barrier, PC), PC);
+                  reduction_of(code), barrier_at(code, barrier, PC), PC);
 }
 
 void emu_ptx_bulk_store_tensor(uint64_t code, int dimensions, uint64_t map, uint64_t from,

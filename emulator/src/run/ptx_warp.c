@@ -172,17 +172,19 @@ uint64_t emu_ptx_shuffle_lane(unsigned mode, uint64_t b, uint64_t c)
     return (uint64_t)((inside ? from : lane) | inside << 8);
 }
 
-uint64_t emu_ptx_shuffle(uint64_t mask, uint64_t value, uint64_t lane)
+uint64_t emu_ptx_shuffle(unsigned mode, uint64_t mask, uint64_t value, uint64_t lane)
 {
+    static const char *const names[] = {"shfl.sync.up", "shfl.sync.down",
+                                        "shfl.sync.bfly", "shfl.sync.idx"};
     const unsigned long long *all =
-        emu_warp_gather((unsigned)mask, value, "shfl.sync", PC);
+        emu_warp_gather((unsigned)mask, value, names[mode], PC);
     return emu_lanes_that_came() >> lane & 1 ? all[lane] : 0xffffffff;
 }
 
 static const char *const vote_names[] = {
-    "vote.sync.all",  "vote.sync.any",  "vote.sync.uni", "vote.sync.ballot",
-    "match.any.sync", "match.all.sync", "redux.sync",    "redux.sync",
-    "redux.sync",     "redux.sync",     "redux.sync",    "redux.sync",
+    "vote.sync.all",  "vote.sync.any",  "vote.sync.uni",  "vote.sync.ballot",
+    "match.any.sync", "match.all.sync", "redux.sync.add", "redux.sync.min",
+    "redux.sync.max", "redux.sync.and", "redux.sync.or",  "redux.sync.xor",
     "elect.sync"};
 
 static uint64_t reduced(enum ptx_vote vote, enum ptx_type type,
@@ -240,6 +242,16 @@ void emu_ptx_set_registers(int more, uint64_t registers)
                   "setmaxnreg: the threads of this block ask for %u registers, and an SM "
                   "has %u: on a GPU the last of them would wait for ever",
                   all, REGISTERS_OF_AN_SM);
+}
+
+uint64_t emu_ptx_carry(void)
+{
+    return emu_running()->carry;
+}
+
+void emu_ptx_set_carry(uint64_t carry)
+{
+    emu_running()->carry = carry;
 }
 
 void emu_ptx_exit(void)

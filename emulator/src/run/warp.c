@@ -31,14 +31,17 @@ static unsigned present_lanes(unsigned warp)
     return ~0u >> (WARP - lanes_of(warp));
 }
 
-/* Every lane of the mask waits: in one operation? Only __syncwarp() may be called from
- * several places (CUDA C++ programming guide, "Warp Synchronization Function": since
- * compute capability 7.0 it need not be the same one). */
+/* Every lane of the mask waits: in one operation? PTX asks for the same one, with the same
+ * mask, and not for the same place. But who reaches a shuffle in two places rarely means
+ * it, so only __syncwarp() may be called from several where mistakes are looked for (CUDA
+ * C++ programming guide, "Warp Synchronization Function": since compute capability 7.0 it
+ * need not be the same one). */
 static void check_operation(struct emu_fiber *first, const struct emu_fiber *other)
 {
     const bool same_kind =
         other->kind == first->kind || strcmp(other->kind, first->kind) == 0;
-    if (same_kind && (first->orders_memory || emu_same_line(first->pc, other->pc)))
+    if (same_kind && (first->orders_memory || !emu_settings.strict ||
+                      emu_same_line(first->pc, other->pc)))
         return;
     struct emu_place there = emu_source_of(other->pc);
     emu_current = &first->seen;
@@ -109,7 +112,7 @@ static void resume(struct emu_fiber *f)
     emu_enter(f);
     emu_check_thread_stops();
     emu_leave(f);
-    if (f->state == DONE) emu_cluster_thread_ends(f->seen.linear);
+    if (f->state == DONE) emu_barriers_thread_ends(&f->seen);
 }
 
 bool emu_run_warp(unsigned warp, bool apart)

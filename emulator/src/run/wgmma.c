@@ -331,6 +331,9 @@ void emu_ptx_wgmma(uint64_t code, unsigned n, unsigned k, uint64_t scale_d,
                    uint64_t transpose_b, ...)
 {
     const bool half = PTX_TYPE_OF(code) == PTX_F16;
+    if (((uint32_t)scale_a != 1 && (int32_t)scale_a != -1) ||
+        ((uint32_t)scale_b != 1 && (int32_t)scale_b != -1))
+        emu_fault(PC, "wgmma: imm-scale-a and imm-scale-b are 1 or -1");
     struct part mine;
     memset(&mine, 0, sizeof mine);
     struct form *f = &mine.form;

@@ -32,6 +32,8 @@ void emu_check_async_issue(void *shared, const void *global, size_t bytes,
                   bytes, bytes);
     if (!emu_is_shared(shared))
         emu_fault(pc, "an asynchronous copy's destination must be shared memory");
+    if (bytes > zero_fill && emu_is_shared(global))
+        emu_fault(pc, "an asynchronous copy's source must be global memory");
     for (size_t i = 0; i < bytes; i += 4) {
         const struct word *word = emu_word_at((char *)shared + i);
         char what[160];
@@ -96,21 +98,25 @@ void emu_check_mbarrier_used(void *barrier, unsigned number, const void *pc)
 
 /* ---- bulk copies ---- */
 
-/* By which enum emu_swizzle the last one came into each line of 128 bytes. */
-enum { LINE_WORDS = 32 };
-static uint8_t line_swizzles[EMU_SHARED_BYTES / 4 / LINE_WORDS];
+/* By which enum emu_swizzle the last one came into each piece of 16 bytes. */
+enum { PIECE_WORDS = 4 };
+static uint8_t piece_swizzles[EMU_SHARED_BYTES / 4 / PIECE_WORDS];
 
-void emu_check_bulk_issue(void *shared, size_t bytes, unsigned barrier,
-                          enum emu_swizzle swizzle, const void *pc)
+void emu_check_bulk_issue(void *shared, size_t bytes, size_t alignment, bool reduces,
+                          unsigned barrier, enum emu_swizzle swizzle, const void *pc)
 {
     if (!emu_settings.check) return;
     emu_settle();
     struct word *const first = emu_word_at(shared), *const end = first + bytes / 4;
+    if (reduces && emu_clocks.on && first->written_in_block == emu_block_serial &&
+        first->bytes_in_flight && first->write.order == BULK + barrier)
+        return;
+    if (reduces) emu_shared_access(shared, bytes, alignment, READ, pc);
     for (struct word *word = first; emu_clocks.on && word < end; word++)
         word->bytes_overwritten = emu_written_bytes(word);
-    emu_shared_access(shared, bytes, 128, EMU_ASYNC_COPY, pc);
-    memset(&line_swizzles[(first - emu_words) / LINE_WORDS], (int)swizzle,
-           (bytes + 4 * LINE_WORDS - 1) / (4 * LINE_WORDS));
+    emu_shared_access(shared, bytes, alignment, EMU_ASYNC_COPY, pc);
+    memset(&piece_swizzles[(first - emu_words) / PIECE_WORDS], (int)swizzle,
+           bytes / (4 * PIECE_WORDS));
     for (struct word *word = first; emu_clocks.on && word < end; word++) {
         word->write.order = (uint16_t)(BULK + barrier);
         word->bytes_in_flight = 15;
@@ -166,7 +172,7 @@ static void check_swizzle(const struct word *word, const char *address, int swiz
                           const struct touch *now)
 {
     static const char *const names[] = {"none", "32B", "64B", "128B"};
-    const int came = line_swizzles[(word - emu_words) / LINE_WORDS];
+    const int came = piece_swizzles[(word - emu_words) / PIECE_WORDS];
     if (swizzle < 0 || came == swizzle || !emu_is_bulk(&word->write)) return;
     char what[160];
     emu_describe_shared(what, sizeof what, address);

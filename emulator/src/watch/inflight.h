@@ -2,6 +2,7 @@
 #ifndef INFLIGHT_H
 #define INFLIGHT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,9 +14,10 @@ void emu_check_async_issue(void *shared, const void *global, size_t bytes,
                            size_t zero_fill, const void *pc);
 void emu_check_async_arrival(void *shared, size_t bytes, const void *pc);
 /* A bulk copy, which will report to the mbarrier of that slot, likewise. Address and
- * `bytes` are multiples of 16. */
-void emu_check_bulk_issue(void *shared, size_t bytes, unsigned slot,
-                          enum emu_swizzle swizzle, const void *pc);
+ * `bytes` are multiples of 16; the array must be declared with that alignment. One that
+ * reduces into what is there reads it, and several may be on their way. */
+void emu_check_bulk_issue(void *shared, size_t bytes, size_t alignment, bool reduces,
+                          unsigned slot, enum emu_swizzle swizzle, const void *pc);
 void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned slot);
 /* The asynchronous proxy reads shared memory from now on until the running thread is told
  * that it is done. What it reads must have come with that swizzle, if it came by a bulk
