@@ -635,6 +635,30 @@ def test_report_names_what_limits_occupancy(chapters):
     )
 
 
+def test_report_names_all_four_limits(emulate, tmp_path):
+    source = tmp_path / "ties.cu"
+    source.write_text("""
+__global__ void k(float *a)
+{
+    __shared__ float s[1024];
+    s[threadIdx.x] = 1;
+    a[threadIdx.x] = s[threadIdx.x];
+}
+int main(void)
+{
+    float *a;
+    cudaMalloc(&a, 4096);
+    k<<<1, 64>>>(a);
+    return cudaFree(a) != cudaSuccess;
+}
+""")
+    text = report(emulate(source), EMULATE="t4", LENS_REGS="64")
+    assert (
+        "limited by threads and registers and shared memory and the number of blocks "
+        in " ".join(text.split()) + " "
+    )
+
+
 @pytest.fixture
 def program(emulate):
     return lambda name: emulate(ROOT / "tests" / "programs" / f"{name}.cu")

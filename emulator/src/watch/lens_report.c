@@ -118,9 +118,9 @@ static void print_bound(const struct lens_kernel *k)
 }
 
 /* Which of the limits decide, as "threads and registers". */
-static const char *limit_of(const struct emu_occupancy *o, bool registers_known)
+static void name_limits(const struct emu_occupancy *o, bool registers_known, char *text,
+                        size_t size)
 {
-    static char text[64];
     const struct {
         const char *name;
         unsigned blocks;
@@ -130,11 +130,10 @@ static const char *limit_of(const struct emu_occupancy *o, bool registers_known)
                   {"the number of blocks", o->by_blocks}};
     text[0] = '\0';
     for (unsigned i = 0; i < 4; i++) {
+        const size_t used = strlen(text);
         if (limits[i].blocks != o->blocks || (i == 1 && !registers_known)) continue;
-        if (text[0]) strcat(text, " and ");
-        strcat(text, limits[i].name);
+        snprintf(text + used, size - used, "%s%s", used ? " and " : "", limits[i].name);
     }
-    return text;
 }
 
 static void print_occupancy(const struct lens_kernel *k)
@@ -143,7 +142,8 @@ static void print_occupancy(const struct lens_kernel *k)
                    registers = (unsigned)emu_settings.lens_registers;
     struct emu_occupancy o =
         emu_occupancy(threads, registers ? registers : 16, k->shared);
-    char text[400];
+    char text[400], limits[100];
+    name_limits(&o, registers > 0, limits, sizeof limits);
     int at = snprintf(text, sizeof text,
                       "    occupancy: a block has %s thread%s and %s bytes of shared "
                       "memory. Blocks on an "
@@ -156,7 +156,7 @@ static void print_occupancy(const struct lens_kernel *k)
     snprintf(text + at, sizeof text - at,
              "%u by shared memory, %u at most: %u of %u warps (%.1f %%), limited by %s",
              o.by_shared, o.by_blocks, o.warps, o.max_warps,
-             100.0 * o.warps / o.max_warps, limit_of(&o, registers > 0));
+             100.0 * o.warps / o.max_warps, limits);
     if (registers) {
         lens_say_folded(6, "%s", text);
         return;
