@@ -5,9 +5,10 @@
 
 __global__ void copy(const float3 *from, float3 *to, int n)
 {
-#ifdef FIXED
-    if ((int)threadIdx.x >= n) return;
+#ifndef FIXED
+    n++;
 #endif
+    if ((int)threadIdx.x >= n) return;
     to[threadIdx.x] = from[threadIdx.x]; // FAULT
 }
 

@@ -9,9 +9,10 @@ struct row {
 
 __global__ void clear(row *rows, int n)
 {
-#ifdef FIXED
-    if ((int)threadIdx.x >= n) return;
+#ifndef FIXED
+    n++;
 #endif
+    if ((int)threadIdx.x >= n) return;
     rows[threadIdx.x] = row(); // FAULT
 }
 
