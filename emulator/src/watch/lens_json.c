@@ -142,7 +142,10 @@ static void json_kernel(const struct lens_kernel *k)
              seconds[most], lens_resource_names[most], lens_busy_sms(k));
     for (unsigned r = 0; r < RESOURCES; r++) {
         lens_say("%s\"%s\": ", r ? ", " : "", lens_resource_names[r]);
-        lens_say(isnan(seconds[r]) ? "null" : "%.9g", seconds[r]);
+        if (isnan(seconds[r]))
+            lens_say("null");
+        else
+            lens_say("%.9g", seconds[r]);
     }
     lens_say("}}, \"totals\": {");
     bool first = true;

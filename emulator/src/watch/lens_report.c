@@ -192,8 +192,8 @@ static char *name_place(const struct lens_row *row, const struct lens_row *rows,
         one_file &= strcmp(rows[i].place.file, row->place.file) == 0;
     const size_t size = strlen(row->place.file) + 40;
     char *const name = emu_zeros("for the lens", 1, size);
-    snprintf(name, size, one_file ? "line %d" : "line %d of %s", row->place.line,
-             row->place.file);
+    snprintf(name, size, "line %d%s%s", row->place.line, one_file ? "" : " of ",
+             one_file ? "" : row->place.file);
     return name;
 }
 
