@@ -5,6 +5,7 @@
 #define GPUS_H
 
 #include <cuda_occupancy.h>
+#include <stdbool.h>
 
 static const struct card {
     const char *key; /* a value of EMULATE */
@@ -37,6 +38,13 @@ enum { CARD_COUNT = sizeof CARDS / sizeof CARDS[0] };
 static inline int multiply_adds_per_clock(int major, int minor)
 {
     return major < 8 || (major == 8 && minor == 0) ? 64 : 128;
+}
+
+/* The same of numbers of 16 bits, two to an instruction. */
+static inline int half_multiply_adds_per_clock(int major, int minor)
+{
+    const bool twice = (major == 8 && minor == 0) || major == 9 || major == 10;
+    return twice ? 256 : 128;
 }
 
 /* What a card's multiprocessors hold. From compute capability 8.0 on, the system takes

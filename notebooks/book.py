@@ -110,14 +110,17 @@ def lens(*sizes):
     if ran.returncode:
         raise RuntimeError(ran.stdout.strip())
     kernel = max(
-        json.loads(out.read_text())["kernels"], key=lambda kernel: kernel["flop"]
+        json.loads(out.read_text())["kernels"],
+        key=lambda kernel: kernel["flop"] or 0,  # null without objdump
     )
 
     def waste(line):
         unit = "wavefronts" if "wavefronts" in line else "sectors"
         return line[unit] - line[f"ideal_{unit}"]
 
-    for line in sorted(kernel["lines"], key=waste, reverse=True):
+    # Constant memory has neither sectors nor banks.
+    lines = [line for line in kernel["lines"] if line["kind"] != "constant load"]
+    for line in sorted(lines, key=waste, reverse=True):
         unit = "wavefronts" if "wavefronts" in line else "sectors"
         each = line[unit] / line["requests"]
         print(
@@ -153,7 +156,7 @@ def _counts(kernel):
         requests = sum(line["requests"] for line in lines)
         if not requests:
             continue
-        if "load" in access:
+        if "load" in access and kernel["results"]:
             loads.append(
                 (
                     f"{access.replace('load', 'loads')}\nfor each result",

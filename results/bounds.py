@@ -17,11 +17,14 @@ import ending
 SIDE, SHORT, LONG = 256, 64, 128  # whole tiles of every chapter
 # The chapters whose kernel depends on the size: what makes the small product a large one.
 AS_LARGE = {11: ["--for", "4096"], 12: ["--sms", "1"], 13: ["--sms", "1"]}
-# The lens counts multiply-adds, and not what tensor cores do: from chapter 14 on it sets no bound.
+# The chapters whose product is of floats. Those that follow have tensor cores multiply bf16, and
+# their measurements are not in the table that the bounds are set beside.
 LAST = 13
 # How the lens' resources are said in a sentence.
 WHY = {
     "multiply-adds": "the multiply-adds alone",
+    "16-bit multiply-adds": "the multiply-adds of 16 bits alone",
+    "tensor cores": "the tensor cores' multiply-adds alone",
     "issue slots": "the SMs issue four instructions per clock",
     "shared memory": "shared memory answers one wavefront per clock",
     "L1 lookups": "the L1 looks up one line per clock",
@@ -39,6 +42,10 @@ def seconds_of_sms(chapter, K, gpu):
     total = {}
     for kernel in report["kernels"]:
         for name, seconds in kernel["bound"]["each"].items():
+            if seconds is None:
+                sys.exit(
+                    f"bounds.py: the lens does not know {name}: is there no objdump?"
+                )
             total[name] = total.get(name, 0.0) + seconds * kernel["bound"]["sms"]
     return total, report["sms"]
 

@@ -820,13 +820,14 @@ def bounds_beside(page, gpu, size):
     )
 
 
+BY_COPY_ENGINE = ("bulk copy", "bulk store")
+
+
 def lens(page, n, size):
     report = json.loads(run_lens(int(n), int(size), LENS="json"))
     text = ""
     for kernel in report["kernels"]:
-        # The lens does not see what the copy engine stores.
-        engine = any(line["kind"] == "bulk copy" for line in kernel["lines"])
-        if not kernel["results"] and not engine:
+        if not kernel["results"]:
             raise Mistake(f"the lens saw chapter {n} store nothing")
         launches = kernel["launches"]
         body = []
@@ -846,7 +847,7 @@ def lens(page, n, size):
                     str(line["line"]),
                     f"`{code}`",
                     line["kind"],
-                    "" if line["kind"] == "bulk copy" else str(line["bytes"]),
+                    "" if line["kind"] in BY_COPY_ENGINE else str(line["bytes"]),
                     f"{line['requests'] // launches:,}",
                     f"{cost:.4g} {unit}{'' if cost == 1 else 's'}",
                     waste,

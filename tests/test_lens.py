@@ -415,7 +415,11 @@ def test_sampled_blocks_are_like_all(chapters, tmp_path):
         assert [number * 32 for number in figures(total)] == list(
             figures(all_seen["totals"][kind])
         )
-    assert sample["results"] == 0, "of blocks not looked at nobody knows the results"
+    unknown = ["results", "loaded_bytes", "stored_bytes"]
+    assert [sample[name] for name in unknown] == [None] * 3, (
+        "of blocks not looked at nobody knows the results"
+    )
+    assert sample["bound"]["each"]["device memory"] is None
 
 
 def test_a_sample_says_so(chapters):
@@ -424,6 +428,356 @@ def test_a_sample_says_so(chapters):
         env=no_cuda() | {"LENS": "1", "LENS_BLOCKS": "8"},
     )
     assert "  looked at 16 of 512 blocks; the figures are of those\n" in result.stdout
+    assert (
+        "      not known, and may take longer: device memory (not all blocks or arrays\n"
+        in result.stdout
+    )
+
+
+def kernels_of(emulate, tmp_path, text, compiler=None, **settings):
+    """{name: kernel} of a program whose text is given."""
+    source = tmp_path / "user.cu"
+    source.write_text(text)
+    options = {"compiler": compiler} if compiler else {}
+    told = look(emulate(source, **options), tmp_path=tmp_path, **settings)
+    return {kernel["name"]: kernel for kernel in told}
+
+
+def test_one_unknown_launch_makes_the_sum_unknown(emulate, tmp_path):
+    kernels = kernels_of(
+        emulate,
+        tmp_path,
+        """
+__global__ void k(float *a)
+{
+    a[blockIdx.x * 32 + threadIdx.x] = 1;
+}
+int main(void)
+{
+    float *a;
+    cudaMalloc(&a, 64 * 32 * sizeof *a);
+    k<<<4, 32>>>(a);
+    k<<<64, 32>>>(a);
+    return cudaFree(a) != cudaSuccess;
+}
+""",
+        LENS_BLOCKS="4",
+    )
+    assert (kernels["k"]["blocks_seen"], kernels["k"]["blocks"]) == (8, 68)
+    assert kernels["k"]["results"] is None and kernels["k"]["stored_bytes"] is None
+
+
+@pytest.mark.parametrize("blocks", [None, 4])
+def test_a_block_counts_once_however_often_it_waits(blocks, emulate, tmp_path):
+    """Those looked at are the same ones before and after a barrier of the whole grid."""
+    text = """
+#include <cooperative_groups.h>
+__global__ void k(float *a)
+{
+    const int i = blockIdx.x * 32 + threadIdx.x;
+    for (int turn = 0; turn < 5; turn++) {
+        a[i] = turn;
+        cooperative_groups::this_grid().sync();
+    }
+}
+int main(void)
+{
+    float *a;
+    cudaMalloc(&a, 16 * 32 * sizeof *a);
+    void *all[] = {&a};
+    for (int i = 0; i < 2; i++) cudaLaunchCooperativeKernel((void *)k, 16, 32, all, 0, 0);
+    return cudaFree(a) != cudaSuccess;
+}
+"""
+    some = {"LENS_BLOCKS": str(blocks)} if blocks else {}
+    k = kernels_of(emulate, tmp_path, text, **some)["k"]
+    seen = 2 * (blocks or 16)
+    assert (k["launches"], k["blocks"], k["blocks_seen"]) == (2, 32, seen)
+    assert k["totals"]["global store"]["requests"] == 5 * seen
+
+
+def test_what_the_copy_engine_stores(emulate, tmp_path):
+    text = """
+#include <cuda/barrier>
+namespace cde = cuda::device::experimental;
+__global__ void k(float *out)
+{
+    __shared__ alignas(128) float tile[256];
+    tile[threadIdx.x] = 1;
+    cde::fence_proxy_async_shared_cta();
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        cde::cp_async_bulk_shared_to_global(out + 256 * blockIdx.x, tile, sizeof tile);
+        cde::cp_async_bulk_commit_group();
+        cde::cp_async_bulk_wait_group_read<0>();
+    }
+}
+int main(void)
+{
+    float *out;
+    cudaMalloc(&out, 4096);
+    k<<<4, 256>>>(out);
+    return cudaFree(out) != cudaSuccess;
+}
+"""
+    k = kernels_of(emulate, tmp_path, text)["k"]
+    assert figures(k["totals"]["bulk store"]) == (4, 1024, 128, 4096)
+    assert (k["stored_bytes"], k["results"]) == (4096, 1024)
+
+
+@pytest.mark.parametrize("compiler", HOST_COMPILERS)
+def test_flop_are_those_of_the_source(compiler, emulate, tmp_path):
+    """However the host computes numbers of 16 bits, and whatever it packs."""
+    kernels = kernels_of(
+        emulate,
+        tmp_path,
+        """
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+__global__ void convert(const float *a, __half *o)
+{
+    o[threadIdx.x] = __float2half(a[threadIdx.x]);
+}
+__global__ void fma2(const __half2 *a, __half2 *o)
+{
+    __half2 x = a[threadIdx.x], sum = x;
+    for (int i = 0; i < 10; i++) sum = __hfma2(sum, x, x);
+    o[threadIdx.x] = sum;
+}
+__global__ void add(const __nv_bfloat16 *a, __nv_bfloat16 *o)
+{
+    o[threadIdx.x] = a[threadIdx.x] * a[32 + threadIdx.x] + a[64 + threadIdx.x];
+}
+__global__ void multiply(const float4 *a, float4 *o)
+{
+    const float4 x = a[threadIdx.x], y = a[32 + threadIdx.x];
+    o[threadIdx.x] = make_float4(x.x * y.x, x.y * y.y, x.z * y.z, x.w * y.w);
+}
+int main(void)
+{
+    void *a, *o;
+    cudaMalloc(&a, 1024);
+    cudaMalloc(&o, 1024);
+    cudaMemset(a, 0, 1024);
+    convert<<<1, 32>>>((float *)a, (__half *)o);
+    fma2<<<1, 32>>>((__half2 *)a, (__half2 *)o);
+    add<<<1, 32>>>((__nv_bfloat16 *)a, (__nv_bfloat16 *)o);
+    multiply<<<1, 32>>>((float4 *)a, (float4 *)o);
+    cudaFree(a);
+    return cudaFree(o) != cudaSuccess;
+}
+""",
+        compiler,
+    )
+    flop = {name: (k["flop"], k["half_flop"]) for name, k in kernels.items()}
+    fma2, add, multiply = 32 * 10 * 2 * 2, 32 * 2, 32 * 4
+    assert flop == {
+        "convert": (0, 0),
+        "fma2": (fma2, fma2),
+        "add": (add, add),
+        "multiply": (multiply, 0),
+    }
+    each = kernels["fma2"]["bound"]["each"]
+    assert each["multiply-adds"] == 0 < each["16-bit multiply-adds"]
+
+
+@pytest.mark.parametrize("compiler", HOST_COMPILERS)
+def test_an_atomic_that_only_reads_is_a_load(compiler, emulate, tmp_path):
+    text = """
+#include <cuda/atomic>
+__global__ void k(int *p)
+{
+    cuda::atomic_ref<int, cuda::thread_scope_device> first(p[0]), mine(p[1 + threadIdx.x]);
+    mine.store(first.load(cuda::memory_order_relaxed), cuda::memory_order_relaxed);
+}
+int main(void)
+{
+    int *p;
+    cudaMalloc(&p, 256);
+    cudaMemset(p, 0, 256);
+    k<<<1, 32>>>(p);
+    return cudaFree(p) != cudaSuccess;
+}
+"""
+    totals = kernels_of(emulate, tmp_path, text, compiler)["k"]["totals"]
+    assert totals.keys() == {"global load", "global store"}
+
+
+def test_kernels_are_told_by_their_own_names(emulate, tmp_path):
+    text = """
+namespace ours {
+template <int N, class T> __global__ void k(T *a)
+{
+    a[threadIdx.x] = N;
+}
+}
+template <class T> void launch(void *a)
+{
+    ours::k<1, T><<<1, 32>>>((T *)a);
+    void (*const table[])(T *) = {ours::k<2, T>};
+    table[0]<<<1, 32>>>((T *)a);
+}
+int main(void)
+{
+    void *a;
+    cudaMalloc(&a, 256);
+    launch<float>(a);
+    launch<int>(a);
+    return cudaFree(a) != cudaSuccess;
+}
+"""
+    names = [f"ours::k<{n}, {t}>" for t in ("float", "int") for n in (1, 2)]
+    assert list(kernels_of(emulate, tmp_path, text)) == names
+
+
+def test_two_accesses_of_a_line_that_use_other_bytes(emulate, tmp_path):
+    """As many sectors each, and nothing else in common."""
+    text = """
+__global__ void k(float *a)
+{
+    a[threadIdx.x] = a[4 * (threadIdx.x % 8)] + a[threadIdx.x + 64];
+}
+int main(void)
+{
+    float *a;
+    cudaMalloc(&a, 512);
+    cudaMemset(a, 0, 512);
+    k<<<1, 32>>>(a);
+    return cudaFree(a) != cudaSuccess;
+}
+"""
+    lines = kernels_of(emulate, tmp_path, text)["k"]["lines"]
+    used = [line["bytes_used"] for line in lines if line["kind"] == "global load"]
+    assert sorted(used) == [32, 128]
+
+
+def test_texture_fetches_are_not_passed_over(emulate, tmp_path):
+    source = ROOT / "tests" / "programs" / "textures.cu"
+    text = report(emulate(source))
+    assert re.search(r"^    [\d,]+ texture fetch(es are| is) not counted$", text, re.M)
+
+
+def test_one_bulk_copy_does_not_hide_idle_lanes(emulate, tmp_path):
+    source = tmp_path / "user.cu"
+    source.write_text("""
+#include <cuda/barrier>
+using barrier = cuda::barrier<cuda::thread_scope_block>;
+__global__ void k(const float *in, float *out)
+{
+    __shared__ alignas(128) float all[1024];
+    __shared__ barrier bar;
+    if (threadIdx.x == 0) {
+        init(&bar, blockDim.x);
+        cuda::device::experimental::fence_proxy_async_shared_cta();
+    }
+    __syncthreads();
+    barrier::arrival_token token;
+    if (threadIdx.x == 0) {
+        cuda::device::experimental::cp_async_bulk_global_to_shared(all, in, sizeof all,
+                                                                   bar);
+        token = cuda::device::barrier_arrive_tx(bar, 1, sizeof all);
+    } else {
+        token = bar.arrive();
+    }
+    bar.wait(std::move(token));
+    if (threadIdx.x == 0)
+        for (int i = 0; i < 512; i++) out[i] = all[i];
+}
+int main(void)
+{
+    float *a, *b;
+    cudaMalloc(&a, 4096);
+    cudaMalloc(&b, 4096);
+    cudaMemset(a, 0, 4096);
+    k<<<1, 64>>>(a, b);
+    cudaFree(a);
+    return cudaFree(b) != cudaSuccess;
+}
+""")
+    text = " ".join(report(emulate(source)).split())
+    assert "begin at line 23: 1 of 32 lanes take part in its global store" in text
+
+
+def test_a_place_in_a_header_is_told_with_it(emulate, tmp_path):
+    """Line 4 of two files: one has two accesses, the other one."""
+    (tmp_path / "header.h").write_text(
+        "__device__ inline float far(const float *a, int i)\n{\n    return\n"
+        "        a[8 * i];\n}\n"
+    )
+    source = tmp_path / "user.cu"
+    source.write_text("""#include "header.h"
+__global__ void k(float *a)
+{
+    a[threadIdx.x] = far(a, threadIdx.x) + a[threadIdx.x];
+}
+int main(void)
+{
+    float *a;
+    cudaMalloc(&a, 1024);
+    cudaMemset(a, 0, 1024);
+    k<<<1, 32>>>(a);
+    return cudaFree(a) != cudaSuccess;
+}
+""")
+    program = emulate(source)
+    # Wherever the lines are folded.
+    assert f"beginatline4of{tmp_path}/header.h:itsglobalload" in "".join(
+        report(program).split()
+    )
+    chosen, _ = drawing(program, tmp_path, LENS_LINE="4.2")
+    assert 'label="global store' in chosen
+    _, none = drawing(program, tmp_path, LENS_LINE="4.3")
+    assert none == "LENS=dot: no access to memory on line 4.3\n"
+
+
+@pytest.mark.parametrize("compiler", HOST_COMPILERS)
+def test_any_name_and_any_bytes(compiler, emulated_nvcc, tmp_path):
+    """Quotes in the names of program and source, a source that is not UTF-8, long words, no newline at the end."""
+    name = "k" + "_and_on" * 15
+    source = tmp_path / 'o\'dd "file".cu'
+    source.write_bytes(
+        b"#include <stdio.h>\n"
+        + f"__global__ void {name}(float *a)\n{{\n".encode()
+        + b"    a[threadIdx.x]+=1;/*"
+        + b"\xe9" * 60
+        + "é".encode() * 60
+        + b"*/\n}\n"
+        + f"""int main(void)
+{{
+    float *a;
+    cudaMalloc(&a, 128);
+    cudaMemset(a, 0, 128);
+    {name}<<<1, 32>>>(a);
+    printf("done");
+    return cudaFree(a) != cudaSuccess;
+}}
+""".encode()
+    )
+    program = tmp_path / 'o\'dd "program"'
+    build = run([emulated_nvcc, "-ccbin", compiler, source, "-o", program])
+    assert build.returncode == 0, build.stderr
+    result = run([program], env=no_cuda() | {"LENS": "json"})
+    assert result.stdout.startswith("done\n")
+    (kernel,) = json.loads(result.stdout.splitlines()[-1])["kernels"]
+    assert kernel["name"] == name and kernel["flop"] == 32
+    line = kernel["lines"][0]
+    assert line["file"].endswith(source.name)
+    assert line["text"] == "a[threadIdx.x]+=1;/*" + "\ufffd" * 60 + "é" * 60 + "*/"
+    text = run([program], env=no_cuda() | {"LENS": "1"}).stdout
+    assert "objdump" not in text and "\ufffdé" in text
+    folded = [line for line in text.splitlines() if not line.endswith(".cu")]
+    assert max(map(len, folded)) <= 80 and f"LENS\n      {name[:74]}\n" in text
+
+
+@pytest.mark.parametrize("form", ["1", "json"])
+def test_a_program_without_kernels_has_a_report(form, emulate, tmp_path):
+    source = tmp_path / "user.cu"
+    source.write_text("int main(void)\n{\n    return 0;\n}\n")
+    out = tmp_path / "report"
+    result = run([emulate(source)], env=no_cuda() | {"LENS": form, "LENS_OUT": str(out)})
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+    assert form == "1" or json.loads(out.read_text())["kernels"] == []
+    assert form == "json" or out.read_text() == ""
 
 
 # ---- one rule at a time ----
@@ -632,6 +986,30 @@ def test_report_names_what_limits_occupancy(chapters):
         "32 of 48 warps (66.7 %), limited by threads and registers "
         in " ".join(text.split())
         + " "
+    )
+
+
+def test_report_names_all_four_limits(emulate, tmp_path):
+    source = tmp_path / "ties.cu"
+    source.write_text("""
+__global__ void k(float *a)
+{
+    __shared__ float s[1024];
+    s[threadIdx.x] = 1;
+    a[threadIdx.x] = s[threadIdx.x];
+}
+int main(void)
+{
+    float *a;
+    cudaMalloc(&a, 4096);
+    k<<<1, 64>>>(a);
+    return cudaFree(a) != cudaSuccess;
+}
+""")
+    text = report(emulate(source), EMULATE="t4", LENS_REGS="64")
+    assert (
+        "limited by threads and registers and shared memory and the number of blocks "
+        in " ".join(text.split()) + " "
     )
 
 

@@ -78,6 +78,12 @@ void emu_local_static(const void *p, size_t bytes);
 void *__tsan_memcpy(void *to, const void *from, size_t bytes);
 void *__tsan_memmove(void *to, const void *from, size_t bytes);
 void *__tsan_memset(void *to, int value, size_t bytes);
+/* g++ reports the copy of a struct; clang++ makes a call of it, by the plain name. */
+#if defined(__CUDACC__) && defined(__clang__)
+__asm__("memcpy = __tsan_memcpy\n"
+        "memmove = __tsan_memmove\n"
+        "memset = __tsan_memset");
+#endif
 
 /* malloc and free of functions that kernels may call: the device's heap in a kernel, the
  * host's elsewhere. A full heap (cudaLimitMallocHeapSize) gives NULL. */

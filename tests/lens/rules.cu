@@ -250,6 +250,52 @@ __global__ void transposes(const float *, float *out)
         plain[threadIdx.x][threadIdx.y] + padded[threadIdx.x][threadIdx.y];
 }
 
+// A struct that no instruction moves at once goes word by word: each word in its own request.
+// LENS: global load requests=3 lanes=96 sectors=36 ideal_sectors=12 bytes_used=384
+// LENS: global store requests=3 lanes=96 sectors=36 ideal_sectors=12 bytes_used=384
+__global__ void structs(const float *in, float *out)
+{
+    ((float3 *)out)[threadIdx.x] = ((const float3 *)in)[threadIdx.x];
+}
+
+struct __attribute__((packed)) odd {
+    char first;
+    int value;
+};
+
+// A packed int lies at any byte. Whatever one lane's address happens to be, it takes four loads of a byte.
+// LENS: global load requests=4 lanes=128 sectors=20 ideal_sectors=4 bytes_used=128
+// LENS: global store requests=1 lanes=32 sectors=4 ideal_sectors=4 bytes_used=128
+__global__ void unaligned(const float *in, float *out)
+{
+    ((int *)out)[threadIdx.x] = ((const odd *)in)[threadIdx.x].value;
+}
+
+__constant__ float table[32];
+
+// Constant memory has a cache of its own, with neither sectors nor lines of the L1.
+// LENS: constant load requests=2 lanes=64 bytes_used=132
+// LENS: global store requests=1 lanes=32 sectors=4 ideal_sectors=4 bytes_used=128
+__global__ void constants(const float *, float *out)
+{
+    out[threadIdx.x] = table[3] + table[threadIdx.x];
+}
+
+// Four words from a multiple of 16 bytes on are one load of 16 bytes, in whatever order they are asked for.
+// LENS: shared store requests=4 lanes=128 wavefronts=4 ideal_wavefronts=4 conflicts=0
+// LENS: shared load requests=4 lanes=128 wavefronts=16 ideal_wavefronts=4 conflicts=12 joined_requests=1 joined_wavefronts=4 joined_conflicts=0
+// LENS: global store requests=1 lanes=32 sectors=4 ideal_sectors=4 bytes_used=128
+__global__ void joined_backwards(const float *, float *out)
+{
+    __shared__ __align__(16) float s[128];
+    for (int i = 0; i < 4; i++) s[32 * i + threadIdx.x] = 1.0f;
+    __syncthreads();
+    float x = s[4 * threadIdx.x + 3];
+    x = x * 2.0f + s[4 * threadIdx.x + 2];
+    x = x * 2.0f + s[4 * threadIdx.x + 1];
+    out[threadIdx.x] = x * 2.0f + s[4 * threadIdx.x];
+}
+
 int main(void)
 {
     float *in, *out;
@@ -278,6 +324,10 @@ int main(void)
     async_copy<<<1, 32>>>(in, out);
     async_zeros<<<1, 32>>>(in, out);
     transposes<<<1, dim3(32, 32)>>>(in, out);
+    structs<<<1, 32>>>(in, out);
+    unaligned<<<1, 32>>>(in, out);
+    constants<<<1, 32>>>(in, out);
+    joined_backwards<<<1, 32>>>(in, out);
     const cudaError_t error = cudaDeviceSynchronize();
     if (error != cudaSuccess) fprintf(stderr, "%s\n", cudaGetErrorString(error));
     cudaFree(in);

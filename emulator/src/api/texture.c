@@ -12,6 +12,7 @@
 #include "memory/array.h"
 #include "memory/copies.h"
 #include "memory/values.h"
+#include "watch/lens.h"
 
 /* A texture or a surface. The object's number is its address. */
 struct texture {
@@ -118,6 +119,7 @@ static const struct texture *texture_of(unsigned long long object, const void *p
 {
     const struct texture *t = *find(object);
     if (!t) emu_fault(pc, "0x%llx is no texture or surface object", object);
+    if (emu_now.lens_looks) emu_lens_texture_fetch();
     return t;
 }
 

@@ -111,7 +111,7 @@ static bool read_line(char *line, size_t size)
 
 static struct emu_place look_up(const void *pc)
 {
-    struct emu_place place = {"?", 0, "?", ""};
+    struct emu_place place = {"?", 0, "?", "", "?"};
     if (!ask && !unavailable) start();
     if (unavailable) return place;
     /* A return address lies behind the call. A position-independent program is asked
@@ -124,9 +124,14 @@ static struct emu_place look_up(const void *pc)
     fprintf(ask, "%#zx\n0\n", (size_t)address);
     fflush(ask);
     char function[4096], file[4096];
+    char whole[4096] = "?";
     bool found = false, first = true, in_wrapper = false;
     while (read_line(function, sizeof function) && read_line(file, sizeof file)) {
-        if (!first && strcmp(function, "??") == 0) return place;
+        if (!first && strcmp(function, "??") == 0) {
+            place.whole = emu_copy_of(whole);
+            return place;
+        }
+        strcpy(whole, function);
         first = false;
         char *colon = strrchr(file, ':');
         if (!colon) continue;

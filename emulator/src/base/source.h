@@ -8,7 +8,8 @@ struct emu_place {
     const char *file; /* as the compiler saw it; "?" if unknown */
     int line;         /* 0 if unknown */
     const char *function;
-    const char *text; /* the line itself, without its indent; "" if the file is gone */
+    const char *text;  /* the line itself, without its indent; "" if the file is gone */
+    const char *whole; /* the function that all of this has been compiled into */
 };
 /* The innermost place outside the emulator's own headers. Cached for the life of the
  * program; pc may point at the call or behind it. */

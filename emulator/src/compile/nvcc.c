@@ -965,6 +965,7 @@ static void add_kernel_options(struct list *command)
     if (host.clang)
         add_words(command,
                   "-O1 -fno-builtin -fno-vectorize -fno-slp-vectorize -fno-unroll-loops "
+                  "-mllvm -disable-vector-combine "
                   "-fsanitize=thread -mllvm -tsan-instrument-func-entry-exit=0 "
                   "-mllvm -tsan-distinguish-volatile=1 "
                   "-mllvm -tsan-instrument-read-before-write=1 "

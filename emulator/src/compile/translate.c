@@ -1743,10 +1743,7 @@ static void restore_column(struct output *out, const struct token *token, size_t
         char line[32];
         snprintf(line, sizeof line, "\n# %d \"", token->line);
         put_string(out, line);
-        for (const char *p = token->file; *p; p++) {
-            if (*p == '"' || *p == '\\') put(out, "\\", 1);
-            put(out, p, 1);
-        }
+        put_string(out, token->file); /* with the backslashes of the marker it is from */
         put_string(out, "\"\n");
     }
     while (out->length - out->line_start < column) put(out, " ", 1);

@@ -15,9 +15,11 @@ enum emu_access { EMU_READ, EMU_WRITE, EMU_ATOMIC, EMU_ASYNC_COPY };
 
 /* Added to a kind of access. */
 enum {
-    VOLATILE = 8,  /* a read or a write that the hardware must do as it stands */
-    BY_BYTES = 16, /* part of a copy: its pieces are not what the program names */
-    IN_BLOCK = 32, /* an atomic that is one only among the threads of a block */
+    VOLATILE = 8,      /* a read or a write that the hardware must do as it stands */
+    BY_BYTES = 16,     /* part of a copy: its pieces are not what the program names */
+    IN_BLOCK = 32,     /* an atomic that is one only among the threads of a block */
+    ONLY_LOADS = 64,   /* an atomic that changes nothing, */
+    ONLY_STORES = 128, /* or does not ask what was there */
     BASIC_KIND = 7
 };
 

@@ -107,7 +107,7 @@ void emu_bulk_load(char *shared, const void *global, size_t bytes, uint64_t *bar
     check_plain(global, bytes, pc);
     check_shared(shared, bytes, PLAIN, "destination", pc);
     emu_check_global(global, bytes, EMU_READ, pc);
-    if (emu_now.lens_looks) emu_lens_bulk_copy(global, bytes, true, pc);
+    if (emu_now.lens_looks) emu_lens_bulk_copy(global, bytes, true, false, pc);
     struct emu_bulk_copy *copy = new_copy(shared, bytes, PLAIN, pc);
     memcpy(copy->data, global, bytes);
     send_for(copy, barrier, blocks);
@@ -196,7 +196,8 @@ void emu_bulk_load_tensor(char *shared, const void *map, int dimensions, const i
                      n = (size_t)(r.last - r.first) * m->element_bytes;
         emu_check_global(r.from + skipped, n, EMU_READ, pc);
         memcpy(to + skipped, r.from + skipped, n);
-        if (emu_now.lens_looks) emu_lens_bulk_copy(r.from + skipped, n, first_row, pc);
+        if (emu_now.lens_looks)
+            emu_lens_bulk_copy(r.from + skipped, n, first_row, false, pc);
         first_row = false;
     }
     if (m->type == CU_TENSOR_MAP_DATA_TYPE_TFLOAT32) round_to_tf32(copy->data, bytes);
@@ -267,6 +268,7 @@ void emu_bulk_store(void *global, char *shared, size_t bytes, uint64_t code,
     check_plain(global, bytes, pc);
     check_shared(shared, bytes, PLAIN, "source", pc);
     emu_check_global(global, bytes, code ? EMU_ATOMIC : EMU_WRITE, pc);
+    if (emu_now.lens_looks) emu_lens_bulk_copy(global, bytes, true, true, pc);
     struct sender *s = sender(pc);
     note_store(s, check_source(shared, bytes, s->slot, pc), pc);
     emu_put(global, shared, bytes, code);
@@ -301,12 +303,16 @@ void emu_bulk_store_tensor(const void *map, int dimensions, const int *at, char 
     code = reduction(code, m, pc);
     struct sender *s = sender(pc);
     uint32_t time = 0;
+    bool first_row = true;
     for (size_t number = 0; number < bytes / row_bytes; number++) {
         const struct row r = row_of(m, at, number);
         if (!r.inside) continue; /* what lies outside the tensor is not written */
         const size_t skipped = (size_t)r.first * m->element_bytes,
                      n = (size_t)(r.last - r.first) * m->element_bytes;
         emu_check_global(r.from + skipped, n, code ? EMU_ATOMIC : EMU_WRITE, pc);
+        if (emu_now.lens_looks)
+            emu_lens_bulk_copy(r.from + skipped, n, first_row, true, pc);
+        first_row = false;
         for (size_t i = skipped; i < skipped + n;) {
             const uintptr_t place = (uintptr_t)shared + number * row_bytes + i;
             size_t piece = 16 - place % 16;

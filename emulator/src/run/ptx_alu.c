@@ -889,6 +889,29 @@ uint64_t emu_ptx_alu(uint64_t code, uint64_t a, uint64_t b, uint64_t c, uint64_t
     }
 }
 
+/* ---- numbers of 16 bits in C++: emulator_float16.h ---- */
+
+double emu_add16(double a, double b)
+{
+    return a + b;
+}
+double emu_sub16(double a, double b)
+{
+    return a - b;
+}
+double emu_mul16(double a, double b)
+{
+    return a * b;
+}
+double emu_div16(double a, double b)
+{
+    return a / b;
+}
+double emu_fma16(double a, double b, double c)
+{
+    return sum_to_odd(a * b, c);
+}
+
 /* ---- several numbers in a word ---- */
 
 uint64_t emu_ptx_video(int op, int bits, unsigned signs, int saturate, int add_up,

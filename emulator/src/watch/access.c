@@ -159,6 +159,13 @@ void emu_check_global(const void *global, size_t bytes, enum emu_access kind,
         emu_other_access(p, bytes, kind, pc);
 }
 
+/* What the hardware makes of it: an atomic that only loads, or only stores, is a load or
+ * a store to it. */
+static enum emu_access as_instruction(enum emu_access kind)
+{
+    return kind & ONLY_LOADS ? READ : kind & ONLY_STORES ? WRITE : kind & BASIC_KIND;
+}
+
 /* The lens looks after the check, so that it never sees an address that is nobody's. */
 __attribute__((noinline)) static void see_with_more(const volatile void *p, size_t n,
                                                     enum emu_access kind, const void *pc,
@@ -177,7 +184,7 @@ __attribute__((noinline)) static void see_with_more(const volatile void *p, size
         }
     }
     if (emu_now.lens_looks)
-        emu_lens_access((const void *)p, n, kind & BASIC_KIND, pc, frame);
+        emu_lens_access((const void *)p, n, as_instruction(kind), pc, frame);
 }
 
 /* Every way in passes here. */
@@ -207,7 +214,7 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
             emu_look(p, n, kind, pc);
         }
     }
-    if (emu_now.lens_looks) emu_lens_access(p, n, kind, pc, frame);
+    if (emu_now.lens_looks) emu_lens_range(p, n, kind & BASIC_KIND, pc, frame);
 }
 
 /* ---- as the compiler reports them ---- */
@@ -333,7 +340,7 @@ static void acquire(int order)
     type __tsan_atomic##bits##_load(const volatile type *p, int order);                  \
     type __tsan_atomic##bits##_load(const volatile type *p, int order)                   \
     {                                                                                    \
-        see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
+        see(p, bits / 8, (int)ATOMIC | ONLY_LOADS, PC, FRAME);                           \
         const type value = __atomic_load_n(p, __ATOMIC_SEQ_CST);                         \
         acquire(order);                                                                  \
         return value;                                                                    \
@@ -342,7 +349,7 @@ static void acquire(int order)
     void __tsan_atomic##bits##_store(volatile type *p, type value, int order)            \
     {                                                                                    \
         release(order);                                                                  \
-        see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
+        see(p, bits / 8, (int)ATOMIC | ONLY_STORES, PC, FRAME);                          \
         __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                    \
     }                                                                                    \
     ATOMIC_UPDATE(bits, type, exchange, exchange_n)                                      \

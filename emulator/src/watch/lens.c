@@ -12,10 +12,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/now.h"
 #include "base/room.h"
 #include "base/settings.h"
+#include "base/source.h"
 #include "block/fibers.h"
 #include "block/shared.h"
 #include "emulator_runtime.h"
@@ -25,6 +27,7 @@
 #include "watch/lens_counts.h"
 #include "watch/lens_report.h"
 #include "watch/lens_request.h"
+#include "watch/lens_sums.h"
 
 static struct lens_kernel *kernels;
 
@@ -35,7 +38,8 @@ struct event {
     uint32_t pc;
     uint16_t depth; /* of the stack, in 16 bytes */
     uint8_t kind;   /* enum lens_class */
-    uint8_t bytes;
+    uint8_t bytes : 7;
+    uint8_t loose : 1; /* they may lie anywhere: nobody has promised an alignment */
 };
 
 /* The odd rest in the row length keeps the 32 lanes' logs out of each other's cache sets.
@@ -47,14 +51,15 @@ static bool paused;   /* by cudaProfilerStop */
 static bool watching; /* the running launch is looked at */
 static struct lens_kernel *kernel;
 static uint64_t block_number, stride, events_in_block;
+static bool resumes; /* after a barrier of the whole grid, for which every block waits */
 
 /* Above this many events a launch is looked at block by block, not all of them. */
 static const uint64_t MANY_EVENTS = 300000000;
 
 /* ---- the log ---- */
 
-static void log_event(const void *p, size_t bytes, enum lens_class kind, const void *pc,
-                      const void *frame)
+static void log_event(const void *p, size_t bytes, bool loose, enum lens_class kind,
+                      const void *pc, const void *frame)
 {
     const unsigned lane = emu_current->lane;
     /* The other lanes' turn: the log empties as far as they have come. */
@@ -69,49 +74,58 @@ static void log_event(const void *p, size_t bytes, enum lens_class kind, const v
         .pc = (uint32_t)(uintptr_t)pc,
         .depth = (uint16_t)((emu_current->stack_high - (const char *)frame) / 16),
         .kind = (uint8_t)kind,
-        .bytes = (uint8_t)bytes,
+        .bytes = bytes & 0x7f,
+        .loose = loose,
     };
+}
+
+/* Which class an access is of; LENS_CLASSES: of none. */
+static enum lens_class class_of(const char *p, enum emu_access kind)
+{
+    const bool read = kind == EMU_READ, write = kind == EMU_WRITE;
+    if (emu_is_shared(p))
+        return read ? SHARED_LOAD : write ? SHARED_STORE : SHARED_ATOMIC;
+    if (!emu_is_global(p)) {
+        /* Local memory is registers, if the GPU's compiler can help it. */
+        if (p >= emu_current->stack_low && p < emu_current->stack_high)
+            return LENS_CLASSES;
+        if (emu_is_constant_variable(p)) return CONSTANT_LOAD;
+        if (!emu_is_device_variable(p) && !emu_is_local_static(p)) return LENS_CLASSES;
+    }
+    return read ? GLOBAL_LOAD : write ? GLOBAL_STORE : GLOBAL_ATOMIC;
 }
 
 void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
                      const void *frame)
 {
-    enum lens_class class;
-    if (emu_is_shared(p))
-        class = kind == EMU_READ    ? SHARED_LOAD
-                : kind == EMU_WRITE ? SHARED_STORE
-                                    : SHARED_ATOMIC;
-    else if (emu_is_global(p))
-        class = kind == EMU_READ    ? GLOBAL_LOAD
-                : kind == EMU_WRITE ? GLOBAL_STORE
-                                    : GLOBAL_ATOMIC;
-    else if ((const char *)p >= emu_current->stack_low &&
-             (const char *)p < emu_current->stack_high)
-        return; /* local memory: registers, if the GPU's compiler can help it */
-    else if (emu_is_constant_variable(p))
-        class = CONSTANT_LOAD;
-    else if (emu_is_device_variable(p) || emu_is_local_static(p))
-        class = kind == EMU_READ    ? GLOBAL_LOAD
-                : kind == EMU_WRITE ? GLOBAL_STORE
-                                    : GLOBAL_ATOMIC;
-    else
+    if (bytes > 16 || bytes & (bytes - 1)) { /* no instruction moves these at once */
+        emu_lens_range(p, bytes, kind, pc, frame);
         return;
+    }
+    const enum lens_class class = class_of(p, kind);
+    if (class == LENS_CLASSES) return;
     if (class == SHARED_LOAD) emu_current->shared_loads++;
-    /* What no instruction can move at once, a struct of 12 bytes say, goes word by word.
-     */
-    const size_t piece =
-        bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16 ? bytes
-        : (bytes | (uintptr_t)p) & 3                                        ? 1
-                                                                            : 4;
-    for (size_t i = 0; i < bytes; i += piece)
-        log_event((const char *)p + i, piece, class, pc, frame);
+    log_event(p, bytes, false, class, pc, frame);
+}
+
+void emu_lens_range(const void *p, size_t bytes, enum emu_access kind, const void *pc,
+                    const void *frame)
+{
+    enum { PIECE = 16 }; /* that one request's lanes may agree upon */
+    const enum lens_class class = class_of(p, kind);
+    if (class == LENS_CLASSES) return;
+    if (class == SHARED_LOAD) emu_current->shared_loads++;
+    for (size_t i = 0; i < bytes; i += PIECE)
+        log_event((const char *)p + i, bytes - i < PIECE ? bytes - i : PIECE, true, class,
+                  pc, frame);
 }
 
 void emu_lens_async_copy(const void *shared, const void *global, size_t bytes,
                          size_t zero_fill, const void *pc, const void *frame)
 {
-    if (zero_fill < bytes) log_event(global, bytes - zero_fill, ASYNC_READ, pc, frame);
-    log_event(shared, bytes, ASYNC_WRITE, pc, frame);
+    if (zero_fill < bytes)
+        log_event(global, bytes - zero_fill, false, ASYNC_READ, pc, frame);
+    log_event(shared, bytes, false, ASYNC_WRITE, pc, frame);
 }
 
 void emu_lens_copy_arrived(unsigned shared_loads)
@@ -136,7 +150,7 @@ void emu_lens_warp_exchange(void)
 
 void emu_lens_basic_block(const void *pc, const void *frame)
 {
-    log_event(NULL, 0, BASIC_BLOCK, pc, frame);
+    log_event(NULL, 0, false, BASIC_BLOCK, pc, frame);
 }
 
 /* ---- distinct bytes of the whole launch ---- */
@@ -288,37 +302,48 @@ static void keep_example(struct lens_site *s, const uint64_t *address, uint32_t 
 }
 
 /* ---- shared loads as joined ---- Where a thread loads neighbouring words of shared
- * memory, one after the other, and the compiler can prove the alignment, it makes one
+ * memory, in whatever order, and the compiler can prove the alignment, it makes one
  * instruction of them: four LDS of 4 bytes become an LDS.128. What it has loaded already
  * it keeps in a register. What is written is therefore one figure, and what may be left
- * of it another: here a request that goes on, in all of its lanes, where an earlier one
- * of the warp ended is taken for a part of that one, as long as 16 bytes from a multiple
- * of 16 hold them all (or 8 from a multiple of 8). In chapters 3 to 5 nvcc does just
- * that: results/lens_vs_ncu.csv. */
+ * of it another: here requests of a warp that stay, in all of its lanes, within 16 bytes
+ * from a multiple of 16 on (or 8 from a multiple of 8) are taken for parts of one. In
+ * chapters 3 to 5 nvcc does just that: results/lens_vs_ncu.csv. */
 enum { OPEN_LOADS = 32 };
 
 static struct open_load {
     struct lens_site *site; /* of its first words; NULL: nothing here */
-    uint64_t address[LANES];
+    uint64_t base[LANES];   /* a multiple of `most` */
     uint32_t lanes;
-    unsigned bytes, most;
+    unsigned most;   /* bytes that one instruction may load from there on, */
+    unsigned loaded; /* and those of them that are, a bit each */
 } open_loads[OPEN_LOADS];
 static unsigned next_open;
 
+/* Instructions are of 16, 8 or 4 bytes, or of what was loaded where that is less. */
 static void close_load(struct open_load *o)
 {
     if (!o->site) return;
-    const bool two = o->bytes == 12; /* two instructions: of 8 bytes and of 4 */
-    unsigned ideal, rest_ideal = 0, wavefronts;
-    wavefronts = lens_wavefronts(o->address, o->lanes, two ? 8 : o->bytes, false, &ideal);
-    if (two) {
-        uint64_t rest[LANES];
-        for (unsigned lane = 0; lane < LANES; lane++) rest[lane] = o->address[lane] + 8;
-        wavefronts += lens_wavefronts(rest, o->lanes, 4, false, &rest_ideal);
+    unsigned bytes = o->most < 16 ? o->most : 16;
+    for (unsigned at = 0; at < o->most;) {
+        const unsigned bits = (1u << bytes) - 1;
+        if ((o->loaded >> at & bits) == bits && at % bytes == 0) {
+            uint64_t address[LANES];
+            unsigned ideal;
+            for (unsigned lane = 0; lane < LANES; lane++)
+                address[lane] = o->base[lane] + at;
+            o->site->joined_requests++;
+            o->site->joined_wavefronts +=
+                lens_wavefronts(address, o->lanes, bytes, false, &ideal);
+            o->site->joined_ideal += ideal;
+            at += bytes;
+            bytes = o->most;
+        } else if (bytes > 1) {
+            bytes /= 2;
+        } else {
+            at++;
+            bytes = o->most;
+        }
     }
-    o->site->joined_requests += 1 + two;
-    o->site->joined_wavefronts += wavefronts;
-    o->site->joined_ideal += ideal + rest_ideal;
     o->site = NULL;
 }
 
@@ -327,12 +352,12 @@ static void close_loads(void)
     for (unsigned i = 0; i < OPEN_LOADS; i++) close_load(&open_loads[i]);
 }
 
-/* Whether every lane's address is that of the open load and `offset` bytes more. */
-static bool continues(const struct open_load *o, const uint64_t *address, uint64_t offset)
+/* Whether every lane's address is `offset` bytes behind the open load's base. */
+static bool belongs(const struct open_load *o, const uint64_t *address, uint64_t offset)
 {
     for (uint32_t rest = o->lanes; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
-        if (address[lane] - o->address[lane] != offset) return false;
+        if (address[lane] - o->base[lane] != offset) return false;
     }
     return true;
 }
@@ -340,30 +365,88 @@ static bool continues(const struct open_load *o, const uint64_t *address, uint64
 static void join(struct lens_site *s, const uint64_t *address, uint32_t lanes,
                  unsigned bytes)
 {
-    const unsigned leader = (unsigned)__builtin_ctz(lanes);
+    const unsigned leader = (unsigned)__builtin_ctz(lanes), bits = (1u << bytes) - 1;
     for (unsigned i = 0; i < OPEN_LOADS; i++) {
         struct open_load *o = &open_loads[i];
         if (!o->site || o->lanes != lanes) continue;
-        const uint64_t offset = address[leader] - o->address[leader];
-        const bool again = offset < o->bytes && offset + bytes <= o->bytes,
-                   more = offset == o->bytes && offset + bytes <= o->most;
-        if (!(again || more) || !continues(o, address, offset)) continue;
-        if (again) return;
-        o->bytes += bytes;
+        const uint64_t offset = address[leader] - o->base[leader];
+        if (offset + bytes > o->most || offset >= o->most || !belongs(o, address, offset))
+            continue;
+        const unsigned old = o->loaded >> offset & bits;
+        if (old && old != bits) continue;
+        o->loaded |= bits << offset;
         return;
     }
     struct open_load *o = &open_loads[next_open++ % OPEN_LOADS];
     close_load(o);
-    *o = (struct open_load){
-        .site = s,
-        .lanes = lanes,
-        .bytes = bytes,
-        .most = bytes < 4 ? bytes : 16,
-    };
+    unsigned most = bytes < 4 ? bytes : 16;
     for (uint32_t rest = lanes; rest; rest &= rest - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(rest);
-        o->address[lane] = address[lane];
-        while (o->most > bytes && address[lane] % o->most) o->most /= 2;
+        while (most > bytes && (address[lane] - address[leader]) % most) most /= 2;
+    }
+    const unsigned offset = (unsigned)(address[leader] % most);
+    *o = (struct open_load){
+        .site = s, .lanes = lanes, .most = most, .loaded = bits << offset};
+    for (uint32_t rest = lanes; rest; rest &= rest - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(rest);
+        o->base[lane] = address[lane] - offset;
+    }
+}
+
+/* One request: `count` lanes take part, and `dense` are their addresses side by side. */
+static void count_request(const struct event *e, const uint64_t *address,
+                          const uint64_t *dense, uint32_t group, unsigned n,
+                          unsigned warp)
+{
+    struct lens_site *s = site_of(e);
+    const unsigned unique_bytes = lens_unique_bytes(dense, n, e->bytes);
+    unsigned cost = 0;
+    s->requests++;
+    s->lanes += n;
+    s->unique_bytes += unique_bytes;
+    if (lens_touches_banks(e->kind)) {
+        unsigned ideal;
+        uint64_t step;
+        if (e->bytes == 4 && lens_constant_stride(dense, n, &step) &&
+            (step == 4 || step == 0))
+            cost = ideal = 1; /* neighbours in neighbouring banks, or one word for all */
+        else
+            cost =
+                lens_wavefronts(address, group, e->bytes, e->kind != SHARED_LOAD, &ideal);
+        s->wavefronts += cost;
+        s->ideal += ideal;
+        if (e->kind == SHARED_LOAD) join(s, address, group, e->bytes);
+    } else if (e->kind == CONSTANT_LOAD) {
+        cost =
+            unique_bytes / e->bytes; /* a cache of its own, that serves a value a turn */
+    } else {
+        cost = e->kind == ASYNC_READ && e->bytes == 16
+                   ? lens_sectors_past_l1(address, group)
+                   : lens_pieces(dense, n, 5);
+        s->sectors += cost;
+        s->lookups += lens_pieces(dense, n, 7);
+        s->ideal += (unique_bytes + 31) / 32;
+        if (footprints_complete)
+            for (unsigned i = 0; i < n; i++)
+                footprint_touch(dense[i], e->bytes, e->kind == GLOBAL_STORE);
+    }
+    keep_example(s, address, group, warp, cost);
+}
+
+/* What a compiler that knows no alignment makes of a request: as many of words, or of
+ * what the lanes' addresses and sizes allow. One lane's address may be a multiple of more
+ * by chance. */
+static void count_loose(struct event e, uint64_t *address, uint64_t *dense,
+                        uint32_t group, unsigned n, unsigned warp)
+{
+    const unsigned bytes = e.bytes;
+    uint64_t all = 4 | bytes;
+    for (unsigned i = 0; i < n; i++) all |= dense[i];
+    e.bytes = all & -all & 0x7f;
+    for (unsigned done = 0; done < bytes; done += e.bytes) {
+        count_request(&e, address, dense, group, n, warp);
+        for (unsigned i = 0; i < n; i++) dense[i] += e.bytes;
+        for (unsigned lane = 0; lane < LANES; lane++) address[lane] += e.bytes;
     }
 }
 
@@ -372,11 +455,11 @@ static void count(uint32_t group, unsigned warp)
 {
     const unsigned leader = (unsigned)__builtin_ctz(group);
     const struct event e = logs[leader][begin[leader]];
-    struct lens_site *s = site_of(&e);
-    uint64_t address[LANES], dense[LANES];
+    uint64_t address[LANES] = {0}, dense[LANES];
     unsigned n = 0;
-    s->requests++;
     if (e.kind == BASIC_BLOCK) {
+        struct lens_site *s = site_of(&e);
+        s->requests++;
         s->lanes += lanes_in(group);
         return;
     }
@@ -384,35 +467,10 @@ static void count(uint32_t group, unsigned warp)
         const unsigned lane = (unsigned)__builtin_ctz(rest);
         dense[n++] = address[lane] = logs[lane][begin[lane]].address;
     }
-    s->lanes += n;
-    const unsigned unique_bytes = lens_unique_bytes(dense, n, e.bytes);
-    s->unique_bytes += unique_bytes;
-    unsigned cost;
-    if (e.kind == SHARED_LOAD || e.kind == SHARED_STORE || e.kind == SHARED_ATOMIC ||
-        e.kind == ASYNC_WRITE) {
-        unsigned ideal;
-        uint64_t step;
-        if (e.bytes == 4 && lens_constant_stride(dense, n, &step) &&
-            (step == 4 || step == 0))
-            cost = ideal = 1; /* neighbours in neighbouring banks, or one word for all */
-        else
-            cost =
-                lens_wavefronts(address, group, e.bytes, e.kind != SHARED_LOAD, &ideal);
-        s->wavefronts += cost;
-        s->ideal += ideal;
-        if (e.kind == SHARED_LOAD) join(s, address, group, e.bytes);
-    } else {
-        cost = e.kind == ASYNC_READ && e.bytes == 16
-                   ? lens_sectors_past_l1(address, group)
-                   : lens_pieces(dense, n, 5);
-        s->sectors += cost;
-        s->lookups += lens_pieces(dense, n, 7);
-        s->ideal += (unique_bytes + 31) / 32;
-        if (footprints_complete)
-            for (unsigned i = 0; i < n; i++)
-                footprint_touch(dense[i], e.bytes, e.kind == GLOBAL_STORE);
-    }
-    keep_example(s, address, group, warp, cost);
+    if (e.loose)
+        count_loose(e, address, dense, group, n, warp);
+    else
+        count_request(&e, address, dense, group, n, warp);
 }
 
 /* The logs of a warp that had to stop while a lane of it was missing. */
@@ -463,7 +521,8 @@ void emu_lens_merge(unsigned warp, unsigned may_come)
             const struct event *e = &logs[lane][begin[lane]];
             present |= 1u << lane;
             bool same = first && e->pc == first->pc && e->depth == first->depth &&
-                        e->kind == first->kind && e->bytes == first->bytes;
+                        e->kind == first->kind && e->bytes == first->bytes &&
+                        e->loose == first->loose;
             if (same) {
                 group |= 1u << lane;
             } else if (!first || e->depth > first->depth ||
@@ -481,9 +540,12 @@ void emu_lens_merge(unsigned warp, unsigned may_come)
     }
 }
 
-void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void *pc)
+void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, bool store,
+                        const void *pc)
 {
-    const struct event e = {.pc = (uint32_t)(uintptr_t)pc, .kind = BULK_COPY, .bytes = 4};
+    const struct event e = {.pc = (uint32_t)(uintptr_t)pc,
+                            .kind = store ? BULK_STORE : BULK_COPY,
+                            .bytes = 4};
     struct lens_site *s = site_of(&e);
     const uint64_t address = (uint64_t)(uintptr_t)global;
     s->requests += first;
@@ -493,7 +555,12 @@ void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void
     s->sectors += sectors;
     s->ideal += sectors; /* a copy's rows lie where they lie */
     if (footprints_complete)
-        for (size_t i = 0; i < bytes; i += 4) footprint_touch(address + i, 4, false);
+        for (size_t i = 0; i < bytes; i += 4) footprint_touch(address + i, 4, store);
+}
+
+void emu_lens_texture_fetch(void)
+{
+    kernel->texture_fetches++;
 }
 
 /* ---- launches and blocks ---- */
@@ -503,7 +570,7 @@ static struct lens_kernel *kernel_of(const struct emu_launch *launch)
     struct lens_kernel **place = &kernels;
     for (; *place; place = &(*place)->next)
         if ((*place)->address == launch->address &&
-            strcmp((*place)->name, launch->kernel) == 0)
+            (launch->address || strcmp((*place)->name, launch->kernel) == 0))
             return *place;
     struct lens_kernel *k = *place = emu_zeros("for the lens", 1, sizeof *k);
     k->name = emu_copy_of(launch->kernel);
@@ -531,6 +598,7 @@ void emu_lens_launch_begins(void)
     memcpy(kernel->block, emu_now.launch->block, sizeof kernel->block);
     kernel->launches++;
     block_number = 0;
+    resumes = false;
     stride = 1;
     const uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
     const uint64_t blocks_wanted = (uint64_t)emu_settings.lens_blocks;
@@ -546,9 +614,7 @@ void emu_lens_launch_repeats(void)
     const uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
     kernel->launches--;
     kernel->blocks -= blocks;
-    kernel->blocks_seen--;
-    kernel->threads_seen -=
-        (uint64_t)kernel->block[0] * kernel->block[1] * kernel->block[2];
+    kernel->blocks_seen -= emu_now.blocks;
     footprints_free();
 }
 
@@ -569,18 +635,18 @@ void emu_lens_block_ended(void)
     if (!watching) return;
     if (emu_now.lens_looks) {
         close_loads();
-        kernel->blocks_seen += emu_now.blocks;
-        kernel->threads_seen += (uint64_t)emu_now.blocks * kernel->block[0] *
-                                kernel->block[1] * kernel->block[2];
+        if (!resumes) kernel->blocks_seen += emu_now.blocks;
         kernel->shared = emu_shared_in_use();
     }
+    const uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
     /* The first block tells how much all of them would be. */
-    if (block_number == 0 && !emu_settings.lens_blocks) {
-        const uint64_t blocks =
-            (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
+    if (block_number == 0 && !resumes && !emu_settings.lens_blocks)
         stride = 1 + events_in_block * blocks / MANY_EVENTS;
+    /* Past the last one a cooperative grid begins anew, and the same blocks are seen. */
+    if (++block_number == blocks / emu_now.blocks) {
+        block_number = 0;
+        resumes = true;
     }
-    block_number++;
     emu_now.lens_looks = false;
     emu_now.attention &= ~EMU_LENS;
 }
@@ -589,25 +655,54 @@ void emu_lens_launch_ended(void)
 {
     if (!watching) return;
     if (footprints_complete && stride == 1) {
-        const uint64_t stored = footprint_bytes(true);
         kernel->loaded_bytes += footprint_bytes(false);
-        kernel->stored_bytes += stored;
-        kernel->stored_elements += stored / 4;
+        kernel->stored_bytes += footprint_bytes(true);
+    } else {
+        kernel->bytes_unknown = true;
     }
     footprints_free();
 }
 
 /* ---- start and end of the program ---- */
 
+/* At its launch a kernel may be called k<T>, or table[i]: its own name says which it is.
+ * From "void ns::k<float>(float *)" that is what lies between. */
+static void use_own_name(struct lens_kernel *k)
+{
+    static const char returns[] = "void ";
+    if (!k->address) return;
+    char *name = emu_copy_of(emu_source_of((const char *)k->address + 1).whole);
+    char *end = strrchr(name, ')');
+    for (int depth = 0; end && end > name; end--) {
+        depth += (*end == ')') - (*end == '(');
+        if (depth == 0) break;
+    }
+    const size_t skipped =
+        strncmp(name, returns, sizeof returns - 1) == 0 ? sizeof returns - 1 : 0;
+    if (end && end > name + skipped) {
+        *end = '\0';
+        free(k->name);
+        k->name = emu_copy_of(name + skipped);
+    }
+    free(name);
+}
+
+/* A program that launches nothing has a report too; a process that it forked has not. */
+static pid_t program;
+
 static void at_exit(int status, void *unused)
 {
     (void)status;
     (void)unused;
     fflush(stdout);
-    if (kernels) lens_report(kernels);
+    if (!kernels && getpid() != program) return;
+    for (struct lens_kernel *k = kernels; k; k = k->next) use_own_name(k);
+    lens_report(kernels);
 }
 
 __attribute__((constructor(102))) static void watch_exit(void)
 {
-    if (emu_settings.lens) on_exit(at_exit, NULL);
+    if (!emu_settings.lens) return;
+    program = getpid();
+    on_exit(at_exit, NULL);
 }

@@ -16,6 +16,10 @@
  * processor to the warp's other lanes (the log is full). */
 void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
                      const void *frame);
+/* The same for bytes of any number that nobody says lie at a multiple of anything: a
+ * struct, a memcpy. */
+void emu_lens_range(const void *p, size_t bytes, enum emu_access kind, const void *pc,
+                    const void *frame);
 /* An asynchronous copy: reads global, writes shared, without passing through registers.
  */
 void emu_lens_async_copy(const void *shared, const void *global, size_t bytes,
@@ -23,9 +27,12 @@ void emu_lens_async_copy(const void *shared, const void *global, size_t bytes,
 /* One of the running thread has been waited for, which has made so many loads from shared
  * memory since it started the copy. */
 void emu_lens_copy_arrived(unsigned shared_loads);
-/* `bytes` of a bulk copy's source, that lie side by side; `first` for one of them a copy.
- * No lane takes part. */
-void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, const void *pc);
+/* `bytes` of a bulk copy's place in global memory, that lie side by side; `first` for one
+ * of them a copy. No lane takes part. */
+void emu_lens_bulk_copy(const void *global, size_t bytes, bool first, bool store,
+                        const void *pc);
+/* A texture was read, or a surface. */
+void emu_lens_texture_fetch(void);
 /* A matrix instruction made so many multiply-adds of elements of `bits` bits, and read
  * `shared_bytes` of shared memory by itself. */
 void emu_lens_tensor(uint64_t multiply_adds, unsigned bits, size_t shared_bytes);

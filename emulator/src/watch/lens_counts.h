@@ -19,6 +19,7 @@ enum lens_class {
     ASYNC_READ,  /* cp.async: its read of global memory, */
     ASYNC_WRITE, /* and its write to shared memory */
     BULK_COPY,   /* the copy engine's reads: a request is a copy, a lane 4 bytes */
+    BULK_STORE,  /* its writes and reductions, counted so, too */
     CONSTANT_LOAD,
     BASIC_BLOCK,
     LENS_CLASSES
@@ -49,14 +50,14 @@ struct lens_site {
 struct lens_kernel {
     char *name;
     const void *address;
-    uint64_t launches, blocks, blocks_seen, threads_seen;
+    uint64_t launches, blocks, blocks_seen;
     unsigned grid[3], block[3]; /* of the last launch */
     bool shapes_differ;         /* there were launches of other grids or blocks */
     size_t shared;              /* static and dynamic, of a block */
-    uint64_t loaded_bytes, stored_bytes; /* distinct ones, of the launches together; 0
-                                            unless every block was seen */
-    uint64_t stored_elements;            /* distinct results: words of 4 bytes */
-    uint64_t tensor_multiply_adds;       /* of tensor cores, */
+    uint64_t loaded_bytes, stored_bytes; /* distinct ones, of the launches together, */
+    bool bytes_unknown; /* unless there was a launch of which not everything was seen */
+    uint64_t texture_fetches;      /* which are not looked at */
+    uint64_t tensor_multiply_adds; /* of tensor cores, */
     double tensor_work;      /* as if all were of 16 bits: 32 count double, 8 half */
     uint64_t tensor_bytes;   /* of shared memory that they read by themselves */
     uint64_t copies_arrived; /* asynchronous ones that were waited for, and the loads */

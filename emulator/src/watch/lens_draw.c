@@ -167,7 +167,6 @@ static void draw(const struct lens_row *row)
     snprintf(title, sizeof title, "%s, %u byte%s a lane: %s",
              lens_class_names[row->sum.kind], row->sum.bytes,
              row->sum.bytes == 1 ? "" : "s", text);
-    snprintf(text, sizeof text, "%.100s", row->place.text);
     lens_say("digraph request {\n"
              "  graph [layout=neato, inputscale=72, bgcolor=\"transparent\", pad=0.1, "
              "splines=line];\n"
@@ -176,7 +175,8 @@ static void draw(const struct lens_row *row)
              "        fontcolor=white];\n"
              "  edge [color=\"" MOVING_COLOUR "\", arrowsize=0.4, penwidth=1];\n");
     draw_text(0, 0, DRAWING, 15, FONT, title);
-    draw_text(0, -22, DRAWING, 13, "Courier,monospace", text);
+    draw_text(0, -22, DRAWING, 13, "Courier,monospace",
+              lens_shortened(row->place.text, 100));
     if (lens_touches_banks(row->sum.kind))
         draw_banks(&row->sum.example, row->sum.bytes, row->sum.kind != SHARED_LOAD);
     else
@@ -192,7 +192,9 @@ void lens_draw(const struct lens_kernel *kernels)
         int place = 0;
         struct lens_row *rows = lens_rows_of(k, &count), *chosen = NULL;
         for (unsigned i = 0; i < count; i++) {
-            place = i && rows[i].place.line == rows[i - 1].place.line ? place + 1 : 1;
+            const bool same = i && rows[i].place.line == rows[i - 1].place.line &&
+                              strcmp(rows[i].place.file, rows[i - 1].place.file) == 0;
+            place = same ? place + 1 : 1;
             if (!rows[i].sum.example.lanes || (line && rows[i].place.line != line) ||
                 (which && place != which))
                 continue;

@@ -4,13 +4,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/room.h"
 #include "watch/lens_counts.h"
 #include "watch/lens_sums.h"
 
-static int flop_of(const char *mnemonic, const char *operands)
+static bool is_call(const char *mnemonic)
+{
+    return strncmp(mnemonic, "call", 4) == 0 || strcmp(mnemonic, "bl") == 0;
+}
+
+static unsigned flop_of(const char *mnemonic, const char *operands)
 {
     static const char *const one[] = {"adds", "subs", "muls", "divs", "sqrts"};
     if (*mnemonic == 'v') mnemonic++;
@@ -27,36 +33,40 @@ static int flop_of(const char *mnemonic, const char *operands)
         strcmp(mnemonic, "fmul") == 0 || strcmp(mnemonic, "fdiv") == 0 ||
         strcmp(mnemonic, "fsqrt") == 0)
         return 1;
-    const bool call = strncmp(mnemonic, "call", 4) == 0 || strcmp(mnemonic, "bl") == 0;
-    if (call && (strstr(operands, "<fmaf") || strstr(operands, "<fma@") ||
-                 strstr(operands, "<fma>")))
+    if (is_call(mnemonic) && (strstr(operands, "<fmaf") || strstr(operands, "<fma@") ||
+                              strstr(operands, "<fma>")))
         return 2;
     return 0;
 }
 
+/* Numbers of 16 bits are computed by calls: emulator_float16.h. */
+static unsigned half_flop_of(const char *mnemonic, const char *operands)
+{
+    static const char *const one[] = {"<emu_add16>", "<emu_sub16>", "<emu_mul16>",
+                                      "<emu_div16>"};
+    if (!is_call(mnemonic)) return 0;
+    for (unsigned i = 0; i < sizeof one / sizeof *one; i++)
+        if (strstr(operands, one[i])) return 1;
+    return strstr(operands, "<emu_fma16>") ? 2 : 0;
+}
+
 struct block_cost {
     uint64_t pc;
-    unsigned flop;
+    unsigned wide, half;
 };
 
 static struct block_cost *costs;
 static size_t cost_count;
 static bool disassembled;
 
-static void disassemble(void)
+static void read_listing(FILE *listing)
 {
-    disassembled = true;
-    char program[4096], command[4200], line[1024];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length < 0) return;
-    program[length] = '\0';
-    snprintf(command, sizeof command, "objdump -d --no-show-raw-insn '%s' 2>/dev/null",
-             program);
-    FILE *listing = popen(command, "r");
-    if (!listing) return;
+    char *line = NULL;
+    size_t size = 0;
     bool after_call = false;
     struct block_cost *current = NULL;
-    while (fgets(line, sizeof line, listing)) {
+    while (getline(&line, &size, listing) > 0) {
+        line[strcspn(line, "\n")] = '\0';
         char *colon = strchr(line, ':');
         if (line[0] != ' ') { /* a function's name: blocks don't reach across it */
             current = NULL;
@@ -65,7 +75,6 @@ static void disassemble(void)
         if (!colon) continue;
         const uint64_t address = strtoull(line, NULL, 16);
         char *mnemonic = colon + 1 + strspn(colon + 1, " \t");
-        mnemonic[strcspn(mnemonic, "\n")] = '\0';
         char *operands = mnemonic + strcspn(mnemonic, " \t");
         if (*operands) *operands++ = '\0';
         if (after_call) {
@@ -74,15 +83,41 @@ static void disassemble(void)
             *current = (struct block_cost){.pc = address};
         }
         after_call = strstr(operands, "<__sanitizer_cov_trace_pc>") != NULL;
-        if (current) current->flop += (unsigned)flop_of(mnemonic, operands);
+        if (!current) continue;
+        current->wide += flop_of(mnemonic, operands);
+        current->half += half_flop_of(mnemonic, operands);
     }
-    pclose(listing);
+    free(line);
 }
 
-bool lens_flop_count(const struct lens_kernel *k, uint64_t *flop)
+static void disassemble(void)
+{
+    disassembled = true;
+    char program[4096];
+    int from[2];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length < 0 || pipe(from)) return;
+    program[length] = '\0';
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(from[1], 1);
+        close(from[0]), close(from[1]), close(2);
+        execlp("objdump", "objdump", "-d", "--no-show-raw-insn", program, (char *)NULL);
+        _exit(127);
+    }
+    close(from[1]);
+    FILE *listing = fdopen(from[0], "r");
+    if (listing) {
+        read_listing(listing);
+        fclose(listing);
+    }
+    if (child > 0) waitpid(child, NULL, 0);
+}
+
+bool lens_flop_count(const struct lens_kernel *k, struct lens_flop *flop)
 {
     if (!disassembled) disassemble();
-    *flop = 0;
+    *flop = (struct lens_flop){0, 0};
     if (cost_count == 0) return false;
     for (const struct lens_site *s = k->sites; s; s = s->next) {
         if (s->kind != BASIC_BLOCK) continue;
@@ -94,8 +129,9 @@ bool lens_flop_count(const struct lens_kernel *k, uint64_t *flop)
             else
                 high = middle;
         }
-        if (costs[low].pc == (uint64_t)(uintptr_t)s->pc)
-            *flop += s->lanes * costs[low].flop;
+        if (costs[low].pc != (uint64_t)(uintptr_t)s->pc) continue;
+        flop->wide += s->lanes * costs[low].wide;
+        flop->half += s->lanes * costs[low].half;
     }
     return true;
 }

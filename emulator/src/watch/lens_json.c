@@ -1,4 +1,5 @@
 /* The report of the lens for tools. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +15,16 @@
 static void json_string(const char *text)
 {
     fputc('"', lens_out);
-    for (; *text; text++) {
+    for (unsigned bytes; *text; text += bytes ? bytes : 1) {
+        bytes = lens_character(text);
         if (*text == '"' || *text == '\\')
             lens_say("\\%c", *text);
-        else if ((unsigned char)*text < ' ')
-            lens_say("\\u%04x", *text);
+        else if (bytes == 0)
+            lens_say("\\ufffd"); /* the source is not in UTF-8 */
+        else if (bytes == 1 && *text < ' ')
+            lens_say("\\u%04x", (unsigned)*text);
         else
-            fputc(*text, lens_out);
+            lens_say("%.*s", (int)bytes, text);
     }
     fputc('"', lens_out);
 }
@@ -40,7 +44,9 @@ static void json_counts(const struct lens_site *s)
                  (unsigned long long)(load ? s->joined_requests : s->requests),
                  (unsigned long long)joined,
                  (unsigned long long)(joined - (load ? s->joined_ideal : s->ideal)));
-    } else
+    } else if (s->kind == CONSTANT_LOAD)
+        lens_say("\"bytes_used\": %llu}", (unsigned long long)s->unique_bytes);
+    else
         lens_say("\"sectors\": %llu, \"ideal_sectors\": %llu, \"lookups\": %llu, "
                  "\"bytes_used\": %llu}",
                  (unsigned long long)s->sectors, (unsigned long long)s->ideal,
@@ -81,13 +87,22 @@ static void json_example_wavefronts(const struct lens_site *s)
     lens_say("]");
 }
 
+/* A count that may be unknown. */
+static void json_count(const char *name, bool known, uint64_t count)
+{
+    if (known)
+        lens_say(", \"%s\": %llu", name, (unsigned long long)count);
+    else
+        lens_say(", \"%s\": null", name);
+}
+
 static void json_kernel(const struct lens_kernel *k)
 {
     unsigned count;
     struct lens_row *rows = lens_rows_of(k, &count);
     const unsigned threads = k->block[0] * k->block[1] * k->block[2],
                    registers = (unsigned)emu_settings.lens_registers;
-    uint64_t flop;
+    struct lens_flop flop;
     lens_say("{\"name\": ");
     json_string(k->name);
     lens_say(", \"launches\": %llu, \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], "
@@ -95,17 +110,17 @@ static void json_kernel(const struct lens_kernel *k)
              (unsigned long long)k->launches, k->grid[0], k->grid[1], k->grid[2],
              k->block[0], k->block[1], k->block[2], (unsigned long long)k->blocks,
              (unsigned long long)k->blocks_seen);
-    if (lens_flop_count(k, &flop))
-        lens_say(", \"flop\": %llu",
-                 (unsigned long long)(flop + 2 * k->tensor_multiply_adds));
+    const bool flop_known = lens_flop_count(k, &flop);
+    json_count("flop", flop_known, flop.wide + flop.half + 2 * k->tensor_multiply_adds);
+    json_count("half_flop", flop_known, flop.half);
     lens_say(", \"tensor_multiply_adds\": %llu, \"tensor_bytes\": %llu",
              (unsigned long long)k->tensor_multiply_adds,
              (unsigned long long)k->tensor_bytes);
-    lens_say(
-        ", \"requested_load_bytes\": %llu, \"loaded_bytes\": %llu, \"stored_bytes\": "
-        "%llu, \"results\": %llu",
-        (unsigned long long)lens_loads_requested(k), (unsigned long long)k->loaded_bytes,
-        (unsigned long long)k->stored_bytes, (unsigned long long)k->stored_elements);
+    json_count("requested_load_bytes", true, lens_loads_requested(k));
+    json_count("loaded_bytes", !k->bytes_unknown, k->loaded_bytes);
+    json_count("stored_bytes", !k->bytes_unknown, k->stored_bytes);
+    json_count("results", !k->bytes_unknown, k->stored_bytes / 4);
+    json_count("texture_fetches", true, k->texture_fetches);
     lens_say(", \"copies_arrived\": %llu, \"loads_beside_copies\": %llu",
              (unsigned long long)k->copies_arrived,
              (unsigned long long)k->loads_beside_copies);
@@ -125,8 +140,13 @@ static void json_kernel(const struct lens_kernel *k)
     const unsigned most = lens_bound_of(k, seconds);
     lens_say(", \"bound\": {\"seconds\": %.9g, \"by\": \"%s\", \"sms\": %u, \"each\": {",
              seconds[most], lens_resource_names[most], lens_busy_sms(k));
-    for (unsigned r = 0; r < RESOURCES; r++)
-        lens_say("%s\"%s\": %.9g", r ? ", " : "", lens_resource_names[r], seconds[r]);
+    for (unsigned r = 0; r < RESOURCES; r++) {
+        lens_say("%s\"%s\": ", r ? ", " : "", lens_resource_names[r]);
+        if (isnan(seconds[r]))
+            lens_say("null");
+        else
+            lens_say("%.9g", seconds[r]);
+    }
     lens_say("}}, \"totals\": {");
     bool first = true;
     for (int kind = 0; kind < BASIC_BLOCK; kind++) {
@@ -158,7 +178,8 @@ static void json_kernel(const struct lens_kernel *k)
 
 void lens_json(const struct lens_kernel *kernels)
 {
-    lens_say("{\"gpu\": ");
+    /* A line of its own, whether or not the program has ended its last one. */
+    lens_say(lens_out == stdout ? "\n{\"gpu\": " : "{\"gpu\": ");
     json_string(emu_gpu()->prop.name);
     lens_say(", \"sms\": %d, \"kernels\": [", emu_gpu()->prop.multiProcessorCount);
     for (const struct lens_kernel *k = kernels; k; k = k->next) {

@@ -4,26 +4,19 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/device.h"
+#include "base/room.h"
 #include "base/settings.h"
 #include "watch/lens_counts.h"
 #include "watch/lens_sums.h"
 #include "watch/lens_words.h"
 #include "../gpus.h"
-
-/* ---- one row of the report: the sites of a source line that behave alike ---- */
-
-/* ---- floating-point operations ----
- * The compiler reports every basic block that a thread enters, by the return address of a
- * call at its beginning. The disassembly tells what lies between that call and the next:
- * so many additions, so many multiplications. */
-
-/* ---- words ---- */
 
 /* ---- the table ---- */
 
@@ -33,7 +26,7 @@ static void print_row(const struct lens_row *row, double per, bool worst)
     char text[200];
     lens_verdict(row, text, sizeof text);
     lens_say("%-6s%-17s ", worst ? "worst" : "", lens_class_names[s->kind]);
-    if (s->kind == BULK_COPY)
+    if (lens_by_copy_engine(s->kind))
         lens_say("%9s B %12s copies  ",
                  lens_number(lens_ratio(s->unique_bytes, s->requests)),
                  lens_number(s->requests / per));
@@ -42,8 +35,11 @@ static void print_row(const struct lens_row *row, double per, bool worst)
                  lens_ratio(s->lanes, s->requests), lens_number(s->requests / per));
     const bool banks = lens_touches_banks(s->kind);
     const double each = lens_ratio(banks ? s->wavefronts : s->sectors, s->requests);
-    lens_say("  %5s %s%s each\n", lens_number(each), banks ? "wavefront" : "sector",
-             each == 1.0 ? " " : "s");
+    if (s->kind == CONSTANT_LOAD)
+        lens_say("\n");
+    else
+        lens_say("  %5s %s%s each\n", lens_number(each), banks ? "wavefront" : "sector",
+                 each == 1.0 ? " " : "s");
     lens_say_folded(8, "        %s", text);
 }
 
@@ -57,6 +53,8 @@ static void print_total(const struct lens_kernel *k, enum lens_class kind, doubl
         lens_say(" %14s wavefronts\n      %s of them are conflicts\n",
                  lens_number(s.wavefronts / per),
                  lens_number((s.wavefronts - s.ideal) / per));
+    else if (kind == CONSTANT_LOAD)
+        lens_say("\n");
     else
         lens_say(" %14s sectors, %5s each\n      %.3g of 32 bytes of a sector are used\n",
                  lens_number(s.sectors / per),
@@ -82,6 +80,10 @@ static void print_bound(const struct lens_kernel *k)
         snprintf(rule, sizeof rule, "an SM makes %d multiply-adds per clock",
                  multiply_adds_per_clock(gpu->major, gpu->minor));
         break;
+    case HALF_MULTIPLY_ADDS:
+        snprintf(rule, sizeof rule, "an SM makes %d multiply-adds of 16 bits per clock",
+                 half_multiply_adds_per_clock(gpu->major, gpu->minor));
+        break;
     case TENSOR:
         snprintf(
             rule, sizeof rule,
@@ -106,7 +108,7 @@ static void print_bound(const struct lens_kernel *k)
                     k->shapes_differ ? "these launches take" : "a launch takes",
                     lens_duration(seconds[most]),
                     lens_number(emu_gpu()->clock_khz / 1000), rule);
-    unsigned said = 0;
+    unsigned said = 0, unknown = 0;
     for (unsigned r = 0; r < RESOURCES; r++)
         if (seconds[r] > 0.0)
             lens_say("%s%s %s",
@@ -115,12 +117,23 @@ static void print_bound(const struct lens_kernel *k)
                                 : "      ",
                      lens_resource_names[r], lens_duration(seconds[r]));
     lens_say("\n");
+    char names[200] = "";
+    for (unsigned r = 0; r < RESOURCES; r++) {
+        const size_t used = strlen(names);
+        if (isnan(seconds[r]))
+            snprintf(names + used, sizeof names - used, "%s%s", unknown++ ? ", " : "",
+                     lens_resource_names[r]);
+    }
+    if (unknown)
+        lens_say_folded(6, "      not known, and may take longer: %s%s", names,
+                        k->bytes_unknown ? " (not all blocks or arrays were looked at)"
+                                         : "");
 }
 
 /* Which of the limits decide, as "threads and registers". */
-static const char *limit_of(const struct emu_occupancy *o, bool registers_known)
+static void name_limits(const struct emu_occupancy *o, bool registers_known, char *text,
+                        size_t size)
 {
-    static char text[64];
     const struct {
         const char *name;
         unsigned blocks;
@@ -130,11 +143,10 @@ static const char *limit_of(const struct emu_occupancy *o, bool registers_known)
                   {"the number of blocks", o->by_blocks}};
     text[0] = '\0';
     for (unsigned i = 0; i < 4; i++) {
+        const size_t used = strlen(text);
         if (limits[i].blocks != o->blocks || (i == 1 && !registers_known)) continue;
-        if (text[0]) strcat(text, " and ");
-        strcat(text, limits[i].name);
+        snprintf(text + used, size - used, "%s%s", used ? " and " : "", limits[i].name);
     }
-    return text;
 }
 
 static void print_occupancy(const struct lens_kernel *k)
@@ -143,7 +155,8 @@ static void print_occupancy(const struct lens_kernel *k)
                    registers = (unsigned)emu_settings.lens_registers;
     struct emu_occupancy o =
         emu_occupancy(threads, registers ? registers : 16, k->shared);
-    char text[400];
+    char text[400], limits[100];
+    name_limits(&o, registers > 0, limits, sizeof limits);
     int at = snprintf(text, sizeof text,
                       "    occupancy: a block has %s thread%s and %s bytes of shared "
                       "memory. Blocks on an "
@@ -156,7 +169,7 @@ static void print_occupancy(const struct lens_kernel *k)
     snprintf(text + at, sizeof text - at,
              "%u by shared memory, %u at most: %u of %u warps (%.1f %%), limited by %s",
              o.by_shared, o.by_blocks, o.warps, o.max_warps,
-             100.0 * o.warps / o.max_warps, limit_of(&o, registers > 0));
+             100.0 * o.warps / o.max_warps, limits);
     if (registers) {
         lens_say_folded(6, "%s", text);
         return;
@@ -170,6 +183,20 @@ static void print_occupancy(const struct lens_kernel *k)
                     text, most);
 }
 
+/* "line 7", and of which file if the rows are of several. */
+static char *name_place(const struct lens_row *row, const struct lens_row *rows,
+                        unsigned count)
+{
+    bool one_file = true;
+    for (unsigned i = 0; i < count; i++)
+        one_file &= strcmp(rows[i].place.file, row->place.file) == 0;
+    const size_t size = strlen(row->place.file) + 40;
+    char *const name = emu_zeros("for the lens", 1, size);
+    snprintf(name, size, "line %d%s%s", row->place.line, one_file ? "" : " of ",
+             one_file ? "" : row->place.file);
+    return name;
+}
+
 /* Where a reader should look first, and what helps there. */
 static void print_advice(const struct lens_row *rows, unsigned count,
                          const struct lens_row *worst)
@@ -178,6 +205,7 @@ static void print_advice(const struct lens_row *rows, unsigned count,
     const struct lens_row *idle = NULL;
     for (unsigned i = 0; i < count; i++) {
         const struct lens_site *s = &rows[i].sum;
+        if (lens_by_copy_engine(s->kind)) continue;
         requests += s->requests;
         if (!idle ||
             32 * s->requests - s->lanes > 32 * idle->sum.requests - idle->sum.lanes)
@@ -187,30 +215,33 @@ static void print_advice(const struct lens_row *rows, unsigned count,
     const double needed = worst ? lens_needs(&worst->sum, &wasted) : 0.0;
     if (worst && wasted >= 0.2 * (needed + wasted)) {
         const struct lens_site *s = &worst->sum;
-        const int line = worst->place.line;
+        char *const line = name_place(worst, rows, count);
         const char *kind = lens_class_names[s->kind];
         if (lens_touches_banks(s->kind))
             lens_say_folded(
                 4,
-                "  begin at line %d: %.0f %% of the wavefronts of its %s are conflicts. "
+                "  begin at %s: %.0f %% of the wavefronts of its %s are conflicts. "
                 "Other places in the array (a longer row, rearranged columns) or other "
                 "lanes in charge spread them over the banks",
                 line, 100.0 * wasted / (needed + wasted), kind);
         else
             lens_say_folded(
                 4,
-                "  begin at line %d: its %s moves %.3g times the sectors that its bytes "
+                "  begin at %s: its %s moves %.3g times the sectors that its bytes "
                 "would fill. It moves fewer when neighbours in threadIdx.x go to "
                 "neighbouring addresses, from a multiple of 32 bytes on",
                 line, kind, lens_ratio(s->sectors, s->ideal));
+        free(line);
     } else if (idle && 2 * idle->sum.lanes < 32 * idle->sum.requests &&
                4 * idle->sum.requests > requests) {
+        char *const line = name_place(idle, rows, count);
         lens_say_folded(
             4,
-            "  begin at line %d: %.3g of 32 lanes take part in its %s, and the others "
+            "  begin at %s: %.3g of 32 lanes take part in its %s, and the others "
             "wait. Give the work to whole warps, and let other whole warps rest",
-            idle->place.line, lens_ratio(idle->sum.lanes, idle->sum.requests),
+            line, lens_ratio(idle->sum.lanes, idle->sum.requests),
             lens_class_names[idle->sum.kind]);
+        free(line);
     } else if (count) {
         lens_say("  no line wastes much: what is left is to ask for less, or for more at "
                  "once\n");
@@ -222,9 +253,10 @@ static void print_summary(const struct lens_kernel *k, double per)
     lens_say("  in all\n");
     for (int kind = 0; kind < BASIC_BLOCK; kind++) print_total(k, kind, per);
     const double loaded = (double)lens_loads_requested(k);
-    uint64_t flop;
-    const bool flop_known = lens_flop_count(k, &flop);
-    flop += 2 * k->tensor_multiply_adds;
+    struct lens_flop of;
+    const bool flop_known = lens_flop_count(k, &of);
+    const uint64_t flop = of.wide + of.half + 2 * k->tensor_multiply_adds,
+                   results = k->bytes_unknown ? 0 : k->stored_bytes / 4;
     if (k->tensor_multiply_adds) {
         char text[80] = "";
         if (k->tensor_bytes)
@@ -233,7 +265,7 @@ static void print_summary(const struct lens_kernel *k, double per)
         lens_say_folded(6, "    tensor cores %s multiply-adds%s",
                         lens_number((double)k->tensor_multiply_adds / per), text);
     }
-    if (k->stored_elements) {
+    if (results > 0) {
         const struct lens_site global = lens_total_of(k, GLOBAL_LOAD),
                                async = lens_total_of(k, ASYNC_READ),
                                bulk = lens_total_of(k, BULK_COPY),
@@ -241,10 +273,10 @@ static void print_summary(const struct lens_kernel *k, double per)
         lens_say_folded(6,
                         "    loads for each of %s results: %s from global memory, %s "
                         "from shared memory",
-                        lens_number(k->stored_elements / per),
+                        lens_number(results / per),
                         lens_number((double)(global.lanes + async.lanes + bulk.lanes) /
-                                    (double)k->stored_elements),
-                        lens_number((double)shared.lanes / (double)k->stored_elements));
+                                    (double)results),
+                        lens_number((double)shared.lanes / (double)results));
     }
     if (k->copies_arrived)
         lens_say(
@@ -253,7 +285,7 @@ static void print_summary(const struct lens_kernel *k, double per)
     if (flop_known && flop && loaded > 0) {
         const double least = (double)k->loaded_bytes + (double)k->stored_bytes;
         char text[40] = "";
-        if (least > 0)
+        if (least > 0 && !k->bytes_unknown)
             snprintf(text, sizeof text, "; %.3g if each byte moved once",
                      (double)flop / least);
         lens_say_folded(6,
@@ -263,6 +295,10 @@ static void print_summary(const struct lens_kernel *k, double per)
         lens_say(
             "    FLOP: unknown, there is no objdump here (it comes with binutils)\n");
     }
+    if (k->texture_fetches)
+        lens_say_folded(6, "    %s texture fetch%s not counted",
+                        lens_number((double)k->texture_fetches / per),
+                        k->texture_fetches == per ? " is" : "es are");
     print_bound(k);
     print_occupancy(k);
 }
@@ -297,17 +333,14 @@ static void print_kernel(const struct lens_kernel *k)
             lens_say("  %s\n", r->place.file);
         if (!before || before->place.line != r->place.line ||
             strcmp(before->place.file, r->place.file))
-            lens_say_folded(10, "  %4d  %.90s", r->place.line, r->place.text);
+            lens_say_folded(10, "  %4d  %s", r->place.line,
+                            lens_shortened(r->place.text, 90));
         print_row(r, per, r == worst);
     }
     print_summary(k, per);
     print_advice(rows, count, worst);
     free(rows);
 }
-
-/* ---- one request ---- */
-
-/* ---- JSON ---- */
 
 static void report(const struct lens_kernel *kernels)
 {

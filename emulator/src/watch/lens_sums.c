@@ -8,6 +8,7 @@
  * rates. */
 #include "watch/lens_sums.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,12 @@
 const char *const lens_class_names[LENS_CLASSES] = {
     "global load",  "global store",  "global atomic",    "shared load",
     "shared store", "shared atomic", "async copy, read", "async copy, write",
-    "bulk copy",    "constant load", "basic block"};
+    "bulk copy",    "bulk store",    "constant load",    "basic block"};
+
+bool lens_by_copy_engine(enum lens_class kind)
+{
+    return kind == BULK_COPY || kind == BULK_STORE;
+}
 
 bool lens_touches_banks(enum lens_class kind)
 {
@@ -42,7 +48,8 @@ static bool alike(const struct lens_site *a, const struct lens_site *b)
     return a->kind == b->kind && a->bytes == b->bytes &&
            a->sectors * b->requests == b->sectors * a->requests &&
            a->wavefronts * b->requests == b->wavefronts * a->requests &&
-           a->lanes * b->requests == b->lanes * a->requests;
+           a->lanes * b->requests == b->lanes * a->requests &&
+           a->unique_bytes * b->requests == b->unique_bytes * a->requests;
 }
 
 static void add(struct lens_site *sum, const struct lens_site *s)
@@ -121,7 +128,7 @@ uint64_t lens_loads_requested(const struct lens_kernel *k)
 double lens_needs(const struct lens_site *s, double *wasted)
 {
     const double more = lens_touches_banks(s->kind) ? s->wavefronts : s->sectors;
-    *wasted = s->kind == CONSTANT_LOAD ? 0.0 : more - (double)s->ideal;
+    *wasted = more - (double)s->ideal;
     const double joined = (double)s->joined_wavefronts - (double)s->joined_ideal;
     if (s->kind != SHARED_LOAD || joined >= *wasted) return (double)s->ideal;
     *wasted = joined;
@@ -138,8 +145,8 @@ double lens_waste(const struct lens_site *s)
 /* ---- the bound ---- */
 
 const char *const lens_resource_names[RESOURCES] = {
-    "multiply-adds", "tensor cores", "issue slots",  "shared memory",
-    "L1 lookups",    "L1 sectors",   "device memory"};
+    "multiply-adds", "16-bit multiply-adds", "tensor cores", "issue slots",
+    "shared memory", "L1 lookups",           "L1 sectors",   "device memory"};
 
 int lens_tensor_multiply_adds_per_clock(int major, int minor)
 {
@@ -167,9 +174,11 @@ unsigned lens_bound_of(const struct lens_kernel *k, double seconds[RESOURCES])
     const double launches = k->shapes_differ ? 1.0 : (double)k->launches;
     const double per = lens_ratio(k->blocks, k->blocks_seen) / launches;
     double requests = 0.0, wavefronts = 0.0, lookups = 0.0, sectors = 0.0;
-    uint64_t flop;
+    struct lens_flop flop;
     for (int kind = 0; kind < BASIC_BLOCK; kind++) {
         const struct lens_site s = lens_total_of(k, kind);
+        /* An operand from constant memory needs no instruction of its own. */
+        if (kind == CONSTANT_LOAD) continue;
         lookups += (double)s.lookups;
         if (kind == SHARED_LOAD) {
             requests += (double)s.joined_requests;
@@ -181,27 +190,35 @@ unsigned lens_bound_of(const struct lens_kernel *k, double seconds[RESOURCES])
             wavefronts += (double)s.unique_bytes / 128.0;
         } else {
             if (kind != ASYNC_WRITE) requests += (double)s.requests;
-            if (kind != BULK_COPY) wavefronts += (double)s.wavefronts;
+            wavefronts += (double)s.wavefronts;
         }
         if (kind == GLOBAL_LOAD) sectors += (double)s.sectors;
     }
-    const double multiply_adds = lens_flop_count(k, &flop) ? (double)flop / 2.0 : 0.0;
+    const bool flop_known = lens_flop_count(k, &flop);
+    const double of_floats = (double)flop.wide / 2.0, of_halves = (double)flop.half / 2.0;
     const double bytes_per_second =
         2e3 * gpu->memoryClockRate * gpu->memoryBusWidth / 8.0;
     seconds[MULTIPLY_ADDS] =
-        multiply_adds / multiply_adds_per_clock(gpu->major, gpu->minor) / clocks * per;
+        of_floats / multiply_adds_per_clock(gpu->major, gpu->minor) / clocks * per;
+    seconds[HALF_MULTIPLY_ADDS] =
+        of_halves / half_multiply_adds_per_clock(gpu->major, gpu->minor) / clocks * per;
     seconds[TENSOR] = k->tensor_work /
                       lens_tensor_multiply_adds_per_clock(gpu->major, gpu->minor) /
                       clocks * per;
     wavefronts += (double)k->tensor_bytes / 128.0;
-    seconds[ISSUE_SLOTS] = (multiply_adds / 32.0 + requests) / 4.0 / clocks * per;
+    /* An instruction makes one of floats in each lane, or two of halves. */
+    seconds[ISSUE_SLOTS] =
+        (of_floats / 32.0 + of_halves / 64.0 + requests) / 4.0 / clocks * per;
     seconds[SHARED] = wavefronts / clocks * per;
     seconds[L1_LOOKUPS] = lookups / clocks * per;
     seconds[L1_SECTORS] = sectors / 4.0 / clocks * per;
     seconds[DEVICE] =
         (double)(k->loaded_bytes + k->stored_bytes) / launches / bytes_per_second;
-    unsigned most = 0;
-    for (unsigned r = 1; r < RESOURCES; r++)
+    if (!flop_known)
+        seconds[MULTIPLY_ADDS] = seconds[HALF_MULTIPLY_ADDS] = seconds[ISSUE_SLOTS] = NAN;
+    if (k->bytes_unknown) seconds[DEVICE] = NAN;
+    unsigned most = TENSOR; /* which is always known */
+    for (unsigned r = 0; r < RESOURCES; r++)
         if (seconds[r] > seconds[most]) most = r;
     return most;
 }

@@ -7,7 +7,8 @@
 
 extern const char *const lens_class_names[LENS_CLASSES];
 bool lens_touches_banks(enum lens_class kind);
-double lens_ratio(uint64_t a, uint64_t b); /* 0 for a ratio to nothing */
+bool lens_by_copy_engine(enum lens_class kind); /* no lane takes part */
+double lens_ratio(uint64_t a, uint64_t b);      /* 0 for a ratio to nothing */
 
 /* One row of the report: the sites of a source line that behave alike. */
 struct lens_row {
@@ -25,12 +26,18 @@ uint64_t lens_loads_requested(const struct lens_kernel *k);
 double lens_needs(const struct lens_site *s, double *wasted);
 double lens_waste(const struct lens_site *s);
 
-/* lens_flop.c. Returns false if no disassembler is there. */
-bool lens_flop_count(const struct lens_kernel *k, uint64_t *flop);
+/* lens_flop.c: floating-point operations of a kernel, but those of tensor cores. Returns
+ * false if no disassembler is there. */
+struct lens_flop {
+    uint64_t wide; /* of floats and doubles, */
+    uint64_t half; /* and of numbers of 16 bits */
+};
+bool lens_flop_count(const struct lens_kernel *k, struct lens_flop *flop);
 
 /* The bound. */
 enum {
     MULTIPLY_ADDS,
+    HALF_MULTIPLY_ADDS,
     TENSOR,
     ISSUE_SLOTS,
     SHARED,
@@ -40,8 +47,8 @@ enum {
     RESOURCES
 };
 extern const char *const lens_resource_names[RESOURCES];
-/* Fills in seconds for one launch, or for all if their grids differ, and returns which is
- * the greatest. */
+/* Fills in seconds for one launch, or for all if their grids differ, NAN where something
+ * is not known, and returns which is the greatest of those that are. */
 unsigned lens_bound_of(const struct lens_kernel *k, double seconds[RESOURCES]);
 /* How many multiprocessors have a block at all. */
 unsigned lens_busy_sms(const struct lens_kernel *k);

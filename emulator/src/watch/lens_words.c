@@ -5,8 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "watch/lens_counts.h"
 #include "watch/lens_request.h"
 #include "watch/lens_sums.h"
@@ -21,24 +23,76 @@ void lens_say(const char *format, ...)
     va_end(arguments);
 }
 
+unsigned lens_character(const char *text)
+{
+    const unsigned char *const t = (const unsigned char *)text;
+    const unsigned bytes = t[0] < 0x80   ? 1
+                           : t[0] < 0xc2 ? 0
+                           : t[0] < 0xe0 ? 2
+                           : t[0] < 0xf0 ? 3
+                           : t[0] < 0xf5 ? 4
+                                         : 0;
+    for (unsigned i = 1; i < bytes; i++)
+        if ((t[i] & 0xc0) != 0x80) return 0;
+    /* Too long a form, a half of a pair, or beyond the last. */
+    if ((t[0] == 0xe0 && t[1] < 0xa0) || (t[0] == 0xed && t[1] >= 0xa0) ||
+        (t[0] == 0xf0 && t[1] < 0x90) || (t[0] == 0xf4 && t[1] >= 0x90))
+        return 0;
+    return bytes;
+}
+
+/* How many bytes the first `most` characters have. A byte that is none counts as one. */
+static size_t bytes_of(const char *text, size_t most)
+{
+    const char *end = text;
+    for (; *end && most > 0; most--) {
+        const unsigned bytes = lens_character(end);
+        end += bytes ? bytes : 1;
+    }
+    return (size_t)(end - text);
+}
+
+const char *lens_shortened(const char *text, unsigned most)
+{
+    static char shown[4 * 100 + 1];
+    size_t used = 0;
+    for (; *text && most > 0; most--) {
+        const unsigned bytes = lens_character(text);
+        memcpy(shown + used, bytes ? text : "\xef\xbf\xbd", bytes ? bytes : 3);
+        used += bytes ? bytes : 3;
+        text += bytes ? bytes : 1;
+    }
+    shown[used] = '\0';
+    return shown;
+}
+
 void lens_say_folded(int hanging, const char *format, ...)
 {
     enum { WIDTH = 80 };
-    char text[1000], *rest = text;
-    va_list arguments;
+    va_list arguments, again;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    va_copy(again, arguments);
+    const size_t size = (size_t)vsnprintf(NULL, 0, format, arguments) + 1;
+    char *const text = emu_zeros("for the lens", 1, size), *rest = text;
+    vsnprintf(text, size, format, again);
+    va_end(again);
     va_end(arguments);
-    size_t room = WIDTH;
-    while (strlen(rest) > room) {
-        char *end = rest + room;
-        while (end > rest && *end != ' ') end--;
-        if (end - rest < hanging) break; /* a word that fits nowhere */
-        lens_say("%.*s\n%*s", (int)(end - rest), rest, hanging, "");
-        rest = end + 1;
+    size_t room = WIDTH, indent = strspn(text, " ");
+    for (;;) {
+        size_t fits = bytes_of(rest, room);
+        if (!rest[fits]) break;
+        char *end = rest + fits;
+        while (end > rest + indent && *end != ' ') end--;
+        if (end > rest + indent) fits = (size_t)(end - rest);
+        size_t shown = fits;
+        while (shown > 0 && rest[shown - 1] == ' ') shown--;
+        lens_say("%.*s\n%*s", (int)shown, rest, hanging, "");
+        rest += fits + (rest[fits] == ' ');
         room = (size_t)(WIDTH - hanging);
+        indent = 0;
     }
     lens_say("%s\n", rest);
+    free(text);
 }
 
 const char *lens_number(double value)
@@ -87,7 +141,7 @@ void lens_verdict(const struct lens_row *row, char *out, size_t size)
                  values = lens_ratio(s->unique_bytes, s->requests) / s->bytes;
     const bool atomic = s->kind == GLOBAL_ATOMIC || s->kind == SHARED_ATOMIC;
     int used = 0;
-    if (s->kind == BULK_COPY) {
+    if (lens_by_copy_engine(s->kind)) {
         snprintf(
             out, size,
             "the copy engine moves %s bytes at once: no lane asks, no register waits",
