@@ -619,6 +619,17 @@ CALL(emu_device_free)
     if (emu_current)
         emu_device_free((void *)ARG(0));
 }
+CALL(emu_need_global)
+{
+    need_kernel(p);
+    emu_need_global((const void *)ARG(0), reach_fixed_text(p, ARG(1)));
+}
+CALL(emu_need_global_at)
+{
+    need_kernel(p);
+    emu_need_global_at((const void *)ARG(0), reach_fixed_text(p, ARG(1)),
+                       (const void *)ARG(2));
+}
 CALL(__isShared)
 {
     RETURN(__isShared((void *)ARG(0)));
@@ -1189,6 +1200,22 @@ CALL(fma)
 {
     p->x[0].d[0] = fma(p->x[0].d[0], p->x[1].d[0], p->x[2].d[0]);
 }
+/* Numbers of 16 bits. */
+double emu_fma16(double a, double b, double c);
+CALL(emu_fma16)
+{
+    p->x[0].d[0] = emu_fma16(p->x[0].d[0], p->x[1].d[0], p->x[2].d[0]);
+}
+#define OF_16_BITS(name)                                                                 \
+    double name(double a, double b);                                                     \
+    CALL(name)                                                                           \
+    {                                                                                    \
+        p->x[0].d[0] = name(p->x[0].d[0], p->x[1].d[0]);                                 \
+    }
+OF_16_BITS(emu_add16)
+OF_16_BITS(emu_sub16)
+OF_16_BITS(emu_mul16)
+OF_16_BITS(emu_div16)
 CALL(sincosf)
 {
     const float x = p->x[0].f[0];
