@@ -30,7 +30,7 @@
  * in shared memory it does. */
 static inline float emu_flushed(float x)
 {
-    return __builtin_fabsf(x) < 0x1p-126f ? __builtin_copysignf(0.0f, x) : x;
+    return __builtin_fabsf(x) < __FLT_MIN__ ? __builtin_copysignf(0.0f, x) : x;
 }
 static inline float emu_atomic_sum(const void *address, float a, float b)
 {
