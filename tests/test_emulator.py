@@ -474,6 +474,24 @@ def test_a_leak_is_a_fault_on_request(emulate):
     assert strict.returncode == 1 and f"FAULT {told}" in strict.stderr
 
 
+def test_an_array_that_leaks_is_where_it_was_asked_for(write, emulate):
+    program = emulate(
+        write(
+            """
+            int main()
+            {
+                cudaArray_t array;
+                const cudaChannelFormatDesc floats = cudaCreateChannelDesc<float>();
+                cudaMallocArray(&array, &floats, 64, 4);
+            }
+            """
+        )
+    )
+    result = run([program], env=no_cuda() | {"LEAKS": "1"})
+    assert result.returncode == 1
+    assert re.search(r"cudaMallocArray at .*user\.cu:6", result.stderr), result.stderr
+
+
 @pytest.mark.parametrize(
     "name",
     [

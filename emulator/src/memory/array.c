@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/errors.h"
+#include "memory/allocations.h"
 
 size_t emu_element_bytes(const struct cudaChannelFormatDesc *d)
 {
@@ -17,22 +18,24 @@ struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
     return (struct cudaChannelFormatDesc){x, y, z, w, f};
 }
 
-cudaError_t cudaMalloc3DArray(cudaArray_t *array,
+static cudaError_t make_array(cudaArray_t *array,
                               const struct cudaChannelFormatDesc *desc,
-                              struct cudaExtent extent, unsigned int flags)
+                              struct cudaExtent extent, unsigned int flags,
+                              const char *call, const void *pc)
 {
     const unsigned known = cudaArrayLayered | cudaArraySurfaceLoadStore |
                            cudaArrayCubemap | cudaArrayTextureGather;
     if (!array || !desc || !emu_element_bytes(desc) || !extent.width || (flags & ~known))
-        return set(cudaErrorInvalidValue);
+        return cudaErrorInvalidValue;
     struct cudaArray a = {.desc = *desc,
                           .width = extent.width,
                           .height = extent.height ? extent.height : 1,
                           .depth = extent.depth ? extent.depth : 1};
     *array = malloc(sizeof a);
-    if (!*array) return set(cudaErrorMemoryAllocation);
-    const cudaError_t error = cudaMalloc(
-        (void **)&a.elements, a.width * a.height * a.depth * emu_element_bytes(desc));
+    if (!*array) return cudaErrorMemoryAllocation;
+    const cudaError_t error = emu_allocate(
+        (void **)&a.elements, a.width * a.height * a.depth * emu_element_bytes(desc),
+        cudaMemoryTypeDevice, call, pc);
     if (error == cudaSuccess) {
         **array = a;
     } else {
@@ -42,10 +45,19 @@ cudaError_t cudaMalloc3DArray(cudaArray_t *array,
     return error;
 }
 
+cudaError_t cudaMalloc3DArray(cudaArray_t *array,
+                              const struct cudaChannelFormatDesc *desc,
+                              struct cudaExtent extent, unsigned int flags)
+{
+    return set(make_array(array, desc, extent, flags, "cudaMalloc3DArray",
+                          __builtin_return_address(0)));
+}
+
 cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
                             size_t width, size_t height, unsigned int flags)
 {
-    return cudaMalloc3DArray(array, desc, make_cudaExtent(width, height, 0), flags);
+    return set(make_array(array, desc, make_cudaExtent(width, height, 0), flags,
+                          "cudaMallocArray", __builtin_return_address(0)));
 }
 
 cudaError_t cudaFreeArray(cudaArray_t array)
