@@ -74,7 +74,9 @@ int main()
     CHECK(cudaMalloc(&partial, blocks * sizeof *partial));
     for (int i = 0; i < n; i++) in[i] = i;
     int count = n;
-    copy<<<1, threads>>>(in, partial);
+    int *turned;
+    CHECK(cudaMallocManaged(&turned, threads * sizeof *turned));
+    copy<<<1, threads>>>(in, turned);
     CHECK(cudaDeviceSynchronize());
     void *arguments[] = {&in, &partial, &total, &count};
     CHECK(
@@ -88,9 +90,10 @@ int main()
                                       one));
     CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < blocks; i++) EXPECT(sums[i] == 3 * threads * i);
-    copy<<<1, threads>>>(in, sums);
+    copy<<<1, threads>>>(in, turned);
     CHECK(cudaDeviceSynchronize());
-    for (int i = 0; i < blocks; i++) EXPECT(sums[i] == 63 - i);
+    for (int i = 0; i < threads; i++) EXPECT(turned[i] == 63 - i);
+    CHECK(cudaFree(turned));
     CHECK(cudaFree(sums));
     /* More blocks than fit on the whole GPU cannot wait for each other. */
     EXPECT(cudaLaunchCooperativeKernel((void *)sum, dim3(1 << 20), dim3(threads),
