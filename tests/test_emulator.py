@@ -361,7 +361,7 @@ def test_what_was_built_is_run(write, nvcc):
 
 
 def test_managed_memory_begins_with_zeros(write, nvcc, tmp_path):
-    """Nobody promises it; it is so on GPUs, and no check tells a program that relies on it."""
+    """CUDA does not promise it; GPUs do it, and no check reports a program that relies on it."""
     write(
         """
         #include <cstdio>

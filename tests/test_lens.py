@@ -417,7 +417,7 @@ def test_sampled_blocks_are_like_all(chapters, tmp_path):
         )
     unknown = ["results", "loaded_bytes", "stored_bytes"]
     assert [sample[name] for name in unknown] == [None] * 3, (
-        "of blocks not looked at nobody knows the results"
+        "the results of blocks that were not looked at are unknown"
     )
     assert sample["bound"]["each"]["device memory"] is None
 

@@ -374,6 +374,18 @@ def wrong_formulas(page):
     return wrong
 
 
+FACELESS = re.compile(r"\b(nobody|somebody|anybody|whoever)\b", re.I)
+
+
+def wrong_subjects(page):
+    """Sentences that do not say who acts: a thread, the compiler, the program, the reader."""
+    return [
+        f"line {number}: '{word[0]}': what is it that acts?"
+        for number, line in enumerate(without_code(page.read_text()).splitlines(), 1)
+        for word in FACELESS.finditer(line)
+    ]
+
+
 def measured_rows():
     return [row for path in MEASURED for row in rows.read(path)]
 
@@ -422,6 +434,11 @@ def test_every_picture_is_shown_somewhere():
 @every_page
 def test_links_lead_somewhere(page):
     assert wrong_links(page) == []
+
+
+@every_page
+def test_sentences_say_what_acts(page):
+    assert wrong_subjects(page) == []
 
 
 @every_page
@@ -535,14 +552,15 @@ def check_all(page):
         wrong_title(page),
         wrong_terms(page, root / "chapters" / "GLOSSARY.md"),
         wrong_formulas(page),
+        wrong_subjects(page),
     ]
 
 
 def test_a_good_page_passes(page):
-    assert check_all(page) == [[]] * 8
+    assert check_all(page) == [[]] * 9
 
 
-QUOTES, HEADS, PICTURES, LINKS, SPEEDS, TITLE, TERMS, FORMULAS = range(8)
+QUOTES, HEADS, PICTURES, LINKS, SPEEDS, TITLE, TERMS, FORMULAS, SUBJECTS = range(9)
 
 
 @pytest.mark.parametrize(
@@ -593,6 +611,7 @@ QUOTES, HEADS, PICTURES, LINKS, SPEEDS, TITLE, TERMS, FORMULAS = range(8)
         ("{7}", "7}", FORMULAS, "line 45: "),
         (r"\frac", r"\fraction", FORMULAS, r"\fraction"),
         ("That.", "That is **it**.", TERMS, "'it' is in no glossary"),
+        ("That.", "Nobody waits.", SUBJECTS, "'Nobody': what is it that acts?"),
     ],
 )
 def test_a_wrong_page_is_named(page, old, new, check, said):

@@ -19,8 +19,8 @@
 
 /* Makes `error` (a cudaError_t, not success) the last error, for cudaGetLastError. */
 extern "C" void emu_launch_failed(int error);
-/* What failed there (`what` and `of` are its name) has returned its error to nobody: if
- * nobody asks for it either, the program's end says so. */
+/* The program has dropped the error of what failed there (`what` and `of` are its name):
+ * unless it asks for the error later, its end says so. */
 extern "C" void emu_error_unread(int error, const char *what, const char *of,
                                  const char *file, int line);
 

@@ -53,7 +53,7 @@ __global__ void copies(const float *from, float *to, int chunks)
     }
 }
 
-// Nobody promises that the arrays are aligned to more than a float.
+// The arrays are not declared to be aligned to more than a float.
 __global__ void unaligned_copies(const float *from, float *to)
 {
     __shared__ float first[CHUNK], second[CHUNK];

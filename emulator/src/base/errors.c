@@ -15,7 +15,7 @@ void emu_set_last_error(cudaError_t error)
     if (error != cudaSuccess) last_error = error;
 }
 
-/* The last call that failed, and returned nothing, or to nobody; and in which thread of
+/* The last call that failed without the program seeing its result; and in which thread of
  * the host, for only this one can ask for its error. */
 static struct {
     cudaError_t error;

@@ -1599,7 +1599,7 @@ static bool begins_statement(const struct translation *t, int i)
     return is_one_of(t, before, "; { } else do");
 }
 
-/* In GCC's `({ ...; })` the last statement is a value that somebody looks at. */
+/* In GCC's `({ ...; })` the last statement is the value of the whole, and used. */
 static bool leaves_its_error(struct translation *t, int i)
 {
     if (t->tokens[i].system || !is(t, next(t, i), "(") || !begins_statement(t, i))

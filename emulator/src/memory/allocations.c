@@ -166,7 +166,7 @@ cudaError_t emu_allocate(void **pointer, size_t bytes, enum cudaMemoryType type,
     if (mprotect(base, whole_pages(bytes), PROT_READ | PROT_WRITE) != 0)
         return cudaErrorMemoryAllocation;
     /* What was never written is a NaN or -1. Managed memory counts as written, so it has
-     * what it has on GPUs in practice, though nobody promises it. */
+     * what it has on GPUs in practice, though CUDA does not promise it. */
     memset(base, type == cudaMemoryTypeManaged ? 0 : 0xff, bytes);
     /* The host writes to pinned and managed memory unseen. */
     struct emu_shadow *shadow = emu_shadow_make(bytes, type != cudaMemoryTypeDevice);

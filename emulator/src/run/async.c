@@ -1,5 +1,5 @@
 /* cp.async: copies of 4, 8 or 16 bytes from global to shared memory. They belong to their
- * thread, and arrive when it waits for them, or when somebody waits for an mbarrier at
+ * thread, and arrive when it waits for them, or when a thread waits for an mbarrier at
  * which it arrives behind them: whichever comes first. */
 #include "run/async.h"
 

@@ -39,7 +39,7 @@ struct event {
     uint16_t depth; /* of the stack, in 16 bytes */
     uint8_t kind;   /* enum lens_class */
     uint8_t bytes : 7;
-    uint8_t loose : 1; /* they may lie anywhere: nobody has promised an alignment */
+    uint8_t loose : 1; /* they may lie anywhere: their alignment is not known */
 };
 
 /* The odd rest in the row length keeps the 32 lanes' logs out of each other's cache sets.

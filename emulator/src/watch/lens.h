@@ -16,8 +16,7 @@
  * processor to the warp's other lanes (the log is full). */
 void emu_lens_access(const void *p, size_t bytes, enum emu_access kind, const void *pc,
                      const void *frame);
-/* The same for bytes of any number that nobody says lie at a multiple of anything: a
- * struct, a memcpy. */
+/* The same for any number of bytes whose alignment is not known: a struct, a memcpy. */
 void emu_lens_range(const void *p, size_t bytes, enum emu_access kind, const void *pc,
                     const void *frame);
 /* An asynchronous copy: reads global, writes shared, without passing through registers.
