@@ -437,6 +437,97 @@ EMU_FN16 bool emu_unordered(float a, float b)
     EMU_FLOAT16_DIRECTED(T_, __short2##format, short)                                    \
     EMU_FLOAT16_DIRECTED(T_, __ushort2##format, unsigned short)
 
+/* What is named after the format: the number and its pair from and to floats, bits and each
+ * other. */
+#define EMU_FLOAT16_NAMED(T_, T2, format)                                                \
+    EMU_FN16 T_ __float2##format(float x)                                                \
+    {                                                                                    \
+        return T_(x);                                                                    \
+    }                                                                                    \
+    EMU_FN16 T_ __double2##format(double x)                                              \
+    {                                                                                    \
+        return T_(x);                                                                    \
+    }                                                                                    \
+    EMU_FN16 float __##format##2float(T_ x)                                              \
+    {                                                                                    \
+        return x;                                                                        \
+    }                                                                                    \
+    EMU_FN16 T_ __ushort_as_##format(unsigned short bits)                                \
+    {                                                                                    \
+        T_ x;                                                                            \
+        x.__x = bits;                                                                    \
+        return x;                                                                        \
+    }                                                                                    \
+    EMU_FN16 T_ __short_as_##format(short bits)                                          \
+    {                                                                                    \
+        return __ushort_as_##format((unsigned short)bits);                               \
+    }                                                                                    \
+    EMU_FN16 unsigned short __##format##_as_ushort(T_ x)                                 \
+    {                                                                                    \
+        return x.__x;                                                                    \
+    }                                                                                    \
+    EMU_FN16 short __##format##_as_short(T_ x)                                           \
+    {                                                                                    \
+        return (short)x.__x;                                                             \
+    }                                                                                    \
+    EMU_FN16 T2 __halves2##format##2(T_ low, T_ high)                                    \
+    {                                                                                    \
+        return T2(low, high);                                                            \
+    }                                                                                    \
+    EMU_FN16 T2 make_##format##2(T_ low, T_ high)                                        \
+    {                                                                                    \
+        return T2(low, high);                                                            \
+    }                                                                                    \
+    EMU_FN16 T2 __##format##2##format##2(T_ x)                                           \
+    {                                                                                    \
+        return T2(x, x);                                                                 \
+    }                                                                                    \
+    EMU_FN16 T2 __float2##format##2_rn(float x)                                          \
+    {                                                                                    \
+        return T2(T_(x), T_(x));                                                         \
+    }                                                                                    \
+    EMU_FN16 T2 __floats2##format##2_rn(float low, float high)                           \
+    {                                                                                    \
+        return T2(T_(low), T_(high));                                                    \
+    }                                                                                    \
+    EMU_FN16 T2 __float22##format##2_rn(float2 x)                                        \
+    {                                                                                    \
+        return T2(T_(x.x), T_(x.y));                                                     \
+    }                                                                                    \
+    EMU_FN16 float2 __##format##22float2(T2 x)                                           \
+    {                                                                                    \
+        return make_float2(x.x, x.y);                                                    \
+    }                                                                                    \
+    EMU_FN16 T_ __low2##format(T2 x)                                                     \
+    {                                                                                    \
+        return x.x;                                                                      \
+    }                                                                                    \
+    EMU_FN16 T_ __high2##format(T2 x)                                                    \
+    {                                                                                    \
+        return x.y;                                                                      \
+    }                                                                                    \
+    EMU_FN16 T2 __low2##format##2(T2 x)                                                  \
+    {                                                                                    \
+        return T2(x.x, x.x);                                                             \
+    }                                                                                    \
+    EMU_FN16 T2 __high2##format##2(T2 x)                                                 \
+    {                                                                                    \
+        return T2(x.y, x.y);                                                             \
+    }                                                                                    \
+    EMU_FN16 T2 __lows2##format##2(T2 a, T2 b)                                           \
+    {                                                                                    \
+        return T2(a.x, b.x);                                                             \
+    }                                                                                    \
+    EMU_FN16 T2 __highs2##format##2(T2 a, T2 b)                                          \
+    {                                                                                    \
+        return T2(a.y, b.y);                                                             \
+    }                                                                                    \
+    EMU_FN16 T2 __lowhigh2highlow(T2 x)                                                  \
+    {                                                                                    \
+        return T2(x.y, x.x);                                                             \
+    }                                                                                    \
+    EMU_FLOAT16_FROM(T_, format)
+
 /* What works in kernels only. */
 #ifdef __CUDACC__
 #define EMU_FLOAT16_TO_INTEGER(T_, from)                                                 \
