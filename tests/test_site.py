@@ -25,6 +25,14 @@ CHAPTERS = assemble.chapters()
 WIDTHS, SCHEMES = (1280, 390), ("light", "dark")
 
 
+def named(name):
+    return next(chapter for chapter in CHAPTERS if chapter.name == name)
+
+
+def page_of(site, chapter):
+    return site / "chapters" / chapter.folder.name / "README.html"
+
+
 # ---- without a browser ----
 
 
@@ -199,7 +207,7 @@ def test_late_copies_are_what_the_emulator_does(project):
     assert not as_it_is["fault"]
     for variant in (no_wait, no_barrier):
         assert variant["fault"].startswith("asynchronous copy not waited for: byte ")
-    page = next(c for c in CHAPTERS if c.name == "async_copies").readme.read_text()
+    page = named("async_copies").readme.read_text()
     assert "none of 512 elements" in page and len(own) == 256
 
 
@@ -237,7 +245,7 @@ def test_warps_take_turns_as_they_were_measured():
             sum(w == warp and d > 0 and c < kept["shown"] for w, _, c, d in rounds)
             for warp in range(count)
         ]
-    page = next(c for c in CHAPTERS if c.name == "shared_memory").readme.read_text()
+    page = named("shared_memory").readme.read_text()
     page = " ".join(page.split())
     alone, eight, ten, most = (variants[n] for n in (1, 8, 10, 16))
     makes = kept["multiply_adds"]
@@ -450,7 +458,7 @@ def test_formulas_are_typeset(site, page):
 def test_a_wide_formula_scrolls_in_its_box(site, page):
     """From its left end, and with the keyboard."""
     page.look(390, "light")
-    page.visit(site / "chapters" / CHAPTERS[4].folder.name / "README.html")
+    page.visit(page_of(site, CHAPTERS[4]))
     told = page.run("""(() => { const box = document.querySelector("div.math"), math = box.firstChild;
         box.style.width = "100px";
         const left = e => e.getBoundingClientRect().left;
@@ -517,7 +525,7 @@ def test_figures_say_what_the_lens_counted(site, page):
             every[chapter.name], assemble.start_of(chapter.name, every[chapter.name])
         ):
             continue
-        page.visit(site / "chapters" / chapter.folder.name / "README.html")
+        page.visit(page_of(site, chapter))
         (told,) = page.run(OPERATE)
         assert len(told) == sum(len(variant["lines"]) for variant in variants)
         for row in told:
@@ -551,7 +559,7 @@ def page_with(page, site, figure):
         c for c in CHAPTERS if f"<!-- figure: {figure} -->" in c.readme.read_text()
     )
     page.look(1280, "light")
-    page.visit(site / "chapters" / chapter.folder.name / "README.html")
+    page.visit(page_of(site, chapter))
     page.run(DRIVE)
     return chapter, replays.read()[figure]
 
@@ -644,7 +652,7 @@ def test_the_picker_says_what_occupancy_says(site, page, chapters):
             assert seen_row["marked"] == row["limit"].count("+") + 1
     assert not shown and len(numbers) > 10
     # The page begins with its chapter's block on an H200; a slider leaves it.
-    page.visit(site / "chapters" / chapter.folder.name / "README.html")
+    page.visit(page_of(site, chapter))
     page.run(DRIVE)
     assert page.run(
         "drive('occupancy').figure.querySelectorAll('select')[1].value"
@@ -749,8 +757,7 @@ def test_the_front_page_compares_the_first_two(site, page):
 @seen
 def test_wavefronts_are_answered_one_by_one(site, page):
     """With motion: Play ends with all of them; Next takes one at a time; keys change the line."""
-    chapter = next(c for c in CHAPTERS if c.name == "vectorized_access")
-    page.visit(site / "chapters" / chapter.folder.name / "README.html")
+    page.visit(page_of(site, named("vectorized_access")))
     page.look(1280, "light", "no-preference")
     waves = page.run("""(async () => {
         const figure = document.querySelector("figure.lens"), found = [];
@@ -775,9 +782,8 @@ def test_wavefronts_are_answered_one_by_one(site, page):
 @seen
 def test_next_while_it_plays_shows_a_whole_wavefront(site, page):
     """Each line of one that is answered leads to its box, however far Play had come."""
-    chapter = next(c for c in CHAPTERS if c.name == "vectorized_access")
     page.look(1280, "light")
-    page.visit(site / "chapters" / chapter.folder.name / "README.html")
+    page.visit(page_of(site, named("vectorized_access")))
     ends = """[...document.querySelectorAll("figure.lens .trail")].map(e =>
         [e.getAttribute("x2"), e.getAttribute("y2")].join())"""
     press = "document.querySelector('figure.lens .lens-%s').click()"
@@ -795,9 +801,8 @@ def test_next_while_it_plays_shows_a_whole_wavefront(site, page):
 @seen
 def test_next_goes_past_what_a_copy_engine_does(site, page):
     """Such a line has no lanes and nothing to play; Next leads on from it, whatever was played before."""
-    chapter = next(c for c in CHAPTERS if c.name == "copy_engine")
     page.look(1280, "light")
-    page.visit(site / "chapters" / chapter.folder.name / "README.html")
+    page.visit(page_of(site, named("copy_engine")))
     told = page.run("""(() => {
         const figure = document.querySelector("figure.lens"), told = [];
         const buttons = () => [...figure.querySelectorAll(".lens-code button")];
@@ -830,8 +835,7 @@ def test_the_keyboard_stays_in_a_figure(site, page):
         "shared_memory": [".warps .lens-bars"],
     }
     for name, boxes in lists.items():
-        chapter = next(c for c in CHAPTERS if c.name == name)
-        page.visit(site / "chapters" / chapter.folder.name / "README.html")
+        page.visit(page_of(site, named(name)))
         for box in boxes:
             for at in (1, 0, 1):
                 page.run(f"document.querySelectorAll('{box} button')[{at}].focus()")
@@ -879,7 +883,7 @@ def test_search_finds_first(site, page, query, wanted):
 def test_search_finds_while_one_types(site, page, query, wanted):
     """On the page where one is, letter by letter, after "/"; nothing is asked of a server."""
     page.look(1280, "light")
-    page.visit(site / "chapters" / CHAPTERS[2].folder.name / "README.html")
+    page.visit(page_of(site, CHAPTERS[2]))
     page.press("/")
     page.type(query)
     first = first_hit(page, "#found a")
@@ -897,7 +901,7 @@ def test_search_finds_while_one_types(site, page, query, wanted):
 @seen
 def test_results_are_reached_by_keys(site, page):
     """Half a word is enough; Escape closes the list, an arrow and Enter open a result."""
-    chapter = next(c for c in CHAPTERS if c.name == "bank_conflicts")
+    chapter = named("bank_conflicts")
     page.look(1280, "light")
     page.visit(site / "index.html")
     page.press("/")
@@ -917,7 +921,7 @@ def test_results_are_reached_by_keys(site, page):
 @seen
 def test_results_are_left(site, page):
     """With the keyboard, or a click elsewhere; a click on one opens it, and Escape is heard wherever one is."""
-    chapter = next(c for c in CHAPTERS if c.name == "bank_conflicts")
+    chapter = named("bank_conflicts")
     hidden = "document.getElementById('found').hidden"
     page.look(1280, "light")
     page.visit(site / "index.html")
@@ -985,7 +989,7 @@ def test_what_was_typed_before_the_search_is_ready_stays(site, page):
 @seen
 def test_a_phone_has_the_search_in_sight(site, page):
     page.look(390, "light")
-    page.visit(site / "chapters" / CHAPTERS[2].folder.name / "README.html")
+    page.visit(page_of(site, CHAPTERS[2]))
     page.run("document.querySelector('.to-search').click()")
     page.run("new Promise(done => setTimeout(done, 500))")  # the drawer opens
     page.type("bank conf")
@@ -1001,7 +1005,7 @@ def test_a_phone_has_the_search_in_sight(site, page):
 @seen
 def test_a_prediction_is_checked_and_remembered(site, page):
     chapter = CHAPTERS[1]
-    path = site / "chapters" / chapter.folder.name / "README.html"
+    path = page_of(site, chapter)
     page.visit(path)
     if not page.run("document.querySelectorAll('.predict input').length"):
         pytest.fail("chapter 1 asks for no number")
@@ -1019,7 +1023,7 @@ def test_a_prediction_is_checked_and_remembered(site, page):
 
 @seen
 def test_enter_judges_a_prediction_and_the_keyboard_stays(site, page):
-    page.visit(site / "chapters" / CHAPTERS[1].folder.name / "README.html")
+    page.visit(page_of(site, CHAPTERS[1]))
     page.run("document.querySelector('.predict input').focus()")
     page.type("123456789")
     page.press("Enter")
@@ -1032,7 +1036,7 @@ def test_enter_judges_a_prediction_and_the_keyboard_stays(site, page):
 @seen
 def test_a_prediction_is_not_replaced_by_an_older_one(site, page):
     """What was typed before the script came is what the reader means."""
-    path = site / "chapters" / CHAPTERS[1].folder.name / "README.html"
+    path = page_of(site, CHAPTERS[1])
     page.visit(path)
     page.run("""(() => { const { key } = document.querySelector(".predict input").dataset;
         localStorage.setItem(`predict-${key}`, "1"); })()""")
@@ -1051,7 +1055,7 @@ def test_a_browser_that_keeps_nothing_is_enough(site, page):
     forbidden = """Object.defineProperty(window, "localStorage", { configurable: true,
         get() { throw new Error("forbidden"); } })"""
     with page.before(forbidden):
-        page.visit(site / "chapters" / CHAPTERS[1].folder.name / "README.html")
+        page.visit(page_of(site, CHAPTERS[1]))
         page.run("document.querySelector('.predict input').focus()")
         page.type("123456789")
         page.press("Enter")
@@ -1067,7 +1071,7 @@ def test_a_browser_that_keeps_nothing_is_enough(site, page):
 @seen
 def test_a_picture_is_enlarged_by_keys(site, page):
     """Enter opens it, Escape closes it, and the keyboard is back on the picture."""
-    page.visit(site / "chapters" / CHAPTERS[1].folder.name / "README.html")
+    page.visit(page_of(site, CHAPTERS[1]))
     page.run("document.querySelector('article img').focus()")
     page.press("Enter")
     assert page.run("document.querySelector('dialog.enlarged').open")
@@ -1095,7 +1099,7 @@ def test_without_a_script_the_still_picture_is_there(site, page):
                 for c in CHAPTERS
                 if f"<!-- figure: {figure} -->" in c.readme.read_text()
             )
-            page.visit(site / "chapters" / chapter.folder.name / "README.html")
+            page.visit(page_of(site, chapter))
             found = page.call("DOM.getDocument", depth=0)["root"]["nodeId"]
             where = f".replay.{figure.removeprefix('bank_')} .lens-still {what}"
             still = page.call("DOM.querySelector", nodeId=found, selector=where)
@@ -1114,7 +1118,7 @@ def test_a_chapter_is_light(site):
         for path in (site / "_static").glob(pattern)
     )
     for chapter in CHAPTERS:
-        path = site / "chapters" / chapter.folder.name / "README.html"
+        path = page_of(site, chapter)
         text = path.read_text()
         pictures = {
             (path.parent / name).resolve()

@@ -269,6 +269,17 @@ EMU_FN16 bool emu_unordered(float a, float b)
         return T2(name##_nan(a.x, b.x), name##_nan(a.y, b.y));                           \
     }
 
+/* a * b + c, and what a suffix makes of it. */
+#define EMU_FLOAT16_FMA(T_, T2, suffix, expression)                                      \
+    EMU_FN16 T_ __hfma##suffix(T_ a, T_ b, T_ c)                                         \
+    {                                                                                    \
+        return expression;                                                               \
+    }                                                                                    \
+    EMU_FN16 T2 __hfma2##suffix(T2 a, T2 b, T2 c)                                        \
+    {                                                                                    \
+        return T2(__hfma##suffix(a.x, b.x, c.x), __hfma##suffix(a.y, b.y, c.y));         \
+    }
+
 #define EMU_FLOAT16_FUNCTIONS(T_, T2)                                                    \
     EMU_FLOAT16_BINARY(T_, T2, +, emu_add16, __hadd, __hadd2)                            \
     EMU_FLOAT16_BINARY(T_, T2, -, emu_sub16, __hsub, __hsub2)                            \
@@ -307,14 +318,7 @@ EMU_FN16 bool emu_unordered(float a, float b)
     {                                                                                    \
         return T2(__habs(a.x), __habs(a.y));                                             \
     }                                                                                    \
-    EMU_FN16 T_ __hfma(T_ a, T_ b, T_ c)                                                 \
-    {                                                                                    \
-        return T_(emu_fma16((float)a, (float)b, (float)c));                              \
-    }                                                                                    \
-    EMU_FN16 T2 __hfma2(T2 a, T2 b, T2 c)                                                \
-    {                                                                                    \
-        return T2(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));                         \
-    }                                                                                    \
+    EMU_FLOAT16_FMA(T_, T2, , T_(emu_fma16((float)a, (float)b, (float)c)))               \
     EMU_FN16 T_ __hmax(T_ a, T_ b)                                                       \
     {                                                                                    \
         return T_(fmaxf(a, b));                                                          \
@@ -365,22 +369,8 @@ EMU_FN16 bool emu_unordered(float a, float b)
     {                                                                                    \
         return T2(T_((int)__hisnan(a.x)), T_((int)__hisnan(a.y)));                       \
     }                                                                                    \
-    EMU_FN16 T_ __hfma_relu(T_ a, T_ b, T_ c)                                            \
-    {                                                                                    \
-        return __hmax_nan(__hfma(a, b, c), T_(0));                                       \
-    }                                                                                    \
-    EMU_FN16 T2 __hfma2_relu(T2 a, T2 b, T2 c)                                           \
-    {                                                                                    \
-        return T2(__hfma_relu(a.x, b.x, c.x), __hfma_relu(a.y, b.y, c.y));               \
-    }                                                                                    \
-    EMU_FN16 T_ __hfma_sat(T_ a, T_ b, T_ c)                                             \
-    {                                                                                    \
-        return T_(fminf(fmaxf(__hfma(a, b, c), 0.0f), 1.0f));                            \
-    }                                                                                    \
-    EMU_FN16 T2 __hfma2_sat(T2 a, T2 b, T2 c)                                            \
-    {                                                                                    \
-        return T2(__hfma_sat(a.x, b.x, c.x), __hfma_sat(a.y, b.y, c.y));                 \
-    }                                                                                    \
+    EMU_FLOAT16_FMA(T_, T2, _relu, __hmax_nan(__hfma(a, b, c), T_(0)))                   \
+    EMU_FLOAT16_FMA(T_, T2, _sat, T_(fminf(fmaxf(__hfma(a, b, c), 0.0f), 1.0f)))         \
     EMU_FN16 T2 __hcmadd(T2 a, T2 b, T2 c)                                               \
     {                                                                                    \
         return T2(__hfma(-a.y, b.y, __hfma(a.x, b.x, c.x)),                              \
