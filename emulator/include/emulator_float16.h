@@ -59,18 +59,19 @@ static inline float emu_float_of_bfloat16(unsigned short b)
     return emu_float_of_bits((unsigned)b << 16);
 }
 
-#ifdef __cplusplus
-
-#include "emulator_math.h"
-
-#include "cuda_runtime.h"
-
 /* Integers of more than 53 bits, rounded to odd: what is cut off survives in the last bit,
  * so that rounding again to 16 bits gives what one rounding would have. */
 static inline double emu_to_odd(unsigned long long x)
 {
     return x >> 53 ? (double)(x >> 11 | ((x & 2047) != 0)) * 2048.0 : (double)x;
 }
+
+#ifdef __cplusplus
+
+#include "emulator_math.h"
+
+#include "cuda_runtime.h"
+
 static inline double emu_to_odd(long long x)
 {
     return x < 0 ? -emu_to_odd(0 - (unsigned long long)x)

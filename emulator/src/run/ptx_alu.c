@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "emulator_float16.h"
 #include "emulator_ptx.h"
 
 /* ---- bits ---- */
@@ -762,15 +763,6 @@ static uint64_t float_to_float(uint64_t code, enum ptx_type to, enum ptx_type fr
     return bits_of_float(flushed(result, code));
 }
 
-/* What of more than 53 bits is cut off survives in the last one, so that rounding to a
- * narrow format gives what one rounding would have. */
-static double integer_to_odd(bool negative, uint64_t x)
-{
-    if (negative) x = (uint64_t)0 - x;
-    const double y = x >> 53 ? (double)(x >> 11 | ((x & 2047) != 0)) * 2048.0 : (double)x;
-    return negative ? -y : y;
-}
-
 static uint64_t integer_to_float(uint64_t code, enum ptx_type to, enum ptx_type from,
                                  uint64_t a)
 {
@@ -785,8 +777,10 @@ static uint64_t integer_to_float(uint64_t code, enum ptx_type to, enum ptx_type 
         result = bits_of_float(y);
     } else {
         volatile double y = with_sign ? (double)x : (double)u;
-        result = to == PTX_F64 ? bits_of_double(y)
-                               : narrow(to, code, integer_to_odd(with_sign && x < 0, u));
+        result = to == PTX_F64
+                     ? bits_of_double(y)
+                     : narrow(to, code,
+                              with_sign && x < 0 ? -emu_to_odd(0 - u) : emu_to_odd(u));
     }
     round_as_usual(mode);
     return result;

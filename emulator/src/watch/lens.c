@@ -642,7 +642,7 @@ void emu_lens_block_ended(void)
     /* The first block tells how much all of them would be. */
     if (block_number == 0 && !resumes && !emu_settings.lens_blocks)
         stride = 1 + events_in_block * blocks / MANY_EVENTS;
-    /* Past the last one a cooperative grid begins anew, and the same blocks are seen. */
+    /* Past the last one a cooperative grid begins again, and the same blocks are seen. */
     if (++block_number == blocks / emu_now.blocks) {
         block_number = 0;
         resumes = true;
