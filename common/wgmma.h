@@ -72,9 +72,9 @@ template <int PENDING> static __device__ __forceinline__ void wgmma_wait_group(v
     SM_90A_PTX("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
 }
 
-/* Tells the compiler that the accumulators may change here: between the wgmmas and the
- * wait for them no one reads or moves what it believes to be there already. No
- * instruction comes of it. */
+/* Tells the compiler that the accumulators may change here, behind the wait for them: so it
+ * reads none of them earlier, although the wgmmas that it believes to have written them
+ * stand before the wait. No instruction comes of it. */
 template <int COUNT> static __device__ __forceinline__ void wgmma_touch(float (&d)[COUNT])
 {
 #pragma unroll

@@ -118,13 +118,11 @@ __global__ void __launch_bounds__(THREADS, 1)
                                             WGMMA_SWIZZLE_128B);
         const uint64_t b = wgmma_descriptor(stages[now].B, sizeof stages->B[0], 8 * 128,
                                             WGMMA_SWIZZLE_128B);
-        wgmma_touch(acc);
         wgmma_fence();
 #pragma unroll
         for (int k = 0; k < BK / 16; ++k)
             wgmma_mma_async_bf16<0, 1>(acc, a + k * 32 / 16, b + k * 16 * 128 / 16, 1);
         wgmma_commit_group();
-        wgmma_touch(acc);
 
         // 4. My warpgroup's multiplications of the stage before are done now, while these
         //    are under way. When those of the other are too, it may be filled again.

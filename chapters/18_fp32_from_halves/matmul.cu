@@ -133,6 +133,7 @@ static __device__ void consume(const struct work *w, struct stage *stages, uint6
             wgmma_commit_group();
             // acc_hi is ready, acc_lo is not: the core is busy while these are added.
             wgmma_wait_group<1>();
+            wgmma_touch(acc_hi);
 #pragma unroll
             for (int i = 0; i < ACCS; ++i)
                 sum[i] += acc_hi[i];
@@ -151,6 +152,7 @@ static __device__ void consume(const struct work *w, struct stage *stages, uint6
             e_col[i][1] = w->col_exponents[min(my_col + i * 64 + 1, w->N - 1)];
         }
         wgmma_wait_group<0>();
+        wgmma_touch(acc_lo);
         if (lane == 0)
             mbarrier_arrive(&empty[last]);
 
