@@ -140,7 +140,8 @@ static int measure_peaks(struct figure *figures, int room)
 
 int main(int argc, char **argv)
 {
-    // No tile (the zeros): which block computes what is cuBLAS' own affair.
+    // Without a tile (what is not named is zero): which block computes what is cuBLAS' own
+    // affair.
     const struct chapter chapter = {
         .number = 0,
         .title = "baseline: cuBLAS, and what the GPU can do",
