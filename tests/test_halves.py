@@ -233,8 +233,8 @@ MUTANTS = [
     one(
         "registers read before they are ready",
         "matmul.cu",
-        "wgmma_wait_group<1>();\n#pragma",
-        "wgmma_wait_group<2>();\n#pragma",
+        "wgmma_wait_group<1>();\n            wgmma_touch",
+        "wgmma_wait_group<2>();\n            wgmma_touch",
     ),
     one("no fence before the accumulators are used", "matmul.cu", "wgmma_fence();", ""),
     one(
