@@ -251,7 +251,8 @@ def test_warps_take_turns_as_they_were_measured():
     makes = kept["multiply_adds"]
     round_of_one = alone["waits"] + makes
     for words in (
-        f"waits {alone['waits']} clocks (the median) for every {makes} in",
+        f"waits {alone['waits']} clocks (the median) for its data, and then multiplies for "
+        f"{makes};",
         f"{alone['waits']} + {makes} = {round_of_one} clocks, and {round_of_one} / {makes} = "
         f"{round_of_one / makes:.1f} ",
         f"answers: warps = {-(-round_of_one // makes)} ",
