@@ -107,6 +107,7 @@ struct problem {
     enum precision precision;
     enum values values;
     bool positive;            /* the reals are: see enum inputs */
+    bool infinite;            /* two of them are */
     double unit;              /* FRACTIONS: all sums are multiples of this; REALS: 0 */
     float *A, *B, *C;         /* host: the inputs, and C as it was before the product */
     float *result;            /* host: C as the kernel left it */
@@ -191,7 +192,7 @@ struct shapes {
 void check_shapes(const struct chapter *chapter, const struct options *options,
                   const char *program, struct shapes *shapes);
 /* What --inputs calls them. */
-extern const char *const INPUT_NAMES[4];
+extern const char *const INPUT_NAMES[5];
 /* The command that checks this product, until the next call. */
 const char *command_for(const struct product *p, const char *program, uint64_t seed);
 

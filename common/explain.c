@@ -441,6 +441,8 @@ const char *likely_cause(const struct problem *p, const struct wrongs *w)
         if (explains(p, w, of_writing, i, 0.0, tries)) return OF_WRITING[i];
     for (int i = 0; i < COUNT(OF_READING); i++)
         if (explains(p, w, of_reading, i, noise, tries)) return OF_READING[i].text;
+    if (p->infinite && w->not_a_number == w->count)
+        return "an infinity of another row came in, and zero times infinity is NaN";
     if (w->not_a_number == w->count)
         return p->beta == 0.0f && w->read_C == w->count
                    ? "C was read, though beta is 0: it holds NaN, and 0 * NaN is NaN"

@@ -47,8 +47,11 @@ struct kernel {
  *                 hide them: half of the errors then cancel the other half;
  *   WIDE_ROWS     rows of A and columns of B each in a unit of their own; and in some rows
  *                 of A a number 2^40 times as large as the others, which meets zeros;
- *   WIDE_COLUMNS  the same with some columns of B. */
-enum inputs { USUAL, POSITIVE, WIDE_ROWS, WIDE_COLUMNS };
+ *   WIDE_COLUMNS  the same with some columns of B;
+ *   INFINITE      among the reals two infinities: the first number of a row of A, and the
+ *                 last of another. No other row may notice, not even one that multiplies
+ *                 its neighbour's numbers by zero. */
+enum inputs { USUAL, POSITIVE, WIDE_ROWS, WIDE_COLUMNS, INFINITE };
 
 /* A product to check. One that has a launcher for one precision only is not checked in the
  * others. */

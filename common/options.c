@@ -39,7 +39,8 @@ static const char *precisions_of(const struct chapter *chapter)
     return text;
 }
 
-const char *const INPUT_NAMES[] = {"usual", "positive", "wide-rows", "wide-columns"};
+const char *const INPUT_NAMES[] = {"usual", "positive", "wide-rows", "wide-columns",
+                                   "infinite"};
 
 static void usage_error(const struct chapter *chapter, const char *format, ...)
 {
@@ -68,7 +69,8 @@ static void print_help(const struct chapter *chapter)
         "    --precision X  %s; default %s\n"
         "    --seed N       other random inputs; default 1\n"
         "    --inputs KIND  positive: from 0 to 1; wide-rows, wide-columns: large\n"
-        "                   and small numbers in rows of A or columns of B\n"
+        "                   and small numbers in rows of A or columns of B;\n"
+        "                   infinite: two rows of A hold an infinity\n"
         "    --shift A      A (or B, or C) begins one element behind an aligned address\n"
         "    --reps N       timed runs; default: about a second's worth\n"
         "    --best-cublas  time beside the fastest of all that cuBLAS proposes for this "
@@ -173,7 +175,8 @@ static enum inputs inputs_argument(const struct chapter *chapter, const char *te
     const int count = sizeof INPUT_NAMES / sizeof *INPUT_NAMES;
     for (int i = 0; text && i < count; i++)
         if (strcmp(text, INPUT_NAMES[i]) == 0) return (enum inputs)i;
-    usage_error(chapter, "--inputs must be usual, positive, wide-rows or wide-columns");
+    usage_error(chapter,
+                "--inputs must be usual, positive, wide-rows, wide-columns or infinite");
     return USUAL;
 }
 

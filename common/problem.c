@@ -405,11 +405,25 @@ static void widen(struct problem *p, bool columns)
     for (int j = 0; j < N; j++) B[j] *= !columns ? 0.0f : j >= N - N / 3 ? 0x1p40f : 1.0f;
 }
 
+/* INFINITE: what an infinity meets in B must not be zero. */
+static void put_infinities(struct problem *p)
+{
+    const size_t last = p->K - 1;
+    p->A[(size_t)(p->M / 2) * p->K] = INFINITY;
+    p->A[last] = INFINITY;
+    for (int j = 0; j < p->N; j++) {
+        float *const met[] = {&p->B[j], &p->B[last * p->N + j]};
+        for (int i = 0; i < 2; i++)
+            if (*met[i] == 0.0f) *met[i] = 1.0f;
+    }
+}
+
 void problem_fill(struct problem *p, const struct options *o, enum values values)
 {
     const uint64_t seed = o->seed * 6 + (values == REALS ? 0 : 3);
     p->values = values;
     p->positive = values == REALS && o->inputs == POSITIVE;
+    p->infinite = values == REALS && o->inputs == INFINITE;
     p->unit = 0.0;
     p->alpha = o->alpha;
     p->beta = o->beta;
@@ -430,6 +444,7 @@ void problem_fill(struct problem *p, const struct options *o, enum values values
     }
     if (o->inputs == WIDE_ROWS || o->inputs == WIDE_COLUMNS)
         widen(p, o->inputs == WIDE_COLUMNS);
+    if (p->infinite) put_infinities(p);
     to_device(p->dA.data, p->A, p->dA.count, p->dA.size);
     to_device(p->dB.data, p->B, p->dB.count, p->dB.size);
     if (p->C) {

@@ -153,8 +153,14 @@ void check_shapes(const struct chapter *chapter, const struct options *o,
         const enum values first = product->inputs == POSITIVE ? REALS : FRACTIONS;
         struct verdict verdict =
             run_and_verify(&problem, &options, chapter, launch, first);
-        if (verdict.passed && first != REALS && is_small(product))
+        if (verdict.passed && first != REALS && is_small(product)) {
+            struct product again = *product;
+            if (again.inputs == USUAL && again.M >= 4 && again.alpha != 0.0f)
+                again.inputs = options.inputs = INFINITE;
+            command = command_for(&again, program, o->seed);
+            now_checking(command);
             verdict = run_and_verify(&problem, &options, chapter, launch, REALS);
+        }
         problem_destroy(&problem);
         if (verdict.passed)
             shapes->passed++;

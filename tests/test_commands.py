@@ -66,7 +66,7 @@ GOOD = {
     "--seed": ["0", "1", "007", "9223372036854775807"],
     "--reps": ["1", "100000"],
     "--registers": ["1", "255"],
-    "--inputs": ["usual", "positive", "wide-rows", "wide-columns"],
+    "--inputs": ["usual", "positive", "wide-rows", "wide-columns", "infinite"],
     "--alpha": ["0", "-0", "1", "+0.5", "5.", ".5", "-1e-3", "1E3", "1e-45", "3e38"],
 }
 

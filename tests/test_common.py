@@ -84,6 +84,7 @@ WRONG = [
     ("before-A", "40 30 20", "memory in front of A was overwritten"),
     ("changed-A", "40 30 20", "the input A was changed"),
     ("past-the-end", "40 30 20", "C[0][0] is nan"),
+    ("next-row", "40 30 20 --inputs infinite", "likely: an infinity of another row"),
     ("per-mille fast", "2000 300 1000 --seed 2", "fails Freivalds' check"),
     ("per-mille fast", "2000 300 1000 --seed 2", "C[5][7] is "),
 ]
@@ -356,7 +357,7 @@ def test_the_precision_is_told(verifier):
 # ---- other inputs ----
 
 
-@pytest.mark.parametrize("kind", ["positive", "wide-rows", "wide-columns"])
+@pytest.mark.parametrize("kind", ["positive", "wide-rows", "wide-columns", "infinite"])
 @pytest.mark.parametrize("rule", ["", "reversed", "pairwise", "split", "unfused"])
 def test_accepts_right_sums_of_other_inputs(verifier, kind, rule):
     arguments = f"40 50 1500 --alpha 1.5 --beta -0.5 --inputs {kind}"

@@ -240,6 +240,9 @@ __global__ void spoil(int M, int N, int K, const T *A, T *C, struct rule rule)
     if (same(word, "odd-only") && (M % 2 && N > 1)) add(C, 1.0f);
     if (same(word, "own-only") && K == OWN_K) add(C, 1.0f);
     if (same(word, "past-the-end")) add(C, (float)A[(size_t)M * K]);
+    if (same(word, "next-row"))
+        for (int k = 0; k < (M - 1) * N; k++)
+            add(&C[k], 0.0f * (float)A[(k / N + 1) * K]);
 }
 
 template <typename T>
