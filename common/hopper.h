@@ -223,14 +223,16 @@ static __device__ __forceinline__ void mbarrier_arrive_cluster(uint64_t *barrier
         mapa(barrier, rank)) : "memory");
 }
 
-/* Writes two numbers to the shared memory of a block of the cluster, and says so to an
- * mbarrier of that block, which counts 8 bytes. Both addresses are mapa's; the first is a
- * multiple of 8. PTX ISA, st.async. */
-static __device__ __forceinline__ void st_async(uint32_t to, float2 two, uint32_t barrier)
+/* Writes four numbers to the shared memory of a block of the cluster, and says so to an
+ * mbarrier of that block, which counts 16 bytes. Both addresses are mapa's; the first is a
+ * multiple of 16. PTX ISA, st.async. */
+static __device__ __forceinline__ void st_async(uint32_t to, float4 four,
+                                                uint32_t barrier)
 {
-    HOPPER_PTX("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.f32 [%0], "
-               "{%1, %2}, [%3];" ::"r"(to),
-               "f"(two.x), "f"(two.y), "r"(barrier) : "memory");
+    HOPPER_PTX("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], "
+               "{%1, %2, %3, %4}, [%5];" ::"r"(to),
+               "f"(four.x), "f"(four.y), "f"(four.z), "f"(four.w),
+               "r"(barrier) : "memory");
 }
 
 /* A __syncthreads() for `threads` threads, whole warps, of the block; `number` is 1 to 15,

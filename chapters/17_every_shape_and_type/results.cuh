@@ -13,6 +13,7 @@ struct results {
     float alpha, beta;
     __nv_bfloat16 *C;
     bool through_engine; // C may be written by the copy engine
+    int together;        // else so many results at a time: 4, 2 or 1
 };
 
 // alpha and beta, in fp32, before anything is rounded: acc belongs to the 16 rows of C that
@@ -44,30 +45,48 @@ static __device__ __forceinline__ uint32_t two_bf16(float low, float high)
     return bits;
 }
 
-// 16 rows of 64 results from shared memory to a C that the copy engine refuses.
+// 16 rows of 64 results from shared memory to a C that the copy engine refuses, as many at
+// a time as a T holds: C and its rows begin at multiples of it. All reads of a batch go out
+// before the first result is stored.
+template <class T>
 static __device__ __forceinline__ void
 store_rows(const struct results *to, const __nv_bfloat16 (*from)[SLAB], int row, int col)
 {
-    const int lane = threadIdx.x % 32, cols = min(SLAB, to->N - col);
-    for (int r = 0; r < 16 && row + r < to->M; ++r) {
-        __nv_bfloat16 *C = &to->C[(size_t)(row + r) * to->N + col];
-        for (int c = lane; c < cols; c += 32)
-            C[c] = from[r][(c / 8 ^ r % 8) * 8 + c % 8];
+    const int WIDTH = sizeof(T) / sizeof from[0][0], ACROSS = SLAB / WIDTH;
+    const int BATCH = 8;
+    const int lane = threadIdx.x % 32;
+    __nv_bfloat16 *C = &to->C[(size_t)row * to->N + col];
+#pragma unroll
+    for (int first = 0; first < 16 * ACROSS / 32; first += BATCH) {
+        T some[BATCH];
+#pragma unroll
+        for (int i = 0; i < BATCH; ++i) {
+            const int at = (first + i) * 32 + lane, r = at / ACROSS;
+            const int c = at % ACROSS * WIDTH;
+            some[i] = *(const T *)&from[r][(c / 8 ^ r % 8) * 8 + c % 8];
+        }
+#pragma unroll
+        for (int i = 0; i < BATCH; ++i) {
+            const int at = (first + i) * 32 + lane, r = at / ACROSS;
+            const int c = at % ACROSS * WIDTH;
+            if (row + r < to->M && col + c < to->N)
+                *(T *)&C[(size_t)r * to->N + c] = some[i];
+        }
     }
 }
 
 // As in chapter 16: through shared memory, 64 columns at a time.
-template <int COUNT>
+template <bool THROUGH_ENGINE, int COUNT>
 static __device__ __forceinline__ void
-store(const struct results *to, const CUtensorMap *C_map, const float (&acc)[COUNT],
-      __nv_bfloat16 (*out)[16][SLAB], int row, int col)
+store_slabs(const struct results *to, const CUtensorMap *C_map, const float (&acc)[COUNT],
+            __nv_bfloat16 (*out)[16][SLAB], int row, int col)
 {
     const int SLABS = 2 * COUNT / SLAB, lane = threadIdx.x % 32;
 #pragma unroll
     for (int slab = 0; slab < SLABS; ++slab, col += SLAB) {
         __nv_bfloat16(*part)[SLAB] = out[slab % 2];
         // What left from here before has been read.
-        if (lane == 0)
+        if (THROUGH_ENGINE && lane == 0)
             cp_async_bulk_wait_group_read<SLABS % 2 ? 0 : 1>();
         __syncwarp();
 #pragma unroll
@@ -83,13 +102,30 @@ store(const struct results *to, const CUtensorMap *C_map, const float (&acc)[COU
         }
         fence_proxy_async();
         __syncwarp();
-        if (!to->through_engine) {
-            store_rows(to, part, row, col);
+        if (!THROUGH_ENGINE) {
+            if (to->together == 4)
+                store_rows<uint2>(to, part, row, col);
+            else if (to->together == 2)
+                store_rows<uint32_t>(to, part, row, col);
+            else
+                store_rows<uint16_t>(to, part, row, col);
         } else if (lane == 0) {
             cp_async_bulk_tensor_2d_store(C_map, col, row, part);
             cp_async_bulk_commit_group();
         }
     }
+}
+
+// Two ways that share no code: what runs lies together then, and comes from memory together.
+template <int COUNT>
+static __device__ __forceinline__ void
+store(const struct results *to, const CUtensorMap *C_map, const float (&acc)[COUNT],
+      __nv_bfloat16 (*out)[16][SLAB], int row, int col)
+{
+    if (__builtin_expect(to->through_engine, 1))
+        store_slabs<true>(to, C_map, acc, out, row, col);
+    else
+        store_slabs<false>(to, C_map, acc, out, row, col);
 }
 
 #endif

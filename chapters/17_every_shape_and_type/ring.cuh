@@ -29,7 +29,7 @@ template <int STAGES, int CLUSTER>
 static __device__ __forceinline__ void start_ring(uint64_t *full, uint64_t *empty,
                                                   int readers)
 {
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 32) {
         for (int i = 0; i < STAGES; ++i) {
             mbarrier_init(&full[i], 1);
             mbarrier_init(&empty[i], readers * CLUSTER);

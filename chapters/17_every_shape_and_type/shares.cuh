@@ -4,6 +4,8 @@
 
 #include "prepare.cuh"
 
+const int GROUP = 8; // units that clusters go down together
+
 // A unit is what a cluster does at a time: its blocks' tiles, one below the other. As many
 // units as all clusters can do in equal numbers are done whole; the steps along K of the
 // others are laid end to end and cut into equal shares, one for each cluster, as in
@@ -25,8 +27,10 @@ struct segment {
 // A cluster's way through its work. Copies go ahead of the arithmetic, so there are two.
 struct position {
     struct segment segment;
-    int whole;       // my next whole unit
-    int shared, end; // my steps in the row of shared ones: [shared, end)
+    bool more;        // there is a segment
+    int down, across; // where its unit lies, in units
+    int whole;        // my next whole unit
+    int shared, end;  // my steps in the row of shared ones: [shared, end)
 };
 
 static __device__ __forceinline__ int first_of(const struct shares *s, int cluster)
@@ -41,33 +45,44 @@ static __device__ __forceinline__ int owner_of(const struct shares *s, int at)
     return at < longer ? at / (s->share + 1) : s->longer + (at - longer) / s->share;
 }
 
-static __device__ __forceinline__ struct position start_position(const struct shares *s,
-                                                                 int cluster)
-{
-    const struct position p = {
-        {0, 0, 0}, cluster, first_of(s, cluster), first_of(s, cluster + 1)};
-    return p;
-}
-
-// Steps to the next segment; false when there is none.
-static __device__ __forceinline__ bool next_segment(const struct shares *s, int clusters,
+// Goes to the next segment. Units follow each other as chapter 16's clusters do.
+static __device__ __forceinline__ void next_segment(const struct shares *s, int clusters,
                                                     struct position *p)
 {
     if (p->whole < s->whole) {
+        p->more = true;
         p->segment.unit = p->whole;
         p->segment.begin = 0;
         p->segment.end = s->steps;
         p->whole += clusters;
-        return true;
+    } else {
+        p->more = p->shared < p->end;
+        const int unit = p->shared / s->steps, start = unit * s->steps;
+        p->segment.unit = s->whole + unit;
+        p->segment.begin = p->shared - start;
+        p->segment.end = min(p->end - start, s->steps);
+        p->shared = start + p->segment.end;
     }
-    if (p->shared >= p->end)
-        return false;
-    const int unit = p->shared / s->steps, start = unit * s->steps;
-    p->segment.unit = s->whole + unit;
-    p->segment.begin = p->shared - start;
-    p->segment.end = min(p->end - start, s->steps);
-    p->shared = start + p->segment.end;
-    return true;
+    if (!p->more)
+        return;
+    const int unit = p->segment.unit;
+    const int group = unit / (GROUP * s->units_across) * GROUP;
+    const int place = unit % (GROUP * s->units_across);
+    const int height = min(GROUP, s->units_down - group);
+    p->down = group + place % height;
+    p->across = place / height;
+}
+
+// The first segment of a cluster, of so many.
+static __device__ __forceinline__ struct position
+start_position(const struct shares *s, int cluster, int clusters)
+{
+    struct position p = {};
+    p.whole = cluster;
+    p.shared = first_of(s, cluster);
+    p.end = first_of(s, cluster + 1);
+    next_segment(s, clusters, &p);
+    return p;
 }
 
 // Leaves a warp's part of a tile, COUNT numbers a thread, for the warp in the same place of
@@ -165,7 +180,7 @@ struct plan {
 static struct plan deal(int down, int across, int steps, int clusters, bool share,
                         const struct cost *cost)
 {
-    const int ADD = 3000; // clocks until the last part is known to be there
+    const int ADD = 5000; // clocks until the last part is known to be there
     struct plan p = {clusters, 0.0, {down, across, steps}};
     const long long units = (long long)down * across;
     const int left = share ? (int)(units % clusters) : 0;
@@ -185,10 +200,6 @@ static struct plan deal(int down, int across, int steps, int clusters, bool shar
     return p;
 }
 
-// Parts that all clusters write at the same moment take longer than the sum of them says:
-// shares have to save more than this.
-const double WORTH = 0.985;
-
 // The shortest plan for at most `clusters` clusters: units done whole, or shared by all of
 // them, or each unit by a few, for many parts take long to add up: by a power of two, with
 // which all were faster than with others next to it, perhaps because K then divides evenly
@@ -199,41 +210,38 @@ static struct plan best_plan(int down, int across, int steps, int clusters,
     const long long units = (long long)down * across;
     if (tile_columns)
         return deal(down, across, steps, clusters, true, cost);
-    const struct plan whole =
+    struct plan best =
         deal(down, across, steps, units < clusters ? (int)units : clusters, false, cost);
-    struct plan best = whole;
     for (int each = 1; each <= 32; each *= 2) {
         const long long n = each == 1 ? clusters : units * each;
         if (n > clusters || 2 * n > units * steps || units % n * steps > 0x7fffffff)
             continue;
         const struct plan p = deal(down, across, steps, (int)n, true, cost);
-        if (p.clocks < best.clocks && p.clocks < WORTH * whole.clocks)
+        if (p.clocks < best.clocks)
             best = p;
     }
     return best;
 }
 
 // What bf16 tiles of BM x BN would make of the product, BK steps at a time, in clusters of
-// so many. The constants have been measured on an H200: a step takes the tensor core 4
-// clocks a column, or as long as the L2 needs for it, which is longer where rows do not
-// begin at cache lines (`lines`).
+// so many. A step takes the tensor core 4 clocks a column, or as long as the L2 needs for
+// it, which is longer where rows do not begin at cache lines (`lines`). All plans for some
+// forty products were measured on an H200; the constants are round numbers with which the
+// chosen plan is the fastest of them or close to it.
 static struct plan plan_tiles(int M, int N, int K, int BM, int BN, int BK, int cluster,
                               bool lines)
 {
-    const double size = 2.0, L2 = lines ? 46.0 : 27.0;
+    const double size = 2.0, L2 = lines ? 43.0 : 29.0;
     const double bytes = size * BK * (BM + (double)BN / cluster);
-    // Memory brings short pieces of B's rows more slowly, and clusters wait for the slower
-    // block.
-    const double slower = cluster > 1 ? 1.25 : 1.0;
-    const double matrices =
-        slower * size * ((double)M * (K + N) + (double)K * N * (BN + 40) / BN);
+    // Memory brings short pieces of B's rows more slowly.
+    const double matrices = size * ((double)M * (K + N) + (double)K * N * (BN + 40) / BN);
     const struct cost cost = {
-        .start = 8000.0 + 8.0 * BN + (cluster > 1 ? 1700.0 : 0.0),
+        .start = 8000.0 + 6.0 * BN + (cluster > 1 ? 750.0 : 0.0),
         .step = bytes / L2 > 4.0 * BN ? bytes / L2 : 4.0 * BN,
-        .tile = 12.0 * BN,
-        .memory = matrices / 1700.0,
-        .alone = matrices / (25.0 * cluster),
-        .part = BM * BN * sizeof(float) / 50.0,
+        .tile = 26.0 * BN,
+        .memory = matrices / 1000.0,
+        .alone = matrices / (17.0 * cluster),
+        .part = BM * BN * sizeof(float) / 35.0,
     };
     return best_plan(divided_up(M, BM * cluster), divided_up(N, BN), divided_up(K, BK),
                      number_of_blocks() / cluster, &cost);

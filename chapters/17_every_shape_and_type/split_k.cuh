@@ -1,9 +1,11 @@
-/* Products with few tiles of 64 x 64, whose rows begin at multiples of 16 bytes: the time
+/* Products with few tiles of 64 x 64, whose rows begin at multiples of 16 bytes, or those of
+ * the large matrix do and the small one is copied to rows that do, too: the time
  * they take is that of the way from memory, and of a kernel's start. The blocks of a
  * cluster divide K among them (split-K), and send their sums to each other through shared
- * memory, so one kernel is enough. Ordinary asynchronous copies serve, 16 bytes a thread:
- * they need no description of a matrix, which would have to be fetched first, and rows
- * that do not exist cost nothing. */
+ * memory, so one kernel is enough; where K is long, several clusters divide it, and the
+ * last to come adds up what the others have left in memory. Ordinary asynchronous copies
+ * serve, 16 bytes a thread: they need no description of a matrix, which would have to be
+ * fetched first, and rows that do not exist cost nothing. */
 #ifndef SPLIT_K_CUH
 #define SPLIT_K_CUH
 
@@ -15,28 +17,35 @@
 
 #include <cuda_pipeline.h>
 
-const int SIDE = 64; // of a tile; and so many k in a step
+const int SIDE = 64;         // of a tile; and so many k in a step
+const int EIGHTS = SIDE / 8; // of columns in a tile: a thread has four sums in each
 const int SPLIT_THREADS = 128;
+const int MOST_BLOCKS = 8;                  // of a cluster: more are not portable
 const int FEW_STAGES = 6, MANY_STAGES = 11; // for two blocks on an SM, and for one
 static_assert(SIDE * sizeof(__nv_bfloat16) == 128, "a row of a stage is 128 bytes");
 static_assert(SIDE == SLAB, "B's swizzled rows are as wide as a tile");
+static_assert(EIGHTS % MOST_BLOCKS == 0, "each block of a cluster adds up whole eights");
 
 struct split_k {
     int M, N, K;
-    int across;        // tiles in a row of them
-    int blocks, share; // that divide K, and the steps of each
+    int blocks, clusters; // that divide a tile's K: several clusters of 8 blocks only
+    int share;            // steps of a block
+    // Bytes from row to row; of B from column to column if N is 1.
+    size_t A_pitch, B_pitch;
+    bool pairs; // C is written two results at a time
     float alpha, beta;
     const __nv_bfloat16 *A, *B;
     __nv_bfloat16 *C;
+    float4 *parts; // of clusters, if there are several: [tile][cluster][eight][thread]
+    int *arrived;  // [tile][eight][warp]: parts brought so far
 };
 
 template <int STAGES> struct split_k_shared {
     struct stage {
         __nv_bfloat16 A[SIDE][SIDE], B[SIDE][SIDE];
     } stages[STAGES];
-    // What came from each block of the cluster: its sums for my rows of the tile. Groups of
-    // eight columns have changed places, as in a swizzle, so that banks are even.
-    float sums[SIDE][SIDE];
+    // What came from each block of the cluster: its sums for my eights of columns.
+    float4 sums[EIGHTS][SPLIT_THREADS];
     uint64_t all_here; // the sums
 };
 
@@ -50,6 +59,84 @@ static __device__ __forceinline__ void bring_rows(uint32_t to, const char *from,
     for (int row = 0; row < SIDE; row += ROWS) {
         cp_async<16>(to + row * 128, from, row < limit ? 16 : 0);
         from += ROWS * row_bytes;
+    }
+}
+
+static __device__ __forceinline__ void add(float4 *sum, float4 part)
+{
+    sum->x += part.x;
+    sum->y += part.y;
+    sum->z += part.z;
+    sum->w += part.w;
+}
+
+// Leaves the cluster's sums for an eight of the tile's columns for the last cluster that
+// comes. Returns true to that one, with the sum of all of them, in the order of k: so it
+// does not depend on who came when.
+static __device__ __forceinline__ bool add_clusters(const struct split_k *w, int eight,
+                                                    float4 *sum)
+{
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const size_t tile = blockIdx.z * (size_t)gridDim.x + blockIdx.x;
+    const size_t CLUSTER = EIGHTS * SPLIT_THREADS;
+    float4 *parts =
+        w->parts + tile * w->clusters * CLUSTER + eight * SPLIT_THREADS + threadIdx.x;
+    parts[blockIdx.y / w->blocks * CLUSTER] = *sum;
+    // Mine are visible to all before I say so; theirs are read after they have said so.
+    __threadfence();
+    __syncwarp();
+    int *arrived = &w->arrived[(tile * EIGHTS + eight) * (SPLIT_THREADS / 32) + warp];
+    int before = 0;
+    if (lane == 0)
+        before = atomicAdd(arrived, 1);
+    before = __shfl_sync(0xffffffffu, before, 0);
+    if (before != w->clusters - 1)
+        return false;
+    __threadfence();
+    if (lane == 0)
+        *arrived = 0; // ready for the next product
+    *sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+#pragma unroll 8
+    for (int i = 0; i < w->clusters; ++i)
+        add(sum, __ldcg(&parts[i * CLUSTER]));
+    return true;
+}
+
+// Stores a thread's sums: of `count` eights of columns, from `col` on, two neighbours in
+// `row` and two in the eighth row below. alpha and beta, in fp32, before anything is
+// rounded; beta == 0 must not read C.
+static __device__ __forceinline__ void
+store_eights(const struct split_k *w, float4 (&sums)[EIGHTS], int count, int row, int col)
+{
+#pragma unroll
+    for (int half = 0; half < 2; ++half, row += 8) {
+        if (row >= w->M)
+            return;
+        __nv_bfloat16 *C = &w->C[(size_t)row * w->N + col];
+        float two[EIGHTS][2];
+#pragma unroll
+        for (int i = 0; i < EIGHTS; ++i) {
+            two[i][0] = w->alpha * (half ? sums[i].z : sums[i].x);
+            two[i][1] = w->alpha * (half ? sums[i].w : sums[i].y);
+        }
+        if (w->beta != 0.0f)
+#pragma unroll
+            for (int i = 0; i < EIGHTS; ++i)
+                for (int j = 0; j < 2; ++j)
+                    if (i < count && col + i * 8 + j < w->N)
+                        two[i][j] += w->beta * __bfloat162float(C[i * 8 + j]);
+        if (w->pairs)
+#pragma unroll
+            for (int i = 0; i < EIGHTS; ++i) {
+                if (i < count && col + i * 8 < w->N)
+                    *(uint32_t *)&C[i * 8] = two_bf16(two[i][0], two[i][1]);
+            }
+        else
+#pragma unroll
+            for (int i = 0; i < EIGHTS; ++i)
+                for (int j = 0; j < 2; ++j)
+                    if (i < count && col + i * 8 + j < w->N)
+                        C[i * 8 + j] = __float2bfloat16_rn(two[i][j]);
     }
 }
 
@@ -67,154 +154,144 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
     extern __shared__ __align__(1024) unsigned char split_bytes[];
     shared *const memory = (shared *)split_bytes;
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
-    const int rank = blockIdx.x % w.blocks, tile = blockIdx.x / w.blocks;
-    const int row = tile / w.across * SIDE, col = tile % w.across * SIDE;
-    // My rows of the tile's sums, which all blocks send to me, in eights that exist.
-    const int slice = SIDE / w.blocks, rows = (min(SIDE, w.M - row) + 7) / 8 * 8;
+    const int row = blockIdx.z * SIDE, col = blockIdx.x * SIDE;
+
+    // What this thread copies: of rows `first`, `first` + 16, ... of a stage the 16 bytes
+    // from element `cell` on, to where the swizzle of 128 bytes puts them.
+    const int all = divided_up(w.K, SIDE), begin = min(all, (int)blockIdx.y * w.share);
+    const int steps = min(w.share, all - begin);
+    const int first = thread / 8, cell = thread % 8 * 8;
+    const uint32_t place =
+        shared_address(memory) + first * 128 + (thread % 8 ^ first % 8) * 16;
+    const size_t k_first = (size_t)begin * SIDE;
+    const char *A = (const char *)(w.A + k_first + cell) + (row + first) * w.A_pitch;
+    const char *B =
+        B_ALONG_K ? (const char *)(w.B + k_first + cell) + (col + first) * w.B_pitch
+                  : (const char *)(w.B + col + cell) + (k_first + first) * w.B_pitch;
+    const int A_rows = w.M - row - first;
+    const int B_rows = w.N - col - (B_ALONG_K ? first : cell);
+    int k_left = (int)(w.K - (long long)k_first);
+    int fill = 0, next = 0; // stages
+    const auto bring = [&](int step) {
+        if (step < steps) {
+            const uint32_t to = place + fill * (uint32_t)sizeof(typename shared::stage);
+            bring_rows(to, A, w.A_pitch, cell < k_left ? A_rows : 0);
+            if (B_ALONG_K)
+                bring_rows(to + SIDE * 128, B, w.B_pitch, cell < k_left ? B_rows : 0);
+            else
+                bring_rows(to + SIDE * 128, B, w.B_pitch,
+                           B_rows > 0 ? k_left - first : 0);
+            A += SIDE * sizeof *w.A;
+            B += SIDE * (B_ALONG_K ? sizeof *w.B : w.B_pitch);
+            k_left -= SIDE;
+            fill = fill + 1 == STAGES ? 0 : fill + 1;
+        }
+        __pipeline_commit(); // perhaps of nothing, so that the count stays right
+    };
+    griddepcontrol_wait(); // for the copy of A or B
+#pragma unroll 1
+    for (int step = 0; step < STAGES - 1; ++step)
+        bring(step);
+
+    // The sums of a tile's columns go to the blocks in eights, as many to each; from a
+    // thread four numbers of each eight. Warps whose rows do not exist send nothing.
+    const int rank = w.blocks > 1 ? cluster_ctarank() : 0, mine = EIGHTS / w.blocks;
+    const int eights = (min(SIDE, w.N - col) + 7) / 8;
+    const int my_eights = max(0, min(mine, eights - rank * mine));
+    const int warps = (min(SIDE, w.M - row) + 15) / 16;
     if (w.blocks > 1) {
         if (thread == 0) {
             mbarrier_init(&memory->all_here, 1);
             fence_mbarrier_init();
-            const int mine = max(0, min(slice, rows - rank * slice));
-            mbarrier_arrive_expect_tx(&memory->all_here,
-                                      mine * SIDE * w.blocks * sizeof(float));
+            mbarrier_arrive_expect_tx(&memory->all_here, my_eights * (w.blocks - 1) *
+                                                             warps * 32 * sizeof(float4));
         }
         __syncwarp();
         barrier_cluster_arrive_relaxed();
     }
 
-    // What this thread copies: of rows `first`, `first` + 16, ... of a stage the 16 bytes
-    // from element `cell` on, to where the swizzle of 128 bytes puts them.
-    const int all = divided_up(w.K, SIDE), begin = min(all, rank * w.share);
-    const int steps = min(w.share, all - begin);
-    const int first = thread / 8, cell = thread % 8 * 8;
-    const uint32_t place =
-        shared_address(memory) + first * 128 + (thread % 8 ^ first % 8) * 16;
-    const size_t K_bytes = w.K * sizeof *w.A, N_bytes = w.N * sizeof *w.B;
-    const size_t k_first = (size_t)begin * SIDE;
-    const char *A = (const char *)&w.A[(row + first) * (size_t)w.K + k_first + cell];
-    const char *B =
-        (const char *)(B_ALONG_K ? &w.B[(col + first) * (size_t)w.K + k_first + cell]
-                                 : &w.B[(k_first + first) * w.N + col + cell]);
-    const int A_rows = w.M - row - first;
-    const int B_rows = w.N - col - (B_ALONG_K ? first : cell);
-    int k_left = (int)(w.K - (long long)k_first);
-
     float acc[SIDE / 2];
 #pragma unroll
     for (int i = 0; i < SIDE / 2; ++i)
         acc[i] = 0.0f;
-    int fill = 0, next = 0; // stages
 #pragma unroll 1
-    for (int step = 1 - STAGES; step < steps; ++step) {
-        if (step >= 0) {
-            __pipeline_wait_prior(STAGES - 2);
-            wgmma_wait_group<0>();
-            // The stage is here for all threads, and the one before has been read.
-            fence_proxy_async();
-            __syncthreads();
-            const typename shared::stage *now = &memory->stages[next];
-            const uint64_t a = wgmma_descriptor(now->A, 16, 8 * 128, WGMMA_SWIZZLE_128B);
-            const uint64_t b = wgmma_descriptor(now->B, 16, 8 * 128, WGMMA_SWIZZLE_128B);
-            wgmma_fence();
+    for (int step = 0; step < steps; ++step) {
+        __pipeline_wait_prior(STAGES - 2);
+        wgmma_wait_group<0>();
+        // The stage is here for all threads, and the one before has been read.
+        fence_proxy_async();
+        __syncthreads();
+        const typename shared::stage *now = &memory->stages[next];
+        const uint64_t a = wgmma_descriptor(now->A, 16, 8 * 128, WGMMA_SWIZZLE_128B);
+        const uint64_t b = wgmma_descriptor(now->B, 16, 8 * 128, WGMMA_SWIZZLE_128B);
+        wgmma_fence();
 #pragma unroll
-            for (int k = 0; k < SIDE / 16; ++k)
-                wgmma_mma_async_bf16<0, !B_ALONG_K>(
-                    acc, a + k * 32 / 16, b + k * (B_ALONG_K ? 32 : 16 * 128) / 16, 1);
-            wgmma_commit_group();
-            next = next + 1 == STAGES ? 0 : next + 1;
-        }
-        if (step + STAGES - 1 < steps) {
-            const uint32_t to = place + fill * (uint32_t)sizeof(typename shared::stage);
-            bring_rows(to, A, K_bytes, cell < k_left ? A_rows : 0);
-            if (B_ALONG_K)
-                bring_rows(to + SIDE * 128, B, K_bytes, cell < k_left ? B_rows : 0);
-            else
-                bring_rows(to + SIDE * 128, B, N_bytes, B_rows > 0 ? k_left - first : 0);
-            A += SIDE * sizeof *w.A;
-            B += SIDE * (B_ALONG_K ? sizeof *w.B : N_bytes);
-            k_left -= SIDE;
-            fill = fill + 1 == STAGES ? 0 : fill + 1;
-        }
-        __pipeline_commit(); // perhaps of nothing, so that the count stays right
+        for (int k = 0; k < SIDE / 16; ++k)
+            wgmma_mma_async_bf16<0, !B_ALONG_K>(
+                acc, a + k * 32 / 16, b + k * (B_ALONG_K ? 32 : 16 * 128) / 16, 1);
+        wgmma_commit_group();
+        next = next + 1 == STAGES ? 0 : next + 1;
+        bring(step + STAGES - 1);
     }
     wgmma_wait_group<0>();
     wgmma_touch(acc);
 
-    // A warp has 16 rows of the tile; eight of them go to one block.
-    if (w.blocks > 1)
+    if (warp >= warps)
+        return;
+
+    float4 sums[EIGHTS]; // of my eights, at last
+#pragma unroll
+    for (int i = 0; i < EIGHTS; ++i)
+        sums[i] = make_float4(acc[i * 4], acc[i * 4 + 1], acc[i * 4 + 2], acc[i * 4 + 3]);
+    if (w.blocks > 1) {
         barrier_cluster_wait();
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-        const int eight = warp * 16 + half * 8;
-        if (eight >= rows)
-            break;
-        float *at = memory->sums[rank * slice + eight % slice + lane / 4];
-        const int to = eight / slice;
-        const uint32_t there = mapa(at, to), barrier = mapa(&memory->all_here, to);
-#pragma unroll
-        for (int i = 0; i < SIDE / 8; ++i) {
-            const int c = (i ^ lane / 4) * 8 + lane % 4 * 2;
-            const float2 two =
-                make_float2(acc[i * 4 + half * 2], acc[i * 4 + half * 2 + 1]);
-            if (w.blocks > 1)
-                st_async(there + c * (int)sizeof(float), two, barrier);
-            else
-                *(float2 *)&at[c] = two;
+        for (int i = 0; i < EIGHTS; ++i) {
+            const int to = i / mine;
+            float4 *at = &memory->sums[rank * mine + i % mine][thread];
+            if (to == rank)
+                *at = sums[i];
+            else if (i < eights)
+                st_async(mapa(at, to), sums[i], mapa(&memory->all_here, to));
         }
-    }
-    if (w.blocks > 1)
         mbarrier_wait_parity(&memory->all_here, 0);
-    else
-        __syncthreads();
-
-    // Eight results at a time, the parts always in the order of k.
-    const int top = row + rank * slice, count = min(slice, w.M - top) * (SIDE / 8);
-#pragma unroll 1
-    for (int i = thread; i < count; i += SPLIT_THREADS) {
-        const int r = i / (SIDE / 8), c = i % (SIDE / 8) * 8;
-        if (col + c >= w.N)
-            continue;
-        float sum[8] = {};
-#pragma unroll 1
-        for (int from = 0; from < w.blocks; ++from) {
-            const float *part = &memory->sums[from * slice + r][c ^ r % 8 * 8];
 #pragma unroll
-            for (int j = 0; j < 8; ++j)
-                sum[j] += part[j];
-        }
-        __nv_bfloat16 *C = &w.C[(size_t)(top + r) * w.N + col + c];
-        __align__(16) __nv_bfloat16 old[8], results[8];
-        if (w.beta != 0.0f)
-            *(uint4 *)old = *(const uint4 *)C;
+        for (int i = 0; i < EIGHTS; ++i)
+            if (i % mine < my_eights)
+                sums[i] = memory->sums[i][thread];
+        // Two and two, in the same order always.
 #pragma unroll
-        for (int j = 0; j < 8; ++j) {
-            const float before =
-                w.beta == 0.0f ? 0.0f : w.beta * __bfloat162float(old[j]);
-            results[j] = __float2bfloat16_rn(w.alpha * sum[j] + before);
-        }
-        *(uint4 *)C = *(const uint4 *)results;
+        for (int half = EIGHTS / 2; half > 0; half /= 2)
+#pragma unroll
+            for (int i = 0; i < half && half >= mine; ++i)
+                add(&sums[i], sums[i + half]);
     }
+    if (w.clusters > 1 && !(my_eights && add_clusters(&w, rank, &sums[0])))
+        return;
+    store_eights(&w, sums, my_eights, row + warp * 16 + lane / 4,
+                 col + rank * mine * 8 + lane % 4 * 2);
 }
 
 /* ---- the host's side ---- */
 
 template <int STAGES, bool B_ALONG_K>
-static void launch_split_k_of(const struct split_k *w, int tiles)
+static void launch_split_k_of(const struct split_k *w, dim3 grid, bool copied)
 {
     const int bytes = sizeof(split_k_shared<STAGES>);
     CUDA_CHECK(cudaFuncSetAttribute(split_k_kernel<STAGES, B_ALONG_K>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    cudaLaunchAttribute cluster = {};
-    cluster.id = cudaLaunchAttributeClusterDimension;
-    cluster.val.clusterDim.x = w->blocks;
-    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+    cudaLaunchAttribute how[2] = {};
+    how[0].id = cudaLaunchAttributeClusterDimension;
+    how[0].val.clusterDim.x = how[0].val.clusterDim.z = 1;
+    how[0].val.clusterDim.y = w->blocks;
+    how[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    how[1].val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
-    config.gridDim = tiles * w->blocks;
+    config.gridDim = grid;
     config.blockDim = SPLIT_THREADS;
     config.dynamicSmemBytes = bytes;
-    config.attrs = &cluster;
-    config.numAttrs = 1;
+    config.attrs = how;
+    config.numAttrs = copied ? 2 : 1;
     CUDA_CHECK(cudaLaunchKernelEx(&config, split_k_kernel<STAGES, B_ALONG_K>, *w));
 }
 
@@ -223,48 +300,75 @@ static void launch_split_k_of(const struct split_k *w, int tiles)
 static int blocks_of_cluster(int tiles, int steps, int sms)
 {
     int blocks = 1;
-    while (blocks < 8 && 2LL * blocks * tiles <= sms && steps / (2 * blocks) >= 3)
+    while (blocks < MOST_BLOCKS && 2LL * blocks * tiles <= sms &&
+           steps / (2 * blocks) >= 3)
         blocks *= 2;
     return blocks;
 }
 
 // Returns whether the product is one for this kernel, and has been launched. Measured on an
 // H200, it is the fastest for up to 64 rows, and for up to 64 columns if each tile has an
-// SM; but where clusters would leave most SMs idle on a long way along K, thin.cuh has more
-// blocks. Products with less than a tile for each SM, and K small, gain a little.
+// SM; where a cluster for each tile would leave most SMs idle on a long way along K, if
+// several divide it; and products with less than a tile for each SM, and K small, gain a
+// little.
 static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
                            const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
 {
     const size_t size = sizeof *A;
     const int SHORT = 2048; // steps of k that a block may have to itself
+    const int LONG = 16;    // steps of SIDE that are worth a cluster more
     struct split_k w = {M, N, K};
     w.alpha = alpha, w.beta = beta;
-    w.A = A, w.B = B, w.C = C;
+    w.C = C;
     // A product with one column is one with one row: B lies in memory as a row does, and A,
     // transposed, is handed over by its columns.
     const bool one_column = N == 1 && engine_can(B, K * size);
-    if (one_column) {
+    if (one_column)
         w.M = 1, w.N = M;
-        w.A = B, w.B = A;
-    }
-    const long long tiles = (long long)divided_up(w.M, SIDE) * divided_up(w.N, SIDE);
+    const int across = divided_up(w.N, SIDE), down = divided_up(w.M, SIDE);
+    const long long tiles = (long long)across * down;
     const int sms = number_of_blocks(), steps = divided_up(K, SIDE);
     const bool few = tiles <= sms;
-    w.across = divided_up(w.N, SIDE);
     w.blocks = few ? blocks_of_cluster((int)tiles, steps, sms) : 1;
-    w.share = divided_up(steps, w.blocks);
-    const bool thin = (w.M <= SIDE || (w.N <= SIDE && few)) &&
-                      (2 * w.blocks * tiles > sms || w.share * SIDE <= SHORT);
-    if ((tile_columns && tile_columns != FEW_COLUMNS) || K > 1 << 30 || tiles > 1 << 30 ||
-        !engine_can(A, K * size) || !(one_column || engine_can(B, N * size)) ||
-        !engine_can(C, w.N * size) || !(thin || (few && K <= 768)))
+    w.clusters = 1;
+    if (w.blocks == MOST_BLOCKS)
+        w.clusters =
+            max(1, min(sms / (MOST_BLOCKS * (int)tiles), steps / (MOST_BLOCKS * LONG)));
+    w.share = divided_up(steps, w.blocks * w.clusters);
+    w.pairs = w.N % 2 == 0 && (uintptr_t)C % 4 == 0;
+    const bool thin = w.M <= SIDE || (w.N <= SIDE && few) || w.clusters > 1;
+    const bool shared = 2 * w.blocks * tiles > sms || w.share * SIDE <= SHORT;
+    // The matrix that has only few rows or columns may begin them anywhere: it is copied.
+    const bool A_can = engine_can(A, K * size);
+    const bool B_can = one_column || engine_can(B, N * size);
+    const bool copy_A = !A_can && B_can && !one_column && M <= SIDE && M <= N;
+    const bool copy_B = !B_can && A_can && N <= SIDE && N < M && few;
+    if ((tile_columns && tile_columns != FEW_COLUMNS) || K > 1 << 30 || down > 65535 ||
+        !(A_can || copy_A) || !(B_can || copy_B) ||
+        !((thin && shared) || (few && K <= 768)))
         return false;
-    if (few)
+    bool copied = false;
+    w.A_pitch = w.B_pitch = K * size;
+    if (!one_column)
+        copied = make_readable((const void **)&A, M, K * size, &w.A_pitch,
+                               (const void **)&B, K, N * size, &w.B_pitch);
+    w.A = one_column ? B : A;
+    w.B = one_column ? A : B;
+    if (w.clusters > 1) {
+        const size_t eights = tiles * EIGHTS;
+        w.parts = (float4 *)scratch(PARTS, eights * w.clusters * SPLIT_THREADS *
+                                               sizeof *w.parts);
+        w.arrived = (int *)scratch(ARRIVED, eights * (SPLIT_THREADS / 32) * sizeof(int));
+    }
+    const dim3 grid(across, w.blocks * w.clusters, down);
+    // Two blocks on an SM: where one would have no use for its stages, and so that all of
+    // many clusters run at a time.
+    if (few && w.clusters == 1 && w.share > FEW_STAGES)
         (one_column ? launch_split_k_of<MANY_STAGES, true>
-                    : launch_split_k_of<MANY_STAGES, false>)(&w, (int)tiles);
+                    : launch_split_k_of<MANY_STAGES, false>)(&w, grid, copied);
     else
         (one_column ? launch_split_k_of<FEW_STAGES, true>
-                    : launch_split_k_of<FEW_STAGES, false>)(&w, (int)tiles);
+                    : launch_split_k_of<FEW_STAGES, false>)(&w, grid, copied);
     return true;
 }
 

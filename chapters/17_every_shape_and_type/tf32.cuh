@@ -22,7 +22,6 @@ const int TF32_BK = 32;
 const int TF32_SLAB = 32; // columns of B that lie together
 const int TF32_STAGES = 4;
 const int TF32_CLUSTER = 2;
-const int TF32_GROUP = 8;
 const int TF32_THREADS = (1 + TF32_BN / 64) * 128;
 
 struct tf32_stage {
@@ -39,27 +38,16 @@ struct tf32_work {
     struct shares shares;
 };
 
-static __device__ __forceinline__ void tf32_place(const struct shares *s, int unit,
-                                                  int *row, int *col)
-{
-    const int group = unit / (TF32_GROUP * s->units_across) * TF32_GROUP;
-    const int place = unit % (TF32_GROUP * s->units_across);
-    const int height = min(TF32_GROUP, s->units_down - group);
-    *row = (group + place % height) * TF32_BM;
-    *col = (place / height * TF32_CLUSTER + (int)cluster_ctarank()) * TF32_BN;
-}
-
 static __device__ void tf32_produce(const struct tf32_work *w, const CUtensorMap *A_map,
                                     const CUtensorMap *B_map, tf32_stage *stages,
-                                    uint64_t *full, uint64_t *empty)
+                                    uint64_t *full, uint64_t *empty, struct position p)
 {
     const int rows = TF32_BM / TF32_CLUSTER; // of A that this block brings, for both
     const int first = cluster_ctarank() * rows;
     struct turn t = {0, 0};
-    struct position p = start_position(&w->shares, blockIdx.x / TF32_CLUSTER);
-    while (next_segment(&w->shares, gridDim.x / TF32_CLUSTER, &p)) {
-        int row, col;
-        tf32_place(&w->shares, p.segment.unit, &row, &col);
+    for (; p.more; next_segment(&w->shares, gridDim.x / TF32_CLUSTER, &p)) {
+        const int row = p.down * TF32_BM;
+        const int col = (p.across * TF32_CLUSTER + (int)cluster_ctarank()) * TF32_BN;
         for (int step = p.segment.begin; step < p.segment.end; ++step) {
             tf32_stage *to = &stages[t.index];
             uint64_t *come = &full[t.index];
@@ -140,12 +128,11 @@ tf32_store(const struct tf32_work *w, const float (&acc)[TF32_BM / 2], int row, 
 
 static __device__ __forceinline__ void tf32_consume(const struct tf32_work *w,
                                                     tf32_stage *stages, uint64_t *full,
-                                                    uint64_t *empty)
+                                                    uint64_t *empty, struct position p)
 {
     const int warp = threadIdx.x / 32 - 4; // of the consumers'
     struct turn t = {0, 0};
-    struct position p = start_position(&w->shares, blockIdx.x / TF32_CLUSTER);
-    while (next_segment(&w->shares, gridDim.x / TF32_CLUSTER, &p)) {
+    for (; p.more; next_segment(&w->shares, gridDim.x / TF32_CLUSTER, &p)) {
         float acc[TF32_BM / 2];
         // Registers belong to the products that read them until those are over: one step
         // reads one set while the next fills the other.
@@ -166,8 +153,8 @@ static __device__ __forceinline__ void tf32_consume(const struct tf32_work *w,
             !add_parts<TF32_BM / 2, TF32_CLUSTER, TF32_BN / 16>(
                 &w->shares, &p.segment, acc, cluster_ctarank(), warp))
             continue;
-        int row, col;
-        tf32_place(&w->shares, p.segment.unit, &row, &col);
+        const int row = p.down * TF32_BM;
+        const int col = (p.across * TF32_CLUSTER + (int)cluster_ctarank()) * TF32_BN;
         tf32_store(w, acc, row, col + warp / 2 * TF32_SLAB + warp % 2 * 8);
     }
 }
@@ -180,14 +167,16 @@ __global__ void CLUSTERS_OF(TF32_CLUSTER) __launch_bounds__(TF32_THREADS, 1)
     extern __shared__ __align__(1024) unsigned char bytes[];
     tf32_stage *const stages = (tf32_stage *)bytes;
     __shared__ uint64_t full[TF32_STAGES], empty[TF32_STAGES];
+    const struct position p =
+        start_position(&w.shares, blockIdx.x / TF32_CLUSTER, gridDim.x / TF32_CLUSTER);
     start_ring<TF32_STAGES, TF32_CLUSTER>(full, empty, TF32_BN / 16);
     if (threadIdx.x < 128) {
         setmaxnreg_dec<40>();
         if (threadIdx.x == 0)
-            tf32_produce(&w, &A_map, &B_map, stages, full, empty);
+            tf32_produce(&w, &A_map, &B_map, stages, full, empty, p);
     } else {
         setmaxnreg_inc<232>();
-        tf32_consume(&w, stages, full, empty);
+        tf32_consume(&w, stages, full, empty, p);
     }
 }
 
@@ -215,7 +204,7 @@ static void tf32_launch(int M, int N, int K, float alpha, const float *A, const 
         .tile = 3000,
         .memory = matrices / 1700.0,
         .alone = matrices / (25.0 * TF32_CLUSTER),
-        .part = TILE * sizeof(float) / 50.0,
+        .part = TILE * sizeof(float) / 35.0,
     };
     struct plan best = best_plan(down, across, divided_up(K, TF32_BK),
                                  number_of_blocks() / TF32_CLUSTER, &cost);

@@ -15,7 +15,6 @@
 #include "shares.cuh"
 
 #include <cuda_bf16.h>
-#include <cuda_pipeline.h>
 
 const int THIN = 64; // rows or columns, of C and of a block
 const int FEW_COLUMNS = 8;
@@ -26,24 +25,21 @@ const int CHUNK = 1024; // steps of k of the small matrix in shared memory
 
 // A row of A's part, padded so that ldmatrix meets no conflict.
 typedef __nv_bfloat16 few_rows_chunk[CHUNK + 8];
-const int SUMS_BYTES = FEW_WARPS * 32 * 32 * sizeof(float); // see add_warps
-static_assert(CHUNK * FEW_COLUMNS * sizeof(__nv_bfloat16) <= SUMS_BYTES,
-              "B's part fits where the sums are added up");
+const int SUMS_BYTES = FEW_WARPS * 16 * (THIN + 8) * sizeof(float); // few rows' sums
 
 struct thin {
     int M, N, K;
     int share; // steps of k in a block's part: a multiple of DEEP
     int parts, pitch;
     const __nv_bfloat16 *A, *B;
-    float *sums;    // [parts][M][pitch]: what the blocks made
-    bool A_aligned; // A's rows begin at multiples of 16 bytes
+    float *sums; // [parts][M][pitch]: what the blocks made
 };
 
-// Eight numbers of a row of a matrix on their way: the aligned words that hold them. They are
-// shifted into place where they are used: that would wait for the load.
-struct eight {
-    uint4 low, high;
-};
+// By how many elements `at` lies behind a multiple of 16 bytes.
+static __device__ __forceinline__ int behind(const __nv_bfloat16 *at)
+{
+    return (uintptr_t)at % 16 / 2;
+}
 
 // The aligned 16 bytes at `at`, element by element: those outside of [begin, end) are zeros.
 static __device__ __noinline__ uint4 word_at_the_edge(uintptr_t at, uintptr_t begin,
@@ -56,81 +52,77 @@ static __device__ __noinline__ uint4 word_at_the_edge(uintptr_t at, uintptr_t be
     return make_uint4(words[0], words[1], words[2], words[3]);
 }
 
-// Loads some eights of `matrix`, which has `count` elements: number i from element
-// where(i, &left) on, of which the first `left` are wanted. All loads go out before one
-// is waited for, but those at a matrix' ends. ALIGNED: rows begin at multiples of 16 bytes.
+// Loads aligned words, of 16 bytes, from a matrix of `count` elements: number i from
+// where(i), or zeros if that is 0. All loads go out before one is waited for, but those at
+// a matrix' ends, where a word is part of it and part not. ALIGNED: there are no such words.
 template <bool ALIGNED, int COUNT, class Where>
 static __device__ __forceinline__ void
-load(struct eight (&to)[COUNT], const __nv_bfloat16 *matrix, size_t count, Where where)
+load(uint4 (&to)[COUNT], const __nv_bfloat16 *matrix, size_t count, Where where)
 {
     const uintptr_t begin = (uintptr_t)matrix, end = (uintptr_t)(matrix + count);
     bool edge = false;
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
-        int left;
-        const uintptr_t at = (uintptr_t)&matrix[where(i, &left)], start = at - at % 16;
-        const bool inside = ALIGNED || (start >= begin && start + 32 <= end);
-        to[i].low = to[i].high = make_uint4(0, 0, 0, 0);
-        if (left > 0 && inside) {
-            to[i].low = *(const uint4 *)start;
-            if (!ALIGNED)
-                to[i].high = *(const uint4 *)(start + 16);
-        }
-        edge |= left > 0 && !inside;
+        const uintptr_t at = where(i);
+        const bool inside = ALIGNED || (at >= begin && at + 16 <= end);
+        to[i] = make_uint4(0, 0, 0, 0);
+        if (at && inside)
+            to[i] = *(const uint4 *)at;
+        edge |= at && !inside;
     }
 #pragma unroll
-    // Only the first and the last words of a matrix come here.
     for (int i = 0; i < COUNT && edge; ++i) {
-        int left;
-        const uintptr_t at = (uintptr_t)&matrix[where(i, &left)], start = at - at % 16;
-        if (left > 0 && !(start >= begin && start + 32 <= end)) {
-            to[i].low = word_at_the_edge(start, begin, end);
-            to[i].high = word_at_the_edge(start + 16, begin, end);
-        }
+        const uintptr_t at = where(i);
+        if (at && !(ALIGNED || (at >= begin && at + 16 <= end)))
+            to[i] = word_at_the_edge(at, begin, end);
     }
 }
 
-// The eight that come from `at`; those from the `left`th on are zeros.
-template <bool ALIGNED>
-static __device__ __forceinline__ uint4 shifted(const struct eight *v,
-                                                const __nv_bfloat16 *at, int left)
+// Loads eights of neighbours from anywhere in `matrix`: number i from where(i, &left) on, of
+// which the first `left` are wanted and the others zeros. An eight lies in two words.
+template <int COUNT, class Where>
+static __device__ __forceinline__ void
+load_eights(uint4 (&to)[COUNT], const __nv_bfloat16 *matrix, size_t count, Where where)
 {
-    if (ALIGNED)
-        return v->low;
-    const uint4 to = shift_bytes(v->low, v->high, (uintptr_t)at % 16);
-    uint32_t words[4] = {to.x, to.y, to.z, to.w};
+    uint4 words[2 * COUNT];
+    load<false>(words, matrix, count, [&](int i) -> uintptr_t {
+        int left;
+        const __nv_bfloat16 *at = &matrix[where(i / 2, &left)];
+        const int offset = behind(at);
+        if (left <= 0 || (i % 2 && (offset == 0 || left + offset <= 8)))
+            return 0;
+        return (uintptr_t)(at - offset + i % 2 * 8);
+    });
 #pragma unroll
-    for (int i = 0; i < 4; ++i)
-        words[i] &= 2 * i + 1 < left ? 0xffffffffu : 2 * i < left ? 0xffffu : 0;
-    return make_uint4(words[0], words[1], words[2], words[3]);
+    for (int i = 0; i < COUNT; ++i) {
+        int left;
+        const unsigned offset = 2 * behind(&matrix[where(i, &left)]);
+        to[i] = only(shift_bytes(words[2 * i], words[2 * i + 1], offset), 0, left);
+    }
 }
 
-// Adds up the warps' sums, 32 of each lane at a time. A thread gets four of a lane, number
-// `first`, first + STRIDE, ..., and hands them to `take(first, four)`.
-template <int COUNT, int STRIDE, class Take>
-static __device__ __forceinline__ void add_warps(const float (&acc)[COUNT], void *room,
+// Adds up the warps' sums, COUNT of each lane. A thread gets four neighbours of a lane,
+// from number `first` on, and hands them to `take(first, four)`.
+template <int COUNT, class Take>
+static __device__ __forceinline__ void add_warps(const float (&mine)[COUNT], void *room,
                                                  Take take)
 {
-    float(*of_warp)[32][32] = (float(*)[32][32])room;
-    static_assert(COUNT <= 32 || COUNT % 32 == 0, "whole rounds of 32 sums");
-    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int mine = STRIDE == 1 ? warp * 4 : warp / 4 * 16 + warp % 4;
+    float(*of_warp)[COUNT][32] = (float(*)[COUNT][32])room;
+    static_assert(COUNT <= 4 * FEW_WARPS, "a thread adds up four of each lane");
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, first = warp * 4;
+    __syncthreads();
 #pragma unroll
-    for (int round = 0; round < COUNT; round += 32) {
-        __syncthreads();
+    for (int i = 0; i < COUNT; ++i)
+        of_warp[warp][i][lane] = mine[i];
+    __syncthreads();
+    if (first < COUNT) {
+        float four[4] = {0.0f, 0.0f, 0.0f, 0.0f};
 #pragma unroll
-        for (int i = 0; i < 32 && i < COUNT; ++i)
-            of_warp[warp][i][lane] = acc[round + i];
-        __syncthreads();
-        if (mine < COUNT) {
-            float four[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+        for (int w = 0; w < FEW_WARPS; ++w)
 #pragma unroll
-            for (int w = 0; w < FEW_WARPS; ++w)
-#pragma unroll
-                for (int i = 0; i < 4; ++i)
-                    four[i] += of_warp[w][mine + i * STRIDE][lane];
-            take(round + mine, four);
-        }
+            for (int i = 0; i < 4; ++i)
+                four[i] += of_warp[w][first + i][lane];
+        take(first, four);
     }
 }
 
@@ -139,77 +131,88 @@ static __device__ __forceinline__ void add_warps(const float (&acc)[COUNT], void
 // Block (x, y, z): 16 * HIGH rows from row 64 z on, 64 columns from column 64 x on, part y
 // of K. A warp takes 16 steps of k at a time: a lane loads eight neighbours from each of
 // four rows of B. Tile j of the eight that it multiplies has the columns j, 8 + j, 16 + j ...
-template <int HIGH, bool ALIGNED>
+//
+// A row begins somewhere in a word of 16 bytes, but every eighth row at the same place: 8 N
+// elements are a multiple of 16 bytes. So each of the eight warps takes every eighth step.
+// Its words are aligned, and hold columns that lie up to seven to the left of the block's
+// 64, as far for all of them. The sums are moved by as much when they are written down.
+const int OVERLAP = 8, PITCH = THIN + OVERLAP; // columns of a block's sums
+static_assert(FEW_WARPS == 8, "each warp has its own place in a word");
+
+template <int HIGH>
 __global__ void __launch_bounds__(FEW_THREADS, HIGH < 2 ? 2 : 1)
     few_rows_kernel(const __grid_constant__ struct thin w)
 {
-    const int TURN = 16 * FEW_WARPS, AHEAD = ALIGNED ? 2 : 1;
+    const int TURN = 16 * FEW_WARPS, AHEAD = 2;
     static_assert(DEEP % (TURN * AHEAD) == 0, "a chunk is whole turns through `next`");
     extern __shared__ __align__(16) unsigned char thin_bytes[];
     few_rows_chunk *const A = (few_rows_chunk *)thin_bytes;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int top = blockIdx.z * THIN, col = blockIdx.x * THIN + lane / 4 * 8;
+    const int top = blockIdx.z * THIN;
     const int k_begin = blockIdx.y * w.share, k_end = min(w.K, k_begin + w.share);
     const size_t A_count = (size_t)w.M * w.K, B_count = (size_t)w.K * w.N;
+    griddepcontrol_launch_dependents(); // the sums are added up when I have ended
 
-    // My eight number i of the warp's 16 steps from k on, and how many of them are in B.
-    const auto place = [&](int k, int i, int *left) {
-        k += lane % 4 * 2 + i / 2 * 8 + i % 2;
-        *left = k < k_end ? w.N - col : 0;
-        return (size_t)k * w.N + col;
-    };
-    struct eight next[AHEAD][4];
-    const auto load_next = [&](struct eight(&to)[4], int k) {
-        load<ALIGNED>(to, w.B, B_count,
-                      [&](int i, int *left) { return place(k, i, left); });
+    // How far the columns of warp `of` lie to the left.
+    const auto moved = [&](int of) { return behind(&w.B[(size_t)(k_begin + of) * w.N]); };
+    const int col = blockIdx.x * THIN + lane / 4 * 8 - moved(warp);
+    uint4 next[AHEAD][4];
+    const auto load_next = [&](uint4(&to)[4], int turn) {
+        // Inside B, the addresses of a turn are those of the one before, moved.
+        const bool inside =
+            turn > 0 && turn + TURN <= k_end && turn + TURN + OVERLAP <= w.K;
+        const auto where = [&](int i) -> uintptr_t {
+            const int step = lane % 4 * 2 + i / 2 * 8 + i % 2; // of the warp's 16
+            const int k = turn + warp + step * FEW_WARPS;
+            return (inside || k < k_end) && col < w.N
+                       ? (uintptr_t)w.B + ((long long)k * w.N + col) * 2
+                       : 0;
+        };
+        if (inside)
+            load<true>(to, w.B, B_count, where);
+        else
+            load<false>(to, w.B, B_count, where);
     };
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i)
-        load_next(next[i], k_begin + i * TURN + warp * 16);
+        load_next(next[i], k_begin + i * TURN);
     float acc[HIGH * 32] = {};
+    // Rows that A does not have stay zeros.
+    const int A_rows = min(16 * HIGH, w.M - top);
+    for (int i = threadIdx.x; i < 16 * HIGH * (int)sizeof A[0] / 16; i += FEW_THREADS)
+        ((uint4 *)A)[i] = make_uint4(0, 0, 0, 0);
     for (int chunk = k_begin; chunk < k_end; chunk += CHUNK) {
         const int steps = min(CHUNK, (k_end - chunk + DEEP - 1) / DEEP * DEEP);
         // 128 threads for a row of A's part; two rows at a time.
         const int k = threadIdx.x % (CHUNK / 8) * 8, first = threadIdx.x / (CHUNK / 8);
         const auto place_A = [&](int row, int *left) {
-            *left = top + row < w.M ? k_end - chunk - k : 0;
+            *left = row < A_rows ? k_end - chunk - k : 0;
             return (size_t)(top + row) * w.K + chunk + k;
         };
         __syncthreads();
-        if (k < steps && w.A_aligned) {
-            for (int row = first; row < 16 * HIGH; row += 2) {
-                int left;
-                const size_t at = place_A(row, &left);
-                cp_async<16>(shared_address(&A[row][k]), left > 0 ? &w.A[at] : w.A,
-                             left > 0 ? 16 : 0);
-            }
-        } else if (k < steps) {
-            for (int row = first; row < 16 * HIGH; row += 8) {
-                struct eight four[4];
-                load<false>(four, w.A, A_count,
-                            [&](int i, int *left) { return place_A(row + 2 * i, left); });
+        for (int row = first; row < A_rows && k < steps; row += 8) {
+            uint4 four[4];
+            load_eights(four, w.A, A_count,
+                        [&](int i, int *left) { return place_A(row + 2 * i, left); });
 #pragma unroll
-                for (int i = 0; i < 4; ++i) {
-                    int left;
-                    const size_t at = place_A(row + 2 * i, &left);
-                    *(uint4 *)&A[row + 2 * i][k] =
-                        shifted<false>(&four[i], &w.A[at], left);
-                }
+            for (int i = 0; i < 4; ++i) {
+                // In the order of the warps, and of each warp's steps.
+                __nv_bfloat16 *const to = &A[row + 2 * i][k / TURN * TURN + k % TURN / 8];
+                const uint32_t words[4] = {four[i].x, four[i].y, four[i].z, four[i].w};
+#pragma unroll
+                for (int e = 0; e < 8; ++e)
+                    *(uint16_t *)&to[e * 16] = (uint16_t)(words[e / 2] >> e % 2 * 16);
             }
         }
-        __pipeline_commit();
-        __pipeline_wait_prior(0);
         __syncthreads();
         for (int turn = 0; turn < steps; turn += AHEAD * TURN) {
 #pragma unroll
             for (int slot = 0; slot < AHEAD; ++slot) {
                 uint32_t now[4][4], a[HIGH][4];
-                const int at = turn + slot * TURN + warp * 16;
+                const int at = turn + slot * TURN;
 #pragma unroll
                 for (int i = 0; i < 4; ++i) {
-                    int left;
-                    const size_t from = place(chunk + at, i, &left);
-                    const uint4 v = shifted<ALIGNED>(&next[slot][i], &w.B[from], left);
+                    const uint4 v = next[slot][i];
                     now[i][0] = v.x, now[i][1] = v.y, now[i][2] = v.z, now[i][3] = v.w;
                 }
                 load_next(next[slot], chunk + at + AHEAD * TURN);
@@ -217,7 +220,9 @@ __global__ void __launch_bounds__(FEW_THREADS, HIGH < 2 ? 2 : 1)
 #pragma unroll
                 for (int m = 0; m < HIGH; ++m)
                     ldmatrix_x4(
-                        a[m], shared_address(&A[m * 16 + lane % 16][at + lane / 16 * 8]));
+                        a[m],
+                        shared_address(
+                            &A[m * 16 + lane % 16][at + warp * 16 + lane / 16 * 8]));
 #pragma unroll
                 for (int j = 0; j < 8; ++j) {
                     const int half = j % 2 ? 0x7632 : 0x5410;
@@ -231,99 +236,188 @@ __global__ void __launch_bounds__(FEW_THREADS, HIGH < 2 ? 2 : 1)
             }
         }
     }
-    add_warps<HIGH * 32, 4>(acc, thin_bytes, [&](int first, const float(&four)[4]) {
-        const int row = top + first / 32 * 16 + lane / 4 + first % 4 / 2 * 8;
-        const int to =
-            blockIdx.x * THIN + (lane % 4 * 2 + first % 2) * 8 + first % 32 / 4;
-        if (row < w.M)
-            *(float4 *)&w.sums[((size_t)blockIdx.y * w.M + row) * w.pitch + to] =
-                make_float4(four[0], four[1], four[2], four[3]);
-    });
+    // The warps' sums, of 16 rows at a time: column j of 8, upper or lower rows; row; eight
+    // columns. The first eight belong to the block on the left.
+    float(*const of_warp)[16][8][PITCH / 8] = (float(*)[16][8][PITCH / 8]) thin_bytes;
+#pragma unroll
+    for (int m = 0; m < HIGH; ++m) {
+        __syncthreads();
+#pragma unroll
+        for (int r = 0; r < 32; ++r) {
+            const int to = OVERLAP + r / 4 - moved(warp);
+            of_warp[warp][to % 8 * 2 + r % 4 / 2][lane / 4]
+                   [lane % 4 * 2 + r % 2 + to / 8] = acc[m * 32 + r];
+        }
+        __syncthreads();
+        for (int i = threadIdx.x; i < 16 * PITCH / 4; i += FEW_THREADS) {
+            const int eight = i % (PITCH / 8), row = i / (PITCH / 8) % 16;
+            const int j = i / (PITCH / 8) / 16 * 4;
+            float four[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+            for (int of = 0; of < FEW_WARPS; ++of)
+#pragma unroll
+                for (int c = 0; c < 4; ++c) {
+                    const int from = eight * 8 + j + c - OVERLAP + moved(of);
+                    if (from >= 0 && from < THIN)
+                        four[c] += of_warp[of][(j + c) * 2 + row / 8][row % 8][eight];
+                }
+            if (top + m * 16 + row < w.M)
+                *(float4 *)&w
+                     .sums[((size_t)blockIdx.y * w.M + top + m * 16 + row) * w.pitch +
+                           blockIdx.x * PITCH + eight * 8 + j] =
+                    make_float4(four[0], four[1], four[2], four[3]);
+        }
+    }
 }
 
 /* ---- few columns ---- */
 
-// Block (x, y): 64 rows from 64 x on, the N <= 8 columns, part y of K. A warp takes 32 steps
-// of k at a time: a lane loads eight neighbours from each of eight rows of A, the k of two
+// Block (x, y): 64 rows from 64 x on, the N <= 8 columns, part y of K. A row of A begins
+// somewhere in a word of 16 bytes, every eighth row at the same place. So number i of the
+// eight words that a lane loads is from row 8 * (lane / 4) + i: the rows of one instruction
+// are moved by the same number of elements, and rows of B, which lie in shared memory, are
+// taken from as much further up. A warp takes 32 steps of k at a time, the k of two
 // instructions: 0, 1 and 2, 3 of the eight are the first's, the rest the second's.
-template <bool ALIGNED>
-__global__ void __launch_bounds__(FEW_THREADS, ALIGNED ? 2 : 1)
+//
+// FLAT: A has 8 rows at most, which begin all at the same place; then the eight words are
+// neighbours in their row.
+//
+// k is counted from the words' beginning on, so that it is a multiple of 8 at each.
+template <bool FLAT> struct few_columns {
+    static const int STEPS = FLAT ? 256 : 32; // of a warp at a time
+    static const int CHUNK = FLAT ? 2048 : 1024;
+    static const int ROWS = CHUNK + 8; // of B, in shared memory
+    // Two rows stay empty after each eight: those that an instruction reads, 0, 1, 8, 9,
+    // 16, 17, 24 and 25, or as many further on, lie in all banks then.
+    static const int BYTES = ROWS / 8 * 10 * 16;
+};
+static __device__ __forceinline__ int slot_of(int row)
+{
+    return row + row / 8 * 2;
+}
+
+template <bool FLAT>
+__global__ void __launch_bounds__(FEW_THREADS, 2)
     few_columns_kernel(const __grid_constant__ struct thin w)
 {
-    const int TURN = 32 * FEW_WARPS;
-    static_assert(CHUNK % TURN == 0 && TURN <= DEEP, "a chunk is whole turns");
-    static_assert(CHUNK == 4 * FEW_THREADS, "a thread brings four rows of B's part");
+    typedef struct few_columns<FLAT> f;
+    const int TURN = f::STEPS * FEW_WARPS;
+    static_assert(f::CHUNK % TURN == 0, "a chunk is whole turns");
+    static_assert(f::BYTES >= FEW_WARPS * 16 * 32 * (int)sizeof(float),
+                  "the sums fit where B was");
     extern __shared__ __align__(16) unsigned char thin_bytes[];
     __nv_bfloat16(*const B)[FEW_COLUMNS] = (__nv_bfloat16(*)[FEW_COLUMNS])thin_bytes;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int row = blockIdx.x * THIN + lane / 4;
-    const int k_begin = blockIdx.y * w.share, k_end = min(w.K, k_begin + w.share);
+    const int top = blockIdx.x * THIN;
+    const int k_begin = blockIdx.y * w.share, k_end = k_begin + w.share;
     const size_t A_count = (size_t)w.M * w.K, B_count = (size_t)w.K * w.N;
+    griddepcontrol_launch_dependents(); // the sums are added up when I have ended
 
-    const auto place = [&](int k, int i, int *left) {
-        k += lane % 4 * 8;
-        *left = row + i * 8 < w.M ? k_end - k : 0;
-        return (size_t)(row + i * 8) * w.K + k;
+    const auto row_of = [&](int i) { return top + (FLAT ? lane / 4 : lane / 4 * 8 + i); };
+    const auto moved = [&](int i) { // A's row is moved by so many elements in its words
+        return behind(&w.A[(size_t)(FLAT ? 0 : top + i) * w.K]);
     };
-    struct eight next[8];
-    const auto load_next = [&](int k) {
-        load<ALIGNED>(next, w.A, A_count,
-                      [&](int i, int *left) { return place(k, i, left); });
+    const auto k_of = [&](int k, int i) {
+        return k + (FLAT ? i * 32 : 0) + lane % 4 * 8;
     };
-    load_next(k_begin + warp * 32);
-    float acc[16] = {};
-    for (int chunk = k_begin; chunk < k_end; chunk += CHUNK) {
-        const int steps = min(CHUNK, (k_end - chunk + DEEP - 1) / DEEP * DEEP);
-        const auto place_B = [&](int k, int *left) {
-            *left = k < steps && chunk + k < k_end ? w.N : 0;
-            return (size_t)(chunk + k) * w.N;
-        };
-        const auto slot_of = [&](int k) { // in the order of the instructions
-            return B[k / 32 * 32 + k % 8 / 2 * 8 + k % 32 / 8 * 2 + k % 2];
-        };
-        __syncthreads();
-        struct eight four[4];
-        load<false>(four, w.B, B_count, [&](int i, int *left) {
-            return place_B(threadIdx.x + i * FEW_THREADS, left);
-        });
+    // Where my part of my first row of A lies; and for each row, what it meets in B.
+    const uintptr_t A_at =
+        (uintptr_t)w.A + ((long long)row_of(0) * w.K + lane % 4 * 8) * sizeof *w.A;
+    uint32_t B_at[FLAT ? 1 : 8];
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
-            int left;
-            const int k = threadIdx.x + i * FEW_THREADS;
-            const size_t at = place_B(k, &left);
-            if (k < steps)
-                *(uint4 *)slot_of(k) = shifted<false>(&four[i], &w.B[at], left);
+    for (int i = 0; i < (FLAT ? 1 : 8); ++i) {
+        const int k = lane % 8 / 2 * 8 + lane / 8 * 2 + lane % 2;
+        B_at[i] = shared_address(B[slot_of(8 + k - moved(i))]);
+    }
+    uint4 next[2][4]; // two times four: fewer registers hold what is being multiplied
+    const auto load_next = [&](int from, int half) {
+        const bool inside =
+            from > 0 && from + f::STEPS <= min(k_end, w.K) && (FLAT || top + THIN <= w.M);
+        const auto where = [&](int j) -> uintptr_t {
+            const int i = half * 4 + j;
+            if (!(FLAT ? row_of(i) < w.M : inside || row_of(i) < w.M) ||
+                !(inside || k_of(from, i) < min(k_end, w.K + moved(i))))
+                return 0;
+            const uintptr_t row = A_at + (FLAT ? 0 : (size_t)i * w.K * sizeof *w.A);
+            return row / 16 * 16 + (from + (FLAT ? i * 32LL : 0)) * sizeof *w.A;
+        };
+        if (inside)
+            load<true>(next[half], w.A, A_count, where);
+        else
+            load<false>(next[half], w.A, A_count, where);
+    };
+    load_next(k_begin + warp * f::STEPS, 0);
+    load_next(k_begin + warp * f::STEPS, 1);
+    float acc[FLAT ? 1 : 8][4] = {};
+    for (int chunk = k_begin; chunk < k_end; chunk += f::CHUNK) {
+        const int steps = min(f::CHUNK, k_end - chunk);
+        __syncthreads();
+        // Of one column, a load brings eight rows.
+        for (int first = threadIdx.x * 8; w.N == 1 && first < steps + 8;
+             first += 8 * FEW_THREADS) {
+            uint4 eight[1];
+            load_eights(eight, w.B, B_count, [&](int, int *left) {
+                const int k = chunk - 8 + first;
+                *left = k < 0 ? 0 : min(chunk + steps, w.K) - k;
+                return (size_t)max(k, 0);
+            });
+            const uint32_t words[4] = {eight[0].x, eight[0].y, eight[0].z, eight[0].w};
+#pragma unroll
+            for (int i = 0; i < 8; ++i)
+                *(uint4 *)B[slot_of(first) + i] =
+                    make_uint4(words[i / 2] >> i % 2 * 16 & 0xffffu, 0, 0, 0);
+        }
+        for (int first = threadIdx.x; w.N > 1 && first < steps + 8;
+             first += 4 * FEW_THREADS) {
+            uint4 four[4];
+            load_eights(four, w.B, B_count, [&](int i, int *left) {
+                const int k = chunk - 8 + first + i * FEW_THREADS;
+                *left = k < chunk + steps && k >= 0 && k < w.K ? w.N : 0;
+                return (size_t)k * w.N;
+            });
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                if (first + i * FEW_THREADS < steps + 8)
+                    *(uint4 *)B[slot_of(first + i * FEW_THREADS)] = four[i];
         }
         __syncthreads();
-        for (int at = warp * 32; at < steps; at += TURN) {
-            uint4 now[8];
+        for (int at = warp * f::STEPS; at < steps; at += TURN) {
+            const bool at_an_end = chunk + at == 0 || chunk + at + f::STEPS > w.K;
 #pragma unroll
-            for (int i = 0; i < 8; ++i) {
-                int left;
-                const size_t from = place(chunk + at, i, &left);
-                now[i] = shifted<ALIGNED>(&next[i], &w.A[from], left);
-            }
-            load_next(chunk + at + TURN);
-            uint32_t b[4];
-            __syncwarp();
-            ldmatrix_x4_trans(b, shared_address(B[at + lane]));
+            for (int half = 0; half < 2; ++half) {
+                uint4(&now)[4] = next[half];
+                if (at_an_end)
 #pragma unroll
-            for (int m = 0; m < 4; ++m) {
-                const uint4 up = now[2 * m], down = now[2 * m + 1];
-                const uint32_t a[2][4] = {{up.x, down.x, up.y, down.y},
-                                          {up.z, down.z, up.w, down.w}};
-                float(&sums)[4] = *(float(*)[4]) & acc[m * 4];
-                mma_m16n8k16_bf16(sums, a[0], b);
-                mma_m16n8k16_bf16(sums, a[1], b + 2);
+                    for (int j = 0; j < 4; ++j) {
+                        const int i = half * 4 + j, k = k_of(chunk + at, i) - moved(i);
+                        now[j] = only(now[j], -k, w.K - k);
+                    }
+#pragma unroll
+                for (int j = 0; j < 4; ++j) {
+                    const int i = half * 4 + j;
+                    // Ten slots for eight rows; `at` is a multiple of eight.
+                    const int from = (at + (FLAT ? i * 32 : 0)) / 8 * 10 * 16;
+                    const uint32_t a[2][4] = {{now[j].x, 0, now[j].y, 0},
+                                              {now[j].z, 0, now[j].w, 0}};
+                    uint32_t b[4];
+                    __syncwarp();
+                    ldmatrix_x4_trans(b, B_at[FLAT ? 0 : i] + from);
+                    mma_m16n8k16_bf16(acc[FLAT ? 0 : i], a[0], b);
+                    mma_m16n8k16_bf16(acc[FLAT ? 0 : i], a[1], b + 2);
+                }
+                load_next(chunk + at + TURN, half);
             }
         }
     }
-    add_warps<16, 1>(acc, thin_bytes, [&](int first, const float(&four)[4]) {
+    float mine[FLAT ? 4 : 16]; // of two columns
+#pragma unroll
+    for (int i = 0; i < (FLAT ? 4 : 16); ++i)
+        mine[i] = FLAT && i >= 2 ? 0.0f : acc[i / 2 % (FLAT ? 1 : 8)][i % 2];
+    add_warps(mine, thin_bytes, [&](int first, const float(&four)[4]) {
         const int to = lane % 4 * 2;
 #pragma unroll
         for (int i = 0; i < 2; ++i) {
-            const int m = row + first / 4 * 16 + i * 8;
-            if (m < w.M)
+            const int m = row_of(first / 2 + i);
+            if (m < w.M && (i == 0 || !FLAT))
                 *(float2 *)&w.sums[((size_t)blockIdx.y * w.M + m) * w.pitch + to] =
                     make_float2(four[2 * i], four[2 * i + 1]);
         }
@@ -340,11 +434,19 @@ static __global__ void __launch_bounds__(FEW_THREADS)
     const size_t i = (blockIdx.x * (size_t)FEW_THREADS + threadIdx.x) / lanes;
     const size_t size = (size_t)w.M * w.pitch, results = (size_t)w.M * w.N;
     float sum = 0.0f;
+    griddepcontrol_wait(); // for all sums
     if (i < results) {
-        const float *from = &w.sums[i / w.N * w.pitch + i % w.N];
+        const int col = (int)(i % w.N);
+        const bool by_columns = w.pitch == FEW_COLUMNS;
+        const int at = by_columns ? col : col / THIN * PITCH + OVERLAP + col % THIN;
+        const bool two = !by_columns && col % THIN + OVERLAP > THIN;
+        const float *from = &w.sums[i / w.N * w.pitch + at];
 #pragma unroll 8
-        for (int part = threadIdx.x % lanes; part < w.parts; part += lanes)
+        for (int part = threadIdx.x % lanes; part < w.parts; part += lanes) {
             sum += from[part * size];
+            if (two) // eight on: the next block's columns begin with these
+                sum += from[part * size + PITCH - THIN];
+        }
     }
     for (int span = lanes / 2; span > 0; span /= 2)
         sum += __shfl_xor_sync(0xffffffffu, sum, span);
@@ -354,29 +456,29 @@ static __global__ void __launch_bounds__(FEW_THREADS)
     }
 }
 
-template <int HIGH, bool ALIGNED>
-static void launch_rows_of(dim3 blocks, const struct thin *w)
+template <int HIGH> static void launch_rows_of(dim3 blocks, const struct thin *w)
 {
     const int A_bytes = 16 * HIGH * sizeof(few_rows_chunk);
     const int bytes = A_bytes > SUMS_BYTES ? A_bytes : SUMS_BYTES;
-    CUDA_CHECK(cudaFuncSetAttribute(few_rows_kernel<HIGH, ALIGNED>,
+    CUDA_CHECK(cudaFuncSetAttribute(few_rows_kernel<HIGH>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    few_rows_kernel<HIGH, ALIGNED><<<blocks, FEW_THREADS, bytes>>>(*w);
+    few_rows_kernel<HIGH><<<blocks, FEW_THREADS, bytes>>>(*w);
 }
 
-template <bool ALIGNED> static void launch_rows(dim3 blocks, const struct thin *w)
+static void launch_rows(dim3 blocks, const struct thin *w)
 {
     if (w->M <= 16)
-        launch_rows_of<1, ALIGNED>(blocks, w);
+        launch_rows_of<1>(blocks, w);
     else if (w->M <= 32)
-        launch_rows_of<2, ALIGNED>(blocks, w);
+        launch_rows_of<2>(blocks, w);
     else
-        launch_rows_of<THIN / 16, ALIGNED>(blocks, w);
+        launch_rows_of<THIN / 16>(blocks, w);
 }
 
-template <bool ALIGNED> static void launch_columns(dim3 blocks, const struct thin *w)
+template <bool FLAT> static void launch_columns(dim3 blocks, const struct thin *w)
 {
-    few_columns_kernel<ALIGNED><<<blocks, FEW_THREADS, SUMS_BYTES>>>(*w);
+    static_assert(few_columns<FLAT>::BYTES <= 48 << 10, "what a kernel gets unasked");
+    few_columns_kernel<FLAT><<<blocks, FEW_THREADS, few_columns<FLAT>::BYTES>>>(*w);
 }
 
 // In how many parts `groups` blocks should do K, when `room` blocks run at a time. A block
@@ -389,7 +491,7 @@ static int parts_of(int groups, int room, int K)
     double least = 0.0;
     for (int parts = 1; parts <= most && parts <= room; ++parts) {
         const int rounds = (int)(((long long)groups * parts + room - 1) / room);
-        const double time = rounds * ((double)K / parts + START);
+        const double time = rounds * (divided_up(most, parts) * (double)DEEP + START);
         if (parts > 1 && time >= least)
             continue;
         least = time;
@@ -413,33 +515,41 @@ static bool is_thin(int M, int N, int K, bool B_aligned)
 static bool launch_thin(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
                         const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
 {
-    const bool A_aligned = engine_can(A, K * sizeof *A);
-    const bool B_aligned = engine_can(B, N * sizeof *B);
-    if ((tile_columns && tile_columns != FEW_COLUMNS) || !is_thin(M, N, K, B_aligned))
+    if ((tile_columns && tile_columns != FEW_COLUMNS) ||
+        !is_thin(M, N, K, engine_can(B, N * sizeof *B)))
         return false;
     const bool columns = N <= FEW_COLUMNS && N <= M;
-    const int across = divided_up(columns ? M : N, THIN);
-    const int high = columns ? 1 : divided_up(M, THIN);
-    const bool one_block = columns ? !A_aligned : M > 16; // to an SM
+    // Rows that begin anywhere in a word are up to 7 elements longer, with that before them.
+    const int across = divided_up(columns ? M : N + 7, THIN);
+    const int steps = columns ? K + 7 : K, high = columns ? 1 : divided_up(M, THIN);
+    const bool one_block = !columns && M > 16; // to an SM
     const int room = (tile_columns ? 1 : number_of_blocks()) * (one_block ? 1 : 2);
-    const int share = divided_up(divided_up(K, parts_of(across * high, room, K)), DEEP);
-    struct thin w = {M, N, K, share * DEEP, divided_up(K, share * DEEP)};
-    w.pitch = columns ? FEW_COLUMNS : across * THIN;
+    const int share =
+        divided_up(divided_up(steps, parts_of(across * high, room, steps)), DEEP);
+    struct thin w = {M, N, K, share * DEEP, divided_up(steps, share * DEEP)};
+    w.pitch = columns ? FEW_COLUMNS : across * PITCH;
     w.A = A;
     w.B = B;
     w.sums = (float *)scratch(PARTS, (size_t)w.parts * M * w.pitch * sizeof(float));
-    w.A_aligned = A_aligned;
     const dim3 blocks(across, w.parts, high);
     if (columns)
-        (A_aligned ? launch_columns<true> : launch_columns<false>)(blocks, &w);
+        (M <= 8 && (M == 1 || K % 8 == 0) ? launch_columns<true>
+                                          : launch_columns<false>)(blocks, &w);
     else
-        (B_aligned ? launch_rows<true> : launch_rows<false>)(blocks, &w);
+        launch_rows(blocks, &w);
     int lanes = 1; // about eight parts for each
     while (lanes < 32 && lanes * 8 < w.parts)
         lanes *= 2;
     const size_t threads = (size_t)M * N * lanes;
-    finish_thin_kernel<<<(int)((threads - 1) / FEW_THREADS + 1), FEW_THREADS>>>(
-        w, lanes, alpha, beta, C);
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = (int)((threads - 1) / FEW_THREADS + 1);
+    config.blockDim = FEW_THREADS;
+    config.attrs = &early;
+    config.numAttrs = 1;
+    CUDA_CHECK(cudaLaunchKernelEx(&config, finish_thin_kernel, w, lanes, alpha, beta, C));
     return true;
 }
 
