@@ -6,7 +6,7 @@
  * that do; tiles come in four widths, for products that are small; what is left over when
  * all blocks have done the same number of tiles is cut into equal shares; and products of
  * few rows or columns have kernels that read the large matrix and do little else:
- * split_k.cuh where rows begin at multiples of 16 bytes, thin.cuh where they do not.
+ * split_k.cuh where its rows begin at multiples of 16 bytes, thin.cuh for most others.
  * tf32, which the tensor core takes only with k along the rows, has a kernel of its own:
  * tf32.cuh.
  *

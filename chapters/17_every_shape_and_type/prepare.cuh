@@ -153,8 +153,9 @@ static struct copy copy_of(int which, const void *matrix, int rows, size_t bytes
 }
 
 // Makes of A and B, whose rows have A_bytes and B_bytes, matrices that the copy engine can
-// read: as they are, or copies whose rows begin at multiples of 128 bytes. What lies between
-// the rows of a copy is never read: the map knows how long a row is.
+// read, and read fast: as they are, or copies whose rows begin at multiples of 128 bytes. Of
+// what lies between the rows of a copy only the zeros up to the next multiple of 16 bytes
+// are ever read.
 static bool make_readable(const void **A, int A_rows, size_t A_bytes, size_t *A_stride,
                           const void **B, int B_rows, size_t B_bytes, size_t *B_stride)
 {

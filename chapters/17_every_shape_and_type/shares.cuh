@@ -201,9 +201,9 @@ static struct plan deal(int down, int across, int steps, int clusters, bool shar
 }
 
 // The shortest plan for at most `clusters` clusters: units done whole, or shared by all of
-// them, or each unit by a few, for many parts take long to add up: by a power of two, with
-// which all were faster than with others next to it, perhaps because K then divides evenly
-// and its pieces meet in the L2. A share has two steps at least.
+// them, or each unit by a few, for many parts take long to add up: by a power of two:
+// such plans were faster than their neighbours, perhaps because K then divides evenly and
+// its pieces meet in the L2. A share of a few clusters has two steps at least.
 static struct plan best_plan(int down, int across, int steps, int clusters,
                              const struct cost *cost)
 {

@@ -1,6 +1,6 @@
-/* Products with few tiles of 64 x 64, whose rows begin at multiples of 16 bytes, or those of
- * the large matrix do and the small one is copied to rows that do, too: the time
- * they take is that of the way from memory, and of a kernel's start. The blocks of a
+/* Products with few tiles of 64 x 64, or few rows or columns. The large matrix' rows begin
+ * at multiples of 16 bytes; the small one's may begin anywhere, and are copied then. Their
+ * time is that of the way from memory and of a kernel's start. The blocks of a
  * cluster divide K among them (split-K), and send their sums to each other through shared
  * memory, so one kernel is enough; where K is long, several clusters divide it, and the
  * last to come adds up what the others have left in memory. Ordinary asynchronous copies
@@ -30,7 +30,7 @@ struct split_k {
     int M, N, K;
     int blocks, clusters; // that divide a tile's K: several clusters of 8 blocks only
     int share;            // steps of a block
-    // Bytes from row to row; of B from column to column if N is 1.
+    // Bytes from row to row; from column to column if B is handed over by its columns.
     size_t A_pitch, B_pitch;
     bool pairs; // C is written two results at a time
     float alpha, beta;
@@ -142,8 +142,8 @@ store_eights(const struct split_k *w, float4 (&sums)[EIGHTS], int count, int row
 
 // B_ALONG_K: B is handed over by its columns, as A by its rows.
 //
-// The code is short on purpose, loops that could be unrolled are not: a kernel that runs
-// for 6 us meets each of its instructions for the first time, and they come from memory.
+// The code is short on purpose, the two loops over k are not unrolled: a kernel that runs
+// for 5 us meets each of its instructions for the first time, and they come from memory.
 template <int STAGES, bool B_ALONG_K>
 __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
     split_k_kernel(const __grid_constant__ struct split_k w)
@@ -338,11 +338,12 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
     w.pairs = w.N % 2 == 0 && (uintptr_t)C % 4 == 0;
     const bool thin = w.M <= SIDE || (w.N <= SIDE && few) || w.clusters > 1;
     const bool shared = 2 * w.blocks * tiles > sms || w.share * SIDE <= SHORT;
-    // The matrix that has only few rows or columns may begin them anywhere: it is copied.
+    // A matrix that is small, because C has few rows or columns, may begin its rows anywhere:
+    // it is copied, to rows of 128 bytes at least, which are not to be too many.
     const bool A_can = engine_can(A, K * size);
     const bool B_can = one_column || engine_can(B, N * size);
     const bool copy_A = !A_can && B_can && !one_column && M <= SIDE && M <= N;
-    const bool copy_B = !B_can && A_can && N <= SIDE && N < M && few;
+    const bool copy_B = !B_can && A_can && N <= SIDE && N < M && few && K <= 1 << 20;
     if ((tile_columns && tile_columns != FEW_COLUMNS) || K > 1 << 30 || down > 65535 ||
         !(A_can || copy_A) || !(B_can || copy_B) ||
         !((thin && shared) || (few && K <= 768)))

@@ -236,8 +236,8 @@ __global__ void __launch_bounds__(FEW_THREADS, HIGH < 2 ? 2 : 1)
             }
         }
     }
-    // The warps' sums, of 16 rows at a time: column j of 8, upper or lower rows; row; eight
-    // columns. The first eight belong to the block on the left.
+    // The warps' sums, of 16 rows at a time: column j of 8, upper or lower rows; row; which of
+    // the nine eights of columns. The first eight belong to the block on the left.
     float(*const of_warp)[16][8][PITCH / 8] = (float(*)[16][8][PITCH / 8]) thin_bytes;
 #pragma unroll
     for (int m = 0; m < HIGH; ++m) {
@@ -278,8 +278,8 @@ __global__ void __launch_bounds__(FEW_THREADS, HIGH < 2 ? 2 : 1)
 // taken from as much further up. A warp takes 32 steps of k at a time, the k of two
 // instructions: 0, 1 and 2, 3 of the eight are the first's, the rest the second's.
 //
-// FLAT: A has 8 rows at most, which begin all at the same place; then the eight words are
-// neighbours in their row.
+// FLAT: A has 8 rows at most, which begin all at the same place; then the eight words lie in
+// one row, 32 elements apart.
 //
 // k is counted from the words' beginning on, so that it is a multiple of 8 at each.
 template <bool FLAT> struct few_columns {
