@@ -1339,12 +1339,6 @@ MUTANTS = [
     ),
     Mutant(
         17,
-        "thin: rows of B past the end",
-        "(inside || k < k_end) && col < w.N",
-        "col < w.N",
-    ),
-    Mutant(
-        17,
         "thin: words that begin where B does",
         "slot_of(8 + k - moved(i))",
         "slot_of(8 + k)",
