@@ -1,12 +1,13 @@
-/* Products with few rows or columns (is_thin says how few). One matrix is large, and each of its numbers is
- * used a few times only: reading it is all the time they take. So it goes from memory
- * straight to the registers, in the order in which the tensor core's fragments want it;
- * only the small matrix passes through shared memory. The warps of a block, and blocks,
- * divide K; a second kernel adds up the blocks' parts, always in the same order.
+/* Products with few rows or columns (is_thin says how few). One matrix is large, and
+ * each of its numbers is used a few times only: reading it is all the time they take. So
+ * it goes from memory straight to the registers, in the order in which the tensor core's
+ * fragments want it; only the small matrix passes through shared memory. The warps of a
+ * block, and blocks, divide K; a second kernel adds up the blocks' parts, always in the
+ * same order.
  *
  * mma.sync serves, not wgmma: a fragment comes from registers there, both sides, and the
- * tensor core has little to do. What k means in an instruction is free, as long as A and B
- * agree: a lane takes 16 bytes as they lie in memory, and calls them what it likes. */
+ * tensor core has little to do. What k means in an instruction is free, as long as A and
+ * B agree: a lane takes 16 bytes as they lie in memory, and calls them what it likes. */
 #ifndef THIN_CUH
 #define THIN_CUH
 
@@ -54,8 +55,8 @@ static __device__ __noinline__ uint4 word_at_the_edge(uintptr_t at, uintptr_t be
 
 // Loads aligned words, of 16 bytes, from a matrix of `count` elements: number i from
 // where(i), or zeros if that is 0. All loads go out before one is waited for, but those at
-// a matrix' ends, where a word is part of it and part not. ALIGNED: there are no such words.
-template <bool ALIGNED, int COUNT, class Where>
+// a matrix' ends, where a word is part of it and part not. INSIDE: there are no such words.
+template <bool INSIDE, int COUNT, class Where>
 static __device__ __forceinline__ void
 load(uint4 (&to)[COUNT], const __nv_bfloat16 *matrix, size_t count, Where where)
 {
@@ -64,7 +65,7 @@ load(uint4 (&to)[COUNT], const __nv_bfloat16 *matrix, size_t count, Where where)
 #pragma unroll
     for (int i = 0; i < COUNT; ++i) {
         const uintptr_t at = where(i);
-        const bool inside = ALIGNED || (at >= begin && at + 16 <= end);
+        const bool inside = INSIDE || (at >= begin && at + 16 <= end);
         to[i] = make_uint4(0, 0, 0, 0);
         if (at && inside)
             to[i] = *(const uint4 *)at;
@@ -73,7 +74,7 @@ load(uint4 (&to)[COUNT], const __nv_bfloat16 *matrix, size_t count, Where where)
 #pragma unroll
     for (int i = 0; i < COUNT && edge; ++i) {
         const uintptr_t at = where(i);
-        if (at && !(ALIGNED || (at >= begin && at + 16 <= end)))
+        if (at && !(INSIDE || (at >= begin && at + 16 <= end)))
             to[i] = word_at_the_edge(at, begin, end);
     }
 }
