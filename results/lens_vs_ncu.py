@@ -136,7 +136,7 @@ def programs():
 
 
 def counters(commands):
-    """{what: {figure: value}} as the GPU counts, and (gpu, cuda, date)."""
+    """{what: {figure: value}} as the GPU counts, and {what: (gpu, cuda, date)}."""
     gpus = glob.glob(str(ROOT / "build/gpu-*"))
     if not gpus:
         sys.exit("build both worlds first: make lens-vs-ncu does")
@@ -153,20 +153,21 @@ def counters(commands):
         except Cannot as reason:
             print(f"{what}: left out: {reason}")
     told = json.loads(sh(f"{gpu}/chapter1 1 --check-only --json"))
-    return found, (told["device"], told["cuda"], datetime.date.today().isoformat())
+    here = told["device"], told["cuda"], datetime.date.today().isoformat()
+    return found, dict.fromkeys(found, here)
 
 
 def recorded():
     """The same as the table has it."""
-    found, origin = {}, None
+    found, origins = {}, {}
     kinds = dict.fromkeys(COLUMNS, str) | {"ncu": rows.whole}
     for row in rows.read_table(TABLE, kinds):
         figures = found.setdefault(row["what"], dict.fromkeys(METRICS, 0))
         figures[row["figure"]] = row["ncu"]
-        origin = row["gpu"], row["cuda"], row["date"]
+        origins[row["what"]] = row["gpu"], row["cuda"], row["date"]
     if not found:
         sys.exit("results/lens_vs_ncu.csv has no rows: a run without --lens counts them")
-    return found, origin
+    return found, origins
 
 
 def verdict(figure, seen, figures, joined):
@@ -196,14 +197,14 @@ def verdict(figure, seen, figures, joined):
 
 def main(words):
     commands = programs()
-    measured, origin = recorded() if "--lens" in words else counters(commands)
+    measured, origins = recorded() if "--lens" in words else counters(commands)
     lines = []
     for what, seen in measured.items():
         program, kernels = commands[what]
         figures, joined = lens(f"build/emulator/{program}", kernels)
         lines += [
             [
-                *origin,
+                *origins[what],
                 what,
                 figure,
                 metric,

@@ -113,15 +113,9 @@ def counted(key, tried="", precision="fp32"):
 
 def origin(key, chapters, precision="fp32"):
     """Where and when chapters were counted: "GPU, CUDA, date"."""
-    return "; ".join(
-        sorted(
-            {
-                f"{row['gpu']}, CUDA {row['cuda']}, {row['date']}"
-                for row in rows_of(key, "", precision)
-                if row["chapter"] in chapters
-            }
-        )
-    )
+    shown = [row for row in rows_of(key, "", precision) if row["chapter"] in chapters]
+    cuda, dates = (rows.span(row[name] for row in shown) for name in ("cuda", "date"))
+    return f"{shown[0]['gpu']}, CUDA {cuda}, {dates}"
 
 
 def slots(values):

@@ -219,6 +219,12 @@ def of_size(rows, size, precision="fp32"):
     }
 
 
+def span(values):
+    """The values that occur, each once: dates as first to last."""
+    found = sorted(set(values))
+    return found[0] if len(found) == 1 else f"{found[0]} to {found[-1]}"
+
+
 def measured(rows):
     """The figures that a chapter measures besides, {name: (value, unit)}: the median of its rows, for each row is one
     sample of the same."""

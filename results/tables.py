@@ -65,18 +65,12 @@ def table(alignment, head, body):
     return "".join(f"| {' | '.join(cells)} |\n" for cells in [head, rule, *body])
 
 
-def span(values):
-    """The values that occur, each once: dates as first to last."""
-    found = sorted(set(values))
-    return found[0] if len(found) == 1 else f"{found[0]} to {found[-1]}"
-
-
 def measured_on(shown, how_many="one"):
     first = shown[0]
     return (
         f"Measured on {how_many} {first['gpu']}, {first['sms']} SMs at {first['clock_mhz']:,.0f} "
-        f"MHz, CUDA {span(row['cuda'] for row in shown)}, driver "
-        f"{span(row['driver'] for row in shown)}, {span(row['date'] for row in shown)}"
+        f"MHz, CUDA {rows.span(row['cuda'] for row in shown)}, driver "
+        f"{rows.span(row['driver'] for row in shown)}, {rows.span(row['date'] for row in shown)}"
     )
 
 

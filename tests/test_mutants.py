@@ -891,14 +891,14 @@ MUTANTS = [
     Mutant(
         17,
         "one column too many",
-        "if (row + r < to->M && col + c < to->N)\n                *(T *)&C",
-        "if (row + r < to->M && col + c <= to->N)\n                *(T *)&C",
+        "if (row + r < to->M && col + c < to->N)\n                C[(size_t)r",
+        "if (row + r < to->M && col + c <= to->N)\n                C[(size_t)r",
     ),
     Mutant(
         17,
         "half of the columns",
-        "first < 16 * ACROSS / 32; first += BATCH",
-        "first < 16 * ACROSS / 64; first += BATCH",
+        "first < 16 * SLAB / 32; first += BATCH",
+        "first < 16 * SLAB / 64; first += BATCH",
     ),
     Mutant(
         17, "a swizzle not undone", "from[r][(c / 8 ^ r % 8) * 8", "from[r][c / 8 * 8"

@@ -173,11 +173,7 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
     const bool copied = make_readable((const void **)&A, M, K * size, &A_stride,
                                       (const void **)&B, K, N * size, &B_stride);
     make_room(&plan, T::CLUSTER, BM * T::BN, CONSUMERS * 4);
-    const int together = (uintptr_t)C % 8 == 0 && N % 4 == 0   ? 4
-                         : (uintptr_t)C % 4 == 0 && N % 2 == 0 ? 2
-                                                               : 1;
-    const struct work w = {{M, N, alpha, beta, C, engine_can(C, N * size), together},
-                           plan.shares};
+    const struct work w = {{M, N, alpha, beta, C, engine_can(C, N * size)}, plan.shares};
     const CUtensorMap A_map =
         tensor_map_2d_of(BF16, A, M, K, A_stride / size, BM, BK, SWIZZLE);
     const CUtensorMap B_map =
@@ -213,7 +209,7 @@ static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
         launch_thin(M, N, K, alpha, A, B, beta, C))
         return;
     const bool lines =
-        (stride_of(A, M, K * sizeof *A) | stride_of(B, K, N * sizeof *B)) % 128 == 0;
+        (stride_of(A, K * sizeof *A) | stride_of(B, N * sizeof *B)) % 128 == 0;
     const struct plan plans[] = {plan_tiles(M, N, K, BM, 64, BK, 1, lines),
                                  plan_tiles(M, N, K, BM, 128, BK, 2, lines),
                                  plan_tiles(M, N, K, BM, 192, BK, 2, lines),

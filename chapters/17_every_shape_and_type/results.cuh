@@ -13,7 +13,6 @@ struct results {
     float alpha, beta;
     __nv_bfloat16 *C;
     bool through_engine; // C may be written by the copy engine
-    int together;        // else so many results at a time: 4, 2 or 1
 };
 
 // alpha and beta, in fp32, before anything is rounded: acc belongs to the 16 rows of C that
@@ -45,32 +44,26 @@ static __device__ __forceinline__ uint32_t two_bf16(float low, float high)
     return bits;
 }
 
-// 16 rows of 64 results from shared memory to a C that the copy engine refuses, as many at
-// a time as a T holds: C and its rows begin at multiples of it. All reads of a batch go out
-// before the first result is stored.
-template <class T>
+// 16 rows of 64 results from shared memory to a C that the copy engine refuses. All reads
+// of a batch go out before the first result is stored.
 static __device__ __forceinline__ void
 store_rows(const struct results *to, const __nv_bfloat16 (*from)[SLAB], int row, int col)
 {
-    const int WIDTH = sizeof(T) / sizeof from[0][0], ACROSS = SLAB / WIDTH;
-    const int BATCH = 8;
-    const int lane = threadIdx.x % 32;
+    const int BATCH = 8, lane = threadIdx.x % 32;
     __nv_bfloat16 *C = &to->C[(size_t)row * to->N + col];
 #pragma unroll
-    for (int first = 0; first < 16 * ACROSS / 32; first += BATCH) {
-        T some[BATCH];
+    for (int first = 0; first < 16 * SLAB / 32; first += BATCH) {
+        __nv_bfloat16 some[BATCH];
 #pragma unroll
         for (int i = 0; i < BATCH; ++i) {
-            const int at = (first + i) * 32 + lane, r = at / ACROSS;
-            const int c = at % ACROSS * WIDTH;
-            some[i] = *(const T *)&from[r][(c / 8 ^ r % 8) * 8 + c % 8];
+            const int at = (first + i) * 32 + lane, r = at / SLAB, c = at % SLAB;
+            some[i] = from[r][(c / 8 ^ r % 8) * 8 + c % 8];
         }
 #pragma unroll
         for (int i = 0; i < BATCH; ++i) {
-            const int at = (first + i) * 32 + lane, r = at / ACROSS;
-            const int c = at % ACROSS * WIDTH;
+            const int at = (first + i) * 32 + lane, r = at / SLAB, c = at % SLAB;
             if (row + r < to->M && col + c < to->N)
-                *(T *)&C[(size_t)r * to->N + c] = some[i];
+                C[(size_t)r * to->N + c] = some[i];
         }
     }
 }
@@ -103,12 +96,7 @@ store_slabs(const struct results *to, const CUtensorMap *C_map, const float (&ac
         fence_proxy_async();
         __syncwarp();
         if (!THROUGH_ENGINE) {
-            if (to->together == 4)
-                store_rows<uint2>(to, part, row, col);
-            else if (to->together == 2)
-                store_rows<uint32_t>(to, part, row, col);
-            else
-                store_rows<uint16_t>(to, part, row, col);
+            store_rows(to, part, row, col);
         } else if (lane == 0) {
             cp_async_bulk_tensor_2d_store(C_map, col, row, part);
             cp_async_bulk_commit_group();

@@ -4,6 +4,8 @@
 
 #include "prepare.cuh"
 
+#include <math.h>
+
 const int GROUP = 8; // units that clusters go down together
 
 // A unit is what a cluster does at a time: its blocks' tiles, one below the other. As many
@@ -161,10 +163,11 @@ static int number_of_blocks(void)
 // What a kind of tile costs, in clocks.
 struct cost {
     double start;  // until the first step, and behind the last tile
-    double step;   // BK steps of k
+    double step;   // BK steps of k, as the tensor core does them,
+    double L2;     // or as the L2 brings them, if all clusters there can be are at work
+    double port;   // or as they come into an SM
     double tile;   // its end: results are stored, and the tensor core waits
-    double memory; // all matrices, to all SMs together,
-    double alone;  // or to one cluster
+    double memory; // what A, B and C take on their way from and to memory
     double part;   // a part of a shared tile, written or read
 };
 
@@ -175,12 +178,13 @@ struct plan {
     struct shares shares;
 };
 
-// Deals units of `steps` steps each to so many clusters. What does not divide is shared if
-// `share` says so; else it makes another round, or there are as many clusters as units.
-static struct plan deal(int down, int across, int steps, int clusters, bool share,
-                        const struct cost *cost)
+// Deals units of `steps` steps each to so many clusters of `most`. What does not divide is
+// shared if `share` says so; else it makes another round, or there are as many clusters as
+// units.
+static struct plan deal(int down, int across, int steps, int clusters, int most,
+                        bool share, const struct cost *cost)
 {
-    const int ADD = 5000; // clocks until the last part is known to be there
+    const int ADD = 4000; // clocks until the last part is known to be there
     struct plan p = {clusters, 0.0, {down, across, steps}};
     const long long units = (long long)down * across;
     const int left = share ? (int)(units % clusters) : 0;
@@ -189,59 +193,62 @@ static struct plan deal(int down, int across, int steps, int clusters, bool shar
     p.shares.longer = (int)((long long)left * steps % clusters);
     const int rounds = (int)((p.shares.whole + clusters - 1LL) / clusters);
     const int mine = rounds * steps + p.shares.share + (p.shares.longer ? 1 : 0);
-    const double memory =
-        cost->memory > cost->alone / clusters ? cost->memory : cost->alone / clusters;
-    p.clocks = mine * cost->step + (rounds + (left ? 1 : 0)) * cost->tile;
-    if (p.clocks < memory)
-        p.clocks = memory;
-    p.clocks += cost->start;
+    const double brought = fmax(cost->port, cost->L2 * clusters / most);
+    p.clocks = cost->start + mine * fmax(cost->step, brought) +
+               (rounds + (left ? 1 : 0)) * cost->tile + cost->memory;
     if (left)
         p.clocks += ADD + ((double)clusters / left + 2.0) * cost->part;
     return p;
 }
 
 // The shortest plan for at most `clusters` clusters: units done whole, or shared by all of
-// them, or each unit by a few, for many parts take long to add up: by a power of two:
+// them, or each unit by a few, for many parts take long to add up; and by a power of two:
 // such plans were faster than their neighbours, perhaps because K then divides evenly and
-// its pieces meet in the L2. A share of a few clusters has two steps at least.
+// its pieces meet in the L2. A share of a few clusters has two steps at least. Sharing has
+// to promise one per cent: the model is not better than that.
 static struct plan best_plan(int down, int across, int steps, int clusters,
                              const struct cost *cost)
 {
     const long long units = (long long)down * across;
+    const int most = clusters;
     if (tile_columns)
-        return deal(down, across, steps, clusters, true, cost);
-    struct plan best =
-        deal(down, across, steps, units < clusters ? (int)units : clusters, false, cost);
+        return deal(down, across, steps, clusters, most, true, cost);
+    const struct plan whole =
+        deal(down, across, steps, units < most ? (int)units : most, most, false, cost);
+    struct plan best = whole;
     for (int each = 1; each <= 32; each *= 2) {
         const long long n = each == 1 ? clusters : units * each;
         if (n > clusters || 2 * n > units * steps || units % n * steps > 0x7fffffff)
             continue;
-        const struct plan p = deal(down, across, steps, (int)n, true, cost);
-        if (p.clocks < best.clocks)
+        const struct plan p = deal(down, across, steps, (int)n, most, true, cost);
+        if (p.clocks < best.clocks && p.clocks < 0.99 * whole.clocks)
             best = p;
     }
     return best;
 }
 
 // What bf16 tiles of BM x BN would make of the product, BK steps at a time, in clusters of
-// so many. A step takes the tensor core 4 clocks a column, or as long as the L2 needs for
-// it, which is longer where rows do not begin at cache lines (`lines`). All plans for some
+// so many. A step takes the tensor core 4 clocks a column, or as long as it takes to bring
+// its bytes: into an SM come 64 a clock, and out of the L2 for all 132 together 46 times
+// 132, or 30 times 132 where rows do not begin at cache lines (`lines`). Memory is faster
+// here than it is, because copies go on while the tensor core works. All plans for some
 // forty products were measured on an H200; the constants are round numbers with which the
 // chosen plan is the fastest of them or close to it.
 static struct plan plan_tiles(int M, int N, int K, int BM, int BN, int BK, int cluster,
                               bool lines)
 {
-    const double size = 2.0, L2 = lines ? 43.0 : 29.0;
+    const double size = 2.0, L2 = lines ? 46.0 : 30.0;
     const double bytes = size * BK * (BM + (double)BN / cluster);
     // Memory brings short pieces of B's rows more slowly.
     const double matrices = size * ((double)M * (K + N) + (double)K * N * (BN + 40) / BN);
     const struct cost cost = {
-        .start = 8000.0 + 6.0 * BN + (cluster > 1 ? 750.0 : 0.0),
-        .step = bytes / L2 > 4.0 * BN ? bytes / L2 : 4.0 * BN,
-        .tile = 26.0 * BN,
-        .memory = matrices / 1000.0,
-        .alone = matrices / (17.0 * cluster),
-        .part = BM * BN * sizeof(float) / 35.0,
+        .start = 8000.0 + 6.0 * BN + (cluster > 1 ? 3250.0 : 0.0),
+        .step = 4.0 * BN,
+        .L2 = bytes / L2,
+        .port = bytes / 64.0,
+        .tile = 6.0 * BN,
+        .memory = matrices / 3500.0,
+        .part = BM * BN * sizeof(float) / 30.0,
     };
     return best_plan(divided_up(M, BM * cluster), divided_up(N, BN), divided_up(K, BK),
                      number_of_blocks() / cluster, &cost);

@@ -349,8 +349,9 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
         !((thin && shared) || (few && K <= 768)))
         return false;
     bool copied = false;
-    w.A_pitch = w.B_pitch = K * size;
-    if (!one_column)
+    w.A_pitch = K * size;
+    w.B_pitch = (one_column ? K : N) * size;
+    if (copy_A || copy_B)
         copied = make_readable((const void **)&A, M, K * size, &w.A_pitch,
                                (const void **)&B, K, N * size, &w.B_pitch);
     w.A = one_column ? B : A;

@@ -202,9 +202,8 @@ static void tf32_launch(int M, int N, int K, float alpha, const float *A, const 
         .start = 12000,
         .step = 1024,
         .tile = 3000,
-        .memory = matrices / 1700.0,
-        .alone = matrices / (25.0 * TF32_CLUSTER),
-        .part = TILE * sizeof(float) / 35.0,
+        .memory = matrices / 3500.0,
+        .part = TILE * sizeof(float) / 42.0,
     };
     struct plan best = best_plan(down, across, divided_up(K, TF32_BK),
                                  number_of_blocks() / TF32_CLUSTER, &cost);

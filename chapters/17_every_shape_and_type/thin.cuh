@@ -159,20 +159,13 @@ __global__ void __launch_bounds__(FEW_THREADS, HIGH < 2 ? 2 : 1)
     const int col = blockIdx.x * THIN + lane / 4 * 8 - moved(warp);
     uint4 next[AHEAD][4];
     const auto load_next = [&](uint4(&to)[4], int turn) {
-        // Inside B, the addresses of a turn are those of the one before, moved.
-        const bool inside =
-            turn > 0 && turn + TURN <= k_end && turn + TURN + OVERLAP <= w.K;
-        const auto where = [&](int i) -> uintptr_t {
+        load<false>(to, w.B, B_count, [&](int i) -> uintptr_t {
             const int step = lane % 4 * 2 + i / 2 * 8 + i % 2; // of the warp's 16
             const int k = turn + warp + step * FEW_WARPS;
-            return (inside || k < k_end) && col < w.N
+            return k < k_end && col < w.N
                        ? (uintptr_t)w.B + ((long long)k * w.N + col) * 2
                        : 0;
-        };
-        if (inside)
-            load<true>(to, w.B, B_count, where);
-        else
-            load<false>(to, w.B, B_count, where);
+        });
     };
 #pragma unroll
     for (int i = 0; i < AHEAD; ++i)
