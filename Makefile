@@ -71,7 +71,7 @@ Q      := $(if $(V),,@)
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
-.PHONY: help all clean test test-long test-gpu format mutants lens-vs-ncu patterns ladder shapes power many-gpus tried profiles errors warps registers tables plots \
+.PHONY: help all clean test test-all test-long test-gpu format mutants lens-vs-ncu patterns ladder shapes power many-gpus tried profiles errors warps registers tables plots \
     images notebooks scenes site bench-emulator exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@paint=; [ -t 1 ] && [ -z "$$NO_COLOR" ] && paint=yes; \
@@ -269,7 +269,10 @@ grade:          ## for teachers: grade a folder, SUBMISSIONS=dir (OUT= STUDENT= 
 	    $(if $(DEADLINE),--deadline "$(DEADLINE)") $(if $(TRUST),--trust)
 
 # ---- tests and measurements ----
-test:           ## everything that CI runs; needs no GPU
+test:           ## the quick tests, about five minutes; needs no GPU
+	$(Q)sh tests/run --quick
+
+test-all:       ## everything that CI runs, three quarters of an hour; needs no GPU
 	$(Q)sh tests/run
 
 test-long:      ## the tests that take minutes each; needs no GPU

@@ -55,6 +55,29 @@ def pytest_addoption(parser):
         action="store_true",
         help="run also what passed before with the same files",
     )
+    parser.addoption(
+        "--quick", action="store_true", help="leave out what tests/quick.txt says"
+    )
+
+
+def quick():
+    """{"test_file.py::test_function": n}: of its cases `make test` runs every nth; none if that is None."""
+    text = (ROOT / "tests" / "quick.txt").read_text()
+    lines = re.findall(r"^(-|\d+) (\S+)$", text, re.M)
+    return {name: None if every == "-" else int(every) for every, name in lines}
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("quick"):
+        return
+    told, seen, left, out = quick(), collections.Counter(), [], []
+    for item in items:
+        name = f"{item.path.name}::{item.originalname}"
+        every = told.get(name, told.get(item.path.name, 1))
+        (left if every and seen[name] % every == 0 else out).append(item)
+        seen[name] += 1
+    items[:] = left
+    config.hook.pytest_deselected(items=out)
 
 
 def need_terminals():

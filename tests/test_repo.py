@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT, need_terminals, no_cuda, run, students_files
+from conftest import ROOT, need_terminals, no_cuda, quick, run, students_files
 
 CHAPTERS = sorted((ROOT / "chapters").glob("[0-9][0-9]_*"))
 OUTSIDE = {".git", ".venv", ".scratch", "build", "__pycache__"}
@@ -99,6 +99,13 @@ def test_nothing_is_left_to_do():
             continue
         for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
             assert not unfinished.search(line), f"{name(path)}:{number}: {line.strip()}"
+
+
+def test_what_the_quick_tests_leave_out_is_there():
+    for name in quick():
+        file, _, test = name.partition("::")
+        text = (ROOT / "tests" / file).read_text()
+        assert not test or re.search(rf"^def {test}\(", text, re.M), name
 
 
 def test_help_lists_the_targets():
