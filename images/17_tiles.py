@@ -52,15 +52,17 @@ def panel(number, title, columns, share):
         now = min(units, CLUSTERS)
         block(x, width, now, REGISTERS, str(now))
         x, units = x + width, units - now
-    if units:
+    more = ""
+    if units:  # how long adding up takes is not known here: its block is no measure of it
         length = width * units / CLUSTERS
         block(x, length, CLUSTERS, REGISTERS)
-        block(x + length, 10, CLUSTERS, GLOBAL)
-        x += length + 10
+        x += length
+        block(x, 10, CLUSTERS, GLOBAL)
+        more = " + adding up"
     print(
         f'<path d="M{x:.1f} {TOP - 8}V{TOP + HIGH + 4}" stroke="{MOVING}" stroke-width="2"/>'
     )
-    text(x, TOP + HIGH + 22, f"{(x - left) / ROUND:.2f}", MOVING, "middle", "bold")
+    text(x, TOP + HIGH + 22, f"{(x - left) / ROUND:.2f}{more}", MOVING, "middle", "bold")
 
 
 panel(0, "256 columns, whole", 256, False)

@@ -13,6 +13,7 @@ import json
 import math
 import re
 import statistics
+import textwrap
 
 import chapters
 import ending
@@ -40,7 +41,7 @@ def colour(row):
 
 
 def label(row):
-    return f"{row['chapter']} · {row['title'].partition(':')[0]}"
+    return textwrap.fill(f"{row['chapter']} · {row['title'].partition(':')[0]}", 26)
 
 
 def apart(wanted, gap, ceiling=math.inf):
