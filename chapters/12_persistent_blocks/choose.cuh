@@ -4,6 +4,7 @@
 #ifndef CHOOSE_CUH
 #define CHOOSE_CUH
 
+#include "lengthen.cuh"
 #include "shares.cuh"
 
 #include <math.h>
@@ -14,12 +15,12 @@ struct kind {
     void (*launch)(int sms, const struct work *w);
     double (*nanoseconds)(const struct kind *kind, int sms, int M, int N, int K,
                           bool wide);
-    int BM, BN, blocks; // a tile, and the blocks that an SM holds
-    double start;       // what a launch takes before and after its tiles, nanoseconds
-    double speed;       // an SM's multiply-adds per nanosecond
-    double singly;      // the same if B's floats are copied one by one; 0: it cannot
-    double dividing;    // what it takes to divide tiles among blocks, nanoseconds
-    bool prepares;      // A and perhaps B are copied first: chapter 13
+    int BM, BN, BK, blocks; // a tile, and the blocks that an SM holds
+    double start;           // what a launch takes before and after its tiles, nanoseconds
+    double speed;           // an SM's multiply-adds per nanosecond
+    double singly;          // the same if B's floats are copied one by one; 0: it cannot
+    double dividing;        // what it takes to divide tiles among blocks, nanoseconds
+    bool prepares;          // A and perhaps B are copied first: chapter 13
 };
 
 // Moving so many floats, at 5 bytes per picosecond.
@@ -35,10 +36,27 @@ static double at_scale(int sms, double time)
     return time * sms / 132;
 }
 
-// `wide`: B's rows start at multiples of 16 bytes.
-static double speed_at(const struct kind *kind, bool wide)
+// Whether B is copied first, with longer rows (lengthen.cuh). `wide`: its rows start at
+// multiples of 16 bytes as they are. A kind that prepares B does this by itself.
+static bool lengthens(const struct kind *kind, int M, bool wide)
 {
-    return wide ? kind->speed : kind->singly;
+    return !wide && !kind->prepares && M > 1100;
+}
+
+static double speed_at(const struct kind *kind, int M, bool wide)
+{
+    return wide || lengthens(kind, M, wide) ? kind->speed : kind->singly;
+}
+
+// What it takes to copy A or B before. Reading and writing a float is 2 movements; the
+// copies are a fifth slower.
+static double preparing(const struct kind *kind, int sms, int M, int N, int K, bool wide)
+{
+    if (kind->prepares)
+        return moving(2.5 * ((double)M * K + (wide ? 0.0 : (double)K * N)));
+    if (lengthens(kind, M, wide))
+        return at_scale(sms, 3000) + moving(2.5 * K * N);
+    return 0.0;
 }
 
 // Blocks that stay. Tiles reach over the edges of C, and what they compute there takes as
@@ -54,13 +72,12 @@ static double staying(const struct kind *kind, int sms, int M, int N, int K, boo
     const double on_an_sm =
         shared ? tiles / blocks * ceil(blocks / sms) : ceil(tiles / sms);
     double time = at_scale(sms, kind->start) +
-                  on_an_sm * tile * K / speed_at(kind, wide) +
-                  moving((double)M * K + (double)K * N + (double)M * N);
+                  on_an_sm * tile * K / speed_at(kind, M, wide) +
+                  moving((double)M * K + (double)K * N + (double)M * N) +
+                  preparing(kind, sms, M, N, K, wide);
     if (shared)
         time += at_scale(sms, kind->dividing) +
                 (blocks / left + 1) * tile * sizeof(float) / 90;
-    if (kind->prepares)
-        time += moving(2.5 * ((double)M * K + (wide ? 0.0 : (double)K * N)));
     return time;
 }
 
@@ -77,6 +94,16 @@ static const struct kind *fastest(const struct kind *kinds, int count, int sms, 
         }
     }
     return best;
+}
+
+// C = alpha * A * B + beta * C by the fastest of `count` kinds, dealt to `sms` SMs.
+static void launch_fastest(const struct kind *kinds, int count, int sms,
+                           const struct work *w)
+{
+    const bool wide = wide_rows(w);
+    const struct kind *kind = fastest(kinds, count, sms, w->M, w->N, w->K, wide);
+    const struct work ready = lengthens(kind, w->M, wide) ? with_longer_rows(w) : *w;
+    kind->launch(sms, &ready);
 }
 
 #endif

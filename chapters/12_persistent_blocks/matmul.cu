@@ -16,9 +16,15 @@
 
 struct large_tile : tile<128, 256, 8, 16, 8, 4, 1> {
 };
-struct middle_tile : tile<64, 128, 16, 8, 8, 4, 3> {
+struct medium_tile : tile<128, 128, 8, 16, 8, 3, 2> {
 };
-struct square_tile : tile<64, 64, 16, 8, 4, 4, 4> {
+struct wide_tile : tile<64, 128, 16, 8, 8, 4, 2> {
+};
+struct low_tile : tile<48, 128, 16, 12, 4, 4, 2> {
+};
+struct high_tile : tile<128, 64, 16, 8, 8, 4, 2> {
+};
+struct square_tile : tile<64, 64, 16, 8, 4, 4, 3> {
 };
 struct flat_tile : tile<16, 128, 16, 4, 8, 4, 3> {
 };
@@ -27,6 +33,12 @@ struct tall_tile : tile<64, 32, 16, 8, 4, 4, 3> {
 // For the small kernel, which has less to set up.
 struct small_square_tile : tile<128, 128, 8, 16, 8, 3, 2> {
 };
+struct small_wide_tile : tile<64, 128, 16, 8, 8, 4, 3> {
+};
+struct small_high_tile : tile<96, 64, 16, 12, 4, 4, 3> {
+};
+struct small_low_tile : tile<48, 128, 16, 12, 4, 4, 3> {
+};
 struct small_flat_tile : tile<32, 128, 8, 4, 8, 4, 3> {
 };
 struct smallest_tile : tile<32, 64, 8, 4, 4, 8, 1> {
@@ -34,10 +46,20 @@ struct smallest_tile : tile<32, 64, 8, 4, 4, 8, 1> {
 
 // What they take: see struct kind.
 static const struct kind KINDS[] = {
-    TILES(large_tile, 12000, 199, 171, 0),    TILES(middle_tile, 12000, 195, 152, 1500),
-    TILES(square_tile, 9000, 183, 157, 1700), TILES(flat_tile, 10000, 165, 0, 1500),
-    TILES(tall_tile, 10000, 147, 118, 0),     SMALL(small_square_tile, 6600, 198, 1000),
-    SMALL(small_flat_tile, 4700, 179, 2200),  SMALL(smallest_tile, 5500, 136, 1200),
+    TILES(large_tile, 11900, 207, 171, 0),
+    TILES(medium_tile, 16500, 202, 173, 200),
+    TILES(wide_tile, 5000, 170, 132, 8600),
+    TILES(low_tile, 9000, 181, 146, 1800),
+    TILES(high_tile, 5600, 172, 142, 9000),
+    TILES(square_tile, 9300, 158, 143, 1800),
+    TILES(flat_tile, 7400, 125, 0, 2700),
+    TILES(tall_tile, 10800, 113, 100, 0),
+    SMALL(small_square_tile, 7100, 201, 143, 0),
+    SMALL(small_wide_tile, 5200, 199, 127, 2400),
+    SMALL(small_high_tile, 5000, 169, 136, 2000),
+    SMALL(small_low_tile, 5500, 182, 123, 1800),
+    SMALL(small_flat_tile, 4500, 157, 108, 2000),
+    SMALL(smallest_tile, 5400, 109, 82, 1100),
 };
 
 static int sms; // that the product is dealt to
@@ -50,10 +72,9 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
     if (!sms)
         CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
     const bool aligned = N % 4 == 0 && (size_t)C % 16 == 0;
-    const struct work w = {M, N, K, alpha, beta, A, B, C, aligned};
-    const int count = sizeof KINDS / sizeof *KINDS;
+    const struct work w = {M, N, K, alpha, beta, A, B, C, N, aligned};
     if (!launch_thin(sms, &w))
-        fastest(KINDS, count, sms, M, N, K, wide_rows(&w))->launch(sms, &w);
+        launch_fastest(KINDS, sizeof KINDS / sizeof *KINDS, sms, &w);
 }
 
 // What a large product does on all SMs, a small one does on a few: it gets a tile as
@@ -71,17 +92,35 @@ static void matmul_on(int M, int N, int K, float alpha, const float *A, const fl
 
 // Each of the kernels is among these, or gets one of the shapes of common/shapes.c.
 static const struct product PRODUCTS[] = {
-    {127, 250, 70, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},  // large_tile
-    {188, 124, 40, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},   // middle_tile
-    {300, 130, 72, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},  // square_tile
-    {300, 133, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // again: counters are zero
-    {15, 260, 72, -0.5f, 0.0f, matmul_on<3>, "--sms 3"},   // flat_tile
-    {200, 65, 50, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},   // tall_tile
-    {100, 128, 72, 1.5f, 0.0f, matmul_on<3>, "--sms 3"},   // small_square_tile
+    {195, 193, 26, 1.5f, -0.5f, matmul_on<2>, "--sms 2"}, // large_tile
+    {100, 196, 26, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
+    {100, 66, 26, -0.5f, 2.0f, matmul_on<1>, "--sms 1"}, // medium_tile
+    {290, 68, 66, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // wide_tile
+    {50, 193, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},
+    {35, 66, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"}, // low_tile
+    {35, 68, 66, -0.5f, 2.0f, matmul_on<1>, "--sms 1"},
+    {100, 36, 161, 1.0f, 0.0f, matmul_on<1>, "--sms 1"}, // high_tile
+    {195, 33, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},
+    {300, 130, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // square_tile
+    {300, 133, 72, -0.5f, 2.0f, matmul_on<3>, "--sms 3"}, // again: counters are zero
+    {15, 260, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // flat_tile
+    {35, 20, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},   // tall_tile
+    {35, 18, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
+    {100, 68, 36, -0.5f, 2.0f, matmul_on<2>, "--sms 2"}, // small_square_tile
+    {50, 68, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},   // small_wide_tile
+    {50, 66, 61, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},
+    {65, 20, 51, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // small_high_tile
+    {65, 18, 56, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},
+    {35, 36, 61, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // small_low_tile
+    {35, 66, 46, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},
+    {20, 68, 36, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},     // small_flat_tile
+    {20, 20, 36, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},    // smallest_tile
+    {1150, 66, 26, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // a copy of B with longer rows
     {2049, 129, 12, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a second band of tiles
     {7, 130, 45, 1.5f, -0.5f},                             // thin.cuh
     {3, 70, 300, 1.0f, 0.0f},
     {150, 13, 70, 1.5f, -0.5f},
+    {1010, 21, 72, 1.0f, 0.0f},
     {150, 12, 72, 1.0f, 0.0f},
     {150, 7, 52, -0.5f, 2.0f},
     {20, 3, 1100, 1.0f, 0.0f},

@@ -1,5 +1,5 @@
-/* A narrow C: 9 to 16 columns. Its tiles are 128 rows high and as narrow as C, and a
- * thread owns 4 x 4 results. A's tile lies as it does in memory, a row's k beside each
+/* A narrow C: 9 to 32 columns. Its tiles are 128 rows high and as narrow as C, and a
+ * thread owns TM x TN results. A's tile lies as it does in memory, a row's k beside each
  * other: turning it on the way, as the other kernels do, costs a copy a float, and here
  * nearly all that is copied is A.
  */
@@ -8,15 +8,17 @@
 
 #include "small.cuh"
 
-// A warp is 8 lanes down and 4 across; ROWS_APART rows lie between a thread's.
-struct narrow_tile {
-    static const int BM = 128, BN = 16, BK = 32, TM = 4, TN = 4, STAGES = 3;
-    static const int THREADS = BM * BN / (TM * TN), ROWS_APART = 8;
+// A warp is DOWN lanes down and ACROSS across; DOWN rows lie between a thread's, and
+// 4 * ACROSS columns between its groups of four.
+template <int BN_, int TM_, int TN_> struct narrow_tile {
+    static const int BM = 128, BN = BN_, BK = 32, TM = TM_, TN = TN_, STAGES = 3;
+    static const int ACROSS = BN / TN, DOWN = 32 / ACROSS;
+    static const int THREADS = BM * BN / (TM * TN);
     static const int A_ROW = BK + 4; // padded: eight rows, eight times four banks
     static const int A_FLOATS = BM * A_ROW, FLOATS = A_FLOATS + BK * BN; // a stage
     static const int SHARED_BYTES = STAGES * FLOATS * sizeof(float);
-    static_assert(BN == 4 * TN && BM == THREADS / 32 * ROWS_APART * TM,
-                  "tile is covered");
+    static_assert(BN == ACROSS * TN && BM == THREADS / 32 * DOWN * TM, "tile is covered");
+    static_assert(TN % 4 == 0 && DOWN * ACROSS == 32, "whole float4s, whole warps");
 };
 
 // Starts the copies of a k-block, steps k0 and the following. What lies past k_end comes
@@ -57,8 +59,8 @@ __global__ void __launch_bounds__(T::THREADS)
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int tile_row = blockIdx.x * T::BM;
     const int k_begin = blockIdx.y * w.share, k_end = min(w.K, k_begin + w.share);
-    const int thread_row = warp * T::ROWS_APART * T::TM + lane / 4;
-    const int thread_col = lane % 4 * T::TN;
+    const int thread_row = warp * T::DOWN * T::TM + lane / T::ACROSS;
+    const int thread_col = lane % T::ACROSS * 4;
     for (int s = 0; s < T::STAGES - 1; ++s)
         start_narrow<T, WIDTH>(&narrow_tiles[s * T::FLOATS], &w, tile_row,
                                k_begin + s * T::BK, k_end);
@@ -79,33 +81,37 @@ __global__ void __launch_bounds__(T::THREADS)
         // Four steps of k at a time: a row of A has them beside each other.
 #pragma unroll
         for (int k = 0; k < T::BK; k += 4) {
-            float a[T::TM][4], b[4][T::TN];
+            float a[T::TM][4];
 #pragma unroll
             for (int m = 0; m < T::TM; ++m)
-                *(float4 *)a[m] =
-                    *(const float4 *)&A_tile[m * T::ROWS_APART * T::A_ROW + k];
+                *(float4 *)a[m] = *(const float4 *)&A_tile[m * T::DOWN * T::A_ROW + k];
 #pragma unroll
-            for (int i = 0; i < 4; ++i)
-                *(float4 *)b[i] = *(const float4 *)&B_tile[(k + i) * T::BN];
-#pragma unroll
-            for (int i = 0; i < 4; ++i)
+            for (int i = 0; i < 4; ++i) {
+                float b[T::TN];
+                load_fragment<T::TN>(b, &B_tile[(k + i) * T::BN], 4 * T::ACROSS);
 #pragma unroll
                 for (int m = 0; m < T::TM; ++m)
 #pragma unroll
                     for (int n = 0; n < T::TN; ++n)
-                        acc[m][n] += a[m][i] * b[i][n];
+                        acc[m][n] += a[m][i] * b[n];
+            }
         }
         now = now + 1 < T::STAGES ? now + 1 : 0;
         next = next + 1 < T::STAGES ? next + 1 : 0;
     }
     __pipeline_wait_prior(0);
+    launch_add_parts();
     float *C = w.C + (size_t)blockIdx.y * w.M * w.N;
 #pragma unroll
     for (int m = 0; m < T::TM; ++m) {
-        const int row = tile_row + thread_row + m * T::ROWS_APART;
-        if (row < w.M && thread_col < w.N)
-            store4(&C[(size_t)row * w.N + thread_col], acc[m], w.N - thread_col,
-                   w.aligned, w.alpha, w.beta);
+#pragma unroll
+        for (int n = 0; n < T::TN; n += 4) {
+            const int row = tile_row + thread_row + m * T::DOWN;
+            const int col = thread_col + n * T::ACROSS;
+            if (row < w.M && col < w.N)
+                store4(&C[(size_t)row * w.N + col], &acc[m][n], w.N - col, w.aligned,
+                       w.alpha, w.beta);
+        }
     }
 }
 
@@ -113,7 +119,7 @@ template <class T, int WIDTH>
 static void launch_narrow_of(int blocks, const struct work *w)
 {
     const int tiles = (w->M - 1) / T::BM + 1;
-    const int share = part_of_k(w->K, (blocks - 1) / tiles + 1, T::BK);
+    const int share = part_of_k(w->K, blocks / tiles, T::BK);
     const int parts = (w->K - 1) / share + 1;
     struct work part = work_on_parts(w, parts);
     part.share = share;

@@ -20,6 +20,7 @@ struct work {
     float alpha, beta;
     const float *A, *B;
     float *C;
+    int B_row;                    // floats from a row of B to the next
     bool aligned;                 // rows of C start at multiples of 16 bytes
     int tiles_down, tiles_across; // tiles of C
     int rows_together;            // rows of tiles in a band, see place_tile
@@ -33,7 +34,7 @@ struct work {
 // Whether the rows of B start at multiples of 16 bytes: four floats are copied at once.
 static bool wide_rows(const struct work *w)
 {
-    return w->N % 4 == 0 && (size_t)w->B % 16 == 0;
+    return w->B_row % 4 == 0 && (size_t)w->B % 16 == 0;
 }
 
 // A stretch of k-blocks of one tile: [begin, end). A whole tile is [0, blocks_k).
@@ -163,24 +164,36 @@ bring_part(const struct work *w, const struct segment *segment, float acc[T::TM]
     __threadfence();
     if (lane == 0)
         *arrived = 0; // ready for the next product
-    // Four rows at a time, so that the loads of all parts need few registers. __ldcg
-    // reads past the L1, which may hold an older state of these addresses.
+    // All rows at a time, so that all loads of a part wait for the L2 together, and mine
+    // stays where it is. Where that takes too many registers, four at a time, and mine is
+    // read again, too. __ldcg reads past the L1, which may hold an older state of these
+    // addresses.
+    const bool AT_ONCE = T::TM * T::TN <= 64;
+    const int ROWS = AT_ONCE ? T::TM : 4;
 #pragma unroll
-    for (int m0 = 0; m0 < T::TM; m0 += 4) {
+    for (int m0 = 0; m0 < T::TM; m0 += ROWS) {
+        float sum[ROWS][T::TN];
 #pragma unroll
-        for (int m = m0; m < m0 + 4; ++m)
+        for (int m = 0; m < ROWS; ++m)
 #pragma unroll
             for (int n = 0; n < T::TN; ++n)
-                acc[m][n] = 0.0f;
+                sum[m][n] = 0.0f;
         for (int block = first; block <= last; ++block) {
-            const float *theirs =
-                part_of(w, block, block == first, T::PART) + threadIdx.x;
+            const bool own = AT_ONCE && block == (int)blockIdx.x;
+            const float *theirs = part_of(w, block, block == first, T::PART) +
+                                  m0 * T::TN * T::THREADS + threadIdx.x;
 #pragma unroll
-            for (int m = m0; m < m0 + 4; ++m)
+            for (int m = 0; m < ROWS; ++m)
 #pragma unroll
                 for (int n = 0; n < T::TN; ++n)
-                    acc[m][n] += __ldcg(&theirs[(m * T::TN + n) * T::THREADS]);
+                    sum[m][n] += own ? acc[m0 + m][n]
+                                     : __ldcg(&theirs[(m * T::TN + n) * T::THREADS]);
         }
+#pragma unroll
+        for (int m = 0; m < ROWS; ++m)
+#pragma unroll
+            for (int n = 0; n < T::TN; ++n)
+                acc[m0 + m][n] = sum[m][n];
     }
     return true;
 }

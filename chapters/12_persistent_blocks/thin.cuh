@@ -416,9 +416,12 @@ static void launch_few_columns(int blocks, const struct work *w)
 static bool launch_thin(int sms, const struct work *w)
 {
     const int blocks = w->N % 4 == 0 ? 3 * sms : 2 * sms;
-    if (w->N <= 16 && w->N <= w->M) {
-        if (w->N > 8)
-            launch_narrow<narrow_tile>(2 * sms, w);
+    const bool narrow = w->N > 16 && w->N <= 32 && w->M > 1000 && w->K % 4 == 0;
+    if (narrow || (w->N <= 16 && w->N <= w->M)) {
+        if (w->N > 16)
+            launch_narrow<narrow_tile<32, 8, 4>>(2 * sms, w);
+        else if (w->N > 8)
+            launch_narrow<narrow_tile<16, 4, 4>>(2 * sms, w);
         else if (w->N > 4)
             launch_few_columns<8, 8, 4, 1>(sms, w);
         else if (w->N > 1)

@@ -50,6 +50,7 @@ struct tile {
     static_assert(BM % WM == 0 && BN % WN == 0, "warp tiles cover the block's tile");
     static_assert(TM % 4 == 0 && TN % 4 == 0, "TM and TN: whole float4s");
     static_assert(A_COPIES * A_STEP == BM, "the copies cover A's tile");
+    static_assert(BK % 8 == 0 && A_STEP % 4 == 0, "a warp copies 4 rows of 8 k");
     static_assert(BK % 2 == 0, "fragments take turns, and a tile starts with the first");
     static_assert(STAGES >= 3, "one in use, one that must have come, one to copy into");
 };
@@ -63,6 +64,19 @@ template <class T> static __device__ __forceinline__ int row_of(int thread)
 template <class T> static __device__ __forceinline__ int col_of(int thread)
 {
     return thread / 32 % (T::BN / T::WN) * T::WN + T::LANES::col_of(thread % 32) * 4;
+}
+
+// Which element of A's tile a thread copies first: a warp has 4 rows of 8 k beside each
+// other. In a tile that is 4 banks wider than its rows, these lie in 32 banks; 2 rows of
+// 16 would meet in 16.
+template <class T> static __device__ __forceinline__ int a_row_of(int thread)
+{
+    return thread % 32 / 8 + thread / 32 / (T::BK / 8) * 4;
+}
+
+template <class T> static __device__ __forceinline__ int a_k_of(int thread)
+{
+    return thread % 8 + thread / 32 % (T::BK / 8) * 8;
 }
 
 template <int COUNT>
@@ -138,7 +152,7 @@ static __device__ __forceinline__ void advance(struct filler *f, const struct wo
 {
     if (++f->block_k < f->at.segment.end) {
         f->A += T::BK;
-        f->B += (size_t)T::BK * w->N;
+        f->B += (size_t)T::BK * w->B_row;
         f->a_left -= T::BK;
         f->b_left -= T::BK;
         return;
@@ -152,12 +166,12 @@ static __device__ __forceinline__ void advance(struct filler *f, const struct wo
     int tile_row, tile_col;
     place_tile(w, f->at.segment.tile, &tile_row, &tile_col);
     f->block_k = f->at.segment.begin;
-    const int row = tile_row * T::BM + threadIdx.x / T::BK;
+    const int row = tile_row * T::BM + a_row_of<T>(threadIdx.x);
     const int col = tile_col * T::BN + threadIdx.x % (T::BN / WIDTH) * WIDTH;
-    const int a_k = f->block_k * T::BK + threadIdx.x % T::BK;
+    const int a_k = f->block_k * T::BK + a_k_of<T>(threadIdx.x);
     const int b_k = f->block_k * T::BK + threadIdx.x / (T::BN / WIDTH);
     f->A = &w->A[(size_t)row * w->K + a_k];
-    f->B = &w->B[(size_t)b_k * w->N + col];
+    f->B = &w->B[(size_t)b_k * w->B_row + col];
     f->rows = w->M - row;
     f->cols = w->N - col;
     f->a_left = w->K - a_k;
@@ -180,7 +194,7 @@ static __device__ __forceinline__ void start_copies(int step, const struct fille
     // In each step as many of them; with more copies than steps, several.
     const int A_AT_ONCE = (T::A_COPIES - 1) / T::BK + 1;
     const int B_AT_ONCE = (B_COPIES - 1) / T::BK + 1;
-    const int a_row = threadIdx.x / T::BK, a_k = threadIdx.x % T::BK;
+    const int a_row = a_row_of<T>(threadIdx.x), a_k = a_k_of<T>(threadIdx.x);
     const int b_k = threadIdx.x / (T::BN / WIDTH);
     const int b_col = threadIdx.x % (T::BN / WIDTH) * WIDTH;
     const size_t a_bytes = sizeof(float), b_bytes = WIDTH * sizeof(float);
@@ -193,7 +207,7 @@ static __device__ __forceinline__ void start_copies(int step, const struct fille
 #pragma unroll
     for (int i = step * B_AT_ONCE; i < (step + 1) * B_AT_ONCE && i < B_COPIES; ++i)
         __pipeline_memcpy_async(&stage[T::A_FLOATS + (b_k + i * B_STEP) * T::BN + b_col],
-                                f->B + (size_t)i * B_STEP * w->N, b_bytes,
+                                f->B + (size_t)i * B_STEP * w->B_row, b_bytes,
                                 INSIDE || i * B_STEP < steps ? 0 : b_bytes);
     if (step == T::BK - 1)
         __pipeline_commit();
@@ -270,7 +284,7 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
             for (int n = 0; n < T::TN; ++n)
                 acc[m][n] = 0.0f;
 
-        // 3. Multiply, k-block by k-block.
+                // 3. Multiply, k-block by k-block.
 #pragma unroll 1
         for (int block_k = use.segment.begin; block_k < use.segment.end; ++block_k) {
             if (T::TWO_LOOPS && filler.whole_tile && (filler.block_k + 1) * T::BK <= w.K)
@@ -339,7 +353,9 @@ template <class T> static void launch_tiles(int sms, const struct work *w)
 }
 
 #define TILES(T, start, speed, singly, dividing)                                         \
-    {launch_tiles<T>, staying, T::BM,  T::BN,    T::BLOCKS,                              \
-     start,           speed,   singly, dividing, false}
+    {                                                                                    \
+        launch_tiles<T>, staying, T::BM, T::BN, T::BK, T::BLOCKS, start, speed, singly,  \
+            dividing, false                                                              \
+    }
 
 #endif

@@ -157,10 +157,9 @@ template <class T> static void launch_bulk(int sms, const struct work *work)
     static struct scratch parts, arrived;
     const float *At, *B;
     prepare_matrices(w.M, w.N, w.K, w.A, w.B, &At, &B);
-    const CUtensorMap A_map =
-        tensor_map_2d(At, w.K, w.M, round_up_to_4(w.M), T::BK, T::BM);
+    const CUtensorMap A_map = tensor_map_2d(At, w.K, w.M, padded(w.M), T::BK, T::BM);
     const CUtensorMap B_map =
-        tensor_map_2d(B, w.K, w.N, round_up_to_4(w.N), T::BK, T::BN);
+        tensor_map_2d(B, w.K, w.N, B == w.B ? w.N : padded(w.N), T::BK, T::BN);
     w.tiles_down = (w.M - 1) / T::BM + 1;
     w.tiles_across = (w.N - 1) / T::BN + 1;
     w.rows_together = T::ROWS_TOGETHER;
@@ -187,13 +186,19 @@ template <class T> static void launch_bulk(int sms, const struct work *work)
 // Thin stages cost: each ends in a wait. Two of 72 steps are what shared memory holds.
 struct large_tile : bulk_tile<16, 8, 4, 72, 2> {
 };
-struct middle_tile : bulk_tile<8, 8, 4, 72, 2> {
+struct middle_tile : bulk_tile<12, 8, 4, 72, 2> {
 };
-// Chapter 12's tiles, for less than that, with the lanes on diagonals too: or in a z,
-// where two reads for 16 multiply-adds keep shared memory busy.
-struct wide_tile : tile<64, 128, 16, 8, 8, 4, 3, on_diagonals> {
+struct medium_tile : bulk_tile<8, 8, 4, 72, 2> {
 };
-struct square_tile : tile<64, 64, 16, 8, 4, 4, 4, in_a_z> {
+// Chapter 12's tiles, for less than that, with the lanes in a z: where copies pass
+// through shared memory's port too, the fewest wavefronts are best.
+struct wide_tile : tile<64, 128, 16, 8, 8, 4, 2, in_a_z> {
+};
+struct low_tile : tile<48, 128, 16, 12, 4, 4, 2, in_a_z> {
+};
+struct high_tile : tile<128, 64, 16, 8, 8, 4, 2, in_a_z> {
+};
+struct square_tile : tile<64, 64, 16, 8, 4, 4, 3, in_a_z> {
 };
 struct flat_tile : tile<16, 128, 16, 4, 8, 4, 3, in_a_z> {
 };
@@ -201,19 +206,38 @@ struct tall_tile : tile<64, 32, 16, 8, 4, 4, 3, in_a_z> {
 };
 struct small_square_tile : tile<128, 128, 8, 16, 8, 3, 2, on_diagonals> {
 };
+struct small_wide_tile : tile<64, 128, 16, 8, 8, 4, 3, in_a_z> {
+};
+struct small_high_tile : tile<96, 64, 16, 12, 4, 4, 3, in_a_z> {
+};
+struct small_low_tile : tile<48, 128, 16, 12, 4, 4, 3, in_a_z> {
+};
 struct small_flat_tile : tile<32, 128, 8, 4, 8, 4, 3, in_a_z> {
 };
 struct smallest_tile : tile<32, 64, 8, 4, 4, 8, 1, in_a_z> {
 };
 
 #define BULK(T, start, speed, dividing)                                                  \
-    {launch_bulk<T>, staying, T::BM, T::BN, 1, start, speed, speed, dividing, true}
+    {                                                                                    \
+        launch_bulk<T>, staying, T::BM, T::BN, T::BK, 1, start, speed, speed, dividing,  \
+            true                                                                         \
+    }
 static const struct kind KINDS[] = {
-    BULK(large_tile, 9000, 224, 9000),         BULK(middle_tile, 8000, 208, 8000),
-    TILES(wide_tile, 12000, 195, 152, 1500),   TILES(square_tile, 9000, 183, 157, 1700),
-    TILES(flat_tile, 10000, 165, 0, 1500),     TILES(tall_tile, 10000, 147, 118, 0),
-    SMALL(small_square_tile, 6600, 198, 1000), SMALL(small_flat_tile, 4700, 179, 2200),
-    SMALL(smallest_tile, 5500, 136, 1200),
+    BULK(large_tile, 9200, 240, 10800),
+    BULK(middle_tile, 10300, 206, 9800),
+    BULK(medium_tile, 7800, 222, 7400),
+    TILES(wide_tile, 5100, 183, 131, 8600),
+    TILES(low_tile, 10000, 187, 150, 1500),
+    TILES(high_tile, 5500, 178, 146, 9200),
+    TILES(square_tile, 9400, 172, 164, 1800),
+    TILES(flat_tile, 6600, 131, 0, 3400),
+    TILES(tall_tile, 10600, 117, 103, 0),
+    SMALL(small_square_tile, 8100, 203, 136, 0),
+    SMALL(small_wide_tile, 4800, 200, 135, 2700),
+    SMALL(small_high_tile, 7000, 179, 144, 1200),
+    SMALL(small_low_tile, 5700, 190, 118, 1400),
+    SMALL(small_flat_tile, 5100, 174, 120, 2400),
+    SMALL(smallest_tile, 5400, 146, 95, 1100),
 };
 
 static int sms; // that the product is dealt to
@@ -226,10 +250,9 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
     if (!sms)
         CUDA_CHECK(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0));
     const bool aligned = N % 4 == 0 && (size_t)C % 16 == 0;
-    const struct work w = {M, N, K, alpha, beta, A, B, C, aligned};
-    const int count = sizeof KINDS / sizeof *KINDS;
+    const struct work w = {M, N, K, alpha, beta, A, B, C, N, aligned};
     if (!launch_thin(sms, &w))
-        fastest(KINDS, count, sms, M, N, K, wide_rows(&w))->launch(sms, &w);
+        launch_fastest(KINDS, sizeof KINDS / sizeof *KINDS, sms, &w);
 }
 
 // What a large product does on all SMs, a small one does on a few: it gets a tile as
@@ -247,14 +270,25 @@ static void matmul_on(int M, int N, int K, float alpha, const float *A, const fl
 
 // Each of the kernels is among these, or gets one of the shapes of common/shapes.c.
 static const struct product PRODUCTS[] = {
-    {200, 300, 80, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},  // large_tile
-    {70, 127, 72, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},   // middle_tile
-    {188, 124, 40, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},   // wide_tile
-    {300, 130, 72, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},  // square_tile
-    {15, 260, 72, -0.5f, 0.0f, matmul_on<3>, "--sms 3"},   // flat_tile
-    {200, 65, 50, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},   // tall_tile
-    {100, 128, 72, 1.5f, 0.0f, matmul_on<3>, "--sms 3"},   // small_square_tile
-    {2049, 129, 12, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a second band of tiles
+    {200, 300, 80, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // large_tile
+    {385, 66, 141, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},
+    {130, 66, 76, -0.5f, 2.0f, matmul_on<1>, "--sms 1"}, // middle_tile
+    {100, 66, 141, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // medium_tile
+    {50, 196, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // wide_tile
+    {35, 66, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},   // low_tile
+    {35, 68, 66, -0.5f, 2.0f, matmul_on<1>, "--sms 1"},
+    {195, 33, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"}, // high_tile
+    {195, 36, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},
+    {300, 130, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // square_tile
+    {100, 36, 51, -0.5f, 2.0f, matmul_on<1>, "--sms 1"},
+    {15, 260, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // flat_tile
+    {35, 20, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},   // tall_tile
+    {100, 68, 41, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},   // small_square_tile
+    {50, 68, 51, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},   // small_wide_tile
+    {65, 20, 46, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},    // small_high_tile
+    {35, 68, 36, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},   // small_low_tile
+    {2049, 129, 12, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // a second band of tiles
+    {1150, 33, 51, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a copy of B with longer rows
     {188, 124, 40, 1.0f, 0.0f, matmul_on<1>, "--sms 1", USUAL, NULL, 'B'},
 };
 

@@ -3,17 +3,10 @@
 #ifndef PREPARE_CUH
 #define PREPARE_CUH
 
-#include "12_persistent_blocks/scratch.cuh"
+#include "12_persistent_blocks/lengthen.cuh"
 #include "hopper.h"
 
-const int TURN = 64;      // a block turns TURN x TURN elements of A
-const int LENGTHEN = 256; // or copies LENGTHEN columns of LENGTHEN_ROWS rows of B
-const int LENGTHEN_ROWS = 16;
-
-static int round_up_to_4(int n)
-{
-    return (n + 3) / 4 * 4;
-}
+const int TURN = 64; // a block turns TURN x TURN elements of A
 
 // The first `a_blocks` blocks write A's transpose to `At`, the others B to `Bc`, with
 // rows that are multiples of 16 bytes; 256 threads a block. The copy engine moves rows of
@@ -28,7 +21,7 @@ static __global__ void prepare(int M, int N, int K, const float *A, float *At,
         const int x = threadIdx.x % TURN, y = threadIdx.x / TURN;
         const int down = (M - 1) / TURN + 1;
         const int row = blockIdx.x % down * TURN, col = blockIdx.x / down * TURN;
-        const size_t stride = (M + 3) / 4 * 4;
+        const size_t stride = padded(M);
 #pragma unroll
         for (int i = 0; i < TURN; i += 256 / TURN)
             if (row + y + i < M && col + x < K)
@@ -40,37 +33,23 @@ static __global__ void prepare(int M, int N, int K, const float *A, float *At,
                 At[(col + y + i) * stride + row + x] = square[x][y + i];
         return;
     }
-    const int across = (N - 1) / LENGTHEN + 1, block = blockIdx.x - a_blocks;
-    const int col = block % across * LENGTHEN + threadIdx.x;
-    const int row = block / across * LENGTHEN_ROWS;
-    const size_t stride = (N + 3) / 4 * 4;
-    float v[LENGTHEN_ROWS];
-    // All loads first, then all stores: the loads wait for memory together.
-#pragma unroll
-    for (int i = 0; i < LENGTHEN_ROWS; ++i)
-        v[i] = col < N && row + i < K ? B[(size_t)(row + i) * N + col] : 0.0f;
-#pragma unroll
-    for (int i = 0; i < LENGTHEN_ROWS; ++i)
-        if (col < N && row + i < K)
-            Bc[(row + i) * stride + col] = v[i];
+    lengthen_rows(blockIdx.x - a_blocks, N, K, B, Bc);
 }
 
-// Enqueues it and says where the two are: K rows of A's transpose, round_up_to_4(M)
-// floats apart, and K of B, round_up_to_4(N) apart; B itself if the copy engine can read
-// it.
+// Enqueues it and says where the two are: K rows of A's transpose, padded(M) floats apart,
+// and K of B, padded(N) apart; B itself if the copy engine can read it.
 static void prepare_matrices(int M, int N, int K, const float *A, const float *B,
                              const float **At, const float **readable_B)
 {
     static struct scratch a_copy, b_copy;
     const bool readable = N % 4 == 0 && (size_t)B % 16 == 0;
-    float *turned = scratch(&a_copy, (size_t)K * round_up_to_4(M) * sizeof(float));
+    float *turned = scratch(&a_copy, (size_t)K * padded(M) * sizeof(float));
     float *longer = NULL;
     if (!readable)
-        longer = scratch(&b_copy, (size_t)K * round_up_to_4(N) * sizeof(float));
+        longer = scratch(&b_copy, (size_t)K * padded(N) * sizeof(float));
     const int a_blocks = ((M - 1) / TURN + 1) * ((K - 1) / TURN + 1);
-    const int b_blocks = ((N - 1) / LENGTHEN + 1) * ((K - 1) / LENGTHEN_ROWS + 1);
-    prepare<<<a_blocks + (readable ? 0 : b_blocks), 256>>>(M, N, K, A, turned, B, longer,
-                                                           a_blocks);
+    prepare<<<a_blocks + (readable ? 0 : lengthen_blocks(K, N)), 256>>>(
+        M, N, K, A, turned, B, longer, a_blocks);
     *At = turned;
     *readable_B = readable ? B : longer;
 }

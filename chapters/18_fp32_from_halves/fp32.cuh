@@ -18,7 +18,7 @@ namespace fp32
 // How long chapter 13 says that it takes.
 static double fp32_nanoseconds(int sms, int M, int N, int K, const float *B)
 {
-    const struct fp32::work w = {M, N, K, 1.0f, 0.0f, NULL, B};
+    const struct fp32::work w = {M, N, K, 1.0f, 0.0f, NULL, B, NULL, N};
     const bool wide = fp32::wide_rows(&w);
     const int count = sizeof fp32::KINDS / sizeof *fp32::KINDS;
     const struct fp32::kind *kind = fp32::fastest(fp32::KINDS, count, sms, M, N, K, wide);
