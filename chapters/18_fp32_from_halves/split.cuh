@@ -50,14 +50,16 @@ static struct tolerance tolerance_for(int K)
 const int LEAST_K = 256;
 
 // Whether splitting, which is K * (M + N) of work, pays for what it makes faster: the
-// time of either, in nanoseconds, as measured on an H200 with its 132 SMs.
+// time of either, in nanoseconds, as measured on an H200 with its 132 SMs. With few rows
+// or columns most of it is splitting, and what chapter 13 says of its time is too much.
 static bool pays(int sms, int M, int N, int K, const float *B)
 {
     const double tiles = ((M - 1) / BM + 1.0) * ((N - 1) / BN + 1.0);
     const double split = (8.0 * M + 12.0 * N) * K / 3500;
     const double rounds = ceil(tiles / sms) * K * 18.5;
-    return K >= LEAST_K && fp32::at_scale(sms, 18000) + split + rounds <
-                               fp32_nanoseconds(sms, M, N, K, B);
+    return K >= LEAST_K && M > 64 && N > 64 &&
+           fp32::at_scale(sms, 18000) + split + rounds <
+               fp32_nanoseconds(sms, M, N, K, B);
 }
 
 // Positive floats are ordered as their bits are; NaN comes last.
