@@ -19,6 +19,8 @@ enum {
     EMU_WATCHED = 4,   /* its thread is: endless.c */
     EMU_LENS = 8       /* so does the lens */
 };
+/* Why an access is not looked at for itself only. */
+extern volatile unsigned emu_attention;
 struct emu_now {
     const struct emu_launch *launch; /* NULL: no kernel is running */
     uint3 block;                     /* blockIdx of the running thread */
@@ -30,7 +32,6 @@ struct emu_now {
     unsigned threads_left;  /* that have not ended */
     unsigned parked;        /* that wait for a condition: see emu_wait_until */
     bool lens_looks; /* LENS is set, and the running block is one of those looked at */
-    volatile unsigned attention; /* why an access is not looked at for itself only: */
     unsigned long long pauses; /* changes whenever a thread gives way to another, or reads
                                   the clock */
 };

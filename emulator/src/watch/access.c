@@ -176,9 +176,9 @@ __attribute__((noinline)) static void see_with_more(const volatile void *p, size
         return;
     }
     if (emu_settings.check) {
-        if (emu_now.attention & EMU_SUSPICION) emu_settle();
+        if (emu_attention & EMU_SUSPICION) emu_settle();
         emu_check_access(p, n, kind, pc);
-        if (emu_now.attention & EMU_WATCHED) {
+        if (emu_attention & EMU_WATCHED) {
             emu_keep_registers();
             emu_look(p, n, kind & BASIC_KIND, pc);
         }
@@ -191,7 +191,7 @@ __attribute__((noinline)) static void see_with_more(const volatile void *p, size
 static void see(const volatile void *p, size_t n, enum emu_access kind, const void *pc,
                 const void *frame)
 {
-    if (!emu_current || emu_now.attention)
+    if (!emu_current || emu_attention)
         see_with_more(p, n, kind, pc, frame);
     else
         emu_check_access(p, n, kind, pc);
@@ -206,10 +206,10 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
         return;
     }
     if (emu_settings.check) {
-        if (emu_now.attention & EMU_SUSPICION) emu_settle();
+        if (emu_attention & EMU_SUSPICION) emu_settle();
         if (kind == READ) emu_check_holds_something(p, n, pc);
         emu_check_range(p, n, kind | BY_BYTES, pc);
-        if (emu_now.attention & EMU_WATCHED) {
+        if (emu_attention & EMU_WATCHED) {
             emu_keep_registers();
             emu_look(p, n, kind, pc);
         }
@@ -225,7 +225,7 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
 static inline __attribute__((always_inline)) void
 hook(char *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
 {
-    const bool simple = !emu_now.attention;
+    const bool simple = !emu_attention;
     if (simple && emu_is_shared(p) && !((uintptr_t)p & (n - 1)))
         emu_shared_access(p, n, n, kind & BASIC_KIND, pc);
     else if (simple && is_private(p) && !emu_registers_watched)
@@ -438,16 +438,17 @@ void emu_block_atomic_access(const volatile void *p, size_t bytes, const void *p
  * it, as nvcc does, or there never was any. */
 static __attribute__((noinline)) void pass_through(const void *pc, const void *frame)
 {
-    if (emu_now.attention & EMU_WATCHED) {
+    if (emu_attention & EMU_WATCHED) {
         emu_keep_registers();
         emu_look(NULL, 0, READ, pc);
     }
     if (emu_now.lens_looks) emu_lens_basic_block(pc, frame);
 }
 
+_Static_assert((EMU_LENS | EMU_WATCHED) == 12, "emulator_runtime.h tests these bits");
 void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void)
 {
-    if ((emu_now.attention & (EMU_LENS | EMU_WATCHED)) && emu_current)
+    if ((emu_attention & (EMU_LENS | EMU_WATCHED)) && emu_current)
         pass_through(PC, FRAME);
 }
