@@ -31,7 +31,9 @@ struct emu_now {
     unsigned places;        /* for threads: whole warps of them for each block */
     unsigned threads_left;  /* that have not ended */
     unsigned parked;        /* that wait for a condition: see emu_wait_until */
-    bool lens_looks; /* LENS is set, and the running block is one of those looked at */
+    bool lens_looks;    /* LENS is set, and the running block is one of those looked at */
+    char *stack_low;    /* the running thread's own variables lie from there on, */
+    size_t stack_bytes; /* in so many bytes */
     unsigned long long pauses; /* changes whenever a thread gives way to another, or reads
                                   the clock */
 };

@@ -106,8 +106,7 @@ void emu_check_allocations_changed(void)
 /* The running thread's own variables. */
 static inline bool is_private(const char *p)
 {
-    const struct emu_thread *t = emu_current;
-    return t && (size_t)(p - t->stack_low) < (size_t)(t->stack_high - t->stack_low);
+    return (size_t)(p - emu_now.stack_low) < emu_now.stack_bytes;
 }
 
 void emu_check_access(const volatile void *address, size_t n, enum emu_access kind,
@@ -222,25 +221,33 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
 #define PC __builtin_return_address(0)
 #define FRAME __builtin_frame_address(0)
 
+/* Whoever asks for the address of its frame makes one, so the hooks leave that to this
+ * function, to which they jump: its frame lies where theirs would. */
+static __attribute__((noinline)) void see_hooked(const void *p, size_t n,
+                                                 enum emu_access kind, const void *pc)
+{
+    if (emu_settings.check | emu_now.lens_looks) see(p, n, kind, pc, FRAME);
+}
+
 static inline __attribute__((always_inline)) void
-hook(char *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
+hook(char *p, size_t n, enum emu_access kind, const void *pc)
 {
     const bool simple = !emu_attention;
-    if (simple && emu_is_shared(p) && !((uintptr_t)p & (n - 1)))
-        emu_shared_access(p, n, n, kind & BASIC_KIND, pc);
-    else if (simple && is_private(p) && !emu_registers_watched)
+    if (__builtin_expect(simple && is_private(p) && !emu_registers_watched, 1))
         return;
+    else if (simple && emu_is_shared(p) && !((uintptr_t)p & (n - 1)))
+        emu_shared_access(p, n, n, kind & BASIC_KIND, pc);
     else if (simple && is_plain_read(kind) && n >= 4 && is_quick_read(p, n))
         return;
-    else if (emu_settings.check | emu_now.lens_looks)
-        see(p, n, kind, pc, frame);
+    else
+        see_hooked(p, n, kind, pc);
 }
 
 #define HOOK(name, bytes, kind)                                                          \
     void name(void *p);                                                                  \
     void name(void *p)                                                                   \
     {                                                                                    \
-        hook(p, bytes, kind, PC, FRAME);                                                 \
+        hook(p, bytes, kind, PC);                                                        \
     }
 #define HOOKS(bytes)                                                                     \
     HOOK(__tsan_read##bytes, bytes, READ)                                                \
@@ -316,12 +323,12 @@ void __tsan_vptr_update(void **p, void *value);
 void __tsan_vptr_update(void **p, void *value)
 {
     (void)value;
-    hook((char *)p, sizeof *p, WRITE, PC, FRAME);
+    hook((char *)p, sizeof *p, WRITE, PC);
 }
 void __tsan_vptr_read(void **p);
 void __tsan_vptr_read(void **p)
 {
-    hook((char *)p, sizeof *p, READ, PC, FRAME);
+    hook((char *)p, sizeof *p, READ, PC);
 }
 
 /* C++ atomics: of cuda::atomic, and of host code (the guard of a static local is one),
