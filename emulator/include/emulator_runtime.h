@@ -85,6 +85,26 @@ __asm__("memcpy = __tsan_memcpy\n"
         "memset = __tsan_memset");
 #endif
 
+/* Each basic block of a .cu file begins with a call of __sanitizer_cov_trace_pc, of which
+ * only EMU_WATCHED and EMU_LENS want to know. Many blocks take less time than that call,
+ * so the assembler is told to ask before it. (Of clang++, and on other processors, it is
+ * the function that asks.) */
+#if defined(__CUDACC__) && !defined(__clang__) && defined(__x86_64__)
+__asm__(".ifndef .Lasking\n" /* of several files that -flto makes one */
+        ".set .Lasking, 1\n"
+        ".macro call function:vararg\n"
+        ".ifc \"\\function\", \"__sanitizer_cov_trace_pc\"\n"
+        "testb $12, emu_attention(%rip)\n"
+        "jz .Lnobody\\@\n"
+        "callq \\function\n"
+        ".Lnobody\\@:\n"
+        ".else\n"
+        "callq \\function\n"
+        ".endif\n"
+        ".endm\n"
+        ".endif");
+#endif
+
 /* malloc and free of functions that kernels may call: the device's heap in a kernel, the
  * host's elsewhere. A full heap (cudaLimitMallocHeapSize) gives NULL. */
 void *emu_device_malloc(size_t bytes);

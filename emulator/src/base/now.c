@@ -5,7 +5,8 @@
 
 #include "emulator_runtime.h"
 
-struct emu_now emu_now = {.attention = EMU_IDLE};
+struct emu_now emu_now;
+volatile unsigned emu_attention = EMU_IDLE;
 _Thread_local struct emu_thread *emu_current;
 uint3 emu_thread_idx, emu_block_idx, emu_block_dim, emu_grid_dim;
 

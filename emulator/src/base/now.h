@@ -19,6 +19,8 @@ enum {
     EMU_WATCHED = 4,   /* its thread is: endless.c */
     EMU_LENS = 8       /* so does the lens */
 };
+/* Why an access is not looked at for itself only. */
+extern volatile unsigned emu_attention;
 struct emu_now {
     const struct emu_launch *launch; /* NULL: no kernel is running */
     uint3 block;                     /* blockIdx of the running thread */
@@ -29,8 +31,9 @@ struct emu_now {
     unsigned places;        /* for threads: whole warps of them for each block */
     unsigned threads_left;  /* that have not ended */
     unsigned parked;        /* that wait for a condition: see emu_wait_until */
-    bool lens_looks; /* LENS is set, and the running block is one of those looked at */
-    volatile unsigned attention; /* why an access is not looked at for itself only: */
+    bool lens_looks;    /* LENS is set, and the running block is one of those looked at */
+    char *stack_low;    /* the running thread's own variables lie from there on, */
+    size_t stack_bytes; /* in so many bytes */
     unsigned long long pauses; /* changes whenever a thread gives way to another, or reads
                                   the clock */
 };

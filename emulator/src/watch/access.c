@@ -106,8 +106,7 @@ void emu_check_allocations_changed(void)
 /* The running thread's own variables. */
 static inline bool is_private(const char *p)
 {
-    const struct emu_thread *t = emu_current;
-    return t && (size_t)(p - t->stack_low) < (size_t)(t->stack_high - t->stack_low);
+    return (size_t)(p - emu_now.stack_low) < emu_now.stack_bytes;
 }
 
 void emu_check_access(const volatile void *address, size_t n, enum emu_access kind,
@@ -176,9 +175,9 @@ __attribute__((noinline)) static void see_with_more(const volatile void *p, size
         return;
     }
     if (emu_settings.check) {
-        if (emu_now.attention & EMU_SUSPICION) emu_settle();
+        if (emu_attention & EMU_SUSPICION) emu_settle();
         emu_check_access(p, n, kind, pc);
-        if (emu_now.attention & EMU_WATCHED) {
+        if (emu_attention & EMU_WATCHED) {
             emu_keep_registers();
             emu_look(p, n, kind & BASIC_KIND, pc);
         }
@@ -191,7 +190,7 @@ __attribute__((noinline)) static void see_with_more(const volatile void *p, size
 static void see(const volatile void *p, size_t n, enum emu_access kind, const void *pc,
                 const void *frame)
 {
-    if (!emu_current || emu_now.attention)
+    if (!emu_current || emu_attention)
         see_with_more(p, n, kind, pc, frame);
     else
         emu_check_access(p, n, kind, pc);
@@ -206,10 +205,10 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
         return;
     }
     if (emu_settings.check) {
-        if (emu_now.attention & EMU_SUSPICION) emu_settle();
+        if (emu_attention & EMU_SUSPICION) emu_settle();
         if (kind == READ) emu_check_holds_something(p, n, pc);
         emu_check_range(p, n, kind | BY_BYTES, pc);
-        if (emu_now.attention & EMU_WATCHED) {
+        if (emu_attention & EMU_WATCHED) {
             emu_keep_registers();
             emu_look(p, n, kind, pc);
         }
@@ -222,25 +221,33 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
 #define PC __builtin_return_address(0)
 #define FRAME __builtin_frame_address(0)
 
-static inline __attribute__((always_inline)) void
-hook(char *p, size_t n, enum emu_access kind, const void *pc, const void *frame)
+/* Whoever asks for the address of its frame makes one, so the hooks leave that to this
+ * function, to which they jump: its frame lies where theirs would. */
+static __attribute__((noinline)) void see_hooked(const void *p, size_t n,
+                                                 enum emu_access kind, const void *pc)
 {
-    const bool simple = !emu_now.attention;
-    if (simple && emu_is_shared(p) && !((uintptr_t)p & (n - 1)))
-        emu_shared_access(p, n, n, kind & BASIC_KIND, pc);
-    else if (simple && is_private(p) && !emu_registers_watched)
+    if (emu_settings.check | emu_now.lens_looks) see(p, n, kind, pc, FRAME);
+}
+
+static inline __attribute__((always_inline)) void
+hook(char *p, size_t n, enum emu_access kind, const void *pc)
+{
+    const bool simple = !emu_attention;
+    if (__builtin_expect(simple && is_private(p) && !emu_registers_watched, 1))
         return;
+    else if (simple && emu_is_shared(p) && !((uintptr_t)p & (n - 1)))
+        emu_shared_access(p, n, n, kind & BASIC_KIND, pc);
     else if (simple && is_plain_read(kind) && n >= 4 && is_quick_read(p, n))
         return;
-    else if (emu_settings.check | emu_now.lens_looks)
-        see(p, n, kind, pc, frame);
+    else
+        see_hooked(p, n, kind, pc);
 }
 
 #define HOOK(name, bytes, kind)                                                          \
     void name(void *p);                                                                  \
     void name(void *p)                                                                   \
     {                                                                                    \
-        hook(p, bytes, kind, PC, FRAME);                                                 \
+        hook(p, bytes, kind, PC);                                                        \
     }
 #define HOOKS(bytes)                                                                     \
     HOOK(__tsan_read##bytes, bytes, READ)                                                \
@@ -316,12 +323,12 @@ void __tsan_vptr_update(void **p, void *value);
 void __tsan_vptr_update(void **p, void *value)
 {
     (void)value;
-    hook((char *)p, sizeof *p, WRITE, PC, FRAME);
+    hook((char *)p, sizeof *p, WRITE, PC);
 }
 void __tsan_vptr_read(void **p);
 void __tsan_vptr_read(void **p)
 {
-    hook((char *)p, sizeof *p, READ, PC, FRAME);
+    hook((char *)p, sizeof *p, READ, PC);
 }
 
 /* C++ atomics: of cuda::atomic, and of host code (the guard of a static local is one),
@@ -438,16 +445,17 @@ void emu_block_atomic_access(const volatile void *p, size_t bytes, const void *p
  * it, as nvcc does, or there never was any. */
 static __attribute__((noinline)) void pass_through(const void *pc, const void *frame)
 {
-    if (emu_now.attention & EMU_WATCHED) {
+    if (emu_attention & EMU_WATCHED) {
         emu_keep_registers();
         emu_look(NULL, 0, READ, pc);
     }
     if (emu_now.lens_looks) emu_lens_basic_block(pc, frame);
 }
 
+_Static_assert((EMU_LENS | EMU_WATCHED) == 12, "emulator_runtime.h tests these bits");
 void __sanitizer_cov_trace_pc(void);
 void __sanitizer_cov_trace_pc(void)
 {
-    if ((emu_now.attention & (EMU_LENS | EMU_WATCHED)) && emu_current)
+    if ((emu_attention & (EMU_LENS | EMU_WATCHED)) && emu_current)
         pass_through(PC, FRAME);
 }

@@ -40,12 +40,12 @@ void emu_check_launch_begins(void)
 
 void emu_check_launch_ends(void)
 {
-    emu_now.attention |= EMU_IDLE;
+    emu_attention |= EMU_IDLE;
 }
 
 void emu_check_block_begins(unsigned warps)
 {
-    if (emu_settings.check) emu_now.attention &= ~EMU_IDLE;
+    if (emu_settings.check) emu_attention &= ~EMU_IDLE;
     emu_times.interval = emu_times.block = ++emu_times.now;
     emu_handover_block_begins();
     emu_words_block_begins();

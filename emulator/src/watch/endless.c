@@ -45,9 +45,9 @@ static void on_tick(int signal)
     if (!emu_now.launch) {
         set_timer(0);
         ticking = false;
-    } else if (!(emu_now.attention & EMU_IDLE) && pauses_seen == emu_now.pauses) {
+    } else if (!(emu_attention & EMU_IDLE) && pauses_seen == emu_now.pauses) {
         watch_begins = true;
-        emu_now.attention |= EMU_WATCHED;
+        emu_attention |= EMU_WATCHED;
     }
     pauses_seen = emu_now.pauses;
 }
@@ -102,7 +102,7 @@ void emu_look(const volatile void *p, size_t n, enum emu_access kind, const void
         watch_begins = false;
     }
     if (++looks > LOOKS || pauses_seen != emu_now.pauses) {
-        emu_now.attention &= ~EMU_WATCHED;
+        emu_attention &= ~EMU_WATCHED;
     }
     const bool stored =
         hash_of(last_atomic.address, last_atomic.bytes) != last_atomic.before;
@@ -113,7 +113,7 @@ void emu_look(const volatile void *p, size_t n, enum emu_access kind, const void
         last_atomic.address = (const void *)p;
         last_atomic.before = hash_of(last_atomic.address, last_atomic.bytes);
     }
-    if (kind == WRITE || !(emu_now.attention & EMU_WATCHED)) return;
+    if (kind == WRITE || !(emu_attention & EMU_WATCHED)) return;
     uint64_t state = hash_of(registers, sizeof registers);
     state = mix(state, stack, (size_t)(emu_current->stack_high - stack));
     state = mix(mix(state, (const void *)p, n), &p, sizeof p);

@@ -52,7 +52,7 @@ void emu_check_async_issue(void *shared, const void *global, size_t bytes,
         emu_check_range(global, read, READ, pc);
     else if (read)
         emu_check_access(global, read, READ, pc);
-    emu_check_access(shared, bytes, WRITE, pc);
+    emu_shared_access(shared, bytes, bytes, WRITE, pc);
     for (size_t i = 0; i < bytes; i += 4) {
         struct word *word = emu_word_at((char *)shared + i);
         word->bytes_in_flight = word->written_bytes;
@@ -64,7 +64,7 @@ void emu_check_async_arrival(void *shared, size_t bytes, const void *pc)
 {
     if (!emu_settings.check) return;
     emu_settle();
-    emu_check_access(shared, bytes, WRITE, pc);
+    emu_shared_access(shared, bytes, bytes, WRITE, pc);
 }
 
 /* ---- mbarriers ---- */

@@ -622,7 +622,7 @@ void emu_lens_block_begins(void)
 {
     if (!watching) return;
     emu_now.lens_looks = block_number % stride == 0;
-    if (emu_now.lens_looks) emu_now.attention |= EMU_LENS;
+    if (emu_now.lens_looks) emu_attention |= EMU_LENS;
     if (!emu_now.lens_looks) return;
     events_in_block = 0;
     memset(begin, 0, sizeof begin);
@@ -648,7 +648,7 @@ void emu_lens_block_ended(void)
         resumes = true;
     }
     emu_now.lens_looks = false;
-    emu_now.attention &= ~EMU_LENS;
+    emu_attention &= ~EMU_LENS;
 }
 
 void emu_lens_launch_ended(void)

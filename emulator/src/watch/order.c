@@ -38,13 +38,11 @@ static bool ordered_in_part(const struct touch *earlier, const struct touch *now
            lane_order[now->thread / WARP][now->thread % WARP][earlier->thread % WARP];
 }
 
-/* Whether nothing orders the earlier access before the present one. */
-bool emu_unordered(const struct touch *earlier, const struct touch *now)
+/* The earlier access was behind the last barrier. */
+bool emu_unordered_in_interval(const struct touch *earlier, const struct touch *now)
 {
     if (emu_clocks.crowded) return false;
-    if (earlier->time < emu_times.interval ||
-        (earlier->thread == now->thread && !emu_is_bulk(earlier)))
-        return false;
+    if (earlier->thread == now->thread && !emu_is_bulk(earlier)) return false;
     if (!(earlier->bytes & now->bytes) || (earlier->strong && now->strong)) return false;
     if (earlier->thread / WARP == now->thread / WARP && earlier->order != now->order &&
         !emu_is_bulk(earlier) &&

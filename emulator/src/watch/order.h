@@ -31,7 +31,11 @@ static inline struct touch emu_touch_now(enum emu_access kind, const void *pc)
 }
 
 /* Whether nothing orders the earlier access, in the running block, before this one. */
-bool emu_unordered(const struct touch *earlier, const struct touch *now);
+bool emu_unordered_in_interval(const struct touch *earlier, const struct touch *now);
+static inline bool emu_unordered(const struct touch *earlier, const struct touch *now)
+{
+    return earlier->time >= emu_times.interval && emu_unordered_in_interval(earlier, now);
+}
 
 void emu_order_block_begins(unsigned warps);
 /* What these threads did before is ordered before what they do from now on: `count` of

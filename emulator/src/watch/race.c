@@ -140,7 +140,7 @@ void emu_suspect(char *word, uint8_t bytes, const struct touch *earlier, const c
     *s = (struct suspicion){
         .address = word, .bytes = bytes, .did = did, .first = *earlier, .second = *now};
     memcpy(&s->before, word, 4);
-    emu_now.attention |= EMU_SUSPICION;
+    emu_attention |= EMU_SUSPICION;
 }
 
 /* Called when a thread stops running, and before each of its accesses. */
@@ -155,7 +155,7 @@ void emu_settle(void)
                 emu_fault_race(s->address + __builtin_ctz(s->bytes), &s->first, s->did,
                                &s->second, "writes");
     }
-    emu_now.attention &= ~EMU_SUSPICION;
+    emu_attention &= ~EMU_SUSPICION;
 }
 
 /* ---- doubts ---- */

@@ -46,7 +46,7 @@ static inline void note_read(struct word *word, struct touch now)
         /* Two readers of different warps already forbid every write until the next
          * barrier. */
         if (word->other_read.time < emu_times.interval ||
-            word->other_read.thread / 32 == word->read.thread / 32 ||
+            (word->other_read.thread ^ word->read.thread) < WARP ||
             word->other_read.bytes != 15 || word->read.bytes != 15)
             word->other_read = now;
     } else {
@@ -190,27 +190,48 @@ static inline bool at_rest(const struct word *word)
            !(word->bytes_in_flight && emu_is_bulk(&word->write));
 }
 
-static inline __attribute__((always_inline)) void
-shared_word(char *address, enum emu_access kind, struct touch now, const void *pc)
+/* Nearly every access is one of these: a read of what was written before the last
+ * barrier, or a write of what was left alone since. Returns whether it is. */
+static inline __attribute__((always_inline)) bool
+is_simple(struct word *word, enum emu_access kind, struct touch now)
 {
-    struct word *word = emu_word_at(address);
     if (word->written_in_block != emu_block_serial) {
         word->written_in_block = emu_block_serial;
         word->written_bytes = word->bytes_in_flight = 0;
         word->readers = 0;
     }
-    /* Nearly every access is one of these: a read of what was written before the last
-     * barrier, or a write of what was left alone since. */
-    if (kind == READ && word->write.time < emu_times.quick &&
-        !(now.bytes & ~word->written_bytes)) {
+    if (kind == READ) {
+        if (word->write.time >= emu_times.quick || now.bytes & ~word->written_bytes)
+            return false;
         note_read(word, now);
-    } else if (kind != READ && kind != ATOMIC && at_rest(word)) {
+    } else {
+        if (kind == ATOMIC || !at_rest(word)) return false;
         word->write = now;
         word->written_bytes |= now.bytes;
         word->bytes_in_flight &= (uint8_t)~now.bytes;
-    } else {
-        examine(word, address, kind, now, pc);
     }
+    return true;
+}
+
+static __attribute__((noinline)) void
+examine_words(char *p, char *end, enum emu_access kind, struct touch now, const void *pc)
+{
+    for (; p < end; p += 4)
+        if (!is_simple(emu_word_at(p), kind, now))
+            examine(emu_word_at(p), p, kind, now, pc);
+}
+
+/* Whole words. Two loops, each for what is simple only: the compiler makes better ones.
+ */
+static inline void whole_words(char *p, char *end, enum emu_access kind, const void *pc)
+{
+    const struct touch now = emu_touch_bytes(15, kind == ATOMIC, false, pc);
+    struct word *word = emu_word_at(p);
+    if (kind == READ)
+        for (; p < end && is_simple(word, READ, now); word++) p += 4;
+    else
+        for (; p < end && is_simple(word, kind, now); word++) p += 4;
+    if (p < end) examine_words(p, end, kind, now, pc);
 }
 
 /* ---- an access ---- */
@@ -237,60 +258,82 @@ static void check_owner(const char *p, const void *pc)
               owner);
 }
 
-void emu_shared_access(char *p, size_t n, size_t alignment, enum emu_access kind,
+static inline bool inside_last(const char *p, size_t n, size_t alignment)
+{
+    return inside(last_arrays[0], p, n, alignment) ||
+           inside(last_arrays[1], p, n, alignment);
+}
+
+static void find_array(const char *p, size_t n, size_t alignment, enum emu_access kind,
                        const void *pc)
 {
-    if (!inside(last_arrays[0], p, n, alignment) &&
-        !inside(last_arrays[1], p, n, alignment)) {
-        const struct emu_shared_extent *array = emu_find_shared(p);
-        last_arrays[1] = last_arrays[0];
-        last_arrays[0] = array;
-        if (!array)
-            emu_fault(pc,
-                      "out of bounds: %s of %zu bytes in shared memory, %td bytes from "
-                      "its start, and the launch "
-                      "asked for no dynamic shared memory there",
-                      emu_name_of(kind), n, p - emu_dynamic_shared);
-        if (p < array->base + array->bytes && p + n > array->base + array->bytes)
-            emu_fault(pc,
-                      "out of bounds: %s of %zu bytes in shared memory, at byte %td of "
-                      "%s, reaches past the end of its "
-                      "%zu bytes",
-                      emu_name_of(kind), n, p - array->base, array->name, array->bytes);
-        if (p + n > array->base + array->bytes)
-            emu_fault(pc,
-                      "out of bounds: %s of %zu bytes, %td bytes past the end of %s (%zu "
-                      "bytes of shared memory)",
-                      emu_name_of(kind), n, p - (array->base + array->bytes), array->name,
-                      array->bytes);
-        if (alignment > array->alignment && emu_settings.strict)
-            emu_fault(
-                pc,
-                "misaligned address: %s of %zu bytes needs a multiple of %zu, and %s "
-                "is not declared with __align__(%zu): on a GPU it may lie at any "
-                "multiple of %zu",
-                emu_name_of(kind), n, alignment, array->name, alignment,
-                array->alignment);
-    }
-    if (emu_now.blocks > 1) check_owner(p, pc);
-    /* One thing at a time: without LENS, races are looked for. */
-    if (emu_now.lens_looks || emu_clocks.crowded) return;
-    const bool atomic = kind == ATOMIC;
-    if (n == 4) {
-        shared_word(p, kind, emu_touch_bytes(15, atomic, false, pc), pc);
-        return;
-    }
-    if (!(((uintptr_t)p | n) & 3)) {
-        const struct touch now = emu_touch_bytes(15, atomic, false, pc);
-        for (char *const end = p + n; p < end; p += 4) shared_word(p, kind, now, pc);
-        return;
-    }
+    const struct emu_shared_extent *array = emu_find_shared(p);
+    last_arrays[1] = last_arrays[0];
+    last_arrays[0] = array;
+    if (!array)
+        emu_fault(pc,
+                  "out of bounds: %s of %zu bytes in shared memory, %td bytes from "
+                  "its start, and the launch "
+                  "asked for no dynamic shared memory there",
+                  emu_name_of(kind), n, p - emu_dynamic_shared);
+    if (p < array->base + array->bytes && p + n > array->base + array->bytes)
+        emu_fault(pc,
+                  "out of bounds: %s of %zu bytes in shared memory, at byte %td of "
+                  "%s, reaches past the end of its "
+                  "%zu bytes",
+                  emu_name_of(kind), n, p - array->base, array->name, array->bytes);
+    if (p + n > array->base + array->bytes)
+        emu_fault(pc,
+                  "out of bounds: %s of %zu bytes, %td bytes past the end of %s (%zu "
+                  "bytes of shared memory)",
+                  emu_name_of(kind), n, p - (array->base + array->bytes), array->name,
+                  array->bytes);
+    if (alignment > array->alignment && emu_settings.strict)
+        emu_fault(pc,
+                  "misaligned address: %s of %zu bytes needs a multiple of %zu, and %s "
+                  "is not declared with __align__(%zu): on a GPU it may lie at any "
+                  "multiple of %zu",
+                  emu_name_of(kind), n, alignment, array->name, alignment,
+                  array->alignment);
+}
+
+/* Not all of its words whole. */
+static __attribute__((noinline)) void parts_of_words(char *p, size_t n,
+                                                     enum emu_access kind, const void *pc)
+{
     for (char *word = (char *)((uintptr_t)p & ~(uintptr_t)3); word < p + n; word += 4) {
         const unsigned first = word < p ? (unsigned)(p - word) : 0;
         const unsigned last = word + 4 > p + n ? (unsigned)(p + n - word) : 4;
         const uint8_t bytes = (uint8_t)((1u << last) - (1u << first));
-        shared_word(word, kind, emu_touch_bytes(bytes, atomic, false, pc), pc);
+        examine_words(word, word + 4, kind,
+                      emu_touch_bytes(bytes, kind == ATOMIC, false, pc), pc);
     }
+}
+
+static inline void look_at_words(char *p, size_t n, enum emu_access kind, const void *pc)
+{
+    if (((uintptr_t)p | n) & 3)
+        parts_of_words(p, n, kind, pc);
+    else
+        whole_words(p, p + n, kind, pc);
+}
+
+static __attribute__((noinline)) void look_at_all(char *p, size_t n, size_t alignment,
+                                                  enum emu_access kind, const void *pc)
+{
+    if (!inside_last(p, n, alignment)) find_array(p, n, alignment, kind, pc);
+    if (emu_now.blocks > 1) check_owner(p, pc);
+    /* One thing at a time: without LENS, races are looked for. */
+    if (!emu_now.lens_looks && !emu_clocks.crowded) look_at_words(p, n, kind, pc);
+}
+
+void emu_shared_access(char *p, size_t n, size_t alignment, enum emu_access kind,
+                       const void *pc)
+{
+    if (inside_last(p, n, alignment) && emu_now.blocks == 1 && !emu_now.lens_looks)
+        look_at_words(p, n, kind, pc);
+    else
+        look_at_all(p, n, alignment, kind, pc);
 }
 
 /* ---- launches and blocks ---- */
