@@ -294,9 +294,7 @@ static double one_tile_each(const struct kind *kind, int sms, int M, int N, int 
 }
 
 #define SMALL(T, start, speed, singly, dividing)                                         \
-    {                                                                                    \
-        launch_small<T>, one_tile_each, T::BM, T::BN, T::BK, T::BLOCKS, start, speed,    \
-            singly, dividing, false                                                      \
-    }
+    {launch_small<T>, one_tile_each, T::BM,  T::BN,    T::BK, T::BLOCKS,                 \
+     start,           speed,         singly, dividing, false}
 
 #endif

@@ -284,7 +284,7 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
             for (int n = 0; n < T::TN; ++n)
                 acc[m][n] = 0.0f;
 
-                // 3. Multiply, k-block by k-block.
+        // 3. Multiply, k-block by k-block.
 #pragma unroll 1
         for (int block_k = use.segment.begin; block_k < use.segment.end; ++block_k) {
             if (T::TWO_LOOPS && filler.whole_tile && (filler.block_k + 1) * T::BK <= w.K)
@@ -353,9 +353,7 @@ template <class T> static void launch_tiles(int sms, const struct work *w)
 }
 
 #define TILES(T, start, speed, singly, dividing)                                         \
-    {                                                                                    \
-        launch_tiles<T>, staying, T::BM, T::BN, T::BK, T::BLOCKS, start, speed, singly,  \
-            dividing, false                                                              \
-    }
+    {launch_tiles<T>, staying, T::BM,  T::BN,    T::BK, T::BLOCKS,                       \
+     start,           speed,   singly, dividing, false}
 
 #endif
