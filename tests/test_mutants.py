@@ -422,6 +422,31 @@ MUTANTS = [
         "min(block + 1, w->longer_shares)",
     ),
     Mutant(12, "tiles taken for inside", "filler.whole_tile &&", "true ||"),
+    Mutant(
+        12,
+        "longer rows stored short",
+        "longer[(size_t)(row + i) * stride + col]",
+        "longer[(size_t)(row + i) * N + col]",
+    ),
+    Mutant(12, "its own part left out", "+= own ? acc[m0 + m][n]", "+= own ? 0.0f"),
+    Mutant(
+        12,
+        "the first rows of a part added for all",
+        "m0 * T::TN * T::THREADS + threadIdx.x",
+        "threadIdx.x",
+    ),
+    Mutant(
+        12,
+        "half of A's tile copied",
+        "thread % 8 + thread / 32 % (T::BK / 8) * 8",
+        "thread % 8",
+    ),
+    Mutant(
+        12,
+        "a narrow tile's rows stored eight apart",
+        "tile_row + thread_row + m * T::DOWN",
+        "tile_row + thread_row + m * 8",
+    ),
     Mutant(12, "a part not added by the adders", "part = warp;", "part = warp + 1;"),
     Mutant(
         12,
@@ -456,7 +481,9 @@ MUTANTS = [
         "T::A_FLOATS * sizeof(float));",
         "asynchronous copy",
     ),
-    Mutant(13, "B keeps short rows", "Bc[(row + i) * stride", "Bc[(row + i) * N"),
+    Mutant(
+        13, "B's copy read with B's rows", "B == w.B ? w.N : padded(w.N)", "w.N", *NO_MAP
+    ),
     # Chapter 14: cells that change places, fragments, copies in parts, two precisions.
     Mutant(
         14,
@@ -1543,8 +1570,8 @@ MUTANTS = [
     Mutant(
         12,
         "B taken for aligned",
-        "return w->N % 4 == 0 && (size_t)w->B % 16 == 0;",
-        "return w->N % 4 == 0;",
+        "return w->B_row % 4 == 0 && (size_t)w->B % 16 == 0;",
+        "return w->B_row % 4 == 0;",
     ),
     Mutant(13, "C taken for aligned", " && (size_t)C % 16 == 0;", ";"),
     Mutant(13, "B taken for aligned", " && (size_t)B % 16 == 0;", ";", *NO_MAP),
@@ -1727,7 +1754,8 @@ def kernels_left_out():
     """Chapter 12 chooses among kernels for few rows and columns: a product that gets none is never written."""
     thin = source_of(12).with_name("thin.cuh").read_text()
     for call in re.findall(
-        r" (launch_(?:few_\w+|narrow)<[a-z_\d, ]+>\((?:2 \* )?(?:sms|blocks), w\);)", thin
+        r" (launch_(?:few_\w+|narrow)<[a-z_\d, <>]+>\((?:2 \* )?(?:sms|blocks), w\);)",
+        thin,
     ):
         yield Mutant(12, f"without {call}", call, ";")
 
