@@ -98,24 +98,16 @@ static const struct product PRODUCTS[] = {
     {105, 65, 126, -0.5f, 2.0f, matmul_on<1>, "--sms 1"}, // medium_tile
     {290, 68, 66, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // wide_tile
     {50, 193, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},
-    {35, 66, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"}, // low_tile
-    {35, 68, 66, -0.5f, 2.0f, matmul_on<1>, "--sms 1"},
-    {100, 36, 161, 1.0f, 0.0f, matmul_on<1>, "--sms 1"}, // high_tile
-    {195, 33, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},
-    {300, 130, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // square_tile
-    {300, 133, 72, -0.5f, 2.0f, matmul_on<3>, "--sms 3"}, // again: counters are zero
-    {15, 260, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // flat_tile
-    {35, 20, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},   // tall_tile
-    {35, 18, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
-    {100, 68, 36, -0.5f, 2.0f, matmul_on<2>, "--sms 2"}, // small_square_tile
-    {50, 68, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},   // small_wide_tile
-    {50, 66, 61, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},
-    {65, 20, 51, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // small_high_tile
-    {65, 18, 56, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},
-    {35, 36, 61, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // small_low_tile
-    {35, 66, 46, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},
-    {20, 68, 36, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},     // small_flat_tile
-    {20, 20, 36, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},    // smallest_tile
+    {35, 66, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},     // low_tile
+    {195, 33, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},   // high_tile
+    {300, 130, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // square_tile
+    {300, 133, 72, -0.5f, 2.0f, matmul_on<3>, "--sms 3"},  // again: counters are zero
+    {15, 260, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},    // flat_tile
+    {35, 20, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},    // tall_tile
+    {100, 68, 36, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},   // small_square_tile
+    {50, 68, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},     // small_wide_tile
+    {65, 20, 51, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},     // small_high_tile
+    {35, 36, 61, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},     // small_low_tile
     {1150, 66, 26, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // a copy of B with longer rows
     {2049, 129, 12, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a second band of tiles
     {7, 130, 45, 1.5f, -0.5f},                             // thin.cuh
