@@ -130,6 +130,17 @@ static void launch_narrow_of(int blocks, const struct work *w)
     add_up_parts(w, parts, part.C);
 }
 
+// Whether a block may have so much shared memory: 32 columns take 66 KB, and an SM of
+// Turing's gives a block 64.
+template <class T> static bool has_room_for(void)
+{
+    static int most;
+    if (!most)
+        CUDA_CHECK(
+            cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
+    return T::SHARED_BYTES <= most;
+}
+
 // C = alpha * A * B + beta * C for N <= T::BN, in about so many blocks.
 template <class T> static void launch_narrow(int blocks, const struct work *w)
 {

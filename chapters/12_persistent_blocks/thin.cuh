@@ -416,10 +416,12 @@ static void launch_few_columns(int blocks, const struct work *w)
 static bool launch_thin(int sms, const struct work *w)
 {
     const int blocks = w->N % 4 == 0 ? 3 * sms : 2 * sms;
-    const bool narrow = w->N > 16 && w->N <= 32 && w->M > 1000 && w->K % 4 == 0;
+    typedef narrow_tile<32, 8, 4> widest;
+    const bool narrow =
+        w->N > 16 && w->N <= 32 && w->M > 1000 && w->K % 4 == 0 && has_room_for<widest>();
     if (narrow || (w->N <= 16 && w->N <= w->M)) {
         if (w->N > 16)
-            launch_narrow<narrow_tile<32, 8, 4>>(2 * sms, w);
+            launch_narrow<widest>(2 * sms, w);
         else if (w->N > 8)
             launch_narrow<narrow_tile<16, 4, 4>>(2 * sms, w);
         else if (w->N > 4)

@@ -252,7 +252,7 @@ static const struct product PRODUCTS[] = {
     {300, 260, 321, 1.5f, -0.5f, matmul_on_2, "--sms 2"},
     {257, 259, 256, 1.0f, 0.0f, matmul_on_2, "--sms 2"},
     {200, 200, 640, -0.5f, 2.0f, matmul_on_2, "--sms 2"},
-    {70, 60, 4201, 1.5f, 0.0f, matmul_on_2, "--sms 2"}, // more of a row than is kept
+    {70, 66, 4201, 1.5f, 0.0f, matmul_on_2, "--sms 2"}, // more of a row than is kept
     {300, 100, 512, 1.0f, 0.0f, matmul_on_2, "--sms 2", POSITIVE},
     {300, 200, 401, 1.5f, -0.5f, matmul_on_2, "--sms 2", WIDE_ROWS},
     {150, 200, 402, 1.0f, 0.0f, matmul_on_2, "--sms 2", WIDE_COLUMNS},
