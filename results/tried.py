@@ -102,7 +102,10 @@ def sh(command):
 def apply(diff, folder):
     """Makes the changes of a unified diff in a copy of its chapter's folder. The lines may have
     moved since, but they must be the same."""
-    for part in re.split(r"^(?=--- )", diff.read_text(), flags=re.M)[1:]:
+    parts = re.split(r"^(?=--- )", diff.read_text(), flags=re.M)[1:]
+    if not parts:
+        raise Broken("it changes nothing")
+    for part in parts:
         head, *hunks = re.split(r"^@@ -(\d+).*\n", part, flags=re.M)
         # +++ b/chapters/NN_name/FILE
         path = folder / re.search(r"^\+\+\+ (?:[^/]+/){3}(.+)$", head, re.M)[1]

@@ -157,6 +157,7 @@ def test_a_wrong_attempt_is_told_from_a_slow_one(project, chapters, tmp_path):
     right = len(list(tried.glob("*.diff"))) + 1  # and the chapter as it is
     (tried / "wrong.diff").write_text(WRONG)
     (tried / "gone.diff").write_text(WRONG.replace("acc += A_tile", "sum += A_tile"))
+    (tried / "empty.diff").write_text("takes back: it says so\n")
     result = run(
         [sys.executable, "-B", copy / "results" / "tried.py", "--check-only", "3"],
         env=no_cuda(),
@@ -166,6 +167,7 @@ def test_a_wrong_attempt_is_told_from_a_slow_one(project, chapters, tmp_path):
     assert f"chapter 3: {right} built, and right" in result.stdout
     assert "FAILED: chapter 3, wrong" in result.stderr
     assert "FAILED: chapter 3, gone: it does not fit matmul.cu any more" in result.stderr
+    assert "FAILED: chapter 3, empty: it changes nothing" in result.stderr
 
 
 # ---- what each change brought ----
