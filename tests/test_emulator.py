@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import textwrap
 
 import pytest
@@ -334,6 +335,69 @@ def test_options_people_use(flags, write, nvcc, tmp_path):
     result = nvcc(*flags.split(), write(HELLO), "-o", "hello")
     assert (result.returncode, result.stderr) == (0, "")
     assert run([tmp_path / "hello"], env=no_cuda()).stdout == "PASS\n"
+
+
+# A library of two files that are linked as device code, used from C++; and NVIDIA's name for cuBLAS.
+CMAKE_LISTS = """
+    cmake_minimum_required(VERSION 3.18)
+    project(two LANGUAGES CXX CUDA)
+    find_package(CUDAToolkit 13 REQUIRED)
+    add_library(kernels STATIC kernel.cu twice.cu)
+    set_target_properties(kernels PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
+    target_compile_options(kernels PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
+    add_executable(main main.cpp)
+    target_link_libraries(main PRIVATE kernels CUDA::cublas CUDA::cudart)
+    """
+
+
+@pytest.mark.skipif(
+    not shutil.which("cmake"), reason="cmake is not here: apt install cmake"
+)
+@every_compiler
+def test_cmake_takes_it_for_a_compiler(compiler, emulated_nvcc, write, tmp_path):
+    write(CMAKE_LISTS, "CMakeLists.txt")
+    write("__device__ int twice(int x) { return 2 * x; }", "twice.cu")
+    write(
+        """
+        extern __device__ int twice(int);
+        __global__ void k(int *x) { *x = twice(*x); }
+        void run(int *x) { k<<<1, 1>>>(x); }
+        """,
+        "kernel.cu",
+    )
+    write(
+        """
+        #include <cublas_v2.h>
+        #include <cstdio>
+        void run(int *);
+        int main()
+        {
+            cublasHandle_t handle;
+            int *d, x = 21;
+            cublasCreate(&handle);
+            cudaMalloc(&d, sizeof x);
+            cudaMemcpy(d, &x, sizeof x, cudaMemcpyHostToDevice);
+            run(d);
+            cudaMemcpy(&x, d, sizeof x, cudaMemcpyDeviceToHost);
+            printf("%d\\n", x);
+            cudaFree(d);
+            cublasDestroy(handle);
+        }
+        """,
+        "main.cpp",
+    )
+    settings = {
+        "CXX_COMPILER": compiler,
+        "CUDA_HOST_COMPILER": compiler,
+        "CUDA_COMPILER": emulated_nvcc,
+        "IGNORE_PREFIX_PATH": "/usr/local",  # a toolkit there would come first
+    }
+    configure = ["cmake", "-B", "build"]
+    configure += [f"-DCMAKE_{name}={value}" for name, value in settings.items()]
+    for command in (configure, ["cmake", "--build", "build"]):
+        result = run(command, cwd=tmp_path, env=no_cuda())
+        assert result.returncode == 0, result.stdout + result.stderr
+    assert run([tmp_path / "build" / "main"], env=no_cuda()).stdout == "42\n"
 
 
 def test_options_from_a_file(write, nvcc, tmp_path):

@@ -96,24 +96,23 @@ static const struct product PRODUCTS[] = {
     {195, 193, 26, 1.5f, -0.5f, matmul_on<2>, "--sms 2"}, // large_tile
     {100, 196, 26, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
     {105, 65, 126, -0.5f, 2.0f, matmul_on<1>, "--sms 1"}, // medium_tile
-    {290, 68, 66, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // wide_tile
+    {50, 196, 66, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},   // wide_tile
     {50, 193, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},
-    {35, 66, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},     // low_tile
-    {195, 33, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},   // high_tile
-    {300, 130, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // square_tile
-    {300, 133, 72, -0.5f, 2.0f, matmul_on<3>, "--sms 3"},  // again: counters are zero
-    {15, 260, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},    // flat_tile
-    {35, 20, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},    // tall_tile
-    {100, 68, 36, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},   // small_square_tile
-    {50, 68, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},     // small_wide_tile
-    {65, 20, 51, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},     // small_high_tile
-    {35, 36, 61, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},     // small_low_tile
-    {1150, 66, 26, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // a copy of B with longer rows
-    {2049, 129, 12, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a second band of tiles
-    {7, 130, 45, 1.5f, -0.5f},                             // thin.cuh
+    {35, 66, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},    // low_tile
+    {195, 33, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},  // high_tile
+    {130, 133, 72, -0.5f, 2.0f, matmul_on<2>, "--sms 2"}, // square_tile
+    {15, 260, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // flat_tile
+    {35, 20, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},   // tall_tile
+    {100, 68, 36, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},  // small_square_tile
+    {50, 68, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},    // small_wide_tile
+    {65, 20, 51, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},    // small_high_tile
+    {35, 36, 61, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},    // small_low_tile
+    {1101, 34, 26, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // a copy of B with longer rows
+    {2049, 66, 9, 1.5f, -0.5f, matmul_on<3>, "--sms 3"},  // a second band of tiles
+    {7, 130, 45, 1.5f, -0.5f},                            // thin.cuh
     {3, 70, 300, 1.0f, 0.0f},
     {150, 13, 70, 1.5f, -0.5f},
-    {1010, 21, 72, 1.0f, 0.0f},
+    {1001, 21, 36, 1.0f, 0.0f},
     {150, 12, 72, 1.0f, 0.0f},
     {150, 7, 52, -0.5f, 2.0f},
     {20, 3, 1100, 1.0f, 0.0f},

@@ -118,7 +118,7 @@ static __device__ __forceinline__ void store4(float *c, const float *sum, int le
 template <class T>
 static __device__ __forceinline__ void store_tile(const struct work *w, int tile,
                                                   int thread_row, int thread_col,
-                                                  const float acc[T::TM][T::TN])
+                                                  const float (&acc)[T::TM][T::TN])
 {
     int tile_row, tile_col;
     place_tile(w, tile, &tile_row, &tile_col);
@@ -220,7 +220,7 @@ template <class T, int WIDTH, bool INSIDE>
 static __device__ __forceinline__ void
 multiply(float *tiles, int *now, int next, int thread_row, int thread_col,
          const struct filler *filler, const struct work *w, float a_frag[2][T::TM],
-         float b_frag[2][T::TN], float acc[T::TM][T::TN])
+         float b_frag[2][T::TN], float (&acc)[T::TM][T::TN])
 {
 #pragma unroll
     for (int k = 0; k < T::BK; ++k) {

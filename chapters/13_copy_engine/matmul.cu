@@ -226,7 +226,7 @@ static const struct product PRODUCTS[] = {
     {35, 68, 66, -0.5f, 2.0f, matmul_on<1>, "--sms 1"},
     {195, 33, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"}, // high_tile
     {195, 36, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},
-    {300, 130, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // square_tile
+    {130, 130, 56, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // square_tile
     {100, 36, 51, -0.5f, 2.0f, matmul_on<1>, "--sms 1"},
     {15, 260, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // flat_tile
     {35, 20, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},   // tall_tile
@@ -234,8 +234,8 @@ static const struct product PRODUCTS[] = {
     {50, 68, 51, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},   // small_wide_tile
     {65, 20, 46, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},    // small_high_tile
     {35, 68, 36, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},   // small_low_tile
-    {2049, 129, 12, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // a second band of tiles
-    {1150, 33, 51, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a copy of B with longer rows
+    {2049, 129, 9, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // a second band of tiles
+    {1101, 33, 26, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a copy of B with longer rows
     {188, 124, 40, 1.0f, 0.0f, matmul_on<1>, "--sms 1", USUAL, NULL, 'B'},
 };
 

@@ -86,12 +86,24 @@ __asm__("memcpy = __tsan_memcpy\n"
 #endif
 
 /* Each basic block of a .cu file begins with a call of __sanitizer_cov_trace_pc, of which
- * only EMU_WATCHED and EMU_LENS want to know. Many blocks take less time than that call,
- * so the assembler is told to ask before it. (Of clang++, and on other processors, it is
- * the function that asks.) */
+ * only EMU_WATCHED and EMU_LENS want to know, and each access with one of __tsan_read4 or
+ * its like, of which nobody does if it is to the thread's own variables (base/now.h). Many
+ * take less time than such a call, so the assembler is told to ask before it. (Of clang++,
+ * and on other processors, it is the function that asks.) */
 #if defined(__CUDACC__) && !defined(__clang__) && defined(__x86_64__)
 __asm__(".ifndef .Lasking\n" /* of several files that -flto makes one */
         ".set .Lasking, 1\n"
+        ".macro emu_access function\n"
+        "cmpl $0, emu_attention(%rip)\n"
+        "jnz .Lsomebody\\@\n"
+        "movq %rdi, %rax\n"
+        "subq emu_own_low(%rip), %rax\n"
+        "cmpq emu_own_bytes(%rip), %rax\n"
+        "jb .Lown\\@\n"
+        ".Lsomebody\\@:\n"
+        "callq \\function\n"
+        ".Lown\\@:\n"
+        ".endm\n"
         ".macro call function:vararg\n"
         ".ifc \"\\function\", \"__sanitizer_cov_trace_pc\"\n"
         "testb $12, emu_attention(%rip)\n"
@@ -99,7 +111,15 @@ __asm__(".ifndef .Lasking\n" /* of several files that -flto makes one */
         "callq \\function\n"
         ".Lnobody\\@:\n"
         ".else\n"
+        ".ifc \"\\function\", \"__tsan_read4\"\n"
+        "emu_access \\function\n"
+        ".else\n"
+        ".ifc \"\\function\", \"__tsan_write4\"\n"
+        "emu_access \\function\n"
+        ".else\n"
         "callq \\function\n"
+        ".endif\n"
+        ".endif\n"
         ".endif\n"
         ".endm\n"
         ".endif");

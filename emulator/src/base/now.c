@@ -7,6 +7,8 @@
 
 struct emu_now emu_now;
 volatile unsigned emu_attention = EMU_IDLE;
+char *emu_own_low;
+size_t emu_own_bytes;
 _Thread_local struct emu_thread *emu_current;
 uint3 emu_thread_idx, emu_block_idx, emu_block_dim, emu_grid_dim;
 

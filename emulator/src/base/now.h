@@ -21,6 +21,10 @@ enum {
 };
 /* Why an access is not looked at for itself only. */
 extern volatile unsigned emu_attention;
+/* Where the running thread's own variables lie, of which nobody wants to know, and in how
+ * many bytes: 0 while some hold the sums of a wgmma (registers.c). */
+extern char *emu_own_low;
+extern size_t emu_own_bytes;
 struct emu_now {
     const struct emu_launch *launch; /* NULL: no kernel is running */
     uint3 block;                     /* blockIdx of the running thread */
@@ -31,9 +35,8 @@ struct emu_now {
     unsigned places;        /* for threads: whole warps of them for each block */
     unsigned threads_left;  /* that have not ended */
     unsigned parked;        /* that wait for a condition: see emu_wait_until */
-    bool lens_looks;    /* LENS is set, and the running block is one of those looked at */
-    char *stack_low;    /* the running thread's own variables lie from there on, */
-    size_t stack_bytes; /* in so many bytes */
+    bool lens_looks;  /* LENS is set, and the running block is one of those looked at */
+    bool own_watched; /* somebody does want to know of own variables */
     unsigned long long pauses; /* changes whenever a thread gives way to another, or reads
                                   the clock */
 };

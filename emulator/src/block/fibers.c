@@ -74,8 +74,9 @@ void emu_enter(struct emu_fiber *f)
         f->sp = emu_first_frame(f->seen.stack_high, fiber_main);
     }
     emu_current = &f->seen;
-    emu_now.stack_low = f->seen.stack_low;
-    emu_now.stack_bytes = (size_t)(f->seen.stack_high - f->seen.stack_low);
+    emu_own_low = f->seen.stack_low;
+    emu_own_bytes =
+        emu_now.own_watched ? 0 : (size_t)(f->seen.stack_high - f->seen.stack_low);
     emu_thread_idx = f->seen.index;
     emu_now.block = emu_block_idx = emu_block_index[f->seen.rank];
     emu_now.pauses++;

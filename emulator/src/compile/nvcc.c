@@ -27,7 +27,14 @@ struct list {
 };
 
 enum language { BY_SUFFIX, CU, C, CPP, LINKABLE };
-enum stage { TO_PROGRAM, TO_OBJECT, TO_TRANSLATION, TO_PREPROCESSED, TO_DEPENDENCIES };
+enum stage {
+    TO_PROGRAM,
+    TO_DEVICE_LINK,
+    TO_OBJECT,
+    TO_TRANSLATION,
+    TO_PREPROCESSED,
+    TO_DEPENDENCIES
+};
 
 static struct {
     struct list sources,
@@ -36,7 +43,7 @@ static struct {
     enum language language;
     enum stage stage;
     const char *output, *output_directory, *standard, *ccbin, *optimize, *dependency_file,
-        *stage_option;
+        *stage_option, *shared;
     struct list dependency_targets;
     bool separate, keep, verbose, dry_run, forward_unknown, debug, fast_compile, run;
     struct list run_arguments;
@@ -178,8 +185,9 @@ enum action {
     WERROR,
     VERSION,
     HELP,
+    DEVICE_LINK,
     REFUSE_DEVICE_CODE,
-    REFUSE,
+    SHARED,
     VERBOSE,
     DRY_RUN,
     SEPARATE,
@@ -245,8 +253,9 @@ static const struct option {
     {"run-args", VALUE, RUN_ARGUMENTS},
     {"optf options-file", VALUE, OPTIONS_FILE},
 
-    {"ptx cubin fatbin optix-ir ltoir gpu dlink device-link", FLAG, REFUSE_DEVICE_CODE},
-    {"shared lib", FLAG, REFUSE},
+    {"dlink device-link", FLAG, DEVICE_LINK},
+    {"ptx cubin fatbin optix-ir ltoir gpu", FLAG, REFUSE_DEVICE_CODE},
+    {"shared lib", FLAG, SHARED},
 
     /* What steers NVIDIA's device compiler has no meaning here. */
     {"lineinfo generate-line-info use_fast_math restrict m64 res-usage "
@@ -270,7 +279,7 @@ static const struct option {
 };
 
 static const char version[] =
-    "nvcc: CUDA compiler driver of the emulator, which runs kernels on the CPU\n"
+    "nvcc: NVIDIA (R) Cuda compiler driver, emulated: kernels run on the CPU\n"
     "Cuda compilation tools, release 13.0, V13.0.88 (emulator)\n";
 
 static const char help[] =
@@ -404,15 +413,13 @@ static void set_werror(const char *value)
     }
 }
 
-/* The emulator holds these itself. */
+/* The emulator holds these itself: the Makefile lists them. */
 static bool is_cuda_library(const char *name)
 {
-    static const char *const names[] = {
-        "cudart",   "cudart_static",   "cuda",    "cublas",     "cublas_static",
-        "cublasLt", "cublasLt_static", "culibos", "cudadevrt",  "nvToolsExt",
-        "curand",   "curand_static",   "nccl",    "nccl_static"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0) return true;
+    struct list names = {0};
+    add_words(&names, CUDA_LIBRARIES);
+    for (int i = 0; i < names.count; i++)
+        if (strcmp(name, names.items[i]) == 0) return true;
     return false;
 }
 
@@ -449,6 +456,7 @@ static void apply(const struct option *option, const char *given, const char *na
     case TRANSLATE: set_stage(TO_TRANSLATION, given); break;
     case PREPROCESS: set_stage(TO_PREPROCESSED, given); break;
     case LINK: set_stage(TO_PROGRAM, given); break;
+    case DEVICE_LINK: set_stage(TO_DEVICE_LINK, given); break;
     case DEPENDENCIES:
         set_stage(TO_DEPENDENCIES, given);
         add(&options.dependencies, nonsystem ? "-MM" : "-M");
@@ -498,9 +506,7 @@ static void apply(const struct option *option, const char *given, const char *na
     case HELP: print_and_exit(help);
     case REFUSE_DEVICE_CODE:
         fatal("the emulator makes no code for GPUs, so '%s' needs NVIDIA's nvcc", given);
-    case REFUSE:
-        fatal("the emulator does not support '%s'; it builds objects and programs",
-              given);
+    case SHARED: options.shared = given; break;
     case VERBOSE: options.verbose = true; break;
     case DRY_RUN: options.verbose = options.dry_run = true; break;
     case KEEP: options.keep = true; break;
@@ -640,14 +646,31 @@ static void read_words(int count, char **words, struct list *unknown, struct lis
     }
 }
 
+/* Where things are, as NVIDIA's says it: CMake reads this, and then the line that links,
+ * which holds the same LIBRARIES. */
+static void say_where(void)
+{
+    const char *path = getenv("PATH");
+    fprintf(stderr,
+            "#$ TOP=%s/build/toolkit\n"
+            "#$ PATH=%s\n"
+            "#$ INCLUDES=\"-I%s/include\"\n"
+            "#$ LIBRARIES=-L%s/build/toolkit/lib64\n",
+            root, path ? path : "", root, root);
+}
+
 static void read_arguments(int argc, char **argv)
 {
     struct list unknown = {0}, files = {0};
     read_words(argc - 1, argv + 1, &unknown, &files);
+    if (options.verbose) say_where();
     if (options.forward_unknown)
         add_all(&options.compiler, &unknown);
     else if (unknown.count)
         fatal("Unknown option '%s'", unknown.items[0]);
+    if (options.shared && options.stage != TO_DEVICE_LINK)
+        fatal("the emulator does not support '%s'; it builds objects and programs",
+              options.shared);
     if (!files.count)
         fatal("No input files specified; use option --help for more information");
 
@@ -942,7 +965,9 @@ static void write_file(const char *path, const char *text, size_t length)
 
 static void translate_file(const char *from, const char *to)
 {
-    if (options.verbose) fprintf(stderr, "#$ translate %s > %s\n", from, to);
+    if (options.verbose)
+        fprintf(stderr, "#$ translate -arch compute_%d %s > %s\n", options.architecture,
+                from, to);
     if (options.dry_run) return;
     size_t length, new_length;
     char *text = read_file(from, &length);
@@ -995,7 +1020,7 @@ static void add_kernel_options(struct list *command)
      * variables are, a debugger wants to know, and finding that out takes the compiler
      * a quarter of its time. */
     add_words(command,
-              "-fsanitize-coverage=trace-pc -gdwarf-4 -fno-pie -fno-strict-aliasing "
+              "-fsanitize-coverage=trace-pc -gdwarf-4 -fPIE -fno-strict-aliasing "
               "-fno-optimize-sibling-calls "
               "-fsanitize=signed-integer-overflow,integer-divide-by-zero,shift-exponent,"
               "float-cast-overflow "
@@ -1095,8 +1120,9 @@ static void build_program(void)
     static const char mark[] = "source:";
     const char *program = options.output ? options.output : "a.out";
     struct list command = {0};
-    add(&command, host.cxx);
-    add_words(&command, "-no-pie -o");
+    setenv("NVCC_CCBIN", host.cxx, 1);
+    add(&command, format("%s/build/host-link", root));
+    add(&command, "-o");
     add(&command, program);
     add_all(&command, &options.compiler);
     add_all(&command, &options.linker);
@@ -1109,8 +1135,31 @@ static void build_program(void)
         }
         add(&command, item);
     }
-    add(&command, format("%s/build/libemulator.a", root));
-    add_words(&command, "-lm -lpthread -ldl"); /* NVIDIA's adds the last two too */
+    add(&command, format("-L%s/build/toolkit/lib64", root));
+    add_words(&command, "-lemulator -lm -lpthread -ldl"); /* NVIDIA's adds the last two */
+    run(&command);
+}
+
+/* A link by the host's compiler, started as build/host-link: by build_program(), and by
+ * CMake, which goes on with the first word of the line that links. */
+static void link_on_host(char **arguments)
+{
+    struct list command = {0};
+    find_host_compiler();
+    add(&command, host.cxx);
+    add(&command, "-no-pie");
+    while (*++arguments) add(&command, *arguments);
+    execv(host.cxx, command.items);
+    fatal("cannot start %s: %s", host.cxx, strerror(errno));
+}
+
+/* What a device link makes: nothing is left to do, since kernels are the host's code. */
+static void link_device_code(void)
+{
+    struct list command = {0};
+    add(&command, host.cc);
+    add_words(&command, "-x c -c /dev/null -o");
+    add(&command, options.output ? options.output : "a_dlink.o");
     run(&command);
 }
 
@@ -1119,17 +1168,19 @@ int main(int argc, char **argv)
     /* A file at its limit (ulimit -f) is an error like a full disk, here and in the
      * compiler. */
     signal(SIGXFSZ, SIG_IGN);
-    read_arguments(argc, argv);
-    find_host_compiler();
+    if (strcmp(base_name(argv[0]), "host-link") == 0) link_on_host(argv);
     char *self = realpath(argv[0], NULL); /* .../emulator/build/nvcc */
     if (!self) fatal("cannot tell where the emulator is; start it as emulator/bin/nvcc");
     *strrchr(self, '/') = '\0';
     *strrchr(self, '/') = '\0';
     root = self;
+    read_arguments(argc, argv);
+    find_host_compiler();
     catch_signals();
 
     if (options.stage == TO_PROGRAM) build_program();
-    for (int i = 0; options.stage != TO_PROGRAM && i < options.sources.count; i++) {
+    if (options.stage == TO_DEVICE_LINK) link_device_code();
+    for (int i = 0; options.stage > TO_DEVICE_LINK && i < options.sources.count; i++) {
         const char *source = options.sources.items[i];
         char *result =
             output_of(source, options.stage == TO_TRANSLATION ? ".cu.cpp.ii" : ".o");

@@ -104,9 +104,9 @@ void emu_check_allocations_changed(void)
 /* ---- one access ---- */
 
 /* The running thread's own variables. */
-static inline bool is_private(const char *p)
+static inline bool is_own(const char *p)
 {
-    return (size_t)(p - emu_now.stack_low) < emu_now.stack_bytes;
+    return p >= emu_current->stack_low && p < emu_current->stack_high;
 }
 
 void emu_check_access(const volatile void *address, size_t n, enum emu_access kind,
@@ -120,9 +120,9 @@ void emu_check_access(const volatile void *address, size_t n, enum emu_access ki
     } else if (emu_is_global(p)) {
         if ((uintptr_t)p & (n - 1)) goto misaligned;
         global_access(p, n, kind, pc);
-    } else if (!is_private(p)) {
+    } else if (!is_own(p)) {
         emu_other_access(p, n, kind, pc);
-    } else if (emu_registers_watched) {
+    } else if (emu_now.own_watched) {
         emu_check_registers(p, n, (kind & BASIC_KIND) != READ, pc);
     }
     return;
@@ -233,7 +233,7 @@ static inline __attribute__((always_inline)) void
 hook(char *p, size_t n, enum emu_access kind, const void *pc)
 {
     const bool simple = !emu_attention;
-    if (__builtin_expect(simple && is_private(p) && !emu_registers_watched, 1))
+    if (simple && (size_t)(p - emu_own_low) < emu_own_bytes)
         return;
     else if (simple && emu_is_shared(p) && !((uintptr_t)p & (n - 1)))
         emu_shared_access(p, n, n, kind & BASIC_KIND, pc);

@@ -26,7 +26,6 @@ static struct thread {
     struct range *ranges;
     uint32_t times[64]; /* of the last instruction in each of the last groups */
 } *threads;
-bool emu_registers_watched;
 static bool used; /* in this block */
 
 static struct thread *running_thread(void)
@@ -111,7 +110,8 @@ void emu_registers_written(char *const *sums, unsigned count, const void *pc)
         add_range(
             t, (struct range){sums[i], sums[i] + 4, t->groups, count, false, false, pc});
     }
-    emu_registers_watched = emu_settings.check;
+    emu_now.own_watched = emu_settings.check;
+    if (emu_now.own_watched) emu_own_bytes = 0;
 }
 
 void emu_registers_read_at(uint32_t time)
@@ -122,7 +122,7 @@ void emu_registers_read_at(uint32_t time)
 bool emu_registers_block_begins(void)
 {
     if (!used) return false;
-    used = emu_registers_watched = false;
+    used = emu_now.own_watched = false;
     for (unsigned i = 0; i < EMU_MAX_THREADS; i++) {
         threads[i].fenced = false;
         threads[i].groups = threads[i].count = 0;

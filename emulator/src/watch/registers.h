@@ -6,9 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Some thread's variables hold the sums of a wgmma; an access to local memory may be to
- * them. */
-extern bool emu_registers_watched;
+/* An access to local memory, while some thread's variables hold the sums of a wgmma
+ * (emu_now.own_watched): it may be to them. */
 void emu_check_registers(const char *p, size_t bytes, bool writes, const void *pc);
 
 bool emu_registers_block_begins(void); /* returns whether the last one had any */
