@@ -1,6 +1,7 @@
 """The emulator's nvcc and runtime, beside the programs: messages, options, environment."""
 
 import os
+import platform
 import re
 import shutil
 import textwrap
@@ -398,6 +399,20 @@ def test_cmake_takes_it_for_a_compiler(compiler, emulated_nvcc, write, tmp_path)
         result = run(command, cwd=tmp_path, env=no_cuda())
         assert result.returncode == 0, result.stdout + result.stderr
     assert run([tmp_path / "build" / "main"], env=no_cuda()).stdout == "42\n"
+
+
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or not shutil.which("g++"), reason="g++ for x86-64"
+)
+def test_hooks_are_asked_before_they_are_called(write, nvcc, tmp_path):
+    """Calls of those that nobody wants to hear would be a third of the time; the assembler puts
+    a jump before each, if it knows the hook by the name that the compiler gives it."""
+    nvcc("-ccbin", "g++", "-c", write(HELLO), "-o", "hello.o")
+    told = run(["objdump", "-dr", "--no-show-raw-insn", tmp_path / "hello.o"]).stdout
+    hooks = r"\t([a-z]+) .*\n.*\tcall .*\n.*\b(__sanitizer_cov_trace_pc|__tsan_write4)-"
+    before = re.findall(hooks, told)
+    assert {hook for _, hook in before} == {"__sanitizer_cov_trace_pc", "__tsan_write4"}
+    assert {instruction for instruction, _ in before} <= {"je", "jb"}
 
 
 def test_options_from_a_file(write, nvcc, tmp_path):
