@@ -272,7 +272,7 @@ grade:          ## for teachers: grade a folder, SUBMISSIONS=dir (OUT= STUDENT= 
 test:           ## the quick tests, about five minutes; needs no GPU
 	$(Q)sh tests/run --quick
 
-test-all:       ## everything that CI runs, three quarters of an hour; needs no GPU
+test-all:       ## everything that CI runs, about an hour; needs no GPU
 	$(Q)sh tests/run
 
 test-long:      ## the tests that take minutes each; needs no GPU
