@@ -127,7 +127,7 @@ int main(int argc, char **argv)
         .about = "copies",
         .launch = matmul,
         .flop_per_byte = large_tile::FLOP_PER_BYTE,
-        .kernel = KERNEL(persistent_kernel<large_tile, 4>),
+        .kernel = KERNEL(persistent_kernel<large_tile, 4, true>),
         .threads = large_tile::THREADS,
         .dynamic_shared = large_tile::SHARED_BYTES,
         .products = PRODUCTS,

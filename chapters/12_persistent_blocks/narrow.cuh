@@ -108,9 +108,16 @@ __global__ void __launch_bounds__(T::THREADS)
         for (int n = 0; n < T::TN; n += 4) {
             const int row = tile_row + thread_row + m * T::DOWN;
             const int col = thread_col + n * T::ACROSS;
-            if (row < w.M && col < w.N)
-                store4(&C[(size_t)row * w.N + col], &acc[m][n], w.N - col, w.aligned,
-                       w.alpha, w.beta);
+            if (row >= w.M || col >= w.N)
+                continue;
+            float *c = &C[(size_t)row * w.N + col];
+            if (w.aligned)
+                store4(c, &acc[m][n], w.alpha, w.beta);
+            else
+#pragma unroll
+                for (int i = 0; i < 4; ++i)
+                    if (col + i < w.N)
+                        store_sum(&c[i], acc[m][n + i], w.alpha, w.beta);
         }
     }
 }

@@ -164,36 +164,25 @@ bring_part(const struct work *w, const struct segment *segment, float acc[T::TM]
     __threadfence();
     if (lane == 0)
         *arrived = 0; // ready for the next product
-    // All rows at a time, so that all loads of a part wait for the L2 together, and mine
-    // stays where it is. Where that takes too many registers, four at a time, and mine is
-    // read again, too. __ldcg reads past the L1, which may hold an older state of these
-    // addresses.
-    const bool AT_ONCE = T::TM * T::TN <= 64;
-    const int ROWS = AT_ONCE ? T::TM : 4;
+    // Four rows at a time, so that the loads of all parts need few registers; mine is read
+    // again with the others. __ldcg reads past the L1, which may hold an older state of
+    // these addresses.
 #pragma unroll
-    for (int m0 = 0; m0 < T::TM; m0 += ROWS) {
-        float sum[ROWS][T::TN];
+    for (int m0 = 0; m0 < T::TM; m0 += 4) {
 #pragma unroll
-        for (int m = 0; m < ROWS; ++m)
+        for (int m = m0; m < m0 + 4; ++m)
 #pragma unroll
             for (int n = 0; n < T::TN; ++n)
-                sum[m][n] = 0.0f;
+                acc[m][n] = 0.0f;
         for (int block = first; block <= last; ++block) {
-            const bool own = AT_ONCE && block == (int)blockIdx.x;
-            const float *theirs = part_of(w, block, block == first, T::PART) +
-                                  m0 * T::TN * T::THREADS + threadIdx.x;
+            const float *theirs =
+                part_of(w, block, block == first, T::PART) + threadIdx.x;
 #pragma unroll
-            for (int m = 0; m < ROWS; ++m)
+            for (int m = m0; m < m0 + 4; ++m)
 #pragma unroll
                 for (int n = 0; n < T::TN; ++n)
-                    sum[m][n] += own ? acc[m0 + m][n]
-                                     : __ldcg(&theirs[(m * T::TN + n) * T::THREADS]);
+                    acc[m][n] += __ldcg(&theirs[(m * T::TN + n) * T::THREADS]);
         }
-#pragma unroll
-        for (int m = 0; m < ROWS; ++m)
-#pragma unroll
-            for (int n = 0; n < T::TN; ++n)
-                acc[m0 + m][n] = sum[m][n];
     }
     return true;
 }

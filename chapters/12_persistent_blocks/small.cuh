@@ -27,8 +27,8 @@ static __device__ __forceinline__ void start_small(int step, small_source<T> *fr
     static_assert(B_STEP * (T::BN / WIDTH) == T::THREADS, "all threads copy each time");
     static_assert(T::A_COPIES <= T::BK && B_COPIES <= T::BK, "one copy a step");
     if (step < T::A_COPIES) {
-        const int row = a_row_of<T>(threadIdx.x) + step * T::A_STEP;
-        __pipeline_memcpy_async(&stage[a_k_of<T>(threadIdx.x) * T::A_ROW + row],
+        const int row = threadIdx.x / T::BK + step * T::A_STEP;
+        __pipeline_memcpy_async(&stage[threadIdx.x % T::BK * T::A_ROW + row],
                                 from->A[step], sizeof(float),
                                 from->a_k < k_end ? 0 : sizeof(float));
         from->A[step] += T::BK;
@@ -68,7 +68,7 @@ static __device__ __forceinline__ void wait_for_parts(void)
 
 // Block (x, y) multiplies tile x over part y of K: w.share steps, the last part perhaps
 // fewer. Part y goes to the y-th M x N matrix from C on.
-template <class T, int WIDTH>
+template <class T, int WIDTH, bool ALIGNED>
 __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
     small_kernel(const __grid_constant__ struct work w)
 {
@@ -81,12 +81,12 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
     const int k_begin = blockIdx.y * w.share, k_end = min(w.K, k_begin + w.share);
     const int thread_row = row_of<T>(threadIdx.x), thread_col = col_of<T>(threadIdx.x);
     small_source<T> from;
-    from.a_k = k_begin + a_k_of<T>(threadIdx.x);
+    from.a_k = k_begin + threadIdx.x % T::BK;
     from.b_k = k_begin + threadIdx.x / (T::BN / WIDTH);
     from.b_col = threadIdx.x % (T::BN / WIDTH) * WIDTH;
 #pragma unroll
     for (int i = 0; i < T::A_COPIES; ++i) {
-        const int row = tile_row + a_row_of<T>(threadIdx.x) + i * T::A_STEP;
+        const int row = tile_row + threadIdx.x / T::BK + i * T::A_STEP;
         from.A[i] = &w.A[(size_t)min(row, w.M - 1) * w.K + from.a_k];
     }
     const int from_col = min(tile_col + from.b_col, (w.N - 1) / WIDTH * WIDTH);
@@ -144,18 +144,8 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
     launch_add_parts();
 
     // 4. Store.
-    float *C = w.C + (size_t)blockIdx.y * w.M * w.N;
-#pragma unroll
-    for (int m = 0; m < T::TM; ++m) {
-#pragma unroll
-        for (int n = 0; n < T::TN; n += 4) {
-            const int row = tile_row + thread_row + m / 4 * T::ROW_STEP + m % 4;
-            const int col = tile_col + thread_col + n / 4 * T::COL_STEP;
-            if (row < w.M && col < w.N)
-                store4(&C[(size_t)row * w.N + col], &acc[m][n], w.N - col, w.aligned,
-                       w.alpha, w.beta);
-        }
-    }
+    store_tile<T, ALIGNED>(&w, w.C + (size_t)blockIdx.y * w.M * w.N, tile_row, tile_col,
+                           thread_row, thread_col, acc);
 }
 
 const int ADDERS = 8; // warps of a block that add up parts
@@ -197,7 +187,10 @@ static __global__ void __launch_bounds__(32 * ADDERS)
 #pragma unroll
         for (int n = 0; n < WIDTH; ++n)
             sum[n] += of_warp[other][lane][n];
-    store4(&C[i], sum, 1, WIDTH == 4, alpha, beta);
+    if (WIDTH == 4)
+        store4(&C[i], sum, alpha, beta);
+    else
+        store_sum(&C[i], sum[0], alpha, beta);
 }
 
 /* ---- the host's side ---- */
@@ -252,27 +245,30 @@ static long long parts_of(int sms, int blocks, int BM, int BN, int M, int N)
     return (long long)sms * blocks / tiles;
 }
 
-template <class T, int WIDTH> static void launch_small_of(int sms, const struct work *w)
+template <class T, int WIDTH, bool ALIGNED>
+static void launch_small_of(int sms, const struct work *w)
 {
+    void (*const kernel)(struct work) = small_kernel<T, WIDTH, ALIGNED>;
     const long long wanted = parts_of(sms, T::BLOCKS, T::BM, T::BN, w->M, w->N);
     const int share = part_of_k(w->K, wanted, T::BK), parts = (w->K - 1) / share + 1;
     struct work part = work_on_parts(w, parts);
     part.share = share;
     part.tiles_down = (w->M - 1) / T::BM + 1;
     const unsigned tiles = part.tiles_down * ((w->N - 1u) / T::BN + 1);
-    CUDA_CHECK(cudaFuncSetAttribute(small_kernel<T, WIDTH>,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     T::SHARED_BYTES));
-    small_kernel<T, WIDTH><<<dim3(tiles, parts), T::THREADS, T::SHARED_BYTES>>>(part);
+    kernel<<<dim3(tiles, parts), T::THREADS, T::SHARED_BYTES>>>(part);
     add_up_parts(w, parts, part.C);
 }
 
 template <class T> static void launch_small(int sms, const struct work *w)
 {
-    if (wide_rows(w))
-        launch_small_of<T, 4>(sms, w);
+    if (!wide_rows(w))
+        launch_small_of<T, 1, false>(sms, w);
+    else if (w->aligned)
+        launch_small_of<T, 4, true>(sms, w);
     else
-        launch_small_of<T, 1>(sms, w);
+        launch_small_of<T, 4, false>(sms, w);
 }
 
 // One block, one tile: the time is that of the SM with the most of them.

@@ -95,11 +95,6 @@ static __device__ __forceinline__ void load_once(float *to, const float *from, i
     }
 }
 
-static __device__ void store_sum(float *c, float sum, float alpha, float beta)
-{
-    *c = alpha * sum + (beta == 0.0f ? 0.0f : beta * *c);
-}
-
 /* ---- few rows ---- */
 
 // Block (x, y): all of the M <= ROWS rows, COLS columns from x times as many on, part y of

@@ -50,7 +50,6 @@ struct tile {
     static_assert(BM % WM == 0 && BN % WN == 0, "warp tiles cover the block's tile");
     static_assert(TM % 4 == 0 && TN % 4 == 0, "TM and TN: whole float4s");
     static_assert(A_COPIES * A_STEP == BM, "the copies cover A's tile");
-    static_assert(BK % 8 == 0 && A_STEP % 4 == 0, "a warp copies 4 rows of 8 k");
     static_assert(BK % 2 == 0, "fragments take turns, and a tile starts with the first");
     static_assert(STAGES >= 3, "one in use, one that must have come, one to copy into");
 };
@@ -66,19 +65,6 @@ template <class T> static __device__ __forceinline__ int col_of(int thread)
     return thread / 32 % (T::BN / T::WN) * T::WN + T::LANES::col_of(thread % 32) * 4;
 }
 
-// Which element of A's tile a thread copies first: a warp has 4 rows of 8 k beside each
-// other. In a tile that is 4 banks wider than its rows, these lie in 32 banks; 2 rows of
-// 16 would meet in 16.
-template <class T> static __device__ __forceinline__ int a_row_of(int thread)
-{
-    return thread % 32 / 8 + thread / 32 / (T::BK / 8) * 4;
-}
-
-template <class T> static __device__ __forceinline__ int a_k_of(int thread)
-{
-    return thread % 8 + thread / 32 % (T::BK / 8) * 8;
-}
-
 template <int COUNT>
 static __device__ __forceinline__ void load_fragment(float *to, const float *from,
                                                      int step)
@@ -88,49 +74,67 @@ static __device__ __forceinline__ void load_fragment(float *to, const float *fro
         *(float4 *)&to[i] = *(const float4 *)&from[i / 4 * step];
 }
 
-// Stores four neighbours of a row of C from `c` on, of which `left` lie inside the
-// matrix. beta == 0 must not read C. `aligned`: all four are inside and c is a multiple
-// of 16 bytes.
-static __device__ __forceinline__ void store4(float *c, const float *sum, int left,
-                                              bool aligned, float alpha, float beta)
+// c = alpha * sum + beta * c. beta == 0 must not read C.
+static __device__ __forceinline__ void store_sum(float *c, float sum, float alpha,
+                                                 float beta)
 {
-    if (aligned) {
-        float4 v =
-            make_float4(alpha * sum[0], alpha * sum[1], alpha * sum[2], alpha * sum[3]);
-        if (beta != 0.0f) {
-            const float4 old = *(const float4 *)c;
-            v.x += beta * old.x;
-            v.y += beta * old.y;
-            v.z += beta * old.z;
-            v.w += beta * old.w;
-        }
-        *(float4 *)c = v;
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-        if (i < left)
-            c[i] = alpha * sum[i] + (beta == 0.0f ? 0.0f : beta * c[i]);
+    *c = alpha * sum + (beta == 0.0f ? 0.0f : beta * *c);
 }
 
-// Stores the results that lie inside C: a thread's, of which the first has the place
-// (thread_row, thread_col) in the tile.
-template <class T>
-static __device__ __forceinline__ void store_tile(const struct work *w, int tile,
-                                                  int thread_row, int thread_col,
-                                                  const float (&acc)[T::TM][T::TN])
+// The same for four neighbours, from a multiple of 16 bytes on.
+static __device__ __forceinline__ void store4(float *c, const float *sum, float alpha,
+                                              float beta)
 {
-    int tile_row, tile_col;
-    place_tile(w, tile, &tile_row, &tile_col);
+    float4 v =
+        make_float4(alpha * sum[0], alpha * sum[1], alpha * sum[2], alpha * sum[3]);
+    if (beta != 0.0f) {
+        const float4 old = *(const float4 *)c;
+        v.x += beta * old.x;
+        v.y += beta * old.y;
+        v.z += beta * old.z;
+        v.w += beta * old.w;
+    }
+    *(float4 *)c = v;
+}
+
+// Stores the results of a tile that lie inside C. Its first is C's (tile_row, tile_col),
+// a thread's first is the tile's (thread_row, thread_col). ALIGNED: rows of C start at
+// multiples of 16 bytes, and a lane stores its four neighbours at once. Where they start
+// anywhere, lanes that stored one of their four each would write a quarter of every
+// sector, four times. So four rows of a warp's results go through shared memory, and then
+// 32 lanes store 32 neighbours.
+template <class T, bool ALIGNED>
+static __device__ __forceinline__ void
+store_tile(const struct work *w, float *C, int tile_row, int tile_col, int thread_row,
+           int thread_col, const float (&acc)[T::TM][T::TN])
+{
+    // The row is one longer, so that four rows of eight lanes write to 32 banks.
+    __shared__ float rows_of_warp[T::WARPS][4][32 + 1];
+    float(*rows)[32 + 1] = rows_of_warp[threadIdx.x / 32];
+    const int lane = threadIdx.x % 32;
+    const int lane_row = T::LANES::row_of(lane), lane_col = T::LANES::col_of(lane);
 #pragma unroll
     for (int m = 0; m < T::TM; ++m) {
 #pragma unroll
         for (int n = 0; n < T::TN; n += 4) {
-            const int row = tile_row * T::BM + thread_row + m / 4 * T::ROW_STEP + m % 4;
-            const int col = tile_col * T::BN + thread_col + n / 4 * T::COL_STEP;
-            if (row < w->M && col < w->N)
-                store4(&w->C[(size_t)row * w->N + col], &acc[m][n], w->N - col,
-                       w->aligned, w->alpha, w->beta);
+            const int row = tile_row + thread_row + m / 4 * T::ROW_STEP + m % 4;
+            const int col = tile_col + thread_col + n / 4 * T::COL_STEP;
+            if (ALIGNED) {
+                if (row < w->M && col < w->N)
+                    store4(&C[(size_t)row * w->N + col], &acc[m][n], w->alpha, w->beta);
+                continue;
+            }
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                rows[lane_row][4 * lane_col + i] = acc[m][n + i];
+            __syncwarp();
+            const int warp_row = row - 4 * lane_row, my_col = col - 4 * lane_col + lane;
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                if (warp_row + 4 * i < w->M && my_col < w->N)
+                    store_sum(&C[(size_t)(warp_row + 4 * i) * w->N + my_col],
+                              rows[i][lane], w->alpha, w->beta);
+            __syncwarp();
         }
     }
 }
@@ -166,9 +170,9 @@ static __device__ __forceinline__ void advance(struct filler *f, const struct wo
     int tile_row, tile_col;
     place_tile(w, f->at.segment.tile, &tile_row, &tile_col);
     f->block_k = f->at.segment.begin;
-    const int row = tile_row * T::BM + a_row_of<T>(threadIdx.x);
+    const int row = tile_row * T::BM + threadIdx.x / T::BK;
     const int col = tile_col * T::BN + threadIdx.x % (T::BN / WIDTH) * WIDTH;
-    const int a_k = f->block_k * T::BK + a_k_of<T>(threadIdx.x);
+    const int a_k = f->block_k * T::BK + threadIdx.x % T::BK;
     const int b_k = f->block_k * T::BK + threadIdx.x / (T::BN / WIDTH);
     f->A = &w->A[(size_t)row * w->K + a_k];
     f->B = &w->B[(size_t)b_k * w->B_row + col];
@@ -194,7 +198,7 @@ static __device__ __forceinline__ void start_copies(int step, const struct fille
     // In each step as many of them; with more copies than steps, several.
     const int A_AT_ONCE = (T::A_COPIES - 1) / T::BK + 1;
     const int B_AT_ONCE = (B_COPIES - 1) / T::BK + 1;
-    const int a_row = a_row_of<T>(threadIdx.x), a_k = a_k_of<T>(threadIdx.x);
+    const int a_row = threadIdx.x / T::BK, a_k = threadIdx.x % T::BK;
     const int b_k = threadIdx.x / (T::BN / WIDTH);
     const int b_col = threadIdx.x % (T::BN / WIDTH) * WIDTH;
     const size_t a_bytes = sizeof(float), b_bytes = WIDTH * sizeof(float);
@@ -247,7 +251,7 @@ multiply(float *tiles, int *now, int next, int thread_row, int thread_col,
     }
 }
 
-template <class T, int WIDTH>
+template <class T, int WIDTH, bool ALIGNED>
 __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
     persistent_kernel(const __grid_constant__ struct work w)
 {
@@ -298,8 +302,12 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
         }
 
         // 4. Part of a tile, or all of it? The warp with the last part stores the sums.
-        if (bring_part<T>(&w, &use.segment, acc))
-            store_tile<T>(&w, use.segment.tile, thread_row, thread_col, acc);
+        if (bring_part<T>(&w, &use.segment, acc)) {
+            int tile_row, tile_col;
+            place_tile(&w, use.segment.tile, &tile_row, &tile_col);
+            store_tile<T, ALIGNED>(&w, w.C, tile_row * T::BM, tile_col * T::BN,
+                                   thread_row, thread_col, acc);
+        }
     }
     // The last copies brought zeros that nothing needs. They are still copies into this
     // block's memory, which goes to another block when this one ends.
@@ -308,17 +316,18 @@ __global__ void __launch_bounds__(T::THREADS, T::BLOCKS)
 
 /* ---- the host's side ---- */
 
-template <class T, int WIDTH> static void launch_tiles_of(int sms, struct work w)
+template <class T, int WIDTH, bool ALIGNED>
+static void launch_tiles_of(int sms, struct work w)
 {
+    void (*const kernel)(struct work) = persistent_kernel<T, WIDTH, ALIGNED>;
     static struct scratch parts, arrived;
     static int blocks_on_sm[GPUS];
     int *blocks_per_sm = &blocks_on_sm[this_gpu()];
     if (!*blocks_per_sm) {
-        CUDA_CHECK(cudaFuncSetAttribute(persistent_kernel<T, WIDTH>,
-                                        cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        T::SHARED_BYTES));
+        CUDA_CHECK(cudaFuncSetAttribute(
+            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED_BYTES));
         CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-            blocks_per_sm, persistent_kernel<T, WIDTH>, T::THREADS, T::SHARED_BYTES));
+            blocks_per_sm, kernel, T::THREADS, T::SHARED_BYTES));
         if (*blocks_per_sm > T::BLOCKS)
             *blocks_per_sm = T::BLOCKS;
     }
@@ -338,7 +347,7 @@ template <class T, int WIDTH> static void launch_tiles_of(int sms, struct work w
         w.arrived =
             (int *)scratch(&arrived, (size_t)shared_tiles * T::WARPS * sizeof(int));
     }
-    persistent_kernel<T, WIDTH><<<blocks, T::THREADS, T::SHARED_BYTES>>>(w);
+    kernel<<<blocks, T::THREADS, T::SHARED_BYTES>>>(w);
 }
 
 // C = alpha * A * B + beta * C in tiles of T, dealt to `sms` SMs. The caller fills in
@@ -346,10 +355,12 @@ template <class T, int WIDTH> static void launch_tiles_of(int sms, struct work w
 // T must be SINGLY.
 template <class T> static void launch_tiles(int sms, const struct work *w)
 {
-    if (wide_rows(w))
-        launch_tiles_of<T, 4>(sms, *w);
+    if (!wide_rows(w))
+        launch_tiles_of<T, T::SINGLY ? 1 : 4, false>(sms, *w);
+    else if (w->aligned)
+        launch_tiles_of<T, 4, true>(sms, *w);
     else
-        launch_tiles_of<T, T::SINGLY ? 1 : 4>(sms, *w);
+        launch_tiles_of<T, 4, false>(sms, *w);
 }
 
 #define TILES(T, start, speed, singly, dividing)                                         \

@@ -46,7 +46,7 @@ template <int TM_, int TN_, int DOWN, int BK_, int STAGES_> struct bulk_tile {
 // One block an SM: 256 threads with up to 255 registers are all that an SM has. That is 8
 // warps of 64, an occupancy of 12.5 %, and enough: a thread has 128 products to start
 // between two reads, and nothing that takes long is waited for in the thread's own time.
-template <class T>
+template <class T, bool ALIGNED>
 __global__ void __launch_bounds__(T::THREADS, 1)
     matmul_kernel(const __grid_constant__ CUtensorMap A_map,
                   const __grid_constant__ CUtensorMap B_map,
@@ -145,8 +145,12 @@ __global__ void __launch_bounds__(T::THREADS, 1)
         // 4. Part of a tile, or all of it? The warp with the last part stores the sums.
         //    The other warps may be a stage behind, or in the next tile already: none
         //    waits for the store.
-        if (bring_part<T>(&w, &use.segment, acc))
-            store_tile<T>(&w, use.segment.tile, thread_row, thread_col, acc);
+        if (bring_part<T>(&w, &use.segment, acc)) {
+            int tile_row, tile_col;
+            place_tile(&w, use.segment.tile, &tile_row, &tile_col);
+            store_tile<T, ALIGNED>(&w, w.C, tile_row * T::BM, tile_col * T::BN,
+                                   thread_row, thread_col, acc);
+        }
     }
 }
 
@@ -169,8 +173,10 @@ template <class T> static void launch_bulk(int sms, const struct work *work)
     // Fewer tiles are shared than there are blocks.
     w.parts = scratch(&parts, 2 * (size_t)sms * T::PART * sizeof(float));
     w.arrived = (int *)scratch(&arrived, (size_t)sms * T::WARPS * sizeof(int));
-    CUDA_CHECK(cudaFuncSetAttribute(
-        matmul_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, T::SHARED_BYTES));
+    void (*const kernel)(CUtensorMap, CUtensorMap, struct work) =
+        w.aligned ? matmul_kernel<T, true> : matmul_kernel<T, false>;
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    T::SHARED_BYTES));
     cudaLaunchAttribute early = {};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
@@ -180,7 +186,7 @@ template <class T> static void launch_bulk(int sms, const struct work *work)
     config.dynamicSmemBytes = T::SHARED_BYTES;
     config.attrs = &early;
     config.numAttrs = 1;
-    CUDA_CHECK(cudaLaunchKernelEx(&config, matmul_kernel<T>, A_map, B_map, w));
+    CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, A_map, B_map, w));
 }
 
 // Which tiles there are, and how long each takes: matmul() chooses among these KINDS.
@@ -253,7 +259,7 @@ int main(int argc, char **argv)
         .launch = matmul,
         .flop_per_byte = large_tile::FLOP_PER_BYTE,
         .min_capability = 90,
-        .kernel = KERNEL(matmul_kernel<large_tile>),
+        .kernel = KERNEL(matmul_kernel<large_tile, true>),
         .threads = large_tile::THREADS,
         .dynamic_shared = large_tile::SHARED_BYTES,
         .products = PRODUCTS,

@@ -21,16 +21,20 @@ static __global__ void prepare(int M, int N, int K, const float *A, float *At,
         const int x = threadIdx.x % TURN, y = threadIdx.x / TURN;
         const int down = (M - 1) / TURN + 1;
         const int row = blockIdx.x % down * TURN, col = blockIdx.x / down * TURN;
-        const size_t stride = padded(M);
+        const int stride = padded(M);
 #pragma unroll
         for (int i = 0; i < TURN; i += 256 / TURN)
-            if (row + y + i < M && col + x < K)
-                square[y + i][x] = A[(size_t)(row + y + i) * K + col + x];
+            square[y + i][x] = row + y + i < M && col + x < K
+                                   ? A[(size_t)(row + y + i) * K + col + x]
+                                   : 0.0f;
         __syncthreads();
+        const int from = threadIdx.x % (TURN / 4) * 4, k = threadIdx.x / (TURN / 4);
 #pragma unroll
-        for (int i = 0; i < TURN; i += 256 / TURN)
-            if (col + y + i < K && row + x < M)
-                At[(col + y + i) * stride + row + x] = square[x][y + i];
+        for (int i = 0; i < TURN; i += 256 / (TURN / 4))
+            if (col + k + i < K && row + from < stride)
+                *(float4 *)&At[(size_t)(col + k + i) * stride + row + from] =
+                    make_float4(square[from][k + i], square[from + 1][k + i],
+                                square[from + 2][k + i], square[from + 3][k + i]);
         return;
     }
     lengthen_rows(blockIdx.x - a_blocks, N, K, B, Bc);
