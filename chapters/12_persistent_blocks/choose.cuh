@@ -40,7 +40,7 @@ static double at_scale(int sms, double time)
 // multiples of 16 bytes as they are. A kind that prepares B does this by itself.
 static bool lengthens(const struct kind *kind, int M, bool wide)
 {
-    return !wide && !kind->prepares && M > 1100;
+    return !wide && !kind->prepares && M > 1000;
 }
 
 static double speed_at(const struct kind *kind, int M, bool wide)

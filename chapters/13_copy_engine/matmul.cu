@@ -223,26 +223,28 @@ static void matmul_on(int M, int N, int K, float alpha, const float *A, const fl
 
 // Each of the kernels is among these, or gets one of the shapes of common/shapes.c.
 static const struct product PRODUCTS[] = {
-    {195, 132, 84, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // large_tile
-    {385, 66, 141, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},
-    {150, 65, 246, -0.5f, 2.0f, matmul_on<2>, "--sms 2"}, // middle_tile
-    {100, 66, 141, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},  // medium_tile
-    {50, 196, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},  // wide_tile
-    {35, 66, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},    // low_tile
-    {35, 68, 66, -0.5f, 2.0f, matmul_on<1>, "--sms 1"},
-    {195, 33, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"}, // high_tile
-    {195, 36, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},
-    {130, 130, 56, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // square_tile
-    {100, 36, 51, -0.5f, 2.0f, matmul_on<1>, "--sms 1"},
-    {15, 260, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // flat_tile
-    {35, 20, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},   // tall_tile
-    {100, 68, 41, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},   // small_square_tile
-    {50, 68, 51, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},   // small_wide_tile
-    {65, 20, 46, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},    // small_high_tile
-    {35, 68, 36, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},   // small_low_tile
-    {2049, 129, 9, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // a second band of tiles
-    {1101, 33, 26, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a copy of B with longer rows
+    {195, 133, 86, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // large_tile
+    {385, 68, 86, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
+    {2049, 129, 9, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // a second band of them
+    {145, 133, 86, -0.5f, 2.0f, matmul_on<1>, "--sms 1"}, // middle_tile
     {188, 124, 40, 1.0f, 0.0f, matmul_on<1>, "--sms 1", USUAL, NULL, 'B'},
+    {245, 73, 101, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // medium_tile
+    {195, 68, 86, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},
+    {35, 133, 66, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // low_tile
+    {65, 68, 51, -0.5f, 2.0f, matmul_on<1>, "--sms 1"},
+    {195, 18, 66, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // high_tile
+    {165, 20, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},
+    {15, 260, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // flat_tile
+    {100, 68, 41, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},  // small_square_tile
+    {50, 133, 61, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // small_wide_tile
+    {50, 68, 51, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},
+    {130, 18, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // small_high_tile
+    {65, 20, 46, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},
+    {35, 73, 31, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // small_flat_tile
+    {35, 68, 36, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},
+    {35, 18, 36, -0.5f, 2.0f, matmul_on<1>, "--sms 1"}, // smallest_tile
+    {35, 20, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
+    {1101, 33, 26, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a copy of B with longer rows
 };
 
 // Step 3 alone, for main to measure: what is the most that this kernel could reach?

@@ -113,7 +113,9 @@ void emu_bulk_load(char *shared, const void *global, size_t bytes, uint64_t *bar
     send_for(copy, barrier, blocks);
 }
 
-static const struct tensor_map *map_at(const void *map, int dimensions, const void *pc)
+/* The map of a copy whose box begins at `at`. */
+static const struct tensor_map *map_of(const void *map, int dimensions, const int *at,
+                                       const void *pc)
 {
     const struct tensor_map *m = map;
     if (m->marker != TENSOR_MAP)
@@ -121,6 +123,12 @@ static const struct tensor_map *map_at(const void *map, int dimensions, const vo
     if (m->dimensions != dimensions)
         emu_fault(pc, "a copy of %d dimensions with a tensor map of %u", dimensions,
                   m->dimensions);
+    /* No manual says so, but Hopper's answer is cudaErrorIllegalInstruction. */
+    if ((int64_t)at[0] * m->element_bytes % 16)
+        emu_fault(pc,
+                  "illegal instruction: a box begins at a multiple of 16 bytes of its "
+                  "row, and element %d of %u bytes is none",
+                  at[0], m->element_bytes);
     return m;
 }
 
@@ -181,7 +189,7 @@ static void round_to_tf32(char *data, size_t bytes)
 void emu_bulk_load_tensor(char *shared, const void *map, int dimensions, const int *at,
                           uint64_t *barrier, unsigned blocks, const void *pc)
 {
-    const struct tensor_map *m = map_at(map, dimensions, pc);
+    const struct tensor_map *m = map_of(map, dimensions, at, pc);
     const size_t bytes = box_bytes(m), row_bytes = (size_t)m->box[0] * m->element_bytes;
     check_shared(shared, bytes, BOX, "destination", pc);
     struct emu_bulk_copy *copy = new_copy(shared, bytes, BOX, pc);
@@ -297,7 +305,7 @@ static uint64_t reduction(uint64_t code, const struct tensor_map *m, const void 
 void emu_bulk_store_tensor(const void *map, int dimensions, const int *at, char *shared,
                            uint64_t code, const void *pc)
 {
-    const struct tensor_map *m = map_at(map, dimensions, pc);
+    const struct tensor_map *m = map_of(map, dimensions, at, pc);
     const size_t bytes = box_bytes(m), row_bytes = (size_t)m->box[0] * m->element_bytes;
     check_shared(shared, bytes, BOX, "source", pc);
     code = reduction(code, m, pc);
