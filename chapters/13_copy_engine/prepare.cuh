@@ -28,13 +28,15 @@ static __global__ void prepare(int M, int N, int K, const float *A, float *At,
                                    ? A[(size_t)(row + y + i) * K + col + x]
                                    : 0.0f;
         __syncthreads();
-        const int from = threadIdx.x % (TURN / 4) * 4, k = threadIdx.x / (TURN / 4);
+        // A warp writes 32 rows' floats for 4 steps of k: it reads from 32 banks.
+        const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+        const int m = lane % 8 * 4 + warp % 2 * 32, k = lane / 8 + warp / 2 * 4;
 #pragma unroll
-        for (int i = 0; i < TURN; i += 256 / (TURN / 4))
-            if (col + k + i < K && row + from < stride)
-                *(float4 *)&At[(size_t)(col + k + i) * stride + row + from] =
-                    make_float4(square[from][k + i], square[from + 1][k + i],
-                                square[from + 2][k + i], square[from + 3][k + i]);
+        for (int i = 0; i < TURN; i += 16)
+            if (col + k + i < K && row + m < stride)
+                *(float4 *)&At[(size_t)(col + k + i) * stride + row + m] =
+                    make_float4(square[m][k + i], square[m + 1][k + i],
+                                square[m + 2][k + i], square[m + 3][k + i]);
         return;
     }
     lengthen_rows(blockIdx.x - a_blocks, N, K, B, Bc);
