@@ -122,19 +122,20 @@ store_tile(const struct work *w, float *C, int tile_row, int tile_col, int threa
             if (ALIGNED) {
                 if (row < w->M && col < w->N)
                     store4(&C[(size_t)row * w->N + col], &acc[m][n], w->alpha, w->beta);
-                continue;
+            } else {
+#pragma unroll
+                for (int i = 0; i < 4; ++i)
+                    rows[lane_row][4 * lane_col + i] = w->alpha * acc[m][n + i];
+                __syncwarp();
+                const int warp_row = row - 4 * lane_row;
+                const int my_col = col - 4 * lane_col + lane;
+#pragma unroll
+                for (int i = 0; i < 4; ++i)
+                    if (warp_row + 4 * i < w->M && my_col < w->N)
+                        store_sum(&C[(size_t)(warp_row + 4 * i) * w->N + my_col],
+                                  rows[i][lane], 1.0f, w->beta);
+                __syncwarp();
             }
-#pragma unroll
-            for (int i = 0; i < 4; ++i)
-                rows[lane_row][4 * lane_col + i] = w->alpha * acc[m][n + i];
-            __syncwarp();
-            const int warp_row = row - 4 * lane_row, my_col = col - 4 * lane_col + lane;
-#pragma unroll
-            for (int i = 0; i < 4; ++i)
-                if (warp_row + 4 * i < w->M && my_col < w->N)
-                    store_sum(&C[(size_t)(warp_row + 4 * i) * w->N + my_col],
-                              rows[i][lane], 1.0f, w->beta);
-            __syncwarp();
         }
     }
 }
