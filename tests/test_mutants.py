@@ -428,19 +428,37 @@ MUTANTS = [
         "longer[(size_t)(row + i) * stride + col]",
         "longer[(size_t)(row + i) * N + col]",
     ),
-    Mutant(12, "its own part left out", "+= own ? acc[m0 + m][n]", "+= own ? 0.0f"),
+    Mutant(
+        12,
+        "the first part left out",
+        "for (int block = first; block <= last",
+        "for (int block = first + 1; block <= last",
+    ),
     Mutant(
         12,
         "the first rows of a part added for all",
-        "m0 * T::TN * T::THREADS + threadIdx.x",
-        "threadIdx.x",
+        "__ldcg(&theirs[(m * T::TN + n)",
+        "__ldcg(&theirs[((m - m0) * T::TN + n)",
     ),
     Mutant(
         12,
         "half of A's tile copied",
-        "thread % 8 + thread / 32 % (T::BK / 8) * 8",
-        "thread % 8",
+        "a_k = threadIdx.x % T::BK;",
+        "a_k = threadIdx.x % (T::BK / 2);",
     ),
+    Mutant(
+        12,
+        "rows stored before all lanes have written them",
+        "__syncwarp();\n                const int warp_row",
+        "const int warp_row",
+    ),
+    Mutant(
+        12,
+        "rows written again before they are stored",
+        "rows[i][lane], 1.0f, w->beta);\n                __syncwarp();",
+        "rows[i][lane], 1.0f, w->beta);",
+    ),
+    Mutant(12, "one row stored for four", "rows[i][lane], 1.0f", "rows[0][lane], 1.0f"),
     Mutant(
         12,
         "a narrow tile's rows stored eight apart",
@@ -467,6 +485,13 @@ MUTANTS = [
     Mutant(12, "a group's parts not added", "part < s->splits;", "part < s->splits - 1;"),
     Mutant(12, "a thin group's counter kept", "s->arrived[group] = 0;", ";"),
     # Chapter 13: phases.
+    Mutant(
+        13,
+        "a row of A turned for its neighbour",
+        "square[m + 1][k + i]",
+        "square[m][k + i]",
+    ),
+    Mutant(13, "the last rows of A not turned", "row + m < stride", "row + m + 4 < M"),
     Mutant(
         13,
         "waits for nothing",
