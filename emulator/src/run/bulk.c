@@ -123,7 +123,8 @@ static const struct tensor_map *map_of(const void *map, int dimensions, const in
     if (m->dimensions != dimensions)
         emu_fault(pc, "a copy of %d dimensions with a tensor map of %u", dimensions,
                   m->dimensions);
-    /* No manual says so, but Hopper's answer is cudaErrorIllegalInstruction. */
+    /* Seen on an H200, which ends with cudaErrorIllegalInstruction; so do the users of
+     * github.com/triton-lang/triton/issues/7385. */
     if ((int64_t)at[0] * m->element_bytes % 16)
         emu_fault(pc,
                   "illegal instruction: a box begins at a multiple of 16 bytes of its "
