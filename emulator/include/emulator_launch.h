@@ -97,6 +97,14 @@ static __forceinline__ void cluster_dims(unsigned x, unsigned y = 1, unsigned z 
     emu_cluster_dims(x, y, z);
 }
 
+/* A kernel's parameter that is not __grid_constant__. Only a type that is aligned like one
+ * can hold a CUtensorMap. */
+template <class T_> EMU_UNSEEN static __forceinline__ void own_copy(const T_ &parameter)
+{
+    if (alignof(T_) >= 64 && sizeof(T_) >= 128)
+        emu_own_copy_of_maps((void *)&parameter, sizeof(T_));
+}
+
 /* How a launch keeps an argument of type T, and hands it to each CUDA thread. Mostly by
  * value: every thread gets a copy of its own. */
 template <class T_> struct by_value {

@@ -727,6 +727,28 @@ static void add_launch_bounds(struct translation *t, int i, const struct declara
                          kernel, threads));
 }
 
+/* Of a parameter that is not __grid_constant__ every thread has a copy of its own, and so
+ * of the tensor maps in it, which the copy engine cannot read there. */
+static void note_own_copies(struct translation *t, const struct declaration *d, int body)
+{
+    const int close = over_bracket(t, d->terminator);
+    for (int i = next(t, d->terminator), end; i < close; i = next(t, end)) {
+        end = argument_end(t, i, close);
+        bool may_hold_maps = true;
+        for (int k = i; k < end; k = next(t, k))
+            may_hold_maps &= !is_one_of(t, k,
+                                        "__grid_constant__ * & ( [ ... = void bool char "
+                                        "short int long unsigned signed float double "
+                                        "size_t");
+        const int name = previous(t, end), type = previous(t, name);
+        if (may_hold_maps && is_word(t, name) && type >= i &&
+            (is(t, type, ">") ||
+             (is_word(t, type) &&
+              !is_one_of(t, type, "struct class union enum typename const volatile"))))
+            add_after(t, body, format(t, " ::emu::own_copy(%s);", join(t, name, name)));
+    }
+}
+
 /* __global__, __device__, __constant__ or __managed__ at token i. */
 static void rewrite_place(struct translation *t, int i)
 {
@@ -757,6 +779,7 @@ static void rewrite_place(struct translation *t, int i)
             remember_device_function(t, &d, host);
         const int body = mark_device_body(t, d.terminator, host);
         refer_to_file_shared(t, &d, body);
+        if (kernel && body >= 0 && !t->tokens[body].system) note_own_copies(t, &d, body);
         for (int k = d.start; body >= 0 && k < d.terminator; k++)
             if (is(t, k, "__launch_bounds__"))
                 add_launch_bounds(t, k, &d, body);

@@ -19,6 +19,7 @@
 #include "cuda.h"
 #include "emulator_ptx.h"
 #include "emulator_runtime.h"
+#include "memory/allocations.h"
 #include "memory/touch.h"
 #include "run/mbarrier.h"
 #include "watch/access.h"
@@ -36,7 +37,7 @@ struct tensor_map {
 };
 _Static_assert(sizeof(struct tensor_map) <= sizeof(CUtensorMap),
                "a tensor map has 128 bytes");
-static const uint32_t TENSOR_MAP = 0x70616d74;
+static const uint32_t TENSOR_MAP = 0x70616d74, OWN_COPY = 0x79706f63;
 
 /* ---- into shared memory ---- */
 
@@ -118,8 +119,16 @@ static const struct tensor_map *map_of(const void *map, int dimensions, const in
                                        const void *pc)
 {
     const struct tensor_map *m = map;
-    if (m->marker != TENSOR_MAP)
+    if (emu_is_shared(map))
+        emu_fault(pc, "a tensor map in shared memory: the copy engine reads it from a "
+                      "__grid_constant__ parameter, constant or global memory");
+    if (m->marker == OWN_COPY && !emu_is_global(map))
+        emu_fault(pc, "a tensor map in a parameter that is not __grid_constant__: the "
+                      "thread has a copy of its own, which the copy engine cannot read");
+    if (m->marker != TENSOR_MAP && m->marker != OWN_COPY)
         emu_fault(pc, "not a tensor map: cuTensorMapEncodeTiled makes one");
+    if ((uintptr_t)map % 64)
+        emu_fault(pc, "misaligned address: a tensor map lies at a multiple of 64 bytes");
     if (m->dimensions != dimensions)
         emu_fault(pc, "a copy of %d dimensions with a tensor map of %u", dimensions,
                   m->dimensions);
@@ -131,6 +140,14 @@ static const struct tensor_map *map_of(const void *map, int dimensions, const in
                   "row, and element %d of %u bytes is none",
                   at[0], m->element_bytes);
     return m;
+}
+
+void emu_own_copy_of_maps(void *copy, size_t bytes)
+{
+    for (size_t i = 0; i + sizeof(struct tensor_map) <= bytes; i += 64) {
+        struct tensor_map *m = (struct tensor_map *)((char *)copy + i);
+        if (m->marker == TENSOR_MAP) m->marker = OWN_COPY;
+    }
 }
 
 static size_t box_bytes(const struct tensor_map *m)

@@ -1,0 +1,32 @@
+// The tensor map is brought nearer, to where the copy engine does not look.
+// EXPECT: a tensor map in shared memory
+// THREAD (0,0,0) BLOCK (0,0,0)
+#include "bulk.h"
+
+__global__ void copy(const __grid_constant__ CUtensorMap map, float *out)
+{
+    __shared__ __align__(128) float tile[BOX * BOX];
+    __shared__ CUtensorMap near;
+    __shared__ uint64_t full;
+    const int t = threadIdx.x;
+#ifdef FIXED
+    const CUtensorMap *from = &map;
+#else
+    const CUtensorMap *from = &near;
+#endif
+    if (t == 0) {
+        near = map;
+        mbarrier_init(&full, 1);
+        fence_mbarrier_init();
+        mbarrier_arrive_expect_tx(&full, BOX * BOX * sizeof(float));
+        cp_async_bulk_tensor_2d(tile, from, 0, 0, &full); // FAULT
+    }
+    __syncthreads();
+    mbarrier_wait_parity(&full, 0);
+    for (int i = t; i < BOX * BOX; i += 32 * WARPS) out[i] = tile[i];
+}
+
+int main(void)
+{
+    return run(copy);
+}
