@@ -6,16 +6,16 @@
 __global__ void copy(const __grid_constant__ CUtensorMap map, float *out)
 {
     __shared__ __align__(128) float tile[BOX * BOX];
-    __shared__ CUtensorMap near;
     __shared__ uint64_t full;
     const int t = threadIdx.x;
 #ifdef FIXED
     const CUtensorMap *from = &map;
 #else
+    __shared__ CUtensorMap near;
     const CUtensorMap *from = &near;
+    if (t == 0) near = map;
 #endif
     if (t == 0) {
-        near = map;
         mbarrier_init(&full, 1);
         fence_mbarrier_init();
         mbarrier_arrive_expect_tx(&full, BOX * BOX * sizeof(float));
