@@ -487,6 +487,13 @@ MUTANTS = [
     # Chapter 13: phases.
     Mutant(
         13,
+        "a map for each thread",
+        "matmul_kernel(const __grid_constant__ CUtensorMap",
+        "matmul_kernel(const CUtensorMap",
+        "not __grid_constant__",
+    ),
+    Mutant(
+        13,
         "a row of A turned for its neighbour",
         "square[m + 1][k + i]",
         "square[m][k + i]",
