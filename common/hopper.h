@@ -91,8 +91,8 @@ static __device__ __forceinline__ void mbarrier_wait_parity(uint64_t *barrier,
 /* Starts the copy of the map's box from column x, row y on into shared memory, where its
  * rows lie without gaps, and returns. What lies outside the matrix comes as zeros. All
  * bytes of the box count for the barrier's phase. `shared` must be a multiple of 128
- * bytes, and column x of 16: else the instruction is illegal. PTX ISA,
- * cp.async.bulk.tensor. */
+ * bytes, and the box must begin at a multiple of 16 bytes of its row: else the instruction
+ * is illegal. PTX ISA, cp.async.bulk.tensor. */
 static __device__ __forceinline__ void cp_async_bulk_tensor_2d(void *shared,
                                                                const CUtensorMap *map,
                                                                int x, int y,

@@ -210,11 +210,17 @@ def prepare(name, number, *changes):
 
 
 def hash_of(folder, words):
-    """Of what is compiled: the chapter's sources. Comments count too; it is only a stamp."""
+    """Of what is compiled: the chapter's sources, and those of the chapters that it includes.
+    Comments count too; it is only a stamp."""
     text = " ".join(words)
-    for path in sorted(folder.iterdir()):
-        if path.suffix in (".cu", ".cuh", ".c", ".h", ".txt"):
-            text += f"{path.name}\n{path.read_text()}"
+    folders = [folder]
+    for source in folders:
+        for path in sorted(source.iterdir()):
+            if path.suffix in (".cu", ".cuh", ".c", ".h", ".txt"):
+                text += f"{path.name}\n{path.read_text()}"
+                for other in re.findall(r'#include "(\d\d_\w+)/', path.read_text()):
+                    if rows.ROOT / "chapters" / other not in folders:
+                        folders.append(rows.ROOT / "chapters" / other)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 

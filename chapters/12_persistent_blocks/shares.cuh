@@ -164,7 +164,7 @@ bring_part(const struct work *w, const struct segment *segment, float acc[T::TM]
     __threadfence();
     if (lane == 0)
         *arrived = 0; // ready for the next product
-    // Four rows at a time, so that the loads of all parts need few registers; mine is read
+    // Four rows at a time, so that the loads of a part need few registers; mine is read
     // again with the others. __ldcg reads past the L1, which may hold an older state of
     // these addresses.
 #pragma unroll

@@ -108,11 +108,6 @@ static __device__ __forceinline__ void
 store_tile(const struct work *w, float *C, int tile_row, int tile_col, int thread_row,
            int thread_col, const float (&acc)[T::TM][T::TN])
 {
-    // The row is one longer, so that four rows of eight lanes write to 32 banks.
-    __shared__ float rows_of_warp[T::WARPS][4][32 + 1];
-    float(*rows)[32 + 1] = rows_of_warp[threadIdx.x / 32];
-    const int lane = threadIdx.x % 32;
-    const int lane_row = T::LANES::row_of(lane), lane_col = T::LANES::col_of(lane);
 #pragma unroll
     for (int m = 0; m < T::TM; ++m) {
 #pragma unroll
@@ -123,6 +118,12 @@ store_tile(const struct work *w, float *C, int tile_row, int tile_col, int threa
                 if (row < w->M && col < w->N)
                     store4(&C[(size_t)row * w->N + col], &acc[m][n], w->alpha, w->beta);
             } else {
+                // A row is one longer, so that four rows of eight lanes write to 32 banks.
+                __shared__ float rows_of_warp[T::WARPS][4][32 + 1];
+                float(*rows)[32 + 1] = rows_of_warp[threadIdx.x / 32];
+                const int lane = threadIdx.x % 32;
+                const int lane_row = T::LANES::row_of(lane);
+                const int lane_col = T::LANES::col_of(lane);
 #pragma unroll
                 for (int i = 0; i < 4; ++i)
                     rows[lane_row][4 * lane_col + i] = w->alpha * acc[m][n + i];
@@ -336,8 +337,8 @@ static void launch_tiles_of(int sms, struct work w)
     w.tiles_across = (w.N - 1) / T::BN + 1;
     w.rows_together = T::ROWS_TOGETHER;
     w.blocks_k = (w.K - 1) / T::BK + 1;
-    // As many blocks as the tile asks for and the GPU holds; but no share shorter than 32 steps of k: it would
-    // cost more to add up than to compute.
+    // As many blocks as the tile asks for and the GPU holds; but no share shorter than 32
+    // steps of k: it would cost more to add up than to compute.
     const long long tiles = (long long)w.tiles_down * w.tiles_across;
     const long long most = tiles * ((w.K - 1) / 32 + 1);
     const int all = sms * *blocks_per_sm;

@@ -40,7 +40,9 @@ template <int TM_, int TN_, int DOWN, int BK_, int STAGES_> struct bulk_tile {
     static_assert(BK % 4 == 0, "the copy engine writes multiples of 16 bytes");
     static_assert(WARPS % DOWN == 0, "whole columns of warps");
     static_assert(BM <= 256 && BN <= 256, "the copy engine moves boxes of at most 256");
-    static_assert(SHARED_BYTES <= 227 * 1024, "a block has at most 227 KB");
+    static_assert(TM % 4 == 0 && TN % 4 == 0, "TM and TN: whole float4s");
+    // With the barriers and what store_tile() needs, 5 KB at most.
+    static_assert(SHARED_BYTES <= (227 - 5) * 1024, "a block has at most 227 KB");
 };
 
 // One block an SM: 256 threads with up to 255 registers are all that an SM has. That is 8

@@ -102,7 +102,7 @@ static __forceinline__ void cluster_dims(unsigned x, unsigned y = 1, unsigned z 
 template <class T_> EMU_UNSEEN static __forceinline__ void own_copy(const T_ &parameter)
 {
     if (alignof(T_) >= 64 && sizeof(T_) >= 128)
-        emu_own_copy_of_maps((void *)&parameter, sizeof(T_));
+        emu_own_copy_of_maps((const void *)__builtin_addressof(parameter), sizeof(T_));
 }
 
 /* How a launch keeps an argument of type T, and hands it to each CUDA thread. Mostly by

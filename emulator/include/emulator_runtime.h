@@ -52,7 +52,7 @@ void emu_cluster_dims(unsigned x, unsigned y, unsigned z);
 
 /* Begins the body of a kernel with a parameter that may hold tensor maps and is not
  * __grid_constant__: this thread's copy of it. The copy engine cannot read them there. */
-void emu_own_copy_of_maps(void *copy, size_t bytes);
+void emu_own_copy_of_maps(const void *copy, size_t bytes);
 
 /* The kernel has such bounds. The occupancy calls need to know before it is launched. */
 void emu_note_launch_bounds(const void *kernel, unsigned threads_at_most);

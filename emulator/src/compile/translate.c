@@ -728,23 +728,29 @@ static void add_launch_bounds(struct translation *t, int i, const struct declara
 }
 
 /* Of a parameter that is not __grid_constant__ every thread has a copy of its own, and so
- * of the tensor maps in it, which the copy engine cannot read there. */
+ * of the tensor maps in it, which the copy engine cannot read there. Looks at parameters
+ * that are a type's name and their own: no pointer, no number, no pack. */
 static void note_own_copies(struct translation *t, const struct declaration *d, int body)
 {
     const int close = over_bracket(t, d->terminator);
     for (int i = next(t, d->terminator), end; i < close; i = next(t, end)) {
         end = argument_end(t, i, close);
-        bool may_hold_maps = true;
-        for (int k = i; k < end; k = next(t, k))
-            may_hold_maps &= !is_one_of(t, k,
-                                        "__grid_constant__ * & ( [ ... = void bool char "
-                                        "short int long unsigned signed float double "
-                                        "size_t");
-        const int name = previous(t, end), type = previous(t, name);
-        if (may_hold_maps && is_word(t, name) && type >= i &&
-            (is(t, type, ">") ||
-             (is_word(t, type) &&
-              !is_one_of(t, type, "struct class union enum typename const volatile"))))
+        const int name = previous(t, end);
+        int type = -1;
+        bool may_hold_maps = i < name && is_word(t, name) &&
+                             !is_one_of(t, name, "const volatile __restrict__");
+        for (int k = i; may_hold_maps && k < name; k = next(t, k)) {
+            const int angles = is(t, k, "<") ? over_angles(t, k) : -1;
+            if (angles > 0 && angles < name)
+                k = angles;
+            else if (is_one_of(t, k,
+                               "__grid_constant__ * & ( [ ... = void bool char short int "
+                               "long unsigned signed float double size_t"))
+                may_hold_maps = false;
+            if (!is_one_of(t, k, "const volatile struct class union enum typename"))
+                type = k;
+        }
+        if (may_hold_maps && type >= 0)
             add_after(t, body, format(t, " ::emu::own_copy(%s);", join(t, name, name)));
     }
 }

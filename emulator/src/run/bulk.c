@@ -19,7 +19,6 @@
 #include "cuda.h"
 #include "emulator_ptx.h"
 #include "emulator_runtime.h"
-#include "memory/allocations.h"
 #include "memory/touch.h"
 #include "run/mbarrier.h"
 #include "watch/access.h"
@@ -37,7 +36,7 @@ struct tensor_map {
 };
 _Static_assert(sizeof(struct tensor_map) <= sizeof(CUtensorMap),
                "a tensor map has 128 bytes");
-static const uint32_t TENSOR_MAP = 0x70616d74, OWN_COPY = 0x79706f63;
+static const uint32_t TENSOR_MAP = 0x70616d74;
 
 /* ---- into shared memory ---- */
 
@@ -114,6 +113,33 @@ void emu_bulk_load(char *shared, const void *global, size_t bytes, uint64_t *bar
     send_for(copy, barrier, blocks);
 }
 
+/* Parameters that may hold maps and of which each thread has its own copy. */
+static struct own_copy {
+    unsigned linear; /* of the thread */
+    const char *from;
+    size_t bytes;
+} *own_copies;
+static unsigned own_count, own_capacity;
+
+void emu_own_copy_of_maps(const void *copy, size_t bytes)
+{
+    if (own_count == own_capacity) {
+        own_capacity = own_capacity ? 2 * own_capacity : 64;
+        own_copies = emu_resized(own_copies, "for a kernel's parameters", own_capacity,
+                                 sizeof *own_copies);
+    }
+    own_copies[own_count++] = (struct own_copy){emu_current->linear, copy, bytes};
+}
+
+static bool lies_in_own_copy(const void *map)
+{
+    for (unsigned i = 0; i < own_count; i++)
+        if (own_copies[i].linear == emu_current->linear &&
+            (size_t)((const char *)map - own_copies[i].from) < own_copies[i].bytes)
+            return true;
+    return false;
+}
+
 /* The map of a copy whose box begins at `at`. */
 static const struct tensor_map *map_of(const void *map, int dimensions, const int *at,
                                        const void *pc)
@@ -122,10 +148,10 @@ static const struct tensor_map *map_of(const void *map, int dimensions, const in
     if (emu_is_shared(map))
         emu_fault(pc, "a tensor map in shared memory: the copy engine reads it from a "
                       "__grid_constant__ parameter, constant or global memory");
-    if (m->marker == OWN_COPY && !emu_is_global(map))
+    if (lies_in_own_copy(map))
         emu_fault(pc, "a tensor map in a parameter that is not __grid_constant__: the "
                       "thread has a copy of its own, which the copy engine cannot read");
-    if (m->marker != TENSOR_MAP && m->marker != OWN_COPY)
+    if (m->marker != TENSOR_MAP)
         emu_fault(pc, "not a tensor map: cuTensorMapEncodeTiled makes one");
     if ((uintptr_t)map % 64)
         emu_fault(pc, "misaligned address: a tensor map lies at a multiple of 64 bytes");
@@ -140,14 +166,6 @@ static const struct tensor_map *map_of(const void *map, int dimensions, const in
                   "row, and element %d of %u bytes is none",
                   at[0], m->element_bytes);
     return m;
-}
-
-void emu_own_copy_of_maps(void *copy, size_t bytes)
-{
-    for (size_t i = 0; i + sizeof(struct tensor_map) <= bytes; i += 64) {
-        struct tensor_map *m = (struct tensor_map *)((char *)copy + i);
-        if (m->marker == TENSOR_MAP) m->marker = OWN_COPY;
-    }
 }
 
 static size_t box_bytes(const struct tensor_map *m)
@@ -376,6 +394,7 @@ void emu_bulk_wait(unsigned groups_that_may_remain)
 
 void emu_bulk_block_begins(void)
 {
+    own_count = 0;
     if (!any_sender) return;
     any_sender = false;
     for (unsigned i = 0; i < EMU_MAX_THREADS; i++) {
