@@ -230,19 +230,19 @@ __global__ void swizzles(const __grid_constant__ maps from,
 // fp32: what lies outside comes as NaN; a box is added to what is there.
 __global__ void floats(const __grid_constant__ CUtensorMap m, float *out)
 {
-    __shared__ __align__(128) float box[4][4];
+    __shared__ __align__(128) float box[4][8];
     __shared__ __align__(8) unsigned long long barrier;
     const unsigned b = address(&barrier), at = address(box);
     init(b);
     announce(b, sizeof box);
     const CUtensorMap *map = &m;
-    LOAD("2d", "{%3, %4}", "r"(6), "r"(6));
+    LOAD("2d", "{%3, %4}", "r"(4), "r"(6));
     wait(b, 0);
-    IS(bits(box[1][1]), bits(7.0f * 8 + 7));
-    IS(box[2][0] == box[2][0] || box[0][2] == box[0][2], 0);
+    IS(bits(box[1][3]), bits(7.0f * 8 + 7));
+    IS(box[2][0] == box[2][0] || box[0][4] == box[0][4], 0);
     asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group"
                  " [%0, {%1, %2}], [%3];" ::"l"(map),
-                 "r"(6), "r"(6), "r"(at)
+                 "r"(4), "r"(6), "r"(at)
                  : "memory");
     flush();
     IS(bits(out[63]), bits(2 * 63.0f));
@@ -327,8 +327,8 @@ int main(void)
     for (int i = 0; i < 64; i++) values[i / 8][i % 8] = (float)i;
     cudaMalloc(&d_values, sizeof values);
     cudaMemcpy(d_values, values, sizeof values, cudaMemcpyHostToDevice);
-    const unsigned square[2] = {8, 8}, four[2] = {4, 4};
-    floats<<<1, 1>>>(map_of(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, d_values, 2, square, four,
+    const unsigned square[2] = {8, 8}, wide[2] = {8, 4};
+    floats<<<1, 1>>>(map_of(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, d_values, 2, square, wide,
                             0, CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA),
                      d_values);
     const int status = verdict();
