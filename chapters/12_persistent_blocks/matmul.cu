@@ -91,9 +91,7 @@ static const struct product PRODUCTS[] = {
     {100, 68, 36, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},
     {50, 133, 51, 1.5f, -0.5f, matmul_on<2>, "--sms 2"}, // small_wide_tile
     {50, 68, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
-    {35, 73, 31, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // small_flat_tile
-    {20, 132, 26, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},
-    {35, 36, 61, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},  // smallest_tile
+    {35, 73, 31, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},   // small_flat_tile
     {1101, 34, 26, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // a copy of B with longer rows
     {2049, 66, 9, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // a second band of tiles
     {7, 130, 45, 1.5f, -0.5f},                           // thin.cuh
