@@ -80,9 +80,9 @@ static void matmul_on(int M, int N, int K, float alpha, const float *A, const fl
 static const struct product PRODUCTS[] = {
     {145, 133, 26, 1.5f, -0.5f, matmul_on<2>, "--sms 2"}, // large_tile
     {165, 132, 36, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},
-    {100, 133, 26, -0.5f, 2.0f, matmul_on<2>, "--sms 2"}, // medium_tile
+    {100, 73, 151, -0.5f, 2.0f, matmul_on<1>, "--sms 1"}, // medium_tile, shared
     {195, 68, 26, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
-    {35, 133, 66, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // low_tile
+    {145, 133, 36, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // low_tile, whole and shared
     {65, 68, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
     {145, 18, 51, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // high_tile
     {195, 20, 51, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},

@@ -225,14 +225,14 @@ static void matmul_on(int M, int N, int K, float alpha, const float *A, const fl
 
 // Each of the kernels is among these, or gets one of the shapes of common/shapes.c.
 static const struct product PRODUCTS[] = {
-    {195, 133, 86, 1.5f, -0.5f, matmul_on<1>, "--sms 1"}, // large_tile
+    {195, 193, 136, 1.5f, -0.5f, matmul_on<3>, "--sms 3"}, // large_tile, shared
     {385, 68, 86, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
     {2049, 66, 9, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // a second band of them
-    {145, 133, 86, -0.5f, 2.0f, matmul_on<1>, "--sms 1"}, // middle_tile
+    {145, 73, 241, -0.5f, 2.0f, matmul_on<2>, "--sms 2"}, // middle_tile, shared
     {188, 124, 40, 1.0f, 0.0f, matmul_on<1>, "--sms 1", USUAL, NULL, 'B'},
-    {245, 73, 101, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // medium_tile
+    {100, 73, 106, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // medium_tile, shared
     {195, 68, 86, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},
-    {35, 133, 66, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // low_tile
+    {65, 258, 36, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // low_tile, whole and shared
     {65, 68, 51, -0.5f, 2.0f, matmul_on<1>, "--sms 1"},
     {195, 18, 66, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // high_tile
     {165, 20, 51, 1.5f, -0.5f, matmul_on<1>, "--sms 1"},
