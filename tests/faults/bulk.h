@@ -32,6 +32,22 @@ static __device__ void prepare(uint64_t *full, uint64_t *empty, unsigned arrival
     __syncthreads();
 }
 
+/* One thread makes the barrier for a single box and announces all of its bytes. */
+static __device__ void announce_box(uint64_t *full)
+{
+    mbarrier_init(full, 1);
+    fence_mbarrier_init();
+    mbarrier_arrive_expect_tx(full, BOX * BOX * sizeof(float));
+}
+
+/* All threads wait for that box and write it out. */
+static __device__ void write_box(const float *box, uint64_t *full, float *out)
+{
+    __syncthreads();
+    mbarrier_wait_parity(full, 0);
+    for (int i = threadIdx.x; i < BOX * BOX; i += 32 * WARPS) out[i] = box[i];
+}
+
 /* Runs `kernel` with a map of 32 x 128 floats and 32 x 32 floats to write. */
 static inline int run(void (*kernel)(const CUtensorMap map, float *out))
 {

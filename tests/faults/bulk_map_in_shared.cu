@@ -16,14 +16,10 @@ __global__ void copy(const __grid_constant__ CUtensorMap map, float *out)
     if (t == 0) near = map;
 #endif
     if (t == 0) {
-        mbarrier_init(&full, 1);
-        fence_mbarrier_init();
-        mbarrier_arrive_expect_tx(&full, BOX * BOX * sizeof(float));
+        announce_box(&full);
         cp_async_bulk_tensor_2d(tile, from, 0, 0, &full); // FAULT
     }
-    __syncthreads();
-    mbarrier_wait_parity(&full, 0);
-    for (int i = t; i < BOX * BOX; i += 32 * WARPS) out[i] = tile[i];
+    write_box(tile, &full, out);
 }
 
 int main(void)

@@ -13,16 +13,11 @@ __global__ void copy(const FOR_ALL CUtensorMap map, float *out)
 {
     __shared__ __align__(128) float tile[BOX * BOX];
     __shared__ uint64_t full;
-    const int t = threadIdx.x;
-    if (t == 0) {
-        mbarrier_init(&full, 1);
-        fence_mbarrier_init();
-        mbarrier_arrive_expect_tx(&full, BOX * BOX * sizeof(float));
+    if (threadIdx.x == 0) {
+        announce_box(&full);
         cp_async_bulk_tensor_2d(tile, &map, 0, 0, &full); // FAULT
     }
-    __syncthreads();
-    mbarrier_wait_parity(&full, 0);
-    for (int i = t; i < BOX * BOX; i += 32 * WARPS) out[i] = tile[i];
+    write_box(tile, &full, out);
 }
 
 int main(void)

@@ -16,9 +16,7 @@ __global__ void reverse(const __grid_constant__ CUtensorMap map, float *out)
     __shared__ uint64_t full;
     const int t = threadIdx.x;
     if (t == 0) {
-        mbarrier_init(&full, 1);
-        fence_mbarrier_init();
-        mbarrier_arrive_expect_tx(&full, BOX * BOX * sizeof(float));
+        announce_box(&full);
         cp_async_bulk_tensor_2d(tile, &map, 0, 0, &full); // FAULT
     }
     __syncthreads();
