@@ -243,6 +243,12 @@ static __device__ __forceinline__ void bar_sync(unsigned number, unsigned thread
     HOPPER_PTX("bar.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
 
+/* Counts there as well, and goes on. PTX ISA, bar.arrive. */
+static __device__ __forceinline__ void bar_arrive(unsigned number, unsigned threads)
+{
+    HOPPER_PTX("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+
 /* A warp stores four matrices of 8 x 8 elements of 16 bits, two in each register: lanes
  * 8 i to 8 i + 7 say where the rows of matrix i go, 16 bytes each, and lane l's register
  * r[i] holds the elements of row l / 4, columns 2 * (l % 4) and the one after. With _trans

@@ -879,7 +879,7 @@ MUTANTS = [
         "CLUSTER",
     ),
     Mutant(16, "the last k left out", "divided_up(K, BK)}", "K / BK + (K < BK)}"),
-    # Chapter 17: copies, shares, four widths; tf32.
+    # Chapter 17: copies, shares, four kinds of tiles; tf32.
     Mutant(
         17,
         "nothing waited for in a stage",
@@ -896,8 +896,8 @@ MUTANTS = [
     Mutant(
         17,
         "rows of B that the other block brings",
-        "to->B[slab][first], B_map, col + slab * SLAB, step * BK + first",
-        "to->B[slab][first], B_map, col + slab * SLAB, step * BK",
+        "B_map, col + slab * SLAB, step * BK + first,",
+        "B_map, col + slab * SLAB, step * BK,",
     ),
     Mutant(17, "slabs of B too close", "sizeof now->B[0], 8", "sizeof now->B[0] / 2, 8"),
     Mutant(
@@ -909,7 +909,7 @@ MUTANTS = [
     Mutant(
         17,
         "each warpgroup tells one block",
-        "release<T::CLUSTER, 128>(&empty[before]);\n            before",
+        "release<CLUSTER, 128>(&empty[before]);\n            before",
         "release<1, 128>(&empty[before]);\n            before",
     ),
     Mutant(
@@ -962,7 +962,38 @@ MUTANTS = [
     Mutant(
         17, "a swizzle not undone", "from[r][(c / 8 ^ r % 8) * 8", "from[r][c / 8 * 8"
     ),
-    Mutant(17, "three slabs in two places", "SLABS % 2 ? 0 : 1", "1"),
+    Mutant(17, "three slabs in two places", "read<WAYS - 1>()", "read<WAYS>()"),
+    Mutant(
+        17,
+        "teams look at stages as they like",
+        "        if (T::TEAMS > 1)\n            bar_sync(1 + team, CONSUMERS * 128);\n",
+        "",
+    ),
+    Mutant(
+        17,
+        "stages of the other team not passed over",
+        "p->segment.end - p->segment.begin;\n    t->index",
+        "0;\n    t->index",
+    ),
+    Mutant(17, "the ring's rounds not counted", "t->parity ^= stage / STAGES & 1;", ""),
+    Mutant(
+        17,
+        "one team has all segments",
+        "        pass_over<T::STAGES>(&w->shares, clusters, &p, &t);\n    }\n    while",
+        "    }\n    while",
+    ),
+    Mutant(
+        17,
+        "the second half multiplies the first's rows",
+        "a + half * 64 * 128 / 16 +",
+        "a +",
+    ),
+    Mutant(
+        17,
+        "the second half stored where the first is",
+        "memory->out[warp], row + half * 64,",
+        "memory->out[warp], row,",
+    ),
     Mutant(
         17,
         "the engine reads what was there before",

@@ -3,10 +3,11 @@
  *
  * What changes against chapter 16: it is as fast where the shape is not kind. Rows that do
  * not begin at multiples of 16 bytes, which the copy engine refuses, are copied to rows
- * that do; tiles come in four widths, for products that are small; what is left over when
- * all blocks have done the same number of tiles is cut into equal shares; and products of
- * few rows or columns have kernels that read the large matrix and do little else:
- * split_k.cuh where its rows begin at multiples of 16 bytes, thin.cuh for most others.
+ * that do; tiles come in five kinds, for products that are small, and two teams do the
+ * smaller ones in turns; what is left over when all blocks have done the same number of
+ * tiles is cut into equal shares; and products of few rows or columns have kernels that
+ * read the large matrix and do little else: split_k.cuh where its rows begin at multiples
+ * of 16 bytes, thin.cuh for most others.
  * tf32, which the tensor core takes only with k along the rows, has a kernel of its own:
  * tf32.cuh.
  *
@@ -22,27 +23,41 @@
 #include "tf32.cuh"
 #include "thin.cuh"
 
-const int BM = 128;
 const int BK = 64;
-const int CONSUMERS = BM / 64, THREADS = (1 + CONSUMERS) * 128;
+const int CONSUMERS = 2, THREADS = (1 + CONSUMERS) * 128;
+const int CLUSTER =
+    2; // blocks: one tile below the other, and they share the columns of B
 
-// Tiles of 128 x BN; CLUSTER blocks, one tile below the other, share the columns of B.
-template <int BN_, int CLUSTER_> struct tile {
-    static const int BN = BN_, CLUSTER = CLUSTER_;
-    static const int STAGES = BN >= 192 ? 4 : BN == 128 ? 6 : 8;
+// Tiles of BM x BN. The consumers do a tile together, as one team; or they are two TEAMS,
+// and each has its own tiles: while one brings its results out, the tensor core works for
+// the other.
+template <int BM_, int BN_, int TEAMS_> struct tile {
+    static const int BM = BM_, BN = BN_, TEAMS = TEAMS_;
+    static const int WARPS = CONSUMERS * 4 / TEAMS;        // of a team
+    static const int HALVES = BM / 64 * TEAMS / CONSUMERS; // of 64 rows, for a warpgroup
+    // By so many ways a warp's results go out in turns.
+    static const int WAYS = BN == 192 ? 3 : (BN == 64 ? 1 : 2);
     struct stage {
         __nv_bfloat16 A[BM][BK];
         __nv_bfloat16 B[BN / SLAB][BK][SLAB];
     };
+    typedef __nv_bfloat16 outs[CONSUMERS * 4][WAYS][16][SLAB];
+    static const int ROOM = (226 * 1024 - sizeof(outs)) / sizeof(stage);
+    static const int STAGES = ROOM < 8 ? ROOM : 8;
     struct shared {
         stage stages[STAGES];
-        // A warp's results on their way out.
-        __nv_bfloat16 out[CONSUMERS * 4][2][16][SLAB];
+        outs out; // results on their way
     };
     static_assert(sizeof(stage) % 1024 == 0,
                   "swizzled matrices begin at multiples of it");
     static_assert(sizeof(shared) <= 226 * 1024, "a block has 227 KB");
+    static_assert(HALVES * 64 * CONSUMERS == BM * TEAMS, "a team's rows are a tile's");
 };
+typedef tile<64, 128, 2> small_tile;
+typedef tile<128, 64, 2> narrow_tile;
+typedef tile<128, 128, 2> middle_tile;
+typedef tile<128, 192, 1> wide_tile;
+typedef tile<128, 256, 1> widest_tile;
 
 struct work {
     struct results to;
@@ -54,12 +69,12 @@ static __device__ __forceinline__ void
 produce(const struct work *w, const CUtensorMap *A_map, const CUtensorMap *B_map,
         typename T::stage *stages, uint64_t *full, uint64_t *empty, struct position p)
 {
-    // Of each slab of B this block brings so many rows, for all blocks of the cluster.
-    const int rows = BK / T::CLUSTER, first = rank_in_cluster<T::CLUSTER>() * rows;
+    // Of each slab of B this block brings so many rows, for both blocks of the cluster.
+    const int rows = BK / CLUSTER, first = cluster_ctarank() * rows;
     struct turn t = {0, 0};
     griddepcontrol_wait(); // for the copies of A and B
-    for (; p.more; next_segment(&w->shares, gridDim.x / T::CLUSTER, &p)) {
-        const int row = (p.down * T::CLUSTER + rank_in_cluster<T::CLUSTER>()) * BM;
+    for (; p.more; next_segment(&w->shares, gridDim.x / CLUSTER, &p)) {
+        const int row = (p.down * CLUSTER + (int)cluster_ctarank()) * T::BM;
         const int col = p.across * T::BN;
         for (int step = p.segment.begin; step < p.segment.end; ++step) {
             typename T::stage *to = &stages[t.index];
@@ -68,18 +83,13 @@ produce(const struct work *w, const CUtensorMap *A_map, const CUtensorMap *B_map
             mbarrier_arrive_expect_tx(come, sizeof *to);
             cp_async_bulk_tensor_2d(to->A, A_map, step * BK, row, come);
             for (int slab = 0; slab < T::BN / SLAB; ++slab)
-                if (T::CLUSTER == 1)
-                    cp_async_bulk_tensor_2d(to->B[slab], B_map, col + slab * SLAB,
-                                            step * BK, come);
-                else
-                    cp_async_bulk_tensor_2d_multicast(
-                        to->B[slab][first], B_map, col + slab * SLAB, step * BK + first,
-                        come, (1 << T::CLUSTER) - 1);
+                cp_async_bulk_tensor_2d_multicast(to->B[slab][first], B_map,
+                                                  col + slab * SLAB, step * BK + first,
+                                                  come, (1 << CLUSTER) - 1);
             next_turn<T::STAGES>(&t);
         }
     }
-    if (T::CLUSTER > 1)
-        finish_ring<T::STAGES>(&t, empty);
+    finish_ring<T::STAGES>(&t, empty);
 }
 
 template <class T>
@@ -87,52 +97,77 @@ static __device__ __forceinline__ void
 consume(const struct work *w, const CUtensorMap *C_map, typename T::shared *memory,
         uint64_t *full, uint64_t *empty, struct position p)
 {
+    const int HALVES = T::HALVES, clusters = gridDim.x / CLUSTER;
     const int warp = threadIdx.x / 32 - 4; // of the consumers'
+    const int team = warp / T::WARPS, mate = warp % T::WARPS;
     struct turn t = {0, 0};
-    for (; p.more; next_segment(&w->shares, gridDim.x / T::CLUSTER, &p)) {
-        const int rank = rank_in_cluster<T::CLUSTER>();
-        const int row = (p.down * T::CLUSTER + rank) * BM + warp * 16;
+    if (team > 0) {
+        bar_arrive(1, CONSUMERS * 128); // the other team has the first turn
+        pass_over<T::STAGES>(&w->shares, clusters, &p, &t);
+    }
+    while (p.more) {
+        const int rank = cluster_ctarank();
+        const int row = (p.down * CLUSTER + rank) * T::BM + mate * 16;
         const int col = p.across * T::BN;
-        float acc[T::BN / 2];
+        const struct segment segment = p.segment;
+        const int steps = segment.end - segment.begin;
+        float acc[HALVES][T::BN / 2];
         int before = 0; // the stage of the step before
-        const int steps = p.segment.end - p.segment.begin;
+        // A barrier's parity tells one round of the ring from the next, no more. So a team
+        // looks at a stage only after the other has seen all of its own.
+        if (T::TEAMS > 1)
+            bar_sync(1 + team, CONSUMERS * 128);
         for (int step = 0; step < steps; ++step) {
             typename T::stage *now = &memory->stages[t.index];
             mbarrier_wait_parity(&full[t.index], t.parity);
             const uint64_t a =
-                wgmma_descriptor(now->A[warp / 4 * 64], 16, 8 * 128, WGMMA_SWIZZLE_128B);
+                wgmma_descriptor(now->A[mate / 4 * 64], 16, 8 * 128, WGMMA_SWIZZLE_128B);
             const uint64_t b =
                 wgmma_descriptor(now->B, sizeof now->B[0], 8 * 128, WGMMA_SWIZZLE_128B);
             wgmma_fence();
 #pragma unroll
             for (int k = 0; k < BK / 16; ++k)
-                wgmma_mma_async_bf16<0, 1>(acc, a + k * 32 / 16, b + k * 16 * 128 / 16,
-                                           step > 0 || k > 0);
+#pragma unroll
+                for (int half = 0; half < HALVES; ++half)
+                    wgmma_mma_async_bf16<0, 1>(acc[half],
+                                               a + half * 64 * 128 / 16 + k * 32 / 16,
+                                               b + k * 16 * 128 / 16, step > 0 || k > 0);
             wgmma_commit_group();
             wgmma_wait_group<1>();
             if (step > 0)
-                release<T::CLUSTER, 128>(&empty[before]);
+                release<CLUSTER, 128>(&empty[before]);
             before = t.index;
             next_turn<T::STAGES>(&t);
         }
+        // Where to go on is found out while the tensor core is at the last step.
+        next_segment(&w->shares, clusters, &p);
+        if (T::TEAMS > 1 && p.more) {
+            bar_arrive(2 - team, CONSUMERS * 128);
+            pass_over<T::STAGES>(&w->shares, clusters, &p, &t);
+        }
         wgmma_wait_group<0>();
-        release<T::CLUSTER, 128>(&empty[before]);
-        wgmma_touch(acc);
+        release<CLUSTER, 128>(&empty[before]);
+#pragma unroll
+        for (int half = 0; half < HALVES; ++half)
+            wgmma_touch(acc[half]);
 
         if (__builtin_expect(steps < w->shares.steps, 0) &&
-            !add_parts<T::BN / 2, T::CLUSTER, CONSUMERS * 4>(&w->shares, &p.segment, acc,
-                                                             rank, warp))
+            !add_parts<HALVES * T::BN / 2, CLUSTER, T::WARPS>(
+                &w->shares, &segment, (float(&)[HALVES * T::BN / 2]) acc, rank, mate))
             continue;
-        finish(&w->to, acc, row, col);
-        store(&w->to, C_map, acc, memory->out[warp], row, col);
+#pragma unroll
+        for (int half = 0; half < HALVES; ++half) {
+            finish(&w->to, acc[half], row + half * 64, col);
+            store(&w->to, C_map, acc[half], memory->out[warp], row + half * 64, col);
+        }
     }
     // Shared memory must stay until the last store has read it.
     if (threadIdx.x % 32 == 0)
-        cp_async_bulk_wait_group<0>();
+        cp_async_bulk_wait_group_read<0>();
 }
 
 template <class T>
-__global__ void CLUSTERS_OF(T::CLUSTER) __launch_bounds__(THREADS, 1)
+__global__ void CLUSTERS_OF(CLUSTER) __launch_bounds__(THREADS, 1)
     matmul_kernel(const __grid_constant__ CUtensorMap A_map,
                   const __grid_constant__ CUtensorMap B_map,
                   const __grid_constant__ CUtensorMap C_map,
@@ -147,8 +182,8 @@ __global__ void CLUSTERS_OF(T::CLUSTER) __launch_bounds__(THREADS, 1)
     }
     // Where to begin is found out while a warp makes the barriers: the divisions take time.
     const struct position p =
-        start_position(&w.shares, blockIdx.x / T::CLUSTER, gridDim.x / T::CLUSTER);
-    start_ring<T::STAGES, T::CLUSTER>(full, empty, CONSUMERS);
+        start_position(&w.shares, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
+    start_ring<T::STAGES, CLUSTER>(full, empty, CONSUMERS / T::TEAMS);
     if (threadIdx.x < 128) {
         setmaxnreg_dec<40>();
         if (threadIdx.x == 0)
@@ -172,12 +207,12 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
     size_t A_stride, B_stride;
     const bool copied = make_readable((const void **)&A, M, K * size, &A_stride,
                                       (const void **)&B, K, N * size, &B_stride);
-    make_room(&plan, T::CLUSTER, BM * T::BN, CONSUMERS * 4);
+    make_room(&plan, CLUSTER, T::BM * T::BN, T::WARPS);
     const struct work w = {{M, N, alpha, beta, C, engine_can(C, N * size)}, plan.shares};
     const CUtensorMap A_map =
-        tensor_map_2d_of(BF16, A, M, K, A_stride / size, BM, BK, SWIZZLE);
+        tensor_map_2d_of(BF16, A, M, K, A_stride / size, T::BM, BK, SWIZZLE);
     const CUtensorMap B_map =
-        tensor_map_2d_of(BF16, B, K, N, B_stride / size, BK / T::CLUSTER, SLAB, SWIZZLE);
+        tensor_map_2d_of(BF16, B, K, N, B_stride / size, BK / CLUSTER, SLAB, SWIZZLE);
     // Where C is not written through its map, any map will do.
     const CUtensorMap C_map = w.to.through_engine
                                   ? tensor_map_2d_of(BF16, C, M, N, N, 16, SLAB, SWIZZLE)
@@ -189,7 +224,7 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
-    config.gridDim = plan.clusters * T::CLUSTER;
+    config.gridDim = plan.clusters * CLUSTER;
     config.blockDim = THREADS;
     config.dynamicSmemBytes = bytes;
     config.attrs = &early;
@@ -201,8 +236,13 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
 static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
                    const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
 {
-    if ((tile_columns % 64 && tile_columns != FEW_COLUMNS) || tile_columns > 256) {
-        fprintf(stderr, "--tile takes 8, 64, 128, 192 or 256, not %d\n", tile_columns);
+    const int KINDS = 5, kind_of[KINDS] = {32, 64, 128, 192, 256}; // for --tile
+    int best = 0;
+    while (best < KINDS - 1 && kind_of[best] < tile_columns)
+        ++best;
+    if (tile_columns && tile_columns != FEW_COLUMNS && tile_columns != kind_of[best]) {
+        fprintf(stderr, "--tile takes 8, 32, 64, 128, 192 or 256, not %d\n",
+                tile_columns);
         exit(2);
     }
     if (launch_split_k(M, N, K, alpha, A, B, beta, C) ||
@@ -210,20 +250,21 @@ static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
         return;
     const bool lines =
         (stride_of(A, K * sizeof *A) | stride_of(B, N * sizeof *B)) % 128 == 0;
-    const struct plan plans[] = {plan_tiles(M, N, K, BM, 64, BK, 1, lines),
-                                 plan_tiles(M, N, K, BM, 128, BK, 2, lines),
-                                 plan_tiles(M, N, K, BM, 192, BK, 2, lines),
-                                 plan_tiles(M, N, K, BM, 256, BK, 2, lines)};
-    int best = tile_columns ? (tile_columns - 1) / 64 : 0;
-    for (int i = 1; i < 4 && !tile_columns; ++i)
+    const struct plan plans[KINDS] = {plan_tiles(M, N, K, 64, 128, BK, 2, lines),
+                                      plan_tiles(M, N, K, 128, 64, BK, 2, lines),
+                                      plan_tiles(M, N, K, 128, 128, BK, 2, lines),
+                                      plan_tiles(M, N, K, 128, 192, BK, 1, lines),
+                                      plan_tiles(M, N, K, 128, 256, BK, 1, lines)};
+    for (int i = 1; i < KINDS && !tile_columns; ++i)
         if (plans[i].clocks < plans[best].clocks)
             best = i;
     const struct plan plan = plans[best];
     switch (best) {
-    case 0: launch_tiles<tile<64, 1>>(plan, M, N, K, alpha, A, B, beta, C); break;
-    case 1: launch_tiles<tile<128, 2>>(plan, M, N, K, alpha, A, B, beta, C); break;
-    case 2: launch_tiles<tile<192, 2>>(plan, M, N, K, alpha, A, B, beta, C); break;
-    default: launch_tiles<tile<256, 2>>(plan, M, N, K, alpha, A, B, beta, C);
+    case 0: launch_tiles<small_tile>(plan, M, N, K, alpha, A, B, beta, C); break;
+    case 1: launch_tiles<narrow_tile>(plan, M, N, K, alpha, A, B, beta, C); break;
+    case 2: launch_tiles<middle_tile>(plan, M, N, K, alpha, A, B, beta, C); break;
+    case 3: launch_tiles<wide_tile>(plan, M, N, K, alpha, A, B, beta, C); break;
+    default: launch_tiles<widest_tile>(plan, M, N, K, alpha, A, B, beta, C);
     }
 }
 
@@ -242,8 +283,8 @@ int main(int argc, char **argv)
     static const struct product products[] = {
         {520, 200, 320, 1.5f, 0.0f, tf32_launch_few, "--tile 256", {}, launch_few<256>},
         {600, 187, 200, 1.5f, -0.5f, tf32_launch_few, "--tile 192", {}, launch_few<192>},
-        {300, 380, 200, 1.5f, 0.0f, tf32_launch_few, "--tile 128", {}, launch_few<128>},
-        {200, 296, 270, 1.5f, -0.5f, tf32_launch_few, "--tile 64", {}, launch_few<64>},
+        {200, 632, 200, 1.5f, 0.0f, tf32_launch_few, "--tile 128", {}, launch_few<128>},
+        {300, 296, 600, 1.5f, -0.5f, tf32_launch_few, "--tile 32", {}, launch_few<32>},
         {2100, 264, 9, 1.5f, -0.5f, tf32_launch_few, "--tile 64", {}, launch_few<64>},
         {100, 120, 136, 1.5f, -0.5f, NULL, NULL, {}, launch},
         {45, 200, 552, -1.5f, 0.0f, NULL, NULL, {}, launch},
@@ -265,22 +306,24 @@ int main(int argc, char **argv)
     };
     const struct chapter chapter = {
         .number = 17,
-        .title = "every shape and type: copies, four tiles, equal shares, tf32",
+        .title = "every shape and type: copies, five tiles, equal shares, tf32",
         .about = "copies",
         .launch_bf16 = launch,
         .launch_tf32 = tf32_launch,
         // A block of the widest tiles asks for a tile of A, and for its share of B's.
-        .flop_per_byte = 1.0 * BM * 256 / (BM + 256 / 2),
+        .flop_per_byte = 1.0 * 128 * 256 / (128 + 256 / 2),
         .min_capability = 90,
         .max_capability = 90,
-        .kernel = KERNEL(matmul_kernel<tile<256, 2>>),
+        .kernel = KERNEL(matmul_kernel<widest_tile>),
         .threads = THREADS,
-        .dynamic_shared = sizeof(tile<256, 2>::shared),
+        .dynamic_shared = sizeof(widest_tile::shared),
         .products = products,
         .product_count = sizeof products / sizeof *products,
         .own_option = "--tile",
         .own_value = &tile_columns,
-        .more_help = "    --tile N       tiles of N columns, on 4 blocks; 8: thin\n",
+        .more_help =
+            "    --tile N       tiles of N columns, on 4 blocks; 32: of 64 rows\n"
+            "                   and 128 columns; 8: thin\n",
     };
     return chapter_main(argc, argv, &chapter);
 }

@@ -68,19 +68,20 @@ store_rows(const struct results *to, const __nv_bfloat16 (*from)[SLAB], int row,
     }
 }
 
-// As in chapter 16: through shared memory, 64 columns at a time.
-template <bool THROUGH_ENGINE, int COUNT>
+// As in chapter 16: through shared memory, 64 columns at a time, by so many WAYS in turns.
+template <bool THROUGH_ENGINE, int WAYS, int COUNT>
 static __device__ __forceinline__ void
 store_slabs(const struct results *to, const CUtensorMap *C_map, const float (&acc)[COUNT],
-            __nv_bfloat16 (*out)[16][SLAB], int row, int col)
+            __nv_bfloat16 (&out)[WAYS][16][SLAB], int row, int col)
 {
     const int SLABS = 2 * COUNT / SLAB, lane = threadIdx.x % 32;
+    static_assert(SLABS % WAYS == 0, "the next tile takes the ways in the same order");
 #pragma unroll
     for (int slab = 0; slab < SLABS; ++slab, col += SLAB) {
-        __nv_bfloat16(*part)[SLAB] = out[slab % 2];
+        __nv_bfloat16(*part)[SLAB] = out[slab % WAYS];
         // What left from here before has been read.
         if (THROUGH_ENGINE && lane == 0)
-            cp_async_bulk_wait_group_read<SLABS % 2 ? 0 : 1>();
+            cp_async_bulk_wait_group_read<WAYS - 1>();
         __syncwarp();
 #pragma unroll
         for (int n = 0; n < SLAB; n += 16) {
@@ -104,11 +105,11 @@ store_slabs(const struct results *to, const CUtensorMap *C_map, const float (&ac
     }
 }
 
-// Two ways that share no code: what runs lies together then, and comes from memory together.
-template <int COUNT>
+// Two functions that share no code: what runs lies together then, and comes from memory together.
+template <int WAYS, int COUNT>
 static __device__ __forceinline__ void
 store(const struct results *to, const CUtensorMap *C_map, const float (&acc)[COUNT],
-      __nv_bfloat16 (*out)[16][SLAB], int row, int col)
+      __nv_bfloat16 (&out)[WAYS][16][SLAB], int row, int col)
 {
     if (__builtin_expect(to->through_engine, 1))
         store_slabs<true>(to, C_map, acc, out, row, col);

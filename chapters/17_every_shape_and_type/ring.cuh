@@ -18,11 +18,6 @@ template <int STAGES> static __device__ __forceinline__ void next_turn(struct tu
     }
 }
 
-template <int CLUSTER> static __device__ __forceinline__ int rank_in_cluster(void)
-{
-    return CLUSTER > 1 ? cluster_ctarank() : 0;
-}
-
 // `full` counts the producer's announcement, `empty` the `readers` of each block of the
 // cluster. No block may go on before the others of its cluster have barriers too.
 template <int STAGES, int CLUSTER>
@@ -36,12 +31,8 @@ static __device__ __forceinline__ void start_ring(uint64_t *full, uint64_t *empt
         }
         fence_mbarrier_init();
     }
-    if (CLUSTER > 1) {
-        barrier_cluster_arrive();
-        barrier_cluster_wait();
-    } else {
-        __syncthreads();
-    }
+    barrier_cluster_arrive_relaxed();
+    barrier_cluster_wait();
 }
 
 // A reader, READER threads, has read a stage: for each block of the cluster, one of them
@@ -50,9 +41,7 @@ template <int CLUSTER, int READER>
 static __device__ __forceinline__ void release(uint64_t *empty)
 {
     const int thread = threadIdx.x % READER;
-    if (CLUSTER == 1 && thread == 0)
-        mbarrier_arrive(empty);
-    if (CLUSTER > 1 && thread < CLUSTER)
+    if (thread < CLUSTER)
         mbarrier_arrive_cluster(empty, thread);
 }
 

@@ -3,15 +3,16 @@
 #define SHARES_CUH
 
 #include "prepare.cuh"
+#include "ring.cuh"
 
 #include <math.h>
 
 const int GROUP = 8; // units that clusters go down together
 
 // A unit is what a cluster does at a time: its blocks' tiles, one below the other. As many
-// units as all clusters can do in equal numbers are done whole; the steps along K of the
-// others are laid end to end and cut into equal shares, one for each cluster, as in
-// chapter 12.
+// units as all clusters can do in equal numbers are done whole, or a round less; the steps
+// along K of the others are laid end to end and cut into equal shares, one for each
+// cluster, as in chapter 12.
 struct shares {
     int units_down, units_across;
     int steps;         // of BK along K, for each unit
@@ -73,6 +74,17 @@ static __device__ __forceinline__ void next_segment(const struct shares *s, int 
     const int height = min(GROUP, s->units_down - group);
     p->down = group + place % height;
     p->across = place / height;
+}
+
+// Passes over a segment, and the stages of its steps: another team does it.
+template <int STAGES>
+static __device__ __forceinline__ void pass_over(const struct shares *s, int clusters,
+                                                 struct position *p, struct turn *t)
+{
+    const int stage = t->index + p->segment.end - p->segment.begin;
+    t->index = stage % STAGES;
+    t->parity ^= stage / STAGES & 1;
+    next_segment(s, clusters, p);
 }
 
 // The first segment of a cluster, of so many.
@@ -149,8 +161,8 @@ static __host__ __device__ __forceinline__ int divided_up(int a, int b)
     return (a - 1) / b + 1;
 }
 
-// --tile: tiles of so many columns, and four blocks, which share what does not divide. So
-// small products see what large ones do. 0: as planned.
+// --tile: tiles of so many columns (32: of 64 rows), and four blocks, which share what does
+// not divide. So small products see what large ones do. 0: as planned.
 static int tile_columns;
 
 static int number_of_blocks(void)
@@ -162,13 +174,13 @@ static int number_of_blocks(void)
 
 // What a kind of tile costs, in clocks.
 struct cost {
-    double start;  // until the first step, and behind the last tile
-    double step;   // BK steps of k, as the tensor core does them,
-    double L2;     // or as the L2 brings them, if all clusters there can be are at work
-    double port;   // or as they come into an SM
-    double tile;   // its end: results are stored, and the tensor core waits
-    double memory; // what A, B and C take on their way from and to memory
-    double part;   // a part of a shared tile, written or read
+    double start;   // until the first step, and behind the last
+    double step;    // BK steps of k, as the tensor core does them,
+    double L2;      // or as the L2 brings them, if all clusters there can be are at work
+    double tile;    // between a tile and the next, while the tensor core waits
+    double memory;  // what A, B and C take on their way from and to memory
+    double sharing; // once, if there are shared tiles,
+    double part;    // and for each part of one
 };
 
 // Who does what, and how long that may take.
@@ -178,49 +190,55 @@ struct plan {
     struct shares shares;
 };
 
-// Deals units of `steps` steps each to so many clusters of `most`. What does not divide is
-// shared if `share` says so; else it makes another round, or there are as many clusters as
-// units.
+// What becomes of units that all clusters cannot do in equal numbers: another round, or
+// they are shared, or they and those of the round before are. There are fewer and larger
+// parts then.
+enum sharing { NOTHING, THE_REST, A_ROUND_AND_THE_REST };
+
+// Deals units of `steps` steps each to so many clusters of `most`.
 static struct plan deal(int down, int across, int steps, int clusters, int most,
-                        bool share, const struct cost *cost)
+                        enum sharing sharing, const struct cost *cost)
 {
-    const int ADD = 4000; // clocks until the last part is known to be there
     struct plan p = {clusters, 0.0, {down, across, steps}};
     const long long units = (long long)down * across;
-    const int left = share ? (int)(units % clusters) : 0;
+    int left = sharing == NOTHING ? 0 : (int)(units % clusters);
+    if (left && sharing == A_ROUND_AND_THE_REST && units > clusters)
+        left += clusters;
     p.shares.whole = (int)(units - left);
     p.shares.share = (int)((long long)left * steps / clusters);
     p.shares.longer = (int)((long long)left * steps % clusters);
     const int rounds = (int)((p.shares.whole + clusters - 1LL) / clusters);
     const int mine = rounds * steps + p.shares.share + (p.shares.longer ? 1 : 0);
-    const double brought = fmax(cost->port, cost->L2 * clusters / most);
-    p.clocks = cost->start + mine * fmax(cost->step, brought) +
-               (rounds + (left ? 1 : 0)) * cost->tile + cost->memory;
+    p.clocks = cost->start + mine * fmax(cost->step, cost->L2 * clusters / most) +
+               (rounds - (left ? 0 : 1)) * cost->tile + cost->memory;
     if (left)
-        p.clocks += ADD + ((double)clusters / left + 2.0) * cost->part;
+        p.clocks += cost->sharing + ((double)clusters / left + 1.0) * cost->part;
     return p;
 }
 
 // The shortest plan for at most `clusters` clusters: units done whole, or shared by all of
-// them, or each unit by a few, for many parts take long to add up; and by a power of two:
-// such plans were faster than their neighbours, perhaps because K then divides evenly and
-// its pieces meet in the L2. A share of a few clusters has two steps at least. Sharing has
-// to promise one per cent: the model is not better than that.
+// them, with a round more if `most_shared` allows it (`each` 0) or without (1), or each unit
+// by a few, for many parts take long to add up; and by a power of two: such plans were
+// faster than their neighbours, perhaps because K then divides evenly and its pieces meet
+// in the L2. A share of a few clusters has two steps at least. Sharing has to promise one
+// per cent: the model is not better than that.
 static struct plan best_plan(int down, int across, int steps, int clusters,
-                             const struct cost *cost)
+                             enum sharing most_shared, const struct cost *cost)
 {
     const long long units = (long long)down * across;
     const int most = clusters;
     if (tile_columns)
-        return deal(down, across, steps, clusters, most, true, cost);
+        return deal(down, across, steps, clusters, most, most_shared, cost);
     const struct plan whole =
-        deal(down, across, steps, units < most ? (int)units : most, most, false, cost);
+        deal(down, across, steps, units < most ? (int)units : most, most, NOTHING, cost);
     struct plan best = whole;
-    for (int each = 1; each <= 32; each *= 2) {
-        const long long n = each == 1 ? clusters : units * each;
-        if (n > clusters || 2 * n > units * steps || units % n * steps > 0x7fffffff)
+    for (int each = most_shared == A_ROUND_AND_THE_REST ? 0 : 1; each <= 32;
+         each = each ? 2 * each : 1) {
+        const long long n = each < 2 ? clusters : units * each;
+        if (n > clusters || 2 * n > units * steps || (units % n + n) * steps > 0x7fffffff)
             continue;
-        const struct plan p = deal(down, across, steps, (int)n, most, true, cost);
+        const struct plan p = deal(down, across, steps, (int)n, most,
+                                   each ? THE_REST : A_ROUND_AND_THE_REST, cost);
         if (p.clocks < best.clocks && p.clocks < 0.99 * whole.clocks)
             best = p;
     }
@@ -228,30 +246,28 @@ static struct plan best_plan(int down, int across, int steps, int clusters,
 }
 
 // What bf16 tiles of BM x BN would make of the product, BK steps at a time, in clusters of
-// so many. A step takes the tensor core 4 clocks a column, or as long as it takes to bring
-// its bytes: into an SM come 64 a clock, and out of the L2 for all 132 together 46 times
-// 132, or 30 times 132 where rows do not begin at cache lines (`lines`). Memory is faster
-// here than it is, because copies go on while the tensor core works. All plans for some
-// forty products were measured on an H200; the constants are round numbers with which the
-// chosen plan is the fastest of them or close to it.
-static struct plan plan_tiles(int M, int N, int K, int BM, int BN, int BK, int cluster,
+// two, done by so many teams in turns. A step takes the tensor core BM * BN / 32 clocks, or
+// as long as it takes to bring its bytes: out of the L2 come 47 a clock for each of the 132
+// SMs, or 34 where rows do not begin at cache lines (`lines`). All plans for some thirty
+// products were measured on an H200; the constants are round numbers with which the chosen
+// plan is the fastest of them or close to it.
+static struct plan plan_tiles(int M, int N, int K, int BM, int BN, int BK, int teams,
                               bool lines)
 {
-    const double size = 2.0, L2 = lines ? 46.0 : 30.0;
-    const double bytes = size * BK * (BM + (double)BN / cluster);
-    // Memory brings short pieces of B's rows more slowly.
-    const double matrices = size * ((double)M * (K + N) + (double)K * N * (BN + 40) / BN);
+    const double size = 2.0;
+    // Short pieces of rows, of B and C, are slower.
+    const double matrices = size * ((double)M * K + (K + 0.5 * M) * N * (BN + 40) / BN);
     const struct cost cost = {
-        .start = 8000.0 + 6.0 * BN + (cluster > 1 ? 3250.0 : 0.0),
-        .step = 4.0 * BN,
-        .L2 = bytes / L2,
-        .port = bytes / 64.0,
-        .tile = 6.0 * BN,
-        .memory = matrices / 3500.0,
-        .part = BM * BN * sizeof(float) / 30.0,
+        .start = 8600.0 + 10.0 * BN,
+        .step = BM * BN / 32.0,
+        .L2 = size * BK * (BM + BN / 2.0) / (lines ? 47.0 : 34.0),
+        .tile = teams > 1 ? 750.0 : 2000.0,
+        .memory = matrices / 4000.0,
+        .sharing = 8400.0,
+        .part = BM * BN * sizeof(float) / 60.0,
     };
-    return best_plan(divided_up(M, BM * cluster), divided_up(N, BN), divided_up(K, BK),
-                     number_of_blocks() / cluster, &cost);
+    return best_plan(divided_up(M, BM * 2), divided_up(N, BN), divided_up(K, BK),
+                     number_of_blocks() / 2, A_ROUND_AND_THE_REST, &cost);
 }
 
 // The room that shared units need.
@@ -261,7 +277,8 @@ static void make_room(struct plan *p, int blocks, int tile, int warps)
         return;
     const size_t all = (size_t)p->clusters * blocks;
     p->shares.parts = (float4 *)scratch(PARTS, all * 2 * tile * sizeof(float));
-    p->shares.arrived = (int *)scratch(ARRIVED, all * warps * sizeof(int));
+    // There are fewer shared units than twice the clusters.
+    p->shares.arrived = (int *)scratch(ARRIVED, all * 2 * warps * sizeof(int));
 }
 
 #endif

@@ -199,14 +199,15 @@ static void tf32_launch(int M, int N, int K, float alpha, const float *A, const 
     const int across = divided_up(N, TF32_BN * TF32_CLUSTER);
     const double matrices = size * ((double)M * (K + N) + (double)K * N);
     const struct cost cost = {
-        .start = 12000,
+        .start = 15000,
         .step = 1024,
         .tile = 3000,
         .memory = matrices / 3500.0,
+        .sharing = 7100,
         .part = TILE * sizeof(float) / 42.0,
     };
     struct plan best = best_plan(down, across, divided_up(K, TF32_BK),
-                                 number_of_blocks() / TF32_CLUSTER, &cost);
+                                 number_of_blocks() / TF32_CLUSTER, THE_REST, &cost);
     make_room(&best, TF32_CLUSTER, TILE, TF32_BN / 16);
     const struct tf32_work w = {M, N, alpha, beta, C, best.shares};
     const int bytes = TF32_STAGES * sizeof(tf32_stage);
