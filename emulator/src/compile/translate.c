@@ -1516,7 +1516,7 @@ static void register_instance(struct translation *t, int i)
 }
 
 /* A bound that is surely known to the compiler: a number, or a name in capitals as
- * constants have, but not M, N or K. */
+ * constants have, a class's too (T::TM), but not M, N or K. */
 static bool constant_bound(const struct translation *t, int i)
 {
     const struct token *token = &t->tokens[i];
@@ -1527,12 +1527,14 @@ static bool constant_bound(const struct translation *t, int i)
     return true;
 }
 
-/* Whether tokens i to end hold no decision and no call, but for loops that are themselves
- * straight. */
-static bool straight(const struct translation *t, int i, int end)
+/* Whether tokens i to end hold no call and no decision, but between numbers (a ? b : c),
+ * and, if `nested`, for loops that are themselves straight. */
+static bool straight(const struct translation *t, int i, int end, bool nested)
 {
-    for (; i < end; i = next(t, i)) {
-        if (is_one_of(t, i, "if else switch while do ? && || return break continue goto"))
+    for (bool chooses = false; i < end; i = next(t, i)) {
+        chooses = is(t, i, "?") || (chooses && !is(t, i, ";"));
+        if (is_one_of(t, i, chooses ? "[ * ->" : "") || (is(t, i, "for") && !nested) ||
+            is_one_of(t, i, "if else switch while do && || return break continue goto"))
             return false;
         if (is_word(t, i) && !is(t, i, "for") && is(t, next(t, i), "(")) return false;
     }
@@ -1542,7 +1544,8 @@ static bool straight(const struct translation *t, int i, int end)
 /* for (int i = 0; i < CONSTANT; ++i) over straight code: nvcc unrolls it, and here too
  * that saves the calls that report each basic block. Loops with decisions inside stay as
  * they are, because their unrolled copies would no longer be the same place in the
- * program for all lanes of a warp. */
+ * program for all lanes of a warp. T::TM is a template's, which is compiled many times:
+ * of such loops only the innermost, or the compiler takes longer than they ever run. */
 static void unroll_loop(struct translation *t, int i)
 {
     const int open = next(t, i), before = previous(t, i);
@@ -1551,10 +1554,12 @@ static void unroll_loop(struct translation *t, int i)
     const int close = previous(t, over_bracket(t, open));
     int first = next(t, open), less = first;
     while (less < close && !is(t, less, ";")) less = next(t, less);
-    const int variable = next(t, less), bound = next(t, next(t, variable));
+    const int variable = next(t, less);
+    int end = next(t, close), bound = next(t, next(t, variable));
     if (less >= close || !is_word(t, variable) || !is(t, next(t, variable), "<")) return;
+    const bool of_class = is(t, next(t, bound), "::");
+    while (is(t, next(t, bound), "::")) bound = next(t, next(t, bound));
     if (!constant_bound(t, bound) || !is(t, next(t, bound), ";")) return;
-    int end = next(t, close);
     if (is(t, end, "{")) {
         end = over_bracket(t, end);
     } else {
@@ -1563,7 +1568,7 @@ static void unroll_loop(struct translation *t, int i)
             end =
                 is(t, end, "(") || is(t, end, "{") ? over_bracket(t, end) : next(t, end);
     }
-    if (!straight(t, next(t, close), end)) return;
+    if (!straight(t, next(t, close), end, !of_class)) return;
     add_before(t, i,
                format(t, "\n#pragma GCC unroll 16\n# %d \"%s\"\n", t->tokens[i].line,
                       t->tokens[i].file));
