@@ -17,11 +17,6 @@
 enum { STACK_BYTES = 256 * 1024 };
 
 /* ---- switching stacks ----
- * emu_switch ends in an indirect jump, not a return: the processor predicts returns from
- * the calls it has seen, and a change of stack makes every such prediction wrong. */
-
-/* ---- switching stacks
- * ------------------------------------------------------------------------------------
  * emu_switch saves the registers that the calling convention lets a function rely on,
  * leaves the stack pointer in *save, and continues on the stack `load`. It ends in an
  * indirect jump, not a return: the processor predicts returns from the calls it has seen,
