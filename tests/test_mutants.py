@@ -1564,26 +1564,26 @@ MUTANTS = [
     Mutant(
         17,
         "tiles of 64 columns",
-        "        finish(&w->to, acc, row, col);",
-        "        if (T::BN != 64)\n            finish(&w->to, acc, row, col);",
+        "        finish(&w->to, acc[half], row + half * 64, col);",
+        "        if (T::BN != 64)\n            finish(&w->to, acc[half], row + half * 64, col);",
     ),
     Mutant(
         17,
         "tiles of 128 columns",
-        "        finish(&w->to, acc, row, col);",
-        "        if (T::BN != 128)\n            finish(&w->to, acc, row, col);",
+        "        finish(&w->to, acc[half], row + half * 64, col);",
+        "        if (T::BN != 128)\n            finish(&w->to, acc[half], row + half * 64, col);",
     ),
     Mutant(
         17,
         "tiles of 192 columns",
-        "        finish(&w->to, acc, row, col);",
-        "        if (T::BN != 192)\n            finish(&w->to, acc, row, col);",
+        "        finish(&w->to, acc[half], row + half * 64, col);",
+        "        if (T::BN != 192)\n            finish(&w->to, acc[half], row + half * 64, col);",
     ),
     Mutant(
         17,
         "tiles of 256 columns",
-        "        finish(&w->to, acc, row, col);",
-        "        if (T::BN != 256)\n            finish(&w->to, acc, row, col);",
+        "        finish(&w->to, acc[half], row + half * 64, col);",
+        "        if (T::BN != 256)\n            finish(&w->to, acc[half], row + half * 64, col);",
     ),
     # What the small odd products were once too few for.
     Mutant(

@@ -161,8 +161,9 @@ static __host__ __device__ __forceinline__ int divided_up(int a, int b)
     return (a - 1) / b + 1;
 }
 
-// --tile: tiles of so many columns (32: of 64 rows), and four blocks, which share what does
-// not divide. So small products see what large ones do. 0: as planned.
+// --tile: tiles of so many columns (32: of 64 rows), and three clusters, which share what
+// does not divide; in other kernels, four blocks. So small products see what large ones do.
+// 0: as planned.
 static int tile_columns;
 
 static int number_of_blocks(void)
@@ -267,7 +268,8 @@ static struct plan plan_tiles(int M, int N, int K, int BM, int BN, int BK, int t
         .part = BM * BN * sizeof(float) / 60.0,
     };
     return best_plan(divided_up(M, BM * 2), divided_up(N, BN), divided_up(K, BK),
-                     number_of_blocks() / 2, A_ROUND_AND_THE_REST, &cost);
+                     tile_columns ? 3 : number_of_blocks() / 2, A_ROUND_AND_THE_REST,
+                     &cost);
 }
 
 // The room that shared units need.
