@@ -896,8 +896,8 @@ MUTANTS = [
     Mutant(
         17,
         "rows of B that the other block brings",
-        "B_map, col + slab * SLAB, step * BK + first,",
-        "B_map, col + slab * SLAB, step * BK,",
+        "col + slab * SLAB, step * BK + first,\n",
+        "col + slab * SLAB, step * BK,\n",
     ),
     Mutant(17, "slabs of B too close", "sizeof now->B[0], 8", "sizeof now->B[0] / 2, 8"),
     Mutant(
