@@ -126,6 +126,7 @@ consume(const struct work *w, const CUtensorMap *C_map, typename T::shared *memo
             store(&w->to, C_map, acc[half], memory->out[warp], row + half * 64, col);
         }
     }
+    __syncwarp();
     // Shared memory must stay until the last store has read it.
     if (threadIdx.x % 32 == 0)
         cp_async_bulk_wait_group_read<0>();
@@ -178,7 +179,6 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
         tensor_map_2d_of(BF16, A, M, K, A_stride / size, T::BM, BK, SWIZZLE);
     const CUtensorMap B_map =
         tensor_map_2d_of(BF16, B, K, N, B_stride / size, BK / CLUSTER, SLAB, SWIZZLE);
-    // Where C is not written through its map, any map will do.
     const CUtensorMap C_map = w.to.through_engine
                                   ? tensor_map_2d_of(BF16, C, M, N, N, 16, SLAB, SWIZZLE)
                                   : A_map;
@@ -277,7 +277,7 @@ int main(int argc, char **argv)
         .flop_per_byte = 1.0 * 128 * 256 / (128 + 256 / 2),
         .min_capability = 90,
         .max_capability = 90,
-        .kernel = KERNEL(matmul_kernel<widest_tile>),
+        .kernel = KERNEL(matmul_kernel<tile<128, 256, 1>>),
         .threads = THREADS,
         .dynamic_shared = sizeof(widest_tile::shared),
         .products = products,
