@@ -7,9 +7,8 @@
  * smaller ones in turns; what is left over when all blocks have done the same number of
  * tiles is cut into equal shares; and products of few rows or columns have kernels that
  * read the large matrix and do little else: split_k.cuh where its rows begin at multiples
- * of 16 bytes, thin.cuh for most others.
- * tf32, which the tensor core takes only with k along the rows, has a kernel of its own:
- * tf32.cuh.
+ * of 16 bytes, thin.cuh for most others. tf32, which the tensor core takes only with k
+ * along the rows, has a kernel of its own: tf32.cuh.
  *
  * Run it:  make chapter17 && ./chapter17                     (needs a Hopper GPU, or none)
  *          ./chapter17 4092 --precision tf32
@@ -126,7 +125,6 @@ consume(const struct work *w, const CUtensorMap *C_map, typename T::shared *memo
             store(&w->to, C_map, acc[half], memory->out[warp], row + half * 64, col);
         }
     }
-    __syncwarp();
     // Shared memory must stay until the last store has read it.
     if (threadIdx.x % 32 == 0)
         cp_async_bulk_wait_group_read<0>();
@@ -179,6 +177,7 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
         tensor_map_2d_of(BF16, A, M, K, A_stride / size, T::BM, BK, SWIZZLE);
     const CUtensorMap B_map =
         tensor_map_2d_of(BF16, B, K, N, B_stride / size, BK / CLUSTER, SLAB, SWIZZLE);
+    // Where C is not written through its map, any map will do.
     const CUtensorMap C_map = w.to.through_engine
                                   ? tensor_map_2d_of(BF16, C, M, N, N, 16, SLAB, SWIZZLE)
                                   : A_map;

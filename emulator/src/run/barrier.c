@@ -103,11 +103,12 @@ struct barrier {
     unsigned threads; /* that a round takes; known since its first arrival */
     unsigned arrived; /* of this round, in whole warps: see warp_has_come() */
     unsigned came;    /* of this round, the threads themselves */
-    unsigned came_of[BLOCK / WARP]; /* of each warp, those that are not in `arrived` */
-    unsigned holds;                 /* arrivals whose predicate was true */
-    unsigned rounds;                /* that are over */
-    int op, result;                 /* of bar.red; the result is the last round's */
-    const void *pc;                 /* of the round's first arrival */
+    unsigned came_of[BLOCK / WARP];  /* of each warp, those that are not in `arrived` */
+    unsigned lanes_of[BLOCK / WARP]; /* and which of its lanes they are */
+    unsigned holds;                  /* arrivals whose predicate was true */
+    unsigned rounds;                 /* that are over */
+    int op, result;                  /* of bar.red; the result is the last round's */
+    const void *pc;                  /* of the round's first arrival */
 };
 
 /* Of each block of a cluster. */
@@ -162,14 +163,16 @@ static bool never_over(void *waiting, enum emu_stuck how)
 }
 
 /* PTX counts warps: one has come when all of its threads have that there are, and stands
- * for 32. Those that have ended are missed only where mistakes are looked for. */
+ * for 32. Those that have ended without coming are missed only where mistakes are looked
+ * for; who came and then ended has come. */
 static bool warp_has_come(const struct barrier *b, unsigned rank, unsigned warp)
 {
     const struct emu_fiber *block = emu_fibers_of(rank), *lanes = block + warp * WARP;
     unsigned wanted = 0;
     for (const struct emu_fiber *t = lanes;
          t < lanes + WARP && t < block + emu_now.block_threads; t++)
-        wanted += t->state != DONE || emu_counts_the_ended();
+        wanted += t->state != DONE || b->lanes_of[warp] >> (t - lanes) & 1 ||
+                  emu_counts_the_ended();
     return b->came_of[warp] && b->came_of[warp] >= wanted;
 }
 
@@ -177,7 +180,7 @@ static bool warp_has_come(const struct barrier *b, unsigned rank, unsigned warp)
 static void count_warp(struct barrier *b, unsigned rank, unsigned warp)
 {
     if (!warp_has_come(b, rank, warp)) return;
-    b->came_of[warp] = 0;
+    b->came_of[warp] = b->lanes_of[warp] = 0;
     b->arrived += WARP;
     if (b->arrived < b->threads) return;
     b->result = b->op == EMU_BARRIER_COUNT ? (int)b->holds
@@ -204,6 +207,7 @@ static int come(struct barrier *b, int op, unsigned threads, int predicate,
     struct wait w = {b, b->rounds, pc};
     b->came++;
     b->came_of[emu_current->block_warp]++;
+    b->lanes_of[emu_current->block_warp] |= 1u << emu_current->lane;
     b->holds += predicate != 0;
     count_warp(b, emu_current->rank, emu_current->block_warp);
     if (op < 0) return 0;
