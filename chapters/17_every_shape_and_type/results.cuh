@@ -105,7 +105,8 @@ store_slabs(const struct results *to, const CUtensorMap *C_map, const float (&ac
     }
 }
 
-// Two functions that share no code: what runs lies together then, and comes from memory together.
+// Two functions that share no code: what runs lies together then, and comes from memory
+// together.
 template <int WAYS, int COUNT>
 static __device__ __forceinline__ void
 store(const struct results *to, const CUtensorMap *C_map, const float (&acc)[COUNT],
