@@ -261,7 +261,7 @@ static struct sender {
     unsigned count, capacity, groups;
     unsigned slot;
     bool has_slot;
-} senders[EMU_MAX_THREADS];
+} *senders; /* of every thread; NULL until one sends */
 static bool any_sender;
 
 static void note_store(struct sender *s, uint32_t time, const void *pc)
@@ -274,11 +274,19 @@ static void note_store(struct sender *s, uint32_t time, const void *pc)
     s->stores[s->count++] = (struct store){s->groups, time, pc};
 }
 
+static struct sender *this_sender(void)
+{
+    if (!senders)
+        senders = emu_zeros("for who sends bulk copies", EMU_MAX_THREADS, sizeof *senders);
+    any_sender = true;
+    return &senders[emu_current->linear];
+}
+
 static struct sender *sender(const void *pc)
 {
-    struct sender *s = &senders[emu_current->linear];
+    struct sender *s = this_sender();
     if (!s->has_slot) s->slot = emu_check_slot(pc);
-    s->has_slot = any_sender = true;
+    s->has_slot = true;
     return s;
 }
 
@@ -372,13 +380,12 @@ void emu_bulk_store_tensor(const void *map, int dimensions, const int *at, char 
 
 void emu_bulk_commit(void)
 {
-    any_sender = true;
-    senders[emu_current->linear].groups++;
+    this_sender()->groups++;
 }
 
 void emu_bulk_wait(unsigned groups_that_may_remain)
 {
-    struct sender *s = &senders[emu_current->linear];
+    struct sender *s = this_sender();
     unsigned kept = 0;
     uint32_t over = 0;
     for (unsigned i = 0; i < s->count; i++) {
