@@ -37,6 +37,33 @@ template <int FIRST, int... REST> constexpr int largest(List<FIRST, REST...>)
         return FIRST > largest(List<REST...>()) ? FIRST : largest(List<REST...>());
 }
 
+// A name of its own hides what else is called so: functions of the host, and a template
+// that follows.
+static void hidden(int &i)
+{
+    i = 7;
+}
+template <typename F> __device__ void call(F &&hidden, int i)
+{
+    hidden(i);
+}
+template <int N> __global__ void count_down(int *out)
+{
+    const auto later = [&](int i) { out[i] = N - i; };
+    for (int i = 0; i < N; i++) call(later, i);
+    auto hidden = [&](int i) { out[i] = -1; };
+    hidden(N);
+    later(N + 1);
+}
+template <int N> __device__ void later(int *out)
+{
+    out[N] = 5;
+}
+template <int N> __global__ void set_last(int *out)
+{
+    later<N>(out);
+}
+
 int main()
 {
     constexpr int n = 500, threads = largest(List<32, 128, 64>());
@@ -58,6 +85,12 @@ int main()
         EXPECT(c[i] == 3 * i + (i % 2 ? 1 : -1));
         EXPECT(f[i] == (float)c[i]);
     }
+    count_down<3><<<1, 1>>>(a);
+    set_last<5><<<1, 1>>>(a);
+    CHECK(cudaDeviceSynchronize());
+    hidden(a[6]);
+    const int expected[] = {3, 2, 1, -1, -1, 5, 7};
+    for (int i = 0; i < 7; i++) EXPECT(a[i] == expected[i]);
     CHECK(cudaFree(a));
     CHECK(cudaFree(b));
     CHECK(cudaFree(c));

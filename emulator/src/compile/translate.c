@@ -1085,6 +1085,18 @@ static bool names_device_function(const struct translation *t, int name)
     return found;
 }
 
+/* Whether a variable or parameter of the kernel hides what else the name may mean. */
+static bool is_own_name(struct translation *t, int name)
+{
+    const char *text = join(t, name, name);
+    for (int i = previous(t, name);
+         i >= 0 && (t->tokens[i].device || !is_one_of(t, i, "; { }")); i = previous(t, i))
+        if (is(t, i, text) && is_one_of(t, next(t, i), "= { , ) ;") &&
+            (is_name(t, previous(t, i)) || is_one_of(t, previous(t, i), "* & && > ...")))
+            return true;
+    return false;
+}
+
 /* A kernel can only call what is compiled for the GPU. */
 static void check_called_by_kernel(struct translation *t, int i)
 {
@@ -1092,7 +1104,7 @@ static void check_called_by_kernel(struct translation *t, int i)
         "rand srand rand_r random srandom drand48 fopen fclose fprintf fputs puts "
         "putchar fflush scanf getenv exit system qsort time gettimeofday clock_gettime "
         "sleep usleep";
-    bool known = names_kernel(t, i);
+    bool known = names_kernel(t, i) || is_own_name(t, i);
     for (int k = 0; !known && k < t->device_function_count; k++)
         known = is(t, i, t->device_functions[k].name);
     if (known || (!declared_for_host(t, join(t, i, i), true) &&
