@@ -43,6 +43,32 @@ __global__ void last_adds_up_one_fence(const float *in, float *parts, float *out
     if (t == 0) *counted = 0;
 }
 
+// Two groups of warps, each with barriers of its own: in one every thread has its fence, in
+// the other one fence speaks for all.
+__global__ void last_group(const float *in, float *parts, float *out, int *counted)
+{
+    __shared__ int before[2];
+    const int t = threadIdx.x, group = t / 64, threads = group ? THREADS - 64 : 64;
+    const auto meet = [&]() {
+        asm volatile("bar.sync %0, %1;" ::"r"(1 + group), "r"(threads) : "memory");
+    };
+    parts[blockIdx.x * THREADS + t] = in[blockIdx.x * THREADS + t];
+    if (group) __threadfence();
+    meet();
+    if (t % 64 == 0) {
+        if (!group) __threadfence();
+        before[group] = atomicAdd(&counted[group], 1);
+        if (!group) __threadfence();
+    }
+    meet();
+    if (before[group] < BLOCKS - 1) return;
+    if (group) __threadfence();
+    float sum = 0.0f;
+    for (int b = 0; b < BLOCKS; b++) sum += __ldcg(&parts[b * THREADS + t]);
+    out[t] = sum;
+    if (t % 64 == 0) counted[group] = 0;
+}
+
 // Each block goes on where the one before it stopped, which it hears from a flag.
 __global__ void running_sum(const float *in, volatile float *out, volatile int *done)
 {
@@ -148,9 +174,11 @@ int main(void)
     CHECK(cudaMemset(told, 0, BLOCKS * sizeof *told));
     CHECK(cudaMemset(lock, 0, sizeof *lock));
 
-    for (int round = 0; round < 4; round++) {
+    for (int round = 0; round < 6; round++) {
         float sum = 0.0f;
-        if (round % 2)
+        if (round % 3 == 2)
+            last_group<<<BLOCKS, THREADS>>>(in, parts, out, (int *)counted);
+        else if (round % 3)
             last_adds_up<<<BLOCKS, THREADS>>>(in, parts, out, counted);
         else
             last_adds_up_one_fence<<<BLOCKS, THREADS>>>(in, parts, out, counted);

@@ -14,6 +14,7 @@
 #include "base/settings.h"
 #include "emulator_runtime.h"
 #include "memory/touch.h"
+#include "watch/handover.h"
 
 enum { THREADS = EMU_CLOCK_THREADS, COLUMNS = EMU_CLOCK_COLUMNS, WARP = 32 };
 
@@ -72,6 +73,7 @@ static void join(uint32_t *into, const uint32_t *from)
 
 void emu_check_mbarrier_arrived(unsigned barrier)
 {
+    emu_handover_arrived(barrier);
     if (!emu_clocks.on) return;
     const unsigned thread = emu_current->linear;
     join(arrived_clock(barrier), emu_clocks.rows[thread]);
@@ -86,6 +88,7 @@ void emu_check_mbarrier_over(unsigned barrier)
 
 void emu_check_mbarrier_passed(unsigned barrier)
 {
+    emu_handover_passed(barrier);
     if (emu_clocks.on) join(emu_clocks.rows[emu_current->linear], over_clock(barrier));
 }
 

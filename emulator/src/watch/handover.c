@@ -7,9 +7,9 @@
  * one did lies before a fence that lies before the row's owner. A strong write behind a
  * fence leaves the row with the word it goes to. Who reads that word, strongly, learns
  * all rows left there so far, and what their owners had learnt; after a fence (and, for
- * strong accesses, at once) it may count on that. Barriers and __syncwarp() pass on rows
- * and learning; shuffles and votes pass on learning, which the memory model does not
- * promise and hardware does.
+ * strong accesses, at once) it may count on that. Barriers of all kinds and __syncwarp()
+ * pass on rows and learning; shuffles and votes pass on learning, which the memory model
+ * does not promise and hardware does.
  *
  * Blocks run one after the other, so what is left at a word is a list that only grows,
  * and what a thread has learnt is how long the lists were. Where lists or memory end, all
@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/now.h"
+#include "base/room.h"
 #include "base/settings.h"
 #include "emulator_runtime.h"
 #include "memory/touch.h"
@@ -200,6 +201,10 @@ static uint32_t warp_met[THREADS / WARP]; /* when all lanes met in a __syncwarp(
 static struct {
     uint32_t time, lanes;
 } met[THREADS]; /* or when these did */
+/* Of those who arrived at the barriers that order fewer than the block: see clocks.h. */
+static struct mind slot_minds[EMU_SLOTS];
+static uint32_t (*slot_fenced)[THREADS];
+static bool slot_has_row[EMU_SLOTS];
 
 /* A cluster may have more; then nothing is looked for. */
 static unsigned thread_count(void)
@@ -223,6 +228,17 @@ static void forget(struct mind *mind)
     mind->sure.count = mind->seen.count = 0;
 }
 
+static bool learn_mind(struct mind *into, const struct mind *from)
+{
+    const bool changed = learn_all(&into->sure, &from->sure);
+    return learn_all(&into->seen, &from->seen) | changed;
+}
+
+static void join_rows(uint32_t *into, const uint32_t *from)
+{
+    for (unsigned t = 0; t < thread_count(); t++) into[t] = later(into[t], from[t]);
+}
+
 void emu_handover_launch_begins(void)
 {
     for (size_t i = 0; i < place_count; i++) {
@@ -242,7 +258,9 @@ void emu_handover_block_begins(void)
     memset(met, 0, thread_count() * sizeof *met);
     if (!block_used) return;
     for (unsigned t = 0; t < THREADS; t++) forget(&minds[t]);
+    for (unsigned i = 0; i < EMU_SLOTS; i++) forget(&slot_minds[i]);
     forget(&block_mind);
+    memset(slot_has_row, 0, sizeof slot_has_row);
     memset(block_fenced, 0, sizeof block_fenced);
     memset(has_row, 0, sizeof has_row);
     memset(has_fenced, 0, sizeof has_fenced);
@@ -360,14 +378,12 @@ void emu_handover_barrier(void)
 {
     const unsigned threads = thread_count();
     for (unsigned t = 0; any_learnt && t < threads; t++) {
-        learn_all(&block_mind.sure, &minds[t].sure);
-        learn_all(&block_mind.seen, &minds[t].seen);
+        learn_mind(&block_mind, &minds[t]);
         forget(&minds[t]);
     }
     for (unsigned t = 0; any_fenced && t < threads; t++) {
         if (!has_row[t]) continue;
-        for (unsigned u = 0; u < threads; u++)
-            block_fenced[u] = later(block_fenced[u], fenced[t][u]);
+        join_rows(block_fenced, fenced[t]);
         has_row[t] = false;
     }
     any_fenced = any_learnt = false;
@@ -395,9 +411,7 @@ void emu_handover_lanes(unsigned warp, unsigned lanes, bool ordered)
     if (ordered && warp_fenced[warp]) {
         for (unsigned lane = 0; lane < count; lane++) {
             if (!(lanes >> lane & 1) || !has_row[first + lane]) continue;
-            uint32_t *const row = row_of(leader);
-            for (unsigned t = 0; t < threads; t++)
-                row[t] = later(row[t], fenced[first + lane][t]);
+            join_rows(row_of(leader), fenced[first + lane]);
         }
         for (unsigned t = leader + 1; has_row[leader] && t < first + count; t++)
             if (lanes >> (t - first) & 1)
@@ -406,16 +420,34 @@ void emu_handover_lanes(unsigned warp, unsigned lanes, bool ordered)
     }
     if (!warp_learnt[warp]) return;
     for (unsigned t = leader + 1; t < first + count; t++)
-        if (lanes >> (t - first) & 1) {
-            learn_all(&minds[leader].sure, &minds[t].sure);
-            learn_all(&minds[leader].seen, &minds[t].seen);
-        }
+        if (lanes >> (t - first) & 1) learn_mind(&minds[leader], &minds[t]);
     for (unsigned t = leader + 1; t < first + count; t++)
-        if (lanes >> (t - first) & 1) {
-            learn_all(&minds[t].sure, &minds[leader].sure);
-            learn_all(&minds[t].seen, &minds[leader].seen);
-        }
+        if (lanes >> (t - first) & 1) learn_mind(&minds[t], &minds[leader]);
     if (full) warp_learnt[warp] = false;
+}
+
+void emu_handover_arrived(unsigned slot)
+{
+    if (trusting || !block_used || is_crowded()) return;
+    const unsigned thread = emu_current->linear;
+    learn_mind(&slot_minds[slot], &minds[thread]);
+    if (!has_row[thread]) return;
+    if (!slot_fenced)
+        slot_fenced = emu_zeros("for fences", EMU_SLOTS, sizeof *slot_fenced);
+    if (!slot_has_row[slot]) memset(slot_fenced[slot], 0, sizeof *slot_fenced);
+    slot_has_row[slot] = true;
+    join_rows(slot_fenced[slot], fenced[thread]);
+}
+
+void emu_handover_passed(unsigned slot)
+{
+    if (trusting || !block_used || is_crowded()) return;
+    const unsigned thread = emu_current->linear, warp = emu_current->warp;
+    if (learn_mind(&minds[thread], &slot_minds[slot]))
+        any_learnt = warp_learnt[warp] = true;
+    if (!slot_has_row[slot]) return;
+    any_fenced = warp_fenced[warp] = true;
+    join_rows(row_of(thread), slot_fenced[slot]);
 }
 
 /* ---- the question ---- */

@@ -37,16 +37,28 @@ const char *emu_thread_name(unsigned linear)
     return name;
 }
 
-static void name_block(char *text, size_t size, const struct touch *touch)
+/* A thread of an earlier block or cluster. Clusters run in the order of their indices. */
+static void name_of_earlier(char *text, size_t size, const struct touch *touch)
 {
+    const struct emu_thread *t = &emu_fibers[touch->thread].seen;
     const unsigned *grid = emu_now.launch->grid;
+    const uint3 c = emu_now.cluster;
     size_t number;
-    if (!emu_block_at(touch->time, &number) || emu_now.blocks > 1) {
-        snprintf(text, size, "of another block");
+    if (!emu_block_at(touch->time, &number)) {
+        snprintf(text, size, "(%u,%u,%u) of another block", t->index.x, t->index.y,
+                 t->index.z);
         return;
     }
-    snprintf(text, size, "of block (%zu,%zu,%zu)", number % grid[0],
-             number / grid[0] % grid[1], number / grid[0] / grid[1]);
+    const size_t across = grid[0] / c.x, down = grid[1] / c.y;
+    snprintf(text, size, "(%u,%u,%u) of block (%zu,%zu,%zu)", t->index.x, t->index.y,
+             t->index.z, number % across * c.x + t->rank % c.x,
+             number / across % down * c.y + t->rank / c.x % c.y,
+             number / across / down * c.z + t->rank / c.x / c.y);
+}
+
+static unsigned rank_of(const struct touch *touch)
+{
+    return emu_fibers[touch->thread].seen.rank;
 }
 
 /* What would have ordered the two. */
@@ -54,6 +66,9 @@ static const char *remedy(const struct touch *earlier, const char *did,
                           const struct touch *now, const char *does)
 {
     const bool both_write = *did == 'w' && *does == 'w';
+    if (earlier->time >= emu_times.block && rank_of(earlier) != rank_of(now))
+        return "blocks of a cluster run side by side: its barrier, or an element of its "
+               "own for each?";
     if (earlier->time >= emu_times.block)
         return both_write ? "a missing __syncthreads(), or one index for two threads?"
                           : "a missing __syncthreads()?";
@@ -80,7 +95,7 @@ __attribute__((noreturn)) static void
 fault_global_race(const char *p, const struct touch *earlier, const char *did,
                   const struct touch *now, const char *does)
 {
-    char what[400], block[64] = "";
+    char what[400], before[96];
     const struct emu_place place = emu_source_of(emu_touch_pc(earlier));
     emu_describe_global(what, sizeof what, p);
     if (earlier->time < emu_times.launch)
@@ -89,17 +104,17 @@ fault_global_race(const char *p, const struct touch *earlier, const char *did,
                   "%s:%d, thread %s %s it here, and nothing orders the two (a missing "
                   "cudaStreamWaitEvent, or a wait of the host?)",
                   what, did, place.file, place.line, emu_thread_name(now->thread), does);
-    if (earlier->time < emu_times.block) {
-        block[0] = ' ';
-        name_block(block + 1, sizeof block - 1, earlier);
-    }
-    emu_fault(
-        emu_touch_pc(now),
-        "data race in global memory, %s: thread %s%s %s it at %s:%d, thread %s%s %s "
-        "it here, and nothing between orders the two (%s)",
-        what, emu_thread_name(earlier->thread), block, did, place.file, place.line,
-        emu_thread_name(now->thread), *block ? " of this one" : "", does,
-        remedy(earlier, did, now, does));
+    const bool other = earlier->time < emu_times.block;
+    if (other)
+        name_of_earlier(before, sizeof before, earlier);
+    else
+        emu_name_thread(earlier->thread, before, sizeof before);
+    emu_fault(emu_touch_pc(now),
+              "data race in global memory, %s: thread %s %s it at %s:%d, thread %s%s %s "
+              "it here, and nothing between orders the two (%s)",
+              what, before, did, place.file, place.line, emu_thread_name(now->thread),
+              other && emu_now.blocks == 1 ? " of this one" : "", does,
+              remedy(earlier, did, now, does));
 }
 
 void emu_fault_race(const char *p, const struct touch *earlier, const char *did,
