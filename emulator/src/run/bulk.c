@@ -277,7 +277,8 @@ static void note_store(struct sender *s, uint32_t time, const void *pc)
 static struct sender *this_sender(void)
 {
     if (!senders)
-        senders = emu_zeros("for who sends bulk copies", EMU_MAX_THREADS, sizeof *senders);
+        senders =
+            emu_zeros("for who sends bulk copies", EMU_MAX_THREADS, sizeof *senders);
     any_sender = true;
     return &senders[emu_current->linear];
 }
