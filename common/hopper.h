@@ -46,8 +46,8 @@ static __device__ __forceinline__ void mbarrier_init(uint64_t *barrier, unsigned
                "r"(arrivals) : "memory");
 }
 
-/* Makes the inits of this thread visible to the copy engine. PTX ISA,
- * fence.mbarrier_init. */
+/* Makes the inits of this thread visible to the whole cluster, and to the copy engine.
+ * PTX ISA, fence.mbarrier_init. */
 static __device__ __forceinline__ void fence_mbarrier_init(void)
 {
     HOPPER_PTX("fence.mbarrier_init.release.cluster;" :: : "memory");
@@ -71,7 +71,7 @@ static __device__ __forceinline__ void mbarrier_arrive_expect_tx(uint64_t *barri
                "r"(bytes) : "memory");
 }
 
-/* Waits until the phase of this parity is over. Of a new barrier, the phase before the
+/* Waits until the phase of this parity is over. For a new barrier, the phase before the
  * first counts as over: waiting for parity 1 returns at once. PTX ISA, mbarrier.try_wait:
  * the hardware puts the thread to sleep for a while, then it asks again. */
 static __device__ __forceinline__ void mbarrier_wait_parity(uint64_t *barrier,

@@ -67,7 +67,7 @@ shares = [[(4, 0, 6)], [(4, 6, 8), (5, 0, 4)], [(5, 4, 8), (6, 0, 2)], [(6, 2, 8
 for sm, parts in enumerate(shares):
     at = BLOCKS
     for tile, begin, end in parts:
-        box(at, 256 + sm * 38, end - begin, GLOBAL, f"tile {tile}: {begin} to {end - 1}")
+        box(at, 256 + sm * 38, end - begin, GLOBAL, f"{tile}: {begin} to {end - 1}")
         at += end - begin
 ruler(256, 14, "14 k-blocks of time")
 print("</svg>")

@@ -65,7 +65,7 @@ bits(
 text(
     LEFT,
     40 + 3 * 56 + 16,
-    f"left over: {left:.3g}, or 2⁻²⁴ of the number",
+    f"left over: {left:.3g}, about 2⁻²⁴ of the number",
     anchor="start",
 )
 print("</svg>")

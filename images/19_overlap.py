@@ -30,7 +30,7 @@ def meanwhile(row, pieces):
 
 draw(
     "GPU 0 over time: products that wait for the other GPU's piece, and products that do not",
-    "time: to the right. marked: GPU 0 has its part of C",
+    "time: to the right; with 4 GPUs pieces are smaller than drawn. marked: GPU 0 has its part of C",
     (
         (0, "gather first: link"),
         (1, "multiply"),

@@ -9,8 +9,8 @@
 
 #include <math.h>
 
-// A kernel with its tile. The numbers were measured on an H200; on another GPU all are
-// slower alike.
+// A kernel with its tile. The numbers were measured on an H200; on a GPU whose memory and
+// arithmetic stand in another proportion, the choice is a guess.
 struct kind {
     void (*launch)(int sms, const struct work *w);
     double (*nanoseconds)(const struct kind *kind, int sms, int M, int N, int K,
