@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A part of CUDA, but a toolkit from single packages may lack it. */
 #if __has_include(<nvtx3/nvToolsExt.h>)
@@ -157,6 +158,14 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
 
     watch_output(chapter);
     parse_options(argc, argv, chapter, &options);
+    const char *lens = EMULATED ? NULL : getenv("LENS");
+    if (lens && *lens && strcmp(lens, "0") != 0) {
+        fprintf(stderr,
+                "LENS: this program is built for a GPU, and the lens belongs to the "
+                "emulator: make EMULATOR=1 chapter%d\n",
+                chapter->number);
+        return CANNOT;
+    }
     if (options.occupancy) return print_occupancy(chapter, &options);
     if (options.describe) {
         print_description(chapter);

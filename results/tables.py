@@ -201,7 +201,13 @@ def tensor_ladder(page, gpu):
                 row = of_size.get(number)
                 before = of_size.get(one_before(number, of_size))
                 body[-1] += (
-                    [f"{row['gflops'] / 1000:,.0f}", times(row, before), percent(row)]
+                    [
+                        f"{row['gflops'] / 1000:,.0f}",
+                        f"{row['ratio_median'] / before['ratio_median']:.2f}"
+                        if before
+                        else "",
+                        percent(row),
+                    ]
                     if row
                     else [""] * 3
                 )
@@ -218,8 +224,8 @@ def tensor_ladder(page, gpu):
         + measured_on(shown)
         + ". Medians; every run starts with a cold L2 and has a run of cuBLAS at the same "
         "precision for its neighbour: the fastest of cublasGemmEx and what cublasLt proposes. "
-        "The percentages are of these neighbours: where the clock changes, they are not the "
-        "quotient of two lines.\n`make ladder` measures it again.\n"
+        "The percentages are of these neighbours, and × compares them: where the clock changes, "
+        "neither is the quotient of two lines.\n`make ladder` measures it again.\n"
     )
 
 
@@ -427,16 +433,26 @@ def tried_rows(n, gpu):
         for name, path in paths.items()
         if found
     ]
-    return bases.get(tried_out.shape_of(int(n))), sorted(of_diffs, key=without)
+    return bases.get(tried_out.shape_of(int(n))), sorted(
+        of_diffs, key=lambda pair: -left_with(pair[1], gpu)
+    )
 
 
 def product_of(row):
     return tuple(row[name] for name in "MNK")
 
 
-def without(pair):
-    """What is left of the chapter's speed with a diff, negative: for sorting."""
-    return -pair[1]["ratio"] / pair[1]["base"]["ratio"]
+def by_shares(number, gpu):
+    """Whether shares of cuBLAS compare a chapter's attempts, or their speeds. Beside cuBLAS in fp32 the clock
+    stays, and speeds differ less from run to run; where cuBLAS works on tensor cores, power moves the clock of
+    both."""
+    return counted_with(number, gpu)[1] != rows.PRECISIONS[0]
+
+
+def left_with(row, gpu):
+    """How many times as fast a chapter is with a diff."""
+    name = "ratio" if by_shares(row["chapter"], gpu) else "gflops"
+    return row[name] / row["base"][name]
 
 
 def title_of(path, row, base):
@@ -447,7 +463,13 @@ def title_of(path, row, base):
     return f"{tried_out.title(path)}: {product}"
 
 
-def origin_of_tried(base, shown):
+def origin_of_tried(base, shown, gpu):
+    compares = (
+        ". × compares shares of the cuBLAS that ran beside each, so it is not quite the "
+        "quotient of the GFLOP/s."
+        if by_shares(base["chapter"], gpu)
+        else "."
+    )
     return (
         measured_on([base, *(row for _, row in shown)])
         + (
@@ -455,8 +477,8 @@ def origin_of_tried(base, shown):
             if base["turns"] > 1
             else "; one turn each"
         )
-        + ". × compares shares of the cuBLAS that ran beside each, so it is not quite the "
-        "quotient of the GFLOP/s.\n`make tried` measures it again; "
+        + compares
+        + "\n`make tried` measures it again; "
     )
 
 
@@ -484,7 +506,7 @@ def changes(page, n, gpu, lines, before=None):
         cells = [
             link(page, title_of(path, row, base), path),
             f"{row['gflops']:,}",
-            f"× {row['base']['ratio'] / row['ratio']:.3f}",
+            f"× {1 / left_with(row, gpu):.3f}",
         ]
         if moved:
             cells.append(moves(*moved[path]) if path in moved else "")
@@ -503,7 +525,7 @@ def changes(page, n, gpu, lines, before=None):
         table("lrr" + "l" * bool(moved), head, body)
         + f"\nThe whole chapter reaches {base['gflops']:,} GFLOP/s at M = N = K = {base['M']:,}. "
         f"Without comments, {differ} lines of `matmul.cu` differ from chapter {last}'s. "
-        + origin_of_tried(base, shown)
+        + origin_of_tried(base, shown, gpu)
         + "`patch -p1 <FILE` takes a change back, with `-R` it comes again.\n"
     )
 
@@ -540,14 +562,14 @@ def tried(page, n, gpu):
                 link(page, title_of(path, row, base), path),
                 f"{row['gflops']:,}",
                 f"{100 * row['ratio']:.1f} %",
-                f"{row['ratio'] / row['base']['ratio']:.3f}",
+                f"{left_with(row, gpu):.3f}",
             ]
         )
     head = [f"M = N = K = {base['M']:,}", "GFLOP/s", "of cuBLAS", f"× chapter {n}"]
     return (
         table("lrrr", head, body)
         + "\n"
-        + origin_of_tried(base, shown)
+        + origin_of_tried(base, shown, gpu)
         + "`patch -p1 <FILE` makes a change yours, with `-R` it goes.\n"
     )
 

@@ -93,8 +93,9 @@ static void draw_sectors(const struct lens_request *r, unsigned bytes)
                      used[i] >> w & 1 ? GLOBAL_COLOUR : EMPTY_COLOUR, "");
         }
     snprintf(label, sizeof label,
-             different == 1 ? "%u sector of global memory: 32 bytes, 4 to a column"
-                            : "%u sectors of global memory: 32 bytes each, 4 to a column",
+             different == 1
+                 ? "%u sector of global memory: 32 bytes, 4 bytes to a cell"
+                 : "%u sectors of global memory: 32 bytes each, 4 bytes to a cell",
              different);
     draw_text(0, SECTORS_AT - 26, DRAWING, 13, FONT, label);
     for (unsigned lane = 0; lane < 32; lane++) {

@@ -128,7 +128,8 @@ static void examine(struct word *word, char *address, enum emu_access kind,
             emu_fault(pc,
                       "asynchronous copy not waited for: %s is read while a copy into it "
                       "may still be on its way "
-                      "(a missing __pipeline_wait_prior()?)",
+                      "(a missing __pipeline_wait_prior(), or no __syncthreads() behind "
+                      "it?)",
                       what);
         emu_fault(pc,
                   "uninitialised shared memory: %s is read and no thread of this block "
