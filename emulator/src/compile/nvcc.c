@@ -984,7 +984,8 @@ static void translate_file(const char *from, const char *to)
 /* The order matters: the reader's options first, then those that the runtime's view of
  * memory depends on. Vectorizing would merge the accesses that the source shows, before
  * they can be counted. And -O3 and the threading of jumps would copy code that lanes of
- * one warp then pass at different places. */
+ * one warp then pass at different places. Of two kernels that are alike, -fipa-icf would
+ * leave one, and a fault in the other would be told at the lines of that. */
 static void add_kernel_options(struct list *command)
 {
     if (host.clang)
@@ -997,10 +998,12 @@ static void add_kernel_options(struct list *command)
                   "-mllvm -sanitizer-coverage-prune-blocks=0 -Wno-parentheses-equality "
                   "-Wno-unused-const-variable -Wno-unused-command-line-argument");
     else {
-        add(command, options.fast_compile ? "-Og" : "-O2");
+        add_words(command, options.fast_compile
+                               ? "-Og -fira-algorithm=priority -fira-region=one"
+                               : "-O2");
         add_words(command, "-fsanitize=thread --param tsan-instrument-func-entry-exit=0 "
                            "-Wno-psabi -fno-tree-vectorize -fno-tree-slp-vectorize "
-                           "-fno-crossjumping -fno-tree-tail-merge "
+                           "-fno-crossjumping -fno-tree-tail-merge -fno-ipa-icf "
                            "-fno-reorder-blocks -fno-reorder-blocks-and-partition "
                            "-fno-thread-jumps -Wno-tsan "
                            "-Wno-maybe-uninitialized");
