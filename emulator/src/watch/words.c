@@ -26,14 +26,15 @@ enum { WARP = 32 };
 _Static_assert(sizeof(struct word) == 64,
                "a word's record must not straddle cache lines");
 
-struct word *emu_words; /* of as many blocks as the largest cluster so far has had */
-static size_t word_count;
+struct word *emu_words;
+size_t emu_word_count;
 uint32_t emu_block_serial;
-struct touch (*emu_readers)[WARP];
+struct touch *emu_readers;
 
 void emu_make_readers(void)
 {
-    emu_readers = emu_zeros("for watching barriers", word_count, sizeof *emu_readers);
+    emu_readers =
+        emu_zeros("for watching barriers", WARP * emu_word_count, sizeof *emu_readers);
 }
 
 /* ---- one word ---- */
@@ -342,15 +343,15 @@ void emu_shared_access(char *p, size_t n, size_t alignment, enum emu_access kind
 void emu_words_launch_begins(void)
 {
     const size_t needed = emu_now.blocks * (EMU_WINDOW_BYTES / 4);
-    if (!emu_settings.check || word_count >= needed) return;
-    if (emu_words) munmap(emu_words, word_count * sizeof *emu_words);
+    if (!emu_settings.check || emu_word_count >= needed) return;
+    if (emu_words) munmap(emu_words, emu_word_count * sizeof *emu_words);
     free(emu_readers);
     emu_readers = NULL;
     emu_words = emu_pages(needed * sizeof *emu_words);
     if (!emu_words)
         emu_no_memory("for watching shared memory, %zu MB",
                       needed * sizeof *emu_words >> 20);
-    word_count = needed;
+    emu_word_count = needed;
 }
 
 void emu_words_block_begins(void)
@@ -361,7 +362,7 @@ void emu_words_block_begins(void)
 
 void emu_words_forget(void)
 {
-    memset(emu_words, 0, word_count * sizeof *emu_words);
+    memset(emu_words, 0, emu_word_count * sizeof *emu_words);
 }
 
 /* Which bytes of each word of shared memory hold something, while other blocks run. What
