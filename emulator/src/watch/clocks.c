@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "base/now.h"
 #include "base/room.h"
 #include "base/settings.h"
 #include "emulator_runtime.h"
@@ -64,11 +63,14 @@ static uint32_t *over_clock(unsigned barrier)
 
 static void join(uint32_t *into, const uint32_t *from)
 {
-    const unsigned threads = emu_now.places;
-    for (unsigned i = 0; i < threads; i++)
+    const unsigned columns = emu_now.places + emu_clocks.slots;
+    for (unsigned i = 0; i < columns; i++)
         into[i] = into[i] > from[i] ? into[i] : from[i];
-    for (unsigned i = THREADS; i < THREADS + emu_clocks.slots; i++)
-        into[i] = into[i] > from[i] ? into[i] : from[i];
+}
+
+static void copy(uint32_t *to, const uint32_t *from)
+{
+    memcpy(to, from, (emu_now.places + emu_clocks.slots) * sizeof *to);
 }
 
 void emu_check_mbarrier_arrived(unsigned barrier)
@@ -82,8 +84,7 @@ void emu_check_mbarrier_arrived(unsigned barrier)
 
 void emu_check_mbarrier_over(unsigned barrier)
 {
-    if (emu_clocks.on)
-        memcpy(over_clock(barrier), arrived_clock(barrier), sizeof *emu_clocks.rows);
+    if (emu_clocks.on) copy(over_clock(barrier), arrived_clock(barrier));
 }
 
 void emu_check_mbarrier_passed(unsigned barrier)
@@ -94,12 +95,12 @@ void emu_check_mbarrier_passed(unsigned barrier)
 
 void emu_clocks_copy_came(unsigned slot)
 {
-    arrived_clock(slot)[THREADS + slot] = emu_times.now++;
+    arrived_clock(slot)[emu_now.places + slot] = emu_times.now++;
 }
 
 void emu_check_async_done(unsigned slot, uint32_t time)
 {
-    if (emu_clocks.on) emu_clocks.rows[emu_current->linear][THREADS + slot] = time;
+    if (emu_clocks.on) emu_clocks.rows[emu_current->linear][emu_now.places + slot] = time;
 }
 
 /* ---- who meets ---- */
@@ -108,7 +109,7 @@ void emu_check_async_done(unsigned slot, uint32_t time)
 void emu_clocks_share_slots(void)
 {
     const unsigned threads = emu_now.places;
-    for (unsigned s = THREADS; s < THREADS + emu_clocks.slots; s++) {
+    for (unsigned s = threads; s < threads + emu_clocks.slots; s++) {
         uint32_t latest = 0;
         for (unsigned t = 0; t < threads; t++)
             latest = emu_clocks.rows[t][s] > latest ? emu_clocks.rows[t][s] : latest;
@@ -124,8 +125,7 @@ void emu_clocks_join_threads(unsigned first, unsigned count)
     for (unsigned i = 1; i < count; i++)
         join(emu_clocks.rows[first], emu_clocks.rows[first + i]);
     for (unsigned i = 1; i < count; i++)
-        memcpy(emu_clocks.rows[first + i], emu_clocks.rows[first],
-               sizeof *emu_clocks.rows);
+        copy(emu_clocks.rows[first + i], emu_clocks.rows[first]);
     emu_times.now++;
 }
 
@@ -138,7 +138,7 @@ void emu_clocks_join_lanes(unsigned warp, unsigned lanes)
         if (thread != leader) join(emu_clocks.rows[leader], emu_clocks.rows[thread]);
     }
     for (unsigned rest = lanes & (lanes - 1); rest; rest &= rest - 1)
-        memcpy(emu_clocks.rows[first + (unsigned)__builtin_ctz(rest)],
-               emu_clocks.rows[leader], sizeof *emu_clocks.rows);
+        copy(emu_clocks.rows[first + (unsigned)__builtin_ctz(rest)],
+             emu_clocks.rows[leader]);
     emu_times.now++;
 }

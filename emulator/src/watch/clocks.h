@@ -5,11 +5,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/now.h"
 #include "memory/touch.h"
 
 /* A row is what somebody knows of the others: row[u] is the time up to which all that u
  * did lies before all that the row's owner does from now on. The columns behind the
- * threads' are the slots': of a bulk copy that of the mbarrier that it reports to. */
+ * threads' places are the slots': of a bulk copy that of the mbarrier that it reports to. */
 enum { EMU_CLOCK_THREADS = 1024, EMU_CLOCK_COLUMNS = EMU_CLOCK_THREADS + EMU_SLOTS };
 struct emu_clocks {
     bool on;             /* the block has something with a slot */
@@ -31,7 +32,7 @@ static inline uint32_t emu_clock_of(unsigned thread, unsigned other)
 }
 static inline uint32_t emu_clock_of_slot(unsigned thread, unsigned slot)
 {
-    return emu_clock_of(thread, EMU_CLOCK_THREADS + slot);
+    return emu_clock_of(thread, emu_now.places + slot);
 }
 
 /* A new slot, of the 512 that a block has. */
