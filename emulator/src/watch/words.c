@@ -116,11 +116,11 @@ static void keep_write(struct word *word, struct touch *now)
 }
 
 static void examine(struct word *word, char *address, enum emu_access kind,
-                    struct touch now, const void *pc)
+                    const struct touch *now, const void *pc)
 {
-    const uint8_t bytes = now.bytes;
+    const uint8_t bytes = now->bytes;
     if (word->bytes_in_flight && emu_is_bulk(&word->write))
-        fault_in_flight(word, address, &now, kind == READ ? "reads" : "writes");
+        fault_in_flight(word, address, now, kind == READ ? "reads" : "writes");
     if ((kind == READ || kind == ATOMIC) && (word->written_bytes & bytes) != bytes &&
         (emu_settings.strict || (word->bytes_in_flight & bytes))) {
         char what[160];
@@ -138,58 +138,63 @@ static void examine(struct word *word, char *address, enum emu_access kind,
                   "(is a __syncthreads() missing, or a part of the array never loaded?)",
                   what);
     }
-    const struct touch *write = emu_unordered(&word->write, &now) ? &word->write
-                                : emu_unordered(&word->other_write, &now)
+    const struct touch *write = emu_unordered(&word->write, now) ? &word->write
+                                : emu_unordered(&word->other_write, now)
                                     ? &word->other_write
                                     : NULL;
     if (write && kind == READ && write->strong)
-        emu_doubt(address, write, &now);
+        emu_doubt(address, write, now);
     else if (write && (kind != WRITE || write->strong))
-        emu_fault_race(address, write, "wrote", &now, kind == READ ? "reads" : "writes");
+        emu_fault_race(address, write, "wrote", now, kind == READ ? "reads" : "writes");
     else if (write)
-        emu_suspect(address, bytes & write->bytes, write, "wrote", &now);
+        emu_suspect(address, bytes & write->bytes, write, "wrote", now);
     if (kind == ATOMIC) {
         emu_dispel_doubt(address);
-        if (word->read.thread == now.thread) word->read.strong = 1;
-        if (word->other_read.thread == now.thread) word->other_read.strong = 1;
+        if (word->read.thread == now->thread) word->read.strong = 1;
+        if (word->other_read.thread == now->thread) word->other_read.strong = 1;
     }
     if (kind == READ && emu_clocks.on) {
         /* An mbarrier may order the next write after some of the readers only, so every
          * warp's is kept. */
-        *emu_reader_of(word, now.thread / WARP) = now;
-        word->readers |= 1u << now.thread / WARP;
+        *emu_reader_of(word, now->thread / WARP) = *now;
+        word->readers |= 1u << now->thread / WARP;
         return;
     }
     if (kind == READ) {
-        note_read(word, now);
+        note_read(word, *now);
         return;
     }
-    if (emu_unordered(&word->read, &now))
-        emu_fault_race(address, &word->read, "read", &now, "writes");
-    if (emu_unordered(&word->other_read, &now))
-        emu_fault_race(address, &word->other_read, "read", &now, "writes");
+    if (emu_unordered(&word->read, now))
+        emu_fault_race(address, &word->read, "read", now, "writes");
+    if (emu_unordered(&word->other_read, now))
+        emu_fault_race(address, &word->other_read, "read", now, "writes");
     for (; word->readers; word->readers &= word->readers - 1) {
         const struct touch *read =
             emu_reader_of(word, (unsigned)__builtin_ctz(word->readers));
         if (emu_is_bulk(read))
-            check_async_reader(address, read, &now);
-        else if (emu_unordered(read, &now))
-            emu_fault_race(address, read, "read", &now, "writes");
+            check_async_reader(address, read, now);
+        else if (emu_unordered(read, now))
+            emu_fault_race(address, read, "read", now, "writes");
     }
-    if (word->write.time >= emu_times.interval) keep_write(word, &now);
-    word->write = now;
+    struct touch write_now = *now;
+    if (word->write.time >= emu_times.interval) keep_write(word, &write_now);
+    word->write = write_now;
     word->written_bytes |= bytes;
     word->bytes_in_flight &= (uint8_t)~bytes;
 }
 
-/* Whether nobody has touched the word since the last barrier, and the copy engine is not
- * about to. */
-static inline bool at_rest(const struct word *word)
+/* Whether nobody has touched the word since the last barrier, but for a plain write by
+ * this thread, and the copy engine is not about to. */
+static inline bool at_rest(const struct word *word, struct touch now)
 {
     const uint32_t then = emu_times.interval;
-    return word->write.time < then && word->other_write.time < then &&
-           word->read.time < then && word->other_read.time < then && !word->readers &&
-           !(word->bytes_in_flight && emu_is_bulk(&word->write));
+    const struct touch *const write = &word->write;
+    if (write->time >= then ? write->thread != now.thread || write->strong ||
+                                  emu_is_bulk(write) || now.bytes != 15
+                            : word->bytes_in_flight && emu_is_bulk(write))
+        return false;
+    return word->other_write.time < then && word->read.time < then &&
+           word->other_read.time < then && !word->readers;
 }
 
 /* Nearly every access is one of these: a read of what was written before the last
@@ -207,7 +212,7 @@ is_simple(struct word *word, enum emu_access kind, struct touch now)
             return false;
         note_read(word, now);
     } else {
-        if (kind == ATOMIC || !at_rest(word)) return false;
+        if (kind == ATOMIC || !at_rest(word, now)) return false;
         word->write = now;
         word->written_bytes |= now.bytes;
         word->bytes_in_flight &= (uint8_t)~now.bytes;
@@ -216,11 +221,12 @@ is_simple(struct word *word, enum emu_access kind, struct touch now)
 }
 
 static __attribute__((noinline)) void
-examine_words(char *p, char *end, enum emu_access kind, struct touch now, const void *pc)
+examine_words(char *p, char *end, enum emu_access kind, uint8_t bytes, const void *pc)
 {
+    const struct touch now = emu_touch_bytes(bytes, kind == ATOMIC, false, pc);
     for (; p < end; p += 4)
         if (!is_simple(emu_word_at(p), kind, now))
-            examine(emu_word_at(p), p, kind, now, pc);
+            examine(emu_word_at(p), p, kind, &now, pc);
 }
 
 /* Whole words. Two loops, each for what is simple only: the compiler makes better ones.
@@ -233,7 +239,7 @@ static inline void whole_words(char *p, char *end, enum emu_access kind, const v
         for (; p < end && is_simple(word, READ, now); word++) p += 4;
     else
         for (; p < end && is_simple(word, kind, now); word++) p += 4;
-    if (p < end) examine_words(p, end, kind, now, pc);
+    if (p < end) examine_words(p, end, kind, 15, pc);
 }
 
 /* ---- an access ---- */
@@ -307,8 +313,7 @@ static __attribute__((noinline)) void parts_of_words(char *p, size_t n,
         const unsigned first = word < p ? (unsigned)(p - word) : 0;
         const unsigned last = word + 4 > p + n ? (unsigned)(p + n - word) : 4;
         const uint8_t bytes = (uint8_t)((1u << last) - (1u << first));
-        examine_words(word, word + 4, kind,
-                      emu_touch_bytes(bytes, kind == ATOMIC, false, pc), pc);
+        examine_words(word, word + 4, kind, bytes, pc);
     }
 }
 
