@@ -57,6 +57,14 @@ static inline void note_read(struct word *word, struct touch now)
     }
 }
 
+/* With clocks. An mbarrier may order the next write after some of the readers only, so
+ * every warp's is kept. */
+static inline void note_reader(struct word *word, struct touch now)
+{
+    *emu_reader_of(word, now.thread / WARP) = now;
+    word->readers |= 1u << now.thread / WARP;
+}
+
 /* The word belongs to a bulk copy that nobody has waited for. */
 static void fault_in_flight(const struct word *word, const char *address,
                             const struct touch *now, const char *does)
@@ -153,15 +161,8 @@ static void examine(struct word *word, char *address, enum emu_access kind,
         if (word->read.thread == now->thread) word->read.strong = 1;
         if (word->other_read.thread == now->thread) word->other_read.strong = 1;
     }
-    if (kind == READ && emu_clocks.on) {
-        /* An mbarrier may order the next write after some of the readers only, so every
-         * warp's is kept. */
-        *emu_reader_of(word, now->thread / WARP) = *now;
-        word->readers |= 1u << now->thread / WARP;
-        return;
-    }
     if (kind == READ) {
-        note_read(word, *now);
+        (emu_clocks.on ? note_reader : note_read)(word, *now);
         return;
     }
     if (emu_unordered(&word->read, now))
@@ -220,13 +221,29 @@ is_simple(struct word *word, enum emu_access kind, struct touch now)
     return true;
 }
 
+/* With clocks: whether the thread knows that the word has been written, and copied. */
+static inline bool is_told(const struct word *word, struct touch now)
+{
+    const struct touch *const write = &word->write;
+    return emu_clocks.on && !(now.bytes & ~word->written_bytes) &&
+           word->other_write.time < emu_times.interval &&
+           write->time <= (emu_is_bulk(write)
+                               ? emu_clock_of_slot(now.thread, write->order - BULK)
+                               : emu_clock_of(now.thread, write->thread));
+}
+
 static __attribute__((noinline)) void
 examine_words(char *p, char *end, enum emu_access kind, uint8_t bytes, const void *pc)
 {
     const struct touch now = emu_touch_bytes(bytes, kind == ATOMIC, false, pc);
-    for (; p < end; p += 4)
-        if (!is_simple(emu_word_at(p), kind, now))
-            examine(emu_word_at(p), p, kind, &now, pc);
+    for (; p < end; p += 4) {
+        struct word *const word = emu_word_at(p);
+        if (is_simple(word, kind, now)) continue;
+        if (kind == READ && is_told(word, now))
+            note_reader(word, now);
+        else
+            examine(word, p, kind, &now, pc);
+    }
 }
 
 /* Whole words. Two loops, each for what is simple only: the compiler makes better ones.
