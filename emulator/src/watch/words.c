@@ -39,30 +39,31 @@ void emu_make_readers(void)
 
 /* ---- one word ---- */
 
-static inline void note_read(struct word *word, struct touch now)
+static inline void note_read(struct word *word, const struct touch *now)
 {
     if (word->read.time < emu_times.interval) {
-        word->read = now;
-    } else if (word->read.thread != now.thread) {
+        word->read = *now;
+    } else if (word->read.thread != now->thread) {
         /* Two readers of different warps already forbid every write until the next
          * barrier. */
         if (word->other_read.time < emu_times.interval ||
             (word->other_read.thread ^ word->read.thread) < WARP ||
             word->other_read.bytes != 15 || word->read.bytes != 15)
-            word->other_read = now;
+            word->other_read = *now;
     } else {
         /* A thread's later read of other bytes must not hide its earlier one. */
-        if (word->read.order == now.order) now.bytes |= word->read.bytes;
-        word->read = now;
+        const unsigned before = word->read.order == now->order ? word->read.bytes : 0;
+        word->read = *now;
+        word->read.bytes |= before;
     }
 }
 
 /* With clocks. An mbarrier may order the next write after some of the readers only, so
  * every warp's is kept. */
-static inline void note_reader(struct word *word, struct touch now)
+static inline void note_reader(struct word *word, const struct touch *now)
 {
-    *emu_reader_of(word, now.thread / WARP) = now;
-    word->readers |= 1u << now.thread / WARP;
+    *emu_reader_of(word, now->thread / WARP) = *now;
+    word->readers |= 1u << now->thread / WARP;
 }
 
 /* The word belongs to a bulk copy that nobody has waited for. */
@@ -162,7 +163,7 @@ static void examine(struct word *word, char *address, enum emu_access kind,
         if (word->other_read.thread == now->thread) word->other_read.strong = 1;
     }
     if (kind == READ) {
-        (emu_clocks.on ? note_reader : note_read)(word, *now);
+        (emu_clocks.on ? note_reader : note_read)(word, now);
         return;
     }
     if (emu_unordered(&word->read, now))
@@ -186,12 +187,12 @@ static void examine(struct word *word, char *address, enum emu_access kind,
 
 /* Whether nobody has touched the word since the last barrier, but for a plain write by
  * this thread, and the copy engine is not about to. */
-static inline bool at_rest(const struct word *word, struct touch now)
+static inline bool at_rest(const struct word *word, const struct touch *now)
 {
     const uint32_t then = emu_times.interval;
     const struct touch *const write = &word->write;
-    if (write->time >= then ? write->thread != now.thread || write->strong ||
-                                  emu_is_bulk(write) || now.bytes != 15
+    if (write->time >= then ? write->thread != now->thread || write->strong ||
+                                  emu_is_bulk(write) || now->bytes != 15
                             : word->bytes_in_flight && emu_is_bulk(write))
         return false;
     return word->other_write.time < then && word->read.time < then &&
@@ -201,7 +202,7 @@ static inline bool at_rest(const struct word *word, struct touch now)
 /* Nearly every access is one of these: a read of what was written before the last
  * barrier, or a write of what was left alone since. Returns whether it is. */
 static inline __attribute__((always_inline)) bool
-is_simple(struct word *word, enum emu_access kind, struct touch now)
+is_simple(struct word *word, enum emu_access kind, const struct touch *now)
 {
     if (word->written_in_block != emu_block_serial) {
         word->written_in_block = emu_block_serial;
@@ -209,27 +210,27 @@ is_simple(struct word *word, enum emu_access kind, struct touch now)
         word->readers = 0;
     }
     if (kind == READ) {
-        if (word->write.time >= emu_times.quick || now.bytes & ~word->written_bytes)
+        if (word->write.time >= emu_times.quick || now->bytes & ~word->written_bytes)
             return false;
         note_read(word, now);
     } else {
         if (kind == ATOMIC || !at_rest(word, now)) return false;
-        word->write = now;
-        word->written_bytes |= now.bytes;
-        word->bytes_in_flight &= (uint8_t)~now.bytes;
+        word->write = *now;
+        word->written_bytes |= now->bytes;
+        word->bytes_in_flight &= (uint8_t)~now->bytes;
     }
     return true;
 }
 
 /* With clocks: whether the thread knows that the word has been written, and copied. */
-static inline bool is_told(const struct word *word, struct touch now)
+static inline bool is_told(const struct word *word, const struct touch *now)
 {
     const struct touch *const write = &word->write;
-    return emu_clocks.on && !(now.bytes & ~word->written_bytes) &&
+    return emu_clocks.on && !(now->bytes & ~word->written_bytes) &&
            word->other_write.time < emu_times.interval &&
            write->time <= (emu_is_bulk(write)
-                               ? emu_clock_of_slot(now.thread, write->order - BULK)
-                               : emu_clock_of(now.thread, write->thread));
+                               ? emu_clock_of_slot(now->thread, write->order - BULK)
+                               : emu_clock_of(now->thread, write->thread));
 }
 
 static __attribute__((noinline)) void
@@ -238,9 +239,9 @@ examine_words(char *p, char *end, enum emu_access kind, uint8_t bytes, const voi
     const struct touch now = emu_touch_bytes(bytes, kind == ATOMIC, false, pc);
     for (; p < end; p += 4) {
         struct word *const word = emu_word_at(p);
-        if (is_simple(word, kind, now)) continue;
-        if (kind == READ && is_told(word, now))
-            note_reader(word, now);
+        if (is_simple(word, kind, &now)) continue;
+        if (kind == READ && is_told(word, &now))
+            note_reader(word, &now);
         else
             examine(word, p, kind, &now, pc);
     }
@@ -253,9 +254,9 @@ static inline void whole_words(char *p, char *end, enum emu_access kind, const v
     const struct touch now = emu_touch_bytes(15, kind == ATOMIC, false, pc);
     struct word *word = emu_word_at(p);
     if (kind == READ)
-        for (; p < end && is_simple(word, READ, now); word++) p += 4;
+        for (; p < end && is_simple(word, READ, &now); word++) p += 4;
     else
-        for (; p < end && is_simple(word, kind, now); word++) p += 4;
+        for (; p < end && is_simple(word, kind, &now); word++) p += 4;
     if (p < end) examine_words(p, end, kind, 15, pc);
 }
 
