@@ -126,9 +126,9 @@ void emu_global_access(struct emu_shadow *s, size_t offset, char *p, size_t n,
 {
     const enum emu_access basic = kind & BASIC_KIND;
     bool holds = true;
-    if (basic != WRITE && !emu_now.lens_looks)
+    if (basic != WRITE && !s->all_known && !emu_now.lens_looks)
         holds = emu_check_holds_values(s, offset, p, n, kind, pc);
-    if (basic != READ) emu_shadow_written(s, offset, n);
+    if (basic != READ && !s->all_known) emu_shadow_written(s, offset, n);
     /* One thing at a time: without LENS, races are looked for. */
     if (emu_now.lens_looks) return;
     if (s->span_count) emu_check_spans(s, offset, p, n, basic != READ, pc);

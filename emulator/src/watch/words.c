@@ -247,17 +247,24 @@ examine_words(char *p, char *end, enum emu_access kind, uint8_t bytes, const voi
     }
 }
 
-/* Whole words. Two loops, each for what is simple only: the compiler makes better ones.
- */
-static inline void whole_words(char *p, char *end, enum emu_access kind, const void *pc)
+/* Whole words, for one kind of access each: the compiler makes better loops. */
+static inline __attribute__((always_inline)) void
+whole_words(char *p, char *end, enum emu_access kind, const void *pc)
 {
     const struct touch now = emu_touch_bytes(15, kind == ATOMIC, false, pc);
     struct word *word = emu_word_at(p);
-    if (kind == READ)
-        for (; p < end && is_simple(word, READ, &now); word++) p += 4;
-    else
-        for (; p < end && is_simple(word, kind, &now); word++) p += 4;
+    for (; p < end && is_simple(word, kind, &now); word++) p += 4;
     if (p < end) examine_words(p, end, kind, 15, pc);
+}
+
+static __attribute__((noinline)) void read_words(char *p, char *end, const void *pc)
+{
+    whole_words(p, end, READ, pc);
+}
+
+static __attribute__((noinline)) void write_words(char *p, char *end, const void *pc)
+{
+    whole_words(p, end, WRITE, pc);
 }
 
 /* ---- an access ---- */
@@ -339,8 +346,12 @@ static inline void look_at_words(char *p, size_t n, enum emu_access kind, const 
 {
     if (((uintptr_t)p | n) & 3)
         parts_of_words(p, n, kind, pc);
+    else if (kind == READ)
+        read_words(p, p + n, pc);
+    else if (kind == WRITE)
+        write_words(p, p + n, pc);
     else
-        whole_words(p, p + n, kind, pc);
+        examine_words(p, p + n, kind, 15, pc);
 }
 
 static __attribute__((noinline)) void look_at_all(char *p, size_t n, size_t alignment,
