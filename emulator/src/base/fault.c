@@ -14,8 +14,7 @@
 
 enum { MOST_RANGES = 16, RANGE_NAME = 200 };
 static char ranges[MOST_RANGES][RANGE_NAME];
-static int
-    range_count; /* may be more than there is room for: the innermost have no name */
+static int range_count; /* if more than there is room for, the innermost have no name */
 
 int nvtxRangePushA(const char *message)
 {

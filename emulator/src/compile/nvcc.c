@@ -263,18 +263,15 @@ static const struct option {
      "dlink-time-opt Wno-deprecated-gpu-targets Wreorder Wno-deprecated-declarations "
      "Wmissing-launch-bounds Wdefault-stream-launch Wext-lambda-captures-this "
      "allow-unsupported-compiler no-compress keep-device-functions err-no "
-     "display-error-number "
-     "no-err-no no-display-error-number noeh no-exceptions pg profile use-local-env ewp "
-     "extensible-whole-program objtemp",
+     "display-error-number no-err-no no-display-error-number noeh no-exceptions pg "
+     "profile use-local-env ewp extensible-whole-program objtemp",
      FLAG, IGNORE},
     {"t threads", STUCK, IGNORE},
     {"code gpu-code Xcudafe Xptxas ptxas-options Xnvlink nvlink-options Xarchive "
-     "archive-options "
-     "maxrregcount ftz prec-div prec-sqrt fmad split-compile default-stream "
-     "cudart cudadevrt diag-suppress diag-error diag-warn keep-dir opt-info "
-     "optimization-info "
-     "m machine ldir libdevice-directory target-dir target-directory "
-     "static-global-template-stub compress-mode dopt time",
+     "archive-options maxrregcount ftz prec-div prec-sqrt fmad split-compile "
+     "default-stream cudart cudadevrt diag-suppress diag-error diag-warn keep-dir "
+     "opt-info optimization-info m machine ldir libdevice-directory target-dir "
+     "target-directory static-global-template-stub compress-mode dopt time",
      VALUE, IGNORE},
 };
 

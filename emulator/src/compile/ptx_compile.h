@@ -11,9 +11,8 @@
 struct ptx_argument {
     char letter; /* r l h f d, or n for a constant */
     bool written;
-    bool
-        by_address; /* a result: it is written later, so that the result names `emu_oN`, a
-                        reference to it, and there is no value */
+    bool by_address; /* a result: it is written later, so that the result names `emu_oN`,
+                        a reference to it, and there is no value */
 };
 
 struct ptx_statement {

@@ -10,12 +10,11 @@
 struct emu_allocation {
     char *base;
     size_t bytes;
-    const void *pc;  /* of the cudaMalloc call */
-    unsigned number; /* 1 for the program's first allocation */
-    enum cudaMemoryType
-        type; /* device, managed, or host for pinned memory, which kernels may use too */
-    const char *call; /* that made it: "cudaMalloc" */
-    int device;       /* that it was made on */
+    const void *pc;           /* of the cudaMalloc call */
+    unsigned number;          /* 1 for the program's first allocation */
+    enum cudaMemoryType type; /* device, managed; host: pinned, for kernels too */
+    const char *call;         /* that made it: "cudaMalloc" */
+    int device;               /* that it was made on */
     bool heap; /* made by a kernel, with malloc or new; the host can neither copy nor free
                   it */
     struct emu_shadow *shadow; /* what the checker knows of it; NULL without checks */

@@ -15,22 +15,17 @@ struct emu_times emu_times = {.other_work = UINT32_MAX};
  * are. Those of a small one mostly are, and cost less all at once than page by page. */
 enum { WORTH_A_MAPPING = 1 << 17, LARGE = 1 << 25 };
 
-static void *map(size_t bytes, int more_flags)
+void *emu_pages(size_t bytes, bool at_once)
 {
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | more_flags;
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                   at_once ? flags | MAP_POPULATE : flags, -1, 0);
     return p == MAP_FAILED ? NULL : p;
-}
-
-void *emu_pages(size_t bytes)
-{
-    return map(bytes, 0);
 }
 
 static void *zeros(size_t bytes)
 {
-    if (bytes < WORTH_A_MAPPING) return calloc(1, bytes);
-    return map(bytes, bytes < LARGE ? MAP_POPULATE : 0);
+    return bytes < WORTH_A_MAPPING ? calloc(1, bytes) : emu_pages(bytes, bytes < LARGE);
 }
 
 static void give_back(void *p, size_t bytes)

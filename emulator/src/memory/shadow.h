@@ -53,7 +53,7 @@ void emu_shadow_written(struct emu_shadow *s, size_t first, size_t n);
 void emu_shadow_copied(struct emu_shadow *s, size_t first, const struct emu_shadow *from,
                        size_t source, size_t n);
 
-/* Zeroed memory that is the host's own until it is touched; NULL if there is none. */
-void *emu_pages(size_t bytes);
+/* Zeroed memory, the host's own until it is touched unless `at_once`; NULL for none. */
+void *emu_pages(size_t bytes, bool at_once);
 
 #endif

@@ -57,9 +57,8 @@ struct emu_times {
     uint32_t interval; /* since the running block's last barrier */
     uint32_t block;    /* since its begin */
     uint32_t launch;
-    uint32_t
-        other_work; /* from then on, an access before this launch may have been of work
-                            that nothing orders before it; UINT32_MAX: none was */
+    uint32_t other_work; /* from then on, an access before this launch may have been of
+                            work that nothing orders before it; UINT32_MAX: none was */
     uint32_t quick; /* shared memory: what is read, and was written before, is right; 0
                        where that is not simple */
     uint32_t run;   /* no time, but a number for what a thread does without a pause */

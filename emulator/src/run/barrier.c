@@ -54,10 +54,9 @@ static void check_barrier(unsigned rank, const struct emu_fiber *first, unsigned
         emu_current = (struct emu_thread *)&first->seen;
         emu_fault(
             first->pc,
-            "barrier divergence: this thread waits here while thread (%u,%u,%u) "
-            "waits at %s:%d; "
-            "all threads of a block must meet at the same __syncthreads() (where each "
-            "reaches as many, the hardware goes on, and so does STRICT=0)",
+            "barrier divergence: this thread waits here while thread (%u,%u,%u) waits at "
+            "%s:%d; all threads of a block must meet at the same __syncthreads() (where "
+            "each reaches as many, the hardware goes on, and so does STRICT=0)",
             block[i].seen.index.x, block[i].seen.index.y, block[i].seen.index.z,
             there.file, there.line);
     }

@@ -303,8 +303,7 @@ void emu_wmma_meet(const char *what, const void *p, size_t distance)
     if ((uintptr_t)p % (emu_settings.strict ? 32 : 16))
         emu_fault(
             PC,
-            "misaligned address: %s wants a multiple of 32 bytes, and %p is %zu past "
-            "one",
+            "misaligned address: %s wants a multiple of 32 bytes, and %p is %zu past one",
             what, p, (size_t)((uintptr_t)p % 32));
     if (distance % 16)
         emu_fault(PC,

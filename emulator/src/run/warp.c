@@ -47,8 +47,7 @@ static void check_operation(struct emu_fiber *first, const struct emu_fiber *oth
     emu_current = &first->seen;
     emu_fault(first->pc,
               "warp divergence: lane %u waits in %s here while lane %u waits in %s at "
-              "%s:%d; all lanes of the mask "
-              "0x%08x must meet in the same call",
+              "%s:%d; all lanes of the mask 0x%08x must meet in the same call",
               first->seen.lane, first->kind, other->seen.lane, other->kind, there.file,
               there.line, first->mask);
 }
@@ -164,8 +163,7 @@ void emu_fault_stuck_warp(struct emu_fiber *t)
     if (gone)
         emu_fault(t->pc,
                   "%s names lanes that do not exist or have ended: mask 0x%08x, of which "
-                  "0x%08x "
-                  "never come",
+                  "0x%08x never come",
                   t->kind, t->mask, gone);
     emu_fault(t->pc,
               "warp divergence: %s waits for lanes 0x%08x of its mask 0x%08x, and they "

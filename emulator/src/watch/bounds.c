@@ -165,8 +165,7 @@ static void host_touches_variable(const char *p, size_t n, bool waits, bool writ
     if (!emu_is_device_variable(p)) return;
     if (!emu_is_managed_variable(p))
         emu_fault(pc, "host code touches a __device__ or __constant__ variable; copy "
-                      "with cudaMemcpyToSymbol or "
-                      "cudaMemcpyFromSymbol instead");
+                      "with cudaMemcpyToSymbol or cudaMemcpyFromSymbol instead");
     if (!waits || !emu_host_is_behind) return;
     EMU_ALONE;
     struct emu_shadow *const shadow = emu_variable_shadow(p, &offset);

@@ -42,8 +42,7 @@ struct lens_site {
                                                     neighbouring ones: see lens.c */
     uint64_t ideal; /* wavefronts if no two words met in a bank; sectors if the bytes lay
                        side by side */
-    struct lens_request
-        example; /* the costliest, or the first of the warp that LENS_WARP names */
+    struct lens_request example; /* the costliest, or LENS_WARP's first */
     struct lens_site *next;
 };
 

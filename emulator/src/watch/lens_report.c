@@ -159,8 +159,7 @@ static void print_occupancy(const struct lens_kernel *k)
     name_limits(&o, registers > 0, limits, sizeof limits);
     int at = snprintf(text, sizeof text,
                       "    occupancy: a block has %s thread%s and %s bytes of shared "
-                      "memory. Blocks on an "
-                      "SM: %u by threads, ",
+                      "memory. Blocks on an SM: %u by threads, ",
                       lens_number(threads), threads == 1 ? "" : "s",
                       lens_number((double)k->shared), o.by_warps);
     if (registers)

@@ -18,8 +18,7 @@ uint16_t emu_warp_order[EMU_MAX_WARPS];
  * [warp][b][a] is the warp's order from which on a's accesses are not ordered before what
  * b does now; what came before is. */
 static uint16_t (*lane_order)[WARP][WARP];
-static bool partly_ordered
-    [EMU_MAX_WARPS]; /* the warp has had such, and its part of the above is valid */
+static bool partly_ordered[EMU_MAX_WARPS]; /* it has, and its part of that is valid */
 
 void emu_order_block_begins(unsigned warps)
 {
@@ -42,16 +41,16 @@ static bool ordered_in_part(const struct touch *earlier, const struct touch *now
 bool emu_unordered_in_interval(const struct touch *earlier, const struct touch *now)
 {
     if (emu_clocks.crowded) return false;
+    if (emu_clocks.on &&
+        earlier->time <= (emu_is_bulk(earlier)
+                              ? emu_clock_of_slot(now->thread, earlier->order - BULK)
+                              : emu_clock_of(now->thread, earlier->thread)))
+        return false;
     if (earlier->thread == now->thread && !emu_is_bulk(earlier)) return false;
     if (!(earlier->bytes & now->bytes) || (earlier->strong && now->strong)) return false;
     if (earlier->thread / WARP == now->thread / WARP && earlier->order != now->order &&
         !emu_is_bulk(earlier) &&
         (!partly_ordered[now->thread / WARP] || ordered_in_part(earlier, now)))
-        return false;
-    if (emu_clocks.on &&
-        earlier->time <= (emu_is_bulk(earlier)
-                              ? emu_clock_of_slot(now->thread, earlier->order - BULK)
-                              : emu_clock_of(now->thread, earlier->thread)))
         return false;
     return !emu_fenced || emu_is_bulk(earlier) ||
            emu_handed_over(earlier, now) != HANDED_OVER;

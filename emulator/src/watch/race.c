@@ -126,8 +126,7 @@ void emu_fault_race(const char *p, const struct touch *earlier, const char *did,
     struct emu_place place = emu_source_of(emu_touch_pc(earlier));
     emu_fault(emu_touch_pc(now),
               "data race in shared memory, %s: thread %s %s it at %s:%d, thread %s %s it "
-              "here, and "
-              "nothing between orders the two (a missing %s?)",
+              "here, and nothing between orders the two (a missing %s?)",
               what, emu_thread_name(earlier->thread), did, place.file, place.line,
               emu_thread_name(now->thread), does,
               emu_clocks.on ? "__syncthreads(), or a wait for an mbarrier"

@@ -58,14 +58,6 @@ static inline void note_read(struct word *word, const struct touch *now)
     }
 }
 
-/* With clocks. An mbarrier may order the next write after some of the readers only, so
- * every warp's is kept. */
-static inline void note_reader(struct word *word, const struct touch *now)
-{
-    *emu_reader_of(word, now->thread / WARP) = *now;
-    word->readers |= 1u << now->thread / WARP;
-}
-
 /* The word belongs to a bulk copy that nobody has waited for. */
 static void fault_in_flight(const struct word *word, const char *address,
                             const struct touch *now, const char *does)
@@ -77,10 +69,9 @@ static void fault_in_flight(const struct word *word, const char *address,
     if (word->bytes_overwritten & now->bytes)
         emu_fault(emu_touch_pc(now),
                   "data race in shared memory, %s: thread %s started a copy at %s:%d "
-                  "that may overwrite it "
-                  "any moment, thread %s %s it here, and nothing between orders the two "
-                  "(the copy must be waited "
-                  "for, and must not start before all have read what was there)",
+                  "that may overwrite it any moment, thread %s %s it here, and nothing "
+                  "between orders the two (the copy must be waited for, and must not "
+                  "start before all have read what was there)",
                   what, emu_thread_name(copy->thread), place.file, place.line,
                   emu_thread_name(now->thread), does);
     emu_fault(emu_touch_pc(now),
@@ -137,9 +128,8 @@ static void examine(struct word *word, char *address, enum emu_access kind,
         if (word->bytes_in_flight & bytes)
             emu_fault(pc,
                       "asynchronous copy not waited for: %s is read while a copy into it "
-                      "may still be on its way "
-                      "(a missing __pipeline_wait_prior(), or no __syncthreads() behind "
-                      "it?)",
+                      "may still be on its way (a missing __pipeline_wait_prior(), or no "
+                      "__syncthreads() behind it?)",
                       what);
         emu_fault(pc,
                   "uninitialised shared memory: %s is read and no thread of this block "
@@ -162,8 +152,15 @@ static void examine(struct word *word, char *address, enum emu_access kind,
         if (word->read.thread == now->thread) word->read.strong = 1;
         if (word->other_read.thread == now->thread) word->other_read.strong = 1;
     }
+    if (kind == READ && emu_clocks.on) {
+        /* An mbarrier may order the next write after some of the readers only, so every
+         * warp's is kept. */
+        *emu_reader_of(word, now->thread / WARP) = *now;
+        word->readers |= 1u << now->thread / WARP;
+        return;
+    }
     if (kind == READ) {
-        (emu_clocks.on ? note_reader : note_read)(word, now);
+        note_read(word, now);
         return;
     }
     if (emu_unordered(&word->read, now))
@@ -222,32 +219,16 @@ is_simple(struct word *word, enum emu_access kind, const struct touch *now)
     return true;
 }
 
-/* With clocks: whether the thread knows that the word has been written, and copied. */
-static inline bool is_told(const struct word *word, const struct touch *now)
-{
-    const struct touch *const write = &word->write;
-    return emu_clocks.on && !(now->bytes & ~word->written_bytes) &&
-           word->other_write.time < emu_times.interval &&
-           write->time <= (emu_is_bulk(write)
-                               ? emu_clock_of_slot(now->thread, write->order - BULK)
-                               : emu_clock_of(now->thread, write->thread));
-}
-
 static __attribute__((noinline)) void
 examine_words(char *p, char *end, enum emu_access kind, uint8_t bytes, const void *pc)
 {
     const struct touch now = emu_touch_bytes(bytes, kind == ATOMIC, false, pc);
-    for (; p < end; p += 4) {
-        struct word *const word = emu_word_at(p);
-        if (is_simple(word, kind, &now)) continue;
-        if (kind == READ && is_told(word, &now))
-            note_reader(word, &now);
-        else
-            examine(word, p, kind, &now, pc);
-    }
+    for (; p < end; p += 4)
+        if (!is_simple(emu_word_at(p), kind, &now))
+            examine(emu_word_at(p), p, kind, &now, pc);
 }
 
-/* Whole words, for one kind of access each: the compiler makes better loops. */
+/* Whole words. A loop for each kind of what is simple: the compiler makes better ones. */
 static inline __attribute__((always_inline)) void
 whole_words(char *p, char *end, enum emu_access kind, const void *pc)
 {
@@ -256,12 +237,10 @@ whole_words(char *p, char *end, enum emu_access kind, const void *pc)
     for (; p < end && is_simple(word, kind, &now); word++) p += 4;
     if (p < end) examine_words(p, end, kind, 15, pc);
 }
-
 static __attribute__((noinline)) void read_words(char *p, char *end, const void *pc)
 {
     whole_words(p, end, READ, pc);
 }
-
 static __attribute__((noinline)) void write_words(char *p, char *end, const void *pc)
 {
     whole_words(p, end, WRITE, pc);
@@ -269,8 +248,8 @@ static __attribute__((noinline)) void write_words(char *p, char *end, const void
 
 /* ---- an access ---- */
 
-static const struct emu_shared_extent
-    *last_arrays[2]; /* a kernel mostly reads two in turn */
+/* A kernel mostly reads two in turn. */
+static const struct emu_shared_extent *last_arrays[2];
 
 static bool inside(const struct emu_shared_extent *array, const char *p, size_t n,
                    size_t alignment)
@@ -305,15 +284,13 @@ static void find_array(const char *p, size_t n, size_t alignment, enum emu_acces
     last_arrays[0] = array;
     if (!array)
         emu_fault(pc,
-                  "out of bounds: %s of %zu bytes in shared memory, %td bytes from "
-                  "its start, and the launch "
-                  "asked for no dynamic shared memory there",
+                  "out of bounds: %s of %zu bytes in shared memory, %td bytes from its "
+                  "start, and the launch asked for no dynamic shared memory there",
                   emu_name_of(kind), n, p - emu_dynamic_shared);
     if (p < array->base + array->bytes && p + n > array->base + array->bytes)
         emu_fault(pc,
-                  "out of bounds: %s of %zu bytes in shared memory, at byte %td of "
-                  "%s, reaches past the end of its "
-                  "%zu bytes",
+                  "out of bounds: %s of %zu bytes in shared memory, at byte %td of %s, "
+                  "reaches past the end of its %zu bytes",
                   emu_name_of(kind), n, p - array->base, array->name, array->bytes);
     if (p + n > array->base + array->bytes)
         emu_fault(pc,
@@ -381,7 +358,7 @@ void emu_words_launch_begins(void)
     if (emu_words) munmap(emu_words, emu_word_count * sizeof *emu_words);
     free(emu_readers);
     emu_readers = NULL;
-    emu_words = emu_pages(needed * sizeof *emu_words);
+    emu_words = emu_pages(needed * sizeof *emu_words, false);
     if (!emu_words)
         emu_no_memory("for watching shared memory, %zu MB",
                       needed * sizeof *emu_words >> 20);

@@ -21,8 +21,7 @@ struct word {                 /* one cache line: reading these is what checking 
     uint32_t readers; /* with clocks: the warps that have read it since it was written, a
                          bit each */
 } __attribute__((aligned(64)));
-extern struct word
-    *emu_words; /* of as many blocks as the largest cluster so far has had */
+extern struct word *emu_words; /* of as many blocks as any cluster so far has had */
 extern size_t emu_word_count;
 extern uint32_t emu_block_serial;
 
@@ -35,8 +34,7 @@ static inline uint8_t emu_written_bytes(const struct word *word)
 {
     return word->written_in_block == emu_block_serial ? word->written_bytes : 0;
 }
-/* With clocks: the last read of the word by the warp. A warp reads neighbouring words, so
- * its reads lie together. */
+/* With clocks: the last read of the word by the warp, whose reads lie side by side. */
 extern struct touch *emu_readers;
 void emu_make_readers(void);
 static inline struct touch *emu_reader_of(const struct word *word, unsigned warp)
