@@ -11,7 +11,6 @@ import hashlib
 import io
 import json
 import math
-import re
 import statistics
 import textwrap
 
@@ -21,7 +20,7 @@ import measure
 import profiles
 import rows
 import tables
-from palette import FONT, GLOBAL, GREY, MOVING, REGISTERS, SHARED, themed
+from palette import GLOBAL, GREY, MOVING, REGISTERS, SHARED, themed
 
 SIZE = 4096  # the ladder and the roofline are of squares of this size
 

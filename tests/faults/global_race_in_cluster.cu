@@ -5,7 +5,7 @@
 // THREAD (0,0,0) BLOCK (3,0,0)
 #include "fault.h"
 
-__global__ void __cluster_dims__(2) count(int *counts)
+__global__ void count(int *counts)
 {
     if (threadIdx.x > 0 || blockIdx.x < 2) return;
 #ifdef FIXED
@@ -20,7 +20,16 @@ int main(void)
     int *counts;
     cudaMalloc(&counts, 4 * sizeof *counts);
     cudaMemset(counts, 0, 4 * sizeof *counts);
-    count<<<4, 32>>>(counts);
+    cudaLaunchAttribute pairs = {};
+    pairs.id = cudaLaunchAttributeClusterDimension;
+    pairs.val.clusterDim.x = 2;
+    pairs.val.clusterDim.y = pairs.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = 4;
+    config.blockDim = 32;
+    config.attrs = &pairs;
+    config.numAttrs = 1;
+    cudaLaunchKernelEx(&config, count, counts);
     const int status = finish();
     cudaFree(counts);
     return status;
