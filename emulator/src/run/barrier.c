@@ -12,6 +12,7 @@
 #include "block/fibers.h"
 #include "emulator_runtime.h"
 #include "watch/clocks.h"
+#include "watch/handover.h"
 #include "watch/order.h"
 
 /* ---- of a block ---- */

@@ -27,6 +27,7 @@
 #include "run/async.h"
 #include "run/barrier.h"
 #include "watch/clocks.h"
+#include "watch/handover.h"
 #include "watch/inflight.h"
 
 struct mbarrier {

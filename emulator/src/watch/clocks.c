@@ -13,7 +13,6 @@
 #include "base/settings.h"
 #include "emulator_runtime.h"
 #include "memory/touch.h"
-#include "watch/handover.h"
 
 enum { THREADS = EMU_CLOCK_THREADS, COLUMNS = EMU_CLOCK_COLUMNS, WARP = 32 };
 
@@ -73,9 +72,8 @@ static void copy(uint32_t *to, const uint32_t *from)
     memcpy(to, from, (emu_now.places + emu_clocks.slots) * sizeof *to);
 }
 
-void emu_check_mbarrier_arrived(unsigned barrier)
+void emu_clocks_arrived(unsigned barrier)
 {
-    emu_handover_arrived(barrier);
     if (!emu_clocks.on) return;
     const unsigned thread = emu_current->linear;
     join(arrived_clock(barrier), emu_clocks.rows[thread]);
@@ -87,9 +85,8 @@ void emu_check_mbarrier_over(unsigned barrier)
     if (emu_clocks.on) copy(over_clock(barrier), arrived_clock(barrier));
 }
 
-void emu_check_mbarrier_passed(unsigned barrier)
+void emu_clocks_passed(unsigned barrier)
 {
-    emu_handover_passed(barrier);
     if (emu_clocks.on) join(emu_clocks.rows[emu_current->linear], over_clock(barrier));
 }
 

@@ -37,13 +37,11 @@ static inline uint32_t emu_clock_of_slot(unsigned thread, unsigned slot)
 
 /* A new slot, of the 512 that a block has. */
 unsigned emu_check_slot(const void *pc);
-/* All that the running thread has done, and knows to be done, comes before what those do
- * who wait for this phase ... */
-void emu_check_mbarrier_arrived(unsigned slot);
-/* ... which is over now, ... */
+/* The running thread arrives at the slot's barrier, whose phase is over, and for which it
+ * has waited: see handover.h. */
+void emu_clocks_arrived(unsigned slot);
 void emu_check_mbarrier_over(unsigned slot);
-/* ... and for which the running thread has waited. */
-void emu_check_mbarrier_passed(unsigned slot);
+void emu_clocks_passed(unsigned slot);
 /* What reports to the slot's barrier has come. */
 void emu_clocks_copy_came(unsigned slot);
 /* What the asynchronous proxy read for the slot up to that time is read. */

@@ -426,9 +426,15 @@ void emu_handover_lanes(unsigned warp, unsigned lanes, bool ordered)
     if (full) warp_learnt[warp] = false;
 }
 
-void emu_handover_arrived(unsigned slot)
+static bool has_to_tell(void)
 {
-    if (trusting || !block_used || is_crowded()) return;
+    return !trusting && block_used && !is_crowded();
+}
+
+void emu_check_mbarrier_arrived(unsigned slot)
+{
+    emu_clocks_arrived(slot);
+    if (!has_to_tell()) return;
     const unsigned thread = emu_current->linear;
     learn_mind(&slot_minds[slot], &minds[thread]);
     if (!has_row[thread]) return;
@@ -439,9 +445,10 @@ void emu_handover_arrived(unsigned slot)
     join_rows(slot_fenced[slot], fenced[thread]);
 }
 
-void emu_handover_passed(unsigned slot)
+void emu_check_mbarrier_passed(unsigned slot)
 {
-    if (trusting || !block_used || is_crowded()) return;
+    emu_clocks_passed(slot);
+    if (!has_to_tell()) return;
     const unsigned thread = emu_current->linear, warp = emu_current->warp;
     if (learn_mind(&minds[thread], &slot_minds[slot]))
         any_learnt = warp_learnt[warp] = true;

@@ -12,10 +12,12 @@ extern bool emu_fenced; /* a thread of this launch has executed a fence */
 void emu_handover_launch_begins(void);
 void emu_handover_block_begins(void);
 void emu_handover_barrier(void);
-/* The running thread arrives at the slot's barrier, or has waited for it. What was left
- * for its next phase counts too: a race may be missed, and none is invented. */
-void emu_handover_arrived(unsigned slot);
-void emu_handover_passed(unsigned slot);
+/* All that the running thread has done, and knows to be done, comes before what those do
+ * who wait for this phase of the slot's barrier (emu_check_mbarrier_over), and for which
+ * the running thread has waited. Of what fences and atomics have taught it, what was left
+ * for the next phase counts too: a race may be missed, and none is invented. */
+void emu_check_mbarrier_arrived(unsigned slot);
+void emu_check_mbarrier_passed(unsigned slot);
 /* These lanes have met, in a __syncwarp() if `ordered`, else in a shuffle or a vote. */
 void emu_handover_lanes(unsigned warp, unsigned lanes, bool ordered);
 /* A strong access of the running thread. */
