@@ -78,8 +78,15 @@ def csv_of(gpu):
     return rows.read(rows.ROOT / "results" / f"{gpu}.csv")
 
 
+def by_shares(precision):
+    """Whether two kernels are compared by their shares of cuBLAS, or by their speeds. In fp32 the clock stays, and
+    speeds differ less from run to run; on tensor cores power moves the clock of both."""
+    return precision != rows.PRECISIONS[0]
+
+
 def times(new, old):
-    return f"{new['gflops'] / old['gflops']:.2f}" if old else ""
+    name = "ratio_median" if by_shares(new["precision"]) else "gflops"
+    return f"{new[name] / old[name]:.2f}" if old else ""
 
 
 def percent(row):
@@ -201,13 +208,7 @@ def tensor_ladder(page, gpu):
                 row = of_size.get(number)
                 before = of_size.get(one_before(number, of_size))
                 body[-1] += (
-                    [
-                        f"{row['gflops'] / 1000:,.0f}",
-                        f"{row['ratio_median'] / before['ratio_median']:.2f}"
-                        if before
-                        else "",
-                        percent(row),
-                    ]
+                    [f"{row['gflops'] / 1000:,.0f}", times(row, before), percent(row)]
                     if row
                     else [""] * 3
                 )
@@ -316,7 +317,10 @@ def chapter(page, n, gpu):
         if len(precisions) > 1:
             text += f"In {precision}:\n\n"
         text += times_of(number, every, precision) + "\n"
-    text += measured_on(mine) + ".\n"
+    text += measured_on(mine) + "."
+    if "× chapter" in text and any(map(by_shares, precisions)):
+        text += " × compares shares of cuBLAS."
+    text += "\n"
     peaks = rows.measured(mine)
     if peaks:
         text += "\n" + table(
@@ -442,16 +446,10 @@ def product_of(row):
     return tuple(row[name] for name in "MNK")
 
 
-def by_shares(number, gpu):
-    """Whether shares of cuBLAS compare a chapter's attempts, or their speeds. Beside cuBLAS in fp32 the clock
-    stays, and speeds differ less from run to run; where cuBLAS works on tensor cores, power moves the clock of
-    both."""
-    return counted_with(number, gpu)[1] != rows.PRECISIONS[0]
-
-
 def left_with(row, gpu):
     """How many times as fast a chapter is with a diff."""
-    name = "ratio" if by_shares(row["chapter"], gpu) else "gflops"
+    _, precision = counted_with(row["chapter"], gpu)
+    name = "ratio" if by_shares(precision) else "gflops"
     return row[name] / row["base"][name]
 
 
@@ -467,7 +465,7 @@ def origin_of_tried(base, shown, gpu):
     compares = (
         ". × compares shares of the cuBLAS that ran beside each, so it is not quite the "
         "quotient of the GFLOP/s."
-        if by_shares(base["chapter"], gpu)
+        if by_shares(counted_with(base["chapter"], gpu)[1])
         else "."
     )
     return (

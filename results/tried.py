@@ -265,7 +265,7 @@ def show(found):
     for row in found:
         print(
             f"  {row['tried'] or 'as it is':28} {row['gflops']:8,.0f} GFLOP/s  {100 * row['ratio']:6.1f} % of cuBLAS  "
-            f"x {row['ratio'] / base['ratio']:.3f}"
+            f"x {row['gflops'] / base['gflops']:.3f}, by shares {row['ratio'] / base['ratio']:.3f}"
         )
     sys.stdout.flush()
 
