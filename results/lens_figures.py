@@ -114,7 +114,9 @@ def draw_sectors(line):
                 place(byte), BELOW, width, 26, GLOBAL if touched else GREY, "", touched
             )
     count = "1 sector" if len(sectors) == 1 else f"{len(sectors)} sectors"
-    yield text(0, BELOW + 46, f"{count} of global memory: 32 bytes each, 4 to a column")
+    yield text(
+        0, BELOW + 46, f"{count} of global memory: 32 bytes each, 4 bytes to a cell"
+    )
 
 
 def together(lanes):
