@@ -143,7 +143,7 @@ $(BUILD)/%.o: %.c $(TOOL) | $(BUILD)
 	@mkdir -p $(@D)
 	$(Q)$(NVCC) $(filter-out -std=c++17,$(FLAGS)) -MD -MP -MF $(@:.o=.d) -c $< -o $@
 
-# The reference product is most of what the host does: in vectors, on the emulator, too.
+# The reference product is most of what the host does, on the emulator too: -O3 computes it in vectors.
 $(BUILD)/common/verify.o: FLAGS := $(FLAGS:-O2=-O3)
 
 -include $(wildcard $(BUILD)/*/*.d $(BUILD)/*/*/*.d)

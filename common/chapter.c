@@ -158,6 +158,11 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
 
     watch_output(chapter);
     parse_options(argc, argv, chapter, &options);
+    if (options.occupancy) return print_occupancy(chapter, &options);
+    if (options.describe) {
+        print_description(chapter);
+        return PASSED;
+    }
     const char *lens = EMULATED ? NULL : getenv("LENS");
     if (lens && *lens && strcmp(lens, "0") != 0) {
         fprintf(stderr,
@@ -165,11 +170,6 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
                 "emulator: make EMULATOR=1 chapter%d\n",
                 chapter->number);
         return CANNOT;
-    }
-    if (options.occupancy) return print_occupancy(chapter, &options);
-    if (options.describe) {
-        print_description(chapter);
-        return PASSED;
     }
     const struct machine machine = look_around(options.precision);
     matmul_launcher *const launch = launcher_of(chapter, options.precision);

@@ -46,8 +46,8 @@ def style():
 
 
 def themed(svg):
-    """The figure with its dark colours, as an SVG file needs them. It is laid out with a wide font that Graphviz
-    and matplotlib find everywhere, and shown with the figures' own: so text has room in either."""
+    """The figure with its dark colours, as an SVG file needs them. It is laid out with a wide font, which
+    matplotlib brings along, and shown with the figures' own: so text has room in either."""
     svg = re.sub(r"'?DejaVu Sans'?(, [^;\"]*)?", FONT, svg)
     return re.sub(r"(<svg\b[^>]*>)", lambda tag: f"{tag[1]}\n{style()}", svg, count=1)
 

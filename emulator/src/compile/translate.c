@@ -1104,11 +1104,13 @@ static void check_called_by_kernel(struct translation *t, int i)
         "rand srand rand_r random srandom drand48 fopen fclose fprintf fputs puts "
         "putchar fflush scanf getenv exit system qsort time gettimeofday clock_gettime "
         "sleep usleep";
-    bool known = names_kernel(t, i) || is_own_name(t, i);
+    bool known = names_kernel(t, i);
     for (int k = 0; !known && k < t->device_function_count; k++)
         known = is(t, i, t->device_functions[k].name);
-    if (known || (!declared_for_host(t, join(t, i, i), true) &&
-                  (!is_one_of(t, i, library) || program_declares(t, i))))
+    if (known ||
+        (!declared_for_host(t, join(t, i, i), true) &&
+         (!is_one_of(t, i, library) || program_declares(t, i))) ||
+        is_own_name(t, i))
         return;
     error(t, i,
           format(t,

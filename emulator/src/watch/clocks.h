@@ -37,11 +37,11 @@ static inline uint32_t emu_clock_of_slot(unsigned thread, unsigned slot)
 
 /* A new slot, of the 512 that a block has. */
 unsigned emu_check_slot(const void *pc);
-/* The running thread arrives at the slot's barrier, whose phase is over, and for which it
- * has waited: see handover.h. */
+/* The part of the clocks in what handover.h tells of a slot's barrier. */
 void emu_clocks_arrived(unsigned slot);
-void emu_check_mbarrier_over(unsigned slot);
 void emu_clocks_passed(unsigned slot);
+/* The barrier's phase is over: those who have waited for it come after who arrived. */
+void emu_check_mbarrier_over(unsigned slot);
 /* What reports to the slot's barrier has come. */
 void emu_clocks_copy_came(unsigned slot);
 /* What the asynchronous proxy read for the slot up to that time is read. */
