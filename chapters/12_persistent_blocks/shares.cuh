@@ -147,11 +147,11 @@ bring_part(const struct work *w, const struct segment *segment, float acc[T::TM]
 #pragma unroll
         for (int n = 0; n < T::TN; ++n)
             mine[(m * T::TN + n) * T::THREADS] = acc[m][n];
-    // Mine must be visible to the whole GPU before I say that it is there (the first
-    // fence), and theirs must be read after they have said so (the second). The warp is
-    // the unit: it needs nothing of the block's other warps.
-    __threadfence();
+    // Lane 0 speaks for its warp: what all lanes have written must be visible to the whole
+    // GPU before it says so (the first fence), and theirs must be read after they have
+    // said so (the second). The block's other warps do the same by themselves.
     __syncwarp();
+    __threadfence();
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     int *arrived = &w->arrived[(segment->tile - w->whole_tiles) * T::WARPS + warp];
     int first, last, before = 0;
@@ -162,6 +162,7 @@ bring_part(const struct work *w, const struct segment *segment, float acc[T::TM]
     if (before != last - first)
         return false;
     __threadfence();
+    __syncwarp();
     if (lane == 0)
         *arrived = 0; // ready for the next product
     // Four rows at a time, so that the loads of a part need few registers; mine is read

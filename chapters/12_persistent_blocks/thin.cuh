@@ -38,14 +38,14 @@ static __device__ bool add_up(const struct group_sums *s, int group, int split, 
     float *all = &s->parts[(size_t)group * s->splits * size];
     for (int i = threadIdx.x; i < size; i += THIN_THREADS)
         all[(size_t)split * size + i] = sums[i];
-    __threadfence();
     __syncthreads();
+    __threadfence();
     if (threadIdx.x == 0)
         last = atomicAdd(&s->arrived[group], 1) == s->splits - 1;
+    __threadfence();
     __syncthreads();
     if (!last)
         return false;
-    __threadfence();
     if (threadIdx.x == 0)
         s->arrived[group] = 0; // ready for the next product
     // Where there are fewer sums than threads, several threads share one: a power of two.

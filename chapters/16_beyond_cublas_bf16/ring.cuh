@@ -38,6 +38,7 @@ static __device__ __forceinline__ void start_ring(uint64_t *full, uint64_t *empt
         }
         fence_mbarrier_init();
     }
+    __syncwarp(); // a warp arrives at the cluster's barrier as one
     barrier_cluster_arrive();
     barrier_cluster_wait();
 }

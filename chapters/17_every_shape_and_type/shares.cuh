@@ -121,9 +121,9 @@ static __device__ __forceinline__ bool add_parts(const struct shares *s,
 #pragma unroll
     for (int i = 0; i < COUNT; i += 4)
         mine[i / 4 * STEP] = make_float4(acc[i], acc[i + 1], acc[i + 2], acc[i + 3]);
-    // Mine are visible to all before I say so; theirs are read after they have said so.
-    __threadfence();
+    // All of the warp's are written, and visible to the GPU, before lane 0 says so.
     __syncwarp();
+    __threadfence();
     int *arrived = &s->arrived[(number * CLUSTER + rank) * WARPS + warp];
     int before = 0;
     if (lane == 0)
@@ -131,7 +131,9 @@ static __device__ __forceinline__ bool add_parts(const struct shares *s,
     before = __shfl_sync(0xffffffffu, before, 0);
     if (before != last - first)
         return false;
+    // What the others wrote before they said so is read after lane 0 has heard it.
     __threadfence();
+    __syncwarp();
     if (lane == 0)
         *arrived = 0; // ready for the next product
     // My part comes from memory too: that leaves the registers for parts on their way.

@@ -82,9 +82,9 @@ static __device__ __forceinline__ bool add_clusters(const struct split_k *w, int
     float4 *parts =
         w->parts + tile * w->clusters * CLUSTER + eight * SPLIT_THREADS + threadIdx.x;
     parts[blockIdx.y / w->blocks * CLUSTER] = *sum;
-    // Mine are visible to all before I say so; theirs are read after they have said so.
-    __threadfence();
+    // All of the warp's are written, and visible to the GPU, before lane 0 says so.
     __syncwarp();
+    __threadfence();
     int *arrived = &w->arrived[(tile * EIGHTS + eight) * (SPLIT_THREADS / 32) + warp];
     int before = 0;
     if (lane == 0)
@@ -92,7 +92,9 @@ static __device__ __forceinline__ bool add_clusters(const struct split_k *w, int
     before = __shfl_sync(0xffffffffu, before, 0);
     if (before != w->clusters - 1)
         return false;
+    // What the others wrote before they said so is read after lane 0 has heard it.
     __threadfence();
+    __syncwarp();
     if (lane == 0)
         *arrived = 0; // ready for the next product
     *sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
