@@ -8,8 +8,8 @@
  * added up in the order of k. Where there are fewer tiles than blocks, every share is
  * such a part: the blocks divide K among them.
  */
-#ifndef SHARES_CUH
-#define SHARES_CUH
+#ifndef FP32_SHARES_CUH
+#define FP32_SHARES_CUH
 
 #include "matmul.h"
 

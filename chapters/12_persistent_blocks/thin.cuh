@@ -9,8 +9,8 @@
  * Blocks with different parts of K leave their sums in `parts`. The last one to come adds
  * them up, always in the same order.
  */
-#ifndef THIN_CUH
-#define THIN_CUH
+#ifndef FP32_THIN_CUH
+#define FP32_THIN_CUH
 
 #include "narrow.cuh"
 #include "scratch.cuh"

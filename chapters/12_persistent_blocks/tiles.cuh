@@ -2,8 +2,8 @@
  * of the arithmetic over the ends of tiles too: while a block stores one tile, the first
  * copies of its next are on their way.
  */
-#ifndef TILES_CUH
-#define TILES_CUH
+#ifndef FP32_TILES_CUH
+#define FP32_TILES_CUH
 
 #include "choose.cuh"
 #include "scratch.cuh"

@@ -1,7 +1,7 @@
 /* What happens to the matrices before the kernel: A is transposed, and B's rows are made
  * longer where the copy engine could not read them. */
-#ifndef PREPARE_CUH
-#define PREPARE_CUH
+#ifndef FP32_PREPARE_CUH
+#define FP32_PREPARE_CUH
 
 #include "12_persistent_blocks/lengthen.cuh"
 #include "hopper.h"

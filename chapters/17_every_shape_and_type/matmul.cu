@@ -243,11 +243,11 @@ static void launch_few(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
 int main(int argc, char **argv)
 {
     static const struct product products[] = {
-        {300, 200, 320, 1.5f, 0.0f, tf32_launch_few, "--tile 256", {}, launch_few<256>},
-        {400, 187, 200, 1.5f, -0.5f, tf32_launch_few, "--tile 192", {}, launch_few<192>},
-        {200, 632, 200, 1.5f, 0.0f, tf32_launch_few, "--tile 128", {}, launch_few<128>},
-        {130, 424, 600, 1.5f, -0.5f, tf32_launch_few, "--tile 32", {}, launch_few<32>},
-        {2100, 264, 9, 1.5f, -0.5f, tf32_launch_few, "--tile 64", {}, launch_few<64>},
+        {300, 200, 320, 1.5f, 0.0f, tf32_few<256>, "--tile 256", {}, launch_few<256>},
+        {400, 187, 200, 1.5f, -0.5f, tf32_few<192>, "--tile 192", {}, launch_few<192>},
+        {200, 632, 200, 1.5f, 0.0f, tf32_few<128>, "--tile 128", {}, launch_few<128>},
+        {130, 424, 600, 1.5f, -0.5f, tf32_few<32>, "--tile 32", {}, launch_few<32>},
+        {2100, 264, 9, 1.5f, -0.5f, tf32_few<64>, "--tile 64", {}, launch_few<64>},
         {100, 120, 136, 1.5f, -0.5f, NULL, NULL, {}, launch},
         {45, 200, 552, -1.5f, 0.0f, NULL, NULL, {}, launch},
         {262, 1, 1000, 1.5f, -0.5f, NULL, NULL, {}, launch},

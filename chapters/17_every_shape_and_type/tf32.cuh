@@ -9,27 +9,31 @@
 #ifndef TF32_CUH
 #define TF32_CUH
 
+#include "13_copy_engine/fp32.cuh"
 #include "matmul.h"
 #include "prepare.cuh"
 #include "ring.cuh"
 #include "shares.cuh"
 
-// A block does 256 rows of C and 128 columns; a warpgroup 64 of these columns. The blocks of
+// A block does BM rows of C and 128 columns; a warpgroup 64 of these columns. The blocks of
 // a cluster lie side by side and share the rows of A.
-const int TF32_BM = 256;
 const int TF32_BN = 128;
 const int TF32_BK = 32;
 const int TF32_SLAB = 32; // columns of B that lie together
-const int TF32_STAGES = 4;
 const int TF32_CLUSTER = 2;
 const int TF32_THREADS = (1 + TF32_BN / 64) * 128;
 
-struct tf32_stage {
-    float A[TF32_BM][TF32_BK];
-    float B[TF32_BN / TF32_SLAB][TF32_BK][TF32_SLAB];
+template <int BM_> struct tf32_tile {
+    static const int BM = BM_;
+    static const int STAGES = BM == 256 ? 4 : (BM == 128 ? 6 : 8);
+    struct stage {
+        float A[BM][TF32_BK];
+        float B[TF32_BN / TF32_SLAB][TF32_BK][TF32_SLAB];
+    };
+    static_assert(sizeof(stage) % 1024 == 0,
+                  "swizzled matrices begin at multiples of it");
+    static_assert(STAGES * sizeof(stage) <= 226 * 1024, "a block has 227 KB");
 };
-static_assert(sizeof(tf32_stage) % 1024 == 0,
-              "swizzled matrices begin at multiples of it");
 
 struct tf32_work {
     int M, N;
@@ -38,18 +42,19 @@ struct tf32_work {
     struct shares shares;
 };
 
+template <class T>
 static __device__ void tf32_produce(const struct tf32_work *w, const CUtensorMap *A_map,
-                                    const CUtensorMap *B_map, tf32_stage *stages,
+                                    const CUtensorMap *B_map, typename T::stage *stages,
                                     uint64_t *full, uint64_t *empty, struct position p)
 {
-    const int rows = TF32_BM / TF32_CLUSTER; // of A that this block brings, for both
+    const int rows = T::BM / TF32_CLUSTER; // of A that this block brings, for both
     const int first = cluster_ctarank() * rows;
     struct turn t = {0, 0};
     for (; p.more; next_segment(&w->shares, gridDim.x / TF32_CLUSTER, &p)) {
-        const int row = p.down * TF32_BM;
+        const int row = p.down * T::BM;
         const int col = (p.across * TF32_CLUSTER + (int)cluster_ctarank()) * TF32_BN;
         for (int step = p.segment.begin; step < p.segment.end; ++step) {
-            tf32_stage *to = &stages[t.index];
+            typename T::stage *to = &stages[t.index];
             uint64_t *come = &full[t.index];
             mbarrier_wait_parity(&empty[t.index], t.parity ^ 1);
             mbarrier_arrive_expect_tx(come, sizeof *to);
@@ -58,23 +63,23 @@ static __device__ void tf32_produce(const struct tf32_work *w, const CUtensorMap
             for (int slab = 0; slab < TF32_BN / TF32_SLAB; ++slab)
                 cp_async_bulk_tensor_2d(to->B[slab], B_map, col + slab * TF32_SLAB,
                                         step * TF32_BK, come);
-            next_turn<TF32_STAGES>(&t);
+            next_turn<T::STAGES>(&t);
         }
     }
-    finish_ring<TF32_STAGES>(&t, empty);
+    finish_ring<T::STAGES>(&t, empty);
 }
 
 // One step: this thread's elements of B^T, then the products; then the stage of the step
 // before, whose products are over, is released. Row g of a fragment is column g % 4 + 16 *
 // (g / 4) of the warp's, and row g + 8 is four columns further. In this order the 32 lanes,
 // four k and eight columns, read 32 banks, as the slab is swizzled.
-static __device__ __forceinline__ void tf32_step(float (&acc)[TF32_BM / 2],
-                                                 uint32_t (&fragments)[TF32_BK / 8][4],
-                                                 const tf32_stage *stages, struct turn *t,
-                                                 int warp, bool first, uint64_t *full,
-                                                 uint64_t *empty)
+template <class T>
+static __device__ __forceinline__ void
+tf32_step(float (&acc)[T::BM / 2], uint32_t (&fragments)[TF32_BK / 8][4],
+          const typename T::stage *stages, struct turn *t, int warp, bool first,
+          uint64_t *full, uint64_t *empty)
 {
-    const tf32_stage *now = &stages[t->index];
+    const typename T::stage *now = &stages[t->index];
     const int lane = threadIdx.x % 32, g = lane / 4;
     mbarrier_wait_parity(&full[t->index], t->parity);
 #pragma unroll
@@ -95,19 +100,20 @@ static __device__ __forceinline__ void tf32_step(float (&acc)[TF32_BM / 2],
     wgmma_wait_group<1>();
     __syncwarp(); // each warp speaks for itself: all its lanes have read B
     if (!first)
-        release<TF32_CLUSTER, 32>(&empty[(t->index + TF32_STAGES - 1) % TF32_STAGES]);
-    next_turn<TF32_STAGES>(t);
+        release<TF32_CLUSTER, 32>(&empty[(t->index + T::STAGES - 1) % T::STAGES]);
+    next_turn<T::STAGES>(t);
 }
 
 // A warp holds 256 rows of C and eight columns from `col` on, and the eight from col + 16
 // on. Lanes with g < 4 have 0-3 and 4-7 of them, the others 16-19 and 20-23: they exchange
 // one half, and eight lanes write eight columns, a whole sector.
+template <class T>
 static __device__ __forceinline__ void
-tf32_store(const struct tf32_work *w, const float (&acc)[TF32_BM / 2], int row, int col)
+tf32_store(const struct tf32_work *w, const float (&acc)[T::BM / 2], int row, int col)
 {
     const int lane = threadIdx.x % 32, g = lane / 4;
 #pragma unroll
-    for (int i = 0; i < TF32_BM / 2; i += 4)
+    for (int i = 0; i < T::BM / 2; i += 4)
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
             const float mine = acc[i + j], four_on = acc[i + j + 2];
@@ -126,101 +132,138 @@ tf32_store(const struct tf32_work *w, const float (&acc)[TF32_BM / 2], int row, 
         }
 }
 
-static __device__ __forceinline__ void tf32_consume(const struct tf32_work *w,
-                                                    tf32_stage *stages, uint64_t *full,
-                                                    uint64_t *empty, struct position p)
+template <class T>
+static __device__ __forceinline__ void
+tf32_consume(const struct tf32_work *w, typename T::stage *stages, uint64_t *full,
+             uint64_t *empty, struct position p)
 {
     const int warp = threadIdx.x / 32 - 4; // of the consumers'
     struct turn t = {0, 0};
     for (; p.more; next_segment(&w->shares, gridDim.x / TF32_CLUSTER, &p)) {
-        float acc[TF32_BM / 2];
+        float acc[T::BM / 2];
         // Registers belong to the products that read them until those are over: one step
         // reads one set while the next fills the other.
         uint32_t even[TF32_BK / 8][4], odd[TF32_BK / 8][4];
         const int steps = p.segment.end - p.segment.begin;
         int step = 0;
         for (; step + 1 < steps; step += 2) {
-            tf32_step(acc, even, stages, &t, warp, step == 0, full, empty);
-            tf32_step(acc, odd, stages, &t, warp, false, full, empty);
+            tf32_step<T>(acc, even, stages, &t, warp, step == 0, full, empty);
+            tf32_step<T>(acc, odd, stages, &t, warp, false, full, empty);
         }
         if (step < steps)
-            tf32_step(acc, even, stages, &t, warp, step == 0, full, empty);
+            tf32_step<T>(acc, even, stages, &t, warp, step == 0, full, empty);
         wgmma_wait_group<0>();
-        release<TF32_CLUSTER, 32>(&empty[(t.index + TF32_STAGES - 1) % TF32_STAGES]);
+        release<TF32_CLUSTER, 32>(&empty[(t.index + T::STAGES - 1) % T::STAGES]);
         wgmma_touch(acc);
 
         if (steps < w->shares.steps &&
-            !add_parts<TF32_BM / 2, TF32_CLUSTER, TF32_BN / 16>(
-                &w->shares, &p.segment, acc, cluster_ctarank(), warp))
+            !add_parts<T::BM / 2, TF32_CLUSTER, TF32_BN / 16>(&w->shares, &p.segment, acc,
+                                                              cluster_ctarank(), warp))
             continue;
-        const int row = p.down * TF32_BM;
+        const int row = p.down * T::BM;
         const int col = (p.across * TF32_CLUSTER + (int)cluster_ctarank()) * TF32_BN;
-        tf32_store(w, acc, row, col + warp / 2 * TF32_SLAB + warp % 2 * 8);
+        tf32_store<T>(w, acc, row, col + warp / 2 * TF32_SLAB + warp % 2 * 8);
     }
 }
 
+template <class T>
 __global__ void CLUSTERS_OF(TF32_CLUSTER) __launch_bounds__(TF32_THREADS, 1)
     tf32_kernel(const __grid_constant__ CUtensorMap A_map,
                 const __grid_constant__ CUtensorMap B_map,
                 const __grid_constant__ struct tf32_work w)
 {
     extern __shared__ __align__(1024) unsigned char bytes[];
-    tf32_stage *const stages = (tf32_stage *)bytes;
-    __shared__ uint64_t full[TF32_STAGES], empty[TF32_STAGES];
+    typename T::stage *const stages = (typename T::stage *)bytes;
+    __shared__ uint64_t full[T::STAGES], empty[T::STAGES];
     const struct position p =
         start_position(&w.shares, blockIdx.x / TF32_CLUSTER, gridDim.x / TF32_CLUSTER);
-    start_ring<TF32_STAGES, TF32_CLUSTER>(full, empty, TF32_BN / 16);
+    start_ring<T::STAGES, TF32_CLUSTER>(full, empty, TF32_BN / 16);
     if (threadIdx.x < 128) {
         setmaxnreg_dec<40>();
         if (threadIdx.x == 0)
-            tf32_produce(&w, &A_map, &B_map, stages, full, empty, p);
+            tf32_produce<T>(&w, &A_map, &B_map, stages, full, empty, p);
     } else {
         setmaxnreg_inc<232>();
-        tf32_consume(&w, stages, full, empty, p);
+        tf32_consume<T>(&w, stages, full, empty, p);
     }
+}
+
+template <class T>
+static void tf32_launch_tiles(struct plan plan, int M, int N, int K, float alpha,
+                              const float *A, const float *B, float beta, float *C)
+{
+    // The engine rounds to tf32 on the way; the core would cut.
+    const CUtensorMapDataType TF32 = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
+    const CUtensorMapSwizzle SWIZZLE = CU_TENSOR_MAP_SWIZZLE_128B;
+    const size_t size = sizeof(float);
+    size_t A_stride, B_stride;
+    make_readable((const void **)&A, M, K * size, &A_stride, (const void **)&B, K,
+                  N * size, &B_stride);
+    const CUtensorMap A_map = tensor_map_2d_of(TF32, A, M, K, A_stride / size,
+                                               T::BM / TF32_CLUSTER, TF32_BK, SWIZZLE);
+    const CUtensorMap B_map =
+        tensor_map_2d_of(TF32, B, K, N, B_stride / size, TF32_BK, TF32_SLAB, SWIZZLE);
+    make_room(&plan, TF32_CLUSTER, T::BM * TF32_BN, TF32_BN / 16);
+    const struct tf32_work w = {M, N, alpha, beta, C, plan.shares};
+    const int bytes = T::STAGES * sizeof(typename T::stage);
+    CUDA_CHECK(cudaFuncSetAttribute(tf32_kernel<T>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    tf32_kernel<T>
+        <<<plan.clusters * TF32_CLUSTER, TF32_THREADS, bytes>>>(A_map, B_map, w);
+}
+
+// What tiles of BM rows would make of the product: see plan_tiles().
+static struct plan tf32_plan(int M, int N, int K, int BM)
+{
+    const int tile = BM * TF32_BN * sizeof(float);
+    const double matrices = sizeof(float) * ((double)M * (K + N) + (double)K * N);
+    const struct cost cost = {
+        .start = 15000,
+        .step = BM * 4.0,
+        .L2 = sizeof(float) * TF32_BK * (BM / 2 + TF32_BN) / 47.0,
+        .tile = 3000,
+        .memory = matrices / 3500.0,
+        .sharing = 7100,
+        .part = tile / 42.0,
+    };
+    return best_plan(divided_up(M, BM), divided_up(N, TF32_BN * TF32_CLUSTER),
+                     divided_up(K, TF32_BK), number_of_blocks() / TF32_CLUSTER, THE_REST,
+                     &cost);
 }
 
 static void tf32_launch(int M, int N, int K, float alpha, const float *A, const float *B,
                         float beta, float *C)
 {
-    // The engine rounds to tf32 on the way; the core would cut.
-    const CUtensorMapDataType TF32 = CU_TENSOR_MAP_DATA_TYPE_TFLOAT32;
-    const size_t size = sizeof(float);
-    size_t A_stride, B_stride;
-    make_readable((const void **)&A, M, K * size, &A_stride, (const void **)&B, K,
-                  N * size, &B_stride);
-    const CUtensorMap A_map =
-        tensor_map_2d_of(TF32, A, M, K, A_stride / size, TF32_BM / TF32_CLUSTER, TF32_BK,
-                         CU_TENSOR_MAP_SWIZZLE_128B);
-    const CUtensorMap B_map = tensor_map_2d_of(TF32, B, K, N, B_stride / size, TF32_BK,
-                                               TF32_SLAB, CU_TENSOR_MAP_SWIZZLE_128B);
-    const int TILE = TF32_BM * TF32_BN;
-    const int down = divided_up(M, TF32_BM);
-    const int across = divided_up(N, TF32_BN * TF32_CLUSTER);
-    const double matrices = size * ((double)M * (K + N) + (double)K * N);
-    const struct cost cost = {
-        .start = 15000,
-        .step = 1024,
-        .tile = 3000,
-        .memory = matrices / 3500.0,
-        .sharing = 7100,
-        .part = TILE * sizeof(float) / 42.0,
-    };
-    struct plan best = best_plan(down, across, divided_up(K, TF32_BK),
-                                 number_of_blocks() / TF32_CLUSTER, THE_REST, &cost);
-    make_room(&best, TF32_CLUSTER, TILE, TF32_BN / 16);
-    const struct tf32_work w = {M, N, alpha, beta, C, best.shares};
-    const int bytes = TF32_STAGES * sizeof(tf32_stage);
-    CUDA_CHECK(cudaFuncSetAttribute(tf32_kernel,
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    tf32_kernel<<<best.clusters * TF32_CLUSTER, TF32_THREADS, bytes>>>(A_map, B_map, w);
+    const int KINDS = 3, rows[KINDS] = {64, 128, 256};
+    struct plan plans[KINDS];
+    int best = 0;
+    for (int i = 0; i < KINDS; ++i) {
+        plans[i] = tf32_plan(M, N, K, rows[i]);
+        if (tile_columns ? rows[i] <= tile_columns : plans[i].clocks < plans[best].clocks)
+            best = i;
+    }
+    // Where little is to be done with a number once it is here, chapter 13 is faster.
+    const double CLOCKS_A_NANOSECOND = 1.755;
+    fp32::sms = number_of_blocks();
+    if (tile_columns ? tile_columns == FEW_COLUMNS
+                     : M <= 8 || N <= 16 ||
+                           fp32_nanoseconds(fp32::sms, M, N, K, B) * CLOCKS_A_NANOSECOND <
+                               plans[best].clocks)
+        fp32::matmul(M, N, K, alpha, A, B, beta, C);
+    else if (best == 0)
+        tf32_launch_tiles<tf32_tile<64>>(plans[0], M, N, K, alpha, A, B, beta, C);
+    else if (best == 1)
+        tf32_launch_tiles<tf32_tile<128>>(plans[1], M, N, K, alpha, A, B, beta, C);
+    else
+        tf32_launch_tiles<tf32_tile<256>>(plans[2], M, N, K, alpha, A, B, beta, C);
 }
 
-static void tf32_launch_few(int M, int N, int K, float alpha, const float *A,
-                            const float *B, float beta, float *C)
+template <int COLUMNS>
+static void tf32_few(int M, int N, int K, float alpha, const float *A, const float *B,
+                     float beta, float *C)
 {
     const int before = tile_columns;
-    tile_columns = 64;
+    tile_columns = COLUMNS;
     tf32_launch(M, N, K, alpha, A, B, beta, C);
     tile_columns = before;
 }

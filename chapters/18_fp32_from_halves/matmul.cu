@@ -15,7 +15,7 @@
  *
  * Run it:  make chapter18 && ./chapter18        (needs a Hopper GPU, or none)
  */
-#include "fp32.cuh"
+#include "13_copy_engine/fp32.cuh"
 #include "wgmma.h"
 #include <cuda_fp16.h>
 

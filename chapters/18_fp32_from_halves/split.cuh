@@ -13,7 +13,7 @@
 #ifndef SPLIT_CUH
 #define SPLIT_CUH
 
-#include "fp32.cuh"
+#include "13_copy_engine/fp32.cuh"
 
 #include <cuda_fp16.h>
 
