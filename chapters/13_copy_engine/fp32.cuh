@@ -1,5 +1,5 @@
-/* Chapter 13 as it is, for what the halves do not pay for: fp32::matmul. Its headers come
- * first, outside the namespace. */
+/* Chapter 13 as it is, for what tensor cores do not pay for in chapters 17 and 18:
+ * fp32::matmul. Its headers come first, outside the namespace. */
 #ifndef FP32_CUH
 #define FP32_CUH
 

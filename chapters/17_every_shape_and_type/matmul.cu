@@ -200,14 +200,7 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
 static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
                    const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
 {
-    const int KINDS = 5, kind_of[KINDS] = {32, 64, 128, 192, 256}; // --tile
-    int best = 0;
-    while (best < KINDS - 1 && kind_of[best] < tile_columns)
-        ++best;
-    if (tile_columns && tile_columns != FEW_COLUMNS && tile_columns != kind_of[best]) {
-        fprintf(stderr, "--tile: 8, 32, 64, 128, 192 or 256, not %d\n", tile_columns);
-        exit(2);
-    }
+    int best = kind_asked_for();
     if (launch_split_k(M, N, K, alpha, A, B, beta, C) ||
         launch_thin(M, N, K, alpha, A, B, beta, C))
         return;
@@ -283,7 +276,9 @@ int main(int argc, char **argv)
         .product_count = sizeof products / sizeof *products,
         .own_option = "--tile",
         .own_value = &tile_columns,
-        .more_help = "    --tile N       tiles of N columns (32: of 64 rows); 8: thin\n",
+        .more_help =
+            "    --tile N       tiles of N columns (32: of 64 rows); tf32: of N rows;\n"
+            "                   8: the kernels for few rows or columns\n",
     };
     return chapter_main(argc, argv, &chapter);
 }

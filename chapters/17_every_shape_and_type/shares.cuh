@@ -165,8 +165,22 @@ static __host__ __device__ __forceinline__ int divided_up(int a, int b)
 
 // --tile: tiles of so many columns (32: of 64 rows), and three clusters, which share what
 // does not divide; in other kernels, four blocks. So small products see what large ones do.
-// 0: as planned.
+// 8: the kernels for few rows or columns. 0: as planned.
 static int tile_columns;
+const int FEW_COLUMNS = 8, KINDS = 5, columns_of[KINDS] = {32, 64, 128, 192, 256};
+
+// The kind that --tile asks for; where there is none, the program ends.
+static int kind_asked_for(void)
+{
+    int kind = 0;
+    while (kind < KINDS - 1 && columns_of[kind] < tile_columns)
+        ++kind;
+    if (tile_columns && tile_columns != FEW_COLUMNS && tile_columns != columns_of[kind]) {
+        fprintf(stderr, "--tile: 8, 32, 64, 128, 192 or 256, not %d\n", tile_columns);
+        exit(2);
+    }
+    return kind;
+}
 
 static int number_of_blocks(void)
 {

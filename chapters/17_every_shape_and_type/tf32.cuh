@@ -104,7 +104,7 @@ tf32_step(float (&acc)[T::BM / 2], uint32_t (&fragments)[TF32_BK / 8][4],
     next_turn<T::STAGES>(t);
 }
 
-// A warp holds 256 rows of C and eight columns from `col` on, and the eight from col + 16
+// A warp holds BM rows of C and eight columns from `col` on, and the eight from col + 16
 // on. Lanes with g < 4 have 0-3 and 4-7 of them, the others 16-19 and 20-23: they exchange
 // one half, and eight lanes write eight columns, a whole sector.
 template <class T>
@@ -212,43 +212,57 @@ static void tf32_launch_tiles(struct plan plan, int M, int N, int K, float alpha
         <<<plan.clusters * TF32_CLUSTER, TF32_THREADS, bytes>>>(A_map, B_map, w);
 }
 
-// What tiles of BM rows would make of the product: see plan_tiles().
+// What tiles of BM rows would make of the product: see plan_tiles(), whose constants these
+// are for another kernel, found in the same way.
 static struct plan tf32_plan(int M, int N, int K, int BM)
 {
-    const int tile = BM * TF32_BN * sizeof(float);
-    const double matrices = sizeof(float) * ((double)M * (K + N) + (double)K * N);
+    const double size = sizeof(float);
     const struct cost cost = {
-        .start = 15000,
-        .step = BM * 4.0,
-        .L2 = sizeof(float) * TF32_BK * (BM / 2 + TF32_BN) / 47.0,
-        .tile = 3000,
-        .memory = matrices / 3500.0,
-        .sharing = 7100,
-        .part = tile / 42.0,
+        .start = 11500.0,
+        .step = BM * TF32_BN / 32.0,
+        .L2 = size * TF32_BK * (BM / 2 + TF32_BN) / 40.0,
+        .tile = 3000.0,
+        .memory = size * ((double)M * (K + N) + (double)K * N) / 4000.0,
+        .sharing = 8000.0,
+        .part = size * BM * TF32_BN / 30.0,
     };
     return best_plan(divided_up(M, BM), divided_up(N, TF32_BN * TF32_CLUSTER),
                      divided_up(K, TF32_BK), number_of_blocks() / TF32_CLUSTER, THE_REST,
                      &cost);
 }
 
+// Whether chapter 13's kernels, which multiply in fp32, are faster than tiles that take so
+// many clocks: a number that is multiplied a few times only costs what it takes to bring
+// it, and they bring it better. Else their own estimate decides, beside what must be copied
+// for tiles, at 2,000 bytes a clock.
+static bool fp32_is_faster(int M, int N, int K, const float *A, const float *B,
+                           double clocks)
+{
+    const double CLOCKS_A_NANOSECOND = 1.755, size = sizeof(float);
+    if (M <= 8 || N <= 32 || K <= 8)
+        return true;
+    const double copied = (engine_can(A, K * size) ? 0.0 : size * 2 * M * K) +
+                          (engine_can(B, N * size) ? 0.0 : size * 2 * K * N);
+    if (copied > 0.0)
+        clocks += 5000.0 + copied / 2000.0;
+    return fp32_nanoseconds(fp32::sms, M, N, K, B) * CLOCKS_A_NANOSECOND < clocks;
+}
+
 static void tf32_launch(int M, int N, int K, float alpha, const float *A, const float *B,
                         float beta, float *C)
 {
-    const int KINDS = 3, rows[KINDS] = {64, 128, 256};
-    struct plan plans[KINDS];
+    const int HEIGHTS = 3, rows[HEIGHTS] = {64, 128, 256};
+    struct plan plans[HEIGHTS];
     int best = 0;
-    for (int i = 0; i < KINDS; ++i) {
+    kind_asked_for();
+    for (int i = 0; i < HEIGHTS; ++i) {
         plans[i] = tf32_plan(M, N, K, rows[i]);
         if (tile_columns ? rows[i] <= tile_columns : plans[i].clocks < plans[best].clocks)
             best = i;
     }
-    // Where little is to be done with a number once it is here, chapter 13 is faster.
-    const double CLOCKS_A_NANOSECOND = 1.755;
     fp32::sms = number_of_blocks();
     if (tile_columns ? tile_columns == FEW_COLUMNS
-                     : M <= 8 || N <= 16 ||
-                           fp32_nanoseconds(fp32::sms, M, N, K, B) * CLOCKS_A_NANOSECOND <
-                               plans[best].clocks)
+                     : fp32_is_faster(M, N, K, A, B, plans[best].clocks))
         fp32::matmul(M, N, K, alpha, A, B, beta, C);
     else if (best == 0)
         tf32_launch_tiles<tf32_tile<64>>(plans[0], M, N, K, alpha, A, B, beta, C);

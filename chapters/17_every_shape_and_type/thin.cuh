@@ -17,8 +17,7 @@
 
 #include <cuda_bf16.h>
 
-const int THIN = 64; // rows or columns, of C and of a block
-const int FEW_COLUMNS = 8;
+const int THIN = 64;     // rows or columns, of C and of a block
 const int DEEP = 256;    // steps of k: parts but the last are multiples of it
 const int FEW_WARPS = 8; // of a block
 const int FEW_THREADS = FEW_WARPS * 32;
