@@ -235,7 +235,7 @@ def count(chapter, program, options, metrics):
 
 def at_our_size(chapter):
     """Whether a chapter's diffs say something of the product that is counted here."""
-    return tried.shape_of(chapter) == (SIZE, SIZE, SIZE)
+    return tried.product_of(chapter) == (SIZE, SIZE, SIZE, "")
 
 
 def runs(chapters):

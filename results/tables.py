@@ -437,13 +437,13 @@ def tried_rows(n, gpu):
         for name, path in paths.items()
         if found
     ]
-    return bases.get(tried_out.shape_of(int(n))), sorted(
+    return bases.get(tried_out.product_of(int(n))), sorted(
         of_diffs, key=lambda pair: -left_with(pair[1], gpu)
     )
 
 
 def product_of(row):
-    return tuple(row[name] for name in "MNK")
+    return tuple(row[name] for name in ("M", "N", "K", "precision"))
 
 
 def left_with(row, gpu):
@@ -457,8 +457,9 @@ def title_of(path, row, base):
     """What a diff does, and with which product it was measured if not with the chapter's."""
     if product_of(row) == product_of(base):
         return tried_out.title(path)
-    product = " × ".join(f"{number:,}" for number in product_of(row))
-    return f"{tried_out.title(path)}: {product}"
+    *shape, precision = product_of(row)
+    product = " × ".join(f"{number:,}" for number in shape)
+    return f"{tried_out.title(path)}: {product}{precision and f' in {precision}'}"
 
 
 def origin_of_tried(base, shown, gpu):

@@ -7,7 +7,7 @@ more; any other diff is an attempt that was not kept. Each is applied to a copy 
 chapter, checked as any run is, and then timed: the chapter and its changed copies run in turns, each beside cuBLAS
 as in `make ladder`, and each is judged by the median of its turns. The product is 4096 each way, or what
 chapters/NN_*/tried/shape.txt says, where a chapter is about others: a line MxNxK, and lines "NAME MxNxK" for diffs
-with a product of their own.
+with a product of their own, with a precision behind it where it is not the chapter's first.
 Exit code: 0, 1 if one does not apply, build or pass, 2 usage, 3 if nothing can be measured here.
 """
 
@@ -28,8 +28,8 @@ import measure
 import rows
 
 TABLE = rows.ROOT / "results" / "tried.csv"
-TEXTS = ("gpu", "cuda", "driver", "date", "tried")
-# `tried` is the diff's name, nothing for the chapter as it is. The ratio is cuBLAS' time over the kernel's: the
+TEXTS = ("gpu", "cuda", "driver", "date", "tried", "precision")
+# `tried` is the diff's name, nothing for the chapter as it is; `precision` is nothing for the chapter's first. The ratio is cuBLAS' time over the kernel's: the
 # median of the turns, the least and the greatest.
 COLUMNS = (
     "gpu",
@@ -43,6 +43,7 @@ COLUMNS = (
     "M",
     "N",
     "K",
+    "precision",
     "turns",
     "gflops",
     "ratio",
@@ -145,12 +146,14 @@ def build(chapter, diff, compiler):
     return program
 
 
-def shape_of(chapter, name=""):
-    """(M, N, K) of the product that a changed copy is timed with, beside the chapter as it is."""
+def product_of(chapter, name=""):
+    """(M, N, K, precision) of the product that a changed copy is timed with, beside the chapter as it is."""
     path = chapters.folder(chapter) / "tried" / "shape.txt"
-    lines = path.read_text().splitlines() if path.exists() else []
-    shapes = {line.rpartition(" ")[0]: measure.shape(line.split()[-1]) for line in lines}
-    return shapes.get(name) or shapes.get("") or (SIZE,) * 3
+    products = {}
+    for line in path.read_text().splitlines() if path.exists() else []:
+        of, shape, precision = re.fullmatch(r"(?:(\w+) )?([\dx]+)(?: (\w+))?", line).groups("")
+        products[of] = (*measure.shape(shape), precision)
+    return products.get(name) or products.get("") or (SIZE, SIZE, SIZE, "")
 
 
 def building(pool, chapter, paths):
@@ -200,7 +203,9 @@ def read():
 
 
 def what(row):
-    return tuple(row[name] for name in ("gpu", "chapter", "M", "N", "K", "tried"))
+    return tuple(
+        row[name] for name in ("gpu", "chapter", "M", "N", "K", "precision", "tried")
+    )
 
 
 def write(new):
@@ -216,17 +221,21 @@ def write(new):
         writer.writerows(kept[key] for key in sorted(kept))
 
 
-def by_shape(chapter, programs):
-    """{(M, N, K): {name: program}}: what is timed in turns, the chapter as it is among each."""
-    shapes = {}
+def by_product(chapter, programs):
+    """{(M, N, K, precision): {name: program}}: what is timed in turns, the chapter as it is among each."""
+    products = {}
     for name, program in programs.items():
-        group = shapes.setdefault(shape_of(chapter, name), {"": programs[""]})
+        group = products.setdefault(product_of(chapter, name), {"": programs[""]})
         group[name] = program
-    return shapes
+    return products
 
 
-def time_in_turns(chapter, shape, programs, machine, turns):
+def time_in_turns(chapter, product, programs, machine, turns):
     """Rows for {name: program}, all of one chapter and one product."""
+    *shape, precision = product
+    options = [*map(str, shape), "--one-shape", "--reps", str(REPS)]
+    if precision:
+        options += ["--precision", precision]
     reports = {name: [] for name in programs}
     for turn in range(turns):
         for name, program in programs.items():
@@ -234,9 +243,7 @@ def time_in_turns(chapter, shape, programs, machine, turns):
                 f"chapter {chapter}, turn {turn + 1} of {turns}: {name or 'as it is'}"
             )
             # Its other shapes were checked when it was built.
-            report, wrong, _ = measure.ask(
-                program, *map(str, shape), "--one-shape", "--reps", str(REPS)
-            )
+            report, wrong, _ = measure.ask(program, *options)
             if wrong:
                 raise Broken(f"{name or 'as it is'}: {wrong}")
             reports[name].append(report)
@@ -248,7 +255,7 @@ def time_in_turns(chapter, shape, programs, machine, turns):
             machine,
             chapter=chapter,
             tried=name,
-            **dict(zip("MNK", shape)),
+            **dict(zip(("M", "N", "K", "precision"), product)),
             turns=turns,
             gflops=round(statistics.median(report["gflops"] for report in every)),
             ratio=round(statistics.median(ratios), 4),
@@ -261,7 +268,9 @@ def time_in_turns(chapter, shape, programs, machine, turns):
 
 def show(found):
     base = next(row for row in found if not row["tried"])
-    print(f"\nchapter {base['chapter']}, {base['M']} x {base['N']} x {base['K']}")
+    print(
+        f"\nchapter {base['chapter']}, {base['M']} x {base['N']} x {base['K']} {base['precision']}"
+    )
     for row in found:
         print(
             f"  {row['tried'] or 'as it is':28} {row['gflops']:8,.0f} GFLOP/s  {100 * row['ratio']:6.1f} % of cuBLAS  "
@@ -304,7 +313,7 @@ def main():
         try:
             print(f"chapter {chapter}: {len(programs)} built, and right", flush=True)
             if "" in programs and not chosen.check_only:
-                for shape, some in by_shape(chapter, programs).items():
+                for product, some in by_product(chapter, programs).items():
                     found = time_in_turns(chapter, shape, some, machine, chosen.turns)
                     write(found)
                     show(found)
