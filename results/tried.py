@@ -314,7 +314,7 @@ def main():
             print(f"chapter {chapter}: {len(programs)} built, and right", flush=True)
             if "" in programs and not chosen.check_only:
                 for product, some in by_product(chapter, programs).items():
-                    found = time_in_turns(chapter, shape, some, machine, chosen.turns)
+                    found = time_in_turns(chapter, product, some, machine, chosen.turns)
                     write(found)
                     show(found)
         except Broken as reason:

@@ -245,7 +245,8 @@ def changed(tmp_path, monkeypatch):
         (folders[3] / "tried" / f"{name}.diff").write_text(f"{head}\n--- a\n")
     speeds = {"": (400, 0.8), "slow": (200, 0.4), "dear": (500, 1.0), "odd": (300, 0.6)}
     measured = [
-        {**GPU, "chapter": 3, "tried": name, "turns": 3, "gflops": speed, "ratio": ratio}
+        {**GPU, "chapter": 3, "tried": name, "precision": "", "turns": 3}
+        | {"gflops": speed, "ratio": ratio}
         for name, (speed, ratio) in speeds.items()
     ]
     counters = {
