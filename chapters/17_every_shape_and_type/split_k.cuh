@@ -297,28 +297,40 @@ static void launch_split_k_of(const struct split_k *w, dim3 grid, bool copied)
     CUDA_CHECK(cudaLaunchKernelEx(&config, split_k_kernel<STAGES, B_ALONG_K>, *w));
 }
 
+// How many SMs clusters of four and more can have, where each has one block: all blocks of
+// a cluster run in one part of the GPU, a GPC, and some of its SMs may be left over.
+static int sms_for_clusters(int sms)
+{
+    return sms - sms / 16;
+}
+
 // How many blocks should divide K, for so many tiles and steps: a power of two, up to 8, as
 // long as SMs are free and three steps are left for each.
 static int blocks_of_cluster(int tiles, int steps, int sms)
 {
     int blocks = 1;
-    while (blocks < MOST_BLOCKS && 2LL * blocks * tiles <= sms &&
-           steps / (2 * blocks) >= 3)
-        blocks *= 2;
+    while (blocks < MOST_BLOCKS && steps / (2 * blocks) >= 3) {
+        const int more = 2 * blocks;
+        const bool alone = divided_up(steps, more) > FEW_STAGES; // a block on its SM
+        if (more * (long long)tiles > (alone && more > 2 ? sms_for_clusters(sms) : sms))
+            break;
+        blocks = more;
+    }
     return blocks;
 }
 
 // Returns whether the product is one for this kernel, and has been launched. Measured on an
 // H200, it is the fastest for up to 64 rows, and for up to 64 columns if each tile has an
 // SM; where a cluster for each tile would leave most SMs idle on a long way along K, if
-// several divide it; and products with less than a tile for each SM, and K small, gain a
-// little.
+// several divide it; and for products with no more than a tile for each SM, if a block's
+// part of K is not too long: then wider tiles, which need fewer bytes, are faster.
 static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
                            const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
 {
     const size_t size = sizeof *A;
     const int SHORT = 2048; // steps of k that a block may have to itself
     const int LONG = 16;    // steps of SIDE that are worth a cluster more
+    const int FAR = 4096;   // steps of k after which wider tiles are faster
     struct split_k w = {M, N, K};
     w.alpha = alpha, w.beta = beta;
     w.C = C;
@@ -339,7 +351,8 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
     w.share = divided_up(steps, w.blocks * w.clusters);
     w.pairs = w.N % 2 == 0 && (uintptr_t)C % 4 == 0;
     const bool thin = w.M <= SIDE || (w.N <= SIDE && few) || w.clusters > 1;
-    const bool shared = 2 * w.blocks * tiles > sms || w.share * SIDE <= SHORT;
+    const bool shared =
+        2 * w.blocks * tiles > sms_for_clusters(sms) || w.share * SIDE <= SHORT;
     // A matrix that is small, because C has few rows or columns, may begin its rows anywhere:
     // it is copied, to rows of 128 bytes at least, which are not to be too many.
     const bool A_can = engine_can(A, K * size);
@@ -348,7 +361,7 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
     const bool copy_B = !B_can && A_can && N <= SIDE && N < M && few && K <= 1 << 20;
     if ((tile_columns && tile_columns != FEW_COLUMNS) || K > 1 << 30 || down > 65535 ||
         !(A_can || copy_A) || !(B_can || copy_B) ||
-        !((thin && shared) || (few && K <= 768)))
+        !((thin && shared) || (few && w.share * SIDE <= FAR)))
         return false;
     bool copied = false;
     w.A_pitch = K * size;
