@@ -46,8 +46,8 @@ template <int TM_, int TN_, int DOWN, int BK_, int STAGES_> struct bulk_tile {
 };
 
 // One block an SM: 256 threads with up to 255 registers are all that an SM has. That is 8
-// warps of 64, an occupancy of 12.5 %, and enough: a thread has 128 products to start
-// between two reads, and nothing that takes long is waited for in the thread's own time.
+// warps of 64, an occupancy of 12.5 %, and enough: a thread has 128 products to start for
+// every six reads, and nothing that takes long is waited for in the thread's own time.
 template <class T, bool ALIGNED>
 __global__ void __launch_bounds__(T::THREADS, 1)
     matmul_kernel(const __grid_constant__ CUtensorMap A_map,
@@ -114,9 +114,9 @@ __global__ void __launch_bounds__(T::THREADS, 1)
             const float *B_tile =
                 &bulk_tiles[stage.index * T::FLOATS + T::A_FLOATS + thread_col];
             const int depth = min(T::BK, w.K - block_k * T::BK);
-            // 8 steps are 1,077 instructions, 17 KB. 12 steps are as fast, and 18, 39 KB,
-            // a tenth slower (tried/unroll_12.diff, unroll_18.diff): instructions come
-            // through a cache, too.
+            // 8 steps are 1,077 instructions, 17 KB. 12 steps are as fast, and 18, 39 KB, are
+            // 12 % slower (tried/unroll_12.diff, unroll_18.diff): instructions come through a
+            // cache, too.
 #pragma unroll 1
             for (int k0 = 0; k0 < depth; k0 += UNROLL) {
 #pragma unroll

@@ -7,7 +7,7 @@
  * smaller ones in turns; what is left over when all blocks have done the same number of
  * tiles is cut into equal shares; and products of few rows or columns have kernels that
  * read the large matrix and do little else: split_k.cuh where its rows begin at multiples
- * of 16 bytes, and where C is small, thin.cuh for most others. tf32, which the tensor core
+ * of 16 bytes, and for small C; thin.cuh for most others. tf32, which the tensor core
  * takes only with k along the rows, has a kernel of its own: tf32.cuh.
  *
  * Run it:  make chapter17 && ./chapter17                     (needs a Hopper GPU, or none)

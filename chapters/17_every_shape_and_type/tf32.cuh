@@ -233,8 +233,8 @@ static struct plan tf32_plan(int M, int N, int K, int BM)
 
 // Whether chapter 13's kernels, which multiply in fp32, are faster than tiles that take so
 // many clocks: a number that is multiplied a few times only costs what it takes to bring
-// it, and they bring it better. Else their own estimate decides, beside what must be copied
-// for tiles, at 2,000 bytes a clock.
+// it, and they bring it better than tiles do. Else their own estimate decides, beside what
+// must be copied for tiles, at 2,000 bytes a clock.
 static bool fp32_is_faster(int M, int N, int K, const float *A, const float *B,
                            double clocks)
 {
