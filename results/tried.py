@@ -29,8 +29,9 @@ import rows
 
 TABLE = rows.ROOT / "results" / "tried.csv"
 TEXTS = ("gpu", "cuda", "driver", "date", "tried", "precision")
-# `tried` is the diff's name, nothing for the chapter as it is; `precision` is nothing for the chapter's first. The ratio is cuBLAS' time over the kernel's: the
-# median of the turns, the least and the greatest.
+# `tried` is the diff's name, nothing for the chapter as it is; `precision` is nothing for the
+# chapter's first. The ratio is cuBLAS' time over the kernel's: the median of the turns, the least
+# and the greatest.
 COLUMNS = (
     "gpu",
     "sms",
@@ -151,8 +152,11 @@ def product_of(chapter, name=""):
     path = chapters.folder(chapter) / "tried" / "shape.txt"
     products = {}
     for line in path.read_text().splitlines() if path.exists() else []:
-        of, shape, precision = re.fullmatch(r"(?:(\w+) )?([\dx]+)(?: (\w+))?", line).groups("")
-        products[of] = (*measure.shape(shape), precision)
+        said = re.fullmatch(r"(?:(\w+) )?(\d+x\d+x\d+)(?: (\w+))?", line)
+        if not said:
+            raise Broken(f"shape.txt says {line!r}, not [NAME ]MxNxK[ PRECISION]")
+        name_of_diff, shape, precision = said.groups("")
+        products[name_of_diff] = (*measure.shape(shape), precision)
     return products.get(name) or products.get("") or (SIZE, SIZE, SIZE, "")
 
 
