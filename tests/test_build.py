@@ -26,8 +26,8 @@ CASES = {
     "chapters/11_autotuning/winners.txt": (r"chapters/11_\w+/matmul\.cu", "chapter11"),
     "chapters/11_autotuning/pick.c": (r"chapters/11_\w+/pick\.c", "chapter11"),
     "chapters/12_persistent_blocks/shares.cuh": (
-        r"chapters/(12|13|18)_\w+/matmul\.cu|chapters/19_\w+/one_gpu_fp32\.cu",
-        "chapter(12|13|18|19)",
+        r"chapters/(12|13|17|18)_\w+/matmul\.cu|chapters/19_\w+/one_gpu_fp32\.cu",
+        "chapter(12|13|17|18|19)",
     ),
     "emulator/include/cuda_pipeline.h": (
         r"chapters/(10|11|12|13|14|17|18)_\w+/matmul\.cu|chapters/19_\w+/one_gpu_fp32\.cu",

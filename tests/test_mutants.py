@@ -919,7 +919,7 @@ MUTANTS = [
     Mutant(
         17,
         "parts not waited for",
-        "    __threadfence();\n    __syncwarp();\n    int *arrived = &s",
+        "    __syncwarp();\n    __threadfence();\n    int *arrived = &s",
         "    int *arrived = &s",
     ),
     Mutant(
@@ -1347,7 +1347,7 @@ MUTANTS = [
     Mutant(
         17,
         "split: clusters' sums not waited for",
-        "    __threadfence();\n    __syncwarp();\n    int *arrived = &w",
+        "    __syncwarp();\n    __threadfence();\n    int *arrived = &w",
         "    int *arrived = &w",
     ),
     Mutant(
@@ -1558,8 +1558,8 @@ MUTANTS = [
     Mutant(
         17,
         "tf32: cut, not rounded, on the way",
-        "TF32_BK,\n                                               TF32_SLAB",
-        "TF32_BK,\n                                               TF32_SLAB - 4",
+        "TF32_BK, TF32_SLAB, SWIZZLE",
+        "TF32_BK, TF32_SLAB - 4, SWIZZLE",
     ),
     Mutant(
         17,

@@ -249,7 +249,7 @@ int main(int argc, char **argv)
         {24, 75, 525, 1.5f, -0.5f, NULL, NULL, {}, launch},
         {8, 3, 2608, 1.5f, 0.0f, NULL, NULL, {}, launch},
         {130, 7, 525, 1.5f, -0.5f, NULL, NULL, {}, launch},
-        {70, 104, 4104, 1.5f, -0.5f, NULL, NULL, {}, launch},
+        {70, 103, 4104, 1.5f, -0.5f, NULL, NULL, {}, launch},
         {24, 24, 16424, 1.5f, -0.5f, NULL, NULL, {}, launch},
         {20, 312, 904, 1.5f, 0.0f, NULL, "--tile 8", {}, launch_few<8>},
         {200, 40, 1000, 1.5f, -0.5f, NULL, "--tile 8", {}, launch_few<8>},

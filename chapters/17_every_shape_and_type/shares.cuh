@@ -163,8 +163,9 @@ static __host__ __device__ __forceinline__ int divided_up(int a, int b)
     return (a - 1) / b + 1;
 }
 
-// --tile: tiles of so many columns (32: of 64 rows), and three clusters, which share what
-// does not divide; in other kernels, four blocks. So small products see what large ones do.
+// --tile: tiles of so many columns (32: of 64 rows), and three clusters, in tf32 four, which
+// share what does not divide; in other kernels, four blocks. So small products see what
+// large ones do.
 // 8: the kernels for few rows or columns. 0: as planned.
 static int tile_columns;
 const int FEW_COLUMNS = 8, KINDS = 5, columns_of[KINDS] = {32, 64, 128, 192, 256};

@@ -226,9 +226,9 @@ static struct plan tf32_plan(int M, int N, int K, int BM)
         .sharing = 8000.0,
         .part = size * BM * TF32_BN / 30.0,
     };
-    return best_plan(divided_up(M, BM), divided_up(N, TF32_BN * TF32_CLUSTER),
-                     divided_up(K, TF32_BK), number_of_blocks() / TF32_CLUSTER, THE_REST,
-                     &cost);
+    return best_plan(
+        divided_up(M, BM), divided_up(N, TF32_BN * TF32_CLUSTER), divided_up(K, TF32_BK),
+        tile_columns ? 4 : number_of_blocks() / TF32_CLUSTER, THE_REST, &cost);
 }
 
 // Whether chapter 13's kernels, which multiply in fp32, are faster than tiles that take so
