@@ -251,6 +251,7 @@ int main(int argc, char **argv)
         {130, 7, 525, 1.5f, -0.5f, NULL, NULL, {}, launch},
         {70, 103, 4104, 1.5f, -0.5f, NULL, NULL, {}, launch},
         {24, 24, 16424, 1.5f, -0.5f, NULL, NULL, {}, launch},
+        {9, 16, 16424, 1.5f, 0.0f, NULL, NULL, {}, launch},
         {20, 312, 904, 1.5f, 0.0f, NULL, "--tile 8", {}, launch_few<8>},
         {200, 40, 1000, 1.5f, -0.5f, NULL, "--tile 8", {}, launch_few<8>},
         {320, 1, 904, 1.5f, 0.0f, NULL, "--tile 8", {}, launch_few<8>},
