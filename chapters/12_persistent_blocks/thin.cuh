@@ -38,6 +38,8 @@ static __device__ bool add_up(const struct group_sums *s, int group, int split, 
     float *all = &s->parts[(size_t)group * s->splits * size];
     for (int i = threadIdx.x; i < size; i += THIN_THREADS)
         all[(size_t)split * size + i] = sums[i];
+    // Thread 0 speaks for all of its block: its fence stands between what they have written
+    // and its word, the next between the others' words and what is read of theirs.
     __syncthreads();
     __threadfence();
     if (threadIdx.x == 0)

@@ -328,9 +328,8 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
                            const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
 {
     const size_t size = sizeof *A;
-    const int SHORT = 2048; // steps of k that a block may have to itself
-    const int LONG = 16;    // steps of SIDE that are worth a cluster more
-    const int FAR = 4096;   // steps of k after which wider tiles are faster
+    const int LONG = 16;  // steps of SIDE that are worth a cluster more
+    const int FAR = 4096; // steps of k after which wider tiles are faster
     struct split_k w = {M, N, K};
     w.alpha = alpha, w.beta = beta;
     w.C = C;
@@ -351,8 +350,7 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
     w.share = divided_up(steps, w.blocks * w.clusters);
     w.pairs = w.N % 2 == 0 && (uintptr_t)C % 4 == 0;
     const bool thin = w.M <= SIDE || (w.N <= SIDE && few) || w.clusters > 1;
-    const bool shared =
-        2 * w.blocks * tiles > sms_for_clusters(sms) || w.share * SIDE <= SHORT;
+    const bool busy = 2 * w.blocks * tiles > sms_for_clusters(sms); // more than half
     // A matrix that is small, because C has few rows or columns, may begin its rows anywhere:
     // it is copied, to rows of 128 bytes at least, which are not to be too many.
     const bool A_can = engine_can(A, K * size);
@@ -361,7 +359,7 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
     const bool copy_B = !B_can && A_can && N <= SIDE && N < M && few && K <= 1 << 20;
     if ((tile_columns && tile_columns != FEW_COLUMNS) || K > 1 << 30 || down > 65535 ||
         !(A_can || copy_A) || !(B_can || copy_B) ||
-        !((thin && shared) || (few && w.share * SIDE <= FAR)))
+        !((thin && busy) || (few && w.share * SIDE <= FAR)))
         return false;
     bool copied = false;
     w.A_pitch = K * size;
