@@ -370,6 +370,43 @@ def chapters(project, shared_folder, emulated_nvcc):
     return Programs({int(path.name[7:]): path for path in found if path.is_file()})
 
 
+def templates_left_alone(built, source, changed, places):
+    """C++ that keeps the compiler from making again what a chapter's object holds: the instances of its templates, but
+    for those that name something of the changed file, or of one that includes it."""
+    sources = files_of(source, places)
+    texts = [s.read_text() for s in sources if changed in files_of(s, places)]
+    names = r"\b\w+(?=\((?:[^()]|\([^()]*\))*\)\s*{)|(?<=\bstruct )\w+(?=\s*{)"
+    touched = set(re.findall(names, "".join(texts)))
+    # Another chapter is in a namespace, and its names are none of these.
+    instances = re.findall(r" W (void [\w:]+<.*)$", run(["nm", "-C", built]).stdout, re.M)
+    return "".join(
+        f"extern template {instance};\n"
+        for instance in instances
+        if "emu::" not in instance and touched.isdisjoint(re.findall(r"[\w:]+", instance))
+    )
+
+
+def build_changed(nvcc, project, chapter, changed, folder):
+    """Builds a chapter whose sources are in `folder`, where the one named `changed` has a bug. The kernels that know
+    nothing of it would take most of the time, and the chapter's own object holds them. With any other kernel taken from
+    there, the bug would not be seen."""
+    built = project / "build" / "emulator"
+    objects = [*built.glob(f"chapters/{chapter.name}/*.o"), *built.glob("common/*.o")]
+    original = built / "chapters" / chapter.name / "matmul.o"
+    source, program = folder / "matmul.cu", folder / "mutant"
+    places = [ROOT / "common", ROOT / "chapters", chapter]
+    whole, piece = chapter / "matmul.cu", chapter / changed
+    with source.open("a") as file:
+        file.write(templates_left_alone(original, whole, piece, places))
+    # Of what two objects define, the linker takes the first's.
+    command = [nvcc, "-O2", "-Ofc", "max", "-std=c++17", "-Xlinker", "-z,muldefs"]
+    for place in places:
+        command += ["-I", project / place.relative_to(ROOT)]
+    result = run([*command, source, *objects, "-lcublas", "-o", program], env=no_cuda())
+    assert result.returncode == 0, result.stderr
+    return program
+
+
 @pytest.fixture
 def emulate(emulated_nvcc, tmp_path):
     """Compiles sources (and flags) for the emulator and returns the program; fails on any message."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from conftest import ROOT, files_of_chapter, no_cuda, run
+from conftest import ROOT, build_changed, files_of_chapter, no_cuda, run
 
 FOLDER = ROOT / "chapters" / "18_fp32_from_halves"
 pytestmark = pytest.mark.depends(
@@ -247,7 +247,7 @@ MUTANTS = [
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.name.replace(" ", "_"))
-def test_is_refused(mutant, compiled, tmp_path):
+def test_is_refused(mutant, compiled, emulated_nvcc, project, tmp_path):
     for file in FOLDER.glob("*.cu*"):
         shutil.copy(file, tmp_path)
     text = (tmp_path / mutant.file).read_text()
@@ -256,8 +256,11 @@ def test_is_refused(mutant, compiled, tmp_path):
         text = text.replace(old, new)
     (tmp_path / mutant.file).write_text(text)
     ordinary = mutant.judge == "./chapter18"
-    source = tmp_path / "matmul.cu" if ordinary else ROOT / "tests" / mutant.judge
-    result = run([compiled(source, tmp_path / "mutant", tmp_path)])
+    if ordinary:
+        program = build_changed(emulated_nvcc, project, FOLDER, mutant.file, tmp_path)
+    else:
+        program = compiled(ROOT / "tests" / mutant.judge, tmp_path / "mutant", tmp_path)
+    result = run([program])
     said = result.stdout + result.stderr
     assert result.returncode == 1, said
     assert not ordinary or re.search(r"^(FAIL$|FAULT )", said, re.M), said

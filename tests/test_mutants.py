@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 import mutants
-from conftest import ROOT, at_length, files_of_chapter, no_cuda, run
+from conftest import ROOT, at_length, build_changed, files_of_chapter, no_cuda, run
 
 
 class Mutant(NamedTuple):
@@ -1828,32 +1828,14 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
     """Builds a chapter with `old` replaced by `new`."""
 
     def build(chapter, old, new):
-        folder, built = source_of(chapter).parent, project / "build" / "emulator"
-        texts = {file: file.read_text() for file in folder.glob("*.cu*")}
+        folder = source_of(chapter).parent
+        texts = {file.name: file.read_text() for file in folder.glob("*.cu*")}
         times = sum(text.count(old) for text in texts.values())
         assert times == 1, f"the text to replace is there {times} times"
-        mutant, program = tmp_path / "matmul.cu", tmp_path / "mutant"
-        for file, text in texts.items():
-            (tmp_path / file.name).write_text(text.replace(old, new))
-        objects = [*built.glob("common/*.o"), *built.glob(f"chapters/{folder.name}/*.o")]
-        objects.remove(built / "chapters" / folder.name / "matmul.o")
-        command = [
-            emulated_nvcc,
-            "-O2",
-            "-Ofc",
-            "max",
-            "-std=c++17",
-            "-I",
-            project / "common",
-            "-I",
-            project / "chapters",
-            "-I",
-            folder,
-        ]
-        command += [mutant, *objects, "-lcublas", "-o", program]
-        result = run(command, env=no_cuda())
-        assert result.returncode == 0, result.stderr
-        return program
+        for name, text in texts.items():
+            (tmp_path / name).write_text(text.replace(old, new))
+        (changed,) = (name for name, text in texts.items() if old in text)
+        return build_changed(emulated_nvcc, project, folder, changed, tmp_path)
 
     return build
 
