@@ -32,6 +32,10 @@ def run(command, **options):
     )
 
 
+# While one test process builds what all of them need, the others wait for it: it may have their processors.
+MAKE = ["make", "-k", f"-j{os.cpu_count()}"]
+
+
 def at_length(values, wanted):
     """Parameters, of which those that `wanted` says are left to `make test-long`: what takes minutes, and is told
     by the others in the common case."""
@@ -354,8 +358,7 @@ def chapters(project, shared_folder, emulated_nvcc):
     with once(shared_folder / "chapters-built") as first:
         if first:
             build = run(
-                ["make", "-k", "-C", project, "all", "EMULATOR=1", "STRICT=1"],
-                env=no_cuda(),
+                [*MAKE, "-C", project, "all", "EMULATOR=1", "STRICT=1"], env=no_cuda()
             )
             (shared_folder / "build-log").write_text(build.stdout + build.stderr)
 

@@ -8,7 +8,16 @@ import sys
 
 import pytest
 
-from conftest import ROOT, accept, files_of_chapter, for_real_nvcc, no_cuda, once, run
+from conftest import (
+    MAKE,
+    ROOT,
+    accept,
+    files_of_chapter,
+    for_real_nvcc,
+    no_cuda,
+    once,
+    run,
+)
 
 sys.path.insert(0, str(ROOT / "results"))
 import registers  # noqa: E402
@@ -241,8 +250,6 @@ def test_builds_for_a_gpu(number, project, shared_folder):
     with once(shared_folder / "built-for-a-gpu") as first:
         if first:
             programs = [f"build/gpu-sm_80/chapter{chapter}" for chapter in FOR_A_GPU]
-            run(
-                ["make", "-k", "-C", project, "EMULATOR=0", "ARCH=sm_80", *programs],
-                env=no_cuda(),
-            )
+            command = [*MAKE, "-C", project, "EMULATOR=0", "ARCH=sm_80"]
+            run([*command, *programs], env=no_cuda())
     assert (project / f"build/gpu-sm_80/chapter{number}").exists()
