@@ -4,8 +4,7 @@
  * al., "Parallel random numbers: as easy as 1, 2, 3", 2011), keyed by the seed and the
  * type: as good, the same in every run, and not those of cuRAND. The quasirandom types
  * are Sobol sequences of up to ten dimensions, with the direction numbers of S. Joe and
- * F. Y. Kuo (2008), not scrambled. Functions for kernels are in NVIDIA's curand_kernel.h,
- * which finds its types here. */
+ * F. Y. Kuo (2008), not scrambled. Functions for kernels are in curand_kernel.h. */
 #ifndef CURAND_H_
 #define CURAND_H_
 
@@ -72,31 +71,6 @@ typedef enum curandDirectionVectorSet {
 
 typedef unsigned int curandDirectionVectors32_t[32];
 typedef unsigned long long curandDirectionVectors64_t[64];
-
-/* What curand_kernel.h names besides. */
-typedef double curandDistribution_st, *curandDistribution_t;
-typedef unsigned int curandHistogramM2K_st, *curandHistogramM2K_t;
-typedef curandDistribution_st curandHistogramM2V_st, *curandHistogramM2V_t;
-typedef struct curandDistributionShift_st *curandDistributionShift_t;
-typedef struct curandDistributionM2Shift_st *curandDistributionM2Shift_t;
-typedef struct curandHistogramM2_st *curandHistogramM2_t;
-typedef struct curandDiscreteDistribution_st *curandDiscreteDistribution_t;
-typedef enum curandMethod {
-    CURAND_CHOOSE_BEST = 0,
-    CURAND_ITR = 1,
-    CURAND_KNUTH = 2,
-    CURAND_HITR = 3,
-    CURAND_M1 = 4,
-    CURAND_M2 = 5,
-    CURAND_BINARY_SEARCH = 6,
-    CURAND_DISCRETE_GAUSS = 7,
-    CURAND_REJECTION = 8,
-    CURAND_DEVICE_API = 9,
-    CURAND_FAST_REJECTION = 10,
-    CURAND_3RD = 11,
-    CURAND_DEFINITION = 12,
-    CURAND_POISSON = 13
-} curandMethod_t;
 
 /* A generator of the device writes device memory, as work of its stream; one of the host
  * writes the host's. TYPE_ERROR for types that are not there. */

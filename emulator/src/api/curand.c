@@ -1,10 +1,11 @@
-/* cuRAND's calls of the host: see curand.h for what their numbers are. */
+/* cuRAND's calls of the host, and the numbers of its functions for kernels: see curand.h
+ * for what they are. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/errors.h"
 #include "base/now.h"
-#include "curand.h"
+#include "curand_kernel.h"
 #include "emulator_runtime.h"
 #include "memory/copies.h"
 #include "memory/spans.h"
@@ -40,6 +41,14 @@ static void philox(uint64_t counter, uint64_t stream, uint64_t key, uint32_t out
         k1 += 0xbb67ae85;
     }
     for (int i = 0; i < 4; i++) out[i] = x[i];
+}
+
+unsigned emu_random_word(unsigned long long at, unsigned long long sequence,
+                         unsigned long long seed)
+{
+    uint32_t four[4];
+    philox(at / 4, sequence, seed, four);
+    return four[at % 4];
 }
 
 /* For dimensions from 2 on: the polynomial's degree, its inner coefficients, and the
@@ -285,7 +294,7 @@ GENERATE(curandGenerateUniformDouble, double, uniform(bits))
 
 /* The point where a normal distribution has so much on its left: a first guess
  * (Abramowitz and Stegun, 26.2.22), and Newton's method from there. */
-static double normal(uint64_t bits)
+double emu_random_normal(unsigned long long bits)
 {
     const double u = uniform(bits) - 0x1p-54, p = u < 0.5 ? u : 1.0 - u,
                  t = sqrt(-2.0 * log(p));
@@ -307,16 +316,19 @@ static double normal(uint64_t bits)
         end(generator, to, count, sizeof *to);                                           \
         return CURAND_STATUS_SUCCESS;                                                    \
     }
-GENERATE_NORMAL(curandGenerateNormal, float, mean + deviation * normal(bits))
-GENERATE_NORMAL(curandGenerateNormalDouble, double, mean + deviation * normal(bits))
-GENERATE_NORMAL(curandGenerateLogNormal, float, exp(mean + deviation * normal(bits)))
+GENERATE_NORMAL(curandGenerateNormal, float, mean + deviation * emu_random_normal(bits))
+GENERATE_NORMAL(curandGenerateNormalDouble, double,
+                mean + deviation * emu_random_normal(bits))
+GENERATE_NORMAL(curandGenerateLogNormal, float,
+                exp(mean + deviation * emu_random_normal(bits)))
 GENERATE_NORMAL(curandGenerateLogNormalDouble, double,
-                exp(mean + deviation * normal(bits)))
+                exp(mean + deviation * emu_random_normal(bits)))
 
 /* How often something happens that happens `lambda` times on average: by inversion, from
  * the most likely value outwards, so that nothing underflows. */
-static unsigned poisson(double u, double lambda)
+unsigned emu_random_poisson(unsigned long long bits, double lambda)
 {
+    double u = uniform(bits);
     const double middle = floor(lambda);
     const double at_middle =
         lambda > 0.0 ? exp(middle * log(lambda) - lambda - lgamma(middle + 1.0)) : 1.0;
@@ -344,7 +356,7 @@ curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned int *
     const curandStatus_t refused =
         begin(generator, "curandGeneratePoisson", to, count, sizeof *to, CALLER);
     if (refused) return refused;
-    FOR_EACH(generator, count) to[i] = poisson(uniform(bits), lambda);
+    FOR_EACH(generator, count) to[i] = emu_random_poisson(bits, lambda);
     end(generator, to, count, sizeof *to);
     return CURAND_STATUS_SUCCESS;
 }
