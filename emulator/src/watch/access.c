@@ -233,6 +233,7 @@ static inline __attribute__((always_inline)) void
 hook(char *p, size_t n, enum emu_access kind, const void *pc)
 {
     const bool simple = !emu_attention;
+    if (kind & VOLATILE) emu_last_volatile = pc;
     if (simple && (size_t)(p - emu_own_low) < emu_own_bytes)
         return;
     else if (simple && emu_is_shared(p) && !((uintptr_t)p & (n - 1)))

@@ -117,6 +117,21 @@ fault_global_race(const char *p, const struct touch *earlier, const char *did,
               remedy(earlier, did, now, does));
 }
 
+const void *emu_last_volatile;
+
+/* What would have ordered two accesses to shared memory. Sums over a warp's lanes were once
+ * written with volatile and no barrier; a __syncthreads() would be wrong where the other
+ * warps do not come. */
+static const char *shared_remedy(const struct touch *earlier, const struct touch *now)
+{
+    if (emu_touch_pc(now) == emu_last_volatile &&
+        emu_fibers[earlier->thread].seen.warp == emu_fibers[now->thread].seen.warp)
+        return "a missing __syncwarp()? The lanes of a warp need not run in step, and "
+               "volatile orders nothing";
+    return emu_clocks.on ? "a missing __syncthreads(), or a wait for an mbarrier?"
+                         : "a missing __syncthreads()?";
+}
+
 void emu_fault_race(const char *p, const struct touch *earlier, const char *did,
                     const struct touch *now, const char *does)
 {
@@ -126,11 +141,9 @@ void emu_fault_race(const char *p, const struct touch *earlier, const char *did,
     struct emu_place place = emu_source_of(emu_touch_pc(earlier));
     emu_fault(emu_touch_pc(now),
               "data race in shared memory, %s: thread %s %s it at %s:%d, thread %s %s it "
-              "here, and nothing between orders the two (a missing %s?)",
+              "here, and nothing between orders the two (%s)",
               what, emu_thread_name(earlier->thread), did, place.file, place.line,
-              emu_thread_name(now->thread), does,
-              emu_clocks.on ? "__syncthreads(), or a wait for an mbarrier"
-                            : "__syncthreads()");
+              emu_thread_name(now->thread), does, shared_remedy(earlier, now));
 }
 
 /* ---- suspicions ---- */

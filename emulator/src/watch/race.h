@@ -9,6 +9,8 @@
 __attribute__((noreturn)) void emu_fault_race(const char *p, const struct touch *earlier,
                                               const char *did, const struct touch *now,
                                               const char *does);
+/* Where the program last made a volatile access. */
+extern const void *emu_last_volatile;
 /* A write of the running thread to `bytes` of a word (one bit each), which races with an
  * earlier access that did `did`, unless it stores what is there already. That is seen
  * when it has happened, so the suspicion waits for the thread's next event. */
