@@ -198,3 +198,4 @@ EMU_ERROR(
 EMU_ERROR(cudaErrorInvalidResourceConfiguration, 915,
           "one or more resources are insufficient or non-applicable for the operation")
 EMU_ERROR(cudaErrorUnknown, 999, "unknown error")
+EMU_ERROR(cudaErrorApiFailureBase, 10000, "api failure base")

@@ -1,0 +1,2 @@
+/* make_cudaExtent and its like. */
+#include "cuda_runtime_api.h"
