@@ -842,9 +842,9 @@ static void explain_missing(const struct list *command)
         for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
             if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
                 fprintf(stderr,
-                        "nvcc: %.*s is of a library that is not part of the emulator, "
-                        "which has cuBLAS, cuBLASLt, cuRAND, NCCL and Thrust in parts "
-                        "and no other\n",
+                        "nvcc: %.*s is not part of the emulator, which has cuBLAS, "
+                        "cuBLASLt, cuRAND, CUB, NCCL and Thrust in parts, and no other "
+                        "library\n",
                         (int)(end - name), name);
     }
     if (messages) fclose(messages);

@@ -1,0 +1,22 @@
+/* Everything that there is of CUB. */
+#ifndef CUB_CUB_CUH
+#define CUB_CUB_CUH
+
+#include "block/block_exchange.cuh"
+#include "block/block_load.cuh"
+#include "block/block_radix_sort.cuh"
+#include "block/block_reduce.cuh"
+#include "block/block_scan.cuh"
+#include "block/block_store.cuh"
+#include "device/device_radix_sort.cuh"
+#include "device/device_reduce.cuh"
+#include "device/device_scan.cuh"
+#include "device/device_select.cuh"
+#include "iterator/counting_input_iterator.cuh"
+#include "iterator/transform_input_iterator.cuh"
+#include "util_allocator.cuh"
+#include "util_type.cuh"
+#include "warp/warp_reduce.cuh"
+#include "warp/warp_scan.cuh"
+
+#endif

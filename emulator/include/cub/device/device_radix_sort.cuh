@@ -1,0 +1,115 @@
+/* Sorts keys, or pairs by their keys: by all of a key's bits, or by some. */
+#ifndef CUB_DEVICE_RADIX_SORT_CUH
+#define CUB_DEVICE_RADIX_SORT_CUH
+
+#include "../../thrust/sort.h"
+#include "../util_type.cuh"
+
+namespace cub
+{
+
+struct DeviceRadixSort {
+    template <class K, class V>
+    static cudaError_t SortPairs(void *room, size_t &bytes, const K *keys, K *keys_out,
+                                 const V *values, V *values_out, long long n,
+                                 int begin = 0, int end = 8 * sizeof(K),
+                                 cudaStream_t stream = nullptr)
+    {
+        return sort(room, bytes, keys, keys_out, values, values_out, n, begin, end, false,
+                    stream);
+    }
+    template <class K, class V>
+    static cudaError_t
+    SortPairsDescending(void *room, size_t &bytes, const K *keys, K *keys_out,
+                        const V *values, V *values_out, long long n, int begin = 0,
+                        int end = 8 * sizeof(K), cudaStream_t stream = nullptr)
+    {
+        return sort(room, bytes, keys, keys_out, values, values_out, n, begin, end, true,
+                    stream);
+    }
+    template <class K>
+    static cudaError_t SortKeys(void *room, size_t &bytes, const K *keys, K *keys_out,
+                                long long n, int begin = 0, int end = 8 * sizeof(K),
+                                cudaStream_t stream = nullptr)
+    {
+        return sort(room, bytes, keys, keys_out, (const char *)nullptr, (char *)nullptr,
+                    n, begin, end, false, stream);
+    }
+    template <class K>
+    static cudaError_t SortKeysDescending(void *room, size_t &bytes, const K *keys,
+                                          K *keys_out, long long n, int begin = 0,
+                                          int end = 8 * sizeof(K),
+                                          cudaStream_t stream = nullptr)
+    {
+        return sort(room, bytes, keys, keys_out, (const char *)nullptr, (char *)nullptr,
+                    n, begin, end, true, stream);
+    }
+
+/* The same from one buffer into the other. */
+#define EMU_SORT_PAIRS(name)                                                             \
+    template <class K, class V>                                                          \
+    static cudaError_t name(void *room, size_t &bytes, DoubleBuffer<K> &keys,            \
+                            DoubleBuffer<V> &values, long long n, int begin = 0,         \
+                            int end = 8 * sizeof(K), cudaStream_t stream = nullptr)      \
+    {                                                                                    \
+        const cudaError_t error =                                                        \
+            name(room, bytes, keys.Current(), keys.Alternate(), values.Current(),        \
+                 values.Alternate(), n, begin, end, stream);                             \
+        if (room) keys.selector ^= 1, values.selector ^= 1;                              \
+        return error;                                                                    \
+    }
+#define EMU_SORT_KEYS(name)                                                              \
+    template <class K>                                                                   \
+    static cudaError_t name(void *room, size_t &bytes, DoubleBuffer<K> &keys,            \
+                            long long n, int begin = 0, int end = 8 * sizeof(K),         \
+                            cudaStream_t stream = nullptr)                               \
+    {                                                                                    \
+        const cudaError_t error =                                                        \
+            name(room, bytes, keys.Current(), keys.Alternate(), n, begin, end, stream);  \
+        if (room) keys.selector ^= 1;                                                    \
+        return error;                                                                    \
+    }
+    EMU_SORT_PAIRS(SortPairs)
+    EMU_SORT_PAIRS(SortPairsDescending)
+    EMU_SORT_KEYS(SortKeys)
+    EMU_SORT_KEYS(SortKeysDescending)
+#undef EMU_SORT_PAIRS
+#undef EMU_SORT_KEYS
+
+  private:
+    struct Digit {
+        unsigned long long digits;
+        long long from;
+    };
+
+    template <class K, class V>
+    static cudaError_t sort(void *room, size_t &bytes, const K *keys, K *keys_out,
+                            const V *values, V *values_out, long long n, int begin,
+                            int end, bool descending, cudaStream_t stream)
+    {
+        return emu_device_wide(
+            "cub::DeviceRadixSort", room, bytes, stream, [=](const char *name) {
+                thrust::emu_temporary<Digit> two(2 * (size_t)n, true);
+                Digit *const a = two.data, *const b = a + n;
+                thrust::emu_run(name, true, [=]() mutable {
+                    for (long long i = 0; i < n; i++) {
+                        const unsigned long long x = emu_radix(keys[i], begin, end);
+                        a[i] = Digit{descending ? ~x : x, i};
+                    }
+                    const Digit *const sorted = thrust::emu_merge_sort(
+                        a, b, n, [](const Digit &x, const Digit &y) {
+                            return x.digits < y.digits;
+                        });
+                    for (long long i = 0; i < n; i++) {
+                        keys_out[i] = keys[sorted[i].from];
+                        if (values) values_out[i] = values[sorted[i].from];
+                    }
+                    return 0;
+                });
+            });
+    }
+};
+
+} // namespace cub
+
+#endif
