@@ -1014,6 +1014,9 @@ static void add_kernel_options(struct list *command)
     /* A variable that was never set is not by chance the 0 that makes a sum right. */
     if (compiler_version() >= (host.clang ? 8 : 12))
         add(command, "-ftrivial-auto-var-init=pattern");
+    /* A function that ends without the value that it promises gives any, and that is all:
+     * what a GPU does, and the host compiler of nvcc, which is not told to optimize. */
+    add(command, host.clang ? "-fno-strict-return" : "-fsanitize=unreachable");
     /* A tail call leaves no return address in the kernel, and so no source line for a
      * fault. Of DWARF 5, addr2line (seen with binutils 2.40) mixes up the files of
      * inlined functions. Lines and functions are all that a fault's report needs; where
