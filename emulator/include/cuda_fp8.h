@@ -158,6 +158,16 @@ EMU_FN16 __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x,
         explicit X2(double2 v) : __x(__nv_cvt_double2_to_fp8x2(v, __NV_SATFINITE, kind)) \
         {                                                                                \
         }                                                                                \
+        explicit X2(__half2 v) : X2(make_float2((float)v.x, (float)v.y))                 \
+        {                                                                                \
+        }                                                                                \
+        explicit X2(__nv_bfloat162 v) : X2(make_float2((float)v.x, (float)v.y))          \
+        {                                                                                \
+        }                                                                                \
+        explicit operator __half2() const                                                \
+        {                                                                                \
+            return __half2(__nv_cvt_fp8x2_to_halfraw2(__x, kind));                       \
+        }                                                                                \
         explicit operator float2() const                                                 \
         {                                                                                \
             return make_float2(emu_float_of_fp8((unsigned char)__x, kind),               \
@@ -173,6 +183,22 @@ EMU_FN16 __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x,
                   (unsigned)__nv_cvt_float2_to_fp8x2(make_float2(v.z, v.w),              \
                                                      __NV_SATFINITE, kind)               \
                       << 16)                                                             \
+        {                                                                                \
+        }                                                                                \
+        explicit X4(double4 v)                                                           \
+            : __x((unsigned)__nv_cvt_double2_to_fp8x2(make_double2(v.x, v.y),            \
+                                                      __NV_SATFINITE, kind) |            \
+                  (unsigned)__nv_cvt_double2_to_fp8x2(make_double2(v.z, v.w),            \
+                                                      __NV_SATFINITE, kind)              \
+                      << 16)                                                             \
+        {                                                                                \
+        }                                                                                \
+        X4(__half2 low, __half2 high)                                                    \
+            : X4(make_float4((float)low.x, (float)low.y, (float)high.x, (float)high.y))  \
+        {                                                                                \
+        }                                                                                \
+        X4(__nv_bfloat162 low, __nv_bfloat162 high)                                      \
+            : X4(make_float4((float)low.x, (float)low.y, (float)high.x, (float)high.y))  \
         {                                                                                \
         }                                                                                \
         explicit operator float4() const                                                 \

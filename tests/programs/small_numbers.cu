@@ -48,7 +48,13 @@ int main()
     EXPECT(isnan((float)__nv_fp8_e4m3(NAN)));
     const float2 pair = (float2)__nv_fp8x2_e4m3(make_float2(1.0f, -2.0f));
     const float4 four = (float4)__nv_fp8x4_e5m2(make_float4(1.0f, 2.0f, 3.0f, -4.0f));
+    const __half2 halves = (__half2)__nv_fp8x2_e4m3(__floats2half2_rn(3.0f, -5.0f));
+    const __nv_bfloat162 low = __floats2bfloat162_rn(1.0f, 2.0f),
+                         high = __floats2bfloat162_rn(-3.0f, 4.0f);
+    const float4 from_pairs = (float4)__nv_fp8x4_e4m3(low, high);
     EXPECT(pair.x == 1.0f && pair.y == -2.0f && four.z == 3.0f && four.w == -4.0f);
+    EXPECT(__low2float(halves) == 3.0f && __high2float(halves) == -5.0f);
+    EXPECT(from_pairs.y == 2.0f && from_pairs.z == -3.0f && from_pairs.w == 4.0f);
 
     cuFloatComplex *z;
     CHECK(cudaMallocManaged(&z, 9 * sizeof *z));
