@@ -293,6 +293,7 @@ UNSUPPORTED = {
     "cudaIpcGetMemHandle": "cudaIpcGetMemHandle(0, 0);",
     "cuModuleLoad": "cuModuleLoad(0, 0);",
     "cublasStrsm": "cublasStrsm(0);",
+    "__shfl_down_sync": "return __shfl_down(1, 2);",
 }
 
 

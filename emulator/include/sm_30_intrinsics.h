@@ -167,6 +167,22 @@ static __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu)
     emu_warp_sync(mask);
 }
 
+/* What CUDA has no more, and older programs still call. */
+#define EMU_GONE(name)                                                                   \
+    template <class... T_>                                                               \
+    __attribute__((error(#name " took for granted that a warp runs in step, and is no "  \
+                               "more: " #name "_sync(0xffffffff, ...) names the lanes "  \
+                               "that take part"))) int                                   \
+    name(T_...);
+EMU_GONE(__shfl)
+EMU_GONE(__shfl_up)
+EMU_GONE(__shfl_down)
+EMU_GONE(__shfl_xor)
+EMU_GONE(__ballot)
+EMU_GONE(__any)
+EMU_GONE(__all)
+
+#undef EMU_GONE
 #undef EMU_MATCHES
 #undef EMU_REDUCE
 
