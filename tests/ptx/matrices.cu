@@ -182,7 +182,7 @@ static __device__ void moves(void)
         const unsigned first = 64 * m + 8 * g + 2 * t;
         IS(r[m], first | (first + 1) << 16);
     }
-    asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared::cta.b16 {%0, %1}, [%2];"
+    asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared::cta.trans.b16 {%0, %1}, [%2];"
                  : "=r"(s[0]), "=r"(s[1])
                  : "r"(row));
     for (unsigned m = 0; m < 2; m++) {

@@ -2288,6 +2288,7 @@ static void compile_matrix_move(struct compiler *c)
         else
             transposed = true;
     const enum ptx_space space = take_space(c, "shared shared::cta");
+    if (take_one_of(c, "trans")) transposed = true;
     if (!number || !shape) unknown(c);
     need_one(c, "b16");
     end_of_modifiers(c);
