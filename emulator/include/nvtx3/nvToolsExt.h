@@ -32,6 +32,41 @@ typedef union nvtxMessageValue_t {
     nvtxStringHandle_t registered;
 } nvtxMessageValue_t;
 
+typedef enum nvtxColorType_t {
+    NVTX_COLOR_UNKNOWN = 0,
+    NVTX_COLOR_ARGB = 1
+} nvtxColorType_t;
+
+typedef enum nvtxPayloadType_t {
+    NVTX_PAYLOAD_UNKNOWN = 0,
+    NVTX_PAYLOAD_TYPE_UNSIGNED_INT64 = 1,
+    NVTX_PAYLOAD_TYPE_INT64 = 2,
+    NVTX_PAYLOAD_TYPE_DOUBLE = 3,
+    NVTX_PAYLOAD_TYPE_UNSIGNED_INT32 = 4,
+    NVTX_PAYLOAD_TYPE_INT32 = 5,
+    NVTX_PAYLOAD_TYPE_FLOAT = 6
+} nvtxPayloadType_t;
+
+/* A mark or a range with all that may be said of it; here its name counts. */
+typedef struct nvtxEventAttributes_v2 {
+    uint16_t version, size;
+    uint32_t category;
+    int32_t colorType;
+    uint32_t color;
+    int32_t payloadType, reserved0;
+    union {
+        uint64_t ullValue;
+        int64_t llValue;
+        double dValue;
+        uint32_t uiValue;
+        int32_t iValue;
+        float fValue;
+    } payload;
+    int32_t messageType;
+    nvtxMessageValue_t message;
+} nvtxEventAttributes_t;
+#define NVTX_EVENT_ATTRIB_STRUCT_SIZE ((uint16_t)sizeof(nvtxEventAttributes_t))
+
 typedef enum nvtxResourceGenericType_t {
     NVTX_RESOURCE_TYPE_UNKNOWN = 0,
     NVTX_RESOURCE_TYPE_GENERIC_POINTER = 0x10001,
@@ -86,7 +121,52 @@ int nvtxRangePushA(const char *message);
 /* Ends the stretch that began last. Returns as above; below 0 if there is none. */
 int nvtxRangePop(void);
 
+static inline int nvtxRangePushEx(const nvtxEventAttributes_t *event)
+{
+    const int named = event->messageType == NVTX_MESSAGE_TYPE_ASCII;
+    return nvtxRangePushA(named ? event->message.ascii : "");
+}
+static inline void nvtxMarkEx(const nvtxEventAttributes_t *event)
+{
+    (void)event;
+}
+static inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t *event)
+{
+    (void)event;
+    return 0;
+}
+/* A domain is a name for all of this; here it makes no difference. */
+static inline int nvtxDomainRangePushEx(nvtxDomainHandle_t domain,
+                                        const nvtxEventAttributes_t *event)
+{
+    (void)domain;
+    return nvtxRangePushEx(event);
+}
+static inline int nvtxDomainRangePop(nvtxDomainHandle_t domain)
+{
+    (void)domain;
+    return nvtxRangePop();
+}
+static inline void nvtxDomainMarkEx(nvtxDomainHandle_t domain,
+                                    const nvtxEventAttributes_t *event)
+{
+    (void)domain;
+    (void)event;
+}
+static inline void nvtxNameOsThreadA(uint32_t thread, const char *name)
+{
+    (void)thread;
+    (void)name;
+}
+static inline void nvtxNameCategoryA(uint32_t category, const char *name)
+{
+    (void)category;
+    (void)name;
+}
+
 #define nvtxDomainCreate nvtxDomainCreateA
+#define nvtxNameOsThread nvtxNameOsThreadA
+#define nvtxNameCategory nvtxNameCategoryA
 #define nvtxMark nvtxMarkA
 #define nvtxRangeStart nvtxRangeStartA
 #define nvtxRangePush nvtxRangePushA
