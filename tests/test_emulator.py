@@ -321,6 +321,7 @@ def test_missing_library_is_said(compiler, write, nvcc):
         "-arch=sm_80 -O3 -lineinfo",
         "-arch sm_90a -O2 --use_fast_math -g -G",
         "-gencode arch=compute_80,code=sm_80 -gencode=arch=compute_90,code=[sm_90,compute_90] -O0",
+        "-gencode arch=compute_60,code=sm_60 -gencode arch=compute_80,code=sm_80",
         "--gpu-architecture=sm_75 -Xptxas -v,-O3 -maxrregcount=64 -rdc=true --threads 2",
         "-std=c++14 --expt-relaxed-constexpr --extended-lambda -Wno-deprecated-gpu-targets -w",
         "--std=c++20 -Xcompiler=-Wall -Xcompiler -Wextra -Xlinker --as-needed --compiler-options -fno-inline",
@@ -334,6 +335,17 @@ def test_missing_library_is_said(compiler, write, nvcc):
 def test_options_people_use(flags, write, nvcc, tmp_path):
     result = nvcc(*flags.split(), write(HELLO), "-o", "hello")
     assert (result.returncode, result.stderr) == (0, "")
+    assert run([tmp_path / "hello"], env=no_cuda()).stdout == "PASS\n"
+
+
+@pytest.mark.parametrize("flags", ["-arch=sm_35", "-gencode=arch=compute_70,code=sm_70"])
+def test_old_architectures_of_makefiles(flags, write, nvcc, tmp_path):
+    source = HELLO.replace(
+        "#include", "#if __CUDA_ARCH__ != 750\n#error\n#endif\n#include", 1
+    )
+    result = nvcc(flags, write(source), "-o", "hello")
+    assert result.returncode == 0, result.stderr
+    assert re.fullmatch(r"nvcc warning : CUDA 13 knows \w+ no more; .*\n", result.stderr)
     assert run([tmp_path / "hello"], env=no_cuda()).stdout == "PASS\n"
 
 
@@ -646,9 +658,16 @@ def test_fault_names_the_range_it_happens_in(write, emulate):
         int main(int argc, char **)
         {
             int *x;
+            nvtxEventAttributes_t inner = {};
+            inner.version = NVTX_VERSION;
+            inner.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+            inner.colorType = NVTX_COLOR_ARGB;
+            inner.color = 0xff00ff00;
+            inner.messageType = NVTX_MESSAGE_TYPE_ASCII;
+            inner.message.ascii = "inner";
             cudaMalloc(&x, 4 * sizeof *x);
             nvtxRangePushA("outer");
-            nvtxRangePushA("inner");
+            nvtxRangePushEx(&inner);
             if (argc > 1) nvtxRangePop();
             if (argc > 2) nvtxRangePop();
             k<<<1, 8>>>(x);

@@ -47,8 +47,9 @@ static struct {
     struct list dependency_targets;
     bool separate, keep, verbose, dry_run, forward_unknown, debug, fast_compile, run;
     struct list run_arguments;
-    int architecture; /* 90 for sm_90 */
-    char feature;     /* the letter in sm_90a, or 0 */
+    int architecture;             /* 90 for sm_90 */
+    char feature;                 /* the letter in sm_90a, or 0 */
+    const char *old_architecture; /* of those given, one that CUDA 13 knows no more */
 } options;
 
 static struct {
@@ -319,6 +320,7 @@ __attribute__((noreturn)) static void print_and_exit(const char *text)
 static void set_architecture(const char *name)
 {
     static const int known[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
+    enum { FIRST_EVER = 10, OLDEST = 75 };
     static const char *const any[] = {"native", "all", "all-major"};
     const char *number = name;
     for (size_t i = 0; i < sizeof any / sizeof *any; i++)
@@ -332,6 +334,12 @@ static void set_architecture(const char *name)
     char *rest;
     long value = strtol(number, &rest, 10);
     bool ok = rest != number && (!*rest || (strchr("af", *rest) && !rest[1]));
+    /* Most makefiles name what was common when they were written. Here that costs
+     * nothing: what ran on an older GPU runs on the oldest that there is. */
+    if (ok && value >= FIRST_EVER && value < OLDEST) {
+        options.old_architecture = name;
+        value = OLDEST;
+    }
     for (size_t i = 0; ok && i < sizeof known / sizeof *known; i++) {
         if (known[i] != value) continue;
         if (value >= options.architecture) {
@@ -684,6 +692,10 @@ static void read_arguments(int argc, char **argv)
             "A single input file is required for a non-link phase when an outputfile is "
             "specified");
     if (!options.architecture) options.architecture = 90;
+    if (options.old_architecture && options.architecture == 75)
+        fprintf(stderr,
+                "nvcc warning : CUDA 13 knows %s no more; the code is made for sm_75\n",
+                options.old_architecture);
 }
 
 /* ---- the host compiler
