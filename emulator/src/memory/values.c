@@ -4,6 +4,7 @@
 
 #include "base/now.h"
 #include "base/settings.h"
+#include "base/source.h"
 #include "emulator_runtime.h"
 #include "memory/allocations.h"
 #include "memory/names.h"
@@ -55,8 +56,8 @@ void emu_check_holds_something(const void *p, size_t n, const void *pc)
     if (!emu_shadow_knows_any(a->shadow, offset, n)) fault_unknown(p, pc);
 }
 
-/* A word counts as written if one of its bytes is: the others may be padding. Returns
- * whether all do. */
+/* A word counts as written if one of its bytes is: the others may be padding. So may be
+ * whole words of a structure, behind its first. Returns whether all do. */
 bool emu_check_holds_values(const struct emu_shadow *s, size_t offset, const char *p,
                             size_t n, enum emu_access kind, const void *pc)
 {
@@ -65,7 +66,9 @@ bool emu_check_holds_values(const struct emu_shadow *s, size_t offset, const cha
         const size_t in_word = 4 - ((offset + i) & 3),
                      piece = in_word < n - i ? in_word : n - i;
         if (!emu_shadow_knows_any(s, offset + i, piece)) {
-            if (!(kind & BY_BYTES) && emu_settings.strict) fault_unknown(p + i, pc);
+            if (!(kind & BY_BYTES) && emu_settings.strict &&
+                !(i > 0 && emu_is_structure(n, pc)))
+                fault_unknown(p + i, pc);
             all = false;
         }
         i += piece;

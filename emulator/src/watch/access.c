@@ -10,6 +10,7 @@
 #include "base/now.h"
 #include "base/peers.h"
 #include "base/settings.h"
+#include "base/source.h"
 #include "block/shared.h"
 #include "emulator_runtime.h"
 #include "memory/allocations.h"
@@ -109,16 +110,21 @@ static inline bool is_own(const char *p)
     return p >= emu_current->stack_low && p < emu_current->stack_high;
 }
 
+static inline bool is_aligned(const char *p, size_t n, const void *pc)
+{
+    return !((uintptr_t)p & (n - 1)) || (!((uintptr_t)p & 7) && emu_is_structure(n, pc));
+}
+
 void emu_check_access(const volatile void *address, size_t n, enum emu_access kind,
                       const void *pc)
 {
     char *p = (char *)address;
     if (emu_is_shared(p)) {
-        if ((uintptr_t)p & (n - 1)) goto misaligned;
+        if (!is_aligned(p, n, pc)) goto misaligned;
         if (emu_fenced && (kind & BASIC_KIND) == ATOMIC) emu_handover_strong(p, kind);
         emu_shared_access(p, n, n, kind & BASIC_KIND, pc);
     } else if (emu_is_global(p)) {
-        if ((uintptr_t)p & (n - 1)) goto misaligned;
+        if (!is_aligned(p, n, pc)) goto misaligned;
         global_access(p, n, kind, pc);
     } else if (!is_own(p)) {
         emu_other_access(p, n, kind, pc);
@@ -130,7 +136,8 @@ misaligned:
     emu_fault_misaligned(p, n, kind, pc);
 }
 
-/* A copy of any size. Bytes have no alignment to check. */
+/* A copy of any size. Bytes have no alignment to check, and behind the first some may be
+ * padding, which nobody writes. */
 void emu_check_range(const void *address, size_t n, enum emu_access kind, const void *pc)
 {
     char *p = (char *)address;
@@ -138,10 +145,10 @@ void emu_check_range(const void *address, size_t n, enum emu_access kind, const 
         const size_t piece = (uintptr_t)p & 1 || n < 2   ? 1
                              : (uintptr_t)p & 2 || n < 4 ? 2
                                                          : 4;
-        if (emu_is_shared(p))
-            emu_shared_access(p, piece, 1, kind & BASIC_KIND, pc);
-        else
+        if (!emu_is_shared(p))
             emu_check_access(p, piece, kind, pc);
+        else if (kind != (READ | BY_BYTES) || p == address || emu_shared_holds(p, piece))
+            emu_shared_access(p, piece, 1, kind & BASIC_KIND, pc);
         p += piece;
         n -= piece;
     }
@@ -234,9 +241,9 @@ hook(char *p, size_t n, enum emu_access kind, const void *pc)
 {
     const bool simple = !emu_attention;
     if (kind & VOLATILE) emu_last_volatile = pc;
-    if (simple && (size_t)(p - emu_own_low) < emu_own_bytes)
-        return;
-    else if (simple && emu_is_shared(p) && !((uintptr_t)p & (n - 1)))
+    if (simple && (size_t)(p - emu_own_low) < emu_own_bytes) return;
+    if (n == 16) emu_copied_at = pc;
+    if (simple && emu_is_shared(p) && !((uintptr_t)p & (n - 1)))
         emu_shared_access(p, n, n, kind & BASIC_KIND, pc);
     else if (simple && is_plain_read(kind) && n >= 4 && is_quick_read(p, n))
         return;

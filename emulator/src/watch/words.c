@@ -115,17 +115,22 @@ static void keep_write(struct word *word, struct touch *now)
     }
 }
 
+/* `start`, `n`: the access that the word is part of. A word counts as written if one of
+ * its bytes is: the others may be padding, and so may be whole words of a structure. */
 static void examine(struct word *word, char *address, enum emu_access kind,
-                    const struct touch *now, const void *pc)
+                    const struct touch *now, const char *start, size_t n, const void *pc)
 {
     const uint8_t bytes = now->bytes;
     if (word->bytes_in_flight && emu_is_bulk(&word->write))
         fault_in_flight(word, address, now, kind == READ ? "reads" : "writes");
-    if ((kind == READ || kind == ATOMIC) && (word->written_bytes & bytes) != bytes &&
-        (emu_settings.strict || (word->bytes_in_flight & bytes))) {
+    const bool unset = (word->written_bytes & bytes) != bytes,
+               on_its_way = unset && word->bytes_in_flight & bytes,
+               empty = !(word->written_bytes & bytes) && emu_settings.strict;
+    if ((kind == READ || kind == ATOMIC) &&
+        (on_its_way || (empty && !(address > start && emu_is_structure(n, pc))))) {
         char what[160];
         emu_describe_shared(what, sizeof what, address);
-        if (word->bytes_in_flight & bytes)
+        if (on_its_way)
             emu_fault(pc,
                       "asynchronous copy not waited for: %s is read while a copy into it "
                       "may still be on its way (a missing __pipeline_wait_prior(), or no "
@@ -219,13 +224,15 @@ is_simple(struct word *word, enum emu_access kind, const struct touch *now)
     return true;
 }
 
-static __attribute__((noinline)) void
-examine_words(char *p, char *end, enum emu_access kind, uint8_t bytes, const void *pc)
+static __attribute__((noinline)) void examine_words(char *p, char *end,
+                                                    enum emu_access kind, uint8_t bytes,
+                                                    const char *start, size_t n,
+                                                    const void *pc)
 {
     const struct touch now = emu_touch_bytes(bytes, kind == ATOMIC, false, pc);
     for (; p < end; p += 4)
         if (!is_simple(emu_word_at(p), kind, &now))
-            examine(emu_word_at(p), p, kind, &now, pc);
+            examine(emu_word_at(p), p, kind, &now, start, n, pc);
 }
 
 /* Whole words. A loop for each kind of what is simple: the compiler makes better ones. */
@@ -233,9 +240,10 @@ static inline __attribute__((always_inline)) void
 whole_words(char *p, char *end, enum emu_access kind, const void *pc)
 {
     const struct touch now = emu_touch_bytes(15, kind == ATOMIC, false, pc);
+    const char *const start = p;
     struct word *word = emu_word_at(p);
     for (; p < end && is_simple(word, kind, &now); word++) p += 4;
-    if (p < end) examine_words(p, end, kind, 15, pc);
+    if (p < end) examine_words(p, end, kind, 15, start, (size_t)(end - start), pc);
 }
 static __attribute__((noinline)) void read_words(char *p, char *end, const void *pc)
 {
@@ -244,6 +252,17 @@ static __attribute__((noinline)) void read_words(char *p, char *end, const void 
 static __attribute__((noinline)) void write_words(char *p, char *end, const void *pc)
 {
     whole_words(p, end, WRITE, pc);
+}
+
+bool emu_shared_holds(const char *p, size_t n)
+{
+    for (const char *const end = p + n; p < end; p++) {
+        const struct word *word = emu_word_at(p);
+        if (word->written_in_block == emu_block_serial &&
+            (word->written_bytes | word->bytes_in_flight) >> ((uintptr_t)p & 3) & 1)
+            return true;
+    }
+    return false;
 }
 
 /* ---- an access ---- */
@@ -298,7 +317,7 @@ static void find_array(const char *p, size_t n, size_t alignment, enum emu_acces
                   "bytes of shared memory)",
                   emu_name_of(kind), n, p - (array->base + array->bytes), array->name,
                   array->bytes);
-    if (alignment > array->alignment && emu_settings.strict)
+    if (alignment > array->alignment && emu_settings.strict && !emu_is_structure(n, pc))
         emu_fault(pc,
                   "misaligned address: %s of %zu bytes needs a multiple of %zu, and %s "
                   "is not declared with __align__(%zu): on a GPU it may lie at any "
@@ -315,7 +334,7 @@ static __attribute__((noinline)) void parts_of_words(char *p, size_t n,
         const unsigned first = word < p ? (unsigned)(p - word) : 0;
         const unsigned last = word + 4 > p + n ? (unsigned)(p + n - word) : 4;
         const uint8_t bytes = (uint8_t)((1u << last) - (1u << first));
-        examine_words(word, word + 4, kind, bytes, pc);
+        examine_words(word, word + 4, kind, bytes, word, 4, pc);
     }
 }
 
@@ -328,7 +347,7 @@ static inline void look_at_words(char *p, size_t n, enum emu_access kind, const 
     else if (kind == WRITE)
         write_words(p, p + n, pc);
     else
-        examine_words(p, p + n, kind, 15, pc);
+        examine_words(p, p + n, kind, 15, p, n, pc);
 }
 
 static __attribute__((noinline)) void look_at_all(char *p, size_t n, size_t alignment,

@@ -34,6 +34,8 @@ static inline uint8_t emu_written_bytes(const struct word *word)
 {
     return word->written_in_block == emu_block_serial ? word->written_bytes : 0;
 }
+/* Whether anything of these bytes has been written, or soon will be. */
+bool emu_shared_holds(const char *p, size_t n);
 /* With clocks: the last read of the word by the warp, whose reads lie side by side. */
 extern struct touch *emu_readers;
 void emu_make_readers(void);
