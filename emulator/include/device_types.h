@@ -2,11 +2,6 @@
 #ifndef DEVICE_TYPES_H
 #define DEVICE_TYPES_H
 
-enum cudaRoundMode {
-    cudaRoundNearest,
-    cudaRoundZero,
-    cudaRoundPosInf,
-    cudaRoundMinInf
-};
+enum cudaRoundMode { cudaRoundNearest, cudaRoundZero, cudaRoundPosInf, cudaRoundMinInf };
 
 #endif
