@@ -107,7 +107,7 @@ struct problem {
     enum precision precision;
     enum values values;
     bool positive;            /* the reals are: see enum inputs */
-    bool infinite;            /* two of them are */
+    bool infinite;            /* some of them are */
     double unit;              /* FRACTIONS: all sums are multiples of this; REALS: 0 */
     float *A, *B, *C;         /* host: the inputs, and C as it was before the product */
     float *result;            /* host: C as the kernel left it */

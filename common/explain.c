@@ -94,7 +94,8 @@ static double of_scales(const struct problem *p, int row, int col, int which)
     const double alpha = p->alpha, beta = p->beta;
     switch (which) {
     case 0: return sum + beta * old;
-    case 1: return alpha * alpha * sum + beta * old;
+    case 1: /* of a small alpha, that is nothing at all */
+        return fabs(alpha) < 1e-3 ? UNKNOWN : alpha * alpha * sum + beta * old;
     case 2: return alpha * sum;
     case 3: return alpha * sum + old;
     case 4: return alpha * sum - beta * old;
@@ -421,6 +422,14 @@ static bool place_explains(const struct problem *p, const struct wrongs *w, char
     return w->kept > 0 && chance <= SMALL_CHANCE;
 }
 
+/* Whether all wrong elements that are shown should be infinite. */
+static bool all_infinite(const struct wrongs *w)
+{
+    for (int i = 0; i < w->kept; i++)
+        if (!isinf(w->list[i].want)) return false;
+    return true;
+}
+
 /* ---- all of them ---- */
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
@@ -442,7 +451,11 @@ const char *likely_cause(const struct problem *p, const struct wrongs *w)
     for (int i = 0; i < COUNT(OF_READING); i++)
         if (explains(p, w, of_reading, i, noise, tries)) return OF_READING[i].text;
     if (p->infinite && w->not_a_number == w->count)
-        return "an infinity of another row came in, and zero times infinity is NaN";
+        return all_infinite(w)
+                   ? "an infinity was multiplied by a zero that is not in the matrices, "
+                     "or subtracted, as in compensated sums: either is NaN"
+                   : "an infinity of another row or column came in, or of C though beta "
+                     "is 0: zero times infinity is NaN";
     if (w->not_a_number == w->count)
         return p->beta == 0.0f && w->read_C == w->count
                    ? "C was read, though beta is 0: it holds NaN, and 0 * NaN is NaN"

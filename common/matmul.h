@@ -48,9 +48,10 @@ struct kernel {
  *   WIDE_ROWS     rows of A and columns of B each in a unit of their own; and in some rows
  *                 of A a number 2^40 times as large as the others, which meets zeros;
  *   WIDE_COLUMNS  the same with some columns of B;
- *   INFINITE      among the reals two infinities: the first number of a row of A, and the
- *                 last of another. No other row may notice, not even one that multiplies
- *                 its neighbour's numbers by zero. */
+ *   INFINITE      among the reals infinities: the first number of a row of A, the last of
+ *                 another, one in the middle of a third, and one in a column of B; and C is
+ *                 full of them where beta is 0. No other row or column may notice, not even
+ *                 one that multiplies its neighbour's numbers by zero. */
 enum inputs { USUAL, POSITIVE, WIDE_ROWS, WIDE_COLUMNS, INFINITE };
 
 /* A product to check. One that has a launcher for one precision only is not checked in the

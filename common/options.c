@@ -70,7 +70,7 @@ static void print_help(const struct chapter *chapter)
         "    --seed N       other random inputs; default 1\n"
         "    --inputs KIND  positive: from 0 to 1; wide-rows, wide-columns: large\n"
         "                   and small numbers in rows of A or columns of B;\n"
-        "                   infinite: two rows of A hold an infinity\n"
+        "                   infinite: some rows of A and a column of B hold an infinity\n"
         "    --shift A      A (or B, or C) begins one element behind an aligned address\n"
         "    --reps N       timed runs; default: about a second's worth\n"
         "    --best-cublas  time beside the fastest of all that cuBLAS proposes for this "

@@ -14,6 +14,7 @@
 /* A guard band is full of NaN, so that reading from it shows as writing into it does. */
 enum { GUARD_WORDS = 1024 };
 #define OUTSIDE 0x7fb67fb6u /* of two bf16 each one */
+#define POSITIVE_INFINITY 0x7f800000u
 
 /* ---- does it fit? ---- */
 
@@ -387,8 +388,19 @@ static void fill_fractions(struct problem *p, uint64_t seed)
         p->C[i] = fraction(next_random(&state), bits_of_C, true);
 }
 
+static float unit_of_row(int row)
+{
+    return ldexpf(1.0f, 12 * (row % 7 - 3));
+}
+
+static float unit_of_column(int col)
+{
+    return ldexpf(1.0f, 12 * (col % 5 - 2));
+}
+
 /* WIDE_ROWS: gives each row of A and each column of B a unit of its own, a power of two,
- * and C the product of these; and makes the first number of each row in the last third of A
+ * and C the product of these, from 2^-60 to 2^60: what a kernel takes for nothing is all
+ * of an element somewhere. And makes the first number of each row in the last third of A
  * 2^40 times as large. So that no sum has to hold both, zeros meet it in B. WIDE_COLUMNS:
  * the same with columns of B. */
 static void widen(struct problem *p, bool columns)
@@ -396,26 +408,40 @@ static void widen(struct problem *p, bool columns)
     const int M = p->M, N = p->N, K = p->K;
     float *A = p->A, *B = p->B;
     for (int i = 0; i < M; i++)
-        for (int k = 0; k < K; k++) A[(size_t)i * K + k] *= ldexpf(1.0f, i % 7 - 3);
-    for (size_t i = 0; i < (size_t)K * N; i++) B[i] *= ldexpf(1.0f, (int)(i % N) % 5 - 2);
+        for (int k = 0; k < K; k++) A[(size_t)i * K + k] *= unit_of_row(i);
+    for (size_t i = 0; i < (size_t)K * N; i++) B[i] *= unit_of_column((int)(i % N));
     for (size_t i = 0; p->C && i < (size_t)M * N; i++)
-        p->C[i] *= ldexpf(1.0f, (int)(i / N) % 7 - 3 + (int)(i % N) % 5 - 2);
+        p->C[i] *= unit_of_row((int)(i / N)) * unit_of_column((int)(i % N));
     for (int i = 0; i < M; i++)
         A[(size_t)i * K] *= columns ? 0.0f : i >= M - M / 3 ? 0x1p40f : 1.0f;
     for (int j = 0; j < N; j++) B[j] *= !columns ? 0.0f : j >= N - N / 3 ? 0x1p40f : 1.0f;
 }
 
-/* INFINITE: what an infinity meets in B must not be zero. */
+/* Puts an infinity there. `to` is a number of the other matrix that it meets, and the
+ * `count` ones behind it, each `step` further, are the others: none may be zero. */
+static void put_infinity(float *there, float *to, int count, int step)
+{
+    *there = INFINITY;
+    for (int i = 0; i < count; i++, to += step)
+        if (*to == 0.0f) *to = 1.0f;
+}
+
+/* INFINITE: two rows of A get one at their ends, where the rows beside them are near. A
+ * third row and a column of B get one in the middle: of the last whole eight of k if a
+ * rest follows, which a kernel may fetch into the same registers or tiles. */
 static void put_infinities(struct problem *p)
 {
-    const size_t last = p->K - 1;
-    p->A[(size_t)(p->M / 2) * p->K] = INFINITY;
-    p->A[last] = INFINITY;
-    for (int j = 0; j < p->N; j++) {
-        float *const met[] = {&p->B[j], &p->B[last * p->N + j]};
-        for (int i = 0; i < 2; i++)
-            if (*met[i] == 0.0f) *met[i] = 1.0f;
-    }
+    const int M = p->M, N = p->N, K = p->K, last = K - 1, middle = last / 8 * 8 - 1;
+    float *const A = p->A, *const B = p->B, *const half = &A[(size_t)(M / 2) * K];
+    put_infinity(half, B, N, 1);
+    put_infinity(&A[last], &B[(size_t)last * N], N, 1);
+    if (M < 4 || N < 4 || middle < 0) return;
+    put_infinity(&A[(size_t)(M / 4) * K + middle], &B[(size_t)middle * N], N, 1);
+    put_infinity(&B[(size_t)middle * N + N / 2], &A[middle], M, K);
+    /* Elements with two infinities: let these have one sign, or they would be NaN. */
+    float *const met[] = {&B[N / 2], &B[(size_t)last * N + N / 2], &A[middle],
+                          &half[middle]};
+    for (int i = 0; i < 4; i++) *met[i] = fabsf(*met[i]);
 }
 
 void problem_fill(struct problem *p, const struct options *o, enum values values)
@@ -451,7 +477,9 @@ void problem_fill(struct problem *p, const struct options *o, enum values values
         to_device(p->dC_before, p->C, p->dC.count, p->dC.size);
         problem_reset_C(p);
     } else {
-        fill_bits(p->result, p->dC.count, NEVER_WRITTEN);
+        /* A kernel may not read C, nor read it and let no NaN pass. */
+        fill_bits(p->result, p->dC.count,
+                  p->infinite ? POSITIVE_INFINITY : NEVER_WRITTEN);
         to_device(p->dC.data, p->result, p->dC.count, p->dC.size);
     }
 }

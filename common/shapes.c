@@ -30,10 +30,11 @@ static const struct {
     {1, 0, 3, 0, 72, 1.7f, -0.3f},  /* nothing cut off, and M, N and K all different */
     {2, 0, 1, 6, 64, -1.0f, 0.3f},  /* cut off in one direction only; pairs of B */
     {1, 6, 1, 0, 24, -1.4f, 0.0f, WIDE_ROWS}, /* and in the other */
-    {1, 3, 1, 5, 38, 0.0f, 0.6f},             /* C alone */
-    {0, 3, 0, 5, 600, 0.3f, 0.0f},            /* more of K than of anything */
-    {0, 2, 0, 3, 2, 0.0f, 0.0f},              /* nothing but zeros */
-    {0, 1, 0, 1, 1, 1.6f, -0.7f},             /* a single product */
+    /* Multipliers that are nearly 0 are not 0. */
+    {1, 3, 1, 5, 38, 0.0f, 6e-9f},   /* C alone */
+    {0, 3, 0, 5, 1101, 3e-9f, 0.0f}, /* more of K than of anything */
+    {0, 2, 0, 3, 2, 0.0f, 0.0f},     /* nothing but zeros */
+    {0, 1, 0, 1, 1, 1.6f, -0.7f},    /* a single product */
     /* Rows of whole 16 bytes, in bf16 too, that begin anywhere: only the address of one
      * matrix forbids to read or write them so. */
     {1, 0, 1, 8, 40, 1.3f, 1.0f, USUAL, 'A'},
@@ -41,6 +42,11 @@ static const struct {
     {1, 0, 1, 8, 56, 1.3f, -1.0f, USUAL, 'C'},
 };
 enum { ODD_COUNT = sizeof ODD / sizeof *ODD };
+
+/* More tiles than the GPU has multiprocessors: a block for each must be there, or take two.
+ * In fp32 only: what tensor cores do takes the emulator long, and their chapters ask for
+ * large products of their own. */
+enum { MANY_TILES = 133 };
 
 /* A product with a launcher of its own for one precision only is not for the others. */
 static bool is_for(const struct product *p, enum precision precision)
@@ -86,6 +92,10 @@ static void list_shapes(const struct chapter *c, enum precision precision, bool 
                                   .beta = ODD[i].beta,
                                   .inputs = ODD[i].inputs,
                                   .shift = ODD[i].shift};
+        add(shapes, &p, precision, is_default);
+    }
+    if (precision == FP32) {
+        const struct product p = {1, MANY_TILES * BN + 1, 1, 1.6f, -0.7f};
         add(shapes, &p, precision, is_default);
     }
     for (int i = 0; i < c->product_count; i++)

@@ -85,6 +85,13 @@ WRONG = [
     ("changed-A", "40 30 20", "the input A was changed"),
     ("past-the-end", "40 30 20", "C[0][0] is nan"),
     ("next-row", "40 30 20 --inputs infinite", "likely: an infinity of another row"),
+    (
+        "next-column",
+        "40 30 20 --inputs infinite",
+        "likely: an infinity of another row or",
+    ),
+    ("mends-C", "40 30 20 --inputs infinite", "or of C though beta is 0"),
+    ("k-before", "40 30 20 --inputs infinite", "multiplied by a zero that is not in the"),
     ("per-mille fast", "2000 300 1000 --seed 2", "fails Freivalds' check"),
     ("per-mille fast", "2000 300 1000 --seed 2", "C[5][7] is "),
 ]
@@ -382,7 +389,33 @@ def test_wide_rows_show_inputs_scaled_together(verifier):
         assert result.returncode == 1, result.stdout
 
 
+def test_wide_rows_show_what_is_taken_for_nothing(verifier):
+    """Terms below a threshold of any size are all that some elements have."""
+    for kind in ("wide-rows", "wide-columns"):
+        result = check(verifier, f"40 50 60 --inputs {kind}", "no-small", "--one-shape")
+        assert result.returncode == 1, result.stdout
+
+
 # ---- small odd products ----
+
+
+@pytest.mark.parametrize(
+    "rule, cause",
+    [
+        ("near-zero beta", "beta * C was not added"),
+        ("near-zero alpha", "the sum is 0: none of its terms is there"),
+        ("no-small", None),
+        ("mends-C", "an infinity of another row or column came in"),
+        ("next-column", "an infinity of another row or column came in"),
+        ("k-before", "an infinity was multiplied by a zero"),
+    ],
+)
+def test_small_odd_products_show(verifier, rule, cause):
+    """What no usual number shows, the run without arguments does."""
+    assert check(verifier, "40 30 20", rule, "--one-shape").returncode == 0
+    result = check(verifier, "40 30 20", rule)
+    assert result.returncode == 1
+    assert cause is None or cause in "".join(likely(result)), result.stdout
 
 
 def test_small_odd_products_are_checked(verifier):
@@ -453,7 +486,11 @@ def test_small_odd_products_are_listed(verifier):
     assert {b for a, b in scales if a not in (0, 1)} == {False, True}
     assert any(shape["K"] % 32 == 31 and shape["N"] > tile for shape in shapes)
     assert any(shape["N"] % 4 == 2 and shape["N"] > tile for shape in shapes)
-    assert any(shape["K"] > 512 for shape in shapes)
+    assert any(shape["K"] > 1024 and shape["K"] % 8 for shape in shapes)
+    for which in ("alpha", "beta"):
+        assert any(0 < abs(shape[which]) < 1e-8 for shape in shapes), which
+    tiles = [-(-shape["M"] // tile) * -(-shape["N"] // tile) for shape in shapes]
+    assert max(tiles) > 132, "more than any GPU in results/ has multiprocessors"
 
 
 def test_alignment_is_tested_in_each_precision(verifier):

@@ -69,6 +69,20 @@ MUTANTS = [
         "without beta",
     ),
     Mutant(1, "beta == 0 reads C", "beta == 0.0f ? 0.0f : *c", "*c"),
+    Mutant(1, "beta nearly 0 taken for 0", "beta == 0.0f", "fabsf(beta) < 1e-6f"),
+    Mutant(
+        1,
+        "C read at beta == 0, and mended",
+        "beta == 0.0f ? 0.0f : *c",
+        "isnan(*c) ? 0.0f : *c",
+        "or of C though beta is 0",
+    ),
+    Mutant(
+        1,
+        "small terms left out",
+        PRODUCT,
+        PRODUCT.replace("acc", "if (fabsf(B[(size_t)k * N + col]) > 1e-6f) acc"),
+    ),
     Mutant(
         1,
         "input overwritten",
@@ -218,6 +232,19 @@ MUTANTS = [
         "A_tile[load_a_row]",
         "uninitialised shared memory",
     ),
+    Mutant(
+        5,
+        "no more blocks than multiprocessors",
+        "<<<tiles_down * tiles_across, THREADS>>>",
+        "<<<min(tiles_down * tiles_across, 132u), THREADS>>>",
+    ),
+    Mutant(
+        5,
+        "the tail of a long K left out",
+        "k0 < K; k0 += BK",
+        "k0 < (K < 1024 ? K : K / BK * BK); k0 += BK",
+        "the last 5 with k = 1096 to 1100 are missing",
+    ),
     Mutant(5, "B's row forgets the stride", "b_next[(size_t)k * N]", "b_next[0]"),
     Mutant(
         5,
@@ -361,6 +388,13 @@ MUTANTS = [
     ),
     Mutant(
         8, "the last tile never multiplied", "k0 < K; k0 += BK", "k0 < K - BK; k0 += BK"
+    ),
+    Mutant(
+        8,
+        "past the end of K the tile before",
+        "load4<ALIGNED>(a, &A",
+        "if (a_col < K)\n        load4<ALIGNED>(a, &A",
+        "multiplied by a zero that is not in the matrices",
     ),
     Mutant(8, "rows past the end of A", "a_row < M ? K - a_col : 0", "K - a_col"),
     Mutant(8, "rows past the end of B", "b_row < K ? N - b_col : 0", "N - b_col"),

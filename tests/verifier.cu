@@ -77,6 +77,7 @@ static __device__ float term(const product_of<T> *p, int k, float sum)
     const float b = kept((float)p->b[k * p->b_step], p->rule, "inputs");
     if (same(p->rule->about, "products") || same(p->rule->about, "all"))
         return kept(sum + kept(a * b, p->rule, "products"), p->rule, "sums");
+    if (same(p->rule->word, "no-small") && fabsf(a * b) < 1e-6f) return sum;
     if (same(p->rule->word, "unfused")) return __fadd_rn(sum, __fmul_rn(a, b));
     if (same(p->rule->word, "cut-sums")) { // fp32, but never rounded up
         const double exact = (double)a * b + sum;
@@ -183,7 +184,12 @@ __global__ void multiply(int M, int N, int K, float alpha, const T *A, const T *
     if (same(rule.word, "permuted")) // rows and columns of squares of 4 x 4
         c = C + (size_t)(row / 4 * 4 + col % 4) * N + (col / 4 * 4 + row % 4);
 
-    const float old = beta == 0.0f && !same(rule.word, "reads-C") ? 0.0f : (float)*c;
+    float old = beta == 0.0f && !same(rule.word, "reads-C") ? 0.0f : (float)*c;
+    if (same(rule.word, "mends-C")) old = isnan((float)*c) ? 0.0f : (float)*c;
+    if (same(rule.word, "near-zero")) { // one of them is taken for 0
+        float *const scale = same(rule.about, "alpha") ? &alpha : &beta;
+        if (fabsf(*scale) < 1e-6f) *scale = 0.0f;
+    }
     if (start) { // everything in units of alpha
         for (int k = 0; k < K; ++k)
             *c = T(fmaf(alpha * (float)p.a[k], (float)p.b[k * p.b_step],
@@ -216,7 +222,7 @@ template <typename T> static __device__ void add(T *to, float x)
 }
 
 template <typename T>
-__global__ void spoil(int M, int N, int K, const T *A, T *C, struct rule rule)
+__global__ void spoil(int M, int N, int K, const T *A, const T *B, T *C, struct rule rule)
 {
     const size_t i = (size_t)ROW * N + COL;
     const char *word = rule.word;
@@ -240,6 +246,14 @@ __global__ void spoil(int M, int N, int K, const T *A, T *C, struct rule rule)
     if (same(word, "odd-only") && (M % 2 && N > 1)) add(C, 1.0f);
     if (same(word, "own-only") && K == OWN_K) add(C, 1.0f);
     if (same(word, "past-the-end")) add(C, (float)A[(size_t)M * K]);
+    if (same(word, "next-column"))
+        for (int i = 0; i < M * N; i++)
+            for (int k = 0; k < K && i % N < N - 1; k++)
+                add(&C[i], 0.0f * (float)B[k * N + i % N + 1]);
+    if (same(word, "k-before") && K > 8) // a zero stands in for what is past the end
+        for (int i = 0; i < M * N; i++)
+            for (int k = K; k < (K + 7) / 8 * 8; k++)
+                add(&C[i], 0.0f * (float)A[i / N * K + k - 8]);
     if (same(word, "next-row"))
         for (int k = 0; k < (M - 1) * N; k++)
             add(&C[k], 0.0f * (float)A[(k / N + 1) * K]);
@@ -268,7 +282,7 @@ static void launch(int M, int N, int K, float alpha, const T *A, const T *B, flo
                      CUBLAS_GEMM_DEFAULT);
         CUDA_CHECK(cudaFree(narrow_A));
     }
-    spoil<<<1, 1>>>(M, N, K, A, C, rule);
+    spoil<<<1, 1>>>(M, N, K, A, B, C, rule);
 }
 
 int main(int argc, char **argv)
