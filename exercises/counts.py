@@ -44,6 +44,7 @@ def measures(lens):
     multiply_adds              of the tensor cores
     bulk_words                 words of 4 bytes that the copy engine fetches
     exchanges                  shuffles and votes of a warp, one for all of its lanes
+    busy_blocks                how many blocks as busy as the busiest one are all of them together
     travelled                  loads from shared memory beside which a copy travels
     threads, blocks, shared_bytes (of a block), launches
     block_x, block_y           of the kernel with the largest blocks
@@ -77,6 +78,9 @@ def measures(lens):
     names["travelled"] = beside / copies if copies else 0
     names["multiply_adds"] = sum(kernel["tensor_multiply_adds"] for kernel in kernels)
     names["exchanges"] = sum(kernel["warp_exchanges"] for kernel in kernels)
+    busiest = max((kernel["steps_of_busiest_block"] for kernel in kernels), default=0)
+    steps = sum(kernel["steps"] for kernel in kernels)
+    names["busy_blocks"] = steps / busiest if busiest else 0
     names["threads"] = 0
     largest = 0
     for kernel in kernels:

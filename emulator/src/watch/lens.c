@@ -637,6 +637,8 @@ void emu_lens_block_ended(void)
         close_loads();
         if (!resumes) kernel->blocks_seen += emu_now.blocks;
         kernel->shared = emu_shared_in_use();
+        kernel->steps += events_in_block;
+        if (events_in_block > kernel->most_steps) kernel->most_steps = events_in_block;
     }
     const uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
     /* The first block tells how much all of them would be. */

@@ -62,7 +62,9 @@ struct lens_kernel {
     uint64_t copies_arrived; /* asynchronous ones that were waited for, and the loads */
     uint64_t loads_beside_copies; /* from shared memory while they travelled, 64 at most
                                      of each */
-    uint64_t warp_exchanges; /* shuffles, votes and the like, one for a warp's lanes */
+    uint64_t warp_exchanges;    /* shuffles, votes and the like, one for a warp's lanes */
+    uint64_t steps, most_steps; /* accesses and turns of a thread: of all blocks that were
+                                   seen, and of the one that has most */
     struct lens_site *sites;
     struct lens_kernel *next;
 };

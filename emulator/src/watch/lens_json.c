@@ -125,6 +125,8 @@ static void json_kernel(const struct lens_kernel *k)
              (unsigned long long)k->copies_arrived,
              (unsigned long long)k->loads_beside_copies);
     lens_say(", \"warp_exchanges\": %llu", (unsigned long long)k->warp_exchanges);
+    lens_say(", \"steps\": %llu, \"steps_of_busiest_block\": %llu",
+             (unsigned long long)k->steps, (unsigned long long)k->most_steps);
     struct emu_occupancy o =
         emu_occupancy(threads, registers ? registers : 16, k->shared);
     lens_say(", \"shared_bytes\": %zu, \"occupancy\": {\"registers\": ", k->shared);
