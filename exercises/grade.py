@@ -131,6 +131,8 @@ PATTERNS = {
     "multiple": "each wrong result is {factor} times what it should be, " + FIRST,
     "rough": "the results are nearly right, but the largest error is {factor} times what is allowed, "
     + FIRST,
+    "narrow": "all results are nearly right, " + INSTEAD + ": something is kept in a type "
+    "with fewer bits than a float has",
     "zero": "{wrong} of {of} results are 0, " + FIRST + ", which should be {want}",
     "whole": "the results are whole numbers, "
     + INSTEAD
@@ -490,7 +492,7 @@ class Grading:
             self.fail("wrong", text, "no launch")
         # Where an exercise has no word on a pattern, it may have one on others of its kind.
         kin = "unwritten" if "unwritten" in pattern else "other"
-        tells_all = pattern in ("nan", "last only")
+        tells_all = pattern in ("nan", "last only", "narrow")
         advice = [pattern] if tells_all else [pattern, kin]
         said = PATTERNS[pattern].format(**words)
         self.fail("wrong", f"For {shape_text(shape)}, {said}.", pattern, advice=advice)

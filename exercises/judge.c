@@ -53,7 +53,7 @@ static float random_float(void)
     return random_bits() & 1 ? size : -size;
 }
 
-/* Only adds, and never more than 2^17 numbers: in 128ths, all sums have 24 bits. */
+/* Only adds, and of short numbers: then every sum is exact. */
 static int is_exact(int kind)
 {
     return kind == SUM || kind == SCAN || kind == ROW_SUMS;
@@ -226,9 +226,14 @@ static struct problem make_problem(const char *kind, long M, long N, long K)
     }
     if (number == SPLIT)
         make_rows(&p);
-    if (is_exact(number))
+    if (is_exact(number)) {
+        /* As long as 24 bits hold the sum of all: who keeps fewer of them loses some. */
+        float units = 128.0f;
+        while (2.0f * units * n <= 0x1p24f)
+            units *= 2.0f;
         for (uint32_t i = 0; i < p.c.first; i++)
-            p.first[i] = rintf(128.0f * p.first[i]) / 128.0f;
+            p.first[i] = rintf(units * p.first[i]) / units;
+    }
     if (number == HISTOGRAM)
         make_values(&p);
     if (number == TUNE)
@@ -537,6 +542,24 @@ static double only_rough(const struct problem *p, const double *got, const char 
     return worst;
 }
 
+/* Every error is smaller than a term that is left out would make it, or, in products, than
+ * one would in all of them: so all terms are there, and fewer bits of them. Of few results
+ * that may be chance. */
+static int only_narrow(const struct problem *p, const double *got, const char *wrong)
+{
+    if (!is_exact(p->c.kind) && p->c.kind != MATMUL)
+        return 0;
+    int found = 0;
+    for (uint32_t i = 0; i < p->c.out; i++) {
+        const struct value want = want_part(p, i, 0, terms_of(p));
+        const double limit = is_exact(p->c.kind) ? 0x1p-5 : 0x1p-9 * want.magnitude;
+        if (wrong[i] && !(fabs(got[i] - want.sum) < limit))
+            return 0;
+        found += wrong[i];
+    }
+    return found >= 8;
+}
+
 /* The numbers that came out, in the judge's terms, and which of them hold what was there
  * before. What is left over of the words, as the exponents of a split are, counts no longer. */
 static double *numbers_in(struct problem *p, const float *words, char *unwritten)
@@ -655,14 +678,18 @@ static void judge(struct problem *p, const float *words)
         pattern = "lower blocks";
     else if ((tile = only_past_the_first_tile(p, wrong, 0)))
         pattern = "further blocks";
+    else if (only_narrow(p, got, wrong))
+        pattern = "narrow";
+    /* Where the first digits are right, it takes the others too to see the difference. */
+    const int digits = strcmp(pattern, "narrow") == 0 ? 9 : 6;
     const uint32_t columns = (uint32_t)width(&p->c);
     const struct value want = want_part(p, m.first, 0, to_k);
     printf("{\"ok\": false, \"wrong\": %u, \"of\": %u, \"unwritten\": %u, ", m.wrong,
            p->c.out, m.unwritten);
     printf("\"pattern\": \"%s\", \"tile\": %d, \"row\": %u, \"col\": %u, ", pattern, tile,
            m.first / columns, m.first % columns);
-    printf("\"factor\": \"%.4g\", \"got\": \"%g\", \"want\": \"%g\"}\n", factor,
-           got[m.first], want.sum);
+    printf("\"factor\": \"%.4g\", \"got\": \"%.*g\", \"want\": \"%.*g\"}\n", factor,
+           digits, got[m.first], digits, want.sum);
     free(got);
     free(wrong);
     free(unwritten);
