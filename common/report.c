@@ -106,6 +106,9 @@ void print_table(const struct chapter *chapter, const struct options *o,
         printf("\n");
     }
     if (shapes->count) print_shapes(shapes);
+    const char *faults = EMULATED ? getenv("CHECK") : NULL;
+    if (faults && strcmp(faults, "0") == 0)
+        printf("  faults     not looked for: CHECK is 0\n");
     if (timing) {
         const double gflops = flop_count(o) / timing->kernel_ms.median / 1e6;
         const double cublas = flop_count(o) / timing->cublas_ms.median / 1e6;
