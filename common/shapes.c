@@ -22,7 +22,7 @@ static const struct {
 } ODD[] = {
     {1, 1, 1, 1, 33, 1.0f, 0.0f},   /* one row and one column more than a tile, one k */
     {1, -1, 2, 1, 36, -0.6f, 0.0f}, /* float4s of A, not of B */
-    {2, 2, 1, 4, 63, -1.0f, 1.0f},  /* of B, not of A; one k less than a tile's */
+    {2, 4, 1, 4, 63, -1.0f, 1.0f},  /* of B, not of A; one k less than a tile's */
     {2, -1, 2, -4, 20, 1.6f, 2.1f}, /* of both, with tiles cut off */
     {3, -2, 2, -1, 3, 1.0f, 1.0f},  /* K shorter than any tile's */
     {0, 1, 2, 4, 50, 0.4f, 0.0f},   /* one row */

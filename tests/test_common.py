@@ -481,6 +481,15 @@ def test_small_odd_products_are_listed(verifier):
     assert any(shape["K"] < 4 for shape in shapes)
     whole = {(shape["N"] % 4 == 0, shape["K"] % 4 == 0) for shape in shapes}
     assert len(whole) == 4, "rows of whole float4s, or not, in each combination"
+    for (
+        alone
+    ) in "MNK":  # who asks another for it takes a way that is not for this product
+        others = set("MNK") - {alone}
+        assert any(
+            shape[alone] % 4
+            and all(shape[other] % 4 == 0 and shape[other] >= tile for other in others)
+            for shape in shapes
+        ), alone
     scales = {(shape["alpha"], shape["beta"] != 0) for shape in shapes}
     assert {(a, b) for a in (0, 1) for b in (False, True)} <= scales
     assert {b for a, b in scales if a not in (0, 1)} == {False, True}

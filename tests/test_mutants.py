@@ -283,6 +283,13 @@ MUTANTS = [
     ),
     Mutant(
         6,
+        "float4 where M allows it, not K",
+        "bool aligned = K % 4 == 0",
+        "bool aligned = M % 4 == 0",
+        "misaligned address",
+    ),
+    Mutant(
+        6,
         "no barrier before the tiles are filled",
         "__syncthreads();\n        for (int i",
         "for (int i",
