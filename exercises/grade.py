@@ -131,7 +131,9 @@ PATTERNS = {
     "multiple": "each wrong result is {factor} times what it should be, " + FIRST,
     "rough": "the results are nearly right, but the largest error is {factor} times what is allowed, "
     + FIRST,
-    "narrow": "all results are nearly right, " + INSTEAD + ": something is kept in a type "
+    "narrow": "all results are nearly right, "
+    + INSTEAD
+    + ": something is kept in a type "
     "with fewer bits than a float has",
     "zero": "{wrong} of {of} results are 0, " + FIRST + ", which should be {want}",
     "whole": "the results are whole numbers, "
