@@ -481,9 +481,8 @@ def test_small_odd_products_are_listed(verifier):
     assert any(shape["K"] < 4 for shape in shapes)
     whole = {(shape["N"] % 4 == 0, shape["K"] % 4 == 0) for shape in shapes}
     assert len(whole) == 4, "rows of whole float4s, or not, in each combination"
-    for (
-        alone
-    ) in "MNK":  # who asks another for it takes a way that is not for this product
+    # One alone is no multiple of 4: who asks another takes a way that is not for this product.
+    for alone in "MNK":
         others = set("MNK") - {alone}
         assert any(
             shape[alone] % 4

@@ -44,21 +44,15 @@ struct DeviceReduce {
     static cudaError_t ArgMin(void *room, size_t &bytes, In in, KeyValuePair<int, T> *out,
                               long long n, cudaStream_t stream = nullptr)
     {
-        typedef KeyValuePair<int, T> Pair;
-        return of("cub::DeviceReduce::ArgMin", room, bytes, in, out, n, stream,
-                  Pair{1, highest<T>()}, [](const Pair &all, const T &x, long long i) {
-                      return i == 0 || x < all.value ? Pair{(int)i, x} : all;
-                  });
+        return first_best("cub::DeviceReduce::ArgMin", room, bytes, in, out, n, stream,
+                          highest<T>(), [](const T &a, const T &b) { return a < b; });
     }
     template <class In, class T>
     static cudaError_t ArgMax(void *room, size_t &bytes, In in, KeyValuePair<int, T> *out,
                               long long n, cudaStream_t stream = nullptr)
     {
-        typedef KeyValuePair<int, T> Pair;
-        return of("cub::DeviceReduce::ArgMax", room, bytes, in, out, n, stream,
-                  Pair{1, lowest<T>()}, [](const Pair &all, const T &x, long long i) {
-                      return i == 0 || all.value < x ? Pair{(int)i, x} : all;
-                  });
+        return first_best("cub::DeviceReduce::ArgMax", room, bytes, in, out, n, stream,
+                          lowest<T>(), [](const T &a, const T &b) { return b < a; });
     }
 
   private:
@@ -71,6 +65,19 @@ struct DeviceReduce {
     {
         return std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
                                                     : std::numeric_limits<T>::max();
+    }
+
+    /* Of no elements it is number 1, the worst there can be: CUB's answer. */
+    template <class In, class T, class Better>
+    static cudaError_t first_best(const char *name, void *room, size_t &bytes, In in,
+                                  KeyValuePair<int, T> *out, long long n,
+                                  cudaStream_t stream, T worst, Better better)
+    {
+        typedef KeyValuePair<int, T> Pair;
+        return of(name, room, bytes, in, out, n, stream, Pair{1, worst},
+                  [=](const Pair &all, const T &x, long long i) {
+                      return i == 0 || better(x, all.value) ? Pair{(int)i, x} : all;
+                  });
     }
 
     template <class In, class Out, class T, class Step>
