@@ -226,7 +226,8 @@ def tensor_ladder(page, gpu):
         + ". Medians; every run starts with a cold L2 and has a run of cuBLAS at the same "
         "precision for its neighbour: the fastest of cublasGemmEx and what cublasLt proposes. "
         "The percentages are of these neighbours, and × compares them: where the clock changes, "
-        "neither is the quotient of two lines.\n`make ladder` measures it again.\n"
+        "neither is the quotient of two lines, and fewer TFLOP/s may be a larger share.\n"
+        "`make ladder` measures it again.\n"
     )
 
 
@@ -525,7 +526,8 @@ def changes(page, n, gpu, lines, before=None):
         + f"\nThe whole chapter reaches {base['gflops']:,} GFLOP/s at M = N = K = {base['M']:,}. "
         f"Without comments, {differ} lines of `matmul.cu` differ from chapter {last}'s. "
         + origin_of_tried(base, shown, gpu)
-        + "`patch -p1 <FILE` takes a change back, with `-R` it comes again.\n"
+        + "in the repository's root `patch -p1 <FILE` takes a change back, and "
+        "`patch -R -p1 <FILE` restores it.\n"
     )
 
 
@@ -569,7 +571,8 @@ def tried(page, n, gpu):
         table("lrrr", head, body)
         + "\n"
         + origin_of_tried(base, shown, gpu)
-        + "`patch -p1 <FILE` makes a change yours, with `-R` it goes.\n"
+        + "in the repository's root `patch -p1 <FILE` makes a change, and "
+        "`patch -R -p1 <FILE` undoes it.\n"
     )
 
 

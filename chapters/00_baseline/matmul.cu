@@ -77,6 +77,9 @@ static void matmul(int M, int N, int K, float alpha, const float *A, const float
 // Runs `launch` once to warm up and then between two events: the time in seconds. A GPU
 // works on after the call has returned, so a clock on the CPU would measure the call. An
 // event is a mark in the GPU's own queue, and the time between two marks is the work.
+//
+// `[=] { ... }` below is C++ for a function without a name, which keeps copies of the
+// variables that it uses; `template` lets `launch` be any of them.
 template <class F> static double seconds(F launch)
 {
     // The first launch also loads the code onto the GPU; that is not to be timed.
