@@ -129,6 +129,21 @@ cp_async_bulk_tensor_2d_store(const CUtensorMap *map, int x, int y, const void *
                "r"(x), "r"(y), "r"(shared_address(shared)) : "memory");
 }
 
+/* The same, and when the L2 cache needs room, these bytes are the first to leave it: for
+ * results that are not read again soon. PTX ISA, createpolicy. */
+static __device__ __forceinline__ void
+cp_async_bulk_tensor_2d_store_evict_first(const CUtensorMap *map, int x, int y,
+                                          const void *shared)
+{
+    HOPPER_PTX("{\n\t"
+               ".reg .b64 policy;\n\t"
+               "createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n\t"
+               "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group.L2::cache_hint "
+               "[%0, {%1, %2}], [%3], policy;\n\t"
+               "}" ::"l"(map),
+               "r"(x), "r"(y), "r"(shared_address(shared)) : "memory");
+}
+
 /* As the store, but adds the box to what the matrix holds. PTX ISA,
  * cp.reduce.async.bulk.tensor. */
 static __device__ __forceinline__ void
