@@ -67,6 +67,9 @@ __global__ void warps(void)
                  : "r"(p));
     IS(q & (q - 1), 0); // one leader, and all know it
     IS(q, 1u << d);
+    asm volatile("{.reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p;}"
+                 : "=r"(p));
+    IS(p, lane == d); // the same again, though nobody asks who it is
     asm volatile("activemask.b32 %0;" : "=r"(d));
     IS(d, 0xffffffff);
     if (lane < 7) {

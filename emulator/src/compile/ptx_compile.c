@@ -726,7 +726,7 @@ static void assign_as(struct compiler *c, const struct value *v, enum ptx_type t
                       bool wider, const char *expression)
 {
     if (v->form == SINK) {
-        emit(c, " (void)%s;", expression);
+        emit(c, " (void)(%s);", expression);
         return;
     }
     if (v->form == LABEL) fail_undeclared(c, v);
