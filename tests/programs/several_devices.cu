@@ -1,5 +1,5 @@
 // Four devices: each with memory, streams and events of its own; copies between them, and
-// kernels that use a peer's memory.
+// kernels that use a peer's memory, or that of a peer's pool.
 // EMULATE: h200:4
 #include "check.h"
 
@@ -99,6 +99,35 @@ int main(void)
         CHECK(cudaMemcpy(host, data[0], sizeof host, cudaMemcpyDefault));
         for (int i = 0; i < COUNT; i++) EXPECT(host[i] == 3.0f);
         CHECK(cudaDeviceDisablePeerAccess(3));
+
+        // Memory of a pool of device 3, whichever device is current: it outlives the pool.
+        cudaMemPoolProps props = {};
+        props.allocType = cudaMemAllocationTypePinned;
+        props.location = {cudaMemLocationTypeDevice, 3};
+        cudaMemAccessDesc access[2] = {
+            {props.location, cudaMemAccessFlagsProtReadWrite},
+            {{cudaMemLocationTypeDevice, 0}, cudaMemAccessFlagsProtReadWrite}};
+        cudaMemPool_t pool;
+        float *pooled;
+        CHECK(cudaMemPoolCreate(&pool, &props));
+        CHECK(cudaMallocFromPoolAsync(&pooled, sizeof host, pool, work[3]));
+        CHECK(cudaStreamSynchronize(work[3]));
+        CHECK(cudaMemcpyPeer(pooled, 3, data[3], 3, sizeof host));
+        CHECK(cudaMemPoolSetAccess(pool, access, 2));
+        CHECK(cudaMemPoolDestroy(pool));
+        add_from<<<(COUNT + 255) / 256, 256, 0, work[0]>>>(data[0], pooled, COUNT);
+        CHECK(cudaStreamSynchronize(work[0]));
+        CHECK(cudaMemcpy(host, data[0], sizeof host, cudaMemcpyDefault));
+        for (int i = 0; i < COUNT; i++) EXPECT(host[i] == 6.0f);
+        CHECK(cudaFreeAsync(pooled, work[3]));
+
+        // Its own device keeps access, and no device is none.
+        CHECK(cudaDeviceGetDefaultMemPool(&pool, 3));
+        access[0].flags = cudaMemAccessFlagsProtNone;
+        EXPECT(cudaMemPoolSetAccess(pool, access, 1) != cudaSuccess);
+        access[0].location.id = count;
+        EXPECT(cudaMemPoolSetAccess(pool, access, 1) != cudaSuccess);
+        cudaGetLastError();
     }
 
     for (int d = 0; d < DEVICES; d++) {

@@ -11,7 +11,6 @@
 
 #include "base/device.h"
 #include "base/now.h"
-#include "base/peers.h"
 #include "base/room.h"
 #include "emulator_runtime.h"
 #include "memory/allocations.h"
@@ -81,8 +80,7 @@ void emu_blas_need(const void *pc, const char *call, const char *operand, const 
     if (!emu_is_device_range(p, bytes))
         emu_fault(pc, "%s: %s is not %zu bytes of device memory", call, operand, bytes);
     const struct emu_allocation *const a = bytes ? emu_find_allocation(p) : NULL;
-    if (a && a->type == cudaMemoryTypeDevice &&
-        !emu_reaches(emu_working_device, a->device))
+    if (a && !emu_may_use(emu_working_device, a))
         emu_fault(pc, "%s: %s is on device %d, and the stream is of device %d", call,
                   operand, a->device, emu_working_device);
 }

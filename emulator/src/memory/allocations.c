@@ -14,6 +14,7 @@
 
 #include "base/device.h"
 #include "base/now.h"
+#include "base/peers.h"
 #include "base/room.h"
 #include "base/settings.h"
 #include "base/source.h"
@@ -35,12 +36,12 @@ static unsigned allocations_made;
 
 /* ---- what fits ---- */
 
-static bool fits(size_t bytes, enum cudaMemoryType type)
+static bool fits(size_t bytes, enum cudaMemoryType type, int device)
 {
     enum { WORTH_ASKING = 1 << 20 };
     size_t spare = (size_t)64 << 20; /* for everything else the machine does */
     if (type != cudaMemoryTypeHost &&
-        bytes > emu_gpu()->prop.totalGlobalMem - device_bytes[emu_device()])
+        bytes > emu_gpu()->prop.totalGlobalMem - device_bytes[device])
         return false;
     if (bytes < WORTH_ASKING) return true;
     size_t available = emu_host_available();
@@ -142,20 +143,20 @@ static char *find_place(size_t bytes)
 
 /* ---- giving and taking ---- */
 
-cudaError_t emu_allocate(void **pointer, size_t bytes, enum cudaMemoryType type,
-                         const char *call, const void *pc)
+/* What is asked for is described by `a`. */
+static cudaError_t allocate(void **pointer, struct emu_allocation a)
 {
     EMU_ALONE;
     if (!pointer) return cudaErrorInvalidValue;
     *pointer = NULL;
-    if (bytes == 0) return cudaSuccess;
+    if (a.bytes == 0) return cudaSuccess;
     if (!emu_memory_base && !reserve()) return cudaErrorMemoryAllocation;
-    if (bytes > emu_memory_reserved || !fits(bytes, type))
+    if (a.bytes > emu_memory_reserved || !fits(a.bytes, a.type, a.device))
         return cudaErrorMemoryAllocation;
 
-    size_t with_guard = whole_pages(bytes) + page_size();
-    char *base = find_place(with_guard);
-    if (!base) return cudaErrorMemoryAllocation;
+    size_t with_guard = whole_pages(a.bytes) + page_size();
+    a.base = find_place(with_guard);
+    if (!a.base) return cudaErrorMemoryAllocation;
     if (live_count == live_capacity) {
         size_t capacity = live_capacity ? 2 * live_capacity : 64;
         struct emu_allocation *grown = realloc(live, capacity * sizeof *live);
@@ -163,32 +164,54 @@ cudaError_t emu_allocate(void **pointer, size_t bytes, enum cudaMemoryType type,
         live = grown;
         live_capacity = capacity;
     }
-    if (mprotect(base, whole_pages(bytes), PROT_READ | PROT_WRITE) != 0)
+    if (mprotect(a.base, whole_pages(a.bytes), PROT_READ | PROT_WRITE) != 0)
         return cudaErrorMemoryAllocation;
     /* What was never written is a NaN or -1. Managed memory counts as written, so it has
      * what it has on GPUs in practice, though CUDA does not promise it. */
-    memset(base, type == cudaMemoryTypeManaged ? 0 : 0xff, bytes);
+    memset(a.base, a.type == cudaMemoryTypeManaged ? 0 : 0xff, a.bytes);
     /* The host writes to pinned and managed memory unseen. */
-    struct emu_shadow *shadow = emu_shadow_make(bytes, type != cudaMemoryTypeDevice);
+    a.shadow = emu_shadow_make(a.bytes, a.type != cudaMemoryTypeDevice);
+    a.number = ++allocations_made;
 
-    size_t at = count_up_to(base);
+    size_t at = count_up_to(a.base);
     memmove(live + at + 1, live + at, (live_count - at) * sizeof *live);
-    live[at] = (struct emu_allocation){.base = base,
-                                       .bytes = bytes,
-                                       .pc = pc,
-                                       .number = ++allocations_made,
-                                       .type = type,
-                                       .device = emu_device(),
-                                       .call = call,
-                                       .shadow = shadow};
+    live[at] = a;
     live_count++;
-    if (base == next_address) {
+    if (a.base == next_address) {
         next_address += with_guard;
-        next_address += room_behind(bytes);
+        next_address += room_behind(a.bytes);
     }
-    if (type != cudaMemoryTypeHost) device_bytes[emu_device()] += bytes;
-    *pointer = base;
+    if (a.type != cudaMemoryTypeHost) device_bytes[a.device] += a.bytes;
+    if (a.heap) heap_bytes += a.bytes;
+    if (a.pool) a.pool->users++;
+    *pointer = a.base;
     return cudaSuccess;
+}
+
+cudaError_t emu_allocate(void **pointer, size_t bytes, enum cudaMemoryType type,
+                         const char *call, const void *pc)
+{
+    return allocate(pointer, (struct emu_allocation){.bytes = bytes,
+                                                     .pc = pc,
+                                                     .type = type,
+                                                     .call = call,
+                                                     .device = emu_device()});
+}
+
+cudaError_t emu_allocate_from_pool(void **pointer, size_t bytes, cudaMemPool_t pool,
+                                   const char *call, const void *pc)
+{
+    return allocate(pointer, (struct emu_allocation){.bytes = bytes,
+                                                     .pc = pc,
+                                                     .type = cudaMemoryTypeDevice,
+                                                     .call = call,
+                                                     .device = pool->device,
+                                                     .pool = pool});
+}
+
+void emu_leave_pool(cudaMemPool_t pool)
+{
+    if (--pool->users == 0) free(pool);
 }
 
 static struct {
@@ -202,6 +225,7 @@ static void release(size_t at)
     struct emu_allocation *a = &live[at];
     if (a->type != cudaMemoryTypeHost) device_bytes[a->device] -= a->bytes;
     if (a->heap) heap_bytes -= a->bytes;
+    if (a->pool) emu_leave_pool(a->pool);
     emu_shadow_free(a->shadow);
     madvise(a->base, whole_pages(a->bytes), MADV_DONTNEED);
     mprotect(a->base, whole_pages(a->bytes), PROT_NONE);
@@ -240,11 +264,14 @@ void *emu_heap_allocate(size_t bytes, const char *call, const void *pc)
     size_t limit = 0;
     cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize);
     if (bytes > limit || heap_bytes > limit - bytes) return NULL;
-    if (emu_allocate(&p, bytes, cudaMemoryTypeDevice, call, pc) != cudaSuccess || !p)
-        return NULL;
-    live[count_up_to(p) - 1].heap = true;
-    heap_bytes += bytes;
-    return p;
+    const cudaError_t error =
+        allocate(&p, (struct emu_allocation){.bytes = bytes,
+                                             .pc = pc,
+                                             .type = cudaMemoryTypeDevice,
+                                             .call = call,
+                                             .device = emu_device(),
+                                             .heap = true});
+    return error == cudaSuccess ? p : NULL;
 }
 
 bool emu_heap_free(void *p)
@@ -285,6 +312,12 @@ const struct emu_allocation *emu_allocation_of(const void *p)
 {
     const struct emu_allocation *a = emu_find_allocation(p);
     return a && (size_t)((const char *)p - a->base) < a->bytes ? a : NULL;
+}
+
+bool emu_may_use(int device, const struct emu_allocation *a)
+{
+    if (a->type != cudaMemoryTypeDevice || a->device == device) return true;
+    return a->pool ? a->pool->devices >> device & 1 : emu_reaches(device, a->device);
 }
 
 size_t emu_device_bytes(int device)

@@ -4,8 +4,17 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "cuda_runtime_api.h"
+
+/* Where memory may come from, and who may use it: see emu_may_use(). */
+struct CUmemPoolHandle_st {
+    int device;
+    unsigned devices; /* that were given access, a bit each */
+    unsigned users;   /* its allocations, and the program until it destroys the pool */
+    uint64_t attributes[cudaMemPoolAttrUsedMemHigh + 1];
+};
 
 struct emu_allocation {
     char *base;
@@ -14,7 +23,8 @@ struct emu_allocation {
     unsigned number;          /* 1 for the program's first allocation */
     enum cudaMemoryType type; /* device, managed; host: pinned, for kernels too */
     const char *call;         /* that made it: "cudaMalloc" */
-    int device;               /* that it was made on */
+    int device;               /* where it lies */
+    cudaMemPool_t pool;       /* that it was taken from; or NULL */
     bool heap; /* made by a kernel, with malloc or new; the host can neither copy nor free
                   it */
     struct emu_shadow *shadow; /* what the checker knows of it; NULL without checks */
@@ -31,8 +41,11 @@ static inline bool emu_is_global(const void *p)
  * shows. `call` at pc asks for it; 0 bytes are NULL. */
 cudaError_t emu_allocate(void **pointer, size_t bytes, enum cudaMemoryType type,
                          const char *call, const void *pc);
+cudaError_t emu_allocate_from_pool(void **pointer, size_t bytes, cudaMemPool_t pool,
+                                   const char *call, const void *pc);
 cudaError_t emu_deallocate(void *pointer, bool pinned, const void *pc);
-void emu_free_everything(void); /* of the current device */
+void emu_free_everything(void);          /* of the current device */
+void emu_leave_pool(cudaMemPool_t pool); /* one user less; without any it is gone */
 /* Of the heap of kernels; NULL if it is full, false if it never gave p. */
 void *emu_heap_allocate(size_t bytes, const char *call, const void *pc);
 bool emu_heap_free(void *p);
@@ -46,6 +59,11 @@ const struct emu_allocation *emu_allocation_behind(const void *p);
 /* The one that held p until it was freed, by the call at *freed_at; NULL if none of the
  * last 1,024 did. */
 const struct emu_allocation *emu_find_freed(const void *p, const void **freed_at);
+
+/* Whether kernels of the device may use it. Peer access says nothing about the memory of
+ * pools, of which each is opened by itself (CUDA programming guide, "Device Accessibility
+ * for Multi-GPU Support"). */
+bool emu_may_use(int device, const struct emu_allocation *a);
 
 /* Bytes in use on the device; and those that the largest allocation may have. */
 size_t emu_device_bytes(int device);

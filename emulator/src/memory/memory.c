@@ -23,8 +23,9 @@ cudaError_t cudaMalloc(void **pointer, size_t bytes)
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
 {
     (void)stream;
-    return set(
-        emu_allocate(pointer, bytes, cudaMemoryTypeDevice, "cudaMallocAsync", CALLER));
+    cudaMemPool_t pool;
+    cudaDeviceGetMemPool(&pool, emu_device());
+    return set(emu_allocate_from_pool(pointer, bytes, pool, "cudaMallocAsync", CALLER));
 }
 
 cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
@@ -136,9 +137,6 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent exten
 
 /* ---- memory pools ---- */
 
-struct CUmemPoolHandle_st {
-    uint64_t attributes[cudaMemPoolAttrUsedMemHigh + 1];
-};
 static struct CUmemPoolHandle_st default_pools[EMU_MOST_DEVICES];
 static cudaMemPool_t current_pools[EMU_MOST_DEVICES]; /* NULL: the default one */
 
@@ -146,7 +144,10 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
 {
     if (!pool) return set(cudaErrorInvalidValue);
     if (!emu_is_device(device)) return set(cudaErrorInvalidDevice);
+    EMU_ALONE;
     *pool = &default_pools[device];
+    if (!(*pool)->users)
+        **pool = (struct CUmemPoolHandle_st){.device = device, .users = 1};
     return cudaSuccess;
 }
 
@@ -159,27 +160,32 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device)
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool)
 {
-    if (!pool) return set(cudaErrorInvalidValue);
     if (!emu_is_device(device)) return set(cudaErrorInvalidDevice);
+    if (!pool || pool->device != device) return set(cudaErrorInvalidValue);
     current_pools[device] = pool;
     return cudaSuccess;
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps *props)
 {
-    if (!pool || !props || props->allocType != cudaMemAllocationTypePinned)
+    if (!pool || !props || props->allocType != cudaMemAllocationTypePinned ||
+        props->location.type != cudaMemLocationTypeDevice ||
+        !emu_is_device(props->location.id))
         return set(cudaErrorInvalidValue);
-    *pool = calloc(1, sizeof **pool);
-    return set(*pool ? cudaSuccess : cudaErrorMemoryAllocation);
+    *pool = malloc(sizeof **pool);
+    if (!*pool) return set(cudaErrorMemoryAllocation);
+    **pool = (struct CUmemPoolHandle_st){.device = props->location.id, .users = 1};
+    return cudaSuccess;
 }
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool)
 {
     const size_t at = (size_t)((char *)pool - (char *)default_pools);
     if (!pool || at < sizeof default_pools) return set(cudaErrorInvalidValue);
+    EMU_ALONE;
     for (int d = 0; d < EMU_MOST_DEVICES; d++)
         if (current_pools[d] == pool) current_pools[d] = NULL;
-    free(pool);
+    emu_leave_pool(pool);
     return cudaSuccess;
 }
 
@@ -213,8 +219,22 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
                                  const struct cudaMemAccessDesc *descriptions,
                                  size_t count)
 {
-    (void)count;
-    return set(pool && descriptions ? cudaSuccess : cudaErrorInvalidValue);
+    if (!pool || !descriptions) return set(cudaErrorInvalidValue);
+    unsigned devices = pool->devices;
+    for (const struct cudaMemAccessDesc *d = descriptions; d < descriptions + count;
+         d++) {
+        const int device = d->location.id;
+        const bool own = device == pool->device;
+        if (d->location.type != cudaMemLocationTypeDevice)
+            return set(cudaErrorInvalidValue);
+        if (!emu_is_device(device) || (!own && !emu_gpu()->peers))
+            return set(cudaErrorInvalidDevice);
+        const bool opens = d->flags != cudaMemAccessFlagsProtNone;
+        if (own && !opens) return set(cudaErrorInvalidValue); /* it cannot be revoked */
+        devices = (devices & ~(1u << device)) | (unsigned)opens << device;
+    }
+    pool->devices = devices;
+    return cudaSuccess;
 }
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep)
@@ -228,8 +248,8 @@ cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t 
 {
     if (emu_is_captured(stream)) return set(cudaErrorStreamCaptureUnsupported);
     if (!pool) return set(cudaErrorInvalidValue);
-    return set(emu_allocate(pointer, bytes, cudaMemoryTypeDevice,
-                            "cudaMallocFromPoolAsync", CALLER));
+    return set(
+        emu_allocate_from_pool(pointer, bytes, pool, "cudaMallocFromPoolAsync", CALLER));
 }
 
 cudaError_t cudaFree(void *pointer)

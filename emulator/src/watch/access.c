@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/now.h"
-#include "base/peers.h"
 #include "base/settings.h"
 #include "base/source.h"
 #include "block/shared.h"
@@ -82,9 +81,7 @@ static void global_access(char *p, size_t n, enum emu_access kind, const void *p
         static unsigned victim;
         const struct emu_allocation *a = emu_find_allocation(p);
         if (!a || (size_t)(p - a->base) >= a->bytes) emu_fault_global(p, n, kind, pc);
-        if (a->type == cudaMemoryTypeDevice &&
-            !emu_reaches(emu_working_device, a->device))
-            emu_fault_other_device(p, a, kind, pc);
+        if (!emu_may_use(emu_working_device, a)) emu_fault_other_device(p, a, kind, pc);
         r = &recent[victim++ % 4];
         *r = (struct recent){a->base, a->bytes, NULL, a->shadow};
     }

@@ -2,6 +2,8 @@
  * device's where the host touches it. */
 #include "watch/bounds.h"
 
+#include <stdio.h>
+
 #include "base/now.h"
 #include "base/settings.h"
 #include "base/source.h"
@@ -61,13 +63,19 @@ void emu_fault_global(const char *p, size_t n, enum emu_access kind, const void 
 void emu_fault_other_device(const char *p, const struct emu_allocation *a,
                             enum emu_access kind, const void *pc)
 {
-    char name[300];
+    char name[300], remedy[100];
     emu_describe_global(name, sizeof name, p);
+    if (a->pool)
+        snprintf(remedy, sizeof remedy, "cudaMemPoolSetAccess for device %d",
+                 emu_working_device);
+    else
+        snprintf(remedy, sizeof remedy,
+                 "cudaDeviceEnablePeerAccess(%d, 0) while device %d is current",
+                 a->device, emu_working_device);
     emu_fault(pc,
               "memory of another device: %s of %s, which is on device %d, by a kernel on "
-              "device %d (cudaDeviceEnablePeerAccess(%d, 0) while device %d is current?)",
-              emu_name_of(kind), name, a->device, emu_working_device, a->device,
-              emu_working_device);
+              "device %d (%s?)",
+              emu_name_of(kind), name, a->device, emu_working_device, remedy);
 }
 
 void emu_fault_misaligned(const char *p, size_t n, enum emu_access kind, const void *pc)
