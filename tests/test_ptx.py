@@ -619,6 +619,13 @@ PLANTED = {
         "data race in global memory",
         "value = 2 * values[b - 1]",
     ),
+    "a tile that begins within a lane's part": (
+        "wmma_types",
+        "__nv_bfloat16>(a, b, sums)",
+        "__nv_bfloat16>(a + 4, b, sums)",
+        "misaligned address: load_matrix_sync wants a multiple of 16 bytes",
+        "load_matrix_sync(fa, a, K)",
+    ),
     "an arrival too many": (
         "mbarriers",
         "IS(early, 0);",

@@ -19,8 +19,9 @@ extern "C" {
  * of the sums (h, f, i, d). `each` elements of a or b lie side by side along k. */
 void emu_wmma(const char *types, unsigned m, unsigned n, unsigned k, int saturate,
               const void *a, const void *b, const void *c, void *d);
-/* All lanes meet; p and the distance of rows or columns must be aligned. */
-void emu_wmma_meet(const char *what, const void *p, size_t distance);
+/* All lanes meet; p and the distance of rows or columns must be aligned as the bytes of
+ * the fragment ask. */
+void emu_wmma_meet(const char *what, const void *p, size_t distance, size_t fragment);
 }
 
 namespace nvcuda
@@ -153,7 +154,7 @@ emu_load(fragment<Use, M_, N_, K_, T_, Layout> &f,
     typedef emu_lies<Use, M_, N_, K_, T_> lies;
     enum { count = lies::count, each = lies::each };
     const bool together = each > 1 && by_rows == __is_same(Use, matrix_a);
-    emu_wmma_meet("load_matrix_sync", p, distance * sizeof *p);
+    emu_wmma_meet("load_matrix_sync", p, distance * sizeof *p, sizeof f.x);
     for (int i = 0; i < count; i += each) {
         if (together) {
             unsigned word = *reinterpret_cast<const unsigned *>(
@@ -192,7 +193,7 @@ store_matrix_sync(typename fragment<accumulator, M_, N_, K_, T_>::element_type *
                   layout_t layout)
 {
     typedef emu_lies<accumulator, M_, N_, K_, T_> lies;
-    emu_wmma_meet("store_matrix_sync", p, ldm * sizeof *p);
+    emu_wmma_meet("store_matrix_sync", p, ldm * sizeof *p, sizeof f.x);
     for (int i = 0; i < f.num_elements; i++)
         p[emu_at(layout == mem_row_major, lies::row(i), lies::col(i), ldm)] = f.x[i];
 }

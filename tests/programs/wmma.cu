@@ -35,10 +35,12 @@ void try_one(bool a_rows, bool b_rows, bool c_rows)
 {
     typedef typename wmma::fragment<wmma::matrix_a, M, N, K, T, LayoutA>::element_type E;
     const int lda = a_rows ? 2 * K : 2 * M, ldb = b_rows ? 2 * N : 2 * K;
-    E *a, *b;
+    const int before = 16; // of bytes, too: no multiple of 32 is asked of them
+    E *a_all, *b_all;
     Sum *c, *d;
-    CHECK(cudaMallocManaged(&a, 4 * M * K * sizeof(E)));
-    CHECK(cudaMallocManaged(&b, 4 * K * N * sizeof(E)));
+    CHECK(cudaMallocManaged(&a_all, (before + 4 * M * K) * sizeof(E)));
+    CHECK(cudaMallocManaged(&b_all, (before + 4 * K * N) * sizeof(E)));
+    E *const a = a_all + before, *const b = b_all + before;
     CHECK(cudaMallocManaged(&c, M * N * sizeof(Sum)));
     CHECK(cudaMallocManaged(&d, M * N * sizeof(Sum)));
     for (int i = 0; i < M; i++)
@@ -60,8 +62,8 @@ void try_one(bool a_rows, bool b_rows, bool c_rows)
             wrong += (float)d[c_rows ? i * N + j : j * M + i] != (float)(2 * sum);
         }
     EXPECT(wrong == 0);
-    CHECK(cudaFree(a));
-    CHECK(cudaFree(b));
+    CHECK(cudaFree(a_all));
+    CHECK(cudaFree(b_all));
     CHECK(cudaFree(c));
     CHECK(cudaFree(d));
 }

@@ -295,21 +295,26 @@ void emu_ptx_mma(uint64_t code, unsigned shape, uint64_t *d, ...)
  * their mirror images here. */
 void emu_wmma(const char *types, unsigned m, unsigned n, unsigned k, int saturate,
               const void *a, const void *b, const void *c, void *d);
-void emu_wmma_meet(const char *what, const void *p, size_t distance);
+void emu_wmma_meet(const char *what, const void *p, size_t distance, size_t fragment);
 
-void emu_wmma_meet(const char *what, const void *p, size_t distance)
+/* PTX wants rows (or columns) to begin at multiples of what a lane gets (PTX ISA, "Matrix
+ * Storage for WMMA"); of 32 bytes, CUDA's guide asks only 16 from row to row. */
+void emu_wmma_meet(const char *what, const void *p, size_t distance, size_t fragment)
 {
+    const size_t apart = fragment < 16 ? fragment : 16,
+                 first = emu_settings.strict ? fragment : apart;
     gather_whole(NULL, what, PC);
-    if ((uintptr_t)p % (emu_settings.strict ? 32 : 16))
+    if ((uintptr_t)p % first)
+        emu_fault(PC,
+                  "misaligned address: %s wants a multiple of %zu bytes, and %p is %zu "
+                  "past one",
+                  what, first, p, (size_t)((uintptr_t)p % first));
+    if (distance % apart)
         emu_fault(
             PC,
-            "misaligned address: %s wants a multiple of 32 bytes, and %p is %zu past one",
-            what, p, (size_t)((uintptr_t)p % 32));
-    if (distance % 16)
-        emu_fault(PC,
-                  "misaligned address: %s wants rows (or columns) a multiple of 16 bytes "
-                  "apart, not %zu bytes",
-                  what, distance);
+            "misaligned address: %s wants rows (or columns) a multiple of %zu bytes "
+            "apart, not %zu bytes",
+            what, apart, distance);
 }
 
 static enum ptx_type type_of_letter(char letter)
