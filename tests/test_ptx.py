@@ -619,6 +619,15 @@ PLANTED = {
         "data race in global memory",
         "value = 2 * values[b - 1]",
     ),
+    "a shuffle with lanes that have ended, while others wait for it": (
+        "warps",
+        "t = threadIdx.x % 64;",
+        "t = threadIdx.x % 64;\n"
+        "    if (warp == 2 && t > 0) return;\n"
+        "    if (warp == 2) __shfl_sync(~0u, t, 0);",
+        "__shfl_sync names lanes that do not exist or have ended",
+        "__shfl_sync(~0u, t, 0)",
+    ),
     "a tile that begins within a lane's part": (
         "wmma_types",
         "__nv_bfloat16>(a, b, sums)",

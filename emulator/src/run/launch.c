@@ -50,19 +50,29 @@ void emu_cluster_dims(unsigned x, unsigned y, unsigned z)
         emu_wait_as(DONE, NULL);
 }
 
-/* No thread can go on by itself. Returns whether one can now; a mistake is reported. */
+/* A thread waits in a warp operation that others never reach; where `for_the_ended`, only
+ * such a one counts whose mask names lanes that have ended. */
+static void report_stuck_warps(bool for_the_ended)
+{
+    for (struct emu_fiber *t = emu_fibers; t < emu_fibers_end(); t++)
+        if (t->state == AT_WARP && (!for_the_ended || emu_ended_lanes(t))) {
+            emu_now.block = emu_block_index[t->seen.rank];
+            emu_fault_stuck_warp(t);
+        }
+}
+
+/* No thread can go on by itself. Returns whether one can now; a mistake is reported: lanes
+ * that have ended first, since others may wait for those that wait for them. */
 static bool release_blocks(void)
 {
     bool any = false;
     for (unsigned rank = 0; rank < emu_now.blocks; rank++)
         any |= emu_release_barrier(rank);
-    for (enum emu_stuck how = EMU_GIVE_UP; !any && how <= EMU_SAY_WHAT; how++)
+    any = any || emu_give_up_conditions(EMU_GIVE_UP);
+    if (!any) report_stuck_warps(true);
+    for (enum emu_stuck how = EMU_SAY_WHO; !any && how <= EMU_SAY_WHAT; how++)
         any = emu_give_up_conditions(how);
-    for (struct emu_fiber *t = emu_fibers; !any && t < emu_fibers_end(); t++)
-        if (t->state == AT_WARP) {
-            emu_now.block = emu_block_index[t->seen.rank];
-            emu_fault_stuck_warp(t);
-        }
+    if (!any) report_stuck_warps(false);
     return any;
 }
 

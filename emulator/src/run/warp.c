@@ -148,17 +148,24 @@ bool emu_run_warp(unsigned warp, bool apart)
     }
 }
 
+unsigned emu_ended_lanes(const struct emu_fiber *t)
+{
+    const struct emu_fiber *lanes = emu_fibers + t->seen.warp * WARP;
+    unsigned ended = 0, count = lanes_of(t->seen.warp);
+    for (unsigned lane = 0; lane < count; lane++)
+        ended |= (unsigned)(lanes[lane].state == DONE) << lane;
+    return emu_counts_the_ended() ? ended & t->mask : 0;
+}
+
 void emu_fault_stuck_warp(struct emu_fiber *t)
 {
-    struct emu_fiber *lanes = emu_fibers + t->seen.warp * WARP;
-    unsigned missing = 0, gone = 0, count = lanes_of(t->seen.warp);
+    const struct emu_fiber *lanes = emu_fibers + t->seen.warp * WARP;
+    const unsigned gone = emu_ended_lanes(t), count = lanes_of(t->seen.warp);
+    unsigned missing = 0;
     for (unsigned lane = 0; lane < count; lane++)
-        if (t->mask >> lane & 1) {
-            if (lanes[lane].state == DONE)
-                gone |= emu_counts_the_ended() ? 1u << lane : 0;
-            else if (lanes[lane].state != AT_WARP || lanes[lane].mask != t->mask)
-                missing |= 1u << lane;
-        }
+        if (t->mask >> lane & 1 && lanes[lane].state != DONE &&
+            (lanes[lane].state != AT_WARP || lanes[lane].mask != t->mask))
+            missing |= 1u << lane;
     emu_current = &t->seen;
     if (gone)
         emu_fault(t->pc,

@@ -18,6 +18,9 @@ unsigned emu_active_mask_at(const void *pc);
  * that will meet again behind a branch; `apart` lets them go on. Returns whether a lane
  * has run. */
 bool emu_run_warp(unsigned warp, bool apart);
+/* Of the mask of a thread that waits in a warp operation, the lanes that have ended and are
+ * missed. */
+unsigned emu_ended_lanes(const struct emu_fiber *f);
 /* The thread waits in a warp operation to which others never come. */
 void emu_fault_stuck_warp(struct emu_fiber *f) __attribute__((noreturn));
 
