@@ -822,6 +822,41 @@ def test_macros_of_one_letter_do_no_harm(compiler, write, nvcc):
     assert result.returncode == 0, result.stderr
 
 
+# Programs include one of Thrust's headers and use what NVIDIA's brings along.
+BROUGHT_ALONG = """
+    #include <thrust/HEADER.h>
+    struct twice
+    {
+        __host__ __device__ int operator()(int x) const { return 2 * x; }
+    };
+    int main()
+    {
+        int x[4], y[4];
+        const thrust::counting_iterator<int> three(3);
+        thrust::fill(x, x + 4, 1);
+        thrust::copy(three, three + 4, x);
+        thrust::transform(x, x + 4, y, twice());
+        ALSO;
+        return thrust::get<0>(thrust::make_tuple(y[0], 1)) != 6;
+    }
+    """
+
+
+@pytest.mark.parametrize(
+    "header, also",
+    [
+        ("device_vector", "thrust::reduce(x, x + 4)"),
+        ("for_each", "thrust::for_each(x, x + 4, twice())"),
+        ("reduce", "thrust::reduce(x, x + 4)"),
+        ("sort", "thrust::sequence(x, x + 4)"),
+    ],
+)
+def test_a_header_of_thrust_brings_others(header, also, write, emulate):
+    text = BROUGHT_ALONG.replace("HEADER", header).replace("ALSO", also)
+    program = emulate(write(text), "-std=c++14")
+    assert run([program], env=no_cuda()).returncode == 0
+
+
 # EMULATE's value, the name it stands for, compute capability, SMs, shared memory and threads a SM
 # (NVIDIA's data sheets and the programming guide's table of compute capabilities).
 CARDS = [

@@ -5,13 +5,8 @@
 #include <initializer_list>
 #include <vector>
 
-#include "copy.h"
 #include "device_malloc.h"
-#include "fill.h"
-#include "functional.h"
-#include "iterator/counting_iterator.h"
-#include "iterator/transform_iterator.h"
-#include "iterator/zip_iterator.h"
+#include "reduce.h"
 #include "swap.h"
 
 namespace thrust

@@ -3,9 +3,7 @@
 #ifndef THRUST_REDUCE_H
 #define THRUST_REDUCE_H
 
-#include "device_ptr.h"
-#include "functional.h"
-#include "pair.h"
+#include "transform.h"
 
 namespace thrust
 {

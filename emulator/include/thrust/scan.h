@@ -3,8 +3,7 @@
 #ifndef THRUST_SCAN_H
 #define THRUST_SCAN_H
 
-#include "device_ptr.h"
-#include "functional.h"
+#include "transform.h"
 
 namespace thrust
 {

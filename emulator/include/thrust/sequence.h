@@ -1,2 +1,2 @@
 /* thrust::sequence. */
-#include "fill.h"
+#include "transform.h"

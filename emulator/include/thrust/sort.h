@@ -2,8 +2,6 @@
 #ifndef THRUST_SORT_H
 #define THRUST_SORT_H
 
-#include "copy.h"
-#include "functional.h"
 #include "reduce.h"
 
 namespace thrust

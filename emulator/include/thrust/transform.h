@@ -1,9 +1,15 @@
-/* transform, transform_if, for_each, replace: each element by itself. */
+/* transform, transform_if, for_each, replace: each element by itself; and, since programs
+ * include less than they use, what NVIDIA's headers of algorithms bring along. */
 #ifndef THRUST_TRANSFORM_H
 #define THRUST_TRANSFORM_H
 
-#include "device_ptr.h"
+#include "copy.h"
+#include "fill.h"
 #include "functional.h"
+#include "iterator/counting_iterator.h"
+#include "iterator/transform_iterator.h"
+#include "iterator/zip_iterator.h"
+#include "pair.h"
 
 namespace thrust
 {

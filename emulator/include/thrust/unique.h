@@ -2,9 +2,7 @@
 #ifndef THRUST_UNIQUE_H
 #define THRUST_UNIQUE_H
 
-#include "copy.h"
-#include "functional.h"
-#include "pair.h"
+#include "transform.h"
 
 namespace thrust
 {
