@@ -246,6 +246,15 @@ void *emu_surface_place(unsigned long long object, int x, int y, int z, size_t b
 void emu_fault(const void *pc, const char *format, ...)
     __attribute__((noreturn, format(printf, 2, 3)));
 
+/* What has been called when the host starts a library's kernel: faults in that kernel, whose
+ * lines are not the reader's, name the call. In `before` what was set is kept. */
+struct emu_calls {
+    const void *at[24]; /* return addresses, the innermost first; NULL behind the last */
+    struct emu_calls *before;
+};
+void emu_calls_begin(struct emu_calls *calls);
+void emu_calls_end(struct emu_calls *calls);
+
 /* assert() in a kernel, and __trap(). */
 void emu_trap(const void *pc, const char *what) __attribute__((noreturn));
 

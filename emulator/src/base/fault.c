@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include "base/now.h"
 #include "base/output.h"
@@ -35,13 +36,57 @@ static const char *range(void)
     return ranges[range_count < MOST_RANGES ? range_count - 1 : MOST_RANGES - 1];
 }
 
+static _Thread_local struct emu_calls *outer_calls;
+
+struct walk {
+    const void **next, **last;
+};
+
+static _Unwind_Reason_Code note_call(struct _Unwind_Context *context, void *walk)
+{
+    struct walk *w = walk;
+    if (w->next == w->last) return _URC_NORMAL_STOP;
+    *w->next++ = (const void *)_Unwind_GetIP(context);
+    return _URC_NO_REASON;
+}
+
+void emu_calls_begin(struct emu_calls *calls)
+{
+    enum { ROOM = sizeof calls->at / sizeof *calls->at };
+    struct walk w = {calls->at, calls->at + ROOM - 1};
+    _Unwind_Backtrace(note_call, &w);
+    *w.next = NULL;
+    calls->before = outer_calls;
+    outer_calls = calls;
+}
+
+void emu_calls_end(struct emu_calls *calls)
+{
+    outer_calls = calls->before;
+}
+
+/* The innermost call that stands in the reader's code: on this stack, or on that of the
+ * host which started the kernel. */
+static struct emu_place reader_of(struct emu_place none)
+{
+    struct emu_calls calls;
+    emu_calls_begin(&calls);
+    for (const struct emu_calls *c = &calls; c; c = c->before)
+        for (const void *const *at = c->at; *at; at++) {
+            const struct emu_place place = emu_source_of(*at);
+            if (place.line > 0) return place;
+        }
+    return none;
+}
+
 /* Of code that stands for several lines the compiler names none: what lies before it is
  * not far away. */
 static struct emu_place place_of(const void *pc)
 {
     enum { NEAR = 64 };
     const struct emu_place exact = emu_source_of(pc);
-    if (exact.line > 0 || *exact.file == '?') return exact;
+    if (*exact.file == '?') return reader_of(exact);
+    if (exact.line > 0) return exact;
     for (int back = 1; back < NEAR; back++) {
         const struct emu_place place = emu_source_of((const char *)pc - back);
         if (place.line > 0) return place;

@@ -51,10 +51,11 @@ static void start(void)
     if (child < 0 || !ask || !answer) unavailable = true;
 }
 
-/* The emulator's headers and the C++ library are not where the reader's mistake is. */
+/* The emulator and the C++ library are not where the reader's mistake is. */
 static bool is_ours(const char *file)
 {
-    return strstr(file, "emulator/include/") || strncmp(file, "/usr/include/", 13) == 0 ||
+    return strstr(file, "emulator/include/") || strstr(file, "emulator/src/") ||
+           strncmp(file, "/usr/include/", 13) == 0 ||
            strncmp(file, "/usr/lib/", 9) == 0 || strncmp(file, "??", 2) == 0;
 }
 

@@ -224,6 +224,21 @@ emu_give(void *to, const void *from, size_t bytes)
         static_cast<volatile char *>(to)[i] = static_cast<const volatile char *>(from)[i];
 }
 
+/* While it lives, faults can name what is being called. */
+struct emu_called {
+    emu_calls calls;
+
+    emu_called()
+    {
+        emu_calls_begin(&calls);
+    }
+    ~emu_called()
+    {
+        emu_calls_end(&calls);
+    }
+    emu_called(const emu_called &) = delete;
+};
+
 /* f() on the device or here; its result must be a plain value. */
 template <class F> auto emu_run(const char *name, bool on_device, F f) -> decltype(f())
 {
@@ -237,6 +252,7 @@ template <class F> auto emu_run(const char *name, bool on_device, F f) -> declty
         emu_give(place, &value, sizeof value);
     };
     {
+        const emu_called here;
         emu::config one(dim3(1), dim3(1), 0, policy ? policy->stream : nullptr);
         const int error = emu::launch<emu::by_value<decltype(body)>>(
             name, nullptr, one, [](decltype(body) work) { work(); }, body);
