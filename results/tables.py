@@ -225,8 +225,9 @@ def tensor_ladder(page, gpu):
         + measured_on(shown)
         + ". Medians; every run starts with a cold L2 and has a run of cuBLAS at the same "
         "precision for its neighbour: the fastest of cublasGemmEx and what cublasLt proposes. "
-        "The percentages are of these neighbours, and × compares them: where the clock changes, "
-        "neither is the quotient of two lines, and fewer TFLOP/s may be a larger share.\n"
+        "The percentages are of these neighbours, not of the line of cuBLAS, and × is one "
+        "percentage divided by the one before. The clock changes from run to run, and cuBLAS' "
+        "speed with it, so fewer TFLOP/s may be a larger share.\n"
         "`make ladder` measures it again.\n"
     )
 
@@ -860,9 +861,10 @@ def lens(page, n, size):
                     f"{line['bytes_used'] / line['sectors']:.3g} of 32 bytes used of each"
                 )
             code = line["text"].replace("|", "\\|")
+            file = Path(line["file"]).name
             body.append(
                 [
-                    str(line["line"]),
+                    str(line["line"]) if file == "matmul.cu" else f"{file}:{line['line']}",
                     f"`{code}`",
                     line["kind"],
                     "" if line["kind"] in BY_COPY_ENGINE else str(line["bytes"]),
