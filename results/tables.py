@@ -864,7 +864,9 @@ def lens(page, n, size):
             file = Path(line["file"]).name
             body.append(
                 [
-                    str(line["line"]) if file == "matmul.cu" else f"{file}:{line['line']}",
+                    str(line["line"])
+                    if file == "matmul.cu"
+                    else f"{file}:{line['line']}",
                     f"`{code}`",
                     line["kind"],
                     "" if line["kind"] in BY_COPY_ENGINE else str(line["bytes"]),

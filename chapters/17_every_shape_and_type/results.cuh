@@ -69,7 +69,7 @@ store_rows(const struct results *to, const __nv_bfloat16 (*from)[SLAB], int row,
 }
 
 // As in chapter 16: through shared memory, 64 columns at a time, by so many WAYS in turns.
-// Nobody here reads C again, so it is to leave the L2 before A and B.
+// C is not read again here, so it is to leave the L2 before A and B.
 template <bool THROUGH_ENGINE, int WAYS, int COUNT>
 static __device__ __forceinline__ void
 store_slabs(const struct results *to, const CUtensorMap *C_map, const float (&acc)[COUNT],
