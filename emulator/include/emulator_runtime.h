@@ -246,8 +246,9 @@ void *emu_surface_place(unsigned long long object, int x, int y, int z, size_t b
 void emu_fault(const void *pc, const char *format, ...)
     __attribute__((noreturn, format(printf, 2, 3)));
 
-/* What has been called when the host starts a library's kernel: faults in that kernel, whose
- * lines are not the reader's, name the call. In `before` what was set is kept. */
+/* The calls under way when the host starts a library's kernel. The lines of such a kernel
+ * are not the reader's, and it runs on a stack of its own, so a fault there looks for the
+ * reader's line among these. Each begin has its end; in between they may be nested. */
 struct emu_calls {
     const void *at[24]; /* return addresses, the innermost first; NULL behind the last */
     struct emu_calls *before;

@@ -66,7 +66,7 @@ void emu_calls_end(struct emu_calls *calls)
 }
 
 /* The innermost call that stands in the reader's code: on this stack, or on that of the
- * host which started the kernel. */
+ * host which started the kernel. Only a fault asks, so that nothing is looked up before. */
 static struct emu_place reader_of(struct emu_place none)
 {
     struct emu_calls calls;

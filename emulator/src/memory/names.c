@@ -89,10 +89,10 @@ void emu_name_allocation(char *text, size_t size, const struct emu_allocation *a
     const struct emu_place place = emu_source_of(a->pc);
     const char *name = given_name(a, p), *variable;
     const int length = variable_in(&place, a->call, &variable);
-    if (!name && *place.file == '?')
-        snprintf(text, size, "the %zu bytes that a library allocated", a->bytes);
-    else if (name)
+    if (name)
         snprintf(text, size, "%s (allocated at %s:%d)", name, place.file, place.line);
+    else if (*place.file == '?')
+        snprintf(text, size, "the %zu bytes that a library allocated", a->bytes);
     else
         snprintf(text, size, "%.*s%sthe %zu bytes allocated at %s:%d", length, variable,
                  length ? ", " : "", a->bytes, place.file, place.line);
