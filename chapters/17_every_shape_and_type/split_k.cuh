@@ -49,15 +49,17 @@ template <int STAGES> struct split_k_shared {
     uint64_t all_here; // the sums
 };
 
-// Starts copying 64 rows of 128 bytes, of which this thread has its 16 bytes of every 16th.
-// Only rows below `limit` are read; the others are zeros.
+// Starts copying 64 rows of 128 bytes, of which this thread has 16 bytes of every 16th. Of
+// the first only `bytes` are read, and only of rows from `begin` to before `limit`; the rest
+// are zeros.
 static __device__ __forceinline__ void bring_rows(uint32_t to, const char *from,
-                                                  size_t row_bytes, int limit)
+                                                  size_t row_bytes, int limit,
+                                                  int bytes = 16, int begin = 0)
 {
     const int ROWS = SPLIT_THREADS / 8;
 #pragma unroll
     for (int row = 0; row < SIDE; row += ROWS) {
-        cp_async<16>(to + row * 128, from, row < limit ? 16 : 0);
+        cp_async<16>(to + row * 128, from, row >= begin && row < limit ? bytes : 0);
         from += ROWS * row_bytes;
     }
 }
@@ -105,13 +107,14 @@ static __device__ __forceinline__ bool add_clusters(const struct split_k *w, int
 }
 
 // Stores a thread's sums: of `count` eights of columns, from `col` on, two neighbours in
-// `row` and two in the eighth row below. alpha and beta, in fp32, before anything is
-// rounded; beta == 0 must not read C.
+// `row` and two in the tile's eighth row below. alpha and beta, in fp32, before anything
+// is rounded; beta == 0 must not read C.
+template <int APART>
 static __device__ __forceinline__ void
 store_eights(const struct split_k *w, float4 (&sums)[EIGHTS], int count, int row, int col)
 {
 #pragma unroll
-    for (int half = 0; half < 2; ++half, row += 8) {
+    for (int half = 0; half < 2; ++half, row += 8 * APART) {
         if (row >= w->M)
             return;
         __nv_bfloat16 *C = &w->C[(size_t)row * w->N + col];
@@ -142,11 +145,13 @@ store_eights(const struct split_k *w, float4 (&sums)[EIGHTS], int count, int row
     }
 }
 
-// B_ALONG_K: B is handed over by its columns, as A by its rows.
-//
+// How the matrices lie. A and B by rows that begin 16 bytes; B by its columns, as A by its
+// rows; or rows of A begin in the middle of 16 bytes, and a tile has every eighth.
+enum lies { BY_ROWS, BY_COLUMNS, IN_EIGHTHS };
+
 // The code is short on purpose, the two loops over k are not unrolled: a kernel that runs
 // for 5 us meets each of its instructions for the first time, and they come from memory.
-template <int STAGES, bool B_ALONG_K>
+template <int STAGES, enum lies LIES>
 __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
     split_k_kernel(const __grid_constant__ struct split_k w)
 {
@@ -156,33 +161,45 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
     extern __shared__ __align__(1024) unsigned char split_bytes[];
     shared *const memory = (shared *)split_bytes;
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
-    const int row = blockIdx.z * SIDE, col = blockIdx.x * SIDE;
+    const bool B_ALONG_K = LIES == BY_COLUMNS, MOVED = LIES == IN_EIGHTHS;
+    const int APART = MOVED ? 8 : 1; // rows of A and C from one row of a tile to the next
+    const int row = blockIdx.z / APART * SIDE * APART + blockIdx.z % APART;
+    const int col = blockIdx.x * SIDE;
+    if (MOVED && row >= w.M)
+        return; // as its whole cluster does: rows that begin elsewhere are a tile more
+    const int rows = MOVED ? divided_up(w.M - row, APART) : w.M - row; // from here on
+    // All rows of the tile begin so many elements behind 16 bytes. That is where the first
+    // step begins, and k is negative until the rows do.
+    const char *A = (const char *)w.A + row * w.A_pitch;
+    const int moved = MOVED ? behind((const __nv_bfloat16 *)A) : 0;
 
     // What this thread copies: of rows `first`, `first` + 16, ... of a stage the 16 bytes
     // from element `cell` on, to where the swizzle of 128 bytes puts them.
-    const int all = divided_up(w.K, SIDE), begin = min(all, (int)blockIdx.y * w.share);
+    const int all = divided_up(w.K + moved, SIDE);
+    const int begin = min(all, (int)blockIdx.y * w.share);
     const int steps = min(w.share, all - begin);
     const int first = thread / 8, cell = thread % 8 * 8;
     const uint32_t place =
         shared_address(memory) + first * 128 + (thread % 8 ^ first % 8) * 16;
-    const size_t k_first = (size_t)begin * SIDE;
-    const char *A = (const char *)(w.A + k_first + cell) + (row + first) * w.A_pitch;
+    const long long k_first = (long long)begin * SIDE - moved;
+    A += (k_first + cell) * (int)sizeof *w.A + first * w.A_pitch * APART;
     const char *B =
         B_ALONG_K ? (const char *)(w.B + k_first + cell) + (col + first) * w.B_pitch
                   : (const char *)(w.B + col + cell) + (k_first + first) * w.B_pitch;
-    const int A_rows = w.M - row - first;
+    const int A_rows = rows - first;
     const int B_rows = w.N - col - (B_ALONG_K ? first : cell);
-    int k_left = (int)(w.K - (long long)k_first);
+    int k_left = (int)(w.K - k_first);
     int fill = 0, next = 0; // stages
     const auto bring = [&](int step) {
         if (step < steps) {
             const uint32_t to = place + fill * (uint32_t)sizeof(typename shared::stage);
-            bring_rows(to, A, w.A_pitch, cell < k_left ? A_rows : 0);
+            const int bytes = MOVED ? 2 * min(8, k_left - cell) : 16;
+            bring_rows(to, A, w.A_pitch * APART, cell < k_left ? A_rows : 0, bytes);
             if (B_ALONG_K)
                 bring_rows(to + SIDE * 128, B, w.B_pitch, cell < k_left ? B_rows : 0);
             else
-                bring_rows(to + SIDE * 128, B, w.B_pitch,
-                           B_rows > 0 ? k_left - first : 0);
+                bring_rows(to + SIDE * 128, B, w.B_pitch, B_rows > 0 ? k_left - first : 0,
+                           16, MOVED ? k_left - first - w.K : 0);
             A += SIDE * sizeof *w.A;
             B += SIDE * (B_ALONG_K ? sizeof *w.B : w.B_pitch);
             k_left -= SIDE;
@@ -200,7 +217,7 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
     const int rank = w.blocks > 1 ? cluster_ctarank() : 0, mine = EIGHTS / w.blocks;
     const int eights = (min(SIDE, w.N - col) + 7) / 8;
     const int my_eights = max(0, min(mine, eights - rank * mine));
-    const int warps = (min(SIDE, w.M - row) + 15) / 16;
+    const int warps = (min(SIDE, rows) + 15) / 16;
     if (w.blocks > 1) {
         if (thread == 0) {
             mbarrier_init(&memory->all_here, 1);
@@ -220,10 +237,17 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
     for (int step = 0; step < steps; ++step) {
         __pipeline_wait_prior(STAGES - 2);
         wgmma_wait_group<0>();
+        typename shared::stage *now = &memory->stages[next];
+        // Before a row of A lies the end of another: perhaps no number, and zero times that
+        // would not be zero.
+        if (MOVED && begin + step == 0 && cell == 0)
+            for (int i = first; i < SIDE; i += SPLIT_THREADS / 8) {
+                uint4 *word = (uint4 *)&now->A[i][i % 8 * 8];
+                *word = only(*word, moved, 8);
+            }
         // The stage is here for all threads, and the one before has been read.
         fence_proxy_async();
         __syncthreads();
-        const typename shared::stage *now = &memory->stages[next];
         const uint64_t a = wgmma_descriptor(now->A, 16, 8 * 128, WGMMA_SWIZZLE_128B);
         const uint64_t b = wgmma_descriptor(now->B, 16, 8 * 128, WGMMA_SWIZZLE_128B);
         wgmma_fence();
@@ -270,17 +294,17 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
     }
     if (w.clusters > 1 && !(my_eights && add_clusters(&w, rank, &sums[0])))
         return;
-    store_eights(&w, sums, my_eights, row + warp * 16 + lane / 4,
-                 col + rank * mine * 8 + lane % 4 * 2);
+    store_eights<APART>(&w, sums, my_eights, row + (warp * 16 + lane / 4) * APART,
+                        col + rank * mine * 8 + lane % 4 * 2);
 }
 
 /* ---- the host's side ---- */
 
-template <int STAGES, bool B_ALONG_K>
+template <int STAGES, enum lies LIES>
 static void launch_split_k_of(const struct split_k *w, dim3 grid, bool copied)
 {
     const int bytes = sizeof(split_k_shared<STAGES>);
-    CUDA_CHECK(cudaFuncSetAttribute(split_k_kernel<STAGES, B_ALONG_K>,
+    CUDA_CHECK(cudaFuncSetAttribute(split_k_kernel<STAGES, LIES>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
     cudaLaunchAttribute how[2] = {};
     how[0].id = cudaLaunchAttributeClusterDimension;
@@ -294,7 +318,18 @@ static void launch_split_k_of(const struct split_k *w, dim3 grid, bool copied)
     config.dynamicSmemBytes = bytes;
     config.attrs = how;
     config.numAttrs = copied ? 2 : 1;
-    CUDA_CHECK(cudaLaunchKernelEx(&config, split_k_kernel<STAGES, B_ALONG_K>, *w));
+    CUDA_CHECK(cudaLaunchKernelEx(&config, split_k_kernel<STAGES, LIES>, *w));
+}
+
+template <int STAGES>
+static void launch_split_k_with(enum lies lies, const struct split_k *w, dim3 grid,
+                                bool copied)
+{
+    switch (lies) {
+    case BY_ROWS: launch_split_k_of<STAGES, BY_ROWS>(w, grid, copied); break;
+    case BY_COLUMNS: launch_split_k_of<STAGES, BY_COLUMNS>(w, grid, copied); break;
+    case IN_EIGHTHS: launch_split_k_of<STAGES, IN_EIGHTHS>(w, grid, copied); break;
+    }
 }
 
 // How many SMs clusters of four and more can have, where each has one block: all blocks of
@@ -338,10 +373,23 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
     const bool one_column = N == 1 && engine_can(B, K * size);
     if (one_column)
         w.M = 1, w.N = M;
-    const int across = divided_up(w.N, SIDE), down = divided_up(w.M, SIDE);
+    const int across = divided_up(w.N, SIDE);
+    const bool A_can = engine_can(A, K * size);
+    const bool B_can = one_column || engine_can(B, N * size);
+    // A matrix that is small, because C has few rows or columns, may begin its rows anywhere:
+    // it is copied, to rows of 128 bytes at least, which are not to be too many.
+    const bool copy_A = !A_can && B_can && !one_column && M <= SIDE && M <= N;
+    // So may the large one of a product with few columns: every eighth of its rows begins at
+    // the same place in 16 bytes, and those make a tile.
+    const bool eighths = !A_can && !copy_A && (uintptr_t)A % 16 == 0 && N <= SIDE &&
+                         (B_can || M >= 4 * SIDE);
+    const int apart = eighths ? 8 : 1,
+              down = divided_up(divided_up(w.M, apart), SIDE) * apart;
     const long long tiles = (long long)across * down;
-    const int sms = number_of_blocks(), steps = divided_up(K, SIDE);
+    const int sms = number_of_blocks(), steps = divided_up(K + apart - 1, SIDE);
     const bool few = tiles <= sms;
+    const bool copy_B =
+        !B_can && (A_can || eighths) && N <= SIDE && N < M && few && K <= 1 << 20;
     w.blocks = few ? blocks_of_cluster((int)tiles, steps, sms) : 1;
     w.clusters = 1;
     if (w.blocks == MOST_BLOCKS)
@@ -351,22 +399,18 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
     w.pairs = w.N % 2 == 0 && (uintptr_t)C % 4 == 0;
     const bool thin = w.M <= SIDE || (w.N <= SIDE && few) || w.clusters > 1;
     const bool busy = 2 * w.blocks * tiles > sms_for_clusters(sms); // more than half
-    // A matrix that is small, because C has few rows or columns, may begin its rows anywhere:
-    // it is copied, to rows of 128 bytes at least, which are not to be too many.
-    const bool A_can = engine_can(A, K * size);
-    const bool B_can = one_column || engine_can(B, N * size);
-    const bool copy_A = !A_can && B_can && !one_column && M <= SIDE && M <= N;
-    const bool copy_B = !B_can && A_can && N <= SIDE && N < M && few && K <= 1 << 20;
     if ((tile_columns && tile_columns != FEW_COLUMNS) || K > 1 << 30 || down > 65535 ||
-        !(A_can || copy_A) || !(B_can || copy_B) ||
+        !(A_can || copy_A || eighths) || !(B_can || copy_B) ||
         !((thin && busy) || (few && w.share * SIDE <= FAR)))
         return false;
     bool copied = false;
     w.A_pitch = K * size;
     w.B_pitch = (one_column ? K : N) * size;
     if (copy_A || copy_B)
-        copied = make_readable((const void **)&A, M, K * size, &w.A_pitch,
+        copied = make_readable((const void **)&A, eighths ? 0 : M, K * size, &w.A_pitch,
                                (const void **)&B, K, N * size, &w.B_pitch);
+    if (eighths)
+        w.A_pitch = K * size; // where it is
     w.A = one_column ? B : A;
     w.B = one_column ? A : B;
     if (w.clusters > 1) {
@@ -376,14 +420,13 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
         w.arrived = (int *)scratch(ARRIVED, eights * (SPLIT_THREADS / 32) * sizeof(int));
     }
     const dim3 grid(across, w.blocks * w.clusters, down);
+    const enum lies lies = one_column ? BY_COLUMNS : eighths ? IN_EIGHTHS : BY_ROWS;
     // Two blocks on an SM: where one would have no use for its stages, and so that all of
     // many clusters run at a time.
     if (few && w.clusters == 1 && w.share > FEW_STAGES)
-        (one_column ? launch_split_k_of<MANY_STAGES, true>
-                    : launch_split_k_of<MANY_STAGES, false>)(&w, grid, copied);
+        launch_split_k_with<MANY_STAGES>(lies, &w, grid, copied);
     else
-        (one_column ? launch_split_k_of<FEW_STAGES, true>
-                    : launch_split_k_of<FEW_STAGES, false>)(&w, grid, copied);
+        launch_split_k_with<FEW_STAGES>(lies, &w, grid, copied);
     return true;
 }
 
