@@ -1,6 +1,9 @@
-/* Products with few tiles of 64 x 64, or few rows or columns. The large matrix' rows begin
- * at multiples of 16 bytes; the small one's may begin anywhere, and are copied then. Their
- * time is that of the way from memory and of a kernel's start. The blocks of a
+/* Products with few tiles of 64 x 64, or few rows or columns. B's rows begin at multiples
+ * of 16 bytes where it is large. A small matrix' may begin anywhere, and are copied then; a
+ * large A's may, too: a tile is made of rows that lie so far apart that they all begin at
+ * the same place in a cache line.
+ *
+ * Their time is that of the way from memory and of a kernel's start. The blocks of a
  * cluster divide K among them (split-K), and send their sums to each other through shared
  * memory, so one kernel is enough; where K is long, several clusters divide it, and the
  * last to come adds up what the others have left in memory. Ordinary asynchronous copies
@@ -32,7 +35,9 @@ struct split_k {
     int share;            // steps of a block
     // Bytes from row to row; from column to column if B is handed over by its columns.
     size_t A_pitch, B_pitch;
-    bool pairs; // C is written two results at a time
+    int apart;     // a tile's rows: every so many of A and C, a power of two
+    size_t A_step; // bytes from one of them to the next
+    bool pairs;    // C is written two results at a time
     float alpha, beta;
     const __nv_bfloat16 *A, *B;
     __nv_bfloat16 *C;
@@ -109,12 +114,12 @@ static __device__ __forceinline__ bool add_clusters(const struct split_k *w, int
 // Stores a thread's sums: of `count` eights of columns, from `col` on, two neighbours in
 // `row` and two in the tile's eighth row below. alpha and beta, in fp32, before anything
 // is rounded; beta == 0 must not read C.
-template <int APART>
-static __device__ __forceinline__ void
-store_eights(const struct split_k *w, float4 (&sums)[EIGHTS], int count, int row, int col)
+static __device__ __forceinline__ void store_eights(const struct split_k *w,
+                                                    float4 (&sums)[EIGHTS], int count,
+                                                    int row, int apart, int col)
 {
 #pragma unroll
-    for (int half = 0; half < 2; ++half, row += 8 * APART) {
+    for (int half = 0; half < 2; ++half, row += 8 * apart) {
         if (row >= w->M)
             return;
         __nv_bfloat16 *C = &w->C[(size_t)row * w->N + col];
@@ -145,9 +150,9 @@ store_eights(const struct split_k *w, float4 (&sums)[EIGHTS], int count, int row
     }
 }
 
-// How the matrices lie. A and B by rows that begin 16 bytes; B by its columns, as A by its
-// rows; or rows of A begin in the middle of 16 bytes, and a tile has every eighth.
-enum lies { BY_ROWS, BY_COLUMNS, IN_EIGHTHS };
+// How the matrices lie: A and B by rows that begin at multiples of 16 bytes; or B by its
+// columns, as A by its rows; or A's rows begin anywhere, and those of a tile lie apart.
+enum lies { BY_ROWS, BY_COLUMNS, APART };
 
 // The code is short on purpose, the two loops over k are not unrolled: a kernel that runs
 // for 5 us meets each of its instructions for the first time, and they come from memory.
@@ -161,17 +166,18 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
     extern __shared__ __align__(1024) unsigned char split_bytes[];
     shared *const memory = (shared *)split_bytes;
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
-    const bool B_ALONG_K = LIES == BY_COLUMNS, MOVED = LIES == IN_EIGHTHS;
-    const int APART = MOVED ? 8 : 1; // rows of A and C from one row of a tile to the next
-    const int row = blockIdx.z / APART * SIDE * APART + blockIdx.z % APART;
+    const bool B_ALONG_K = LIES == BY_COLUMNS, MOVED = LIES == APART;
+    const int apart = MOVED ? w.apart : 1;
+    const int row = (blockIdx.z & -apart) * SIDE + (blockIdx.z & (apart - 1));
     const int col = blockIdx.x * SIDE;
     if (MOVED && row >= w.M)
-        return; // as its whole cluster does: rows that begin elsewhere are a tile more
-    const int rows = MOVED ? divided_up(w.M - row, APART) : w.M - row; // from here on
-    // All rows of the tile begin so many elements behind 16 bytes. That is where the first
-    // step begins, and k is negative until the rows do.
+        return; // with the whole cluster: there are not as many rows of each kind
+    const int rows = MOVED ? divided_up(w.M - row, apart) : w.M - row; // from here on
+    // 8 rows are a multiple of 16 bytes whatever K is, 64 rows one of 128 bytes. So a tile's
+    // rows all begin so many elements behind such a multiple. It is there that the first step
+    // begins: k is negative until the rows do, and B has no rows there.
     const char *A = (const char *)w.A + row * w.A_pitch;
-    const int moved = MOVED ? behind((const __nv_bfloat16 *)A) : 0;
+    const int moved = MOVED ? ((int)(uintptr_t)A & (2 * apart - 1)) / 2 : 0;
 
     // What this thread copies: of rows `first`, `first` + 16, ... of a stage the 16 bytes
     // from element `cell` on, to where the swizzle of 128 bytes puts them.
@@ -182,7 +188,7 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
     const uint32_t place =
         shared_address(memory) + first * 128 + (thread % 8 ^ first % 8) * 16;
     const long long k_first = (long long)begin * SIDE - moved;
-    A += (k_first + cell) * (int)sizeof *w.A + first * w.A_pitch * APART;
+    A += (k_first + cell) * (int)sizeof *w.A + first * w.A_step;
     const char *B =
         B_ALONG_K ? (const char *)(w.B + k_first + cell) + (col + first) * w.B_pitch
                   : (const char *)(w.B + col + cell) + (k_first + first) * w.B_pitch;
@@ -194,7 +200,7 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
         if (step < steps) {
             const uint32_t to = place + fill * (uint32_t)sizeof(typename shared::stage);
             const int bytes = MOVED ? 2 * min(8, k_left - cell) : 16;
-            bring_rows(to, A, w.A_pitch * APART, cell < k_left ? A_rows : 0, bytes);
+            bring_rows(to, A, w.A_step, cell < k_left ? A_rows : 0, bytes);
             if (B_ALONG_K)
                 bring_rows(to + SIDE * 128, B, w.B_pitch, cell < k_left ? B_rows : 0);
             else
@@ -238,12 +244,12 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
         __pipeline_wait_prior(STAGES - 2);
         wgmma_wait_group<0>();
         typename shared::stage *now = &memory->stages[next];
-        // Before a row of A lies the end of another: perhaps no number, and zero times that
-        // would not be zero.
-        if (MOVED && begin + step == 0 && cell == 0)
+        // Before a row of A lies another's end: perhaps no number, and zero times that would
+        // not be zero.
+        if (MOVED && begin + step == 0 && cell < moved)
             for (int i = first; i < SIDE; i += SPLIT_THREADS / 8) {
-                uint4 *word = (uint4 *)&now->A[i][i % 8 * 8];
-                *word = only(*word, moved, 8);
+                uint4 *word = (uint4 *)&now->A[i][(cell / 8 ^ i % 8) * 8];
+                *word = only(*word, moved - cell, 8);
             }
         // The stage is here for all threads, and the one before has been read.
         fence_proxy_async();
@@ -294,8 +300,8 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
     }
     if (w.clusters > 1 && !(my_eights && add_clusters(&w, rank, &sums[0])))
         return;
-    store_eights<APART>(&w, sums, my_eights, row + (warp * 16 + lane / 4) * APART,
-                        col + rank * mine * 8 + lane % 4 * 2);
+    store_eights(&w, sums, my_eights, row + (warp * 16 + lane / 4) * apart, apart,
+                 col + rank * mine * 8 + lane % 4 * 2);
 }
 
 /* ---- the host's side ---- */
@@ -328,7 +334,7 @@ static void launch_split_k_with(enum lies lies, const struct split_k *w, dim3 gr
     switch (lies) {
     case BY_ROWS: launch_split_k_of<STAGES, BY_ROWS>(w, grid, copied); break;
     case BY_COLUMNS: launch_split_k_of<STAGES, BY_COLUMNS>(w, grid, copied); break;
-    case IN_EIGHTHS: launch_split_k_of<STAGES, IN_EIGHTHS>(w, grid, copied); break;
+    case APART: launch_split_k_of<STAGES, APART>(w, grid, copied); break;
     }
 }
 
@@ -356,12 +362,14 @@ static int blocks_of_cluster(int tiles, int steps, int sms)
 
 // Returns whether the product is one for this kernel, and has been launched. Measured on an
 // H200, it is the fastest for up to 64 rows, and for up to 64 columns if each tile has an
-// SM; where a cluster for each tile would leave most SMs idle on a long way along K, if
+// SM, or if A would have to be copied otherwise; where a cluster for each tile would leave most SMs idle on a long way along K, if
 // several divide it; and for products with no more than a tile for each SM, if a block's
 // part of K is not too long: then wider tiles, which need fewer bytes, are faster.
 static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
                            const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
 {
+    if (K > 1 << 30) // steps beyond K are counted in 32 bits
+        return false;
     const size_t size = sizeof *A;
     const int LONG = 16;  // steps of SIDE that are worth a cluster more
     const int FAR = 4096; // steps of k after which wider tiles are faster
@@ -379,17 +387,18 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
     // A matrix that is small, because C has few rows or columns, may begin its rows anywhere:
     // it is copied, to rows of 128 bytes at least, which are not to be too many.
     const bool copy_A = !A_can && B_can && !one_column && M <= SIDE && M <= N;
-    // So may the large one of a product with few columns: every eighth of its rows begins at
-    // the same place in 16 bytes, and those make a tile.
-    const bool eighths = !A_can && !copy_A && (uintptr_t)A % 16 == 0 && N <= SIDE &&
-                         (B_can || M >= 4 * SIDE);
-    const int apart = eighths ? 8 : 1,
-              down = divided_up(divided_up(w.M, apart), SIDE) * apart;
+    // So may a large A. Every 8th of its rows begins at the same place in 16 bytes, every 64th
+    // in a cache line. The latter are faster if there are enough of them for half a tile.
+    const bool apart = !A_can && !copy_A && (uintptr_t)A % 16 == 0 && N <= SIDE &&
+                       (B_can || M >= 4 * SIDE);
+    const bool lines = (uintptr_t)A % 128 == 0 && divided_up(M, 64) >= SIDE / 2;
+    w.apart = !apart ? 1 : lines ? 64 : 8;
+    const int down = divided_up(divided_up(w.M, w.apart), SIDE) * w.apart;
     const long long tiles = (long long)across * down;
-    const int sms = number_of_blocks(), steps = divided_up(K + apart - 1, SIDE);
+    const int sms = number_of_blocks(), steps = divided_up(K + w.apart - 1, SIDE);
     const bool few = tiles <= sms;
     const bool copy_B =
-        !B_can && (A_can || eighths) && N <= SIDE && N < M && few && K <= 1 << 20;
+        !B_can && ((A_can && few) || apart) && N <= SIDE && N < M && K <= 1 << 20;
     w.blocks = few ? blocks_of_cluster((int)tiles, steps, sms) : 1;
     w.clusters = 1;
     if (w.blocks == MOST_BLOCKS)
@@ -397,20 +406,21 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
             max(1, min(sms / (MOST_BLOCKS * (int)tiles), steps / (MOST_BLOCKS * LONG)));
     w.share = divided_up(steps, w.blocks * w.clusters);
     w.pairs = w.N % 2 == 0 && (uintptr_t)C % 4 == 0;
-    const bool thin = w.M <= SIDE || (w.N <= SIDE && few) || w.clusters > 1;
+    const bool thin = w.M <= SIDE || (w.N <= SIDE && (few || apart)) || w.clusters > 1;
     const bool busy = 2 * w.blocks * tiles > sms_for_clusters(sms); // more than half
-    if ((tile_columns && tile_columns != FEW_COLUMNS) || K > 1 << 30 || down > 65535 ||
-        !(A_can || copy_A || eighths) || !(B_can || copy_B) ||
+    if ((tile_columns && tile_columns != FEW_COLUMNS) || down > 65535 ||
+        !(A_can || copy_A || apart) || !(B_can || copy_B) ||
         !((thin && busy) || (few && w.share * SIDE <= FAR)))
         return false;
     bool copied = false;
     w.A_pitch = K * size;
     w.B_pitch = (one_column ? K : N) * size;
     if (copy_A || copy_B)
-        copied = make_readable((const void **)&A, eighths ? 0 : M, K * size, &w.A_pitch,
+        copied = make_readable((const void **)&A, apart ? 0 : M, K * size, &w.A_pitch,
                                (const void **)&B, K, N * size, &w.B_pitch);
-    if (eighths)
+    if (apart)
         w.A_pitch = K * size; // where it is
+    w.A_step = w.A_pitch * w.apart;
     w.A = one_column ? B : A;
     w.B = one_column ? A : B;
     if (w.clusters > 1) {
@@ -420,7 +430,7 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
         w.arrived = (int *)scratch(ARRIVED, eights * (SPLIT_THREADS / 32) * sizeof(int));
     }
     const dim3 grid(across, w.blocks * w.clusters, down);
-    const enum lies lies = one_column ? BY_COLUMNS : eighths ? IN_EIGHTHS : BY_ROWS;
+    const enum lies lies = one_column ? BY_COLUMNS : apart ? APART : BY_ROWS;
     // Two blocks on an SM: where one would have no use for its stages, and so that all of
     // many clusters run at a time.
     if (few && w.clusters == 1 && w.share > FEW_STAGES)
