@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
     const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
     const bool B_ALONG_K = LIES == BY_COLUMNS, MOVED = LIES == APART;
     const int apart = MOVED ? w.apart : 1;
-    const int row = (blockIdx.z & -apart) * SIDE + (blockIdx.z & (apart - 1));
+    const int down = blockIdx.z, row = (down & -apart) * SIDE + (down & (apart - 1));
     const int col = blockIdx.x * SIDE;
     if (MOVED && row >= w.M)
         return; // with the whole cluster: there are not as many rows of each kind
