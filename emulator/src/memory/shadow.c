@@ -60,7 +60,9 @@ void emu_shadow_forget(struct emu_shadow *s)
 struct emu_shadow *emu_shadow_make(size_t bytes, bool known)
 {
     struct emu_shadow *s = emu_settings.check ? calloc(1, sizeof *s) : NULL;
-    if (s) *s = (struct emu_shadow){.bytes = bytes, .shift = 2, .all_known = known};
+    if (s)
+        *s = (struct emu_shadow){
+            .bytes = bytes, .shift = 2, .unknown = known ? 0 : bytes, .all_known = known};
     return s;
 }
 
@@ -155,21 +157,18 @@ void emu_shadow_written(struct emu_shadow *s, size_t first, size_t n)
 {
     const size_t end = first + n;
     if (s->all_known || n == 0) return;
-    if (n == s->bytes) {
-        s->all_known = true;
-        return;
+    if (n < s->bytes)
+        make_known(s);
+    else
+        s->unknown = 0;
+    for (size_t byte = first / 8; s->unknown > 0 && byte <= (end - 1) / 8; byte++) {
+        const unsigned low = byte == first / 8 ? 0xffu << first % 8 & 0xff : 0xff,
+                       high = byte == (end - 1) / 8 ? 0xffu >> (7 - (end - 1) % 8) : 0xff,
+                       fresh = low & high & ~s->known[byte];
+        s->known[byte] |= fresh;
+        s->unknown -= (unsigned)__builtin_popcount(fresh);
     }
-    make_known(s);
-    const unsigned low = 0xffu << first % 8 & 0xff, high = 0xffu >> (7 - (end - 1) % 8);
-    unsigned char *const from = &s->known[first / 8], *const to =
-                                                          &s->known[(end - 1) / 8];
-    if (from == to) {
-        *from |= low & high;
-    } else {
-        *from |= low;
-        memset(from + 1, 0xff, (size_t)(to - from - 1));
-        *to |= high;
-    }
+    s->all_known = s->unknown == 0;
 }
 
 void emu_shadow_copied(struct emu_shadow *s, size_t first, const struct emu_shadow *from,
@@ -181,6 +180,8 @@ void emu_shadow_copied(struct emu_shadow *s, size_t first, const struct emu_shad
     for (size_t i = 0; i < n; i++) {
         unsigned char *const bits = &s->known[(first + i) / 8];
         const unsigned bit = 1u << (first + i) % 8;
-        *bits = (unsigned char)(is_known(from, source + i) ? *bits | bit : *bits & ~bit);
+        const bool was = *bits & bit, is = is_known(from, source + i);
+        *bits = (unsigned char)(is ? *bits | bit : *bits & ~bit);
+        s->unknown += (size_t)was - (size_t)is;
     }
 }

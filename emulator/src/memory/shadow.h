@@ -24,6 +24,7 @@ struct emu_shadow {
                              the place of; NULL before the first */
     unsigned char *known; /* which bytes were written since the allocation, one bit each;
                              NULL for none */
+    size_t unknown;       /* how many were not */
     bool all_known;
     struct span *spans; /* what copies and libraries touched: spans.c */
     unsigned span_count, span_capacity;
@@ -48,6 +49,10 @@ void emu_shadow_keep_store(struct emu_shadow *s, size_t cell);
 void emu_shadow_forget(struct emu_shadow *s);
 
 bool emu_shadow_knows_any(const struct emu_shadow *s, size_t first, size_t n);
+static inline bool emu_shadow_knows_word(const struct emu_shadow *s, size_t word)
+{
+    return s->all_known || (s->known && s->known[word / 2] >> word % 2 * 4 & 15);
+}
 void emu_shadow_written(struct emu_shadow *s, size_t first, size_t n);
 /* These bytes hold what those of the other do. */
 void emu_shadow_copied(struct emu_shadow *s, size_t first, const struct emu_shadow *from,

@@ -58,19 +58,25 @@ static bool is_no_news(const struct emu_shadow *s, size_t offset, size_t n)
     return false;
 }
 
-/* The same for words, and fast: what nearly every access to global memory is. */
-static inline __attribute__((always_inline)) bool is_quick_read(const char *p, size_t n)
+/* The same for words, and fast: what nearly every access to global memory is; and what
+ * nearly all others are. */
+static inline __attribute__((always_inline)) bool
+is_quick(const char *p, size_t n, size_t alignment, enum emu_access kind, const void *pc)
 {
     for (int i = 0; i < 4; i++) {
         const size_t offset = (size_t)(p - recent[i].base);
         if (offset >= recent[i].bytes) continue;
-        if (!recent[i].stamps || offset + n > recent[i].bytes || offset & (n - 1))
+        if (!recent[i].stamps || offset + n > recent[i].bytes || offset & (alignment - 1))
             return false;
-        for (size_t word = offset / 4; word < (offset + n) / 4; word++)
-            if (!is_current(recent[i].stamps[word])) return false;
-        return true;
+        size_t word = offset / 4;
+        const size_t end = (offset + n) / 4;
+        if (kind != WRITE)
+            while (is_current(recent[i].stamps[word]))
+                if (++word == end) return true;
+        return !(kind & VOLATILE) &&
+               emu_global_simple(recent[i].shadow, word, end - word, kind == WRITE, pc);
     }
-    return false;
+    return is_plain_read(kind) && emu_is_constant_variable(p) && emu_current;
 }
 
 static void global_access(char *p, size_t n, enum emu_access kind, const void *pc)
@@ -204,6 +210,10 @@ static void see(const volatile void *p, size_t n, enum emu_access kind, const vo
 static void see_range(const void *p, size_t n, enum emu_access kind, const void *pc,
                       const void *frame)
 {
+    const size_t own = (size_t)((const char *)p - emu_own_low);
+    if (!emu_attention && ((own < emu_own_bytes && n <= emu_own_bytes - own) ||
+                           (!(((uintptr_t)p | n) & 3) && is_quick(p, n, 4, kind, pc))))
+        return;
     if (!emu_current) {
         emu_host_access(p, n, kind, pc);
         return;
@@ -242,7 +252,8 @@ hook(char *p, size_t n, enum emu_access kind, const void *pc)
     if (n == 16) emu_copied_at = pc;
     if (simple && emu_is_shared(p) && !((uintptr_t)p & (n - 1)))
         emu_shared_access(p, n, n, kind & BASIC_KIND, pc);
-    else if (simple && is_plain_read(kind) && n >= 4 && is_quick_read(p, n))
+    else if (simple && n >= 4 && (kind == WRITE || is_plain_read(kind)) &&
+             is_quick(p, n, n, kind, pc))
         return;
     else
         see_hooked(p, n, kind, pc);

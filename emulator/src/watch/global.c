@@ -147,6 +147,38 @@ void emu_global_access(struct emu_shadow *s, size_t offset, char *p, size_t n,
             write_cell(s, i, p, basic == ATOMIC, &now);
 }
 
+/* Whether the access was the running thread's own, or came before all that may run beside
+ * this one. */
+static inline bool is_apart(const struct touch *earlier, const struct touch *now)
+{
+    return earlier->time < emu_times.launch
+               ? earlier->time < emu_times.other_work
+               : !in_other_block(earlier) && earlier->thread == now->thread;
+}
+
+bool emu_global_simple(struct emu_shadow *s, size_t word, size_t count, bool writes,
+                       const void *pc)
+{
+    if (s->stores || (s->span_count && emu_concurrent) || !emu_current) return false;
+    const struct touch now = emu_touch_bytes(15, false, false, pc);
+    for (const size_t end = word + count; word < end; word++) {
+        struct cell *const cell = &s->cells[word];
+        if (!is_apart(&cell->write, &now)) return false;
+        if (!writes) {
+            if (!emu_shadow_knows_word(s, word)) return false;
+            note_read(cell, &s->stamps[word], &now);
+        } else {
+            if (!is_apart(&cell->read, &now) || !is_apart(&cell->other_read, &now) ||
+                (cell->write.strong && cell->write.time >= emu_times.launch))
+                return false;
+            if (!s->all_known) emu_shadow_written(s, 4 * word, 4);
+            cell->write = now;
+            s->stamps[word] = 0;
+        }
+    }
+    return true;
+}
+
 static struct {
     char *base;
     struct emu_shadow *shadow;
