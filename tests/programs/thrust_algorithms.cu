@@ -35,6 +35,7 @@
 #include <thrust/transform_reduce.h>
 #include <thrust/unique.h>
 
+#include <algorithm>
 #include <cuda/std/functional>
 #include <vector>
 
@@ -183,6 +184,33 @@ static void not_const()
     EXPECT(x[9] == 18 && y[9] == 90);
 }
 
+/* Numbers of every kind sort as std::stable_sort does it, 0 and -0 as equals. */
+template <class Key, class Less> static void sorts_numbers(Less less_than)
+{
+    const int n = 3000;
+    thrust::host_vector<Key> keys(n), wanted(n);
+    thrust::host_vector<int> places(n);
+    for (int i = 0; i < n; i++) {
+        keys[i] =
+            (Key)(noise((unsigned)i) * 100 + (std::is_signed<Key>::value ? 0 : 100));
+        if (i % 50 == 0) keys[i] = (Key)(i % 100 ? -0.0 : 0.0);
+        places[i] = i;
+    }
+    wanted = keys;
+    std::stable_sort(places.begin(), places.end(),
+                     [&](int a, int b) { return less_than(keys[a], keys[b]); });
+    std::stable_sort(wanted.begin(), wanted.end(), less_than);
+    thrust::device_vector<Key> alone = keys, with_values = keys;
+    thrust::device_vector<int> values(n);
+    thrust::sequence(values.begin(), values.end());
+    thrust::sort(alone.begin(), alone.end(), less_than);
+    thrust::sort_by_key(with_values.begin(), with_values.end(), values.begin(),
+                        less_than);
+    for (int i = 0; i < n; i++)
+        EXPECT(alone[i] == wanted[i] && with_values[i] == wanted[i] &&
+               values[i] == places[i]);
+}
+
 static void orders()
 {
     const int n = 3000;
@@ -269,6 +297,12 @@ int main()
     vectors();
     elements();
     orders();
+    sorts_numbers<float>(thrust::less<float>());
+    sorts_numbers<double>(thrust::greater<double>());
+    sorts_numbers<short>(thrust::greater<>());
+    sorts_numbers<long long>(thrust::less<>());
+    sorts_numbers<unsigned>(thrust::less<unsigned>());
+    sorts_numbers<signed char>(thrust::less<signed char>());
     not_const();
     swapped();
     policies();

@@ -9,6 +9,7 @@
 
 #include "../thrust/detail/run.h"
 #include "../thrust/functional.h"
+#include "../thrust/sort.h"
 
 namespace cub
 {
@@ -118,20 +119,10 @@ template <int X, int Y> int emu_rank()
     return (int)(threadIdx.x + X * (threadIdx.y + Y * threadIdx.z));
 }
 
-/* The bits of a key from `begin` to `end`, as a number that is less where the key is less:
- * as a radix sort sees it. */
+/* The bits of a key from `begin` to `end`, as a radix sort sees it. */
 template <class Key> unsigned long long emu_radix(const Key &key, int begin, int end)
 {
-    static_assert(sizeof(Key) <= 8, "a key has at most 64 bits");
-    const int bits = 8 * (int)sizeof(Key);
-    const unsigned long long sign = 1ull << (bits - 1);
-    unsigned long long x = 0;
-    __builtin_memcpy(&x, (const void *)&key, sizeof key);
-    if (!std::is_integral<Key>::value) /* a floating-point number, -0 like +0 */
-        x = x == sign ? sign : x & sign ? ~x & (sign | (sign - 1)) : x | sign;
-    else if (std::is_signed<Key>::value)
-        x ^= sign;
-    x >>= begin;
+    const unsigned long long x = thrust::emu_radix(key) >> begin;
     return end - begin < 64 ? x & ((1ull << (end - begin)) - 1) : x;
 }
 

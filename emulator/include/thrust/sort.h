@@ -36,6 +36,73 @@ T *emu_merge_sort(T *from, T *to, std::ptrdiff_t n, Less less_than)
     return from;
 }
 
+/* The bits of a number, as one that is less where the number is: -0 counts as 0. */
+template <class Key> unsigned long long emu_radix(const Key &key)
+{
+    static_assert(sizeof(Key) <= 8, "a key has at most 64 bits");
+    const unsigned long long sign = 1ull << (8 * sizeof(Key) - 1);
+    unsigned long long x = 0;
+    __builtin_memcpy(&x, (const void *)&key, sizeof key);
+    if (!std::is_integral<Key>::value)
+        return x == sign ? sign : x & sign ? ~x & (sign | (sign - 1)) : x | sign;
+    return std::is_signed<Key>::value ? x ^ sign : x;
+}
+
+/* What merging compares again and again, this puts into its place at once, byte for byte
+ * of what radix() gives, which has so many of them. */
+template <class T, class Radix>
+T *emu_radix_sort(T *from, T *to, std::ptrdiff_t n, unsigned bytes, Radix radix)
+{
+    for (unsigned shift = 0; shift < 8 * bytes; shift += 8) {
+        std::ptrdiff_t place[256] = {}, before = 0;
+        for (std::ptrdiff_t i = 0; i < n; i++) place[radix(from[i]) >> shift & 255]++;
+        for (std::ptrdiff_t &p : place) {
+            const std::ptrdiff_t count = p;
+            p = before;
+            before += count;
+        }
+        for (std::ptrdiff_t i = 0; i < n; i++)
+            new (&to[place[radix(from[i]) >> shift & 255]++]) T(from[i]);
+        T *const sorted = to;
+        to = from;
+        from = sorted;
+    }
+    return from;
+}
+
+/* Whether a comparison is the order of numbers, and which way. */
+template <class Key, class Less> struct emu_numeric {
+    static constexpr bool down =
+        std::is_same<Less, greater<Key>>::value || std::is_same<Less, greater<>>::value;
+    static constexpr bool value = std::is_arithmetic<Key>::value && sizeof(Key) <= 8 &&
+                                  (down || std::is_same<Less, less<Key>>::value ||
+                                   std::is_same<Less, less<>>::value);
+};
+
+/* By the key that key(x) is. Many numbers in their own order take no comparisons. */
+template <class Key, class T, class Less, class Of>
+T *emu_sort_as(std::false_type, T *from, T *to, std::ptrdiff_t n, Less less_than, Of key)
+{
+    return emu_merge_sort(
+        from, to, n, [=](const T &x, const T &y) { return less_than(key(x), key(y)); });
+}
+template <class Key, class T, class Less, class Of>
+T *emu_sort_as(std::true_type, T *from, T *to, std::ptrdiff_t n, Less less_than, Of key)
+{
+    enum { FEW = 256 };
+    if (n < FEW) return emu_sort_as<Key>(std::false_type(), from, to, n, less_than, key);
+    return emu_radix_sort(from, to, n, sizeof(Key), [=](const T &x) {
+        const unsigned long long bits = emu_radix(key(x));
+        return emu_numeric<Key, Less>::down ? ~bits : bits;
+    });
+}
+template <class Key, class T, class Less, class Of>
+T *emu_sort(T *from, T *to, std::ptrdiff_t n, Less less_than, Of key)
+{
+    using numeric = std::integral_constant<bool, emu_numeric<Key, Less>::value>;
+    return emu_sort_as<Key>(numeric(), from, to, n, less_than, key);
+}
+
 template <class It, class Less> void stable_sort(It first, It last, Less less_than)
 {
     using T = emu_value<It>;
@@ -46,7 +113,8 @@ template <class It, class Less> void stable_sort(It first, It last, Less less_th
     T *const a = room.data, *const b = a + n;
     emu_run("thrust::sort", there, [=]() mutable {
         for (std::ptrdiff_t i = 0; i < n; i++) new (&a[i]) T(at[i]);
-        const T *const sorted = emu_merge_sort(a, b, n, less_than);
+        const T *const sorted =
+            emu_sort<T>(a, b, n, less_than, [](const T &x) -> const T & { return x; });
         for (std::ptrdiff_t i = 0; i < n; i++) at[i] = sorted[i];
         return 0;
     });
@@ -82,8 +150,9 @@ void stable_sort_by_key(Keys first, Keys last, Values values, Less less_than)
     T *const a = room.data, *const b = a + n;
     emu_run("thrust::sort_by_key", there, [=]() mutable {
         for (std::ptrdiff_t i = 0; i < n; i++) new (&a[i]) T{k[i], v[i]};
-        const T *const sorted = emu_merge_sort(
-            a, b, n, [=](const T &x, const T &y) { return less_than(x.key, y.key); });
+        const T *const sorted = emu_sort<emu_value<Keys>>(
+            a, b, n, less_than,
+            [](const T &x) -> const emu_value<Keys> & { return x.key; });
         for (std::ptrdiff_t i = 0; i < n; i++) {
             k[i] = sorted[i].key;
             v[i] = sorted[i].value;

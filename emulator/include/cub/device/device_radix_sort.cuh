@@ -96,10 +96,9 @@ struct DeviceRadixSort {
                         const unsigned long long x = emu_radix(keys[i], begin, end);
                         a[i] = Digit{descending ? ~x : x, i};
                     }
-                    const Digit *const sorted = thrust::emu_merge_sort(
-                        a, b, n, [](const Digit &x, const Digit &y) {
-                            return x.digits < y.digits;
-                        });
+                    const Digit *const sorted =
+                        thrust::emu_radix_sort(a, b, n, (unsigned)(end - begin + 7) / 8,
+                                               [](const Digit &x) { return x.digits; });
                     for (long long i = 0; i < n; i++) {
                         keys_out[i] = keys[sorted[i].from];
                         if (values) values_out[i] = values[sorted[i].from];
