@@ -413,6 +413,52 @@ def test_cmake_takes_it_for_a_compiler(compiler, emulated_nvcc, write, tmp_path)
 
 
 @pytest.mark.skipif(
+    not shutil.which("cmake"), reason="cmake is not here: apt install cmake"
+)
+@every_compiler
+def test_cmake_takes_it_for_a_toolkit(compiler, emulated_nvcc, write, tmp_path):
+    """A project that has no language but C++ never asks nvcc: its compiler links NVIDIA's
+    libraries by their names."""
+    write(
+        """
+        cmake_minimum_required(VERSION 3.18)
+        project(one LANGUAGES CXX)
+        find_package(CUDAToolkit 13 REQUIRED)
+        add_executable(main main.cpp)
+        target_link_libraries(main PRIVATE CUDA::cudart CUDA::cublas)
+        """,
+        "CMakeLists.txt",
+    )
+    write(
+        """
+        #include <cublas_v2.h>
+        #include <cuda_runtime.h>
+        #include <cstdio>
+        int main()
+        {
+            const double x[] = {3, 4};
+            double *d, length = 0;
+            cublasHandle_t handle;
+            cublasCreate(&handle);
+            cudaMalloc(&d, sizeof x);
+            cudaMemcpy(d, x, sizeof x, cudaMemcpyHostToDevice);
+            cublasDnrm2(handle, 2, d, 1, &length);
+            printf("%g\\n", length);
+            cudaFree(d);
+            cublasDestroy(handle);
+        }
+        """,
+        "main.cpp",
+    )
+    configure = ["cmake", "-B", "build", f"-DCMAKE_CXX_COMPILER={compiler}"]
+    configure += [f"-DCUDAToolkit_ROOT={emulated_nvcc.parents[1]}"]
+    for command in (configure, ["cmake", "--build", "build"]):
+        result = run(command, cwd=tmp_path, env=no_cuda())
+        assert result.returncode == 0, result.stdout + result.stderr
+    assert run([tmp_path / "build" / "main"], env=no_cuda()).stdout == "5\n"
+
+
+@pytest.mark.skipif(
     platform.machine() != "x86_64" or not shutil.which("g++"), reason="g++ for x86-64"
 )
 def test_hooks_are_asked_before_they_are_called(write, nvcc, tmp_path):
