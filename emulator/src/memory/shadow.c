@@ -153,6 +153,14 @@ static void make_known(struct emu_shadow *s)
                       s->bytes);
 }
 
+/* Not every processor has an instruction for it. */
+static unsigned count_bits(unsigned byte)
+{
+    byte -= byte >> 1 & 0x55;
+    byte = (byte & 0x33) + (byte >> 2 & 0x33);
+    return (byte + (byte >> 4)) & 15;
+}
+
 void emu_shadow_written(struct emu_shadow *s, size_t first, size_t n)
 {
     const size_t end = first + n;
@@ -166,7 +174,7 @@ void emu_shadow_written(struct emu_shadow *s, size_t first, size_t n)
                        high = byte == (end - 1) / 8 ? 0xffu >> (7 - (end - 1) % 8) : 0xff,
                        fresh = low & high & ~s->known[byte];
         s->known[byte] |= fresh;
-        s->unknown -= (unsigned)__builtin_popcount(fresh);
+        s->unknown -= count_bits(fresh);
     }
     s->all_known = s->unknown == 0;
 }

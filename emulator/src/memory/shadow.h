@@ -49,9 +49,11 @@ void emu_shadow_keep_store(struct emu_shadow *s, size_t cell);
 void emu_shadow_forget(struct emu_shadow *s);
 
 bool emu_shadow_knows_any(const struct emu_shadow *s, size_t first, size_t n);
-static inline bool emu_shadow_knows_word(const struct emu_shadow *s, size_t word)
+static inline bool emu_shadow_knows_cell(const struct emu_shadow *s, size_t cell)
 {
-    return s->all_known || (s->known && s->known[word / 2] >> word % 2 * 4 & 15);
+    const size_t first = cell << s->shift;
+    const unsigned bits = (1u << (1u << s->shift)) - 1;
+    return s->all_known || (s->known && s->known[first / 8] >> first % 8 & bits);
 }
 void emu_shadow_written(struct emu_shadow *s, size_t first, size_t n);
 /* These bytes hold what those of the other do. */

@@ -31,7 +31,8 @@
 static struct recent {
     char *base;
     size_t bytes;
-    const uint32_t *stamps; /* if a word is a cell, see struct emu_shadow */
+    const uint32_t *stamps; /* of the shadow, see there; so the next */
+    unsigned shift;
     struct emu_shadow *shadow;
 } recent[4]; /* the allocations used last, so that a search is rare */
 
@@ -58,23 +59,25 @@ static bool is_no_news(const struct emu_shadow *s, size_t offset, size_t n)
     return false;
 }
 
-/* The same for words, and fast: what nearly every access to global memory is; and what
- * nearly all others are. */
+/* The same for whole cells, and fast: what nearly every access to global memory is; and
+ * what nearly all others are. */
 static inline __attribute__((always_inline)) bool
 is_quick(const char *p, size_t n, size_t alignment, enum emu_access kind, const void *pc)
 {
     for (int i = 0; i < 4; i++) {
-        const size_t offset = (size_t)(p - recent[i].base);
-        if (offset >= recent[i].bytes) continue;
-        if (!recent[i].stamps || offset + n > recent[i].bytes || offset & (alignment - 1))
+        const struct recent *const r = &recent[i];
+        const size_t offset = (size_t)(p - r->base);
+        if (offset >= r->bytes) continue;
+        if (!r->stamps || offset + n > r->bytes || offset & (alignment - 1) ||
+            (offset | n) & (((size_t)1 << r->shift) - 1))
             return false;
-        size_t word = offset / 4;
-        const size_t end = (offset + n) / 4;
+        size_t cell = offset >> r->shift;
+        const size_t end = (offset + n) >> r->shift;
         if (kind != WRITE)
-            while (is_current(recent[i].stamps[word]))
-                if (++word == end) return true;
+            while (is_current(r->stamps[cell]))
+                if (++cell == end) return true;
         return !(kind & VOLATILE) &&
-               emu_global_simple(recent[i].shadow, word, end - word, kind == WRITE, pc);
+               emu_global_simple(r->shadow, cell, end - cell, kind == WRITE, pc);
     }
     return is_plain_read(kind) && emu_is_constant_variable(p) && emu_current;
 }
@@ -89,14 +92,16 @@ static void global_access(char *p, size_t n, enum emu_access kind, const void *p
         if (!a || (size_t)(p - a->base) >= a->bytes) emu_fault_global(p, n, kind, pc);
         if (!emu_may_use(emu_working_device, a)) emu_fault_other_device(p, a, kind, pc);
         r = &recent[victim++ % 4];
-        *r = (struct recent){a->base, a->bytes, NULL, a->shadow};
+        *r = (struct recent){a->base, a->bytes, a->shadow->stamps, a->shadow->shift,
+                             a->shadow};
     }
     struct emu_shadow *const s = r->shadow;
     const size_t offset = (size_t)(p - r->base);
     if (n > r->bytes - offset) emu_fault_global(p, n, kind, pc);
     if (is_plain_read(kind) && is_no_news(s, offset, n)) return;
     emu_global_access(s, offset, p, n, kind, pc);
-    r->stamps = s->shift == 2 ? s->stamps : NULL;
+    r->stamps = s->stamps;
+    r->shift = s->shift;
 }
 
 void emu_check_allocations_changed(void)
@@ -252,7 +257,7 @@ hook(char *p, size_t n, enum emu_access kind, const void *pc)
     if (n == 16) emu_copied_at = pc;
     if (simple && emu_is_shared(p) && !((uintptr_t)p & (n - 1)))
         emu_shared_access(p, n, n, kind & BASIC_KIND, pc);
-    else if (simple && n >= 4 && (kind == WRITE || is_plain_read(kind)) &&
+    else if (simple && (kind == WRITE || is_plain_read(kind)) &&
              is_quick(p, n, n, kind, pc))
         return;
     else

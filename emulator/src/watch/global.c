@@ -156,24 +156,25 @@ static inline bool is_apart(const struct touch *earlier, const struct touch *now
                : !in_other_block(earlier) && earlier->thread == now->thread;
 }
 
-bool emu_global_simple(struct emu_shadow *s, size_t word, size_t count, bool writes,
+bool emu_global_simple(struct emu_shadow *s, size_t i, size_t count, bool writes,
                        const void *pc)
 {
     if (s->stores || (s->span_count && emu_concurrent) || !emu_current) return false;
     const struct touch now = emu_touch_bytes(15, false, false, pc);
-    for (const size_t end = word + count; word < end; word++) {
-        struct cell *const cell = &s->cells[word];
+    for (const size_t end = i + count; i < end; i++) {
+        struct cell *const cell = &s->cells[i];
         if (!is_apart(&cell->write, &now)) return false;
         if (!writes) {
-            if (!emu_shadow_knows_word(s, word)) return false;
-            note_read(cell, &s->stamps[word], &now);
+            if (!emu_shadow_knows_cell(s, i)) return false;
+            note_read(cell, &s->stamps[i], &now);
         } else {
             if (!is_apart(&cell->read, &now) || !is_apart(&cell->other_read, &now) ||
                 (cell->write.strong && cell->write.time >= emu_times.launch))
                 return false;
-            if (!s->all_known) emu_shadow_written(s, 4 * word, 4);
+            if (!s->all_known)
+                emu_shadow_written(s, i << s->shift, (size_t)1 << s->shift);
             cell->write = now;
-            s->stamps[word] = 0;
+            s->stamps[i] = 0;
         }
     }
     return true;

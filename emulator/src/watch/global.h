@@ -13,10 +13,10 @@ struct emu_shadow;
  * and aligned to n if n is a power of two up to 16. */
 void emu_global_access(struct emu_shadow *shadow, size_t offset, char *p, size_t n,
                        enum emu_access kind, const void *pc);
-/* The same for `count` whole words, if they hold values and nobody but the running thread
+/* The same for `count` whole cells, if they hold values and nobody but the running thread
  * has touched them in this launch, which is what most accesses are; else returns false,
  * and leaves the rest to the function above. */
-bool emu_global_simple(struct emu_shadow *shadow, size_t word, size_t count, bool writes,
+bool emu_global_simple(struct emu_shadow *shadow, size_t cell, size_t count, bool writes,
                        const void *pc);
 /* Forgets who has touched what: time begins again. */
 void emu_forget_touches(void);
