@@ -28,13 +28,14 @@
 
 /* ---- global memory ---- */
 
+enum { RECENT = 8 };
 static struct recent {
     char *base;
     size_t bytes;
     const uint32_t *stamps; /* of the shadow, see there; so the next */
     unsigned shift;
     struct emu_shadow *shadow;
-} recent[4]; /* the allocations used last, so that a search is rare */
+} recent[RECENT]; /* the allocations used last, so that a search is rare */
 
 /* A read that tells its thread nothing about what others have done. */
 static inline bool is_plain_read(enum emu_access kind)
@@ -64,7 +65,8 @@ static bool is_no_news(const struct emu_shadow *s, size_t offset, size_t n)
 static inline __attribute__((always_inline)) bool
 is_quick(const char *p, size_t n, size_t alignment, enum emu_access kind, const void *pc)
 {
-    for (int i = 0; i < 4; i++) {
+#pragma GCC unroll 8
+    for (int i = 0; i < RECENT; i++) {
         const struct recent *const r = &recent[i];
         const size_t offset = (size_t)(p - r->base);
         if (offset >= r->bytes) continue;
@@ -85,13 +87,13 @@ is_quick(const char *p, size_t n, size_t alignment, enum emu_access kind, const 
 static void global_access(char *p, size_t n, enum emu_access kind, const void *pc)
 {
     struct recent *r = recent;
-    while (r < recent + 4 && (size_t)(p - r->base) >= r->bytes) r++;
-    if (r == recent + 4) {
+    while (r < recent + RECENT && (size_t)(p - r->base) >= r->bytes) r++;
+    if (r == recent + RECENT) {
         static unsigned victim;
         const struct emu_allocation *a = emu_find_allocation(p);
         if (!a || (size_t)(p - a->base) >= a->bytes) emu_fault_global(p, n, kind, pc);
         if (!emu_may_use(emu_working_device, a)) emu_fault_other_device(p, a, kind, pc);
-        r = &recent[victim++ % 4];
+        r = &recent[victim++ % RECENT];
         *r = (struct recent){a->base, a->bytes, a->shadow->stamps, a->shadow->shift,
                              a->shadow};
     }
