@@ -163,11 +163,23 @@ class emu_lanes
     {
     }
 
+    EMU_MEMBER unsigned first_lane() const
+    {
+        return (unsigned)__builtin_ctz(mask);
+    }
+    /* Most groups are neighbours, who need not be counted one by one. */
+    EMU_MEMBER bool is_a_row() const
+    {
+        const unsigned ones = mask >> first_lane();
+        return !(ones & (ones + 1));
+    }
     /* The lane of a rank; ranks wrap around. */
     EMU_MEMBER unsigned lane_of(unsigned rank) const
     {
         unsigned rest = mask;
-        for (rank %= num_threads(); rank > 0; rank--) rest &= rest - 1;
+        rank %= num_threads();
+        if (is_a_row()) return first_lane() + rank;
+        for (; rank > 0; rank--) rest &= rest - 1;
         return (unsigned)__builtin_ctz(rest);
     }
     /* A set of lanes as a set of ranks. */
@@ -186,10 +198,12 @@ class emu_lanes
     }
     EMU_MEMBER unsigned thread_rank() const
     {
+        if (is_a_row()) return emu_lane() - first_lane();
         return (unsigned)__builtin_popcount(mask & ((1u << emu_lane()) - 1));
     }
     EMU_MEMBER unsigned num_threads() const
     {
+        if (is_a_row()) return 32 - (unsigned)__builtin_clz(mask) - first_lane();
         return (unsigned)__builtin_popcount(mask);
     }
     EMU_MEMBER unsigned size() const
