@@ -75,6 +75,22 @@ __global__ void quasi(curandDirectionVectors32_t *vectors,
     out[16] = curand(&sobol);
 }
 
+/* A normal number is the point that has the uniform one on its left: how far is it off? */
+__global__ void inverted(curandDirectionVectors64_t *wide, double *worst)
+{
+    curandStateSobol64_t uniform, normal;
+    curand_init(wide[1], 1, &uniform);
+    curand_init(wide[1], 1, &normal);
+    *worst = 0.0;
+    for (int i = 0; i < 4095; i++) {
+        const double left = curand_uniform_double(&uniform),
+                     x = curand_normal_double(&normal),
+                     smaller = left < 0.5 ? left : 1.0 - left,
+                     off = fabs(0.5 * erfc(fabs(x) * sqrt(0.5)) - smaller) / smaller;
+        if (off > *worst || (x < 0.0) != (left < 0.5)) *worst = off;
+    }
+}
+
 template <class State> static float moments()
 {
     State *states;
@@ -161,6 +177,9 @@ int main()
         if (gray & 1) hundredth ^= h_vectors[1][b];
     EXPECT(out[16] == hundredth);
     for (int i = 0; i < 4; i++) EXPECT(close_to(uniform[i], out[4 + i] * 0x1p-32, 1e-9));
+    inverted<<<1, 1>>>(wide, uniform);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(uniform[0] < 1e-12);
 
     CHECK(cudaFree(out));
     CHECK(cudaFree(uniform));

@@ -292,15 +292,38 @@ GENERATE(curandGenerateLongLong, unsigned long long, bits)
 GENERATE(curandGenerateUniform, float, uniform_float(bits))
 GENERATE(curandGenerateUniformDouble, double, uniform(bits))
 
-/* The point where a normal distribution has so much on its left: a first guess
- * (Abramowitz and Stegun, 26.2.22), and Newton's method from there. */
+static double quotient(const double (*of)[2], double x)
+{
+    double over = 0.0, under = 0.0;
+    for (int i = 0; i < 6; i++) {
+        over = over * x + of[i][0];
+        under = under * x + of[i][1];
+    }
+    return over / under;
+}
+
+/* The point where a normal distribution has so much on its left: P. J. Acklam's quotients
+ * of polynomials, which give nine digits, and a step of Halley's method from there. */
 double emu_random_normal(unsigned long long bits)
 {
-    const double u = uniform(bits) - 0x1p-54, p = u < 0.5 ? u : 1.0 - u,
-                 t = sqrt(-2.0 * log(p));
-    double x = t - (2.30753 + 0.27061 * t) / (1.0 + t * (0.99229 + 0.04481 * t));
-    for (int i = 0; i < 3; i++)
-        x += (0.5 * erfc(x * M_SQRT1_2) - p) * sqrt(2.0 * M_PI) * exp(0.5 * x * x);
+    static const double middle[6][2] = {{-3.969683028665376e+01, -5.447609879822406e+01},
+                                        {2.209460984245205e+02, 1.615858368580409e+02},
+                                        {-2.759285104469687e+02, -1.556989798598866e+02},
+                                        {1.383577518672690e+02, 6.680131188771972e+01},
+                                        {-3.066479806614716e+01, -1.328068155288572e+01},
+                                        {2.506628277459239e+00, 1.0}},
+                        tail[6][2] = {{-7.784894002430293e-03, 0.0},
+                                      {-3.223964580411365e-01, 7.784695709041462e-03},
+                                      {-2.400758277161838e+00, 3.224671290700398e-01},
+                                      {-2.549732539343734e+00, 2.445134137142996e+00},
+                                      {4.374664141464968e+00, 3.754408661907416e+00},
+                                      {2.938163982698783e+00, 1.0}};
+    const double u = uniform(bits) - 0x1p-54, p = u < 0.5 ? u : 1.0 - u, q = 0.5 - p;
+    double x =
+        p > 0.02425 ? q * quotient(middle, q * q) : -quotient(tail, sqrt(-2.0 * log(p)));
+    const double d =
+        (0.5 * erfc(x * M_SQRT1_2) - p) * sqrt(2.0 * M_PI) * exp(0.5 * x * x);
+    x += d / (1.0 - 0.5 * d * x);
     return u < 0.5 ? -x : x;
 }
 
