@@ -187,22 +187,28 @@ static void examine(struct word *word, char *address, enum emu_access kind,
     word->bytes_in_flight &= (uint8_t)~bytes;
 }
 
-/* Whether nobody has touched the word since the last barrier, but for a plain write by
- * this thread, and the copy engine is not about to. */
+static inline bool is_own(const struct touch *earlier, const struct touch *now)
+{
+    return earlier->thread == now->thread && !emu_is_bulk(earlier);
+}
+
+/* Whether nobody has touched the word since the last barrier, but for reads and a plain
+ * write by this thread, and the copy engine is not about to. */
 static inline bool at_rest(const struct word *word, const struct touch *now)
 {
     const uint32_t then = emu_times.interval;
     const struct touch *const write = &word->write;
-    if (write->time >= then ? write->thread != now->thread || write->strong ||
-                                  emu_is_bulk(write) || now->bytes != 15
+    if (write->time >= then ? !is_own(write, now) || write->strong || now->bytes != 15
                             : word->bytes_in_flight && emu_is_bulk(write))
         return false;
-    return word->other_write.time < then && word->read.time < then &&
+    return word->other_write.time < then &&
+           (word->read.time < then || is_own(&word->read, now)) &&
            word->other_read.time < then && !word->readers;
 }
 
 /* Nearly every access is one of these: a read of what was written before the last
- * barrier, or a write of what was left alone since. Returns whether it is. */
+ * barrier, or by this thread, or a write of what was left alone since. Returns whether it
+ * is. */
 static inline __attribute__((always_inline)) bool
 is_simple(struct word *word, enum emu_access kind, const struct touch *now)
 {
@@ -212,7 +218,9 @@ is_simple(struct word *word, enum emu_access kind, const struct touch *now)
         word->readers = 0;
     }
     if (kind == READ) {
-        if (word->write.time >= emu_times.quick || now->bytes & ~word->written_bytes)
+        if (now->bytes & ~word->written_bytes) return false;
+        if (word->write.time >= emu_times.quick &&
+            (!is_own(&word->write, now) || word->other_write.time >= emu_times.quick))
             return false;
         note_read(word, now);
     } else {
