@@ -218,6 +218,7 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
                       const void *frame)
 {
     const size_t own = (size_t)((const char *)p - emu_own_low);
+    if (n == 0) return;
     if (!emu_attention && ((own < emu_own_bytes && n <= emu_own_bytes - own) ||
                            (!(((uintptr_t)p | n) & 3) && is_quick(p, n, 4, kind, pc))))
         return;
