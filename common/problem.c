@@ -433,7 +433,7 @@ static void put_infinities(struct problem *p)
 {
     const int M = p->M, N = p->N, K = p->K, last = K - 1, middle = last / 8 * 8 - 1;
     float *const A = p->A, *const B = p->B, *const half = &A[(size_t)(M / 2) * K];
-    put_infinity(half, B, N, 1);
+    if (M > 1) put_infinity(half, B, N, 1); /* not in row 0, which has the other */
     put_infinity(&A[last], &B[(size_t)last * N], N, 1);
     if (M < 4 || N < 4 || middle < 0) return;
     put_infinity(&A[(size_t)(M / 4) * K + middle], &B[(size_t)middle * N], N, 1);

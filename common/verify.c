@@ -273,10 +273,20 @@ static void signs(uint64_t seed, int index, double x[VECTORS])
     for (int v = 0; v < VECTORS; v++) x[v] = bits >> v & 1 ? 1.0 : -1.0;
 }
 
-/* Returns the first row that fails, or -1. */
+/* Whether all of `count` numbers are, one every `step`. */
+static bool all_finite(const float *x, int count, size_t step)
+{
+    for (int i = 0; i < count; i++)
+        if (!isfinite(x[i * step])) return false;
+    return true;
+}
+
+/* Returns the first row that fails, or -1. Infinities have no place in a sum: rows of A
+ * that hold one are left to the caller, and columns of B that do are multiplied here. */
 static int freivalds(const struct problem *p, uint64_t seed)
 {
     const int M = p->M, N = p->N, K = p->K;
+    bool *finite = host_zeros("to verify with", N, sizeof *finite);
     double(*Bx)[VECTORS] = host_zeros("to verify with", K, sizeof *Bx);
     double *B_size =
         host_zeros("to verify with", K, sizeof *B_size); /* sum of |B| along a row */
@@ -284,8 +294,10 @@ static int freivalds(const struct problem *p, uint64_t seed)
     const double walk = sqrt(K + 3.0), growth = p->positive ? 1.0 + walk / 5.0 : 1.0;
     int failed = -1;
     for (int j = 0; j < N; j++) signs(seed, j, x[j]);
+    for (int j = 0; j < N; j++) finite[j] = !p->infinite || all_finite(&p->B[j], K, N);
     for (int k = 0; k < K; k++)
         for (int j = 0; j < N; j++) {
+            if (!finite[j]) continue;
             const double b = p->B[(size_t)k * N + j];
             for (int v = 0; v < VECTORS; v++) Bx[k][v] += b * x[j][v];
             B_size[k] += fabs(b);
@@ -293,6 +305,7 @@ static int freivalds(const struct problem *p, uint64_t seed)
     for (int i = 0; i < M && failed < 0; i++) {
         double want[VECTORS] = {0}, got[VECTORS] = {0}, size = 0.0, from_C = 0.0,
                variance = 0.0;
+        if (p->infinite && !all_finite(&p->A[(size_t)i * K], K, 1)) continue;
         for (int k = 0; k < K; k++) {
             const double a = p->A[(size_t)i * K + k];
             for (int v = 0; v < VECTORS; v++) want[v] += a * Bx[k][v];
@@ -303,6 +316,13 @@ static int freivalds(const struct problem *p, uint64_t seed)
         for (int j = 0; j < N; j++) {
             const double c = p->result[(size_t)i * N + j];
             const double old = p->C ? (double)p->beta * p->C[(size_t)i * N + j] : 0.0;
+            if (!finite[j]) {
+                double sum = 0.0;
+                for (int k = 0; k < K; k++)
+                    sum += (double)p->A[(size_t)i * K + k] * p->B[(size_t)k * N + j];
+                if (!(c == p->alpha * sum + old)) failed = i;
+                continue;
+            }
             for (int v = 0; v < VECTORS; v++) {
                 got[v] += c * x[j][v];
                 want[v] += old * x[j][v];
@@ -323,7 +343,7 @@ static int freivalds(const struct problem *p, uint64_t seed)
         for (int v = 0; v < VECTORS; v++)
             if (!(fabs(got[v] - want[v]) <= bound)) failed = i;
     }
-    free(Bx), free(B_size), free(x);
+    free(Bx), free(B_size), free(x), free(finite);
     return failed;
 }
 
@@ -440,6 +460,9 @@ struct verdict verify(const struct problem *p, const struct chapter *chapter,
     if (verdict.sampled && (p->values == FRACTIONS || !may_overflow(p))) {
         progress("checking all of C (Freivalds)");
         failed_row = freivalds(p, mix(seed));
+        for (int i = 0; p->infinite && i < p->M; i++)
+            if (!all_finite(&p->A[(size_t)i * p->K], p->K, 1))
+                check_row(p, i, want, size, &found);
     }
     progress(NULL);
 

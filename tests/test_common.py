@@ -372,6 +372,23 @@ def test_accepts_right_sums_of_other_inputs(verifier, kind, rule):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+@pytest.mark.parametrize("shape", ["1 30 20", "1 1 20", "2 30 20", "1 30 1"])
+def test_infinities_of_few_rows_add_up(shape, verifier):
+    """Two of both signs in one row would be no number in the result either."""
+    result = check(verifier, f"{shape} --inputs infinite", "", "--one-shape")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_infinities_of_large_products(verifier):
+    """There all of C is checked by sums over its rows, in which an infinity has no place."""
+    large = "2000 300 1000 --seed 2 --inputs infinite"
+    right = check(verifier, large, "fast", "--one-shape")
+    assert right.returncode == 0, right.stdout + right.stderr
+    for bug in ("per-mille", "next-row", "next-column"):
+        wrong = check(verifier, large, f"{bug} fast", "--one-shape")
+        assert wrong.returncode == 1, f"{bug}: {wrong.stdout}"
+
+
 def test_positive_inputs_show_sums_that_are_cut_off(verifier):
     """What a tensor core adds up errs towards zero: that cancels in sums of random signs, and
     adds up in sums of positive numbers."""
