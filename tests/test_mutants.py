@@ -1062,8 +1062,8 @@ MUTANTS = [
     Mutant(
         17,
         "split: a stage filled while it is multiplied",
-        "        wgmma_wait_group<0>();\n        // The stage",
-        "        // The stage",
+        "        wgmma_wait_group<0>();\n        typename",
+        "        typename",
     ),
     Mutant(
         17,
@@ -1086,8 +1086,8 @@ MUTANTS = [
     Mutant(
         17,
         "split: the tensor core reads what was there before",
-        "        fence_proxy_async();\n        __syncthreads();\n        const typename",
-        "        __syncthreads();\n        const typename",
+        "        fence_proxy_async();\n        __syncthreads();\n        const uint64_t a",
+        "        __syncthreads();\n        const uint64_t a",
     ),
     Mutant(
         17,
@@ -1098,8 +1098,8 @@ MUTANTS = [
     Mutant(
         17,
         "split: other threads' copies not waited for",
-        "        fence_proxy_async();\n        __syncthreads();\n        const typename",
-        "        fence_proxy_async();\n        const typename",
+        "        fence_proxy_async();\n        __syncthreads();\n        const uint64_t a",
+        "        fence_proxy_async();\n        const uint64_t a",
     ),
     Mutant(
         17,
@@ -1146,8 +1146,8 @@ MUTANTS = [
     Mutant(
         17,
         "split: A's rows as if it were not copied",
-        "(row + first) * w.A_pitch",
-        "(row + first) * (size_t)w.K * 2",
+        "+ first * w.A_step;",
+        "+ first * (size_t)w.K * 2;",
     ),
     Mutant(
         17,
@@ -1165,14 +1165,14 @@ MUTANTS = [
     Mutant(
         17,
         "split: A past its last k",
-        "bring_rows(to, A, w.A_pitch, cell < k_left ? A_rows : 0)",
-        "bring_rows(to, A, w.A_pitch, A_rows)",
+        "cell < k_left ? A_rows : 0, bytes)",
+        "A_rows, bytes)",
     ),
     Mutant(
         17,
         "split: A one eight past its last k",
-        "bring_rows(to, A, w.A_pitch, cell < k_left",
-        "bring_rows(to, A, w.A_pitch, cell <= k_left",
+        "cell < k_left ? A_rows",
+        "cell <= k_left ? A_rows",
     ),
     Mutant(
         17,
@@ -1192,12 +1192,7 @@ MUTANTS = [
         "B_rows > 0 ? k_left - first : 0",
         "k_left - first",
     ),
-    Mutant(
-        17,
-        "split: A past its last row",
-        "A_rows = w.M - row - first;",
-        "A_rows = w.M - row;",
-    ),
+    Mutant(17, "split: A past its last row", "A_rows = rows - first;", "A_rows = rows;"),
     Mutant(
         17,
         "split: B's columns past the last",
@@ -1207,17 +1202,47 @@ MUTANTS = [
     Mutant(
         17,
         "split: one row too many",
-        "from, row < limit ? 16 : 0)",
-        "from, row <= limit ? 16 : 0)",
+        "row < limit ? bytes : 0)",
+        "row <= limit ? bytes : 0)",
     ),
     Mutant(
         17,
         "split: what is not there is not zero",
-        "cp_async<16>(to + row * 128, from, row < limit ? 16 : 0);",
-        "if (row < limit)\n            cp_async<16>(to + row * 128, from, 16);",
+        "cp_async<16>(to + row * 128, from, row >= begin && row < limit ? bytes : 0);",
+        "if (row >= begin && row < limit)\n            cp_async<16>(to + row * 128, from, bytes);",
+    ),
+    Mutant(
+        17,
+        "split: another row's end multiplied",
+        "if (MOVED && begin + step == 0 && cell < moved)",
+        "if (MOVED && begin + step == 0 && cell + 8 < moved)",
+    ),
+    Mutant(
+        17, "split: B read before its first row", "MOVED ? k_left - first - w.K : 0", "0"
+    ),
+    Mutant(
+        17, "split: the next row's beginning", "2 * min(8, k_left - cell) : 16", "16 : 16"
+    ),
+    Mutant(
+        17,
+        "split: rows that begin at two places",
+        "& (2 * apart - 1)) / 2 : 0",
+        "& (apart - 1)) / 2 : 0",
+    ),
+    Mutant(
+        17,
+        "split: rows of C that are not apart",
+        "(warp * 16 + lane / 4) * apart",
+        "(warp * 16 + lane / 4)",
+    ),
+    Mutant(
+        17,
+        "split: rows too few for each tile",
+        "if (MOVED && row >= w.M)",
+        "if (MOVED && row + 1 >= w.M)",
     ),
     Mutant(17, "split: k not counted", "            k_left -= SIDE;\n", ""),
-    Mutant(17, "split: A of another block", "(w.A + k_first + cell)", "(w.A + cell)"),
+    Mutant(17, "split: A of another block", "A += (k_first + cell)", "A += cell"),
     Mutant(
         17,
         "split: B of another block",
@@ -1376,8 +1401,8 @@ MUTANTS = [
     Mutant(
         17,
         "split: tiles of another row",
-        "const int row = blockIdx.z * SIDE, col",
-        "const int row = blockIdx.x * SIDE, col",
+        "const int down = blockIdx.z, row",
+        "const int down = blockIdx.x, row",
     ),
     Mutant(
         17,
