@@ -248,7 +248,7 @@ int main(int argc, char **argv)
         {40, 124, 520, 1.5f, -0.5f, NULL, NULL, {}, launch},
         {24, 75, 525, 1.5f, -0.5f, NULL, NULL, {}, launch},
         {8, 3, 2608, 1.5f, 0.0f, NULL, NULL, {}, launch},
-        {300, 9, 397, 1.5f, -0.5f, NULL, NULL, {}, launch},
+        {513, 9, 397, 1.5f, -0.5f, NULL, NULL, {}, launch},
         {2000, 5, 141, 1.5f, -0.5f, NULL, NULL, {}, launch},
         {130, 7, 525, 1.5f, -0.5f, NULL, NULL, {}, launch},
         {70, 103, 4104, 1.5f, -0.5f, NULL, NULL, {}, launch},
