@@ -233,9 +233,9 @@ def count(chapter, program, options, metrics):
     return {metric: value for metric, value in values.items() if value != "n/a"}
 
 
-def at_our_size(chapter):
-    """Whether a chapter's diffs say something of the product that is counted here."""
-    return tried.product_of(chapter) == (SIZE, SIZE, SIZE, "")
+def at_our_size(chapter, name):
+    """Whether a chapter's diff says something of the product that is counted here."""
+    return tried.product_of(chapter, name) == (SIZE, SIZE, SIZE, "")
 
 
 def runs(chapters):
@@ -260,7 +260,7 @@ def runs(chapters):
                         {
                             name: path
                             for name, path in tried.diffs(chapter).items()
-                            if tried.takes_back(path) and at_our_size(chapter)
+                            if tried.takes_back(path) and at_our_size(chapter, name)
                         },
                     ).items()
                 ]

@@ -140,6 +140,16 @@ def test_a_chapter_may_name_the_shape_it_is_about():
     assert tried.product_of(17) == (4097, 4097, 4097, "")
 
 
+def test_counters_are_of_products_that_show_the_change():
+    """A diff that is timed with a product of its own would count nothing of it at 4096."""
+    with open(ROOT / "results" / "profiles.csv") as file:
+        counted = {(int(row["chapter"]), row["tried"]) for row in csv.DictReader(file)}
+    elsewhere = [
+        which for which in counted if which[1] and not profiles.at_our_size(*which)
+    ]
+    assert not elsewhere
+
+
 WRONG = """a sum of sums
 --- a/chapters/03_shared_memory/matmul.cu
 +++ b/chapters/03_shared_memory/matmul.cu

@@ -1,7 +1,7 @@
-/* Products with few tiles of 64 x 64, or few rows or columns. B's rows begin at multiples
- * of 16 bytes where it is large. A small matrix' may begin anywhere, and are copied then; a
- * large A's may, too: a tile is made of rows that lie so far apart that they all begin at
- * the same place in a cache line.
+/* Products with few tiles of 64 x 64, or few rows or columns. Where B is large, its rows
+ * begin at multiples of 16 bytes. A small matrix' rows may begin anywhere, and are copied
+ * then. So may a large A's: a tile is made of rows that lie so far apart that they all
+ * begin at the same place in a cache line.
  *
  * Their time is that of the way from memory and of a kernel's start. The blocks of a
  * cluster divide K among them (split-K), and send their sums to each other through shared
@@ -54,9 +54,9 @@ template <int STAGES> struct split_k_shared {
     uint64_t all_here; // the sums
 };
 
-// Starts copying 64 rows of 128 bytes, of which this thread has 16 bytes of every 16th. Of
-// the first only `bytes` are read, and only of rows from `begin` to before `limit`; the rest
-// are zeros.
+// Starts copying 64 rows of 128 bytes, of which this thread has 16 bytes of every 16th.
+// Only the first `bytes` of these are read, and only of rows from `begin` to before
+// `limit`; the rest are zeros.
 static __device__ __forceinline__ void bring_rows(uint32_t to, const char *from,
                                                   size_t row_bytes, int limit,
                                                   int bytes = 16, int begin = 0)
@@ -173,9 +173,9 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
     if (MOVED && row >= w.M)
         return; // with the whole cluster: there are not as many rows of each kind
     const int rows = MOVED ? divided_up(w.M - row, apart) : w.M - row; // from here on
-    // 8 rows are a multiple of 16 bytes whatever K is, 64 rows one of 128 bytes. So a tile's
-    // rows all begin so many elements behind such a multiple. It is there that the first step
-    // begins: k is negative until the rows do, and B has no rows there.
+    // 8 rows are a multiple of 16 bytes whatever K is, 64 rows one of 128 bytes. So all
+    // rows of a tile begin equally far behind such a multiple. That is where the first
+    // step begins: k is negative until the rows do, and B has no rows there.
     const char *A = (const char *)w.A + row * w.A_pitch;
     const int moved = MOVED ? ((int)(uintptr_t)A & (2 * apart - 1)) / 2 : 0;
 
@@ -244,8 +244,8 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
         __pipeline_wait_prior(STAGES - 2);
         wgmma_wait_group<0>();
         typename shared::stage *now = &memory->stages[next];
-        // Before a row of A lies another's end: perhaps no number, and zero times that would
-        // not be zero.
+        // Before a row of A lies another's end: perhaps no number, and zero times that
+        // would not be zero.
         if (MOVED && begin + step == 0 && cell < moved)
             for (int i = first; i < SIDE; i += SPLIT_THREADS / 8) {
                 uint4 *word = (uint4 *)&now->A[i][(cell / 8 ^ i % 8) * 8];
@@ -360,11 +360,12 @@ static int blocks_of_cluster(int tiles, int steps, int sms)
     return blocks;
 }
 
-// Returns whether the product is one for this kernel, and has been launched. Measured on an
-// H200, it is the fastest for up to 64 rows, and for up to 64 columns if each tile has an
-// SM, or if A would have to be copied otherwise; where a cluster for each tile would leave most SMs idle on a long way along K, if
-// several divide it; and for products with no more than a tile for each SM, if a block's
-// part of K is not too long: then wider tiles, which need fewer bytes, are faster.
+// Returns whether the product is one for this kernel, and has been launched. Measured on
+// an H200, it is the fastest for up to 64 rows, and for up to 64 columns if each tile has
+// an SM, or if A would have to be copied otherwise; where a cluster for each tile would
+// leave most SMs idle on a long way along K, if several divide it; and for products with
+// no more than a tile for each SM, if a block's part of K is not too long: then wider
+// tiles, which need fewer bytes, are faster.
 static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
                            const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
 {
@@ -387,8 +388,8 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
     // A matrix that is small, because C has few rows or columns, may begin its rows anywhere:
     // it is copied, to rows of 128 bytes at least, which are not to be too many.
     const bool copy_A = !A_can && B_can && !one_column && M <= SIDE && M <= N;
-    // So may a large A. Every 8th of its rows begins at the same place in 16 bytes, every 64th
-    // in a cache line. The latter are faster if there are enough of them for half a tile.
+    // So may a large A. Every 8th row begins at the same place in 16 bytes, every 64th in a
+    // cache line. The latter are faster if there are enough of them for half a tile.
     const bool apart = !A_can && !copy_A && (uintptr_t)A % 16 == 0 && N <= SIDE &&
                        (B_can || M >= 4 * SIDE);
     const bool lines = (uintptr_t)A % 128 == 0 && divided_up(M, 64) >= SIDE / 2;
