@@ -184,6 +184,13 @@ def test_feedback_names_no_other_cause(classroom, tmp_path, name, answer, other)
     assert not verdict.passed and other not in verdict.feedback
 
 
+def test_the_emulator_asks_the_machine_about_variables(classroom):
+    """An inline function would answer by itself: no linker can put another in its place."""
+    tools = classroom.tools
+    asked = run(["nm", "-u", tools.build_runtime()]).stdout.split()
+    assert set(tools.ANSWERED_BY_THE_MACHINE.split()) <= set(asked)
+
+
 def test_verdicts_at_many_seeds(classroom):
     script = classroom.folder.parent / "tests" / "verdicts.py"
     result = run([sys.executable, "-B", script, "--seeds", "2", "1"], env=no_cuda())

@@ -8,8 +8,18 @@
 #include "base/room.h"
 #include "emulator_runtime.h"
 
+/* The linker makes such a pair for a section whose name is an identifier; without the
+ * section they are NULL. */
+#define SECTION_END __attribute__((weak, visibility("hidden")))
 extern char __start_emu_device[] SECTION_END, __stop_emu_device[] SECTION_END;
+extern char __start_emu_constant[] SECTION_END, __stop_emu_constant[] SECTION_END;
 extern char __start_emu_managed[] SECTION_END, __stop_emu_managed[] SECTION_END;
+
+bool emu_is_constant_variable(const void *p)
+{
+    return (const char *)p >= __start_emu_constant &&
+           (const char *)p < __stop_emu_constant;
+}
 
 bool emu_is_managed_variable(const void *p)
 {

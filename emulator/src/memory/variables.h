@@ -13,21 +13,13 @@ struct emu_image {
 };
 extern struct emu_image emu_image;
 
-/* The linker makes such a pair for a section whose name is an identifier; without the
- * section they are NULL. */
-#define SECTION_END __attribute__((weak, visibility("hidden")))
-extern char __start_emu_constant[] SECTION_END, __stop_emu_constant[] SECTION_END;
-
 /* The program's __device__, __managed__ and __constant__ variables, in sections of their
- * own; and the last two alone. */
+ * own; and the last two alone. Functions that a linker may put others in the place of:
+ * the machine that runs the exercises has variables of its own. */
 bool emu_is_device_variable(const void *p);
 bool emu_is_managed_variable(
     const void *p); /* or a static local of a function that kernels call */
-static inline bool emu_is_constant_variable(const void *p)
-{
-    return (const char *)p >= __start_emu_constant &&
-           (const char *)p < __stop_emu_constant;
-}
+bool emu_is_constant_variable(const void *p);
 /* A static variable of a function that kernels call, which lies in global memory. */
 bool emu_is_local_static(const void *p);
 /* The section that holds a variable which kernels may write, or NULL; its size. */
