@@ -247,6 +247,10 @@ void parse_options(int argc, char **argv, const struct chapter *chapter,
             usage_error(chapter, "unknown option \"%s\"", quoted(word));
         }
     }
+    if (options->inputs == INFINITE && options->alpha == 0.0f)
+        usage_error(chapter,
+                    "--inputs infinite needs an --alpha other than 0, as zero times "
+                    "infinity has no result that is right");
     if (size_count == 2) usage_error(chapter, "give one size (a square) or three, M N K");
     options->M = size_count ? (int)integer_argument(chapter, "M", sizes[0], 1, LARGEST)
                             : DEFAULT_SIZE;
