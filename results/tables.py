@@ -534,7 +534,10 @@ def changes(page, n, gpu, lines, before=None):
 
 def moves(what, before, after):
     digits = 2 if max(before, after) >= 1 else 3
-    return f"{stall_name(what)} {before:.{digits}f} → {after:.{digits}f}"
+    before, after = f"{before:.{digits}f}", f"{after:.{digits}f}"
+    if before == after:
+        return "nothing"
+    return f"{stall_name(what)} {before} → {after}"
 
 
 def changed_lines(number, last):
