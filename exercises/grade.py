@@ -276,7 +276,8 @@ class Grading:
                 # careful in the one and quick in the other.
                 shapes = draw_shapes(self.exercise, "lens", self.dice)
                 more = draw_shapes(self.exercise, "check", self.dice)
-                self.check_results(shapes + more)
+                # One size comes again, with other numbers.
+                self.check_results(shapes + more + [self.dice.choice(more)])
                 if self.exercise.sections("goal"):
                     self.check_goals(shapes)
                 said = f"right for {len(more + shapes)} shapes, no fault; "
@@ -418,9 +419,9 @@ class Grading:
         self.printed = ended.out
         shape = shapes[min(len(findings), len(shapes) - 1)]  # where it was when it ended
         here = self.for_shape(shape)
-        for finding, found_in in zip(findings, shapes):
+        for i, (finding, found_in) in enumerate(zip(findings, shapes)):
             if not finding["ok"]:
-                self.fail_wrong(finding, found_in)
+                self.fail_wrong(finding, found_in, found_in in shapes[:i])
         if ended.too_long:
             text = f"It did not come to an end within {sandbox.Limits().seconds} seconds{here}."
             self.fail("limit", text, "endless")
@@ -477,7 +478,7 @@ class Grading:
         mistake = kind_of_fault(fault[1])
         self.fail("fault", said, mistake.split(",")[0], line, advice=[mistake])
 
-    def fail_wrong(self, finding, shape):
+    def fail_wrong(self, finding, shape, again):
         pattern = finding["pattern"]
         where = f"row {finding['row']}, column {finding['col']}"
         if shape[0] == "row_sums":
@@ -496,8 +497,11 @@ class Grading:
         kin = "unwritten" if "unwritten" in pattern else "other"
         tells_all = pattern in ("nan", "last only", "narrow")
         advice = [pattern] if tells_all else [pattern, kin]
-        said = PATTERNS[pattern].format(**words)
-        self.fail("wrong", f"For {shape_text(shape)}, {said}.", pattern, advice=advice)
+        text = f"For {shape_text(shape)}, {PATTERNS[pattern].format(**words)}."
+        if again:
+            text += " The same size was right before, with other numbers: does a call "
+            text += "keep what another computed?"
+        self.fail("wrong", text, pattern, advice=advice)
 
     def launches(self, shape):
         """Whether the program launches a kernel at all."""
