@@ -1,19 +1,21 @@
-// Thread 0 waits for what another thread is to store, which on a GPU comes to pass. Here the
-// other thread's turn is when this one ends, or meets it at a barrier.
-// EXPECT: Threads of a block run one after the other here: a thread that waits for another's store must meet it at a barrier
+// Thread 0 waits for what thread 32 is to store, and thread 32 for thread 0, at a barrier.
+// EXPECT: no other thread can go on and change them
 // THREAD (0,0,0) BLOCK (0,0,0)
 #include "fault.h"
 
 __global__ void hand_over(volatile int *flag, int *out)
 {
-    if (threadIdx.x == 32) *flag = 7;
 #ifdef FIXED
-    __syncthreads();
+    if (threadIdx.x == 32) *flag = 7;
 #endif
     if (threadIdx.x == 0) {
         while (*flag == 0) continue; // FAULT
         *out = *flag;
     }
+    __syncthreads();
+#ifndef FIXED
+    if (threadIdx.x == 32) *flag = 7;
+#endif
 }
 
 int main(void)

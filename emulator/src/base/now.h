@@ -37,8 +37,10 @@ struct emu_now {
     unsigned parked;        /* that wait for a condition: see emu_wait_until */
     bool lens_looks;  /* LENS is set, and the running block is one of those looked at */
     bool own_watched; /* somebody does want to know of own variables */
-    unsigned long long pauses; /* changes whenever a thread gives way to another, or reads
-                                  the clock */
+    unsigned long long pauses; /* changes whenever a thread gives way to another, reads
+                                  the clock, or arrives at a barrier */
+    unsigned long long steps; /* how often a thread has stopped that had done something */
+    unsigned long long blocks_outside; /* of the launch, that wait for room on the GPU */
 };
 extern struct emu_now emu_now;
 

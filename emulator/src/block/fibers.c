@@ -51,6 +51,18 @@ void emu_make_fibers(void)
         }
 }
 
+struct emu_fiber *emu_more_fibers(void)
+{
+    struct emu_fiber *const more =
+        emu_zeros("for the threads of a grid", places_made, sizeof *emu_fibers);
+    for (unsigned i = 0; i < emu_now.places; i++) {
+        more[i].seen = emu_fibers[i].seen;
+        more[i].state = DONE;
+    }
+    emu_make_stacks(emu_now.blocks * emu_now.block_threads);
+    return more;
+}
+
 /* ---- running and waiting ---- */
 
 void emu_thread_exit(void)

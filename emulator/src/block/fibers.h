@@ -65,6 +65,9 @@ static inline struct emu_fiber *emu_fibers_end(void)
 
 /* Places and stacks for the threads of emu_now.launch, in clusters of emu_now.blocks. */
 void emu_make_fibers(void);
+/* The same once more, to be emu_fibers while the threads of those wait. The caller frees
+ * them, and the `copies` of each. */
+struct emu_fiber *emu_more_fibers(void);
 /* Lets the thread run until it waits; and gives its stack back once it has ended. */
 void emu_enter(struct emu_fiber *f);
 void emu_leave(struct emu_fiber *f);

@@ -125,14 +125,22 @@ void *emu_first_frame(char *top, void (*entry)(void))
 
 /* ---- the pool ---- */
 
-static char *stacks;
-static unsigned stack_count; /* as many as the largest launch so far has had threads */
-static size_t guard_bytes;   /* a page below each, which nobody may touch */
+/* Stacks are added as launches ask for more, and stay where they are: some may be in use. */
+static struct {
+    char *stacks;
+    int first, count;
+} parts[64];
+static int part_count, stack_count;
+static size_t guard_bytes; /* a page below each, which nobody may touch */
 static int *free_stacks, free_stack_count;
 
 static char *stack_low(int stack)
 {
-    return stacks + (size_t)stack * (STACK_BYTES + guard_bytes) + guard_bytes;
+    int part = 0;
+    while (stack - parts[part].first >= parts[part].count) part++;
+    return parts[part].stacks +
+           (size_t)(stack - parts[part].first) * (STACK_BYTES + guard_bytes) +
+           guard_bytes;
 }
 
 /* A host's stack grows when it is touched, and who has no room for that is killed without a
@@ -178,29 +186,41 @@ static void on_segv(int sig, siginfo_t *info, void *context)
     _exit(1);
 }
 
-/* Between launches no thread lives, and no stack is in use. */
+static void add_stacks(int count)
+{
+    const size_t each = STACK_BYTES + guard_bytes;
+    char *const stacks = mmap(NULL, (size_t)count * each, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (stacks == MAP_FAILED)
+        emu_no_memory("for the stacks of %d threads, %zu MB", count,
+                      ((size_t)count * each >> 20) + 1);
+    /* A process may have 65,530 mappings, so that more stacks than these lie side by side.
+     */
+    const bool guarded = stack_count + count <= 2 * EMU_MAX_THREADS;
+    free_stacks = emu_resized(free_stacks, "for a list of stacks",
+                              (size_t)(stack_count + count), sizeof(int));
+    memmove(free_stacks + count, free_stacks, (size_t)free_stack_count * sizeof(int));
+    for (int i = 0; i < count; i++) {
+        if (guarded && mprotect(stacks + (size_t)i * each, guard_bytes, PROT_NONE) != 0)
+            emu_no_memory("for guards between the stacks of %d threads", count);
+        free_stacks[i] = stack_count + count - 1 - i;
+    }
+    parts[part_count].stacks = stacks;
+    parts[part_count].first = stack_count;
+    parts[part_count++].count = count;
+    stack_count += count;
+    free_stack_count += count;
+}
+
 void emu_make_stacks(unsigned count)
 {
-    if (count <= stack_count) return;
+    if ((int)count <= free_stack_count) return;
     guard_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t each = STACK_BYTES + guard_bytes;
-    if (stacks) munmap(stacks, stack_count * each);
-    stacks = mmap(NULL, count * each, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (stacks == MAP_FAILED)
-        emu_no_memory("for the stacks of %u threads, %zu MB", count,
-                      (count * each >> 20) + 1);
-    stack_count = count;
-    free_stacks = emu_resized(free_stacks, "for a list of stacks", count, sizeof(int));
-    free_stack_count = 0;
-    for (int i = (int)count - 1; i >= 0; i--) {
-        /* A process may have 65,530 mappings, so that more stacks than these lie side by
-         * side. */
-        if (count <= 2 * EMU_MAX_THREADS &&
-            mprotect(stack_low(i) - guard_bytes, guard_bytes, PROT_NONE) != 0)
-            emu_no_memory("for guards between the stacks of %u threads", count);
-        free_stacks[free_stack_count++] = i;
-    }
+    /* Each part is at least a fourth of all before it, so there are few. */
+    int more = (int)count - free_stack_count;
+    if (more < 32) more = 32;
+    if (more < stack_count / 4) more = stack_count / 4;
+    add_stacks(more);
 }
 
 int emu_take_stack(char **low, char **high)

@@ -8,7 +8,7 @@ void emu_switch(void **save, void *load);
 /* What to switch to for the first time: `entry` runs on the stack that ends at `top`. */
 void *emu_first_frame(char *top, void (*entry)(void));
 
-/* As many stacks as there may be threads at once; none is in use. */
+/* So many stacks, besides those that are in use. */
 void emu_make_stacks(unsigned count);
 /* Takes one, from *low to *high, and returns its number, by which it is given back. */
 int emu_take_stack(char **low, char **high);

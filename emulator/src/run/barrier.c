@@ -4,9 +4,11 @@
 #include "run/barrier.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/now.h"
+#include "base/room.h"
 #include "base/settings.h"
 #include "base/source.h"
 #include "block/fibers.h"
@@ -122,7 +124,7 @@ struct wait {
 };
 
 /* The barrier of all threads of the cluster. Whoever has ended counts as one who came. */
-static struct {
+static struct cluster_barrier {
     bool used;
     unsigned slot;
     unsigned rounds; /* over */
@@ -141,6 +143,44 @@ void emu_barriers_begin(void)
         memset(waits_of, 0, sizeof waits_of);
     }
     memset(&cluster, 0, sizeof cluster);
+}
+
+/* What a cluster leaves here while others run. */
+struct emu_barriers {
+    bool any_used;
+    struct cluster_barrier cluster;
+    unsigned rounds_of[EMU_MAX_THREADS], waits_of[EMU_MAX_THREADS];
+    struct barrier barriers[]; /* of each of its blocks */
+};
+
+struct emu_barriers *emu_barriers_put_aside(void)
+{
+    const size_t bytes = emu_now.blocks * BARRIERS * sizeof *barriers;
+    if (!any_used && !cluster.used) return NULL;
+    struct emu_barriers *const aside =
+        emu_zeros("for the barriers of a grid", sizeof *aside + bytes, 1);
+    aside->any_used = any_used;
+    aside->cluster = cluster;
+    memcpy(aside->rounds_of, rounds_of, sizeof rounds_of);
+    memcpy(aside->waits_of, waits_of, sizeof waits_of);
+    memcpy(aside->barriers, barriers, bytes);
+    return aside;
+}
+
+void emu_barriers_bring_back(struct emu_barriers *aside)
+{
+    const unsigned count = emu_now.blocks * BARRIERS;
+    if (!aside) return;
+    any_used = aside->any_used;
+    cluster = aside->cluster;
+    memcpy(rounds_of, aside->rounds_of, sizeof rounds_of);
+    memcpy(waits_of, aside->waits_of, sizeof waits_of);
+    memcpy(barriers, aside->barriers, count * sizeof *barriers);
+    free(aside);
+    /* What came before is ordered before all that follows, as at the grid's barrier. */
+    for (unsigned i = 0; i < count; i++)
+        if (barriers[i].used) barriers[i].slot = emu_check_slot(barriers[i].pc);
+    if (cluster.used) cluster.slot = emu_check_slot(cluster.pc);
 }
 
 static bool is_over(void *waiting)
@@ -205,6 +245,7 @@ static int come(struct barrier *b, int op, unsigned threads, int predicate,
     b->used = any_used = true;
     emu_check_mbarrier_arrived(b->slot);
     struct wait w = {b, b->rounds, pc};
+    emu_now.pauses++;
     b->came++;
     b->came_of[emu_current->block_warp]++;
     b->lanes_of[emu_current->block_warp] |= 1u << emu_current->lane;
@@ -308,6 +349,7 @@ unsigned emu_cluster_arrive(bool orders_memory, const void *pc)
         emu_fault(pc, "barrier.cluster.arrive a second time, and no barrier.cluster.wait "
                       "between");
     *round = cluster.rounds + 1;
+    emu_now.pauses++;
     cluster.came++;
     if (orders_memory) emu_check_mbarrier_arrived(cluster.slot);
     return *round;

@@ -10,6 +10,10 @@
 #define EMU_NAMED_BARRIERS 16
 
 void emu_barriers_begin(void); /* of a cluster */
+/* Those of a cluster that waits while others run: to be brought back once. NULL if it has
+ * used none. */
+struct emu_barriers *emu_barriers_put_aside(void);
+void emu_barriers_bring_back(struct emu_barriers *aside);
 /* Lets a block's threads go on that wait at its barrier, if they all do. */
 bool emu_release_barrier(unsigned rank);
 /* bar.sync and its kin: barrier `number`, with `threads` of the block (0: all). `op` is

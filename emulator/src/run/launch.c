@@ -1,5 +1,7 @@
 /* A kernel launch: clusters of blocks run one after the other, in the order x, y, z, and
- * the warps of each take turns until all its threads wait for each other. */
+ * the warps of each take turns until all its threads wait for each other. A cluster that
+ * waits for others, at the grid's barrier or for their stores, is kept while they run. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,12 +23,14 @@
 #include "run/warp.h"
 #include "run/wgmma.h"
 #include "watch/check.h"
+#include "watch/endless.h"
 #include "watch/lens.h"
 #include "watch/words.h"
 
 enum { BLOCK_THREADS = 1024 };
 
-static uint3 cluster_origin;   /* in blocks */
+static uint3 cluster_origin;              /* in blocks */
+static unsigned long long cluster_number; /* in the order of the launch */
 static uint3 declared_cluster; /* what the kernel says of itself, 0 for nothing */
 static int refusal;     /* why the kernel itself refuses the launch, 0 if it does not */
 static unsigned bounds; /* the threads that it allows, 0 if it does not say */
@@ -61,6 +65,15 @@ static void report_stuck_warps(bool for_the_ended)
         }
 }
 
+static bool waits_for_stores(void)
+{
+    for (const struct emu_fiber *t = emu_fibers; t < emu_fibers_end(); t++)
+        if (emu_waits_for_stores(t)) return true;
+    return false;
+}
+
+static bool others_may_store; /* threads of other clusters */
+
 /* No thread can go on by itself. Returns whether one can now; a mistake is reported: lanes
  * that have ended first, since others may wait for those that wait for them. */
 static bool release_blocks(void)
@@ -68,6 +81,7 @@ static bool release_blocks(void)
     bool any = false;
     for (unsigned rank = 0; rank < emu_now.blocks; rank++)
         any |= emu_release_barrier(rank);
+    if (!any && others_may_store && waits_for_stores()) return false;
     any = any || emu_give_up_conditions(EMU_GIVE_UP);
     if (!any) report_stuck_warps(true);
     for (enum emu_stuck how = EMU_SAY_WHO; !any && how <= EMU_SAY_WHAT; how++)
@@ -92,22 +106,28 @@ int emu_launch_is_cooperative(void)
     return emu_now.launch && emu_now.launch->cooperative;
 }
 
-/* The blocks of a cooperative launch wait for each other, so each has places for its
- * threads, and its shared memory is put aside while others run. */
+/* A cluster that waits keeps the places of its threads, and its shared memory is put aside
+ * while others run. */
 struct resident {
     struct emu_fiber *threads;
     uint3 origin;
-    bool waits;   /* at the grid's barrier */
+    unsigned long long number;
+    bool at_barrier; /* of the grid; otherwise it waits for stores */
+    unsigned parked;
     char *shared; /* of each of its blocks: dynamic memory and then the static arrays */
     uint8_t *known;
     size_t static_end;
-    struct emu_mbarriers *barriers;
+    struct emu_mbarriers *mbarriers;
+    struct emu_barriers *barriers;
 };
 
 static void put_aside(struct resident *r)
 {
     r->static_end = emu_shared_end();
-    r->barriers = emu_mbarriers_put_aside(r->barriers);
+    r->parked = emu_now.parked;
+    r->mbarriers = emu_mbarriers_put_aside(r->mbarriers);
+    r->barriers = emu_barriers_put_aside();
+    emu_now.parked = 0;
     char *part[2];
     size_t bytes[2],
         size = emu_shared_parts(0, r->static_end, part, bytes) * emu_now.blocks;
@@ -127,7 +147,9 @@ static void bring_back(const struct resident *r)
     char *part[2];
     size_t bytes[2];
     const char *from = r->shared;
-    emu_mbarriers_bring_back(r->barriers);
+    emu_now.parked = r->parked;
+    emu_mbarriers_bring_back(r->mbarriers);
+    emu_barriers_bring_back(r->barriers);
     for (unsigned i = 0; i < 2 * emu_now.blocks; i++) {
         emu_shared_parts(i / 2, r->static_end, part, bytes);
         memcpy(part[i % 2], from, bytes[i % 2]);
@@ -135,6 +157,17 @@ static void bring_back(const struct resident *r)
                                 r->known + (from - r->shared) / 4);
         from += bytes[i % 2];
     }
+}
+
+static void forget(struct resident *r)
+{
+    for (unsigned place = 0; place < emu_now.places; place++)
+        free(r->threads[place].copies);
+    free(r->threads);
+    free(r->shared);
+    free(r->known);
+    free(r->mbarriers);
+    free(r);
 }
 
 /* Whether the cluster that has run so far waits at the grid's barrier; all of it must. */
@@ -159,11 +192,29 @@ static bool waits_for_grid(void)
 
 /* ---- blocks and launches ---- */
 
-/* Until all have ended, or wait for the whole grid, where `r` waited before. */
-static void run_cluster(struct resident *r)
+static void begin_threads(unsigned rank, bool resumes)
 {
-    const bool resumes = r && r->waits;
+    for (struct emu_fiber *t = emu_fibers_of(rank);
+         t < emu_fibers_of(rank) + emu_now.block_threads; t++) {
+        if (!resumes) {
+            t->sp = NULL;
+            t->copy_count = t->copies_started = 0;
+            t->groups_committed = 0;
+            t->carry = 0;
+            t->registers = 0;
+        }
+        if (!resumes || t->state == AT_GRID_BARRIER) t->state = RUNNABLE;
+        emu_now.threads_left += t->state != DONE;
+    }
+}
+
+/* Runs the cluster at cluster_origin, or one that has waited, until all its threads have
+ * ended or it waits, and returns it then. */
+static struct resident *run_cluster(struct resident *r)
+{
     const unsigned warps = emu_now.places / 32;
+    if (r) cluster_origin = r->origin;
+    if (r) cluster_number = r->number;
     emu_now.threads_left = 0;
     for (unsigned rank = 0; rank < emu_now.blocks; rank++) {
         emu_block_index[rank].x = cluster_origin.x + rank % emu_now.cluster.x;
@@ -171,20 +222,7 @@ static void run_cluster(struct resident *r)
             cluster_origin.y + rank / emu_now.cluster.x % emu_now.cluster.y;
         emu_block_index[rank].z =
             cluster_origin.z + rank / emu_now.cluster.x / emu_now.cluster.y;
-        for (struct emu_fiber *t = emu_fibers_of(rank);
-             t < emu_fibers_of(rank) + emu_now.block_threads; t++) {
-            if (!resumes) {
-                t->sp = NULL;
-                t->copy_count = t->copies_started = 0;
-                t->groups_committed = 0;
-                t->carry = 0;
-                t->registers = 0;
-            }
-            if (!resumes || t->state == AT_GRID_BARRIER) {
-                t->state = RUNNABLE;
-                emu_now.threads_left++;
-            }
-        }
+        begin_threads(rank, r);
     }
     emu_shared_block_begins();
     emu_check_block_begins(warps);
@@ -192,8 +230,8 @@ static void run_cluster(struct resident *r)
     emu_barriers_begin();
     emu_bulk_block_begins();
     emu_wgmma_block_begins();
-    emu_lens_block_begins();
-    if (resumes) bring_back(r);
+    emu_lens_block_begins(cluster_number, r);
+    if (r) bring_back(r);
     bool ran;
     do {
         do {
@@ -205,14 +243,22 @@ static void run_cluster(struct resident *r)
                 ran = emu_run_warp(warp, true);
         } while (ran && emu_now.parked > 0);
     } while (release_blocks());
-    if (r && (r->waits = waits_for_grid()))
+    const bool for_stores = waits_for_stores(),
+               at_barrier = !for_stores && waits_for_grid();
+    if (for_stores || at_barrier) {
+        if (!r) r = emu_zeros("for the blocks of a grid", 1, sizeof *r);
+        r->threads = emu_fibers;
+        r->origin = cluster_origin;
+        r->number = cluster_number;
+        r->at_barrier = at_barrier;
         put_aside(r);
-    else if (emu_settings.check) {
+    } else if (emu_settings.check) {
         emu_check_copies_arrived();
         emu_bulk_block_ended();
     }
     emu_mbarrier_block_ended();
     emu_lens_block_ended();
+    return for_stores || at_barrier ? r : NULL;
 }
 
 static int configuration_error(const struct emu_launch *launch)
@@ -255,90 +301,137 @@ static int cluster_error(const struct emu_launch *launch)
     return cudaSuccess;
 }
 
-__attribute__((noreturn)) static void fault_grid_divergence(const struct resident *all)
+/* ---- a grid ---- */
+
+/* The clusters of a launch that have begun and not ended. */
+static struct grid {
+    struct resident **waiting;
+    unsigned count, room; /* how many fit on the GPU at once */
+    unsigned at_barrier;
+    bool any_ended;
+    uint3 one_that_ended;
+    struct emu_fiber *first,
+        *spare; /* places for threads: the launch's own; not in use */
+} grid;
+
+__attribute__((noreturn)) static void fault_grid_divergence(void)
 {
-    const struct resident *r = all, *ended = all;
-    while (!r->waits) r++;
-    while (ended->waits) ended++;
-    const struct emu_fiber *t = r->threads;
+    const struct emu_fiber *t = grid.waiting[0]->threads;
     while (t->state != AT_GRID_BARRIER) t++;
     emu_current = (struct emu_thread *)&t->seen;
-    emu_now.block = r->origin;
+    emu_now.block = grid.waiting[0]->origin;
     emu_fault(t->pc,
               "barrier divergence: this block waits for the whole grid, and block "
               "(%u,%u,%u) has ended without doing so",
-              ended->origin.x, ended->origin.y, ended->origin.z);
+              grid.one_that_ended.x, grid.one_that_ended.y, grid.one_that_ended.z);
 }
 
-/* From one of the grid's barriers to the next, as if each part were a launch: nothing of
- * one can race with the next. */
-static void run_cooperatively(const struct emu_launch *launch)
+static unsigned clusters_that_fit(void)
 {
-    const unsigned columns = launch->grid[0] / emu_now.cluster.x,
-                   rows = launch->grid[1] / emu_now.cluster.y,
-                   count = columns * rows * (launch->grid[2] / emu_now.cluster.z);
-    struct emu_fiber *const first = emu_fibers;
-    struct resident *all = emu_zeros("for the blocks of a grid", count, sizeof *all);
-    emu_make_stacks(count * emu_now.blocks * emu_now.block_threads);
-    for (unsigned i = 0; i < count; i++) {
-        all[i].origin = (uint3){i % columns * emu_now.cluster.x,
-                                i / columns % rows * emu_now.cluster.y,
-                                i / columns / rows * emu_now.cluster.z};
-        all[i].threads =
-            emu_zeros("for the threads of a grid", emu_now.places, sizeof *emu_fibers);
-        memcpy(all[i].threads, first, emu_now.places * sizeof *emu_fibers);
-        /* Room that an earlier launch took for its copies stays with the first. */
-        for (unsigned place = 0; place < emu_now.places; place++) {
-            all[i].threads[place].copies = NULL;
-            all[i].threads[place].copy_count = all[i].threads[place].copy_capacity = 0;
-        }
+    const struct emu_launch *const launch = emu_now.launch;
+    int together = 1;
+    if (!launch->address) return UINT_MAX;
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &together, launch->address, (int)emu_now.block_threads, launch->dynamic_shared);
+    return (unsigned)together * (unsigned)emu_gpu()->prop.multiProcessorCount /
+           emu_now.blocks;
+}
+
+static void keep(struct resident *r)
+{
+    if (grid.count == 0) grid.room = clusters_that_fit();
+    grid.waiting = emu_resized(grid.waiting, "for the blocks of a grid", grid.count + 1,
+                               sizeof(struct resident *));
+    grid.waiting[grid.count++] = r;
+    grid.at_barrier += r->at_barrier;
+    if (!grid.spare) grid.spare = emu_more_fibers();
+    emu_fibers = grid.spare;
+    grid.spare = NULL;
+}
+
+/* As if it were a launch: nothing before can race with the rest. */
+static void begin_part(void)
+{
+    emu_check_launch_begins();
+}
+
+/* Lets a cluster that has waited run. Returns whether it has ended. */
+static bool resume(struct resident *r)
+{
+    if (!r->at_barrier) begin_part();
+    grid.at_barrier -= r->at_barrier;
+    grid.spare = emu_fibers;
+    emu_fibers = r->threads;
+    if (run_cluster(r)) {
+        grid.at_barrier += r->at_barrier;
+        emu_fibers = grid.spare;
+        grid.spare = NULL;
+        return false;
     }
-    unsigned waiting;
-    do {
-        waiting = 0;
-        for (unsigned i = 0; i < count && refusal == cudaSuccess; i++) {
-            emu_fibers = all[i].threads;
-            cluster_origin = all[i].origin;
-            run_cluster(&all[i]);
-            waiting += all[i].waits;
-        }
-        if (waiting > 0 && waiting < count) fault_grid_divergence(all);
-        if (waiting > 0) emu_check_launch_begins();
-    } while (waiting > 0);
+    grid.any_ended = true;
+    grid.one_that_ended = r->origin;
+    r->threads = grid.spare;
+    grid.spare = NULL;
+    forget(r);
+    return true;
+}
+
+/* A turn for each cluster that waits for stores, or, if all wait for the grid, for those.
+ * What cannot go on is a mistake, and is reported. */
+static void take_turns(unsigned long long not_begun)
+{
+    const unsigned long long steps = emu_now.steps;
+    const bool all_met = grid.at_barrier == grid.count;
+    if (all_met && (grid.any_ended || not_begun)) fault_grid_divergence();
+    if (all_met) begin_part();
+    unsigned left = 0;
+    const unsigned count = grid.count;
     for (unsigned i = 0; i < count; i++) {
-        for (unsigned place = 0; place < emu_now.places; place++)
-            free(all[i].threads[place].copies);
-        free(all[i].threads);
-        free(all[i].shared);
-        free(all[i].known);
-        free(all[i].barriers);
+        struct resident *const r = grid.waiting[i];
+        if (r->at_barrier != all_met || !resume(r)) grid.waiting[left++] = r;
     }
-    free(all);
-    emu_fibers = first;
+    grid.count = left;
+    if (emu_now.steps != steps || left < count) return;
+    emu_now.blocks_outside = not_begun * emu_now.blocks;
+    others_may_store = false;
+    for (unsigned i = 0; i < left; i++)
+        if (!grid.waiting[i]->at_barrier) resume(grid.waiting[i]);
+    others_may_store = true;
 }
 
 /* Runs all clusters; ends early if the kernel refuses, or declares other clusters. */
 static void run_grid(const struct emu_launch *launch)
 {
+    const unsigned columns = launch->grid[0] / emu_now.cluster.x,
+                   rows = launch->grid[1] / emu_now.cluster.y;
+    const unsigned long long clusters =
+        (unsigned long long)columns * rows * (launch->grid[2] / emu_now.cluster.z);
     declared_cluster = (uint3){0, 0, 0};
     refusal = cudaSuccess;
     bounds = 0;
     emu_check_launch_begins();
     emu_lens_launch_begins();
-    if (launch->cooperative) {
-        run_cooperatively(launch);
-        return;
+    grid = (struct grid){.count = 0};
+    others_may_store = clusters > 1;
+    emu_now.blocks_outside = 0;
+    for (unsigned long long i = 0; i < clusters; i++) {
+        cluster_origin = (uint3){(unsigned)(i % columns) * emu_now.cluster.x,
+                                 (unsigned)(i / columns % rows) * emu_now.cluster.y,
+                                 (unsigned)(i / columns / rows) * emu_now.cluster.z};
+        cluster_number = i;
+        struct resident *const r = run_cluster(NULL);
+        if (refusal != cudaSuccess) break;
+        if (declared_cluster.x &&
+            memcmp(&declared_cluster, &emu_now.cluster, sizeof emu_now.cluster) != 0)
+            break;
+        if (r) keep(r);
+        grid.any_ended |= !r;
+        if (!r) grid.one_that_ended = cluster_origin;
+        while (grid.count && grid.count == grid.room) take_turns(clusters - i - 1);
     }
-    for (unsigned z = 0; z < launch->grid[2]; z += emu_now.cluster.z)
-        for (unsigned y = 0; y < launch->grid[1]; y += emu_now.cluster.y)
-            for (unsigned x = 0; x < launch->grid[0]; x += emu_now.cluster.x) {
-                cluster_origin = (uint3){x, y, z};
-                run_cluster(NULL);
-                if (refusal != cudaSuccess) return;
-                if (declared_cluster.x && memcmp(&declared_cluster, &emu_now.cluster,
-                                                 sizeof emu_now.cluster) != 0)
-                    return;
-            }
+    while (grid.count) take_turns(0);
+    free(grid.waiting);
+    grid.waiting = NULL;
 }
 
 static int run_launch(const struct emu_launch *launch)

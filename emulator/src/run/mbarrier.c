@@ -147,6 +147,7 @@ void emu_mbarrier_block_ended(void)
 /* Ends the phase if nothing is missing. */
 static bool advance(struct mbarrier *b)
 {
+    emu_now.pauses++;
     fruitless = 0;
     if (b->pending > 0 || b->bytes_missing != 0) return false;
     b->phase++;

@@ -109,6 +109,7 @@ static bool release_active_masks(unsigned warp)
 static void resume(struct emu_fiber *f)
 {
     emu_enter(f);
+    emu_now.steps += f->state != RUNNABLE;
     emu_check_thread_stops();
     emu_leave(f);
     if (f->state == DONE) emu_barriers_thread_ends(&f->seen);

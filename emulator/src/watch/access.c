@@ -191,22 +191,25 @@ __attribute__((noinline)) static void see_with_more(const volatile void *p, size
         emu_host_access((const void *)p, n, kind, pc);
         return;
     }
-    if (emu_settings.check) {
-        if (emu_attention & EMU_SUSPICION) emu_settle();
-        emu_check_access(p, n, kind, pc);
-        if (emu_attention & EMU_WATCHED) {
-            emu_keep_registers();
-            emu_look(p, n, kind & BASIC_KIND, pc);
-        }
+    if (emu_attention & EMU_SUSPICION) emu_settle();
+    if (emu_settings.check) emu_check_access(p, n, kind, pc);
+    while (emu_attention & EMU_WATCHED) {
+        emu_keep_registers();
+        if (!emu_look(p, n, kind, pc)) break;
+        if (emu_settings.check) emu_check_access(p, n, kind, pc); /* others have run */
     }
-    if (emu_now.lens_looks)
+    if (emu_now.lens_looks) {
         emu_lens_access((const void *)p, n, as_instruction(kind), pc, frame);
+        emu_leave_no_trace();
+    }
 }
 
 /* Every way in passes here. */
 static void see(const volatile void *p, size_t n, enum emu_access kind, const void *pc,
                 const void *frame)
 {
+    if (emu_current && (kind & VOLATILE || (kind & BASIC_KIND) == ATOMIC))
+        emu_may_wait(pc);
     if (!emu_current || emu_attention)
         see_with_more(p, n, kind, pc, frame);
     else
@@ -226,16 +229,20 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
         emu_host_access(p, n, kind, pc);
         return;
     }
+    if (emu_attention & EMU_SUSPICION) emu_settle();
     if (emu_settings.check) {
-        if (emu_attention & EMU_SUSPICION) emu_settle();
         if (kind == READ) emu_check_holds_something(p, n, pc);
         emu_check_range(p, n, kind | BY_BYTES, pc);
-        if (emu_attention & EMU_WATCHED) {
-            emu_keep_registers();
-            emu_look(p, n, kind, pc);
-        }
     }
-    if (emu_now.lens_looks) emu_lens_range(p, n, kind & BASIC_KIND, pc, frame);
+    while (emu_attention & EMU_WATCHED) {
+        emu_keep_registers();
+        if (!emu_look(p, n, kind, pc)) break;
+        if (emu_settings.check) emu_check_range(p, n, kind | BY_BYTES, pc);
+    }
+    if (emu_now.lens_looks) {
+        emu_lens_range(p, n, kind & BASIC_KIND, pc, frame);
+        emu_leave_no_trace();
+    }
 }
 
 /* ---- as the compiler reports them ---- */
@@ -248,14 +255,18 @@ static void see_range(const void *p, size_t n, enum emu_access kind, const void 
 static __attribute__((noinline)) void see_hooked(const void *p, size_t n,
                                                  enum emu_access kind, const void *pc)
 {
-    if (emu_settings.check | emu_now.lens_looks) see(p, n, kind, pc, FRAME);
+    if (emu_settings.check | emu_now.lens_looks | (emu_attention & EMU_WATCHED))
+        see(p, n, kind, pc, FRAME);
 }
 
 static inline __attribute__((always_inline)) void
 hook(char *p, size_t n, enum emu_access kind, const void *pc)
 {
+    if (kind & VOLATILE) {
+        emu_last_volatile = pc;
+        if (emu_current) emu_may_wait(pc);
+    }
     const bool simple = !emu_attention;
-    if (kind & VOLATILE) emu_last_volatile = pc;
     if (simple && (size_t)(p - emu_own_low) < emu_own_bytes) return;
     if (n == 16) emu_copied_at = pc;
     if (simple && emu_is_shared(p) && !((uintptr_t)p & (n - 1)))
@@ -473,7 +484,10 @@ static __attribute__((noinline)) void pass_through(const void *pc, const void *f
         emu_keep_registers();
         emu_look(NULL, 0, READ, pc);
     }
-    if (emu_now.lens_looks) emu_lens_basic_block(pc, frame);
+    if (emu_now.lens_looks) {
+        emu_lens_basic_block(pc, frame);
+        emu_leave_no_trace();
+    }
 }
 
 _Static_assert((EMU_LENS | EMU_WATCHED) == 12, "emulator_runtime.h tests these bits");

@@ -31,7 +31,7 @@ static void begin_time(void)
 void emu_check_launch_begins(void)
 {
     emu_check_allocations_changed();
-    if (emu_settings.check) emu_watch_for_endless_loops();
+    emu_watch_for_endless_loops();
     emu_words_launch_begins();
     if (emu_times.now > MOST_TIMES && emu_settings.check) begin_time();
     emu_times.launch = ++emu_times.now;

@@ -1,29 +1,41 @@
-/* A thread that waits for another's store. On a GPU the other runs meanwhile; here it
- * never would. That shows in a proof: two rounds of a loop that begin with the same
- * registers, the same stack and the same values read, and store nothing in between, are
- * followed by a third. What counts as a round's beginning is a read, or a basic block of
+/* A thread that waits for another's store, in a loop. On a GPU the other runs meanwhile;
+ * here it runs when this one gives way, and it does so once its waiting shows in a proof:
+ * two rounds of the loop that begin with the same registers, the same stack and the same
+ * values read, and store nothing in between, are followed by a third, until another thread
+ * has stored something. What counts as a round's beginning is a read, or a basic block of
  * the program. A thread is watched for some accesses whenever it has run for long
- * without a pause, so other threads pay nothing for it. When that happens depends on a
- * clock; what is then found, and reported, does not. */
+ * without a pause, or comes where one has waited before, so other threads pay nothing for
+ * it. When that happens depends on a clock; what comes of it does not. Where no other
+ * thread can go on, the loop is endless. */
 #include "watch/endless.h"
 
 #include <setjmp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/time.h>
 
 #include "base/now.h"
+#include "block/fibers.h"
 #include "emulator_runtime.h"
 #include "memory/touch.h"
 
 enum { LONG_RUN_US = 200 * 1000, LOOKS = 512 };
 static unsigned looks;
-static unsigned long long pauses_seen;
+static unsigned long long pauses_seen, steps_seen;
 static uint64_t remembered_state; /* of a look before this one; 0 where something has been
                                      stored since */
-static const void *first_in_loop; /* once the state has come back: the access with the
-                                     lowest address in the program */
-static bool reads;                /* since the state has come back */
+static unsigned
+    times_back; /* that it has come back: what follows once is the loop's first
+                               round, and from the second time on it is proven */
+static const void *first_in_loop, *first_access; /* of that round: the lowest addresses in
+                                                    the program of a look, and of an
+                                                    access, an atomic or volatile one if
+                                                    there is any */
+static bool access_is_strong;
+static unsigned long long
+    quiet; /* emu_now.pauses, if the running thread has waited before
+                                    and stored nothing since */
 static jmp_buf registers;
 static struct {
     const void *address;
@@ -32,6 +44,12 @@ static struct {
 } last_atomic; /* Only a later look can tell whether it stored anything new. */
 
 static volatile bool ticking, watch_begins;
+
+void emu_watch(void)
+{
+    watch_begins = true;
+    emu_attention |= EMU_WATCHED;
+}
 
 static void set_timer(int period_us)
 {
@@ -45,11 +63,10 @@ static void on_tick(int signal)
     if (!emu_now.launch) {
         set_timer(0);
         ticking = false;
-    } else if (!(emu_attention & EMU_IDLE) && pauses_seen == emu_now.pauses) {
-        watch_begins = true;
-        emu_attention |= EMU_WATCHED;
+    } else if (steps_seen == emu_now.steps) {
+        emu_watch();
     }
-    pauses_seen = emu_now.pauses;
+    steps_seen = emu_now.steps;
 }
 
 /* Counts the processor's time. The timer stops by itself some time after the last kernel,
@@ -72,6 +89,17 @@ void emu_keep_registers(void)
     if (_setjmp(registers)) abort();
 }
 
+__attribute__((noinline)) static void clear_below(void)
+{
+    volatile char below[4096];
+    for (size_t i = 0; i < sizeof below; i++) below[i] = 0;
+}
+
+void emu_leave_no_trace(void)
+{
+    if (emu_attention & EMU_WATCHED) clear_below();
+}
+
 static uint64_t mix(uint64_t hash, const void *data, size_t n)
 {
     for (const unsigned char *p = data; n > 0; p++, n--)
@@ -89,44 +117,124 @@ void emu_forget_atomic(void)
     last_atomic.bytes = 0;
 }
 
-/* Before an access that is known to be legal, or in a basic block (n is 0). The caller's frames, from this one's end
- * on, are part of the state. */
-void emu_look(const volatile void *p, size_t n, enum emu_access kind, const void *pc)
+/* ---- to give way ---- */
+
+const void *emu_waited_at[EMU_WAITED_AT];
+
+struct wait {
+    unsigned long long steps; /* a later one may have stored what is waited for */
+    const void *pc;
+};
+
+static bool others_have_run(void *waiting)
+{
+    return emu_now.steps > ((const struct wait *)waiting)->steps;
+}
+
+static bool nobody_can(void *waiting, enum emu_stuck how)
+{
+    const struct wait *const w = waiting;
+    char blocks[100] = "";
+    if (how != EMU_SAY_WHAT) return false;
+    if (emu_now.blocks_outside)
+        snprintf(blocks, sizeof blocks,
+                 ": %llu block%s not begun, as no more fit on the GPU at once",
+                 emu_now.blocks_outside, emu_now.blocks_outside > 1 ? "s have" : " has");
+    emu_fault(w->pc,
+              "endless loop: this thread reads the same values again and again, and no "
+              "other thread can go on and change them%s",
+              blocks);
+}
+
+bool emu_waits_for_stores(const struct emu_fiber *f)
+{
+    return f->state == AT_CONDITION && f->stuck == nobody_can;
+}
+
+/* Until another thread has done something. Whoever has only waited again has not. */
+static void give_way(const void *pc)
+{
+    static unsigned next;
+    for (unsigned i = 0; emu_waited_at[i] != pc; i++)
+        if (i == EMU_WAITED_AT - 1) {
+            emu_waited_at[next++ % EMU_WAITED_AT] = pc;
+            break;
+        }
+    emu_attention &= ~EMU_WATCHED;
+    if (quiet == emu_now.pauses) emu_now.steps--;
+    struct wait w = {emu_now.steps + 1, pc}; /* this one's, when it stops */
+    emu_wait_until(others_have_run, nobody_can, &w);
+    quiet = emu_now.pauses;
+    emu_watch();
+}
+
+/* ---- looking ---- */
+
+static void find_first(bool is_access, bool strong, const void *pc)
+{
+    if (!first_in_loop || pc < first_in_loop) first_in_loop = pc;
+    if (!is_access || strong < access_is_strong) return;
+    if (!first_access || strong > access_is_strong || pc < first_access)
+        first_access = pc;
+    access_is_strong = strong;
+}
+
+static void begin(void)
+{
+    looks = times_back = 0;
+    remembered_state = 0;
+    last_atomic.bytes = 0;
+    pauses_seen = emu_now.pauses;
+    watch_begins = false;
+}
+
+static bool has_stored(enum emu_access kind)
+{
+    return kind == WRITE ||
+           (last_atomic.bytes &&
+            hash_of(last_atomic.address, last_atomic.bytes) != last_atomic.before);
+}
+
+/* Before an access that is known to be legal, or in a basic block (n is 0). The caller's
+ * frames, from this one's end on, are part of the state. */
+bool emu_look(const volatile void *p, size_t n, enum emu_access kind, const void *pc)
 {
     const char *stack = (const char *)__builtin_frame_address(0) + 2 * sizeof(void *);
-    if (watch_begins) {
-        looks = 0;
+    const enum emu_access basic = kind & BASIC_KIND;
+    if (watch_begins) begin();
+    const bool stored = has_stored(basic);
+    if (stored) {
         remembered_state = 0;
-        first_in_loop = NULL;
-        last_atomic.bytes = 0;
-        watch_begins = false;
+        times_back = 0;
+        quiet = 0;
     }
     if (++looks > LOOKS || pauses_seen != emu_now.pauses) {
         emu_attention &= ~EMU_WATCHED;
+        quiet = 0;
     }
-    const bool stored =
-        hash_of(last_atomic.address, last_atomic.bytes) != last_atomic.before;
-    if (kind == WRITE || stored) remembered_state = 0;
     /* A basic block may lie within the atomic, before it stores. */
     if (n > 0 || stored) {
-        last_atomic.bytes = kind == ATOMIC ? n : 0;
+        last_atomic.bytes = basic == ATOMIC ? n : 0;
         last_atomic.address = (const void *)p;
         last_atomic.before = hash_of(last_atomic.address, last_atomic.bytes);
     }
-    if (kind == WRITE || !(emu_attention & EMU_WATCHED)) return;
+    if (basic == WRITE || !(emu_attention & EMU_WATCHED)) return false;
     uint64_t state = hash_of(registers, sizeof registers);
     state = mix(state, stack, (size_t)(emu_current->stack_high - stack));
     state = mix(mix(state, (const void *)p, n), &p, sizeof p);
-    if (n > 0) reads = true;
-    if (state == remembered_state && first_in_loop)
+    if (state == remembered_state && times_back++ == 0) {
+        first_in_loop = first_access = NULL;
+        access_is_strong = false;
+    }
+    if (times_back == 1) find_first(n > 0, basic == ATOMIC || kind & VOLATILE, pc);
+    if (times_back >= 2 && !first_access)
         emu_fault(first_in_loop,
-                  "endless loop: %s. Threads of a block run one after the other here: a "
-                  "thread that waits for another's store must meet it at a barrier",
-                  reads ? "this thread reads the same values again and again"
-                        : "nothing changes in it, and nothing is read (a flag that is "
-                          "not volatile may be read once, before the loop)");
-    if (state == remembered_state) reads = n > 0;
-    if (state == remembered_state || (first_in_loop && pc < first_in_loop))
-        first_in_loop = pc;
-    if ((looks & (looks - 1)) == 0 && !first_in_loop) remembered_state = state;
+                  "endless loop: nothing changes in it, and nothing is read (a flag that "
+                  "is not volatile may be read once, before the loop)");
+    if (times_back >= 2 && n > 0 && pc == first_access) {
+        give_way(pc);
+        return true;
+    }
+    if ((looks & (looks - 1)) == 0 && times_back == 0) remembered_state = state;
+    return false;
 }

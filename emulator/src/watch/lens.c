@@ -51,7 +51,7 @@ static bool paused;   /* by cudaProfilerStop */
 static bool watching; /* the running launch is looked at */
 static struct lens_kernel *kernel;
 static uint64_t block_number, stride, events_in_block;
-static bool resumes; /* after a barrier of the whole grid, for which every block waits */
+static bool resumes; /* the block has waited for others, and some of it was seen before */
 
 /* Above this many events a launch is looked at block by block, not all of them. */
 static const uint64_t MANY_EVENTS = 300000000;
@@ -597,8 +597,6 @@ void emu_lens_launch_begins(void)
     memcpy(kernel->grid, emu_now.launch->grid, sizeof kernel->grid);
     memcpy(kernel->block, emu_now.launch->block, sizeof kernel->block);
     kernel->launches++;
-    block_number = 0;
-    resumes = false;
     stride = 1;
     const uint64_t blocks = (uint64_t)kernel->grid[0] * kernel->grid[1] * kernel->grid[2];
     const uint64_t blocks_wanted = (uint64_t)emu_settings.lens_blocks;
@@ -618,9 +616,11 @@ void emu_lens_launch_repeats(void)
     footprints_free();
 }
 
-void emu_lens_block_begins(void)
+void emu_lens_block_begins(unsigned long long number, bool again)
 {
     if (!watching) return;
+    block_number = number;
+    resumes = again;
     emu_now.lens_looks = block_number % stride == 0;
     if (emu_now.lens_looks) emu_attention |= EMU_LENS;
     if (!emu_now.lens_looks) return;
@@ -644,11 +644,6 @@ void emu_lens_block_ended(void)
     /* The first block tells how much all of them would be. */
     if (block_number == 0 && !resumes && !emu_settings.lens_blocks)
         stride = 1 + events_in_block * blocks / MANY_EVENTS;
-    /* Past the last one a cooperative grid begins again, and the same blocks are seen. */
-    if (++block_number == blocks / emu_now.blocks) {
-        block_number = 0;
-        resumes = true;
-    }
     emu_now.lens_looks = false;
     emu_attention &= ~EMU_LENS;
 }

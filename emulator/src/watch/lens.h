@@ -46,7 +46,7 @@ void emu_lens_pause(bool pause);
 void emu_lens_launch_begins(void);
 void emu_lens_launch_ended(void);
 void emu_lens_launch_repeats(void); /* what was begun does not count */
-void emu_lens_block_begins(void);
+void emu_lens_block_begins(unsigned long long number, bool again);
 void emu_lens_block_ended(void);
 /* The lanes that run from now on are this warp's. */
 void emu_lens_warp_begins(unsigned warp);
