@@ -20,7 +20,7 @@
 #include "emulator_runtime.h"
 #include "memory/touch.h"
 
-enum { LONG_RUN_US = 200 * 1000, LOOKS = 512 };
+enum { LONG_RUN_US = 50 * 1000, LOOKS = 512 };
 static unsigned looks;
 static unsigned long long pauses_seen, steps_seen;
 static uint64_t remembered_state; /* of a look before this one; 0 where something has been
