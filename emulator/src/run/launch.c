@@ -243,8 +243,8 @@ static struct resident *run_cluster(struct resident *r)
                 ran = emu_run_warp(warp, true);
         } while (ran && emu_now.parked > 0);
     } while (release_blocks());
-    const bool for_stores = waits_for_stores(),
-               at_barrier = !for_stores && waits_for_grid();
+    const bool for_stores = emu_now.threads_left > 0 && waits_for_stores(),
+               at_barrier = emu_now.threads_left > 0 && !for_stores && waits_for_grid();
     if (for_stores || at_barrier) {
         if (!r) r = emu_zeros("for the blocks of a grid", 1, sizeof *r);
         r->threads = emu_fibers;
