@@ -349,16 +349,12 @@ static void keep(struct resident *r)
     grid.spare = NULL;
 }
 
-/* As if it were a launch: nothing before can race with the rest. */
-static void begin_part(void)
-{
-    emu_check_launch_begins();
-}
-
-/* Lets a cluster that has waited run. Returns whether it has ended. */
+/* Lets a cluster that has waited run. Returns whether it has ended. What it waited for, a
+ * store or the grid's barrier, is to the checks as if a launch began: nothing before can
+ * race with the rest. */
 static bool resume(struct resident *r)
 {
-    if (!r->at_barrier) begin_part();
+    if (!r->at_barrier) emu_check_launch_begins();
     grid.at_barrier -= r->at_barrier;
     grid.spare = emu_fibers;
     emu_fibers = r->threads;
@@ -383,7 +379,7 @@ static void take_turns(unsigned long long not_begun)
     const unsigned long long steps = emu_now.steps;
     const bool all_met = grid.at_barrier == grid.count;
     if (all_met && (grid.any_ended || not_begun)) fault_grid_divergence();
-    if (all_met) begin_part();
+    if (all_met) emu_check_launch_begins();
     unsigned left = 0;
     const unsigned count = grid.count;
     for (unsigned i = 0; i < count; i++) {
