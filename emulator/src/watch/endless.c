@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 
 #include "base/now.h"
@@ -33,6 +34,7 @@ static const void *first_in_loop, *first_access; /* of that round: the lowest ad
                                                     access, an atomic or volatile one if
                                                     there is any */
 static bool access_is_strong;
+static unsigned accesses; /* in that round */
 static unsigned long long
     quiet; /* emu_now.pauses, if the running thread has waited before
                                     and stored nothing since */
@@ -124,11 +126,16 @@ const void *emu_waited_at[EMU_WAITED_AT];
 struct wait {
     unsigned long long steps; /* a later one may have stored what is waited for */
     const void *pc;
+    const void *word; /* NULL if the loop reads more than this one, of up to 16 bytes */
+    size_t bytes;
+    char seen[16];
 };
 
-static bool others_have_run(void *waiting)
+static bool others_may_have_stored(void *waiting)
 {
-    return emu_now.steps > ((const struct wait *)waiting)->steps;
+    const struct wait *const w = waiting;
+    return emu_now.steps > w->steps &&
+           !(w->word && memcmp(w->word, w->seen, w->bytes) == 0);
 }
 
 static bool nobody_can(void *waiting, enum emu_stuck how)
@@ -152,7 +159,7 @@ bool emu_waits_for_stores(const struct emu_fiber *f)
 }
 
 /* Until another thread has done something. Whoever has only waited again has not. */
-static void give_way(const void *pc)
+static void give_way(const void *word, size_t bytes, const void *pc)
 {
     static unsigned next;
     for (unsigned i = 0; emu_waited_at[i] != pc; i++)
@@ -162,8 +169,13 @@ static void give_way(const void *pc)
         }
     emu_attention &= ~EMU_WATCHED;
     if (quiet == emu_now.pauses) emu_now.steps--;
-    struct wait w = {emu_now.steps + 1, pc}; /* this one's, when it stops */
-    emu_wait_until(others_have_run, nobody_can, &w);
+    struct wait w = {emu_now.steps + 1, pc, NULL, bytes,
+                     ""}; /* this one's, when it stops */
+    if (accesses == 1 && bytes <= sizeof w.seen) {
+        w.word = word;
+        memcpy(w.seen, word, bytes);
+    }
+    emu_wait_until(others_may_have_stored, nobody_can, &w);
     quiet = emu_now.pauses;
     emu_watch();
 }
@@ -173,6 +185,7 @@ static void give_way(const void *pc)
 static void find_first(bool is_access, bool strong, const void *pc)
 {
     if (!first_in_loop || pc < first_in_loop) first_in_loop = pc;
+    accesses += is_access;
     if (!is_access || strong < access_is_strong) return;
     if (!first_access || strong > access_is_strong || pc < first_access)
         first_access = pc;
@@ -225,6 +238,7 @@ bool emu_look(const volatile void *p, size_t n, enum emu_access kind, const void
     if (state == remembered_state && times_back++ == 0) {
         first_in_loop = first_access = NULL;
         access_is_strong = false;
+        accesses = 0;
     }
     if (times_back == 1) find_first(n > 0, basic == ATOMIC || kind & VOLATILE, pc);
     if (times_back >= 2 && !first_access)
@@ -232,7 +246,7 @@ bool emu_look(const volatile void *p, size_t n, enum emu_access kind, const void
                   "endless loop: nothing changes in it, and nothing is read (a flag that "
                   "is not volatile may be read once, before the loop)");
     if (times_back >= 2 && n > 0 && pc == first_access) {
-        give_way(pc);
+        give_way((const void *)p, n, pc);
         return true;
     }
     if ((looks & (looks - 1)) == 0 && times_back == 0) remembered_state = state;
