@@ -850,6 +850,17 @@ def test_an_error_that_nobody_asks_for_is_said(mistake, told, write, emulate):
     assert (told.format(source) in result.stderr) if told else not result.stderr
 
 
+def test_a_fault_tells_which_launch_had_failed_before(write, emulate):
+    """What that kernel did not write is read: the mistake came before the fault."""
+    adds = "__global__ void add(int *x) { x[1] += 1; }"
+    calls = "fill<<<1, 2048>>>(x); add<<<1, 1>>>(x);"
+    source = write(UNREAD.replace("template", adds + " template") % calls)
+    result = run([emulate(source)], env=no_cuda())
+    assert result.returncode == 1
+    assert result.stderr.startswith("FAULT uninitialised global memory: byte 4 of x")
+    assert f"before that, the launch of fill at {source}:9 failed" in result.stderr
+
+
 @pytest.mark.parametrize("compiler", HOST_COMPILERS)
 def test_macros_of_one_letter_do_no_harm(compiler, write, nvcc):
     """A program's `#define N 32`, or -DN=32, before a header. NVIDIA's own cuBLAS, CUB and Thrust break on them."""

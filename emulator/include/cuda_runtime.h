@@ -11,6 +11,12 @@
 
 #ifdef __cplusplus
 
+/* As nvcc's does with --extended-lambda; programs come to rely on it. */
+#ifdef __CUDACC_EXTENDED_LAMBDA__
+#include <functional>
+#include <utility>
+#endif
+
 /* These let a program pass its own pointer types, its kernels and its variables where the
  * C functions want void *. They are inlined always: the runtime takes the caller of the C
  * function for the program's own line. */

@@ -89,8 +89,61 @@ __global__ void by_value(Table table, float *out, int which)
     out[threadIdx.x] = combine(op, local, 8);
 }
 
+// What a kernel can call and a function of the host has the name of: a member that is an
+// object, and methods that come after their call.
+template <typename Store> class Writer
+{
+    Store store;
+
+  public:
+    __device__ void write(int *out, int i) const
+    {
+        store(out, twice(i));
+        once(out, i);
+    }
+    __device__ int twice(int i) const
+    {
+        return 2 * i;
+    }
+    __host__ __device__ void once(int *out, int i) const
+    {
+        out[i + 32] = i;
+    }
+};
+
+struct Plainly {
+    __device__ void operator()(int *out, int value) const
+    {
+        out[value / 2] = value;
+    }
+};
+
+static void store(int *out, int value)
+{
+    *out = value;
+}
+
+static int twice(float x)
+{
+    return (int)(x + x);
+}
+
+__global__ void write(int *out)
+{
+    Writer<Plainly>().write(out, threadIdx.x);
+}
+
 int main()
 {
+    int *written;
+    CHECK(cudaMallocManaged(&written, 64 * sizeof(int)));
+    write<<<1, 32>>>(written);
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < 32; i++) EXPECT(written[i] == 2 * i && written[i + 32] == i);
+    store(written, twice(1.5f));
+    EXPECT(written[0] == 3);
+    CHECK(cudaFree(written));
+
     const View view = {64, 40, -2.0f, -1.25f, 1.0f / 16.0f};
     int *out;
     CHECK(cudaMallocManaged(&out, view.width * view.height * sizeof(int)));

@@ -1,9 +1,12 @@
 // Headers that fewer programs include, and what they expect to find there.
-// BUILD: -lcublas
+// BUILD: -lcublas --extended-lambda -std=c++17
 #include <builtin_types.h>
+#include <cub/cub.cuh> // and with it numbers of 16 bits
 #include <cublas_api.h>
+#include <cuda/cmath>
 #include <device_types.h>
 #include <driver_functions.h>
+#include <nvtx3/nvToolsExtCudaRt.h>
 #include <string.h>
 #include <thrust/random/linear_congruential_engine.h>
 #include <thrust/random/uniform_int_distribution.h>
@@ -19,8 +22,21 @@ static const char *name_of(cudaError_t error)
     }
 }
 
+/* With --extended-lambda nvcc includes <functional>, and what that includes. */
+static std::tuple<int, __nv_bfloat16> both(int i)
+{
+    return {i, __float2bfloat16((float)i)};
+}
+
 int main()
 {
+    EXPECT(std::get<0>(both(3)) == 3);
+    EXPECT(cuda::ceil_div(1001, 256) == 4 && cuda::ceil_div(1024u, 256) == 4u);
+    EXPECT(cuda::ceil_div(0x7fffffff, 2) == 0x40000000);
+    EXPECT(cuda::round_up(17, 8) == 24 && cuda::round_down(17, 8) == 16);
+    EXPECT(cuda::ilog2(1023) == 9 && cuda::ilog10(1000u) == 3);
+    nvtxNameCudaDeviceA(0, "the only one");
+    nvtxNameCudaStreamA(0, "the default");
     const cudaRoundMode mode = cudaRoundZero;
     const cudaExtent extent = make_cudaExtent(3, 2, 1);
     cublasHandle_t handle = NULL;

@@ -2,6 +2,10 @@
 #ifndef CUB_CUB_CUH
 #define CUB_CUB_CUH
 
+/* As NVIDIA's does; programs come to rely on it. */
+#include "../cuda_bf16.h"
+#include "../cuda_fp16.h"
+
 #include "block/block_exchange.cuh"
 #include "block/block_load.cuh"
 #include "block/block_radix_sort.cuh"

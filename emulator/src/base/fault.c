@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include "base/errors.h"
 #include "base/now.h"
 #include "base/output.h"
 #include "base/source.h"
@@ -113,6 +114,8 @@ void emu_fault(const void *pc, const char *format, ...)
                 emu_now.launch->kernel, emu_now.block.x, emu_now.block.y, emu_now.block.z,
                 emu_current->index.x, emu_current->index.y, emu_current->index.z);
     if (range()) fprintf(stderr, "  in range \"%s\"\n", range());
+    /* A kernel that was never launched leaves memory as it was: often the reason. */
+    emu_tell_unread_error("  before that, ");
     fflush(NULL);
     _exit(1);
 }

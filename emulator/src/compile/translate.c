@@ -50,6 +50,7 @@ struct kernel {
 enum scope_kind { NAMESPACE, CLASS, BLOCK };
 struct scope {
     enum scope_kind kind;
+    int brace;
     size_t path_length; /* of the path outside it */
 };
 
@@ -676,8 +677,8 @@ static bool is_name(const struct translation *t, int i)
                                        "co_return co_yield");
 }
 
-/* Whether the name also is a function of the host; `defined`: with its body here, and not
- * constexpr. */
+/* Whether the name also is a function of the host; `defined`: with its body here, neither
+ * constexpr nor one that further down is marked as the device's, too. */
 static bool declared_for_host(struct translation *t, const char *name, bool defined)
 {
     for (int i = 0; t->tokens[i].kind != END; i++) {
@@ -686,10 +687,10 @@ static bool declared_for_host(struct translation *t, const char *name, bool defi
             !is(t, i, name) || !is(t, next(t, i), "("))
             continue;
         const int before = previous(t, i), behind = next(t, over_bracket(t, next(t, i)));
-        bool constant = false;
+        bool for_kernels = false;
         for (int k = declaration_start(t, i); defined && k < i; k = next(t, k))
-            constant |= is(t, k, "constexpr");
-        if (defined && (constant || !is(t, behind, "{"))) continue;
+            for_kernels |= is_one_of(t, k, "constexpr __device__ __global__");
+        if (defined && (for_kernels || !is(t, behind, "{"))) continue;
         if ((is_name(t, before) && is_one_of(t, behind, "{ ;")) ||
             (is_one_of(t, before, "* & >") && is(t, behind, "{")))
             return true;
@@ -1085,15 +1086,47 @@ static bool names_device_function(const struct translation *t, int name)
     return found;
 }
 
-/* Whether a variable or parameter of the kernel hides what else the name may mean. */
+static bool declares_variable(const struct translation *t, int i, const char *text)
+{
+    return is(t, i, text) && is_one_of(t, next(t, i), "= { , ) ;") &&
+           (is_name(t, previous(t, i)) || is_one_of(t, previous(t, i), "* & && > ..."));
+}
+
+/* Whether a class that the walk is in has a member variable of that name: one that can be
+ * called. */
+static bool is_member_variable(const struct translation *t, const char *text)
+{
+    for (int s = 0; s < t->scope_count; s++) {
+        if (t->scopes[s].kind != CLASS) continue;
+        const int open = t->scopes[s].brace, close = over_bracket(t, open);
+        for (int i = next(t, open); i < close; i = next(t, over_bracket(t, i)))
+            if (declares_variable(t, i, text)) return true;
+    }
+    return false;
+}
+
+/* Whether a variable or parameter of the kernel, or of its class, hides what else the name
+ * may mean. */
 static bool is_own_name(struct translation *t, int name)
 {
     const char *text = join(t, name, name);
+    if (is_member_variable(t, text)) return true;
     for (int i = previous(t, name);
          i >= 0 && (t->tokens[i].device || !is_one_of(t, i, "; { }")); i = previous(t, i))
-        if (is(t, i, text) && is_one_of(t, next(t, i), "= { , ) ;") &&
-            (is_name(t, previous(t, i)) || is_one_of(t, previous(t, i), "* & && > ...")))
-            return true;
+        if (declares_variable(t, i, text)) return true;
+    return false;
+}
+
+/* Whether the name also is a function of the device, be it further down: methods of a class
+ * may come after their call. */
+static bool declared_for_device(const struct translation *t, const char *name)
+{
+    for (int i = 0; t->tokens[i].kind != END; i++) {
+        if (t->tokens[i].kind != WORD || !is(t, i, name) || !is(t, next(t, i), "("))
+            continue;
+        for (int k = declaration_start(t, i); k < i; k = next(t, k))
+            if (is_one_of(t, k, "__device__ __global__")) return true;
+    }
     return false;
 }
 
@@ -1110,7 +1143,7 @@ static void check_called_by_kernel(struct translation *t, int i)
     if (known ||
         (!declared_for_host(t, join(t, i, i), true) &&
          (!is_one_of(t, i, library) || program_declares(t, i))) ||
-        is_own_name(t, i))
+        is_own_name(t, i) || declared_for_device(t, join(t, i, i)))
         return;
     error(t, i,
           format(t,
@@ -1202,7 +1235,7 @@ static void rewrite_launch(struct translation *t, int i)
 
 static void enter_scope(struct translation *t, int brace)
 {
-    struct scope scope = {.kind = BLOCK, .path_length = strlen(t->path)};
+    struct scope scope = {.kind = BLOCK, .brace = brace, .path_length = strlen(t->path)};
     const char *name = "";
     int start = brace;
     for (int i = previous(t, brace); i >= 0 && !is_one_of(t, i, "; { }");
