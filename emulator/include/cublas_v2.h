@@ -38,6 +38,16 @@ typedef enum {
 typedef enum { CUBLAS_OP_N = 0, CUBLAS_OP_T = 1, CUBLAS_OP_C = 2 } cublasOperation_t;
 
 typedef enum {
+    CUBLAS_FILL_MODE_LOWER = 0,
+    CUBLAS_FILL_MODE_UPPER = 1,
+    CUBLAS_FILL_MODE_FULL = 2
+} cublasFillMode_t;
+
+typedef enum { CUBLAS_DIAG_NON_UNIT = 0, CUBLAS_DIAG_UNIT = 1 } cublasDiagType_t;
+
+typedef enum { CUBLAS_SIDE_LEFT = 0, CUBLAS_SIDE_RIGHT = 1 } cublasSideMode_t;
+
+typedef enum {
     CUBLAS_POINTER_MODE_HOST = 0,
     CUBLAS_POINTER_MODE_DEVICE = 1
 } cublasPointerMode_t;
@@ -55,6 +65,8 @@ typedef enum {
     CUBLAS_COMPUTE_16F_PEDANTIC = 65,
     CUBLAS_COMPUTE_32F = 68,
     CUBLAS_COMPUTE_32F_PEDANTIC = 69,
+    CUBLAS_COMPUTE_32I = 72,
+    CUBLAS_COMPUTE_32I_PEDANTIC = 73,
     CUBLAS_COMPUTE_64F = 70,
     CUBLAS_COMPUTE_64F_PEDANTIC = 71,
     CUBLAS_COMPUTE_32F_FAST_16F = 74,
@@ -62,11 +74,52 @@ typedef enum {
     CUBLAS_COMPUTE_32F_FAST_TF32 = 77
 } cublasComputeType_t;
 
+/* Which of them is asked for makes no difference here. */
 typedef enum {
     CUBLAS_GEMM_DFALT = -1,
     CUBLAS_GEMM_DEFAULT = -1,
+    CUBLAS_GEMM_ALGO0 = 0,
+    CUBLAS_GEMM_ALGO1 = 1,
+    CUBLAS_GEMM_ALGO2 = 2,
+    CUBLAS_GEMM_ALGO3 = 3,
+    CUBLAS_GEMM_ALGO4 = 4,
+    CUBLAS_GEMM_ALGO5 = 5,
+    CUBLAS_GEMM_ALGO6 = 6,
+    CUBLAS_GEMM_ALGO7 = 7,
+    CUBLAS_GEMM_ALGO8 = 8,
+    CUBLAS_GEMM_ALGO9 = 9,
+    CUBLAS_GEMM_ALGO10 = 10,
+    CUBLAS_GEMM_ALGO11 = 11,
+    CUBLAS_GEMM_ALGO12 = 12,
+    CUBLAS_GEMM_ALGO13 = 13,
+    CUBLAS_GEMM_ALGO14 = 14,
+    CUBLAS_GEMM_ALGO15 = 15,
+    CUBLAS_GEMM_ALGO16 = 16,
+    CUBLAS_GEMM_ALGO17 = 17,
+    CUBLAS_GEMM_ALGO18 = 18,
+    CUBLAS_GEMM_ALGO19 = 19,
+    CUBLAS_GEMM_ALGO20 = 20,
+    CUBLAS_GEMM_ALGO21 = 21,
+    CUBLAS_GEMM_ALGO22 = 22,
+    CUBLAS_GEMM_ALGO23 = 23,
     CUBLAS_GEMM_DFALT_TENSOR_OP = 99,
-    CUBLAS_GEMM_DEFAULT_TENSOR_OP = 99
+    CUBLAS_GEMM_DEFAULT_TENSOR_OP = 99,
+    CUBLAS_GEMM_ALGO0_TENSOR_OP = 100,
+    CUBLAS_GEMM_ALGO1_TENSOR_OP = 101,
+    CUBLAS_GEMM_ALGO2_TENSOR_OP = 102,
+    CUBLAS_GEMM_ALGO3_TENSOR_OP = 103,
+    CUBLAS_GEMM_ALGO4_TENSOR_OP = 104,
+    CUBLAS_GEMM_ALGO5_TENSOR_OP = 105,
+    CUBLAS_GEMM_ALGO6_TENSOR_OP = 106,
+    CUBLAS_GEMM_ALGO7_TENSOR_OP = 107,
+    CUBLAS_GEMM_ALGO8_TENSOR_OP = 108,
+    CUBLAS_GEMM_ALGO9_TENSOR_OP = 109,
+    CUBLAS_GEMM_ALGO10_TENSOR_OP = 110,
+    CUBLAS_GEMM_ALGO11_TENSOR_OP = 111,
+    CUBLAS_GEMM_ALGO12_TENSOR_OP = 112,
+    CUBLAS_GEMM_ALGO13_TENSOR_OP = 113,
+    CUBLAS_GEMM_ALGO14_TENSOR_OP = 114,
+    CUBLAS_GEMM_ALGO15_TENSOR_OP = 115
 } cublasGemmAlgo_t;
 
 cublasStatus_t cublasCreate(cublasHandle_t *handle);
@@ -92,8 +145,17 @@ cublasStatus_t cublasSetMatrix(int rows, int cols, int bytes, const void *A, int
 cublasStatus_t cublasGetMatrix(int rows, int cols, int bytes, const void *A, int lda,
                                void *B, int ldb);
 
+cublasStatus_t cublasSetVectorAsync(int n, int bytes, const void *x, int incx, void *y,
+                                    int incy, cudaStream_t stream);
+cublasStatus_t cublasGetVectorAsync(int n, int bytes, const void *x, int incx, void *y,
+                                    int incy, cudaStream_t stream);
+cublasStatus_t cublasSetMatrixAsync(int rows, int cols, int bytes, const void *A, int lda,
+                                    void *B, int ldb, cudaStream_t stream);
+cublasStatus_t cublasGetMatrixAsync(int rows, int cols, int bytes, const void *A, int lda,
+                                    void *B, int ldb, cudaStream_t stream);
+
 /* y = alpha x + y; x = alpha x; x . y; |x|; sum of |x_i|; index of the largest |x_i|,
- * from 1. */
+ * from 1; of the smallest. */
 cublasStatus_t cublasSaxpy(cublasHandle_t handle, int n, const float *alpha,
                            const float *x, int incx, float *y, int incy);
 cublasStatus_t cublasDaxpy(cublasHandle_t handle, int n, const double *alpha,
@@ -119,6 +181,25 @@ cublasStatus_t cublasIsamax(cublasHandle_t handle, int n, const float *x, int in
 cublasStatus_t cublasIdamax(cublasHandle_t handle, int n, const double *x, int incx,
                             int *result);
 
+cublasStatus_t cublasIsamin(cublasHandle_t handle, int n, const float *x, int incx,
+                            int *result);
+cublasStatus_t cublasIdamin(cublasHandle_t handle, int n, const double *x, int incx,
+                            int *result);
+cublasStatus_t cublasAxpyEx(cublasHandle_t handle, int n, const void *alpha,
+                            cudaDataType alpha_type, const void *x, cudaDataType x_type,
+                            int incx, void *y, cudaDataType y_type, int incy,
+                            cudaDataType compute_type);
+cublasStatus_t cublasScalEx(cublasHandle_t handle, int n, const void *alpha,
+                            cudaDataType alpha_type, void *x, cudaDataType x_type,
+                            int incx, cudaDataType compute_type);
+cublasStatus_t cublasDotEx(cublasHandle_t handle, int n, const void *x,
+                           cudaDataType x_type, int incx, const void *y,
+                           cudaDataType y_type, int incy, void *result,
+                           cudaDataType result_type, cudaDataType compute_type);
+cublasStatus_t cublasNrm2Ex(cublasHandle_t handle, int n, const void *x,
+                            cudaDataType x_type, int incx, void *result,
+                            cudaDataType result_type, cudaDataType compute_type);
+
 /* y = alpha op(A) x + beta y, A being m x n. */
 cublasStatus_t cublasSgemv(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
                            const float *alpha, const float *A, int lda, const float *x,
@@ -126,6 +207,30 @@ cublasStatus_t cublasSgemv(cublasHandle_t handle, cublasOperation_t trans, int m
 cublasStatus_t cublasDgemv(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
                            const double *alpha, const double *A, int lda, const double *x,
                            int incx, const double *beta, double *y, int incy);
+
+/* The same of matrices and vectors at equal distances, and of those in lists. */
+cublasStatus_t cublasSgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans,
+                                         int m, int n, const float *alpha, const float *A,
+                                         int lda, long long stride_a, const float *x,
+                                         int incx, long long stride_x, const float *beta,
+                                         float *y, int incy, long long stride_y,
+                                         int count);
+cublasStatus_t cublasSgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m,
+                                  int n, const float *alpha, const float *const A[],
+                                  int lda, const float *const x[], int incx,
+                                  const float *beta, float *const y[], int incy,
+                                  int count);
+cublasStatus_t cublasDgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans,
+                                         int m, int n, const double *alpha,
+                                         const double *A, int lda, long long stride_a,
+                                         const double *x, int incx, long long stride_x,
+                                         const double *beta, double *y, int incy,
+                                         long long stride_y, int count);
+cublasStatus_t cublasDgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m,
+                                  int n, const double *alpha, const double *const A[],
+                                  int lda, const double *const x[], int incx,
+                                  const double *beta, double *const y[], int incy,
+                                  int count);
 
 /* y = x; x and y change places; A = alpha x y^T + A; C = alpha op(A) + beta op(B), C being
  * m x n. */
@@ -151,6 +256,124 @@ cublasStatus_t cublasDgeam(cublasHandle_t handle, cublasOperation_t transa,
                            cublasOperation_t transb, int m, int n, const double *alpha,
                            const double *A, int lda, const double *beta, const double *B,
                            int ldb, double *C, int ldc);
+
+/* Of square matrices one triangle is read or written, and `side` says on which side of B
+ * they stand. In this order: the plane of x_i and y_i is turned; x = op(A) x;
+ * op(A) x = x; y = alpha A x + beta y; A = alpha x x^T + A; C = alpha A B + beta C;
+ * C = alpha op(A) op(A)^T + beta C; C = alpha (op(A) op(B)^T + op(B) op(A)^T) + beta C;
+ * C = alpha op(A) B; op(A) X = alpha B, with X in place of B, and many of these;
+ * C = diag(x) A. Then systems of equations, in batches: A = L U; op(A) X = B by these
+ * factors; the inverse by them; the inverse of small matrices. Lists, pivots and infos
+ * are in device memory, but for getrs, whose one info is the host's. */
+cublasStatus_t cublasSrot(cublasHandle_t handle, int n, float *x, int incx, float *y,
+                          int incy, const float *c, const float *s);
+cublasStatus_t cublasStrmv(cublasHandle_t handle, cublasFillMode_t uplo,
+                           cublasOperation_t trans, cublasDiagType_t diag, int n,
+                           const float *A, int lda, float *x, int incx);
+cublasStatus_t cublasStrsv(cublasHandle_t handle, cublasFillMode_t uplo,
+                           cublasOperation_t trans, cublasDiagType_t diag, int n,
+                           const float *A, int lda, float *x, int incx);
+cublasStatus_t cublasSsymv(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                           const float *alpha, const float *A, int lda, const float *x,
+                           int incx, const float *beta, float *y, int incy);
+cublasStatus_t cublasSsyr(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                          const float *alpha, const float *x, int incx, float *A,
+                          int lda);
+cublasStatus_t cublasSsymm(cublasHandle_t handle, cublasSideMode_t side,
+                           cublasFillMode_t uplo, int m, int n, const float *alpha,
+                           const float *A, int lda, const float *B, int ldb,
+                           const float *beta, float *C, int ldc);
+cublasStatus_t cublasSsyrk(cublasHandle_t handle, cublasFillMode_t uplo,
+                           cublasOperation_t trans, int n, int k, const float *alpha,
+                           const float *A, int lda, const float *beta, float *C, int ldc);
+cublasStatus_t cublasSsyr2k(cublasHandle_t handle, cublasFillMode_t uplo,
+                            cublasOperation_t trans, int n, int k, const float *alpha,
+                            const float *A, int lda, const float *B, int ldb,
+                            const float *beta, float *C, int ldc);
+cublasStatus_t cublasStrmm(cublasHandle_t handle, cublasSideMode_t side,
+                           cublasFillMode_t uplo, cublasOperation_t trans,
+                           cublasDiagType_t diag, int m, int n, const float *alpha,
+                           const float *A, int lda, const float *B, int ldb, float *C,
+                           int ldc);
+cublasStatus_t cublasStrsm(cublasHandle_t handle, cublasSideMode_t side,
+                           cublasFillMode_t uplo, cublasOperation_t trans,
+                           cublasDiagType_t diag, int m, int n, const float *alpha,
+                           const float *A, int lda, float *B, int ldb);
+cublasStatus_t cublasStrsmBatched(cublasHandle_t handle, cublasSideMode_t side,
+                                  cublasFillMode_t uplo, cublasOperation_t trans,
+                                  cublasDiagType_t diag, int m, int n, const float *alpha,
+                                  const float *const A[], int lda, float *const B[],
+                                  int ldb, int count);
+cublasStatus_t cublasSdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n,
+                           const float *A, int lda, const float *x, int incx, float *C,
+                           int ldc);
+cublasStatus_t cublasSgetrfBatched(cublasHandle_t handle, int n, float *const A[],
+                                   int lda, int *pivots, int *info, int count);
+cublasStatus_t cublasSgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n,
+                                   int count_b, const float *const A[], int lda,
+                                   const int *pivots, float *const B[], int ldb,
+                                   int *info, int count);
+cublasStatus_t cublasSgetriBatched(cublasHandle_t handle, int n, const float *const A[],
+                                   int lda, const int *pivots, float *const C[], int ldc,
+                                   int *info, int count);
+cublasStatus_t cublasSmatinvBatched(cublasHandle_t handle, int n, const float *const A[],
+                                    int lda, float *const C[], int ldc, int *info,
+                                    int count);
+cublasStatus_t cublasDrot(cublasHandle_t handle, int n, double *x, int incx, double *y,
+                          int incy, const double *c, const double *s);
+cublasStatus_t cublasDtrmv(cublasHandle_t handle, cublasFillMode_t uplo,
+                           cublasOperation_t trans, cublasDiagType_t diag, int n,
+                           const double *A, int lda, double *x, int incx);
+cublasStatus_t cublasDtrsv(cublasHandle_t handle, cublasFillMode_t uplo,
+                           cublasOperation_t trans, cublasDiagType_t diag, int n,
+                           const double *A, int lda, double *x, int incx);
+cublasStatus_t cublasDsymv(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                           const double *alpha, const double *A, int lda, const double *x,
+                           int incx, const double *beta, double *y, int incy);
+cublasStatus_t cublasDsyr(cublasHandle_t handle, cublasFillMode_t uplo, int n,
+                          const double *alpha, const double *x, int incx, double *A,
+                          int lda);
+cublasStatus_t cublasDsymm(cublasHandle_t handle, cublasSideMode_t side,
+                           cublasFillMode_t uplo, int m, int n, const double *alpha,
+                           const double *A, int lda, const double *B, int ldb,
+                           const double *beta, double *C, int ldc);
+cublasStatus_t cublasDsyrk(cublasHandle_t handle, cublasFillMode_t uplo,
+                           cublasOperation_t trans, int n, int k, const double *alpha,
+                           const double *A, int lda, const double *beta, double *C,
+                           int ldc);
+cublasStatus_t cublasDsyr2k(cublasHandle_t handle, cublasFillMode_t uplo,
+                            cublasOperation_t trans, int n, int k, const double *alpha,
+                            const double *A, int lda, const double *B, int ldb,
+                            const double *beta, double *C, int ldc);
+cublasStatus_t cublasDtrmm(cublasHandle_t handle, cublasSideMode_t side,
+                           cublasFillMode_t uplo, cublasOperation_t trans,
+                           cublasDiagType_t diag, int m, int n, const double *alpha,
+                           const double *A, int lda, const double *B, int ldb, double *C,
+                           int ldc);
+cublasStatus_t cublasDtrsm(cublasHandle_t handle, cublasSideMode_t side,
+                           cublasFillMode_t uplo, cublasOperation_t trans,
+                           cublasDiagType_t diag, int m, int n, const double *alpha,
+                           const double *A, int lda, double *B, int ldb);
+cublasStatus_t cublasDtrsmBatched(cublasHandle_t handle, cublasSideMode_t side,
+                                  cublasFillMode_t uplo, cublasOperation_t trans,
+                                  cublasDiagType_t diag, int m, int n,
+                                  const double *alpha, const double *const A[], int lda,
+                                  double *const B[], int ldb, int count);
+cublasStatus_t cublasDdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n,
+                           const double *A, int lda, const double *x, int incx, double *C,
+                           int ldc);
+cublasStatus_t cublasDgetrfBatched(cublasHandle_t handle, int n, double *const A[],
+                                   int lda, int *pivots, int *info, int count);
+cublasStatus_t cublasDgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n,
+                                   int count_b, const double *const A[], int lda,
+                                   const int *pivots, double *const B[], int ldb,
+                                   int *info, int count);
+cublasStatus_t cublasDgetriBatched(cublasHandle_t handle, int n, const double *const A[],
+                                   int lda, const int *pivots, double *const C[], int ldc,
+                                   int *info, int count);
+cublasStatus_t cublasDmatinvBatched(cublasHandle_t handle, int n, const double *const A[],
+                                    int lda, double *const C[], int ldc, int *info,
+                                    int count);
 
 /* C = alpha op(A) op(B) + beta C, C being m x n and op(A) m x k. Where beta is 0, C is
  * not read. */
@@ -189,6 +412,18 @@ cublasStatus_t cublasDgemmBatched(cublasHandle_t handle, cublasOperation_t trans
                                   const double *alpha, const double *const A[], int lda,
                                   const double *const B[], int ldb, const double *beta,
                                   double *const C[], int ldc, int count);
+cublasStatus_t cublasHgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa,
+                                         cublasOperation_t transb, int m, int n, int k,
+                                         const __half *alpha, const __half *A, int lda,
+                                         long long stride_a, const __half *B, int ldb,
+                                         long long stride_b, const __half *beta,
+                                         __half *C, int ldc, long long stride_c,
+                                         int count);
+cublasStatus_t cublasHgemmBatched(cublasHandle_t handle, cublasOperation_t transa,
+                                  cublasOperation_t transb, int m, int n, int k,
+                                  const __half *alpha, const __half *const A[], int lda,
+                                  const __half *const B[], int ldb, const __half *beta,
+                                  __half *const C[], int ldc, int count);
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa,
                             cublasOperation_t transb, int m, int n, int k,
                             const void *alpha, const void *A, cudaDataType a_type,
@@ -201,6 +436,14 @@ cublasStatus_t cublasGemmStridedBatchedEx(
     long long stride_a, const void *B, cudaDataType b_type, int ldb, long long stride_b,
     const void *beta, void *C, cudaDataType c_type, int ldc, long long stride_c,
     int count, cublasComputeType_t compute_type, cublasGemmAlgo_t algo);
+cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t transa,
+                                   cublasOperation_t transb, int m, int n, int k,
+                                   const void *alpha, const void *const A[],
+                                   cudaDataType a_type, int lda, const void *const B[],
+                                   cudaDataType b_type, int ldb, const void *beta,
+                                   void *const C[], cudaDataType c_type, int ldc,
+                                   int count, cublasComputeType_t compute_type,
+                                   cublasGemmAlgo_t algo);
 
 #ifdef __cplusplus
 }

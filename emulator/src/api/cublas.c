@@ -133,96 +133,95 @@ const char *cublasGetStatusString(cublasStatus_t status)
 
 /* ---- copies ---- */
 
+/* `stream` points to the stream in which the copy goes on; NULL if the host waits. */
 static cublasStatus_t copy(const void *from, size_t from_pitch, void *to, size_t to_pitch,
-                           size_t width, size_t height, enum cudaMemcpyKind kind)
+                           size_t width, size_t height, enum cudaMemcpyKind kind,
+                           const cudaStream_t *stream)
 {
-    cudaError_t error = cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+    const cudaError_t error =
+        stream ? cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind,
+                                   *stream)
+               : cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
     return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_MAPPING_ERROR;
 }
 
 static cublasStatus_t copy_vector(int n, int bytes, const void *x, int incx, void *y,
-                                  int incy, enum cudaMemcpyKind kind)
+                                  int incy, enum cudaMemcpyKind kind,
+                                  const cudaStream_t *stream)
 {
     if (n < 0 || bytes <= 0 || incx <= 0 || incy <= 0) return CUBLAS_STATUS_INVALID_VALUE;
     size_t width = (size_t)bytes;
-    return copy(x, width * (size_t)incx, y, width * (size_t)incy, width, (size_t)n, kind);
+    return copy(x, width * (size_t)incx, y, width * (size_t)incy, width, (size_t)n, kind,
+                stream);
 }
 
 static cublasStatus_t copy_matrix(int rows, int cols, int bytes, const void *A, int lda,
-                                  void *B, int ldb, enum cudaMemcpyKind kind)
+                                  void *B, int ldb, enum cudaMemcpyKind kind,
+                                  const cudaStream_t *stream)
 {
     if (rows < 0 || cols < 0 || bytes <= 0 || lda <= 0 || ldb <= 0)
         return CUBLAS_STATUS_INVALID_VALUE;
     if (lda < rows || ldb < rows) return CUBLAS_STATUS_INVALID_VALUE;
     size_t width = (size_t)bytes;
     return copy(A, width * (size_t)lda, B, width * (size_t)ldb, width * (size_t)rows,
-                (size_t)cols, kind);
+                (size_t)cols, kind, stream);
 }
 
 cublasStatus_t cublasSetVector(int n, int bytes, const void *x, int incx, void *y,
                                int incy)
 {
-    return copy_vector(n, bytes, x, incx, y, incy, cudaMemcpyHostToDevice);
+    return copy_vector(n, bytes, x, incx, y, incy, cudaMemcpyHostToDevice, NULL);
 }
 
 cublasStatus_t cublasGetVector(int n, int bytes, const void *x, int incx, void *y,
                                int incy)
 {
-    return copy_vector(n, bytes, x, incx, y, incy, cudaMemcpyDeviceToHost);
+    return copy_vector(n, bytes, x, incx, y, incy, cudaMemcpyDeviceToHost, NULL);
 }
 
 cublasStatus_t cublasSetMatrix(int rows, int cols, int bytes, const void *A, int lda,
                                void *B, int ldb)
 {
-    return copy_matrix(rows, cols, bytes, A, lda, B, ldb, cudaMemcpyHostToDevice);
+    return copy_matrix(rows, cols, bytes, A, lda, B, ldb, cudaMemcpyHostToDevice, NULL);
 }
 
 cublasStatus_t cublasGetMatrix(int rows, int cols, int bytes, const void *A, int lda,
                                void *B, int ldb)
 {
-    return copy_matrix(rows, cols, bytes, A, lda, B, ldb, cudaMemcpyDeviceToHost);
+    return copy_matrix(rows, cols, bytes, A, lda, B, ldb, cudaMemcpyDeviceToHost, NULL);
+}
+
+cublasStatus_t cublasSetVectorAsync(int n, int bytes, const void *x, int incx, void *y,
+                                    int incy, cudaStream_t stream)
+{
+    return copy_vector(n, bytes, x, incx, y, incy, cudaMemcpyHostToDevice, &stream);
+}
+
+cublasStatus_t cublasGetVectorAsync(int n, int bytes, const void *x, int incx, void *y,
+                                    int incy, cudaStream_t stream)
+{
+    return copy_vector(n, bytes, x, incx, y, incy, cudaMemcpyDeviceToHost, &stream);
+}
+
+cublasStatus_t cublasSetMatrixAsync(int rows, int cols, int bytes, const void *A, int lda,
+                                    void *B, int ldb, cudaStream_t stream)
+{
+    return copy_matrix(rows, cols, bytes, A, lda, B, ldb, cudaMemcpyHostToDevice,
+                       &stream);
+}
+
+cublasStatus_t cublasGetMatrixAsync(int rows, int cols, int bytes, const void *A, int lda,
+                                    void *B, int ldb, cudaStream_t stream)
+{
+    return copy_matrix(rows, cols, bytes, A, lda, B, ldb, cudaMemcpyDeviceToHost,
+                       &stream);
 }
 
 /* ---- vectors ---- */
 
-/* Where nothing need have been before. */
-static void store_result(void *array, size_t index, cudaDataType type, double value)
-{
-    emu_blas_store(array, index, type, value);
-    emu_check_host_wrote((char *)array + index * emu_blas_bytes(type),
-                         emu_blas_bytes(type));
-}
-
-static size_t vector_bytes(int n, int step, cudaDataType type)
-{
-    size_t stride = (size_t)(step < 0 ? -(long)step : step);
-    return n > 0 ? ((size_t)(n - 1) * stride + 1) * emu_blas_bytes(type) : 0;
-}
-
-/* A vector that this call reads or writes. */
-static void need_vector(const void *pc, const char *call, const char *operand,
-                        const void *p, int n, int step, cudaDataType type, bool writes)
-{
-    const size_t bytes = vector_bytes(n, step, type);
-    emu_blas_need(pc, call, operand, p, bytes);
-    if (step == 1) emu_work_touches(p, bytes, writes, pc);
-}
-
-/* Where element 0 of a vector is: BLAS walks backwards through one with a negative step.
- */
-static size_t first_index(int n, int step)
-{
-    return step < 0 ? (size_t)(n - 1) * (size_t)(-(long)step) : 0;
-}
-
-static size_t index_at(int n, int step, int i)
-{
-    return (size_t)((long)first_index(n, step) + (long)i * step);
-}
-
 static cublasStatus_t axpy(const void *pc, const char *call, cublasHandle_t handle,
-                           cudaDataType type, int n, const void *alpha, const void *x,
-                           int incx, void *y, int incy)
+                           cudaDataType alpha_type, cudaDataType type, int n,
+                           const void *alpha, const void *x, int incx, void *y, int incy)
 {
     EMU_ALONE;
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
@@ -230,20 +229,21 @@ static cublasStatus_t axpy(const void *pc, const char *call, cublasHandle_t hand
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
     if (emu_work_begins(handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
-    need_vector(pc, call, "x", x, n, incx, type, false);
-    need_vector(pc, call, "y", y, n, incy, type, true);
-    double a = emu_blas_load(alpha, 0, type);
+    emu_blas_need_vector(pc, call, "x", x, n, incx, type, false);
+    emu_blas_need_vector(pc, call, "y", y, n, incy, type, true);
+    double a = emu_blas_load(alpha, 0, alpha_type);
     for (int i = 0; i < n; i++) {
-        size_t at = index_at(n, incy, i);
+        size_t at = emu_blas_index(n, incy, i);
         emu_blas_store(y, at, type,
-                       a * emu_blas_load(x, index_at(n, incx, i), type) +
+                       a * emu_blas_load(x, emu_blas_index(n, incx, i), type) +
                            emu_blas_load(y, at, type));
     }
     return CUBLAS_STATUS_SUCCESS;
 }
 
 static cublasStatus_t scal(const void *pc, const char *call, cublasHandle_t handle,
-                           cudaDataType type, int n, const void *alpha, void *x, int incx)
+                           cudaDataType alpha_type, cudaDataType type, int n,
+                           const void *alpha, void *x, int incx)
 {
     EMU_ALONE;
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
@@ -251,10 +251,10 @@ static cublasStatus_t scal(const void *pc, const char *call, cublasHandle_t hand
     if (n <= 0 || incx <= 0) return CUBLAS_STATUS_SUCCESS;
     if (emu_work_begins(handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
-    need_vector(pc, call, "x", x, n, incx, type, true);
-    double a = emu_blas_load(alpha, 0, type);
+    emu_blas_need_vector(pc, call, "x", x, n, incx, type, true);
+    double a = emu_blas_load(alpha, 0, alpha_type);
     for (int i = 0; i < n; i++) {
-        size_t at = index_at(n, incx, i);
+        size_t at = emu_blas_index(n, incx, i);
         emu_blas_store(x, at, type, a * emu_blas_load(x, at, type));
     }
     return CUBLAS_STATUS_SUCCESS;
@@ -262,7 +262,7 @@ static cublasStatus_t scal(const void *pc, const char *call, cublasHandle_t hand
 
 static cublasStatus_t dot(const void *pc, const char *call, cublasHandle_t handle,
                           cudaDataType type, int n, const void *x, int incx,
-                          const void *y, int incy, void *result)
+                          const void *y, int incy, cudaDataType result_type, void *result)
 {
     EMU_ALONE;
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
@@ -270,23 +270,23 @@ static cublasStatus_t dot(const void *pc, const char *call, cublasHandle_t handl
     if (emu_work_begins(handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
     if (handle->pointer_mode == CUBLAS_POINTER_MODE_HOST) emu_host_waits_for_work();
-    need_vector(pc, call, "x", x, n, incx, type, false);
-    need_vector(pc, call, "y", y, n, incy, type, false);
+    emu_blas_need_vector(pc, call, "x", x, n, incx, type, false);
+    emu_blas_need_vector(pc, call, "y", y, n, incy, type, false);
     double sum = 0;
     for (int i = 0; i < n; i++)
-        sum += emu_blas_load(x, index_at(n, incx, i), type) *
-               emu_blas_load(y, index_at(n, incy, i), type);
-    store_result(result, 0, type, sum);
+        sum += emu_blas_load(x, emu_blas_index(n, incx, i), type) *
+               emu_blas_load(y, emu_blas_index(n, incy, i), type);
+    emu_blas_put(result, 0, result_type, sum);
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* The three that look at one vector's magnitudes: their sum, the root of the sum of their
- * squares, where the largest is. */
-enum measure { SUM, NORM, LARGEST };
+/* What looks at one vector's magnitudes: their sum, the root of the sum of their squares,
+ * where the largest is, where the smallest. */
+enum measure { SUM, NORM, LARGEST, SMALLEST };
 
 static cublasStatus_t measure(const void *pc, const char *call, cublasHandle_t handle,
                               cudaDataType type, int n, const void *x, int incx,
-                              enum measure what, void *result)
+                              enum measure what, cudaDataType result_type, void *result)
 {
     EMU_ALONE;
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
@@ -295,22 +295,22 @@ static cublasStatus_t measure(const void *pc, const char *call, cublasHandle_t h
     if (emu_work_begins(handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
     if (handle->pointer_mode == CUBLAS_POINTER_MODE_HOST) emu_host_waits_for_work();
-    need_vector(pc, call, "x", x, n, incx, type, false);
+    emu_blas_need_vector(pc, call, "x", x, n, incx, type, false);
     double sum = 0, most = -1;
     int where = 0;
     for (int i = 0; i < n; i++) {
-        double magnitude = fabs(emu_blas_load(x, index_at(n, incx, i), type));
+        double magnitude = fabs(emu_blas_load(x, emu_blas_index(n, incx, i), type));
         sum += what == NORM ? magnitude * magnitude : magnitude;
-        if (magnitude > most) {
+        if (what == SMALLEST ? most < 0 || magnitude < most : magnitude > most) {
             most = magnitude;
             where = i + 1;
         }
     }
-    if (what == LARGEST) {
+    if (what == LARGEST || what == SMALLEST) {
         *(int *)result = where;
         emu_check_host_wrote(result, sizeof where);
     } else {
-        store_result(result, 0, type, what == NORM ? sqrt(sum) : sum);
+        emu_blas_put(result, 0, result_type, what == NORM ? sqrt(sum) : sum);
     }
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -320,18 +320,18 @@ static cublasStatus_t measure(const void *pc, const char *call, cublasHandle_t h
     cublasStatus_t cublas##S##axpy(cublasHandle_t handle, int n, const real *alpha,      \
                                    const real *x, int incx, real *y, int incy)           \
     {                                                                                    \
-        return axpy(CALLER, "cublas" #S "axpy", handle, type, n, alpha, x, incx, y,      \
-                    incy);                                                               \
+        return axpy(CALLER, "cublas" #S "axpy", handle, type, type, n, alpha, x, incx,   \
+                    y, incy);                                                            \
     }                                                                                    \
     cublasStatus_t cublas##S##scal(cublasHandle_t handle, int n, const real *alpha,      \
                                    real *x, int incx)                                    \
     {                                                                                    \
-        return scal(CALLER, "cublas" #S "scal", handle, type, n, alpha, x, incx);        \
+        return scal(CALLER, "cublas" #S "scal", handle, type, type, n, alpha, x, incx);  \
     }                                                                                    \
     cublasStatus_t cublas##S##dot(cublasHandle_t handle, int n, const real *x, int incx, \
                                   const real *y, int incy, real *result)                 \
     {                                                                                    \
-        return dot(CALLER, "cublas" #S "dot", handle, type, n, x, incx, y, incy,         \
+        return dot(CALLER, "cublas" #S "dot", handle, type, n, x, incx, y, incy, type,   \
                    result);                                                              \
     }                                                                                    \
     MEASURE(cublas##S##nrm2, real, real, type, NORM)                                     \
@@ -340,12 +340,54 @@ static cublasStatus_t measure(const void *pc, const char *call, cublasHandle_t h
     cublasStatus_t name(cublasHandle_t handle, int n, const real *x, int incx,           \
                         result_type *result)                                             \
     {                                                                                    \
-        return measure(CALLER, #name, handle, type, n, x, incx, what, result);           \
+        return measure(CALLER, #name, handle, type, n, x, incx, what, type, result);     \
     }
 VECTOR_CALLS(S, float, CUDA_R_32F)
 VECTOR_CALLS(D, double, CUDA_R_64F)
 MEASURE(cublasIsamax, float, int, CUDA_R_32F, LARGEST)
 MEASURE(cublasIdamax, double, int, CUDA_R_64F, LARGEST)
+MEASURE(cublasIsamin, float, int, CUDA_R_32F, SMALLEST)
+MEASURE(cublasIdamin, double, int, CUDA_R_64F, SMALLEST)
+
+/* The same of numbers of 16 bits, too, which are added up as those of 32. */
+cublasStatus_t cublasAxpyEx(cublasHandle_t handle, int n, const void *alpha,
+                            cudaDataType alpha_type, const void *x, cudaDataType x_type,
+                            int incx, void *y, cudaDataType y_type, int incy,
+                            cudaDataType compute_type)
+{
+    if (x_type != y_type || compute_type == CUDA_R_16F)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    return axpy(CALLER, "cublasAxpyEx", handle, alpha_type, x_type, n, alpha, x, incx, y,
+                incy);
+}
+
+cublasStatus_t cublasScalEx(cublasHandle_t handle, int n, const void *alpha,
+                            cudaDataType alpha_type, void *x, cudaDataType x_type,
+                            int incx, cudaDataType compute_type)
+{
+    if (compute_type == CUDA_R_16F) return CUBLAS_STATUS_NOT_SUPPORTED;
+    return scal(CALLER, "cublasScalEx", handle, alpha_type, x_type, n, alpha, x, incx);
+}
+
+cublasStatus_t cublasDotEx(cublasHandle_t handle, int n, const void *x,
+                           cudaDataType x_type, int incx, const void *y,
+                           cudaDataType y_type, int incy, void *result,
+                           cudaDataType result_type, cudaDataType compute_type)
+{
+    if (x_type != y_type || compute_type == CUDA_R_16F)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    return dot(CALLER, "cublasDotEx", handle, x_type, n, x, incx, y, incy, result_type,
+               result);
+}
+
+cublasStatus_t cublasNrm2Ex(cublasHandle_t handle, int n, const void *x,
+                            cudaDataType x_type, int incx, void *result,
+                            cudaDataType result_type, cudaDataType compute_type)
+{
+    if (compute_type == CUDA_R_16F) return CUBLAS_STATUS_NOT_SUPPORTED;
+    return measure(CALLER, "cublasNrm2Ex", handle, x_type, n, x, incx, NORM, result_type,
+                   result);
+}
 
 /* ---- matrix times vector ---- */
 
@@ -367,8 +409,8 @@ static cublasStatus_t gemv(const void *pc, const char *call, cublasHandle_t hand
         return CUBLAS_STATUS_EXECUTION_FAILED;
     emu_blas_need(pc, call, "A", A, emu_blas_matrix_bytes(m, n, lda, type));
     emu_blas_touches(pc, A, (size_t)m, n, lda, type, false);
-    need_vector(pc, call, "x", x, depth, incx, type, false);
-    need_vector(pc, call, "y", y, length, incy, type, true);
+    emu_blas_need_vector(pc, call, "x", x, depth, incx, type, false);
+    emu_blas_need_vector(pc, call, "y", y, length, incy, type, true);
     double a = emu_blas_load(alpha, 0, type), b = emu_blas_load(beta, 0, type);
     for (int i = 0; i < length; i++) {
         double sum = 0;
@@ -376,10 +418,10 @@ static cublasStatus_t gemv(const void *pc, const char *call, cublasHandle_t hand
             size_t at = plain ? (size_t)i + (size_t)k * (size_t)lda
                               : (size_t)k + (size_t)i * (size_t)lda;
             sum += emu_blas_load(A, at, type) *
-                   emu_blas_load(x, index_at(depth, incx, k), type);
+                   emu_blas_load(x, emu_blas_index(depth, incx, k), type);
         }
-        size_t to = index_at(length, incy, i);
-        store_result(y, to, type,
+        size_t to = emu_blas_index(length, incy, i);
+        emu_blas_put(y, to, type,
                      a * sum + (b == 0 ? 0 : b * emu_blas_load(y, to, type)));
     }
     return CUBLAS_STATUS_SUCCESS;
@@ -396,6 +438,40 @@ static cublasStatus_t gemv(const void *pc, const char *call, cublasHandle_t hand
 GEMV(cublasSgemv, float, CUDA_R_32F)
 GEMV(cublasDgemv, double, CUDA_R_64F)
 
+/* Many of them: at equal distances, or anywhere, by lists in device memory. */
+#define GEMV_BATCHES(S, real, type)                                                      \
+    cublasStatus_t cublas##S##gemvStridedBatched(                                        \
+        cublasHandle_t handle, cublasOperation_t trans, int m, int n, const real *alpha, \
+        const real *A, int lda, long long stride_a, const real *x, int incx,             \
+        long long stride_x, const real *beta, real *y, int incy, long long stride_y,     \
+        int count)                                                                       \
+    {                                                                                    \
+        cublasStatus_t status = CUBLAS_STATUS_SUCCESS;                                   \
+        for (int i = 0; i < count && !status; i++)                                       \
+            status = gemv(CALLER, "cublas" #S "gemvStridedBatched", handle, type, trans, \
+                          m, n, alpha, A + i * stride_a, lda, x + i * stride_x, incx,    \
+                          beta, y + i * stride_y, incy);                                 \
+        return status;                                                                   \
+    }                                                                                    \
+    cublasStatus_t cublas##S##gemvBatched(                                               \
+        cublasHandle_t handle, cublasOperation_t trans, int m, int n, const real *alpha, \
+        const real *const A[], int lda, const real *const x[], int incx,                 \
+        const real *beta, real *const y[], int incy, int count)                          \
+    {                                                                                    \
+        static const char call[] = "cublas" #S "gemvBatched";                            \
+        const size_t bytes = (size_t)(count > 0 ? count : 0) * sizeof(void *);           \
+        cublasStatus_t status = CUBLAS_STATUS_SUCCESS;                                   \
+        emu_blas_need(CALLER, call, "the list of A", A, bytes);                          \
+        emu_blas_need(CALLER, call, "the list of x", x, bytes);                          \
+        emu_blas_need(CALLER, call, "the list of y", y, bytes);                          \
+        for (int i = 0; i < count && !status; i++)                                       \
+            status = gemv(CALLER, call, handle, type, trans, m, n, alpha, A[i], lda,     \
+                          x[i], incx, beta, y[i], incy);                                 \
+        return status;                                                                   \
+    }
+GEMV_BATCHES(S, float, CUDA_R_32F)
+GEMV_BATCHES(D, double, CUDA_R_64F)
+
 /* ---- other sums and copies ---- */
 
 static cublasStatus_t move(const void *pc, const char *call, cublasHandle_t handle,
@@ -407,13 +483,13 @@ static cublasStatus_t move(const void *pc, const char *call, cublasHandle_t hand
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
     if (emu_work_begins(handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
-    need_vector(pc, call, "x", x, n, incx, type, both_ways);
-    need_vector(pc, call, "y", y, n, incy, type, true);
+    emu_blas_need_vector(pc, call, "x", x, n, incx, type, both_ways);
+    emu_blas_need_vector(pc, call, "y", y, n, incy, type, true);
     for (int i = 0; i < n; i++) {
-        const size_t from = index_at(n, incx, i), to = index_at(n, incy, i);
+        const size_t from = emu_blas_index(n, incx, i), to = emu_blas_index(n, incy, i);
         const double old = emu_blas_load(y, to, type);
-        store_result(y, to, type, emu_blas_load(x, from, type));
-        if (both_ways) store_result(x, from, type, old);
+        emu_blas_put(y, to, type, emu_blas_load(x, from, type));
+        if (both_ways) emu_blas_put(x, from, type, old);
     }
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -430,18 +506,18 @@ static cublasStatus_t ger(const void *pc, const char *call, cublasHandle_t handl
     if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
     if (emu_work_begins(handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
-    need_vector(pc, call, "x", x, m, incx, type, false);
-    need_vector(pc, call, "y", y, n, incy, type, false);
+    emu_blas_need_vector(pc, call, "x", x, m, incx, type, false);
+    emu_blas_need_vector(pc, call, "y", y, n, incy, type, false);
     emu_blas_need(pc, call, "A", A, emu_blas_matrix_bytes(m, n, lda, type));
     emu_blas_touches(pc, A, (size_t)m, n, lda, type, true);
     const double a = emu_blas_load(alpha, 0, type);
     for (int j = 0; j < n; j++)
         for (int i = 0; i < m; i++) {
             const size_t at = (size_t)i + (size_t)j * (size_t)lda;
-            store_result(A, at, type,
+            emu_blas_put(A, at, type,
                          emu_blas_load(A, at, type) +
-                             a * emu_blas_load(x, index_at(m, incx, i), type) *
-                                 emu_blas_load(y, index_at(n, incy, j), type));
+                             a * emu_blas_load(x, emu_blas_index(m, incx, i), type) *
+                                 emu_blas_load(y, emu_blas_index(n, incy, j), type));
         }
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -501,7 +577,7 @@ static cublasStatus_t geam(const void *pc, const char *call, cublasHandle_t hand
     emu_blas_touches(pc, C, (size_t)m, n, ldc, type, true);
     for (int j = 0; j < n; j++)
         for (int i = 0; i < m; i++)
-            store_result(C, (size_t)i + (size_t)j * (size_t)ldc, type,
+            emu_blas_put(C, (size_t)i + (size_t)j * (size_t)ldc, type,
                          summand_at(&a, i, j, type) + summand_at(&b, i, j, type));
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -621,6 +697,8 @@ GEMM(cublasDgemm, double, CUDA_R_64F)
 GEMM(cublasHgemm, __half, CUDA_R_16F)
 GEMM_STRIDED(cublasSgemmStridedBatched, float, CUDA_R_32F)
 GEMM_STRIDED(cublasDgemmStridedBatched, double, CUDA_R_64F)
+GEMM_STRIDED(cublasHgemmStridedBatched, __half, CUDA_R_16F)
+GEMM_BATCHED(cublasHgemmBatched, __half, CUDA_R_16F)
 GEMM_BATCHED(cublasSgemmBatched, float, CUDA_R_32F)
 GEMM_BATCHED(cublasDgemmBatched, double, CUDA_R_64F)
 
@@ -677,4 +755,29 @@ cublasStatus_t cublasGemmStridedBatchedEx(
     struct matrix c = {C, c_type, ldc, stride_c};
     return mixed_gemm(CALLER, "cublasGemmStridedBatchedEx", handle, transa, transb, m, n,
                       k, alpha, a, b, beta, c, count, compute_type);
+}
+
+cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t transa,
+                                   cublasOperation_t transb, int m, int n, int k,
+                                   const void *alpha, const void *const A[],
+                                   cudaDataType a_type, int lda, const void *const B[],
+                                   cudaDataType b_type, int ldb, const void *beta,
+                                   void *const C[], cudaDataType c_type, int ldc,
+                                   int count, cublasComputeType_t compute_type,
+                                   cublasGemmAlgo_t algo)
+{
+    static const char call[] = "cublasGemmBatchedEx";
+    const size_t bytes = (size_t)(count > 0 ? count : 0) * sizeof(void *);
+    cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+    (void)algo;
+    emu_blas_need(CALLER, call, "the list of A", A, bytes);
+    emu_blas_need(CALLER, call, "the list of B", B, bytes);
+    emu_blas_need(CALLER, call, "the list of C", C, bytes);
+    for (int i = 0; i < count && !status; i++) {
+        struct matrix a = {(void *)A[i], a_type, lda, 0},
+                      b = {(void *)B[i], b_type, ldb, 0}, c = {C[i], c_type, ldc, 0};
+        status = mixed_gemm(CALLER, call, handle, transa, transb, m, n, k, alpha, a, b,
+                            beta, c, 1, compute_type);
+    }
+    return status;
 }

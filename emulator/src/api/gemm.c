@@ -23,7 +23,13 @@
 
 size_t emu_blas_bytes(cudaDataType type)
 {
-    return type == CUDA_R_64F ? 8 : type == CUDA_R_32F ? 4 : 2;
+    switch (type) {
+    case CUDA_R_64F: return 8;
+    case CUDA_R_32F:
+    case CUDA_R_32I: return 4;
+    case CUDA_R_8I: return 1;
+    default: return 2;
+    }
 }
 
 double emu_blas_load(const void *array, size_t index, cudaDataType type)
@@ -34,6 +40,8 @@ double emu_blas_load(const void *array, size_t index, cudaDataType type)
     case CUDA_R_16F: return emu_float_of_half(((const unsigned short *)array)[index]);
     case CUDA_R_16BF:
         return emu_float_of_bfloat16(((const unsigned short *)array)[index]);
+    case CUDA_R_32I: return ((const int *)array)[index];
+    case CUDA_R_8I: return ((const signed char *)array)[index];
     default: return NAN;
     }
 }
@@ -45,6 +53,7 @@ void emu_blas_store(void *array, size_t index, cudaDataType type, double value)
     case CUDA_R_32F: ((float *)array)[index] = (float)value; break;
     case CUDA_R_16F: ((unsigned short *)array)[index] = emu_half_bits(value); break;
     case CUDA_R_16BF: ((unsigned short *)array)[index] = emu_bfloat16_bits(value); break;
+    case CUDA_R_32I: ((int *)array)[index] = (int)(long long)value; break;
     default: break;
     }
 }
@@ -103,6 +112,29 @@ size_t emu_blas_matrix_bytes(int rows, int cols, int ld, cudaDataType type)
     return rows > 0 && cols > 0
                ? ((size_t)(cols - 1) * (size_t)ld + (size_t)rows) * emu_blas_bytes(type)
                : 0;
+}
+
+/* ---- vectors ---- */
+
+void emu_blas_put(void *array, size_t index, cudaDataType type, double value)
+{
+    emu_blas_store(array, index, type, value);
+    emu_check_host_wrote((char *)array + index * emu_blas_bytes(type),
+                         emu_blas_bytes(type));
+}
+
+static size_t vector_bytes(int n, int step, cudaDataType type)
+{
+    size_t stride = (size_t)(step < 0 ? -(long)step : step);
+    return n > 0 ? ((size_t)(n - 1) * stride + 1) * emu_blas_bytes(type) : 0;
+}
+
+void emu_blas_need_vector(const void *pc, const char *call, const char *operand,
+                          const void *p, int n, int step, cudaDataType type, bool writes)
+{
+    const size_t bytes = vector_bytes(n, step, type);
+    emu_blas_need(pc, call, operand, p, bytes);
+    if (step == 1) emu_work_touches(p, bytes, writes, pc);
 }
 
 /* ---- the product ---- */
@@ -295,6 +327,13 @@ static bool is_emulated(cudaDataType type)
 int emu_gemm_scalar_type(cublasComputeType_t compute, cudaDataType a, cudaDataType b,
                          cudaDataType c)
 {
+    /* Of integers of 8 bits come sums of 32, or numbers with a point. */
+    if (a == CUDA_R_8I && b == a) {
+        const bool whole =
+            compute == CUBLAS_COMPUTE_32I || compute == CUBLAS_COMPUTE_32I_PEDANTIC;
+        const cudaDataType sum = whole ? CUDA_R_32I : CUDA_R_32F;
+        return c == sum && (whole || compute == CUBLAS_COMPUTE_32F) ? (int)sum : -1;
+    }
     if (a != b || !is_emulated(a) || !is_emulated(c)) return -1;
     switch (compute) {
     case CUBLAS_COMPUTE_64F:

@@ -54,11 +54,22 @@ int emu_gemm_scalar_type(cublasComputeType_t compute, cudaDataType a, cudaDataTy
 size_t emu_blas_bytes(cudaDataType type);
 double emu_blas_load(const void *array, size_t index, cudaDataType type);
 void emu_blas_store(void *array, size_t index, cudaDataType type, double value);
+/* The same, where nothing need have been before. */
+void emu_blas_put(void *array, size_t index, cudaDataType type, double value);
+/* Where element i of a vector is: BLAS walks backwards through one with a negative step. */
+static inline size_t emu_blas_index(int n, int step, int i)
+{
+    const long first = step < 0 ? -(long)step * (n - 1) : 0;
+    return (size_t)(first + (long)i * step);
+}
 size_t emu_blas_matrix_bytes(int rows, int cols, int ld, cudaDataType type);
 /* Ends the program if the `bytes` at p are not in one allocation of device memory: the
  * GPU would fault there too, only later and without a name. */
 void emu_blas_need(const void *pc, const char *call, const char *operand, const void *p,
                    size_t bytes);
+/* A vector that this call reads or writes. */
+void emu_blas_need_vector(const void *pc, const char *call, const char *operand,
+                          const void *p, int n, int step, cudaDataType type, bool writes);
 /* Columns of `rows` elements each, `ld` apart, that this call reads or writes. */
 void emu_blas_touches(const void *pc, const void *p, size_t rows, int cols, int ld,
                       cudaDataType type, bool writes);
