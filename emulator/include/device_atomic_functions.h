@@ -105,5 +105,96 @@ EMU_CAS(unsigned short)
 #undef EMU_CAS
 #undef EMU_CAS_NAMED
 
+/* ---- nvcc's own, which are like those of GCC, with a scope behind them ---- */
+
+enum {
+    __NV_ATOMIC_RELAXED = __ATOMIC_RELAXED,
+    __NV_ATOMIC_CONSUME = __ATOMIC_CONSUME,
+    __NV_ATOMIC_ACQUIRE = __ATOMIC_ACQUIRE,
+    __NV_ATOMIC_RELEASE = __ATOMIC_RELEASE,
+    __NV_ATOMIC_ACQ_REL = __ATOMIC_ACQ_REL,
+    __NV_ATOMIC_SEQ_CST = __ATOMIC_SEQ_CST
+};
+
+enum {
+    __NV_THREAD_SCOPE_THREAD,
+    __NV_THREAD_SCOPE_BLOCK,
+    __NV_THREAD_SCOPE_CLUSTER,
+    __NV_THREAD_SCOPE_DEVICE,
+    __NV_THREAD_SCOPE_SYSTEM
+};
+
+#define EMU_NV template <class T_> static __forceinline__
+
+EMU_NV T_ __nv_atomic_load_n(T_ *address, int order, int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    return __atomic_load_n(address, order);
+}
+EMU_NV void __nv_atomic_load(T_ *address, T_ *result, int order,
+                             int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    __atomic_load(address, result, order);
+}
+EMU_NV void __nv_atomic_store_n(T_ *address, emu_same<T_> value, int order,
+                                int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    __atomic_store_n(address, value, order);
+}
+EMU_NV void __nv_atomic_store(T_ *address, T_ *value, int order,
+                              int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    __atomic_store(address, value, order);
+}
+EMU_NV T_ __nv_atomic_exchange_n(T_ *address, emu_same<T_> value, int order,
+                                 int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    return __atomic_exchange_n(address, value, order);
+}
+EMU_NV void __nv_atomic_exchange(T_ *address, T_ *value, T_ *result, int order,
+                                 int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    __atomic_exchange(address, value, result, order);
+}
+EMU_NV bool __nv_atomic_compare_exchange_n(T_ *address, T_ *expected,
+                                           emu_same<T_> desired, bool weak, int success,
+                                           int failure, int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    return __atomic_compare_exchange_n(address, expected, desired, weak, success,
+                                       failure);
+}
+EMU_NV bool __nv_atomic_compare_exchange(T_ *address, T_ *expected, T_ *desired,
+                                         bool weak, int success, int failure,
+                                         int = __NV_THREAD_SCOPE_SYSTEM)
+{
+    return __atomic_compare_exchange(address, expected, desired, weak, success, failure);
+}
+/* Numbers with a point have no such builtin: they are added up by exchanges. */
+#define EMU_NV_FETCH(name, result)                                                       \
+    EMU_NV T_ __nv_atomic_fetch_##name(T_ *address, emu_same<T_> value, int order,       \
+                                       int = __NV_THREAD_SCOPE_SYSTEM)                   \
+    {                                                                                    \
+        T_ old, wanted;                                                                  \
+        __atomic_load(address, &old, __ATOMIC_RELAXED);                                  \
+        do wanted = (T_)(result);                                                        \
+        while (!__atomic_compare_exchange(address, &old, &wanted, false, order,          \
+                                          __ATOMIC_RELAXED));                            \
+        return old;                                                                      \
+    }
+EMU_NV_FETCH(add, old + value)
+EMU_NV_FETCH(sub, old - value)
+EMU_NV_FETCH(and, old &value)
+EMU_NV_FETCH(or, old | value)
+EMU_NV_FETCH(xor, old ^ value)
+EMU_NV_FETCH(min, value < old ? value : old)
+EMU_NV_FETCH(max, old < value ? value : old)
+#undef EMU_NV_FETCH
+#undef EMU_NV
+
+static __forceinline__ void __nv_atomic_thread_fence(int,
+                                                     int scope = __NV_THREAD_SCOPE_SYSTEM)
+{
+    emu_fence(scope > __NV_THREAD_SCOPE_BLOCK);
+}
+
 #endif
 #endif

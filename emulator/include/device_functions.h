@@ -324,14 +324,18 @@ EMU_FN float __double2float_rn(double x)
 
 /* Rounded towards zero, down and up, by the instructions of PTX. */
 #define EMU_TO_FLOAT(name, from, letter, types)                                          \
-    EMU_TO_FLOAT_ONE_WAY(name##_rz, from, letter, "cvt.rz" types)                        \
-    EMU_TO_FLOAT_ONE_WAY(name##_rd, from, letter, "cvt.rm" types)                        \
-    EMU_TO_FLOAT_ONE_WAY(name##_ru, from, letter, "cvt.rp" types)
-#define EMU_TO_FLOAT_ONE_WAY(name, from, letter, instruction)                            \
-    static __device__ __forceinline__ float name(from x)                                 \
+    EMU_ALL_WAYS(name, float, "=f", from, letter, types)
+#define EMU_TO_DOUBLE(name, from, letter, types)                                         \
+    EMU_ALL_WAYS(name, double, "=d", from, letter, types)
+#define EMU_ALL_WAYS(name, to, to_letter, from, letter, types)                           \
+    EMU_ONE_WAY(name##_rz, to, to_letter, from, letter, "cvt.rz" types)                  \
+    EMU_ONE_WAY(name##_rd, to, to_letter, from, letter, "cvt.rm" types)                  \
+    EMU_ONE_WAY(name##_ru, to, to_letter, from, letter, "cvt.rp" types)
+#define EMU_ONE_WAY(name, to, to_letter, from, letter, instruction)                      \
+    static __device__ __forceinline__ to name(from x)                                    \
     {                                                                                    \
-        float result;                                                                    \
-        asm(instruction " %0, %1;" : "=f"(result) : letter(x));                          \
+        to result;                                                                       \
+        asm(instruction " %0, %1;" : to_letter(result) : letter(x));                     \
         return result;                                                                   \
     }
 EMU_TO_FLOAT(__int2float, int, "r", ".f32.s32")
@@ -339,7 +343,11 @@ EMU_TO_FLOAT(__uint2float, unsigned, "r", ".f32.u32")
 EMU_TO_FLOAT(__ll2float, long long, "l", ".f32.s64")
 EMU_TO_FLOAT(__ull2float, unsigned long long, "l", ".f32.u64")
 EMU_TO_FLOAT(__double2float, double, "d", ".f32.f64")
-#undef EMU_TO_FLOAT_ONE_WAY
+EMU_TO_DOUBLE(__ll2double, long long, "l", ".f64.s64")
+EMU_TO_DOUBLE(__ull2double, unsigned long long, "l", ".f64.u64")
+#undef EMU_ONE_WAY
+#undef EMU_ALL_WAYS
+#undef EMU_TO_DOUBLE
 #undef EMU_TO_FLOAT
 
 /* ---- integers ---- */

@@ -167,13 +167,14 @@ static __forceinline__ void __syncwarp(unsigned mask = 0xffffffffu)
     emu_warp_sync(mask);
 }
 
-/* What CUDA has no more, and older programs still call. */
+/* What CUDA has no more, and older programs still call. A program that has a function of
+ * its own by that name means this one: anything fits better than an ellipsis. */
 #define EMU_GONE(name)                                                                   \
-    template <class... T_>                                                               \
+    template <class = void>                                                              \
     __attribute__((error(#name " took for granted that a warp runs in step, and is no "  \
                                "more: " #name "_sync(0xffffffff, ...) names the lanes "  \
                                "that take part"))) int                                   \
-    name(T_...);
+    name(...);
 EMU_GONE(__shfl)
 EMU_GONE(__shfl_up)
 EMU_GONE(__shfl_down)
