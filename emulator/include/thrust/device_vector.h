@@ -16,6 +16,17 @@ template <class T, class Allocator> class host_vector;
 template <class T> class device_allocator
 {
 };
+/* Of memory that the host reads and writes, too. */
+template <class T> class universal_allocator
+{
+};
+
+template <class Allocator> struct emu_is_universal {
+    static constexpr bool value = false;
+};
+template <class T> struct emu_is_universal<universal_allocator<T>> {
+    static constexpr bool value = true;
+};
 
 template <class T, class Allocator = device_allocator<T>> class device_vector
 {
@@ -23,6 +34,15 @@ template <class T, class Allocator = device_allocator<T>> class device_vector
                   "the emulator's device_vector copies its elements by their bytes");
     device_ptr<T> first;
     std::size_t count, room;
+
+    static device_ptr<T> fresh(size_t n)
+    {
+        if (!emu_is_universal<Allocator>::value) return device_malloc<T>(n);
+        void *p;
+        const cudaError_t error = cudaMallocManaged(&p, n * sizeof(T) + !n);
+        if (error != cudaSuccess) throw system_error(error, "cudaMallocManaged");
+        return device_ptr<T>(static_cast<T *>(p));
+    }
 
     void swap_with(device_vector &other)
     {
@@ -79,6 +99,10 @@ template <class T, class Allocator = device_allocator<T>> class device_vector
     {
         assign(other.begin(), other.end());
     }
+    template <class A> device_vector(const device_vector<T, A> &other) : device_vector()
+    {
+        assign(other.begin(), other.end());
+    }
     ~device_vector()
     {
         if (first) cudaFree(first.get());
@@ -121,7 +145,7 @@ template <class T, class Allocator = device_allocator<T>> class device_vector
     void reserve(size_type n)
     {
         if (n <= room) return;
-        device_ptr<T> larger = device_malloc<T>(n);
+        device_ptr<T> larger = fresh(n);
         if (count)
             cudaMemcpy(larger.get(), first.get(), count * sizeof(T),
                        cudaMemcpyDeviceToDevice);
