@@ -1,10 +1,18 @@
-// Views of memory (span, mdspan) and Thrust's vector in managed memory.
+// Views of memory (span, mdspan), Thrust's vector in managed memory, CUB's loops over
+// such, and code for one side only (<nv/target>).
 // BUILD: -std=c++17 --extended-lambda
+#include <cub/device/device_for.cuh>
+#include <cub/device/device_transform.cuh>
 #include <cuda/cmath>
 #include <cuda/std/mdspan>
 #include <cuda/std/span>
+#include <cuda/std/tuple>
+#include <nv/target>
 #include <thrust/device_vector.h>
 #include <thrust/execution_policy.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/reverse_iterator.h>
+#include <thrust/iterator/transform_output_iterator.h>
 #include <thrust/reduce.h>
 #include <thrust/sequence.h>
 #include <thrust/tabulate.h>
@@ -96,8 +104,47 @@ static void check_vector()
     EXPECT(copy[1] == 2 && copy[3] == 6 + 5 + 6);
 }
 
+static __host__ __device__ int where()
+{
+    NV_IF_TARGET(NV_IS_HOST, (return 1;), (return 2;));
+    return 0;
+}
+
+static __host__ __device__ int generation()
+{
+    NV_DISPATCH_TARGET(NV_PROVIDES_SM_70, (return 70;), NV_IS_HOST, (return 1;));
+    return 0;
+}
+
+static void check_loops()
+{
+    const int n = 1000;
+    thrust::universal_vector<int> a(n), b(n), c(n);
+    int *const out = thrust::raw_pointer_cast(a.data());
+    CHECK(cub::DeviceFor::Bulk(
+        n, [=] __device__(int i) { out[i] = i * where() + generation(); }));
+    CHECK(
+        cub::DeviceTransform::Transform(thrust::make_counting_iterator(0), b.begin(), n,
+                                        [] __host__ __device__(int i) { return 3 * i; }));
+    CHECK(cub::DeviceTransform::Transform(
+        cuda::std::make_tuple(a.begin(), b.begin()), c.begin(), n,
+        [] __host__ __device__(int x, int y) { return x - y; }));
+    CHECK(cub::DeviceFor::ForEachN(c.begin(), 10, [] __device__(int &x) { x = -1; }));
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(where() == 1 && generation() == 1);
+    EXPECT(a[7] == 84 && b[7] == 21 && c[7] == -1 && c[10] == 90 - 30 &&
+           c[n - 1] == 70 + 2 * 999 - 3 * 999);
+
+    thrust::transform(a.rbegin(), a.rend(),
+                      thrust::make_transform_output_iterator(
+                          b.begin(), [] __host__ __device__(int x) { return x + 1; }),
+                      [] __host__ __device__(int x) { return 2 * x; });
+    EXPECT(b[0] == 2 * (2 * 999 + 70) + 1 && b[n - 1] == 141);
+}
+
 int main()
 {
+    check_loops();
     check_views();
     check_vector();
     return pass();

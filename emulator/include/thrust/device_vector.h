@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device_malloc.h"
+#include "iterator/reverse_iterator.h"
 #include "reduce.h"
 #include "swap.h"
 
@@ -234,6 +235,22 @@ template <class T, class Allocator = device_allocator<T>> class device_vector
     const_iterator cend() const
     {
         return end();
+    }
+    auto rbegin() const
+    {
+        return ::thrust::make_reverse_iterator(end());
+    }
+    auto rend() const
+    {
+        return ::thrust::make_reverse_iterator(begin());
+    }
+    auto rbegin()
+    {
+        return ::thrust::make_reverse_iterator(end());
+    }
+    auto rend()
+    {
+        return ::thrust::make_reverse_iterator(begin());
     }
     pointer data()
     {

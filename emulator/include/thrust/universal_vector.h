@@ -2,6 +2,8 @@
 #ifndef THRUST_UNIVERSAL_VECTOR_H
 #define THRUST_UNIVERSAL_VECTOR_H
 
+#include <chrono> /* as NVIDIA's does; programs come to rely on it */
+
 #include "device_vector.h"
 #include "universal_ptr.h"
 
@@ -48,6 +50,22 @@ class universal_vector : public device_vector<T, universal_allocator<T>>
     const_iterator end() const
     {
         return data() + (std::ptrdiff_t)this->size();
+    }
+    auto rbegin() const
+    {
+        return ::thrust::make_reverse_iterator(end());
+    }
+    auto rend() const
+    {
+        return ::thrust::make_reverse_iterator(begin());
+    }
+    auto rbegin()
+    {
+        return ::thrust::make_reverse_iterator(end());
+    }
+    auto rend()
+    {
+        return ::thrust::make_reverse_iterator(begin());
     }
     const_iterator cbegin() const
     {
