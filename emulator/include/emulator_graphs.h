@@ -1,7 +1,6 @@
 /* Graphs: work that is described once and launched many times; captured from streams, or
- * built node by node. Part of cuda_runtime_api.h. Conditional nodes, memory nodes and what
- * a library does in a stream are missing: capturing one is
- * cudaErrorStreamCaptureUnsupported. */
+ * built node by node. Part of cuda_runtime_api.h. Conditional nodes and what a library does
+ * in a stream are missing: capturing one is cudaErrorStreamCaptureUnsupported. */
 #ifndef EMULATOR_GRAPHS_H
 #define EMULATOR_GRAPHS_H
 
@@ -21,7 +20,21 @@ enum cudaGraphNodeType {
     cudaGraphNodeTypeMemset = 2,
     cudaGraphNodeTypeHost = 3,
     cudaGraphNodeTypeGraph = 4,
-    cudaGraphNodeTypeEmpty = 5
+    cudaGraphNodeTypeEmpty = 5,
+    cudaGraphNodeTypeMemAlloc = 10,
+    cudaGraphNodeTypeMemFree = 11
+};
+enum cudaGraphInstantiateFlags {
+    cudaGraphInstantiateFlagAutoFreeOnLaunch = 1,
+    cudaGraphInstantiateFlagUpload = 2,
+    cudaGraphInstantiateFlagDeviceLaunch = 4, /* a kernel cannot launch a graph here */
+    cudaGraphInstantiateFlagUseNodePriority = 8
+};
+enum cudaGraphMemAttributeType {
+    cudaGraphMemAttrUsedMemCurrent = 0,
+    cudaGraphMemAttrUsedMemHigh = 1,
+    cudaGraphMemAttrReservedMemCurrent = 2,
+    cudaGraphMemAttrReservedMemHigh = 3
 };
 enum cudaStreamCaptureMode {
     cudaStreamCaptureModeGlobal = 0,
@@ -63,6 +76,13 @@ struct cudaMemsetParams {
     unsigned int value, elementSize; /* 1, 2 or 4 bytes */
     size_t width, height;            /* elements, rows */
 };
+struct cudaMemAllocNodeParams {
+    struct cudaMemPoolProps poolProps; /* its location says on which device */
+    const struct cudaMemAccessDesc *accessDescs;
+    size_t accessDescCount;
+    size_t bytesize;
+    void *dptr; /* what the call gives */
+};
 struct cudaHostNodeParams {
     cudaHostFn_t fn;
     void *userData;
@@ -98,6 +118,25 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                  const cudaGraphNode_t *after, size_t count,
                                  const struct cudaHostNodeParams *what);
+/* Memory that is there from the one node to the other, or to a cudaFree; in a captured
+ * stream, cudaMallocAsync and cudaFreeAsync become such nodes. */
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                     const cudaGraphNode_t *after, size_t count,
+                                     struct cudaMemAllocNodeParams *what);
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                    const cudaGraphNode_t *after, size_t count,
+                                    void *pointer);
+cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
+                                           struct cudaMemAllocNodeParams *what);
+cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *pointer);
+/* How much of it there is; what has been freed stays reserved until it is trimmed. */
+cudaError_t cudaDeviceGraphMemTrim(int device);
+cudaError_t cudaDeviceGetGraphMemAttribute(int device,
+                                           enum cudaGraphMemAttributeType attribute,
+                                           void *value);
+cudaError_t cudaDeviceSetGraphMemAttribute(int device,
+                                           enum cudaGraphMemAttributeType attribute,
+                                           void *value);
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                   const cudaGraphNode_t *after, size_t count);
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,

@@ -9,8 +9,12 @@
 #include "base/now.h"
 #include "base/room.h"
 #include "emulator_graphs.h"
+#include "memory/allocations.h"
 #include "memory/capture.h"
+#include "memory/memory.h"
 #include "memory/streams.h"
+
+#define CALLER __builtin_return_address(0)
 
 struct CUgraphExec_st {
     cudaGraph_t graph;
@@ -18,6 +22,7 @@ struct CUgraphExec_st {
     cudaStream_t *lanes;
     size_t lane_count;
     cudaEvent_t begun;
+    bool frees; /* what the launch before has left */
 };
 
 /* ---- capture ---- */
@@ -251,6 +256,57 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
                          NULL);
 }
 
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                     const cudaGraphNode_t *after, size_t count,
+                                     struct cudaMemAllocNodeParams *what)
+{
+    EMU_ALONE;
+    if (!node || !what || !what->bytesize || !may_add(graph, after, count))
+        return set(cudaErrorInvalidValue);
+    const int before = emu_device();
+    cudaError_t error = cudaSetDevice(what->poolProps.location.id);
+    if (error != cudaSuccess) return error;
+    const cudaStream_t stream = emu_node_begins(graph, after, count);
+    error = emu_node_ends(emu_allocate_async(&what->dptr, what->bytesize, stream, CALLER),
+                          node, NULL, NULL);
+    cudaSetDevice(before);
+    return error;
+}
+
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                    const cudaGraphNode_t *after, size_t count,
+                                    void *pointer)
+{
+    EMU_ALONE;
+    if (!node || !pointer || !may_add(graph, after, count))
+        return set(cudaErrorInvalidValue);
+    const cudaStream_t stream = emu_node_begins(graph, after, count);
+    return emu_node_ends(emu_free_async(pointer, stream, CALLER), node, NULL, NULL);
+}
+
+cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
+                                           struct cudaMemAllocNodeParams *what)
+{
+    if (!node || !what || node->type != cudaGraphNodeTypeMemAlloc)
+        return set(cudaErrorInvalidValue);
+    const struct emu_graph_memory *const m = node->data;
+    memset(what, 0, sizeof *what);
+    what->poolProps.allocType = cudaMemAllocationTypePinned;
+    what->poolProps.location.type = cudaMemLocationTypeDevice;
+    what->poolProps.location.id = m->device;
+    what->bytesize = m->bytes;
+    what->dptr = m->base;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *pointer)
+{
+    if (!node || !pointer || node->type != cudaGraphNodeTypeMemFree)
+        return set(cudaErrorInvalidValue);
+    *(void **)pointer = ((const struct emu_graph_memory *)node->data)->base;
+    return cudaSuccess;
+}
+
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                   const cudaGraphNode_t *after, size_t count)
 {
@@ -347,9 +403,11 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
                                  unsigned long long flags)
 {
     EMU_ALONE;
-    (void)flags; /* where and when the device frees what it allocated: nothing here */
     if (!exec || !graph) return set(cudaErrorInvalidValue);
-    return set(instantiate(exec, graph));
+    const cudaError_t error = instantiate(exec, graph);
+    if (error == cudaSuccess)
+        (*exec)->frees = flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
+    return set(error);
 }
 
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph,
@@ -392,6 +450,21 @@ static cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream)
     return error;
 }
 
+/* What the last launch has allocated and nobody freed is in the way of the next. */
+static cudaError_t make_way(cudaGraphExec_t exec)
+{
+    cudaError_t error = cudaSuccess;
+    for (size_t i = 0; i < exec->graph->count && error == cudaSuccess; i++) {
+        const cudaGraphNode_t node = exec->graph->nodes[i];
+        if (node->type != cudaGraphNodeTypeMemAlloc) continue;
+        const struct emu_graph_memory *const m = node->data;
+        if (!emu_allocation_of(m->base)) continue;
+        error =
+            exec->frees ? emu_deallocate(m->base, false, m->pc) : cudaErrorInvalidValue;
+    }
+    return error;
+}
+
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
 {
     EMU_ALONE;
@@ -402,7 +475,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
         return cudaSuccess;
     }
     if (!emu_stream_on(stream, emu_device())) return set(cudaErrorInvalidResourceHandle);
-    return set(launch(exec, stream));
+    const cudaError_t in_the_way = make_way(exec);
+    return set(in_the_way == cudaSuccess ? launch(exec, stream) : in_the_way);
 }
 
 static cudaError_t update(cudaGraphExec_t exec, cudaGraph_t graph,

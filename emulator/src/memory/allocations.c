@@ -32,6 +32,7 @@ static char *first_address;
 static char *next_address;
 static size_t device_bytes[EMU_MOST_DEVICES]; /* in use, device and managed */
 static size_t heap_bytes;                     /* of them what kernels allocated */
+static size_t graph_bytes[EMU_MOST_DEVICES];  /* and what nodes of graphs did */
 static unsigned allocations_made;
 
 /* ---- what fits ---- */
@@ -155,7 +156,7 @@ static cudaError_t allocate(void **pointer, struct emu_allocation a)
         return cudaErrorMemoryAllocation;
 
     size_t with_guard = whole_pages(a.bytes) + page_size();
-    a.base = find_place(with_guard);
+    if (!a.base) a.base = find_place(with_guard);
     if (!a.base) return cudaErrorMemoryAllocation;
     if (live_count == live_capacity) {
         size_t capacity = live_capacity ? 2 * live_capacity : 64;
@@ -183,6 +184,7 @@ static cudaError_t allocate(void **pointer, struct emu_allocation a)
     }
     if (a.type != cudaMemoryTypeHost) device_bytes[a.device] += a.bytes;
     if (a.heap) heap_bytes += a.bytes;
+    if (a.graph) graph_bytes[a.device] += a.bytes;
     if (a.pool) a.pool->users++;
     *pointer = a.base;
     return cudaSuccess;
@@ -196,6 +198,21 @@ cudaError_t emu_allocate(void **pointer, size_t bytes, enum cudaMemoryType type,
                                                      .type = type,
                                                      .call = call,
                                                      .device = emu_device()});
+}
+
+cudaError_t emu_allocate_again(void *place, size_t bytes, int device, const char *call,
+                               const void *pc)
+{
+    const size_t before = count_up_to((char *)place + whole_pages(bytes));
+    if (before > 0 && end_of(&live[before - 1]) > (char *)place)
+        return cudaErrorInvalidValue;
+    return allocate(&place, (struct emu_allocation){.base = place,
+                                                    .bytes = bytes,
+                                                    .pc = pc,
+                                                    .type = cudaMemoryTypeDevice,
+                                                    .call = call,
+                                                    .device = device,
+                                                    .graph = true});
 }
 
 cudaError_t emu_allocate_from_pool(void **pointer, size_t bytes, cudaMemPool_t pool,
@@ -225,6 +242,7 @@ static void release(size_t at)
     struct emu_allocation *a = &live[at];
     if (a->type != cudaMemoryTypeHost) device_bytes[a->device] -= a->bytes;
     if (a->heap) heap_bytes -= a->bytes;
+    if (a->graph) graph_bytes[a->device] -= a->bytes;
     if (a->pool) emu_leave_pool(a->pool);
     emu_shadow_free(a->shadow);
     madvise(a->base, whole_pages(a->bytes), MADV_DONTNEED);
@@ -318,6 +336,11 @@ bool emu_may_use(int device, const struct emu_allocation *a)
 {
     if (a->type != cudaMemoryTypeDevice || a->device == device) return true;
     return a->pool ? a->pool->devices >> device & 1 : emu_reaches(device, a->device);
+}
+
+size_t emu_graph_bytes(int device)
+{
+    return graph_bytes[device];
 }
 
 size_t emu_device_bytes(int device)

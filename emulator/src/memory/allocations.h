@@ -27,6 +27,7 @@ struct emu_allocation {
     cudaMemPool_t pool;       /* that it was taken from; or NULL */
     bool heap; /* made by a kernel, with malloc or new; the host can neither copy nor free
                   it */
+    bool graph;                /* made by a node of a graph */
     struct emu_shadow *shadow; /* what the checker knows of it; NULL without checks */
 };
 /* All device memory lies in [emu_memory_base, emu_memory_base + emu_memory_reserved). */
@@ -43,6 +44,10 @@ cudaError_t emu_allocate(void **pointer, size_t bytes, enum cudaMemoryType type,
                          const char *call, const void *pc);
 cudaError_t emu_allocate_from_pool(void **pointer, size_t bytes, cudaMemPool_t pool,
                                    const char *call, const void *pc);
+/* For a node of a graph: at `place`, which an allocation of as many bytes had before, and
+ * nobody now. */
+cudaError_t emu_allocate_again(void *place, size_t bytes, int device, const char *call,
+                               const void *pc);
 cudaError_t emu_deallocate(void *pointer, bool pinned, const void *pc);
 void emu_free_everything(void);          /* of the current device */
 void emu_leave_pool(cudaMemPool_t pool); /* one user less; without any it is gone */
@@ -67,6 +72,7 @@ bool emu_may_use(int device, const struct emu_allocation *a);
 
 /* Bytes in use on the device; and those that the largest allocation may have. */
 size_t emu_device_bytes(int device);
+size_t emu_graph_bytes(int device); /* of them those of nodes of graphs */
 size_t emu_room_left(void);
 
 #endif

@@ -22,6 +22,15 @@ bool emu_capture_event(cudaEvent_t event, cudaStream_t stream);
  * done, or refused. */
 cudaError_t emu_capture_wait(cudaStream_t stream, cudaEvent_t event, bool *waits);
 
+/* What nodes that allocate and free have for data. The address is known from the start;
+ * there is memory only from the one node to the other. */
+struct emu_graph_memory {
+    void *base;
+    size_t bytes;
+    int device;
+    const void *pc;
+};
+
 /* ---- for the calls on graphs ---- */
 
 struct CUgraphNode_st {

@@ -20,12 +20,106 @@ cudaError_t cudaMalloc(void **pointer, size_t bytes)
     return set(emu_allocate(pointer, bytes, cudaMemoryTypeDevice, "cudaMalloc", CALLER));
 }
 
-cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
+/* ---- memory of graphs ---- */
+
+static struct {
+    uint64_t used_most, reserved, reserved_most;
+} graph_memory[EMU_MOST_DEVICES];
+
+static cudaError_t run_allocation(void *data, cudaStream_t stream)
 {
     (void)stream;
+    const struct emu_graph_memory *const m = data;
+    const cudaError_t error = emu_allocate_again(m->base, m->bytes, m->device,
+                                                 "cudaGraphAddMemAllocNode", m->pc);
+    const uint64_t used = emu_graph_bytes(m->device);
+    uint64_t *const most = &graph_memory[m->device].used_most,
+                    *const reserved = &graph_memory[m->device].reserved,
+                    *const reserved_most = &graph_memory[m->device].reserved_most;
+    if (used > *most) *most = used;
+    if (used > *reserved) *reserved = used;
+    if (*reserved > *reserved_most) *reserved_most = *reserved;
+    return error;
+}
+
+static cudaError_t run_free(void *data, cudaStream_t stream)
+{
+    (void)stream;
+    const struct emu_graph_memory *const m = data;
+    return emu_deallocate(m->base, false, m->pc);
+}
+
+/* A node that allocates: the address is one that nobody else gets. */
+static cudaError_t put_off_allocation(void **pointer, size_t bytes, cudaStream_t stream,
+                                      const void *pc)
+{
+    cudaError_t error =
+        emu_allocate(pointer, bytes, cudaMemoryTypeDevice, "cudaMallocAsync", pc);
+    if (error == cudaSuccess) error = emu_deallocate(*pointer, false, pc);
+    const struct emu_graph_memory m = {*pointer, bytes, emu_device(), pc};
+    if (error == cudaSuccess)
+        emu_capture(stream, cudaGraphNodeTypeMemAlloc, run_allocation, &m, sizeof m);
+    return error;
+}
+
+cudaError_t cudaDeviceGraphMemTrim(int device)
+{
+    EMU_ALONE;
+    if (device < 0 || device >= emu_device_count()) return set(cudaErrorInvalidDevice);
+    graph_memory[device].reserved = emu_graph_bytes(device);
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetGraphMemAttribute(int device,
+                                           enum cudaGraphMemAttributeType attribute,
+                                           void *value)
+{
+    EMU_ALONE;
+    if (device < 0 || device >= emu_device_count()) return set(cudaErrorInvalidDevice);
+    if (!value) return set(cudaErrorInvalidValue);
+    uint64_t *const v = value;
+    switch (attribute) {
+    case cudaGraphMemAttrUsedMemCurrent: *v = emu_graph_bytes(device); break;
+    case cudaGraphMemAttrUsedMemHigh: *v = graph_memory[device].used_most; break;
+    case cudaGraphMemAttrReservedMemCurrent: *v = graph_memory[device].reserved; break;
+    case cudaGraphMemAttrReservedMemHigh: *v = graph_memory[device].reserved_most; break;
+    default: return set(cudaErrorInvalidValue);
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSetGraphMemAttribute(int device,
+                                           enum cudaGraphMemAttributeType attribute,
+                                           void *value)
+{
+    EMU_ALONE;
+    if (device < 0 || device >= emu_device_count()) return set(cudaErrorInvalidDevice);
+    /* Only the highest can be set, and only back. */
+    if (!value || *(const uint64_t *)value != 0) return set(cudaErrorInvalidValue);
+    if (attribute == cudaGraphMemAttrUsedMemHigh)
+        graph_memory[device].used_most = emu_graph_bytes(device);
+    else if (attribute == cudaGraphMemAttrReservedMemHigh)
+        graph_memory[device].reserved_most = graph_memory[device].reserved;
+    else
+        return set(cudaErrorInvalidValue);
+    return cudaSuccess;
+}
+
+/* ---- allocation ---- */
+
+cudaError_t emu_allocate_async(void **pointer, size_t bytes, cudaStream_t stream,
+                               const void *pc)
+{
     cudaMemPool_t pool;
+    if (emu_is_captured(stream) && pointer && bytes)
+        return set(put_off_allocation(pointer, bytes, stream, pc));
     cudaDeviceGetMemPool(&pool, emu_device());
-    return set(emu_allocate_from_pool(pointer, bytes, pool, "cudaMallocAsync", CALLER));
+    return set(emu_allocate_from_pool(pointer, bytes, pool, "cudaMallocAsync", pc));
+}
+
+cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
+{
+    return emu_allocate_async(pointer, bytes, stream, CALLER);
 }
 
 cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
@@ -259,10 +353,17 @@ cudaError_t cudaFree(void *pointer)
     return set(emu_deallocate(pointer, false, CALLER));
 }
 
+cudaError_t emu_free_async(void *pointer, cudaStream_t stream, const void *pc)
+{
+    const struct emu_graph_memory m = {.base = pointer, .pc = pc};
+    if (emu_capture(stream, cudaGraphNodeTypeMemFree, run_free, &m, sizeof m))
+        return cudaSuccess;
+    return set(emu_deallocate(pointer, false, pc));
+}
+
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
 {
-    if (emu_is_captured(stream)) return set(cudaErrorStreamCaptureUnsupported);
-    return set(emu_deallocate(pointer, false, CALLER));
+    return emu_free_async(pointer, stream, CALLER);
 }
 
 cudaError_t cudaFreeHost(void *pointer)
