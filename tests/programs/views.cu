@@ -3,7 +3,7 @@
 // BUILD: -std=c++17 --extended-lambda
 #include <cub/device/device_for.cuh>
 #include <cub/device/device_transform.cuh>
-#include <cuda/cmath>
+#include <cuda/std/atomic>
 #include <cuda/std/mdspan>
 #include <cuda/std/span>
 #include <cuda/std/tuple>
@@ -44,6 +44,9 @@ __global__ void twice(cuda::std::span<int> all)
     if (threadIdx.x < 6) two(threadIdx.x / 3, threadIdx.x % 3) = threadIdx.x;
     __syncthreads();
     if (threadIdx.x == 0) all.back() += tile[5] + (int)two.size();
+    __syncthreads();
+    cuda::std::atomic_ref<int> last(all.back());
+    last.fetch_add(1);
 }
 
 static int sum_of(cuda::std::span<const int> numbers)
@@ -101,7 +104,7 @@ static void check_vector()
     EXPECT(back == v && back != copy && copy[3] == 3);
     twice<<<1, 32>>>({thrust::raw_pointer_cast(copy.data()), copy.size()});
     CHECK(cudaDeviceSynchronize());
-    EXPECT(copy[1] == 2 && copy[3] == 6 + 5 + 6);
+    EXPECT(copy[1] == 2 && copy[3] == 6 + 5 + 6 + 32);
 }
 
 static __host__ __device__ int where()
@@ -142,8 +145,12 @@ static void check_loops()
     EXPECT(b[0] == 2 * (2 * 999 + 70) + 1 && b[n - 1] == 141);
 }
 
+static_assert(CUB_VERSION >= 200800, "which has these loops");
+
 int main()
 {
+    thrust::universal_host_pinned_vector<int> pinned(3, 7);
+    EXPECT(pinned[2] == 7);
     check_loops();
     check_views();
     check_vector();

@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../cuda/cmath" /* as NVIDIA's does */
 #include "../thrust/detail/run.h"
 #include "../thrust/functional.h"
 #include "../thrust/sort.h"
+#include "version.cuh"
 
 namespace cub
 {

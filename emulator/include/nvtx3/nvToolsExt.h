@@ -54,7 +54,7 @@ typedef struct nvtxEventAttributes_v2 {
     int32_t colorType;
     uint32_t color;
     int32_t payloadType, reserved0;
-    union {
+    union payload_t {
         uint64_t ullValue;
         int64_t llValue;
         double dValue;
@@ -94,6 +94,11 @@ nvtxResourceHandle_t nvtxDomainResourceCreate(nvtxDomainHandle_t domain,
 void nvtxDomainResourceDestroy(nvtxResourceHandle_t resource);
 
 static inline nvtxDomainHandle_t nvtxDomainCreateA(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+static inline nvtxDomainHandle_t nvtxDomainCreateW(const wchar_t *name)
 {
     (void)name;
     return NULL;
@@ -141,6 +146,17 @@ static inline int nvtxDomainRangePushEx(nvtxDomainHandle_t domain,
 {
     (void)domain;
     return nvtxRangePushEx(event);
+}
+static inline nvtxRangeId_t nvtxDomainRangeStartEx(nvtxDomainHandle_t domain,
+                                                   const nvtxEventAttributes_t *event)
+{
+    (void)domain;
+    return nvtxRangeStartEx(event);
+}
+static inline void nvtxDomainRangeEnd(nvtxDomainHandle_t domain, nvtxRangeId_t id)
+{
+    (void)domain;
+    nvtxRangeEnd(id);
 }
 static inline int nvtxDomainRangePop(nvtxDomainHandle_t domain)
 {

@@ -101,6 +101,9 @@ class universal_vector : public device_vector<T, universal_allocator<T>>
     }
 };
 
+/* The same to a program, which NVIDIA's keeps in pinned memory of the host. */
+template <class T> using universal_host_pinned_vector = universal_vector<T>;
+
 } // namespace thrust
 
 #endif

@@ -26,12 +26,13 @@ static struct {
     uint64_t used_most, reserved, reserved_most;
 } graph_memory[EMU_MOST_DEVICES];
 
+/* Messages show the line that asked for it, and the variable there if it is this call. */
 static cudaError_t run_allocation(void *data, cudaStream_t stream)
 {
     (void)stream;
     const struct emu_graph_memory *const m = data;
-    const cudaError_t error = emu_allocate_again(m->base, m->bytes, m->device,
-                                                 "cudaGraphAddMemAllocNode", m->pc);
+    const cudaError_t error =
+        emu_allocate_again(m->base, m->bytes, m->device, "cudaMallocAsync", m->pc);
     const uint64_t used = emu_graph_bytes(m->device);
     uint64_t *const most = &graph_memory[m->device].used_most,
                     *const reserved = &graph_memory[m->device].reserved,
