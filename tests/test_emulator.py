@@ -287,12 +287,12 @@ def test_warnings_are_the_users_own(compiler, write, nvcc):
 
 # What the emulator has not: the compiler must say so, and name it.
 UNSUPPORTED = {
-    "cudaGraphAddMemAllocNode": "cudaGraphAddMemAllocNode(0, 0, 0, 0, 0);",
+    "cudaGraphConditionalHandleCreate": "cudaGraphConditionalHandleCreate(0, 0, 0, 0);",
     "cudaMallocMipmappedArray": "cudaMallocMipmappedArray(0, 0, 1, 1);",
     "cudaGraphicsMapResources": "cudaGraphicsMapResources(1, 0);",
     "cudaIpcGetMemHandle": "cudaIpcGetMemHandle(0, 0);",
     "cuModuleLoad": "cuModuleLoad(0, 0);",
-    "cublasStrsm": "cublasStrsm(0);",
+    "cublasCgemm": "cublasCgemm(0);",
     "__shfl_down_sync": "return __shfl_down(1, 2);",
 }
 
