@@ -972,6 +972,18 @@ static void write_file(const char *path, const char *text, size_t length)
         fatal("cannot write %s: %s", path, strerror(errno));
 }
 
+/* nvcc's headers bring along <cmath>, and with it std::min, std::swap, std::numeric_limits
+ * and more. Only who names the library needs that, and waits for it. */
+static bool names_the_library(const char *source)
+{
+    size_t length;
+    char *const text = read_file(source, &length);
+    const bool found =
+        memmem(text, length, "std::", 5) || memmem(text, length, "namespace std;", 14);
+    free(text);
+    return found;
+}
+
 static void translate_file(const char *from, const char *to)
 {
     if (options.verbose)
@@ -1050,6 +1062,8 @@ static void compile_cu(const char *source, const char *object, const char *resul
                        : options.keep ? format("%s.cu.cpp.ii", stem(source))
                                       : temporary(format("%s.ii", stem(source)));
     struct list preprocess = preprocessing(CU);
+    if (access(source, R_OK) == 0 && names_the_library(source))
+        add_words(&preprocess, "-include cmath");
     add(&preprocess, "-E");
     add_dependencies(&preprocess, result);
     add(&preprocess, source);
