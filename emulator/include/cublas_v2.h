@@ -73,6 +73,7 @@ typedef enum {
     CUBLAS_COMPUTE_32F_FAST_16BF = 75,
     CUBLAS_COMPUTE_32F_FAST_TF32 = 77
 } cublasComputeType_t;
+typedef cudaDataType cublasDataType_t;
 
 /* Which of them is asked for makes no difference here. */
 typedef enum {

@@ -3,6 +3,7 @@
 // another matrix than the one that is added; and cuBLAS's batches of pointers.
 #include <cublasLt.h>
 #include <cublas_v2.h>
+#include <cuda_fp16.h>
 
 #include "check.h"
 
@@ -91,6 +92,99 @@ static void product(cublasLtHandle_t handle, cublasLtEpilogue_t epilogue)
     for (int i = 0; i < 5; i++) CHECK(cudaFree(all[i]));
 }
 
+/* What a network's layer is trained with: D = A B + bias is kept in `aux` while its
+ * activation goes on, and later its slope there is multiplied by. */
+enum { LD = 128, COLUMNS = 24, DEPTH = 16 }; /* rows of aux come in multiples of 128 */
+
+static __half *halves(int count, unsigned seed)
+{
+    __half *p;
+    CHECK(cudaMallocManaged(&p, count * sizeof *p));
+    for (int i = 0; i < count; i++) p[i] = __float2half(noise(seed + i));
+    return p;
+}
+
+static void layer(cublasLtHandle_t handle, cublasLtEpilogue_t epilogue, const __half *A,
+                  const __half *B, __half *D, __half *bias, void *aux)
+{
+    const float one = 1, zero = 0;
+    const int64_t ld = LD;
+    cublasLtMatmulDesc_t desc;
+    cublasLtMatrixLayout_t a, b, d;
+    CHECK_BLAS(cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+    CHECK_BLAS(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE,
+                                              &epilogue, sizeof epilogue));
+    CHECK_BLAS(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                              &bias, sizeof bias));
+    CHECK_BLAS(cublasLtMatmulDescSetAttribute(
+        desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &aux, sizeof aux));
+    CHECK_BLAS(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,
+                                              &ld, sizeof ld));
+    CHECK_BLAS(cublasLtMatrixLayoutCreate(&a, CUDA_R_16F, LD, DEPTH, LD));
+    CHECK_BLAS(cublasLtMatrixLayoutCreate(&b, CUDA_R_16F, DEPTH, COLUMNS, DEPTH));
+    CHECK_BLAS(cublasLtMatrixLayoutCreate(&d, CUDA_R_16F, LD, COLUMNS, LD));
+    CHECK_BLAS(cublasLtMatmul(handle, desc, &one, A, a, B, b, &zero, D, d, D, d, NULL,
+                              NULL, 0, 0));
+    CHECK(cudaDeviceSynchronize());
+    CHECK_BLAS(cublasLtMatrixLayoutDestroy(a));
+    CHECK_BLAS(cublasLtMatrixLayoutDestroy(b));
+    CHECK_BLAS(cublasLtMatrixLayoutDestroy(d));
+    CHECK_BLAS(cublasLtMatmulDescDestroy(desc));
+}
+
+static void layers(cublasLtHandle_t handle)
+{
+    __half *A = halves(LD * DEPTH, 5), *B = halves(DEPTH * COLUMNS, 6000),
+           *D = halves(LD * COLUMNS, 1), *bias = halves(LD, 70),
+           *aux = halves(LD * COLUMNS, 2);
+    double x[LD * COLUMNS], b_sums[COLUMNS] = {0};
+    for (int j = 0; j < COLUMNS; j++)
+        for (int i = 0; i < LD; i++) {
+            x[j * LD + i] = 0;
+            for (int k = 0; k < DEPTH; k++)
+                x[j * LD + i] += (double)__half2float(A[k * LD + i]) *
+                                 (double)__half2float(B[j * DEPTH + k]);
+        }
+    for (int i = 0; i < DEPTH * COLUMNS; i++) b_sums[i / DEPTH] += __half2float(B[i]);
+
+    layer(handle, CUBLASLT_EPILOGUE_GELU_AUX_BIAS, A, B, D, bias, aux);
+    for (int i = 0; i < LD * COLUMNS; i++) {
+        const double before = x[i] + __half2float(bias[i % LD]);
+        EXPECT(close_to(__half2float(aux[i]), before, 2e-3));
+        EXPECT(close_to(__half2float(D[i]), activated(before, CUBLASLT_EPILOGUE_GELU),
+                        2e-3));
+    }
+    layer(handle, CUBLASLT_EPILOGUE_DGELU_BGRAD, A, B, D, bias, aux);
+    double row_sums[LD] = {0};
+    for (int i = 0; i < LD * COLUMNS; i++) {
+        const double at = __half2float(aux[i]), h = 1e-4;
+        const double slope = (activated(at + h, CUBLASLT_EPILOGUE_GELU) -
+                              activated(at - h, CUBLASLT_EPILOGUE_GELU)) /
+                             (2 * h);
+        EXPECT(close_to(__half2float(D[i]), x[i] * slope, 3e-3));
+        row_sums[i % LD] += x[i] * slope;
+    }
+    for (int i = 0; i < LD; i++)
+        EXPECT(close_to(__half2float(bias[i]), row_sums[i], 1e-2));
+
+    layer(handle, CUBLASLT_EPILOGUE_RELU_AUX, A, B, D, bias, aux);
+    for (int i = 0; i < LD * COLUMNS; i++) {
+        const bool above = ((const unsigned char *)aux)[i / 8] >> i % 8 & 1;
+        EXPECT(above == (__half2float(D[i]) > 0) || fabs(x[i]) < 1e-4);
+    }
+    layer(handle, CUBLASLT_EPILOGUE_DRELU, A, B, D, bias, aux);
+    for (int i = 0; i < LD * COLUMNS; i++)
+        EXPECT(close_to(__half2float(D[i]), x[i] > 0 ? x[i] : 0, 2e-3));
+
+    layer(handle, CUBLASLT_EPILOGUE_BGRADB, A, B, D, bias, aux);
+    for (int j = 0; j < COLUMNS; j++)
+        EXPECT(close_to(__half2float(bias[j]), b_sums[j], 2e-3));
+    for (int i = 0; i < LD * COLUMNS; i++)
+        EXPECT(close_to(__half2float(D[i]), x[i], 2e-3));
+    __half *all[] = {A, B, D, bias, aux};
+    for (int i = 0; i < 5; i++) CHECK(cudaFree(all[i]));
+}
+
 static void batch_of_pointers(void)
 {
     cublasHandle_t handle;
@@ -128,6 +222,7 @@ int main()
     product(handle, CUBLASLT_EPILOGUE_RELU_BIAS);
     product(handle, CUBLASLT_EPILOGUE_GELU);
     product(handle, CUBLASLT_EPILOGUE_GELU_BIAS);
+    layers(handle);
     CHECK_BLAS(cublasLtDestroy(handle));
     batch_of_pointers();
     return pass();

@@ -10,11 +10,13 @@
 
 struct cublasLtMatmulDescOpaque {
     cublasComputeType_t compute;
-    cudaDataType scale, bias_type;
+    cudaDataType scale, bias_type, aux_type;
     int transa, transb, pointer_mode;
     unsigned epilogue;
     const void *bias;
-    bool bias_typed;
+    void *aux;
+    int64_t aux_ld, aux_stride, bias_stride;
+    bool bias_typed, aux_typed;
 };
 struct cublasLtMatrixLayoutOpaque {
     uint64_t rows, cols;
@@ -86,6 +88,13 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc,
     case CUBLASLT_MATMUL_DESC_TRANSB: return SET(desc->transb);
     case CUBLASLT_MATMUL_DESC_EPILOGUE: return SET(desc->epilogue);
     case CUBLASLT_MATMUL_DESC_BIAS_POINTER: return SET(desc->bias);
+    case CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE: return SET(desc->bias_stride);
+    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER: return SET(desc->aux);
+    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD: return SET(desc->aux_ld);
+    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE: return SET(desc->aux_stride);
+    case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE:
+        desc->aux_typed = true;
+        return SET(desc->aux_type);
     case CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE:
         desc->bias_typed = true;
         return SET(desc->bias_type);
@@ -185,8 +194,13 @@ static cublasStatus_t lt_gemm(struct gemm *g, cublasLtMatmulDesc_t desc,
     g->count = d->count;
     g->scalar_type = desc->scale;
     g->epilogue = desc->epilogue & ~(unsigned)CUBLASLT_EPILOGUE_DEFAULT;
-    g->bias = (struct matrix){(void *)desc->bias,
-                              desc->bias_typed ? desc->bias_type : d->type, 0, 0};
+    g->bias =
+        (struct matrix){(void *)desc->bias, desc->bias_typed ? desc->bias_type : d->type,
+                        0, desc->bias_stride};
+    g->aux = (struct matrix){desc->aux, desc->aux_typed ? desc->aux_type : d->type,
+                             (int)desc->aux_ld, desc->aux_stride};
+    if (g->epilogue & AUX && desc->aux_ld < (int64_t)m)
+        return CUBLAS_STATUS_INVALID_VALUE;
     g->narrowing = emu_gemm_narrowing(NULL, a->type, desc->compute);
     return CUBLAS_STATUS_SUCCESS;
 }
@@ -229,9 +243,6 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
     g.b = matrix_of(B, b);
     g.c = matrix_of(C, c);
     g.d = &result;
-    if (g.epilogue & CUBLASLT_EPILOGUE_BIAS)
-        emu_blas_need(g.pc, g.call, "the bias", g.bias.elements,
-                      (size_t)g.m * emu_blas_bytes(g.bias.type));
     struct cublasContext context = {.pointer_mode =
                                         (cublasPointerMode_t)desc->pointer_mode};
     return emu_gemm(handle ? &context : NULL, &g);

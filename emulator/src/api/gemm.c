@@ -179,16 +179,95 @@ static struct matrix part_of(const struct matrix *x, size_t offset)
     return part;
 }
 
-/* What cuBLASLt does to an element of the product. Of GELU it has the approximation with
- * a hyperbolic tangent. */
-static double finished(const struct gemm *g, double x, int row)
+/* ---- what cuBLASLt does to the product ---- */
+
+/* Of GELU it has the approximation with a hyperbolic tangent. */
+static double gelu(double x)
 {
-    if (g->epilogue & CUBLASLT_EPILOGUE_BIAS)
+    return 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+}
+
+static double gelu_slope(double x)
+{
+    const double t = tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x));
+    return 0.5 * (1 + t) +
+           0.5 * x * (1 - t * t) * sqrt(2 / M_PI) * (1 + 3 * 0.044715 * x * x);
+}
+
+/* Of RELU the matrix beside the result has bits. */
+static double finished(const struct gemm *g, double x, int row, int col)
+{
+    const struct matrix *const aux = &g->aux;
+    const size_t at = (size_t)row + (size_t)col * (size_t)aux->ld;
+    uint8_t *const byte = (uint8_t *)aux->elements + at / 8, bit = (uint8_t)(1 << at % 8);
+    if (g->epilogue & BIAS)
         x += emu_blas_load(g->bias.elements, (size_t)row, g->bias.type);
-    if (g->epilogue & CUBLASLT_EPILOGUE_RELU) return x > 0 ? x : 0;
-    if (g->epilogue & CUBLASLT_EPILOGUE_GELU)
-        return 0.5 * x * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+    if (g->epilogue & AUX && g->epilogue & RELU)
+        *byte = (uint8_t)(x > 0 ? *byte | bit : *byte & ~bit);
+    if (g->epilogue & AUX && g->epilogue & GELU)
+        emu_blas_store(aux->elements, at, aux->type, x);
+    if (g->epilogue & RELU) return x > 0 ? x : 0;
+    if (g->epilogue & GELU) return gelu(x);
+    if (g->epilogue & DRELU) return *byte & bit ? x : 0;
+    if (g->epilogue & DGELU)
+        return x * gelu_slope(emu_blas_load(aux->elements, at, aux->type));
     return x;
+}
+
+/* Bytes of that matrix's columns, in which RELU's have a bit for each row. */
+static size_t aux_bytes(const struct gemm *g)
+{
+    return g->epilogue & (RELU | DRELU)
+               ? ((size_t)(g->n - 1) * (size_t)g->aux.ld + (size_t)g->m + 7) / 8
+               : emu_blas_matrix_bytes(g->m, g->n, g->aux.ld, g->aux.type);
+}
+
+/* How many elements the bias, or its gradient, has. */
+static int bias_count(const struct gemm *g)
+{
+    return g->epilogue & BGRADB ? g->n : g->m;
+}
+
+static void check_epilogue(const struct gemm *g)
+{
+    const struct matrix *const aux = &g->aux;
+    const bool sums = g->epilogue & (BGRAD | BGRADA | BGRADB);
+    if (g->epilogue & BIAS || sums) {
+        const size_t bytes = (size_t)bias_count(g) * emu_blas_bytes(g->bias.type);
+        emu_blas_need(g->pc, g->call, "the bias", g->bias.elements, bytes);
+        emu_blas_touches(g->pc, g->bias.elements, (size_t)bias_count(g), 1, bias_count(g),
+                         g->bias.type, sums);
+        if (sums) emu_check_host_wrote(g->bias.elements, bytes);
+    }
+    if (!(g->epilogue & AUX)) return;
+    emu_blas_need(g->pc, g->call, "the auxiliary matrix", aux->elements, aux_bytes(g));
+    emu_blas_touches(g->pc, aux->elements, aux_bytes(g), 1, (int)aux_bytes(g), CUDA_R_8I,
+                     g->epilogue & (RELU | GELU));
+    if (g->epilogue & (RELU | GELU)) emu_check_host_wrote(aux->elements, aux_bytes(g));
+}
+
+/* The sums of a matrix's rows, or of its columns. */
+static void sum_up(const struct gemm *g, const struct matrix *x, size_t step,
+                   size_t across, int terms)
+{
+    for (int i = 0; i < bias_count(g); i++) {
+        double sum = 0;
+        for (int k = 0; k < terms; k++)
+            sum += emu_blas_load(x->elements, (size_t)i * step + (size_t)k * across,
+                                 x->type);
+        emu_blas_store(g->bias.elements, (size_t)i, g->bias.type, sum);
+    }
+}
+
+static void sum_for_bias(const struct gemm *g, const struct matrix *d)
+{
+    const bool a_plain = g->transa == CUBLAS_OP_N, b_plain = g->transb == CUBLAS_OP_N;
+    const size_t lda = (size_t)g->a.ld, ldb = (size_t)g->b.ld;
+    if (g->epilogue & BGRAD) sum_up(g, d, 1, (size_t)d->ld, g->n);
+    if (g->epilogue & BGRADA)
+        sum_up(g, &g->a, a_plain ? 1 : lda, a_plain ? lda : 1, g->k);
+    if (g->epilogue & BGRADB)
+        sum_up(g, &g->b, b_plain ? ldb : 1, b_plain ? 1 : ldb, g->k);
 }
 
 static void multiply(const struct gemm *g, double alpha, double beta, struct matrix a,
@@ -235,7 +314,7 @@ static void multiply(const struct gemm *g, double alpha, double beta, struct mat
                         (size_t)(row + i) + (size_t)(col + j) * (size_t)d.ld;
                     emu_blas_store(
                         d.elements, to, d.type,
-                        finished(g, alpha * sums[j * BLOCK + i] + old, row + i));
+                        finished(g, alpha * sums[j * BLOCK + i] + old, row + i, col + j));
                 }
         }
 }
@@ -291,7 +370,14 @@ cublasStatus_t emu_gemm(cublasHandle_t handle, const struct gemm *g)
         if (beta != 0 && g->d)
             emu_blas_touches(g->pc, c.elements, (size_t)g->m, g->n, c.ld, c.type, false);
         emu_blas_touches(g->pc, d.elements, (size_t)g->m, g->n, d.ld, d.type, true);
-        multiply(g, alpha, beta, a, b, c, d);
+        struct gemm one = *g; /* of the batch */
+        one.a = a;
+        one.b = b;
+        one.bias = part_of(&g->bias, (size_t)(i * g->bias.stride));
+        one.aux = part_of(&g->aux, (size_t)(i * g->aux.stride));
+        check_epilogue(&one);
+        multiply(&one, alpha, beta, a, b, c, d);
+        sum_for_bias(&one, &d);
         const size_t rows = (size_t)g->m * emu_blas_bytes(d.type);
         const size_t pitch = (size_t)d.ld * emu_blas_bytes(d.type);
         for (int j = 0; j < g->n; j++)

@@ -25,6 +25,18 @@ struct matrix {
     long long stride; /* to the next of a batch, in elements */
 };
 
+enum {
+    RELU = 2,
+    BIAS = 4,
+    DRELU = 8,
+    BGRAD = 16,
+    GELU = 32,
+    DGELU = 64,
+    AUX = 128,
+    BGRADA = 256,
+    BGRADB = 512
+};
+
 struct gemm {
     const char *call;
     const void *pc;
@@ -34,8 +46,9 @@ struct gemm {
     const void *alpha, *beta;
     struct matrix a, b, c;
     const struct matrix *d; /* where the result goes, if not to c */
-    unsigned epilogue;      /* enum cublasLtEpilogue_t, or 0 */
-    struct matrix bias;
+    unsigned epilogue;      /* of these bits, which are cublasLtEpilogue_t's */
+    struct matrix bias;     /* a vector */
+    struct matrix aux;
     cudaDataType scalar_type;
     enum narrowing narrowing;
 };
