@@ -96,11 +96,12 @@ static void check_symmetric(cublasHandle_t handle)
                     close_to(C[i + j * LD], alpha * sum + beta * old[i + j * LD], 1e-12));
             }
         /* A^T B + B^T A, of the first M rows; one triangle of it is written. */
-        for (int two = 0; two < 2; two++) {
+        for (int two = 0; two < 3; two++) {
+            const double *const second = two == 2 ? A : B;
             for (int i = 0; i < LD * N; i++) C[i] = old[i];
             if (two)
-                BLAS(cublasDsyr2k(handle, fill, CUBLAS_OP_T, N, M, &alpha, A, LD, B, LD,
-                                  &beta, C, LD));
+                BLAS(cublasDsyr2k(handle, fill, CUBLAS_OP_T, N, M, &alpha, A, LD, second,
+                                  LD, &beta, C, LD));
             else
                 BLAS(cublasDsyrk(handle, fill, CUBLAS_OP_T, N, M, &alpha, A, LD, &beta, C,
                                  LD));
@@ -109,8 +110,8 @@ static void check_symmetric(cublasHandle_t handle)
                 for (int i = 0; i < N; i++) {
                     double sum = 0;
                     for (int k = 0; k < M; k++)
-                        sum += two ? A[k + i * LD] * B[k + j * LD] +
-                                         B[k + i * LD] * A[k + j * LD]
+                        sum += two ? A[k + i * LD] * second[k + j * LD] +
+                                         second[k + i * LD] * A[k + j * LD]
                                    : A[k + i * LD] * A[k + j * LD];
                     const double was = old[i + j * LD],
                                  want = (upper ? i <= j : i >= j)

@@ -308,7 +308,7 @@ static cublasStatus_t symm(const struct call *c, cublasSideMode_t side,
     return status;
 }
 
-/* op(A) op(B)^T, and where B is another matrix than A, its mirror image, too. */
+/* op(A) op(B)^T and its mirror image; or, where B is NULL, op(A) op(A)^T. */
 static cublasStatus_t rank_k(const struct call *c, cublasFillMode_t uplo,
                              cublasOperation_t trans, int n, int k, const void *alpha,
                              const void *A, int lda, const void *B, int ldb,
@@ -317,15 +317,15 @@ static cublasStatus_t rank_k(const struct call *c, cublasFillMode_t uplo,
     EMU_ALONE;
     const bool transposed = trans != CUBLAS_OP_N;
     if (!is_fill(uplo) || (unsigned)trans > CUBLAS_OP_C || k < 0 ||
-        !fits(transposed ? k : n, lda) || !fits(transposed ? k : n, ldb) ||
+        !fits(transposed ? k : n, lda) || (B && !fits(transposed ? k : n, ldb)) ||
         !fits(n, ldc) || n < 0 || !alpha || !beta)
         return CUBLAS_STATUS_INVALID_VALUE;
     const cublasStatus_t status = begin(c);
     if (status || n == 0) return status;
     double *const sum = room_for(n, n);
-    const void *const first[] = {A, B}, *const second[] = {B, A};
-    const int ld_first[] = {lda, ldb}, ld_second[] = {ldb, lda};
-    for (int i = 0; i < (A == B ? 1 : 2); i++) {
+    const void *const first[] = {A, B}, *const second[] = {B ? B : A, A};
+    const int ld_first[] = {lda, ldb}, ld_second[] = {B ? ldb : lda, lda};
+    for (int i = 0; i < (B ? 2 : 1); i++) {
         double *const a = copy_of(c, "A", first[i], ld_first[i], n, k, transposed),
                       *const b =
                           copy_of(c, "B", second[i], ld_second[i], k, n, !transposed);
@@ -679,7 +679,7 @@ static cublasStatus_t trsm_batched(const struct call *c, cublasSideMode_t side,
                                    const real *alpha, const real *A, int lda,            \
                                    const real *beta, real *C, int ldc)                   \
     {                                                                                    \
-        return rank_k(CALL(type), uplo, trans, n, k, alpha, A, lda, A, lda, beta, C,     \
+        return rank_k(CALL(type), uplo, trans, n, k, alpha, A, lda, NULL, 0, beta, C,    \
                       ldc);                                                              \
     }                                                                                    \
     cublasStatus_t cublas##S##syr2k(                                                     \
