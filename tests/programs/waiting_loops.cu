@@ -1,5 +1,8 @@
 // Threads that wait in a loop for what others store: later lanes of their warp, later warps,
-// later blocks; and barriers of the grid that are made of such loops.
+// later blocks; barriers of the grid that are made of such loops; and such loops while the
+// rest of the block waits at a barrier of some kind.
+#include <cooperative_groups.h>
+#include <cuda/barrier>
 #include <cuda_runtime.h>
 
 #include "check.h"
@@ -90,6 +93,49 @@ __global__ void chain(unsigned *ready, int *out)
                  : "memory");
 }
 
+// One warp waits for the next block, one for that warp, and the last for both.
+__global__ void three_warps(unsigned *ready, int *out)
+{
+    __shared__ int v[2];
+    __shared__ cuda::barrier<cuda::thread_scope_block> all;
+    const int b = blockIdx.x, warp = threadIdx.x / 32;
+    const bool first = threadIdx.x % 32 == 0;
+    if (threadIdx.x == 0) init(&all, THREADS);
+    __syncthreads();
+    if (warp == 1 && first) {
+        while (b + 1 < BLOCKS && atomicAdd(&ready[b + 1], 0) == 0) continue;
+        v[0] = 100 * b;
+    }
+    if (warp < 2) asm volatile("bar.sync 1, 64;" ::: "memory");
+    if (warp == 0 && first) v[1] = v[0] + 1;
+    all.arrive_and_wait();
+    if (warp == 2 && first) {
+        out[b] = v[1];
+        __threadfence();
+        atomicExch(&ready[b], 1);
+    }
+}
+
+// Between two barriers of a cooperative grid, each block waits for the next.
+__global__ void in_rounds(unsigned *ready, int *sums, int *out)
+{
+    __shared__ int kept;
+    const int b = blockIdx.x;
+    for (int r = 1; r <= ROUNDS; r++) {
+        if (threadIdx.x == 0) {
+            kept = 10 * r + b;
+            while (b + 1 < gridDim.x && atomicAdd(&ready[b + 1], 0) < r) continue;
+            __threadfence();
+            sums[b] = r + (b + 1 < gridDim.x ? sums[b + 1] : 0);
+            __threadfence();
+            atomicAdd(&ready[b], 1);
+        }
+        cooperative_groups::this_grid().sync();
+        if (threadIdx.x == 1) out[b] += sums[0] + kept;
+        cooperative_groups::this_grid().sync();
+    }
+}
+
 template <typename T> static T *zeros(size_t n)
 {
     T *p;
@@ -132,6 +178,20 @@ int main(void)
     CHECK(cudaMemcpy(out, d_out, BLOCKS * sizeof *out, cudaMemcpyDeviceToHost));
     for (int b = 0, sum = 1; b < BLOCKS; b++)
         EXPECT(out[BLOCKS - 1 - b] == (sum += b ? BLOCKS - 1 - b : 0));
+
+    CHECK(cudaMemset(counts, 0, BLOCKS * sizeof *counts));
+    three_warps<<<BLOCKS, THREADS>>>(counts, d_out);
+    CHECK(cudaMemcpy(out, d_out, BLOCKS * sizeof *out, cudaMemcpyDeviceToHost));
+    for (int b = 0; b < BLOCKS; b++) EXPECT(out[b] == 100 * b + 1);
+
+    CHECK(cudaMemset(counts, 0, BLOCKS * sizeof *counts));
+    CHECK(cudaMemset(d_out, 0, BLOCKS * sizeof *d_out));
+    void *arguments[] = {&counts, &d_parts, &d_out};
+    CHECK(cudaLaunchCooperativeKernel((void *)in_rounds, dim3(BLOCKS), dim3(THREADS),
+                                      arguments, 0, 0));
+    CHECK(cudaMemcpy(out, d_out, BLOCKS * sizeof *out, cudaMemcpyDeviceToHost));
+    for (int b = 0; b < BLOCKS; b++)
+        EXPECT(out[b] == ROUNDS * (ROUNDS + 1) / 2 * (BLOCKS + 10) + ROUNDS * b);
 
     CHECK(cudaFree(counts));
     CHECK(cudaFree(d_order));

@@ -192,18 +192,18 @@ static bool waits_for_grid(void)
 
 /* ---- blocks and launches ---- */
 
-static void begin_threads(unsigned rank, bool resumes)
+static void begin_threads(unsigned rank, const struct resident *r)
 {
     for (struct emu_fiber *t = emu_fibers_of(rank);
          t < emu_fibers_of(rank) + emu_now.block_threads; t++) {
-        if (!resumes) {
+        if (!r) {
             t->sp = NULL;
             t->copy_count = t->copies_started = 0;
             t->groups_committed = 0;
             t->carry = 0;
             t->registers = 0;
         }
-        if (!resumes || t->state == AT_GRID_BARRIER) t->state = RUNNABLE;
+        if (!r || (r->at_barrier && t->state == AT_GRID_BARRIER)) t->state = RUNNABLE;
         emu_now.threads_left += t->state != DONE;
     }
 }
