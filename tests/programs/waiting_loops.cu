@@ -7,6 +7,8 @@
 
 #include "check.h"
 
+#pragma nv_diag_suppress static_var_with_dynamic_init
+
 const int BLOCKS = 24, THREADS = 96, ROUNDS = 4;
 
 static __device__ unsigned load(const unsigned *p)
