@@ -7,7 +7,9 @@
 
 #include "check.h"
 
+#ifdef __NVCC__
 #pragma nv_diag_suppress static_var_with_dynamic_init
+#endif
 
 const int BLOCKS = 24, THREADS = 96, ROUNDS = 4;
 
