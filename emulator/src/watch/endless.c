@@ -201,9 +201,16 @@ static void begin(void)
     watch_begins = false;
 }
 
-static bool has_stored(enum emu_access kind)
+/* A thread's own variables are part of its state. */
+static bool is_own(const volatile void *p)
 {
-    return kind == WRITE ||
+    return (const char *)p >= emu_current->stack_low &&
+           (const char *)p < emu_current->stack_high;
+}
+
+static bool has_stored(const volatile void *p, enum emu_access kind)
+{
+    return (kind == WRITE && !is_own(p)) ||
            (last_atomic.bytes &&
             hash_of(last_atomic.address, last_atomic.bytes) != last_atomic.before);
 }
@@ -215,7 +222,7 @@ bool emu_look(const volatile void *p, size_t n, enum emu_access kind, const void
     const char *stack = (const char *)__builtin_frame_address(0) + 2 * sizeof(void *);
     const enum emu_access basic = kind & BASIC_KIND;
     if (watch_begins) begin();
-    const bool stored = has_stored(basic);
+    const bool stored = has_stored(p, basic);
     if (stored) {
         remembered_state = 0;
         times_back = 0;
@@ -240,7 +247,7 @@ bool emu_look(const volatile void *p, size_t n, enum emu_access kind, const void
         access_is_strong = false;
         accesses = 0;
     }
-    if (times_back == 1) find_first(n > 0, basic == ATOMIC || kind & VOLATILE, pc);
+    if (times_back == 1) find_first(n > 0 && !is_own(p), basic == ATOMIC || kind & VOLATILE, pc);
     if (times_back >= 2 && !first_access)
         emu_fault(first_in_loop,
                   "endless loop: nothing changes in it, and nothing is read (a flag that "
