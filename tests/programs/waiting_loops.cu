@@ -81,6 +81,22 @@ __global__ void two_warps(const int *in, int n, unsigned *filled, unsigned *empt
         }
 }
 
+// Rounds are counted, so none is like the one before. The last loop has an end of its own.
+__global__ void counted(unsigned *flags, int *out)
+{
+    const int b = blockIdx.x;
+    int n = 0;
+    if (b == 0 && threadIdx.x == 0)
+        while (load(&flags[0]) == 0) n++;
+    if (b == 0 && threadIdx.x == 40) atomicExch(&flags[0], 1);
+    if (b == 0 && threadIdx.x == 1)
+        while (load(&flags[1]) < BLOCKS - 1) n++;
+    if (b > 0 && threadIdx.x == 1) atomicAdd(&flags[1], 1);
+    if (b == 0 && threadIdx.x == 2)
+        while (n < 100000 && load(&flags[2]) == 0) n++;
+    if (b == 0 && threadIdx.x < 3) out[threadIdx.x] = n;
+}
+
 // Block b waits for block b + 1 alone, by a load of PTX's own.
 __global__ void chain(unsigned *ready, int *out)
 {
@@ -182,6 +198,11 @@ int main(void)
     CHECK(cudaMemcpy(out, d_out, BLOCKS * sizeof *out, cudaMemcpyDeviceToHost));
     for (int b = 0, sum = 1; b < BLOCKS; b++)
         EXPECT(out[BLOCKS - 1 - b] == (sum += b ? BLOCKS - 1 - b : 0));
+
+    CHECK(cudaMemset(counts, 0, BLOCKS * sizeof *counts));
+    counted<<<BLOCKS, THREADS>>>(counts, d_out);
+    CHECK(cudaMemcpy(out, d_out, 3 * sizeof *out, cudaMemcpyDeviceToHost));
+    EXPECT(out[0] >= 0 && out[1] >= 0 && out[2] == 100000);
 
     CHECK(cudaMemset(counts, 0, BLOCKS * sizeof *counts));
     three_warps<<<BLOCKS, THREADS>>>(counts, d_out);

@@ -10,6 +10,22 @@ const int BLOCKS = 6, THREADS = 64;
 
 using block_flag = cuda::atomic<int, cuda::thread_scope_block>;
 
+// A lock that the last thread has at first. Whoever tries sets `free` anew each time.
+__global__ void locked(cuda::atomic<int> *lock, int *out)
+{
+    if (threadIdx.x == THREADS - 1) {
+        out[1] = 6;
+        lock->store(0, cuda::memory_order_release);
+    }
+    if (threadIdx.x == 0) {
+        int free = 0;
+        while (!lock->compare_exchange_weak(free, 1, cuda::memory_order_acquire))
+            free = 0;
+        out[0] = out[1] + 1;
+        lock->store(0, cuda::memory_order_release);
+    }
+}
+
 // A later warp brings what the first one waits for.
 __global__ void by_value(int *out)
 {
@@ -88,6 +104,12 @@ int main(void)
     by_value<<<1, THREADS>>>(numbers);
     CHECK(cudaMemcpy(h, numbers, sizeof h, cudaMemcpyDeviceToHost));
     EXPECT(h[0] == 11 && h[1] == 5 && h[2] == 6);
+
+    const int held = 1;
+    CHECK(cudaMemcpy(latch, &held, sizeof held, cudaMemcpyHostToDevice));
+    locked<<<1, THREADS>>>((cuda::atomic<int> *)latch, numbers);
+    CHECK(cudaMemcpy(h, numbers, sizeof h, cudaMemcpyDeviceToHost));
+    EXPECT(h[0] == 7 && h[1] == 6);
 
     CHECK(cudaMemset(numbers, 0, 3 * sizeof *numbers));
     make_lock<<<1, 1>>>(lock);

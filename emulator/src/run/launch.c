@@ -72,7 +72,8 @@ static bool waits_for_stores(void)
     return false;
 }
 
-static bool others_may_store; /* threads of other clusters */
+static bool others_may_store, /* threads of other clusters */
+    has_others;
 
 /* No thread can go on by itself. Returns whether one can now; a mistake is reported: lanes
  * that have ended first, since others may wait for those that wait for them. */
@@ -82,7 +83,10 @@ static bool release_blocks(void)
     for (unsigned rank = 0; rank < emu_now.blocks; rank++)
         any |= emu_release_barrier(rank);
     if (!any && others_may_store && waits_for_stores()) return false;
-    any = any || emu_give_up_conditions(EMU_GIVE_UP);
+    if (!any && emu_give_up_conditions(EMU_GIVE_UP)) {
+        others_may_store = has_others; /* once this one has done what it now can */
+        any = true;
+    }
     if (!any) report_stuck_warps(true);
     for (enum emu_stuck how = EMU_SAY_WHO; !any && how <= EMU_SAY_WHAT; how++)
         any = emu_give_up_conditions(how);
@@ -392,7 +396,7 @@ static void take_turns(unsigned long long not_begun)
     others_may_store = false;
     for (unsigned i = 0; i < left; i++)
         if (!grid.waiting[i]->at_barrier) resume(grid.waiting[i]);
-    others_may_store = true;
+    others_may_store = has_others;
 }
 
 /* Runs all clusters; ends early if the kernel refuses, or declares other clusters. */
@@ -408,7 +412,7 @@ static void run_grid(const struct emu_launch *launch)
     emu_check_launch_begins();
     emu_lens_launch_begins();
     grid = (struct grid){.count = 0};
-    others_may_store = clusters > 1;
+    others_may_store = has_others = clusters > 1;
     emu_now.blocks_outside = 0;
     for (unsigned long long i = 0; i < clusters; i++) {
         cluster_origin = (uint3){(unsigned)(i % columns) * emu_now.cluster.x,

@@ -6,7 +6,11 @@
  * the program. A thread is watched for some accesses whenever it has run for long
  * without a pause, or comes where one has waited before, so other threads pay nothing for
  * it. When that happens depends on a clock; what comes of it does not. Where no other
- * thread can go on, the loop is endless. */
+ * thread can go on, the loop is endless.
+ *
+ * Of a loop that counts its rounds there is no such proof. Who does nothing but read what
+ * is atomic or volatile for that long gives way as well, and goes on where nobody else
+ * can. */
 #include "watch/endless.h"
 
 #include <setjmp.h>
@@ -26,18 +30,17 @@ static unsigned looks;
 static unsigned long long pauses_seen, steps_seen;
 static uint64_t remembered_state; /* of a look before this one; 0 where something has been
                                      stored since */
-static unsigned
-    times_back; /* that it has come back: what follows once is the loop's first
-                               round, and from the second time on it is proven */
-static const void *first_in_loop, *first_access; /* of that round: the lowest addresses in
-                                                    the program of a look, and of an
-                                                    access, an atomic or volatile one if
-                                                    there is any */
+/* How often it has come back: what follows once is the loop's first round, and from the
+ * second time on it is proven. */
+static unsigned times_back;
+/* Of that round, the lowest addresses in the program: of a look, and of an access, an atomic
+ * or volatile one if there is any. */
+static const void *first_in_loop, *first_access;
 static bool access_is_strong;
+static bool only_reads;   /* nothing has been stored while this thread is watched */
 static unsigned accesses; /* in that round */
-static unsigned long long
-    quiet; /* emu_now.pauses, if the running thread has waited before
-                                    and stored nothing since */
+/* emu_now.pauses, if the running thread has waited before and stored nothing since. */
+static unsigned long long quiet;
 static jmp_buf registers;
 static struct {
     const void *address;
@@ -153,13 +156,20 @@ static bool nobody_can(void *waiting, enum emu_stuck how)
               blocks);
 }
 
+/* For who counts its rounds: the loop may end by itself. */
+static bool goes_on(void *waiting, enum emu_stuck how)
+{
+    (void)waiting;
+    return how == EMU_GIVE_UP;
+}
+
 bool emu_waits_for_stores(const struct emu_fiber *f)
 {
-    return f->state == AT_CONDITION && f->stuck == nobody_can;
+    return f->state == AT_CONDITION && (f->stuck == nobody_can || f->stuck == goes_on);
 }
 
 /* Until another thread has done something. Whoever has only waited again has not. */
-static void give_way(const void *word, size_t bytes, const void *pc)
+static void give_way(const void *word, size_t bytes, const void *pc, bool proven)
 {
     static unsigned next;
     for (unsigned i = 0; emu_waited_at[i] != pc; i++)
@@ -171,11 +181,11 @@ static void give_way(const void *word, size_t bytes, const void *pc)
     if (quiet == emu_now.pauses) emu_now.steps--;
     struct wait w = {emu_now.steps + 1, pc, NULL, bytes,
                      ""}; /* this one's, when it stops */
-    if (accesses == 1 && bytes <= sizeof w.seen) {
+    if (proven && accesses == 1 && bytes <= sizeof w.seen) {
         w.word = word;
         memcpy(w.seen, word, bytes);
     }
-    emu_wait_until(others_may_have_stored, nobody_can, &w);
+    emu_wait_until(others_may_have_stored, proven ? nobody_can : goes_on, &w);
     quiet = emu_now.pauses;
     emu_watch();
 }
@@ -198,6 +208,7 @@ static void begin(void)
     remembered_state = 0;
     last_atomic.bytes = 0;
     pauses_seen = emu_now.pauses;
+    only_reads = true;
     watch_begins = false;
 }
 
@@ -227,8 +238,14 @@ bool emu_look(const volatile void *p, size_t n, enum emu_access kind, const void
         remembered_state = 0;
         times_back = 0;
         quiet = 0;
+        only_reads = false;
     }
-    if (++looks > LOOKS || pauses_seen != emu_now.pauses) {
+    const bool strong = n > 0 && (basic == ATOMIC || kind & VOLATILE) && !is_own(p);
+    if (++looks > LOOKS && only_reads && strong && pauses_seen == emu_now.pauses) {
+        give_way((const void *)p, n, pc, false);
+        return true;
+    }
+    if (looks > (only_reads ? 2 * LOOKS : LOOKS) || pauses_seen != emu_now.pauses) {
         emu_attention &= ~EMU_WATCHED;
         quiet = 0;
     }
@@ -247,13 +264,13 @@ bool emu_look(const volatile void *p, size_t n, enum emu_access kind, const void
         access_is_strong = false;
         accesses = 0;
     }
-    if (times_back == 1) find_first(n > 0 && !is_own(p), basic == ATOMIC || kind & VOLATILE, pc);
+    if (times_back == 1) find_first(n > 0 && !is_own(p), strong, pc);
     if (times_back >= 2 && !first_access)
         emu_fault(first_in_loop,
                   "endless loop: nothing changes in it, and nothing is read (a flag that "
                   "is not volatile may be read once, before the loop)");
     if (times_back >= 2 && n > 0 && pc == first_access) {
-        give_way((const void *)p, n, pc);
+        give_way((const void *)p, n, pc, true);
         return true;
     }
     if ((looks & (looks - 1)) == 0 && times_back == 0) remembered_state = state;
