@@ -144,9 +144,9 @@ __global__ void in_rounds(unsigned *ready, int *sums, int *out)
     for (int r = 1; r <= ROUNDS; r++) {
         if (threadIdx.x == 0) {
             kept = 10 * r + b;
-            while (b + 1 < gridDim.x && atomicAdd(&ready[b + 1], 0) < r) continue;
+            while (b + 1 < BLOCKS && (int)atomicAdd(&ready[b + 1], 0) < r) continue;
             __threadfence();
-            sums[b] = r + (b + 1 < gridDim.x ? sums[b + 1] : 0);
+            sums[b] = r + (b + 1 < BLOCKS ? sums[b + 1] : 0);
             __threadfence();
             atomicAdd(&ready[b], 1);
         }
