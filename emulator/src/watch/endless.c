@@ -124,7 +124,7 @@ void emu_forget_atomic(void)
 
 /* ---- to give way ---- */
 
-const void *emu_waited_at[EMU_WAITED_AT];
+const void *emu_waited_at[EMU_WAITED_AT], *emu_strong_before[2];
 
 struct wait {
     unsigned long long steps; /* a later one may have stored what is waited for */
@@ -172,7 +172,7 @@ bool emu_waits_for_stores(const struct emu_fiber *f)
 static void give_way(const void *word, size_t bytes, const void *pc, bool proven)
 {
     static unsigned next;
-    for (unsigned i = 0; emu_waited_at[i] != pc; i++)
+    for (unsigned i = 0; proven && emu_waited_at[i] != pc; i++)
         if (i == EMU_WAITED_AT - 1) {
             emu_waited_at[next++ % EMU_WAITED_AT] = pc;
             break;
@@ -186,6 +186,7 @@ static void give_way(const void *word, size_t bytes, const void *pc, bool proven
         memcpy(w.seen, word, bytes);
     }
     emu_wait_until(others_may_have_stored, proven ? nobody_can : goes_on, &w);
+    if (!proven) return; /* it may go on for long: watched again when it has */
     quiet = emu_now.pauses;
     emu_watch();
 }

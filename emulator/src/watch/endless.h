@@ -24,13 +24,17 @@ bool emu_look(const volatile void *p, size_t n, enum emu_access kind, const void
 /* The caller has called others that count something. What they leave below on the stack may
  * come to lie in gaps of later frames, and would be taken for a change there. */
 void emu_leave_no_trace(void);
-/* Where threads have waited: who comes there is watched at once. */
+/* Where threads have waited: who comes there twice, with one other atomic or volatile access
+ * between at most, is watched at once. */
 enum { EMU_WAITED_AT = 4 };
-extern const void *emu_waited_at[EMU_WAITED_AT];
+extern const void *emu_waited_at[EMU_WAITED_AT], *emu_strong_before[2];
 static inline void emu_may_wait(const void *pc)
 {
-    for (int i = 0; i < EMU_WAITED_AT; i++)
-        if (emu_waited_at[i] == pc && !(emu_attention & EMU_WATCHED)) emu_watch();
+    if (pc == emu_strong_before[0] || pc == emu_strong_before[1])
+        for (int i = 0; i < EMU_WAITED_AT; i++)
+            if (emu_waited_at[i] == pc && !(emu_attention & EMU_WATCHED)) emu_watch();
+    emu_strong_before[1] = emu_strong_before[0];
+    emu_strong_before[0] = pc;
 }
 /* Whether the thread waits for the stores of others. */
 bool emu_waits_for_stores(const struct emu_fiber *f);
