@@ -51,16 +51,15 @@ void emu_error_unread(int error, const char *what, const char *of, const char *f
     unread.line = line;
 }
 
-bool emu_tell_unread_error(const char *prefix)
+void emu_tell_unread_error(const char *prefix)
 {
-    if (unread.error == cudaSuccess || !emu_settings.check) return false;
+    if (unread.error == cudaSuccess || !emu_settings.check) return;
     fflush(NULL);
     fprintf(stderr,
             "%s%s%s at %s:%d failed with %s (%s), and the program has never asked "
             "(cudaGetLastError)\n",
             prefix, unread.what, unread.of, unread.file, unread.line,
             cudaGetErrorName(unread.error), cudaGetErrorString(unread.error));
-    return true;
 }
 
 /* Registered as in output.c. */

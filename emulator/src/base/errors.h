@@ -2,8 +2,6 @@
 #ifndef ERRORS_H
 #define ERRORS_H
 
-#include <stdbool.h>
-
 #include "cuda_runtime_api.h"
 
 /* What cudaGetLastError will return to this thread, unless it is cudaSuccess. */
@@ -11,7 +9,7 @@ void emu_set_last_error(cudaError_t error);
 
 /* Says, after `prefix`, which call failed without the program looking at its result, if
  * there is one. */
-bool emu_tell_unread_error(const char *prefix);
+void emu_tell_unread_error(const char *prefix);
 
 /* For calls that return what they set. */
 static inline cudaError_t set(cudaError_t error)

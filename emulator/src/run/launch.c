@@ -311,11 +311,10 @@ static int cluster_error(const struct emu_launch *launch)
 static struct grid {
     struct resident **waiting;
     unsigned count, room; /* how many fit on the GPU at once */
-    unsigned at_barrier;
+    unsigned at_barrier;  /* of those that wait */
     bool any_ended;
     uint3 one_that_ended;
-    struct emu_fiber *first,
-        *spare; /* places for threads: the launch's own; not in use */
+    struct emu_fiber *spare; /* places for threads that are not in use */
 } grid;
 
 __attribute__((noreturn)) static void fault_grid_divergence(void)

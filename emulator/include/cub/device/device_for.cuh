@@ -42,9 +42,7 @@ struct DeviceFor {
               typename std::enable_if<std::is_integral<Count>::value, int>::type = 0>
     static cudaError_t ForEachN(It first, Count n, F f, cudaStream_t stream = nullptr)
     {
-        const auto x = thrust::emu_raw(first);
-        return emu_device_each("cub::DeviceFor::ForEachN", (long long)n, stream,
-                               [=](long long i) mutable { f(x[i]); });
+        return each("cub::DeviceFor::ForEachN", first, (long long)n, f, stream);
     }
     template <class It, class Count, class F>
     static cudaError_t ForEachN(void *room, size_t &bytes, It first, Count n, F f,
@@ -55,9 +53,8 @@ struct DeviceFor {
     template <class It, class F>
     static cudaError_t ForEach(It first, It last, F f, cudaStream_t stream = nullptr)
     {
-        const auto x = thrust::emu_raw(first);
-        return emu_device_each("cub::DeviceFor::ForEach", (long long)(last - first),
-                               stream, [=](long long i) mutable { f(x[i]); });
+        return each("cub::DeviceFor::ForEach", first, (long long)(last - first), f,
+                    stream);
     }
     template <class It, class F>
     static cudaError_t ForEach(void *room, size_t &bytes, It first, It last, F f,
@@ -69,15 +66,19 @@ struct DeviceFor {
     template <class It, class F>
     static cudaError_t ForEachCopy(It first, It last, F f, cudaStream_t stream = nullptr)
     {
-        const auto x = thrust::emu_raw(first);
-        return emu_device_each("cub::DeviceFor::ForEachCopy", (long long)(last - first),
-                               stream, [=](long long i) mutable {
-                                   const thrust::emu_value<It> copy = x[i];
-                                   f(copy);
-                               });
+        return each(
+            "cub::DeviceFor::ForEachCopy", first, (long long)(last - first),
+            [=](const thrust::emu_value<It> copy) mutable { f(copy); }, stream);
     }
 
   private:
+    template <class It, class F>
+    static cudaError_t each(const char *name, It first, long long n, F f,
+                            cudaStream_t stream)
+    {
+        const auto x = thrust::emu_raw(first);
+        return emu_device_each(name, n, stream, [=](long long i) mutable { f(x[i]); });
+    }
     static bool asks(void *room, size_t &bytes)
     {
         if (!room) bytes = 1;
