@@ -85,7 +85,10 @@ static void check_views()
 
 static void check_vector()
 {
-    thrust::universal_vector<int> v{3, 1, 2};
+    thrust::universal_vector<int> four{3, 0, 1, 2};
+    four.erase(four.begin() + 1);
+    thrust::universal_vector<int> v(four.begin(), four.end());
+    EXPECT(v.size() == 3 && v.front() == 3 && v.back() == 2);
     v.push_back(4);
     v[0] += 7; // a reference, not a copy that is sent to and fro
     int *const third = &v[2];

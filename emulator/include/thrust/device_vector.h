@@ -9,6 +9,7 @@
 #include "iterator/reverse_iterator.h"
 #include "reduce.h"
 #include "swap.h"
+#include "universal_ptr.h"
 
 namespace thrust
 {
@@ -22,27 +23,31 @@ template <class T> class universal_allocator
 {
 };
 
-template <class Allocator> struct emu_is_universal {
-    static constexpr bool value = false;
+/* What points to an allocator's memory. */
+template <class Allocator> struct emu_memory {
+    static constexpr bool is_universal = false;
+    template <class U> using pointer = device_ptr<U>;
 };
-template <class T> struct emu_is_universal<universal_allocator<T>> {
-    static constexpr bool value = true;
+template <class T> struct emu_memory<universal_allocator<T>> {
+    static constexpr bool is_universal = true;
+    template <class U> using pointer = universal_ptr<U>;
 };
 
 template <class T, class Allocator = device_allocator<T>> class device_vector
 {
     static_assert(std::is_trivially_copyable<T>::value,
                   "the emulator's device_vector copies its elements by their bytes");
-    device_ptr<T> first;
+    typename emu_memory<Allocator>::template pointer<T> first;
     std::size_t count, room;
 
-    static device_ptr<T> fresh(size_t n)
+    static decltype(first) fresh(size_t n)
     {
-        if (!emu_is_universal<Allocator>::value) return device_malloc<T>(n);
+        if (!emu_memory<Allocator>::is_universal)
+            return decltype(first)(device_malloc<T>(n).get());
         void *p;
         const cudaError_t error = cudaMallocManaged(&p, n * sizeof(T) + !n);
         if (error != cudaSuccess) throw system_error(error, "cudaMallocManaged");
-        return device_ptr<T>(static_cast<T *>(p));
+        return decltype(first)(static_cast<T *>(p));
     }
 
     void swap_with(device_vector &other)
@@ -56,12 +61,12 @@ template <class T, class Allocator = device_allocator<T>> class device_vector
     using value_type = T;
     using size_type = std::size_t;
     using difference_type = std::ptrdiff_t;
-    using reference = device_reference<T>;
-    using const_reference = device_reference<const T>;
-    using pointer = device_ptr<T>;
-    using const_pointer = device_ptr<const T>;
-    using iterator = device_ptr<T>;
-    using const_iterator = device_ptr<const T>;
+    using pointer = typename emu_memory<Allocator>::template pointer<T>;
+    using const_pointer = typename emu_memory<Allocator>::template pointer<const T>;
+    using reference = decltype(*std::declval<pointer>());
+    using const_reference = decltype(*std::declval<const_pointer>());
+    using iterator = pointer;
+    using const_iterator = const_pointer;
     using allocator_type = Allocator;
 
     device_vector() : first(), count(0), room(0)
@@ -146,7 +151,7 @@ template <class T, class Allocator = device_allocator<T>> class device_vector
     void reserve(size_type n)
     {
         if (n <= room) return;
-        device_ptr<T> larger = fresh(n);
+        const pointer larger = fresh(n);
         if (count)
             cudaMemcpy(larger.get(), first.get(), count * sizeof(T),
                        cudaMemcpyDeviceToDevice);
