@@ -15,6 +15,7 @@
  */
 #include "matmul.h"
 #include "prepare.cuh"
+#include "products.cuh"
 #include "results.cuh"
 #include "ring.cuh"
 #include "shares.cuh"
@@ -33,27 +34,48 @@ static __device__ __forceinline__ void
 produce(const struct work *w, const CUtensorMap *A_map, const CUtensorMap *B_map,
         typename T::stage *stages, uint64_t *full, uint64_t *empty, struct position p)
 {
-    // Of each slab of B this block brings so many rows, for both blocks of the cluster.
-    const int rows = BK / CLUSTER, first = cluster_ctarank() * rows;
+    // What both blocks of the cluster need, B's slabs or A's rows, each brings a half of.
+    const int rank = cluster_ctarank();
+    const int first = rank * (T::TURNED ? T::BM : BK) / CLUSTER;
     struct turn t = {0, 0};
     griddepcontrol_wait(); // for the copies of A and B
     for (; p.more; next_segment(&w->shares, gridDim.x / CLUSTER, &p)) {
-        const int row = (p.down * CLUSTER + (int)cluster_ctarank()) * T::BM;
-        const int col = p.across * T::BN;
+        const int row = (p.down * T::DOWN + rank % T::DOWN) * T::BM;
+        const int col = (p.across * T::ACROSS + rank % T::ACROSS) * T::BN;
         for (int step = p.segment.begin; step < p.segment.end; ++step) {
             typename T::stage *to = &stages[t.index];
             uint64_t *come = &full[t.index];
             mbarrier_wait_parity(&empty[t.index], t.parity ^ 1);
             mbarrier_arrive_expect_tx(come, sizeof *to);
-            cp_async_bulk_tensor_2d(to->A, A_map, step * BK, row, come);
+            if (T::TURNED)
+                cp_async_bulk_tensor_2d_multicast(to->A[first], A_map, step * BK,
+                                                  row + first, come, (1 << CLUSTER) - 1);
+            else
+                cp_async_bulk_tensor_2d(to->A, A_map, step * BK, row, come);
             for (int slab = 0; slab < T::BN / SLAB; ++slab)
-                cp_async_bulk_tensor_2d_multicast(to->B[slab][first], B_map,
-                                                  col + slab * SLAB, step * BK + first,
-                                                  come, (1 << CLUSTER) - 1);
+                if (T::TURNED)
+                    cp_async_bulk_tensor_2d(to->B[slab], B_map, col + slab * SLAB,
+                                            step * BK, come);
+                else
+                    cp_async_bulk_tensor_2d_multicast(
+                        to->B[slab][first], B_map, col + slab * SLAB, step * BK + first,
+                        come, (1 << CLUSTER) - 1);
             next_turn<T::STAGES>(&t);
         }
     }
     finish_ring<T::STAGES>(&t, empty);
+}
+
+// A half of the sums: of 64 rows of A and a slab of B, or TURNED, of 64 of B's columns and
+// the rows of A. The half's operand begins so much further.
+template <bool TURNED, int COUNT>
+static __device__ __forceinline__ void multiply(float (&acc)[COUNT], uint64_t a,
+                                                uint64_t b, int half, int add)
+{
+    if (TURNED)
+        wgmma_mma_async_bf16<1, 0>(acc, b + half, a, add);
+    else
+        wgmma_mma_async_bf16<0, 1>(acc, a + half, b, add);
 }
 
 template <class T>
@@ -71,11 +93,12 @@ consume(const struct work *w, const CUtensorMap *C_map, typename T::shared *memo
     }
     while (p.more) {
         const int rank = cluster_ctarank();
-        const int row = (p.down * CLUSTER + rank) * T::BM + mate * 16;
-        const int col = p.across * T::BN;
+        const int row =
+            (p.down * T::DOWN + rank % T::DOWN) * T::BM + (T::TURNED ? 0 : mate * 16);
+        const int col = (p.across * T::ACROSS + rank % T::ACROSS) * T::BN;
         const struct segment segment = p.segment;
         const int steps = segment.end - segment.begin;
-        float acc[HALVES][T::BN / 2];
+        float acc[HALVES][T::SUMS];
         int before = 0; // the stage of the step before
         // A barrier's parity tells one round of the ring from the next, no more. So a team
         // looks at a stage only after the other has seen all of its own.
@@ -84,18 +107,18 @@ consume(const struct work *w, const CUtensorMap *C_map, typename T::shared *memo
         for (int step = 0; step < steps; ++step) {
             typename T::stage *now = &memory->stages[t.index];
             mbarrier_wait_parity(&full[t.index], t.parity);
-            const uint64_t a =
-                wgmma_descriptor(now->A[mate / 4 * 64], 16, 8 * 128, WGMMA_SWIZZLE_128B);
+            const uint64_t a = wgmma_descriptor(now->A[T::TURNED ? 0 : mate / 4 * 64], 16,
+                                                8 * 128, WGMMA_SWIZZLE_128B);
             const uint64_t b =
-                wgmma_descriptor(now->B, sizeof now->B[0], 8 * 128, WGMMA_SWIZZLE_128B);
+                wgmma_descriptor(now->B[T::TURNED ? mate / 4 : 0], sizeof now->B[0],
+                                 8 * 128, WGMMA_SWIZZLE_128B);
             wgmma_fence();
 #pragma unroll
             for (int k = 0; k < BK / 16; ++k)
 #pragma unroll
                 for (int half = 0; half < HALVES; ++half)
-                    wgmma_mma_async_bf16<0, 1>(acc[half],
-                                               a + half * 64 * 128 / 16 + k * 32 / 16,
-                                               b + k * 16 * 128 / 16, step > 0 || k > 0);
+                    multiply<T::TURNED>(acc[half], a + k * 32 / 16, b + k * 16 * 128 / 16,
+                                        half * 64 * 128 / 16, step > 0 || k > 0);
             wgmma_commit_group();
             wgmma_wait_group<1>();
             if (step > 0)
@@ -115,14 +138,19 @@ consume(const struct work *w, const CUtensorMap *C_map, typename T::shared *memo
         for (int half = 0; half < HALVES; ++half)
             wgmma_touch(acc[half]);
 
-        if (__builtin_expect(steps < w->shares.steps, 0) &&
-            !add_parts<HALVES * T::BN / 2, CLUSTER, T::WARPS>(
-                &w->shares, &segment, (float(&)[HALVES * T::BN / 2]) acc, rank, mate))
+        if (T::SHARED && __builtin_expect(steps < w->shares.steps, 0) &&
+            !add_parts<HALVES * T::SUMS, CLUSTER, T::WARPS>(
+                &w->shares, &segment, (float(&)[HALVES * T::SUMS]) acc, rank, mate))
             continue;
 #pragma unroll
         for (int half = 0; half < HALVES; ++half) {
-            finish(&w->to, acc[half], row + half * 64, col);
-            store(&w->to, C_map, acc[half], memory->out[warp], row + half * 64, col);
+            if constexpr (T::TURNED) {
+                store_turned(&w->to, C_map, acc[half], memory->out[team], row,
+                             col + half * 64);
+            } else {
+                finish(&w->to, acc[half], row + half * 64, col);
+                store(&w->to, C_map, acc[half], memory->out[warp], row + half * 64, col);
+            }
         }
     }
     // Shared memory must stay until the last store has read it.
@@ -174,13 +202,14 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
     make_room(&plan, CLUSTER, T::BM * T::BN, T::WARPS);
     const struct work w = {{M, N, alpha, beta, C, engine_can(C, N * size)}, plan.shares};
     const CUtensorMap A_map =
-        tensor_map_2d_of(BF16, A, M, K, A_stride / size, T::BM, BK, SWIZZLE);
+        tensor_map_2d_of(BF16, A, M, K, A_stride / size, T::BM / T::ACROSS, BK, SWIZZLE);
     const CUtensorMap B_map =
-        tensor_map_2d_of(BF16, B, K, N, B_stride / size, BK / CLUSTER, SLAB, SWIZZLE);
+        tensor_map_2d_of(BF16, B, K, N, B_stride / size, BK / T::DOWN, SLAB, SWIZZLE);
     // Where C is not written through its map, any map will do.
-    const CUtensorMap C_map = w.to.through_engine
-                                  ? tensor_map_2d_of(BF16, C, M, N, N, 16, SLAB, SWIZZLE)
-                                  : A_map;
+    const CUtensorMap C_map =
+        w.to.through_engine
+            ? tensor_map_2d_of(BF16, C, M, N, N, T::OUT_ROWS, SLAB, SWIZZLE)
+            : A_map;
     const int bytes = sizeof(typename T::shared);
     CUDA_CHECK(cudaFuncSetAttribute(matmul_kernel<T>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
@@ -200,71 +229,37 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
 static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
                    const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
 {
+    const bool turned = beta == 0.0f && engine_can(C, N * sizeof *C);
     int best = kind_asked_for();
+    if (best == HIGH && !turned)
+        ++best;
     if (launch_split_k(M, N, K, alpha, A, B, beta, C) ||
         launch_thin(M, N, K, alpha, A, B, beta, C))
         return;
     const bool lines =
         (stride_of(A, K * sizeof *A) | stride_of(B, N * sizeof *B)) % 128 == 0;
-    const struct plan plans[KINDS] = {plan_tiles(M, N, K, 64, 128, BK, 2, lines),
-                                      plan_tiles(M, N, K, 128, 64, BK, 2, lines),
-                                      plan_tiles(M, N, K, 128, 128, BK, 2, lines),
-                                      plan_tiles(M, N, K, 128, 192, BK, 1, lines),
-                                      plan_tiles(M, N, K, 128, 256, BK, 1, lines)};
+    const struct plan plans[KINDS] = {
+        plan_tiles<small_tile>(M, N, K, lines),  plan_tiles<narrow_tile>(M, N, K, lines),
+        plan_tiles<middle_tile>(M, N, K, lines), plan_tiles<high_tile>(M, N, K, lines),
+        plan_tiles<wide_tile>(M, N, K, lines),   plan_tiles<widest_tile>(M, N, K, lines)};
     for (int i = 1; i < KINDS && !tile_columns; ++i)
-        if (plans[i].clocks < plans[best].clocks)
+        if (plans[i].clocks < plans[best].clocks && (i != HIGH || turned))
             best = i;
     switch (best) {
     case 0: launch_tiles<small_tile>(plans[best], M, N, K, alpha, A, B, beta, C); break;
     case 1: launch_tiles<narrow_tile>(plans[best], M, N, K, alpha, A, B, beta, C); break;
     case 2: launch_tiles<middle_tile>(plans[best], M, N, K, alpha, A, B, beta, C); break;
-    case 3: launch_tiles<wide_tile>(plans[best], M, N, K, alpha, A, B, beta, C); break;
+    case HIGH: launch_tiles<high_tile>(plans[best], M, N, K, alpha, A, B, beta, C); break;
+    case 4: launch_tiles<wide_tile>(plans[best], M, N, K, alpha, A, B, beta, C); break;
     default: launch_tiles<widest_tile>(plans[best], M, N, K, alpha, A, B, beta, C);
     }
 }
 
-template <int COLUMNS>
-static void launch_few(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
-                       const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
-{
-    const int before = tile_columns;
-    tile_columns = COLUMNS;
-    launch(M, N, K, alpha, A, B, beta, C);
-    tile_columns = before;
-}
-
 int main(int argc, char **argv)
 {
-    static const struct product products[] = {
-        {300, 200, 320, 1.5f, 0.0f, tf32_few<256>, "--tile 256", {}, launch_few<256>},
-        {400, 187, 200, 1.5f, -0.5f, tf32_few<192>, "--tile 192", {}, launch_few<192>},
-        {200, 632, 200, 1.5f, 0.0f, tf32_few<128>, "--tile 128", {}, launch_few<128>},
-        {130, 424, 600, 1.5f, -0.5f, tf32_few<32>, "--tile 32", {}, launch_few<32>},
-        {2100, 264, 9, 1.5f, -0.5f, tf32_few<64>, "--tile 64", {}, launch_few<64>},
-        {100, 120, 136, 1.5f, -0.5f, NULL, NULL, {}, launch},
-        {45, 200, 552, -1.5f, 0.0f, NULL, NULL, {}, launch},
-        {262, 1, 1000, 1.5f, -0.5f, NULL, NULL, {}, launch},
-        {24, 72, 525, 1.5f, 0.0f, NULL, NULL, {}, launch},
-        {40, 124, 520, 1.5f, -0.5f, NULL, NULL, {}, launch},
-        {24, 75, 525, 1.5f, -0.5f, NULL, NULL, {}, launch},
-        {8, 3, 2608, 1.5f, 0.0f, NULL, NULL, {}, launch},
-        {513, 9, 397, 1.5f, -0.5f, NULL, NULL, {}, launch},
-        {2000, 5, 141, 1.5f, -0.5f, NULL, NULL, {}, launch},
-        {130, 7, 525, 1.5f, -0.5f, NULL, NULL, {}, launch},
-        {70, 103, 4104, 1.5f, -0.5f, NULL, NULL, {}, launch},
-        {24, 24, 16424, 1.5f, -0.5f, NULL, NULL, {}, launch},
-        {9, 16, 16424, 1.5f, 0.0f, NULL, NULL, {}, launch},
-        {20, 312, 904, 1.5f, 0.0f, NULL, "--tile 8", {}, launch_few<8>},
-        {200, 40, 1000, 1.5f, -0.5f, NULL, "--tile 8", {}, launch_few<8>},
-        {320, 1, 904, 1.5f, 0.0f, NULL, "--tile 8", {}, launch_few<8>},
-        {1, 3, 2601, 1.5f, 0.0f, NULL, "--tile 8", {}, launch_few<8>},
-        {2, 8, 2601, 1.5f, -0.5f, NULL, "--tile 8", {}, launch_few<8>},
-        {7, 2, 2559, 1.5f, 0.0f, NULL, "--tile 8", {}, launch_few<8>},
-        {1, 1, 4601, 1.5f, -0.5f, NULL, "--tile 8", {}, launch_few<8>},
-    };
     const struct chapter chapter = {
         .number = 17,
-        .title = "every shape and type: copies, five tiles, equal shares, tf32",
+        .title = "every shape and type: copies, six tiles, equal shares, tf32",
         .about = "copies",
         .launch_bf16 = launch,
         .launch_tf32 = tf32_launch,
@@ -280,8 +275,10 @@ int main(int argc, char **argv)
         .own_option = "--tile",
         .own_value = &tile_columns,
         .more_help =
-            "    --tile N       tiles of N columns (32: of 64 rows); tf32: of N rows;\n"
-            "                   8: the kernels for few rows or columns\n",
+            "    --tile N       tiles of N columns (32: of 64 rows; 160: of 160, if the\n"
+            "                   engine can write C); tf32: of N rows; 8: the kernels "
+            "for\n"
+            "                   few rows or columns\n",
     };
     return chapter_main(argc, argv, &chapter);
 }

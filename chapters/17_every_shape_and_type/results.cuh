@@ -119,4 +119,44 @@ store(const struct results *to, const CUtensorMap *C_map, const float (&acc)[COU
         store_slabs<false>(to, C_map, acc, out, row, col);
 }
 
+// The same for results that are TURNED, of 64 columns from `col` on, ROWS at a time. The four
+// warps of a team have 16 columns each and bring a piece out together; stmatrix turns it
+// back. Only where the engine can write C, and beta is 0: so there is little code, and what
+// runs once comes soon from memory.
+template <int WAYS, int ROWS, int COUNT>
+static __device__ __forceinline__ void
+store_turned(const struct results *to, const CUtensorMap *C_map,
+             const float (&acc)[COUNT], __nv_bfloat16 (&out)[WAYS][ROWS][SLAB], int row,
+             int col)
+{
+    const int PIECES = 2 * COUNT / ROWS, thread = threadIdx.x % 128, lane = thread % 32;
+    const int team = threadIdx.x / 128; // 1 or 2; the barriers 1 and 2 are their turns
+    static_assert(PIECES % WAYS == 0, "the next tile takes the ways in the same order");
+#pragma unroll
+    for (int piece = 0; piece < PIECES; ++piece, row += ROWS) {
+        __nv_bfloat16(*part)[SLAB] = out[piece % WAYS];
+        if (thread == 0)
+            cp_async_bulk_wait_group_read<WAYS - 1>();
+        bar_sync(2 + team, 128);
+#pragma unroll
+        for (int n = 0; n < ROWS; n += 16) {
+            uint32_t matrices[4];
+#pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const float *two = &acc[(piece * ROWS + n) / 2 + i * 2];
+                matrices[i] = two_bf16(to->alpha * two[0], to->alpha * two[1]);
+            }
+            const int r = n + lane / 16 * 8 + lane % 8;
+            const int cell = thread / 32 * 2 + lane / 8 % 2;
+            stmatrix_x4_trans(&part[r][(cell ^ lane % 8) * 8], matrices);
+        }
+        fence_proxy_async();
+        bar_sync(2 + team, 128);
+        if (thread == 0) {
+            cp_async_bulk_tensor_2d_store_evict_first(C_map, col, row, part);
+            cp_async_bulk_commit_group();
+        }
+    }
+}
+
 #endif

@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-const int GROUP = 8; // units that clusters go down together
-
 // A unit is what a cluster does at a time: its blocks' tiles, one below the other. As many
 // units as all clusters can do in equal numbers are done whole, or a round less; the steps
 // along K of the others are laid end to end and cut into equal shares, one for each
@@ -16,6 +14,7 @@ const int GROUP = 8; // units that clusters go down together
 struct shares {
     int units_down, units_across;
     int steps;         // of BK along K, for each unit
+    int group;         // units that clusters go down together
     int whole;         // units done by one cluster each; the rest are shared
     int share, longer; // steps in a share; the first `longer` shares have one more
     float4 *parts;     // two parts of tiles for each block
@@ -69,9 +68,9 @@ static __device__ __forceinline__ void next_segment(const struct shares *s, int 
     if (!p->more)
         return;
     const int unit = p->segment.unit;
-    const int group = unit / (GROUP * s->units_across) * GROUP;
-    const int place = unit % (GROUP * s->units_across);
-    const int height = min(GROUP, s->units_down - group);
+    const int group = unit / (s->group * s->units_across) * s->group;
+    const int place = unit % (s->group * s->units_across);
+    const int height = min(s->group, s->units_down - group);
     p->down = group + place % height;
     p->across = place / height;
 }
@@ -163,12 +162,13 @@ static __host__ __device__ __forceinline__ int divided_up(int a, int b)
     return (a - 1) / b + 1;
 }
 
-// --tile: tiles of so many columns (32: of 64 rows), and three clusters, in tf32 four, which
+// --tile: tiles of so many columns (32: of 64 rows; 160: of 160), and three clusters, in tf32 four, which
 // share what does not divide; in other kernels, four blocks. So small products see what
 // large ones do.
 // 8: the kernels for few rows or columns. 0: as planned.
 static int tile_columns;
-const int FEW_COLUMNS = 8, KINDS = 5, columns_of[KINDS] = {32, 64, 128, 192, 256};
+const int FEW_COLUMNS = 8, KINDS = 6, HIGH = 3,
+          columns_of[KINDS] = {32, 64, 128, 160, 192, 256};
 
 // The kind that --tile asks for; where there is none, the program ends.
 static int kind_asked_for(void)
@@ -177,7 +177,8 @@ static int kind_asked_for(void)
     while (kind < KINDS - 1 && columns_of[kind] < tile_columns)
         ++kind;
     if (tile_columns && tile_columns != FEW_COLUMNS && tile_columns != columns_of[kind]) {
-        fprintf(stderr, "--tile: 8, 32, 64, 128, 192 or 256, not %d\n", tile_columns);
+        fprintf(stderr, "--tile: 8, 32, 64, 128, 160, 192 or 256, not %d\n",
+                tile_columns);
         exit(2);
     }
     return kind;
@@ -217,7 +218,8 @@ enum sharing { NOTHING, THE_REST, A_ROUND_AND_THE_REST };
 static struct plan deal(int down, int across, int steps, int clusters, int most,
                         enum sharing sharing, const struct cost *cost)
 {
-    struct plan p = {clusters, 0.0, {down, across, steps}};
+    // Where K is short, C is most of what is moved. It is written row by row then.
+    struct plan p = {clusters, 0.0, {down, across, steps, steps <= 8 ? 1 : 8}};
     const long long units = (long long)down * across;
     int left = sharing == NOTHING ? 0 : (int)(units % clusters);
     if (left && sharing == A_ROUND_AND_THE_REST && units > clusters)
@@ -261,32 +263,6 @@ static struct plan best_plan(int down, int across, int steps, int clusters,
             best = p;
     }
     return best;
-}
-
-// What bf16 tiles of BM x BN would make of the product, BK steps at a time, in clusters of
-// two, done by so many teams in turns. A step takes the tensor core BM * BN / 32 clocks, or
-// as long as it takes to bring its bytes: out of the L2 come 47 a clock for each of the 132
-// SMs, or 34 where rows do not begin at cache lines (`lines`). All plans for 61
-// products were measured on an H200; the constants are round numbers with which the chosen
-// plan takes 1 % longer than the fastest of them, in the mean, and 12 % at worst.
-static struct plan plan_tiles(int M, int N, int K, int BM, int BN, int BK, int teams,
-                              bool lines)
-{
-    const double size = 2.0;
-    // Short pieces of rows, of B and C, are slower.
-    const double matrices = size * ((double)M * K + (K + 0.5 * M) * N * (BN + 40) / BN);
-    const struct cost cost = {
-        .start = 8600.0 + 12.0 * BN,
-        .step = BM * BN / 32.0,
-        .L2 = size * BK * (BM + BN / 2.0) / (lines ? 47.0 : 34.0),
-        .tile = teams > 1 ? 600.0 : 1700.0,
-        .memory = matrices / 4000.0,
-        .sharing = 10000.0,
-        .part = BM * BN * sizeof(float) / 40.0,
-    };
-    return best_plan(divided_up(M, BM * 2), divided_up(N, BN), divided_up(K, BK),
-                     tile_columns ? 3 : number_of_blocks() / 2, A_ROUND_AND_THE_REST,
-                     &cost);
 }
 
 // The room that shared units need.

@@ -357,6 +357,10 @@ static int blocks_of_cluster(int tiles, int steps, int sms)
             break;
         blocks = more;
     }
+    // Eight that fill the GPU do not fit with an SM for each, but two on an SM do.
+    if (2 * blocks == MOST_BLOCKS && steps / MOST_BLOCKS >= FEW_STAGES &&
+        MOST_BLOCKS * (long long)tiles <= sms)
+        blocks = MOST_BLOCKS;
     return blocks;
 }
 
@@ -434,7 +438,8 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
     const enum lies lies = one_column ? BY_COLUMNS : apart ? APART : BY_ROWS;
     // Two blocks on an SM: where one would have no use for its stages, and so that all of
     // many clusters run at a time.
-    if (few && w.clusters == 1 && w.share > FEW_STAGES)
+    const bool fit = w.blocks <= 2 || w.blocks * tiles <= sms_for_clusters(sms);
+    if (few && fit && w.clusters == 1 && w.share > FEW_STAGES)
         launch_split_k_with<MANY_STAGES>(lies, &w, grid, copied);
     else
         launch_split_k_with<FEW_STAGES>(lies, &w, grid, copied);

@@ -1,0 +1,50 @@
+/* Small products at which every kernel of the chapter is checked: with --tile's kinds of
+ * tiles and few clusters, as large products would see them, and as planned. */
+#ifndef PRODUCTS_CUH
+#define PRODUCTS_CUH
+
+#include "tf32.cuh"
+
+static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
+                   const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C);
+
+template <int COLUMNS>
+static void launch_few(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
+                       const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
+{
+    const int before = tile_columns;
+    tile_columns = COLUMNS;
+    launch(M, N, K, alpha, A, B, beta, C);
+    tile_columns = before;
+}
+
+static const struct product products[] = {
+    {300, 200, 320, 1.5f, 0.0f, tf32_few<256>, "--tile 256", {}, launch_few<256>},
+    {400, 187, 200, 1.5f, -0.5f, tf32_few<192>, "--tile 192", {}, launch_few<192>},
+    {200, 632, 200, 1.5f, 0.0f, tf32_few<128>, "--tile 128", {}, launch_few<128>},
+    {130, 424, 600, 1.5f, -0.5f, tf32_few<32>, "--tile 32", {}, launch_few<32>},
+    {2100, 264, 9, 1.5f, -0.5f, tf32_few<64>, "--tile 64", {}, launch_few<64>},
+    {330, 264, 200, 1.5f, 0.0f, NULL, "--tile 160", {}, launch_few<160>},
+    {100, 120, 136, 1.5f, -0.5f, NULL, NULL, {}, launch},
+    {45, 200, 552, -1.5f, 0.0f, NULL, NULL, {}, launch},
+    {262, 1, 1000, 1.5f, -0.5f, NULL, NULL, {}, launch},
+    {24, 72, 525, 1.5f, 0.0f, NULL, NULL, {}, launch},
+    {40, 124, 520, 1.5f, -0.5f, NULL, NULL, {}, launch},
+    {24, 75, 525, 1.5f, -0.5f, NULL, NULL, {}, launch},
+    {8, 3, 2608, 1.5f, 0.0f, NULL, NULL, {}, launch},
+    {513, 9, 397, 1.5f, -0.5f, NULL, NULL, {}, launch},
+    {2000, 5, 141, 1.5f, -0.5f, NULL, NULL, {}, launch},
+    {130, 7, 525, 1.5f, -0.5f, NULL, NULL, {}, launch},
+    {70, 103, 4104, 1.5f, -0.5f, NULL, NULL, {}, launch},
+    {24, 24, 16424, 1.5f, -0.5f, NULL, NULL, {}, launch},
+    {9, 16, 16424, 1.5f, 0.0f, NULL, NULL, {}, launch},
+    {20, 312, 904, 1.5f, 0.0f, NULL, "--tile 8", {}, launch_few<8>},
+    {200, 40, 1000, 1.5f, -0.5f, NULL, "--tile 8", {}, launch_few<8>},
+    {320, 1, 904, 1.5f, 0.0f, NULL, "--tile 8", {}, launch_few<8>},
+    {1, 3, 2601, 1.5f, 0.0f, NULL, "--tile 8", {}, launch_few<8>},
+    {2, 8, 2601, 1.5f, -0.5f, NULL, "--tile 8", {}, launch_few<8>},
+    {7, 2, 2559, 1.5f, 0.0f, NULL, "--tile 8", {}, launch_few<8>},
+    {1, 1, 4601, 1.5f, -0.5f, NULL, "--tile 8", {}, launch_few<8>},
+};
+
+#endif
