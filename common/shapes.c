@@ -35,6 +35,12 @@ static const struct {
     {0, 3, 0, 5, 1101, 3e-9f, 0.0f}, /* more of K than of anything */
     {0, 2, 0, 3, 2, 0.0f, 0.0f},     /* nothing but zeros */
     {0, 1, 0, 1, 1, 1.6f, -0.7f},    /* a single product */
+    /* Two sides alike and the third not, a row times a column, a column times a row. */
+    {0, 6, 0, 6, 9, 0.7f, -1.2f},
+    {0, 5, 0, 7, 7, -0.7f, 1.2f},
+    {0, 7, 0, 5, 7, 1.2f, 0.7f},
+    {0, 1, 0, 1, 77, 0.9f, 1.1f},
+    {0, 5, 0, 6, 1, 1.1f, -0.9f},
     /* Rows of whole 16 bytes, in bf16 too, that begin anywhere: only the address of one
      * matrix forbids to read or write them so. */
     {1, 0, 1, 8, 40, 1.3f, 1.0f, USUAL, 'A'},
@@ -43,10 +49,13 @@ static const struct {
 };
 enum { ODD_COUNT = sizeof ODD / sizeof *ODD };
 
-/* More tiles than the GPU has multiprocessors: a block for each must be there, or take two.
- * In fp32 only: what tensor cores do takes the emulator long, and their chapters ask for
- * large products of their own. */
-enum { MANY_TILES = 133 };
+/* A side longer than a short can count, and than 133 of the widest tiles: more than the GPU
+ * has multiprocessors, so a block for each must be there, or take two. On a GPU, which does
+ * it in no time, longer than 65,535 of the smallest: more than there can be blocks along
+ * the y and z of a grid. (That an int cannot count all elements shows in no product that is
+ * fast: it takes 2^31 of one matrix, 8.6 GB. `46341 1 46341`, `1 46341 46341` and
+ * `46341 46341 1 --beta 1` ask for A, B and C of that size.) */
+enum { LONG = EMULATED ? 133 * 256 + 1 : 65535 * 32 + 1 };
 
 /* A product with a launcher of its own for one precision only is not for the others. */
 static bool is_for(const struct product *p, enum precision precision)
@@ -94,9 +103,12 @@ static void list_shapes(const struct chapter *c, enum precision precision, bool 
                                   .shift = ODD[i].shift};
         add(shapes, &p, precision, is_default);
     }
-    if (precision == FP32) {
-        const struct product p = {1, MANY_TILES * BN + 1, 1, 1.6f, -0.7f};
-        add(shapes, &p, precision, is_default);
+    /* In tensor cores' chapters not on the emulator, which would take long for it. */
+    if (is_default && (precision == FP32 || !EMULATED)) {
+        const struct product rows = {LONG, 1, 1, 1.6f, -0.7f};
+        const struct product columns = {1, LONG, 1, 1.6f, -0.7f};
+        add(shapes, &rows, precision, is_default);
+        add(shapes, &columns, precision, is_default);
     }
     for (int i = 0; i < c->product_count; i++)
         if (is_for(&c->products[i], precision))
@@ -108,7 +120,7 @@ static void list_shapes(const struct chapter *c, enum precision precision, bool 
  * seen. The larger ones would take too long on the emulator. */
 static bool is_small(const struct product *p)
 {
-    return (double)p->M * p->N * p->K <= 1 << 21;
+    return (double)p->M * p->N * p->K <= 1 << 21 && p->M < LONG && p->N < LONG;
 }
 
 const char *command_for(const struct product *p, const char *program, uint64_t seed)

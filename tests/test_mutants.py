@@ -1801,6 +1801,63 @@ MUTANTS = [
         "            if (beta != 0.0f) {",
         "            if (beta != 0.0f && beta != -1.0f) {",
     ),
+    # Long sides, sides that are alike, single rows, columns and ks.
+    Mutant(1, "rows in a short", "const int row = tile", "const short row = tile"),
+    Mutant(1, "columns in a short", "const int col = tile", "const short col = tile"),
+    Mutant(
+        2,
+        "no more than 255 tiles",
+        "const int tile_row =",
+        "const unsigned char tile_row =",
+    ),
+    Mutant(
+        1,
+        "A's rows taken for B's where C is a square",
+        "A[(size_t)row * K + k]",
+        "A[(size_t)row * (M == N ? N : K) + k]",
+    ),
+    Mutant(
+        2,
+        "C transposed where it is a square",
+        "C[(size_t)row * N + col]",
+        "C[M == N && K != M ? (size_t)col * N + row : (size_t)row * N + col]",
+    ),
+    Mutant(
+        2,
+        "B transposed where it is a square",
+        "B[(size_t)k * N + col]",
+        "B[N == K && M != N ? (size_t)col * N + k : (size_t)k * N + col]",
+    ),
+    Mutant(
+        2,
+        "A transposed where it is a square",
+        "A[(size_t)row * K + k]",
+        "A[M == K && N != M ? (size_t)k * M + row : (size_t)row * K + k]",
+    ),
+    Mutant(
+        1,
+        "a row times a column",
+        "float acc = 0.0f;",
+        "float acc = M == 1 && N == 1 && K > 1 ? 1.0f : 0.0f;",
+    ),
+    Mutant(
+        1,
+        "a column times a row",
+        "float acc = 0.0f;",
+        "float acc = M > 1 && N > 1 && K == 1 ? 1.0f : 0.0f;",
+    ),
+    Mutant(
+        14,
+        "no more blocks than multiprocessors",
+        "<<<blocks, THREADS, bytes>>>",
+        "<<<min(blocks, 132u), THREADS, bytes>>>",
+    ),
+    Mutant(
+        15,
+        "no more blocks than multiprocessors",
+        "<<<blocks, THREADS, bytes>>>",
+        "<<<min(blocks, 132u), THREADS, bytes>>>",
+    ),
     # tf32 is checked in a few of the shapes only.
     Mutant(
         14,

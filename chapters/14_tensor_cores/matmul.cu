@@ -241,6 +241,8 @@ int main(int argc, char **argv)
     static const struct product products[] = {
         {.M = 200, .N = 296, .K = 456, .alpha = 1.5f, .beta = -0.5f},
         {.M = 1100, .N = 264, .K = 8, .alpha = 1.5f, .beta = -0.5f}, // a second GROUP
+        // More tiles than a GPU has multiprocessors.
+        {.M = 1, .N = 133 * BN + 8, .K = 8, .alpha = 1.5f, .launch_bf16 = matmul_bf16},
     };
     const struct chapter chapter = {
         .number = 14,

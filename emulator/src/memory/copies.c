@@ -110,6 +110,10 @@ static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from
         (kind == cudaMemcpyDefault && (to_sides & from_sides & HOST_SIDE));
     if (waits == WAITS ? !on_devices : to_sides == HOST_SIDE || within_host)
         emu_host_waits_for_work();
+    if (width == to_pitch && width == from_pitch) { /* the rows lie end to end */
+        width *= height;
+        height = 1;
+    }
     for (size_t row = 0; row < height; row++) {
         emu_work_touches(from + row * from_pitch, width, false, pc);
         emu_work_touches(to + row * to_pitch, width, true, pc);

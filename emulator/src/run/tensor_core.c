@@ -205,6 +205,7 @@ struct operand {
     int16_t exponent[MOST_K];
     enum sort sort[MOST_K];
     bool special; /* not all are finite */
+    bool zero;    /* all are, as beyond a matrix' edge */
 };
 static struct operand a_rows[MOST_M], b_columns[MOST_N];
 
@@ -220,11 +221,13 @@ static void decode_all(enum ptx_type type, bool negate, unsigned rows, unsigned 
     const struct layout l = layout_of(type);
     for (unsigned row = 0; row < rows; row++, to++) {
         to->special = false;
+        to->zero = true;
         for (unsigned i = 0; i < k; i++) {
             const unsigned at = pairs ? in_pairs(i, k) : i;
             to->sort[at] = decode(type, l, bits[row * k + i], negate, &to->value[at],
                                   &to->exponent[at]);
             to->special |= to->sort[at] != FINITE;
+            to->zero &= to->value[at] == 0;
         }
     }
 }
@@ -259,6 +262,11 @@ static void multiply_floats(const struct tensor_kind *kind, unsigned m, unsigned
             const struct operand *x = &a_rows[i], *y = &b_columns[j];
             const uint32_t old = sums[i * n + j];
             uint32_t sum = through_f16 ? 0 : old;
+            /* Of an fp32 with all its bits, zeros change nothing, but for the sign of
+             * another zero. */
+            if ((x->zero || y->zero) && !x->special && !y->special && old != 0x80000000 &&
+                to.fraction == 23 && (old & 0x7f800000) != 0x7f800000)
+                continue;
             for (unsigned at = 0; at < k; at += step) {
                 struct terms t = {x->value + at,    y->value + at, x->exponent + at,
                                   y->exponent + at, x->sort + at,  y->sort + at,
