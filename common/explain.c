@@ -453,7 +453,8 @@ const char *likely_cause(const struct problem *p, const struct wrongs *w)
     if (p->infinite && w->not_a_number == w->count)
         return all_infinite(w)
                    ? "an infinity was multiplied by a zero that is not in the matrices, "
-                     "or subtracted, as in compensated sums: either is NaN"
+                     "or subtracted: either is NaN (a compensated sum must leave out a "
+                     "correction that is not finite)"
                    : "an infinity of another row or column came in, or of C though beta "
                      "is 0: zero times infinity is NaN";
     if (w->not_a_number == w->count)

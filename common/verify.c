@@ -11,6 +11,8 @@
  *  - The reference sums in double, straight from the definition.
  *  - And all that not only at the product asked for, but at small odd ones (shapes.c).
  *    There two rows of A hold an infinity among the reals, and no other row may notice.
+ *    Their own results are infinite, not NaN: Kahan's sum, which would subtract infinities,
+ *    has to leave such a correction out (as Python's sum() does).
  *
  * The bound for reals. A sum of K products in fp32, in any order, fused or not, differs
  * from the true one by at most K u |A| |B|, u = 2^-24, and this holds for every K

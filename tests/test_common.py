@@ -99,6 +99,7 @@ WRONG = [
 UNEXPLAINED = ["infinity", "per-mille", "last-bit", "one-tile", "odd-only"]
 
 RIGHT = ["", "reversed", "pairwise", "blocked", "split", "unfused", "fold", "start"]
+RIGHT += ["compensated"]
 # What no right kernel may fail at: alpha and beta of any size, with results that underflow
 # or overflow.
 SCALES = """0.3:0 0.1:0 1e-3:0 3.14159:0 -7e-30:0 1e-40:0 1.4e-45:0 1e38:0 3.4e38:0 -3e38:0 0:0
@@ -425,6 +426,7 @@ def test_wide_rows_show_what_is_taken_for_nothing(verifier):
         ("mends-C", "an infinity of another row or column came in"),
         ("next-column", "an infinity of another row or column came in"),
         ("k-before", "an infinity was multiplied by a zero"),
+        ("compensated always", "leave out a correction that is not finite"),
     ],
 )
 def test_small_odd_products_show(verifier, rule, cause):

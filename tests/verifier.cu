@@ -3,6 +3,7 @@
  * test_common.py. RULE is one word, and what it is about:
  *
  *   reversed, pairwise, blocked, split, unfused, fold, start   right, in several orders
+ *   compensated                  right, by Kahan's sum; always: infinite corrections too
  *   core S                       right as a tensor core is that takes S products at a time
  *   fp8, fp16, bf16, tf32, whole inputs, products, sums, results: kept in that format;
  *                                blocks: sums over blocks are; all: all of them
@@ -125,6 +126,16 @@ static __device__ float add_up(const product_of<T> *p, int K, float sum)
     if (same(rule->word, "core")) return core(p, K, rule->begin);
     if (same(rule->word, "reversed")) {
         for (int k = K - 1; k >= 0; --k) sum = term(p, k, sum);
+        return sum;
+    }
+    if (same(rule->word, "compensated")) { // what a sum lost is taken from the next term
+        float lost = 0.0f;
+        for (int k = 0; k < K; ++k) {
+            const float more = term(p, k, -lost), next = sum + more;
+            lost = next - sum - more;
+            if (!isfinite(lost) && !same(rule->about, "always")) lost = 0.0f;
+            sum = next;
+        }
         return sum;
     }
     if (same(rule->word, "split")) { // four sums that take turns
