@@ -403,13 +403,18 @@ def limits(least, most):
 
 
 def try_limits(option, command, **settings):
-    """Right, or one line and exit 3; no size is there at which it crashes."""
+    """Right, or one line and exit 3; no size is there at which it crashes. What has room for a whole run is asked for
+    one product under the larger limits: they are many, and that run may be long."""
+    more = []
     for limit in limits(*LIMITS[option]):
         script = f'ulimit {option} {limit}; exec "$@"'
-        result = run(["sh", "-c", script, "sh", *command], env=no_cuda() | settings)
+        result = run(
+            ["sh", "-c", script, "sh", *command, *more], env=no_cuda() | settings
+        )
         where = f"ulimit {option} {limit}: {result}"
         if result.returncode == 0:
             assert result.stdout and not result.stderr, where
+            more = ["--one-shape"] if "--check-only" in command else []
         else:
             # It may repeat the command, with the path of the program.
             assert one_line(result, CANNOT, longest=600) is None, where
