@@ -42,6 +42,10 @@ int emu_launch_kernel(const struct emu_launch *launch);
 void emu_grid_barrier(void);
 int emu_launch_is_cooperative(void);
 
+/* Begins the body of each kernel: a fault where no launch has led to it, but a call through
+ * a pointer. */
+void emu_kernel_begins(const char *kernel);
+
 /* Begins the body of a kernel with __launch_bounds__(threads_at_most): in a launch of
  * more, does not return, and emu_launch_kernel fails with 1, which is what cuLaunchKernel
  * says of it. */
@@ -244,6 +248,10 @@ void *emu_surface_place(unsigned long long object, int x, int y, int z, size_t b
 /* Ends the program with a fault report in the emulator's form: what, where (source line
  * of `pc`), which thread. */
 void emu_fault(const void *pc, const char *format, ...)
+    __attribute__((noreturn, format(printf, 2, 3)));
+
+/* The same, where the blame is with whoever has called the function that `pc` is in. */
+void emu_fault_outside(const void *pc, const char *format, ...)
     __attribute__((noreturn, format(printf, 2, 3)));
 
 /* The calls under way when the host starts a library's kernel. The lines of such a kernel

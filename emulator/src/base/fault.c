@@ -95,15 +95,24 @@ static struct emu_place place_of(const void *pc)
     return exact;
 }
 
-void emu_fault(const void *pc, const char *format, ...)
+/* Where the function that holds pc has been called; pc itself if the compiler has put the
+ * one into the other. */
+static const void *outside(const void *pc)
 {
-    va_list arguments;
+    struct emu_calls calls;
+    emu_calls_begin(&calls);
+    for (const void *const *at = calls.at; *at; at++)
+        if (*at == pc && at[1] && emu_source_of(at[1]).line > 0) return at[1];
+    return pc;
+}
+
+static void __attribute__((noreturn)) end_with(const void *pc, const char *format,
+                                               va_list arguments)
+{
     emu_show_output();
     fflush(stdout);
     fprintf(stderr, "FAULT ");
-    va_start(arguments, format);
     vfprintf(stderr, format, arguments);
-    va_end(arguments);
     fputc('\n', stderr);
     if (pc) {
         const struct emu_place place = place_of(pc);
@@ -118,6 +127,20 @@ void emu_fault(const void *pc, const char *format, ...)
     emu_tell_unread_error("  before that, ");
     fflush(NULL);
     _exit(1);
+}
+
+void emu_fault(const void *pc, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    end_with(pc, format, arguments);
+}
+
+void emu_fault_outside(const void *pc, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    end_with(outside(pc), format, arguments);
 }
 
 void emu_trap(const void *pc, const char *what)

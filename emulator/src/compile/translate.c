@@ -786,7 +786,14 @@ static void rewrite_place(struct translation *t, int i)
             remember_device_function(t, &d, host);
         const int body = mark_device_body(t, d.terminator, host);
         refer_to_file_shared(t, &d, body);
-        if (kernel && body >= 0 && !t->tokens[body].system) note_own_copies(t, &d, body);
+        if (kernel && body >= 0 && !t->tokens[body].system) {
+            const int name = previous(t, d.terminator);
+            if (is_word(t, name))
+                add_after(
+                    t, body,
+                    format(t, " ::emu_kernel_begins(\"%s\");", join(t, name, name)));
+            note_own_copies(t, &d, body);
+        }
         for (int k = d.start; body >= 0 && k < d.terminator; k++)
             if (is(t, k, "__launch_bounds__"))
                 add_launch_bounds(t, k, &d, body);
@@ -1137,7 +1144,7 @@ static void check_called_by_kernel(struct translation *t, int i)
         "rand srand rand_r random srandom drand48 fopen fclose fprintf fputs puts "
         "putchar fflush scanf getenv exit system qsort time gettimeofday clock_gettime "
         "sleep usleep";
-    bool known = names_kernel(t, i);
+    bool known = false;
     for (int k = 0; !known && k < t->device_function_count; k++)
         known = is(t, i, t->device_functions[k].name);
     if (known ||
@@ -1158,15 +1165,16 @@ static void check_called(struct translation *t, int i)
     if (!in_function(t) || !is_name(t, i) || !is(t, next(t, i), "(")) return;
     const int before = previous(t, i);
     if (is_name(t, before) || is_one_of(t, before, ". -> :: * & > ]")) return;
-    if (t->tokens[i].device) {
-        if (!t->tokens[i].host) check_called_by_kernel(t, i);
-        return;
-    }
     char *name = join(t, i, i);
-    if (names_device_function(t, i) && !has_other_meaning(t, i, DEVICE_FUNCTION))
+    if (!t->tokens[i].device && names_device_function(t, i) &&
+        !has_other_meaning(t, i, DEVICE_FUNCTION))
         error(t, i,
               format(t, "%s is a __device__ function; the host cannot call it", name));
-    if (!names_kernel(t, i) || has_other_meaning(t, i, KERNEL)) return;
+    if (!names_kernel(t, i)) {
+        if (t->tokens[i].device && !t->tokens[i].host) check_called_by_kernel(t, i);
+        return;
+    }
+    if (has_other_meaning(t, i, KERNEL)) return;
     error(t, i,
           format(t, "%s is a kernel; it must be launched, %s<<<grid, block>>>(...)", name,
                  name));

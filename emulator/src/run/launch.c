@@ -35,6 +35,16 @@ static uint3 declared_cluster; /* what the kernel says of itself, 0 for nothing 
 static int refusal;     /* why the kernel itself refuses the launch, 0 if it does not */
 static unsigned bounds; /* the threads that it allows, 0 if it does not say */
 
+void emu_kernel_begins(const char *kernel)
+{
+    if (emu_current) return;
+    emu_fault_outside(
+        __builtin_return_address(0),
+        "kernel %s is called like a function, and on a GPU it would not run; "
+        "launch it: kernel<<<grid, block>>>(...)",
+        kernel);
+}
+
 /* The first thing a thread of such a kernel does, so a refused launch has no effect but
  * its error. */
 void emu_launch_bounds(unsigned threads_at_most)
