@@ -1,8 +1,9 @@
-/* Many programs include this beside cuda_runtime.h and use nothing of it. Of the driver API
- * there is what asks about devices; contexts, modules and launches (cuModuleLoad,
- * cuLaunchKernel ...) are not emulated: a call to them does not compile. And the tensor
- * maps of Hopper's bulk copies, which have no other API; the function that makes them also
- * comes from cudaGetDriverEntryPointByVersion. */
+/* The driver API, as far as it is emulated: what asks about devices; contexts, memory,
+ * streams, modules and launches (emulator_driver.h), virtual memory; and the tensor maps of
+ * Hopper's bulk copies, which have no other API; the function that makes them also comes
+ * from cudaGetDriverEntryPointByVersion. A call that is not declared here is not emulated,
+ * and the compiler names it. Many programs include this beside cuda_runtime.h and use
+ * nothing of it. */
 #ifndef __cuda_cuda_h__
 #define __cuda_cuda_h__
 
@@ -248,13 +249,13 @@ typedef enum CUcomputemode_enum {
     CU_COMPUTEMODE_EXCLUSIVE_PROCESS = 3
 } CUcomputemode;
 
-typedef int CUdevice;
-typedef unsigned long long CUdeviceptr;
-typedef struct CUctx_st *CUcontext;
-typedef struct CUmod_st *CUmodule;
-typedef struct CUfunc_st *CUfunction;
-typedef struct CUstream_st *CUstream;
-typedef struct CUevent_st *CUevent;
+typedef struct CUuuid_st {
+    char bytes[16];
+} CUuuid;
+#define cuDeviceGetUuid cuDeviceGetUuid_v2
+#define cuDeviceTotalMem cuDeviceTotalMem_v2
+
+#include "emulator_driver.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -270,6 +271,9 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal);
 CUresult cuDeviceGetName(char *name, int bytes, CUdevice device);
 CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device);
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device);
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device);
+CUresult cuDeviceGetPCIBusId(char *id, int bytes, CUdevice device);
+CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *id);
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device);
 CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer);
 CUresult

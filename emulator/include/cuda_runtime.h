@@ -219,9 +219,8 @@ static inline cudaError_t emu_launch_array(void (*kernel)(A_...),
                                            std::index_sequence<I_...>)
 {
     (void)arguments; /* of a kernel without parameters */
-    const char *name = "(by cudaLaunchKernel)";
-    for (const ::emu::known_kernel *k = ::emu::known_kernel::all(); k; k = k->others)
-        if (k->function == (void (*)())kernel) name = k->name;
+    const emu_known_kernel *const k = emu_find_kernel((const void *)kernel);
+    const char *const name = k ? k->name : "(by cudaLaunchKernel)";
     return (cudaError_t)::emu::launch_kernel(
         name, config, kernel,
         *(typename std::remove_reference<A_>::type *)arguments[I_]...);
@@ -244,9 +243,8 @@ template <class... P_, class... A_>
 static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
                                              void (*kernel)(P_...), A_ &&...arguments)
 {
-    const char *name = "(by cudaLaunchKernelEx)";
-    for (const ::emu::known_kernel *k = ::emu::known_kernel::all(); k; k = k->others)
-        if (k->function == (void (*)())kernel) name = k->name;
+    const emu_known_kernel *const k = emu_find_kernel((const void *)kernel);
+    const char *const name = k ? k->name : "(by cudaLaunchKernelEx)";
     ::emu::config c(config->gridDim, config->blockDim, config->dynamicSmemBytes,
                     config->stream);
     emu_read_attributes(&c, config);
@@ -257,7 +255,7 @@ static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
 static inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
                                               const void *function, void **arguments)
 {
-    const emu::known_kernel *k = emu::known_kernel::find(function);
+    const emu_known_kernel *const k = emu_find_kernel(function);
     if (!k) {
         emu_launch_failed(cudaErrorInvalidDeviceFunction);
         return cudaErrorInvalidDeviceFunction;
@@ -265,7 +263,10 @@ static inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
     ::emu::config c(config->gridDim, config->blockDim, config->dynamicSmemBytes,
                     config->stream);
     emu_read_attributes(&c, config);
-    return static_cast<cudaError_t>(k->launch(k->function, k->name, c, arguments));
+    const emu_launch shape = c.shape();
+    c.done();
+    return static_cast<cudaError_t>(
+        k->launch(k->function, k->name, &shape, arguments, nullptr));
 }
 template <class... A_>
 static inline cudaError_t cudaLaunchKernel(void (*kernel)(A_...), dim3 grid, dim3 block,

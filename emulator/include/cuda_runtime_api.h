@@ -220,6 +220,8 @@ cudaError_t cudaEventCreate(cudaEvent_t *event);
 cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function,
                                              unsigned version, unsigned long long flags,
                                              enum cudaDriverEntryPointQueryResult *found);
+/* The driver API's handle of a kernel, for cuLaunchKernel. */
+cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *kernel);
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr,
                                  int value);
 cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config);

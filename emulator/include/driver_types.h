@@ -173,6 +173,7 @@ enum cudaDeviceP2PAttr {
 #define cudaDeviceMask 0xff
 
 typedef struct CUstream_st *cudaStream_t;
+typedef struct CUfunc_st *cudaFunction_t;
 typedef struct CUevent_st *cudaEvent_t;
 typedef void(CUDART_CB *cudaHostFn_t)(void *user_data);
 typedef void(CUDART_CB *cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status,

@@ -57,11 +57,35 @@ struct config {
     {
         innermost() = this;
     }
+    EMU_UNSEEN explicit config(const emu_launch &l)
+        : config(dim3(l.grid[0], l.grid[1], l.grid[2]),
+                 dim3(l.block[0], l.block[1], l.block[2]), l.dynamic_shared, l.stream)
+    {
+        cluster.x = l.cluster[0];
+        cluster.y = l.cluster[1];
+        cluster.z = l.cluster[2];
+        cooperative = l.cooperative;
+    }
     config(const config &) = delete;
     config &operator=(const config &) = delete;
     EMU_UNSEEN ~config()
     {
         done();
+    }
+
+    EMU_UNSEEN emu_launch shape() const
+    {
+        return {nullptr,
+                nullptr,
+                {grid.x, grid.y, grid.z},
+                {block.x, block.y, block.z},
+                {cluster.x, cluster.y, cluster.z},
+                shared,
+                nullptr,
+                nullptr,
+                0,
+                cooperative,
+                stream};
     }
 
     EMU_UNSEEN void done() const
@@ -184,17 +208,12 @@ struct packed<std::index_sequence<I_...>, F_, P_...> : slot<I_, P_>... {
 EMU_UNSEEN inline int submit(const char *name, const void *address, const config &c,
                              emu_thread_main *run, void *arguments, size_t bytes)
 {
-    emu_launch l = {name,
-                    address,
-                    {c.grid.x, c.grid.y, c.grid.z},
-                    {c.block.x, c.block.y, c.block.z},
-                    {c.cluster.x, c.cluster.y, c.cluster.z},
-                    c.shared,
-                    run,
-                    arguments,
-                    bytes,
-                    c.cooperative,
-                    c.stream};
+    emu_launch l = c.shape();
+    l.kernel = name;
+    l.address = address;
+    l.run = run;
+    l.arguments = arguments;
+    l.argument_bytes = bytes;
     int error = emu_launch_kernel(&l);
     if (error) emu_launch_failed(error);
     return error;
@@ -264,10 +283,19 @@ template <class Index, class... P_> struct by_address;
 
 template <size_t... I_, class... P_>
 struct by_address<std::index_sequence<I_...>, P_...> {
-    static int launch(void (*function)(), const char *name, const config &c,
-                      void **values)
+    static int launch(void (*function)(), const char *name, const emu_launch *shape,
+                      void **values, char *buffer)
     {
+        void *places[sizeof...(P_) + 1];
+        size_t at = 0, i = 0;
+        const size_t sizes[] = {sizeof(P_)..., 0}, alignments[] = {alignof(P_)..., 1};
+        for (; !values && i < sizeof...(P_); at += sizes[i++]) {
+            at = (at + alignments[i] - 1) / alignments[i] * alignments[i];
+            places[i] = buffer + at;
+        }
+        if (!values) values = places;
         (void)values; /* of a kernel without parameters */
+        config c(*shape);
         return launch_kernel(
             name, c, reinterpret_cast<void (*)(P_...)>(function),
             *static_cast<typename std::remove_reference<P_>::type *>(values[I_])...);
@@ -283,32 +311,15 @@ struct launch_bounds {
     }
 };
 
-/* One for each kernel that has an address; the generated code makes them before main. */
-struct known_kernel {
-    void (*function)();
-    const char *name;
-    int (*launch)(void (*function)(), const char *name, const config &, void **values);
-    known_kernel *others;
-
-    template <class... P_>
-    known_kernel(void (*f)(P_...), const char *n)
-        : function(reinterpret_cast<void (*)()>(f)), name(n),
-          launch(by_address<std::index_sequence_for<P_...>, P_...>::launch), others(all())
+/* One for each kernel that has an address. */
+struct known_kernel : emu_known_kernel {
+    template <class... P_> known_kernel(void (*f)(P_...), const char *n)
     {
-        all() = this;
-    }
-
-    static known_kernel *&all()
-    {
-        static known_kernel *first;
-        return first;
-    }
-
-    static const known_kernel *find(const void *address)
-    {
-        const known_kernel *k = all();
-        while (k && reinterpret_cast<const void *>(k->function) != address) k = k->others;
-        return k;
+        function = reinterpret_cast<void (*)()>(f);
+        name = n;
+        launch = by_address<std::index_sequence_for<P_...>, P_...>::launch;
+        others = emu_known_kernels;
+        emu_known_kernels = this;
     }
 };
 
@@ -316,7 +327,7 @@ struct known_kernel {
 template <class... P_>
 auto address_of(void (*function)(P_...), const char *name) -> void (*)(P_...)
 {
-    if (!known_kernel::find(reinterpret_cast<const void *>(function)))
+    if (!emu_find_kernel(reinterpret_cast<const void *>(function)))
         new known_kernel(function, name);
     return function;
 }
@@ -327,14 +338,17 @@ static inline cudaError_t emu_launch_address(const void *function, dim3 grid, di
                                              void **arguments, size_t shared,
                                              cudaStream_t stream, bool cooperative)
 {
-    const emu::known_kernel *k = emu::known_kernel::find(function);
+    const emu_known_kernel *const k = emu_find_kernel(function);
     if (!k) {
         emu_launch_failed(cudaErrorInvalidDeviceFunction);
         return cudaErrorInvalidDeviceFunction;
     }
     emu::config c(grid, block, shared, stream);
     c.cooperative = cooperative;
-    return static_cast<cudaError_t>(k->launch(k->function, k->name, c, arguments));
+    const emu_launch shape = c.shape();
+    c.done();
+    return static_cast<cudaError_t>(
+        k->launch(k->function, k->name, &shape, arguments, nullptr));
 }
 
 static inline cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block,

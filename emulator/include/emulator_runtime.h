@@ -58,6 +58,20 @@ void emu_cluster_dims(unsigned x, unsigned y, unsigned z);
  * __grid_constant__: this thread's copy of it. The copy engine cannot read them there. */
 void emu_own_copy_of_maps(const void *copy, size_t bytes);
 
+/* A kernel that can be launched by its address, or by its name: the generated code makes
+ * one before main, or when a module is loaded. `launch` takes the arguments' addresses, or
+ * where those are NULL all of them in one buffer, each at the next multiple of its
+ * alignment. */
+struct emu_known_kernel {
+    void (*function)(void);
+    const char *name;
+    int (*launch)(void (*function)(void), const char *name,
+                  const struct emu_launch *shape, void **values, char *buffer);
+    const struct emu_known_kernel *others;
+};
+extern const struct emu_known_kernel *emu_known_kernels;
+const struct emu_known_kernel *emu_find_kernel(const void *function);
+
 /* The kernel has such bounds. The occupancy calls need to know before it is launched. */
 void emu_note_launch_bounds(const void *kernel, unsigned threads_at_most);
 

@@ -1,16 +1,14 @@
 /* The driver API's questions about devices, answered by the runtime API. */
 #include <stdio.h>
 
+#include "api/driver.h"
 #include "base/device.h"
-#include "cuda.h"
 
 static bool initialised;
 
-/* The two APIs number their errors alike. */
-static CUresult result_of(cudaError_t error)
+bool emu_driver_initialised(void)
 {
-    if (error != cudaSuccess) (void)cudaGetLastError();
-    return (CUresult)error;
+    return initialised;
 }
 
 /* CUDA_SUCCESS, or why nothing can be said of the device. */
@@ -19,7 +17,7 @@ static CUresult known(const void *result, CUdevice device)
     if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
     int count = 0;
     const cudaError_t error = cudaGetDeviceCount(&count);
-    if (error != cudaSuccess) return result_of(error);
+    if (error != cudaSuccess) return emu_result_of(error);
     if (device < 0 || device >= count) return CUDA_ERROR_INVALID_DEVICE;
     return result ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -33,7 +31,7 @@ CUresult cuInit(unsigned int flags)
 
 CUresult cuDriverGetVersion(int *version)
 {
-    return result_of(cudaDriverGetVersion(version));
+    return emu_result_of(cudaDriverGetVersion(version));
 }
 
 CUresult cuGetErrorName(CUresult error, const char **name)
@@ -51,7 +49,7 @@ CUresult cuGetErrorString(CUresult error, const char **text)
 CUresult cuDeviceGetCount(int *count)
 {
     if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
-    return result_of(cudaGetDeviceCount(count));
+    return emu_result_of(cudaGetDeviceCount(count));
 }
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
@@ -110,10 +108,33 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
     case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_HANDLE_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED: *value = 0; break;
     default:
-        return result_of(
+        return emu_result_of(
             cudaDeviceGetAttribute(value, (enum cudaDeviceAttr)attribute, device));
     }
     return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
+{
+    const CUresult refused = known(uuid, device);
+    if (refused == CUDA_SUCCESS)
+        for (int i = 0; i < 16; i++)
+            uuid->bytes[i] = (char)(i < 15 ? emu_gpu()->key[i % 2] : device);
+    return refused;
+}
+
+CUresult cuDeviceGetPCIBusId(char *id, int bytes, CUdevice device)
+{
+    const CUresult refused = known(id, device);
+    return refused != CUDA_SUCCESS
+               ? refused
+               : emu_result_of(cudaDeviceGetPCIBusId(id, bytes, device));
+}
+
+CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *id)
+{
+    if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+    return emu_result_of(cudaDeviceGetByPCIBusId(device, id));
 }
 
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
@@ -130,5 +151,5 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer)
     const CUresult refused = known(can, device);
     return refused != CUDA_SUCCESS
                ? refused
-               : result_of(cudaDeviceCanAccessPeer(can, device, peer));
+               : emu_result_of(cudaDeviceCanAccessPeer(can, device, peer));
 }

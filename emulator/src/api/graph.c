@@ -11,6 +11,7 @@
 #include "emulator_graphs.h"
 #include "memory/allocations.h"
 #include "memory/capture.h"
+#include "memory/copies.h"
 #include "memory/memory.h"
 #include "memory/streams.h"
 
@@ -217,18 +218,8 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
 static cudaError_t run_memset(void *data, cudaStream_t stream)
 {
     const struct cudaMemsetParams *const m = data;
-    if (m->elementSize == 1)
-        return cudaMemset2DAsync(m->dst, m->pitch, (int)m->value, m->width, m->height,
-                                 stream);
-    /* Wider elements: the first row by copies of one element, which are in order. */
-    for (size_t row = 0; row < m->height; row++)
-        for (size_t i = 0; i < m->width; i++) {
-            const cudaError_t error = cudaMemcpyAsync(
-                (char *)m->dst + row * m->pitch + i * m->elementSize, &m->value,
-                m->elementSize, cudaMemcpyHostToDevice, stream);
-            if (error != cudaSuccess) return error;
-        }
-    return cudaSuccess;
+    return emu_fill(m->dst, m->pitch, m->value, m->elementSize, m->width * m->elementSize,
+                    m->height, stream, GOES_ON, CALLER);
 }
 
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,

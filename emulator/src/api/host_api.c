@@ -33,6 +33,7 @@ cudaError_t cudaSetDevice(int device)
 {
     if (!emu_is_device(device)) return set(cudaErrorInvalidDevice);
     emu_set_device(device);
+    emu_runtime_is_used(true);
     return cudaSuccess;
 }
 
@@ -183,6 +184,7 @@ cudaError_t cudaDeviceSynchronize(void)
                   "cudaDeviceSynchronize in a kernel: since CUDA 12 a kernel cannot wait "
                   "for what it launches, which begins when it has ended");
     EMU_ALONE;
+    emu_runtime_is_used(true);
     emu_host_waits_for_device(emu_device());
     return cudaSuccess;
 }

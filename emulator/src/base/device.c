@@ -73,6 +73,7 @@ static void describe(struct emu_gpu *gpu, const struct card *card)
 
 static int device_count;
 static _Thread_local int current;
+static _Thread_local bool uses_runtime;
 
 /* "h200", or "h200:4" for four of them. */
 const struct emu_gpu *emu_gpu(void)
@@ -116,6 +117,16 @@ int emu_device(void)
 void emu_set_device(int device)
 {
     current = device;
+}
+
+bool emu_uses_runtime(void)
+{
+    return uses_runtime;
+}
+
+void emu_runtime_is_used(bool used)
+{
+    uses_runtime = used;
 }
 
 struct emu_occupancy emu_occupancy(unsigned threads_per_block,

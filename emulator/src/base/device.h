@@ -27,6 +27,10 @@ static inline bool emu_is_device(int device)
 }
 int emu_device(void);
 void emu_set_device(int device);
+/* Whether this thread uses the runtime API, which gives it a context of the driver API; the
+ * calls that nearly every program begins with say so. */
+bool emu_uses_runtime(void);
+void emu_runtime_is_used(bool used);
 
 /* How many blocks of a kernel fit on one SM at once, by each of its four resources. */
 struct emu_occupancy {

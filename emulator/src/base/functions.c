@@ -96,6 +96,15 @@ static struct function *find_or_add_function(const void *kernel)
     return f;
 }
 
+const struct emu_known_kernel *emu_known_kernels;
+
+const struct emu_known_kernel *emu_find_kernel(const void *function)
+{
+    const struct emu_known_kernel *k = emu_known_kernels;
+    while (k && (const void *)(uintptr_t)k->function != function) k = k->others;
+    return k;
+}
+
 void emu_note_static_shared(const void *kernel, size_t bytes)
 {
     struct function *f = kernel ? find_or_add_function(kernel) : NULL;

@@ -64,10 +64,6 @@ static size_t span(size_t pitch, size_t width, size_t height)
         if (refused != cudaSuccess) return refused;                                      \
     } while (0)
 
-/* Whether the call comes back before the copy is over: what a host can see of it. To and
- * from memory that is not pinned, what is asynchronous by name is not so. */
-enum host { WAITS, GOES_ON };
-
 struct copying {
     char *to;
     size_t to_pitch;
@@ -78,9 +74,9 @@ struct copying {
 };
 static emu_deferred run_copy, run_copy_3d, run_fill;
 
-static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from_pitch,
-                        size_t width, size_t height, enum cudaMemcpyKind kind,
-                        cudaStream_t stream, enum host waits, const void *pc)
+cudaError_t emu_copy(char *to, size_t to_pitch, const char *from, size_t from_pitch,
+                     size_t width, size_t height, enum cudaMemcpyKind kind,
+                     cudaStream_t stream, enum emu_host waits, const void *pc)
 {
     EMU_ALONE;
     if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
@@ -126,19 +122,19 @@ static cudaError_t copy(char *to, size_t to_pitch, const char *from, size_t from
 static cudaError_t run_copy(void *data, cudaStream_t stream)
 {
     const struct copying *const c = data;
-    return copy(c->to, c->to_pitch, c->from, c->from_pitch, c->width, c->height, c->kind,
-                stream, GOES_ON, c->pc);
+    return emu_copy(c->to, c->to_pitch, c->from, c->from_pitch, c->width, c->height,
+                    c->kind, stream, GOES_ON, c->pc);
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
 {
-    return set(copy(to, bytes, from, bytes, bytes, 1, kind, 0, WAITS, CALLER));
+    return set(emu_copy(to, bytes, from, bytes, bytes, 1, kind, 0, WAITS, CALLER));
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
                             enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return set(copy(to, bytes, from, bytes, bytes, 1, kind, stream, GOES_ON, CALLER));
+    return set(emu_copy(to, bytes, from, bytes, bytes, 1, kind, stream, GOES_ON, CALLER));
 }
 
 /* Devices copy to each other whether they are peers or not. */
@@ -152,8 +148,8 @@ static cudaError_t peer_copy(void *to, int to_device, const void *from, int from
                                                                           from);
     if (bytes > 0 && (!a || !b || a->device != to_device || b->device != from_device))
         return cudaErrorInvalidValue;
-    return copy(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice, stream,
-                GOES_ON, pc);
+    return emu_copy(to, bytes, from, bytes, bytes, 1, cudaMemcpyDeviceToDevice, stream,
+                    GOES_ON, pc);
 }
 
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
@@ -182,7 +178,7 @@ struct copying_3d {
 };
 
 static cudaError_t copy_3d(const struct cudaMemcpy3DParms *what, cudaStream_t stream,
-                           enum host waits, const void *pc)
+                           enum emu_host waits, const void *pc)
 {
     if (!what) return cudaErrorInvalidValue;
     if (emu_is_captured(stream)) {
@@ -202,7 +198,8 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *what, cudaStream_t st
             emu_array_place(what->srcArray, 0, 0, 0, &from.pitch, &from.ysize, &element);
     cudaError_t error = cudaSuccess;
     for (size_t z = 0; z < what->extent.depth && error == cudaSuccess; z++)
-        error = copy((char *)to.ptr + ((at->z + z) * to.ysize + at->y) * to.pitch +
+        error =
+            emu_copy((char *)to.ptr + ((at->z + z) * to.ysize + at->y) * to.pitch +
                          at->x * (what->dstArray ? element : 1),
                      to.pitch,
                      (char *)from.ptr + ((of->z + z) * from.ysize + of->y) * from.pitch +
@@ -232,15 +229,15 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
                          size_t width, size_t height, enum cudaMemcpyKind kind)
 {
     return set(
-        copy(to, to_pitch, from, from_pitch, width, height, kind, 0, WAITS, CALLER));
+        emu_copy(to, to_pitch, from, from_pitch, width, height, kind, 0, WAITS, CALLER));
 }
 
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
                               size_t from_pitch, size_t width, size_t height,
                               enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    return set(copy(to, to_pitch, from, from_pitch, width, height, kind, stream, GOES_ON,
-                    CALLER));
+    return set(emu_copy(to, to_pitch, from, from_pitch, width, height, kind, stream,
+                        GOES_ON, CALLER));
 }
 
 /* ---- to and from arrays ---- */
@@ -296,13 +293,13 @@ cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
 
 static cudaError_t to_symbol(const void *symbol, const void *from, size_t bytes,
                              size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream,
-                             enum host waits, const void *pc)
+                             enum emu_host waits, const void *pc)
 {
     if (!emu_is_device_variable(symbol)) return cudaErrorInvalidSymbol;
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
         return cudaErrorInvalidMemcpyDirection;
-    return copy((char *)symbol + offset, bytes, from, bytes, bytes, 1, kind, stream,
-                waits, pc);
+    return emu_copy((char *)symbol + offset, bytes, from, bytes, bytes, 1, kind, stream,
+                    waits, pc);
 }
 
 cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes,
@@ -320,13 +317,13 @@ cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t
 
 static cudaError_t from_symbol(void *to, const void *symbol, size_t bytes, size_t offset,
                                enum cudaMemcpyKind kind, cudaStream_t stream,
-                               enum host waits, const void *pc)
+                               enum emu_host waits, const void *pc)
 {
     if (!emu_is_device_variable(symbol)) return cudaErrorInvalidSymbol;
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
         return cudaErrorInvalidMemcpyDirection;
-    return copy(to, bytes, (const char *)symbol + offset, bytes, bytes, 1, kind, stream,
-                waits, pc);
+    return emu_copy(to, bytes, (const char *)symbol + offset, bytes, bytes, 1, kind,
+                    stream, waits, pc);
 }
 
 cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes,
@@ -346,29 +343,40 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes
 
 struct filling {
     void *pointer;
-    size_t pitch, width, height;
-    int value;
+    size_t pitch, width, height, element;
+    unsigned value;
     const void *pc;
 };
 
-static cudaError_t fill(void *pointer, size_t pitch, int value, size_t width,
-                        size_t height, cudaStream_t stream, enum host waits,
-                        const void *pc)
+static void fill_row(char *row, unsigned value, size_t element, size_t width)
+{
+    if (element == 1) {
+        memset(row, (int)value, width);
+        return;
+    }
+    for (size_t i = 0; i < width; i += element) memcpy(row + i, &value, element);
+}
+
+cudaError_t emu_fill(void *pointer, size_t pitch, unsigned value, size_t element,
+                     size_t width, size_t height, cudaStream_t stream,
+                     enum emu_host waits, const void *pc)
 {
     EMU_ALONE;
-    const struct filling all = {pointer, pitch, width, height, value, pc};
+    const struct filling all = {pointer, pitch, width, height, element, value, pc};
     if (emu_capture(stream, cudaGraphNodeTypeMemset, run_fill, &all, sizeof all))
         return cudaSuccess;
     BEGIN_WORK(stream);
     if (width == 0 || height == 0) return cudaSuccess;
     if (height > 1 && width > pitch) return cudaErrorInvalidPitchValue;
     const unsigned side = sides(pointer, span(pitch, width, height));
-    if (!(side & DEVICE_SIDE)) return cudaErrorInvalidValue;
+    if (!(side & DEVICE_SIDE) || (uintptr_t)pointer % element || pitch % element)
+        return cudaErrorInvalidValue;
     if (waits == WAITS && (side & HOST_SIDE)) emu_host_waits_for_work();
-    for (size_t row = 0; row < height; row++) {
-        emu_work_touches((char *)pointer + row * pitch, width, true, pc);
-        memset((char *)pointer + row * pitch, value, width);
-        emu_check_host_wrote((char *)pointer + row * pitch, width);
+    for (size_t y = 0; y < height; y++) {
+        char *const row = (char *)pointer + y * pitch;
+        emu_work_touches(row, width, true, pc);
+        fill_row(row, value, element, width);
+        emu_check_host_wrote(row, width);
     }
     return cudaSuccess;
 }
@@ -376,41 +384,44 @@ static cudaError_t fill(void *pointer, size_t pitch, int value, size_t width,
 static cudaError_t run_fill(void *data, cudaStream_t stream)
 {
     const struct filling *const f = data;
-    return fill(f->pointer, f->pitch, f->value, f->width, f->height, stream, GOES_ON,
-                f->pc);
+    return emu_fill(f->pointer, f->pitch, f->value, f->element, f->width, f->height,
+                    stream, GOES_ON, f->pc);
 }
 
 cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width,
                          size_t height)
 {
-    return set(fill(pointer, pitch, value, width, height, 0, WAITS, CALLER));
+    return set(
+        emu_fill(pointer, pitch, (unsigned)value, 1, width, height, 0, WAITS, CALLER));
 }
 
 cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width,
                               size_t height, cudaStream_t stream)
 {
-    return set(fill(pointer, pitch, value, width, height, stream, GOES_ON, CALLER));
+    return set(emu_fill(pointer, pitch, (unsigned)value, 1, width, height, stream,
+                        GOES_ON, CALLER));
 }
 
 cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
 {
-    return set(fill(pointer, bytes, value, bytes, 1, 0, WAITS, CALLER));
+    return set(emu_fill(pointer, bytes, (unsigned)value, 1, bytes, 1, 0, WAITS, CALLER));
 }
 
 cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream)
 {
-    return set(fill(pointer, bytes, value, bytes, 1, stream, GOES_ON, CALLER));
+    return set(
+        emu_fill(pointer, bytes, (unsigned)value, 1, bytes, 1, stream, GOES_ON, CALLER));
 }
 
 static cudaError_t fill_3d(struct cudaPitchedPtr pointer, int value,
-                           struct cudaExtent extent, cudaStream_t stream, enum host waits,
-                           const void *pc)
+                           struct cudaExtent extent, cudaStream_t stream,
+                           enum emu_host waits, const void *pc)
 {
     cudaError_t error = cudaSuccess;
     for (size_t z = 0; z < extent.depth && error == cudaSuccess; z++)
-        error =
-            fill((char *)pointer.ptr + z * pointer.ysize * pointer.pitch, pointer.pitch,
-                 value, extent.width, extent.height, stream, waits, pc);
+        error = emu_fill((char *)pointer.ptr + z * pointer.ysize * pointer.pitch,
+                         pointer.pitch, (unsigned)value, 1, extent.width, extent.height,
+                         stream, waits, pc);
     return error;
 }
 

@@ -17,6 +17,7 @@
 
 cudaError_t cudaMalloc(void **pointer, size_t bytes)
 {
+    emu_runtime_is_used(true);
     return set(emu_allocate(pointer, bytes, cudaMemoryTypeDevice, "cudaMalloc", CALLER));
 }
 
@@ -138,6 +139,7 @@ cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned int flags)
     if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)
         return set(cudaErrorInvalidValue);
     if (bytes == 0) return set(cudaErrorInvalidValue);
+    emu_runtime_is_used(true);
     return set(
         emu_allocate(pointer, bytes, cudaMemoryTypeManaged, "cudaMallocManaged", CALLER));
 }
@@ -350,6 +352,7 @@ cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t 
 cudaError_t cudaFree(void *pointer)
 {
     EMU_ALONE;
+    emu_runtime_is_used(true);
     emu_host_waits_for_device(-1);
     return set(emu_deallocate(pointer, false, CALLER));
 }
