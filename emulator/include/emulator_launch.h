@@ -390,4 +390,19 @@ cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
     return emu_node_ends(error, NULL, exec, node);
 }
 
+/* The linker makes such a pair for a section whose name is an identifier. */
+#ifdef EMU_MODULE
+#define EMU_SECTION_END __attribute__((weak, visibility("hidden")))
+extern "C" {
+extern char __start_emu_device[] EMU_SECTION_END, __stop_emu_device[] EMU_SECTION_END;
+extern char __start_emu_constant[] EMU_SECTION_END, __stop_emu_constant[] EMU_SECTION_END;
+extern char __start_emu_managed[] EMU_SECTION_END, __stop_emu_managed[] EMU_SECTION_END;
+__attribute__((used)) struct emu_sections emu_module_sections = {
+    {__start_emu_device, __stop_emu_device},
+    {__start_emu_constant, __stop_emu_constant},
+    {__start_emu_managed, __stop_emu_managed}};
+}
+#undef EMU_SECTION_END
+#endif
+
 #endif

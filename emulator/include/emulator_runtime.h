@@ -58,6 +58,12 @@ void emu_cluster_dims(unsigned x, unsigned y, unsigned z);
  * __grid_constant__: this thread's copy of it. The copy engine cannot read them there. */
 void emu_own_copy_of_maps(const void *copy, size_t bytes);
 
+/* Where the __device__, __constant__ and __managed__ variables of a module begin and end:
+ * each module has one of these, by the name emu_module_sections. NULL where it has none. */
+struct emu_sections {
+    char *device[2], *constant[2], *managed[2];
+};
+
 /* A kernel that can be launched by its address, or by its name: the generated code makes
  * one before main, or when a module is loaded. `launch` takes the arguments' addresses, or
  * where those are NULL all of them in one buffer, each at the next multiple of its
@@ -112,7 +118,8 @@ __asm__("memcpy = __tsan_memcpy\n"
  * its like, of which nobody does if it is to the thread's own variables (base/now.h). Many
  * take less time than such a call, so the assembler is told to ask before it. (Of clang++,
  * and on other processors, it is the function that asks.) */
-#if defined(__CUDACC__) && !defined(__clang__) && defined(__x86_64__)
+#if defined(__CUDACC__) && !defined(__clang__) && defined(__x86_64__) &&                 \
+    !defined(EMU_MODULE)     /* which reaches the program's variables by another way */
 __asm__(".ifndef .Lasking\n" /* of several files that -flto makes one */
         ".set .Lasking, 1\n"
         ".macro emu_access function\n"

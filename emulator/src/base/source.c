@@ -1,8 +1,10 @@
 /* From a code address to the reader's source line, through addr2line, which comes with
  * every compiler's binutils. One addr2line process is kept and asked through a pipe:
  * starting it costs more than a hundred answers. */
+#define _GNU_SOURCE /* dladdr */
 #include "base/source.h"
 
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,36 +21,65 @@ struct entry {
     struct entry *next;
 };
 
-static FILE *ask, *answer;
-static bool unavailable;
+/* Who answers for the program, and for each module that it has loaded. */
+static struct asked {
+    const char *file; /* NULL: the program */
+    FILE *ask, *answer;
+    bool unavailable;
+    struct asked *others;
+} program;
 
 extern char __ehdr_start[]
     __attribute__((weak, visibility("hidden"))); /* where the program's image begins */
 
-static void start(void)
+static void start(struct asked *who)
 {
     int to[2], from[2];
     if (pipe(to) || pipe(from)) {
-        unavailable = true;
+        who->unavailable = true;
         return;
     }
     signal(SIGPIPE,
            SIG_IGN); /* an addr2line that cannot start must not take the program along */
-    char program[4096];
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[n > 0 ? n : 0] = '\0';
+    char file[4096];
+    ssize_t n = readlink("/proc/self/exe", file, sizeof file - 1);
+    file[n > 0 ? n : 0] = '\0';
+    if (who->file) snprintf(file, sizeof file, "%s", who->file);
     pid_t child = fork();
     if (child == 0) {
         dup2(to[0], 0);
         dup2(from[1], 1);
         close(to[0]), close(to[1]), close(from[0]), close(from[1]);
-        execlp("addr2line", "addr2line", "-f", "-i", "-C", "-e", program, (char *)NULL);
+        execlp("addr2line", "addr2line", "-f", "-i", "-C", "-e", file, (char *)NULL);
         _exit(127);
     }
     close(to[0]), close(from[1]);
-    ask = fdopen(to[1], "w");
-    answer = fdopen(from[0], "r");
-    if (child < 0 || !ask || !answer) unavailable = true;
+    who->ask = fdopen(to[1], "w");
+    who->answer = fdopen(from[0], "r");
+    if (child < 0 || !who->ask || !who->answer) who->unavailable = true;
+}
+
+/* Modules are open files, which addr2line inherits (driver_module.c). Other libraries are
+ * not the reader's. Makes an address in a module one from its start. */
+static struct asked *who_knows(uintptr_t *address)
+{
+    static const char open_file[] = "/proc/self/fd/";
+    Dl_info where;
+    struct asked *a = &program;
+    if (!dladdr((const void *)*address, &where) || !where.dli_fname ||
+        strncmp(where.dli_fname, open_file, sizeof open_file - 1) != 0) {
+        /* A position-independent program is asked about relative to its start. */
+        if (__ehdr_start && (uintptr_t)__ehdr_start > 0x10000000)
+            *address -= (uintptr_t)__ehdr_start;
+        return a;
+    }
+    *address -= (uintptr_t)where.dli_fbase;
+    for (a = program.others; a; a = a->others)
+        if (strcmp(a->file, where.dli_fname) == 0) return a;
+    a = emu_zeros("for a module", 1, sizeof *a);
+    a->file = emu_copy_of(where.dli_fname);
+    a->others = program.others;
+    return program.others = a;
 }
 
 /* The emulator and the C++ library are not where the reader's mistake is. */
@@ -103,9 +134,9 @@ static char *line_text(const char *file, int line)
     return trimmed;
 }
 
-static bool read_line(char *line, size_t size)
+static bool read_line(struct asked *who, char *line, size_t size)
 {
-    if (!fgets(line, (int)size, answer)) return false;
+    if (!fgets(line, (int)size, who->answer)) return false;
     line[strcspn(line, "\n")] = '\0';
     return true;
 }
@@ -113,21 +144,20 @@ static bool read_line(char *line, size_t size)
 static struct emu_place look_up(const void *pc)
 {
     struct emu_place place = {"?", 0, "?", "", "?", true};
-    if (!ask && !unavailable) start();
-    if (unavailable) return place;
-    /* A return address lies behind the call. A position-independent program is asked
-     * about relative to its start. */
+    /* A return address lies behind the call. */
     uintptr_t address = (uintptr_t)pc - 1;
-    if (__ehdr_start && (uintptr_t)__ehdr_start > 0x10000000)
-        address -= (uintptr_t)__ehdr_start;
+    struct asked *const who = who_knows(&address);
+    if (!who->ask && !who->unavailable) start(who);
+    if (who->unavailable) return place;
     /* Inlining gives several frames, and nothing says how many: address 0, which is
      * nobody's, marks the end. */
-    fprintf(ask, "%#zx\n0\n", (size_t)address);
-    fflush(ask);
+    fprintf(who->ask, "%#zx\n0\n", (size_t)address);
+    fflush(who->ask);
     char function[4096], file[4096];
     char whole[4096] = "?";
     bool found = false, first = true, in_wrapper = false;
-    while (read_line(function, sizeof function) && read_line(file, sizeof file)) {
+    while (read_line(who, function, sizeof function) &&
+           read_line(who, file, sizeof file)) {
         if (!first && strcmp(function, "??") == 0) {
             place.whole = emu_copy_of(whole);
             return place;
@@ -148,7 +178,7 @@ static struct emu_place look_up(const void *pc)
         place.function = emu_copy_of(function);
         place.text = line_text(file, place.line);
     }
-    unavailable = true; /* addr2line is missing or has ended */
+    who->unavailable = true; /* addr2line is missing or has ended */
     return place;
 }
 

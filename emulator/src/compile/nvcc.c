@@ -30,6 +30,7 @@ enum language { BY_SUFFIX, CU, C, CPP, LINKABLE };
 enum stage {
     TO_PROGRAM,
     TO_DEVICE_LINK,
+    TO_MODULE,
     TO_OBJECT,
     TO_TRANSLATION,
     TO_PREPROCESSED,
@@ -43,7 +44,7 @@ static struct {
     enum language language;
     enum stage stage;
     const char *output, *output_directory, *standard, *ccbin, *optimize, *dependency_file,
-        *stage_option, *shared;
+        *stage_option, *shared, *module; /* module: "ptx", "cubin" or "fatbin" */
     struct list dependency_targets;
     bool separate, keep, verbose, dry_run, forward_unknown, debug, fast_compile, run;
     struct list run_arguments;
@@ -187,6 +188,7 @@ enum action {
     VERSION,
     HELP,
     DEVICE_LINK,
+    MODULE,
     REFUSE_DEVICE_CODE,
     SHARED,
     VERBOSE,
@@ -255,7 +257,8 @@ static const struct option {
     {"optf options-file", VALUE, OPTIONS_FILE},
 
     {"dlink device-link", FLAG, DEVICE_LINK},
-    {"ptx cubin fatbin optix-ir ltoir gpu", FLAG, REFUSE_DEVICE_CODE},
+    {"ptx cubin fatbin", FLAG, MODULE},
+    {"optix-ir ltoir gpu", FLAG, REFUSE_DEVICE_CODE},
     {"shared lib", FLAG, SHARED},
 
     /* What steers NVIDIA's device compiler has no meaning here. */
@@ -290,6 +293,7 @@ static const char help[] =
     "  -o FILE              where the result goes (default a.out)\n"
     "  -c, -E, -cuda, -M    stop after compiling, preprocessing, translating; list the "
     "headers\n"
+    "  -ptx, -cubin, -fatbin    make a module for cuModuleLoad\n"
     "  -I DIR -D NAME -U NAME -L DIR -l LIB -std=c++17 -O2 -w    as for the host "
     "compiler\n"
     "  -x cu|c|c++          the language of the source files, whatever their names\n"
@@ -428,6 +432,14 @@ static bool is_cuda_library(const char *name)
     return false;
 }
 
+/* Whether the program is linked with a library that can load modules, which call what they
+ * need of the emulator in the program. */
+static bool loads_modules(const char *argument)
+{
+    return strcmp(argument, "-lcuda") == 0 ||
+           strcmp(base_name(argument), "libcuda.a") == 0;
+}
+
 /* A directory with NVIDIA's headers would hide the emulator's. */
 static void add_include_path(const char *directory)
 {
@@ -489,6 +501,7 @@ static void apply(const struct option *option, const char *given, const char *na
     case INCLUDE_PATH: add_include_path(value); break;
     case LIBRARY:
         if (!is_cuda_library(value)) add(&options.linkables, format("-l%s", value));
+        if (loads_modules(format("-l%s", value))) add(&options.linker, "-lcuda");
         /* What a program names weakly it gets where it is linked with the library. */
         if (strncmp(value, "nccl", 4) == 0) add(&options.linker, "-Wl,-u,ncclGetVersion");
         break;
@@ -509,6 +522,11 @@ static void apply(const struct option *option, const char *given, const char *na
     case WERROR: set_werror(value); break;
     case VERSION: print_and_exit(version);
     case HELP: print_and_exit(help);
+    case MODULE:
+        set_stage(TO_MODULE, given);
+        options.module = name;
+        add(&options.preprocessor, "-DEMU_MODULE=1");
+        break;
     case REFUSE_DEVICE_CODE:
         fatal("the emulator makes no code for GPUs, so '%s' needs NVIDIA's nvcc", given);
     case SHARED: options.shared = given; break;
@@ -992,7 +1010,8 @@ static void translate_file(const char *from, const char *to)
     if (options.dry_run) return;
     size_t length, new_length;
     char *text = read_file(from, &length);
-    char *result = translate(text, length, options.separate, &new_length);
+    const bool visible = options.separate || options.stage == TO_MODULE;
+    char *result = translate(text, length, visible, &new_length);
     if (!result) {
         clean_up();
         exit(1);
@@ -1047,11 +1066,12 @@ static void add_kernel_options(struct list *command)
      * variables are, a debugger wants to know, and finding that out takes the compiler
      * a quarter of its time. */
     add_words(command,
-              "-fsanitize-coverage=trace-pc -gdwarf-4 -fPIE -fno-strict-aliasing "
+              "-fsanitize-coverage=trace-pc -gdwarf-4 -fno-strict-aliasing "
               "-fno-optimize-sibling-calls "
               "-fsanitize=signed-integer-overflow,integer-divide-by-zero,shift-exponent,"
               "float-cast-overflow "
               "-Wno-unknown-pragmas");
+    add(command, options.stage == TO_MODULE ? "-fPIC" : "-fPIE");
     if (!options.debug) add(command, "-g1");
 }
 
@@ -1169,6 +1189,55 @@ static void build_program(void)
     run(&command);
 }
 
+static void write_as_text(const char *from, const char *to)
+{
+    static const char digits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    enum { LINE = 76 };
+    size_t length;
+    char *const bytes = read_file(from, &length);
+    FILE *const file = fopen(to, "w");
+    if (!file) fatal("cannot write %s: %s", to, strerror(errno));
+    fprintf(file,
+            "//\n// A module of the emulator: a GPU cannot run it.\n//\n"
+            ".version 9.0\n.target sm_%d\n.address_size 64\n// emulator module: %zu "
+            "bytes\n//",
+            options.architecture, length);
+    for (size_t i = 0, column = 0; i < length; i += 3) {
+        unsigned three = 0;
+        for (size_t k = 0; k < 3; k++)
+            three = three << 8 | (i + k < length ? (unsigned char)bytes[i + k] : 0);
+        for (int shift = 18; shift >= 0; shift -= 6, column++)
+            fprintf(file, column % LINE == LINE - 1 ? "%c\n//" : "%c",
+                    digits[three >> shift & 63]);
+    }
+    fputc('\n', file);
+    if (ferror(file) || fclose(file) != 0)
+        fatal("cannot write %s: %s", to, strerror(errno));
+    free(bytes);
+}
+
+/* A module is a shared object that a program loads while it runs (driver_module.c), and
+ * that calls what it needs of the emulator in the program. As text it can be read and
+ * printed like PTX. */
+static void build_module(const char *source, const char *result)
+{
+    const bool text = strcmp(options.module, "ptx") == 0;
+    const char *object = temporary(format("%s.o", stem(source)));
+    const char *linked = text ? temporary(format("%s.so", stem(source))) : result;
+    if (language_of(source) != CU)
+        fatal("'%s' is no .cu file, of which alone '-%s' makes a module", source,
+              options.module);
+    compile_cu(source, object, result);
+    struct list command = {0};
+    add(&command, host.cxx);
+    add_words(&command, "-shared -Wl,-Bsymbolic -o");
+    add(&command, linked);
+    add(&command, object);
+    run(&command);
+    if (text && !options.dry_run) write_as_text(linked, result);
+}
+
 /* A link by the host's compiler, started as build/host-link: by build_program(), and by
  * CMake, which goes on with the first word of the line that links. */
 static void link_on_host(char **arguments)
@@ -1177,6 +1246,14 @@ static void link_on_host(char **arguments)
     find_host_compiler();
     add(&command, host.cxx);
     add(&command, "-no-pie");
+    bool modules = false;
+    for (char **argument = arguments + 1; *argument; argument++)
+        modules |= loads_modules(*argument);
+    if (modules) {
+        add_words(&command, "-rdynamic -Wl,--whole-archive");
+        add(&command, format("%s/build/libemulator.a", root));
+        add(&command, "-Wl,--no-whole-archive");
+    }
     while (*++arguments) add(&command, *arguments);
     execv(host.cxx, command.items);
     fatal("cannot start %s: %s", host.cxx, strerror(errno));
@@ -1197,12 +1274,12 @@ int main(int argc, char **argv)
     /* A file at its limit (ulimit -f) is an error like a full disk, here and in the
      * compiler. */
     signal(SIGXFSZ, SIG_IGN);
-    if (strcmp(base_name(argv[0]), "host-link") == 0) link_on_host(argv);
     char *self = realpath(argv[0], NULL); /* .../emulator/build/nvcc */
     if (!self) fatal("cannot tell where the emulator is; start it as emulator/bin/nvcc");
     *strrchr(self, '/') = '\0';
     *strrchr(self, '/') = '\0';
     root = self;
+    if (strcmp(base_name(argv[0]), "host-link") == 0) link_on_host(argv);
     read_arguments(argc, argv);
     find_host_compiler();
     catch_signals();
@@ -1212,8 +1289,12 @@ int main(int argc, char **argv)
     for (int i = 0; options.stage > TO_DEVICE_LINK && i < options.sources.count; i++) {
         const char *source = options.sources.items[i];
         char *result =
-            output_of(source, options.stage == TO_TRANSLATION ? ".cu.cpp.ii" : ".o");
-        if (options.stage == TO_OBJECT)
+            output_of(source, options.stage == TO_TRANSLATION ? ".cu.cpp.ii"
+                              : options.stage == TO_MODULE ? format(".%s", options.module)
+                                                           : ".o");
+        if (options.stage == TO_MODULE)
+            build_module(source, result);
+        else if (options.stage == TO_OBJECT)
             compile(source, result, result);
         else if (options.stage == TO_TRANSLATION && language_of(source) == CU)
             compile_cu(source, result, result);

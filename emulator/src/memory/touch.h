@@ -36,7 +36,7 @@ struct touch {      /* one access to a word */
 
 static inline const void *emu_touch_pc(const struct touch *touch)
 {
-    return (const void *)(emu_image.low + touch->pc);
+    return emu_place_of_number(touch->pc);
 }
 
 /* Whatever orders some of a block's threads (an mbarrier, a named barrier), or reads and

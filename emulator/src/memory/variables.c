@@ -15,50 +15,74 @@ extern char __start_emu_device[] SECTION_END, __stop_emu_device[] SECTION_END;
 extern char __start_emu_constant[] SECTION_END, __stop_emu_constant[] SECTION_END;
 extern char __start_emu_managed[] SECTION_END, __stop_emu_managed[] SECTION_END;
 
+struct emu_image emu_image = {
+    .low = UINTPTR_MAX,
+    .variables_low = UINTPTR_MAX,
+    .sections = {.device = {__start_emu_device, __stop_emu_device},
+                 .constant = {__start_emu_constant, __stop_emu_constant},
+                 .managed = {__start_emu_managed, __stop_emu_managed}}};
+
+static bool is_in(const void *p, char *const ends[2])
+{
+    return (const char *)p >= ends[0] && (const char *)p < ends[1];
+}
+
 bool emu_is_constant_variable(const void *p)
 {
-    return (const char *)p >= __start_emu_constant &&
-           (const char *)p < __stop_emu_constant;
+    for (const struct emu_image *i = &emu_image; i; i = i->others)
+        if (is_in(p, i->sections.constant)) return true;
+    return false;
 }
 
 bool emu_is_managed_variable(const void *p)
 {
-    return (const char *)p >= __start_emu_managed && (const char *)p < __stop_emu_managed;
+    for (const struct emu_image *i = &emu_image; i; i = i->others)
+        if (is_in(p, i->sections.managed)) return true;
+    return false;
+}
+
+/* The ends of the section that holds it; or NULL. */
+static char *const *section_of(const void *p)
+{
+    for (const struct emu_image *i = &emu_image; i; i = i->others) {
+        const struct emu_sections *const s = &i->sections;
+        if (is_in(p, s->device)) return s->device;
+        if (is_in(p, s->constant)) return s->constant;
+        if (is_in(p, s->managed)) return s->managed;
+    }
+    return NULL;
 }
 
 bool emu_is_device_variable(const void *p)
 {
-    return ((const char *)p >= __start_emu_device &&
-            (const char *)p < __stop_emu_device) ||
-           emu_is_constant_variable(p) || emu_is_managed_variable(p);
+    return section_of(p);
 }
 
 char *emu_variable_section(const void *p, size_t *bytes)
 {
-    const bool managed = emu_is_managed_variable(p);
-    char *const begin = managed ? __start_emu_managed : __start_emu_device;
-    char *const end = managed ? __stop_emu_managed : __stop_emu_device;
-    if ((const char *)p < begin || (const char *)p >= end) return NULL;
-    *bytes = (size_t)(end - begin);
-    return begin;
+    char *const *const ends = section_of(p);
+    if (!ends || emu_is_constant_variable(p)) return NULL;
+    *bytes = (size_t)(ends[1] - ends[0]);
+    return ends[0];
 }
 
 size_t emu_variables_behind(const void *p)
 {
-    const char *const end = emu_is_managed_variable(p)    ? __stop_emu_managed
-                            : emu_is_constant_variable(p) ? __stop_emu_constant
-                                                          : __stop_emu_device;
-    return (size_t)(end - (const char *)p);
+    char *const *const ends = section_of(p);
+    return ends ? (size_t)(ends[1] - (const char *)p) : 0;
 }
 
 size_t emu_distance_past_variables(const void *p)
 {
-    const char *const ends[] = {__stop_emu_device, __stop_emu_constant,
-                                __stop_emu_managed};
     size_t least = SIZE_MAX;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        const size_t distance = (size_t)((const char *)p - ends[i]);
-        if (ends[i] && ends[i] <= (const char *)p && distance < least) least = distance;
+    for (const struct emu_image *i = &emu_image; i; i = i->others) {
+        const char *const ends[] = {i->sections.device[1], i->sections.constant[1],
+                                    i->sections.managed[1]};
+        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+            const size_t distance = (size_t)((const char *)p - ends[k]);
+            if (ends[k] && ends[k] <= (const char *)p && distance < least)
+                least = distance;
+        }
     }
     return least;
 }
@@ -88,34 +112,94 @@ void emu_local_static(const void *p, size_t bytes)
     local_statics = s;
 }
 
-/* ---- the image ---- */
+/* ---- images ---- */
 
-struct emu_image emu_image = {.low = UINTPTR_MAX, .variables_low = UINTPTR_MAX};
-
-/* The program's own image: variables of the host and of the device, constant tables,
- * string literals. */
-static int add_image(struct dl_phdr_info *info, size_t size, void *unused)
+static void add_parts(struct emu_image *image, const struct dl_phdr_info *info)
 {
-    (void)size;
-    (void)unused;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         uintptr_t low = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
         uintptr_t high = low + info->dlpi_phdr[i].p_memsz;
         if (info->dlpi_phdr[i].p_type == PT_GNU_RELRO) {
-            emu_image.fixed_low = low;
-            emu_image.fixed_high = high;
+            image->fixed_low = low;
+            image->fixed_high = high;
         }
         if (info->dlpi_phdr[i].p_type != PT_LOAD) continue;
-        if (low < emu_image.low) emu_image.low = low;
-        if (high > emu_image.high) emu_image.high = high;
+        if (low < image->low) image->low = low;
+        if (high > image->high) image->high = high;
         if (!(info->dlpi_phdr[i].p_flags & PF_W)) continue;
-        if (low < emu_image.variables_low) emu_image.variables_low = low;
-        if (high > emu_image.variables_high) emu_image.variables_high = high;
+        if (low < image->variables_low) image->variables_low = low;
+        if (high > image->variables_high) image->variables_high = high;
     }
+}
+
+/* The program's own image: variables of the host and of the device, constant tables,
+ * string literals. */
+static int add_program(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size;
+    (void)unused;
+    add_parts(&emu_image, info);
     return 1; /* the first object is the program itself */
 }
 
 __attribute__((constructor)) static void find_image(void)
 {
-    dl_iterate_phdr(add_image, NULL);
+    dl_iterate_phdr(add_program, NULL);
+}
+
+static bool holds(const struct emu_image *image, const void *p)
+{
+    return (uintptr_t)p >= image->low && (uintptr_t)p < image->high;
+}
+
+const struct emu_image *emu_image_of(const void *p)
+{
+    const struct emu_image *i = &emu_image;
+    while (i && !holds(i, p)) i = i->others;
+    return i;
+}
+
+struct module {
+    const void *inside;
+    struct emu_image image;
+};
+
+static int find_module(struct dl_phdr_info *info, size_t size, void *data)
+{
+    (void)size;
+    struct module *const m = data;
+    m->image = (struct emu_image){.low = UINTPTR_MAX, .variables_low = UINTPTR_MAX};
+    add_parts(&m->image, info);
+    return holds(&m->image, m->inside);
+}
+
+const struct emu_image *emu_add_module(const void *inside,
+                                       const struct emu_sections *sections)
+{
+    static uint32_t next_number = EMU_MODULES_FROM;
+    struct module m = {.inside = inside};
+    if (!dl_iterate_phdr(find_module, &m)) return NULL;
+    struct emu_image *const image = emu_zeros("for a module", 1, sizeof *image);
+    *image = m.image;
+    image->sections = *sections;
+    image->number = next_number;
+    next_number += (uint32_t)(image->high - image->low);
+    image->others = emu_image.others;
+    emu_image.others = image;
+    return image;
+}
+
+uint32_t emu_number_in_module(const void *pc)
+{
+    const struct emu_image *const i = emu_image_of(pc);
+    const struct emu_image *const image = i ? i : &emu_image;
+    return image->number + (uint32_t)((uintptr_t)pc - image->low);
+}
+
+const void *emu_place_in_module(uint32_t number)
+{
+    for (const struct emu_image *i = emu_image.others; i; i = i->others)
+        if (number - i->number < i->high - i->low)
+            return (const void *)(i->low + (number - i->number));
+    return (const void *)(emu_image.low + number);
 }

@@ -6,12 +6,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "emulator_runtime.h"
+
 /* The program's own image in memory; what of it can be written, and what of that only the
- * loader writes. */
+ * loader writes. Modules that it has loaded are further ones, of which few programs have
+ * any; an address in those is told apart by a number of its own (see emu_number_of). */
 struct emu_image {
     uintptr_t low, high, variables_low, variables_high, fixed_low, fixed_high;
+    struct emu_sections sections;
+    uint32_t number; /* of its first byte */
+    struct emu_image *others;
 };
 extern struct emu_image emu_image;
+/* The one that holds p; or NULL. */
+const struct emu_image *emu_image_of(const void *p);
+/* A module that was loaded to where `inside` lies. Returns its image. */
+const struct emu_image *emu_add_module(const void *inside,
+                                       const struct emu_sections *sections);
+
+/* Addresses of code, in 32 bits: from the start of the program's image. */
+uint32_t emu_number_in_module(const void *pc);
+const void *emu_place_in_module(uint32_t number);
+enum { EMU_MODULES_FROM = 1 << 30 };
+static inline uint32_t emu_number_of(const void *pc)
+{
+    const uintptr_t distance = (uintptr_t)pc - emu_image.low;
+    return distance < EMU_MODULES_FROM || !emu_image.others ? (uint32_t)distance
+                                                            : emu_number_in_module(pc);
+}
+static inline const void *emu_place_of_number(uint32_t number)
+{
+    return number < EMU_MODULES_FROM || !emu_image.others
+               ? (const void *)(emu_image.low + number)
+               : emu_place_in_module(number);
+}
 
 /* The program's __device__, __managed__ and __constant__ variables, in sections of their
  * own; and the last two alone. Functions that a linker may put others in the place of:

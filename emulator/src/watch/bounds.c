@@ -96,11 +96,12 @@ static bool is_position(const char *p)
     return false;
 }
 
-static void image_access(char *p, size_t n, enum emu_access kind, const void *pc)
+static void image_access(const struct emu_image *image, char *p, size_t n,
+                         enum emu_access kind, const void *pc)
 {
     const uintptr_t a = (uintptr_t)p;
-    const bool fixed = a < emu_image.variables_low || a >= emu_image.variables_high ||
-                       (a >= emu_image.fixed_low && a < emu_image.fixed_high);
+    const bool fixed = a < image->variables_low || a >= image->variables_high ||
+                       (a >= image->fixed_low && a < image->fixed_high);
     if (emu_is_constant_variable(p) || (fixed && !emu_is_device_variable(p))) {
         if ((kind & BASIC_KIND) == READ) return;
         emu_fault(pc,
@@ -130,8 +131,9 @@ static void image_access(char *p, size_t n, enum emu_access kind, const void *pc
 void emu_other_access(char *p, size_t n, enum emu_access kind, const void *pc)
 {
     uintptr_t a = (uintptr_t)p;
-    if (a >= emu_image.low && a < emu_image.high) {
-        image_access(p, n, kind, pc);
+    const struct emu_image *const image = emu_image_of(p);
+    if (image) {
+        image_access(image, p, n, kind, pc);
         return;
     }
     const char *arguments = emu_now.launch->arguments;

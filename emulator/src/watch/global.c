@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "base/now.h"
+#include "base/room.h"
 #include "memory/allocations.h"
 #include "memory/names.h"
 #include "memory/shadow.h"
@@ -180,18 +181,19 @@ bool emu_global_simple(struct emu_shadow *s, size_t i, size_t count, bool writes
     return true;
 }
 
-static struct {
+/* Of __device__ and __managed__ variables: of the program, and of modules. */
+static struct section {
     char *base;
     struct emu_shadow *shadow;
-} sections[2]; /* __device__ and __managed__ variables */
+} *sections;
+static size_t section_count;
 
 void emu_forget_touches(void)
 {
     for (const struct emu_allocation *a = emu_allocation_behind(emu_memory_base); a;
          a = emu_allocation_behind(a->base))
         if (a->shadow) emu_shadow_forget(a->shadow);
-    for (int i = 0; i < 2; i++)
-        if (sections[i].shadow) emu_shadow_forget(sections[i].shadow);
+    for (size_t i = 0; i < section_count; i++) emu_shadow_forget(sections[i].shadow);
 }
 
 struct emu_shadow *emu_variable_shadow(const char *p, size_t *offset)
@@ -200,12 +202,10 @@ struct emu_shadow *emu_variable_shadow(const char *p, size_t *offset)
     char *const base = emu_variable_section(p, &bytes);
     if (!base) return NULL;
     *offset = (size_t)(p - base);
-    for (int i = 0; i < 2; i++) {
-        if (!sections[i].base) {
-            sections[i].base = base;
-            sections[i].shadow = emu_shadow_make(bytes, true);
-        }
+    for (size_t i = 0; i < section_count; i++)
         if (sections[i].base == base) return sections[i].shadow;
-    }
-    return NULL;
+    sections = emu_resized(sections, "for a list of variables", section_count + 1,
+                           sizeof *sections);
+    sections[section_count] = (struct section){base, emu_shadow_make(bytes, true)};
+    return sections[section_count++].shadow;
 }

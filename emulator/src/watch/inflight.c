@@ -190,7 +190,7 @@ uint32_t emu_check_async_read(void *shared, size_t bytes, unsigned slot, int swi
     emu_settle();
     emu_shared_access(shared, bytes, 16, READ, pc);
     if (!emu_clocks.on) return 0;
-    const struct touch now = {.pc = (uint32_t)((uintptr_t)pc - emu_image.low),
+    const struct touch now = {.pc = emu_number_of(pc),
                               .time = emu_times.now,
                               .thread = emu_current->linear & 1023};
     for (size_t i = 0; i < bytes; i += 4) {

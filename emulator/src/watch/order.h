@@ -16,7 +16,7 @@ extern uint16_t emu_warp_order[EMU_MAX_WARPS];
 static inline struct touch emu_touch_bytes(uint8_t bytes, bool strong, bool in_block,
                                            const void *pc)
 {
-    return (struct touch){.pc = (uint32_t)((uintptr_t)pc - emu_image.low),
+    return (struct touch){.pc = emu_number_of(pc),
                           .time = emu_times.now,
                           .order = emu_warp_order[emu_current->warp],
                           .thread = emu_current->linear & 1023,
