@@ -1,6 +1,6 @@
 /* Modules: kernels and variables that a program loads while it runs. What the emulator's
  * nvcc makes with -cubin and -fatbin is a shared object, and with -ptx the same as text. */
-#define _GNU_SOURCE /* memfd_create, dladdr1 */
+#define _GNU_SOURCE /* memfd_create */
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "api/driver.h"
+#include "api/module.h"
 #include "base/now.h"
 #include "base/room.h"
 #include "emulator_runtime.h"
@@ -20,6 +21,7 @@
 struct CUmod_st {
     void *handle;
     const struct emu_image *image;
+    struct emu_bytes object; /* its file */
     struct CUmod_st *others;
 };
 static CUmodule modules;
@@ -32,11 +34,6 @@ static bool is_module(CUmodule module)
 }
 
 /* ---- what an image is ---- */
-
-struct bytes {
-    char *at;
-    size_t count;
-};
 
 static CUresult refuse(CUresult error, const char *why)
 {
@@ -57,7 +54,7 @@ static int digit_of(char c)
 }
 
 /* From the text that nvcc's write_as_text() has made: lines that begin with two slashes. */
-static CUresult read_text(const char *text, struct bytes *result)
+static CUresult read_text(const char *text, struct emu_bytes *result)
 {
     const char *p = strstr(text, text_mark);
     if (!p) {
@@ -91,7 +88,7 @@ static CUresult read_text(const char *text, struct bytes *result)
 }
 
 /* A shared object in memory: nobody says how long it is but itself. */
-static CUresult read_object(const void *image, struct bytes *result)
+static CUresult read_object(const void *image, struct emu_bytes *result)
 {
     enum { MACHINE_OF_GPUS = 190 };
     const ElfW(Ehdr) *const e = image;
@@ -113,7 +110,7 @@ static CUresult read_object(const void *image, struct bytes *result)
     return CUDA_SUCCESS;
 }
 
-static CUresult read_image(const void *image, struct bytes *result)
+CUresult emu_read_module(const void *image, struct emu_bytes *result)
 {
     enum { FATBIN = 0xba55ed50u };
     uint32_t first;
@@ -130,7 +127,7 @@ static CUresult read_image(const void *image, struct bytes *result)
 
 /* Each gets a file of its own, so that the same image loaded twice has variables of its own
  * twice. It stays open: faults look for source lines in it. */
-static CUresult load(CUmodule *module, const struct bytes *bytes)
+static CUresult load(CUmodule *module, const struct emu_bytes *bytes)
 {
     char path[64];
     const int file = memfd_create("module", 0);
@@ -154,6 +151,7 @@ static CUresult load(CUmodule *module, const struct bytes *bytes)
     const CUmodule made = emu_zeros("for a module", 1, sizeof *made);
     made->handle = handle;
     made->image = emu_add_module(sections, sections);
+    made->object = *bytes;
     made->others = modules;
     *module = modules = made;
     return CUDA_SUCCESS;
@@ -165,11 +163,11 @@ CUresult cuModuleLoadData(CUmodule *module, const void *image)
     const CUresult refused = emu_driver_ready();
     if (refused != CUDA_SUCCESS) return refused;
     if (!module || !image) return CUDA_ERROR_INVALID_VALUE;
-    struct bytes bytes;
-    CUresult error = read_image(image, &bytes);
+    struct emu_bytes bytes;
+    CUresult error = emu_read_module(image, &bytes);
     if (error != CUDA_SUCCESS) return error;
     error = load(module, &bytes);
-    free(bytes.at);
+    if (error != CUDA_SUCCESS) free(bytes.at);
     return error;
 }
 
@@ -185,29 +183,34 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
     return cuModuleLoadData(module, image);
 }
 
-/* All of a file, and a zero behind it. */
-static CUresult read_file(const char *path, struct bytes *result)
+bool emu_read_file(const char *path, struct emu_bytes *result)
 {
+    enum { STEP = 1 << 16 };
     FILE *const file = fopen(path, "rb");
-    if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
-    *result = (struct bytes){NULL, 0};
+    *result = (struct emu_bytes){NULL, 0};
+    if (!file) return false;
     for (size_t n = 1; n > 0; result->count += n) {
-        enum { STEP = 1 << 16 };
         result->at = emu_resized(result->at, "for a module", result->count + STEP + 1, 1);
         n = fread(result->at + result->count, 1, STEP, file);
     }
     fclose(file);
     result->at[result->count] = '\0';
-    return result->count < sizeof(ElfW(Ehdr))
-               ? refuse(CUDA_ERROR_INVALID_IMAGE, "its file is too short")
-               : CUDA_SUCCESS;
+    return true;
+}
+
+static CUresult read_module_file(const char *path, struct emu_bytes *result)
+{
+    if (!emu_read_file(path, result)) return CUDA_ERROR_FILE_NOT_FOUND;
+    if (result->count >= sizeof(ElfW(Ehdr))) return CUDA_SUCCESS;
+    free(result->at);
+    return refuse(CUDA_ERROR_INVALID_IMAGE, "its file is too short");
 }
 
 CUresult cuModuleLoad(CUmodule *module, const char *path)
 {
-    struct bytes file;
+    struct emu_bytes file;
     if (!module || !path) return CUDA_ERROR_INVALID_VALUE;
-    CUresult error = read_file(path, &file);
+    CUresult error = read_module_file(path, &file);
     if (error != CUDA_SUCCESS) return error;
     error = cuModuleLoadData(module, file.at);
     free(file.at);
@@ -241,6 +244,22 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
     return CUDA_ERROR_NOT_FOUND;
 }
 
+/* What the linker has noted of a name that others may use; 0 if it has not. */
+static size_t size_of(const char *name, const struct emu_bytes *object)
+{
+    const ElfW(Ehdr) *const e = (const void *)object->at;
+    const ElfW(Shdr) *const sections = (const void *)(object->at + e->e_shoff);
+    for (int i = 0; i < e->e_shnum; i++) {
+        if (sections[i].sh_type != SHT_DYNSYM) continue;
+        const ElfW(Sym) *const symbols =
+            (const void *)(object->at + sections[i].sh_offset);
+        const char *const names = object->at + sections[sections[i].sh_link].sh_offset;
+        for (size_t k = 0; k < sections[i].sh_size / sizeof *symbols; k++)
+            if (strcmp(names + symbols[k].st_name, name) == 0) return symbols[k].st_size;
+    }
+    return 0;
+}
+
 CUresult cuModuleGetGlobal(CUdeviceptr *pointer, size_t *bytes, CUmodule module,
                            const char *name)
 {
@@ -249,19 +268,15 @@ CUresult cuModuleGetGlobal(CUdeviceptr *pointer, size_t *bytes, CUmodule module,
     if (!name) return CUDA_ERROR_INVALID_VALUE;
     const void *const address = dlsym(module->handle, name);
     if (!address || !emu_is_device_variable(address)) return CUDA_ERROR_NOT_FOUND;
-    Dl_info where;
-    void *symbol = NULL;
-    if (!dladdr1(address, &where, &symbol, RTLD_DL_SYMENT) || !symbol)
-        return CUDA_ERROR_NOT_FOUND;
     if (pointer) *pointer = (CUdeviceptr)(uintptr_t)address;
-    if (bytes) *bytes = ((const ElfW(Sym) *)symbol)->st_size;
+    if (bytes) *bytes = size_of(name, &module->object);
     return CUDA_SUCCESS;
 }
 
 /* ---- the linker: of one module, which is whole already ---- */
 
 struct CUlinkState_st {
-    struct bytes module;
+    struct emu_bytes module;
 };
 
 CUresult cuLinkCreate(unsigned int count, CUjit_option *options, void **values,
@@ -294,15 +309,15 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_
     if (!state || !data) return CUDA_ERROR_INVALID_VALUE;
     if (state->module.at)
         return refuse(CUDA_ERROR_NOT_SUPPORTED, "the emulator cannot link two into one");
-    return read_image(data, &state->module);
+    return emu_read_module(data, &state->module);
 }
 
 CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
                        unsigned int count, CUjit_option *options, void **values)
 {
-    struct bytes file;
+    struct emu_bytes file;
     if (!state || !path) return CUDA_ERROR_INVALID_VALUE;
-    CUresult error = read_file(path, &file);
+    CUresult error = read_module_file(path, &file);
     if (error != CUDA_SUCCESS) return error;
     error = cuLinkAddData(state, type, file.at, file.count, path, count, options, values);
     free(file.at);

@@ -436,8 +436,12 @@ static bool is_cuda_library(const char *name)
  * need of the emulator in the program. */
 static bool loads_modules(const char *argument)
 {
-    return strcmp(argument, "-lcuda") == 0 ||
-           strcmp(base_name(argument), "libcuda.a") == 0;
+    static const char *const names[] = {"-lcuda",         "libcuda.a",
+                                        "-lnvrtc",        "libnvrtc.a",
+                                        "-lnvrtc_static", "libnvrtc_static.a"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(base_name(argument), names[i]) == 0) return true;
+    return false;
 }
 
 /* A directory with NVIDIA's headers would hide the emulator's. */

@@ -1,0 +1,21 @@
+/* What a module is before it is loaded, for whoever makes one. */
+#ifndef MODULE_H
+#define MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cuda.h"
+
+struct emu_bytes {
+    char *at; /* from malloc */
+    size_t count;
+};
+/* Reads the shared object that an image is, as it lies in memory or as text. Why it cannot
+ * is said on stderr. */
+CUresult emu_read_module(const void *image, struct emu_bytes *result);
+
+/* All of a file, and a zero behind it; false if there is none. */
+bool emu_read_file(const char *path, struct emu_bytes *result);
+
+#endif
