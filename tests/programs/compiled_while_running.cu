@@ -15,7 +15,7 @@ static const char source[] = R"(
 #include "own/scale.h"
 
 __constant__ float factor[2];
-__device__ int blocks;
+static __device__ int blocks;
 
 extern "C" __global__ void scale(float *x, int n)
 {

@@ -254,11 +254,16 @@ static nvrtcResult compile_in(nvrtcProgram p, const char *folder, int count,
                 *const include = format("-I%s", folder);
     char **const command = emu_zeros("for options", (size_t)count + 10, sizeof *command);
     int n = 0;
+    /* The program's name may be a path: includes are looked for beside it. */
+    const char *const slash = strrchr(p->name, '/');
+    char *const beside =
+        format("-I%.*s", slash ? (int)(slash - p->name + 1) : 1, slash ? p->name : ".");
     const char *const own[] = {
         EMU_NVCC, "-ptx", source, "-o", ptx, include, "-D__CUDACC_RTC__=1"};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) command[n++] = (char *)own[i];
     for (int i = 0; i < count; i++)
         if (!is_ignored(given[i])) command[n++] = (char *)given[i];
+    command[n++] = beside;
     nvrtcResult result = NVRTC_ERROR_PROGRAM_CREATION_FAILURE;
     if (write_source(p, source) && write_headers(p, folder)) {
         const int status = run_nvcc(command, log);
@@ -272,6 +277,7 @@ static nvrtcResult compile_in(nvrtcProgram p, const char *folder, int count,
     free(ptx);
     free(log);
     free(include);
+    free(beside);
     free(command);
     return result;
 }

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -1014,8 +1015,10 @@ static void translate_file(const char *from, const char *to)
     if (options.dry_run) return;
     size_t length, new_length;
     char *text = read_file(from, &length);
-    const bool visible = options.separate || options.stage == TO_MODULE;
-    char *result = translate(text, length, visible, &new_length);
+    const enum visibility visibility = options.stage == TO_MODULE ? TO_PROGRAM_TOO
+                                       : options.separate         ? ALL_FILES
+                                                                  : OWN_FILE;
+    char *result = translate(text, length, visibility, &new_length);
     if (!result) {
         clean_up();
         exit(1);

@@ -14,6 +14,7 @@
 
 #include <ctype.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +57,7 @@ struct scope {
 
 struct translation {
     const char *text, *end;
-    bool separate;
+    enum visibility visibility;
     struct token *tokens;
     int count, capacity;
     struct kernel *kernels;
@@ -661,7 +662,11 @@ static const char *device_variable(struct translation *t, const struct declarati
         error(t, d->start, "the emulator knows no templates of device variables");
     if (t->scope_count > 0 && t->scopes[t->scope_count - 1].kind == CLASS)
         error(t, d->start, "a class's member cannot be a device variable of its own");
-    bool local = t->separate || d->is_static || d->is_inline;
+    /* Of a module the program asks for any by its name (cuModuleGetGlobal). */
+    const bool shown = t->visibility == TO_PROGRAM_TOO && !d->is_const;
+    for (int i = d->start; shown && i < d->terminator; i = next(t, i))
+        if (is(t, i, "static")) replace(t, i, "");
+    bool local = t->visibility != OWN_FILE || d->is_static || d->is_inline;
     return format(t, "%s__attribute__((section(\"%s\"), used))", local ? "" : "static ",
                   d->is_const ? "emu_device_const"
                   : constant  ? "emu_constant"
@@ -1869,9 +1874,10 @@ static char *assemble(const struct translation *t, size_t *length)
     return out.text;
 }
 
-char *translate(const char *text, size_t length, bool separate, size_t *new_length)
+char *translate(const char *text, size_t length, enum visibility visibility,
+                size_t *new_length)
 {
-    struct translation t = {.text = text, .end = text + length, .separate = separate};
+    struct translation t = {.text = text, .end = text + length, .visibility = visibility};
     t.path = format(&t, "%s", "");
     tokenize(&t);
     match_brackets(&t);
