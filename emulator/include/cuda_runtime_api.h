@@ -6,16 +6,21 @@
 #define __CUDA_RUNTIME_API_H__
 
 #include "driver_types.h"
-#include "emulator_graphs.h"
+#include "vector_types.h"
 #include "host_defines.h"
 
 #define CUDART_VERSION 13000
 
 #ifdef __cplusplus
 #define EMU_DEFAULT(value) = value
-extern "C" {
 #else
 #define EMU_DEFAULT(value)
+#endif
+
+#include "emulator_graphs.h"
+
+#ifdef __cplusplus
+extern "C" {
 #endif
 
 /* Errors */
@@ -220,6 +225,12 @@ cudaError_t cudaEventCreate(cudaEvent_t *event);
 cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function,
                                              unsigned version, unsigned long long flags,
                                              enum cudaDriverEntryPointQueryResult *found);
+cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
+                             size_t shared EMU_DEFAULT(0),
+                             cudaStream_t stream EMU_DEFAULT(0));
+cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block,
+                                        void **arguments, size_t shared EMU_DEFAULT(0),
+                                        cudaStream_t stream EMU_DEFAULT(0));
 /* The driver API's handle of a kernel, for cuLaunchKernel. */
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *kernel);
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr,

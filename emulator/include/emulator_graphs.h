@@ -1,6 +1,6 @@
 /* Graphs: work that is described once and launched many times; captured from streams, or
- * built node by node. Part of cuda_runtime_api.h. Conditional nodes and what a library does
- * in a stream are missing: capturing one is cudaErrorStreamCaptureUnsupported. */
+ * built node by node. Part of cuda_runtime_api.h. What a library does in a stream is
+ * missing: capturing it is cudaErrorStreamCaptureUnsupported. */
 #ifndef EMULATOR_GRAPHS_H
 #define EMULATOR_GRAPHS_H
 
@@ -22,7 +22,8 @@ enum cudaGraphNodeType {
     cudaGraphNodeTypeGraph = 4,
     cudaGraphNodeTypeEmpty = 5,
     cudaGraphNodeTypeMemAlloc = 10,
-    cudaGraphNodeTypeMemFree = 11
+    cudaGraphNodeTypeMemFree = 11,
+    cudaGraphNodeTypeConditional = 13
 };
 enum cudaGraphInstantiateFlags {
     cudaGraphInstantiateFlagAutoFreeOnLaunch = 1,
@@ -88,11 +89,76 @@ struct cudaHostNodeParams {
     void *userData;
 };
 
+/* A number that kernels set with cudaGraphSetConditional(), and conditional nodes ask for:
+ * each of those has a graph, or several, to run if it is right, or while it is not 0. */
+typedef unsigned long long cudaGraphConditionalHandle;
+enum cudaGraphConditionalHandleFlags { cudaGraphCondAssignDefault = 1 };
+enum cudaGraphConditionalNodeType {
+    cudaGraphCondTypeIf = 0,
+    cudaGraphCondTypeWhile = 1,
+    cudaGraphCondTypeSwitch = 2
+};
+struct cudaConditionalNodeParams {
+    cudaGraphConditionalHandle handle;
+    enum cudaGraphConditionalNodeType type;
+    unsigned int size;
+    cudaGraph_t *phGraph_out; /* what the call gives: `size` empty graphs */
+};
+struct cudaMemcpyNodeParams {
+    int flags, reserved[3];
+    struct cudaMemcpy3DParms copyParams;
+};
+struct cudaChildGraphNodeParams {
+    cudaGraph_t graph;
+};
+struct cudaMemFreeNodeParams {
+    void *dptr;
+};
+/* For cudaGraphAddNode(), which makes nodes of all types. */
+struct cudaGraphNodeParams {
+    enum cudaGraphNodeType type;
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        struct cudaKernelNodeParams kernel;
+        struct cudaMemcpyNodeParams memcpy;
+        struct cudaMemsetParams memset;
+        struct cudaHostNodeParams host;
+        struct cudaChildGraphNodeParams graph;
+        struct cudaMemAllocNodeParams alloc;
+        struct cudaMemFreeNodeParams free;
+        struct cudaConditionalNodeParams conditional;
+    };
+    long long reserved2;
+};
+enum cudaStreamUpdateCaptureDependenciesFlags {
+    cudaStreamAddCaptureDependencies = 0,
+    cudaStreamSetCaptureDependencies = 1
+};
+
 /* What is enqueued in the stream from now on becomes nodes instead, and so it does in
  * streams that wait for its events; until the end, by when they must have been joined.
  * The mode says what is forbidden meanwhile; here nothing is. */
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
+/* Into a graph that there is, behind those nodes of it; its end takes NULL for the graph. */
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t *after,
+                                          const cudaGraphEdgeData *edges, size_t count,
+                                          enum cudaStreamCaptureMode mode);
+/* The graph so far, and what the next node will come after. */
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
+                                     enum cudaStreamCaptureStatus *status,
+                                     unsigned long long *id EMU_DEFAULT(0),
+                                     cudaGraph_t *graph EMU_DEFAULT(0),
+                                     const cudaGraphNode_t **after EMU_DEFAULT(0),
+                                     const cudaGraphEdgeData **edges EMU_DEFAULT(0),
+                                     size_t *count EMU_DEFAULT(0));
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
+                                                cudaGraphNode_t *nodes,
+                                                const cudaGraphEdgeData *edges,
+                                                size_t count,
+                                                unsigned int flags EMU_DEFAULT(0));
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
                                   enum cudaStreamCaptureStatus *status);
 cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode);
@@ -105,6 +171,21 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t 
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes,
                                   size_t *count);
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type);
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                             const cudaGraphNode_t *after, const cudaGraphEdgeData *edges,
+                             size_t count, struct cudaGraphNodeParams *what);
+/* The number is what it was made with whenever the graph is launched, if the flag is
+ * cudaGraphCondAssignDefault; else what was set last. */
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle,
+                                             cudaGraph_t graph,
+                                             unsigned int default_value EMU_DEFAULT(0),
+                                             unsigned int flags EMU_DEFAULT(0));
+void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                   const cudaGraphNode_t *after, size_t count,
+                                   const struct cudaKernelNodeParams *what);
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const struct cudaKernelNodeParams *what);
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                    const cudaGraphNode_t *after, size_t count,
                                    const struct cudaMemcpy3DParms *what);
@@ -161,14 +242,6 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
 /* The same nodes with other parameters. */
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                 cudaGraphExecUpdateResultInfo *info);
-
-/* For calls that add or replace one node: it is what is captured from the stream that the
- * first returns, until the second. `exec` NULL: a new node of the graph, behind `after`;
- * else the node of `exec` that was made of `replaced`. */
-cudaStream_t emu_node_begins(cudaGraph_t graph, const cudaGraphNode_t *after,
-                             size_t count);
-cudaError_t emu_node_ends(cudaError_t error, cudaGraphNode_t *node, cudaGraphExec_t exec,
-                          cudaGraphNode_t replaced);
 
 #ifdef __cplusplus
 }

@@ -289,7 +289,7 @@ struct by_address<std::index_sequence<I_...>, P_...> {
         void *places[sizeof...(P_) + 1];
         size_t at = 0, i = 0;
         const size_t sizes[] = {sizeof(P_)..., 0}, alignments[] = {alignof(P_)..., 1};
-        for (; !values && i < sizeof...(P_); at += sizes[i++]) {
+        for (; !values && buffer && i < sizeof...(P_); at += sizes[i++]) {
             at = (at + alignments[i] - 1) / alignments[i] * alignments[i];
             places[i] = buffer + at;
         }
@@ -333,62 +333,6 @@ auto address_of(void (*function)(P_...), const char *name) -> void (*)(P_...)
 }
 
 } // namespace emu
-
-static inline cudaError_t emu_launch_address(const void *function, dim3 grid, dim3 block,
-                                             void **arguments, size_t shared,
-                                             cudaStream_t stream, bool cooperative)
-{
-    const emu_known_kernel *const k = emu_find_kernel(function);
-    if (!k) {
-        emu_launch_failed(cudaErrorInvalidDeviceFunction);
-        return cudaErrorInvalidDeviceFunction;
-    }
-    emu::config c(grid, block, shared, stream);
-    c.cooperative = cooperative;
-    const emu_launch shape = c.shape();
-    c.done();
-    return static_cast<cudaError_t>(
-        k->launch(k->function, k->name, &shape, arguments, nullptr));
-}
-
-static inline cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block,
-                                           void **arguments, size_t shared = 0,
-                                           cudaStream_t stream = nullptr)
-{
-    return emu_launch_address(function, grid, block, arguments, shared, stream, false);
-}
-static inline cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid,
-                                                      dim3 block, void **arguments,
-                                                      size_t shared = 0,
-                                                      cudaStream_t stream = nullptr)
-{
-    return emu_launch_address(function, grid, block, arguments, shared, stream, true);
-}
-
-static inline cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                                 const cudaGraphNode_t *after,
-                                                 size_t count,
-                                                 const struct cudaKernelNodeParams *what)
-{
-    if (!node || !graph || !what || what->extra || (count && !after))
-        return cudaErrorInvalidValue;
-    const cudaStream_t stream = emu_node_begins(graph, after, count);
-    const cudaError_t error =
-        emu_launch_address(what->func, what->gridDim, what->blockDim, what->kernelParams,
-                           what->sharedMemBytes, stream, false);
-    return emu_node_ends(error, node, NULL, NULL);
-}
-static inline cudaError_t
-cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                 const struct cudaKernelNodeParams *what)
-{
-    if (!exec || !node || !what || what->extra) return cudaErrorInvalidValue;
-    const cudaStream_t stream = emu_node_begins(NULL, NULL, 0);
-    const cudaError_t error =
-        emu_launch_address(what->func, what->gridDim, what->blockDim, what->kernelParams,
-                           what->sharedMemBytes, stream, false);
-    return emu_node_ends(error, NULL, exec, node);
-}
 
 /* The linker makes such a pair for a section whose name is an identifier. */
 #ifdef EMU_MODULE

@@ -1,6 +1,7 @@
 /* The calls on graphs. Launching one makes the calls of its nodes, each in a stream that
  * waits for those of the nodes before it; so what no edge orders is seen to be unordered
  * (streams.c). */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "base/now.h"
 #include "base/room.h"
 #include "emulator_graphs.h"
+#include "emulator_runtime.h"
 #include "memory/allocations.h"
 #include "memory/capture.h"
 #include "memory/copies.h"
@@ -28,27 +30,84 @@ struct CUgraphExec_st {
 
 /* ---- capture ---- */
 
+static cudaError_t begin_capture(cudaStream_t stream, cudaGraph_t graph,
+                                 const cudaGraphNode_t *after, size_t count,
+                                 enum cudaStreamCaptureMode mode)
+{
+    if ((unsigned)mode > cudaStreamCaptureModeRelaxed) return cudaErrorInvalidValue;
+    if (!stream || stream == cudaStreamLegacy) return cudaErrorStreamCaptureUnsupported;
+    if (!emu_stream_on(stream, emu_device())) return cudaErrorInvalidResourceHandle;
+    if (emu_is_captured(stream)) return cudaErrorIllegalState;
+    struct emu_front *const f = emu_front_new(stream, graph ? graph : emu_graph_new());
+    f->origin = true;
+    f->goes_on = graph;
+    f->old_ones = f->graph->count;
+    emu_front_join(f, after, count);
+    return cudaSuccess;
+}
+
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {
     EMU_ALONE;
-    if ((unsigned)mode > cudaStreamCaptureModeRelaxed) return set(cudaErrorInvalidValue);
-    if (!stream || stream == cudaStreamLegacy)
-        return set(cudaErrorStreamCaptureUnsupported);
-    if (!emu_stream_on(stream, emu_device())) return set(cudaErrorInvalidResourceHandle);
-    if (emu_is_captured(stream)) return set(cudaErrorIllegalState);
-    emu_front_new(stream, emu_graph_new())->origin = true;
+    return set(begin_capture(stream, NULL, NULL, 0, mode));
+}
+
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph,
+                                          const cudaGraphNode_t *after,
+                                          const cudaGraphEdgeData *edges, size_t count,
+                                          enum cudaStreamCaptureMode mode)
+{
+    EMU_ALONE;
+    (void)edges;
+    if (!graph || (count && !after)) return set(cudaErrorInvalidValue);
+    return set(begin_capture(stream, graph, after, count, mode));
+}
+
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
+                                     enum cudaStreamCaptureStatus *status,
+                                     unsigned long long *id, cudaGraph_t *graph,
+                                     const cudaGraphNode_t **after,
+                                     const cudaGraphEdgeData **edges, size_t *count)
+{
+    EMU_ALONE;
+    if (!status) return set(cudaErrorInvalidValue);
+    const struct emu_front *const f = emu_front_of(stream);
+    *status = f ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    if (!f) return cudaSuccess;
+    if (id) *id = (unsigned long long)(uintptr_t)f->graph;
+    if (graph) *graph = f->graph;
+    if (after) *after = f->last;
+    if (edges) *edges = NULL;
+    if (count) *count = f->count;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
+                                                cudaGraphNode_t *nodes,
+                                                const cudaGraphEdgeData *edges,
+                                                size_t count, unsigned int flags)
+{
+    EMU_ALONE;
+    (void)edges;
+    struct emu_front *const f = emu_front_of(stream);
+    if ((count && !nodes) || flags > cudaStreamSetCaptureDependencies)
+        return set(cudaErrorInvalidValue);
+    if (!f) return set(cudaErrorIllegalState);
+    if (flags == cudaStreamSetCaptureDependencies) f->count = 0;
+    emu_front_join(f, nodes, count);
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
 {
     EMU_ALONE;
-    if (!graph) return set(cudaErrorInvalidValue);
     struct emu_front *const f = emu_front_of(stream);
     if (!f) return set(cudaErrorIllegalState);
+    if (!graph && !f->goes_on) return set(cudaErrorInvalidValue);
     if (!f->origin) return set(cudaErrorStreamCaptureUnmatched);
     bool joined = true;
-    for (size_t i = 0; i < f->graph->count; i++) {
+    const bool goes_on = f->goes_on;
+    for (size_t i = f->old_ones; i < f->graph->count; i++) {
         bool found = false;
         for (size_t k = 0; k < f->count && !found; k++)
             found = emu_node_is_behind(f->last[k], f->graph->nodes[i]);
@@ -56,8 +115,8 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     }
     const cudaGraph_t whole = f->graph;
     emu_fronts_drop(whole);
-    *graph = joined ? whole : NULL;
-    if (!joined) emu_graph_free(whole);
+    if (graph) *graph = joined ? whole : NULL;
+    if (!joined && !goes_on) emu_graph_free(whole);
     return set(joined ? cudaSuccess : cudaErrorStreamCaptureUnjoined);
 }
 
@@ -154,19 +213,22 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *f
     return cudaSuccess;
 }
 
-/* The stream whose capture is one node: its address is all that it needs. */
+/* The stream whose capture is one node: its address is all that it needs. A call that adds
+ * or replaces one node does what is captured from that stream between the next two
+ * functions. `exec` NULL: a new node of the graph, behind `after`; else the node of `exec`
+ * that was made of `replaced`. */
 static char node_stream;
 
-cudaStream_t emu_node_begins(cudaGraph_t graph, const cudaGraphNode_t *after,
-                             size_t count)
+static cudaStream_t node_begins(cudaGraph_t graph, const cudaGraphNode_t *after,
+                                size_t count)
 {
     const cudaStream_t stream = (cudaStream_t)&node_stream;
     emu_front_join(emu_front_new(stream, graph ? graph : emu_graph_new()), after, count);
     return stream;
 }
 
-cudaError_t emu_node_ends(cudaError_t error, cudaGraphNode_t *node, cudaGraphExec_t exec,
-                          cudaGraphNode_t replaced)
+static cudaError_t node_ends(cudaError_t error, cudaGraphNode_t *node,
+                             cudaGraphExec_t exec, cudaGraphNode_t replaced)
 {
     struct emu_front *const f = emu_front_of(&node_stream);
     const cudaGraphNode_t made = f->count ? f->last[f->count - 1] : NULL;
@@ -192,6 +254,33 @@ static bool may_add(cudaGraph_t graph, const cudaGraphNode_t *after, size_t coun
     return graph && (after || !count);
 }
 
+static cudaError_t launch_kernel(const struct cudaKernelNodeParams *what,
+                                 cudaStream_t stream)
+{
+    return cudaLaunchKernel(what->func, what->gridDim, what->blockDim, what->kernelParams,
+                            what->sharedMemBytes, stream);
+}
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                   const cudaGraphNode_t *after, size_t count,
+                                   const struct cudaKernelNodeParams *what)
+{
+    EMU_ALONE;
+    if (!node || !what || what->extra || !may_add(graph, after, count))
+        return set(cudaErrorInvalidValue);
+    const cudaStream_t stream = node_begins(graph, after, count);
+    return node_ends(launch_kernel(what, stream), node, NULL, NULL);
+}
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const struct cudaKernelNodeParams *what)
+{
+    EMU_ALONE;
+    if (!exec || !node || !what || what->extra) return set(cudaErrorInvalidValue);
+    const cudaStream_t stream = node_begins(NULL, NULL, 0);
+    return node_ends(launch_kernel(what, stream), NULL, exec, node);
+}
+
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                    const cudaGraphNode_t *after, size_t count,
                                    const struct cudaMemcpy3DParms *what)
@@ -199,8 +288,8 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
     EMU_ALONE;
     if (!node || !what || !may_add(graph, after, count))
         return set(cudaErrorInvalidValue);
-    const cudaStream_t stream = emu_node_begins(graph, after, count);
-    return emu_node_ends(cudaMemcpy3DAsync(what, stream), node, NULL, NULL);
+    const cudaStream_t stream = node_begins(graph, after, count);
+    return node_ends(cudaMemcpy3DAsync(what, stream), node, NULL, NULL);
 }
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -210,9 +299,8 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
 {
     EMU_ALONE;
     if (!node || !may_add(graph, after, count)) return set(cudaErrorInvalidValue);
-    const cudaStream_t stream = emu_node_begins(graph, after, count);
-    return emu_node_ends(cudaMemcpyAsync(to, from, bytes, kind, stream), node, NULL,
-                         NULL);
+    const cudaStream_t stream = node_begins(graph, after, count);
+    return node_ends(cudaMemcpyAsync(to, from, bytes, kind, stream), node, NULL, NULL);
 }
 
 static cudaError_t run_memset(void *data, cudaStream_t stream)
@@ -242,9 +330,9 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
     EMU_ALONE;
     if (!node || !what || !may_add(graph, after, count))
         return set(cudaErrorInvalidValue);
-    const cudaStream_t stream = emu_node_begins(graph, after, count);
-    return emu_node_ends(cudaLaunchHostFunc(stream, what->fn, what->userData), node, NULL,
-                         NULL);
+    const cudaStream_t stream = node_begins(graph, after, count);
+    return node_ends(cudaLaunchHostFunc(stream, what->fn, what->userData), node, NULL,
+                     NULL);
 }
 
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -257,9 +345,9 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
     const int before = emu_device();
     cudaError_t error = cudaSetDevice(what->poolProps.location.id);
     if (error != cudaSuccess) return error;
-    const cudaStream_t stream = emu_node_begins(graph, after, count);
-    error = emu_node_ends(emu_allocate_async(&what->dptr, what->bytesize, stream, CALLER),
-                          node, NULL, NULL);
+    const cudaStream_t stream = node_begins(graph, after, count);
+    error = node_ends(emu_allocate_async(&what->dptr, what->bytesize, stream, CALLER),
+                      node, NULL, NULL);
     cudaSetDevice(before);
     return error;
 }
@@ -271,8 +359,8 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
     EMU_ALONE;
     if (!node || !pointer || !may_add(graph, after, count))
         return set(cudaErrorInvalidValue);
-    const cudaStream_t stream = emu_node_begins(graph, after, count);
-    return emu_node_ends(emu_free_async(pointer, stream, CALLER), node, NULL, NULL);
+    const cudaStream_t stream = node_begins(graph, after, count);
+    return node_ends(emu_free_async(pointer, stream, CALLER), node, NULL, NULL);
 }
 
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
@@ -319,6 +407,93 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
     return cudaSuccess;
 }
 
+/* ---- conditions ---- */
+
+static struct condition {
+    unsigned value, at_launch;
+    bool begins_anew;
+} *conditions;
+static size_t condition_count; /* a handle is an index, plus 1 */
+
+static struct condition *condition_of(cudaGraphConditionalHandle handle)
+{
+    return handle - 1 < condition_count ? &conditions[handle - 1] : NULL;
+}
+
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle,
+                                             cudaGraph_t graph,
+                                             unsigned int default_value,
+                                             unsigned int flags)
+{
+    EMU_ALONE;
+    if (!handle || !graph || flags > cudaGraphCondAssignDefault)
+        return set(cudaErrorInvalidValue);
+    conditions =
+        emu_resized(conditions, "for a graph", condition_count + 1, sizeof *conditions);
+    conditions[condition_count++] = (struct condition){
+        default_value, default_value, flags == cudaGraphCondAssignDefault};
+    *handle = condition_count;
+    return cudaSuccess;
+}
+
+void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value)
+{
+    struct condition *const c = condition_of(handle);
+    if (!c)
+        emu_fault(CALLER,
+                  "cudaGraphSetConditional: %#llx is no handle that "
+                  "cudaGraphConditionalHandleCreate has given",
+                  handle);
+    c->value = value;
+}
+
+static cudaError_t add_conditional(cudaGraphNode_t *node, cudaGraph_t graph,
+                                   const cudaGraphNode_t *after, size_t count,
+                                   struct cudaConditionalNodeParams *what)
+{
+    const unsigned most = what->type == cudaGraphCondTypeWhile ? 1
+                          : what->type == cudaGraphCondTypeIf  ? 2
+                                                               : UINT_MAX;
+    if (!condition_of(what->handle) || (unsigned)what->type > cudaGraphCondTypeSwitch ||
+        what->size == 0 || what->size > most)
+        return cudaErrorInvalidValue;
+    *node = emu_graph_add(graph, cudaGraphNodeTypeConditional, after, count);
+    (*node)->bodies = emu_bodies_new(what->handle, what->type, what->size);
+    what->phGraph_out = (*node)->bodies->graphs;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                             const cudaGraphNode_t *after, const cudaGraphEdgeData *edges,
+                             size_t count, struct cudaGraphNodeParams *what)
+{
+    EMU_ALONE;
+    (void)edges;
+    if (!node || !what || !may_add(graph, after, count))
+        return set(cudaErrorInvalidValue);
+    switch (what->type) {
+    case cudaGraphNodeTypeKernel:
+        return cudaGraphAddKernelNode(node, graph, after, count, &what->kernel);
+    case cudaGraphNodeTypeMemcpy:
+        return cudaGraphAddMemcpyNode(node, graph, after, count,
+                                      &what->memcpy.copyParams);
+    case cudaGraphNodeTypeMemset:
+        return cudaGraphAddMemsetNode(node, graph, after, count, &what->memset);
+    case cudaGraphNodeTypeHost:
+        return cudaGraphAddHostNode(node, graph, after, count, &what->host);
+    case cudaGraphNodeTypeGraph:
+        return cudaGraphAddChildGraphNode(node, graph, after, count, what->graph.graph);
+    case cudaGraphNodeTypeEmpty: return cudaGraphAddEmptyNode(node, graph, after, count);
+    case cudaGraphNodeTypeMemAlloc:
+        return cudaGraphAddMemAllocNode(node, graph, after, count, &what->alloc);
+    case cudaGraphNodeTypeMemFree:
+        return cudaGraphAddMemFreeNode(node, graph, after, count, what->free.dptr);
+    case cudaGraphNodeTypeConditional:
+        return set(add_conditional(node, graph, after, count, &what->conditional));
+    }
+    return set(cudaErrorInvalidValue);
+}
+
 /* ---- launches ---- */
 
 static void free_exec(cudaGraphExec_t exec)
@@ -326,6 +501,8 @@ static void free_exec(cudaGraphExec_t exec)
     for (size_t i = 0; i < exec->graph->count; i++) {
         const cudaGraphNode_t node = exec->graph->nodes[i];
         if (node->exec) free_exec(node->exec);
+        for (unsigned k = 0; node->bodies && k < node->bodies->count; k++)
+            if (node->bodies->execs[k]) free_exec(node->bodies->execs[k]);
         cudaEventDestroy(node->done);
     }
     for (size_t i = 0; i < exec->lane_count; i++) cudaStreamDestroy(exec->lanes[i]);
@@ -380,6 +557,9 @@ static cudaError_t instantiate(cudaGraphExec_t *result, cudaGraph_t graph)
                 error = cudaEventCreateWithFlags(&node->done, cudaEventDisableTiming);
             if (error == cudaSuccess && node->child)
                 error = instantiate(&node->exec, node->child);
+            for (unsigned k = 0; node->bodies && k < node->bodies->count; k++)
+                if (error == cudaSuccess)
+                    error = instantiate(&node->bodies->execs[k], node->bodies->graphs[k]);
         }
     free(ordered);
     free(continued);
@@ -421,6 +601,36 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
     return cudaSuccess;
 }
 
+static cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream);
+
+/* What kernels have set is known, since all that comes before the node has run. */
+static cudaError_t launch_bodies(const struct emu_bodies *b, cudaStream_t stream)
+{
+    const unsigned value = condition_of(b->handle)->value;
+    cudaError_t error = cudaSuccess;
+    if (b->type == cudaGraphCondTypeWhile) {
+        while (error == cudaSuccess && condition_of(b->handle)->value)
+            error = launch(b->execs[0], stream);
+        return error;
+    }
+    const unsigned which = b->type == cudaGraphCondTypeSwitch ? value : value == 0;
+    return which < b->count ? launch(b->execs[which], stream) : cudaSuccess;
+}
+
+/* Conditions that begin anew with each launch; those of nodes in bodies, too. */
+static void set_conditions(cudaGraph_t graph)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        const cudaGraphNode_t node = graph->nodes[i];
+        if (node->child) set_conditions(node->child);
+        if (!node->bodies) continue;
+        struct condition *const c = condition_of(node->bodies->handle);
+        if (c->begins_anew) c->value = c->at_launch;
+        for (unsigned k = 0; k < node->bodies->count; k++)
+            set_conditions(node->bodies->graphs[k]);
+    }
+}
+
 static cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream)
 {
     cudaError_t error = cudaEventRecord(exec->begun, stream);
@@ -433,6 +643,8 @@ static cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream)
             error = cudaStreamWaitEvent(lane, node->after[k]->done, 0);
         if (error == cudaSuccess && node->run) error = node->run(node->data, lane);
         if (error == cudaSuccess && node->exec) error = launch(node->exec, lane);
+        if (error == cudaSuccess && node->bodies)
+            error = launch_bodies(node->bodies, lane);
         if (error == cudaSuccess) error = cudaEventRecord(node->done, lane);
     }
     for (size_t i = 0; i < exec->graph->count && error == cudaSuccess; i++)
@@ -467,6 +679,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
     }
     if (!emu_stream_on(stream, emu_device())) return set(cudaErrorInvalidResourceHandle);
     const cudaError_t in_the_way = make_way(exec);
+    set_conditions(exec->graph);
     return set(in_the_way == cudaSuccess ? launch(exec, stream) : in_the_way);
 }
 
@@ -476,7 +689,8 @@ static cudaError_t update(cudaGraphExec_t exec, cudaGraph_t graph,
     bool same = exec->graph->count == graph->count;
     for (size_t i = 0; i < graph->count && same; i++) {
         const cudaGraphNode_t old = exec->graph->nodes[i], node = graph->nodes[i];
-        same = old->after_count == node->after_count && old->type == node->type;
+        same = old->after_count == node->after_count && old->type == node->type &&
+               (!node->bodies || old->bodies->count == node->bodies->count);
         for (size_t k = 0; k < node->after_count && same; k++)
             same = old->after[k]->index == node->after[k]->index;
         if (!same) info->errorNode = node;
@@ -488,8 +702,11 @@ static cudaError_t update(cudaGraphExec_t exec, cudaGraph_t graph,
         const cudaGraphNode_t old = exec->graph->nodes[i], node = graph->nodes[i];
         emu_node_give(old, node->type, node->run, node->data, node->bytes);
         old->original = node;
-        if (!node->child) continue;
-        const cudaError_t error = update(old->exec, node->child, info);
+        cudaError_t error =
+            node->child ? update(old->exec, node->child, info) : cudaSuccess;
+        for (unsigned k = 0; node->bodies && k < node->bodies->count; k++)
+            if (error == cudaSuccess)
+                error = update(old->bodies->execs[k], node->bodies->graphs[k], info);
         if (error != cudaSuccess) return error;
     }
     return cudaSuccess;

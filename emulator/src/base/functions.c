@@ -143,6 +143,36 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
     return cudaSuccess;
 }
 
+static cudaError_t launch(const void *kernel, const struct emu_launch *shape,
+                          void **arguments)
+{
+    const struct emu_known_kernel *const k = emu_find_kernel(kernel);
+    if (!k) return set(cudaErrorInvalidDeviceFunction);
+    return (cudaError_t)k->launch(k->function, k->name, shape, arguments, NULL);
+}
+
+cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
+                             size_t shared, cudaStream_t stream)
+{
+    const struct emu_launch shape = {.grid = {grid.x, grid.y, grid.z},
+                                     .block = {block.x, block.y, block.z},
+                                     .dynamic_shared = shared,
+                                     .stream = stream};
+    return launch(kernel, &shape, arguments);
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block,
+                                        void **arguments, size_t shared,
+                                        cudaStream_t stream)
+{
+    const struct emu_launch shape = {.grid = {grid.x, grid.y, grid.z},
+                                     .block = {block.x, block.y, block.z},
+                                     .dynamic_shared = shared,
+                                     .cooperative = 1,
+                                     .stream = stream};
+    return launch(kernel, &shape, arguments);
+}
+
 /* Only NVIDIA's compiler knows how many registers a thread takes; LENS_REGS tells, or it
  * is this many. */
 static unsigned assumed_registers(void)

@@ -56,11 +56,41 @@ cudaGraph_t emu_graph_new(void)
     return emu_zeros("for a graph", 1, sizeof(struct CUgraph_st));
 }
 
+struct emu_bodies *emu_bodies_new(cudaGraphConditionalHandle handle,
+                                  enum cudaGraphConditionalNodeType type, unsigned count)
+{
+    struct emu_bodies *const b = emu_zeros("for a graph", 1, sizeof *b);
+    *b = (struct emu_bodies){handle, type, count,
+                             emu_zeros("for a graph", count, sizeof *b->graphs),
+                             emu_zeros("for a graph", count, sizeof *b->execs)};
+    for (unsigned i = 0; i < count; i++) b->graphs[i] = emu_graph_new();
+    return b;
+}
+
+static void free_bodies(struct emu_bodies *b)
+{
+    for (unsigned i = 0; i < b->count; i++) emu_graph_free(b->graphs[i]);
+    free(b->graphs);
+    free(b->execs);
+    free(b);
+}
+
+static struct emu_bodies *copy_of_bodies(const struct emu_bodies *from)
+{
+    struct emu_bodies *const b = emu_bodies_new(from->handle, from->type, from->count);
+    for (unsigned i = 0; i < b->count; i++) {
+        emu_graph_free(b->graphs[i]);
+        b->graphs[i] = emu_graph_copy(from->graphs[i]);
+    }
+    return b;
+}
+
 void emu_graph_free(cudaGraph_t graph)
 {
     for (size_t i = 0; i < graph->count; i++) {
         const cudaGraphNode_t node = graph->nodes[i];
         if (node->child) emu_graph_free(node->child);
+        if (node->bodies) free_bodies(node->bodies);
         free(node->after);
         free(node->data);
         free(node);
@@ -78,6 +108,7 @@ cudaGraph_t emu_graph_copy(cudaGraph_t graph)
         emu_node_give(node, from->type, from->run, from->data, from->bytes);
         node->original = from;
         if (from->child) node->child = emu_graph_copy(from->child);
+        if (from->bodies) node->bodies = copy_of_bodies(from->bodies);
     }
     for (size_t i = 0; i < graph->count; i++)
         for (size_t k = 0; k < graph->nodes[i]->after_count; k++)

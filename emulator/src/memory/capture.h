@@ -39,7 +39,8 @@ struct CUgraphNode_st {
     void *data;
     size_t bytes;
     cudaGraph_t child;
-    cudaGraphNode_t *after; /* nodes that come before this one */
+    struct emu_bodies *bodies; /* of a conditional node */
+    cudaGraphNode_t *after;    /* nodes that come before this one */
     size_t after_count;
     cudaGraph_t graph;
     size_t index; /* in its graph */
@@ -49,6 +50,17 @@ struct CUgraphNode_st {
     cudaEvent_t done;
     cudaGraphExec_t exec; /* of the child */
 };
+
+/* The graphs of a conditional node, and copies of them that can be launched. */
+struct emu_bodies {
+    cudaGraphConditionalHandle handle;
+    enum cudaGraphConditionalNodeType type;
+    unsigned count;
+    cudaGraph_t *graphs;
+    cudaGraphExec_t *execs;
+};
+struct emu_bodies *emu_bodies_new(cudaGraphConditionalHandle handle,
+                                  enum cudaGraphConditionalNodeType type, unsigned count);
 
 struct CUgraph_st {
     cudaGraphNode_t *nodes;
@@ -70,7 +82,9 @@ bool emu_node_is_behind(cudaGraphNode_t node, cudaGraphNode_t before);
 struct emu_front {
     const void *of;
     cudaGraph_t graph;
-    bool origin; /* the stream that began the capture */
+    bool origin;     /* the stream that began the capture */
+    bool goes_on;    /* in a graph that there was before, */
+    size_t old_ones; /* with so many nodes */
     cudaGraphNode_t *last;
     size_t count;
 };
