@@ -261,6 +261,10 @@ union emu_component {
 void emu_texture_fetch(union emu_component value[4], unsigned long long object,
                        enum emu_texture_shape shape, float x, float y, float z, int layer,
                        const void *pc);
+/* One component of the four elements that a linear filter would read there, the left one of
+ * the upper row first and then counterclockwise, as tex2Dgather has them. */
+void emu_texture_gather(union emu_component value[4], unsigned long long object, float x,
+                        float y, int component, const void *pc);
 /* Where a surface has `bytes` at byte x of row y of layer z; NULL for nowhere, as `mode`
  * (an enum cudaSurfaceBoundaryMode) allows. */
 void *emu_surface_place(unsigned long long object, int x, int y, int z, size_t bytes,

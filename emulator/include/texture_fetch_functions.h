@@ -49,18 +49,24 @@ template <class T_> static inline struct cudaChannelFormatDesc cudaCreateChannel
 
 template <class T_>
 __attribute__((no_sanitize("thread"))) static inline T_
-emu_fetch(cudaTextureObject_t object, enum emu_texture_shape shape, float x, float y,
-          float z, int layer, const void *pc)
+emu_texel_of(const union emu_component from[4])
 {
     using component = typename emu_texel<T_>::component;
-    union emu_component from[4];
     component to[4];
     T_ value;
-    emu_texture_fetch(from, object, shape, x, y, z, layer, pc);
     for (int i = 0; i < emu_texel<T_>::count; i++)
         to[i] = (component)0.5 != 0 ? (component)from[i].real : (component)from[i].whole;
     __builtin_memcpy(&value, to, sizeof value);
     return value;
+}
+template <class T_>
+__attribute__((no_sanitize("thread"))) static inline T_
+emu_fetch(cudaTextureObject_t object, enum emu_texture_shape shape, float x, float y,
+          float z, int layer, const void *pc)
+{
+    union emu_component from[4];
+    emu_texture_fetch(from, object, shape, x, y, z, layer, pc);
+    return emu_texel_of<T_>(from);
 }
 #define EMU_OBJECT cudaTextureObject_t object
 #define EMU_FETCH(name, shape, parameters, x, y, z, layer)                               \
@@ -80,6 +86,15 @@ EMU_FETCH(tex2DLayered, EMU_2D_LAYERED, (EMU_OBJECT, float x, float y, int layer
 EMU_FETCH(texCubemap, EMU_CUBE, (EMU_OBJECT, float x, float y, float z), x, y, z, 0)
 #undef EMU_FETCH
 #undef EMU_OBJECT
+
+template <class T_>
+__attribute__((noinline)) static T_ tex2Dgather(cudaTextureObject_t object, float x,
+                                                float y, int component = 0)
+{
+    union emu_component from[4];
+    emu_texture_gather(from, object, x, y, component, __builtin_return_address(0));
+    return emu_texel_of<T_>(from);
+}
 
 /* Of a surface x counts bytes. */
 #define EMU_SURFACE(name, parameters, y, z)                                              \

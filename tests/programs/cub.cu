@@ -144,6 +144,23 @@ template <class Key> __global__ void sort_block(const Key *in, Key *out, int *or
     Store(room.store).Store(out, keys, N - 1);
 }
 
+/* The last digits of all, and of those once more. */
+__global__ void count_digits(const int *in, unsigned *out)
+{
+    typedef cub::BlockHistogram<unsigned char, THREADS, EACH, 10, cub::BLOCK_HISTO_ATOMIC>
+        Histogram;
+    __shared__ typename Histogram::TempStorage room;
+    __shared__ unsigned counts[10];
+    unsigned char digits[EACH];
+    for (int k = 0; k < EACH; k++)
+        digits[k] = (unsigned char)(abs(in[EACH * threadIdx.x + k]) % 10);
+    Histogram(room).Histogram(digits, counts);
+    __syncthreads();
+    Histogram(room).Composite(digits, counts);
+    __syncthreads();
+    if (threadIdx.x < 10) out[threadIdx.x] = counts[threadIdx.x];
+}
+
 /* An algorithm is called twice: for the room that it takes, and to run. */
 #define RUN(call, ...)                                                                   \
     do {                                                                                 \
@@ -304,6 +321,13 @@ int main()
         }
         EXPECT(out[4 + i] == upto + 1000 * eight);
     }
+
+    unsigned *counts = room_for<unsigned>(10), digits[10] = {0};
+    count_digits<<<1, THREADS>>>(in, counts);
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < N; i++) digits[abs(in[i]) % 10] += 2;
+    for (int i = 0; i < 10; i++) EXPECT(counts[i] == digits[i]);
+    CHECK(cudaFree(counts));
 
     sorts<int>(in);
     sorts<float>(in);

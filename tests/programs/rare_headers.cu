@@ -7,6 +7,14 @@
 #include <device_types.h>
 #include <driver_functions.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
+#include <sm_20_atomic_functions.h>
+#include <sm_20_intrinsics.h>
+#include <sm_32_atomic_functions.h>
+#include <sm_32_intrinsics.h>
+#include <sm_35_atomic_functions.h>
+#include <sm_35_intrinsics.h>
+#include <sm_60_atomic_functions.h>
+#include <sm_61_intrinsics.h>
 #include <string.h>
 #include <thrust/random/linear_congruential_engine.h>
 #include <thrust/random/uniform_int_distribution.h>

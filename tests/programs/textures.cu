@@ -70,6 +70,38 @@ static float at(cudaTextureObject_t texture, float x, float y)
     return values[0];
 }
 
+/* Four neighbours at once, from the left one of the upper row on. */
+__global__ void gather(cudaTextureObject_t texture, float x, float y, float4 *out)
+{
+    *out = tex2Dgather<float4>(texture, x, y, 1);
+}
+
+static void neighbours()
+{
+    const cudaChannelFormatDesc desc = cudaCreateChannelDesc<float2>();
+    float2 host[12];
+    for (int i = 0; i < 12; i++) host[i] = make_float2(-1.0f, (float)i);
+    cudaArray_t array;
+    float4 *out;
+    CHECK(cudaMallocManaged(&out, sizeof *out));
+    CHECK(cudaMallocArray(&array, &desc, 4, 3, cudaArrayTextureGather));
+    CHECK(cudaMemcpy2DToArray(array, 0, 0, host, 32, 32, 3, cudaMemcpyHostToDevice));
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    const cudaTextureObject_t texture =
+        texture_of(resource, cudaAddressModeClamp, cudaFilterModePoint, 0);
+    gather<<<1, 1>>>(texture, 2.0f, 1.0f, out);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(out->x == 5 && out->y == 6 && out->z == 2 && out->w == 1);
+    gather<<<1, 1>>>(texture, 4.0f, 3.2f, out);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(out->x == 11 && out->y == 11 && out->z == 11 && out->w == 11);
+    CHECK(cudaDestroyTextureObject(texture));
+    CHECK(cudaFreeArray(array));
+    CHECK(cudaFree(out));
+}
+
 int main()
 {
     CHECK(cudaMallocManaged(&values, 64 * sizeof *values));
@@ -178,5 +210,6 @@ int main()
         CHECK(cudaFreeArray(arrays[i]));
     }
     CHECK(cudaFree(values));
+    neighbours();
     return pass();
 }

@@ -7,6 +7,7 @@
 #include "../cuda_fp16.h"
 
 #include "block/block_exchange.cuh"
+#include "block/block_histogram.cuh"
 #include "block/block_load.cuh"
 #include "block/block_radix_sort.cuh"
 #include "block/block_reduce.cuh"

@@ -182,24 +182,33 @@ static long lower(float x, float *share)
     return (long)below;
 }
 
+/* A coordinate in elements, of which the axis has n. *mode is what lies beyond its ends. */
+static float on_axis(const struct texture *t, int axis, float x, long n,
+                     enum cudaTextureAddressMode *mode)
+{
+    enum { FAR_AWAY = 1000000000 };
+    *mode = t->how.addressMode[axis];
+    if (t->how.normalizedCoords)
+        x *= (float)n;
+    else if (*mode == cudaAddressModeWrap || *mode == cudaAddressModeMirror)
+        *mode = cudaAddressModeClamp; /* those need normalized coordinates */
+    return fabsf(x) < FAR_AWAY ? x : x > 0 ? FAR_AWAY : 0;
+}
+
 static void sample(union emu_component value[4], const struct texture *t, int dimensions,
                    float x, float y, float z, long layer)
 {
     const struct cudaTextureDesc *h = &t->how;
     const bool reads_floats = t->desc.f == cudaChannelFormatKindFloat || h->readMode;
     const long n[3] = {(long)t->width, (long)t->height, (long)t->depth};
-    float at[3] = {x, y, z}, share[3] = {0, 0, 0};
+    const float given[3] = {x, y, z};
+    float share[3] = {0, 0, 0};
     long low[3] = {0, 0, 0};
     enum cudaTextureAddressMode mode[3];
     const bool linear = h->filterMode == cudaFilterModeLinear && reads_floats;
     for (int d = 0; d < dimensions; d++) {
-        mode[d] = h->addressMode[d];
-        if (h->normalizedCoords)
-            at[d] *= (float)n[d];
-        else if (mode[d] == cudaAddressModeWrap || mode[d] == cudaAddressModeMirror)
-            mode[d] = cudaAddressModeClamp; /* those need normalized coordinates */
-        if (!(fabsf(at[d]) < 1e9f)) at[d] = at[d] > 0 ? 1e9f : 0;
-        low[d] = linear ? lower(at[d], &share[d]) : (long)floorf(at[d]);
+        const float at = on_axis(t, d, given[d], n[d], &mode[d]);
+        low[d] = linear ? lower(at, &share[d]) : (long)floorf(at);
     }
     float sum[4] = {0, 0, 0, 0};
     for (int corner = 0; corner < (linear ? 1 << dimensions : 1); corner++) {
@@ -260,6 +269,24 @@ void emu_texture_fetch(union emu_component value[4], unsigned long long object,
         sample(value, t, shape == EMU_1D_LAYERED ? 1 : 2, x, y, 0, own);
         break;
     case EMU_CUBE: sample_cube(value, t, x, y, z); break;
+    }
+}
+
+void emu_texture_gather(union emu_component value[4], unsigned long long object, float x,
+                        float y, int component, const void *pc)
+{
+    static const int corners[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
+    const struct texture *t = texture_of(object, pc);
+    const long n[2] = {(long)t->width, (long)t->height};
+    enum cudaTextureAddressMode mode[2];
+    float share;
+    const long low[2] = {lower(on_axis(t, 0, x, n[0], &mode[0]), &share),
+                         lower(on_axis(t, 1, y, n[1], &mode[1]), &share)};
+    for (int i = 0; i < 4; i++) {
+        union emu_component texel[4];
+        read_element(texel, t, addressed(low[0] + corners[i][0], n[0], mode[0]),
+                     addressed(low[1] + corners[i][1], n[1], mode[1]), 0);
+        value[i] = texel[component & 3];
     }
 }
 
