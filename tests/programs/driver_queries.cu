@@ -39,6 +39,9 @@ int main()
         EXPECT(value == all[i].want);
     }
     const char *text;
-    EXPECT(cuGetErrorName(CUDA_ERROR_INVALID_DEVICE, &text) == CUDA_SUCCESS && text[0]);
+    EXPECT(cuGetErrorName(CUDA_ERROR_INVALID_DEVICE, &text) == CUDA_SUCCESS);
+    EXPECT(strcmp(text, "CUDA_ERROR_INVALID_DEVICE") == 0);
+    EXPECT(cuGetErrorString(CUDA_ERROR_INVALID_DEVICE, &text) == CUDA_SUCCESS && text[0]);
+    EXPECT(cuGetErrorName((CUresult)12345, &text) == CUDA_ERROR_INVALID_VALUE);
     return pass();
 }

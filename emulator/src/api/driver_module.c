@@ -125,6 +125,10 @@ CUresult emu_read_module(const void *image, struct emu_bytes *result)
 
 /* ---- loaded, unloaded ---- */
 
+/* What refers to everything that modules may call: without it a linker would leave out what
+ * the program itself does not (Makefile). */
+extern const void *const emu_exports[];
+
 /* Each gets a file of its own, so that the same image loaded twice has variables of its own
  * twice. It stays open: faults look for source lines in it. */
 static CUresult load(CUmodule *module, const struct emu_bytes *bytes)
@@ -136,6 +140,7 @@ static CUresult load(CUmodule *module, const struct emu_bytes *bytes)
         return refuse(CUDA_ERROR_OPERATING_SYSTEM, strerror(errno));
     }
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    __asm__ volatile("" : : "r"(emu_exports));
     void *const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const struct emu_sections *const sections =
         handle ? dlsym(handle, "emu_module_sections") : NULL;

@@ -1260,6 +1260,7 @@ static void link_on_host(char **arguments)
         add_words(&command, "-rdynamic -Wl,--whole-archive");
         add(&command, format("%s/build/libemulator.a", root));
         add(&command, "-Wl,--no-whole-archive");
+        add(&command, format("%s/build/exports.o", root));
     }
     while (*++arguments) add(&command, *arguments);
     execv(host.cxx, command.items);
