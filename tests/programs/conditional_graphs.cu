@@ -22,7 +22,8 @@ static cudaGraphNode_t add_kernel(cudaGraph_t graph, cudaGraphNode_t after, void
                                   void **arguments)
 {
     cudaGraphNode_t node;
-    cudaGraphNodeParams what = {cudaGraphNodeTypeKernel};
+    cudaGraphNodeParams what = {};
+    what.type = cudaGraphNodeTypeKernel;
     what.kernel.func = kernel;
     what.kernel.gridDim = what.kernel.blockDim = dim3(1);
     what.kernel.kernelParams = arguments;
@@ -36,7 +37,8 @@ static cudaGraph_t *add_condition(cudaGraph_t graph, cudaGraphNode_t after,
                                   cudaGraphConditionalNodeType type, unsigned size)
 {
     cudaGraphNode_t node;
-    cudaGraphNodeParams what = {cudaGraphNodeTypeConditional};
+    cudaGraphNodeParams what = {};
+    what.type = cudaGraphNodeTypeConditional;
     what.conditional.handle = condition;
     what.conditional.type = type;
     what.conditional.size = size;
@@ -100,7 +102,8 @@ static void loop(int *d_x, int *d_out)
     CHECK(cudaGraphConditionalHandleCreate(&condition, graph, 1,
                                            cudaGraphCondAssignDefault));
     cudaGraphNode_t node;
-    cudaGraphNodeParams what = {cudaGraphNodeTypeConditional};
+    cudaGraphNodeParams what = {};
+    what.type = cudaGraphNodeTypeConditional;
     what.conditional.handle = condition;
     what.conditional.type = cudaGraphCondTypeWhile;
     what.conditional.size = 1;
