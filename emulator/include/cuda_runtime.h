@@ -219,7 +219,7 @@ static inline cudaError_t emu_launch_array(void (*kernel)(A_...),
                                            std::index_sequence<I_...>)
 {
     (void)arguments; /* of a kernel without parameters */
-    const emu_known_kernel *const k = emu_find_kernel((const void *)kernel);
+    const ::emu::known_kernel *const k = ::emu::known_kernel::find((const void *)kernel);
     const char *const name = k ? k->name : "(by cudaLaunchKernel)";
     return (cudaError_t)::emu::launch_kernel(
         name, config, kernel,
@@ -243,7 +243,7 @@ template <class... P_, class... A_>
 static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
                                              void (*kernel)(P_...), A_ &&...arguments)
 {
-    const emu_known_kernel *const k = emu_find_kernel((const void *)kernel);
+    const ::emu::known_kernel *const k = ::emu::known_kernel::find((const void *)kernel);
     const char *const name = k ? k->name : "(by cudaLaunchKernelEx)";
     ::emu::config c(config->gridDim, config->blockDim, config->dynamicSmemBytes,
                     config->stream);
@@ -255,7 +255,7 @@ static inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
 static inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config,
                                               const void *function, void **arguments)
 {
-    const emu_known_kernel *const k = emu_find_kernel(function);
+    const emu::known_kernel *const k = emu::known_kernel::find(function);
     if (!k) {
         emu_launch_failed(cudaErrorInvalidDeviceFunction);
         return cudaErrorInvalidDeviceFunction;

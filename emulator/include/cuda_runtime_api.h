@@ -225,12 +225,14 @@ cudaError_t cudaEventCreate(cudaEvent_t *event);
 cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function,
                                              unsigned version, unsigned long long flags,
                                              enum cudaDriverEntryPointQueryResult *found);
+#ifndef __CUDACC__ /* else emulator_launch.h has them */
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
                              size_t shared EMU_DEFAULT(0),
                              cudaStream_t stream EMU_DEFAULT(0));
 cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block,
                                         void **arguments, size_t shared EMU_DEFAULT(0),
                                         cudaStream_t stream EMU_DEFAULT(0));
+#endif
 /* The driver API's handle of a kernel, for cuLaunchKernel. */
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *kernel);
 cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr,

@@ -313,13 +313,28 @@ struct launch_bounds {
 
 /* One for each kernel that has an address. */
 struct known_kernel : emu_known_kernel {
-    template <class... P_> known_kernel(void (*f)(P_...), const char *n)
+    known_kernel *next;
+
+    template <class... P_> known_kernel(void (*f)(P_...), const char *n) : next(all())
     {
         function = reinterpret_cast<void (*)()>(f);
         name = n;
         launch = by_address<std::index_sequence_for<P_...>, P_...>::launch;
-        others = emu_known_kernels;
-        emu_known_kernels = this;
+        all() = this;
+        emu_know_kernel(this);
+    }
+
+    static known_kernel *&all()
+    {
+        static known_kernel *first;
+        return first;
+    }
+
+    static const known_kernel *find(const void *address)
+    {
+        const known_kernel *k = all();
+        while (k && reinterpret_cast<const void *>(k->function) != address) k = k->next;
+        return k;
     }
 };
 
@@ -327,12 +342,43 @@ struct known_kernel : emu_known_kernel {
 template <class... P_>
 auto address_of(void (*function)(P_...), const char *name) -> void (*)(P_...)
 {
-    if (!emu_find_kernel(reinterpret_cast<const void *>(function)))
+    if (!known_kernel::find(reinterpret_cast<const void *>(function)))
         new known_kernel(function, name);
     return function;
 }
 
 } // namespace emu
+
+static inline cudaError_t emu_launch_address(const void *function, dim3 grid, dim3 block,
+                                             void **arguments, size_t shared,
+                                             cudaStream_t stream, bool cooperative)
+{
+    const emu::known_kernel *const k = emu::known_kernel::find(function);
+    if (!k) {
+        emu_launch_failed(cudaErrorInvalidDeviceFunction);
+        return cudaErrorInvalidDeviceFunction;
+    }
+    emu::config c(grid, block, shared, stream);
+    c.cooperative = cooperative;
+    const emu_launch shape = c.shape();
+    c.done();
+    return static_cast<cudaError_t>(
+        k->launch(k->function, k->name, &shape, arguments, nullptr));
+}
+
+static inline cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block,
+                                           void **arguments, size_t shared = 0,
+                                           cudaStream_t stream = nullptr)
+{
+    return emu_launch_address(function, grid, block, arguments, shared, stream, false);
+}
+static inline cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid,
+                                                      dim3 block, void **arguments,
+                                                      size_t shared = 0,
+                                                      cudaStream_t stream = nullptr)
+{
+    return emu_launch_address(function, grid, block, arguments, shared, stream, true);
+}
 
 /* The linker makes such a pair for a section whose name is an identifier. */
 #ifdef EMU_MODULE

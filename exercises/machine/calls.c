@@ -259,6 +259,17 @@ CALL(emu_error_unread)
 {
     (void)p;
 }
+/* The code itself keeps a list of its kernels. */
+CALL(emu_know_kernel)
+{
+    (void)p;
+}
+CALL(emu_kernel_begins)
+{
+    if (!emu_current)
+        refuse(p, "a kernel is called like a function, and on a GPU it would not run; "
+                  "launch it: kernel<<<grid, block>>>(...)");
+}
 CALL(emu_launch_bounds)
 {
     need_kernel(p);

@@ -6,6 +6,7 @@
 #include "api/driver.h"
 #include "base/device.h"
 #include "base/errors.h"
+#include "base/functions.h"
 #include "base/now.h"
 #include "emulator_runtime.h"
 

@@ -13,6 +13,7 @@
 
 #include "api/driver.h"
 #include "api/module.h"
+#include "base/functions.h"
 #include "base/now.h"
 #include "base/room.h"
 #include "emulator_runtime.h"

@@ -98,6 +98,12 @@ static struct function *find_or_add_function(const void *kernel)
 
 const struct emu_known_kernel *emu_known_kernels;
 
+void emu_know_kernel(struct emu_known_kernel *kernel)
+{
+    kernel->others = emu_known_kernels;
+    emu_known_kernels = kernel;
+}
+
 const struct emu_known_kernel *emu_find_kernel(const void *function)
 {
     const struct emu_known_kernel *k = emu_known_kernels;
