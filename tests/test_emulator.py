@@ -458,6 +458,101 @@ def test_cmake_takes_it_for_a_toolkit(compiler, emulated_nvcc, write, tmp_path):
     assert run([tmp_path / "build" / "main"], env=no_cuda()).stdout == "5\n"
 
 
+MODULE = """
+    static __constant__ int shift;
+    extern "C" __global__ void move(int *x, int n)
+    {
+        x[threadIdx.x] = shift + n;
+    }
+    """
+LOADER = """
+    #include <cuda.h>
+    #include <cstdio>
+    int main(int count, char **words)
+    {
+        CUdevice device;
+        CUcontext context;
+        CUmodule module;
+        CUfunction move;
+        CUdeviceptr d_x, shift;
+        int x[32], by = 40, n = 2;
+        const char *error;
+        size_t bytes;
+        cuInit(0);
+        cuDeviceGet(&device, 0);
+        cuCtxCreate(&context, 0, device);
+        const CUresult result = cuModuleLoad(&module, words[1]);
+        cuGetErrorName(result, &error);
+        puts(error);
+        if (result != CUDA_SUCCESS) return 3;
+        cuModuleGetFunction(&move, module, "move");
+        cuModuleGetGlobal(&shift, &bytes, module, "shift");
+        cuMemcpyHtoD(shift, &by, bytes);
+        cuMemAlloc(&d_x, count > 2 ? 16 : sizeof x);
+        void *arguments[] = {&d_x, &n};
+        cuLaunchKernel(move, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr);
+        cuMemcpyDtoH(x, d_x, sizeof x);
+        printf("%d\\n", x[31]);
+        cuMemFree(d_x);
+        cuCtxDestroy(context);
+    }
+    """
+
+
+# Linked by nvcc, which knows what modules need, and by a compiler that does not.
+@pytest.mark.parametrize("by", ["nvcc", "the host's compiler"])
+@every_compiler
+def test_modules_are_loaded(compiler, by, emulated_nvcc, write, tmp_path):
+    env = no_cuda() | {"NVCC_CCBIN": compiler}
+    source, main = write(MODULE, "move.cu"), write(LOADER, "main.cpp")
+    link = [emulated_nvcc, main]
+    if by != "nvcc":
+        emulator = emulated_nvcc.parents[1]
+        link = [compiler, main, f"-I{emulator / 'include'}"]
+        link += [f"-L{emulator / 'build/toolkit/lib64'}"]
+    for command in (
+        [emulated_nvcc, "-cubin", source, "-o", "move.cubin"],
+        [emulated_nvcc, "-fatbin", source],
+        [emulated_nvcc, "--ptx", source, "-o", "move.ptx"],
+        [*link, "-lcuda", "-o", "main"],
+    ):
+        result = run(command, cwd=tmp_path, env=env)
+        assert result.returncode == 0, result.stdout + result.stderr
+    for kind in ("cubin", "fatbin", "ptx"):
+        result = run(["./main", f"move.{kind}"], cwd=tmp_path, env=env)
+        assert result.stdout == "CUDA_SUCCESS\n42\n", result.stderr
+        assert result.stderr == ""
+        result = run(["./main", f"move.{kind}", "short"], cwd=tmp_path, env=env)
+        assert result.returncode == 1
+        assert re.search(r"^  at \S*move\.cu:5: x\[thr", result.stderr, re.M), (
+            result.stderr
+        )
+
+
+@pytest.mark.parametrize(
+    "image, error, said",
+    [
+        (b".version 9.0\n.target sm_90\n.address_size 64\n", "INVALID_PTX", "it is PTX"),
+        (b"\x50\xed\x55\xba" + bytes(100), "NO_BINARY_FOR_GPU", "NVIDIA's fatbin"),
+        (
+            b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\x00\xbe\x00" + bytes(100),
+            "NO_BINARY_FOR_GPU",
+            "machine code for a GPU",
+        ),
+        (b"what is this" + bytes(100), "INVALID_IMAGE", "neither a module nor PTX"),
+        (None, "FILE_NOT_FOUND", ""),
+    ],
+    ids=["ptx", "fatbin", "cubin", "nonsense", "missing"],
+)
+def test_what_is_no_module_of_ours_is_refused(image, error, said, nvcc, write, tmp_path):
+    nvcc(write(LOADER, "main.cpp"), "-lcuda", "-o", "main")
+    if image is not None:
+        (tmp_path / "image").write_bytes(image)
+    result = run(["./main", "image"], cwd=tmp_path, env=no_cuda())
+    assert (result.returncode, result.stdout) == (3, f"CUDA_ERROR_{error}\n")
+    assert said in result.stderr and result.stderr.count("\n") == bool(said)
+
+
 @pytest.mark.skipif(
     platform.machine() != "x86_64" or not shutil.which("g++"), reason="g++ for x86-64"
 )

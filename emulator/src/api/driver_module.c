@@ -200,16 +200,16 @@ bool emu_read_file(const char *path, struct emu_bytes *result)
         n = fread(result->at + result->count, 1, STEP, file);
     }
     fclose(file);
-    result->at[result->count] = '\0';
+    memset(result->at + result->count, 0, sizeof(ElfW(Ehdr)));
     return true;
 }
 
 static CUresult read_module_file(const char *path, struct emu_bytes *result)
 {
     if (!emu_read_file(path, result)) return CUDA_ERROR_FILE_NOT_FOUND;
-    if (result->count >= sizeof(ElfW(Ehdr))) return CUDA_SUCCESS;
+    if (result->count > 0) return CUDA_SUCCESS;
     free(result->at);
-    return refuse(CUDA_ERROR_INVALID_IMAGE, "its file is too short");
+    return refuse(CUDA_ERROR_INVALID_IMAGE, "its file is empty");
 }
 
 CUresult cuModuleLoad(CUmodule *module, const char *path)

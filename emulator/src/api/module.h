@@ -15,7 +15,8 @@ struct emu_bytes {
  * is said on stderr. */
 CUresult emu_read_module(const void *image, struct emu_bytes *result);
 
-/* All of a file, and a zero behind it; false if there is none. */
+/* All of a file, and behind it as many zeros as the header of a shared object has bytes;
+ * false if there is none. */
 bool emu_read_file(const char *path, struct emu_bytes *result);
 
 #endif
