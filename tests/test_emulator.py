@@ -464,6 +464,8 @@ MODULE = """
     {
         x[threadIdx.x] = shift + n;
     }
+    template <class T> __global__ void fill(T *x, T by) { x[threadIdx.x] = by; }
+    template __global__ void fill<int>(int *, int);
     """
 LOADER = """
     #include <cuda.h>
@@ -492,7 +494,10 @@ LOADER = """
         void *arguments[] = {&d_x, &n};
         cuLaunchKernel(move, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr);
         cuMemcpyDtoH(x, d_x, sizeof x);
-        printf("%d\\n", x[31]);
+        cuModuleGetFunction(&move, module, "_Z4fillIiEvPT_S0_");
+        cuLaunchKernel(move, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr);
+        cuMemcpyDtoH(x, d_x, sizeof x[0]);
+        printf("%d %d\\n", x[31], x[0]);
         cuMemFree(d_x);
         cuCtxDestroy(context);
     }
@@ -520,7 +525,7 @@ def test_modules_are_loaded(compiler, by, emulated_nvcc, write, tmp_path):
         assert result.returncode == 0, result.stdout + result.stderr
     for kind in ("cubin", "fatbin", "ptx"):
         result = run(["./main", f"move.{kind}"], cwd=tmp_path, env=env)
-        assert result.stdout == "CUDA_SUCCESS\n42\n", result.stderr
+        assert result.stdout == "CUDA_SUCCESS\n42 2\n", result.stderr
         assert result.stderr == ""
         result = run(["./main", f"move.{kind}", "short"], cwd=tmp_path, env=env)
         assert result.returncode == 1

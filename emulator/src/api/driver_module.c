@@ -142,7 +142,7 @@ static CUresult load(CUmodule *module, const struct emu_bytes *bytes)
     }
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     __asm__ volatile("" : : "r"(emu_exports));
-    void *const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *const handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
     const struct emu_sections *const sections =
         handle ? dlsym(handle, "emu_module_sections") : NULL;
     if (!sections) {

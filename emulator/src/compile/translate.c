@@ -761,6 +761,21 @@ static void note_own_copies(struct translation *t, const struct declaration *d, 
     }
 }
 
+/* `template __global__ void k<float>(float *);` in a module: for the program to find. */
+static void register_instantiation(struct translation *t, const struct declaration *d)
+{
+    const int close = previous(t, d->terminator),
+              open = is(t, close, ">") ? back_over_angles(t, close) : -1;
+    if (t->visibility != TO_PROGRAM_TOO || open < 0 || !is_word(t, previous(t, open)))
+        return;
+    const char *const kernel = join(t, previous(t, open), close);
+    int end = over_bracket(t, d->terminator);
+    while (t->tokens[end].kind != END && !is(t, end, ";")) end = next(t, end);
+    add_after(t, end,
+              format(t, " static ::emu::known_kernel emu_n%d(%s, %s);", end, kernel,
+                     quote(t, kernel)));
+}
+
 /* __global__, __device__, __constant__ or __managed__ at token i. */
 static void rewrite_place(struct translation *t, int i)
 {
@@ -809,6 +824,7 @@ static void rewrite_place(struct translation *t, int i)
         /* A kernel nobody launches is no mistake; and nvcc's host compiler never sees
          * device functions. */
         bool instantiation = is(t, d.start, "template") && d.template_open < 0;
+        if (kernel && instantiation) register_instantiation(t, &d);
         if ((kernel && !instantiation) || d.is_static)
             replace(t, i, "__attribute__((unused))");
     } else {
