@@ -179,7 +179,7 @@ struct wrongs { /* the wrong elements, and the first few of them */
 const char *likely_cause(const struct problem *p, const struct wrongs *wrongs);
 
 /* ---- shapes.c ---- */
-enum { MOST_SHAPES = 64 };
+enum { MOST_SHAPES = 80 };
 struct shapes {
     struct product list[MOST_SHAPES];
     enum precision precision[MOST_SHAPES];

@@ -931,8 +931,8 @@ MUTANTS = [
     Mutant(
         17,
         "fewer bytes announced",
-        "mbarrier_arrive_expect_tx(come, sizeof *to);\n            cp_async_bulk_tensor_2d(to->A, A_map",
-        "mbarrier_arrive_expect_tx(come, sizeof *to - 128);\n            cp_async_bulk_tensor_2d(to->A, A_map",
+        "mbarrier_arrive_expect_tx(come, sizeof *to);\n            if (T::TURNED)",
+        "mbarrier_arrive_expect_tx(come, sizeof *to - 128);\n            if (T::TURNED)",
     ),
     Mutant(
         17,
@@ -940,7 +940,7 @@ MUTANTS = [
         "col + slab * SLAB, step * BK + first,\n",
         "col + slab * SLAB, step * BK,\n",
     ),
-    Mutant(17, "slabs of B too close", "sizeof now->B[0], 8", "sizeof now->B[0] / 2, 8"),
+    Mutant(17, "slabs of B too close", "sizeof now->B[0],\n", "sizeof now->B[0] / 2,\n"),
     Mutant(
         17,
         "a stage released while it is multiplied",
@@ -1003,7 +1003,53 @@ MUTANTS = [
     Mutant(
         17, "a swizzle not undone", "from[r][(c / 8 ^ r % 8) * 8", "from[r][c / 8 * 8"
     ),
-    Mutant(17, "three slabs in two places", "read<WAYS - 1>()", "read<WAYS>()"),
+    Mutant(
+        17,
+        "three slabs in two places",
+        "read<WAYS - 1>();\n        __syncwarp",
+        "read<WAYS>();\n        __syncwarp",
+    ),
+    Mutant(
+        17,
+        "turned: a piece overwritten while it leaves",
+        "read<WAYS - 1>();\n        bar_sync",
+        "read<WAYS>();\n        bar_sync",
+    ),
+    Mutant(17, "turned: not turned back", "stmatrix_x4_trans(&part", "stmatrix_x4(&part"),
+    Mutant(
+        17,
+        "turned: warps in each other's columns",
+        "thread / 32 * 2 + lane / 8 % 2",
+        "lane / 8 % 2",
+    ),
+    Mutant(
+        17,
+        "turned: other warps not waited for",
+        "fence_proxy_async();\n        bar_sync(2 + team, 128);\n",
+        "fence_proxy_async();\n",
+    ),
+    Mutant(
+        17,
+        "turned: alpha ignored",
+        "two_bf16(to->alpha * two[0], to->alpha * two[1])",
+        "two_bf16(two[0], two[1])",
+    ),
+    Mutant(17, "turned: one slab for two", "col + half * 64);", "col);"),
+    Mutant(17, "turned: one slab of B for two", "b + half, a, add", "b, a, add"),
+    Mutant(17, "turned: B along k", "<1, 0>(acc, b", "<0, 0>(acc, b"),
+    Mutant(
+        17,
+        "turned: rows of A that the other block brings",
+        "row + first, come, (1 << CLUSTER)",
+        "row, come, (1 << CLUSTER)",
+    ),
+    Mutant(17, "turned: although beta is not 0", "beta == 0.0f && engine", "engine"),
+    Mutant(
+        17,
+        "turned: although the engine cannot write C",
+        "beta == 0.0f && engine_can(C, N * sizeof *C)",
+        "beta == 0.0f",
+    ),
     Mutant(
         17,
         "teams look at stages as they like",
@@ -1024,10 +1070,7 @@ MUTANTS = [
         "    }\n    while",
     ),
     Mutant(
-        17,
-        "the second half multiplies the first's rows",
-        "a + half * 64 * 128 / 16 +",
-        "a +",
+        17, "the second half multiplies the first's rows", "a + half, b, add", "a, b, add"
     ),
     Mutant(
         17,
@@ -1617,8 +1660,8 @@ MUTANTS = [
     Mutant(
         17,
         "tf32: rows of A that the other block brings",
-        "row + first, come",
-        "row, come",
+        "row + first, come, (1 << TF32_CLUSTER)",
+        "row, come, (1 << TF32_CLUSTER)",
     ),
     Mutant(17, "tf32: beta ignored", "x : x + w->beta * *to", "x : x + *to"),
     Mutant(
@@ -1913,14 +1956,8 @@ MUTANTS = [
     Mutant(
         17,
         "a last GROUP as tall as the others",
-        "min(GROUP, s->units_down - group)",
-        "min(GROUP, s->units_down)",
-    ),
-    Mutant(
-        17,
-        "a last GROUP as tall as the others",
-        "const int height = min(GROUP, s->units_down - group);",
-        "const int height = min(GROUP, s->units_down);",
+        "min(s->group, s->units_down - group)",
+        "min(s->group, s->units_down)",
     ),
     Mutant(
         16,

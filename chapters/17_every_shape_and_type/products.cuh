@@ -25,6 +25,8 @@ static const struct product products[] = {
     {130, 424, 600, 1.5f, -0.5f, tf32_few<32>, "--tile 32", {}, launch_few<32>},
     {2100, 264, 9, 1.5f, -0.5f, tf32_few<64>, "--tile 64", {}, launch_few<64>},
     {330, 264, 200, 1.5f, 0.0f, NULL, "--tile 160", {}, launch_few<160>},
+    {170, 136, 72, 1.5f, -0.5f, NULL, "--tile 160", {}, launch_few<160>},
+    {165, 129, 40, 1.5f, 0.0f, NULL, "--tile 160", {}, launch_few<160>},
     {100, 120, 136, 1.5f, -0.5f, NULL, NULL, {}, launch},
     {45, 200, 552, -1.5f, 0.0f, NULL, NULL, {}, launch},
     {262, 1, 1000, 1.5f, -0.5f, NULL, NULL, {}, launch},

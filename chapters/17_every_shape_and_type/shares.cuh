@@ -219,7 +219,8 @@ static struct plan deal(int down, int across, int steps, int clusters, int most,
                         enum sharing sharing, const struct cost *cost)
 {
     // Where K is short, C is most of what is moved. It is written row by row then.
-    struct plan p = {clusters, 0.0, {down, across, steps, steps <= 8 ? 1 : 8}};
+    const int group = steps <= 8 && !tile_columns ? 1 : 8;
+    struct plan p = {clusters, 0.0, {down, across, steps, group}};
     const long long units = (long long)down * across;
     int left = sharing == NOTHING ? 0 : (int)(units % clusters);
     if (left && sharing == A_ROUND_AND_THE_REST && units > clusters)
