@@ -267,7 +267,7 @@ int main(int argc, char **argv)
         .flop_per_byte = 1.0 * 128 * 256 / (128 + 256 / 2),
         .min_capability = 90,
         .max_capability = 90,
-        .kernel = KERNEL(matmul_kernel<tile<128, 256, 1>>),
+        .kernel = KERNEL(matmul_kernel<tile<128, 256, 1, false>>),
         .threads = THREADS,
         .dynamic_shared = sizeof(widest_tile::shared),
         .products = products,
