@@ -219,7 +219,7 @@ static void check_systems(cublasHandle_t handle)
     BLAS(cublasSmatinvBatched(handle, N, of_A, LD, of_inverse, N, info, BATCH));
     CHECK(cudaDeviceSynchronize());
     EXPECT(info[0] == 0 && info[1] == 2 && info[2] == 0);
-    EXPECT(cublasSmatinvBatched(handle, 33, of_A, 33, of_inverse, 33, info, 0) ==
+    EXPECT(cublasSmatinvBatched(handle, 33, of_A, 33, of_inverse, 33, info, BATCH) ==
            CUBLAS_STATUS_INVALID_VALUE);
     CHECK(cudaFree(A));
     CHECK(cudaFree(LU));

@@ -65,12 +65,30 @@ static void product(cublasLtHandle_t handle, cublasLtEpilogue_t epilogue)
     CHECK_BLAS(cublasLtMatmulPreferenceSetAttribute(
         preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
         sizeof workspace));
+    /* The batch's matrices begin anywhere; else 256 is taken for granted. */
+    const uint32_t alignment = sizeof(float);
+    const cublasLtMatmulPreferenceAttributes_t of[] = {
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES,
+        CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES};
+    for (int i = 0; i < 4; i++)
+        CHECK_BLAS(cublasLtMatmulPreferenceSetAttribute(preference, of[i], &alignment,
+                                                        sizeof alignment));
     CHECK_BLAS(cublasLtMatmulAlgoGetHeuristic(handle, desc, a, b, c, c, preference, 1,
                                               &best, &found));
     EXPECT(found == 1 && best.workspaceSize == 0);
     /* Shapes that do not fit together. */
-    EXPECT(cublasLtMatmulAlgoGetHeuristic(handle, desc, b, b, c, c, preference, 1, &best,
+    cublasLtMatmulHeuristicResult_t none;
+    EXPECT(cublasLtMatmulAlgoGetHeuristic(handle, desc, b, b, c, c, preference, 1, &none,
                                           &found) == CUBLAS_STATUS_INVALID_VALUE);
+    if (!(epilogue & CUBLASLT_EPILOGUE_BIAS)) { /* a bias is for one that adds it */
+        EXPECT(cublasLtMatmul(handle, desc, &alpha, A, a, B, b, &beta, C, c, D, c,
+                              &best.algo, NULL, 0, 0) == CUBLAS_STATUS_INVALID_VALUE);
+        const float *none_at_all = NULL;
+        CHECK_BLAS(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
+                                                  &none_at_all, sizeof none_at_all));
+    }
     CHECK_BLAS(cublasLtMatmul(handle, desc, &alpha, A, a, B, b, &beta, C, c, D, c,
                               &best.algo, NULL, 0, 0));
     CHECK(cudaDeviceSynchronize());
@@ -167,12 +185,12 @@ static void layers(cublasLtHandle_t handle)
     for (int i = 0; i < LD; i++)
         EXPECT(close_to(__half2float(bias[i]), row_sums[i], 1e-2));
 
-    layer(handle, CUBLASLT_EPILOGUE_RELU_AUX, A, B, D, bias, aux);
+    layer(handle, CUBLASLT_EPILOGUE_RELU_AUX, A, B, D, NULL, aux);
     for (int i = 0; i < LD * COLUMNS; i++) {
         const bool above = ((const unsigned char *)aux)[i / 8] >> i % 8 & 1;
         EXPECT(above == (__half2float(D[i]) > 0) || fabs(x[i]) < 1e-4);
     }
-    layer(handle, CUBLASLT_EPILOGUE_DRELU, A, B, D, bias, aux);
+    layer(handle, CUBLASLT_EPILOGUE_DRELU, A, B, D, NULL, aux);
     for (int i = 0; i < LD * COLUMNS; i++)
         EXPECT(close_to(__half2float(D[i]), x[i] > 0 ? x[i] : 0, 2e-3));
 

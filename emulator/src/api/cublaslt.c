@@ -238,6 +238,9 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
                      .beta = beta};
     const cublasStatus_t status = lt_gemm(&g, desc, a, b, c, d);
     if (status != CUBLAS_STATUS_SUCCESS) return status;
+    /* A bias is for an epilogue that adds it, or sums up its gradient. */
+    if (desc->bias && !(g.epilogue & (BIAS | BGRAD | BGRADA | BGRADB)))
+        return CUBLAS_STATUS_INVALID_VALUE;
     const struct matrix result = matrix_of(D, d);
     g.a = matrix_of(A, a);
     g.b = matrix_of(B, b);
