@@ -57,11 +57,12 @@ typedef tile<160, 128, 2, true> high_tile;
 typedef tile<128, 192, 1> wide_tile;
 typedef tile<128, 256, 1> widest_tile;
 
-// What tiles of this kind would make of the product. A step takes the tensor core BM * BN / 32 clocks, or
-// as long as it takes to bring its bytes: out of the L2 come 47 a clock for each of the 132
-// SMs, or 34 where rows do not begin at cache lines (`lines`). All plans for 61
-// products were measured on an H200; the constants are round numbers with which the chosen
-// plan takes 1 % longer than the fastest of them, in the mean, and 12 % at worst.
+// What tiles of this kind would make of the product. A step takes the tensor core
+// BM * BN / 32 clocks, or as long as it takes to bring its bytes: out of the L2 come 47 a
+// clock for each of the 132 SMs, or 34 where rows do not begin at cache lines (`lines`).
+// All plans of the kinds that are not TURNED were measured for 61 products on an H200; the
+// constants are round numbers with which the chosen plan takes 1 % longer than the fastest
+// of them, in the mean, and 12 % at worst. TURNED tiles follow the same constants.
 template <class T> static struct plan plan_tiles(int M, int N, int K, bool lines)
 {
     const int BM = T::BM, BN = T::BN;
