@@ -163,9 +163,8 @@ static __host__ __device__ __forceinline__ int divided_up(int a, int b)
 }
 
 // --tile: tiles of so many columns (32: of 64 rows; 160: of 160), and three clusters, in
-// tf32 four, which
-// share what does not divide; in other kernels, four blocks. So small products see what
-// large ones do.
+// tf32 four, which share what does not divide; in other kernels, four blocks. So small
+// products see what large ones do.
 // 8: the kernels for few rows or columns. 0: as planned.
 static int tile_columns;
 const int FEW_COLUMNS = 8, KINDS = 6, HIGH = 3,

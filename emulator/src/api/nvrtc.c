@@ -307,36 +307,39 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram p, int count, const char *const *op
 
 /* ---- what came of it ---- */
 
-nvrtcResult nvrtcGetPTXSize(nvrtcProgram p, size_t *bytes)
+/* Whether there are results, and a place for them. */
+static nvrtcResult has_results(nvrtcProgram p, const void *place)
 {
     if (!p || !p->compiled) return NVRTC_ERROR_INVALID_PROGRAM;
-    if (!bytes) return NVRTC_ERROR_INVALID_INPUT;
-    *bytes = p->ptx.count + 1;
-    return NVRTC_SUCCESS;
+    return place ? NVRTC_SUCCESS : NVRTC_ERROR_INVALID_INPUT;
+}
+
+nvrtcResult nvrtcGetPTXSize(nvrtcProgram p, size_t *bytes)
+{
+    const nvrtcResult refused = has_results(p, bytes);
+    if (refused == NVRTC_SUCCESS) *bytes = p->ptx.count + 1;
+    return refused;
 }
 
 nvrtcResult nvrtcGetPTX(nvrtcProgram p, char *ptx)
 {
-    if (!p || !p->compiled) return NVRTC_ERROR_INVALID_PROGRAM;
-    if (!ptx) return NVRTC_ERROR_INVALID_INPUT;
-    memcpy(ptx, p->ptx.at, p->ptx.count + 1);
-    return NVRTC_SUCCESS;
+    const nvrtcResult refused = has_results(p, ptx);
+    if (refused == NVRTC_SUCCESS) memcpy(ptx, p->ptx.at, p->ptx.count + 1);
+    return refused;
 }
 
 nvrtcResult nvrtcGetCUBINSize(nvrtcProgram p, size_t *bytes)
 {
-    if (!p || !p->compiled) return NVRTC_ERROR_INVALID_PROGRAM;
-    if (!bytes) return NVRTC_ERROR_INVALID_INPUT;
-    *bytes = p->cubin.count;
-    return NVRTC_SUCCESS;
+    const nvrtcResult refused = has_results(p, bytes);
+    if (refused == NVRTC_SUCCESS) *bytes = p->cubin.count;
+    return refused;
 }
 
 nvrtcResult nvrtcGetCUBIN(nvrtcProgram p, char *cubin)
 {
-    if (!p || !p->compiled) return NVRTC_ERROR_INVALID_PROGRAM;
-    if (!cubin) return NVRTC_ERROR_INVALID_INPUT;
-    memcpy(cubin, p->cubin.at, p->cubin.count);
-    return NVRTC_SUCCESS;
+    const nvrtcResult refused = has_results(p, cubin);
+    if (refused == NVRTC_SUCCESS) memcpy(cubin, p->cubin.at, p->cubin.count);
+    return refused;
 }
 
 nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram p, size_t *bytes)
