@@ -287,7 +287,7 @@ def test_warnings_are_the_users_own(compiler, write, nvcc):
 
 # What the emulator has not: the compiler must say so, and name it.
 UNSUPPORTED = {
-    "cudaGraphConditionalHandleCreate": "cudaGraphConditionalHandleCreate(0, 0, 0, 0);",
+    "cudaGraphicsGLRegisterBuffer": "cudaGraphicsGLRegisterBuffer(0, 0, 0);",
     "cudaMallocMipmappedArray": "cudaMallocMipmappedArray(0, 0, 1, 1);",
     "cudaGraphicsMapResources": "cudaGraphicsMapResources(1, 0);",
     "cudaIpcGetMemHandle": "cudaIpcGetMemHandle(0, 0);",

@@ -1,4 +1,4 @@
-// EXERCISE 1 EXPECT host code touches device memory
+// EXERCISE 1 EXPECT a kernel is called like a function
 // A launch of its own: calls the kernel on the host, for every thread.
 #include "exercise.h"
 
