@@ -111,8 +111,9 @@ static void product(cublasLtHandle_t handle, cublasLtEpilogue_t epilogue)
 }
 
 /* What a network's layer is trained with: D = A B + bias is kept in `aux` while its
- * activation goes on, and later its slope there is multiplied by. */
-enum { LD = 128, COLUMNS = 24, DEPTH = 16 }; /* rows of aux come in multiples of 128 */
+ * activation goes on, and later its slope there is multiplied by. Rows of aux come in
+ * multiples of 128; what sums up D's rows asks for a workspace. */
+enum { LD = 128, COLUMNS = 24, DEPTH = 16, WORKSPACE = 1 << 20 };
 
 static __half *halves(int count, unsigned seed)
 {
@@ -122,8 +123,9 @@ static __half *halves(int count, unsigned seed)
     return p;
 }
 
-static void layer(cublasLtHandle_t handle, cublasLtEpilogue_t epilogue, const __half *A,
-                  const __half *B, __half *D, __half *bias, void *aux)
+static cublasStatus_t layer(cublasLtHandle_t handle, cublasLtEpilogue_t epilogue,
+                            const __half *A, cublasOperation_t transb, const __half *B,
+                            __half *D, __half *bias, void *aux, void *workspace)
 {
     const float one = 1, zero = 0;
     const int64_t ld = LD;
@@ -138,23 +140,32 @@ static void layer(cublasLtHandle_t handle, cublasLtEpilogue_t epilogue, const __
         desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &aux, sizeof aux));
     CHECK_BLAS(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD,
                                               &ld, sizeof ld));
+    CHECK_BLAS(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSB, &transb,
+                                              sizeof transb));
     CHECK_BLAS(cublasLtMatrixLayoutCreate(&a, CUDA_R_16F, LD, DEPTH, LD));
-    CHECK_BLAS(cublasLtMatrixLayoutCreate(&b, CUDA_R_16F, DEPTH, COLUMNS, DEPTH));
+    const bool plain = transb == CUBLAS_OP_N;
+    const int rows = plain ? DEPTH : COLUMNS;
+    CHECK_BLAS(
+        cublasLtMatrixLayoutCreate(&b, CUDA_R_16F, rows, plain ? COLUMNS : DEPTH, rows));
     CHECK_BLAS(cublasLtMatrixLayoutCreate(&d, CUDA_R_16F, LD, COLUMNS, LD));
-    CHECK_BLAS(cublasLtMatmul(handle, desc, &one, A, a, B, b, &zero, D, d, D, d, NULL,
-                              NULL, 0, 0));
+    const cublasStatus_t status =
+        cublasLtMatmul(handle, desc, &one, A, a, B, b, &zero, D, d, D, d, NULL, workspace,
+                       workspace ? WORKSPACE : 0, 0);
     CHECK(cudaDeviceSynchronize());
     CHECK_BLAS(cublasLtMatrixLayoutDestroy(a));
     CHECK_BLAS(cublasLtMatrixLayoutDestroy(b));
     CHECK_BLAS(cublasLtMatrixLayoutDestroy(d));
     CHECK_BLAS(cublasLtMatmulDescDestroy(desc));
+    return status;
 }
 
 static void layers(cublasLtHandle_t handle)
 {
     __half *A = halves(LD * DEPTH, 5), *B = halves(DEPTH * COLUMNS, 6000),
-           *D = halves(LD * COLUMNS, 1), *bias = halves(LD, 70),
-           *aux = halves(LD * COLUMNS, 2);
+           *turned = halves(DEPTH * COLUMNS, 1), *D = halves(LD * COLUMNS, 1),
+           *bias = halves(LD, 70), *aux = halves(LD * COLUMNS, 2);
+    void *workspace;
+    CHECK(cudaMalloc(&workspace, WORKSPACE));
     double x[LD * COLUMNS], b_sums[COLUMNS] = {0};
     for (int j = 0; j < COLUMNS; j++)
         for (int i = 0; i < LD; i++) {
@@ -163,16 +174,26 @@ static void layers(cublasLtHandle_t handle)
                 x[j * LD + i] += (double)__half2float(A[k * LD + i]) *
                                  (double)__half2float(B[j * DEPTH + k]);
         }
-    for (int i = 0; i < DEPTH * COLUMNS; i++) b_sums[i / DEPTH] += __half2float(B[i]);
+    for (int i = 0; i < DEPTH * COLUMNS; i++) {
+        b_sums[i / DEPTH] += __half2float(B[i]);
+        turned[i % DEPTH * COLUMNS + i / DEPTH] = B[i];
+    }
+    const cublasOperation_t n = CUBLAS_OP_N, t = CUBLAS_OP_T;
 
-    layer(handle, CUBLASLT_EPILOGUE_GELU_AUX_BIAS, A, B, D, bias, aux);
+    CHECK_BLAS(
+        layer(handle, CUBLASLT_EPILOGUE_GELU_AUX_BIAS, A, n, B, D, bias, aux, NULL));
     for (int i = 0; i < LD * COLUMNS; i++) {
         const double before = x[i] + __half2float(bias[i % LD]);
         EXPECT(close_to(__half2float(aux[i]), before, 2e-3));
         EXPECT(close_to(__half2float(D[i]), activated(before, CUBLASLT_EPILOGUE_GELU),
                         2e-3));
     }
-    layer(handle, CUBLASLT_EPILOGUE_DGELU_BGRAD, A, B, D, bias, aux);
+    EXPECT(layer(handle, CUBLASLT_EPILOGUE_DGELU_BGRAD, A, n, B, D, bias, aux, NULL) ==
+           CUBLAS_STATUS_NOT_SUPPORTED);
+    EXPECT(layer(handle, CUBLASLT_EPILOGUE_BGRADB, A, n, B, D, bias, aux, workspace) ==
+           CUBLAS_STATUS_NOT_SUPPORTED);
+    CHECK_BLAS(
+        layer(handle, CUBLASLT_EPILOGUE_DGELU_BGRAD, A, n, B, D, bias, aux, workspace));
     double row_sums[LD] = {0};
     for (int i = 0; i < LD * COLUMNS; i++) {
         const double at = __half2float(aux[i]), h = 1e-4;
@@ -185,22 +206,23 @@ static void layers(cublasLtHandle_t handle)
     for (int i = 0; i < LD; i++)
         EXPECT(close_to(__half2float(bias[i]), row_sums[i], 1e-2));
 
-    layer(handle, CUBLASLT_EPILOGUE_RELU_AUX, A, B, D, NULL, aux);
+    CHECK_BLAS(layer(handle, CUBLASLT_EPILOGUE_RELU_AUX, A, n, B, D, NULL, aux, NULL));
     for (int i = 0; i < LD * COLUMNS; i++) {
         const bool above = ((const unsigned char *)aux)[i / 8] >> i % 8 & 1;
         EXPECT(above == (__half2float(D[i]) > 0) || fabs(x[i]) < 1e-4);
     }
-    layer(handle, CUBLASLT_EPILOGUE_DRELU, A, B, D, NULL, aux);
+    CHECK_BLAS(layer(handle, CUBLASLT_EPILOGUE_DRELU, A, n, B, D, NULL, aux, NULL));
     for (int i = 0; i < LD * COLUMNS; i++)
         EXPECT(close_to(__half2float(D[i]), x[i] > 0 ? x[i] : 0, 2e-3));
 
-    layer(handle, CUBLASLT_EPILOGUE_BGRADB, A, B, D, bias, aux);
+    CHECK_BLAS(layer(handle, CUBLASLT_EPILOGUE_BGRADB, A, t, turned, D, bias, aux, NULL));
     for (int j = 0; j < COLUMNS; j++)
         EXPECT(close_to(__half2float(bias[j]), b_sums[j], 2e-3));
     for (int i = 0; i < LD * COLUMNS; i++)
         EXPECT(close_to(__half2float(D[i]), x[i], 2e-3));
-    __half *all[] = {A, B, D, bias, aux};
-    for (int i = 0; i < 5; i++) CHECK(cudaFree(all[i]));
+    CHECK(cudaFree(workspace));
+    __half *all[] = {A, B, turned, D, bias, aux};
+    for (int i = 0; i < 6; i++) CHECK(cudaFree(all[i]));
 }
 
 static void batch_of_pointers(void)

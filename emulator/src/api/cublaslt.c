@@ -170,10 +170,13 @@ static struct matrix matrix_of(const void *elements, cublasLtMatrixLayout_t layo
                            layout->stride};
 }
 
-/* Fills in what the descriptions say. Returns what is wrong with them. */
+/* Fills in what the descriptions say. Returns what is wrong with them: on an H200 too,
+ * cuBLAS (13.0) sums up A's rows only of an A that is not transposed, B's columns only of
+ * a B that is, and D's rows only where it has a workspace. */
 static cublasStatus_t lt_gemm(struct gemm *g, cublasLtMatmulDesc_t desc,
                               cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
-                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d)
+                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                              size_t workspace_bytes)
 {
     if (!desc || !a || !b || !c || !d) return CUBLAS_STATUS_INVALID_VALUE;
     const bool plain_a = desc->transa == CUBLAS_OP_N,
@@ -194,6 +197,9 @@ static cublasStatus_t lt_gemm(struct gemm *g, cublasLtMatmulDesc_t desc,
     g->count = d->count;
     g->scalar_type = desc->scale;
     g->epilogue = desc->epilogue & ~(unsigned)CUBLASLT_EPILOGUE_DEFAULT;
+    if ((g->epilogue & BGRADA && !plain_a) || (g->epilogue & BGRADB && plain_b) ||
+        (g->epilogue & BGRAD && workspace_bytes == 0))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
     g->bias =
         (struct matrix){(void *)desc->bias, desc->bias_typed ? desc->bias_type : d->type,
                         0, desc->bias_stride};
@@ -216,7 +222,7 @@ cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t des
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!preference || wanted < 1 || !results || !found)
         return CUBLAS_STATUS_INVALID_VALUE;
-    const cublasStatus_t status = lt_gemm(&g, desc, a, b, c, d);
+    const cublasStatus_t status = lt_gemm(&g, desc, a, b, c, d, preference->workspace);
     *found = status == CUBLAS_STATUS_SUCCESS;
     if (*found) results[0] = (cublasLtMatmulHeuristicResult_t){.wavesCount = 1};
     return status;
@@ -230,13 +236,14 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
                               void *workspace, size_t workspace_bytes,
                               cudaStream_t stream)
 {
-    (void)algo, (void)workspace, (void)workspace_bytes;
+    (void)algo;
     struct gemm g = {.call = "cublasLtMatmul",
                      .pc = CALLER,
                      .stream = stream,
                      .alpha = alpha,
                      .beta = beta};
-    const cublasStatus_t status = lt_gemm(&g, desc, a, b, c, d);
+    const cublasStatus_t status =
+        lt_gemm(&g, desc, a, b, c, d, workspace ? workspace_bytes : 0);
     if (status != CUBLAS_STATUS_SUCCESS) return status;
     /* A bias is for an epilogue that adds it, or sums up its gradient. */
     if (desc->bias && !(g.epilogue & (BIAS | BGRAD | BGRADA | BGRADB)))
