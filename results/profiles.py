@@ -2,9 +2,9 @@
 """make profiles: what Nsight Compute counts in each chapter's kernel and in cuBLAS', into results/profiles.csv.
 
 One launch of each at 4,096, as `make profileN` shows it, but only the counters that the READMEs speak of; and one of
-each diff in tried/ that takes a change of its chapter back, for the counter that the change moved. A chapter is counted
-at the precision that it has by default, and cuBLAS at each of these. Counters say what a kernel did; its time is
-measured elsewhere (make ladder), without a profiler. Needs a GPU whose counters may be read.
+each diff in tried/, for the counter that the change moved. A chapter is counted at the precision that it has by
+default, and cuBLAS at each of these. Counters say what a kernel did; its time is measured elsewhere (make ladder),
+without a profiler. Needs a GPU whose counters may be read.
 Exit code: 0, 1 if a kernel could not be counted, 2 usage, 3 if nothing can be counted here.
 """
 
@@ -260,7 +260,7 @@ def runs(chapters):
                         {
                             name: path
                             for name, path in tried.diffs(chapter).items()
-                            if tried.takes_back(path) and at_our_size(chapter, name)
+                            if at_our_size(chapter, name)
                         },
                     ).items()
                 ]

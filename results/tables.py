@@ -495,26 +495,17 @@ def changes(page, n, gpu, lines, before=None):
             f"no change of chapter {n} is measured: results/tried.csv has no row of a diff in "
             f"tried/ that begins with {tried_out.BACK!r}: `make tried`"
         )
-    counted, precision = counted_with(number, gpu)
-    moved = {
-        path: profiles.moved(values, counted[number])
-        for path, _ in shown
-        for values in [profiles.counted(gpu, path.stem, precision).get(number)]
-        if values and number in counted
-    }
-    body = []
-    for path, row in reversed(shown):
-        cells = [
+    body = [
+        [
             link(page, title_of(path, row, base), path),
             f"{row['gflops']:,}",
             f"× {1 / left_with(row, gpu):.3f}",
         ]
-        if moved:
-            cells.append(moves(*moved[path]) if path in moved else "")
-        body.append(cells)
+        for path, row in reversed(shown)
+    ]
     head = ["what changes", "GFLOP/s without it", "it brings"]
-    if moved:
-        head.append("what moves most, 10⁹ clocks of all warps")
+    moved = what_moves(number, gpu, [path for path, _ in reversed(shown)])
+    with_counters(head, body, moved)
     last = int(before) if before else one_before(number, chapters.numbers())
     differ = changed_lines(number, last)
     if differ > int(lines):
@@ -523,13 +514,37 @@ def changes(page, n, gpu, lines, before=None):
             "this page allows: take out what is not the idea, or raise the bound and say why"
         )
     return (
-        table("lrr" + "l" * bool(moved), head, body)
+        table("lrr" + "l" * (len(head) - 3), head, body)
         + f"\nThe whole chapter reaches {base['gflops']:,} GFLOP/s at M = N = K = {base['M']:,}. "
         f"Without comments, {differ} lines of `matmul.cu` differ from chapter {last}'s. "
         + origin_of_tried(base, shown, gpu)
         + "in the repository's root `patch -p1 <FILE` takes a change back, and "
         "`patch -R -p1 <FILE` restores it.\n"
     )
+
+
+def what_moves(chapter, gpu, paths):
+    """Of each diff, in words, on what the warps' clocks change most with the change that it is about: with the
+    change that it takes back, or with the one that it makes. "" of a diff that is not counted."""
+    counted, precision = counted_with(chapter, gpu)
+    found = []
+    for path in paths:
+        values = profiles.counted(gpu, path.stem, precision).get(chapter)
+        if not values or chapter not in counted:
+            found.append("")
+        elif tried_out.takes_back(path):
+            found.append(moves(*profiles.moved(values, counted[chapter])))
+        else:
+            found.append(moves(*profiles.moved(counted[chapter], values)))
+    return found
+
+
+def with_counters(head, body, moved):
+    """Adds the column of what_moves to a table, if any of its diffs is counted."""
+    if any(moved):
+        head.append("what moves most, 10⁹ clocks of all warps")
+        for cells, what in zip(body, moved, strict=True):
+            cells.append(what)
 
 
 def moves(what, before, after):
@@ -571,8 +586,9 @@ def tried(page, n, gpu):
             ]
         )
     head = [f"M = N = K = {base['M']:,}", "GFLOP/s", "of cuBLAS", f"× chapter {n}"]
+    with_counters(head, body, ["", *what_moves(int(n), gpu, [path for path, _ in shown])])
     return (
-        table("lrrr", head, body)
+        table("lrrr" + "l" * (len(head) - 4), head, body)
         + "\n"
         + origin_of_tried(base, shown, gpu)
         + "in the repository's root `patch -p1 <FILE` makes a change, and "

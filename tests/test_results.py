@@ -265,11 +265,12 @@ def changed(tmp_path, monkeypatch):
         ("slow", "not_selected"): 9.0,
         ("dear", "barrier"): 1.5,
         ("dear", "mio_throttle"): 0.75,
+        ("odd", "barrier"): 2.5,
     }
     counted = [
         {**GPU, "chapter": 3, "tried": name, "size": 4096}
         | {"metric": "smsp__inst_executed.sum", "value": "2e9"}
-        for name in ("", "slow", "dear")
+        for name in ("", "slow", "dear", "odd")
     ]
     for (name, stall), value in counters.items():
         metric = f"smsp__average_warps_issue_stalled_{stall}_per_issue_active.ratio"
@@ -299,13 +300,17 @@ def test_a_change_is_shown_with_what_it_brought(changed):
         "changes", lines="2", before="1"
     )
     attempts = changed("tried")
-    assert "[three at once](tried/odd.diff) | 300 | 60.0 % | 0.750" in attempts
+    assert (
+        "[three at once](tried/odd.diff) | 300 | 60.0 % | 0.750 | barrier 2.00 → 5.00 |"
+        in attempts
+    )
     assert "slow" not in attempts and "dear" not in attempts
 
 
 def test_changes_without_counters_have_no_column_for_them(changed, monkeypatch):
     monkeypatch.setattr(profiles, "read", list)
     assert "| 200 | × 2.000 |\n" in changed("changes", lines="1")
+    assert "| 300 | 60.0 % | 0.750 |\n" in changed("tried")
 
 
 def test_a_change_that_is_not_measured_is_no_table(changed, monkeypatch):
