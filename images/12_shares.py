@@ -40,7 +40,7 @@ def ruler(top, end, words):
 text(
     LEFT,
     22,
-    "a tile a block: the second wave has 3 tiles for 4 SMs, and SM 3 waits",
+    "one tile per block: the second wave has 3 tiles for 4 SMs, and SM 3 waits",
     anchor="start",
 )
 rows(38)
