@@ -1,4 +1,4 @@
-// Exercise 29: eight rows, one bank.
+// Exercise 29: eight rows, four banks.
 //
 // Tiles of halves lie in shared memory in rows of 128 bytes, eight cells of 16 bytes. The
 // tensor core's numbers come by ldmatrix, which reads the same cell of eight rows at
