@@ -430,7 +430,8 @@ def stacked(figure, top, left, right, words, parts):
     height = figure.get_figheight()
     figure.text(0.1 / WIDTH, (top - 0.3) / height, words, **HEAD)
     at, line = 0.1, top - 0.62
-    for what in dict.fromkeys(what for shares in parts.values() for what, _ in shares):
+    named = {what for shares in parts.values() for what, _ in shares}
+    for what in (what for what in SLOTS if what in named):  # in the order of the bars
         wide = 0.35 + 0.083 * len(what)
         if at + wide > WIDTH:
             at, line = 0.1, line - 0.25

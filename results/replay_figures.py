@@ -103,7 +103,7 @@ CHOSEN = (1, 4, 10)  # so many warps
 
 def warps(scene):
     parts, y, lane = [], 16, 12
-    left, wide = 64, WIDTH - 66
+    left, wide = 66, WIDTH - 68
     scale = wide / scene["shown"]
 
     def bars(turns, y, height):
