@@ -59,8 +59,7 @@ struct options {
 };
 
 /* Fills `options` from the command line. Prints one line and exits (USAGE) on a mistake;
- * prints the help and exits on
- * --help. */
+ * prints the help and exits on --help. */
 void parse_options(int argc, char **argv, const struct chapter *chapter,
                    struct options *options);
 
