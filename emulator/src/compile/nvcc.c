@@ -7,7 +7,8 @@
  * -fsanitize=signed-integer-overflow and its like; those calls are how the runtime sees what a kernel
  * does. Nothing links with the sanitizers themselves.
  * All other source files are compiled as usual. */
-#define _GNU_SOURCE /* vasprintf */
+#define _GNU_SOURCE /* memmem */
+#include "compile/text.h"
 #include "compile/translate.h"
 
 #include <ctype.h>
@@ -65,8 +66,7 @@ static struct list scratch_files;
 static volatile sig_atomic_t interrupted;
 static volatile pid_t child;
 
-/* ---- small things
- * ---------------------------------------------------------------------------- */
+/* ---- small things ---- */
 
 static void clean_up(void)
 {
@@ -83,26 +83,12 @@ __attribute__((noreturn, format(printf, 1, 2))) static void fatal(const char *pa
     vfprintf(stderr, pattern, values);
     va_end(values);
     fputc('\n', stderr);
-    clean_up();
     exit(1);
-}
-
-/* The driver lives for one command line, so strings and lists are never freed. */
-__attribute__((format(printf, 1, 2))) static char *format(const char *pattern, ...)
-{
-    char *s;
-    va_list values;
-    va_start(values, pattern);
-    int length = vasprintf(&s, pattern, values);
-    va_end(values);
-    if (length < 0) fatal("out of memory");
-    return s;
 }
 
 static void add(struct list *list, const char *item)
 {
-    list->items = realloc(list->items, (size_t)(list->count + 2) * sizeof *list->items);
-    if (!list->items) fatal("out of memory");
+    need_one_more(list->items, list->count + 1);
     list->items[list->count++] = format("%s", item);
     list->items[list->count] = NULL;
 }
@@ -154,8 +140,7 @@ static bool exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
-/* ---- options
- * --------------------------------------------------------------------------------- */
+/* ---- options ---- */
 
 enum action {
     IGNORE,
@@ -326,10 +311,8 @@ static void set_architecture(const char *name)
 {
     static const int known[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
     enum { FIRST_EVER = 10, OLDEST = 75 };
-    static const char *const any[] = {"native", "all", "all-major"};
     const char *number = name;
-    for (size_t i = 0; i < sizeof any / sizeof *any; i++)
-        if (strcmp(name, any[i]) == 0) return;
+    if (is_one_of(name, "native all all-major")) return;
     if (strncmp(name, "sm_", 3) == 0 || strncmp(name, "lto_", 4) == 0)
         number = strchr(name, '_') + 1;
     else if (strncmp(name, "compute_", 8) == 0)
@@ -370,27 +353,20 @@ static void set_generated_code(const char *specification)
 /* The emulator's headers need C++14, which holds nearly all of what is older. */
 static void set_standard(const char *value)
 {
-    static const char *const known[] = {"c++03", "c++11", "c++14", "c++17", "c++20"};
-    enum { OLDEST = 2 };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(value, known[i]) == 0) {
-            options.standard = known[i < OLDEST ? OLDEST : i];
-            return;
-        }
-    fatal("Value '%s' is not defined for option 'std'", value);
+    if (is_one_of(value, "c++03 c++11"))
+        options.standard = "c++14";
+    else if (is_one_of(value, "c++14 c++17 c++20"))
+        options.standard = value;
+    else
+        fatal("Value '%s' is not defined for option 'std'", value);
 }
 
 /* The two faster of NVIDIA's levels are one here. */
 static void set_fast_compile(const char *value)
 {
-    static const char *const known[] = {"0", "min", "mid", "max"};
-    enum { FASTER = 2 };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(value, known[i]) == 0) {
-            options.fast_compile = i >= FASTER;
-            return;
-        }
-    fatal("Value '%s' is not defined for option 'Ofast-compile'", value);
+    if (!is_one_of(value, "0 min mid max"))
+        fatal("Value '%s' is not defined for option 'Ofast-compile'", value);
+    options.fast_compile = is_one_of(value, "mid max");
 }
 
 static void set_language(const char *value)
@@ -407,42 +383,22 @@ static void set_language(const char *value)
 
 static void set_werror(const char *value)
 {
-    static const char *const kinds[] = {"all-warnings",
-                                        "cross-execution-space-call",
-                                        "reorder",
-                                        "default-stream-launch",
-                                        "missing-launch-bounds",
-                                        "ext-lambda-captures-this",
-                                        "deprecated-declarations"};
+    static const char kinds[] =
+        "all-warnings cross-execution-space-call reorder default-stream-launch "
+        "missing-launch-bounds ext-lambda-captures-this deprecated-declarations";
     for (char *rest = format("%s", value), *kind; (kind = strsep(&rest, ","));) {
-        bool known = false;
-        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-            known |= strcmp(kind, kinds[i]) == 0;
-        if (!known) fatal("Value '%s' is not defined for option 'Werror'", kind);
+        if (!is_one_of(kind, kinds))
+            fatal("Value '%s' is not defined for option 'Werror'", kind);
         if (strcmp(kind, "all-warnings") == 0) add(&options.compiler, "-Werror");
     }
-}
-
-/* The emulator holds these itself: the Makefile lists them. */
-static bool is_cuda_library(const char *name)
-{
-    struct list names = {0};
-    add_words(&names, CUDA_LIBRARIES);
-    for (int i = 0; i < names.count; i++)
-        if (strcmp(name, names.items[i]) == 0) return true;
-    return false;
 }
 
 /* Whether the program is linked with a library that can load modules, which call what they
  * need of the emulator in the program. */
 static bool loads_modules(const char *argument)
 {
-    static const char *const names[] = {"-lcuda",         "libcuda.a",
-                                        "-lnvrtc",        "libnvrtc.a",
-                                        "-lnvrtc_static", "libnvrtc_static.a"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(base_name(argument), names[i]) == 0) return true;
-    return false;
+    return is_one_of(base_name(argument), "-lcuda libcuda.a -lnvrtc libnvrtc.a "
+                                          "-lnvrtc_static libnvrtc_static.a");
 }
 
 /* A directory with NVIDIA's headers would hide the emulator's. */
@@ -505,7 +461,9 @@ static void apply(const struct option *option, const char *given, const char *na
         break;
     case INCLUDE_PATH: add_include_path(value); break;
     case LIBRARY:
-        if (!is_cuda_library(value)) add(&options.linkables, format("-l%s", value));
+        /* Some the emulator holds itself: the Makefile lists them. */
+        if (!is_one_of(value, CUDA_LIBRARIES))
+            add(&options.linkables, format("-l%s", value));
         if (loads_modules(format("-l%s", value))) add(&options.linker, "-lcuda");
         /* What a program names weakly it gets where it is linked with the library. */
         if (strncmp(value, "nccl", 4) == 0) add(&options.linker, "-Wl,-u,ncclGetVersion");
@@ -721,8 +679,7 @@ static void read_arguments(int argc, char **argv)
                 options.old_architecture);
 }
 
-/* ---- the host compiler
- * ----------------------------------------------------------------------- */
+/* ---- the host compiler ---- */
 
 static char *on_path(const char *program)
 {
@@ -903,12 +860,10 @@ static void run(const struct list *command)
         compiles |=
             strcmp(command->items[i], "-E") == 0 || strcmp(command->items[i], "-c") == 0;
     if (compiles) explain_missing(command);
-    clean_up();
     exit(status);
 }
 
-/* ---- the steps
- * ------------------------------------------------------------------------------- */
+/* ---- the steps ---- */
 
 static void add_macros(struct list *command)
 {
@@ -980,8 +935,7 @@ static char *read_file(const char *path, size_t *length)
     *length = 0;
     do {
         capacity = capacity ? capacity * 2 : 1 << 20;
-        text = realloc(text, capacity);
-        if (!text) fatal("out of memory");
+        text = need(realloc(text, capacity));
         *length += fread(text + *length, 1, capacity - *length, file);
     } while (*length == capacity);
     fclose(file);
@@ -1019,10 +973,7 @@ static void translate_file(const char *from, const char *to)
                                        : options.separate         ? ALL_FILES
                                                                   : OWN_FILE;
     char *result = translate(text, length, visibility, &new_length);
-    if (!result) {
-        clean_up();
-        exit(1);
-    }
+    if (!result) exit(1);
     write_file(to, result, new_length);
     free(result);
     free(text);
@@ -1165,6 +1116,7 @@ static void run_program(void)
 {
     const char *program = options.output ? options.output : "a.out";
     struct list command = {0};
+    clean_up();
     add(&command, strchr(program, '/') ? program : format("./%s", program));
     add_all(&command, &options.run_arguments);
     execv(command.items[0], command.items);
@@ -1291,6 +1243,7 @@ int main(int argc, char **argv)
     read_arguments(argc, argv);
     find_host_compiler();
     catch_signals();
+    atexit(clean_up);
 
     if (options.stage == TO_PROGRAM) build_program();
     if (options.stage == TO_DEVICE_LINK) link_device_code();
@@ -1309,7 +1262,6 @@ int main(int argc, char **argv)
         else if (options.stage != TO_TRANSLATION)
             show(source);
     }
-    clean_up();
     if (options.run && !options.dry_run) run_program();
     return 0;
 }

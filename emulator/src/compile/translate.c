@@ -8,12 +8,13 @@
  * What the rewrites need of C++ is little: brackets that match, where a declaration
  * begins, and which functions are kernels. They read that from the tokens; the compiler
  * that follows does the rest. */
+#define _GNU_SOURCE /* memrchr */
 #include "compile/translate.h"
 
 #include "compile/ptx_compile.h"
+#include "compile/text.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ struct token {
 /* A __global__ function declaration, to know at a launch whether the kernel's name
  * denotes one function. */
 struct kernel {
-    char *name, *scope, *parameters;
+    const char *name, *scope, *parameters;
     int template_parameters; /* -1: not a template */
     bool variadic, defaults;
     bool defined; /* here is its body, and it has a name that the end of the file can use
@@ -69,7 +70,7 @@ struct translation {
     int device_function_count;
     struct scope *scopes;
     int scope_count;
-    char *path; /* the namespaces we are in: "a::b::" */
+    const char *path; /* the namespaces we are in: "a::b::" */
     int shared_count;
     struct file_shared { /* of static __shared__ variables outside functions */
         char *name;
@@ -77,35 +78,7 @@ struct translation {
     } *file_shared;
     int file_shared_count;
     int errors;
-    void **owned; /* every other allocation, to free at the end */
-    int owned_count;
 };
-
-static void *need(void *p)
-{
-    if (p) return p;
-    fprintf(stderr, "nvcc fatal   : out of memory\n");
-    exit(1);
-}
-
-static void *own(struct translation *t, void *p)
-{
-    t->owned = need(realloc(t->owned, (size_t)(t->owned_count + 1) * sizeof *t->owned));
-    return t->owned[t->owned_count++] = need(p);
-}
-
-static char *format(struct translation *t, const char *pattern, ...)
-{
-    va_list values;
-    va_start(values, pattern);
-    int length = vsnprintf(NULL, 0, pattern, values);
-    va_end(values);
-    char *s = own(t, malloc((size_t)length + 1));
-    va_start(values, pattern);
-    vsnprintf(s, (size_t)length + 1, pattern, values);
-    va_end(values);
-    return s;
-}
 
 /* In the form of the compilers, the line itself included. */
 static void error(struct translation *t, int i, const char *message)
@@ -119,8 +92,7 @@ static void error(struct translation *t, int i, const char *message)
     t->errors++;
 }
 
-/* ---- tokens
- * ---------------------------------------------------------------------------------- */
+/* ---- tokens ---- */
 
 static bool starts_word(char c)
 {
@@ -181,8 +153,8 @@ static const char *end_of_punctuation(const char *p, const char *end)
 }
 
 /* `# 12 "file.cu" 1 3`: sets the place of the line that follows. */
-static void read_marker(struct translation *t, const char *p, const char *end,
-                        const char **file, int *line, bool *system)
+static void read_marker(const char *p, const char *end, const char **file, int *line,
+                        bool *system)
 {
     char *rest;
     p++;
@@ -195,7 +167,7 @@ static void read_marker(struct translation *t, const char *p, const char *end,
     const char *close = end_of_quoted(quote, end);
     size_t length = (size_t)(close - quote) - 2;
     if (strlen(*file) != length || memcmp(*file, quote + 1, length) != 0)
-        *file = format(t, "%.*s", (int)length, quote + 1);
+        *file = format("%.*s", (int)length, quote + 1);
     *system = false;
     for (const char *flag = close; flag < end; flag++)
         if (*flag == '3') *system = true;
@@ -237,7 +209,7 @@ static void tokenize(struct translation *t)
             const char *newline = memchr(p, '\n', (size_t)(end - p));
             p = newline ? newline : end;
             token->kind = DIRECTIVE;
-            read_marker(t, start, p, &file, &line, &system);
+            read_marker(start, p, &file, &line, &system);
         } else if (starts_word(*p)) {
             while (p < end && in_word(*p)) p++;
             token->kind = WORD;
@@ -280,15 +252,9 @@ static bool is(const struct translation *t, int i, const char *text)
     return token->length == strlen(text) && memcmp(token->text, text, token->length) == 0;
 }
 
-static bool is_one_of(const struct translation *t, int i, const char *words)
+static bool is_among(const struct translation *t, int i, const char *words)
 {
-    if (i < 0) return false;
-    const struct token *token = &t->tokens[i];
-    for (const char *p = words; *p; p += strcspn(p, " "), p += strspn(p, " "))
-        if (strcspn(p, " ") == token->length &&
-            memcmp(p, token->text, token->length) == 0)
-            return true;
-    return false;
+    return i >= 0 && index_in(words, t->tokens[i].text, t->tokens[i].length) >= 0;
 }
 
 static bool is_word(const struct translation *t, int i)
@@ -340,7 +306,7 @@ static int over_angles(const struct translation *t, int i)
     for (int depth = 0; t->tokens[i].kind != END; i = next(t, over_bracket(t, i))) {
         if (is(t, i, "<") && !is(t, previous(t, i), ")")) depth++; /* f() < g() */
         if (is(t, i, ">") && --depth == 0) return i;
-        if (is_one_of(t, i, "; ) ] } {")) return -1;
+        if (is_among(t, i, "; ) ] } {")) return -1;
     }
     return -1;
 }
@@ -350,14 +316,13 @@ static int back_over_angles(const struct translation *t, int i)
     for (int depth = 0; i >= 0; i = previous(t, i)) {
         if (is(t, i, ">")) depth++;
         if (is(t, i, "<") && --depth == 0) return i;
-        if (is_one_of(t, i, "; ( [ { }")) return -1;
+        if (is_among(t, i, "; ( [ { }")) return -1;
         if (t->tokens[i].match >= 0) i = t->tokens[i].match;
     }
     return -1;
 }
 
-/* ---- edits
- * ----------------------------------------------------------------------------------- */
+/* ---- edits ---- */
 
 static void replace(struct translation *t, int i, const char *text)
 {
@@ -367,13 +332,13 @@ static void replace(struct translation *t, int i, const char *text)
 static void add_before(struct translation *t, int i, const char *text)
 {
     char *old = t->tokens[i].before;
-    t->tokens[i].before = format(t, "%s%s", old ? old : "", text);
+    t->tokens[i].before = format("%s%s", old ? old : "", text);
 }
 
 static void add_after(struct translation *t, int i, const char *text)
 {
     char *old = t->tokens[i].after;
-    t->tokens[i].after = format(t, "%s%s", old ? old : "", text);
+    t->tokens[i].after = format("%s%s", old ? old : "", text);
 }
 
 /* Removes a word and the parenthesis behind it. */
@@ -388,11 +353,11 @@ static void remove_with_parenthesis(struct translation *t, int i)
         if (t->tokens[i].kind != DIRECTIVE) replace(t, i, "");
 }
 
-static char *join(struct translation *t, int from, int to)
+static char *join(const struct translation *t, int from, int to)
 {
     size_t bytes = 1;
     for (int i = from; i <= to; i++) bytes += 2 * t->tokens[i].length + 1;
-    char *s = own(t, malloc(bytes)), *out = s;
+    char *s = need(malloc(bytes)), *out = s;
     for (int i = from; i <= to; i++) {
         const struct token *token = &t->tokens[i];
         if (token->kind == DIRECTIVE) continue;
@@ -405,9 +370,14 @@ static char *join(struct translation *t, int from, int to)
     return s;
 }
 
-static char *quote(struct translation *t, const char *text)
+static char *word_at(const struct translation *t, int i)
 {
-    char *s = own(t, malloc(2 * strlen(text) + 3)), *out = s;
+    return join(t, i, i);
+}
+
+static char *quote(const char *text)
+{
+    char *s = need(malloc(2 * strlen(text) + 3)), *out = s;
     *out++ = '"';
     for (; *text; text++) {
         if (*text == '"' || *text == '\\') *out++ = '\\';
@@ -418,14 +388,13 @@ static char *quote(struct translation *t, const char *text)
     return s;
 }
 
-/* ---- declarations
- * ---------------------------------------------------------------------------- */
+/* ---- declarations ---- */
 
 /* The first token of the declaration that token i, one of its specifiers, belongs to. */
 static int declaration_start(const struct translation *t, int i)
 {
     for (int before = previous(t, i);; before = previous(t, i)) {
-        if (before < 0 || is_one_of(t, before, "; { } ( :")) return i;
+        if (before < 0 || is_among(t, before, "; { } ( :")) return i;
         i = t->tokens[before].match >= 0 && t->tokens[before].match < before
                 ? t->tokens[before].match
                 : before;
@@ -450,25 +419,25 @@ static struct declaration parse_declaration(const struct translation *t, int i)
             d.template_close = over_angles(t, d.template_open);
             if (d.template_close < 0) break;
             i = d.template_close;
-        } else if (is_one_of(t, i,
-                             "__attribute__ alignas __align__ decltype __launch_bounds__ "
-                             "__maxnreg__ "
-                             "__cluster_dims__ __block_size__ explicit noexcept") &&
+        } else if (is_among(t, i,
+                            "__attribute__ alignas __align__ decltype __launch_bounds__ "
+                            "__maxnreg__ "
+                            "__cluster_dims__ __block_size__ explicit noexcept") &&
                    is(t, next(t, i), "(")) {
             i = over_bracket(t, next(t, i));
         } else if (is(t, i, "operator")) {
             after_operator = d.function = true;
         } else if (after_operator) {
             if (is(t, i, "(") && !is(t, previous(t, i), "operator")) break;
-        } else if (is_one_of(t, i, "struct class union enum")) {
+        } else if (is_among(t, i, "struct class union enum")) {
             class_body = true;
         } else if (is(t, i, "static")) {
             d.is_static = true;
         } else if (is(t, i, "extern")) {
             d.is_extern = true;
-        } else if (is_one_of(t, i, "inline __inline__ __inline")) {
+        } else if (is_among(t, i, "inline __inline__ __inline")) {
             d.is_inline = true;
-        } else if (is_one_of(t, i, "const constexpr")) {
+        } else if (is_among(t, i, "const constexpr")) {
             d.is_const = true;
         } else if (is(t, i, "*")) {
             d.is_const = false; /* what is pointed at was const */
@@ -479,7 +448,7 @@ static struct declaration parse_declaration(const struct translation *t, int i)
         } else if (is(t, i, "{") && class_body) {
             class_body = false;
             i = over_bracket(t, i);
-        } else if (is_one_of(t, i, "( ; = [ { ,")) {
+        } else if (is_among(t, i, "( ; = [ { ,")) {
             break;
         }
     }
@@ -524,30 +493,29 @@ static void refer_to_file_shared(struct translation *t, const struct declaration
         for (int i = d->terminator; i < body; i = next(t, i))
             if (is(t, i, v->name)) return; /* a parameter hides it */
         for (int i = body; !used && i < over_bracket(t, body); i = next(t, i))
-            used = is(t, i, v->name) && !is_one_of(t, previous(t, i), ". -> ::");
+            used = is(t, i, v->name) && !is_among(t, previous(t, i), ". -> ::");
         if (used)
-            add_after(t, body, format(t, " auto &%s = emu_f%d();", v->name, v->number));
+            add_after(t, body, format(" auto &%s = emu_f%d();", v->name, v->number));
     }
 }
 
 /* The parameters without their names, so that a declaration and its definition compare
  * equal. */
-static char *parameter_types(struct translation *t, int open, bool *defaults)
+static const char *parameter_types(const struct translation *t, int open, bool *defaults)
 {
     int close = over_bracket(t, open);
-    char *s = format(t, "%s", "");
+    const char *s = "";
     *defaults = false;
     for (int i = next(t, open); i < close; i = next(t, i)) {
         int after = next(t, i), before = previous(t, i);
         if (is(t, i, "=")) *defaults = true;
         bool name =
-            is_word(t, i) && (after == close || is_one_of(t, after, ", = [")) &&
-            before != open && !is_one_of(t, before, ", :: ( <") &&
-            !is_one_of(
+            is_word(t, i) && (after == close || is_among(t, after, ", = [")) &&
+            before != open && !is_among(t, before, ", :: ( <") &&
+            !is_among(
                 t, i,
                 "int char short long float double bool unsigned signed const volatile");
-        if (!name)
-            s = format(t, "%s %.*s", s, (int)t->tokens[i].length, t->tokens[i].text);
+        if (!name) s = format("%s %.*s", s, (int)t->tokens[i].length, t->tokens[i].text);
     }
     return s;
 }
@@ -573,10 +541,10 @@ static int return_type(const struct translation *t, const struct declaration *d)
     while (i >= d->start) {
         const int open = is(t, i, ")") ? t->tokens[i].match : i;
         const int word = open < i ? previous(t, open) : i;
-        if (!is_one_of(t, word,
-                       "__launch_bounds__ __attribute__ __maxnreg__ __cluster_dims__ "
-                       "__block_size__ __global__ __device__ __host__ __forceinline__ "
-                       "__noinline__ inline static extern"))
+        if (!is_among(t, word,
+                      "__launch_bounds__ __attribute__ __maxnreg__ __cluster_dims__ "
+                      "__block_size__ __global__ __device__ __host__ __forceinline__ "
+                      "__noinline__ inline static extern"))
             return i;
         i = previous(t, word);
     }
@@ -590,12 +558,12 @@ static void remember_kernel(struct translation *t, const struct declaration *d)
         return; /* a specialization k<...>: its template is known already */
     t->tokens[name].place = KERNEL;
     const int type = return_type(t, d);
-    if (is_one_of(t, type,
-                  "int unsigned signed long short char float double bool size_t *"))
+    if (is_among(t, type,
+                 "int unsigned signed long short char float double bool size_t *"))
         error(t, name, "a __global__ function must return void");
     struct kernel kernel = {.template_parameters = -1};
-    kernel.name = join(t, name, name);
-    kernel.scope = format(t, "%s", t->path);
+    kernel.name = word_at(t, name);
+    kernel.scope = t->path;
     kernel.parameters = parameter_types(t, d->terminator, &kernel.defaults);
     if (d->template_open >= 0)
         kernel.template_parameters = template_parameter_count(
@@ -603,7 +571,7 @@ static void remember_kernel(struct translation *t, const struct declaration *d)
     kernel.defined = is(t, next(t, over_bracket(t, d->terminator)), "{");
     for (int i = 0; i < t->scope_count; i++)
         kernel.defined &= t->scopes[i].kind == NAMESPACE;
-    t->kernels = need(realloc(t->kernels, (size_t)(t->kernel_count + 1) * sizeof kernel));
+    need_one_more(t->kernels, t->kernel_count);
     t->kernels[t->kernel_count++] = kernel;
 }
 
@@ -625,11 +593,9 @@ static void remember_device_function(struct translation *t, const struct declara
     const int name = previous(t, d->terminator);
     if (!is_word(t, name)) return;
     t->tokens[name].place = DEVICE_FUNCTION;
-    t->device_functions =
-        need(realloc(t->device_functions, (size_t)(t->device_function_count + 1) *
-                                              sizeof *t->device_functions));
+    need_one_more(t->device_functions, t->device_function_count);
     t->device_functions[t->device_function_count++] =
-        (struct device_function){join(t, name, name), host};
+        (struct device_function){word_at(t, name), host};
 }
 
 static bool names_kernel(const struct translation *t, int name)
@@ -667,7 +633,7 @@ static const char *device_variable(struct translation *t, const struct declarati
     for (int i = d->start; shown && i < d->terminator; i = next(t, i))
         if (is(t, i, "static")) replace(t, i, "");
     bool local = t->visibility != OWN_FILE || d->is_static || d->is_inline;
-    return format(t, "%s__attribute__((section(\"%s\"), used))", local ? "" : "static ",
+    return format("%s__attribute__((section(\"%s\"), used))", local ? "" : "static ",
                   d->is_const ? "emu_device_const"
                   : constant  ? "emu_constant"
                   : managed   ? "emu_managed"
@@ -676,10 +642,10 @@ static const char *device_variable(struct translation *t, const struct declarati
 
 static bool is_name(const struct translation *t, int i)
 {
-    return is_word(t, i) && !is_one_of(t, i,
-                                       "return else do case throw goto new delete sizeof "
-                                       "if while for switch and or not "
-                                       "co_return co_yield");
+    return is_word(t, i) && !is_among(t, i,
+                                      "return else do case throw goto new delete sizeof "
+                                      "if while for switch and or not "
+                                      "co_return co_yield");
 }
 
 /* Whether the name also is a function of the host; `defined`: with its body here, neither
@@ -694,10 +660,10 @@ static bool declared_for_host(struct translation *t, const char *name, bool defi
         const int before = previous(t, i), behind = next(t, over_bracket(t, next(t, i)));
         bool for_kernels = false;
         for (int k = declaration_start(t, i); defined && k < i; k = next(t, k))
-            for_kernels |= is_one_of(t, k, "constexpr __device__ __global__");
+            for_kernels |= is_among(t, k, "constexpr __device__ __global__");
         if (defined && (for_kernels || !is(t, behind, "{"))) continue;
-        if ((is_name(t, before) && is_one_of(t, behind, "{ ;")) ||
-            (is_one_of(t, before, "* & >") && is(t, behind, "{")))
+        if ((is_name(t, before) && is_among(t, behind, "{ ;")) ||
+            (is_among(t, before, "* & >") && is(t, behind, "{")))
             return true;
     }
     return false;
@@ -723,13 +689,12 @@ static void add_launch_bounds(struct translation *t, int i, const struct declara
     const int open = next(t, i), name = previous(t, d->terminator);
     if (!is(t, open, "(")) return;
     const int end = argument_end(t, next(t, open), over_bracket(t, open));
-    char *threads = join(t, next(t, open), previous(t, end)),
-         *kernel = join(t, name, name);
-    add_after(t, body, format(t, " ::emu_launch_bounds(%s);", threads));
+    char *threads = join(t, next(t, open), previous(t, end)), *kernel = word_at(t, name);
+    add_after(t, body, format(" ::emu_launch_bounds(%s);", threads));
     if (d->template_open < 0 && !overloaded(t, &t->kernels[t->kernel_count - 1]) &&
         !declared_for_host(t, kernel, false))
         add_after(t, over_bracket(t, body),
-                  format(t, " static const ::emu::launch_bounds emu_b%d(%s, %s);", body,
+                  format(" static const ::emu::launch_bounds emu_b%d(%s, %s);", body,
                          kernel, threads));
 }
 
@@ -744,20 +709,20 @@ static void note_own_copies(struct translation *t, const struct declaration *d, 
         const int name = previous(t, end);
         int type = -1;
         bool may_hold_maps = i < name && is_word(t, name) &&
-                             !is_one_of(t, name, "const volatile __restrict__");
+                             !is_among(t, name, "const volatile __restrict__");
         for (int k = i; may_hold_maps && k < name; k = next(t, k)) {
             const int angles = is(t, k, "<") ? over_angles(t, k) : -1;
             if (angles > 0 && angles < name)
                 k = angles;
-            else if (is_one_of(t, k,
-                               "__grid_constant__ * & ( [ ... = void bool char short int "
-                               "long unsigned signed float double size_t"))
+            else if (is_among(t, k,
+                              "__grid_constant__ * & ( [ ... = void bool char short int "
+                              "long unsigned signed float double size_t"))
                 may_hold_maps = false;
-            if (!is_one_of(t, k, "const volatile struct class union enum typename"))
+            if (!is_among(t, k, "const volatile struct class union enum typename"))
                 type = k;
         }
         if (may_hold_maps && type >= 0)
-            add_after(t, body, format(t, " ::emu::own_copy(%s);", join(t, name, name)));
+            add_after(t, body, format(" ::emu::own_copy(%s);", word_at(t, name)));
     }
 }
 
@@ -772,8 +737,8 @@ static void register_instantiation(struct translation *t, const struct declarati
     int end = over_bracket(t, d->terminator);
     while (t->tokens[end].kind != END && !is(t, end, ";")) end = next(t, end);
     add_after(t, end,
-              format(t, " static ::emu::known_kernel emu_n%d(%s, %s);", end, kernel,
-                     quote(t, kernel)));
+              format(" static ::emu::known_kernel emu_n%d(%s, %s);", end, kernel,
+                     quote(kernel)));
 }
 
 /* __global__, __device__, __constant__ or __managed__ at token i. */
@@ -782,7 +747,7 @@ static void rewrite_place(struct translation *t, int i)
     bool kernel = is(t, i, "__global__"), constant = is(t, i, "__constant__"),
          managed = false;
     int before = previous(t, i);
-    while (is_one_of(t, before, "__host__ __device__")) before = previous(t, before);
+    while (is_among(t, before, "__host__ __device__")) before = previous(t, before);
     replace(t, i, "");
     if (is(t, before, "]") &&
         !is(t, next(t, t->tokens[before].match), "[")) { /* a lambda, no [[attribute]] */
@@ -792,8 +757,8 @@ static void rewrite_place(struct translation *t, int i)
     struct declaration d = parse_declaration(t, i);
     bool host = false;
     for (int k = d.start; k < d.terminator; k++) {
-        host |= is_one_of(t, k, "__host__ constexpr");
-        if (is_one_of(t, k, "__global__ __device__ __constant__ __managed__ __host__"))
+        host |= is_among(t, k, "__host__ constexpr");
+        if (is_among(t, k, "__global__ __device__ __constant__ __managed__ __host__"))
             replace(t, k, "");
         kernel |= is(t, k, "__global__");
         constant |= is(t, k, "__constant__");
@@ -809,9 +774,8 @@ static void rewrite_place(struct translation *t, int i)
         if (kernel && body >= 0 && !t->tokens[body].system) {
             const int name = previous(t, d.terminator);
             if (is_word(t, name))
-                add_after(
-                    t, body,
-                    format(t, " ::emu_kernel_begins(\"%s\");", join(t, name, name)));
+                add_after(t, body,
+                          format(" ::emu_kernel_begins(\"%s\");", word_at(t, name)));
             note_own_copies(t, &d, body);
         }
         for (int k = d.start; body >= 0 && k < d.terminator; k++)
@@ -819,7 +783,7 @@ static void rewrite_place(struct translation *t, int i)
                 add_launch_bounds(t, k, &d, body);
             else if (is(t, k, "__cluster_dims__") && is(t, next(t, k), "("))
                 add_after(t, body,
-                          format(t, " ::emu::cluster_dims%s;",
+                          format(" ::emu::cluster_dims%s;",
                                  join(t, next(t, k), over_bracket(t, next(t, k)))));
         /* A kernel nobody launches is no mistake; and nvcc's host compiler never sees
          * device functions. */
@@ -832,23 +796,22 @@ static void rewrite_place(struct translation *t, int i)
     }
 }
 
-/* ---- __shared__
- * ------------------------------------------------------------------------------ */
+/* ---- __shared__ ---- */
 
 /* The name in the declarator that begins at i, or -1. Looks into parentheses: (*p)[4]. */
 static int declared_name(const struct translation *t, int i)
 {
     for (; t->tokens[i].kind != END && !is(t, i, ";"); i = next(t, i)) {
-        if (is_one_of(t, i, "__attribute__ alignas __align__ decltype") &&
+        if (is_among(t, i, "__attribute__ alignas __align__ decltype") &&
             is(t, next(t, i), "("))
             i = over_bracket(t, next(t, i));
         else if (is(t, i, "{"))
             i = over_bracket(t, i);
         else if (is(t, i, "<") && over_angles(t, i) > 0)
             i = over_angles(t, i);
-        else if (is_word(t, i) && is_one_of(t, next(t, i), "[ , ; = ) {") &&
-                 !is_one_of(t, i, "struct class union enum") &&
-                 !is_one_of(t, previous(t, i), "struct class union enum"))
+        else if (is_word(t, i) && is_among(t, next(t, i), "[ , ; = ) {") &&
+                 !is_among(t, i, "struct class union enum") &&
+                 !is_among(t, previous(t, i), "struct class union enum"))
             return i;
     }
     return -1;
@@ -869,17 +832,17 @@ static void rewrite_shared(struct translation *t, int i)
     }
     for (int k = start; k < name; k = next(t, k)) {
         dynamic |= is(t, k, "extern");
-        if (is_one_of(
+        if (is_among(
                 t, k,
                 "struct class union")) { /* its alignment and its members are its own */
-            while (!is_one_of(t, k, "{ ; [") && k < name) k = next(t, k);
+            while (!is_among(t, k, "{ ; [") && k < name) k = next(t, k);
             k = over_bracket(t, k);
-        } else if (is_one_of(t, k, "alignas __align__") && in_function(t)) {
+        } else if (is_among(t, k, "alignas __align__") && in_function(t)) {
             const int open = next(t, k);
             char *bytes = join(t, open, over_bracket(t, open));
-            alignment = format(
-                t, is(t, k, "alignas") ? "%s alignas%s" : "%s __attribute__((aligned%s))",
-                alignment, bytes);
+            alignment = format(is(t, k, "alignas") ? "%s alignas%s"
+                                                   : "%s __attribute__((aligned%s))",
+                               alignment, bytes);
             remove_with_parenthesis(t, k);
         }
     }
@@ -893,38 +856,33 @@ static void rewrite_shared(struct translation *t, int i)
     }
     replace(t, i, "typedef");
     for (int k = start; k < name; k = next(t, k))
-        if (is_one_of(t, k, "static extern __device__")) replace(t, k, "");
+        if (is_among(t, k, "static extern __device__")) replace(t, k, "");
     char *code = "";
     while (name >= 0) {
-        char *text = join(t, name, name);
+        char *text = word_at(t, name);
         int n = ++t->shared_count;
-        replace(t, name, format(t, "emu_t%d", n));
-        code = format(t, "%s struct emu_a%d {%s char c; };", code, n, alignment);
+        replace(t, name, format("emu_t%d", n));
+        code = format("%s struct emu_a%d {%s char c; };", code, n, alignment);
         if (!in_function(t)) {
-            code = format(t,
-                          "%s static inline emu_t%d &emu_f%d() { static "
+            code = format("%s static inline emu_t%d &emu_f%d() { static "
                           "::emu_shared_site emu_s%d; return *static_cast<emu_t%d *>"
                           "(::emu_shared_array(&emu_s%d, sizeof(emu_t%d), "
                           "alignof(emu_t%d) | alignof(emu_a%d), \"%s\")); }",
                           code, n, n, n, n, n, n, n, n, text);
-            t->file_shared =
-                need(realloc(t->file_shared, (size_t)(t->file_shared_count + 1) *
-                                                 sizeof *t->file_shared));
+            need_one_more(t->file_shared, t->file_shared_count);
             t->file_shared[t->file_shared_count++] = (struct file_shared){text, n};
         } else if (dynamic)
-            code = format(t,
-                          "%s emu_t%d &%s = *static_cast<emu_t%d *>"
+            code = format("%s emu_t%d &%s = *static_cast<emu_t%d *>"
                           "(::emu_dynamic_array(alignof(emu_t%d) | alignof(emu_a%d)));",
                           code, n, text, n, n, n);
         else
-            code = format(t,
-                          "%s static ::emu_shared_site emu_s%d; emu_t%d &%s = "
+            code = format("%s static ::emu_shared_site emu_s%d; emu_t%d &%s = "
                           "*static_cast<emu_t%d *>"
                           "(::emu_shared_array(&emu_s%d, sizeof(emu_t%d), "
                           "alignof(emu_t%d) | alignof(emu_a%d), \"%s\"));",
                           code, n, n, text, n, n, n, n, n, text);
-        while (!is_one_of(t, name, ", ;") && t->tokens[name].kind != END) {
-            if (is_one_of(t, name, "= {")) {
+        while (!is_among(t, name, ", ;") && t->tokens[name].kind != END) {
+            if (is_among(t, name, "= {")) {
                 error(t, name, "a __shared__ variable cannot have an initializer");
                 return;
             }
@@ -942,24 +900,23 @@ static void rewrite_shared(struct translation *t, int i)
 static void note_local_static(struct translation *t, int i)
 {
     int name = declared_name(t, next(t, i)), end = name;
-    if (!is_one_of(t, previous(t, i), "; { }")) return;
+    if (!is_among(t, previous(t, i), "; { }")) return;
     for (int k = i; k < name; k = next(t, k))
-        if (is_one_of(t, k,
-                      "__shared__ __device__ __constant__ __managed__ const constexpr"))
+        if (is_among(t, k,
+                     "__shared__ __device__ __constant__ __managed__ const constexpr"))
             return;
     char *code = "";
     while (name >= 0) {
-        char *text = join(t, name, name);
-        code = format(t, "%s ::emu_local_static(&%s, sizeof %s);", code, text, text);
-        for (end = name; !is_one_of(t, end, ", ;") && t->tokens[end].kind != END;)
+        char *text = word_at(t, name);
+        code = format("%s ::emu_local_static(&%s, sizeof %s);", code, text, text);
+        for (end = name; !is_among(t, end, ", ;") && t->tokens[end].kind != END;)
             end = next(t, over_bracket(t, end));
         name = is(t, end, ",") ? declared_name(t, next(t, end)) : -1;
     }
     if (end >= 0) add_after(t, end, code);
 }
 
-/* ---- launches
- * -------------------------------------------------------------------------------- */
+/* ---- launches ---- */
 
 /* With spaces between them too: formatters that do not know CUDA write `k << <g, b >> >`.
  */
@@ -991,7 +948,7 @@ static int expression_start(const struct translation *t, int i)
         }
         int before = previous(t, i);
         if (is(t, before, "template")) before = previous(t, before);
-        if (before < 0 || !is_one_of(t, before, ":: . ->")) return i;
+        if (before < 0 || !is_among(t, before, ":: . ->")) return i;
         int owner = previous(t, before);
         if (is(t, before, "::") && !is_name(t, owner) && !is(t, owner, ">"))
             return before;
@@ -1029,23 +986,23 @@ static char *split_arguments(struct translation *t, int open, char **call)
     bool literals = false, kept_before = false;
     for (int i = next(t, open); i < close; i = next(t, argument_end(t, i, close)))
         literals |=
-            is_one_of(t, i, "0 __null NULL") && next(t, i) == argument_end(t, i, close);
+            is_among(t, i, "0 __null NULL") && next(t, i) == argument_end(t, i, close);
     *call = "emu_a...";
     if (!literals) return "auto... emu_a";
     char *list = "";
     *call = "";
     for (int i = next(t, open); i < close;) {
         int end = argument_end(t, i, close), last = previous(t, end);
-        bool literal = i == last && is_one_of(t, i, "0 __null NULL"),
+        bool literal = i == last && is_among(t, i, "0 __null NULL"),
              pack = is(t, last, "...");
         const char *separator = **call ? ", " : "";
         if (literal) {
-            *call = format(t, "%s%s%s", *call, separator, join(t, i, i));
+            *call = format("%s%s%s", *call, separator, word_at(t, i));
             replace(t, i, "");
         } else {
-            *call = format(t, "%s%semu_a%d%s", *call, separator, ++parameters,
+            *call = format("%s%semu_a%d%s", *call, separator, ++parameters,
                            pack ? "..." : "");
-            list = format(t, "%s%sauto%s emu_a%d", list, *list ? ", " : "",
+            list = format("%s%sauto%s emu_a%d", list, *list ? ", " : "",
                           pack ? "..." : "", parameters);
         }
         if (comma >= 0 && (literal || !kept_before)) replace(t, comma, "");
@@ -1060,7 +1017,7 @@ static char *split_arguments(struct translation *t, int open, char **call)
  * variable, a member. */
 static bool has_other_meaning(struct translation *t, int name, enum place place)
 {
-    char *text = join(t, name, name);
+    char *text = word_at(t, name);
     bool other = false;
     for (int i = 0; !other && t->tokens[i].kind != END; i++) {
         if (t->tokens[i].kind != WORD || t->tokens[i].place == place || !is(t, i, text))
@@ -1068,7 +1025,7 @@ static bool has_other_meaning(struct translation *t, int name, enum place place)
         if (t->tokens[i].system && !is(t, next(t, i), "("))
             continue; /* a library's variable */
         const int before = previous(t, i);
-        other = is_one_of(t, before, "* & > ]") || is_name(t, before);
+        other = is_among(t, before, "* & > ]") || is_name(t, before);
     }
     return other;
 }
@@ -1076,12 +1033,12 @@ static bool has_other_meaning(struct translation *t, int name, enum place place)
 /* Whether the program has a function of its own by that name. */
 static bool program_declares(struct translation *t, int name)
 {
-    char *text = join(t, name, name);
+    char *text = word_at(t, name);
     for (int i = 0; t->tokens[i].kind != END; i++) {
         if (t->tokens[i].kind != WORD || t->tokens[i].system || !is(t, i, text)) continue;
         const int before = previous(t, i);
         if (is(t, next(t, i), "(") &&
-            (is_name(t, before) || is_one_of(t, before, "* & >")))
+            (is_name(t, before) || is_among(t, before, "* & >")))
             return true;
     }
     return false;
@@ -1094,8 +1051,7 @@ static void check_launched(struct translation *t, int name)
     for (int i = 0; i < t->device_function_count; i++)
         if (is(t, name, t->device_functions[i].name)) {
             error(t, name,
-                  format(t,
-                         "%s is a __device__ function; only a __global__ function can be "
+                  format("%s is a __device__ function; only a __global__ function can be "
                          "launched",
                          t->device_functions[i].name));
             return;
@@ -1116,8 +1072,8 @@ static bool names_device_function(const struct translation *t, int name)
 
 static bool declares_variable(const struct translation *t, int i, const char *text)
 {
-    return is(t, i, text) && is_one_of(t, next(t, i), "= { , ) ;") &&
-           (is_name(t, previous(t, i)) || is_one_of(t, previous(t, i), "* & && > ..."));
+    return is(t, i, text) && is_among(t, next(t, i), "= { , ) ;") &&
+           (is_name(t, previous(t, i)) || is_among(t, previous(t, i), "* & && > ..."));
 }
 
 /* Whether a class that the walk is in has a member variable of that name: one that can be
@@ -1137,10 +1093,10 @@ static bool is_member_variable(const struct translation *t, const char *text)
  * may mean. */
 static bool is_own_name(struct translation *t, int name)
 {
-    const char *text = join(t, name, name);
+    const char *text = word_at(t, name);
     if (is_member_variable(t, text)) return true;
     for (int i = previous(t, name);
-         i >= 0 && (t->tokens[i].device || !is_one_of(t, i, "; { }")); i = previous(t, i))
+         i >= 0 && (t->tokens[i].device || !is_among(t, i, "; { }")); i = previous(t, i))
         if (declares_variable(t, i, text)) return true;
     return false;
 }
@@ -1153,7 +1109,7 @@ static bool declared_for_device(const struct translation *t, const char *name)
         if (t->tokens[i].kind != WORD || !is(t, i, name) || !is(t, next(t, i), "("))
             continue;
         for (int k = declaration_start(t, i); k < i; k = next(t, k))
-            if (is_one_of(t, k, "__device__ __global__")) return true;
+            if (is_among(t, k, "__device__ __global__")) return true;
     }
     return false;
 }
@@ -1169,15 +1125,14 @@ static void check_called_by_kernel(struct translation *t, int i)
     for (int k = 0; !known && k < t->device_function_count; k++)
         known = is(t, i, t->device_functions[k].name);
     if (known ||
-        (!declared_for_host(t, join(t, i, i), true) &&
-         (!is_one_of(t, i, library) || program_declares(t, i))) ||
-        is_own_name(t, i) || declared_for_device(t, join(t, i, i)))
+        (!declared_for_host(t, word_at(t, i), true) &&
+         (!is_among(t, i, library) || program_declares(t, i))) ||
+        is_own_name(t, i) || declared_for_device(t, word_at(t, i)))
         return;
     error(t, i,
-          format(t,
-                 "%s is a function of the host; a kernel can only call __device__ "
+          format("%s is a function of the host; a kernel can only call __device__ "
                  "functions",
-                 join(t, i, i)));
+                 word_at(t, i)));
 }
 
 /* ... and a kernel can only be launched. Token i is a name. */
@@ -1185,19 +1140,18 @@ static void check_called(struct translation *t, int i)
 {
     if (!in_function(t) || !is_name(t, i) || !is(t, next(t, i), "(")) return;
     const int before = previous(t, i);
-    if (is_name(t, before) || is_one_of(t, before, ". -> :: * & > ]")) return;
-    char *name = join(t, i, i);
+    if (is_name(t, before) || is_among(t, before, ". -> :: * & > ]")) return;
+    char *name = word_at(t, i);
     if (!t->tokens[i].device && names_device_function(t, i) &&
         !has_other_meaning(t, i, DEVICE_FUNCTION))
-        error(t, i,
-              format(t, "%s is a __device__ function; the host cannot call it", name));
+        error(t, i, format("%s is a __device__ function; the host cannot call it", name));
     if (!names_kernel(t, i)) {
         if (t->tokens[i].device && !t->tokens[i].host) check_called_by_kernel(t, i);
         return;
     }
     if (has_other_meaning(t, i, KERNEL)) return;
     error(t, i,
-          format(t, "%s is a kernel; it must be launched, %s<<<grid, block>>>(...)", name,
+          format("%s is a kernel; it must be launched, %s<<<grid, block>>>(...)", name,
                  name));
 }
 
@@ -1214,7 +1168,7 @@ static void rewrite_launch(struct translation *t, int i)
     if (first < 0) return;
     int close = next(t, third(t, i));
     for (;; close = next(t, over_bracket(t, close))) {
-        if (t->tokens[close].kind == END || is_one_of(t, close, "; ) ] }")) {
+        if (t->tokens[close].kind == END || is_among(t, close, "; ) ] }")) {
             error(t, i, "a kernel launch needs <<<grid, block>>>(arguments)");
             return;
         }
@@ -1233,24 +1187,22 @@ static void rewrite_launch(struct translation *t, int i)
         name = previous(t, open);
     }
     int owner = previous(t, name);
-    if (is_word(t, name) && !is_one_of(t, owner, ". ->")) {
-        one =
-            denotes_one_function(t, name, arguments) && !variadic &&
-            !(names_kernel(t, name) && declared_for_host(t, join(t, name, name), false));
+    if (is_word(t, name) && !is_among(t, owner, ". ->")) {
+        one = denotes_one_function(t, name, arguments) && !variadic &&
+              !(names_kernel(t, name) && declared_for_host(t, word_at(t, name), false));
         check_launched(t, name);
     }
-    char *text = quote(t, join(t, first, last));
+    char *text = quote(join(t, first, last));
     if (one) {
         add_before(t, first, " ::emu::kernel(");
-        add_after(t, last, format(t, ", %s, ::emu::config(", text));
+        add_after(t, last, format(", %s, ::emu::config(", text));
     } else {
         char *call, *parameters = split_arguments(t, next(t, third(t, close)), &call);
         add_before(
             t, first,
-            format(t,
-                   " ::emu::deduced([&](%s) __attribute__((no_sanitize(\"thread\"))) { ",
+            format(" ::emu::deduced([&](%s) __attribute__((no_sanitize(\"thread\"))) { ",
                    parameters));
-        add_after(t, last, format(t, "(%s); }, %s, ::emu::config(", call, text));
+        add_after(t, last, format("(%s); }, %s, ::emu::config(", call, text));
     }
     replace(t, close, "))");
     for (int k = 0; k < 3; k++, i = next(t, i), close = next(t, close)) {
@@ -1259,15 +1211,14 @@ static void rewrite_launch(struct translation *t, int i)
     }
 }
 
-/* ---- the walk
- * -------------------------------------------------------------------------------- */
+/* ---- the walk ---- */
 
 static void enter_scope(struct translation *t, int brace)
 {
     struct scope scope = {.kind = BLOCK, .brace = brace, .path_length = strlen(t->path)};
     const char *name = "";
     int start = brace;
-    for (int i = previous(t, brace); i >= 0 && !is_one_of(t, i, "; { }");
+    for (int i = previous(t, brace); i >= 0 && !is_among(t, i, "; { }");
          i = previous(t, i)) {
         if (is(t, i, ")")) {
             /* A parameter list makes it a function; alignas(16) and attributes do not. */
@@ -1275,7 +1226,7 @@ static void enter_scope(struct translation *t, int brace)
             if (i < 0) break;
             int before = previous(t, i);
             if (before < 0 ||
-                !is_one_of(t, before, "alignas __align__ __attribute__ declspec")) {
+                !is_among(t, before, "alignas __align__ __attribute__ declspec")) {
                 start = -1;
                 break;
             }
@@ -1293,26 +1244,25 @@ static void enter_scope(struct translation *t, int brace)
             scope.kind = NAMESPACE;
             name = next(t, i) == brace
                        ? ""
-                       : format(t, "%s::", join(t, next(t, i), previous(t, brace)));
+                       : format("%s::", join(t, next(t, i), previous(t, brace)));
             break;
         }
         if (is(t, i, "extern") && next(t, next(t, i)) == brace) scope.kind = NAMESPACE;
-        if (is_one_of(t, i, "class struct union enum")) scope.kind = CLASS;
+        if (is_among(t, i, "class struct union enum")) scope.kind = CLASS;
         if (is(t, i, "=")) scope.kind = BLOCK;
     }
-    t->path = format(t, "%s%s", t->path, name);
-    t->scopes = need(realloc(t->scopes, (size_t)(t->scope_count + 1) * sizeof scope));
+    t->path = format("%s%s", t->path, name);
+    need_one_more(t->scopes, t->scope_count);
     t->scopes[t->scope_count++] = scope;
 }
 
 static void leave_scope(struct translation *t)
 {
     if (t->scope_count == 0) return;
-    t->path = format(t, "%.*s", (int)t->scopes[--t->scope_count].path_length, t->path);
+    t->path = format("%.*s", (int)t->scopes[--t->scope_count].path_length, t->path);
 }
 
-/* ---- inline PTX
- * ------------------------------------------------------------------------------ */
+/* ---- inline PTX ---- */
 
 enum { MOST_ARGUMENTS = 512 };
 
@@ -1381,7 +1331,7 @@ static void asm_error(void *context, int line, const char *message)
 {
     struct asm_statement *a = context;
     if (a->t->tokens[a->first].system) {
-        if (!a->unknown) a->unknown = format(a->t, "%s", message);
+        if (!a->unknown) a->unknown = format("%s", message);
         return;
     }
     int at = a->first;
@@ -1416,7 +1366,7 @@ static int read_argument(struct asm_statement *a, int i, bool output)
     if (!*letter || letter[1] || (size_t)(letter - constraint) != prefix ||
         (prefix > 0) != output || (output && *letter == 'n')) {
         error(t, i,
-              format(t, "asm: the constraint of an %s is one of %s, not \"%s\"",
+              format("asm: the constraint of an %s is one of %s, not \"%s\"",
                      output ? "output" : "input",
                      output ? "\"=r\" \"=l\" \"=h\" \"=f\" \"=d\", or with + for ="
                             : "\"r\" \"l\" \"h\" \"f\" \"d\" \"n\"",
@@ -1442,25 +1392,23 @@ static void declare_argument(struct asm_statement *a, int n)
     const struct ptx_argument *argument = &a->argument[n];
     const int i = a->place[n], close = a->close[n];
     if (argument->by_address) {
-        replace(t, i, format(t, " auto &&emu_o%d = ", n));
-        add_after(t, close, format(t, "; (void)emu_o%d;", n));
+        replace(t, i, format(" auto &&emu_o%d = ", n));
+        add_after(t, close, format("; (void)emu_o%d;", n));
     } else if (argument->written) {
-        replace(t, i, format(t, " auto &&emu_o%d = ", n));
+        replace(t, i, format(" auto &&emu_o%d = ", n));
         /* What an instruction never writes shows: -1, or a NaN. */
         add_after(t, close,
                   a->updated[n]
-                      ? format(t, "; uint64_t emu_%d = ::emu::ptx_value<'%c'>(emu_o%d);",
-                               n, argument->letter, n)
-                      : format(t, "; uint64_t emu_%d = ~0ull;", n));
+                      ? format("; uint64_t emu_%d = ::emu::ptx_value<'%c'>(emu_o%d);", n,
+                               argument->letter, n)
+                      : format("; uint64_t emu_%d = ~0ull;", n));
     } else {
         replace(t, i,
                 argument->letter == 'n'
-                    ? format(t,
-                             " __attribute__((unused)) const uint64_t emu_%d = "
+                    ? format(" __attribute__((unused)) const uint64_t emu_%d = "
                              "::emu::ptx_constant",
                              n)
-                    : format(t,
-                             " __attribute__((unused)) const uint64_t emu_%d = "
+                    : format(" __attribute__((unused)) const uint64_t emu_%d = "
                              "::emu::ptx_value<'%c'>",
                              n, argument->letter));
         add_after(t, close, ";");
@@ -1480,7 +1428,7 @@ static bool is_wrapper(const struct translation *t, int i)
             body = k;
     }
     for (int k = body; k < over_bracket(t, body) && words <= FEW; k = next(t, k)) {
-        if (is_one_of(t, k, "asm __asm__ __asm"))
+        if (is_among(t, k, "asm __asm__ __asm"))
             while (!is(t, k, "(") && k < t->count - 1) k = next(t, k);
         if (is(t, k, "(") && t->tokens[next(t, k)].kind == STRING) k = over_bracket(t, k);
         words++;
@@ -1493,9 +1441,9 @@ static bool is_wrapper(const struct translation *t, int i)
  * The expressions stay where they are. */
 static void rewrite_asm(struct translation *t, int i)
 {
-    struct asm_statement *a = own(t, calloc(1, sizeof *a));
+    struct asm_statement *a = need(calloc(1, sizeof *a));
     int open = next(t, i);
-    while (is_one_of(t, open, "volatile __volatile__ __volatile inline goto"))
+    while (is_among(t, open, "volatile __volatile__ __volatile inline goto"))
         open = next(t, open);
     if (!is(t, open, "(") || !t->tokens[i].device) return;
     const int close = over_bracket(t, open);
@@ -1504,12 +1452,12 @@ static void rewrite_asm(struct translation *t, int i)
     size_t most = 1;
     for (; t->tokens[a->end].kind == STRING; a->end = next(t, a->end))
         most += t->tokens[a->end].length;
-    if (a->end != close && !is_one_of(t, a->end, ": ::")) {
+    if (a->end != close && !is_among(t, a->end, ": ::")) {
         error(t, a->end, "asm: the text must be a string literal");
         return;
     }
-    a->text = own(t, malloc(most));
-    a->lines = own(t, malloc(most * sizeof *a->lines));
+    a->text = need(malloc(most));
+    a->lines = need(malloc(most * sizeof *a->lines));
     for (int k = a->first; k < a->end; k = next(t, k)) add_literal(a, k);
     /* An empty text without operands means the same everywhere: a barrier to the
      * compiler. */
@@ -1519,7 +1467,7 @@ static void rewrite_asm(struct translation *t, int i)
 
     int section = 0;
     for (int k = a->end; k >= 0 && k < close;) {
-        if (is_one_of(t, k, ": ::")) {
+        if (is_among(t, k, ": ::")) {
             section += (int)t->tokens[k].length;
             replace(t, k, "");
             k = next(t, k);
@@ -1536,7 +1484,7 @@ static void rewrite_asm(struct translation *t, int i)
         .text = a->text,
         .lines = a->lines,
         .length = a->length,
-        .file = is_wrapper(t, i) ? format(t, "%s@asm", token->file) : token->file,
+        .file = is_wrapper(t, i) ? format("%s@asm", token->file) : token->file,
         .number = i,
         .arguments = a->argument,
         .argument_count = a->arguments,
@@ -1548,21 +1496,20 @@ static void rewrite_asm(struct translation *t, int i)
     if (a->unknown) {
         /* A library has many functions of which a program uses few. */
         for (int k = i; k <= close; k = next(t, k)) replace(t, k, "");
-        replace(t, i, format(t, "::emu_ptx_unknown(%s)", quote(t, a->unknown)));
+        replace(t, i, format("::emu_ptx_unknown(%s)", quote(a->unknown)));
         return;
     }
     if (!code) return;
-    own(t, code);
     for (int n = 0; n < a->arguments; n++) declare_argument(a, n);
     for (int n = 0; n < a->arguments; n++)
         if (a->argument[n].written && !a->argument[n].by_address)
-            code = format(t, "%s ::emu::ptx_set<'%c'>(emu_o%d, emu_%d);", code,
+            code = format("%s ::emu::ptx_set<'%c'>(emu_o%d, emu_%d);", code,
                           a->argument[n].letter, n, n);
     for (int k = i; k < a->end; k = next(t, k)) replace(t, k, "");
     replace(t, i, "do");
     replace(t, open, "{");
     replace(t, close,
-            format(t, "%s\n# %d \"%s\"\n} while (0)", code, last->line, last->file));
+            format("%s\n# %d \"%s\"\n} while (0)", code, last->line, last->file));
 }
 
 /* (void *)k<int>, or cudaLaunchKernel(k<int>: only there is it known which functions of a
@@ -1571,24 +1518,24 @@ static void rewrite_asm(struct translation *t, int i)
 static void register_instance(struct translation *t, int i)
 {
     const int open = next(t, i), close = over_angles(t, open);
-    if (t->tokens[i].system || close < 0 || is_one_of(t, next(t, close), "( <")) return;
+    if (t->tokens[i].system || close < 0 || is_among(t, next(t, close), "( <")) return;
     bool variadic = false;
     const int arguments = template_parameter_count(t, open, close, &variadic);
     if (variadic || !denotes_one_function(t, i, arguments)) return;
     int first = expression_start(t, close);
     if (first < 0) return;
-    char *text = quote(t, join(t, first, close));
+    char *text = quote(join(t, first, close));
     if (is(t, previous(t, first), "&")) first = previous(t, first);
     const int before = previous(t, first);
     bool address = is(t, before, "(") && is(t, previous(t, before), "cudaLaunchKernel");
     const int end = is(t, before, ")")   ? before
                     : is(t, before, "(") ? previous(t, before)
                                          : -1;
-    if (end >= 0 && is_one_of(t, end, ") >") && is(t, previous(t, end), "*"))
-        address |= is_one_of(t, previous(t, previous(t, end)), "void const");
+    if (end >= 0 && is_among(t, end, ") >") && is(t, previous(t, end), "*"))
+        address |= is_among(t, previous(t, previous(t, end)), "void const");
     if (!address) return;
     add_before(t, first, " ::emu::address_of(");
-    add_after(t, close, format(t, ", %s)", text));
+    add_after(t, close, format(", %s)", text));
 }
 
 /* A bound that is surely known to the compiler: a number, or a name in capitals as
@@ -1609,8 +1556,8 @@ static bool straight(const struct translation *t, int i, int end, bool nested)
 {
     for (bool chooses = false; i < end; i = next(t, i)) {
         chooses = is(t, i, "?") || (chooses && !is(t, i, ";"));
-        if (is_one_of(t, i, chooses ? "[ * ->" : "") || (is(t, i, "for") && !nested) ||
-            is_one_of(t, i, "if else switch while do && || return break continue goto"))
+        if (is_among(t, i, chooses ? "[ * ->" : "") || (is(t, i, "for") && !nested) ||
+            is_among(t, i, "if else switch while do && || return break continue goto"))
             return false;
         if (is_word(t, i) && !is(t, i, "for") && is(t, next(t, i), "(")) return false;
     }
@@ -1625,7 +1572,7 @@ static bool straight(const struct translation *t, int i, int end, bool nested)
 static void unroll_loop(struct translation *t, int i)
 {
     const int open = next(t, i), before = previous(t, i);
-    if (!is(t, open, "(") || t->tokens[i].system || !is_one_of(t, before, "; { } )"))
+    if (!is(t, open, "(") || t->tokens[i].system || !is_among(t, before, "; { } )"))
         return;
     const int close = previous(t, over_bracket(t, open));
     int first = next(t, open), less = first;
@@ -1646,7 +1593,7 @@ static void unroll_loop(struct translation *t, int i)
     }
     if (!straight(t, next(t, close), end, !of_class)) return;
     add_before(t, i,
-               format(t, "\n#pragma GCC unroll 16\n# %d \"%s\"\n", t->tokens[i].line,
+               format("\n#pragma GCC unroll 16\n# %d \"%s\"\n", t->tokens[i].line,
                       t->tokens[i].file));
 }
 
@@ -1656,7 +1603,7 @@ static bool calls_library(struct translation *t, int i)
 {
     int before = previous(t, i);
     if (t->tokens[i].system || !is(t, next(t, i), "(")) return false;
-    if (is_one_of(t, before, ". -> *") || program_declares(t, i)) return false;
+    if (is_among(t, before, ". -> *") || program_declares(t, i)) return false;
     if (is(t, before, "::")) {
         before = previous(t, before);
         if (is(t, before, "std")) before = previous(t, before);
@@ -1668,7 +1615,7 @@ static bool calls_library(struct translation *t, int i)
 /* Sends the call to a function of the runtime instead. */
 static void redirect(struct translation *t, int i, const char *function)
 {
-    for (int before = previous(t, i); is_one_of(t, before, ":: std");
+    for (int before = previous(t, i); is_among(t, before, ":: std");
          before = previous(t, before))
         replace(t, before, "");
     replace(t, i, function);
@@ -1677,7 +1624,7 @@ static void redirect(struct translation *t, int i, const char *function)
 /* A specifier at i: whether __shared__ follows, which then takes care of it. */
 static bool comes_before_shared(const struct translation *t, int i)
 {
-    while (t->tokens[i].kind != END && !is_one_of(t, i, "; = { } __shared__"))
+    while (t->tokens[i].kind != END && !is_among(t, i, "; = { } __shared__"))
         i = next(t, over_bracket(t, i));
     return is(t, i, "__shared__");
 }
@@ -1694,8 +1641,8 @@ static bool comes_before_shared(const struct translation *t, int i)
 static bool ends_label(const struct translation *t, int colon)
 {
     int i = previous(t, colon);
-    if (is_word(t, i) && is_one_of(t, previous(t, i), "; { } :")) return true;
-    while (i >= 0 && !is_one_of(t, i, "case ? ; { }")) i = previous(t, i);
+    if (is_word(t, i) && is_among(t, previous(t, i), "; { } :")) return true;
+    while (i >= 0 && !is_among(t, i, "case ? ; { }")) i = previous(t, i);
     return i >= 0 && is(t, i, "case");
 }
 
@@ -1703,10 +1650,10 @@ static bool begins_statement(const struct translation *t, int i)
 {
     const int before = previous(t, i);
     if (is(t, before, ")"))
-        return is_one_of(t, previous(t, t->tokens[before].match),
-                         "if constexpr for while");
+        return is_among(t, previous(t, t->tokens[before].match),
+                        "if constexpr for while");
     if (is(t, before, ":")) return ends_label(t, before);
-    return is_one_of(t, before, "; { } else do");
+    return is_among(t, before, "; { } else do");
 }
 
 /* In GCC's `({ ...; })` the last statement is the value of the whole, and used. */
@@ -1722,7 +1669,7 @@ static bool leaves_its_error(struct translation *t, int i)
 static void rewrite_word(struct translation *t, int i)
 {
     if (t->tokens[i].replacement) return; /* done with its declaration */
-    if (is_one_of(t, i, "__global__ __device__ __constant__ __managed__")) {
+    if (is_among(t, i, "__global__ __device__ __constant__ __managed__")) {
         struct declaration d = parse_declaration(t, i);
         bool shared = false;
         for (int k = d.start; k < d.terminator; k++) shared |= is(t, k, "__shared__");
@@ -1732,10 +1679,9 @@ static void rewrite_word(struct translation *t, int i)
             rewrite_place(t, i);
     } else if (is(t, i, "__shared__")) {
         rewrite_shared(t, i);
-    } else if (is_one_of(t, i,
-                         "__host__ __grid_constant__ __inline_hint__ __nv_pure__")) {
+    } else if (is_among(t, i, "__host__ __grid_constant__ __inline_hint__ __nv_pure__")) {
         replace(t, i, "");
-    } else if (is_one_of(
+    } else if (is_among(
                    t, i,
                    "__launch_bounds__ __maxnreg__ __cluster_dims__ __block_size__")) {
         remove_with_parenthesis(t, i);
@@ -1747,21 +1693,21 @@ static void rewrite_word(struct translation *t, int i)
         if (in_function(t) && comes_before_shared(t, i)) return;
         replace(t, i, "__attribute__((aligned");
         add_after(t, over_bracket(t, next(t, i)), "))");
-    } else if (is_one_of(t, i, "memcpy memmove memset") && calls_library(t, i)) {
-        redirect(t, i, format(t, "__tsan_%s", join(t, i, i)));
-    } else if (is_one_of(t, i, "malloc free") && t->tokens[i].device &&
+    } else if (is_among(t, i, "memcpy memmove memset") && calls_library(t, i)) {
+        redirect(t, i, format("__tsan_%s", word_at(t, i)));
+    } else if (is_among(t, i, "malloc free") && t->tokens[i].device &&
                calls_library(t, i)) {
-        redirect(t, i, format(t, "emu_device_%s", join(t, i, i)));
+        redirect(t, i, format("emu_device_%s", word_at(t, i)));
     } else if (is(t, i, "printf") && calls_library(t, i)) {
         redirect(t, i, "emu_printf");
-    } else if (is_one_of(t, i, WITH_AN_ERROR) && leaves_its_error(t, i)) {
-        add_before(t, i, format(t, "::emu::unread(\"%s\", ", join(t, i, i)));
+    } else if (is_among(t, i, WITH_AN_ERROR) && leaves_its_error(t, i)) {
+        add_before(t, i, format("::emu::unread(\"%s\", ", word_at(t, i)));
         add_after(t, over_bracket(t, next(t, i)), ")");
     } else if (is(t, i, "for")) {
         unroll_loop(t, i);
     } else if (is(t, i, "static") && t->tokens[i].device && !t->tokens[i].system) {
         note_local_static(t, i);
-    } else if (is_one_of(t, i, "asm __asm__ __asm")) {
+    } else if (is_among(t, i, "asm __asm__ __asm")) {
         rewrite_asm(t, i);
     } else if (!t->tokens[i].system) {
         check_called(t, i);
@@ -1778,7 +1724,7 @@ static void register_kernels(struct translation *t)
             declared_for_host(t, k->name, false))
             continue;
         add_before(t, t->count - 1,
-                   format(t, "\nstatic ::emu::known_kernel emu_k%d(%s%s, \"%s\");", i,
+                   format("\nstatic ::emu::known_kernel emu_k%d(%s%s, \"%s\");", i,
                           k->scope, k->name, k->name));
     }
 }
@@ -1821,61 +1767,40 @@ static void walk(struct translation *t)
     }
 }
 
-struct output {
-    char *text;
-    size_t length, capacity, line_start;
-};
-
-static void put(struct output *out, const char *text, size_t length)
+/* How far `at` stands behind the beginning of its line, in a text from `start` on. */
+static size_t column_of(const char *start, const char *at)
 {
-    if (out->length + length + 1 > out->capacity) {
-        out->capacity = (out->length + length + 1) * 2;
-        out->text = need(realloc(out->text, out->capacity));
-    }
-    memcpy(out->text + out->length, text, length);
-    for (size_t i = 0; i < length; i++)
-        if (text[i] == '\n') out->line_start = out->length + i + 1;
-    out->length += length;
-    out->text[out->length] = '\0';
-}
-
-static void put_string(struct output *out, const char *text)
-{
-    if (text) put(out, text, strlen(text));
+    const char *const newline = memrchr(start, '\n', (size_t)(at - start));
+    return (size_t)(at - (newline ? newline + 1 : start));
 }
 
 /* Goes to the column where the reader's token was, so that the compiler's arrows point at
  * it. Where edits have made the line too long for that, a line marker begins the same
- * line again. */
-static void restore_column(struct output *out, const struct token *token, size_t column)
+ * line again, with the backslashes that its file's name has in the marker it is from. */
+static void restore_column(struct text *out, const struct token *token, size_t column)
 {
-    if (out->length - out->line_start > column) {
-        char line[32];
-        snprintf(line, sizeof line, "\n# %d \"", token->line);
-        put_string(out, line);
-        put_string(out, token->file); /* with the backslashes of the marker it is from */
-        put_string(out, "\"\n");
+    size_t now = out->length ? column_of(out->start, out->start + out->length) : 0;
+    if (now > column) {
+        put_string(out, format("\n# %d \"%s\"\n", token->line, token->file));
+        now = 0;
     }
-    while (out->length - out->line_start < column) put(out, " ", 1);
+    for (; now < column; now++) put(out, " ", 1);
 }
 
 static char *assemble(const struct translation *t, size_t *length)
 {
-    struct output out = {0};
-    const char *from = t->text, *line_start = t->text;
+    struct text out = {0};
+    const char *from = t->text;
     bool edited = false; /* the line we are in */
     for (int i = 0; i < t->count; i++) {
         const struct token *token = &t->tokens[i];
-        for (const char *p = from; p < token->text; p++)
-            if (*p == '\n') {
-                line_start = p + 1;
-                edited = false;
-            }
-        put(&out, from, (size_t)(token->text - from));
+        const size_t space = (size_t)(token->text - from);
+        if (memchr(from, '\n', space)) edited = false;
+        put(&out, from, space);
         edited |= token->before || token->replacement;
         put_string(&out, token->before);
         if (edited && !token->replacement && !token->system && token->kind != END)
-            restore_column(&out, token, (size_t)(token->text - line_start));
+            restore_column(&out, token, column_of(t->text, token->text));
         edited |= token->after != NULL;
         if (token->replacement)
             put_string(&out, token->replacement);
@@ -1883,29 +1808,21 @@ static char *assemble(const struct translation *t, size_t *length)
             put(&out, token->text, token->length);
         put_string(&out, token->after);
         from = token->text + token->length;
-        for (const char *p = token->text; p < from; p++)
-            if (*p == '\n') line_start = p + 1; /* in a raw string */
     }
     *length = out.length;
-    return out.text;
+    return out.start;
 }
 
 char *translate(const char *text, size_t length, enum visibility visibility,
                 size_t *new_length)
 {
-    struct translation t = {.text = text, .end = text + length, .visibility = visibility};
-    t.path = format(&t, "%s", "");
+    struct translation t = {
+        .text = text, .end = text + length, .visibility = visibility, .path = ""};
     tokenize(&t);
     match_brackets(&t);
     walk(&t);
     register_kernels(&t);
     char *result = t.errors ? NULL : assemble(&t, new_length);
-    for (int i = 0; i < t.owned_count; i++) free(t.owned[i]);
-    free(t.owned);
     free(t.tokens);
-    free(t.kernels);
-    free(t.device_functions);
-    free(t.file_shared);
-    free(t.scopes);
     return result;
 }
