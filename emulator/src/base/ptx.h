@@ -159,7 +159,7 @@ enum ptx_comparison {
 #define PTX_ROUNDING_OF(code) ((enum ptx_rounding)((code) >> 20 & 15))
 #define PTX_DETAIL_OF(code) ((unsigned)((code) >> 24 & 255))
 
-#define PTX_FLAG(n) (1ull << (32 + (n)))
+#define PTX_FLAG(n) ((uint64_t)1 << (32 + (n)))
 #define PTX_SAT PTX_FLAG(0)
 #define PTX_FTZ PTX_FLAG(1)
 #define PTX_RELU PTX_FLAG(2)

@@ -5,9 +5,11 @@
  * So the host's compiler keeps the values in registers of its own, and what is wrong with
  * an instruction is said when the program is compiled. The rules are those of the PTX
  * ISA, version 9.0; each family of instructions has its function below. */
+#define _GNU_SOURCE /* vasprintf */
 #include "compile/ptx_compile.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -16,6 +18,10 @@
 #include <string.h>
 
 #include "base/ptx.h"
+#include "compile/text.h"
+
+/* How a number is written in the result. */
+#define HEX "0x%" PRIx64 "ull"
 
 enum { MODIFIERS = 24, OPERANDS = 8, ELEMENTS = 256, NAME = 64 };
 
@@ -63,63 +69,29 @@ struct instruction {
 struct compiler {
     const struct ptx_statement *s;
     size_t at;
-    char *out;
-    size_t length, capacity;
+    struct text out;
     struct reg *regs;
     int reg_count, scope, scope_count, *scope_parent;
     struct label *labels;
     int label_count;
     struct instruction *instruction; /* the one being compiled */
-    void **owned;
-    int owned_count;
     int errors;
     jmp_buf next_statement; /* where an error continues */
 };
 
-/* ---- memory, output, messages ---- */
+/* ---- output and messages ---- */
 
-static void *need(void *p)
+static void emit(struct compiler *c, const char *pattern, ...)
+    __attribute__((format(printf, 2, 3)));
+static void emit(struct compiler *c, const char *pattern, ...)
 {
-    if (p) return p;
-    fprintf(stderr, "nvcc fatal   : out of memory\n");
-    exit(1);
-}
-
-static void *own(struct compiler *c, size_t bytes)
-{
-    c->owned = need(realloc(c->owned, (size_t)(c->owned_count + 1) * sizeof *c->owned));
-    return c->owned[c->owned_count++] = need(calloc(1, bytes));
-}
-
-__attribute__((format(printf, 2, 3))) static char *format(struct compiler *c,
-                                                          const char *pattern, ...)
-{
+    char *s;
     va_list values;
     va_start(values, pattern);
-    const int length = vsnprintf(NULL, 0, pattern, values);
+    const int length = vasprintf(&s, pattern, values);
     va_end(values);
-    char *s = own(c, (size_t)length + 1);
-    va_start(values, pattern);
-    vsnprintf(s, (size_t)length + 1, pattern, values);
-    va_end(values);
-    return s;
-}
-
-__attribute__((format(printf, 2, 3))) static void emit(struct compiler *c,
-                                                       const char *pattern, ...)
-{
-    va_list values;
-    va_start(values, pattern);
-    const int length = vsnprintf(NULL, 0, pattern, values);
-    va_end(values);
-    if (c->length + (size_t)length + 1 > c->capacity) {
-        c->capacity = 2 * (c->length + (size_t)length + 1);
-        c->out = need(realloc(c->out, c->capacity));
-    }
-    va_start(values, pattern);
-    vsnprintf(c->out + c->length, (size_t)length + 1, pattern, values);
-    va_end(values);
-    c->length += (size_t)length;
+    put_string(&c->out, need(length < 0 ? NULL : s));
+    free(s);
 }
 
 static int line_at(const struct compiler *c, size_t place)
@@ -145,6 +117,19 @@ fail(struct compiler *c, int place, const char *pattern, ...)
     report(c, place, pattern, values);
     va_end(values);
     longjmp(c->next_statement, 1);
+}
+
+/* Gives up the instruction, for what is wrong with it or with one of its operands. */
+__attribute__((noreturn, format(printf, 3, 4))) static void
+refuse(struct compiler *c, const struct value *operand, const char *pattern, ...)
+{
+    char why[512];
+    va_list values;
+    va_start(values, pattern);
+    vsnprintf(why, sizeof why, pattern, values);
+    va_end(values);
+    fail(c, operand ? operand->place : c->instruction->place, "PTX: `%s`%s",
+         c->instruction->text, why);
 }
 
 /* Reports what is seen at the end. */
@@ -188,19 +173,20 @@ static bool accept(struct compiler *c, char wanted)
     return true;
 }
 
+static const char *what_follows(const struct compiler *c)
+{
+    return format("%.*s", (int)(c->s->length - c->at), c->s->text + c->at);
+}
+
 static void expect(struct compiler *c, char wanted)
 {
-    skip_space(c);
-    const int place = (int)c->at;
     if (accept(c, wanted)) return;
     if (!peek_char(c, 0))
         fail(c, (int)c->s->length - 1,
              "PTX: `%c` is missing at the end of the asm statement", wanted);
-    fail(c, place, "PTX: `%c` expected before `%.*s`%s%s%s", wanted,
-         (int)strcspn(c->s->text + c->at, " ;\n\t") < (int)(c->s->length - c->at)
-             ? (int)strcspn(c->s->text + c->at, " ;\n\t") + 1
-             : (int)(c->s->length - c->at),
-         c->s->text + c->at, c->instruction ? " in `" : "",
+    const char *rest = what_follows(c);
+    fail(c, (int)c->at, "PTX: `%c` expected before `%.*s`%s%s%s", wanted,
+         (int)strcspn(rest, " ;\n\t") + 1, rest, c->instruction ? " in `" : "",
          c->instruction ? c->instruction->text : "", c->instruction ? "`" : "");
 }
 
@@ -248,7 +234,7 @@ static int find_register(const struct compiler *c, const char *name)
 
 static void add_register(struct compiler *c, const char *name, enum ptx_type type)
 {
-    c->regs = need(realloc(c->regs, (size_t)(c->reg_count + 1) * sizeof *c->regs));
+    need_one_more(c->regs, c->reg_count);
     struct reg *r = &c->regs[c->reg_count++];
     memset(r, 0, sizeof *r);
     snprintf(r->name, sizeof r->name, "%s", name);
@@ -298,35 +284,35 @@ static void declare_registers(struct compiler *c)
 
 /* ---- operands ---- */
 
-static struct value *new_value(struct compiler *c, enum form form, int place)
+static struct value *new_value(enum form form, int place)
 {
-    struct value *v = own(c, sizeof *v);
+    struct value *v = need(calloc(1, sizeof *v));
     v->form = form;
     v->place = place;
     v->reg = v->added_argument = -1;
     return v;
 }
 
+static const struct {
+    const char *name;
+    unsigned bits, vector;
+} specials[] = {
+#define PTX_AS_SPECIAL(name, text, bits, vector) {text, bits, vector},
+    PTX_SPECIALS(PTX_AS_SPECIAL)
+#undef PTX_AS_SPECIAL
+};
+
 static bool is_special(struct compiler *c, const char *name, struct value *v)
 {
-    static const struct {
-        const char *name;
-        unsigned vector;
-    } known[] = {
-#define PTX_AS_NAMED(name, text, bits, vector) {text, vector},
-        PTX_SPECIALS(PTX_AS_NAMED)
-#undef PTX_AS_NAMED
-    };
     for (unsigned i = 0; i < PTX_SPECIAL_COUNT; i++) {
-        if (strcmp(known[i].name, name) != 0) continue;
+        if (strcmp(specials[i].name, name) != 0) continue;
         v->form = SPECIAL;
         v->special = i;
-        if (!known[i].vector) return true;
-        static const char components[] = "xyz";
-        if (peek_char(c, 0) != '.' || !peek_char(c, 1) ||
-            !strchr(components, peek_char(c, 1)))
-            fail(c, v->place, "PTX: `%s` has the parts .x, .y and .z", name);
-        v->component = (unsigned)(strchr(components, peek_char(c, 1)) - components);
+        if (!specials[i].vector) return true;
+        const int part =
+            peek_char(c, 0) == '.' ? index_in("x y z", (char[]){peek_char(c, 1)}, 1) : -1;
+        if (part < 0) fail(c, v->place, "PTX: `%s` has the parts .x, .y and .z", name);
+        v->component = (unsigned)part;
         c->at += 2;
         return true;
     }
@@ -355,8 +341,7 @@ static uint64_t read_primary(struct compiler *c, struct value *v)
     if (accept(c, '~')) return ~read_primary(c, v);
     if (accept(c, '!')) return !read_primary(c, v);
     if (!isdigit((unsigned char)*text) && *text != '.')
-        fail(c, (int)c->at, "PTX: a number expected before `%.*s`",
-             end - text < 8 ? (int)(end - text) : 8, text);
+        fail(c, (int)c->at, "PTX: a number expected before `%.8s`", what_follows(c));
     char word[NAME];
     size_t n = 0;
     while (n < NAME - 1 && text + n < end &&
@@ -428,7 +413,7 @@ static struct value *read_operand(struct compiler *c);
 /* `{a, b}`, from behind the brace on. */
 static void read_elements(struct compiler *c, struct value *v, char close)
 {
-    v->element = own(c, ELEMENTS * sizeof *v->element);
+    v->element = need(calloc(ELEMENTS, sizeof *v->element));
     if (accept(c, close)) return;
     do {
         if (v->count == ELEMENTS)
@@ -442,7 +427,7 @@ static struct value *read_operand(struct compiler *c)
 {
     skip_space(c);
     const int place = (int)c->at;
-    struct value *v = new_value(c, REGISTER, place);
+    struct value *v = new_value(REGISTER, place);
     char name[NAME];
     if (accept(c, '{')) {
         v->form = VECTOR;
@@ -498,10 +483,8 @@ static struct value *read_operand(struct compiler *c)
         return v;
     }
     if (!read_name(c, name))
-        fail(c, place, "PTX: an operand expected before `%.*s`%s%s",
-             c->s->length - c->at < 8 ? (int)(c->s->length - c->at) : 8,
-             c->s->text + c->at, c->instruction ? " in " : "",
-             c->instruction ? c->instruction->text : "");
+        fail(c, place, "PTX: an operand expected before `%.8s`%s%s", what_follows(c),
+             c->instruction ? " in " : "", c->instruction ? c->instruction->text : "");
     if (strcmp(name, "_") == 0) {
         v->form = SINK;
     } else if (strcmp(name, "WARP_SZ") == 0) {
@@ -527,29 +510,25 @@ static struct value *read_operands(struct compiler *c)
 
 /* ---- what instructions may ask of their text ---- */
 
-static bool take(struct compiler *c, const char *modifier)
+/* Takes the next modifier if it is among these words; gives which of them, else -1. */
+static int take_index(struct compiler *c, const char *words)
 {
     struct instruction *i = c->instruction;
-    if (i->taken >= i->modifiers || strcmp(i->modifier[i->taken], modifier) != 0)
-        return false;
-    i->taken++;
-    return true;
+    const char *word = i->taken < i->modifiers ? i->modifier[i->taken] : "";
+    const int index = index_in(words, word, strlen(word));
+    i->taken += index >= 0;
+    return index;
 }
 
-static bool is_one_of(const char *word, const char *words)
+static bool take(struct compiler *c, const char *words)
 {
-    const size_t n = strlen(word);
-    for (const char *p = words; *p; p += strcspn(p, " "), p += strspn(p, " "))
-        if (strcspn(p, " ") == n && memcmp(p, word, n) == 0) return true;
-    return false;
+    return take_index(c, words) >= 0;
 }
 
-/* The next modifier if it is one of those, else NULL. */
+/* The word itself, else NULL. */
 static const char *take_one_of(struct compiler *c, const char *words)
 {
-    struct instruction *i = c->instruction;
-    if (i->taken >= i->modifiers || !is_one_of(i->modifier[i->taken], words)) return NULL;
-    return i->modifier[i->taken++];
+    return take(c, words) ? c->instruction->modifier[c->instruction->taken - 1] : NULL;
 }
 
 __attribute__((noreturn)) static void unknown(struct compiler *c)
@@ -561,9 +540,24 @@ __attribute__((noreturn)) static void unknown(struct compiler *c)
     fail(c, i->place, "PTX: the instruction `%s` is not complete", i->text);
 }
 
-static void need_one(struct compiler *c, const char *modifier)
+static int need_index(struct compiler *c, const char *words)
 {
-    if (!take(c, modifier)) unknown(c);
+    const int index = take_index(c, words);
+    if (index < 0) unknown(c);
+    return index;
+}
+
+static const char *need_one_of(struct compiler *c, const char *words)
+{
+    (void)need_index(c, words);
+    return c->instruction->modifier[c->instruction->taken - 1];
+}
+
+/* These, one after the other. */
+static void need_each(struct compiler *c, const char *words)
+{
+    char *rest = format("%s", words);
+    for (char *word; (word = strsep(&rest, " "));) need_one_of(c, word);
 }
 
 static void end_of_modifiers(struct compiler *c)
@@ -571,21 +565,33 @@ static void end_of_modifiers(struct compiler *c)
     if (c->instruction->taken < c->instruction->modifiers) unknown(c);
 }
 
-static void need_operands(struct compiler *c, int least, int most, const char *which)
+/* That no modifier is left, and that the operands are those of the list, such as
+ * "d, [a], {r...}{, what may be missing}". */
+static void need_operands(struct compiler *c, const char *list)
 {
     const struct instruction *i = c->instruction;
+    int least = *list != '(', most = least, depth = 0; /* not "(none)" */
+    for (const char *p = list; *p; p++) {
+        const bool opens = strchr("{[", *p), optional = opens && p[1] == ',';
+        if (*p == ',' && depth == 0) least++;
+        if (*p == ',' && depth == 0) most++;
+        if (optional)
+            most++, p += strcspn(p, "}");
+        else
+            depth += opens ? 1 : strchr("}]", *p) ? -1 : 0;
+    }
+    end_of_modifiers(c);
     if (i->operands >= least && i->operands <= most) return;
-    fail(c, i->place, "PTX: `%s` takes the operands %s; here are %d", i->text, which,
+    fail(c, i->place, "PTX: `%s` takes the operands %s; here are %d", i->text, list,
          i->operands);
 }
 
 static enum ptx_type need_type(struct compiler *c, const char *allowed)
 {
-    struct instruction *i = c->instruction;
-    if (i->taken >= i->modifiers)
-        fail(c, i->place, "PTX: the instruction `%s` needs a type", i->text);
-    if (!is_one_of(i->modifier[i->taken], allowed)) unknown(c);
-    return type_named(i->modifier[i->taken++]);
+    if (c->instruction->taken >= c->instruction->modifiers)
+        fail(c, c->instruction->place, "PTX: the instruction `%s` needs a type",
+             c->instruction->text);
+    return type_named(need_one_of(c, allowed));
 }
 
 /* ---- operands as C++ ---- */
@@ -627,8 +633,8 @@ static void check_register(struct compiler *c, const struct value *v, enum ptx_t
                    (want->kind == PTX_FLOAT &&
                     (have->kind == PTX_UNSIGNED || have->kind == PTX_SIGNED)));
     if (width && kinds && (r->type == PTX_PRED) == (type == PTX_PRED)) return;
-    fail(c, v->place, "PTX: `%s` wants a register of type .%s, and `%s` is .%s",
-         c->instruction->text, want->text, describe(c, v), have->text);
+    refuse(c, v, " wants a register of type .%s, and `%s` is .%s", want->text,
+           describe(c, v), have->text);
 }
 
 static uint64_t number_as(enum ptx_type type, const struct value *v)
@@ -653,16 +659,9 @@ static uint64_t cut(uint64_t x, unsigned bits)
 static void forbid_sum(struct compiler *c, const struct value *v)
 {
     if (v->reg < c->s->argument_count && c->s->arguments[v->reg].by_address)
-        fail(c, v->place,
-             "PTX: `%s` uses %s, which holds a sum of wgmma in the same asm statement",
-             c->instruction->text, describe(c, v));
+        refuse(c, v, " uses %s, which holds a sum of wgmma in the same asm statement",
+               describe(c, v));
 }
-
-static const unsigned special_widths[] = {
-#define PTX_AS_WIDTH(name, text, bits, vector) bits,
-    PTX_SPECIALS(PTX_AS_WIDTH)
-#undef PTX_AS_WIDTH
-};
 
 __attribute__((noreturn)) static void fail_undeclared(struct compiler *c,
                                                       const struct value *v)
@@ -677,37 +676,33 @@ static const char *source_as(struct compiler *c, const struct value *v,
     case REGISTER:
         check_register(c, v, type, wider);
         forbid_sum(c, v);
-        return v->negated ? format(c, "(1 ^ %s)", c->regs[v->reg].text)
+        return v->negated ? format("(1 ^ %s)", c->regs[v->reg].text)
                           : c->regs[v->reg].text;
     case INTEGER:
         if (ptx_types[type].kind == PTX_FLOAT)
-            fail(c, v->place,
-                 "PTX: `%s` wants a floating-point constant (1.0 or 0f3F800000)",
-                 c->instruction->text);
-        return format(c, "0x%llxull",
-                      (unsigned long long)cut(v->integer, ptx_types[type].bits));
+            refuse(c, v, " wants a floating-point constant (1.0 or 0f3F800000)");
+        return format(HEX, cut(v->integer, ptx_types[type].bits));
     case NUMBER:
         if (type != PTX_F32 && type != PTX_F64 && type != PTX_B32 && type != PTX_B64)
             break;
-        return format(c, "0x%llxull",
-                      (unsigned long long)number_as(type == PTX_B64   ? PTX_F64
-                                                    : type == PTX_B32 ? PTX_F32
-                                                                      : type,
-                                                    v));
+        return format(HEX, number_as(type == PTX_B64   ? PTX_F64
+                                     : type == PTX_B32 ? PTX_F32
+                                                       : type,
+                                     v));
     case SPECIAL:
         if (!is_one_of(c->instruction->name, "mov cvt"))
             fail(c, v->place,
                  "PTX: a special register can only be moved (mov), not used in `%s`",
                  c->instruction->text);
-        if (special_widths[v->special] != ptx_types[type].bits)
-            fail(c, v->place, "PTX: `%s`: that special register has %u bits",
-                 c->instruction->text, special_widths[v->special]);
-        return format(c, "::emu_ptx_special(%u, %u)", v->special, v->component);
+        if (specials[v->special].bits != ptx_types[type].bits)
+            refuse(c, v, ": that special register has %u bits",
+                   specials[v->special].bits);
+        return format("::emu_ptx_special(%u, %u)", v->special, v->component);
     case LABEL: fail_undeclared(c, v);
     default: break;
     }
-    fail(c, v->place, "PTX: `%s` cannot have %s as an operand of type .%s",
-         c->instruction->text, describe(c, v), ptx_types[type].text);
+    refuse(c, v, " cannot have %s as an operand of type .%s", describe(c, v),
+           ptx_types[type].text);
 }
 
 static const char *source(struct compiler *c, const struct value *v, enum ptx_type type)
@@ -731,8 +726,7 @@ static void assign_as(struct compiler *c, const struct value *v, enum ptx_type t
     }
     if (v->form == LABEL) fail_undeclared(c, v);
     if (v->form != REGISTER || v->negated)
-        fail(c, v->place, "PTX: `%s` cannot write to %s", c->instruction->text,
-             describe(c, v));
+        refuse(c, v, " cannot write to %s", describe(c, v));
     if (c->regs[v->reg].constant || c->regs[v->reg].read_only)
         fail(c, v->place,
              "asm: `%s` writes to %s, which is an input (its constraint has no = or +)",
@@ -748,6 +742,12 @@ static void assign(struct compiler *c, const struct value *v, enum ptx_type type
     assign_as(c, v, type, false, expression);
 }
 
+/* The first operand is where the result goes. */
+static void result(struct compiler *c, enum ptx_type type, const char *expression)
+{
+    assign(c, c->instruction->operand[0], type, expression);
+}
+
 /* Operand `i`, which must be a constant: a number, or an argument with "n". */
 static const char *constant(struct compiler *c, int i)
 {
@@ -759,6 +759,13 @@ static const char *constant(struct compiler *c, int i)
     return source(c, v, PTX_B32);
 }
 
+/* As need_operands, and behind those a policy of the caches, where there is one. */
+static void need_operands_and(struct compiler *c, bool policy, const char *list)
+{
+    need_operands(c, policy ? format("%s, policy", list) : list);
+    if (policy) (void)operand(c, c->instruction->operands - 1, PTX_B64);
+}
+
 /* The address of an operand; `coordinates` may follow it inside the brackets. */
 static const char *address(struct compiler *c, int i, int coordinates)
 {
@@ -766,9 +773,7 @@ static const char *address(struct compiler *c, int i, int coordinates)
     if (v->form != ADDRESS)
         fail(c, v->place, "PTX: operand %d of `%s` is an address, in brackets: [...]",
              i + 1, c->instruction->text);
-    if (v->count && !coordinates)
-        fail(c, v->place, "PTX: `%s` wants a plain address in brackets",
-             c->instruction->text);
+    if (v->count && !coordinates) refuse(c, v, " wants a plain address in brackets");
     const char *base = "0";
     if (v->reg >= 0) {
         const struct reg *r = &c->regs[v->reg];
@@ -778,18 +783,31 @@ static const char *address(struct compiler *c, int i, int coordinates)
         base = r->text;
     }
     const char *more =
-        v->added_argument >= 0 ? format(c, " + %s", c->regs[v->added_argument].text) : "";
+        v->added_argument >= 0 ? format(" + %s", c->regs[v->added_argument].text) : "";
     if (!v->integer && !*more) return base;
-    return format(c, "%s%s + 0x%llxull", base, more, (unsigned long long)v->integer);
+    return format("%s%s + " HEX "", base, more, v->integer);
 }
 
-static const char *elements(struct compiler *c, int i, int count, const char *what)
+static void need_elements(struct compiler *c, int i, int count, const char *what)
 {
     const struct value *v = c->instruction->operand[i];
     if (v->form != VECTOR || v->count != count)
         fail(c, v->place, "PTX: operand %d of `%s` is %s: %d register%s in braces", i + 1,
              c->instruction->text, what, count, count == 1 ? "" : "s");
-    return "";
+}
+
+/* The first so many elements of operand `i`, behind a comma each. */
+static void emit_elements(struct compiler *c, int i, int count, enum ptx_type type)
+{
+    for (int k = 0; k < count; k++)
+        emit(c, ", %s", source(c, c->instruction->operand[i]->element[k], type));
+}
+
+/* Operand 0 gets what a call has left in emu_d. */
+static void assign_elements(struct compiler *c, int count, enum ptx_type type)
+{
+    for (int k = 0; k < count; k++)
+        assign(c, c->instruction->operand[0]->element[k], type, format("emu_d[%d]", k));
 }
 
 /* ---- arithmetic ---- */
@@ -817,23 +835,14 @@ static const struct {
                   {"shiftamt", PTX_SHIFT_AMOUNT},
                   {"noftz", 0}};
 
-static const char *const rounding_names[] = {"rn",  "rz",  "rm",  "rp", "rna",
-                                             "rni", "rzi", "rmi", "rpi"};
-
-static int index_of(const char *word, const char *const *words, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(word, words[i]) == 0) return i;
-    return -1;
-}
-
 /* Takes all modifiers of the list, in any order; returns flags and rounding. */
 static uint64_t take_flags(struct compiler *c, const char *allowed, bool *any_rounding)
 {
     uint64_t code = 0;
     if (any_rounding) *any_rounding = false;
     for (const char *word; (word = take_one_of(c, allowed));) {
-        const int rounding = index_of(word, rounding_names, 9);
+        const int rounding =
+            index_in("rn rz rm rp rna rni rzi rmi rpi", word, strlen(word));
         if (rounding >= 0) code |= PTX_CODE(0, 0, 0, rounding, 0);
         if (any_rounding) *any_rounding |= rounding >= 0;
         for (size_t k = 0; k < sizeof flag_names / sizeof *flag_names; k++)
@@ -903,11 +912,10 @@ static enum ptx_type twice(enum ptx_type type)
     }
 }
 
-static const char *alu_call(struct compiler *c, uint64_t code, const char *a,
-                            const char *b, const char *d, const char *e)
+static const char *alu_call(uint64_t code, const char *a, const char *b, const char *d,
+                            const char *e)
 {
-    return format(c, "::emu_ptx_alu(0x%llxull, %s, %s, %s, %s)", (unsigned long long)code,
-                  a, b, d, e);
+    return format("::emu_ptx_alu(" HEX ", %s, %s, %s, %s)", code, a, b, d, e);
 }
 
 /* With .cc the thread keeps the carry for addc, subc and madc, of this asm statement or a
@@ -915,17 +923,15 @@ static const char *alu_call(struct compiler *c, uint64_t code, const char *a,
 static void assign_alu(struct compiler *c, enum ptx_type type, uint64_t code,
                        const char *a, const char *b, const char *d)
 {
-    const bool out = code & PTX_CARRY_OUT, in = code & PTX_CARRY_IN;
-    const uint64_t plain = code & ~PTX_CARRY_OUT;
-    const char *carry = in ? "::emu_ptx_carry()" : "0";
-    const char *result = alu_call(c, plain, a, b, d, carry);
-    if (!out) {
-        assign(c, c->instruction->operand[0], type, result);
+    const char *carry = code & PTX_CARRY_IN ? "::emu_ptx_carry()" : "0",
+               *sum = alu_call(code & ~PTX_CARRY_OUT, a, b, d, carry);
+    if (!(code & PTX_CARRY_OUT)) {
+        result(c, type, sum);
         return;
     }
-    emit(c, " { const uint64_t emu_sum = %s; ::emu_ptx_set_carry(%s);", result,
-         alu_call(c, code, a, b, d, carry));
-    assign(c, c->instruction->operand[0], type, "emu_sum");
+    emit(c, " { const uint64_t emu_sum = %s; ::emu_ptx_set_carry(%s);", sum,
+         alu_call(code, a, b, d, carry));
+    result(c, type, "emu_sum");
     emit(c, " }");
 }
 
@@ -947,6 +953,13 @@ static const struct {
     {PTX_KEEP_NAN | PTX_XORSIGN, "min max", HALVES "f32"},
 };
 
+__attribute__((noreturn)) static void fail_combination(struct compiler *c)
+{
+    fail(c, c->instruction->place,
+         "PTX: there is no `%s`: these modifiers do not go together",
+         c->instruction->text);
+}
+
 static void check_flags(struct compiler *c, uint64_t flags, enum ptx_type type)
 {
     const struct instruction *in = c->instruction;
@@ -964,8 +977,7 @@ static void check_flags(struct compiler *c, uint64_t flags, enum ptx_type type)
     const bool lacks_high = strcmp(in->name, "mad") == 0 && type == PTX_S32 &&
                             (flags & (PTX_SAT | PTX_HI)) == PTX_SAT;
     if (left || lacks_high || has_abs != ((flags & PTX_XORSIGN) != 0))
-        fail(c, in->place, "PTX: there is no `%s`: these modifiers do not go together",
-             in->text);
+        fail_combination(c);
 }
 
 static bool compile_regular(struct compiler *c)
@@ -977,33 +989,28 @@ static bool compile_regular(struct compiler *c)
     bool rounding;
     uint64_t flags = take_flags(c, r->modifiers, &rounding);
     const enum ptx_type type = need_type(c, r->types);
-    end_of_modifiers(c);
-    need_operands(c, r->sources + 1, r->sources + 1, lists[r->sources]);
+    need_operands(c, lists[r->sources]);
     const bool is_float =
         ptx_types[type].kind == PTX_FLOAT ||
         (ptx_types[type].kind == PTX_PACKED && type != PTX_U16X2 && type != PTX_S16X2);
     const bool is_half = is_float && type != PTX_F32 && type != PTX_F64;
     if (strchr(r->needs, 'r') && is_float && !rounding && !(is_half && r->op == PTX_EX2))
-        fail(c, c->instruction->place, "PTX: `%s` needs a rounding, such as .%s",
-             c->instruction->text, strstr(r->modifiers, "rn") ? "rn" : "approx");
+        refuse(c, NULL, " needs a rounding, such as .%s",
+               strstr(r->modifiers, "rn") ? "rn" : "approx");
     bool part = false;
     for (int k = 0; k < c->instruction->modifiers; k++)
         part |= is_one_of(c->instruction->modifier[k], "lo hi wide");
     check_flags(c, flags, type);
     if (is_float ? part || (is_half && PTX_ROUNDING_OF(flags) != PTX_RN) : rounding)
-        fail(c, c->instruction->place,
-             "PTX: there is no `%s`: these modifiers do not go together",
-             c->instruction->text);
+        fail_combination(c);
     if (strchr(r->needs, 'p') && !is_float && !part)
-        fail(c, c->instruction->place, "PTX: `%s` needs .lo, .hi or .wide",
-             c->instruction->text);
+        refuse(c, NULL, " needs .lo, .hi or .wide");
     const size_t n = strlen(c->instruction->name);
     if (n == 4 && c->instruction->name[n - 1] == 'c' && r->op <= PTX_MAD)
         flags |= PTX_CARRY_IN;
     const bool wide = flags & PTX_WIDE;
     if (wide && ptx_types[type].bits == 64)
-        fail(c, c->instruction->place, "PTX: `%s`: .wide is for 16 and 32 bits",
-             c->instruction->text);
+        refuse(c, NULL, ": .wide is for 16 and 32 bits");
     const char *source_text[3] = {"0", "0", "0"};
     for (int k = 0; k < r->sources; k++)
         source_text[k] = operand(c, k + 1, wide && k == 2 ? twice(type) : type);
@@ -1041,21 +1048,19 @@ static bool compile_irregular(struct compiler *c)
     if (r == end) return false;
     const uint64_t flags = take_flags(c, r->modifiers, NULL);
     const enum ptx_type type = need_type(c, r->types);
-    end_of_modifiers(c);
     const int count = (int)strlen(r->operands);
-    need_operands(c, count, count,
-                  count == 2   ? "d, a"
-                  : count == 3 ? "d, a, b"
-                  : count == 4 ? "d, a, b, c"
-                               : "d, a, b, c, e");
+    need_operands(c, count == 2   ? "d, a"
+                     : count == 3 ? "d, a, b"
+                     : count == 4 ? "d, a, b, c"
+                                  : "d, a, b, c, e");
     const char *text[5] = {"", "0", "0", "0", "0"};
     enum ptx_type of[5] = {0};
     for (int k = 0; k < count; k++) {
         of[k] = r->operands[k] == 'u' ? PTX_U32 : r->operands[k] == 'p' ? PTX_PRED : type;
         if (k > 0) text[k] = operand(c, k, of[k]);
     }
-    assign(c, c->instruction->operand[0], of[0],
-           alu_call(c, flags | PTX_CODE(r->op, type, 0, 0, 0), text[1], text[2], text[3],
+    result(c, of[0],
+           alu_call(flags | PTX_CODE(r->op, type, 0, 0, 0), text[1], text[2], text[3],
                     text[4]));
     return true;
 }
@@ -1064,20 +1069,17 @@ static void compile_lop3(struct compiler *c)
 {
     /* lop3.b32 d, a, b, c, table; and lop3.or.b32 d|p, a, b, c, table, q */
     const char *boolean = take_one_of(c, "and or");
-    need_one(c, "b32");
-    end_of_modifiers(c);
-    need_operands(c, boolean ? 6 : 5, boolean ? 6 : 5,
-                  boolean ? "d|p, a, b, c, table, q" : "d, a, b, c, table");
+    need_one_of(c, "b32");
+    need_operands(c, boolean ? "d|p, a, b, c, table, q" : "d, a, b, c, table");
     const struct value *to = c->instruction->operand[0];
     emit(c, " { const uint64_t emu_value = %s;",
-         alu_call(c, PTX_CODE(PTX_LOP3, PTX_B32, 0, 0, 0), operand(c, 1, PTX_B32),
+         alu_call(PTX_CODE(PTX_LOP3, PTX_B32, 0, 0, 0), operand(c, 1, PTX_B32),
                   operand(c, 2, PTX_B32), operand(c, 3, PTX_B32),
                   operand(c, 4, PTX_B32)));
     if (boolean) {
-        if (!to->second)
-            fail(c, to->place, "PTX: `%s` has two results: d|p", c->instruction->text);
+        if (!to->second) refuse(c, to, " has two results: d|p");
         assign(c, to->second, PTX_PRED,
-               format(c, "(emu_value != 0) %c %s", *boolean == 'a' ? '&' : '|',
+               format("(emu_value != 0) %c %s", *boolean == 'a' ? '&' : '|',
                       operand(c, 5, PTX_PRED)));
     }
     assign(c, to, PTX_B32, "emu_value");
@@ -1086,14 +1088,11 @@ static void compile_lop3(struct compiler *c)
 
 static void compile_prmt(struct compiler *c)
 {
-    static const char *const modes[] = {"f4e", "b4e", "rc8", "ecl", "ecr", "rc16"};
-    need_one(c, "b32");
-    const char *mode = take_one_of(c, "f4e b4e rc8 ecl ecr rc16");
-    end_of_modifiers(c);
-    need_operands(c, 4, 4, "d, a, b, c");
-    const int number = mode ? index_of(mode, modes, 6) + 1 : 0;
-    assign(c, c->instruction->operand[0], PTX_B32,
-           alu_call(c, PTX_CODE(PTX_PRMT, PTX_B32, 0, 0, number), operand(c, 1, PTX_B32),
+    need_one_of(c, "b32");
+    const int mode = take_index(c, "f4e b4e rc8 ecl ecr rc16") + 1;
+    need_operands(c, "d, a, b, c");
+    result(c, PTX_B32,
+           alu_call(PTX_CODE(PTX_PRMT, PTX_B32, 0, 0, mode), operand(c, 1, PTX_B32),
                     operand(c, 2, PTX_B32), operand(c, 3, PTX_B32), "0"));
 }
 
@@ -1103,12 +1102,10 @@ static void compile_dot_product(struct compiler *c)
     const char *half = four ? NULL : take_one_of(c, "lo hi");
     if (!four && !half) unknown(c);
     const enum ptx_type a = need_type(c, "u32 s32"), b = need_type(c, "u32 s32");
-    end_of_modifiers(c);
-    need_operands(c, 4, 4, "d, a, b, c");
+    need_operands(c, "d, a, b, c");
     const enum ptx_type sum = a == PTX_S32 ? a : b;
-    assign(c, c->instruction->operand[0], sum,
-           alu_call(c,
-                    PTX_CODE(four ? PTX_DP4A : PTX_DP2A, a, b, 0, 0) |
+    result(c, sum,
+           alu_call(PTX_CODE(four ? PTX_DP4A : PTX_DP2A, a, b, 0, 0) |
                         (half && *half == 'h' ? PTX_HIGH_HALF : 0),
                     operand(c, 1, PTX_B32), operand(c, 2, PTX_B32), operand(c, 3, sum),
                     "0"));
@@ -1128,34 +1125,22 @@ static void compile_video(struct compiler *c)
     const enum ptx_type to = need_type(c, "u32 s32"), a = need_type(c, "u32 s32"),
                         b = need_type(c, "u32 s32");
     const bool add_up = take(c, "add"), saturate = !add_up && take(c, "sat");
-    end_of_modifiers(c);
-    need_operands(c, 4, 4, "d, a, b, c");
-    assign(c, c->instruction->operand[0], to,
-           format(c, "::emu_ptx_video('%c', %d, %d, %d, %d, %s, %s, %s)", op,
+    need_operands(c, "d, a, b, c");
+    result(c, to,
+           format("::emu_ptx_video('%c', %d, %d, %d, %d, %s, %s, %s)", op,
                   name[last] == '4' ? 8 : 16,
                   (a == PTX_S32) + 2 * (b == PTX_S32) + 4 * (to == PTX_S32), saturate,
                   add_up, operand(c, 1, PTX_B32), operand(c, 2, PTX_B32),
                   operand(c, 3, to)));
 }
 
-static const char *const comparison_names[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",
-                                               "equ", "neu", "ltu", "leu", "gtu", "geu",
-                                               "num", "nan", "lo",  "ls",  "hi",  "hs"};
-
 static uint64_t need_comparison(struct compiler *c)
 {
-    const char *word =
-        take_one_of(c, "eq ne lt le gt ge equ neu ltu leu gtu geu num nan lo ls hi hs");
-    if (!word) unknown(c);
-    const int n = index_of(word, comparison_names, 18);
+    const int n =
+        need_index(c, "eq ne lt le gt ge equ neu ltu leu gtu geu num nan lo ls hi hs");
     static const int unsigned_names[] = {PTX_LT, PTX_LE, PTX_GT, PTX_GE};
     uint64_t code = PTX_CODE(0, 0, 0, 0, n < 14 ? n : unsigned_names[n - 14]);
-    const char *boolean = take_one_of(c, "and or xor");
-    if (boolean)
-        code |= (uint64_t)(*boolean == 'a'   ? PTX_BOOL_AND
-                           : *boolean == 'o' ? PTX_BOOL_OR
-                                             : PTX_BOOL_XOR)
-                << PTX_BOOL_SHIFT;
+    code |= (uint64_t)(take_index(c, "and or xor") + 1) << PTX_BOOL_SHIFT;
     if (take(c, "ftz")) code |= PTX_FTZ;
     return code;
 }
@@ -1171,8 +1156,7 @@ static enum ptx_type need_compared(struct compiler *c)
                         : kind == PTX_UNSIGNED ? "eq ne lt le gt ge lo ls hi hs"
                                                : "eq ne lt le gt ge equ neu ltu leu gtu "
                                                  "geu num nan"))
-        fail(c, c->instruction->place, "PTX: `%s`: there is no .%s of .%s",
-             c->instruction->text, how, ptx_types[type].text);
+        refuse(c, NULL, ": there is no .%s of .%s", how, ptx_types[type].text);
     return type;
 }
 
@@ -1180,22 +1164,20 @@ static void compile_setp(struct compiler *c)
 {
     uint64_t code = need_comparison(c);
     const enum ptx_type type = need_compared(c);
-    end_of_modifiers(c);
     const bool boolean = PTX_BOOL_OF(code) != PTX_BOOL_NONE;
     const struct value *to = c->instruction->operand[0];
-    need_operands(c, boolean ? 4 : 3, boolean ? 4 : 3,
-                  boolean ? "p, a, b, q" : "p, a, b");
+    need_operands(c, boolean ? "p, a, b, q" : "p, a, b");
     const bool pair = ptx_types[type].kind == PTX_PACKED;
     code |= PTX_CODE(PTX_SETP, type, 0, 0, 0);
     const char *a = operand(c, 1, type), *b = operand(c, 2, type),
                *with = boolean ? operand(c, 3, PTX_PRED) : "0";
     if (!to->second) {
-        assign(c, to, PTX_PRED, alu_call(c, code, a, b, with, "0"));
+        assign(c, to, PTX_PRED, alu_call(code, a, b, with, "0"));
         return;
     }
-    emit(c, " { const uint64_t emu_first = %s;", alu_call(c, code, a, b, with, "0"));
+    emit(c, " { const uint64_t emu_first = %s;", alu_call(code, a, b, with, "0"));
     assign(c, to->second, PTX_PRED,
-           alu_call(c, code | (pair ? PTX_HIGH_HALF : PTX_COMPLEMENT), a, b, with, "0"));
+           alu_call(code | (pair ? PTX_HIGH_HALF : PTX_COMPLEMENT), a, b, with, "0"));
     assign(c, to, PTX_PRED, "emu_first");
     emit(c, " }");
 }
@@ -1205,12 +1187,10 @@ static void compile_set(struct compiler *c)
     const uint64_t code = need_comparison(c);
     const enum ptx_type to = need_type(c, "u16 s16 u32 s32 f32 " HALVES),
                         from = need_compared(c);
-    end_of_modifiers(c);
     const bool boolean = PTX_BOOL_OF(code) != PTX_BOOL_NONE;
-    need_operands(c, boolean ? 4 : 3, boolean ? 4 : 3,
-                  boolean ? "d, a, b, q" : "d, a, b");
-    assign(c, c->instruction->operand[0], to,
-           alu_call(c, code | PTX_CODE(PTX_SET, to, from, 0, 0), operand(c, 1, from),
+    need_operands(c, boolean ? "d, a, b, q" : "d, a, b");
+    result(c, to,
+           alu_call(code | PTX_CODE(PTX_SET, to, from, 0, 0), operand(c, 1, from),
                     operand(c, 2, from), boolean ? operand(c, 3, PTX_PRED) : "0", "0"));
 }
 
@@ -1219,26 +1199,21 @@ static void compile_slct(struct compiler *c)
     const uint64_t flags = take_flags(c, "ftz", NULL);
     const enum ptx_type type = need_type(c, "b16 b32 b64 " INTEGERS "f32 f64"),
                         by = need_type(c, "s32 f32");
-    end_of_modifiers(c);
-    need_operands(c, 4, 4, "d, a, b, c");
-    assign(c, c->instruction->operand[0], type,
-           alu_call(c, flags | PTX_CODE(PTX_SLCT, type, by, 0, 0), operand(c, 1, type),
+    need_operands(c, "d, a, b, c");
+    result(c, type,
+           alu_call(flags | PTX_CODE(PTX_SLCT, type, by, 0, 0), operand(c, 1, type),
                     operand(c, 2, type), operand(c, 3, by), "0"));
 }
 
 static void compile_testp(struct compiler *c)
 {
-    static const char *const properties[] = {"finite",     "infinite", "number",
-                                             "notanumber", "normal",   "subnormal"};
-    const char *word =
-        take_one_of(c, "finite infinite number notanumber normal subnormal");
-    if (!word) unknown(c);
+    const int property =
+        need_index(c, "finite infinite number notanumber normal subnormal");
     const enum ptx_type type = need_type(c, "f32 f64");
-    end_of_modifiers(c);
-    need_operands(c, 2, 2, "p, a");
-    assign(c, c->instruction->operand[0], PTX_PRED,
-           alu_call(c, PTX_CODE(PTX_TESTP, type, 0, 0, index_of(word, properties, 6)),
-                    operand(c, 1, type), "0", "0", "0"));
+    need_operands(c, "p, a");
+    result(c, PTX_PRED,
+           alu_call(PTX_CODE(PTX_TESTP, type, 0, 0, property), operand(c, 1, type), "0",
+                    "0", "0"));
 }
 
 #define CVT_TYPES "u8 s8 b16 " INTEGERS "f16 bf16 f32 f64 "
@@ -1246,14 +1221,13 @@ static void compile_testp(struct compiler *c)
 static void compile_cvt(struct compiler *c)
 {
     if (take(c, "pack")) {
-        need_one(c, "sat");
+        need_one_of(c, "sat");
         const enum ptx_type to = need_type(c, "u16 s16 u8 s8"),
                             from = need_type(c, "s32");
         const bool three = take(c, "b32");
-        end_of_modifiers(c);
-        need_operands(c, three ? 4 : 3, three ? 4 : 3, three ? "d, a, b, c" : "d, a, b");
-        assign(c, c->instruction->operand[0], PTX_U32,
-               alu_call(c, PTX_CODE(PTX_CVT_PACK, to, from, 0, 0), operand(c, 1, from),
+        need_operands(c, three ? "d, a, b, c" : "d, a, b");
+        result(c, PTX_U32,
+               alu_call(PTX_CODE(PTX_CVT_PACK, to, from, 0, 0), operand(c, 1, from),
                         operand(c, 2, from), three ? operand(c, 3, PTX_B32) : "0", "0"));
         return;
     }
@@ -1272,37 +1246,32 @@ static void compile_cvt(struct compiler *c)
         floats && to_float && to != PTX_TF32 && ptx_types[to].bits > ptx_types[from].bits;
     const bool same = floats && to == from;
     if (!rounding && (floats || to_float || pair) && !widens && !same)
-        fail(c, c->instruction->place, "PTX: `%s` needs a rounding, such as .rn%s",
-             c->instruction->text, floats && !to_float ? "i" : "");
+        refuse(c, NULL, " needs a rounding, such as .rn%s",
+               floats && !to_float ? "i" : "");
     /* To integers: of that kind, or of a number of the same type. */
     const bool whole = PTX_ROUNDING_OF(code) >= PTX_RNI;
     if (rounding && (floats && (same || (!to_float && !pair)) ? !whole
                      : !floats && !to_float && !pair          ? true
                      : widens                                 ? whole || from != PTX_BF16
                                                               : whole))
-        fail(c, c->instruction->place, "PTX: `%s`: this rounding is not for these types",
-             c->instruction->text);
+        refuse(c, NULL, ": this rounding is not for these types");
     if ((to == PTX_E4M3X2 || to == PTX_E5M2X2) && !(code & PTX_SATFINITE))
-        fail(c, c->instruction->place, "PTX: `%s` needs .satfinite",
-             c->instruction->text);
+        refuse(c, NULL, " needs .satfinite");
     code |= PTX_CODE(PTX_CVT, to, from, 0, 0);
     if (pair && !from_pair) {
-        need_operands(c, 3, 3, "d, a, b");
-        assign(c, c->instruction->operand[0], to,
-               alu_call(c, code, operand(c, 1, from), operand(c, 2, from), "0", "0"));
+        need_operands(c, "d, a, b");
+        result(c, to, alu_call(code, operand(c, 1, from), operand(c, 2, from), "0", "0"));
         return;
     }
-    need_operands(c, 2, 2, "d, a");
-    const char *result =
-        alu_call(c, code, source_as(c, c->instruction->operand[1], from, !from_pair), "0",
-                 "0", "0");
+    need_operands(c, "d, a");
+    const char *result = alu_call(
+        code, source_as(c, c->instruction->operand[1], from, !from_pair), "0", "0", "0");
     /* A narrow result fills its wider register by its sign. */
     const struct value *target = c->instruction->operand[0];
     if (target->form == REGISTER && ptx_types[to].kind == PTX_SIGNED &&
         ptx_types[c->regs[target->reg].type].bits > ptx_types[to].bits)
         result =
-            alu_call(c,
-                     PTX_CODE(PTX_CVT,
+            alu_call(PTX_CODE(PTX_CVT,
                               ptx_types[c->regs[target->reg].type].bits == 64   ? PTX_U64
                               : ptx_types[c->regs[target->reg].type].bits == 32 ? PTX_U32
                                                                                 : PTX_U16,
@@ -1317,8 +1286,7 @@ static void compile_mov(struct compiler *c)
 {
     const enum ptx_type type =
         need_type(c, "pred b16 b32 b64 " INTEGERS "f16 f16x2 bf16 bf16x2 f32 f64");
-    end_of_modifiers(c);
-    need_operands(c, 2, 2, "d, a");
+    need_operands(c, "d, a");
     const struct value *to = c->instruction->operand[0],
                        *from = c->instruction->operand[1];
     const unsigned bits = ptx_types[type].bits;
@@ -1328,24 +1296,23 @@ static void compile_mov(struct compiler *c)
         const unsigned each = n ? bits / (unsigned)n : 0;
         if (ptx_types[type].kind != PTX_BITS || (n != 2 && n != 4) ||
             (to->form == VECTOR && from->form == VECTOR) || each < 8)
-            fail(c, c->instruction->place,
-                 "PTX: `%s` moves between one register and a vector of 2 or 4 that is as "
-                 "wide",
-                 c->instruction->text);
+            refuse(c, NULL,
+                   " moves between one register and a vector of 2 or 4 that is as "
+                   "wide");
         const enum ptx_type part = each == 32 ? PTX_B32 : each == 16 ? PTX_B16 : PTX_B8;
         if (to->form == VECTOR) {
             emit(c, " { const uint64_t emu_whole = %s;", source(c, from, type));
             for (int i = 0; i < n; i++)
                 if (to->element[i]->form != SINK)
                     assign(c, to->element[i], part,
-                           format(c, "emu_whole >> %u & 0x%llxull", each * (unsigned)i,
-                                  (unsigned long long)cut(~0ull, each)));
+                           format("emu_whole >> %u & " HEX "", each * (unsigned)i,
+                                  cut(~0ull, each)));
             emit(c, " }");
         } else {
             const char *whole = "0";
             for (int i = 0; i < n; i++)
-                whole = format(c, "%s | %s << %u", whole,
-                               source(c, from->element[i], part), each * (unsigned)i);
+                whole = format("%s | %s << %u", whole, source(c, from->element[i], part),
+                               each * (unsigned)i);
             assign(c, to, type, whole);
         }
         return;
@@ -1388,12 +1355,10 @@ static struct order take_order(struct compiler *c)
         take_one_of(c, "weak volatile relaxed acquire release acq_rel mmio");
     struct order order = {0};
     if (!how || strcmp(how, "weak") == 0) return order;
-    const char *scope = take_one_of(c, "cta cluster gpu sys");
-    const bool in_block = scope && strcmp(scope, "cta") == 0;
-    order.flags = PTX_STRONG | (in_block ? PTX_IN_BLOCK : 0);
-    order.before = strcmp(how, "release") == 0 || strcmp(how, "acq_rel") == 0;
-    order.behind = strcmp(how, "acquire") == 0 || strcmp(how, "acq_rel") == 0;
-    order.for_all = !in_block;
+    order.for_all = take_index(c, "cta cluster gpu sys") != 0;
+    order.flags = PTX_STRONG | (order.for_all ? 0 : PTX_IN_BLOCK);
+    order.before = is_one_of(how, "release acq_rel");
+    order.behind = is_one_of(how, "acquire acq_rel");
     return order;
 }
 
@@ -1424,9 +1389,7 @@ static unsigned access_bytes(struct compiler *c, enum ptx_type type, int count,
                              unsigned most)
 {
     const unsigned bytes = ptx_types[type].bits / 8 * (unsigned)count;
-    if (bytes > most)
-        fail(c, c->instruction->place, "PTX: `%s` is longer than any access",
-             c->instruction->text);
+    if (bytes > most) refuse(c, NULL, " is longer than any access");
     return bytes;
 }
 
@@ -1436,7 +1399,7 @@ static const struct value *element_of(struct compiler *c, int i, int count, int 
 {
     const struct value *v = c->instruction->operand[i];
     if (count == 1) return v;
-    elements(c, i, count, "a vector");
+    need_elements(c, i, count, "a vector");
     return v->element[k];
 }
 
@@ -1445,19 +1408,16 @@ static void compile_load(struct compiler *c)
     const struct order order = take_order(c);
     const enum ptx_space space =
         take_space(c, "global const local param param::entry " SHARED_SPACES);
-    take_one_of(c, "ca cg cs lu cv nc");
+    take(c, "ca cg cs lu cv nc");
     bool policy = take_hints(c);
     if (take(c, "nc")) policy |= take_hints(c);
     const int count = take_vector(c);
     const enum ptx_type type = need_type(c, MEMORY_TYPES);
-    end_of_modifiers(c);
-    need_operands(c, policy ? 3 : 2, policy ? 3 : 2,
-                  policy ? "d, [a], policy" : "d, [a]");
-    if (policy) (void)operand(c, 2, PTX_B64);
+    need_operands_and(c, policy, "d, [a]");
     const uint64_t code = PTX_CODE(0, type, 0, 0, space) | order.flags;
     const unsigned bytes = access_bytes(c, type, count, 32);
-    emit(c, " { const void *emu_p = ::emu_ptx_reads(0x%llxull, %s, %u);",
-         (unsigned long long)code, address(c, 1, 0), bytes);
+    emit(c, " { const void *emu_p = ::emu_ptx_reads(" HEX ", %s, %u);", code,
+         address(c, 1, 0), bytes);
     /* All is read before anything is written: the address may be among the results. */
     for (int k = 0; k < count; k++) {
         const struct value *to = element_of(c, 0, count, k);
@@ -1466,8 +1426,7 @@ static void compile_load(struct compiler *c)
         unsigned width = 64;
         if (to->form == REGISTER) width = ptx_types[c->regs[to->reg].type].bits;
         assign_as(c, to, type, true,
-                  format(c, "::emu_ptx_peek(0x%llxull, emu_p, %d)%s",
-                         (unsigned long long)code, k,
+                  format("::emu_ptx_peek(" HEX ", emu_p, %d)%s", code, k,
                          width == 32 && ptx_types[type].kind == PTX_SIGNED
                              ? " & 0xffffffff"
                          : width == 16 && ptx_types[type].kind == PTX_SIGNED ? " & 0xffff"
@@ -1487,20 +1446,17 @@ static void compile_store(struct compiler *c)
     }
     const struct order order = take_order(c);
     const enum ptx_space space = take_space(c, "global local param " SHARED_SPACES);
-    take_one_of(c, "wb cg cs wt");
+    take(c, "wb cg cs wt");
     const bool policy = take_hints(c);
     const int count = take_vector(c);
     const enum ptx_type type = need_type(c, MEMORY_TYPES);
-    end_of_modifiers(c);
-    need_operands(c, policy ? 3 : 2, policy ? 3 : 2,
-                  policy ? "[a], b, policy" : "[a], b");
-    if (policy) (void)operand(c, 2, PTX_B64);
+    need_operands_and(c, policy, "[a], b");
     const uint64_t code = PTX_CODE(0, type, 0, 0, space) | order.flags;
     fence(c, order.before, &order);
-    emit(c, " { void *emu_p = ::emu_ptx_writes(0x%llxull, %s, %u);",
-         (unsigned long long)code, address(c, 0, 0), access_bytes(c, type, count, 32));
+    emit(c, " { void *emu_p = ::emu_ptx_writes(" HEX ", %s, %u);", code, address(c, 0, 0),
+         access_bytes(c, type, count, 32));
     for (int k = 0; k < count; k++)
-        emit(c, " ::emu_ptx_poke(0x%llxull, emu_p, %d, %s);", (unsigned long long)code, k,
+        emit(c, " ::emu_ptx_poke(" HEX ", emu_p, %d, %s);", code, k,
              source_as(c, element_of(c, 1, count, k), type, true));
     emit(c, " }");
 }
@@ -1509,11 +1465,8 @@ static void compile_store(struct compiler *c)
 static void need_noftz(struct compiler *c, enum ptx_op op, enum ptx_type type, bool noftz)
 {
     const bool half = is_one_of(ptx_types[type].text, HALVES);
-    if (noftz && !half)
-        fail(c, c->instruction->place, "PTX: `%s`: .noftz is for .f16 and .bf16",
-             c->instruction->text);
-    if (half && op == PTX_ADD && !noftz)
-        fail(c, c->instruction->place, "PTX: `%s` needs .noftz", c->instruction->text);
+    if (noftz && !half) refuse(c, NULL, ": .noftz is for .f16 and .bf16");
+    if (half && op == PTX_ADD && !noftz) refuse(c, NULL, " needs .noftz");
 }
 
 /* atom and red; the second has no result. */
@@ -1540,16 +1493,14 @@ static void compile_atomic(struct compiler *c)
     }
     struct order order = take_order(c);
     if (!order.flags) { /* relaxed, if nothing is said; the scope may stand alone */
-        const char *scope = take_one_of(c, "cta cluster gpu sys");
-        if (scope && strcmp(scope, "cta") == 0) order.flags = PTX_IN_BLOCK;
+        if (take_index(c, "cta cluster gpu sys") == 0) order.flags = PTX_IN_BLOCK;
     }
     const enum ptx_space space = take_space(c, "global " SHARED_SPACES);
     int count = take_vector(c);
     /* With a vector the type may also stand before the operation: v2.f32.add. */
     const char *early = count > 1 ? take_one_of(c, "f16 f16x2 bf16 bf16x2 f32") : NULL;
-    const char *name = take_one_of(c, gives ? "add min max and or xor exch cas inc dec"
+    const char *name = need_one_of(c, gives ? "add min max and or xor exch cas inc dec"
                                             : "add min max and or xor inc dec");
-    if (!name) unknown(c);
     size_t o = 0;
     while (strcmp(operations[o].name, name) != 0) o++;
     const bool noftz = take(c, "noftz");
@@ -1557,33 +1508,24 @@ static void compile_atomic(struct compiler *c)
     if (count == 1) count = take_vector(c);
     const char *types = count > 1 ? operations[o].vectors : operations[o].types;
     if (early && !is_one_of(early, types))
-        fail(c, c->instruction->place, "PTX: `%s`: there is no .%s of .%s",
-             c->instruction->text, name, early);
+        refuse(c, NULL, ": there is no .%s of .%s", name, early);
     const enum ptx_type type = early ? type_named(early) : need_type(c, types);
     end_of_modifiers(c);
     if (noftz && operations[o].op > PTX_MAX) unknown(c);
     need_noftz(c, operations[o].op, type, noftz);
     if (count > 1 && (ptx_types[type].bits * (unsigned)count > 128 ||
                       (space != PTX_GENERIC && space != PTX_GLOBAL)))
-        fail(c, c->instruction->place,
-             "PTX: `%s`: vectors are of 128 bits at most, in global memory",
-             c->instruction->text);
+        refuse(c, NULL, ": vectors are of 128 bits at most, in global memory");
     const bool swap = operations[o].op == PTX_CAS;
-    const int least = (gives ? 3 : 2) + (swap ? 1 : 0) + (policy ? 1 : 0);
-    need_operands(c, least, least,
-                  swap    ? "d, [a], b, c"
-                  : gives ? "d, [a], b"
-                          : "[a], b");
+    need_operands_and(c, policy, swap ? "d, [a], b, c" : gives ? "d, [a], b" : "[a], b");
     const int at = gives ? 1 : 0;
     const uint64_t code =
         PTX_CODE(operations[o].op, type, 0, 0, space) | (order.flags & PTX_IN_BLOCK);
     fence(c, order.before, &order);
-    emit(c, " { void *emu_p = ::emu_ptx_updates(0x%llxull, %s, %u);",
-         (unsigned long long)code, address(c, at, 0),
-         ptx_types[type].bits / 8 * (unsigned)count);
+    emit(c, " { void *emu_p = ::emu_ptx_updates(" HEX ", %s, %u);", code,
+         address(c, at, 0), ptx_types[type].bits / 8 * (unsigned)count);
     for (int k = 0; k < count; k++) {
-        const char *call = format(c, "::emu_ptx_update(0x%llxull, emu_p, %d, %s, %s)",
-                                  (unsigned long long)code, k,
+        const char *call = format("::emu_ptx_update(" HEX ", emu_p, %d, %s, %s)", code, k,
                                   source(c, element_of(c, at + 1, count, k), type),
                                   swap ? operand(c, at + 2, type) : "0");
         if (gives)
@@ -1602,12 +1544,10 @@ static void compile_cvta(struct compiler *c)
         take_space(c, "global const local param param::entry " SHARED_SPACES);
     if (space == PTX_GENERIC) unknown(c);
     const enum ptx_type type = need_type(c, "u32 u64");
-    end_of_modifiers(c);
-    need_operands(c, 2, 2, "d, a");
-    assign(c, c->instruction->operand[0], type,
-           format(c, "::emu_ptx_%s_generic(0x%llxull, %s)", to ? "from" : "to",
-                  (unsigned long long)PTX_CODE(0, type, 0, 0, space),
-                  operand(c, 1, type)));
+    need_operands(c, "d, a");
+    result(c, type,
+           format("::emu_ptx_%s_generic(" HEX ", %s)", to ? "from" : "to",
+                  PTX_CODE(0, type, 0, 0, space), operand(c, 1, type)));
 }
 
 static void compile_isspacep(struct compiler *c)
@@ -1615,11 +1555,9 @@ static void compile_isspacep(struct compiler *c)
     const enum ptx_space space =
         take_space(c, "global const local param param::entry " SHARED_SPACES);
     if (space == PTX_GENERIC) unknown(c);
-    end_of_modifiers(c);
-    need_operands(c, 2, 2, "p, a");
-    assign(c, c->instruction->operand[0], PTX_PRED,
-           format(c, "::emu_ptx_is_space(0x%llxull, %s)",
-                  (unsigned long long)PTX_CODE(0, PTX_B64, 0, 0, space),
+    need_operands(c, "p, a");
+    result(c, PTX_PRED,
+           format("::emu_ptx_is_space(" HEX ", %s)", PTX_CODE(0, PTX_B64, 0, 0, space),
                   operand(c, 1, PTX_B64)));
 }
 
@@ -1641,8 +1579,7 @@ static uint64_t need_reduction(struct compiler *c, bool in_shared, bool tensor)
         {"or", PTX_OR, "b32", "b32 b64"},
         {"xor", PTX_XOR, "b32", "b32 b64"},
     };
-    const char *name = take_one_of(c, "add min max inc dec and or xor");
-    if (!name) unknown(c);
+    const char *name = need_one_of(c, "add min max inc dec and or xor");
     size_t r = 0;
     while (strcmp(reductions[r].name, name) != 0) r++;
     if (tensor) return PTX_CODE(reductions[r].op, 0, 0, 0, 0);
@@ -1659,36 +1596,34 @@ static void compile_map(struct compiler *c)
     const bool map = c->instruction->name[0] == 'm';
     const enum ptx_space space = take_space(c, "shared::cluster");
     const enum ptx_type type = need_type(c, "u32 u64");
-    end_of_modifiers(c);
-    need_operands(c, map ? 3 : 2, map ? 3 : 2, map ? "d, a, block" : "d, a");
-    const unsigned long long code = PTX_CODE(0, type, 0, 0, space);
+    need_operands(c, map ? "d, a, block" : "d, a");
+    const uint64_t code = PTX_CODE(0, type, 0, 0, space);
     if (map)
-        assign(c, c->instruction->operand[0], type,
-               format(c, "::emu_ptx_map_to_block(0x%llxull, %s, %s)", code,
+        result(c, type,
+               format("::emu_ptx_map_to_block(" HEX ", %s, %s)", code,
                       operand(c, 1, type), operand(c, 2, PTX_U32)));
     else
-        assign(c, c->instruction->operand[0], PTX_U32,
-               format(c, "::emu_ptx_block_of(0x%llxull, %s)", code,
+        result(c, PTX_U32,
+               format("::emu_ptx_block_of(" HEX ", %s)", code,
                       source_as(c, c->instruction->operand[1], PTX_B32, true)));
 }
 
 /* st.async and red.async, from behind `async` on. */
 static void compile_store_async(struct compiler *c, bool reduces)
 {
-    take_one_of(c, "weak relaxed");
-    take_one_of(c, "cluster");
+    take(c, "weak relaxed");
+    take(c, "cluster");
     if (!take(c, "shared::cluster")) take(c, "shared");
-    need_one(c, "mbarrier::complete_tx::bytes");
+    need_one_of(c, "mbarrier::complete_tx::bytes");
     uint64_t code = PTX_CODE(0, 0, 0, 0, PTX_CLUSTER);
     if (reduces) code |= need_reduction(c, true, false);
     const int count = reduces ? 1 : take_vector(c);
     const enum ptx_type type =
         reduces ? PTX_TYPE_OF(code) : need_type(c, "b32 b64 u32 u64 s32 s64 f32 f64");
-    end_of_modifiers(c);
-    need_operands(c, 3, 3, "[to], value, [barrier]");
-    emit(c, " ::emu_ptx_store_async(0x%llxull, %s, %s, %uu",
-         (unsigned long long)(reduces ? code : code | PTX_CODE(0, type, 0, 0, 0)),
-         address(c, 0, 0), address(c, 2, 0), access_bytes(c, type, count, 16));
+    need_operands(c, "[to], value, [barrier]");
+    emit(c, " ::emu_ptx_store_async(" HEX ", %s, %s, %uu",
+         reduces ? code : code | PTX_CODE(0, type, 0, 0, 0), address(c, 0, 0),
+         address(c, 2, 0), access_bytes(c, type, count, 16));
     for (int k = 0; k < count; k++)
         emit(c, ", %s", source(c, element_of(c, 1, count, k), type));
     emit(c, ");");
@@ -1718,11 +1653,11 @@ static void compile_nothing(struct compiler *c)
     while (strcmp(known[k].name, in->name) != 0) k++;
     const char *form = in->modifiers ? in->text + strlen(in->name) + 1 : "";
     if (!is_one_of(form, known[k].forms)) unknown(c);
-    need_operands(c, known[k].operands, known[k].operands,
-                  known[k].operands == 0   ? "(none)"
-                  : known[k].operands == 2 ? "[a], size"
-                  : *in->name == 'n'       ? "t"
-                                           : "[a]");
+    in->taken = in->modifiers;
+    need_operands(c, known[k].operands == 0   ? "(none)"
+                     : known[k].operands == 2 ? "[a], size"
+                     : *in->name == 'n'       ? "t"
+                                              : "[a]");
     if (*in->name == 'n') (void)operand(c, 0, PTX_U32);
     if (*in->name != 'n' && in->operands) (void)address(c, 0, 0);
     if (in->operands == 2) (void)constant(c, 1);
@@ -1731,28 +1666,20 @@ static void compile_nothing(struct compiler *c)
 /* createpolicy: a policy for caches that are not there. */
 static void compile_createpolicy(struct compiler *c)
 {
-    const char *how = take_one_of(c, "fractional range cvt");
-    if (!how) unknown(c);
+    const char *how = need_one_of(c, "fractional range cvt");
     if (*how == 'c') {
-        need_one(c, "L2");
+        need_one_of(c, "L2");
     } else {
         if (*how == 'r') take(c, "global");
-        if (!take_one_of(c, "L2::evict_last L2::evict_normal L2::evict_first "
-                            "L2::evict_unchanged"))
-            unknown(c);
-        take_one_of(c, "L2::evict_first L2::evict_unchanged");
+        need_one_of(c, "L2::evict_last L2::evict_normal L2::evict_first "
+                       "L2::evict_unchanged");
+        take(c, "L2::evict_first L2::evict_unchanged");
     }
-    need_one(c, "b64");
-    end_of_modifiers(c);
-    need_operands(c,
-                  *how == 'f'   ? 1
-                  : *how == 'r' ? 4
-                                : 2,
-                  *how == 'r' ? 4 : 2,
-                  *how == 'f'   ? "policy{, fraction}"
-                  : *how == 'r' ? "policy, [a], size, size"
-                                : "policy, a");
-    assign(c, c->instruction->operand[0], PTX_B64, "0");
+    need_one_of(c, "b64");
+    need_operands(c, *how == 'f'   ? "policy{, fraction}"
+                     : *how == 'r' ? "policy, [a], size, size"
+                                   : "policy, a");
+    result(c, PTX_B64, "0");
 }
 
 /* ---- mbarriers ---- */
@@ -1760,8 +1687,8 @@ static void compile_createpolicy(struct compiler *c)
 /* `.release.cta` and the like; then the space of the barrier, as a code. */
 static uint64_t take_barrier_space(struct compiler *c)
 {
-    take_one_of(c, "release acquire relaxed");
-    take_one_of(c, "cta cluster");
+    take(c, "release acquire relaxed");
+    take(c, "cta cluster");
     const enum ptx_space space = take_space(c, SHARED_SPACES);
     return PTX_CODE(0, 0, 0, 0, space);
 }
@@ -1776,22 +1703,22 @@ static void compile_mbarrier_arrive(struct compiler *c, bool drop)
 {
     const bool bytes = take(c, "expect_tx");
     const bool no_complete = take(c, "noComplete");
-    const unsigned long long code = take_barrier_space(c);
-    need_one(c, "b64");
-    end_of_modifiers(c);
+    const uint64_t code = take_barrier_space(c);
+    need_one_of(c, "b64");
     /* The state may be left out of an arrival at another block's barrier. */
     const int at =
         c->instruction->operands > 0 && c->instruction->operand[0]->form == ADDRESS ? 0
                                                                                     : 1;
-    const int most = at + (bytes || no_complete ? 2 : 2);
-    need_operands(c, at + (bytes || no_complete ? 2 : 1), most,
-                  bytes ? "state, [barrier], bytes" : "state, [barrier]{, count}");
-    const char *call = format(c, "::emu_ptx_mbarrier_arrive(0x%llxull, %d, %s, %s, %s)",
-                              code, (drop ? 1 : 0) | (bytes ? 2 : 0), address(c, at, 0),
+    need_operands(c, format("%s[barrier]%s", at ? "state, " : "",
+                            bytes         ? ", bytes"
+                            : no_complete ? ", count"
+                                          : "{, count}"));
+    const char *call = format("::emu_ptx_mbarrier_arrive(" HEX ", %d, %s, %s, %s)", code,
+                              (drop ? 1 : 0) | (bytes ? 2 : 0), address(c, at, 0),
                               bytes ? "1" : count_at(c, at + 1),
                               bytes ? operand(c, at + 1, PTX_B32) : "0");
     if (at)
-        assign(c, c->instruction->operand[0], PTX_B64, call);
+        result(c, PTX_B64, call);
     else
         emit(c, " %s;", call);
 }
@@ -1799,12 +1726,12 @@ static void compile_mbarrier_arrive(struct compiler *c, bool drop)
 static void compile_mbarrier_wait(struct compiler *c)
 {
     const bool parity = take(c, "parity");
-    const unsigned long long code = take_barrier_space(c);
-    need_one(c, "b64");
-    end_of_modifiers(c);
-    need_operands(c, 3, 4, parity ? "p, [barrier], parity" : "p, [barrier], state");
-    assign(c, c->instruction->operand[0], PTX_PRED,
-           format(c, "::emu_ptx_mbarrier_test(0x%llxull, %d, %s, %s)", code, parity,
+    const uint64_t code = take_barrier_space(c);
+    need_one_of(c, "b64");
+    need_operands(c, parity ? "p, [barrier], parity{, time}"
+                            : "p, [barrier], state{, time}");
+    result(c, PTX_PRED,
+           format("::emu_ptx_mbarrier_test(" HEX ", %d, %s, %s)", code, parity,
                   address(c, 1, 0), operand(c, 2, parity ? PTX_B32 : PTX_B64)));
     if (c->instruction->operands == 4) (void)operand(c, 3, PTX_B32); /* a time */
 }
@@ -1812,9 +1739,8 @@ static void compile_mbarrier_wait(struct compiler *c)
 static void compile_mbarrier(struct compiler *c)
 {
     const char *what =
-        take_one_of(c, "init inval arrive arrive_drop expect_tx complete_tx "
+        need_one_of(c, "init inval arrive arrive_drop expect_tx complete_tx "
                        "test_wait try_wait pending_count");
-    if (!what) unknown(c);
     if (strcmp(what, "arrive") == 0 || strcmp(what, "arrive_drop") == 0) {
         compile_mbarrier_arrive(c, what[6] != '\0');
         return;
@@ -1824,56 +1750,50 @@ static void compile_mbarrier(struct compiler *c)
         return;
     }
     if (*what == 'p') {
-        need_one(c, "b64");
-        end_of_modifiers(c);
-        need_operands(c, 2, 2, "count, state");
-        assign(c, c->instruction->operand[0], PTX_B32,
-               format(c, "::emu_ptx_mbarrier_pending(%s)", operand(c, 1, PTX_B64)));
+        need_one_of(c, "b64");
+        need_operands(c, "count, state");
+        result(c, PTX_B32,
+               format("::emu_ptx_mbarrier_pending(%s)", operand(c, 1, PTX_B64)));
         return;
     }
-    const unsigned long long code = take_barrier_space(c);
-    need_one(c, "b64");
-    end_of_modifiers(c);
+    const uint64_t code = take_barrier_space(c);
+    need_one_of(c, "b64");
     const bool inval = strcmp(what, "inval") == 0;
-    need_operands(c, inval ? 1 : 2, inval ? 1 : 2,
-                  inval          ? "[barrier]"
-                  : *what == 'i' ? "[barrier], count"
-                                 : "[barrier], bytes");
+    need_operands(c, inval          ? "[barrier]"
+                     : *what == 'i' ? "[barrier], count"
+                                    : "[barrier], bytes");
     if (inval)
-        emit(c, " ::emu_ptx_mbarrier_inval(0x%llxull, %s);", code, address(c, 0, 0));
+        emit(c, " ::emu_ptx_mbarrier_inval(" HEX ", %s);", code, address(c, 0, 0));
     else if (*what == 'i')
-        emit(c, " ::emu_ptx_mbarrier_init(0x%llxull, %s, %s);", code, address(c, 0, 0),
+        emit(c, " ::emu_ptx_mbarrier_init(" HEX ", %s, %s);", code, address(c, 0, 0),
              operand(c, 1, PTX_B32));
     else
-        emit(c, " ::emu_ptx_mbarrier_expect(0x%llxull, %d, %s, %s);", code, *what == 'c',
+        emit(c, " ::emu_ptx_mbarrier_expect(" HEX ", %d, %s, %s);", code, *what == 'c',
              address(c, 0, 0), operand(c, 1, PTX_B32));
 }
 
 static void compile_fence(struct compiler *c)
 {
     if (take(c, "mbarrier_init")) {
-        need_one(c, "release");
-        need_one(c, "cluster");
+        need_each(c, "release cluster");
         emit(c, " ::emu_ptx_fence_mbarrier_init();");
     } else if (take(c, "proxy")) {
         if (take(c, "async")) {
-            take_one_of(c, "global shared::cta shared::cluster");
+            take(c, "global shared::cta shared::cluster");
             emit(c, " ::emu_ptx_fence_proxy();");
         } else if (take_one_of(c, "alias async::generic tensormap::generic")) {
-            take_one_of(c, "release acquire");
-            take_one_of(c,
-                        "sync_restrict::shared::cta sync_restrict::shared::cluster cta "
-                        "cluster gpu sys");
-            take_one_of(c, "cta cluster gpu sys");
+            take(c, "release acquire");
+            take(c, "sync_restrict::shared::cta sync_restrict::shared::cluster cta "
+                    "cluster gpu sys");
+            take(c, "cta cluster gpu sys");
         } else {
             unknown(c);
         }
     } else {
         /* membar.cta, membar.gl, membar.sys; fence.acq_rel.gpu and the like. */
-        take_one_of(c, "sc acq_rel acquire release");
-        take_one_of(c, "sync_restrict::shared::cta sync_restrict::shared::cluster");
-        const char *scope = take_one_of(c, "cta cluster gpu sys gl");
-        if (!scope) unknown(c);
+        take(c, "sc acq_rel acquire release");
+        take(c, "sync_restrict::shared::cta sync_restrict::shared::cluster");
+        const char *scope = need_one_of(c, "cta cluster gpu sys gl");
         emit(c, " ::emu_ptx_fence(%d);", strcmp(scope, "cta") != 0);
     }
     end_of_modifiers(c);
@@ -1894,7 +1814,7 @@ static const char *coordinates_at(struct compiler *c, int i, int dimensions)
     const char *text = "";
     for (int d = 0; d < 5; d++)
         text =
-            format(c, "%s, %s", text,
+            format("%s, %s", text,
                    d < dimensions ? source(c, v->element[0]->element[d], PTX_B32) : "0");
     return text;
 }
@@ -1902,13 +1822,10 @@ static const char *coordinates_at(struct compiler *c, int i, int dimensions)
 /* A prefetch into a cache that is not there. */
 static void compile_bulk_prefetch(struct compiler *c, int dimensions)
 {
-    need_one(c, "L2");
-    need_one(c, "global");
+    need_each(c, "L2 global");
     if (dimensions) take(c, "tile");
-    const int count = (dimensions ? 1 : 2) + (take_hints(c) ? 1 : 0);
-    end_of_modifiers(c);
-    need_operands(c, count, count,
-                  dimensions ? "[map, {x, ...}]{, policy}" : "[a], size{, policy}");
+    const bool policy = take_hints(c);
+    need_operands_and(c, policy, dimensions ? "[map, {x, ...}]" : "[a], size");
     if (dimensions)
         (void)coordinates_at(c, 0, dimensions);
     else
@@ -1919,80 +1836,67 @@ static void compile_bulk_prefetch(struct compiler *c, int dimensions)
 static void compile_bulk(struct compiler *c, bool reduces)
 {
     if (take(c, "commit_group")) {
-        end_of_modifiers(c);
-        need_operands(c, 0, 0, "(none)");
+        need_operands(c, "(none)");
         emit(c, " ::emu_ptx_bulk_commit();");
         return;
     }
     if (take(c, "wait_group")) {
         take(c, "read");
-        end_of_modifiers(c);
-        need_operands(c, 1, 1, "n");
+        need_operands(c, "n");
         emit(c, " ::emu_ptx_bulk_wait(%s);", constant(c, 0));
         return;
     }
     const bool prefetch = !reduces && take(c, "prefetch");
     int dimensions = 0;
     if (take(c, "tensor")) {
-        const char *d = take_one_of(c, "1d 2d 3d 4d 5d");
-        if (!d) unknown(c);
+        const char *d = need_one_of(c, "1d 2d 3d 4d 5d");
         dimensions = *d - '0';
     }
     if (prefetch) {
         compile_bulk_prefetch(c, dimensions);
         return;
     }
-    const char *to = take_one_of(c, "shared::cluster shared::cta global");
-    if (!to) unknown(c);
-    const char *from = take_one_of(c, "global shared::cta");
-    if (!from) unknown(c);
+    const char *to = need_one_of(c, "shared::cluster shared::cta global");
+    const char *from = need_one_of(c, "global shared::cta");
     const bool load = *to == 's';
     uint64_t code =
         PTX_CODE(0, 0, 0, 0, strcmp(to, "shared::cluster") ? PTX_SHARED : PTX_CLUSTER);
     if (reduces && dimensions) code |= need_reduction(c, false, true);
     take(c, "tile");
-    need_one(c, load ? "mbarrier::complete_tx::bytes" : "bulk_group");
+    need_one_of(c, load ? "mbarrier::complete_tx::bytes" : "bulk_group");
     const bool multicast = take(c, "multicast::cluster");
     if (load && !multicast) take_one_of(c, "cta_group::1");
     const bool policy = take_hints(c);
     if (reduces && !dimensions) code |= need_reduction(c, load, false);
     end_of_modifiers(c);
-    const int extra = (multicast ? 1 : 0) + (policy ? 1 : 0);
-    const unsigned long long number = code;
     if (load && *from == 'g') {
-        const int plain = dimensions ? 3 : 4;
-        need_operands(c, plain + extra, plain + extra,
-                      dimensions ? "[to], [map, {x, ...}], [barrier]"
-                                 : "[to], [from], bytes, [barrier]");
-        const char *mask = multicast ? operand(c, plain, PTX_B16) : "0";
-        if (policy) (void)operand(c, plain + extra - 1, PTX_B64);
+        const char *list = dimensions ? "[to], [map, {x, ...}], [barrier]"
+                                      : "[to], [from], bytes, [barrier]";
+        need_operands_and(c, policy, multicast ? format("%s, blocks", list) : list);
+        const char *mask = multicast ? operand(c, dimensions ? 3 : 4, PTX_B16) : "0";
         if (dimensions)
-            emit(c, " ::emu_ptx_bulk_load_tensor(0x%llxull, %d, %s, %s, %s, %s%s);",
-                 number, dimensions, address(c, 0, 0), address(c, 1, 1), address(c, 2, 0),
-                 mask, coordinates_at(c, 1, dimensions));
+            emit(c, " ::emu_ptx_bulk_load_tensor(" HEX ", %d, %s, %s, %s, %s%s);", code,
+                 dimensions, address(c, 0, 0), address(c, 1, 1), address(c, 2, 0), mask,
+                 coordinates_at(c, 1, dimensions));
         else
-            emit(c, " ::emu_ptx_bulk_load(0x%llxull, %s, %s, %s, %s, %s);", number,
+            emit(c, " ::emu_ptx_bulk_load(" HEX ", %s, %s, %s, %s, %s);", code,
                  address(c, 0, 0), address(c, 1, 0), operand(c, 2, PTX_B32),
                  address(c, 3, 0), mask);
         return;
     }
     if (load) {
-        need_operands(c, 4, 4, "[to], [from], bytes, [barrier]");
-        emit(c, " ::emu_ptx_bulk_send(0x%llxull, %s, %s, %s, %s);", number,
-             address(c, 0, 0), address(c, 1, 0), operand(c, 2, PTX_B32),
-             address(c, 3, 0));
+        need_operands(c, "[to], [from], bytes, [barrier]");
+        emit(c, " ::emu_ptx_bulk_send(" HEX ", %s, %s, %s, %s);", code, address(c, 0, 0),
+             address(c, 1, 0), operand(c, 2, PTX_B32), address(c, 3, 0));
         return;
     }
-    const int plain = dimensions ? 2 : 3;
-    need_operands(c, plain + extra, plain + extra,
-                  dimensions ? "[map, {x, ...}], [from]" : "[to], [from], bytes");
-    if (policy) (void)operand(c, plain + extra - 1, PTX_B64);
+    need_operands_and(c, policy,
+                      dimensions ? "[map, {x, ...}], [from]" : "[to], [from], bytes");
     if (dimensions)
-        emit(c, " ::emu_ptx_bulk_store_tensor(0x%llxull, %d, %s, %s%s);", number,
-             dimensions, address(c, 0, 1), address(c, 1, 0),
-             coordinates_at(c, 0, dimensions));
+        emit(c, " ::emu_ptx_bulk_store_tensor(" HEX ", %d, %s, %s%s);", code, dimensions,
+             address(c, 0, 1), address(c, 1, 0), coordinates_at(c, 0, dimensions));
     else
-        emit(c, " ::emu_ptx_bulk_store(0x%llxull, %s, %s, %s);", number, address(c, 0, 0),
+        emit(c, " ::emu_ptx_bulk_store(" HEX ", %s, %s, %s);", code, address(c, 0, 0),
              address(c, 1, 0), operand(c, 2, PTX_B32));
 }
 
@@ -2001,75 +1905,63 @@ static void compile_bulk(struct compiler *c, bool reduces)
 static void compile_copy_async(struct compiler *c)
 {
     if (take(c, "reduce")) {
-        need_one(c, "async");
-        need_one(c, "bulk");
+        need_each(c, "async bulk");
         compile_bulk(c, true);
         return;
     }
-    need_one(c, "async");
+    need_one_of(c, "async");
     if (take(c, "bulk")) {
         compile_bulk(c, false);
         return;
     }
     if (take(c, "mbarrier")) {
-        need_one(c, "arrive");
+        need_one_of(c, "arrive");
         const bool no_increment = take(c, "noinc");
-        const unsigned long long code =
-            PTX_CODE(0, 0, 0, 0, take_space(c, "shared shared::cta"));
-        need_one(c, "b64");
-        end_of_modifiers(c);
-        need_operands(c, 1, 1, "[barrier]");
-        emit(c, " ::emu_ptx_copy_arrive(0x%llxull, %d, %s);", code, no_increment,
+        const uint64_t code = PTX_CODE(0, 0, 0, 0, take_space(c, "shared shared::cta"));
+        need_one_of(c, "b64");
+        need_operands(c, "[barrier]");
+        emit(c, " ::emu_ptx_copy_arrive(" HEX ", %d, %s);", code, no_increment,
              address(c, 0, 0));
         return;
     }
     if (take(c, "commit_group")) {
-        end_of_modifiers(c);
-        need_operands(c, 0, 0, "(none)");
+        need_operands(c, "(none)");
         emit(c, " ::emu_ptx_copy_commit();");
         return;
     }
     if (take(c, "wait_all")) {
-        end_of_modifiers(c);
-        need_operands(c, 0, 0, "(none)");
+        need_operands(c, "(none)");
         emit(c, " ::emu_ptx_copy_commit(); ::emu_ptx_copy_wait(0);");
         return;
     }
     if (take(c, "wait_group")) {
-        end_of_modifiers(c);
-        need_operands(c, 1, 1, "n");
+        need_operands(c, "n");
         emit(c, " ::emu_ptx_copy_wait(%s);", constant(c, 0));
         return;
     }
-    const char *level = take_one_of(c, "ca cg");
-    if (!level) unknown(c);
-    if (!take_one_of(c, "shared shared::cta")) unknown(c);
-    need_one(c, "global");
+    const char *level = need_one_of(c, "ca cg");
+    need_one_of(c, "shared shared::cta");
+    need_one_of(c, "global");
     const bool policy = take_hints(c);
-    end_of_modifiers(c);
-    const int count = c->instruction->operands - (policy ? 1 : 0);
-    if (count != 3 && count != 4)
-        need_operands(c, 99, 99, "[to], [from], size{, source size}{, policy}");
+    need_operands_and(c, policy, "[to], [from], size{, source size}");
     const struct value *size = c->instruction->operand[2];
     uint64_t bytes = 0;
     if (size->form == INTEGER) {
         bytes = size->integer;
         if (bytes != 16 && (*(level + 1) == 'g' || (bytes != 4 && bytes != 8)))
-            fail(c, size->place, "PTX: `%s` copies %s bytes, not %llu",
-                 c->instruction->text, level[1] == 'g' ? "16" : "4, 8 or 16",
-                 (unsigned long long)bytes);
+            refuse(c, size, " copies %s bytes, not %llu",
+                   level[1] == 'g' ? "16" : "4, 8 or 16", (unsigned long long)bytes);
     }
     const char *whole = constant(c, 2), *read = whole;
-    if (count == 4) {
+    if (c->instruction->operands - policy == 4) {
         const struct value *v = c->instruction->operand[3];
         if (v->form == REGISTER && c->regs[v->reg].type == PTX_PRED)
-            read = format(c, "(%s ? 0 : %s)", source(c, v, PTX_PRED), whole);
+            read = format("(%s ? 0 : %s)", source(c, v, PTX_PRED), whole);
         else
             read = source(c, v, PTX_B32);
         if (v->form == INTEGER && bytes && v->integer > bytes)
-            fail(c, v->place, "PTX: `%s` reads %llu bytes of a source for a copy of %llu",
-                 c->instruction->text, (unsigned long long)v->integer,
-                 (unsigned long long)bytes);
+            refuse(c, v, " reads %llu bytes of a source for a copy of %llu",
+                   (unsigned long long)v->integer, (unsigned long long)bytes);
     }
     emit(c, " ::emu_ptx_copy_async(%s, %s, %s, %s);", address(c, 0, 0), address(c, 1, 0),
          whole, read);
@@ -2077,27 +1969,27 @@ static void compile_copy_async(struct compiler *c)
 
 /* ---- control, barriers, warps ---- */
 
+static struct label *add_label(struct compiler *c, const char *name, int place)
+{
+    need_one_more(c->labels, c->label_count);
+    struct label *l = &c->labels[c->label_count++];
+    *l = (struct label){.number = c->label_count, .scope = c->scope, .place = place};
+    snprintf(l->name, sizeof l->name, "%s", name);
+    return l;
+}
+
 static struct label *label_named(struct compiler *c, const char *name, int place)
 {
     for (int i = 0; i < c->label_count; i++)
         if (strcmp(c->labels[i].name, name) == 0 && is_visible(c, c->labels[i].scope))
             return &c->labels[i];
-    c->labels =
-        need(realloc(c->labels, (size_t)(c->label_count + 1) * sizeof *c->labels));
-    struct label *l = &c->labels[c->label_count++];
-    memset(l, 0, sizeof *l);
-    snprintf(l->name, sizeof l->name, "%s", name);
-    l->number = c->label_count;
-    l->scope = c->scope;
-    l->place = place;
-    return l;
+    return add_label(c, name, place);
 }
 
 static void compile_branch(struct compiler *c)
 {
     take(c, "uni");
-    end_of_modifiers(c);
-    need_operands(c, 1, 1, "label");
+    need_operands(c, "label");
     const struct value *to = c->instruction->operand[0];
     if (to->form != LABEL) fail(c, to->place, "PTX: `bra` goes to a label");
     emit(c, " goto emu_label_%d_%d;", c->s->number,
@@ -2108,20 +2000,17 @@ static void compile_barrier(struct compiler *c)
 {
     const bool warp_barrier = take(c, "warp");
     if (warp_barrier) {
-        need_one(c, "sync");
-        end_of_modifiers(c);
-        need_operands(c, 1, 1, "mask");
+        need_one_of(c, "sync");
+        need_operands(c, "mask");
         emit(c, " ::emu_ptx_barrier_warp(%s);", operand(c, 0, PTX_B32));
         return;
     }
     if (take(c, "cluster")) {
-        const char *what = take_one_of(c, "arrive wait");
-        if (!what) unknown(c);
+        const char *what = need_one_of(c, "arrive wait");
         const bool relaxed = take(c, "relaxed");
         if (!relaxed) take_one_of(c, "release acquire");
         take(c, "aligned");
-        end_of_modifiers(c);
-        need_operands(c, 0, 0, "(none)");
+        need_operands(c, "(none)");
         if (*what == 'w')
             emit(c, " ::emu_ptx_cluster_wait();");
         else
@@ -2129,90 +2018,68 @@ static void compile_barrier(struct compiler *c)
         return;
     }
     take(c, "cta");
-    const char *what = take_one_of(c, "sync arrive red");
-    if (!what) unknown(c);
+    const char *what = need_one_of(c, "sync arrive red");
     if (*what != 'r') {
         take(c, "aligned");
-        end_of_modifiers(c);
         const bool arrive = *what == 'a';
-        need_operands(c, arrive ? 2 : 1, 2,
-                      arrive ? "barrier, threads" : "barrier{, threads}");
+        need_operands(c, arrive ? "barrier, threads" : "barrier{, threads}");
         emit(c, " ::emu_ptx_barrier(%d, %s, %s, 0);", arrive ? -1 : 0,
              operand(c, 0, PTX_B32),
              c->instruction->operands == 2 ? operand(c, 1, PTX_B32) : "0");
         return;
     }
-    const char *how = take_one_of(c, "popc and or");
-    if (!how) unknown(c);
+    const int operation = 1 + need_index(c, "popc and or");
     take(c, "aligned");
-    const enum ptx_type type = need_type(c, *how == 'p' ? "u32" : "pred");
-    end_of_modifiers(c);
-    need_operands(c, 3, 4, "d, barrier{, threads}, p");
+    const enum ptx_type type = need_type(c, operation == 1 ? "u32" : "pred");
+    need_operands(c, "d, barrier{, threads}, p");
     const int last = c->instruction->operands - 1;
-    assign(c, c->instruction->operand[0], type,
-           format(c, "::emu_ptx_barrier(%d, %s, %s, %s)",
-                  *how == 'p'   ? 1
-                  : *how == 'a' ? 2
-                                : 3,
-                  operand(c, 1, PTX_B32), last == 3 ? operand(c, 2, PTX_B32) : "0",
-                  operand(c, last, PTX_PRED)));
+    result(c, type,
+           format("::emu_ptx_barrier(%d, %s, %s, %s)", operation, operand(c, 1, PTX_B32),
+                  last == 3 ? operand(c, 2, PTX_B32) : "0", operand(c, last, PTX_PRED)));
 }
 
 static void compile_shuffle(struct compiler *c)
 {
-    static const char *const modes[] = {"up", "down", "bfly", "idx"};
-    need_one(c, "sync");
-    const char *mode = take_one_of(c, "up down bfly idx");
-    if (!mode) unknown(c);
-    need_one(c, "b32");
-    end_of_modifiers(c);
-    need_operands(c, 5, 5, "d{|p}, a, b, c, mask");
+    need_one_of(c, "sync");
+    const int mode = need_index(c, "up down bfly idx");
+    need_one_of(c, "b32");
+    need_operands(c, "d{|p}, a, b, c, mask");
     const struct value *to = c->instruction->operand[0];
-    emit(c, " { const uint64_t emu_lane = ::emu_ptx_shuffle_lane(%d, %s, %s);",
-         index_of(mode, modes, 4), operand(c, 2, PTX_B32), operand(c, 3, PTX_B32));
+    emit(c, " { const uint64_t emu_lane = ::emu_ptx_shuffle_lane(%d, %s, %s);", mode,
+         operand(c, 2, PTX_B32), operand(c, 3, PTX_B32));
     emit(c, " const uint64_t emu_value = ::emu_ptx_shuffle(%d, %s, %s, emu_lane & 31);",
-         index_of(mode, modes, 4), operand(c, 4, PTX_B32), operand(c, 1, PTX_B32));
+         mode, operand(c, 4, PTX_B32), operand(c, 1, PTX_B32));
     if (to->second) assign(c, to->second, PTX_PRED, "emu_lane >> 8");
     assign(c, to, PTX_B32, "emu_value");
     emit(c, " }");
 }
 
-static const char *vote_call(struct compiler *c, enum ptx_vote vote, enum ptx_type type,
-                             const char *value, const char *mask)
+static const char *vote_call(int vote, enum ptx_type type, const char *value,
+                             const char *mask)
 {
-    return format(c, "::emu_ptx_vote(0x%llxull, %s, %s)",
-                  (unsigned long long)PTX_CODE(0, type, 0, 0, vote), value, mask);
+    return format("::emu_ptx_vote(" HEX ", %s, %s)", PTX_CODE(0, type, 0, 0, vote), value,
+                  mask);
 }
 
 static void compile_vote(struct compiler *c)
 {
-    need_one(c, "sync");
-    const char *mode = take_one_of(c, "all any uni ballot");
-    if (!mode) unknown(c);
-    const bool ballot = *mode == 'b';
-    const enum ptx_type type = need_type(c, ballot ? "b32" : "pred");
-    end_of_modifiers(c);
-    need_operands(c, 3, 3, "d, p, mask");
-    const enum ptx_vote vote = ballot           ? PTX_BALLOT
-                               : *mode == 'u'   ? PTX_UNI
-                               : mode[1] == 'l' ? PTX_ALL
-                                                : PTX_ANY;
-    assign(c, c->instruction->operand[0], type,
-           vote_call(c, vote, type, operand(c, 1, PTX_PRED), operand(c, 2, PTX_B32)));
+    need_one_of(c, "sync");
+    const int vote = PTX_ALL + need_index(c, "all any uni ballot");
+    const enum ptx_type type = need_type(c, vote == PTX_BALLOT ? "b32" : "pred");
+    need_operands(c, "d, p, mask");
+    result(c, type,
+           vote_call(vote, type, operand(c, 1, PTX_PRED), operand(c, 2, PTX_B32)));
 }
 
 static void compile_match(struct compiler *c)
 {
-    const char *mode = take_one_of(c, "any all");
-    if (!mode) unknown(c);
-    need_one(c, "sync");
+    const int match = PTX_MATCH_ANY + need_index(c, "any all");
+    need_one_of(c, "sync");
     const enum ptx_type type = need_type(c, "b32 b64");
-    end_of_modifiers(c);
-    need_operands(c, 3, 3, "d{|p}, a, mask");
+    need_operands(c, "d{|p}, a, mask");
     const struct value *to = c->instruction->operand[0];
     emit(c, " { const uint64_t emu_lanes = %s;",
-         vote_call(c, mode[1] == 'l' ? PTX_MATCH_ALL : PTX_MATCH_ANY, type,
-                   operand(c, 1, type), operand(c, 2, PTX_B32)));
+         vote_call(match, type, operand(c, 1, type), operand(c, 2, PTX_B32)));
     if (to->second) assign(c, to->second, PTX_PRED, "emu_lanes != 0");
     assign(c, to, PTX_B32, "emu_lanes");
     emit(c, " }");
@@ -2220,35 +2087,23 @@ static void compile_match(struct compiler *c)
 
 static void compile_redux(struct compiler *c)
 {
-    static const struct {
-        const char *name;
-        enum ptx_vote vote;
-    } operations[] = {{"add", PTX_REDUCE_ADD}, {"min", PTX_REDUCE_MIN},
-                      {"max", PTX_REDUCE_MAX}, {"and", PTX_REDUCE_AND},
-                      {"or", PTX_REDUCE_OR},   {"xor", PTX_REDUCE_XOR}};
-    need_one(c, "sync");
-    const char *name = take_one_of(c, "add min max and or xor");
-    if (!name) unknown(c);
-    size_t o = 0;
-    while (strcmp(operations[o].name, name) != 0) o++;
-    const enum ptx_type type = need_type(c, o < 3 ? "u32 s32" : "b32");
-    end_of_modifiers(c);
-    need_operands(c, 3, 3, "d, a, mask");
-    assign(c, c->instruction->operand[0], type,
-           vote_call(c, operations[o].vote, type, operand(c, 1, type),
+    need_one_of(c, "sync");
+    const int operation = need_index(c, "add min max and or xor");
+    const enum ptx_type type = need_type(c, operation < 3 ? "u32 s32" : "b32");
+    need_operands(c, "d, a, mask");
+    result(c, type,
+           vote_call(PTX_REDUCE_ADD + operation, type, operand(c, 1, type),
                      operand(c, 2, PTX_B32)));
 }
 
 static void compile_elect(struct compiler *c)
 {
-    need_one(c, "sync");
-    end_of_modifiers(c);
-    need_operands(c, 2, 2, "d|p, mask");
+    need_one_of(c, "sync");
+    need_operands(c, "d|p, mask");
     const struct value *to = c->instruction->operand[0];
-    if (!to->second)
-        fail(c, to->place, "PTX: `%s` has two results: d|p", c->instruction->text);
+    if (!to->second) refuse(c, to, " has two results: d|p");
     emit(c, " { const uint64_t emu_lane = %s;",
-         vote_call(c, PTX_ELECT, PTX_B32, "0", operand(c, 1, PTX_B32)));
+         vote_call(PTX_ELECT, PTX_B32, "0", operand(c, 1, PTX_B32)));
     assign(c, to->second, PTX_PRED, "emu_lane >> 8");
     assign(c, to, PTX_B32, "emu_lane & 31");
     emit(c, " }");
@@ -2256,16 +2111,14 @@ static void compile_elect(struct compiler *c)
 
 static void compile_activemask(struct compiler *c)
 {
-    need_one(c, "b32");
-    end_of_modifiers(c);
-    need_operands(c, 1, 1, "d");
-    assign(c, c->instruction->operand[0], PTX_B32, "::emu_ptx_active_mask()");
+    need_one_of(c, "b32");
+    need_operands(c, "d");
+    result(c, PTX_B32, "::emu_ptx_active_mask()");
 }
 
 static void compile_end(struct compiler *c)
 {
-    end_of_modifiers(c);
-    need_operands(c, 0, 0, "(none)");
+    need_operands(c, "(none)");
     emit(c, strcmp(c->instruction->name, "exit") == 0 ? " ::emu_ptx_exit();"
                                                       : " ::emu_ptx_trap();");
 }
@@ -2275,8 +2128,7 @@ static void compile_end(struct compiler *c)
 static void compile_matrix_move(struct compiler *c)
 {
     const bool load = strcmp(c->instruction->name, "ldmatrix") == 0;
-    need_one(c, "sync");
-    need_one(c, "aligned");
+    need_each(c, "sync aligned");
     /* Their order is free. */
     const char *number = NULL, *shape = NULL;
     bool transposed = false;
@@ -2290,26 +2142,22 @@ static void compile_matrix_move(struct compiler *c)
     const enum ptx_space space = take_space(c, "shared shared::cta");
     if (take_one_of(c, "trans")) transposed = true;
     if (!number || !shape) unknown(c);
-    need_one(c, "b16");
-    end_of_modifiers(c);
-    need_operands(c, 2, 2, load ? "{r...}, [a]" : "[a], {r...}");
+    need_one_of(c, "b16");
+    need_operands(c, load ? "{r...}, [a]" : "[a], {r...}");
     const int count = number[1] - '0', registers = load ? 0 : 1;
-    elements(c, registers, count, "a vector");
+    need_elements(c, registers, count, "a vector");
     const uint64_t code = PTX_CODE(0, PTX_B16, 0, 0, space) |
                           (uint64_t)count << PTX_MATRIX_COUNT |
                           (transposed ? PTX_TRANSPOSED : 0);
-    const struct value *v = c->instruction->operand[registers];
     if (load) {
-        emit(c, " { uint64_t emu_d[%d]; ::emu_ptx_load_matrix(0x%llxull, emu_d, %s);",
-             count, (unsigned long long)code, address(c, 1, 0));
-        for (int i = 0; i < count; i++)
-            assign(c, v->element[i], PTX_B32, format(c, "emu_d[%d]", i));
+        emit(c, " { uint64_t emu_d[%d]; ::emu_ptx_load_matrix(" HEX ", emu_d, %s);",
+             count, code, address(c, 1, 0));
+        assign_elements(c, count, PTX_B32);
         emit(c, " }");
         return;
     }
-    emit(c, " ::emu_ptx_store_matrix(0x%llxull, %s", (unsigned long long)code,
-         address(c, 0, 0));
-    for (int i = 0; i < count; i++) emit(c, ", %s", source(c, v->element[i], PTX_B32));
+    emit(c, " ::emu_ptx_store_matrix(" HEX ", %s", code, address(c, 0, 0));
+    emit_elements(c, 1, count, PTX_B32);
     emit(c, ");");
 }
 
@@ -2352,16 +2200,13 @@ static int fragment_registers(enum ptx_type type, unsigned elements_in_warp)
 
 static void compile_mma(struct compiler *c)
 {
-    need_one(c, "sync");
-    need_one(c, "aligned");
-    const struct instruction *in = c->instruction;
-    const char *shape = take_one_of(c, "m8n8k4 m16n8k4 m16n8k8 m16n8k16 m16n8k32 m8n8k16 "
+    need_each(c, "sync aligned");
+    const char *shape = need_one_of(c, "m8n8k4 m16n8k4 m16n8k8 m16n8k16 m16n8k32 m8n8k16 "
                                        "m8n8k32 m16n8k64 m8n8k128 m16n8k128 m16n8k256");
-    if (!shape) unknown(c);
     const char *a_order = take_one_of(c, "row col"), *b_order = take_one_of(c, "row col");
     if (!a_order || !b_order) unknown(c);
     if (strcmp(a_order, "row") != 0 || strcmp(b_order, "col") != 0)
-        fail(c, in->place, "PTX: `%s`: only .row.col exists", in->text);
+        refuse(c, NULL, ": only .row.col exists");
     take(c, "kind::f8f6f4");
     uint64_t code = take(c, "satfinite") ? PTX_SATFINITE : 0;
     const enum ptx_type d = need_type(c, "f16 f32 f64 s32"),
@@ -2369,9 +2214,8 @@ static void compile_mma(struct compiler *c)
                         b = need_type(c, "f16 bf16 tf32 e4m3 e5m2 f64 s8 u8 s4 u4 b1"),
                         sum = need_type(c, "f16 f32 f64 s32");
     if (a == PTX_B1) {
-        const char *op = take_one_of(c, "xor and");
-        if (!op) unknown(c);
-        need_one(c, "popc");
+        const char *op = need_one_of(c, "xor and");
+        need_one_of(c, "popc");
         if (*op == 'a') code |= PTX_BINARY_AND;
     }
     end_of_modifiers(c);
@@ -2382,31 +2226,26 @@ static void compile_mma(struct compiler *c)
                   is_one_of(ptx_types[b].text, mma_shapes[i].types) &&
                   is_one_of(ptx_types[d].text, mma_shapes[i].sums) && d == sum;
     if (code & PTX_SATFINITE && d != PTX_S32) exists = false;
-    if (!exists)
-        fail(c, in->place, "PTX: `%s`: these types do not exist in this shape", in->text);
-    need_operands(c, 4, 4, "d, a, b, c");
+    if (!exists) refuse(c, NULL, ": these types do not exist in this shape");
+    need_operands(c, "d, a, b, c");
     unsigned m, n, k;
     sscanf(shape, "m%un%uk%u", &m, &n, &k);
     const int sums = fragment_registers(d, m * n), a_count = fragment_registers(a, m * k),
               b_count = fragment_registers(b, n * k);
-    elements(c, 0, sums, "D");
-    elements(c, 1, a_count, "A");
-    elements(c, 2, b_count, "B");
-    elements(c, 3, sums, "C");
+    need_elements(c, 0, sums, "D");
+    need_elements(c, 1, a_count, "A");
+    need_elements(c, 2, b_count, "B");
+    need_elements(c, 3, sums, "C");
     code |= PTX_CODE(0, d, a, 0, b);
     const enum ptx_type sum_reg = d == PTX_F16 ? PTX_F16X2 : d,
                         ab_reg = a == PTX_F64 ? PTX_F64 : PTX_TF32;
-    emit(c, " { uint64_t emu_d[%d]; ::emu_ptx_mma(0x%llxull, %uu, emu_d", sums,
-         (unsigned long long)code, m << 20 | n << 10 | k);
-    for (int i = 0; i < a_count; i++)
-        emit(c, ", %s", source(c, in->operand[1]->element[i], ab_reg));
-    for (int i = 0; i < b_count; i++)
-        emit(c, ", %s", source(c, in->operand[2]->element[i], ab_reg));
-    for (int i = 0; i < sums; i++)
-        emit(c, ", %s", source(c, in->operand[3]->element[i], sum_reg));
+    emit(c, " { uint64_t emu_d[%d]; ::emu_ptx_mma(" HEX ", %uu, emu_d", sums, code,
+         m << 20 | n << 10 | k);
+    emit_elements(c, 1, a_count, ab_reg);
+    emit_elements(c, 2, b_count, ab_reg);
+    emit_elements(c, 3, sums, sum_reg);
     emit(c, ");");
-    for (int i = 0; i < sums; i++)
-        assign(c, in->operand[0]->element[i], sum_reg, format(c, "emu_d[%d]", i));
+    assign_elements(c, sums, sum_reg);
     emit(c, " }");
 }
 
@@ -2424,7 +2263,7 @@ static const char *sum_address(struct compiler *c, const struct value *v,
              c->instruction->text, describe(c, v));
     check_register(c, v, type, false);
     c->s->arguments[v->reg].by_address = true;
-    return format(c, "::emu::ptx_address<'%c'>(emu_o%d)", c->s->arguments[v->reg].letter,
+    return format("::emu::ptx_address<'%c'>(emu_o%d)", c->s->arguments[v->reg].letter,
                   v->reg);
 }
 
@@ -2437,8 +2276,7 @@ static void compile_wgmma_multiply(struct compiler *c)
                  {"e4m3 e5m2", "f16 f32", 32}, {"s8 u8", "s32", 32}, {"b1", "s32", 256}};
     const struct instruction *in = c->instruction;
     unsigned m = 0, n = 0, k = 0;
-    need_one(c, "sync");
-    need_one(c, "aligned");
+    need_each(c, "sync aligned");
     if (in->taken >= in->modifiers ||
         sscanf(in->modifier[in->taken], "m%un%uk%u", &m, &n, &k) != 3)
         unknown(c);
@@ -2448,8 +2286,7 @@ static void compile_wgmma_multiply(struct compiler *c)
                         b = need_type(c, "f16 bf16 tf32 e4m3 e5m2 s8 u8 b1");
     uint64_t code = PTX_CODE(0, sum, a, 0, b);
     if (a == PTX_B1) {
-        need_one(c, "and");
-        need_one(c, "popc");
+        need_each(c, "and popc");
     }
     if (sum == PTX_S32 && take(c, "satfinite")) code |= PTX_SATFINITE;
     end_of_modifiers(c);
@@ -2461,33 +2298,31 @@ static void compile_wgmma_multiply(struct compiler *c)
     const bool whole = sum == PTX_S32;
     exists &= m == 64 && n >= 8 && n <= 256 && n % 8 == 0 &&
               (!whole || n <= 24 || n == 32 || n % 16 == 0);
-    if (!exists)
-        fail(c, in->place, "PTX: `%s`: there is no such shape for these types", in->text);
+    if (!exists) refuse(c, NULL, ": there is no such shape for these types");
     const bool halves = a == PTX_F16 || a == PTX_BF16;
     const bool registers = in->operands > 1 && in->operand[1]->form == VECTOR;
-    const int count = 4 + (whole ? 0 : 2) + (halves ? registers ? 1 : 2 : 0);
-    need_operands(c, count, count,
-                  whole    ? "d, a, b, scale-d"
-                  : halves ? registers ? "d, a, b, scale-d, imm-scale-a, imm-scale-b, "
-                                         "imm-trans-b"
-                                       : "d, a, b, scale-d, imm-scale-a, imm-scale-b, "
-                                         "imm-trans-a, imm-trans-b"
-                           : "d, a, b, scale-d, imm-scale-a, imm-scale-b");
+    need_operands(c, whole    ? "d, a, b, scale-d"
+                     : halves ? registers ? "d, a, b, scale-d, imm-scale-a, imm-scale-b, "
+                                            "imm-trans-b"
+                                          : "d, a, b, scale-d, imm-scale-a, imm-scale-b, "
+                                            "imm-trans-a, imm-trans-b"
+                              : "d, a, b, scale-d, imm-scale-a, imm-scale-b");
     const int sums = (int)n / (sum == PTX_F16 ? 4 : 2);
-    elements(c, 0, sums, "D");
-    if (registers) elements(c, 1, 4, "A");
+    need_elements(c, 0, sums, "D");
+    if (registers) need_elements(c, 1, 4, "A");
     const struct value *scale_d = in->operand[3];
     const bool predicate =
         scale_d->form == REGISTER && c->regs[scale_d->reg].type == PTX_PRED;
-    emit(c, " ::emu_ptx_wgmma(0x%llxull, %uu, %uu, %s, %s, %s, %s, %s",
-         (unsigned long long)(code | (registers ? PTX_A_REGISTERS : 0)), n, k,
+    emit(c, " ::emu_ptx_wgmma(" HEX ", %uu, %uu, %s, %s, %s, %s, %s",
+         code | (registers ? PTX_A_REGISTERS : 0), n, k,
          predicate ? source(c, scale_d, PTX_PRED) : constant(c, 3),
          whole ? "1" : constant(c, 4), whole ? "1" : constant(c, 5),
          halves && !registers ? constant(c, 6) : "0",
          halves ? constant(c, registers ? 6 : 7) : "0");
-    for (int i = 0; i < (registers ? 4 : 0); i++)
-        emit(c, ", %s", source(c, in->operand[1]->element[i], PTX_TF32));
-    if (!registers) emit(c, ", %s", operand(c, 1, PTX_B64));
+    if (registers)
+        emit_elements(c, 1, 4, PTX_TF32);
+    else
+        emit(c, ", %s", operand(c, 1, PTX_B64));
     emit(c, ", %s", operand(c, 2, PTX_B64));
     for (int i = 0; i < sums; i++)
         emit(
@@ -2502,13 +2337,10 @@ static void compile_wgmma(struct compiler *c)
         compile_wgmma_multiply(c);
         return;
     }
-    const char *what = take_one_of(c, "fence commit_group wait_group");
-    if (!what) unknown(c);
-    need_one(c, "sync");
-    need_one(c, "aligned");
-    end_of_modifiers(c);
+    const char *what = need_one_of(c, "fence commit_group wait_group");
+    need_each(c, "sync aligned");
     const bool waits = *what == 'w';
-    need_operands(c, waits, waits, waits ? "n" : "(none)");
+    need_operands(c, waits ? "n" : "(none)");
     if (waits)
         emit(c, " ::emu_ptx_wgmma_wait(%s);", constant(c, 0));
     else
@@ -2519,12 +2351,9 @@ static void compile_wgmma(struct compiler *c)
 /* setmaxnreg.inc.sync.aligned.u32 n: registers are the host's here. */
 static void compile_setmaxnreg(struct compiler *c)
 {
-    if (!take_one_of(c, "inc dec")) unknown(c);
-    need_one(c, "sync");
-    need_one(c, "aligned");
-    need_one(c, "u32");
-    end_of_modifiers(c);
-    need_operands(c, 1, 1, "n");
+    need_one_of(c, "inc dec");
+    need_each(c, "sync aligned u32");
+    need_operands(c, "n");
     emit(c, " ::emu_ptx_set_registers(%d, %s);",
          strcmp(c->instruction->modifier[0], "inc") == 0, constant(c, 0));
 }
@@ -2532,71 +2361,51 @@ static void compile_setmaxnreg(struct compiler *c)
 /* ---- statements ---- */
 
 static const struct {
-    const char *name;
+    const char *names;
     void (*compile)(struct compiler *);
-} families[] = {{"mov", compile_mov},
-                {"lop3", compile_lop3},
-                {"prmt", compile_prmt},
-                {"dp4a", compile_dot_product},
-                {"dp2a", compile_dot_product},
-                {"vadd2", compile_video},
-                {"vadd4", compile_video},
-                {"vsub2", compile_video},
-                {"vsub4", compile_video},
-                {"vavrg2", compile_video},
-                {"vavrg4", compile_video},
-                {"vabsdiff2", compile_video},
-                {"vabsdiff4", compile_video},
-                {"vmin2", compile_video},
-                {"vmin4", compile_video},
-                {"vmax2", compile_video},
-                {"vmax4", compile_video},
-                {"setp", compile_setp},
-                {"set", compile_set},
-                {"slct", compile_slct},
-                {"testp", compile_testp},
-                {"cvt", compile_cvt},
-                {"ld", compile_load},
-                {"ldu", compile_load},
-                {"st", compile_store},
-                {"atom", compile_atomic},
-                {"red", compile_atomic},
-                {"cvta", compile_cvta},
-                {"isspacep", compile_isspacep},
-                {"mapa", compile_map},
-                {"getctarank", compile_map},
-                {"prefetch", compile_nothing},
-                {"prefetchu", compile_nothing},
-                {"applypriority", compile_nothing},
-                {"discard", compile_nothing},
-                {"membar", compile_fence},
-                {"fence", compile_fence},
-                {"mbarrier", compile_mbarrier},
-                {"nanosleep", compile_nothing},
-                {"griddepcontrol", compile_nothing},
-                {"createpolicy", compile_createpolicy},
-                {"cp", compile_copy_async},
-                {"bra", compile_branch},
-                {"bar", compile_barrier},
-                {"barrier", compile_barrier},
-                {"shfl", compile_shuffle},
-                {"vote", compile_vote},
-                {"match", compile_match},
-                {"redux", compile_redux},
-                {"elect", compile_elect},
-                {"activemask", compile_activemask},
-                {"exit", compile_end},
-                {"trap", compile_end},
-                {"ldmatrix", compile_matrix_move},
-                {"stmatrix", compile_matrix_move},
-                {"mma", compile_mma},
-                {"wgmma", compile_wgmma},
-                {"setmaxnreg", compile_setmaxnreg}};
+} families[] = {
+    {"mov", compile_mov},
+    {"lop3", compile_lop3},
+    {"prmt", compile_prmt},
+    {"dp4a dp2a", compile_dot_product},
+    {"vadd2 vadd4 vsub2 vsub4 vavrg2 vavrg4 vabsdiff2 vabsdiff4 vmin2 vmin4 vmax2 vmax4",
+     compile_video},
+    {"setp", compile_setp},
+    {"set", compile_set},
+    {"slct", compile_slct},
+    {"testp", compile_testp},
+    {"cvt", compile_cvt},
+    {"ld ldu", compile_load},
+    {"st", compile_store},
+    {"atom red", compile_atomic},
+    {"cvta", compile_cvta},
+    {"isspacep", compile_isspacep},
+    {"mapa getctarank", compile_map},
+    {"prefetch prefetchu applypriority discard nanosleep griddepcontrol",
+     compile_nothing},
+    {"membar fence", compile_fence},
+    {"mbarrier", compile_mbarrier},
+    {"createpolicy", compile_createpolicy},
+    {"cp", compile_copy_async},
+    {"bra", compile_branch},
+    {"bar barrier", compile_barrier},
+    {"shfl", compile_shuffle},
+    {"vote", compile_vote},
+    {"match", compile_match},
+    {"redux", compile_redux},
+    {"elect", compile_elect},
+    {"activemask", compile_activemask},
+    {"exit trap", compile_end},
+    {"ldmatrix stmatrix", compile_matrix_move},
+    {"mma", compile_mma},
+    {"wgmma", compile_wgmma},
+    {"setmaxnreg", compile_setmaxnreg},
+};
 
 static void compile_instruction(struct compiler *c)
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (strcmp(families[i].name, c->instruction->name) == 0) {
+        if (is_one_of(c->instruction->name, families[i].names)) {
             families[i].compile(c);
             return;
         }
@@ -2621,10 +2430,8 @@ static void read_opcode(struct compiler *c, struct instruction *i)
     }
     i->text[n] = '\0';
     if (!n)
-        fail(c, i->place, "PTX: an instruction expected before `%.*s`",
-             c->s->length - c->at < 8 ? (int)(c->s->length - c->at) : 8,
-             c->s->text + c->at);
-    char *copy = format(c, "%s", i->text), *rest = NULL;
+        fail(c, i->place, "PTX: an instruction expected before `%.8s`", what_follows(c));
+    char *copy = format("%s", i->text), *rest = NULL;
     i->name = strtok_r(copy, ".", &rest);
     if (!i->name) i->name = "";
     for (char *word; (word = strtok_r(NULL, ".", &rest));) {
@@ -2636,10 +2443,7 @@ static void read_opcode(struct compiler *c, struct instruction *i)
 
 static void marker(struct compiler *c, int place)
 {
-    emit(c, "\n# %d \"", line_at(c, (size_t)place));
-    for (const char *p = c->s->file; *p; p++)
-        emit(c, *p == '"' || *p == '\\' ? "\\%c" : "%c", *p);
-    emit(c, "\"\n");
+    emit(c, "\n# %d %s\n", line_at(c, (size_t)place), quote(c->s->file));
 }
 
 /* A directive, from behind its dot on. */
@@ -2658,72 +2462,56 @@ static void read_directive(struct compiler *c)
     }
 }
 
-/* A label's name, if one stands here. */
-static bool read_label(struct compiler *c)
+/* `name:`, if it stands here. */
+static bool read_label_name(struct compiler *c, char *name)
 {
     const size_t start = c->at;
-    char name[NAME];
     if (read_name(c, name)) {
         skip_space(c);
-        if (peek_char(c, 0) == ':' && peek_char(c, 1) != ':') {
-            c->at++;
-            struct label *l = label_named(c, name, (int)start);
-            if (l->defined)
-                fail(c, (int)start, "PTX: the label `%s` is here twice", name);
-            l->defined = true;
-            emit(c, " emu_label_%d_%d: ;", c->s->number, l->number);
-            return true;
-        }
+        if (peek_char(c, 1) != ':' && accept(c, ':')) return true;
     }
     c->at = start;
     return false;
 }
 
+static bool read_label(struct compiler *c)
+{
+    const int place = (int)c->at;
+    char name[NAME];
+    if (!read_label_name(c, name)) return false;
+    struct label *l = label_named(c, name, place);
+    if (l->defined) fail(c, place, "PTX: the label `%s` is here twice", name);
+    l->defined = true;
+    emit(c, " emu_label_%d_%d: ;", c->s->number, l->number);
+    return true;
+}
+
+static void enter_scope(struct compiler *c)
+{
+    c->scope_parent[c->scope_count] = c->scope;
+    c->scope = c->scope_count++;
+}
+
 /* Labels may be used before they are defined, so their scopes are found first. */
 static void find_labels(struct compiler *c)
 {
-    const char *text = c->s->text;
-    int scope = 0, scopes = 1;
-    int *parent = own(c, (c->s->length + 1) * sizeof *parent);
-    parent[0] = -1;
     bool begins = true; /* a statement */
-    for (c->at = 0; c->at < c->s->length;) {
-        skip_space(c);
-        if (c->at >= c->s->length) break;
-        const char ch = text[c->at];
-        if (ch == '{' && begins) {
-            parent[scopes] = scope;
-            scope = scopes++;
-            c->at++;
-        } else if (ch == '}' && begins) {
-            scope = parent[scope] >= 0 ? parent[scope] : 0;
-            c->at++;
-        } else if (begins && in_name(ch)) {
-            const size_t start = c->at;
-            char name[NAME];
-            read_name(c, name);
-            skip_space(c);
-            if (peek_char(c, 0) == ':' && peek_char(c, 1) != ':') {
-                c->scope = scope;
-                c->labels = need(
-                    realloc(c->labels, (size_t)(c->label_count + 1) * sizeof *c->labels));
-                struct label *l = &c->labels[c->label_count++];
-                memset(l, 0, sizeof *l);
-                snprintf(l->name, sizeof l->name, "%s", name);
-                l->number = c->label_count;
-                l->scope = scope;
-                l->place = (int)start;
-                c->at++;
-            } else {
-                begins = false;
-            }
-        } else {
-            begins = ch == ';';
-            c->at++;
+    for (skip_space(c); c->at < c->s->length; skip_space(c)) {
+        const size_t start = c->at;
+        const char ch = c->s->text[start];
+        char name[NAME];
+        if (begins && read_label_name(c, name)) {
+            add_label(c, name, (int)start);
+            continue;
         }
+        if (begins && ch == '{') enter_scope(c);
+        if (begins && ch == '}' && c->scope > 0) c->scope = c->scope_parent[c->scope];
+        begins = ch == ';' || (begins && strchr("{}", ch));
+        c->at++;
     }
     c->at = 0;
     c->scope = 0;
+    c->scope_count = 1;
 }
 
 static void compile_statement(struct compiler *c)
@@ -2731,8 +2519,7 @@ static void compile_statement(struct compiler *c)
     struct instruction instruction = {0};
     c->instruction = NULL;
     if (accept(c, '{')) {
-        c->scope_parent[c->scope_count] = c->scope;
-        c->scope = c->scope_count++;
+        enter_scope(c);
         return;
     }
     if (accept(c, '}')) {
@@ -2799,7 +2586,7 @@ char *ptx_compile(const struct ptx_statement *statement)
         c.regs[i].read_only = !a->written;
         snprintf(c.regs[i].text, sizeof c.regs[i].text, "emu_%d", i);
     }
-    if (setjmp(c.next_statement) == 0) find_labels(&c);
+    find_labels(&c);
     for (;;) {
         volatile size_t started = c.at;
         if (setjmp(c.next_statement)) skip_statement(&c, started);
@@ -2815,19 +2602,11 @@ char *ptx_compile(const struct ptx_statement *statement)
             complain(&c, c.labels[i].place, "PTX: there is no label `%s` here",
                      c.labels[i].name);
 
-    char *result = NULL;
-    if (!c.errors) {
-        struct compiler head = {.s = statement};
-        for (int i = statement->argument_count; i < c.reg_count; i++)
-            emit(&head, " __attribute__((unused)) uint64_t %s = 0;", c.regs[i].text);
-        emit(&head, "%s", c.out ? c.out : "");
-        result = head.out;
-    }
-    for (int i = 0; i < c.owned_count; i++) free(c.owned[i]);
-    free(c.owned);
-    free(c.out);
-    free(c.regs);
-    free(c.labels);
-    free(c.scope_parent);
-    return result;
+    if (c.errors) return NULL;
+    struct text head = {0};
+    for (int i = statement->argument_count; i < c.reg_count; i++)
+        put_string(&head,
+                   format(" __attribute__((unused)) uint64_t %s = 0;", c.regs[i].text));
+    put_string(&head, c.out.start);
+    return head.start ? head.start : "";
 }

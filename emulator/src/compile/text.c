@@ -23,6 +23,19 @@ char *format(const char *pattern, ...)
     return need(length < 0 ? NULL : s);
 }
 
+char *quote(const char *text)
+{
+    char *s = need(malloc(2 * strlen(text) + 3)), *out = s;
+    *out++ = '"';
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') *out++ = '\\';
+        *out++ = *text;
+    }
+    *out++ = '"';
+    *out = '\0';
+    return s;
+}
+
 int index_in(const char *words, const char *word, size_t length)
 {
     int index = 0;

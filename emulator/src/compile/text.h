@@ -13,6 +13,7 @@ void *need(void *p); /* not NULL, or the driver ends */
     ((array) = need(realloc((array), ((size_t)(count) + 1) * sizeof *(array))))
 
 char *format(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
+char *quote(const char *text); /* as a string literal */
 
 /* Which word of a list is it that spaces separate: 0, 1, ..., or -1 for none? */
 int index_in(const char *words, const char *word, size_t length);

@@ -375,19 +375,6 @@ static char *word_at(const struct translation *t, int i)
     return join(t, i, i);
 }
 
-static char *quote(const char *text)
-{
-    char *s = need(malloc(2 * strlen(text) + 3)), *out = s;
-    *out++ = '"';
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') *out++ = '\\';
-        *out++ = *text;
-    }
-    *out++ = '"';
-    *out = '\0';
-    return s;
-}
-
 /* ---- declarations ---- */
 
 /* The first token of the declaration that token i, one of its specifiers, belongs to. */
