@@ -30,6 +30,7 @@ struct list {
 
 enum language { BY_SUFFIX, CU, C, CPP, LINKABLE };
 enum stage {
+    UNSAID, /* what is TO_PROGRAM in the end */
     TO_PROGRAM,
     TO_DEVICE_LINK,
     TO_MODULE,
@@ -47,7 +48,7 @@ static struct {
     enum stage stage;
     const char *output, *output_directory, *standard, *ccbin, *optimize, *dependency_file,
         *stage_option, *shared, *module; /* module: "ptx", "cubin" or "fatbin" */
-    struct list dependency_targets;
+    struct list dependency_targets, unknown, files;
     bool separate, keep, verbose, dry_run, forward_unknown, debug, fast_compile, run;
     struct list run_arguments;
     int architecture;             /* 90 for sm_90 */
@@ -56,7 +57,7 @@ static struct {
 } options;
 
 static struct {
-    char *cxx, *cc;
+    const char *cxx, *cc;
     bool clang;
 } host;
 
@@ -86,11 +87,14 @@ __attribute__((noreturn, format(printf, 1, 2))) static void fatal(const char *pa
     exit(1);
 }
 
-static void add(struct list *list, const char *item)
+#define add(list, ...) add_items(list, (const char *const[]){__VA_ARGS__, NULL})
+static void add_items(struct list *list, const char *const *items)
 {
-    need_one_more(list->items, list->count + 1);
-    list->items[list->count++] = format("%s", item);
-    list->items[list->count] = NULL;
+    for (; *items; items++) {
+        need_one_more(list->items, list->count + 1);
+        list->items[list->count++] = format("%s", *items);
+        list->items[list->count] = NULL;
+    }
 }
 
 static void add_all(struct list *list, const struct list *more)
@@ -141,129 +145,6 @@ static bool exists(const char *path)
 }
 
 /* ---- options ---- */
-
-enum action {
-    IGNORE,
-    OUTPUT,
-    OUTPUT_DIRECTORY,
-    COMPILE,
-    TRANSLATE,
-    PREPROCESS,
-    LINK,
-    DEPENDENCIES,
-    ALSO_DEPENDENCIES,
-    DEPENDENCY_FILE,
-    DEPENDENCY_TARGET,
-    DEPENDENCY_PHONY,
-    OPTIMIZE,
-    DEBUG,
-    FAST_COMPILE,
-    PREPROCESSOR,
-    INCLUDE_PATH,
-    LIBRARY,
-    LIBRARY_PATH,
-    STANDARD,
-    LANGUAGE,
-    ARCHITECTURE,
-    GENERATE_CODE,
-    COMPILER,
-    LINKER,
-    CCBIN,
-    NO_WARNINGS,
-    WERROR,
-    VERSION,
-    HELP,
-    DEVICE_LINK,
-    MODULE,
-    REFUSE_DEVICE_CODE,
-    SHARED,
-    VERBOSE,
-    DRY_RUN,
-    SEPARATE,
-    SEPARATE_COMPILE,
-    KEEP,
-    EXTENDED_LAMBDA,
-    RELAXED_CONSTEXPR,
-    FORWARD_UNKNOWN,
-    RUN,
-    RUN_ARGUMENTS,
-    OPTIONS_FILE
-};
-
-/* FLAG takes no value; VALUE takes one, as `-x v` or `-x=v`; STUCK also as `-xv`. */
-enum form { FLAG, VALUE, STUCK };
-
-static const struct option {
-    const char *names; /* separated by spaces, without their dashes */
-    enum form form;
-    enum action action;
-} table[] = {
-    {"o output-file", STUCK, OUTPUT},
-    {"odir output-directory", VALUE, OUTPUT_DIRECTORY},
-    {"c compile", FLAG, COMPILE},
-    {"dc device-c dw device-w", FLAG, SEPARATE_COMPILE},
-    {"rdc relocatable-device-code", VALUE, SEPARATE},
-    {"cuda", FLAG, TRANSLATE},
-    {"E preprocess", FLAG, PREPROCESS},
-    {"link", FLAG, LINK},
-    {"M generate-dependencies MM generate-nonsystem-dependencies", FLAG, DEPENDENCIES},
-    {"MD generate-dependencies-with-compile MMD "
-     "generate-nonsystem-dependencies-with-compile",
-     FLAG, ALSO_DEPENDENCIES},
-    {"MF dependency-output", VALUE, DEPENDENCY_FILE},
-    {"MT dependency-target-name MQ", VALUE, DEPENDENCY_TARGET},
-    {"MP generate-dependency-targets", FLAG, DEPENDENCY_PHONY},
-    {"O optimize", STUCK, OPTIMIZE},
-    {"g debug G device-debug", FLAG, DEBUG},
-    {"Ofc Ofast-compile", VALUE, FAST_COMPILE},
-    {"D define-macro U undefine-macro", STUCK, PREPROCESSOR},
-    {"include pre-include isystem system-include", VALUE, PREPROCESSOR},
-    {"I include-path", STUCK, INCLUDE_PATH},
-    {"l library", STUCK, LIBRARY},
-    {"L library-path", STUCK, LIBRARY_PATH},
-    {"std", VALUE, STANDARD},
-    {"x", STUCK, LANGUAGE},
-    {"arch gpu-architecture", VALUE, ARCHITECTURE},
-    {"gencode generate-code", VALUE, GENERATE_CODE},
-    {"Xcompiler compiler-options", VALUE, COMPILER},
-    {"Xlinker linker-options", VALUE, LINKER},
-    {"ccbin compiler-bindir", VALUE, CCBIN},
-    {"w disable-warnings", FLAG, NO_WARNINGS},
-    {"Werror", VALUE, WERROR},
-    {"V version", FLAG, VERSION},
-    {"h help", FLAG, HELP},
-    {"v verbose", FLAG, VERBOSE},
-    {"dryrun", FLAG, DRY_RUN},
-    {"keep save-temps", FLAG, KEEP},
-    {"extended-lambda expt-extended-lambda", FLAG, EXTENDED_LAMBDA},
-    {"expt-relaxed-constexpr", FLAG, RELAXED_CONSTEXPR},
-    {"forward-unknown-to-host-compiler forward-unknown-opts", FLAG, FORWARD_UNKNOWN},
-    {"run", FLAG, RUN},
-    {"run-args", VALUE, RUN_ARGUMENTS},
-    {"optf options-file", VALUE, OPTIONS_FILE},
-
-    {"dlink device-link", FLAG, DEVICE_LINK},
-    {"ptx cubin fatbin", FLAG, MODULE},
-    {"optix-ir ltoir gpu", FLAG, REFUSE_DEVICE_CODE},
-    {"shared lib", FLAG, SHARED},
-
-    /* What steers NVIDIA's device compiler has no meaning here. */
-    {"lineinfo generate-line-info use_fast_math restrict m64 res-usage "
-     "resource-usage src-in-ptx source-in-ptx extra-device-vectorization dlto lto "
-     "dlink-time-opt Wno-deprecated-gpu-targets Wreorder Wno-deprecated-declarations "
-     "Wmissing-launch-bounds Wdefault-stream-launch Wext-lambda-captures-this "
-     "allow-unsupported-compiler no-compress keep-device-functions err-no "
-     "display-error-number no-err-no no-display-error-number noeh no-exceptions pg "
-     "profile use-local-env ewp extensible-whole-program objtemp",
-     FLAG, IGNORE},
-    {"t threads", STUCK, IGNORE},
-    {"code gpu-code Xcudafe Xptxas ptxas-options Xnvlink nvlink-options Xarchive "
-     "archive-options maxrregcount ftz prec-div prec-sqrt fmad split-compile "
-     "default-stream cudart cudadevrt diag-suppress diag-error diag-warn keep-dir "
-     "opt-info optimization-info m machine ldir libdevice-directory target-dir "
-     "target-directory static-global-template-stub compress-mode dopt time",
-     VALUE, IGNORE},
-};
 
 static const char version[] =
     "nvcc: NVIDIA (R) Cuda compiler driver, emulated: kernels run on the CPU\n"
@@ -361,6 +242,11 @@ static void set_standard(const char *value)
         fatal("Value '%s' is not defined for option 'std'", value);
 }
 
+static void set_separate(const char *value)
+{
+    options.separate = strcmp(value, "true") == 0;
+}
+
 /* The two faster of NVIDIA's levels are one here. */
 static void set_fast_compile(const char *value)
 {
@@ -408,6 +294,145 @@ static void add_include_path(const char *directory)
     add(&options.preprocessor, format("-I%s", directory));
 }
 
+static void add_library(const char *name)
+{
+    /* Some the emulator holds itself: the Makefile lists them. */
+    if (!is_one_of(name, CUDA_LIBRARIES)) add(&options.linkables, format("-l%s", name));
+    if (loads_modules(format("-l%s", name))) add(&options.linker, "-lcuda");
+    /* What a program names weakly it gets where it is linked with the library. */
+    if (strncmp(name, "nccl", 4) == 0) add(&options.linker, "-Wl,-u,ncclGetVersion");
+}
+
+static void add_compiler_options(const char *value)
+{
+    add_split(&options.compiler, value, ", ");
+}
+
+static void add_linker_options(const char *value)
+{
+    for (char *rest = format("%s", value), *word; (word = strsep(&rest, ","));)
+        add(&options.linker, "-Xlinker", word);
+}
+
+static void add_run_arguments(const char *value)
+{
+    add_split(&options.run_arguments, value, ",");
+}
+
+static void say_version(const char *given)
+{
+    (void)given;
+    print_and_exit(version);
+}
+
+static void say_help(const char *given)
+{
+    (void)given;
+    print_and_exit(help);
+}
+
+static void refuse_device_code(const char *given)
+{
+    fatal("the emulator makes no code for GPUs, so '%s' needs NVIDIA's nvcc", given);
+}
+
+static void read_options_file(const char *path);
+
+/* FLAG takes no value; VALUE takes one, as `-x v` or `-x=v`; STUCK also as `-xv`. */
+enum form { FLAG, VALUE, STUCK };
+
+/* Without anything but its names an option is accepted and ignored. The value of a FLAG
+ * is the option as it was given. */
+static const struct option {
+    const char *names; /* separated by spaces, without their dashes */
+    enum form form;
+    enum stage stage;    /* where it ends */
+    const char **string; /* gets the value */
+    bool *flag;          /* is raised */
+    struct list *list;   /* gets `text`, with the value for its %s, or else behind it */
+    const char *text;
+    void (*apply)(const char *value);
+} table[] = {
+    {"o output-file", STUCK, .string = &options.output},
+    {"odir output-directory", VALUE, .string = &options.output_directory},
+    {"c compile", FLAG, .stage = TO_OBJECT},
+    {"dc device-c dw device-w", FLAG, .stage = TO_OBJECT, .flag = &options.separate},
+    {"rdc relocatable-device-code", VALUE, .apply = set_separate},
+    {"cuda", FLAG, .stage = TO_TRANSLATION},
+    {"E preprocess", FLAG, .stage = TO_PREPROCESSED},
+    {"link", FLAG, .stage = TO_PROGRAM},
+    {"M generate-dependencies", FLAG, .stage = TO_DEPENDENCIES,
+     .list = &options.dependencies, .text = "-M"},
+    {"MM generate-nonsystem-dependencies", FLAG, .stage = TO_DEPENDENCIES,
+     .list = &options.dependencies, .text = "-MM"},
+    {"MD generate-dependencies-with-compile", FLAG, .list = &options.dependencies,
+     .text = "-MD"},
+    {"MMD generate-nonsystem-dependencies-with-compile", FLAG,
+     .list = &options.dependencies, .text = "-MMD"},
+    {"MF dependency-output", VALUE, .string = &options.dependency_file},
+    {"MT dependency-target-name", VALUE, .list = &options.dependency_targets,
+     .text = "-MT"},
+    {"MQ", VALUE, .list = &options.dependency_targets, .text = "-MQ"},
+    {"MP generate-dependency-targets", FLAG, .list = &options.dependency_targets,
+     .text = "-MP"},
+    {"O optimize", STUCK, .string = &options.optimize},
+    {"g debug G device-debug", FLAG, .flag = &options.debug},
+    {"Ofc Ofast-compile", VALUE, .apply = set_fast_compile},
+    {"D define-macro", STUCK, .list = &options.preprocessor, .text = "-D%s"},
+    {"U undefine-macro", STUCK, .list = &options.preprocessor, .text = "-U%s"},
+    {"include pre-include", VALUE, .list = &options.preprocessor, .text = "-include"},
+    {"isystem system-include", VALUE, .list = &options.preprocessor, .text = "-isystem"},
+    {"I include-path", STUCK, .apply = add_include_path},
+    {"l library", STUCK, .apply = add_library},
+    {"L library-path", STUCK, .list = &options.linker, .text = "-L%s"},
+    {"std", VALUE, .apply = set_standard},
+    {"x", STUCK, .apply = set_language},
+    {"arch gpu-architecture", VALUE, .apply = set_architecture},
+    {"gencode generate-code", VALUE, .apply = set_generated_code},
+    {"Xcompiler compiler-options", VALUE, .apply = add_compiler_options},
+    {"Xlinker linker-options", VALUE, .apply = add_linker_options},
+    {"ccbin compiler-bindir", VALUE, .string = &options.ccbin},
+    {"w disable-warnings", FLAG, .list = &options.compiler, .text = "-w"},
+    {"Werror", VALUE, .apply = set_werror},
+    {"V version", FLAG, .apply = say_version},
+    {"h help", FLAG, .apply = say_help},
+    {"v verbose", FLAG, .flag = &options.verbose},
+    {"dryrun", FLAG, .flag = &options.dry_run},
+    {"keep save-temps", FLAG, .flag = &options.keep},
+    {"extended-lambda expt-extended-lambda", FLAG, .list = &options.preprocessor,
+     .text = "-D__CUDACC_EXTENDED_LAMBDA__=1"},
+    {"expt-relaxed-constexpr", FLAG, .list = &options.preprocessor,
+     .text = "-D__CUDACC_RELAXED_CONSTEXPR__=1"},
+    {"forward-unknown-to-host-compiler forward-unknown-opts", FLAG,
+     .flag = &options.forward_unknown},
+    {"run", FLAG, .flag = &options.run},
+    {"run-args", VALUE, .apply = add_run_arguments},
+    {"optf options-file", VALUE, .apply = read_options_file},
+
+    {"dlink device-link", FLAG, .stage = TO_DEVICE_LINK},
+    {"ptx cubin fatbin", FLAG, .stage = TO_MODULE, .string = &options.module,
+     .list = &options.preprocessor, .text = "-DEMU_MODULE=1"},
+    {"optix-ir ltoir gpu", FLAG, .apply = refuse_device_code},
+    {"shared lib", FLAG, .string = &options.shared},
+
+    /* What steers NVIDIA's device compiler has no meaning here. */
+    {"lineinfo generate-line-info use_fast_math restrict m64 res-usage "
+     "resource-usage src-in-ptx source-in-ptx extra-device-vectorization dlto lto "
+     "dlink-time-opt Wno-deprecated-gpu-targets Wreorder Wno-deprecated-declarations "
+     "Wmissing-launch-bounds Wdefault-stream-launch Wext-lambda-captures-this "
+     "allow-unsupported-compiler no-compress keep-device-functions err-no "
+     "display-error-number no-err-no no-display-error-number noeh no-exceptions pg "
+     "profile use-local-env ewp extensible-whole-program objtemp",
+     .form = FLAG},
+    {"t threads", .form = STUCK},
+    {"code gpu-code Xcudafe Xptxas ptxas-options Xnvlink nvlink-options Xarchive "
+     "archive-options maxrregcount ftz prec-div prec-sqrt fmad split-compile "
+     "default-stream cudart cudadevrt diag-suppress diag-error diag-warn keep-dir "
+     "opt-info optimization-info m machine ldir libdevice-directory target-dir "
+     "target-directory static-global-template-stub compress-mode dopt time",
+     .form = VALUE},
+};
+
 static void set_stage(enum stage stage, const char *option)
 {
     if (options.stage_option && stage != options.stage)
@@ -417,96 +442,19 @@ static void set_stage(enum stage stage, const char *option)
     options.stage_option = option;
 }
 
-static void apply(const struct option *option, const char *given, const char *name,
-                  const char *value)
+static void apply(const struct option *option, const char *given, const char *value)
 {
-    bool nonsystem = strncmp(name, "MM", 2) == 0 || strstr(name, "nonsystem");
-    switch (option->action) {
-    case IGNORE: break;
-    case OUTPUT: options.output = value; break;
-    case OUTPUT_DIRECTORY: options.output_directory = value; break;
-    case COMPILE: set_stage(TO_OBJECT, given); break;
-    case SEPARATE_COMPILE:
-        options.separate = true;
-        set_stage(TO_OBJECT, given);
-        break;
-    case SEPARATE: options.separate = strcmp(value, "true") == 0; break;
-    case TRANSLATE: set_stage(TO_TRANSLATION, given); break;
-    case PREPROCESS: set_stage(TO_PREPROCESSED, given); break;
-    case LINK: set_stage(TO_PROGRAM, given); break;
-    case DEVICE_LINK: set_stage(TO_DEVICE_LINK, given); break;
-    case DEPENDENCIES:
-        set_stage(TO_DEPENDENCIES, given);
-        add(&options.dependencies, nonsystem ? "-MM" : "-M");
-        break;
-    case ALSO_DEPENDENCIES: add(&options.dependencies, nonsystem ? "-MMD" : "-MD"); break;
-    case DEPENDENCY_FILE: options.dependency_file = value; break;
-    case DEPENDENCY_TARGET:
-        add(&options.dependency_targets, strcmp(name, "MQ") == 0 ? "-MQ" : "-MT");
-        add(&options.dependency_targets, value);
-        break;
-    case DEPENDENCY_PHONY: add(&options.dependency_targets, "-MP"); break;
-    case OPTIMIZE: options.optimize = format("-O%s", value); break;
-    case DEBUG: options.debug = true; break;
-    case FAST_COMPILE: set_fast_compile(value); break;
-    case PREPROCESSOR:
-        if (*name == 'D' || *name == 'd')
-            add(&options.preprocessor, format("-D%s", value));
-        else if (*name == 'U' || *name == 'u')
-            add(&options.preprocessor, format("-U%s", value));
-        else {
-            add(&options.preprocessor, strstr(name, "sys") ? "-isystem" : "-include");
-            add(&options.preprocessor, value);
-        }
-        break;
-    case INCLUDE_PATH: add_include_path(value); break;
-    case LIBRARY:
-        /* Some the emulator holds itself: the Makefile lists them. */
-        if (!is_one_of(value, CUDA_LIBRARIES))
-            add(&options.linkables, format("-l%s", value));
-        if (loads_modules(format("-l%s", value))) add(&options.linker, "-lcuda");
-        /* What a program names weakly it gets where it is linked with the library. */
-        if (strncmp(value, "nccl", 4) == 0) add(&options.linker, "-Wl,-u,ncclGetVersion");
-        break;
-    case LIBRARY_PATH: add(&options.linker, format("-L%s", value)); break;
-    case STANDARD: set_standard(value); break;
-    case LANGUAGE: set_language(value); break;
-    case ARCHITECTURE: set_architecture(value); break;
-    case GENERATE_CODE: set_generated_code(value); break;
-    case COMPILER: add_split(&options.compiler, value, ", "); break;
-    case LINKER:
-        for (char *rest = format("%s", value), *word; (word = strsep(&rest, ","));) {
-            add(&options.linker, "-Xlinker");
-            add(&options.linker, word);
-        }
-        break;
-    case CCBIN: options.ccbin = value; break;
-    case NO_WARNINGS: add(&options.compiler, "-w"); break;
-    case WERROR: set_werror(value); break;
-    case VERSION: print_and_exit(version);
-    case HELP: print_and_exit(help);
-    case MODULE:
-        set_stage(TO_MODULE, given);
-        options.module = name;
-        add(&options.preprocessor, "-DEMU_MODULE=1");
-        break;
-    case REFUSE_DEVICE_CODE:
-        fatal("the emulator makes no code for GPUs, so '%s' needs NVIDIA's nvcc", given);
-    case SHARED: options.shared = given; break;
-    case VERBOSE: options.verbose = true; break;
-    case DRY_RUN: options.verbose = options.dry_run = true; break;
-    case KEEP: options.keep = true; break;
-    case EXTENDED_LAMBDA:
-        add(&options.preprocessor, "-D__CUDACC_EXTENDED_LAMBDA__=1");
-        break;
-    case RELAXED_CONSTEXPR:
-        add(&options.preprocessor, "-D__CUDACC_RELAXED_CONSTEXPR__=1");
-        break;
-    case FORWARD_UNKNOWN: options.forward_unknown = true; break;
-    case RUN: options.run = true; break;
-    case RUN_ARGUMENTS: add_split(&options.run_arguments, value, ","); break;
-    case OPTIONS_FILE: break; /* its words have been read in its place */
+    if (option->form == FLAG) value = given;
+    if (option->stage) set_stage(option->stage, given);
+    if (option->string) *option->string = value;
+    if (option->flag) *option->flag = true;
+    if (option->list && strchr(option->text, '%')) {
+        add(option->list, format(option->text, value));
+    } else if (option->list) {
+        add(option->list, option->text);
+        if (option->form != FLAG) add(option->list, value);
     }
+    if (option->apply) option->apply(value);
 }
 
 /* Does the argument, without its dashes, name this option? Then *name is its name and
@@ -600,13 +548,13 @@ static struct list words_of(const char *path)
 }
 
 /* Applies the options among the words; collects unknown ones, and the files. */
-static void read_words(int count, char **words, struct list *unknown, struct list *files)
+static void read_words(int count, char **words)
 {
     for (int i = 0; i < count; i++) {
         const char *given = words[i], *value = NULL;
         char *name;
         if (given[0] != '-' || !given[1]) {
-            add(files, given);
+            add(&options.files, given);
             /* Its place among the libraries counts; whether it is one, -x may still
              * decide. */
             if (language_of(given) == LINKABLE)
@@ -617,19 +565,21 @@ static void read_words(int count, char **words, struct list *unknown, struct lis
         }
         const struct option *option = find_option(given, &name, &value);
         if (!option) {
-            add(unknown, given);
+            add(&options.unknown, given);
             continue;
         }
         if (option->form != FLAG && !value) {
             if (++i == count) fatal("argument expected after '%s'", given);
             value = words[i];
         }
-        if (option->action == OPTIONS_FILE) {
-            const struct list inside = words_of(value);
-            read_words(inside.count, inside.items, unknown, files);
-        }
-        apply(option, given, name, value);
+        apply(option, given, value);
     }
+}
+
+static void read_options_file(const char *path)
+{
+    const struct list inside = words_of(path);
+    read_words(inside.count, inside.items);
 }
 
 /* Where things are, as NVIDIA's says it: CMake reads this, and then the line that links,
@@ -647,8 +597,11 @@ static void say_where(void)
 
 static void read_arguments(int argc, char **argv)
 {
-    struct list unknown = {0}, files = {0};
-    read_words(argc - 1, argv + 1, &unknown, &files);
+    read_words(argc - 1, argv + 1);
+    const struct list unknown = options.unknown, files = options.files;
+    options.verbose |= options.dry_run;
+    if (!options.stage) options.stage = TO_PROGRAM;
+    if (options.module) options.module += strspn(options.module, "-");
     if (options.verbose) say_where();
     if (options.forward_unknown)
         add_all(&options.compiler, &unknown);
@@ -694,13 +647,19 @@ static char *on_path(const char *program)
     return NULL;
 }
 
-/* "g++-12" -> "gcc-12", and back: the two compilers of a pair differ only there. */
-static char *renamed(const char *compiler, const char *from, const char *to)
+/* "gcc-12" -> "g++-12", and back: the two compilers of a pair differ only there. */
+static const char *other_of_pair(const char *compiler, bool for_cxx)
 {
-    const char *found = strstr(base_name(compiler), from);
-    if (!found) return NULL;
-    return format("%.*s%s%s", (int)(found - compiler), compiler, to,
-                  found + strlen(from));
+    static const char *const pairs[][2] = {
+        {"clang", "clang++"}, {"gcc", "g++"}, {"cc", "c++"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const char *from = pairs[i][!for_cxx], *to = pairs[i][for_cxx],
+                   *found = strstr(base_name(compiler), from);
+        if (found)
+            return format("%.*s%s%s", (int)(found - compiler), compiler, to,
+                          found + strlen(from));
+    }
+    return compiler;
 }
 
 static bool says_clang(const char *compiler)
@@ -733,12 +692,7 @@ static void find_host_compiler(void)
     if (wish && *wish) {
         if (stat(wish, &info) == 0 && S_ISDIR(info.st_mode))
             wish = format("%s/g++", wish);
-        if (!strstr(base_name(wish), "++")) {
-            char *cxx = renamed(wish, "clang", "clang++");
-            if (!cxx) cxx = renamed(wish, "gcc", "g++");
-            if (!cxx) cxx = renamed(wish, "cc", "c++");
-            if (cxx) wish = cxx;
-        }
+        if (!strstr(base_name(wish), "++")) wish = other_of_pair(wish, true);
         host.cxx = on_path(wish);
         if (!host.cxx)
             fatal("the host compiler '%s' (from %s) is not there", wish,
@@ -748,10 +702,7 @@ static void find_host_compiler(void)
         host.cxx = on_path(usual[i]);
     if (!host.cxx) fatal("no C++ compiler found; install g++ or clang++");
     host.clang = says_clang(host.cxx);
-    host.cc = renamed(host.cxx, "clang++", "clang");
-    if (!host.cc) host.cc = renamed(host.cxx, "g++", "gcc");
-    if (!host.cc) host.cc = renamed(host.cxx, "c++", "cc");
-    if (!host.cc) host.cc = host.cxx;
+    host.cc = other_of_pair(host.cxx, false);
 }
 
 static void on_signal(int number)
@@ -872,6 +823,11 @@ static void add_macros(struct list *command)
     add(command, format("-D__CUDA_ARCH_LIST__=%d0", options.architecture));
 }
 
+static void add_standard(struct list *command)
+{
+    add(command, format("-std=%s", options.standard ? options.standard : "gnu++17"));
+}
+
 /* As macros that stand for themselves: a program may ask for them with #ifdef, the
  * headers leave them alone, and they reach the translator. */
 static void add_qualifiers(struct list *command)
@@ -889,12 +845,11 @@ static struct list preprocessing(enum language language)
     struct list command = {0};
     add(&command, language == C ? host.cc : host.cxx);
     add_words(&command, language == C ? "-x c" : "-x c++");
-    if (language != C && (options.standard || language == CU))
-        add(&command, format("-std=%s", options.standard ? options.standard : "gnu++17"));
+    if (language != C && (options.standard || language == CU)) add_standard(&command);
     add_macros(&command);
     if (language == CU) {
-        add(&command, "-D__CUDACC__=1");
-        add(&command, format("-D__CUDA_ARCH__=%d0", options.architecture));
+        add(&command, "-D__CUDACC__=1",
+            format("-D__CUDA_ARCH__=%d0", options.architecture));
         if (options.feature == 'a')
             add(&command, format("-D__CUDA_ARCH_FEAT_SM%d_ALL=1", options.architecture));
         if (options.separate) add(&command, "-D__CUDACC_RDC__=1");
@@ -902,8 +857,7 @@ static struct list preprocessing(enum language language)
         add_words(&command, "-include cuda_runtime.h");
     }
     add_all(&command, &options.preprocessor);
-    add(&command, "-isystem");
-    add(&command, format("%s/include", root));
+    add(&command, "-isystem", format("%s/include", root));
     add_all(&command, &options.compiler);
     return command;
 }
@@ -912,18 +866,16 @@ static void add_dependencies(struct list *command, const char *result)
 {
     if (!options.dependencies.count) return;
     add_all(command, &options.dependencies);
-    if (options.stage != TO_DEPENDENCIES || options.dependency_file) {
-        add(command, "-MF");
-        add(command, options.dependency_file ? options.dependency_file
-                                             : with_suffix(result, ".d"));
-    }
+    if (options.dependency_file)
+        add(command, "-MF", options.dependency_file);
+    else if (options.stage != TO_DEPENDENCIES)
+        add(command, "-MF", with_suffix(result, ".d"));
     add_all(command, &options.dependency_targets);
     bool named = false;
     for (int i = 0; i < options.dependency_targets.count; i++)
         named |= strcmp(options.dependency_targets.items[i], "-MP") != 0;
     if (named) return;
-    add(command, "-MT");
-    add(command, result);
+    add(command, "-MT", result);
 }
 
 static char *read_file(const char *path, size_t *length)
@@ -1044,9 +996,7 @@ static void compile_cu(const char *source, const char *object, const char *resul
         add_words(&preprocess, "-include cmath");
     add(&preprocess, "-E");
     add_dependencies(&preprocess, result);
-    add(&preprocess, source);
-    add(&preprocess, "-o");
-    add(&preprocess, preprocessed);
+    add(&preprocess, source, "-o", preprocessed);
     run(&preprocess);
     translate_file(preprocessed, translated);
     if (options.stage == TO_TRANSLATION) return;
@@ -1054,13 +1004,10 @@ static void compile_cu(const char *source, const char *object, const char *resul
     struct list compile = {0};
     add(&compile, host.cxx);
     add_words(&compile, "-x c++-cpp-output");
-    add(&compile, format("-std=%s", options.standard ? options.standard : "gnu++17"));
+    add_standard(&compile);
     add_all(&compile, &options.compiler);
     add_kernel_options(&compile);
-    add(&compile, "-c");
-    add(&compile, translated);
-    add(&compile, "-o");
-    add(&compile, object);
+    add(&compile, "-c", translated, "-o", object);
     run(&compile);
 }
 
@@ -1068,13 +1015,10 @@ static void compile_host(const char *source, enum language language, const char 
                          const char *result)
 {
     struct list command = preprocessing(language);
-    if (options.optimize) add(&command, options.optimize);
+    if (options.optimize) add(&command, format("-O%s", options.optimize));
     add(&command, "-g"); /* the runtime's reports name lines of host code, too */
     add_dependencies(&command, result);
-    add(&command, "-c");
-    add(&command, source);
-    add(&command, "-o");
-    add(&command, object);
+    add(&command, "-c", source, "-o", object);
     run(&command);
 }
 
@@ -1086,10 +1030,7 @@ static void show(const char *source)
         add(&command, "-E");
     else
         add_dependencies(&command, format("%s.o", stem(source)));
-    if (options.output) {
-        add(&command, "-o");
-        add(&command, options.output);
-    }
+    if (options.output) add(&command, "-o", options.output);
     add(&command, source);
     run(&command);
 }
@@ -1129,9 +1070,7 @@ static void build_program(void)
     const char *program = options.output ? options.output : "a.out";
     struct list command = {0};
     setenv("NVCC_CCBIN", host.cxx, 1);
-    add(&command, format("%s/build/host-link", root));
-    add(&command, "-o");
-    add(&command, program);
+    add(&command, format("%s/build/host-link", root), "-o", program);
     add_all(&command, &options.compiler);
     add_all(&command, &options.linker);
     for (int i = 0; i < options.linkables.count; i++) {
@@ -1191,8 +1130,7 @@ static void build_module(const char *source, const char *result)
     struct list command = {0};
     add(&command, host.cxx);
     add_words(&command, "-shared -Wl,-Bsymbolic -o");
-    add(&command, linked);
-    add(&command, object);
+    add(&command, linked, object);
     run(&command);
     if (text && !options.dry_run) write_as_text(linked, result);
 }
@@ -1203,16 +1141,14 @@ static void link_on_host(char **arguments)
 {
     struct list command = {0};
     find_host_compiler();
-    add(&command, host.cxx);
-    add(&command, "-no-pie");
+    add(&command, host.cxx, "-no-pie");
     bool modules = false;
     for (char **argument = arguments + 1; *argument; argument++)
         modules |= loads_modules(*argument);
     if (modules) {
         add_words(&command, "-rdynamic -Wl,--whole-archive");
-        add(&command, format("%s/build/libemulator.a", root));
-        add(&command, "-Wl,--no-whole-archive");
-        add(&command, format("%s/build/exports.o", root));
+        add(&command, format("%s/build/libemulator.a", root), "-Wl,--no-whole-archive",
+            format("%s/build/exports.o", root));
     }
     while (*++arguments) add(&command, *arguments);
     execv(host.cxx, command.items);
