@@ -19,6 +19,12 @@
 #include "host_defines.h"
 
 #define EMU_FN static __forceinline__
+/* A function that is one expression. */
+#define EMU_IS(T_, name, parameters, expression)                                         \
+    EMU_FN T_ name parameters                                                            \
+    {                                                                                    \
+        return expression;                                                               \
+    }
 
 /* ---- barriers and fences ---- */
 
@@ -26,18 +32,10 @@ EMU_FN void __syncthreads()
 {
     emu_barrier(0, EMU_BARRIER_PLAIN);
 }
-EMU_FN int __syncthreads_count(int predicate)
-{
-    return emu_barrier(predicate, EMU_BARRIER_COUNT);
-}
-EMU_FN int __syncthreads_and(int predicate)
-{
-    return emu_barrier(predicate, EMU_BARRIER_AND);
-}
-EMU_FN int __syncthreads_or(int predicate)
-{
-    return emu_barrier(predicate, EMU_BARRIER_OR);
-}
+EMU_IS(int, __syncthreads_count, (int predicate),
+       emu_barrier(predicate, EMU_BARRIER_COUNT))
+EMU_IS(int, __syncthreads_and, (int predicate), emu_barrier(predicate, EMU_BARRIER_AND))
+EMU_IS(int, __syncthreads_or, (int predicate), emu_barrier(predicate, EMU_BARRIER_OR))
 
 /* One thread runs at a time, so the order is there already; the checker wants to know
  * whether a GPU would keep it. */
@@ -146,56 +144,30 @@ template <class T_> struct emu_identity {
 };
 template <class T_> using emu_same = typename emu_identity<T_>::type;
 
-template <class T_> EMU_FN T_ __ldg(const T_ *p)
-{
-    emu_need_global(p, "__ldg");
-    return *p;
-}
-template <class T_> EMU_FN T_ __ldca(const T_ *p)
-{
-    emu_need_global(p, "__ldca");
-    return *p;
-}
-template <class T_> EMU_FN T_ __ldcg(const T_ *p)
-{
-    emu_need_global(p, "__ldcg");
-    return *p;
-}
-template <class T_> EMU_FN T_ __ldcs(const T_ *p)
-{
-    emu_need_global(p, "__ldcs");
-    return *p;
-}
-template <class T_> EMU_FN T_ __ldlu(const T_ *p)
-{
-    emu_need_global(p, "__ldlu");
-    return *p;
-}
-template <class T_> EMU_FN T_ __ldcv(const T_ *p)
-{
-    emu_need_global(p, "__ldcv");
-    return *p;
-}
-template <class T_> EMU_FN void __stwb(T_ *p, emu_same<T_> value)
-{
-    emu_need_global(p, "__stwb");
-    *p = value;
-}
-template <class T_> EMU_FN void __stcg(T_ *p, emu_same<T_> value)
-{
-    emu_need_global(p, "__stcg");
-    *p = value;
-}
-template <class T_> EMU_FN void __stcs(T_ *p, emu_same<T_> value)
-{
-    emu_need_global(p, "__stcs");
-    *p = value;
-}
-template <class T_> EMU_FN void __stwt(T_ *p, emu_same<T_> value)
-{
-    emu_need_global(p, "__stwt");
-    *p = value;
-}
+#define EMU_LOAD(name)                                                                   \
+    template <class T_> EMU_FN T_ name(const T_ *p)                                      \
+    {                                                                                    \
+        emu_need_global(p, #name);                                                       \
+        return *p;                                                                       \
+    }
+EMU_LOAD(__ldg)
+EMU_LOAD(__ldca)
+EMU_LOAD(__ldcg)
+EMU_LOAD(__ldcs)
+EMU_LOAD(__ldlu)
+EMU_LOAD(__ldcv)
+#undef EMU_LOAD
+#define EMU_STORE(name)                                                                  \
+    template <class T_> EMU_FN void name(T_ *p, emu_same<T_> value)                      \
+    {                                                                                    \
+        emu_need_global(p, #name);                                                       \
+        *p = value;                                                                      \
+    }
+EMU_STORE(__stwb)
+EMU_STORE(__stcg)
+EMU_STORE(__stcs)
+EMU_STORE(__stwt)
+#undef EMU_STORE
 
 /* ---- the same bits as another type ---- */
 
@@ -206,43 +178,17 @@ template <class To, class From> EMU_FN To emu_reinterpret(From from)
     __builtin_memcpy(&to, &from, sizeof to);
     return to;
 }
-EMU_FN int __float_as_int(float x)
-{
-    return emu_reinterpret<int>(x);
-}
-EMU_FN unsigned __float_as_uint(float x)
-{
-    return emu_reinterpret<unsigned>(x);
-}
-EMU_FN float __int_as_float(int x)
-{
-    return emu_reinterpret<float>(x);
-}
-EMU_FN float __uint_as_float(unsigned x)
-{
-    return emu_reinterpret<float>(x);
-}
-EMU_FN long long __double_as_longlong(double x)
-{
-    return emu_reinterpret<long long>(x);
-}
-EMU_FN double __longlong_as_double(long long x)
-{
-    return emu_reinterpret<double>(x);
-}
-EMU_FN int __double2hiint(double x)
-{
-    return (int)(__double_as_longlong(x) >> 32);
-}
-EMU_FN int __double2loint(double x)
-{
-    return (int)__double_as_longlong(x);
-}
-EMU_FN double __hiloint2double(int high, int low)
-{
-    return __longlong_as_double(
-        (long long)((unsigned long long)(unsigned)high << 32 | (unsigned)low));
-}
+EMU_IS(int, __float_as_int, (float x), emu_reinterpret<int>(x))
+EMU_IS(unsigned, __float_as_uint, (float x), emu_reinterpret<unsigned>(x))
+EMU_IS(float, __int_as_float, (int x), emu_reinterpret<float>(x))
+EMU_IS(float, __uint_as_float, (unsigned x), emu_reinterpret<float>(x))
+EMU_IS(long long, __double_as_longlong, (double x), emu_reinterpret<long long>(x))
+EMU_IS(double, __longlong_as_double, (long long x), emu_reinterpret<double>(x))
+EMU_IS(int, __double2hiint, (double x), (int)(__double_as_longlong(x) >> 32))
+EMU_IS(int, __double2loint, (double x), (int)__double_as_longlong(x))
+EMU_IS(double, __hiloint2double, (int high, int low),
+       __longlong_as_double((long long)((unsigned long long)(unsigned)high << 32 |
+                                        (unsigned)low)))
 
 /* ---- conversions ---- */
 
@@ -285,42 +231,15 @@ EMU_TO_INTEGER(double, double, rd, floor)
 EMU_TO_INTEGER(double, double, ru, ceil)
 #undef EMU_TO_INTEGER
 
-EMU_FN float __int2float_rn(int x)
-{
-    return (float)x;
-}
-EMU_FN float __uint2float_rn(unsigned x)
-{
-    return (float)x;
-}
-EMU_FN float __ll2float_rn(long long x)
-{
-    return (float)x;
-}
-EMU_FN float __ull2float_rn(unsigned long long x)
-{
-    return (float)x;
-}
-EMU_FN double __int2double_rn(int x)
-{
-    return (double)x;
-}
-EMU_FN double __uint2double_rn(unsigned x)
-{
-    return (double)x;
-}
-EMU_FN double __ll2double_rn(long long x)
-{
-    return (double)x;
-}
-EMU_FN double __ull2double_rn(unsigned long long x)
-{
-    return (double)x;
-}
-EMU_FN float __double2float_rn(double x)
-{
-    return (float)x;
-}
+EMU_IS(float, __int2float_rn, (int x), (float)x)
+EMU_IS(float, __uint2float_rn, (unsigned x), (float)x)
+EMU_IS(float, __ll2float_rn, (long long x), (float)x)
+EMU_IS(float, __ull2float_rn, (unsigned long long x), (float)x)
+EMU_IS(double, __int2double_rn, (int x), (double)x)
+EMU_IS(double, __uint2double_rn, (unsigned x), (double)x)
+EMU_IS(double, __ll2double_rn, (long long x), (double)x)
+EMU_IS(double, __ull2double_rn, (unsigned long long x), (double)x)
+EMU_IS(float, __double2float_rn, (double x), (float)x)
 
 /* Rounded towards zero, down and up, by the instructions of PTX. */
 #define EMU_TO_FLOAT(name, from, letter, types)                                          \
@@ -352,30 +271,12 @@ EMU_TO_DOUBLE(__ull2double, unsigned long long, "l", ".f64.u64")
 
 /* ---- integers ---- */
 
-EMU_FN int __popc(unsigned x)
-{
-    return __builtin_popcount(x);
-}
-EMU_FN int __popcll(unsigned long long x)
-{
-    return __builtin_popcountll(x);
-}
-EMU_FN int __clz(int x)
-{
-    return x ? __builtin_clz((unsigned)x) : 32;
-}
-EMU_FN int __clzll(long long x)
-{
-    return x ? __builtin_clzll((unsigned long long)x) : 64;
-}
-EMU_FN int __ffs(int x)
-{
-    return __builtin_ffs(x);
-}
-EMU_FN int __ffsll(long long x)
-{
-    return __builtin_ffsll(x);
-}
+EMU_IS(int, __popc, (unsigned x), __builtin_popcount(x))
+EMU_IS(int, __popcll, (unsigned long long x), __builtin_popcountll(x))
+EMU_IS(int, __clz, (int x), x ? __builtin_clz((unsigned)x) : 32)
+EMU_IS(int, __clzll, (long long x), x ? __builtin_clzll((unsigned long long)x) : 64)
+EMU_IS(int, __ffs, (int x), __builtin_ffs(x))
+EMU_IS(int, __ffsll, (long long x), __builtin_ffsll(x))
 EMU_FN unsigned __brev(unsigned x)
 {
     x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
@@ -401,74 +302,37 @@ EMU_FN unsigned __byte_perm(unsigned x, unsigned y, unsigned selector)
     }
     return result;
 }
-EMU_FN unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift)
-{
-    return (unsigned)((((unsigned long long)high << 32 | low) << (shift & 31)) >> 32);
-}
-EMU_FN unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
-{
-    return (unsigned)(((unsigned long long)high << 32 | low) >> (shift & 31));
-}
-EMU_FN unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift)
-{
-    return shift >= 32 ? low : __funnelshift_l(low, high, shift);
-}
-EMU_FN unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift)
-{
-    return shift >= 32 ? high : __funnelshift_r(low, high, shift);
-}
+EMU_IS(unsigned, __funnelshift_l, (unsigned low, unsigned high, unsigned shift),
+       (unsigned)((((unsigned long long)high << 32 | low) << (shift & 31)) >> 32))
+EMU_IS(unsigned, __funnelshift_r, (unsigned low, unsigned high, unsigned shift),
+       (unsigned)(((unsigned long long)high << 32 | low) >> (shift & 31)))
+EMU_IS(unsigned, __funnelshift_lc, (unsigned low, unsigned high, unsigned shift),
+       shift >= 32 ? low : __funnelshift_l(low, high, shift))
+EMU_IS(unsigned, __funnelshift_rc, (unsigned low, unsigned high, unsigned shift),
+       shift >= 32 ? high : __funnelshift_r(low, high, shift))
 EMU_FN int emu_low24(int x)
 {
     return (int)((unsigned)x << 8) >> 8;
 }
-EMU_FN int __mul24(int x, int y)
-{
-    return (int)((long long)emu_low24(x) * emu_low24(y));
-}
-EMU_FN unsigned __umul24(unsigned x, unsigned y)
-{
-    return (x & 0xffffff) * (y & 0xffffff);
-}
-EMU_FN int __mulhi(int x, int y)
-{
-    return (int)((long long)x * y >> 32);
-}
-EMU_FN unsigned __umulhi(unsigned x, unsigned y)
-{
-    return (unsigned)((unsigned long long)x * y >> 32);
-}
-EMU_FN long long __mul64hi(long long x, long long y)
-{
-    return (long long)((__int128)x * y >> 64);
-}
-EMU_FN unsigned long long __umul64hi(unsigned long long x, unsigned long long y)
-{
-    return (unsigned long long)((unsigned __int128)x * y >> 64);
-}
-EMU_FN unsigned __sad(int x, int y, unsigned z)
-{
-    return z + (x > y ? (unsigned)x - (unsigned)y : (unsigned)y - (unsigned)x);
-}
-EMU_FN unsigned __usad(unsigned x, unsigned y, unsigned z)
-{
-    return z + (x > y ? x - y : y - x);
-}
-EMU_FN int __hadd(int x, int y)
-{
-    return (int)(((long long)x + y) >> 1);
-}
-EMU_FN int __rhadd(int x, int y)
-{
-    return (int)(((long long)x + y + 1) >> 1);
-}
-EMU_FN unsigned __uhadd(unsigned x, unsigned y)
-{
-    return (unsigned)(((unsigned long long)x + y) >> 1);
-}
-EMU_FN unsigned __urhadd(unsigned x, unsigned y)
-{
-    return (unsigned)(((unsigned long long)x + y + 1) >> 1);
-}
+EMU_IS(int, __mul24, (int x, int y), (int)((long long)emu_low24(x) * emu_low24(y)))
+EMU_IS(unsigned, __umul24, (unsigned x, unsigned y), (x & 0xffffff) * (y & 0xffffff))
+EMU_IS(int, __mulhi, (int x, int y), (int)((long long)x *y >> 32))
+EMU_IS(unsigned, __umulhi, (unsigned x, unsigned y),
+       (unsigned)((unsigned long long)x *y >> 32))
+EMU_IS(long long, __mul64hi, (long long x, long long y),
+       (long long)((__int128)x *y >> 64))
+EMU_IS(unsigned long long, __umul64hi, (unsigned long long x, unsigned long long y),
+       (unsigned long long)((unsigned __int128)x *y >> 64))
+EMU_IS(unsigned, __sad, (int x, int y, unsigned z),
+       z + (x > y ? (unsigned)x - (unsigned)y : (unsigned)y - (unsigned)x))
+EMU_IS(unsigned, __usad, (unsigned x, unsigned y, unsigned z),
+       z + (x > y ? x - y : y - x))
+EMU_IS(int, __hadd, (int x, int y), (int)(((long long)x + y) >> 1))
+EMU_IS(int, __rhadd, (int x, int y), (int)(((long long)x + y + 1) >> 1))
+EMU_IS(unsigned, __uhadd, (unsigned x, unsigned y),
+       (unsigned)(((unsigned long long)x + y) >> 1))
+EMU_IS(unsigned, __urhadd, (unsigned x, unsigned y),
+       (unsigned)(((unsigned long long)x + y + 1) >> 1))
 EMU_FN int __dp4a(int x, int y, int sum)
 {
     unsigned result = (unsigned)sum;
@@ -632,75 +496,30 @@ EMU_DPX_WHICH(u32, u16, unsigned, unsigned short, min, <=)
 
 /* The empty assembly keeps a compiler from joining the operation with a neighbour into
  * one with a single rounding. */
-#define EMU_ROUNDED(T_, expression)                                                      \
-    T_ result = expression;                                                              \
-    __asm__("" : "+m"(result));                                                          \
-    return result
-EMU_FN float __fadd_rn(float x, float y)
-{
-    EMU_ROUNDED(float, x + y);
-}
-EMU_FN float __fsub_rn(float x, float y)
-{
-    EMU_ROUNDED(float, x - y);
-}
-EMU_FN float __fmul_rn(float x, float y)
-{
-    EMU_ROUNDED(float, x *y);
-}
-EMU_FN double __dadd_rn(double x, double y)
-{
-    EMU_ROUNDED(double, x + y);
-}
-EMU_FN double __dsub_rn(double x, double y)
-{
-    EMU_ROUNDED(double, x - y);
-}
-EMU_FN double __dmul_rn(double x, double y)
-{
-    EMU_ROUNDED(double, x *y);
-}
+#define EMU_ROUNDED(T_, name, expression)                                                \
+    EMU_FN T_ name(T_ x, T_ y)                                                           \
+    {                                                                                    \
+        T_ result = expression;                                                          \
+        __asm__("" : "+m"(result));                                                      \
+        return result;                                                                   \
+    }
+EMU_ROUNDED(float, __fadd_rn, x + y)
+EMU_ROUNDED(float, __fsub_rn, x - y)
+EMU_ROUNDED(float, __fmul_rn, x *y)
+EMU_ROUNDED(double, __dadd_rn, x + y)
+EMU_ROUNDED(double, __dsub_rn, x - y)
+EMU_ROUNDED(double, __dmul_rn, x *y)
 #undef EMU_ROUNDED
-EMU_FN float __fdiv_rn(float x, float y)
-{
-    return x / y;
-}
-EMU_FN float __frcp_rn(float x)
-{
-    return 1.0f / x;
-}
-EMU_FN float __fsqrt_rn(float x)
-{
-    return sqrtf(x);
-}
-EMU_FN float __frsqrt_rn(float x)
-{
-    return (float)(1.0 / sqrt((double)x));
-}
-EMU_FN float __fmaf_ieee_rn(float x, float y, float z)
-{
-    return fmaf(x, y, z);
-}
-EMU_FN float __fmaf_rn(float x, float y, float z)
-{
-    return fmaf(x, y, z);
-}
-EMU_FN double __ddiv_rn(double x, double y)
-{
-    return x / y;
-}
-EMU_FN double __drcp_rn(double x)
-{
-    return 1.0 / x;
-}
-EMU_FN double __dsqrt_rn(double x)
-{
-    return sqrt(x);
-}
-EMU_FN double __fma_rn(double x, double y, double z)
-{
-    return fma(x, y, z);
-}
+EMU_IS(float, __fdiv_rn, (float x, float y), x / y)
+EMU_IS(float, __frcp_rn, (float x), 1.0f / x)
+EMU_IS(float, __fsqrt_rn, (float x), sqrtf(x))
+EMU_IS(float, __frsqrt_rn, (float x), (float)(1.0 / sqrt((double)x)))
+EMU_IS(float, __fmaf_ieee_rn, (float x, float y, float z), fmaf(x, y, z))
+EMU_IS(float, __fmaf_rn, (float x, float y, float z), fmaf(x, y, z))
+EMU_IS(double, __ddiv_rn, (double x, double y), x / y)
+EMU_IS(double, __drcp_rn, (double x), 1.0 / x)
+EMU_IS(double, __dsqrt_rn, (double x), sqrt(x))
+EMU_IS(double, __fma_rn, (double x, double y, double z), fma(x, y, z))
 
 /* Rounded towards zero, down and up, by the instructions of PTX. */
 #define EMU_DIRECTED(name, operation, T_, letter, parameters, operands, values)          \
@@ -821,41 +640,23 @@ EMU_FN float __fdividef(float x, float y)
     return x / y;
 }
 #define EMU_FAST extern "C" __forceinline__
-EMU_FAST float __expf(float x) noexcept
-{
-    return expf(x);
-}
-EMU_FAST float __exp10f(float x) noexcept
-{
-    return exp10f(x);
-}
-EMU_FAST float __logf(float x) noexcept
-{
-    return logf(x);
-}
-EMU_FAST float __log2f(float x) noexcept
-{
-    return log2f(x);
-}
-EMU_FAST float __log10f(float x) noexcept
-{
-    return log10f(x);
-}
+#define EMU_FASTER(name)                                                                 \
+    EMU_FAST float __##name(float x) noexcept                                            \
+    {                                                                                    \
+        return name(x);                                                                  \
+    }
+EMU_FASTER(expf)
+EMU_FASTER(exp10f)
+EMU_FASTER(logf)
+EMU_FASTER(log2f)
+EMU_FASTER(log10f)
+EMU_FASTER(sinf)
+EMU_FASTER(cosf)
+EMU_FASTER(tanf)
+#undef EMU_FASTER
 EMU_FAST float __powf(float x, float y) noexcept
 {
     return powf(x, y);
-}
-EMU_FAST float __sinf(float x) noexcept
-{
-    return sinf(x);
-}
-EMU_FAST float __cosf(float x) noexcept
-{
-    return cosf(x);
-}
-EMU_FAST float __tanf(float x) noexcept
-{
-    return tanf(x);
 }
 EMU_FAST void __sincosf(float x, float *sine, float *cosine) noexcept
 {
@@ -868,6 +669,7 @@ EMU_FN float __saturatef(float x)
     return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f;
 }
 
+#undef EMU_IS
 #undef EMU_FN
 
 #endif
