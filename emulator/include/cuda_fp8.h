@@ -41,26 +41,25 @@ static inline float emu_float_of_fp8(unsigned char bits, __nv_fp8_interpretation
 
 /* ---- bits from numbers, and back ---- */
 
-EMU_FN16 __nv_fp8_storage_t __nv_cvt_float_to_fp8(float x, __nv_saturation_t saturate,
-                                                  __nv_fp8_interpretation_t kind)
+EMU_FN __nv_fp8_storage_t __nv_cvt_float_to_fp8(float x, __nv_saturation_t saturate,
+                                                __nv_fp8_interpretation_t kind)
 {
     return emu_fp8_bits(x, saturate, kind);
 }
-EMU_FN16 __nv_fp8_storage_t __nv_cvt_double_to_fp8(double x, __nv_saturation_t saturate,
-                                                   __nv_fp8_interpretation_t kind)
+EMU_FN __nv_fp8_storage_t __nv_cvt_double_to_fp8(double x, __nv_saturation_t saturate,
+                                                 __nv_fp8_interpretation_t kind)
 {
     return emu_fp8_bits(x, saturate, kind);
 }
-EMU_FN16 __nv_fp8x2_storage_t __nv_cvt_float2_to_fp8x2(float2 x,
-                                                       __nv_saturation_t saturate,
-                                                       __nv_fp8_interpretation_t kind)
+EMU_FN __nv_fp8x2_storage_t __nv_cvt_float2_to_fp8x2(float2 x, __nv_saturation_t saturate,
+                                                     __nv_fp8_interpretation_t kind)
 {
     return (__nv_fp8x2_storage_t)(emu_fp8_bits(x.x, saturate, kind) |
                                   emu_fp8_bits(x.y, saturate, kind) << 8);
 }
-EMU_FN16 __nv_fp8x2_storage_t __nv_cvt_double2_to_fp8x2(double2 x,
-                                                        __nv_saturation_t saturate,
-                                                        __nv_fp8_interpretation_t kind)
+EMU_FN __nv_fp8x2_storage_t __nv_cvt_double2_to_fp8x2(double2 x,
+                                                      __nv_saturation_t saturate,
+                                                      __nv_fp8_interpretation_t kind)
 {
     return (__nv_fp8x2_storage_t)(emu_fp8_bits(x.x, saturate, kind) |
                                   emu_fp8_bits(x.y, saturate, kind) << 8);
@@ -68,12 +67,12 @@ EMU_FN16 __nv_fp8x2_storage_t __nv_cvt_double2_to_fp8x2(double2 x,
 
 /* Of numbers of 16 bits, a pair as its halves. */
 #define EMU_FP8_CONVERT(Raw, Raw2, T_, raw, raw2)                                        \
-    EMU_FN16 __nv_fp8_storage_t __nv_cvt_##raw##_to_fp8(                                 \
-        Raw x, __nv_saturation_t saturate, __nv_fp8_interpretation_t kind)               \
+    EMU_FN __nv_fp8_storage_t __nv_cvt_##raw##_to_fp8(Raw x, __nv_saturation_t saturate, \
+                                                      __nv_fp8_interpretation_t kind)    \
     {                                                                                    \
         return emu_fp8_bits((float)T_(x), saturate, kind);                               \
     }                                                                                    \
-    EMU_FN16 __nv_fp8x2_storage_t __nv_cvt_##raw2##_to_fp8x2(                            \
+    EMU_FN __nv_fp8x2_storage_t __nv_cvt_##raw2##_to_fp8x2(                              \
         Raw2 x, __nv_saturation_t saturate, __nv_fp8_interpretation_t kind)              \
     {                                                                                    \
         return (                                                                         \
@@ -85,13 +84,13 @@ EMU_FP8_CONVERT(__half_raw, __half2_raw, __half, halfraw, halfraw2)
 EMU_FP8_CONVERT(__nv_bfloat16_raw, __nv_bfloat162_raw, __nv_bfloat16, bfloat16raw,
                 bfloat16raw2)
 #undef EMU_FP8_CONVERT
-EMU_FN16 __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t x,
-                                            __nv_fp8_interpretation_t kind)
+EMU_FN __half_raw __nv_cvt_fp8_to_halfraw(__nv_fp8_storage_t x,
+                                          __nv_fp8_interpretation_t kind)
 {
     return __half(emu_float_of_fp8(x, kind));
 }
-EMU_FN16 __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x,
-                                                __nv_fp8_interpretation_t kind)
+EMU_FN __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x,
+                                              __nv_fp8_interpretation_t kind)
 {
     return __half2(__half(emu_float_of_fp8((unsigned char)x, kind)),
                    __half(emu_float_of_fp8((unsigned char)(x >> 8), kind)));

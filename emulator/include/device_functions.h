@@ -18,14 +18,6 @@
 #include "emulator_runtime.h"
 #include "host_defines.h"
 
-#define EMU_FN static __forceinline__
-/* A function that is one expression. */
-#define EMU_IS(T_, name, parameters, expression)                                         \
-    EMU_FN T_ name parameters                                                            \
-    {                                                                                    \
-        return expression;                                                               \
-    }
-
 /* ---- barriers and fences ---- */
 
 EMU_FN void __syncthreads()
@@ -668,9 +660,6 @@ EMU_FN float __saturatef(float x)
 {
     return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f;
 }
-
-#undef EMU_IS
-#undef EMU_FN
 
 #endif
 #endif

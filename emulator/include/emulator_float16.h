@@ -97,9 +97,7 @@ double emu_div16(double a, double b);
 double emu_fma16(double a, double b, double c);
 }
 
-#define EMU_FN16 static __forceinline__
-
-EMU_FN16 bool emu_unordered(float a, float b)
+EMU_FN bool emu_unordered(float a, float b)
 {
     return a != a || b != b;
 }
@@ -173,38 +171,14 @@ EMU_FN16 bool emu_unordered(float a, float b)
     };
 
 #define EMU_FLOAT16_BINARY(T_, T2, op, compute, name, name2)                             \
-    EMU_FN16 T_ operator op(const T_ &a, const T_ &b)                                    \
-    {                                                                                    \
-        return T_(compute((float)a, (float)b));                                          \
-    }                                                                                    \
-    EMU_FN16 T_ &operator op##=(T_ & a, const T_ & b)                                    \
-    {                                                                                    \
-        return a = a op b;                                                               \
-    }                                                                                    \
-    EMU_FN16 T_ name(T_ a, T_ b)                                                         \
-    {                                                                                    \
-        return a op b;                                                                   \
-    }                                                                                    \
-    EMU_FN16 T_ name##_rn(T_ a, T_ b)                                                    \
-    {                                                                                    \
-        return a op b;                                                                   \
-    }                                                                                    \
-    EMU_FN16 T2 operator op(const T2 &a, const T2 &b)                                    \
-    {                                                                                    \
-        return T2(a.x op b.x, a.y op b.y);                                               \
-    }                                                                                    \
-    EMU_FN16 T2 &operator op##=(T2 & a, const T2 & b)                                    \
-    {                                                                                    \
-        return a = a op b;                                                               \
-    }                                                                                    \
-    EMU_FN16 T2 name2(T2 a, T2 b)                                                        \
-    {                                                                                    \
-        return a op b;                                                                   \
-    }                                                                                    \
-    EMU_FN16 T2 name2##_rn(T2 a, T2 b)                                                   \
-    {                                                                                    \
-        return a op b;                                                                   \
-    }
+    EMU_IS(T_, operator op, (const T_ &a, const T_ &b), T_(compute((float)a, (float)b))) \
+    EMU_IS(T_ &, operator op##=, (T_ & a, const T_ &b), a = a op b)                      \
+    EMU_IS(T_, name, (T_ a, T_ b), a op b)                                               \
+    EMU_IS(T_, name##_rn, (T_ a, T_ b), a op b)                                          \
+    EMU_IS(T2, operator op, (const T2 &a, const T2 &b), T2(a.x op b.x, a.y op b.y))      \
+    EMU_IS(T2 &, operator op##=, (T2 & a, const T2 &b), a = a op b)                      \
+    EMU_IS(T2, name2, (T2 a, T2 b), a op b)                                              \
+    EMU_IS(T2, name2##_rn, (T2 a, T2 b), a op b)
 
 /* A comparison: __heq and, where a NaN makes it true, __hequ; of pairs, each by itself, as
  * numbers or as masks, or whether it is so of both. */
@@ -212,74 +186,38 @@ EMU_FN16 bool emu_unordered(float a, float b)
     EMU_FLOAT16_COMPARE_AS(T_, T2, __h##name, __hb##name, !emu_unordered(a, b) &&, op)   \
     EMU_FLOAT16_COMPARE_AS(T_, T2, __h##name##u, __hb##name##u, emu_unordered(a, b) ||,  \
                            op)                                                           \
-    EMU_FN16 bool operator op(const T_ &a, const T_ &b)                                  \
-    {                                                                                    \
-        return (float)a op(float) b;                                                     \
-    }                                                                                    \
-    EMU_FN16 bool operator op(const T2 &a, const T2 &b)                                  \
-    {                                                                                    \
-        return operators(a, b);                                                          \
-    }
+    EMU_IS(bool, operator op, (const T_ &a, const T_ &b), (float)a op(float) b)          \
+    EMU_IS(bool, operator op, (const T2 &a, const T2 &b), operators(a, b))
 #define EMU_FLOAT16_COMPARE_AS(T_, T2, name, both, and_or, op)                           \
-    EMU_FN16 bool name(T_ a, T_ b)                                                       \
-    {                                                                                    \
-        return and_or((float)a op(float) b);                                             \
-    }                                                                                    \
-    EMU_FN16 T2 name##2(T2 a, T2 b)                                                      \
-    {                                                                                    \
-        return T2(T_((int)name(a.x, b.x)), T_((int)name(a.y, b.y)));                     \
-    }                                                                                    \
-    EMU_FN16 unsigned name##2_mask(T2 a, T2 b)                                           \
-    {                                                                                    \
-        return (name(a.x, b.x) ? 0xffffu : 0u) | (name(a.y, b.y) ? 0xffff0000u : 0u);    \
-    }                                                                                    \
-    EMU_FN16 bool both##2(T2 a, T2 b)                                                    \
-    {                                                                                    \
-        return name(a.x, b.x) && name(a.y, b.y);                                         \
-    }
+    EMU_IS(bool, name, (T_ a, T_ b), and_or((float)a op(float) b))                       \
+    EMU_IS(T2, name##2, (T2 a, T2 b),                                                    \
+           T2(T_((int)name(a.x, b.x)), T_((int)name(a.y, b.y))))                         \
+    EMU_IS(unsigned, name##2_mask, (T2 a, T2 b),                                         \
+           (name(a.x, b.x) ? 0xffffu : 0u) | (name(a.y, b.y) ? 0xffff0000u : 0u))        \
+    EMU_IS(bool, both##2, (T2 a, T2 b), name(a.x, b.x) && name(a.y, b.y))
 
 #define EMU_FLOAT16_MATH(T_, T2, name, expression)                                       \
-    EMU_FN16 T_ h##name(T_ a)                                                            \
+    EMU_FN T_ h##name(T_ a)                                                              \
     {                                                                                    \
         float x = a;                                                                     \
         return T_(expression);                                                           \
     }                                                                                    \
-    EMU_FN16 T2 h2##name(T2 a)                                                           \
-    {                                                                                    \
-        return T2(h##name(a.x), h##name(a.y));                                           \
-    }
+    EMU_IS(T2, h2##name, (T2 a), T2(h##name(a.x), h##name(a.y)))
 
 /* From 0 to 1; a NaN becomes 0. */
 #define EMU_FLOAT16_SATURATED(T_, T2, name, name2)                                       \
-    EMU_FN16 T_ name##_sat(T_ a, T_ b)                                                   \
-    {                                                                                    \
-        return T_(fminf(fmaxf(name(a, b), 0.0f), 1.0f));                                 \
-    }                                                                                    \
-    EMU_FN16 T2 name2##_sat(T2 a, T2 b)                                                  \
-    {                                                                                    \
-        return T2(name##_sat(a.x, b.x), name##_sat(a.y, b.y));                           \
-    }
+    EMU_IS(T_, name##_sat, (T_ a, T_ b), T_(fminf(fmaxf(name(a, b), 0.0f), 1.0f)))       \
+    EMU_IS(T2, name2##_sat, (T2 a, T2 b), T2(name##_sat(a.x, b.x), name##_sat(a.y, b.y)))
 
 #define EMU_FLOAT16_OR_NAN(T_, T2, name)                                                 \
-    EMU_FN16 T_ name##_nan(T_ a, T_ b)                                                   \
-    {                                                                                    \
-        return a != a || b != b ? T_(NAN) : name(a, b);                                  \
-    }                                                                                    \
-    EMU_FN16 T2 name##2_nan(T2 a, T2 b)                                                  \
-    {                                                                                    \
-        return T2(name##_nan(a.x, b.x), name##_nan(a.y, b.y));                           \
-    }
+    EMU_IS(T_, name##_nan, (T_ a, T_ b), a != a || b != b ? T_(NAN) : name(a, b))        \
+    EMU_IS(T2, name##2_nan, (T2 a, T2 b), T2(name##_nan(a.x, b.x), name##_nan(a.y, b.y)))
 
 /* a * b + c, and what a suffix makes of it. */
 #define EMU_FLOAT16_FMA(T_, T2, suffix, expression)                                      \
-    EMU_FN16 T_ __hfma##suffix(T_ a, T_ b, T_ c)                                         \
-    {                                                                                    \
-        return expression;                                                               \
-    }                                                                                    \
-    EMU_FN16 T2 __hfma2##suffix(T2 a, T2 b, T2 c)                                        \
-    {                                                                                    \
-        return T2(__hfma##suffix(a.x, b.x, c.x), __hfma##suffix(a.y, b.y, c.y));         \
-    }
+    EMU_IS(T_, __hfma##suffix, (T_ a, T_ b, T_ c), expression)                           \
+    EMU_IS(T2, __hfma2##suffix, (T2 a, T2 b, T2 c),                                      \
+           T2(__hfma##suffix(a.x, b.x, c.x), __hfma##suffix(a.y, b.y, c.y)))
 
 #define EMU_FLOAT16_FUNCTIONS(T_, T2)                                                    \
     EMU_FLOAT16_BINARY(T_, T2, +, emu_add16, __hadd, __hadd2)                            \
@@ -292,58 +230,31 @@ EMU_FN16 bool emu_unordered(float a, float b)
     EMU_FLOAT16_COMPARE(T_, T2, <=, le, __hble2)                                         \
     EMU_FLOAT16_COMPARE(T_, T2, >, gt, __hbgt2)                                          \
     EMU_FLOAT16_COMPARE(T_, T2, >=, ge, __hbge2)                                         \
-    EMU_FN16 T_ operator-(const T_ &a)                                                   \
+    EMU_FN T_ operator-(const T_ &a)                                                     \
     {                                                                                    \
         T_ r = a;                                                                        \
         r.__x ^= 0x8000;                                                                 \
         return r;                                                                        \
     }                                                                                    \
-    EMU_FN16 T_ __hneg(T_ a)                                                             \
-    {                                                                                    \
-        return -a;                                                                       \
-    }                                                                                    \
-    EMU_FN16 T_ __habs(T_ a)                                                             \
+    EMU_IS(T_, __hneg, (T_ a), -a)                                                       \
+    EMU_FN T_ __habs(T_ a)                                                               \
     {                                                                                    \
         a.__x &= 0x7fff;                                                                 \
         return a;                                                                        \
     }                                                                                    \
-    EMU_FN16 T2 operator-(const T2 &a)                                                   \
+    EMU_FN T2 operator-(const T2 &a)                                                     \
     {                                                                                    \
         return T2(-a.x, -a.y);                                                           \
     }                                                                                    \
-    EMU_FN16 T2 __hneg2(T2 a)                                                            \
-    {                                                                                    \
-        return -a;                                                                       \
-    }                                                                                    \
-    EMU_FN16 T2 __habs2(T2 a)                                                            \
-    {                                                                                    \
-        return T2(__habs(a.x), __habs(a.y));                                             \
-    }                                                                                    \
+    EMU_IS(T2, __hneg2, (T2 a), -a)                                                      \
+    EMU_IS(T2, __habs2, (T2 a), T2(__habs(a.x), __habs(a.y)))                            \
     EMU_FLOAT16_FMA(T_, T2, , T_(emu_fma16((float)a, (float)b, (float)c)))               \
-    EMU_FN16 T_ __hmax(T_ a, T_ b)                                                       \
-    {                                                                                    \
-        return T_(fmaxf(a, b));                                                          \
-    }                                                                                    \
-    EMU_FN16 T_ __hmin(T_ a, T_ b)                                                       \
-    {                                                                                    \
-        return T_(fminf(a, b));                                                          \
-    }                                                                                    \
-    EMU_FN16 T2 __hmax2(T2 a, T2 b)                                                      \
-    {                                                                                    \
-        return T2(__hmax(a.x, b.x), __hmax(a.y, b.y));                                   \
-    }                                                                                    \
-    EMU_FN16 T2 __hmin2(T2 a, T2 b)                                                      \
-    {                                                                                    \
-        return T2(__hmin(a.x, b.x), __hmin(a.y, b.y));                                   \
-    }                                                                                    \
-    EMU_FN16 bool __hisnan(T_ a)                                                         \
-    {                                                                                    \
-        return a != a;                                                                   \
-    }                                                                                    \
-    EMU_FN16 int __hisinf(T_ a)                                                          \
-    {                                                                                    \
-        return isinf((float)a) ? (a > T_(0) ? 1 : -1) : 0;                               \
-    }                                                                                    \
+    EMU_IS(T_, __hmax, (T_ a, T_ b), T_(fmaxf(a, b)))                                    \
+    EMU_IS(T_, __hmin, (T_ a, T_ b), T_(fminf(a, b)))                                    \
+    EMU_IS(T2, __hmax2, (T2 a, T2 b), T2(__hmax(a.x, b.x), __hmax(a.y, b.y)))            \
+    EMU_IS(T2, __hmin2, (T2 a, T2 b), T2(__hmin(a.x, b.x), __hmin(a.y, b.y)))            \
+    EMU_IS(bool, __hisnan, (T_ a), a != a)                                               \
+    EMU_IS(int, __hisinf, (T_ a), isinf((float)a) ? (a > T_(0) ? 1 : -1) : 0)            \
     EMU_FLOAT16_MATH(T_, T2, sqrt, sqrt((double)x))                                      \
     EMU_FLOAT16_MATH(T_, T2, rsqrt, 1.0 / sqrt((double)x))                               \
     EMU_FLOAT16_MATH(T_, T2, rcp, 1.0 / (double)x)                                       \
@@ -366,53 +277,35 @@ EMU_FN16 bool emu_unordered(float a, float b)
     EMU_FLOAT16_SATURATED(T_, T2, __hmul, __hmul2)                                       \
     EMU_FLOAT16_OR_NAN(T_, T2, __hmax)                                                   \
     EMU_FLOAT16_OR_NAN(T_, T2, __hmin)                                                   \
-    EMU_FN16 T2 __hisnan2(T2 a)                                                          \
-    {                                                                                    \
-        return T2(T_((int)__hisnan(a.x)), T_((int)__hisnan(a.y)));                       \
-    }                                                                                    \
+    EMU_IS(T2, __hisnan2, (T2 a), T2(T_((int)__hisnan(a.x)), T_((int)__hisnan(a.y))))    \
     EMU_FLOAT16_FMA(T_, T2, _relu, __hmax_nan(__hfma(a, b, c), T_(0)))                   \
     EMU_FLOAT16_FMA(T_, T2, _sat, T_(fminf(fmaxf(__hfma(a, b, c), 0.0f), 1.0f)))         \
-    EMU_FN16 T2 __hcmadd(T2 a, T2 b, T2 c)                                               \
-    {                                                                                    \
-        return T2(__hfma(-a.y, b.y, __hfma(a.x, b.x, c.x)),                              \
-                  __hfma(a.y, b.x, __hfma(a.x, b.y, c.y)));                              \
-    }                                                                                    \
-    EMU_FN16 float __low2float(T2 a)                                                     \
-    {                                                                                    \
-        return a.x;                                                                      \
-    }                                                                                    \
-    EMU_FN16 float __high2float(T2 a)                                                    \
-    {                                                                                    \
-        return a.y;                                                                      \
-    }
+    EMU_IS(T2, __hcmadd, (T2 a, T2 b, T2 c),                                             \
+           T2(__hfma(-a.y, b.y, __hfma(a.x, b.x, c.x)),                                  \
+              __hfma(a.y, b.x, __hfma(a.x, b.y, c.y))))                                  \
+    EMU_IS(float, __low2float, (T2 a), a.x)                                              \
+    EMU_IS(float, __high2float, (T2 a), a.y)
 
 /* In a chosen direction: the nearest number, or that beside it which does not lie above x,
  * or not below. Rounding keeps the sign, so more bits are a larger magnitude. What is
  * converted is exact in double. */
 #define EMU_FLOAT16_DIRECTED(T_, name, From)                                             \
-    EMU_FN16 T_ name##_rd(From x)                                                        \
+    EMU_FN T_ name##_rd(From x)                                                          \
     {                                                                                    \
         T_ h((double)x);                                                                 \
         if ((double)(float)h > (double)x)                                                \
             h.__x = (unsigned short)(h.__x + (h.__x & 0x8000 ? 1 : -1));                 \
         return h;                                                                        \
     }                                                                                    \
-    EMU_FN16 T_ name##_ru(From x)                                                        \
+    EMU_FN T_ name##_ru(From x)                                                          \
     {                                                                                    \
         T_ h((double)x);                                                                 \
         if ((double)(float)h < (double)x)                                                \
             h.__x = (unsigned short)(h.__x + (h.__x & 0x8000 ? -1 : 1));                 \
         return h;                                                                        \
     }                                                                                    \
-    EMU_FN16 T_ name##_rz(From x)                                                        \
-    {                                                                                    \
-        return x < 0 ? name##_ru(x) : name##_rd(x);                                      \
-    }
-#define EMU_FLOAT16_NEAREST(T_, name, From)                                              \
-    EMU_FN16 T_ name##_rn(From x)                                                        \
-    {                                                                                    \
-        return T_(x);                                                                    \
-    }
+    EMU_IS(T_, name##_rz, (From x), x < 0 ? name##_ru(x) : name##_rd(x))
+#define EMU_FLOAT16_NEAREST(T_, name, From) EMU_IS(T_, name##_rn, (From x), T_(x))
 /* From all that there is, by the format's name in functions. */
 #define EMU_FLOAT16_FROM(T_, format)                                                     \
     EMU_FLOAT16_NEAREST(T_, __float2##format, float)                                     \
@@ -431,92 +324,33 @@ EMU_FN16 bool emu_unordered(float a, float b)
 /* What is named after the format: the number and its pair from and to floats, bits and each
  * other. */
 #define EMU_FLOAT16_NAMED(T_, T2, format)                                                \
-    EMU_FN16 T_ __float2##format(float x)                                                \
-    {                                                                                    \
-        return T_(x);                                                                    \
-    }                                                                                    \
-    EMU_FN16 T_ __double2##format(double x)                                              \
-    {                                                                                    \
-        return T_(x);                                                                    \
-    }                                                                                    \
-    EMU_FN16 float __##format##2float(T_ x)                                              \
-    {                                                                                    \
-        return x;                                                                        \
-    }                                                                                    \
-    EMU_FN16 T_ __ushort_as_##format(unsigned short bits)                                \
+    EMU_IS(T_, __float2##format, (float x), T_(x))                                       \
+    EMU_IS(T_, __double2##format, (double x), T_(x))                                     \
+    EMU_IS(float, __##format##2float, (T_ x), x)                                         \
+    EMU_FN T_ __ushort_as_##format(unsigned short bits)                                  \
     {                                                                                    \
         T_ x;                                                                            \
         x.__x = bits;                                                                    \
         return x;                                                                        \
     }                                                                                    \
-    EMU_FN16 T_ __short_as_##format(short bits)                                          \
-    {                                                                                    \
-        return __ushort_as_##format((unsigned short)bits);                               \
-    }                                                                                    \
-    EMU_FN16 unsigned short __##format##_as_ushort(T_ x)                                 \
-    {                                                                                    \
-        return x.__x;                                                                    \
-    }                                                                                    \
-    EMU_FN16 short __##format##_as_short(T_ x)                                           \
-    {                                                                                    \
-        return (short)x.__x;                                                             \
-    }                                                                                    \
-    EMU_FN16 T2 __halves2##format##2(T_ low, T_ high)                                    \
-    {                                                                                    \
-        return T2(low, high);                                                            \
-    }                                                                                    \
-    EMU_FN16 T2 make_##format##2(T_ low, T_ high)                                        \
-    {                                                                                    \
-        return T2(low, high);                                                            \
-    }                                                                                    \
-    EMU_FN16 T2 __##format##2##format##2(T_ x)                                           \
-    {                                                                                    \
-        return T2(x, x);                                                                 \
-    }                                                                                    \
-    EMU_FN16 T2 __float2##format##2_rn(float x)                                          \
-    {                                                                                    \
-        return T2(T_(x), T_(x));                                                         \
-    }                                                                                    \
-    EMU_FN16 T2 __floats2##format##2_rn(float low, float high)                           \
-    {                                                                                    \
-        return T2(T_(low), T_(high));                                                    \
-    }                                                                                    \
-    EMU_FN16 T2 __float22##format##2_rn(float2 x)                                        \
-    {                                                                                    \
-        return T2(T_(x.x), T_(x.y));                                                     \
-    }                                                                                    \
-    EMU_FN16 float2 __##format##22float2(T2 x)                                           \
-    {                                                                                    \
-        return make_float2(x.x, x.y);                                                    \
-    }                                                                                    \
-    EMU_FN16 T_ __low2##format(T2 x)                                                     \
-    {                                                                                    \
-        return x.x;                                                                      \
-    }                                                                                    \
-    EMU_FN16 T_ __high2##format(T2 x)                                                    \
-    {                                                                                    \
-        return x.y;                                                                      \
-    }                                                                                    \
-    EMU_FN16 T2 __low2##format##2(T2 x)                                                  \
-    {                                                                                    \
-        return T2(x.x, x.x);                                                             \
-    }                                                                                    \
-    EMU_FN16 T2 __high2##format##2(T2 x)                                                 \
-    {                                                                                    \
-        return T2(x.y, x.y);                                                             \
-    }                                                                                    \
-    EMU_FN16 T2 __lows2##format##2(T2 a, T2 b)                                           \
-    {                                                                                    \
-        return T2(a.x, b.x);                                                             \
-    }                                                                                    \
-    EMU_FN16 T2 __highs2##format##2(T2 a, T2 b)                                          \
-    {                                                                                    \
-        return T2(a.y, b.y);                                                             \
-    }                                                                                    \
-    EMU_FN16 T2 __lowhigh2highlow(T2 x)                                                  \
-    {                                                                                    \
-        return T2(x.y, x.x);                                                             \
-    }                                                                                    \
+    EMU_IS(T_, __short_as_##format, (short bits),                                        \
+           __ushort_as_##format((unsigned short)bits))                                   \
+    EMU_IS(unsigned short, __##format##_as_ushort, (T_ x), x.__x)                        \
+    EMU_IS(short, __##format##_as_short, (T_ x), (short)x.__x)                           \
+    EMU_IS(T2, __halves2##format##2, (T_ low, T_ high), T2(low, high))                   \
+    EMU_IS(T2, make_##format##2, (T_ low, T_ high), T2(low, high))                       \
+    EMU_IS(T2, __##format##2##format##2, (T_ x), T2(x, x))                               \
+    EMU_IS(T2, __float2##format##2_rn, (float x), T2(T_(x), T_(x)))                      \
+    EMU_IS(T2, __floats2##format##2_rn, (float low, float high), T2(T_(low), T_(high)))  \
+    EMU_IS(T2, __float22##format##2_rn, (float2 x), T2(T_(x.x), T_(x.y)))                \
+    EMU_IS(float2, __##format##22float2, (T2 x), make_float2(x.x, x.y))                  \
+    EMU_IS(T_, __low2##format, (T2 x), x.x)                                              \
+    EMU_IS(T_, __high2##format, (T2 x), x.y)                                             \
+    EMU_IS(T2, __low2##format##2, (T2 x), T2(x.x, x.x))                                  \
+    EMU_IS(T2, __high2##format##2, (T2 x), T2(x.y, x.y))                                 \
+    EMU_IS(T2, __lows2##format##2, (T2 a, T2 b), T2(a.x, b.x))                           \
+    EMU_IS(T2, __highs2##format##2, (T2 a, T2 b), T2(a.y, b.y))                          \
+    EMU_IS(T2, __lowhigh2highlow, (T2 x), T2(x.y, x.x))                                  \
     EMU_FLOAT16_FROM(T_, format)
 
 /* What works in kernels only. */
@@ -539,10 +373,7 @@ EMU_FN16 bool emu_unordered(float a, float b)
     EMU_FLOAT16_TO(T_, from##2ull_##suffix, unsigned long long, round, 0, ULLONG_MAX,    \
                    0x1p64)
 #define EMU_FLOAT16_TO(T_, name, To, round, least, most, limit)                          \
-    EMU_FN16 To name(T_ x)                                                               \
-    {                                                                                    \
-        return emu_clamped<To>(round((double)(float)x), least, most, limit);             \
-    }
+    EMU_IS(To, name, (T_ x), emu_clamped<To>(round((double)(float)x), least, most, limit))
 #define EMU_FLOAT16_KERNEL_FUNCTIONS(T_, T2)                                             \
     EMU_SHUFFLES(T_)                                                                     \
     EMU_SHUFFLES(T2)                                                                     \

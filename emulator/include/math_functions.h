@@ -10,8 +10,6 @@
 
 #include "host_defines.h"
 
-#define EMU_FN static __forceinline__
-
 /* ---- min and max, for every pair of types that CUDA has them for ---- */
 
 #define EMU_MIN_MAX(A_, B_, T_)                                                          \
@@ -38,62 +36,22 @@ EMU_MIN_MAX(unsigned long long, unsigned long long, unsigned long long)
 #undef EMU_MIN_MAX
 
 /* Of a number and a NaN the number. */
-EMU_FN float min(float a, float b)
-{
-    return fminf(a, b);
-}
-EMU_FN float max(float a, float b)
-{
-    return fmaxf(a, b);
-}
-EMU_FN double min(double a, double b)
-{
-    return fmin(a, b);
-}
-EMU_FN double max(double a, double b)
-{
-    return fmax(a, b);
-}
-EMU_FN double min(float a, double b)
-{
-    return fmin((double)a, b);
-}
-EMU_FN double max(float a, double b)
-{
-    return fmax((double)a, b);
-}
-EMU_FN double min(double a, float b)
-{
-    return fmin(a, (double)b);
-}
-EMU_FN double max(double a, float b)
-{
-    return fmax(a, (double)b);
-}
-EMU_FN long long llmin(long long a, long long b)
-{
-    return b < a ? b : a;
-}
-EMU_FN long long llmax(long long a, long long b)
-{
-    return b > a ? b : a;
-}
-EMU_FN unsigned long long ullmin(unsigned long long a, unsigned long long b)
-{
-    return b < a ? b : a;
-}
-EMU_FN unsigned long long ullmax(unsigned long long a, unsigned long long b)
-{
-    return b > a ? b : a;
-}
-EMU_FN unsigned int umin(unsigned int a, unsigned int b)
-{
-    return b < a ? b : a;
-}
-EMU_FN unsigned int umax(unsigned int a, unsigned int b)
-{
-    return a < b ? b : a;
-}
+EMU_IS(float, min, (float a, float b), fminf(a, b))
+EMU_IS(float, max, (float a, float b), fmaxf(a, b))
+EMU_IS(double, min, (double a, double b), fmin(a, b))
+EMU_IS(double, max, (double a, double b), fmax(a, b))
+EMU_IS(double, min, (float a, double b), fmin((double)a, b))
+EMU_IS(double, max, (float a, double b), fmax((double)a, b))
+EMU_IS(double, min, (double a, float b), fmin(a, (double)b))
+EMU_IS(double, max, (double a, float b), fmax(a, (double)b))
+EMU_IS(long long, llmin, (long long a, long long b), b < a ? b : a)
+EMU_IS(long long, llmax, (long long a, long long b), b > a ? b : a)
+EMU_IS(unsigned long long, ullmin, (unsigned long long a, unsigned long long b),
+       b < a ? b : a)
+EMU_IS(unsigned long long, ullmax, (unsigned long long a, unsigned long long b),
+       b > a ? b : a)
+EMU_IS(unsigned int, umin, (unsigned int a, unsigned int b), b < a ? b : a)
+EMU_IS(unsigned int, umax, (unsigned int a, unsigned int b), a < b ? b : a)
 
 /* ---- functions ---- */
 
@@ -112,24 +70,12 @@ EMU_FN double cospi(double x)
     double turn = fabs(x - 2.0 * rint(0.5 * x)); /* 0 .. 1 */
     return turn == 0.5 ? 0.0 : turn < 0.5 ? cos(M_PI * turn) : -cos(M_PI * (1.0 - turn));
 }
-EMU_FN float sinpif(float x)
-{
-    return (float)sinpi((double)x);
-}
-EMU_FN float cospif(float x)
-{
-    return (float)cospi((double)x);
-}
+EMU_IS(float, sinpif, (float x), (float)sinpi((double)x))
+EMU_IS(float, cospif, (float x), (float)cospi((double)x))
 #endif
 #if !(defined(__GLIBC_PREREQ) && __GLIBC_PREREQ(2, 42))
-EMU_FN double rsqrt(double x)
-{
-    return 1.0 / sqrt(x);
-}
-EMU_FN float rsqrtf(float x)
-{
-    return (float)(1.0 / sqrt((double)x));
-}
+EMU_IS(double, rsqrt, (double x), 1.0 / sqrt(x))
+EMU_IS(float, rsqrtf, (float x), (float)(1.0 / sqrt((double)x)))
 #endif
 EMU_FN void sincospi(double x, double *sine, double *cosine)
 {
@@ -141,42 +87,15 @@ EMU_FN void sincospif(float x, float *sine, float *cosine)
     *sine = sinpif(x);
     *cosine = cospif(x);
 }
-EMU_FN float fdividef(float x, float y)
-{
-    return x / y;
-}
-EMU_FN double rcbrt(double x)
-{
-    return 1.0 / cbrt(x);
-}
-EMU_FN float rcbrtf(float x)
-{
-    return (float)(1.0 / cbrt((double)x));
-}
-EMU_FN double rhypot(double x, double y)
-{
-    return 1.0 / hypot(x, y);
-}
-EMU_FN float rhypotf(float x, float y)
-{
-    return (float)(1.0 / hypot((double)x, (double)y));
-}
-EMU_FN double norm3d(double x, double y, double z)
-{
-    return hypot(hypot(x, y), z);
-}
-EMU_FN float norm3df(float x, float y, float z)
-{
-    return (float)norm3d(x, y, z);
-}
-EMU_FN double rnorm3d(double x, double y, double z)
-{
-    return 1.0 / norm3d(x, y, z);
-}
-EMU_FN float rnorm3df(float x, float y, float z)
-{
-    return (float)(1.0 / norm3d(x, y, z));
-}
+EMU_IS(float, fdividef, (float x, float y), x / y)
+EMU_IS(double, rcbrt, (double x), 1.0 / cbrt(x))
+EMU_IS(float, rcbrtf, (float x), (float)(1.0 / cbrt((double)x)))
+EMU_IS(double, rhypot, (double x, double y), 1.0 / hypot(x, y))
+EMU_IS(float, rhypotf, (float x, float y), (float)(1.0 / hypot((double)x, (double)y)))
+EMU_IS(double, norm3d, (double x, double y, double z), hypot(hypot(x, y), z))
+EMU_IS(float, norm3df, (float x, float y, float z), (float)norm3d(x, y, z))
+EMU_IS(double, rnorm3d, (double x, double y, double z), 1.0 / norm3d(x, y, z))
+EMU_IS(float, rnorm3df, (float x, float y, float z), (float)(1.0 / norm3d(x, y, z)))
 /* A first guess (Abramowitz and Stegun, 26.2.22), and Halley's method from there. */
 EMU_FN double erfcinv(double x)
 {
@@ -192,10 +111,7 @@ EMU_FN double erfcinv(double x)
     }
     return sign * y;
 }
-EMU_FN float erfcinvf(float x)
-{
-    return (float)erfcinv((double)x);
-}
+EMU_IS(float, erfcinvf, (float x), (float)erfcinv((double)x))
 EMU_FN double erfinv(double x)
 {
     if (fabs(x) > 0.5) return x > 0.0 ? erfcinv(1.0 - x) : -erfcinv(1.0 + x);
@@ -206,43 +122,19 @@ EMU_FN double erfinv(double x)
     }
     return y;
 }
-EMU_FN float erfinvf(float x)
-{
-    return (float)erfinv((double)x);
-}
-EMU_FN double normcdfinv(double x)
-{
-    return -M_SQRT2 * erfcinv(2.0 * x);
-}
-EMU_FN float normcdfinvf(float x)
-{
-    return (float)normcdfinv((double)x);
-}
-EMU_FN double normcdf(double x)
-{
-    return 0.5 * erfc(-x * M_SQRT1_2);
-}
-EMU_FN float normcdff(float x)
-{
-    return (float)normcdf((double)x);
-}
+EMU_IS(float, erfinvf, (float x), (float)erfinv((double)x))
+EMU_IS(double, normcdfinv, (double x), -M_SQRT2 *erfcinv(2.0 * x))
+EMU_IS(float, normcdfinvf, (float x), (float)normcdfinv((double)x))
+EMU_IS(double, normcdf, (double x), 0.5 * erfc(-x * M_SQRT1_2))
+EMU_IS(float, normcdff, (float x), (float)normcdf((double)x))
 
-EMU_FN double norm4d(double x, double y, double z, double w)
-{
-    return hypot(hypot(x, y), hypot(z, w));
-}
-EMU_FN float norm4df(float x, float y, float z, float w)
-{
-    return (float)norm4d(x, y, z, w);
-}
-EMU_FN double rnorm4d(double x, double y, double z, double w)
-{
-    return 1.0 / norm4d(x, y, z, w);
-}
-EMU_FN float rnorm4df(float x, float y, float z, float w)
-{
-    return (float)(1.0 / norm4d(x, y, z, w));
-}
+EMU_IS(double, norm4d, (double x, double y, double z, double w),
+       hypot(hypot(x, y), hypot(z, w)))
+EMU_IS(float, norm4df, (float x, float y, float z, float w), (float)norm4d(x, y, z, w))
+EMU_IS(double, rnorm4d, (double x, double y, double z, double w),
+       1.0 / norm4d(x, y, z, w))
+EMU_IS(float, rnorm4df, (float x, float y, float z, float w),
+       (float)(1.0 / norm4d(x, y, z, w)))
 EMU_FN double norm(int count, const double *x)
 {
     double length = 0.0;
@@ -255,10 +147,7 @@ EMU_FN float normf(int count, const float *x)
     for (int i = 0; i < count; i++) length = hypot(length, (double)x[i]);
     return (float)length;
 }
-EMU_FN double rnorm(int count, const double *x)
-{
-    return 1.0 / norm(count, x);
-}
+EMU_IS(double, rnorm, (int count, const double *x), 1.0 / norm(count, x))
 EMU_FN float rnormf(int count, const float *x)
 {
     double length = 0.0;
@@ -276,22 +165,10 @@ EMU_FN double emu_bessel_i(int order, double x)
     }
     return order ? x / 2.0 * sum : sum;
 }
-EMU_FN double cyl_bessel_i0(double x)
-{
-    return emu_bessel_i(0, x);
-}
-EMU_FN double cyl_bessel_i1(double x)
-{
-    return emu_bessel_i(1, x);
-}
-EMU_FN float cyl_bessel_i0f(float x)
-{
-    return (float)emu_bessel_i(0, x);
-}
-EMU_FN float cyl_bessel_i1f(float x)
-{
-    return (float)emu_bessel_i(1, x);
-}
+EMU_IS(double, cyl_bessel_i0, (double x), emu_bessel_i(0, x))
+EMU_IS(double, cyl_bessel_i1, (double x), emu_bessel_i(1, x))
+EMU_IS(float, cyl_bessel_i0f, (float x), (float)emu_bessel_i(0, x))
+EMU_IS(float, cyl_bessel_i1f, (float x), (float)emu_bessel_i(1, x))
 /* exp(x^2) erfc(x): far out, where erfc(x) is too small, as a series (Abramowitz and
  * Stegun, 7.1.23). The square's rounding error counts where it is large. */
 EMU_FN double erfcx(double x)
@@ -305,12 +182,7 @@ EMU_FN double erfcx(double x)
     for (int i = 1; i < 16; i++) sum += term *= -(2 * i - 1) * 0.5 / x / x;
     return 0.5 * M_2_SQRTPI / x * sum;
 }
-EMU_FN float erfcxf(float x)
-{
-    return (float)erfcx((double)x);
-}
-
-#undef EMU_FN
+EMU_IS(float, erfcxf, (float x), (float)erfcx((double)x))
 
 #endif
 #endif
