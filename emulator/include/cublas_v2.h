@@ -157,35 +157,24 @@ cublasStatus_t cublasGetMatrixAsync(int rows, int cols, int bytes, const void *A
 
 /* y = alpha x + y; x = alpha x; x . y; |x|; sum of |x_i|; index of the largest |x_i|,
  * from 1; of the smallest. */
-cublasStatus_t cublasSaxpy(cublasHandle_t handle, int n, const float *alpha,
-                           const float *x, int incx, float *y, int incy);
-cublasStatus_t cublasDaxpy(cublasHandle_t handle, int n, const double *alpha,
-                           const double *x, int incx, double *y, int incy);
-cublasStatus_t cublasSscal(cublasHandle_t handle, int n, const float *alpha, float *x,
-                           int incx);
-cublasStatus_t cublasDscal(cublasHandle_t handle, int n, const double *alpha, double *x,
-                           int incx);
-cublasStatus_t cublasSdot(cublasHandle_t handle, int n, const float *x, int incx,
-                          const float *y, int incy, float *result);
-cublasStatus_t cublasDdot(cublasHandle_t handle, int n, const double *x, int incx,
-                          const double *y, int incy, double *result);
-cublasStatus_t cublasSnrm2(cublasHandle_t handle, int n, const float *x, int incx,
-                           float *result);
-cublasStatus_t cublasDnrm2(cublasHandle_t handle, int n, const double *x, int incx,
-                           double *result);
-cublasStatus_t cublasSasum(cublasHandle_t handle, int n, const float *x, int incx,
-                           float *result);
-cublasStatus_t cublasDasum(cublasHandle_t handle, int n, const double *x, int incx,
-                           double *result);
-cublasStatus_t cublasIsamax(cublasHandle_t handle, int n, const float *x, int incx,
-                            int *result);
-cublasStatus_t cublasIdamax(cublasHandle_t handle, int n, const double *x, int incx,
-                            int *result);
-
-cublasStatus_t cublasIsamin(cublasHandle_t handle, int n, const float *x, int incx,
-                            int *result);
-cublasStatus_t cublasIdamin(cublasHandle_t handle, int n, const double *x, int incx,
-                            int *result);
+#define EMU_CUBLAS(S, s, real)                                                           \
+    cublasStatus_t cublas##S##axpy(cublasHandle_t handle, int n, const real *alpha,      \
+                                   const real *x, int incx, real *y, int incy);          \
+    cublasStatus_t cublas##S##scal(cublasHandle_t handle, int n, const real *alpha,      \
+                                   real *x, int incx);                                   \
+    cublasStatus_t cublas##S##dot(cublasHandle_t handle, int n, const real *x, int incx, \
+                                  const real *y, int incy, real *result);                \
+    cublasStatus_t cublas##S##nrm2(cublasHandle_t handle, int n, const real *x,          \
+                                   int incx, real *result);                              \
+    cublasStatus_t cublas##S##asum(cublasHandle_t handle, int n, const real *x,          \
+                                   int incx, real *result);                              \
+    cublasStatus_t cublasI##s##amax(cublasHandle_t handle, int n, const real *x,         \
+                                    int incx, int *result);                              \
+    cublasStatus_t cublasI##s##amin(cublasHandle_t handle, int n, const real *x,         \
+                                    int incx, int *result);
+EMU_CUBLAS(S, s, float)
+EMU_CUBLAS(D, d, double)
+#undef EMU_CUBLAS
 cublasStatus_t cublasAxpyEx(cublasHandle_t handle, int n, const void *alpha,
                             cudaDataType alpha_type, const void *x, cudaDataType x_type,
                             int incx, void *y, cudaDataType y_type, int incy,
@@ -202,61 +191,47 @@ cublasStatus_t cublasNrm2Ex(cublasHandle_t handle, int n, const void *x,
                             cudaDataType result_type, cudaDataType compute_type);
 
 /* y = alpha op(A) x + beta y, A being m x n. */
-cublasStatus_t cublasSgemv(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
-                           const float *alpha, const float *A, int lda, const float *x,
-                           int incx, const float *beta, float *y, int incy);
-cublasStatus_t cublasDgemv(cublasHandle_t handle, cublasOperation_t trans, int m, int n,
-                           const double *alpha, const double *A, int lda, const double *x,
-                           int incx, const double *beta, double *y, int incy);
+#define EMU_CUBLAS(S, real)                                                              \
+    cublasStatus_t cublas##S##gemv(cublasHandle_t handle, cublasOperation_t trans,       \
+                                   int m, int n, const real *alpha, const real *A,       \
+                                   int lda, const real *x, int incx, const real *beta,   \
+                                   real *y, int incy);
+EMU_CUBLAS(S, float)
+EMU_CUBLAS(D, double)
+#undef EMU_CUBLAS
 
 /* The same of matrices and vectors at equal distances, and of those in lists. */
-cublasStatus_t cublasSgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans,
-                                         int m, int n, const float *alpha, const float *A,
-                                         int lda, long long stride_a, const float *x,
-                                         int incx, long long stride_x, const float *beta,
-                                         float *y, int incy, long long stride_y,
-                                         int count);
-cublasStatus_t cublasSgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m,
-                                  int n, const float *alpha, const float *const A[],
-                                  int lda, const float *const x[], int incx,
-                                  const float *beta, float *const y[], int incy,
-                                  int count);
-cublasStatus_t cublasDgemvStridedBatched(cublasHandle_t handle, cublasOperation_t trans,
-                                         int m, int n, const double *alpha,
-                                         const double *A, int lda, long long stride_a,
-                                         const double *x, int incx, long long stride_x,
-                                         const double *beta, double *y, int incy,
-                                         long long stride_y, int count);
-cublasStatus_t cublasDgemvBatched(cublasHandle_t handle, cublasOperation_t trans, int m,
-                                  int n, const double *alpha, const double *const A[],
-                                  int lda, const double *const x[], int incx,
-                                  const double *beta, double *const y[], int incy,
-                                  int count);
+#define EMU_CUBLAS(S, real)                                                              \
+    cublasStatus_t cublas##S##gemvStridedBatched(                                        \
+        cublasHandle_t handle, cublasOperation_t trans, int m, int n, const real *alpha, \
+        const real *A, int lda, long long stride_a, const real *x, int incx,             \
+        long long stride_x, const real *beta, real *y, int incy, long long stride_y,     \
+        int count);                                                                      \
+    cublasStatus_t cublas##S##gemvBatched(                                               \
+        cublasHandle_t handle, cublasOperation_t trans, int m, int n, const real *alpha, \
+        const real *const A[], int lda, const real *const x[], int incx,                 \
+        const real *beta, real *const y[], int incy, int count);
+EMU_CUBLAS(S, float)
+EMU_CUBLAS(D, double)
+#undef EMU_CUBLAS
 
 /* y = x; x and y change places; A = alpha x y^T + A; C = alpha op(A) + beta op(B), C being
  * m x n. */
-cublasStatus_t cublasScopy(cublasHandle_t handle, int n, const float *x, int incx,
-                           float *y, int incy);
-cublasStatus_t cublasSswap(cublasHandle_t handle, int n, float *x, int incx, float *y,
-                           int incy);
-cublasStatus_t cublasSger(cublasHandle_t handle, int m, int n, const float *alpha,
-                          const float *x, int incx, const float *y, int incy, float *A,
-                          int lda);
-cublasStatus_t cublasSgeam(cublasHandle_t handle, cublasOperation_t transa,
-                           cublasOperation_t transb, int m, int n, const float *alpha,
-                           const float *A, int lda, const float *beta, const float *B,
-                           int ldb, float *C, int ldc);
-cublasStatus_t cublasDcopy(cublasHandle_t handle, int n, const double *x, int incx,
-                           double *y, int incy);
-cublasStatus_t cublasDswap(cublasHandle_t handle, int n, double *x, int incx, double *y,
-                           int incy);
-cublasStatus_t cublasDger(cublasHandle_t handle, int m, int n, const double *alpha,
-                          const double *x, int incx, const double *y, int incy, double *A,
-                          int lda);
-cublasStatus_t cublasDgeam(cublasHandle_t handle, cublasOperation_t transa,
-                           cublasOperation_t transb, int m, int n, const double *alpha,
-                           const double *A, int lda, const double *beta, const double *B,
-                           int ldb, double *C, int ldc);
+#define EMU_CUBLAS(S, real)                                                              \
+    cublasStatus_t cublas##S##copy(cublasHandle_t handle, int n, const real *x,          \
+                                   int incx, real *y, int incy);                         \
+    cublasStatus_t cublas##S##swap(cublasHandle_t handle, int n, real *x, int incx,      \
+                                   real *y, int incy);                                   \
+    cublasStatus_t cublas##S##ger(cublasHandle_t handle, int m, int n,                   \
+                                  const real *alpha, const real *x, int incx,            \
+                                  const real *y, int incy, real *A, int lda);            \
+    cublasStatus_t cublas##S##geam(                                                      \
+        cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,       \
+        int m, int n, const real *alpha, const real *A, int lda, const real *beta,       \
+        const real *B, int ldb, real *C, int ldc);
+EMU_CUBLAS(S, float)
+EMU_CUBLAS(D, double)
+#undef EMU_CUBLAS
 
 /* Of square matrices one triangle is read or written, and `side` says on which side of B
  * they stand. In this order: the plane of x_i and y_i is turned; x = op(A) x;
@@ -266,165 +241,87 @@ cublasStatus_t cublasDgeam(cublasHandle_t handle, cublasOperation_t transa,
  * C = diag(x) A. Then systems of equations, in batches: A = L U; op(A) X = B by these
  * factors; the inverse by them; the inverse of small matrices. Lists, pivots and infos
  * are in device memory, but for getrs, whose one info is the host's. */
-cublasStatus_t cublasSrot(cublasHandle_t handle, int n, float *x, int incx, float *y,
-                          int incy, const float *c, const float *s);
-cublasStatus_t cublasStrmv(cublasHandle_t handle, cublasFillMode_t uplo,
-                           cublasOperation_t trans, cublasDiagType_t diag, int n,
-                           const float *A, int lda, float *x, int incx);
-cublasStatus_t cublasStrsv(cublasHandle_t handle, cublasFillMode_t uplo,
-                           cublasOperation_t trans, cublasDiagType_t diag, int n,
-                           const float *A, int lda, float *x, int incx);
-cublasStatus_t cublasSsymv(cublasHandle_t handle, cublasFillMode_t uplo, int n,
-                           const float *alpha, const float *A, int lda, const float *x,
-                           int incx, const float *beta, float *y, int incy);
-cublasStatus_t cublasSsyr(cublasHandle_t handle, cublasFillMode_t uplo, int n,
-                          const float *alpha, const float *x, int incx, float *A,
-                          int lda);
-cublasStatus_t cublasSsymm(cublasHandle_t handle, cublasSideMode_t side,
-                           cublasFillMode_t uplo, int m, int n, const float *alpha,
-                           const float *A, int lda, const float *B, int ldb,
-                           const float *beta, float *C, int ldc);
-cublasStatus_t cublasSsyrk(cublasHandle_t handle, cublasFillMode_t uplo,
-                           cublasOperation_t trans, int n, int k, const float *alpha,
-                           const float *A, int lda, const float *beta, float *C, int ldc);
-cublasStatus_t cublasSsyr2k(cublasHandle_t handle, cublasFillMode_t uplo,
-                            cublasOperation_t trans, int n, int k, const float *alpha,
-                            const float *A, int lda, const float *B, int ldb,
-                            const float *beta, float *C, int ldc);
-cublasStatus_t cublasStrmm(cublasHandle_t handle, cublasSideMode_t side,
-                           cublasFillMode_t uplo, cublasOperation_t trans,
-                           cublasDiagType_t diag, int m, int n, const float *alpha,
-                           const float *A, int lda, const float *B, int ldb, float *C,
-                           int ldc);
-cublasStatus_t cublasStrsm(cublasHandle_t handle, cublasSideMode_t side,
-                           cublasFillMode_t uplo, cublasOperation_t trans,
-                           cublasDiagType_t diag, int m, int n, const float *alpha,
-                           const float *A, int lda, float *B, int ldb);
-cublasStatus_t cublasStrsmBatched(cublasHandle_t handle, cublasSideMode_t side,
-                                  cublasFillMode_t uplo, cublasOperation_t trans,
-                                  cublasDiagType_t diag, int m, int n, const float *alpha,
-                                  const float *const A[], int lda, float *const B[],
-                                  int ldb, int count);
-cublasStatus_t cublasSdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n,
-                           const float *A, int lda, const float *x, int incx, float *C,
-                           int ldc);
-cublasStatus_t cublasSgetrfBatched(cublasHandle_t handle, int n, float *const A[],
-                                   int lda, int *pivots, int *info, int count);
-cublasStatus_t cublasSgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n,
-                                   int count_b, const float *const A[], int lda,
-                                   const int *pivots, float *const B[], int ldb,
-                                   int *info, int count);
-cublasStatus_t cublasSgetriBatched(cublasHandle_t handle, int n, const float *const A[],
-                                   int lda, const int *pivots, float *const C[], int ldc,
-                                   int *info, int count);
-cublasStatus_t cublasSmatinvBatched(cublasHandle_t handle, int n, const float *const A[],
-                                    int lda, float *const C[], int ldc, int *info,
-                                    int count);
-cublasStatus_t cublasDrot(cublasHandle_t handle, int n, double *x, int incx, double *y,
-                          int incy, const double *c, const double *s);
-cublasStatus_t cublasDtrmv(cublasHandle_t handle, cublasFillMode_t uplo,
-                           cublasOperation_t trans, cublasDiagType_t diag, int n,
-                           const double *A, int lda, double *x, int incx);
-cublasStatus_t cublasDtrsv(cublasHandle_t handle, cublasFillMode_t uplo,
-                           cublasOperation_t trans, cublasDiagType_t diag, int n,
-                           const double *A, int lda, double *x, int incx);
-cublasStatus_t cublasDsymv(cublasHandle_t handle, cublasFillMode_t uplo, int n,
-                           const double *alpha, const double *A, int lda, const double *x,
-                           int incx, const double *beta, double *y, int incy);
-cublasStatus_t cublasDsyr(cublasHandle_t handle, cublasFillMode_t uplo, int n,
-                          const double *alpha, const double *x, int incx, double *A,
-                          int lda);
-cublasStatus_t cublasDsymm(cublasHandle_t handle, cublasSideMode_t side,
-                           cublasFillMode_t uplo, int m, int n, const double *alpha,
-                           const double *A, int lda, const double *B, int ldb,
-                           const double *beta, double *C, int ldc);
-cublasStatus_t cublasDsyrk(cublasHandle_t handle, cublasFillMode_t uplo,
-                           cublasOperation_t trans, int n, int k, const double *alpha,
-                           const double *A, int lda, const double *beta, double *C,
-                           int ldc);
-cublasStatus_t cublasDsyr2k(cublasHandle_t handle, cublasFillMode_t uplo,
-                            cublasOperation_t trans, int n, int k, const double *alpha,
-                            const double *A, int lda, const double *B, int ldb,
-                            const double *beta, double *C, int ldc);
-cublasStatus_t cublasDtrmm(cublasHandle_t handle, cublasSideMode_t side,
-                           cublasFillMode_t uplo, cublasOperation_t trans,
-                           cublasDiagType_t diag, int m, int n, const double *alpha,
-                           const double *A, int lda, const double *B, int ldb, double *C,
-                           int ldc);
-cublasStatus_t cublasDtrsm(cublasHandle_t handle, cublasSideMode_t side,
-                           cublasFillMode_t uplo, cublasOperation_t trans,
-                           cublasDiagType_t diag, int m, int n, const double *alpha,
-                           const double *A, int lda, double *B, int ldb);
-cublasStatus_t cublasDtrsmBatched(cublasHandle_t handle, cublasSideMode_t side,
-                                  cublasFillMode_t uplo, cublasOperation_t trans,
-                                  cublasDiagType_t diag, int m, int n,
-                                  const double *alpha, const double *const A[], int lda,
-                                  double *const B[], int ldb, int count);
-cublasStatus_t cublasDdgmm(cublasHandle_t handle, cublasSideMode_t mode, int m, int n,
-                           const double *A, int lda, const double *x, int incx, double *C,
-                           int ldc);
-cublasStatus_t cublasDgetrfBatched(cublasHandle_t handle, int n, double *const A[],
-                                   int lda, int *pivots, int *info, int count);
-cublasStatus_t cublasDgetrsBatched(cublasHandle_t handle, cublasOperation_t trans, int n,
-                                   int count_b, const double *const A[], int lda,
-                                   const int *pivots, double *const B[], int ldb,
-                                   int *info, int count);
-cublasStatus_t cublasDgetriBatched(cublasHandle_t handle, int n, const double *const A[],
-                                   int lda, const int *pivots, double *const C[], int ldc,
-                                   int *info, int count);
-cublasStatus_t cublasDmatinvBatched(cublasHandle_t handle, int n, const double *const A[],
-                                    int lda, double *const C[], int ldc, int *info,
-                                    int count);
+#define EMU_CUBLAS(S, real)                                                              \
+    cublasStatus_t cublas##S##rot(cublasHandle_t handle, int n, real *x, int incx,       \
+                                  real *y, int incy, const real *c, const real *s);      \
+    cublasStatus_t cublas##S##trmv(cublasHandle_t handle, cublasFillMode_t uplo,         \
+                                   cublasOperation_t trans, cublasDiagType_t diag,       \
+                                   int n, const real *A, int lda, real *x, int incx);    \
+    cublasStatus_t cublas##S##trsv(cublasHandle_t handle, cublasFillMode_t uplo,         \
+                                   cublasOperation_t trans, cublasDiagType_t diag,       \
+                                   int n, const real *A, int lda, real *x, int incx);    \
+    cublasStatus_t cublas##S##symv(cublasHandle_t handle, cublasFillMode_t uplo, int n,  \
+                                   const real *alpha, const real *A, int lda,            \
+                                   const real *x, int incx, const real *beta, real *y,   \
+                                   int incy);                                            \
+    cublasStatus_t cublas##S##syr(cublasHandle_t handle, cublasFillMode_t uplo, int n,   \
+                                  const real *alpha, const real *x, int incx, real *A,   \
+                                  int lda);                                              \
+    cublasStatus_t cublas##S##symm(                                                      \
+        cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m,      \
+        int n, const real *alpha, const real *A, int lda, const real *B, int ldb,        \
+        const real *beta, real *C, int ldc);                                             \
+    cublasStatus_t cublas##S##syrk(cublasHandle_t handle, cublasFillMode_t uplo,         \
+                                   cublasOperation_t trans, int n, int k,                \
+                                   const real *alpha, const real *A, int lda,            \
+                                   const real *beta, real *C, int ldc);                  \
+    cublasStatus_t cublas##S##syr2k(                                                     \
+        cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n,    \
+        int k, const real *alpha, const real *A, int lda, const real *B, int ldb,        \
+        const real *beta, real *C, int ldc);                                             \
+    cublasStatus_t cublas##S##trmm(                                                      \
+        cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,             \
+        cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const real *alpha, \
+        const real *A, int lda, const real *B, int ldb, real *C, int ldc);               \
+    cublasStatus_t cublas##S##trsm(                                                      \
+        cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,             \
+        cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const real *alpha, \
+        const real *A, int lda, real *B, int ldb);                                       \
+    cublasStatus_t cublas##S##trsmBatched(                                               \
+        cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo,             \
+        cublasOperation_t trans, cublasDiagType_t diag, int m, int n, const real *alpha, \
+        const real *const A[], int lda, real *const B[], int ldb, int count);            \
+    cublasStatus_t cublas##S##dgmm(cublasHandle_t handle, cublasSideMode_t mode, int m,  \
+                                   int n, const real *A, int lda, const real *x,         \
+                                   int incx, real *C, int ldc);                          \
+    cublasStatus_t cublas##S##getrfBatched(cublasHandle_t handle, int n,                 \
+                                           real *const A[], int lda, int *pivots,        \
+                                           int *info, int count);                        \
+    cublasStatus_t cublas##S##getrsBatched(                                              \
+        cublasHandle_t handle, cublasOperation_t trans, int n, int count_b,              \
+        const real *const A[], int lda, const int *pivots, real *const B[], int ldb,     \
+        int *info, int count);                                                           \
+    cublasStatus_t cublas##S##getriBatched(                                              \
+        cublasHandle_t handle, int n, const real *const A[], int lda, const int *pivots, \
+        real *const C[], int ldc, int *info, int count);                                 \
+    cublasStatus_t cublas##S##matinvBatched(                                             \
+        cublasHandle_t handle, int n, const real *const A[], int lda, real *const C[],   \
+        int ldc, int *info, int count);
+EMU_CUBLAS(S, float)
+EMU_CUBLAS(D, double)
+#undef EMU_CUBLAS
 
 /* C = alpha op(A) op(B) + beta C, C being m x n and op(A) m x k. Where beta is 0, C is
  * not read. */
-cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t transa,
-                           cublasOperation_t transb, int m, int n, int k,
-                           const float *alpha, const float *A, int lda, const float *B,
-                           int ldb, const float *beta, float *C, int ldc);
-cublasStatus_t cublasDgemm(cublasHandle_t handle, cublasOperation_t transa,
-                           cublasOperation_t transb, int m, int n, int k,
-                           const double *alpha, const double *A, int lda, const double *B,
-                           int ldb, const double *beta, double *C, int ldc);
-cublasStatus_t cublasHgemm(cublasHandle_t handle, cublasOperation_t transa,
-                           cublasOperation_t transb, int m, int n, int k,
-                           const __half *alpha, const __half *A, int lda, const __half *B,
-                           int ldb, const __half *beta, __half *C, int ldc);
-cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa,
-                                         cublasOperation_t transb, int m, int n, int k,
-                                         const float *alpha, const float *A, int lda,
-                                         long long stride_a, const float *B, int ldb,
-                                         long long stride_b, const float *beta, float *C,
-                                         int ldc, long long stride_c, int count);
-cublasStatus_t cublasDgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa,
-                                         cublasOperation_t transb, int m, int n, int k,
-                                         const double *alpha, const double *A, int lda,
-                                         long long stride_a, const double *B, int ldb,
-                                         long long stride_b, const double *beta,
-                                         double *C, int ldc, long long stride_c,
-                                         int count);
-cublasStatus_t cublasSgemmBatched(cublasHandle_t handle, cublasOperation_t transa,
-                                  cublasOperation_t transb, int m, int n, int k,
-                                  const float *alpha, const float *const A[], int lda,
-                                  const float *const B[], int ldb, const float *beta,
-                                  float *const C[], int ldc, int count);
-cublasStatus_t cublasDgemmBatched(cublasHandle_t handle, cublasOperation_t transa,
-                                  cublasOperation_t transb, int m, int n, int k,
-                                  const double *alpha, const double *const A[], int lda,
-                                  const double *const B[], int ldb, const double *beta,
-                                  double *const C[], int ldc, int count);
-cublasStatus_t cublasHgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa,
-                                         cublasOperation_t transb, int m, int n, int k,
-                                         const __half *alpha, const __half *A, int lda,
-                                         long long stride_a, const __half *B, int ldb,
-                                         long long stride_b, const __half *beta,
-                                         __half *C, int ldc, long long stride_c,
-                                         int count);
-cublasStatus_t cublasHgemmBatched(cublasHandle_t handle, cublasOperation_t transa,
-                                  cublasOperation_t transb, int m, int n, int k,
-                                  const __half *alpha, const __half *const A[], int lda,
-                                  const __half *const B[], int ldb, const __half *beta,
-                                  __half *const C[], int ldc, int count);
+#define EMU_CUBLAS(S, real)                                                              \
+    cublasStatus_t cublas##S##gemm(                                                      \
+        cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,       \
+        int m, int n, int k, const real *alpha, const real *A, int lda, const real *B,   \
+        int ldb, const real *beta, real *C, int ldc);                                    \
+    cublasStatus_t cublas##S##gemmStridedBatched(                                        \
+        cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,       \
+        int m, int n, int k, const real *alpha, const real *A, int lda,                  \
+        long long stride_a, const real *B, int ldb, long long stride_b,                  \
+        const real *beta, real *C, int ldc, long long stride_c, int count);              \
+    cublasStatus_t cublas##S##gemmBatched(                                               \
+        cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb,       \
+        int m, int n, int k, const real *alpha, const real *const A[], int lda,          \
+        const real *const B[], int ldb, const real *beta, real *const C[], int ldc,      \
+        int count);
+EMU_CUBLAS(S, float)
+EMU_CUBLAS(D, double)
+EMU_CUBLAS(H, __half)
+#undef EMU_CUBLAS
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t transa,
                             cublasOperation_t transb, int m, int n, int k,
                             const void *alpha, const void *A, cudaDataType a_type,
