@@ -78,49 +78,14 @@ template <class T> class device_reference
 };
 
 template <class T>
-class device_ptr : public emu_iterator<device_ptr<T>, typename std::remove_cv<T>::type,
-                                       device_reference<T>>
+class device_ptr : public emu_pointer<device_ptr, T, device_reference<T>>
 {
-    T *place;
-
   public:
-    using pointer = device_ptr;
-    using element_type = T;
+    using emu_pointer<::thrust::device_ptr, T, device_reference<T>>::emu_pointer;
 
-    device_ptr() : place(nullptr)
-    {
-    }
-    device_ptr(std::nullptr_t) : place(nullptr)
-    {
-    }
-    template <class U> explicit device_ptr(U *p) : place(static_cast<T *>(p))
-    {
-    }
-    template <class U, typename std::enable_if<std::is_convertible<U *, T *>::value &&
-                                                   !std::is_same<U, T>::value,
-                                               int>::type = 0>
-    device_ptr(const device_ptr<U> &other) : place(other.get())
-    {
-    }
-    T *get() const
-    {
-        return place;
-    }
-    explicit operator bool() const
-    {
-        return place != nullptr;
-    }
     device_reference<T> at() const
     {
-        return device_reference<T>(place);
-    }
-    void move(std::ptrdiff_t n)
-    {
-        place += n;
-    }
-    std::ptrdiff_t from(const device_ptr &other) const
-    {
-        return place - other.place;
+        return device_reference<T>(this->place);
     }
 };
 
@@ -152,13 +117,7 @@ template <> class device_ptr<void>
     }
 };
 
-template <class T> struct emu_traits<device_ptr<T>> {
-    static constexpr emu_place place = EMU_DEVICE;
-    using raw = T *;
-    static raw strip(const device_ptr<T> &p)
-    {
-        return p.get();
-    }
+template <class T> struct emu_traits<device_ptr<T>> : emu_pointer_traits<device_ptr<T>> {
 };
 
 template <class T> device_ptr<T> device_pointer_cast(T *p)

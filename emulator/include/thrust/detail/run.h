@@ -188,6 +188,75 @@ template <class Self, class Value, class Reference> struct emu_iterator {
     }
 };
 
+/* One that moves as something else does, and needs but at(). */
+template <class Self, class Place, class Value, class Reference>
+class emu_moving : public emu_iterator<Self, Value, Reference>
+{
+  protected:
+    Place place;
+
+  public:
+    explicit emu_moving(Place p) : place(p)
+    {
+    }
+    void move(std::ptrdiff_t n)
+    {
+        place += n;
+    }
+    std::ptrdiff_t from(const emu_moving &other) const
+    {
+        return place - other.place;
+    }
+    Place base() const
+    {
+        return place;
+    }
+};
+
+/* Pointers that say where they point to: device_ptr and universal_ptr. */
+template <template <class> class Ptr, class T, class Reference>
+class emu_pointer
+    : public emu_moving<Ptr<T>, T *, typename std::remove_cv<T>::type, Reference>
+{
+    using moving = emu_moving<Ptr<T>, T *, typename std::remove_cv<T>::type, Reference>;
+
+  public:
+    using pointer = Ptr<T>;
+    using element_type = T;
+
+    emu_pointer() : moving(nullptr)
+    {
+    }
+    emu_pointer(std::nullptr_t) : moving(nullptr)
+    {
+    }
+    template <class U> explicit emu_pointer(U *p) : moving(static_cast<T *>(p))
+    {
+    }
+    template <class U, typename std::enable_if<std::is_convertible<U *, T *>::value &&
+                                                   !std::is_same<U, T>::value,
+                                               int>::type = 0>
+    emu_pointer(const Ptr<U> &other) : moving(other.get())
+    {
+    }
+    T *get() const
+    {
+        return this->place;
+    }
+    explicit operator bool() const
+    {
+        return this->place != nullptr;
+    }
+};
+template <class P> struct emu_pointer_traits {
+    static constexpr emu_place place = EMU_DEVICE;
+    using raw = typename P::element_type *;
+    static raw strip(const P &p)
+    {
+        return p.get();
+    }
+};
+
 /* Where what an iterator goes through lies, and the same iterator with plain pointers. */
 template <class It> struct emu_traits {
     static constexpr emu_place place = EMU_HOST;

@@ -36,27 +36,18 @@ template <class T> counting_iterator<T> make_counting_iterator(T first)
 }
 
 template <class T>
-class constant_iterator : public emu_iterator<constant_iterator<T>, T, T>
+class constant_iterator : public emu_moving<constant_iterator<T>, std::ptrdiff_t, T, T>
 {
     T value;
-    std::ptrdiff_t place;
 
   public:
     explicit constant_iterator(const T &v = T(), std::ptrdiff_t n = 0)
-        : value(v), place(n)
+        : constant_iterator::emu_moving(n), value(v)
     {
     }
     T at() const
     {
         return value;
-    }
-    void move(std::ptrdiff_t n)
-    {
-        place += n;
-    }
-    std::ptrdiff_t from(const constant_iterator &other) const
-    {
-        return place - other.place;
     }
 };
 template <class T>
@@ -71,25 +62,16 @@ struct emu_nowhere {
         return *this;
     }
 };
-class discard_iterator : public emu_iterator<discard_iterator, emu_nowhere, emu_nowhere>
+class discard_iterator
+    : public emu_moving<discard_iterator, std::ptrdiff_t, emu_nowhere, emu_nowhere>
 {
-    std::ptrdiff_t place;
-
   public:
-    explicit discard_iterator(std::ptrdiff_t n = 0) : place(n)
+    explicit discard_iterator(std::ptrdiff_t n = 0) : emu_moving(n)
     {
     }
     emu_nowhere at() const
     {
         return {};
-    }
-    void move(std::ptrdiff_t n)
-    {
-        place += n;
-    }
-    std::ptrdiff_t from(const discard_iterator &other) const
-    {
-        return place - other.place;
     }
 };
 static inline discard_iterator make_discard_iterator(std::ptrdiff_t n = 0)

@@ -13,34 +13,21 @@ using emu_transformed = typename std::decay<decltype(std::declval<const F &>()(
 
 template <class F, class It, class... Unused>
 class transform_iterator
-    : public emu_iterator<transform_iterator<F, It, Unused...>, emu_transformed<F, It>,
-                          emu_transformed<F, It>>
+    : public emu_moving<transform_iterator<F, It, Unused...>, It, emu_transformed<F, It>,
+                        emu_transformed<F, It>>
 {
-    It place;
     F function;
 
   public:
-    transform_iterator(It it, F f) : place(it), function(f)
+    transform_iterator(It it, F f) : transform_iterator::emu_moving(it), function(f)
     {
     }
-    explicit transform_iterator(It it) : place(it), function()
+    explicit transform_iterator(It it) : transform_iterator(it, F())
     {
     }
     emu_transformed<F, It> at() const
     {
-        return function(*place);
-    }
-    void move(std::ptrdiff_t n)
-    {
-        place += n;
-    }
-    std::ptrdiff_t from(const transform_iterator &other) const
-    {
-        return place - other.place;
-    }
-    It base() const
-    {
-        return place;
+        return function(*this->place);
     }
     F functor() const
     {
@@ -63,28 +50,19 @@ struct emu_traits<transform_iterator<F, It, Unused...>> {
 
 template <class It, class Map>
 class permutation_iterator
-    : public emu_iterator<permutation_iterator<It, Map>,
-                          typename std::iterator_traits<It>::value_type,
-                          typename std::iterator_traits<It>::reference>
+    : public emu_moving<permutation_iterator<It, Map>, Map,
+                        typename std::iterator_traits<It>::value_type,
+                        typename std::iterator_traits<It>::reference>
 {
     It elements;
-    Map map;
 
   public:
-    permutation_iterator(It e, Map m) : elements(e), map(m)
+    permutation_iterator(It e, Map m) : permutation_iterator::emu_moving(m), elements(e)
     {
     }
     typename std::iterator_traits<It>::reference at() const
     {
-        return elements[static_cast<std::ptrdiff_t>(*map)];
-    }
-    void move(std::ptrdiff_t n)
-    {
-        map += n;
-    }
-    std::ptrdiff_t from(const permutation_iterator &other) const
-    {
-        return map - other.map;
+        return elements[static_cast<std::ptrdiff_t>(*this->place)];
     }
     It base() const
     {
@@ -92,7 +70,7 @@ class permutation_iterator
     }
     Map order() const
     {
-        return map;
+        return this->place;
     }
 };
 template <class It, class Map>

@@ -27,32 +27,20 @@ template <class F, class Raw> class emu_transforming_reference
 
 template <class F, class It>
 class transform_output_iterator
-    : public emu_iterator<transform_output_iterator<F, It>,
-                          typename std::iterator_traits<It>::value_type,
-                          emu_transforming_reference<F, It>>
+    : public emu_moving<transform_output_iterator<F, It>, It,
+                        typename std::iterator_traits<It>::value_type,
+                        emu_transforming_reference<F, It>>
 {
-    It place;
     F function;
 
   public:
-    transform_output_iterator(It it, F f) : place(it), function(f)
+    transform_output_iterator(It it, F f)
+        : transform_output_iterator::emu_moving(it), function(f)
     {
     }
     emu_transforming_reference<F, It> at() const
     {
-        return emu_transforming_reference<F, It>(place, function);
-    }
-    void move(std::ptrdiff_t n)
-    {
-        place += n;
-    }
-    std::ptrdiff_t from(const transform_output_iterator &other) const
-    {
-        return place - other.place;
-    }
-    It base() const
-    {
-        return place;
+        return emu_transforming_reference<F, It>(this->place, function);
     }
     F functor() const
     {
