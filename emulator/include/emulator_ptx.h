@@ -1,7 +1,8 @@
-/* What becomes of inline PTX: the compiler (src/ptx_compile.c) turns every instruction of
- * an asm statement into calls of these. Nobody else names anything in here.
+/* What becomes of inline PTX: the compiler (src/compile/ptx_compile.c) turns every
+ * instruction of an asm statement into calls of these, or, where that says the same, of
+ * what emulator_runtime.h has. Nobody else names anything in here.
  *
- * `code` says what the instruction's modifiers say (src/ptx.h). Values are 64 bits wide;
+ * `code` says what the instruction's modifiers say (src/base/ptx.h). Values are 64 bits wide;
  * what a narrower register leaves free is zero. Addresses are what PTX calls addresses:
  * in shared memory offsets, elsewhere the pointers of C. */
 #ifndef EMULATOR_PTX_H
@@ -52,8 +53,6 @@ void emu_ptx_store_async(uint64_t code, uint64_t to, uint64_t barrier, unsigned 
 /* cp.async: `bytes`, of which the first `source_bytes` are read and the rest is zero. */
 void emu_ptx_copy_async(uint64_t to, uint64_t from, unsigned bytes,
                         uint64_t source_bytes);
-void emu_ptx_copy_commit(void);
-void emu_ptx_copy_wait(uint64_t groups_that_may_remain);
 
 /* ---- mbarriers and the copy engine ---- */
 
@@ -71,8 +70,6 @@ uint64_t emu_ptx_mbarrier_test(uint64_t code, int by_parity, uint64_t barrier,
 uint64_t emu_ptx_mbarrier_pending(uint64_t state);
 /* cp.async.mbarrier.arrive: when the thread's copies so far have come. */
 void emu_ptx_copy_arrive(uint64_t code, int no_increment, uint64_t barrier);
-/* membar and fence: for the block, or for all. */
-void emu_ptx_fence(int for_all);
 void emu_ptx_fence_mbarrier_init(void);
 void emu_ptx_fence_proxy(void);
 /* cp.async.bulk; `code` says where a shared address lies, and how to reduce. `blocks` of
@@ -98,16 +95,13 @@ void emu_ptx_bulk_wait(uint64_t groups_that_may_remain);
 /* bar: a barrier's number, how many threads take part (0: all), and what it does with the
  * predicate (an enum emu_barrier_op; a plain one for -1 does not wait). */
 uint64_t emu_ptx_barrier(int op, uint64_t number, uint64_t threads, uint64_t predicate);
-void emu_ptx_barrier_warp(uint64_t mask);
 void emu_ptx_cluster_arrive(int orders_memory);
-void emu_ptx_cluster_wait(void);
 /* Which lane a shuffle reads, and in bit 8 whether that one lies within its part of the
  * warp; and the shuffle. */
 uint64_t emu_ptx_shuffle_lane(unsigned mode, uint64_t b, uint64_t c);
 uint64_t emu_ptx_shuffle(unsigned mode, uint64_t mask, uint64_t value, uint64_t lane);
 /* vote, match, redux, elect: the code's detail is an enum ptx_vote. */
 uint64_t emu_ptx_vote(uint64_t code, uint64_t value, uint64_t mask);
-uint64_t emu_ptx_active_mask(void);
 /* setmaxnreg: a warpgroup asks for more registers a thread, or gives some back. */
 void emu_ptx_set_registers(int more, uint64_t registers);
 void emu_ptx_exit(void) __attribute__((noreturn));

@@ -583,11 +583,6 @@ CALL(emu_ptx_mbarrier_test)
     const uint64_t code = code_for_shared(p, ARG(0));
     RETURN(emu_ptx_mbarrier_test(code, ARG(1) != 0, ARG(2), ARG(3)));
 }
-CALL(emu_ptx_fence)
-{
-    need_kernel(p);
-    emu_ptx_fence(ARG(0) != 0);
-}
 CALL(emu_ptx_fence_mbarrier_init)
 {
     need_kernel(p);

@@ -1364,7 +1364,7 @@ static struct order take_order(struct compiler *c)
 
 static void fence(struct compiler *c, bool wanted, const struct order *order)
 {
-    if (wanted) emit(c, " ::emu_ptx_fence(%d);", order->for_all);
+    if (wanted) emit(c, " ::emu_fence(%d);", order->for_all);
 }
 
 /* Hints to the caches; returns whether a policy is among the operands. */
@@ -1794,7 +1794,7 @@ static void compile_fence(struct compiler *c)
         take(c, "sc acq_rel acquire release");
         take(c, "sync_restrict::shared::cta sync_restrict::shared::cluster");
         const char *scope = need_one_of(c, "cta cluster gpu sys gl");
-        emit(c, " ::emu_ptx_fence(%d);", strcmp(scope, "cta") != 0);
+        emit(c, " ::emu_fence(%d);", strcmp(scope, "cta") != 0);
     }
     end_of_modifiers(c);
 }
@@ -1926,17 +1926,17 @@ static void compile_copy_async(struct compiler *c)
     }
     if (take(c, "commit_group")) {
         need_operands(c, "(none)");
-        emit(c, " ::emu_ptx_copy_commit();");
+        emit(c, " ::emu_async_commit();");
         return;
     }
     if (take(c, "wait_all")) {
         need_operands(c, "(none)");
-        emit(c, " ::emu_ptx_copy_commit(); ::emu_ptx_copy_wait(0);");
+        emit(c, " ::emu_async_commit(); ::emu_async_wait(0);");
         return;
     }
     if (take(c, "wait_group")) {
         need_operands(c, "n");
-        emit(c, " ::emu_ptx_copy_wait(%s);", constant(c, 0));
+        emit(c, " ::emu_async_wait(%s);", constant(c, 0));
         return;
     }
     const char *level = need_one_of(c, "ca cg");
@@ -2002,7 +2002,7 @@ static void compile_barrier(struct compiler *c)
     if (warp_barrier) {
         need_one_of(c, "sync");
         need_operands(c, "mask");
-        emit(c, " ::emu_ptx_barrier_warp(%s);", operand(c, 0, PTX_B32));
+        emit(c, " ::emu_warp_sync(%s);", operand(c, 0, PTX_B32));
         return;
     }
     if (take(c, "cluster")) {
@@ -2012,7 +2012,7 @@ static void compile_barrier(struct compiler *c)
         take(c, "aligned");
         need_operands(c, "(none)");
         if (*what == 'w')
-            emit(c, " ::emu_ptx_cluster_wait();");
+            emit(c, " ::emu_cluster_barrier_wait();");
         else
             emit(c, " ::emu_ptx_cluster_arrive(%d);", !relaxed);
         return;
@@ -2113,7 +2113,7 @@ static void compile_activemask(struct compiler *c)
 {
     need_one_of(c, "b32");
     need_operands(c, "d");
-    result(c, PTX_B32, "::emu_ptx_active_mask()");
+    result(c, PTX_B32, "::emu_active_mask()");
 }
 
 static void compile_end(struct compiler *c)

@@ -379,12 +379,12 @@ void emu_bulk_store_tensor(const void *map, int dimensions, const int *at, char 
     note_store(s, time, pc);
 }
 
-void emu_bulk_commit(void)
+void emu_ptx_bulk_commit(void)
 {
     this_sender()->groups++;
 }
 
-void emu_bulk_wait(unsigned groups_that_may_remain)
+void emu_ptx_bulk_wait(uint64_t groups_that_may_remain)
 {
     struct sender *s = this_sender();
     unsigned kept = 0;

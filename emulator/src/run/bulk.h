@@ -22,8 +22,6 @@ void emu_bulk_store(void *global, char *shared, size_t bytes, uint64_t code,
                     const void *pc);
 void emu_bulk_store_tensor(const void *map, int dimensions, const int *at, char *shared,
                            uint64_t code, const void *pc);
-void emu_bulk_commit(void);
-void emu_bulk_wait(unsigned groups_that_may_remain);
 void emu_bulk_block_begins(void);
 void emu_bulk_block_ended(void);
 

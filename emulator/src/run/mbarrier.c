@@ -257,7 +257,8 @@ void emu_mbarrier_inval(uint64_t *address, const void *pc)
     b->address = NULL;
 }
 
-void emu_mbarrier_fence_init(void)
+/* The copy engine may use what the running thread has initialised. */
+void emu_ptx_fence_mbarrier_init(void)
 {
     for (unsigned i = 0; i < barrier_count; i++)
         if (barriers[i].owner == emu_current->linear) barriers[i].fenced = true;
@@ -279,7 +280,7 @@ static uint64_t state_of(const struct mbarrier *b)
     return (uint64_t)b->phase << 32 | b->pending;
 }
 
-unsigned emu_mbarrier_pending(uint64_t state)
+uint64_t emu_ptx_mbarrier_pending(uint64_t state)
 {
     return (unsigned)state;
 }

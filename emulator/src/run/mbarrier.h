@@ -33,8 +33,6 @@ void emu_mbarriers_bring_back(const struct emu_mbarriers *aside);
 bool emu_bulk_copies_arrive(void);
 void emu_mbarrier_init(uint64_t *address, unsigned arrivals, const void *pc);
 void emu_mbarrier_inval(uint64_t *address, const void *pc);
-/* The copy engine may use what the running thread has initialised. */
-void emu_mbarrier_fence_init(void);
 /* The thread that runs arrives at the cluster's barrier, .relaxed, for this round. */
 void emu_mbarrier_tell_cluster(unsigned round);
 /* `count` arrivals, announcing so many bytes; with `drop`, later phases take as many
@@ -47,7 +45,6 @@ void emu_mbarrier_expect(uint64_t *address, int64_t bytes, const void *pc);
  * nobody else can go on. Returns whether the phase is over. */
 bool emu_mbarrier_wait(uint64_t *address, bool by_parity, uint64_t which,
                        bool may_give_up, const void *pc);
-unsigned emu_mbarrier_pending(uint64_t state);
 /* An arrival of the running thread once the copies of its own have come; without
  * `no_increment`, one that the phase counts on besides. */
 void emu_mbarrier_arrive_after_copies(uint64_t *address, bool no_increment,

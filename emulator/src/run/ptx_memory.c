@@ -231,16 +231,6 @@ void emu_ptx_copy_async(uint64_t to, uint64_t from, unsigned bytes, uint64_t sou
                    bytes - source_bytes, PC);
 }
 
-void emu_ptx_copy_commit(void)
-{
-    emu_async_commit();
-}
-
-void emu_ptx_copy_wait(uint64_t groups_that_may_remain)
-{
-    emu_async_wait((unsigned)groups_that_may_remain);
-}
-
 /* ---- mbarriers ---- */
 
 void emu_ptx_mbarrier_init(uint64_t code, uint64_t barrier, uint64_t arrivals)
@@ -272,29 +262,14 @@ uint64_t emu_ptx_mbarrier_test(uint64_t code, int by_parity, uint64_t barrier,
     return emu_mbarrier_wait(barrier_at(code, barrier, PC), by_parity, which, true, PC);
 }
 
-uint64_t emu_ptx_mbarrier_pending(uint64_t state)
-{
-    return emu_mbarrier_pending(state);
-}
-
 void emu_ptx_copy_arrive(uint64_t code, int no_increment, uint64_t barrier)
 {
     emu_mbarrier_arrive_after_copies(barrier_at(code, barrier, PC), no_increment, PC);
 }
 
-void emu_ptx_fence(int for_all)
-{
-    emu_fence(for_all);
-}
-
-void emu_ptx_fence_mbarrier_init(void)
-{
-    emu_mbarrier_fence_init();
-}
-
 void emu_ptx_fence_proxy(void)
 {
-    emu_mbarrier_fence_init();
+    emu_ptx_fence_mbarrier_init();
     emu_check_proxy_fence();
 }
 
@@ -343,14 +318,4 @@ void emu_ptx_bulk_store_tensor(uint64_t code, int dimensions, uint64_t map, uint
     const int at[] = {(int)x, (int)y, (int)z, (int)u, (int)v};
     emu_bulk_store_tensor((const void *)(uintptr_t)map, dimensions, at,
                           place_of(code, from, 0, PC), reduction_of(code), PC);
-}
-
-void emu_ptx_bulk_commit(void)
-{
-    emu_bulk_commit();
-}
-
-void emu_ptx_bulk_wait(uint64_t groups_that_may_remain)
-{
-    emu_bulk_wait((unsigned)groups_that_may_remain);
 }

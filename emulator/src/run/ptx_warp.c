@@ -87,23 +87,13 @@ uint64_t emu_ptx_barrier(int op, uint64_t number, uint64_t threads, uint64_t pre
                                        (int)predicate, PC);
 }
 
-void emu_ptx_barrier_warp(uint64_t mask)
-{
-    emu_warp_sync_at((unsigned)mask, PC);
-}
-
 void emu_ptx_cluster_arrive(int orders_memory)
 {
     const unsigned round = emu_cluster_arrive(orders_memory, PC);
     if (!orders_memory) emu_mbarrier_tell_cluster(round);
 }
 
-void emu_ptx_cluster_wait(void)
-{
-    emu_cluster_wait(PC);
-}
-
-/* The same for cooperative groups. */
+/* Cooperative groups call these two, and PTX the second. */
 void emu_cluster_barrier_arrive(void)
 {
     emu_cluster_arrive(true, PC);
@@ -219,11 +209,6 @@ uint64_t emu_ptx_vote(uint64_t code, uint64_t value, uint64_t mask)
     case PTX_MATCH_ALL: return same == lanes ? lanes : 0;
     default: return same;
     }
-}
-
-uint64_t emu_ptx_active_mask(void)
-{
-    return emu_active_mask_at(PC);
 }
 
 void emu_ptx_set_registers(int more, uint64_t registers)

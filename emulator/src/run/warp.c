@@ -211,8 +211,9 @@ unsigned long long emu_warp_shuffle(unsigned mask, unsigned long long value,
     return emu_running()->came >> from & 1 ? all[from] : ~0ull;
 }
 
-void emu_warp_sync_at(unsigned mask, const void *pc)
+void emu_warp_sync(unsigned mask)
 {
+    const void *pc = __builtin_return_address(0);
     struct emu_fiber *t = emu_running();
     if (!(mask >> t->seen.lane & 1))
         emu_fault(pc, "__syncwarp: the calling lane %u is not in its own mask 0x%08x",
@@ -224,25 +225,15 @@ void emu_warp_sync_at(unsigned mask, const void *pc)
     emu_wait_as(AT_WARP, pc);
 }
 
-void emu_warp_sync(unsigned mask)
-{
-    emu_warp_sync_at(mask, __builtin_return_address(0));
-}
-
 unsigned emu_lanes_that_came(void)
 {
     return emu_running()->came;
 }
 
-unsigned emu_active_mask_at(const void *pc)
-{
-    emu_wait_as(AT_ACTIVE_MASK, pc);
-    return emu_running()->mask;
-}
-
 unsigned emu_active_mask(void)
 {
-    return emu_active_mask_at(__builtin_return_address(0));
+    emu_wait_as(AT_ACTIVE_MASK, __builtin_return_address(0));
+    return emu_running()->mask;
 }
 
 unsigned emu_lane(void)

@@ -6,12 +6,10 @@
 
 struct emu_fiber;
 
-/* What emulator_runtime.h offers to translated code, for callers that are none: pc is the
- * program's own. Of emu_warp_gather, the 32 values that emu_warp_exchange gives. */
+/* emu_warp_exchange (emulator_runtime.h) for callers that are not translated code: pc is the
+ * program's own. */
 const unsigned long long *emu_warp_gather(unsigned mask, unsigned long long value,
                                           const char *kind, const void *pc);
-void emu_warp_sync_at(unsigned mask, const void *pc);
-unsigned emu_active_mask_at(const void *pc);
 
 /* Runs the warp until every lane waits for the whole block or has ended, or nothing can
  * move. While a lane waits for a condition, the others wait with it, as lanes do on a GPU
