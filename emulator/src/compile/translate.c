@@ -277,6 +277,14 @@ static int previous(const struct translation *t, int i)
     return i;
 }
 
+/* The next word behind token i that is this one, or -1. */
+static int next_named(const struct translation *t, int i, const char *text)
+{
+    while (t->tokens[++i].kind != END)
+        if (t->tokens[i].kind == WORD && is(t, i, text)) return i;
+    return -1;
+}
+
 static void match_brackets(struct translation *t)
 {
     int *open = need(malloc((size_t)t->count * sizeof *open)), depth = 0;
@@ -639,10 +647,9 @@ static bool is_name(const struct translation *t, int i)
  * constexpr nor one that further down is marked as the device's, too. */
 static bool declared_for_host(struct translation *t, const char *name, bool defined)
 {
-    for (int i = 0; t->tokens[i].kind != END; i++) {
-        const struct token *token = &t->tokens[i];
-        if (token->kind != WORD || token->place != ELSEWHERE || token->system ||
-            !is(t, i, name) || !is(t, next(t, i), "("))
+    for (int i = -1; (i = next_named(t, i, name)) >= 0;) {
+        if (t->tokens[i].place != ELSEWHERE || t->tokens[i].system ||
+            !is(t, next(t, i), "("))
             continue;
         const int before = previous(t, i), behind = next(t, over_bracket(t, next(t, i)));
         bool for_kernels = false;
@@ -819,9 +826,8 @@ static void rewrite_shared(struct translation *t, int i)
     }
     for (int k = start; k < name; k = next(t, k)) {
         dynamic |= is(t, k, "extern");
-        if (is_among(
-                t, k,
-                "struct class union")) { /* its alignment and its members are its own */
+        if (is_among(t, k, "struct class union")) {
+            /* Its alignment and its members are its own. */
             while (!is_among(t, k, "{ ; [") && k < name) k = next(t, k);
             k = over_bracket(t, k);
         } else if (is_among(t, k, "alignas __align__") && in_function(t)) {
@@ -849,25 +855,23 @@ static void rewrite_shared(struct translation *t, int i)
         char *text = word_at(t, name);
         int n = ++t->shared_count;
         replace(t, name, format("emu_t%d", n));
+        const char *site = dynamic ? "" : format(" static ::emu_shared_site emu_s%d;", n);
+        const char *place =
+            dynamic
+                ? format("::emu_dynamic_array(alignof(emu_t%d) | alignof(emu_a%d))", n, n)
+                : format("::emu_shared_array(&emu_s%d, sizeof(emu_t%d), "
+                         "alignof(emu_t%d) | alignof(emu_a%d), \"%s\")",
+                         n, n, n, n, text);
+        place = format("*static_cast<emu_t%d *>(%s);", n, place);
         code = format("%s struct emu_a%d {%s char c; };", code, n, alignment);
-        if (!in_function(t)) {
-            code = format("%s static inline emu_t%d &emu_f%d() { static "
-                          "::emu_shared_site emu_s%d; return *static_cast<emu_t%d *>"
-                          "(::emu_shared_array(&emu_s%d, sizeof(emu_t%d), "
-                          "alignof(emu_t%d) | alignof(emu_a%d), \"%s\")); }",
-                          code, n, n, n, n, n, n, n, n, text);
+        if (in_function(t)) {
+            code = format("%s%s emu_t%d &%s = %s", code, site, n, text, place);
+        } else {
+            code = format("%s static inline emu_t%d &emu_f%d() {%s return %s }", code, n,
+                          n, site, place);
             need_one_more(t->file_shared, t->file_shared_count);
             t->file_shared[t->file_shared_count++] = (struct file_shared){text, n};
-        } else if (dynamic)
-            code = format("%s emu_t%d &%s = *static_cast<emu_t%d *>"
-                          "(::emu_dynamic_array(alignof(emu_t%d) | alignof(emu_a%d)));",
-                          code, n, text, n, n, n);
-        else
-            code = format("%s static ::emu_shared_site emu_s%d; emu_t%d &%s = "
-                          "*static_cast<emu_t%d *>"
-                          "(::emu_shared_array(&emu_s%d, sizeof(emu_t%d), "
-                          "alignof(emu_t%d) | alignof(emu_a%d), \"%s\"));",
-                          code, n, n, text, n, n, n, n, n, text);
+        }
         while (!is_among(t, name, ", ;") && t->tokens[name].kind != END) {
             if (is_among(t, name, "= {")) {
                 error(t, name, "a __shared__ variable cannot have an initializer");
@@ -1004,57 +1008,51 @@ static char *split_arguments(struct translation *t, int open, char **call)
  * variable, a member. */
 static bool has_other_meaning(struct translation *t, int name, enum place place)
 {
-    char *text = word_at(t, name);
-    bool other = false;
-    for (int i = 0; !other && t->tokens[i].kind != END; i++) {
-        if (t->tokens[i].kind != WORD || t->tokens[i].place == place || !is(t, i, text))
-            continue;
+    const char *text = word_at(t, name);
+    for (int i = -1; (i = next_named(t, i, text)) >= 0;) {
+        if (t->tokens[i].place == place) continue;
         if (t->tokens[i].system && !is(t, next(t, i), "("))
             continue; /* a library's variable */
         const int before = previous(t, i);
-        other = is_among(t, before, "* & > ]") || is_name(t, before);
+        if (is_among(t, before, "* & > ]") || is_name(t, before)) return true;
     }
-    return other;
+    return false;
 }
 
 /* Whether the program has a function of its own by that name. */
 static bool program_declares(struct translation *t, int name)
 {
-    char *text = word_at(t, name);
-    for (int i = 0; t->tokens[i].kind != END; i++) {
-        if (t->tokens[i].kind != WORD || t->tokens[i].system || !is(t, i, text)) continue;
+    const char *text = word_at(t, name);
+    for (int i = -1; (i = next_named(t, i, text)) >= 0;) {
         const int before = previous(t, i);
-        if (is(t, next(t, i), "(") &&
+        if (!t->tokens[i].system && is(t, next(t, i), "(") &&
             (is_name(t, before) || is_among(t, before, "* & >")))
             return true;
     }
     return false;
 }
 
+/* The function of the device by that name, one that the host has too if there is one. */
+static const struct device_function *device_function_named(const struct translation *t,
+                                                           int name)
+{
+    const struct device_function *found = NULL;
+    for (int i = 0; i < t->device_function_count; i++)
+        if (is(t, name, t->device_functions[i].name) &&
+            (!found || t->device_functions[i].host))
+            found = &t->device_functions[i];
+    return found;
+}
+
 /* Only a kernel can be launched ... */
 static void check_launched(struct translation *t, int name)
 {
     if (names_kernel(t, name) || has_other_meaning(t, name, DEVICE_FUNCTION)) return;
-    for (int i = 0; i < t->device_function_count; i++)
-        if (is(t, name, t->device_functions[i].name)) {
-            error(t, name,
-                  format("%s is a __device__ function; only a __global__ function can be "
-                         "launched",
-                         t->device_functions[i].name));
-            return;
-        }
-}
-
-/* And of no kind that the host can call. */
-static bool names_device_function(const struct translation *t, int name)
-{
-    bool found = false;
-    for (int i = 0; i < t->device_function_count; i++) {
-        if (!is(t, name, t->device_functions[i].name)) continue;
-        if (t->device_functions[i].host) return false;
-        found = true;
-    }
-    return found;
+    if (device_function_named(t, name))
+        error(t, name,
+              format("%s is a __device__ function; only a __global__ function can be "
+                     "launched",
+                     word_at(t, name)));
 }
 
 static bool declares_variable(const struct translation *t, int i, const char *text)
@@ -1092,9 +1090,8 @@ static bool is_own_name(struct translation *t, int name)
  * may come after their call. */
 static bool declared_for_device(const struct translation *t, const char *name)
 {
-    for (int i = 0; t->tokens[i].kind != END; i++) {
-        if (t->tokens[i].kind != WORD || !is(t, i, name) || !is(t, next(t, i), "("))
-            continue;
+    for (int i = -1; (i = next_named(t, i, name)) >= 0;) {
+        if (!is(t, next(t, i), "(")) continue;
         for (int k = declaration_start(t, i); k < i; k = next(t, k))
             if (is_among(t, k, "__device__ __global__")) return true;
     }
@@ -1108,10 +1105,7 @@ static void check_called_by_kernel(struct translation *t, int i)
         "rand srand rand_r random srandom drand48 fopen fclose fprintf fputs puts "
         "putchar fflush scanf getenv exit system qsort time gettimeofday clock_gettime "
         "sleep usleep";
-    bool known = false;
-    for (int k = 0; !known && k < t->device_function_count; k++)
-        known = is(t, i, t->device_functions[k].name);
-    if (known ||
+    if (device_function_named(t, i) ||
         (!declared_for_host(t, word_at(t, i), true) &&
          (!is_among(t, i, library) || program_declares(t, i))) ||
         is_own_name(t, i) || declared_for_device(t, word_at(t, i)))
@@ -1129,7 +1123,8 @@ static void check_called(struct translation *t, int i)
     const int before = previous(t, i);
     if (is_name(t, before) || is_among(t, before, ". -> :: * & > ]")) return;
     char *name = word_at(t, i);
-    if (!t->tokens[i].device && names_device_function(t, i) &&
+    const struct device_function *const other = device_function_named(t, i);
+    if (!t->tokens[i].device && other && !other->host &&
         !has_other_meaning(t, i, DEVICE_FUNCTION))
         error(t, i, format("%s is a __device__ function; the host cannot call it", name));
     if (!names_kernel(t, i)) {
