@@ -32,22 +32,12 @@ struct part {
     char *address;
 };
 
-static const unsigned long long *gather_whole(const void *mine, const char *what,
-                                              const void *pc)
-{
-    const unsigned long long *brought = emu_warp_gather(~0u, (uintptr_t)mine, what, pc);
-    if (emu_lanes_that_came() != ~0u)
-        emu_fault(pc, "%s is carried out by all 32 lanes of a warp, and here are 0x%08x",
-                  what, emu_lanes_that_came());
-    return brought;
-}
-
 /* Waits for the whole warp; returns the parts of all lanes to the lane that is to do the
  * work, and NULL to the others, for whom it is done. */
 static struct part **meet(struct part *mine, struct part **all, const char *what,
                           const void *pc)
 {
-    const unsigned long long *brought = gather_whole(mine, what, pc);
+    const unsigned long long *brought = emu_warp_gather_whole((uintptr_t)mine, what, pc);
     if (emu_current->lane) return NULL;
     for (unsigned lane = 0; lane < LANES; lane++)
         all[lane] = (struct part *)(uintptr_t)brought[lane];
@@ -303,7 +293,7 @@ void emu_wmma_meet(const char *what, const void *p, size_t distance, size_t frag
 {
     const size_t apart = fragment < 16 ? fragment : 16,
                  first = emu_settings.strict ? fragment : apart;
-    gather_whole(NULL, what, PC);
+    emu_warp_gather_whole(0, what, PC);
     if ((uintptr_t)p % first)
         emu_fault(PC,
                   "misaligned address: %s wants a multiple of %zu bytes, and %p is %zu "
@@ -431,6 +421,7 @@ void emu_wmma(const char *types, unsigned m, unsigned n, unsigned k, int saturat
                   "the emulated %s has %d.%d (EMULATE chooses another)",
                   emu_gpu()->prop.name, capability / 10, capability % 10);
     const struct wmma_part mine = {a, b, c, d};
-    const unsigned long long *all = gather_whole(&mine, "mma_sync", PC);
+    const unsigned long long *all =
+        emu_warp_gather_whole((uintptr_t)&mine, "mma_sync", PC);
     if (emu_current->lane == 0) multiply_fragments(types, m, n, k, saturate, all);
 }

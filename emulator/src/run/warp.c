@@ -196,6 +196,16 @@ const unsigned long long *emu_warp_gather(unsigned mask, unsigned long long valu
     return exchanged[t->seen.warp];
 }
 
+const unsigned long long *emu_warp_gather_whole(unsigned long long value,
+                                                const char *kind, const void *pc)
+{
+    const unsigned long long *brought = emu_warp_gather(~0u, value, kind, pc);
+    if (emu_running()->came != ~0u)
+        emu_fault(pc, "%s is carried out by all 32 lanes of a warp, and here are 0x%08x",
+                  kind, emu_running()->came);
+    return brought;
+}
+
 const unsigned long long *emu_warp_exchange(unsigned mask, unsigned long long value,
                                             const char *kind)
 {

@@ -11,6 +11,10 @@ struct emu_fiber;
 const unsigned long long *emu_warp_gather(unsigned mask, unsigned long long value,
                                           const char *kind, const void *pc);
 
+/* The same of all 32 lanes, who must be there: a fault otherwise. */
+const unsigned long long *emu_warp_gather_whole(unsigned long long value,
+                                                const char *kind, const void *pc);
+
 /* Runs the warp until every lane waits for the whole block or has ended, or nothing can
  * move. While a lane waits for a condition, the others wait with it, as lanes do on a GPU
  * that will meet again behind a branch; `apart` lets them go on. Returns whether a lane

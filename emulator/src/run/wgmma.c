@@ -371,11 +371,7 @@ void emu_ptx_wgmma(uint64_t code, unsigned n, unsigned k, uint64_t scale_d,
                       "that the registers hold what was written to them");
     emu_registers_written(mine.sums, registers, PC);
     const unsigned long long *brought =
-        emu_warp_gather(~0u, (uintptr_t)&mine, "wgmma", PC);
-    if (emu_lanes_that_came() != ~0u)
-        emu_fault(PC,
-                  "wgmma is carried out by all 32 lanes of a warp, and here are 0x%08x",
-                  emu_lanes_that_came());
+        emu_warp_gather_whole((uintptr_t)&mine, "wgmma", PC);
     uint32_t time = 0;
     if (emu_current->lane == 0) {
         struct part *all[LANES];

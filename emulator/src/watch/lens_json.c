@@ -113,20 +113,18 @@ static void json_kernel(const struct lens_kernel *k)
     const bool flop_known = lens_flop_count(k, &flop);
     json_count("flop", flop_known, flop.wide + flop.half + 2 * k->tensor_multiply_adds);
     json_count("half_flop", flop_known, flop.half);
-    lens_say(", \"tensor_multiply_adds\": %llu, \"tensor_bytes\": %llu",
-             (unsigned long long)k->tensor_multiply_adds,
-             (unsigned long long)k->tensor_bytes);
+    json_count("tensor_multiply_adds", true, k->tensor_multiply_adds);
+    json_count("tensor_bytes", true, k->tensor_bytes);
     json_count("requested_load_bytes", true, lens_loads_requested(k));
     json_count("loaded_bytes", !k->bytes_unknown, k->loaded_bytes);
     json_count("stored_bytes", !k->bytes_unknown, k->stored_bytes);
     json_count("results", !k->bytes_unknown, k->stored_bytes / 4);
     json_count("texture_fetches", true, k->texture_fetches);
-    lens_say(", \"copies_arrived\": %llu, \"loads_beside_copies\": %llu",
-             (unsigned long long)k->copies_arrived,
-             (unsigned long long)k->loads_beside_copies);
-    lens_say(", \"warp_exchanges\": %llu", (unsigned long long)k->warp_exchanges);
-    lens_say(", \"steps\": %llu, \"steps_of_busiest_block\": %llu",
-             (unsigned long long)k->steps, (unsigned long long)k->most_steps);
+    json_count("copies_arrived", true, k->copies_arrived);
+    json_count("loads_beside_copies", true, k->loads_beside_copies);
+    json_count("warp_exchanges", true, k->warp_exchanges);
+    json_count("steps", true, k->steps);
+    json_count("steps_of_busiest_block", true, k->most_steps);
     struct emu_occupancy o =
         emu_occupancy(threads, registers ? registers : 16, k->shared);
     lens_say(", \"shared_bytes\": %zu, \"occupancy\": {\"registers\": ", k->shared);

@@ -74,36 +74,22 @@ static void print_bound(const struct lens_kernel *k)
     double seconds[RESOURCES];
     const unsigned most = lens_bound_of(k, seconds);
     if (seconds[most] == 0.0) return;
+    /* How each resource gives at most; %s: how much of it. */
+    static const char *const rules[RESOURCES] = {
+        [MULTIPLY_ADDS] = "an SM makes %s multiply-adds per clock",
+        [HALF_MULTIPLY_ADDS] = "an SM makes %s multiply-adds of 16 bits per clock",
+        [TENSOR] = "an SM's tensor cores make %s multiply-adds of 16 bits per clock",
+        [ISSUE_SLOTS] = "an SM issues 4 instructions per clock",
+        [SHARED] = "shared memory answers one wavefront per clock",
+        [L1_LOOKUPS] = "the L1 looks up one line of 128 bytes per clock",
+        [L1_SECTORS] = "the L1 hands over 4 sectors per clock",
+        [DEVICE] = "each byte has to be moved once"};
+    const int rates[RESOURCES] = {
+        [MULTIPLY_ADDS] = multiply_adds_per_clock(gpu->major, gpu->minor),
+        [HALF_MULTIPLY_ADDS] = half_multiply_adds_per_clock(gpu->major, gpu->minor),
+        [TENSOR] = lens_tensor_multiply_adds_per_clock(gpu->major, gpu->minor)};
     char rule[100];
-    switch (most) {
-    case MULTIPLY_ADDS:
-        snprintf(rule, sizeof rule, "an SM makes %d multiply-adds per clock",
-                 multiply_adds_per_clock(gpu->major, gpu->minor));
-        break;
-    case HALF_MULTIPLY_ADDS:
-        snprintf(rule, sizeof rule, "an SM makes %d multiply-adds of 16 bits per clock",
-                 half_multiply_adds_per_clock(gpu->major, gpu->minor));
-        break;
-    case TENSOR:
-        snprintf(
-            rule, sizeof rule,
-            "an SM's tensor cores make %s multiply-adds of 16 bits per clock",
-            lens_number(lens_tensor_multiply_adds_per_clock(gpu->major, gpu->minor)));
-        break;
-    case ISSUE_SLOTS:
-        snprintf(rule, sizeof rule, "an SM issues 4 instructions per clock");
-        break;
-    case SHARED:
-        snprintf(rule, sizeof rule, "shared memory answers one wavefront per clock");
-        break;
-    case L1_LOOKUPS:
-        snprintf(rule, sizeof rule, "the L1 looks up one line of 128 bytes per clock");
-        break;
-    case L1_SECTORS:
-        snprintf(rule, sizeof rule, "the L1 hands over 4 sectors per clock");
-        break;
-    default: snprintf(rule, sizeof rule, "each byte has to be moved once");
-    }
+    snprintf(rule, sizeof rule, rules[most], lens_number(rates[most]));
     lens_say_folded(6, "    %s no less than %s at %s MHz: %s",
                     k->shapes_differ ? "these launches take" : "a launch takes",
                     lens_duration(seconds[most]),
