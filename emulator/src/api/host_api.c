@@ -52,79 +52,62 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int dev
     if (!emu_is_device(device)) return set(cudaErrorInvalidDevice);
     const struct cudaDeviceProp *p = &emu_gpu()->prop;
     switch (attr) {
-    case cudaDevAttrMaxThreadsPerBlock: *value = p->maxThreadsPerBlock; break;
-    case cudaDevAttrMaxBlockDimX: *value = p->maxThreadsDim[0]; break;
-    case cudaDevAttrMaxBlockDimY: *value = p->maxThreadsDim[1]; break;
-    case cudaDevAttrMaxBlockDimZ: *value = p->maxThreadsDim[2]; break;
-    case cudaDevAttrMaxGridDimX: *value = p->maxGridSize[0]; break;
-    case cudaDevAttrMaxGridDimY: *value = p->maxGridSize[1]; break;
-    case cudaDevAttrMaxGridDimZ: *value = p->maxGridSize[2]; break;
-    case cudaDevAttrMaxSharedMemoryPerBlock: *value = (int)p->sharedMemPerBlock; break;
-    case cudaDevAttrTotalConstantMemory: *value = (int)p->totalConstMem; break;
-    case cudaDevAttrWarpSize: *value = p->warpSize; break;
-    case cudaDevAttrMaxPitch: *value = (int)p->memPitch; break;
-    case cudaDevAttrMaxRegistersPerBlock: *value = p->regsPerBlock; break;
-    case cudaDevAttrClockRate: *value = p->clockRate; break;
-    case cudaDevAttrTextureAlignment: *value = (int)p->textureAlignment; break;
-    case cudaDevAttrGpuOverlap: *value = p->deviceOverlap; break;
-    case cudaDevAttrMultiProcessorCount: *value = p->multiProcessorCount; break;
-    case cudaDevAttrKernelExecTimeout: *value = p->kernelExecTimeoutEnabled; break;
-    case cudaDevAttrIntegrated: *value = p->integrated; break;
-    case cudaDevAttrCanMapHostMemory: *value = p->canMapHostMemory; break;
-    case cudaDevAttrComputeMode: *value = p->computeMode; break;
-    case cudaDevAttrConcurrentKernels: *value = p->concurrentKernels; break;
-    case cudaDevAttrEccEnabled: *value = p->ECCEnabled; break;
+#define ATTRIBUTE(name, field)                                                           \
+    case cudaDevAttr##name: *value = (int)p->field; break;
+        ATTRIBUTE(MaxThreadsPerBlock, maxThreadsPerBlock)
+        ATTRIBUTE(MaxBlockDimX, maxThreadsDim[0])
+        ATTRIBUTE(MaxBlockDimY, maxThreadsDim[1])
+        ATTRIBUTE(MaxBlockDimZ, maxThreadsDim[2])
+        ATTRIBUTE(MaxGridDimX, maxGridSize[0])
+        ATTRIBUTE(MaxGridDimY, maxGridSize[1])
+        ATTRIBUTE(MaxGridDimZ, maxGridSize[2])
+        ATTRIBUTE(MaxSharedMemoryPerBlock, sharedMemPerBlock)
+        ATTRIBUTE(TotalConstantMemory, totalConstMem)
+        ATTRIBUTE(WarpSize, warpSize)
+        ATTRIBUTE(MaxPitch, memPitch)
+        ATTRIBUTE(MaxRegistersPerBlock, regsPerBlock)
+        ATTRIBUTE(ClockRate, clockRate)
+        ATTRIBUTE(TextureAlignment, textureAlignment)
+        ATTRIBUTE(GpuOverlap, deviceOverlap)
+        ATTRIBUTE(MultiProcessorCount, multiProcessorCount)
+        ATTRIBUTE(KernelExecTimeout, kernelExecTimeoutEnabled)
+        ATTRIBUTE(Integrated, integrated)
+        ATTRIBUTE(CanMapHostMemory, canMapHostMemory)
+        ATTRIBUTE(ComputeMode, computeMode)
+        ATTRIBUTE(ConcurrentKernels, concurrentKernels)
+        ATTRIBUTE(EccEnabled, ECCEnabled)
+        ATTRIBUTE(PciDeviceId, pciDeviceID)
+        ATTRIBUTE(TccDriver, tccDriver)
+        ATTRIBUTE(MemoryClockRate, memoryClockRate)
+        ATTRIBUTE(GlobalMemoryBusWidth, memoryBusWidth)
+        ATTRIBUTE(L2CacheSize, l2CacheSize)
+        ATTRIBUTE(MaxThreadsPerMultiProcessor, maxThreadsPerMultiProcessor)
+        ATTRIBUTE(AsyncEngineCount, asyncEngineCount)
+        ATTRIBUTE(UnifiedAddressing, unifiedAddressing)
+        ATTRIBUTE(PciDomainId, pciDomainID)
+        ATTRIBUTE(TexturePitchAlignment, texturePitchAlignment)
+        ATTRIBUTE(ComputeCapabilityMajor, major)
+        ATTRIBUTE(ComputeCapabilityMinor, minor)
+        ATTRIBUTE(StreamPrioritiesSupported, streamPrioritiesSupported)
+        ATTRIBUTE(GlobalL1CacheSupported, globalL1CacheSupported)
+        ATTRIBUTE(LocalL1CacheSupported, localL1CacheSupported)
+        ATTRIBUTE(MaxSharedMemoryPerMultiprocessor, sharedMemPerMultiprocessor)
+        ATTRIBUTE(MaxRegistersPerMultiprocessor, regsPerMultiprocessor)
+        ATTRIBUTE(ManagedMemory, managedMemory)
+        ATTRIBUTE(IsMultiGpuBoard, isMultiGpuBoard)
+        ATTRIBUTE(HostNativeAtomicSupported, hostNativeAtomicSupported)
+        ATTRIBUTE(CanUseHostPointerForRegisteredMem, canUseHostPointerForRegisteredMem)
+        ATTRIBUTE(PageableMemoryAccess, pageableMemoryAccess)
+        ATTRIBUTE(ConcurrentManagedAccess, concurrentManagedAccess)
+        ATTRIBUTE(ComputePreemptionSupported, computePreemptionSupported)
+        ATTRIBUTE(CooperativeLaunch, cooperativeLaunch)
+        ATTRIBUTE(MaxSharedMemoryPerBlockOptin, sharedMemPerBlockOptin)
+        ATTRIBUTE(MaxBlocksPerMultiprocessor, maxBlocksPerMultiProcessor)
+        ATTRIBUTE(ReservedSharedMemoryPerBlock, reservedSharedMemPerBlock)
+        ATTRIBUTE(MemoryPoolsSupported, memoryPoolsSupported)
+        ATTRIBUTE(ClusterLaunch, clusterLaunch)
+#undef ATTRIBUTE
     case cudaDevAttrPciBusId: *value = p->pciBusID + device; break;
-    case cudaDevAttrPciDeviceId: *value = p->pciDeviceID; break;
-    case cudaDevAttrTccDriver: *value = p->tccDriver; break;
-    case cudaDevAttrMemoryClockRate: *value = p->memoryClockRate; break;
-    case cudaDevAttrGlobalMemoryBusWidth: *value = p->memoryBusWidth; break;
-    case cudaDevAttrL2CacheSize: *value = p->l2CacheSize; break;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-        *value = p->maxThreadsPerMultiProcessor;
-        break;
-    case cudaDevAttrAsyncEngineCount: *value = p->asyncEngineCount; break;
-    case cudaDevAttrUnifiedAddressing: *value = p->unifiedAddressing; break;
-    case cudaDevAttrPciDomainId: *value = p->pciDomainID; break;
-    case cudaDevAttrTexturePitchAlignment: *value = (int)p->texturePitchAlignment; break;
-    case cudaDevAttrComputeCapabilityMajor: *value = p->major; break;
-    case cudaDevAttrComputeCapabilityMinor: *value = p->minor; break;
-    case cudaDevAttrStreamPrioritiesSupported:
-        *value = p->streamPrioritiesSupported;
-        break;
-    case cudaDevAttrGlobalL1CacheSupported: *value = p->globalL1CacheSupported; break;
-    case cudaDevAttrLocalL1CacheSupported: *value = p->localL1CacheSupported; break;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-        *value = (int)p->sharedMemPerMultiprocessor;
-        break;
-    case cudaDevAttrMaxRegistersPerMultiprocessor:
-        *value = p->regsPerMultiprocessor;
-        break;
-    case cudaDevAttrManagedMemory: *value = p->managedMemory; break;
-    case cudaDevAttrIsMultiGpuBoard: *value = p->isMultiGpuBoard; break;
-    case cudaDevAttrHostNativeAtomicSupported:
-        *value = p->hostNativeAtomicSupported;
-        break;
-    case cudaDevAttrCanUseHostPointerForRegisteredMem:
-        *value = p->canUseHostPointerForRegisteredMem;
-        break;
-    case cudaDevAttrPageableMemoryAccess: *value = p->pageableMemoryAccess; break;
-    case cudaDevAttrConcurrentManagedAccess: *value = p->concurrentManagedAccess; break;
-    case cudaDevAttrComputePreemptionSupported:
-        *value = p->computePreemptionSupported;
-        break;
-    case cudaDevAttrCooperativeLaunch: *value = p->cooperativeLaunch; break;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-        *value = (int)p->sharedMemPerBlockOptin;
-        break;
-    case cudaDevAttrMaxBlocksPerMultiprocessor:
-        *value = p->maxBlocksPerMultiProcessor;
-        break;
-    case cudaDevAttrReservedSharedMemoryPerBlock:
-        *value = (int)p->reservedSharedMemPerBlock;
-        break;
-    case cudaDevAttrMemoryPoolsSupported: *value = p->memoryPoolsSupported; break;
-    case cudaDevAttrClusterLaunch: *value = p->clusterLaunch; break;
     default: return set(cudaErrorInvalidValue);
     }
     return cudaSuccess;
