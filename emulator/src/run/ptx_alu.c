@@ -41,10 +41,16 @@ static bool is_float(enum ptx_type type)
     return ptx_types[type].kind == PTX_FLOAT;
 }
 
+/* The lowest bits as a number. */
+static int64_t number_in(uint64_t x, unsigned bits, bool with_sign)
+{
+    return with_sign ? extended(x, bits) : (int64_t)cut(x, bits);
+}
+
 /* The value of an integer type, in 64 bits. */
 static int64_t integer(enum ptx_type type, uint64_t x)
 {
-    return is_signed(type) ? extended(x, bits_of(type)) : (int64_t)cut(x, bits_of(type));
+    return number_in(x, bits_of(type), is_signed(type));
 }
 
 static float float_of(uint64_t bits)
@@ -224,6 +230,13 @@ static float flushed(float x, uint64_t code)
     return code & PTX_FTZ && fpclassify(x) == FP_SUBNORMAL ? copysignf(0.0f, x) : x;
 }
 
+/* What .sat and .relu leave of a number; of a NaN, the first leaves 0. */
+static double within(double x, uint64_t code)
+{
+    if (code & PTX_SAT) x = x > 0.0 ? (x < 1.0 ? x : 1.0) : 0.0;
+    return code & PTX_RELU && x < 0.0 ? 0.0 : x;
+}
+
 static double lesser(double a, double b, uint64_t code)
 {
     if (a != a || b != b) return code & PTX_KEEP_NAN ? NAN : a != a ? b : a;
@@ -357,9 +370,7 @@ static uint64_t half(enum ptx_type type, uint64_t code, uint64_t a, uint64_t b,
     default: x = function_of(op, x, y, code); break;
     }
     if (code & PTX_FTZ && fabs(x) < ldexp(1.0, f.least)) x = copysign(0.0, x);
-    if (code & PTX_SAT) x = x > 0.0 ? (x < 1.0 ? x : 1.0) : 0.0;
-    if (code & PTX_RELU && x < 0.0) x = 0.0;
-    return rounded_to(&f, x, PTX_RN, false);
+    return rounded_to(&f, within(x, code), PTX_RN, false);
 }
 
 static uint64_t in_float(enum ptx_type type, uint64_t code, uint64_t a, uint64_t b,
@@ -472,22 +483,13 @@ static uint64_t inserted(unsigned bits, uint64_t a, uint64_t b, uint64_t positio
 
 static uint64_t dot_product(uint64_t code, uint64_t a, uint64_t b, uint64_t c)
 {
-    const enum ptx_type at = PTX_TYPE_OF(code), bt = PTX_FROM_OF(code);
+    const bool four = PTX_OP_OF(code) == PTX_DP4A;
+    const unsigned width = four ? 8 : 16; /* of a's parts */
     uint64_t sum = c;
-    if (PTX_OP_OF(code) == PTX_DP4A) {
-        for (unsigned i = 0; i < 32; i += 8)
-            sum += (uint64_t)((is_signed(at) ? extended(a >> i, 8)
-                                             : (int64_t)(a >> i & 255)) *
-                              (is_signed(bt) ? extended(b >> i, 8)
-                                             : (int64_t)(b >> i & 255)));
-    } else {
-        if (code & PTX_HIGH_HALF) b >>= 16;
-        for (unsigned i = 0; i < 2; i++)
-            sum += (uint64_t)((is_signed(at) ? extended(a >> 16 * i, 16)
-                                             : (int64_t)(a >> 16 * i & 65535)) *
-                              (is_signed(bt) ? extended(b >> 8 * i, 8)
-                                             : (int64_t)(b >> 8 * i & 255)));
-    }
+    if (code & PTX_HIGH_HALF) b >>= 16;
+    for (unsigned i = 0; i < (four ? 4 : 2); i++)
+        sum += (uint64_t)(number_in(a >> width * i, width, is_signed(PTX_TYPE_OF(code))) *
+                          number_in(b >> 8 * i, 8, is_signed(PTX_FROM_OF(code))));
     return sum;
 }
 
@@ -738,9 +740,8 @@ static uint64_t float_to_integer(uint64_t code, enum ptx_type to, enum ptx_type 
 static uint64_t narrow(enum ptx_type to, uint64_t code, double x)
 {
     const struct format f = format_of(to);
-    if (code & PTX_SAT) x = x > 0.0 ? (x < 1.0 ? x : 1.0) : 0.0;
-    if (code & PTX_RELU && x < 0.0) x = 0.0;
-    const uint64_t bits = rounded_to(&f, x, PTX_ROUNDING_OF(code), code & PTX_SATFINITE);
+    const uint64_t bits =
+        rounded_to(&f, within(x, code), PTX_ROUNDING_OF(code), code & PTX_SATFINITE);
     if (to != PTX_TF32) return bits;
     return x != x ? 0x7fffffff : bits << 13;
 }
@@ -753,8 +754,7 @@ static uint64_t float_to_float(uint64_t code, enum ptx_type to, enum ptx_type fr
     if (from == PTX_F32) x = flushed((float)x, code);
     if (mode >= PTX_RNI) x = to_integer(x, mode);
     if (to != PTX_F32 && to != PTX_F64) return narrow(to, code, x);
-    if (code & PTX_SAT) x = x > 0.0 ? (x < 1.0 ? x : 1.0) : 0.0;
-    if (code & PTX_RELU && x < 0.0) x = 0.0;
+    x = within(x, code);
     if (to == PTX_F64) return bits_of_double(x);
     round_by(mode);
     volatile double wide = x;
@@ -916,10 +916,8 @@ uint64_t emu_ptx_video(int op, int bits, unsigned signs, int saturate, int add_u
                   least = signs & 4 ? -most - 1 : 0;
     uint64_t all = 0, sum = c;
     for (unsigned at = 0; at < 32; at += width) {
-        const int64_t x = signs & 1 ? extended(a >> at, width)
-                                    : (int64_t)cut(a >> at, width),
-                      y = signs & 2 ? extended(b >> at, width)
-                                    : (int64_t)cut(b >> at, width);
+        const int64_t x = number_in(a >> at, width, signs & 1),
+                      y = number_in(b >> at, width, signs & 2);
         int64_t part = op == 'a'   ? x + y
                        : op == 's' ? x - y
                        : op == 'v' ? (x + y + (x + y >= 0)) >> 1
