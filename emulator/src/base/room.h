@@ -12,6 +12,13 @@ void emu_no_memory(const char *purpose, ...)
 void *emu_zeros(const char *purpose, size_t count, size_t size);
 /* `list`, or where it lies now, with room for `count` things; never NULL. */
 void *emu_resized(void *list, const char *purpose, size_t count, size_t size);
+/* Makes room for one thing more in a list that grows as it needs to. */
+#define EMU_ROOM_FOR_ONE(list, count, capacity, purpose)                                 \
+    do {                                                                                 \
+        if ((count) < (capacity)) break;                                                 \
+        (capacity) = (capacity) ? 2 * (capacity) : 16;                                   \
+        (list) = emu_resized((list), (purpose), (capacity), sizeof *(list));             \
+    } while (0)
 char *emu_copy_of(const char *text); /* never NULL; the caller's to free */
 /* Bytes of address space that `ulimit -v` still allows; SIZE_MAX without a limit. */
 size_t emu_address_space(void);

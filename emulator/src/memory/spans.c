@@ -69,11 +69,7 @@ static void note_span(struct emu_shadow *s, const struct span *span)
     s->span_count = kept;
     memset(s->calm, 0, sizeof s->calm);
     if (kept == MOST_SPANS) return;
-    if (kept == s->span_capacity) {
-        s->span_capacity = kept ? 2 * kept : 4;
-        s->spans = emu_resized(s->spans, "for the work of streams", s->span_capacity,
-                               sizeof *s->spans);
-    }
+    EMU_ROOM_FOR_ONE(s->spans, kept, s->span_capacity, "for the work of streams");
     s->spans[s->span_count++] = *span;
 }
 

@@ -206,11 +206,7 @@ static void note_work(const struct CUstream_st *s)
         work_count /= 2;
         memmove(works, works + work_count, work_count * sizeof *works);
     }
-    if (work_count == work_capacity) {
-        work_capacity = work_capacity ? 2 * work_capacity : 64;
-        works =
-            emu_resized(works, "for the work of streams", work_capacity, sizeof *works);
-    }
+    EMU_ROOM_FOR_ONE(works, work_count, work_capacity, "for the work of streams");
     const struct emu_work which = {s->column,
                                    s->column < COLUMNS ? s->knows.of[s->column] : 0};
     works[work_count++] = (struct work){emu_times.now + 1, which};

@@ -28,11 +28,8 @@ void emu_async_copy(void *shared, const void *global, size_t bytes, size_t zero_
     if (bytes != 4 && bytes != 8 && bytes != 16)
         emu_fault(pc, "an asynchronous copy moves 4, 8 or 16 bytes, not %zu", bytes);
     if (zero_fill > bytes) zero_fill = bytes;
-    if (t->copy_count == t->copy_capacity) {
-        t->copy_capacity = t->copy_capacity ? 2 * t->copy_capacity : 16;
-        t->copies = emu_resized(t->copies, "for a pending asynchronous copy",
-                                t->copy_capacity, sizeof *t->copies);
-    }
+    EMU_ROOM_FOR_ONE(t->copies, t->copy_count, t->copy_capacity,
+                     "for a pending asynchronous copy");
     emu_check_async_issue(shared, global, bytes, zero_fill, pc);
     if (emu_now.lens_looks)
         emu_lens_async_copy(shared, global, bytes, zero_fill, pc,

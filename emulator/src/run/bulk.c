@@ -123,11 +123,7 @@ static unsigned own_count, own_capacity;
 
 void emu_own_copy_of_maps(const void *copy, size_t bytes)
 {
-    if (own_count == own_capacity) {
-        own_capacity = own_capacity ? 2 * own_capacity : 64;
-        own_copies = emu_resized(own_copies, "for a kernel's parameters", own_capacity,
-                                 sizeof *own_copies);
-    }
+    EMU_ROOM_FOR_ONE(own_copies, own_count, own_capacity, "for a kernel's parameters");
     own_copies[own_count++] = (struct own_copy){emu_current->linear, copy, bytes};
 }
 
@@ -266,11 +262,7 @@ static bool any_sender;
 
 static void note_store(struct sender *s, uint32_t time, const void *pc)
 {
-    if (s->count == s->capacity) {
-        s->capacity = s->capacity ? 2 * s->capacity : 16;
-        s->stores = emu_resized(s->stores, "for a bulk copy on its way", s->capacity,
-                                sizeof *s->stores);
-    }
+    EMU_ROOM_FOR_ONE(s->stores, s->count, s->capacity, "for a bulk copy on its way");
     s->stores[s->count++] = (struct store){s->groups, time, pc};
 }
 

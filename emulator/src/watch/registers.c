@@ -60,11 +60,7 @@ void emu_check_registers(const char *p, size_t bytes, bool writes, const void *p
 
 static void add_range(struct thread *t, struct range range)
 {
-    if (t->count == t->capacity) {
-        t->capacity = t->capacity ? 2 * t->capacity : 8;
-        t->ranges =
-            emu_resized(t->ranges, "to watch a wgmma", t->capacity, sizeof *t->ranges);
-    }
+    EMU_ROOM_FOR_ONE(t->ranges, t->count, t->capacity, "to watch a wgmma");
     t->ranges[t->count++] = range;
 }
 
