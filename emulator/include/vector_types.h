@@ -88,54 +88,29 @@ template <class T_> struct emu_in_braces {
     };                                                                                   \
     typedef struct name name;
 
-EMU_VECTOR1(char1, signed char)
-EMU_VECTOR2(char2, signed char, 2)
-EMU_VECTOR3(char3, signed char)
-EMU_VECTOR4(char4, signed char, 4)
-EMU_VECTOR1(uchar1, unsigned char)
-EMU_VECTOR2(uchar2, unsigned char, 2)
-EMU_VECTOR3(uchar3, unsigned char)
-EMU_VECTOR4(uchar4, unsigned char, 4)
-EMU_VECTOR1(short1, short)
-EMU_VECTOR2(short2, short, 4)
-EMU_VECTOR3(short3, short)
-EMU_VECTOR4(short4, short, 8)
-EMU_VECTOR1(ushort1, unsigned short)
-EMU_VECTOR2(ushort2, unsigned short, 4)
-EMU_VECTOR3(ushort3, unsigned short)
-EMU_VECTOR4(ushort4, unsigned short, 8)
-EMU_VECTOR1(int1, int)
-EMU_VECTOR2(int2, int, 8)
-EMU_VECTOR3(int3, int)
-EMU_VECTOR4(int4, int, 16)
-EMU_VECTOR1(uint1, unsigned int)
-EMU_VECTOR2(uint2, unsigned int, 8)
-EMU_VECTOR3(uint3, unsigned int)
-EMU_VECTOR4(uint4, unsigned int, 16)
-EMU_VECTOR1(long1, long)
-EMU_VECTOR2(long2, long, 16)
-EMU_VECTOR3(long3, long)
-EMU_VECTOR4_WIDE(long4, long)
-EMU_VECTOR1(ulong1, unsigned long)
-EMU_VECTOR2(ulong2, unsigned long, 16)
-EMU_VECTOR3(ulong3, unsigned long)
-EMU_VECTOR4_WIDE(ulong4, unsigned long)
-EMU_VECTOR1(longlong1, long long)
-EMU_VECTOR2(longlong2, long long, 16)
-EMU_VECTOR3(longlong3, long long)
-EMU_VECTOR4_WIDE(longlong4, long long)
-EMU_VECTOR1(ulonglong1, unsigned long long)
-EMU_VECTOR2(ulonglong2, unsigned long long, 16)
-EMU_VECTOR3(ulonglong3, unsigned long long)
-EMU_VECTOR4_WIDE(ulonglong4, unsigned long long)
-EMU_VECTOR1(float1, float)
-EMU_VECTOR2(float2, float, 8)
-EMU_VECTOR3(float3, float)
-EMU_VECTOR4(float4, float, 16)
-EMU_VECTOR1(double1, double)
-EMU_VECTOR2(double2, double, 16)
-EMU_VECTOR3(double3, double)
-EMU_VECTOR4_WIDE(double4, double)
+#define EMU_VECTORS(name, T_, bytes_of_2, bytes_of_4)                                    \
+    EMU_VECTOR1(name##1, T_)                                                             \
+    EMU_VECTOR2(name##2, T_, bytes_of_2)                                                 \
+    EMU_VECTOR3(name##3, T_)                                                             \
+    EMU_VECTOR4(name##4, T_, bytes_of_4)
+#define EMU_VECTORS_WIDE(name, T_)                                                       \
+    EMU_VECTOR1(name##1, T_)                                                             \
+    EMU_VECTOR2(name##2, T_, 16)                                                         \
+    EMU_VECTOR3(name##3, T_)                                                             \
+    EMU_VECTOR4_WIDE(name##4, T_)
+
+EMU_VECTORS(char, signed char, 2, 4)
+EMU_VECTORS(uchar, unsigned char, 2, 4)
+EMU_VECTORS(short, short, 4, 8)
+EMU_VECTORS(ushort, unsigned short, 4, 8)
+EMU_VECTORS(int, int, 8, 16)
+EMU_VECTORS(uint, unsigned int, 8, 16)
+EMU_VECTORS_WIDE(long, long)
+EMU_VECTORS_WIDE(ulong, unsigned long)
+EMU_VECTORS_WIDE(longlong, long long)
+EMU_VECTORS_WIDE(ulonglong, unsigned long long)
+EMU_VECTORS(float, float, 8, 16)
+EMU_VECTORS_WIDE(double, double)
 
 #undef EMU_MEMBERS2
 #undef EMU_MEMBERS4
@@ -144,6 +119,8 @@ EMU_VECTOR4_WIDE(double4, double)
 #undef EMU_VECTOR3
 #undef EMU_VECTOR4
 #undef EMU_VECTOR4_WIDE
+#undef EMU_VECTORS
+#undef EMU_VECTORS_WIDE
 
 #ifdef __cplusplus
 /* The type of blockDim and gridDim (device_launch_parameters.h). */
