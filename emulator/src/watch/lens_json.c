@@ -29,28 +29,38 @@ static void json_string(const char *text)
     fputc('"', lens_out);
 }
 
+/* A count that may be unknown. */
+static void json_count(const char *name, bool known, uint64_t count)
+{
+    if (known)
+        lens_say(", \"%s\": %llu", name, (unsigned long long)count);
+    else
+        lens_say(", \"%s\": null", name);
+}
+
 static void json_counts(const struct lens_site *s)
 {
-    lens_say("\"requests\": %llu, \"lanes\": %llu, ", (unsigned long long)s->requests,
-             (unsigned long long)s->lanes);
+    lens_say("\"requests\": %llu", (unsigned long long)s->requests);
+    json_count("lanes", true, s->lanes);
     if (lens_touches_banks(s->kind)) {
         const bool load = s->kind == SHARED_LOAD; /* others are not joined */
         const uint64_t joined = load ? s->joined_wavefronts : s->wavefronts;
-        lens_say("\"wavefronts\": %llu, \"ideal_wavefronts\": %llu, \"conflicts\": %llu, "
-                 "\"joined_requests\": %llu, \"joined_wavefronts\": %llu, "
-                 "\"joined_conflicts\": %llu}",
-                 (unsigned long long)s->wavefronts, (unsigned long long)s->ideal,
-                 (unsigned long long)(s->wavefronts - s->ideal),
-                 (unsigned long long)(load ? s->joined_requests : s->requests),
-                 (unsigned long long)joined,
-                 (unsigned long long)(joined - (load ? s->joined_ideal : s->ideal)));
-    } else if (s->kind == CONSTANT_LOAD)
-        lens_say("\"bytes_used\": %llu}", (unsigned long long)s->unique_bytes);
-    else
-        lens_say("\"sectors\": %llu, \"ideal_sectors\": %llu, \"lookups\": %llu, "
-                 "\"bytes_used\": %llu}",
-                 (unsigned long long)s->sectors, (unsigned long long)s->ideal,
-                 (unsigned long long)s->lookups, (unsigned long long)s->unique_bytes);
+        json_count("wavefronts", true, s->wavefronts);
+        json_count("ideal_wavefronts", true, s->ideal);
+        json_count("conflicts", true, s->wavefronts - s->ideal);
+        json_count("joined_requests", true, load ? s->joined_requests : s->requests);
+        json_count("joined_wavefronts", true, joined);
+        json_count("joined_conflicts", true,
+                   joined - (load ? s->joined_ideal : s->ideal));
+    } else {
+        if (s->kind != CONSTANT_LOAD) {
+            json_count("sectors", true, s->sectors);
+            json_count("ideal_sectors", true, s->ideal);
+            json_count("lookups", true, s->lookups);
+        }
+        json_count("bytes_used", true, s->unique_bytes);
+    }
+    lens_say("}");
 }
 
 /* The costliest request of a row: each lane that took part, and how far from the lowest
@@ -85,15 +95,6 @@ static void json_example_wavefronts(const struct lens_site *s)
         separator = ", ";
     }
     lens_say("]");
-}
-
-/* A count that may be unknown. */
-static void json_count(const char *name, bool known, uint64_t count)
-{
-    if (known)
-        lens_say(", \"%s\": %llu", name, (unsigned long long)count);
-    else
-        lens_say(", \"%s\": null", name);
 }
 
 static void json_kernel(const struct lens_kernel *k)
