@@ -1264,20 +1264,20 @@ static void compile_cvt(struct compiler *c)
         return;
     }
     need_operands(c, "d, a");
-    const char *result = alu_call(
+    const char *value = alu_call(
         code, source_as(c, c->instruction->operand[1], from, !from_pair), "0", "0", "0");
     /* A narrow result fills its wider register by its sign. */
     const struct value *target = c->instruction->operand[0];
-    if (target->form == REGISTER && ptx_types[to].kind == PTX_SIGNED &&
-        ptx_types[c->regs[target->reg].type].bits > ptx_types[to].bits)
-        result =
-            alu_call(PTX_CODE(PTX_CVT,
-                              ptx_types[c->regs[target->reg].type].bits == 64   ? PTX_U64
-                              : ptx_types[c->regs[target->reg].type].bits == 32 ? PTX_U32
-                                                                                : PTX_U16,
-                              to, 0, 0),
-                     result, "0", "0", "0");
-    assign_as(c, target, to, !pair, result);
+    const unsigned width =
+        target->form == REGISTER ? ptx_types[c->regs[target->reg].type].bits : 0;
+    if (ptx_types[to].kind == PTX_SIGNED && width > ptx_types[to].bits)
+        value = alu_call(PTX_CODE(PTX_CVT,
+                                  width == 64   ? PTX_U64
+                                  : width == 32 ? PTX_U32
+                                                : PTX_U16,
+                                  to, 0, 0),
+                         value, "0", "0", "0");
+    assign_as(c, target, to, !pair, value);
 }
 
 /* mov moves a register, a constant or a special register; or it takes a register apart
@@ -1374,7 +1374,7 @@ static bool take_hints(struct compiler *c)
     for (;;) {
         if (take(c, "L2::cache_hint"))
             policy = true;
-        else if (!take_one_of(c, LEVELS))
+        else if (!take(c, LEVELS))
             return policy;
     }
 }
@@ -1781,7 +1781,7 @@ static void compile_fence(struct compiler *c)
         if (take(c, "async")) {
             take(c, "global shared::cta shared::cluster");
             emit(c, " ::emu_ptx_fence_proxy();");
-        } else if (take_one_of(c, "alias async::generic tensormap::generic")) {
+        } else if (take(c, "alias async::generic tensormap::generic")) {
             take(c, "release acquire");
             take(c, "sync_restrict::shared::cta sync_restrict::shared::cluster cta "
                     "cluster gpu sys");
@@ -1865,7 +1865,7 @@ static void compile_bulk(struct compiler *c, bool reduces)
     take(c, "tile");
     need_one_of(c, load ? "mbarrier::complete_tx::bytes" : "bulk_group");
     const bool multicast = take(c, "multicast::cluster");
-    if (load && !multicast) take_one_of(c, "cta_group::1");
+    if (load && !multicast) take(c, "cta_group::1");
     const bool policy = take_hints(c);
     if (reduces && !dimensions) code |= need_reduction(c, load, false);
     end_of_modifiers(c);
@@ -2008,7 +2008,7 @@ static void compile_barrier(struct compiler *c)
     if (take(c, "cluster")) {
         const char *what = need_one_of(c, "arrive wait");
         const bool relaxed = take(c, "relaxed");
-        if (!relaxed) take_one_of(c, "release acquire");
+        if (!relaxed) take(c, "release acquire");
         take(c, "aligned");
         need_operands(c, "(none)");
         if (*what == 'w')
@@ -2140,7 +2140,7 @@ static void compile_matrix_move(struct compiler *c)
         else
             transposed = true;
     const enum ptx_space space = take_space(c, "shared shared::cta");
-    if (take_one_of(c, "trans")) transposed = true;
+    if (take(c, "trans")) transposed = true;
     if (!number || !shape) unknown(c);
     need_one_of(c, "b16");
     need_operands(c, load ? "{r...}, [a]" : "[a], {r...}");
