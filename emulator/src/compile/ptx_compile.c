@@ -81,9 +81,8 @@ struct compiler {
 
 /* ---- output and messages ---- */
 
-static void emit(struct compiler *c, const char *pattern, ...)
-    __attribute__((format(printf, 2, 3)));
-static void emit(struct compiler *c, const char *pattern, ...)
+__attribute__((format(printf, 2, 3))) static void emit(struct compiler *c,
+                                                       const char *pattern, ...)
 {
     char *s;
     va_list values;
@@ -570,18 +569,20 @@ static void end_of_modifiers(struct compiler *c)
 static void need_operands(struct compiler *c, const char *list)
 {
     const struct instruction *i = c->instruction;
-    int least = *list != '(', most = least, depth = 0; /* not "(none)" */
+    int least = *list != '(', optional = 0, depth = 0; /* not "(none)" */
     for (const char *p = list; *p; p++) {
-        const bool opens = strchr("{[", *p), optional = opens && p[1] == ',';
         if (*p == ',' && depth == 0) least++;
-        if (*p == ',' && depth == 0) most++;
-        if (optional)
-            most++, p += strcspn(p, "}");
-        else
-            depth += opens ? 1 : strchr("}]", *p) ? -1 : 0;
+        if (p[0] == '{' && p[1] == ',') {
+            optional++;
+            p += strcspn(p, "}");
+        } else if (strchr("{[", *p)) {
+            depth++;
+        } else if (strchr("}]", *p)) {
+            depth--;
+        }
     }
     end_of_modifiers(c);
-    if (i->operands >= least && i->operands <= most) return;
+    if (i->operands >= least && i->operands <= least + optional) return;
     fail(c, i->place, "PTX: `%s` takes the operands %s; here are %d", i->text, list,
          i->operands);
 }
@@ -785,7 +786,7 @@ static const char *address(struct compiler *c, int i, int coordinates)
     const char *more =
         v->added_argument >= 0 ? format(" + %s", c->regs[v->added_argument].text) : "";
     if (!v->integer && !*more) return base;
-    return format("%s%s + " HEX "", base, more, v->integer);
+    return format("%s%s + " HEX, base, more, v->integer);
 }
 
 static void need_elements(struct compiler *c, int i, int count, const char *what)
@@ -1305,7 +1306,7 @@ static void compile_mov(struct compiler *c)
             for (int i = 0; i < n; i++)
                 if (to->element[i]->form != SINK)
                     assign(c, to->element[i], part,
-                           format("emu_whole >> %u & " HEX "", each * (unsigned)i,
+                           format("emu_whole >> %u & " HEX, each * (unsigned)i,
                                   cut(~0ull, each)));
             emit(c, " }");
         } else {

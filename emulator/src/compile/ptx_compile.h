@@ -28,7 +28,7 @@ struct ptx_statement {
     void *context;
 };
 
-/* Returns C++ statements (free them), one line marker before each, so that errors and
+/* Returns C++ statements, one line marker before each, so that errors and
  * faults name the string that an instruction stands in. NULL after errors. */
 char *ptx_compile(const struct ptx_statement *statement);
 
