@@ -210,6 +210,14 @@ MISTAKES = {
             ".mbarrier::complete_tx::bytes.add.f32 [%0], [%0], 16, [%0];" :: "r"(x));""",
         "does not know `.f32`",
     ),
+    "a policy of the caches in a register that is too narrow": (
+        'asm("red.global.add.L2::cache_hint.u32 [%0], %1, %1;" :: "l"(p), "r"(x)); // @',
+        "wants a register of type .b64, and `%1` is .b32",
+    ),
+    "too few operands, where one may be missing": (
+        'asm("mbarrier.try_wait.parity.shared.b64 p, [%0];" :: "r"(x)); // @',
+        "takes the operands p, [barrier], parity{, time}; here are 2",
+    ),
     "an operand of the wrong type": (
         'asm("mov.u32 %0, %1;" : "=r"(x) : "r"(1.0f)); // @',
         'an asm operand with constraint "r" is an integer of 4 bytes',
