@@ -46,14 +46,6 @@ cublasStatus_t cublasSetStream(cublasHandle_t handle, cudaStream_t stream)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasGetStream(cublasHandle_t handle, cudaStream_t *stream)
-{
-    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
-    if (!stream) return CUBLAS_STATUS_INVALID_VALUE;
-    *stream = handle->stream;
-    return CUBLAS_STATUS_SUCCESS;
-}
-
 /* Room that a GPU's algorithms may use; these need none. */
 cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *workspace, size_t bytes)
 {
@@ -71,14 +63,6 @@ cublasStatus_t cublasSetPointerMode(cublasHandle_t handle, cublasPointerMode_t m
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasGetPointerMode(cublasHandle_t handle, cublasPointerMode_t *mode)
-{
-    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
-    if (!mode) return CUBLAS_STATUS_INVALID_VALUE;
-    *mode = handle->pointer_mode;
-    return CUBLAS_STATUS_SUCCESS;
-}
-
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode)
 {
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
@@ -89,13 +73,17 @@ cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode)
-{
-    if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
-    if (!mode) return CUBLAS_STATUS_INVALID_VALUE;
-    *mode = handle->math_mode;
-    return CUBLAS_STATUS_SUCCESS;
-}
+#define GETTER(name, type, field)                                                        \
+    cublasStatus_t name(cublasHandle_t handle, type *value)                              \
+    {                                                                                    \
+        if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;                               \
+        if (!value) return CUBLAS_STATUS_INVALID_VALUE;                                  \
+        *value = handle->field;                                                          \
+        return CUBLAS_STATUS_SUCCESS;                                                    \
+    }
+GETTER(cublasGetStream, cudaStream_t, stream)
+GETTER(cublasGetPointerMode, cublasPointerMode_t, pointer_mode)
+GETTER(cublasGetMathMode, cublasMath_t, math_mode)
 
 static const struct {
     cublasStatus_t status;
