@@ -25,7 +25,6 @@ template <class T, class It> std::vector<T> emu_to_host(It first, It last)
     T *const to = there.data;
     emu_run("thrust::copy", true, [=]() mutable {
         for (std::size_t i = 0; i < n; i++) new (&to[i]) T(from[(std::ptrdiff_t)i]);
-        return 0;
     });
     cudaMemcpy(all.data(), to, n * sizeof(T), cudaMemcpyDeviceToHost);
     return all;
@@ -52,12 +51,10 @@ template <class In, class Out> Out copy(In first, In last, Out out)
         cudaMemcpy(data, all.data(), (std::size_t)n * sizeof(T), cudaMemcpyHostToDevice);
         emu_run("thrust::copy", true, [=]() mutable {
             for (std::ptrdiff_t i = 0; i < n; i++, ++to) *to = data[i];
-            return 0;
         });
     } else {
         emu_run("thrust::copy", emu_on_device<In, Out>(), [=]() mutable {
             for (std::ptrdiff_t i = 0; i < n; i++, ++from, ++to) *to = *from;
-            return 0;
         });
     }
     std::advance(out, n);

@@ -15,7 +15,6 @@ void emu_make(const char *name, It first, std::ptrdiff_t n, F make)
     if (n <= 0) return;
     emu_run(name, emu_on_device<It>(), [=]() mutable {
         for (std::ptrdiff_t i = 0; i < n; i++) to[i] = make(i);
-        return 0;
     });
 }
 

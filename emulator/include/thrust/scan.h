@@ -20,7 +20,6 @@ Out transform_inclusive_scan(In first, In last, Out out, F f, Op op)
             T sum = f(from[0]);
             to[0] = sum;
             for (std::ptrdiff_t i = 1; i < n; i++) to[i] = sum = op(sum, f(from[i]));
-            return 0;
         });
     return out + n;
 }
@@ -38,7 +37,6 @@ Out transform_exclusive_scan(In first, In last, Out out, F f, T start, Op op)
             to[i] = sum;
             sum = next;
         }
-        return 0;
     });
     return out + n;
 }
@@ -88,7 +86,6 @@ Out inclusive_scan_by_key(Keys first, Keys last, In values, Out out, Same same, 
                     sum = i && same(key[i - 1], key[i]) ? op(sum, x) : x;
                     to[i] = sum;
                 }
-                return 0;
             });
     return out + n;
 }
@@ -122,7 +119,6 @@ Out exclusive_scan_by_key(Keys first, Keys last, In values, Out out, T start, Sa
                     to[i] = sum;
                     sum = next;
                 }
-                return 0;
             });
     return out + n;
 }

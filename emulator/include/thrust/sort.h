@@ -116,7 +116,6 @@ template <class It, class Less> void stable_sort(It first, It last, Less less_th
         const T *const sorted =
             emu_sort<T>(a, b, n, less_than, [](const T &x) -> const T & { return x; });
         for (std::ptrdiff_t i = 0; i < n; i++) at[i] = sorted[i];
-        return 0;
     });
 }
 template <class It> void stable_sort(It first, It last)
@@ -157,7 +156,6 @@ void stable_sort_by_key(Keys first, Keys last, Values values, Less less_than)
             k[i] = sorted[i].key;
             v[i] = sorted[i].value;
         }
-        return 0;
     });
 }
 template <class Keys, class Values>
@@ -193,7 +191,6 @@ Out merge(In1 first1, In1 last1, In2 first2, In2 last2, Out out, Less less_than)
             else
                 to[i] = x[a++];
         }
-        return 0;
     });
     return out + n1 + n2;
 }
@@ -246,7 +243,6 @@ std::ptrdiff_t emu_partition_point(It at, std::ptrdiff_t n, Before before)
                 to[i] = static_cast<emu_value<Out>>(                                     \
                     emu_partition_point(at, n, [=](const X &x) { return before; }));     \
             }                                                                            \
-            return 0;                                                                    \
         });                                                                              \
         return out + count;                                                              \
     }                                                                                    \

@@ -21,7 +21,6 @@ template <class A, class B> B swap_ranges(A first, A last, B second)
             a[i] = b[i];
             b[i] = x;
         }
-        return 0;
     });
     return second + n;
 }

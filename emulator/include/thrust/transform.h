@@ -21,7 +21,6 @@ template <class In, class Out, class F> Out transform(In first, In last, Out out
     const auto to = emu_raw(out);
     emu_run("thrust::transform", emu_on_device<In, Out>(), [=]() mutable {
         for (std::ptrdiff_t i = 0; i < n; i++) to[i] = f(from[i]);
-        return 0;
     });
     return out + n;
 }
@@ -34,7 +33,6 @@ Out transform(In1 first, In1 last, In2 second, Out out, F f)
     const auto to = emu_raw(out);
     emu_run("thrust::transform", emu_on_device<In1, In2, Out>(), [=]() mutable {
         for (std::ptrdiff_t i = 0; i < n; i++) to[i] = f(a[i], b[i]);
-        return 0;
     });
     return out + n;
 }
@@ -50,7 +48,6 @@ Out transform_if(In first, In last, Stencil stencil, Out out, F f, Predicate hol
     emu_run("thrust::transform_if", emu_on_device<In, Stencil, Out>(), [=]() mutable {
         for (std::ptrdiff_t i = 0; i < n; i++)
             if (holds(at[i])) to[i] = f(from[i]);
-        return 0;
     });
     return out + n;
 }
@@ -66,7 +63,6 @@ template <class It, class Size, class F> It for_each_n(It first, Size n, F f)
     const auto at = emu_raw(first);
     emu_run("thrust::for_each", emu_on_device<It>(), [=]() mutable {
         for (std::ptrdiff_t i = 0; i < (std::ptrdiff_t)n; i++) f(at[i]);
-        return 0;
     });
     return first + (std::ptrdiff_t)n;
 }
@@ -101,7 +97,6 @@ template <class Map, class In, class Out> Out gather(Map first, Map last, In in,
     const auto to = emu_raw(out);
     emu_run("thrust::gather", emu_on_device<Map, In, Out>(), [=]() mutable {
         for (std::ptrdiff_t i = 0; i < n; i++) to[i] = from[(std::ptrdiff_t)map[i]];
-        return 0;
     });
     return out + n;
 }
@@ -115,7 +110,6 @@ void scatter(In first, In last, Map where, Out out)
     const auto to = emu_raw(out);
     emu_run("thrust::scatter", emu_on_device<In, Map, Out>(), [=]() mutable {
         for (std::ptrdiff_t i = 0; i < n; i++) to[(std::ptrdiff_t)map[i]] = from[i];
-        return 0;
     });
 }
 EMU_WITH_POLICY(scatter)
@@ -138,7 +132,6 @@ Out adjacent_difference(In first, In last, Out out, Op op)
                 to[i] = x;
             before = x;
         }
-        return 0;
     });
     return out + n;
 }
@@ -159,7 +152,6 @@ template <class It> void reverse(It first, It last)
             at[i] = y;
             at[n - 1 - i] = x;
         }
-        return 0;
     });
 }
 EMU_WITH_POLICY(reverse)
@@ -170,7 +162,6 @@ template <class In, class Out> Out reverse_copy(In first, In last, Out out)
     const auto to = emu_raw(out);
     emu_run("thrust::reverse_copy", emu_on_device<In, Out>(), [=]() mutable {
         for (std::ptrdiff_t i = 0; i < n; i++) to[i] = from[n - 1 - i];
-        return 0;
     });
     return out + n;
 }

@@ -103,7 +103,6 @@ struct DeviceRadixSort {
                         keys_out[i] = keys[sorted[i].from];
                         if (values) values_out[i] = values[sorted[i].from];
                     }
-                    return 0;
                 });
             });
     }

@@ -90,7 +90,6 @@ struct DeviceReduce {
             thrust::emu_run(call, true, [=]() mutable {
                 for (long long i = 0; i < n; i++) all = step(all, x[i], i);
                 *y = all;
-                return 0;
             });
         });
     }

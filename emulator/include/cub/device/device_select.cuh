@@ -48,7 +48,6 @@ struct DeviceSelect {
                 for (long long i = 0; i < n; i++)
                     if (wanted(i)) y[found++] = x[i];
                 *c = (thrust::emu_value<Count>)found;
-                return 0;
             });
         });
     }

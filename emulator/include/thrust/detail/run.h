@@ -308,10 +308,11 @@ struct emu_called {
     emu_called(const emu_called &) = delete;
 };
 
-/* f() on the device or here; its result must be a plain value. */
-template <class F> auto emu_run(const char *name, bool on_device, F f) -> decltype(f())
+/* f() on the device or here; its result is a plain value. */
+template <class F, class R = decltype(std::declval<F &>()())>
+typename std::enable_if<!std::is_void<R>::value, R>::type emu_run(const char *name,
+                                                                  bool on_device, F f)
 {
-    using R = decltype(f());
     if (!on_device) return f();
     alignas(R) char result[sizeof(R)];
     char *const place = result;
@@ -329,6 +330,17 @@ template <class F> auto emu_run(const char *name, bool on_device, F f) -> declty
         cudaStreamSynchronize(one.stream);
     }
     return *reinterpret_cast<R *>(place);
+}
+
+/* The same where there is no result. */
+template <class F, class R = decltype(std::declval<F &>()())>
+typename std::enable_if<std::is_void<R>::value>::type emu_run(const char *name,
+                                                              bool on_device, F f)
+{
+    emu_run(name, on_device, [f]() mutable {
+        f();
+        return 0;
+    });
 }
 
 /* Memory for an algorithm's own use. */
