@@ -9,6 +9,12 @@ namespace cooperative_groups
 {
 
 #define EMU_MEMBER __forceinline__
+/* What a group says of itself or of the thread that asks. */
+#define EMU_SAYS(T_, name, ...)                                                          \
+    static EMU_MEMBER T_ name()                                                          \
+    {                                                                                    \
+        return __VA_ARGS__;                                                              \
+    }
 
 class thread_block
 {
@@ -28,34 +34,17 @@ class thread_block
     {
         sync();
     }
-    static EMU_MEMBER unsigned thread_rank()
-    {
-        return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-    }
+    EMU_SAYS(unsigned, thread_rank,
+             threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z))
     static EMU_MEMBER unsigned num_threads()
     {
         return blockDim.x * blockDim.y * blockDim.z;
     }
-    static EMU_MEMBER unsigned size()
-    {
-        return num_threads();
-    }
-    static EMU_MEMBER dim3 group_index()
-    {
-        return dim3(blockIdx);
-    }
-    static EMU_MEMBER dim3 thread_index()
-    {
-        return dim3(threadIdx);
-    }
-    static EMU_MEMBER dim3 group_dim()
-    {
-        return blockDim;
-    }
-    static EMU_MEMBER dim3 dim_threads()
-    {
-        return blockDim;
-    }
+    EMU_SAYS(unsigned, size, num_threads())
+    EMU_SAYS(dim3, group_index, dim3(blockIdx))
+    EMU_SAYS(dim3, thread_index, dim3(threadIdx))
+    EMU_SAYS(dim3, group_dim, blockDim)
+    EMU_SAYS(dim3, dim_threads, blockDim)
 };
 static EMU_MEMBER thread_block this_thread_block()
 {
@@ -65,10 +54,7 @@ static EMU_MEMBER thread_block this_thread_block()
 class grid_group
 {
   public:
-    static EMU_MEMBER bool is_valid()
-    {
-        return emu_launch_is_cooperative() != 0;
-    }
+    EMU_SAYS(bool, is_valid, emu_launch_is_cooperative() != 0)
     static EMU_MEMBER void sync()
     {
         emu_grid_barrier();
@@ -94,14 +80,8 @@ class grid_group
                     blockIdx.y * blockDim.y + threadIdx.y,
                     blockIdx.z * blockDim.z + threadIdx.z);
     }
-    static EMU_MEMBER dim3 dim_clusters()
-    {
-        return __clusterGridDimInClusters();
-    }
-    static EMU_MEMBER dim3 cluster_index()
-    {
-        return __clusterIdx();
-    }
+    EMU_SAYS(dim3, dim_clusters, __clusterGridDimInClusters())
+    EMU_SAYS(dim3, cluster_index, __clusterIdx())
     static EMU_MEMBER unsigned long long num_clusters()
     {
         const dim3 d = dim_clusters();
@@ -121,30 +101,13 @@ class grid_group
     {
         return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
     }
-    static EMU_MEMBER unsigned long long thread_rank()
-    {
-        return block_rank() * thread_block::num_threads() + thread_block::thread_rank();
-    }
-    static EMU_MEMBER unsigned long long num_threads()
-    {
-        return num_blocks() * thread_block::num_threads();
-    }
-    static EMU_MEMBER unsigned long long size()
-    {
-        return num_threads();
-    }
-    static EMU_MEMBER dim3 group_dim()
-    {
-        return gridDim;
-    }
-    static EMU_MEMBER dim3 dim_blocks()
-    {
-        return gridDim;
-    }
-    static EMU_MEMBER dim3 block_index()
-    {
-        return dim3(blockIdx);
-    }
+    EMU_SAYS(unsigned long long, thread_rank,
+             block_rank() * thread_block::num_threads() + thread_block::thread_rank())
+    EMU_SAYS(unsigned long long, num_threads, num_blocks() * thread_block::num_threads())
+    EMU_SAYS(unsigned long long, size, num_threads())
+    EMU_SAYS(dim3, group_dim, gridDim)
+    EMU_SAYS(dim3, dim_blocks, gridDim)
+    EMU_SAYS(dim3, block_index, dim3(blockIdx))
 };
 static EMU_MEMBER grid_group this_grid()
 {
@@ -384,10 +347,7 @@ template <unsigned Size> class emu_wide_tile
     {
         emu_tile_barrier(Size);
     }
-    static EMU_MEMBER unsigned thread_rank()
-    {
-        return thread_block::thread_rank() % Size;
-    }
+    EMU_SAYS(unsigned, thread_rank, thread_block::thread_rank() % Size)
     static constexpr EMU_MEMBER unsigned num_threads()
     {
         return Size;
@@ -396,14 +356,8 @@ template <unsigned Size> class emu_wide_tile
     {
         return Size;
     }
-    static EMU_MEMBER unsigned meta_group_rank()
-    {
-        return thread_block::thread_rank() / Size;
-    }
-    static EMU_MEMBER unsigned meta_group_size()
-    {
-        return (thread_block::num_threads() + Size - 1) / Size;
-    }
+    EMU_SAYS(unsigned, meta_group_rank, thread_block::thread_rank() / Size)
+    EMU_SAYS(unsigned, meta_group_size, (thread_block::num_threads() + Size - 1) / Size)
     /* Of one rank, the same for all. */
     template <class T_> static EMU_MEMBER T_ shfl(T_ value, unsigned rank)
     {
@@ -532,22 +486,10 @@ class cluster_group
     {
         emu_cluster_barrier_wait();
     }
-    static EMU_MEMBER unsigned block_rank()
-    {
-        return emu_cluster_rank();
-    }
-    static EMU_MEMBER unsigned num_blocks()
-    {
-        return emu_cluster_blocks();
-    }
-    static EMU_MEMBER dim3 dim_blocks()
-    {
-        return __clusterDim();
-    }
-    static EMU_MEMBER dim3 block_index()
-    {
-        return __clusterRelativeBlockIdx();
-    }
+    EMU_SAYS(unsigned, block_rank, emu_cluster_rank())
+    EMU_SAYS(unsigned, num_blocks, emu_cluster_blocks())
+    EMU_SAYS(dim3, dim_blocks, __clusterDim())
+    EMU_SAYS(dim3, block_index, __clusterRelativeBlockIdx())
     static EMU_MEMBER dim3 dim_threads()
     {
         const dim3 d = dim_blocks();
@@ -559,18 +501,10 @@ class cluster_group
         return dim3(i.x * blockDim.x + threadIdx.x, i.y * blockDim.y + threadIdx.y,
                     i.z * blockDim.z + threadIdx.z);
     }
-    static EMU_MEMBER unsigned num_threads()
-    {
-        return num_blocks() * thread_block::num_threads();
-    }
-    static EMU_MEMBER unsigned size()
-    {
-        return num_threads();
-    }
-    static EMU_MEMBER unsigned thread_rank()
-    {
-        return block_rank() * thread_block::num_threads() + thread_block::thread_rank();
-    }
+    EMU_SAYS(unsigned, num_threads, num_blocks() * thread_block::num_threads())
+    EMU_SAYS(unsigned, size, num_threads())
+    EMU_SAYS(unsigned, thread_rank,
+             block_rank() * thread_block::num_threads() + thread_block::thread_rank())
     template <class T_> static EMU_MEMBER T_ *map_shared_rank(T_ *p, int block)
     {
         return static_cast<T_ *>(emu_cluster_place(p, (unsigned)block));
@@ -607,6 +541,7 @@ template <class Group> static EMU_MEMBER unsigned group_size(const Group &group)
     return (unsigned)group.size();
 }
 
+#undef EMU_SAYS
 #undef EMU_MEMBER
 
 } // namespace cooperative_groups

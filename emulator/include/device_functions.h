@@ -308,13 +308,22 @@ EMU_FN int emu_low24(int x)
 }
 EMU_IS(int, __mul24, (int x, int y), (int)((long long)emu_low24(x) * emu_low24(y)))
 EMU_IS(unsigned, __umul24, (unsigned x, unsigned y), (x & 0xffffff) * (y & 0xffffff))
-EMU_IS(int, __mulhi, (int x, int y), (int)((long long)x *y >> 32))
-EMU_IS(unsigned, __umulhi, (unsigned x, unsigned y),
-       (unsigned)((unsigned long long)x *y >> 32))
-EMU_IS(long long, __mul64hi, (long long x, long long y),
-       (long long)((__int128)x *y >> 64))
-EMU_IS(unsigned long long, __umul64hi, (unsigned long long x, unsigned long long y),
-       (unsigned long long)((unsigned __int128)x *y >> 64))
+EMU_FN int __mulhi(int x, int y)
+{
+    return (int)((long long)x * y >> 32);
+}
+EMU_FN unsigned __umulhi(unsigned x, unsigned y)
+{
+    return (unsigned)((unsigned long long)x * y >> 32);
+}
+EMU_FN long long __mul64hi(long long x, long long y)
+{
+    return (long long)((__int128)x * y >> 64);
+}
+EMU_FN unsigned long long __umul64hi(unsigned long long x, unsigned long long y)
+{
+    return (unsigned long long)((unsigned __int128)x * y >> 64);
+}
 EMU_IS(unsigned, __sad, (int x, int y, unsigned z),
        z + (x > y ? (unsigned)x - (unsigned)y : (unsigned)y - (unsigned)x))
 EMU_IS(unsigned, __usad, (unsigned x, unsigned y, unsigned z),
@@ -497,10 +506,10 @@ EMU_DPX_WHICH(u32, u16, unsigned, unsigned short, min, <=)
     }
 EMU_ROUNDED(float, __fadd_rn, x + y)
 EMU_ROUNDED(float, __fsub_rn, x - y)
-EMU_ROUNDED(float, __fmul_rn, x *y)
+EMU_ROUNDED(float, __fmul_rn, (x) * (y))
 EMU_ROUNDED(double, __dadd_rn, x + y)
 EMU_ROUNDED(double, __dsub_rn, x - y)
-EMU_ROUNDED(double, __dmul_rn, x *y)
+EMU_ROUNDED(double, __dmul_rn, (x) * (y))
 #undef EMU_ROUNDED
 EMU_IS(float, __fdiv_rn, (float x, float y), x / y)
 EMU_IS(float, __frcp_rn, (float x), 1.0f / x)
