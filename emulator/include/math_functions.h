@@ -123,7 +123,7 @@ EMU_FN double erfinv(double x)
     return y;
 }
 EMU_IS(float, erfinvf, (float x), (float)erfinv((double)x))
-EMU_IS(double, normcdfinv, (double x), -M_SQRT2 *erfcinv(2.0 * x))
+EMU_IS(double, normcdfinv, (double x), erfcinv(2.0 * x) * -M_SQRT2)
 EMU_IS(float, normcdfinvf, (float x), (float)normcdfinv((double)x))
 EMU_IS(double, normcdf, (double x), 0.5 * erfc(-x * M_SQRT1_2))
 EMU_IS(float, normcdff, (float x), (float)normcdf((double)x))

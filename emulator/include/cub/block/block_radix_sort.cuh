@@ -25,35 +25,21 @@ class BlockRadixSort
     {
     }
 
-    void Sort(Key (&keys)[EACH], int begin = 0, int end = BITS)
-    {
-        Value none[EACH] = {};
-        sort(keys, none, begin, end, false, false);
+/* Keys alone, or with their values. */
+#define EMU_SORT(name, descending, striped)                                              \
+    void name(Key(&keys)[EACH], int begin = 0, int end = BITS)                           \
+    {                                                                                    \
+        Value none[EACH] = {};                                                           \
+        sort(keys, none, begin, end, descending, striped);                               \
+    }                                                                                    \
+    void name(Key(&keys)[EACH], Value(&values)[EACH], int begin = 0, int end = BITS)     \
+    {                                                                                    \
+        sort(keys, values, begin, end, descending, striped);                             \
     }
-    void Sort(Key (&keys)[EACH], Value (&values)[EACH], int begin = 0, int end = BITS)
-    {
-        sort(keys, values, begin, end, false, false);
-    }
-    void SortDescending(Key (&keys)[EACH], int begin = 0, int end = BITS)
-    {
-        Value none[EACH] = {};
-        sort(keys, none, begin, end, true, false);
-    }
-    void SortDescending(Key (&keys)[EACH], Value (&values)[EACH], int begin = 0,
-                        int end = BITS)
-    {
-        sort(keys, values, begin, end, true, false);
-    }
-    void SortBlockedToStriped(Key (&keys)[EACH], int begin = 0, int end = BITS)
-    {
-        Value none[EACH] = {};
-        sort(keys, none, begin, end, false, true);
-    }
-    void SortBlockedToStriped(Key (&keys)[EACH], Value (&values)[EACH], int begin = 0,
-                              int end = BITS)
-    {
-        sort(keys, values, begin, end, false, true);
-    }
+    EMU_SORT(Sort, false, false)
+    EMU_SORT(SortDescending, true, false)
+    EMU_SORT(SortBlockedToStriped, false, true)
+#undef EMU_SORT
 
   private:
     TempStorage &storage;
