@@ -2,9 +2,9 @@
  * instruction of an asm statement into calls of these, or, where that says the same, of
  * what emulator_runtime.h has. Nobody else names anything in here.
  *
- * `code` says what the instruction's modifiers say (src/base/ptx.h). Values are 64 bits wide;
- * what a narrower register leaves free is zero. Addresses are what PTX calls addresses:
- * in shared memory offsets, elsewhere the pointers of C. */
+ * `code` says what the instruction's modifiers say (src/base/ptx.h). Values are 64 bits
+ * wide; what a narrower register leaves free is zero. Addresses are what PTX calls
+ * addresses: in shared memory offsets, elsewhere the pointers of C. */
 #ifndef EMULATOR_PTX_H
 #define EMULATOR_PTX_H
 

@@ -6,8 +6,8 @@
 
 struct emu_fiber;
 
-/* emu_warp_exchange (emulator_runtime.h) for callers that are not translated code: pc is the
- * program's own. */
+/* emu_warp_exchange (emulator_runtime.h) for callers that are not translated code: pc is
+ * the program's own. */
 const unsigned long long *emu_warp_gather(unsigned mask, unsigned long long value,
                                           const char *kind, const void *pc);
 
