@@ -544,22 +544,23 @@ static double only_rough(const struct problem *p, const double *got, const char 
     return worst;
 }
 
-/* Every error is smaller than a term that is left out would make it, or, in products, than
- * one would in all of them: so all terms are there, and fewer bits of them. Of few results
- * that may be chance. */
+/* Errors are smaller than a term that is left out would make them, or, in products, than
+ * one would in all of them: so all terms are there, and fewer bits of them. Where many add
+ * up, a few errors are larger. Of few results that may be chance. */
 static int only_narrow(const struct problem *p, const double *got, const char *wrong)
 {
     if (!is_exact(p->c.kind) && p->c.kind != MATMUL)
         return 0;
-    int found = 0;
+    uint32_t found = 0, large = 0;
     for (uint32_t i = 0; i < p->c.out; i++) {
         const struct value want = want_part(p, i, 0, terms_of(p));
         const double limit = is_exact(p->c.kind) ? 0x1p-5 : 0x1p-9 * want.magnitude;
-        if (wrong[i] && !(fabs(got[i] - want.sum) < limit))
-            return 0;
         found += wrong[i];
+        large += wrong[i] && !(fabs(got[i] - want.sum) < limit);
+        if (large > p->c.out / 8)
+            return 0;
     }
-    return found >= 8;
+    return found >= 8 && large <= found / 8;
 }
 
 /* The numbers that came out, in the judge's terms, and which of them hold what was there
