@@ -47,7 +47,7 @@ struct options {
     uint64_t seed;
     float alpha, beta;
     enum inputs inputs;
-    char shift;       /* 'A', 'B' or 'C' begins behind an aligned address; 0: none */
+    char shift;       /* of struct product */
     bool json;        /* print one JSON object instead of the table */
     bool best_cublas; /* fp32: try what cublasLt proposes, too */
     bool check_only;  /* verify, don't time */

@@ -63,7 +63,8 @@ struct product {
     const char *option;      /* the option by which the program takes that launcher */
     enum inputs inputs;
     bf16_launcher *launch_bf16; /* likewise, where the precision is bf16 */
-    char shift; /* 'A', 'B' or 'C' begins behind an aligned address; 0: none */
+    char shift; /* 'A', 'B' or 'C' begins one element behind an aligned address, 'a', 'b'
+                   or 'c' 8 bytes; 0: none */
 };
 
 /* A chapter, as chapter_main sees it. Fill it in by name, in this order (C++ insists on

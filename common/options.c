@@ -71,7 +71,9 @@ static void print_help(const struct chapter *chapter)
         "    --inputs KIND  positive: from 0 to 1; wide-rows, wide-columns: large\n"
         "                   and small numbers in rows of A or columns of B;\n"
         "                   infinite: some rows of A and a column of B hold an infinity\n"
-        "    --shift A      A (or B, or C) begins one element behind an aligned address\n"
+        "    --shift A      A (or B, or C) begins one element behind an aligned address; "
+        "a\n"
+        "                   (or b, or c): it begins 8 bytes behind\n"
         "    --reps N       timed runs; default: about a second's worth\n"
         "    --best-cublas  time beside the fastest of all that cuBLAS proposes for this "
         "product\n"
@@ -182,8 +184,8 @@ static enum inputs inputs_argument(const struct chapter *chapter, const char *te
 
 static char matrix_argument(const struct chapter *chapter, const char *text)
 {
-    if (!text || strlen(text) != 1 || !strchr("ABC", *text))
-        usage_error(chapter, "--shift must be A, B or C");
+    if (!text || strlen(text) != 1 || !strchr("ABCabc", *text))
+        usage_error(chapter, "--shift must be A, B, C, a, b or c");
     return *text;
 }
 

@@ -1,6 +1,7 @@
 /* The matrices: what is in them, and where they lie. */
 #include "common.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #endif
 
 /* A guard band is full of NaN, so that reading from it shows as writing into it does. */
-enum { GUARD_WORDS = 1024 };
+enum { GUARD_WORDS = 1024, HALF_OF_16_BYTES = 8 };
 #define OUTSIDE 0x7fb67fb6u /* of two bf16 each one */
 #define POSITIVE_INFINITY 0x7f800000u
 
@@ -175,7 +176,9 @@ static void buffer_create(struct buffer *b, size_t count, size_t size,
                           const struct options *o, char letter)
 {
     static float band[GUARD_WORDS];
-    const size_t shift = o->shift == letter ? size : 0;
+    const size_t shift = o->shift == letter            ? size
+                         : o->shift == tolower(letter) ? HALF_OF_16_BYTES
+                                                       : 0;
     b->count = count;
     b->size = size;
     b->guard = o->guards ? sizeof band : 0;

@@ -9,6 +9,7 @@
  * are beyond fp16's range, which may otherwise stand in for bf16 or tf32 unseen. */
 #include "common.h"
 
+#include <ctype.h>
 #include <cuda_profiler_api.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,22 +47,40 @@ static const struct {
     {1, 0, 1, 8, 40, 1.3f, 1.0f, USUAL, 'A'},
     {1, 0, 1, 8, 48, 1.0f, -0.7f, USUAL, 'B'},
     {1, 0, 1, 8, 56, 1.3f, -1.0f, USUAL, 'C'},
+    /* Addresses that are good for pairs of floats, and not for fours. */
+    {1, 0, 1, 8, 24, 1.3f, 1.0f, USUAL, 'a'},
+    {1, 0, 1, 8, 32, 1.0f, -0.7f, USUAL, 'b'},
+    {1, 0, 1, 8, 16, 1.3f, -1.0f, USUAL, 'c'},
 };
 enum { ODD_COUNT = sizeof ODD / sizeof *ODD };
 
 /* A side longer than a short can count, and than 133 of the widest tiles: more than the GPU
- * has multiprocessors, so a block for each must be there, or take two. On a GPU, which does
- * it in no time, longer than 65,535 of the smallest: more than there can be blocks along
- * the y and z of a grid. (That an int cannot count all elements shows in no product that is
- * fast: it takes 2^31 of one matrix, 8.6 GB. `46341 1 46341`, `1 46341 46341` and
- * `46341 46341 1 --beta 1` ask for A, B and C of that size.) */
-enum { LONG = EMULATED ? 133 * 256 + 1 : 65535 * 32 + 1 };
+ * has multiprocessors, so a block for each must be there, or take two. Where blocks are
+ * small enough that the emulator does it in a fraction of a second, longer than a short
+ * without a sign can count; on a GPU, which does it in no time, longer than 65,535 of the
+ * smallest tiles: more than there can be blocks along the y and z of a grid. (That an int
+ * cannot count all elements shows in no product that is fast: it takes 2^31 of one matrix,
+ * 8.6 GB. `46341 1 46341`, `1 46341 46341` and `46341 46341 1 --beta 1` ask for A, B and C
+ * of that size.) */
+enum { LONG = 133 * 256 + 1, LONGER = 257 * 256 + 1, LONGEST = 65535 * 32 + 1 };
+
+static int long_side(const struct chapter *c)
+{
+    if (!EMULATED) return LONGEST;
+    return c->BM && c->threads <= 256 ? LONGER : LONG;
+}
 
 /* A product with a launcher of its own for one precision only is not for the others. */
 static bool is_for(const struct product *p, enum precision precision)
 {
     if (!p->launch == !p->launch_bf16) return true;
     return precision == BF16 ? p->launch_bf16 != NULL : p->launch != NULL;
+}
+
+/* What only a GPU does in no time. */
+static bool takes_long(const struct product *p)
+{
+    return EMULATED && (double)p->M * p->N * p->K > 1 << 28;
 }
 
 static void add(struct shapes *shapes, const struct product *p, enum precision precision,
@@ -94,6 +113,8 @@ static void list_shapes(const struct chapter *c, enum precision precision, bool 
     const int BM = c->BM ? c->BM : 64, BN = c->BN ? c->BN : 64;
     for (int i = 0; i < ODD_COUNT; i++) {
         if (few && i % 3 && !ODD[i].shift) continue;
+        /* Several GPUs have their pieces at addresses of their own. */
+        if (c->several_gpus && islower(ODD[i].shift)) continue;
         const struct product p = {.M = ODD[i].down * BM + ODD[i].m,
                                   .N = ODD[i].across * BN + ODD[i].n,
                                   .K = ODD[i].K,
@@ -105,13 +126,23 @@ static void list_shapes(const struct chapter *c, enum precision precision, bool 
     }
     /* In tensor cores' chapters not on the emulator, which would take long for it. */
     if (is_default && (precision == FP32 || !EMULATED)) {
-        const struct product rows = {LONG, 1, 1, 1.6f, -0.7f};
-        const struct product columns = {1, LONG, 1, 1.6f, -0.7f};
-        add(shapes, &rows, precision, is_default);
-        add(shapes, &columns, precision, is_default);
+        const int side = long_side(c);
+        const struct product large[] = {
+            {side, 1, 1, 1.6f, -0.7f},
+            {1, side, 1, 1.6f, -0.7f},
+            /* More elements of C, and of A and B, than a short without a sign counts. */
+            {214, 316, 12, -0.9f, 1.3f},
+            {34, 33, 2053, 1.2f, 0.0f},
+            {1, 1, LONG, 0.8f, 0.0f},
+        };
+        int count = sizeof large / sizeof *large;
+        /* The emulator multiplies whole tiles, and so many take long if they are large. */
+        if (EMULATED && c->BM * c->BN > 256) count--;
+        if (c->several_gpus) count = 3; /* each multiplies as another chapter does */
+        for (int i = 0; i < count; i++) add(shapes, &large[i], precision, is_default);
     }
     for (int i = 0; i < c->product_count; i++)
-        if (is_for(&c->products[i], precision))
+        if (is_for(&c->products[i], precision) && !takes_long(&c->products[i]))
             add(shapes, &c->products[i], precision, is_default);
 }
 

@@ -14,6 +14,10 @@
  *    Their own results are infinite, not NaN: Kahan's sum, which would subtract infinities,
  *    has to leave such a correction out (as Python's sum() does).
  *
+ * So a product that multiplies other numbers than those of A and B, Strassen's for one, is
+ * refused even if it is right: sums of them have more bits, and its errors keep to no bound
+ * element by element.
+ *
  * The bound for reals. A sum of K products in fp32, in any order, fused or not, differs
  * from the true one by at most K u |A| |B|, u = 2^-24, and this holds for every K
  * (Jeannerod and Rump, "Improved error bounds for inner products in floating-point

@@ -533,7 +533,7 @@ def test_alignment_is_tested_in_each_precision(verifier):
         ]
         # C is read too.
         shifts = {shape["shift"] for shape in wide if shape["beta"] != 0}
-        assert shifts >= {"A", "B", "C"}, precision
+        assert shifts >= {"A", "B", "C", "a", "b", "c"}, precision
         assert "" in {shape["shift"] for shape in wide}, precision
 
 
@@ -579,7 +579,7 @@ extern "C" void cuda_check(cudaError_t, const char *, const char *, int) {}
 static void choose(int sms, int M, int N, int K, char shift)
 {
     const int count = sizeof KINDS / sizeof *KINDS;
-    const bool wide = N % 4 == 0 && shift != 'B';
+    const bool wide = N % 4 == 0 && shift != 'B' && shift != 'b';
     printf("%d\\n", (int)(fastest(KINDS, count, sms, M, N, K, wide) - KINDS));
 }
 

@@ -146,6 +146,25 @@ MUTANTS = [
         "exponents[col + 1] = e1",
         "exponents[col + 1] = e0",
     ),
+    # Where A, B or C begins.
+    one(
+        "pairs of A anywhere",
+        "split.cuh",
+        "K % 2 == 0 && (size_t)A % 8 == 0",
+        "K % 2 == 0",
+    ),
+    one(
+        "pairs of B anywhere",
+        "split.cuh",
+        "N % 2 == 0 && (size_t)B % 8 == 0",
+        "N % 2 == 0",
+    ),
+    one(
+        "pairs of C anywhere",
+        "matmul.cu",
+        "N % 2 == 0 && (size_t)C % 8 == 0",
+        "N % 2 == 0",
+    ),
     # What the halves cannot hold.
     one("nothing is unfit", "split.cuh", "65536) * 0x1p-26f", "65536) * 0x1p26f"),
     one(

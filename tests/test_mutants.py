@@ -1901,6 +1901,70 @@ MUTANTS = [
         "<<<blocks, THREADS, bytes>>>",
         "<<<min(blocks, 132u), THREADS, bytes>>>",
     ),
+    # What a short without a sign counts, and a long K.
+    Mutant(
+        1, "rows in 16 bits", "const int row = tile", "const unsigned short row = tile"
+    ),
+    Mutant(
+        1, "columns in 16 bits", "const int col = tile", "const unsigned short col = tile"
+    ),
+    Mutant(1, "k in a short", "for (int k = 0", "for (short k = 0"),
+    Mutant(1, "K cut off at 4096", "k < K;", "k < K && k < 4096;"),
+    Mutant(3, "K cut off at 2048", "k0 < K; k0", "k0 < K && k0 < 2048; k0"),
+    Mutant(
+        3,
+        "places in A in 16 bits",
+        "A + (size_t)row * K",
+        "A + (unsigned short)(row * K)",
+    ),
+    Mutant(
+        3,
+        "places in B in 16 bits",
+        "b_next += (size_t)BK * N;",
+        "b_next = B + (unsigned short)((k0 + BK + thread_row) * N + col);",
+    ),
+    Mutant(
+        3,
+        "places in C in 16 bits",
+        "&C[(size_t)row * N + col]",
+        "&C[(unsigned short)(row * N + col)]",
+        "data race",
+    ),
+    Mutant(2, "a rest of three fours of k", "k < K;", "k < (K % 16 == 12 ? K - 4 : K);"),
+    # Addresses that are good for pairs taken for such that are good for fours.
+    Mutant(
+        6, "A taken for aligned at 8", "(size_t)A % 16", "(size_t)A % 8", "misaligned"
+    ),
+    Mutant(
+        6, "B taken for aligned at 8", "(size_t)B % 16", "(size_t)B % 8", "misaligned"
+    ),
+    Mutant(
+        6, "C taken for aligned at 8", "(size_t)C % 16", "(size_t)C % 8", "misaligned"
+    ),
+    Mutant(13, "B taken for aligned at 8", "(size_t)B % 16", "(size_t)B % 8", *NO_MAP),
+    Mutant(
+        14,
+        "bf16: A taken for aligned at 8",
+        "(size_t)A | (size_t)B | (size_t)C | 2 *",
+        "((size_t)A & 7) | (size_t)B | (size_t)C | 2 *",
+        "misaligned",
+    ),
+    Mutant(
+        14,
+        "tf32: B taken for aligned at 8",
+        "(size_t)A | (size_t)B | (size_t)C | 4 *",
+        "(size_t)A | ((size_t)B & 7) | (size_t)C | 4 *",
+        "misaligned",
+    ),
+    Mutant(
+        15,
+        "A taken for aligned at 8",
+        "(size_t)A | (size_t)B",
+        "((size_t)A & 7) | (size_t)B",
+        *NO_MAP,
+    ),
+    Mutant(16, "taken for aligned at 8", "matrix % 16 ==", "matrix % 8 ==", *NO_MAP),
+    Mutant(17, "taken for aligned at 8", "matrix % 16 ==", "matrix % 8 =="),
     # tf32 is checked in a few of the shapes only.
     Mutant(
         14,

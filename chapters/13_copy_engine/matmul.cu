@@ -229,7 +229,7 @@ static const struct product PRODUCTS[] = {
     {385, 68, 86, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
     {2049, 66, 9, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},   // a second band of them
     {145, 73, 241, -0.5f, 2.0f, matmul_on<2>, "--sms 2"}, // middle_tile, shared
-    {188, 124, 40, 1.0f, 0.0f, matmul_on<1>, "--sms 1", USUAL, NULL, 'B'},
+    {188, 124, 40, 1.0f, 0.0f, matmul_on<1>, "--sms 1", USUAL, NULL, 'b'},
     {100, 73, 106, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // medium_tile, shared
     {195, 68, 86, 1.5f, -0.5f, matmul_on<2>, "--sms 2"},
     {65, 258, 36, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // low_tile, whole and shared

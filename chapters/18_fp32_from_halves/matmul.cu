@@ -251,11 +251,13 @@ static void matmul_on_2(int M, int N, int K, float alpha, const float *A, const 
 static const struct product PRODUCTS[] = {
     {300, 260, 321, 1.5f, -0.5f, matmul_on_2, "--sms 2"},
     {257, 259, 256, 1.0f, 0.0f, matmul_on_2, "--sms 2"},
-    {200, 200, 640, -0.5f, 2.0f, matmul_on_2, "--sms 2"},
+    {200, 200, 640, -0.5f, 2.0f, matmul_on_2, "--sms 2", USUAL, NULL, 'C'},
     {70, 66, 4201, 1.5f, 0.0f, matmul_on_2, "--sms 2"}, // more of a row than is kept
-    {300, 100, 512, 1.0f, 0.0f, matmul_on_2, "--sms 2", POSITIVE},
+    {300, 100, 512, 1.0f, 0.0f, matmul_on_2, "--sms 2", POSITIVE, NULL, 'A'},
     {300, 200, 401, 1.5f, -0.5f, matmul_on_2, "--sms 2", WIDE_ROWS},
-    {150, 200, 402, 1.0f, 0.0f, matmul_on_2, "--sms 2", WIDE_COLUMNS},
+    {150, 200, 402, 1.0f, 0.0f, matmul_on_2, "--sms 2", WIDE_COLUMNS, NULL, 'B'},
+    {33000, 66, 256, 1.5f, -0.5f, matmul_on_2, "--sms 2"}, // more than a short counts
+    {66, 33000, 256, 1.5f, 0.0f, matmul_on_2, "--sms 2"},
 };
 
 int main(int argc, char **argv)
