@@ -139,13 +139,18 @@ void emu_global_access(struct emu_shadow *s, size_t offset, char *p, size_t n,
     if (!s->cells || fits < s->shift) make_cells(s, fits < s->shift ? fits : s->shift, p);
     if (s->unwatched) return;
     const struct touch now = emu_touch_now(kind, pc);
-    if (emu_fenced && now.strong) emu_handover_strong(p, kind);
+    char *const first = p;
+    const bool strong = emu_fenced && now.strong;
+    if (strong && basic != ATOMIC) emu_handover_strong(first, kind);
     const size_t size = (size_t)1 << s->shift;
     for (size_t i = offset >> s->shift; n > 0; i++, p += size, n -= size)
         if (basic == READ)
             read_cell(s, i, p, holds, &now);
         else
             write_cell(s, i, p, basic == ATOMIC, &now);
+    /* An atomic waits for nothing: it could have come before the store that lies behind
+     * the one from which it learns. */
+    if (strong && basic == ATOMIC) emu_handover_strong(first, kind);
 }
 
 /* Whether the access was the running thread's own, or came before all that may run beside
