@@ -155,19 +155,22 @@ static unsigned sum_at(unsigned thread, unsigned i, unsigned n)
     return row * n + i / 4 * 8 + thread % 4 * 2 + (i & 1);
 }
 
+/* From the threads' registers into `sums`, or out of it. */
 static void move_sums(struct part *const *parts, const struct form *f, uint32_t *sums,
                       bool out)
 {
-    const unsigned bytes = f->sum == PTX_F16 ? 2 : 4;
-    for (unsigned t = 0; t < WARPS * LANES; t++)
+    const bool halves = f->sum == PTX_F16; /* two in a register */
+    for (unsigned t = 0; t < WARPS * LANES; t++) {
+        char *const *places = parts[t]->sums;
         for (unsigned i = 0; i < f->n / 2; i++) {
-            char *place =
-                bytes == 2 ? parts[t]->sums[i / 2] + i % 2 * 2 : parts[t]->sums[i];
-            if (out)
-                memcpy(place, &sums[sum_at(t, i, f->n)], bytes);
+            uint32_t *sum = &sums[sum_at(t, i, f->n)];
+            char *place = halves ? places[i / 2] + i % 2 * 2 : places[i];
+            if (halves)
+                out ? memcpy(place, sum, 2) : memcpy(sum, place, 2);
             else
-                memcpy(&sums[sum_at(t, i, f->n)], place, bytes);
+                out ? memcpy(place, sum, 4) : memcpy(sum, place, 4);
         }
+    }
 }
 
 static void multiply(struct part *const *parts, const void *pc)

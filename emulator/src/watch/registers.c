@@ -79,8 +79,14 @@ static void split_at(struct thread *t, char *at)
 void emu_registers_written(char *const *sums, unsigned count, const void *pc)
 {
     struct thread *t = running_thread();
+    const struct range *seen = NULL; /* the range of the sum before, if it was there */
     used = true;
     for (unsigned i = 0; i < count; i++) {
+        /* In the middle of a range nothing is new. */
+        if (seen && i + 1 < count && sums[i] == sums[i - 1] + 4 &&
+            sums[i + 1] == sums[i] + 4 && sums[i] < seen->high)
+            continue;
+        seen = NULL;
         if (i == 0 || sums[i] != sums[i - 1] + 4) split_at(t, sums[i]);
         if (i + 1 == count || sums[i + 1] != sums[i] + 4) split_at(t, sums[i] + 4);
         struct range *r = find_range(t, sums[i]);
@@ -96,6 +102,7 @@ void emu_registers_written(char *const *sums, unsigned count, const void *pc)
             r->shape = count;
             r->group = t->groups;
             r->pc = pc;
+            seen = r;
             continue;
         }
         r = t->count ? &t->ranges[t->count - 1] : NULL;
