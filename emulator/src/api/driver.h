@@ -14,7 +14,7 @@ static inline CUresult emu_result_of(cudaError_t error)
     return (CUresult)error;
 }
 
-bool emu_driver_initialised(void); /* by cuInit */
+bool emu_driver_initialised(void); /* by cuInit, or by the runtime */
 
 struct CUctx_st {
     int device;

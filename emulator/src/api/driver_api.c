@@ -8,13 +8,13 @@ static bool initialised;
 
 bool emu_driver_initialised(void)
 {
-    return initialised;
+    return initialised || emu_uses_runtime();
 }
 
 /* CUDA_SUCCESS, or why nothing can be said of the device. */
 static CUresult known(const void *result, CUdevice device)
 {
-    if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+    if (!emu_driver_initialised()) return CUDA_ERROR_NOT_INITIALIZED;
     int count = 0;
     const cudaError_t error = cudaGetDeviceCount(&count);
     if (error != cudaSuccess) return emu_result_of(error);
@@ -161,7 +161,7 @@ CUresult cuGetErrorString(CUresult error, const char **text)
 
 CUresult cuDeviceGetCount(int *count)
 {
-    if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+    if (!emu_driver_initialised()) return CUDA_ERROR_NOT_INITIALIZED;
     return emu_result_of(cudaGetDeviceCount(count));
 }
 
@@ -216,10 +216,10 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
         break;
     case CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT: *value = (int)p->surfaceAlignment; break;
     case CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH:
-    case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_HANDLE_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_GENERIC_COMPRESSION_SUPPORTED: *value = 0; break;
+    case CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED: *value = 1; break;
     default:
         return emu_result_of(
             cudaDeviceGetAttribute(value, (enum cudaDeviceAttr)attribute, device));
@@ -246,7 +246,7 @@ CUresult cuDeviceGetPCIBusId(char *id, int bytes, CUdevice device)
 
 CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *id)
 {
-    if (!initialised) return CUDA_ERROR_NOT_INITIALIZED;
+    if (!emu_driver_initialised()) return CUDA_ERROR_NOT_INITIALIZED;
     return emu_result_of(cudaDeviceGetByPCIBusId(device, id));
 }
 

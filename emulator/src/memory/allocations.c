@@ -117,6 +117,38 @@ size_t emu_room_left(void)
     return most > page_size() ? most - page_size() : 0;
 }
 
+/* What a program has reserved begins where next_address was. */
+static struct reserved {
+    char *base;
+    size_t bytes;
+} *reserved;
+static size_t reserved_count;
+
+static bool is_reserved(const char *place, size_t bytes)
+{
+    for (size_t i = 0; i < reserved_count; i++)
+        if (place < reserved[i].base + reserved[i].bytes &&
+            reserved[i].base < place + bytes)
+            return true;
+    return false;
+}
+
+char *emu_reserve_addresses(size_t bytes, size_t alignment)
+{
+    EMU_ALONE;
+    if (!emu_memory_base && !reserve()) return NULL;
+    const size_t odd = (uintptr_t)next_address % alignment,
+                 skipped = odd ? alignment - odd : 0,
+                 left = (size_t)(emu_memory_base + emu_memory_reserved - next_address);
+    if (bytes > left || skipped + page_size() > left - bytes) return NULL;
+    reserved = emu_resized(reserved, "for a list of reserved addresses",
+                           reserved_count + 1, sizeof *reserved);
+    char *const place = next_address + skipped;
+    reserved[reserved_count++] = (struct reserved){place, bytes};
+    next_address = place + whole_pages(bytes) + page_size();
+    return place;
+}
+
 /* How much room to leave behind an allocation that others do not need soon. The wider it
  * is, the further a wrong index may lead and still be known for this allocation's. */
 static size_t room_behind(size_t bytes)
@@ -135,11 +167,13 @@ static char *find_place(size_t bytes)
     if (bytes <= (size_t)(end - next_address)) return next_address;
     char *place = first_address;
     for (size_t i = 0; i < live_count; i++) {
-        if (place <= live[i].base && bytes <= (size_t)(live[i].base - place))
+        if (place <= live[i].base && bytes <= (size_t)(live[i].base - place) &&
+            !is_reserved(place, bytes))
             return place;
         place = end_of(&live[i]);
     }
-    return place < end && bytes <= (size_t)(end - place) ? place : NULL;
+    const bool fits_in = place < end && bytes <= (size_t)(end - place);
+    return fits_in && !is_reserved(place, bytes) ? place : NULL;
 }
 
 /* ---- giving and taking ---- */
@@ -152,7 +186,7 @@ static cudaError_t allocate(void **pointer, struct emu_allocation a)
     *pointer = NULL;
     if (a.bytes == 0) return cudaSuccess;
     if (!emu_memory_base && !reserve()) return cudaErrorMemoryAllocation;
-    if (a.bytes > emu_memory_reserved || !fits(a.bytes, a.type, a.device))
+    if (a.bytes > emu_memory_reserved || (!a.mapped && !fits(a.bytes, a.type, a.device)))
         return cudaErrorMemoryAllocation;
 
     size_t with_guard = whole_pages(a.bytes) + page_size();
@@ -169,9 +203,11 @@ static cudaError_t allocate(void **pointer, struct emu_allocation a)
         return cudaErrorMemoryAllocation;
     /* What was never written is a NaN or -1. Managed memory counts as written, so it has
      * what it has on GPUs in practice, though CUDA does not promise it. */
-    memset(a.base, a.type == cudaMemoryTypeManaged ? 0 : 0xff, a.bytes);
-    /* The host writes to pinned and managed memory unseen. */
-    a.shadow = emu_shadow_make(a.bytes, a.type != cudaMemoryTypeDevice);
+    if (!a.mapped) {
+        memset(a.base, a.type == cudaMemoryTypeManaged ? 0 : 0xff, a.bytes);
+        /* The host writes to pinned and managed memory unseen. */
+        a.shadow = emu_shadow_make(a.bytes, a.type != cudaMemoryTypeDevice);
+    }
     a.number = ++allocations_made;
 
     size_t at = count_up_to(a.base);
@@ -182,7 +218,7 @@ static cudaError_t allocate(void **pointer, struct emu_allocation a)
         next_address += with_guard;
         next_address += room_behind(a.bytes);
     }
-    if (a.type != cudaMemoryTypeHost) device_bytes[a.device] += a.bytes;
+    if (a.type != cudaMemoryTypeHost && !a.mapped) device_bytes[a.device] += a.bytes;
     if (a.heap) heap_bytes += a.bytes;
     if (a.graph) graph_bytes[a.device] += a.bytes;
     if (a.pool) a.pool->users++;
@@ -240,12 +276,12 @@ static size_t freed_count;
 static void release(size_t at)
 {
     struct emu_allocation *a = &live[at];
-    if (a->type != cudaMemoryTypeHost) device_bytes[a->device] -= a->bytes;
+    if (a->type != cudaMemoryTypeHost && !a->mapped) device_bytes[a->device] -= a->bytes;
     if (a->heap) heap_bytes -= a->bytes;
     if (a->graph) graph_bytes[a->device] -= a->bytes;
     if (a->pool) emu_leave_pool(a->pool);
     emu_shadow_free(a->shadow);
-    madvise(a->base, whole_pages(a->bytes), MADV_DONTNEED);
+    if (!a->mapped) madvise(a->base, whole_pages(a->bytes), MADV_DONTNEED);
     mprotect(a->base, whole_pages(a->bytes), PROT_NONE);
     live_count--;
     memmove(a, a + 1, (live_count - at) * sizeof *live);
@@ -259,7 +295,7 @@ cudaError_t emu_deallocate(void *pointer, bool pinned, const void *pc)
     if (count == 0 || live[count - 1].base != pointer) return cudaErrorInvalidValue;
     if ((live[count - 1].type == cudaMemoryTypeHost) != pinned)
         return cudaErrorInvalidValue;
-    if (live[count - 1].heap) return cudaErrorInvalidValue;
+    if (live[count - 1].heap || live[count - 1].mapped) return cudaErrorInvalidValue;
     const size_t place = freed_count++ % (sizeof freed / sizeof *freed);
     freed[place].was = live[count - 1];
     freed[place].pc = pc;
@@ -272,6 +308,92 @@ void emu_free_everything(void)
     EMU_ALONE;
     for (size_t i = live_count; i > 0; i--)
         if (live[i - 1].device == emu_device()) release(i - 1);
+}
+
+/* ---- reserved addresses with memory behind them ---- */
+
+bool emu_take_memory(size_t bytes, int device)
+{
+    EMU_ALONE;
+    if (!fits(bytes, cudaMemoryTypeDevice, device)) return false;
+    device_bytes[device] += bytes;
+    return true;
+}
+
+void emu_give_memory(size_t bytes, int device)
+{
+    EMU_ALONE;
+    device_bytes[device] -= bytes;
+}
+
+static cudaError_t allocate_mapped(char *place, size_t bytes, cudaMemPool_t pool,
+                                   struct emu_shadow *shadow, const void *pc)
+{
+    void *p;
+    return allocate(&p, (struct emu_allocation){.base = place,
+                                                .bytes = bytes,
+                                                .pc = pc,
+                                                .type = cudaMemoryTypeDevice,
+                                                .call = "cuMemMap",
+                                                .device = pool->device,
+                                                .pool = pool,
+                                                .shadow = shadow,
+                                                .mapped = true});
+}
+
+static void copy_known(struct emu_shadow *to, size_t first, const struct emu_shadow *from,
+                       size_t source, size_t n)
+{
+    if (from && from->all_known)
+        emu_shadow_written(to, first, n);
+    else if (from && from->unknown < from->bytes)
+        emu_shadow_copied(to, first, from, source, n);
+}
+
+cudaError_t emu_join_mapped(char *place, size_t bytes, cudaMemPool_t pool, const void *pc)
+{
+    EMU_ALONE;
+    struct emu_shadow *const shadow = emu_shadow_make(bytes, false);
+    for (size_t i = count_up_to(place + bytes - 1); i > 0; i--) {
+        const struct emu_allocation *const a = &live[i - 1];
+        if (a->base < place) break;
+        copy_known(shadow, (size_t)(a->base - place), a->shadow, 0, a->bytes);
+    }
+    emu_deallocate_mapped(place, bytes);
+    return allocate_mapped(place, bytes, pool, shadow, pc);
+}
+
+cudaError_t emu_part_mapped(char *place)
+{
+    EMU_ALONE;
+    const size_t count = count_up_to(place - 1);
+    if (count == 0) return cudaSuccess;
+    struct emu_allocation *const a = &live[count - 1];
+    const size_t first = (size_t)(place - a->base);
+    if (first >= a->bytes) return cudaSuccess;
+    const size_t rest = a->bytes - first;
+    const void *const pc = a->pc;
+    struct emu_shadow *const left = emu_shadow_make(first, false), *const right =
+                                                                       emu_shadow_make(
+                                                                           rest, false);
+    copy_known(left, 0, a->shadow, 0, first);
+    copy_known(right, 0, a->shadow, first, rest);
+    emu_shadow_free(a->shadow);
+    a->shadow = left;
+    a->bytes = first;
+    const cudaMemPool_t pool = emu_zeros("for access to memory", 1, sizeof *pool);
+    *pool = *a->pool;
+    pool->users = 0;
+    return allocate_mapped(place, rest, pool, right, pc);
+}
+
+void emu_deallocate_mapped(char *place, size_t bytes)
+{
+    EMU_ALONE;
+    for (size_t i = count_up_to(place + bytes - 1); i > 0; i--) {
+        if (live[i - 1].base < place) break;
+        release(i - 1);
+    }
 }
 
 /* ---- the heap of kernels ---- */
@@ -334,7 +456,8 @@ const struct emu_allocation *emu_allocation_of(const void *p)
 
 bool emu_may_use(int device, const struct emu_allocation *a)
 {
-    if (a->type != cudaMemoryTypeDevice || a->device == device) return true;
+    if (a->type != cudaMemoryTypeDevice || (a->device == device && !a->mapped))
+        return true;
     return a->pool ? a->pool->devices >> device & 1 : emu_reaches(device, a->device);
 }
 

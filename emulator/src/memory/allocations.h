@@ -28,6 +28,7 @@ struct emu_allocation {
     bool heap; /* made by a kernel, with malloc or new; the host can neither copy nor free
                   it */
     bool graph;                /* made by a node of a graph */
+    bool mapped;               /* reserved addresses with memory behind them */
     struct emu_shadow *shadow; /* what the checker knows of it; NULL without checks */
 };
 /* All device memory lies in [emu_memory_base, emu_memory_base + emu_memory_reserved). */
@@ -49,6 +50,18 @@ cudaError_t emu_allocate_from_pool(void **pointer, size_t bytes, cudaMemPool_t p
 cudaError_t emu_allocate_again(void *place, size_t bytes, int device, const char *call,
                                const void *pc);
 cudaError_t emu_deallocate(void *pointer, bool pinned, const void *pc);
+/* Addresses that no other allocation gets; NULL if there are none left. */
+char *emu_reserve_addresses(size_t bytes, size_t alignment);
+/* Reserved addresses, behind which there is memory now, become one allocation of a pool of
+ * its own; those that lie in it end, and what is known of their bytes stays known. */
+cudaError_t emu_join_mapped(char *place, size_t bytes, cudaMemPool_t pool,
+                            const void *pc);
+/* One that goes on behind `place` becomes two. */
+cudaError_t emu_part_mapped(char *place);
+void emu_deallocate_mapped(char *place, size_t bytes); /* those that lie in it */
+/* Memory of the device with no address yet; false if there is no room for it. */
+bool emu_take_memory(size_t bytes, int device);
+void emu_give_memory(size_t bytes, int device);
 void emu_free_everything(void);          /* of the current device */
 void emu_leave_pool(cudaMemPool_t pool); /* one user less; without any it is gone */
 /* Of the heap of kernels; NULL if it is full, false if it never gave p. */

@@ -66,7 +66,8 @@ void emu_fault_other_device(const char *p, const struct emu_allocation *a,
     char name[300], remedy[100];
     emu_describe_global(name, sizeof name, p);
     if (a->pool)
-        snprintf(remedy, sizeof remedy, "cudaMemPoolSetAccess for device %d",
+        snprintf(remedy, sizeof remedy, "%s for device %d",
+                 a->mapped ? "cuMemSetAccess" : "cudaMemPoolSetAccess",
                  emu_working_device);
     else
         snprintf(remedy, sizeof remedy,
