@@ -490,8 +490,10 @@ static int run_launch(const struct emu_launch *launch)
 
 /* ---- who launches ---- */
 
-/* What kernels have launched. It runs when the grid that launched it has ended, which is
- * one of the orders that CUDA allows: nobody can wait for it in the kernel. */
+/* What kernels have launched: the last of the list is next. It runs when the grid that
+ * launched it has ended, which is one of the orders that CUDA allows: nobody can wait for
+ * it in the kernel. A grid has ended only when all that it has launched has, so this comes
+ * before what was launched beside it. */
 static struct emu_launch *children;
 static size_t child_count;
 
@@ -505,14 +507,32 @@ static void launch_later(const struct emu_launch *launch)
     memcpy(child->arguments, launch->arguments, launch->argument_bytes);
 }
 
+/* The launches from `first` on have come in the order in which they were made. */
+static void put_in_order(size_t first)
+{
+    const size_t count = child_count - first;
+    if (count == 0) return;
+    struct emu_launch *const made =
+        emu_zeros("for a launch in a kernel", count, sizeof *made);
+    memcpy(made, children + first, count * sizeof *made);
+    size_t at = child_count;
+    for (int last = 0; last <= 1; last++)
+        for (size_t i = 0; i < count; i++)
+            if ((made[i].stream == cudaStreamTailLaunch) == last)
+                children[--at] = made[i];
+    free(made);
+}
+
 static void run_children(void)
 {
-    for (size_t i = 0; i < child_count; i++) {
-        const struct emu_launch child = children[i];
+    put_in_order(0);
+    while (child_count > 0) {
+        const struct emu_launch child = children[--child_count];
+        const size_t others = child_count;
         run_launch(&child);
         free(child.arguments);
+        put_in_order(others);
     }
-    child_count = 0;
 }
 
 /* In a graph, the arguments follow the launch. */
