@@ -527,6 +527,17 @@ static EMU_MEMBER void invoke_one(const Group &group, Call &&call,
     if (group.thread_rank() == 0)
         static_cast<Call &&>(call)(static_cast<Arguments &&>(arguments)...);
 }
+/* And all get what it returns. */
+template <class Group, class Call, class... Arguments>
+static EMU_MEMBER auto invoke_one_broadcast(const Group &group, Call &&call,
+                                            Arguments &&...arguments)
+{
+    typename ::std::decay<decltype(static_cast<Call &&>(call)(
+        static_cast<Arguments &&>(arguments)...))>::type result{};
+    if (group.thread_rank() == 0)
+        result = static_cast<Call &&>(call)(static_cast<Arguments &&>(arguments)...);
+    return group.shfl(result, 0);
+}
 
 template <class Group> static EMU_MEMBER void sync(const Group &group)
 {

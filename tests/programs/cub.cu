@@ -18,6 +18,12 @@ struct Even {
         return x % 2 == 0;
     }
 };
+struct Twice {
+    __host__ __device__ int operator()(int x) const
+    {
+        return 2 * x;
+    }
+};
 struct Point {
     double x, y, z;
     __host__ __device__ Point operator+(const Point &other) const
@@ -219,6 +225,36 @@ static void whole_arrays(const int *in)
     for (int i = 0; i < N; i += 2) flags[i] = 1;
     RUN(cub::DeviceSelect::Flagged, in, flags, out, count, (int)N);
     EXPECT(*count == (N + 1) / 2 && out[1] == in[2]);
+
+    RUN(cub::DevicePartition::If, in, out, count, (int)N, Even());
+    EXPECT(*count == even);
+    for (int i = 0; i < N; i++) EXPECT((out[i] % 2 == 0) == (i < even));
+    RUN(cub::DevicePartition::Flagged, in, flags, out, count, (int)N);
+    EXPECT(*count == (N + 1) / 2 && out[1] == in[2] && out[N - 1] == in[1]);
+
+    int *lengths = room_for<int>(N), *segments = room_for<int>(4);
+    RUN(cub::DeviceRunLengthEncode::Encode, in, out, lengths, count, (int)N);
+    EXPECT(*count == runs);
+    int before = 0;
+    for (int i = 0; i < runs; before += lengths[i++]) EXPECT(out[i] == in[before]);
+    EXPECT(before == N);
+    RUN(cub::DeviceReduce::ReduceByKey, in, out, in, lengths, count, Sum(), (int)N);
+    EXPECT(*count == runs && lengths[0] % out[0] == 0);
+    RUN(cub::DeviceReduce::TransformReduce, in, out, (int)N, Sum(), Twice(), 1);
+    EXPECT(*out == 2 * sum + 1);
+    for (int i = 0; i < 4; i++) segments[i] = i * N / 3;
+    RUN(cub::DeviceSegmentedReduce::Sum, in, out, 3, segments, segments + 1);
+    EXPECT(out[0] + out[1] + out[2] == sum);
+    RUN(cub::DeviceSegmentedReduce::Reduce, in, out, 3, segments, segments + 1, Larger(),
+        -9);
+    EXPECT(out[0] >= in[0] && out[2] >= in[N - 1]);
+    for (int i = 0; i < N; i++) lengths[i] = i;
+    RUN(cub::DeviceHistogram::HistogramEven, lengths, out, 101, 0, 100, (int)N);
+    for (int i = 0; i < 100; i++) EXPECT(out[i] == 1);
+    RUN(cub::DeviceHistogram::HistogramRange, lengths, out, 4, segments, (int)N);
+    for (int i = 0; i < 3; i++) EXPECT(out[i] == N / 3);
+    CHECK(cudaFree(lengths));
+    CHECK(cudaFree(segments));
 
     RUN(cub::DeviceRadixSort::SortPairs, keys, sorted, values, order, (int)N);
     for (int i = 0; i < N; i++)

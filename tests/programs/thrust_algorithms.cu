@@ -22,13 +22,16 @@
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/iterator/zip_iterator.h>
 #include <thrust/merge.h>
+#include <thrust/pair.h>
 #include <thrust/partition.h>
 #include <thrust/random.h>
 #include <thrust/reduce.h>
 #include <thrust/remove.h>
+#include <thrust/reverse.h>
 #include <thrust/scan.h>
 #include <thrust/scatter.h>
 #include <thrust/sequence.h>
+#include <thrust/set_operations.h>
 #include <thrust/sort.h>
 #include <thrust/tabulate.h>
 #include <thrust/transform.h>
@@ -259,6 +262,36 @@ static void orders()
     EXPECT(both[1] == 0 && both[1999] == 999);
 }
 
+// Of the even numbers below 20 and those that three divides; and a vector of pairs.
+static void sets()
+{
+    thrust::device_vector<int> even(10), third(7), out(17);
+    thrust::sequence(even.begin(), even.end(), 0, 2);
+    thrust::sequence(third.begin(), third.end(), 0, 3);
+    const auto size = [&](thrust::device_vector<int>::iterator end) {
+        return (int)(end - out.begin());
+    };
+    EXPECT(size(thrust::set_intersection(even.begin(), even.end(), third.begin(),
+                                         third.end(), out.begin())) == 4);
+    EXPECT(out[3] == 18);
+    EXPECT(size(thrust::set_union(thrust::device, even.begin(), even.end(), third.begin(),
+                                  third.end(), out.begin())) == 13);
+    EXPECT(size(thrust::set_difference(even.begin(), even.end(), third.begin(),
+                                       third.end(), out.begin())) == 6);
+    EXPECT(out[0] == 2);
+    thrust::reverse(even.begin(), even.end());
+    thrust::reverse(third.begin(), third.end());
+    EXPECT(size(thrust::set_symmetric_difference(even.begin(), even.end(), third.begin(),
+                                                 third.end(), out.begin(),
+                                                 thrust::greater<int>())) == 9);
+    EXPECT(out[0] == 16);
+
+    thrust::device_vector<thrust::pair<int, float>> pairs(3);
+    pairs[1] = thrust::make_pair(3, 4.0f);
+    const thrust::pair<int, float> pair = pairs[1];
+    EXPECT(pair.first == 3 && pair.second == 4.0f);
+}
+
 // What nothing but device_vector's header is included for.
 static void swapped()
 {
@@ -304,6 +337,7 @@ int main()
     sorts_numbers<unsigned>(thrust::less<unsigned>());
     sorts_numbers<signed char>(thrust::less<signed char>());
     not_const();
+    sets();
     swapped();
     policies();
     CHECK(cudaDeviceSynchronize());

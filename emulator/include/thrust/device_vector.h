@@ -35,7 +35,8 @@ template <class T> struct emu_memory<universal_allocator<T>> {
 
 template <class T, class Allocator = device_allocator<T>> class device_vector
 {
-    static_assert(std::is_trivially_copyable<T>::value,
+    static_assert(std::is_trivially_copy_constructible<T>::value &&
+                      std::is_trivially_destructible<T>::value,
                   "the emulator's device_vector copies its elements by their bytes");
     typename emu_memory<Allocator>::template pointer<T> first;
     std::size_t count, room;

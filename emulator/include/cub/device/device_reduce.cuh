@@ -55,6 +55,44 @@ struct DeviceReduce {
                           lowest<T>(), [](const T &a, const T &b) { return b < a; });
     }
 
+    template <class In, class Out, class Op, class F, class T>
+    static cudaError_t TransformReduce(void *room, size_t &bytes, In in, Out out,
+                                       long long n, Op op, F transform, T initial,
+                                       cudaStream_t stream = nullptr)
+    {
+        return of("cub::DeviceReduce::TransformReduce", room, bytes, in, out, n, stream,
+                  initial, [=](const T &all, const auto &x, long long) mutable {
+                      return (T)op(all, transform(x));
+                  });
+    }
+    /* One result of each run of equal keys. */
+    template <class Keys, class Unique, class In, class Out, class Count, class Op>
+    static cudaError_t ReduceByKey(void *room, size_t &bytes, Keys keys, Unique unique,
+                                   In in, Out out, Count count, Op op, long long n,
+                                   cudaStream_t stream = nullptr)
+    {
+        const auto k = thrust::emu_raw(keys);
+        const auto u = thrust::emu_raw(unique);
+        const auto x = thrust::emu_raw(in);
+        const auto y = thrust::emu_raw(out);
+        const auto c = thrust::emu_raw(count);
+        return emu_device_wide(
+            "cub::DeviceReduce::ReduceByKey", room, bytes, stream, [=](const char *call) {
+                thrust::emu_run(call, true, [=]() mutable {
+                    long long runs = 0;
+                    for (long long i = 0, end; i < n; i = end, runs++) {
+                        thrust::emu_value<In> all = x[i];
+                        for (end = i + 1; end < n && k[end] == k[i]; end++)
+                            all = op(all, x[end]);
+                        u[runs] = k[i];
+                        y[runs] = all;
+                    }
+                    *c = (thrust::emu_value<Count>)runs;
+                    return 0;
+                });
+            });
+    }
+
   private:
     template <class T> static T lowest()
     {
