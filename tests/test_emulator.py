@@ -466,6 +466,8 @@ MODULE = """
     }
     template <class T> __global__ void fill(T *x, T by) { x[threadIdx.x] = by; }
     template __global__ void fill<int>(int *, int);
+    __global__ void add(float *x, int by) { x[threadIdx.x] += by; }
+    __global__ void add(int *x, const int by) { x[threadIdx.x] += by; }
     """
 LOADER = """
     #include <cuda.h>
@@ -496,6 +498,8 @@ LOADER = """
         cuMemcpyDtoH(x, d_x, sizeof x);
         cuModuleGetFunction(&move, module, "_Z4fillIiEvPT_S0_");
         cuLaunchKernel(move, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr);
+        cuModuleGetFunction(&move, module, "_Z3addPii");
+        cuLaunchKernel(move, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr);
         cuMemcpyDtoH(x, d_x, sizeof x[0]);
         printf("%d %d\\n", x[31], x[0]);
         cuMemFree(d_x);
@@ -525,7 +529,7 @@ def test_modules_are_loaded(compiler, by, emulated_nvcc, write, tmp_path):
         assert result.returncode == 0, result.stdout + result.stderr
     for kind in ("cubin", "fatbin", "ptx"):
         result = run(["./main", f"move.{kind}"], cwd=tmp_path, env=env)
-        assert result.stdout == "CUDA_SUCCESS\n42 2\n", result.stderr
+        assert result.stdout == "CUDA_SUCCESS\n42 4\n", result.stderr
         assert result.stderr == ""
         result = run(["./main", f"move.{kind}", "short"], cwd=tmp_path, env=env)
         assert result.returncode == 1

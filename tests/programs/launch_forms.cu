@@ -12,6 +12,32 @@ template <int N> __global__ void add_constant(int *out)
     atomicAdd(out, N);
 }
 
+/* Two of one name, the second with a parameter of a type that has no name out there. */
+namespace scores
+{
+struct points {
+    int value;
+};
+__global__ void give(int *out)
+{
+    atomicAdd(out, 1);
+}
+__global__ void give(int *out, const points by)
+{
+    atomicAdd(out, by.value);
+}
+static int launched(int *out)
+{
+    points by = {20};
+    void *arguments[] = {&out, &by};
+    const void *const first = (const void *)(void (*)(int *))give,
+                      *const second = (const void *)(void (*)(int *, points))give;
+    CHECK(cudaLaunchKernel(first, 2, 1, arguments, 0, NULL));
+    CHECK(cudaLaunchKernel(second, 1, 2, arguments, 0, NULL));
+    return 2 + 40;
+}
+} // namespace scores
+
 __global__ void coordinates(unsigned *out)
 {
     const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
@@ -68,6 +94,7 @@ int main(void)
                            arguments, 0, NULL));
     CHECK(cudaLaunchKernel(add_constant<4>, 1, 1, arguments, 0, NULL));
     want += 11 + 4 * 8 + 8 + 3 + 4;
+    want += scores::launched(out);
     const char *text = "add<<<1, 1>>>(out, 1, 1); // not a launch";
     /* add<<<1, 1>>>(out, 1000, 1); nor this */
     EXPECT(text[3] == '<');

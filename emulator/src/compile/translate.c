@@ -47,6 +47,7 @@ struct kernel {
     bool variadic, defaults;
     bool defined; /* here is its body, and it has a name that the end of the file can use
                    */
+    int end;      /* of the body */
 };
 
 enum scope_kind { NAMESPACE, CLASS, BLOCK };
@@ -510,7 +511,8 @@ static const char *parameter_types(const struct translation *t, int open, bool *
             !is_among(
                 t, i,
                 "int char short long float double bool unsigned signed const volatile");
-        if (!name) s = format("%s %.*s", s, (int)t->tokens[i].length, t->tokens[i].text);
+        if (!name && !is(t, i, "__grid_constant__"))
+            s = format("%s %.*s", s, (int)t->tokens[i].length, t->tokens[i].text);
     }
     return s;
 }
@@ -563,7 +565,9 @@ static void remember_kernel(struct translation *t, const struct declaration *d)
     if (d->template_open >= 0)
         kernel.template_parameters = template_parameter_count(
             t, d->template_open, d->template_close, &kernel.variadic);
-    kernel.defined = is(t, next(t, over_bracket(t, d->terminator)), "{");
+    const int body = next(t, over_bracket(t, d->terminator));
+    kernel.defined = is(t, body, "{");
+    kernel.end = over_bracket(t, body);
     for (int i = 0; i < t->scope_count; i++)
         kernel.defined &= t->scopes[i].kind == NAMESPACE;
     need_one_more(t->kernels, t->kernel_count);
@@ -1702,12 +1706,18 @@ static void register_kernels(struct translation *t)
 {
     for (int i = 0; i < t->kernel_count; i++) {
         const struct kernel *k = &t->kernels[i];
-        if (!k->defined || k->template_parameters >= 0 || overloaded(t, k) ||
+        if (!k->defined || k->template_parameters >= 0 ||
             declared_for_host(t, k->name, false))
             continue;
-        add_before(t, t->count - 1,
-                   format("\nstatic ::emu::known_kernel emu_k%d(%s%s, \"%s\");", i,
-                          k->scope, k->name, k->name));
+        if (!overloaded(t, k))
+            add_before(t, t->count - 1,
+                       format("\nstatic ::emu::known_kernel emu_k%d(%s%s, \"%s\");", i,
+                              k->scope, k->name, k->name));
+        else if (!k->defaults && !strchr(k->parameters, '('))
+            add_after(t, k->end,
+                      format(" static ::emu::known_kernel emu_k%d("
+                             "static_cast<void (*)(%s)>(%s), \"%s\");",
+                             i, k->parameters, k->name, k->name));
     }
 }
 
