@@ -1,5 +1,5 @@
-// The driver API's contexts, memory, streams and events, and its launches of the program's own
-// kernels, which the runtime API knows.
+// The driver API's contexts, memory, arrays, streams and events, and its launches of the
+// program's own kernels, which the runtime API knows.
 // BUILD: -lcuda
 #include <cuda.h>
 #include <stdlib.h>
@@ -187,6 +187,84 @@ static void launches()
     DO(cuMemFreeHost(h));
 }
 
+__global__ void look(CUtexObject mean, CUtexObject exact, CUsurfObject surface,
+                     float4 *out)
+{
+    const int x = threadIdx.x;
+    const float two = tex2D<float2>(mean, (x + 1.0f) / 8, 0.5f / 4).y;
+    const uchar2 one = tex2D<uchar2>(exact, x, 3);
+    surf2Dwrite(make_uchar2(7, x), surface, x * sizeof(uchar2), 2);
+    out[x] = make_float4(two, one.x, one.y, 0);
+}
+
+// An array that two textures read, in two ways, and a surface writes.
+static void textures()
+{
+    CUDA_ARRAY3D_DESCRIPTOR what = {};
+    what.Width = 8;
+    what.Height = 4;
+    what.Format = CU_AD_FORMAT_UNSIGNED_INT8;
+    what.NumChannels = 2;
+    what.Flags = CUDA_ARRAY3D_SURFACE_LDST;
+    CUarray array;
+    DO(cuArray3DCreate(&array, &what));
+    uchar2 h[4][8], back[2][8];
+    for (int y = 0; y < 4; y++)
+        for (int x = 0; x < 8; x++) h[y][x] = make_uchar2(10 * y, 20 * x);
+    CUDA_MEMCPY2D copy = {};
+    copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+    copy.srcHost = h;
+    copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy.dstArray = array;
+    copy.WidthInBytes = sizeof h[0];
+    copy.Height = 4;
+    DO(cuMemcpy2D(&copy));
+
+    CUDA_RESOURCE_DESC resource = {};
+    resource.resType = CU_RESOURCE_TYPE_ARRAY;
+    resource.res.array.hArray = array;
+    CUDA_TEXTURE_DESC how = {};
+    how.addressMode[0] = how.addressMode[1] = CU_TR_ADDRESS_MODE_CLAMP;
+    how.filterMode = CU_TR_FILTER_MODE_LINEAR;
+    how.flags = CU_TRSF_NORMALIZED_COORDINATES;
+    CUtexObject mean, exact;
+    CUsurfObject surface;
+    DO(cuTexObjectCreate(&mean, &resource, &how, nullptr));
+    how.filterMode = CU_TR_FILTER_MODE_POINT;
+    how.flags = CU_TRSF_READ_AS_INTEGER;
+    DO(cuTexObjectCreate(&exact, &resource, &how, nullptr));
+    DO(cuSurfObjectCreate(&surface, &resource));
+    float4 *out;
+    CHECK(cudaMallocManaged(&out, 8 * sizeof *out));
+    look<<<1, 8>>>(mean, exact, surface, out);
+    CHECK(cudaDeviceSynchronize());
+    for (int x = 0; x < 8; x++) {
+        const float mean_of_two = x < 7 ? 20 * x + 10 : 140;
+        EXPECT(close_to(out[x].x * 255, mean_of_two, 1e-3));
+        EXPECT(out[x].y == 30 && out[x].z == 20 * x);
+    }
+    copy = CUDA_MEMCPY2D();
+    copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy.srcArray = array;
+    copy.srcY = 1;
+    copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+    copy.dstHost = back;
+    copy.WidthInBytes = sizeof back[0];
+    copy.Height = 2;
+    DO(cuMemcpy2D(&copy));
+    for (int x = 0; x < 8; x++)
+        EXPECT(back[0][x].x == 10 && back[0][x].y == 20 * x && back[1][x].x == 7 &&
+               back[1][x].y == x);
+    CUarray none;
+    what.NumChannels = 3;
+    EXPECT(cuArray3DCreate(&none, &what) == CUDA_ERROR_INVALID_VALUE);
+    DO(cuTexObjectDestroy(mean));
+    DO(cuTexObjectDestroy(exact));
+    DO(cuSurfObjectDestroy(surface));
+    DO(cuArrayDestroy(array));
+    CHECK(cudaFree(out));
+}
+
 int main()
 {
     CUdevice device;
@@ -197,6 +275,7 @@ int main()
     contexts(device);
     memory();
     launches();
+    textures();
     DO(cuDevicePrimaryCtxRelease(device));
     return pass();
 }

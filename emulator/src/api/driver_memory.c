@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/now.h"
 #include "memory/allocations.h"
+#include "memory/array.h"
 #include "memory/copies.h"
 #include "memory/memory.h"
 #include "memory/streams.h"
@@ -283,16 +284,23 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr fro
                                 from_context->device, bytes, stream));
 }
 
-static const void *side_of(CUmemorytype type, const void *host, CUdeviceptr device)
+/* Where one side of a copy begins, and its pitch: 0 means that the rows lie one right
+ * behind the other. NULL for an array that is none. */
+static char *side_of(CUmemorytype type, const void *host, CUdeviceptr device,
+                     CUarray array, size_t x, size_t y, size_t width, size_t *pitch)
 {
-    return type == CU_MEMORYTYPE_HOST ? host : POINTER(device);
+    size_t rows, element;
+    if (type == CU_MEMORYTYPE_ARRAY)
+        return array ? emu_array_place(array, x, y, 0, pitch, &rows, &element) : NULL;
+    if (*pitch == 0) *pitch = width;
+    return (char *)(type == CU_MEMORYTYPE_HOST ? host : POINTER(device)) + y * *pitch + x;
 }
 
 static CUresult copy_2d(const CUDA_MEMCPY2D *what, CUstream stream, enum emu_host waits,
                         const void *pc)
 {
     NEED_CONTEXT;
-    if (!what || what->srcArray || what->dstArray) return CUDA_ERROR_INVALID_VALUE;
+    if (!what) return CUDA_ERROR_INVALID_VALUE;
     const bool from_host = what->srcMemoryType == CU_MEMORYTYPE_HOST,
                to_host = what->dstMemoryType == CU_MEMORYTYPE_HOST,
                unified = what->srcMemoryType == CU_MEMORYTYPE_UNIFIED ||
@@ -301,15 +309,16 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *what, CUstream stream, enum emu_hos
         unified     ? cudaMemcpyDefault
         : from_host ? (to_host ? cudaMemcpyHostToHost : cudaMemcpyHostToDevice)
                     : (to_host ? cudaMemcpyDeviceToHost : cudaMemcpyDeviceToDevice);
-    /* A pitch of 0 means that the rows lie one right behind the other. */
-    const size_t to_pitch = what->dstPitch ? what->dstPitch : what->WidthInBytes,
-                 from_pitch = what->srcPitch ? what->srcPitch : what->WidthInBytes;
-    char *const to = (char *)side_of(what->dstMemoryType, what->dstHost, what->dstDevice);
-    const char *const from = side_of(what->srcMemoryType, what->srcHost, what->srcDevice);
-    return (CUresult)emu_copy(to + what->dstY * to_pitch + what->dstXInBytes, to_pitch,
-                              from + what->srcY * from_pitch + what->srcXInBytes,
-                              from_pitch, what->WidthInBytes, what->Height, kind, stream,
-                              waits, pc);
+    size_t to_pitch = what->dstPitch, from_pitch = what->srcPitch;
+    char *const to =
+        side_of(what->dstMemoryType, what->dstHost, what->dstDevice, what->dstArray,
+                what->dstXInBytes, what->dstY, what->WidthInBytes, &to_pitch);
+    const char *const from =
+        side_of(what->srcMemoryType, what->srcHost, what->srcDevice, what->srcArray,
+                what->srcXInBytes, what->srcY, what->WidthInBytes, &from_pitch);
+    if (!to || !from) return CUDA_ERROR_INVALID_VALUE;
+    return (CUresult)emu_copy(to, to_pitch, from, from_pitch, what->WidthInBytes,
+                              what->Height, kind, stream, waits, pc);
 }
 
 CUresult cuMemcpy2D(const CUDA_MEMCPY2D *what)

@@ -18,10 +18,9 @@ struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
     return (struct cudaChannelFormatDesc){x, y, z, w, f};
 }
 
-static cudaError_t make_array(cudaArray_t *array,
-                              const struct cudaChannelFormatDesc *desc,
-                              struct cudaExtent extent, unsigned int flags,
-                              const char *call, const void *pc)
+cudaError_t emu_make_array(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
+                           struct cudaExtent extent, unsigned int flags, const char *call,
+                           const void *pc)
 {
     const unsigned known = cudaArrayLayered | cudaArraySurfaceLoadStore |
                            cudaArrayCubemap | cudaArrayTextureGather;
@@ -49,15 +48,15 @@ cudaError_t cudaMalloc3DArray(cudaArray_t *array,
                               const struct cudaChannelFormatDesc *desc,
                               struct cudaExtent extent, unsigned int flags)
 {
-    return set(make_array(array, desc, extent, flags, "cudaMalloc3DArray",
-                          __builtin_return_address(0)));
+    return set(emu_make_array(array, desc, extent, flags, "cudaMalloc3DArray",
+                              __builtin_return_address(0)));
 }
 
 cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
                             size_t width, size_t height, unsigned int flags)
 {
-    return set(make_array(array, desc, make_cudaExtent(width, height, 0), flags,
-                          "cudaMallocArray", __builtin_return_address(0)));
+    return set(emu_make_array(array, desc, make_cudaExtent(width, height, 0), flags,
+                              "cudaMallocArray", __builtin_return_address(0)));
 }
 
 cudaError_t cudaFreeArray(cudaArray_t array)
