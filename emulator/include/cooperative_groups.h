@@ -3,6 +3,10 @@
 #ifndef _COOPERATIVE_GROUPS_H_
 #define _COOPERATIVE_GROUPS_H_
 
+/* Programs come to rely on what NVIDIA's includes. */
+#include <chrono>
+#include <cstring>
+
 #include "cuda_runtime.h"
 
 namespace cooperative_groups

@@ -11,7 +11,8 @@
 
 #ifdef __cplusplus
 
-/* As nvcc's does with --extended-lambda; programs come to rely on it. */
+/* As nvcc's does, the latter with --extended-lambda; programs come to rely on it. */
+#include <limits>
 #ifdef __CUDACC_EXTENDED_LAMBDA__
 #include <functional>
 #include <utility>

@@ -39,6 +39,11 @@ static std::tuple<int, __nv_bfloat16> both(int i)
 int main()
 {
     EXPECT(std::get<0>(both(3)) == 3);
+    // What programs use without including it, since NVIDIA's headers do.
+    const auto begin = std::chrono::steady_clock::now();
+    const std::unique_ptr<int> one(new int(1));
+    EXPECT(std::strlen("three") == 5 && *one < std::numeric_limits<int>::max());
+    EXPECT(std::chrono::steady_clock::now() >= begin);
     EXPECT(cuda::ceil_div(1001, 256) == 4 && cuda::ceil_div(1024u, 256) == 4u);
     EXPECT(cuda::ceil_div(0x7fffffff, 2) == 0x40000000);
     EXPECT(cuda::round_up(17, 8) == 24 && cuda::round_down(17, 8) == 16);

@@ -5,6 +5,11 @@
 #ifndef THRUST_DETAIL_RUN_H
 #define THRUST_DETAIL_RUN_H
 
+/* Programs come to rely on what NVIDIA's include. */
+#include <chrono>
+#include <cstring>
+#include <memory>
+
 #include <cstddef>
 #include <iterator>
 #include <new>
