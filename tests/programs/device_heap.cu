@@ -68,6 +68,20 @@ __global__ void objects(int *out)
     free(too_much);
 }
 
+/* More pieces than the host's system would give mappings for. */
+__global__ void take_one(int **pieces)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    pieces[i] = static_cast<int *>(malloc(sizeof **pieces));
+    if (pieces[i]) *pieces[i] = i;
+}
+__global__ void give_back(int **pieces, int *bad)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (!pieces[i] || *pieces[i] != i) atomicAdd(bad, 1);
+    free(pieces[i]);
+}
+
 int main(void)
 {
     const int threads = 64, n = 10;
@@ -86,6 +100,16 @@ int main(void)
     objects<<<1, 1>>>(out);
     CHECK(cudaDeviceSynchronize());
     EXPECT(out[0] == 3 && out[1] == 0 && out[2] == 16 && out[3] == 1);
+
+    const int blocks = 160, each = 256;
+    int **pieces;
+    CHECK(cudaMalloc(&pieces, blocks * each * sizeof *pieces));
+    out[0] = 0;
+    take_one<<<blocks, each>>>(pieces);
+    give_back<<<blocks, each>>>(pieces, out);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(out[0] == 0);
+    CHECK(cudaFree(pieces));
 
     EXPECT(scratch(4) == 9);
     std::vector<std::string> words(100, std::string(50, 'x'));

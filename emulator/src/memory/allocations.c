@@ -98,10 +98,18 @@ static size_t count_up_to(const char *p)
     return low;
 }
 
-/* The end of an allocation's pages and of the guard page behind them. */
+/* A system cuts memory into so many mappings at most (Linux: 65,530), and each guard page
+ * takes one. Where there are many allocations, more lie side by side. */
+static size_t guard(void)
+{
+    enum { MANY = 1 << 14 };
+    return live_count < MANY ? page_size() : 0;
+}
+
+/* The end of an allocation's pages. */
 static char *end_of(const struct emu_allocation *a)
 {
-    return a->base + whole_pages(a->bytes) + page_size();
+    return a->base + whole_pages(a->bytes);
 }
 
 size_t emu_room_left(void)
@@ -112,7 +120,7 @@ size_t emu_room_left(void)
     for (size_t i = 0; i < live_count; i++) {
         if (place < live[i].base && (size_t)(live[i].base - place) > most)
             most = (size_t)(live[i].base - place);
-        place = end_of(&live[i]);
+        place = end_of(&live[i]) + guard();
     }
     return most > page_size() ? most - page_size() : 0;
 }
@@ -154,7 +162,7 @@ char *emu_reserve_addresses(size_t bytes, size_t alignment)
 static size_t room_behind(size_t bytes)
 {
     const char *end = emu_memory_base + emu_memory_reserved;
-    const size_t left = (size_t)(end - next_address) / 4096;
+    const size_t left = guard() ? (size_t)(end - next_address) / 4096 : 0;
     const size_t wanted = bytes < 1 << 14 ? 1 << 20 : 64 * bytes;
     return whole_pages(wanted < left ? wanted : left);
 }
@@ -170,7 +178,7 @@ static char *find_place(size_t bytes)
         if (place <= live[i].base && bytes <= (size_t)(live[i].base - place) &&
             !is_reserved(place, bytes))
             return place;
-        place = end_of(&live[i]);
+        place = end_of(&live[i]) + guard();
     }
     const bool fits_in = place < end && bytes <= (size_t)(end - place);
     return fits_in && !is_reserved(place, bytes) ? place : NULL;
@@ -189,7 +197,7 @@ static cudaError_t allocate(void **pointer, struct emu_allocation a)
     if (a.bytes > emu_memory_reserved || (!a.mapped && !fits(a.bytes, a.type, a.device)))
         return cudaErrorMemoryAllocation;
 
-    size_t with_guard = whole_pages(a.bytes) + page_size();
+    size_t with_guard = whole_pages(a.bytes) + guard();
     if (!a.base) a.base = find_place(with_guard);
     if (!a.base) return cudaErrorMemoryAllocation;
     if (live_count == live_capacity) {
