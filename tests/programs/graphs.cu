@@ -115,6 +115,19 @@ static void by_hand(int *a, int *b, int *host)
     CHECK(cudaGraphAddMemcpyNode1D(&back, graph, &scaling, 1, host, b, N * sizeof *b,
                                    cudaMemcpyDeviceToHost));
     value = factor = 0;
+    cudaGraphNode_t from[3], to[3], one;
+    size_t edges = 0;
+    CHECK(cudaGraphGetEdges(graph, NULL, NULL, NULL, &edges));
+    EXPECT(edges == 3);
+    CHECK(cudaGraphGetEdges(graph, from, to, NULL, &edges));
+    EXPECT(edges == 3 && from[0] == zero && to[0] == adding && to[2] == back);
+    edges = 1;
+    CHECK(cudaGraphNodeGetDependencies(scaling, &one, NULL, &edges));
+    EXPECT(edges == 1 && one == adding);
+    CHECK(cudaGraphNodeGetDependentNodes(scaling, &one, NULL, &edges));
+    EXPECT(edges == 1 && one == back);
+    CHECK(cudaGraphNodeGetDependencies(zero, NULL, NULL, &edges));
+    EXPECT(edges == 0);
     cudaGraphNodeType type;
     CHECK(cudaGraphNodeGetType(scaling, &type));
     EXPECT(type == cudaGraphNodeTypeKernel);

@@ -192,6 +192,54 @@ cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *nodes,
     return set(list_nodes(graph, true, nodes, count));
 }
 
+/* Those from `before` and to `behind`, either of which may be NULL for any. Lists that are
+ * there have room for *count, and get as many; without, only their number is asked for. */
+static cudaError_t list_edges(cudaGraph_t graph, const struct CUgraphNode_st *before,
+                              const struct CUgraphNode_st *behind, cudaGraphNode_t *from,
+                              cudaGraphNode_t *to, cudaGraphEdgeData *edges,
+                              size_t *count)
+{
+    EMU_ALONE;
+    if (!graph || !count) return cudaErrorInvalidValue;
+    const size_t room = from || to ? *count : 0;
+    size_t found = 0;
+    for (size_t i = 0; i < graph->count; i++) {
+        const cudaGraphNode_t node = graph->nodes[i];
+        if (behind && node != behind) continue;
+        for (size_t k = 0; k < node->after_count; k++) {
+            if (before && node->after[k] != before) continue;
+            if (found < room && from) from[found] = node->after[k];
+            if (found < room && to) to[found] = node;
+            if (found < room && edges) memset(&edges[found], 0, sizeof *edges);
+            found++;
+        }
+    }
+    *count = from || to ? (found < room ? found : room) : found;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from,
+                              cudaGraphNode_t *to, cudaGraphEdgeData *edges,
+                              size_t *count)
+{
+    if (!from != !to) return set(cudaErrorInvalidValue);
+    return set(list_edges(graph, NULL, NULL, from, to, edges, count));
+}
+
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *nodes,
+                                         cudaGraphEdgeData *edges, size_t *count)
+{
+    if (!node) return set(cudaErrorInvalidValue);
+    return set(list_edges(node->graph, NULL, node, nodes, NULL, edges, count));
+}
+
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *nodes,
+                                           cudaGraphEdgeData *edges, size_t *count)
+{
+    if (!node) return set(cudaErrorInvalidValue);
+    return set(list_edges(node->graph, node, NULL, NULL, nodes, edges, count));
+}
+
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *type)
 {
     if (!node || !type) return set(cudaErrorInvalidValue);
