@@ -182,7 +182,7 @@ CUresult cuMemAddressFree(CUdeviceptr pointer, size_t bytes)
 
 /* Everything else gets to see what has become of the mapping at i, and of those in a row
  * with it. */
-static void show(size_t i)
+static cudaError_t show(size_t i)
 {
     size_t first = i, end = i + 1;
     const unsigned devices = mappings[i].devices;
@@ -197,18 +197,20 @@ static void show(size_t i)
     const struct emu_allocation *const seen = emu_allocation_of(last->place);
     if (seen && seen->base == mappings[first].place && seen->bytes == bytes &&
         seen->pool->devices == devices)
-        return;
+        return cudaSuccess;
     if (devices == 0) {
         emu_deallocate_mapped(mappings[first].place, bytes);
-        return;
+        return cudaSuccess;
     }
     cudaMemPool_t pool = emu_zeros("for access to memory", 1, sizeof *pool);
     pool->device = mappings[first].piece->what.location.id;
     pool->devices = devices;
-    emu_join_mapped(mappings[first].place, bytes, pool, mappings[first].pc);
+    const cudaError_t error =
+        emu_join_mapped(mappings[first].place, bytes, pool, mappings[first].pc);
     for (size_t k = first; k < end; k++)
         if (mappings[k].piece->filled)
             emu_check_host_wrote(mappings[k].place, mappings[k].bytes);
+    return error;
 }
 
 CUresult cuMemMap(CUdeviceptr pointer, size_t bytes, size_t offset,
@@ -261,8 +263,8 @@ CUresult cuMemUnmap(CUdeviceptr pointer, size_t bytes)
     size_t first, end;
     if (!in_a_row(place, bytes, &first, &end)) return CUDA_ERROR_INVALID_VALUE;
     emu_host_waits_for_device(-1);
-    emu_part_mapped(place);
-    emu_part_mapped(place + bytes);
+    const cudaError_t error = emu_part_mapped(place),
+                      behind = emu_part_mapped(place + bytes);
     emu_deallocate_mapped(place, bytes);
     mmap(place, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
          -1, 0);
@@ -272,7 +274,7 @@ CUresult cuMemUnmap(CUdeviceptr pointer, size_t bytes)
     }
     memmove(mappings + first, mappings + end, (mapping_count - end) * sizeof *mappings);
     mapping_count -= end - first;
-    return CUDA_SUCCESS;
+    return (CUresult)(error != cudaSuccess ? error : behind);
 }
 
 CUresult cuMemSetAccess(CUdeviceptr pointer, size_t bytes,
@@ -298,10 +300,10 @@ CUresult cuMemSetAccess(CUdeviceptr pointer, size_t bytes,
             const bool opens = descriptions[k].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE;
             mappings[i].devices = (mappings[i].devices & ~bit) | (opens ? bit : 0);
         }
-    emu_part_mapped(place);
-    emu_part_mapped(place + bytes);
-    for (size_t i = first; i < end; i++) show(i);
-    return CUDA_SUCCESS;
+    cudaError_t error = emu_part_mapped(place);
+    if (error == cudaSuccess) error = emu_part_mapped(place + bytes);
+    for (size_t i = first; i < end && error == cudaSuccess; i++) error = show(i);
+    return (CUresult)error;
 }
 
 static const struct mapping *mapping_at(const char *place)

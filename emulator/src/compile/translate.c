@@ -1701,6 +1701,22 @@ static void rewrite_word(struct translation *t, int i)
     }
 }
 
+/* Whether a cast can name these parameters: no defaults, no functions, and no type that was
+ * taken for a parameter's name, behind a word that never is the last of a type. */
+static bool can_be_cast_to(const struct kernel *k)
+{
+    static const char *const words[] = {"const", "volatile", "struct", "class", "enum"};
+    if (k->defaults || strchr(k->parameters, '(')) return false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *p = k->parameters;
+        while ((p = strstr(p, words[i])) != NULL) {
+            p += strlen(words[i]);
+            if (!*p || strncmp(p, " ,", 2) == 0) return false;
+        }
+    }
+    return true;
+}
+
 /* Tells the runtime the kernels that cudaLaunchKernel may be given the address of. */
 static void register_kernels(struct translation *t)
 {
@@ -1713,7 +1729,7 @@ static void register_kernels(struct translation *t)
             add_before(t, t->count - 1,
                        format("\nstatic ::emu::known_kernel emu_k%d(%s%s, \"%s\");", i,
                               k->scope, k->name, k->name));
-        else if (!k->defaults && !strchr(k->parameters, '('))
+        else if (can_be_cast_to(k))
             add_after(t, k->end,
                       format(" static ::emu::known_kernel emu_k%d("
                              "static_cast<void (*)(%s)>(%s), \"%s\");",

@@ -381,9 +381,8 @@ cudaError_t emu_part_mapped(char *place)
     if (first >= a->bytes) return cudaSuccess;
     const size_t rest = a->bytes - first;
     const void *const pc = a->pc;
-    struct emu_shadow *const left = emu_shadow_make(first, false), *const right =
-                                                                       emu_shadow_make(
-                                                                           rest, false);
+    struct emu_shadow *const left = emu_shadow_make(first, false);
+    struct emu_shadow *const right = emu_shadow_make(rest, false);
     copy_known(left, 0, a->shadow, 0, first);
     copy_known(right, 0, a->shadow, first, rest);
     emu_shadow_free(a->shadow);
