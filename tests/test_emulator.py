@@ -485,14 +485,26 @@ LOADER = """
         cuInit(0);
         cuDeviceGet(&device, 0);
         cuCtxCreate(&context, 0, device);
-        const CUresult result = cuModuleLoad(&module, words[1]);
+        CUresult result;
+        if (count > 3) { // what else to link it with
+            CUlinkState linker;
+            void *cubin;
+            cuLinkCreate(0, nullptr, nullptr, &linker);
+            cuLinkAddFile(linker, CU_JIT_INPUT_CUBIN, words[1], 0, nullptr, nullptr);
+            result = cuLinkAddFile(linker, CU_JIT_INPUT_LIBRARY, words[3], 0, nullptr,
+                                   nullptr);
+            if (result == CUDA_SUCCESS) result = cuLinkComplete(linker, &cubin, &bytes);
+            if (result == CUDA_SUCCESS) result = cuModuleLoadData(&module, cubin);
+            cuLinkDestroy(linker);
+        } else
+            result = cuModuleLoad(&module, words[1]);
         cuGetErrorName(result, &error);
         puts(error);
         if (result != CUDA_SUCCESS) return 3;
         cuModuleGetFunction(&move, module, "move");
         cuModuleGetGlobal(&shift, &bytes, module, "shift");
         cuMemcpyHtoD(shift, &by, bytes);
-        cuMemAlloc(&d_x, count > 2 ? 16 : sizeof x);
+        cuMemAlloc(&d_x, count == 3 ? 16 : sizeof x);
         void *arguments[] = {&d_x, &n};
         cuLaunchKernel(move, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr);
         cuMemcpyDtoH(x, d_x, sizeof x);
@@ -536,6 +548,12 @@ def test_modules_are_loaded(compiler, by, emulated_nvcc, write, tmp_path):
         assert re.search(r"^  at \S*move\.cu:5: x\[thr", result.stderr, re.M), (
             result.stderr
         )
+    library = emulated_nvcc.parents[1] / "build/toolkit/lib64/libcudadevrt.a"
+    result = run(["./main", "move.cubin", "with", library], cwd=tmp_path, env=env)
+    assert result.stdout == "CUDA_SUCCESS\n42 4\n", result.stderr
+    result = run(["./main", "move.cubin", "with", "move.cubin"], cwd=tmp_path, env=env)
+    assert result.stdout == "CUDA_ERROR_NOT_SUPPORTED\n"
+    assert "cannot link two into one" in result.stderr
 
 
 @pytest.mark.parametrize(

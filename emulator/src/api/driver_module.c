@@ -318,6 +318,13 @@ CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_
     return emu_read_module(data, &state->module);
 }
 
+/* What kernels that launch kernels are linked with: here every program has it. */
+static bool is_device_runtime(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return strcmp(slash ? slash + 1 : path, "libcudadevrt.a") == 0;
+}
+
 CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
                        unsigned int count, CUjit_option *options, void **values)
 {
@@ -325,6 +332,10 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
     if (!state || !path) return CUDA_ERROR_INVALID_VALUE;
     CUresult error = read_module_file(path, &file);
     if (error != CUDA_SUCCESS) return error;
+    if (type == CU_JIT_INPUT_LIBRARY && is_device_runtime(path)) {
+        free(file.at);
+        return CUDA_SUCCESS;
+    }
     error = cuLinkAddData(state, type, file.at, file.count, path, count, options, values);
     free(file.at);
     return error;
