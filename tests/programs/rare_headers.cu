@@ -16,6 +16,7 @@
 #include <sm_60_atomic_functions.h>
 #include <sm_61_intrinsics.h>
 #include <string.h>
+#include <thrust/device_vector.h>
 #include <thrust/random/linear_congruential_engine.h>
 #include <thrust/random/uniform_int_distribution.h>
 
@@ -44,6 +45,9 @@ int main()
     const std::unique_ptr<int> one(new int(1));
     EXPECT(std::strlen("three") == 5 && *one < std::numeric_limits<int>::max());
     EXPECT(std::chrono::steady_clock::now() >= begin);
+    thrust::device_vector<int> ones(3, 1);
+    thrust::inclusive_scan(ones.begin(), ones.end(), ones.begin());
+    EXPECT(ones[2] == 3);
     EXPECT(cuda::ceil_div(1001, 256) == 4 && cuda::ceil_div(1024u, 256) == 4u);
     EXPECT(cuda::ceil_div(0x7fffffff, 2) == 0x40000000);
     EXPECT(cuda::round_up(17, 8) == 24 && cuda::round_down(17, 8) == 16);

@@ -8,6 +8,7 @@
 #include "device_malloc.h"
 #include "iterator/reverse_iterator.h"
 #include "reduce.h"
+#include "scan.h" /* as NVIDIA's does */
 #include "swap.h"
 #include "universal_ptr.h"
 
