@@ -42,8 +42,7 @@ CUcontext emu_current_context(void)
 
 CUresult emu_driver_ready(void)
 {
-    if (!emu_driver_initialised())
-        return CUDA_ERROR_NOT_INITIALIZED;
+    if (!emu_driver_initialised()) return CUDA_ERROR_NOT_INITIALIZED;
     const CUcontext context = emu_current_context();
     if (!context) return CUDA_ERROR_INVALID_CONTEXT;
     return context->alive ? CUDA_SUCCESS : CUDA_ERROR_CONTEXT_IS_DESTROYED;
@@ -51,8 +50,7 @@ CUresult emu_driver_ready(void)
 
 static CUresult known(CUdevice device)
 {
-    if (!emu_driver_initialised())
-        return CUDA_ERROR_NOT_INITIALIZED;
+    if (!emu_driver_initialised()) return CUDA_ERROR_NOT_INITIALIZED;
     return emu_is_device(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
@@ -171,8 +169,7 @@ CUresult cuCtxSetCurrent(CUcontext context)
 
 CUresult cuCtxGetCurrent(CUcontext *context)
 {
-    if (!emu_driver_initialised())
-        return CUDA_ERROR_NOT_INITIALIZED;
+    if (!emu_driver_initialised()) return CUDA_ERROR_NOT_INITIALIZED;
     if (!context) return CUDA_ERROR_INVALID_VALUE;
     *context = emu_current_context();
     return CUDA_SUCCESS;
