@@ -34,11 +34,6 @@ static struct mapping {
     const void *pc;
 } *mappings; /* sorted by address */
 static size_t mapping_count;
-static struct range {
-    char *place;
-    size_t bytes;
-} *ranges; /* reserved */
-static size_t range_count;
 static struct piece **pieces; /* released ones are NULL */
 static size_t piece_count;    /* a handle is an index, plus 1 */
 
@@ -144,9 +139,6 @@ CUresult cuMemAddressReserve(CUdeviceptr *pointer, size_t bytes, size_t alignmen
     char *const place =
         emu_reserve_addresses(bytes, alignment > GRANULARITY ? alignment : GRANULARITY);
     if (!place) return CUDA_ERROR_OUT_OF_MEMORY;
-    ranges = emu_resized(ranges, "for a list of reserved addresses", range_count + 1,
-                         sizeof *ranges);
-    ranges[range_count++] = (struct range){place, bytes};
     *pointer = (CUdeviceptr)(uintptr_t)place;
     return CUDA_SUCCESS;
 }
@@ -169,13 +161,9 @@ CUresult cuMemAddressFree(CUdeviceptr pointer, size_t bytes)
 {
     EMU_ALONE;
     char *const place = (char *)(uintptr_t)pointer;
-    for (size_t i = 0; i < range_count; i++) {
-        if (ranges[i].place != place || ranges[i].bytes != bytes) continue;
-        if (is_mapped(place, bytes)) break;
-        ranges[i] = ranges[--range_count];
-        return CUDA_SUCCESS;
-    }
-    return CUDA_ERROR_INVALID_VALUE;
+    return !is_mapped(place, bytes) && emu_release_addresses(place, bytes)
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- the one behind the other ---- */
@@ -219,11 +207,8 @@ CUresult cuMemMap(CUdeviceptr pointer, size_t bytes, size_t offset,
     EMU_ALONE;
     char *const place = (char *)(uintptr_t)pointer;
     struct piece *const piece = piece_of(handle);
-    const struct range *r = ranges;
-    while (r < ranges + range_count && (size_t)(place - r->place) >= r->bytes) r++;
     if (!piece || flags || offset || bytes != piece->bytes || pointer % GRANULARITY ||
-        r == ranges + range_count || bytes > r->bytes - (size_t)(place - r->place) ||
-        is_mapped(place, bytes))
+        !emu_are_reserved(place, bytes) || is_mapped(place, bytes))
         return CUDA_ERROR_INVALID_VALUE;
     if (mmap(place, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, piece->file,
              0) != place)

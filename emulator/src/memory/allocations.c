@@ -157,6 +157,27 @@ char *emu_reserve_addresses(size_t bytes, size_t alignment)
     return place;
 }
 
+bool emu_are_reserved(const char *place, size_t bytes)
+{
+    EMU_ALONE;
+    for (size_t i = 0; i < reserved_count; i++) {
+        const size_t offset = (size_t)(place - reserved[i].base);
+        if (offset < reserved[i].bytes) return bytes <= reserved[i].bytes - offset;
+    }
+    return false;
+}
+
+bool emu_release_addresses(const char *place, size_t bytes)
+{
+    EMU_ALONE;
+    for (size_t i = 0; i < reserved_count; i++)
+        if (reserved[i].base == place && reserved[i].bytes == bytes) {
+            reserved[i] = reserved[--reserved_count];
+            return true;
+        }
+    return false;
+}
+
 /* How much room to leave behind an allocation that others do not need soon. The wider it
  * is, the further a wrong index may lead and still be known for this allocation's. */
 static size_t room_behind(size_t bytes)

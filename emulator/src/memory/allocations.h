@@ -52,6 +52,10 @@ cudaError_t emu_allocate_again(void *place, size_t bytes, int device, const char
 cudaError_t emu_deallocate(void *pointer, bool pinned, const void *pc);
 /* Addresses that no other allocation gets; NULL if there are none left. */
 char *emu_reserve_addresses(size_t bytes, size_t alignment);
+/* Whether all of these lie in one such stretch. */
+bool emu_are_reserved(const char *place, size_t bytes);
+/* A whole stretch may be had by others again. False if it is none. */
+bool emu_release_addresses(const char *place, size_t bytes);
 /* Reserved addresses, behind which there is memory now, become one allocation of a pool of
  * its own; those that lie in it end, and what is known of their bytes stays known. */
 cudaError_t emu_join_mapped(char *place, size_t bytes, cudaMemPool_t pool,

@@ -62,7 +62,6 @@ struct DeviceHistogram {
                     const int bin = bin_of(x[i]);
                     if (bin >= 0) histogram[bin]++;
                 }
-                return 0;
             });
         });
     }

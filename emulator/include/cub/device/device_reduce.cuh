@@ -88,7 +88,6 @@ struct DeviceReduce {
                         y[runs] = all;
                     }
                     *c = (thrust::emu_value<Count>)runs;
-                    return 0;
                 });
             });
     }

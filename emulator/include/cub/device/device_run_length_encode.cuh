@@ -28,7 +28,6 @@ struct DeviceRunLengthEncode {
                         l[runs] = (thrust::emu_value<Lengths>)(end - i);
                     }
                     *c = (thrust::emu_value<Count>)runs;
-                    return 0;
                 });
             });
     }

@@ -63,7 +63,6 @@ struct DeviceSegmentedReduce {
                         all = op(all, x[i]);
                     y[s] = all;
                 }
-                return 0;
             });
         });
     }
