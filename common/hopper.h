@@ -333,7 +333,9 @@ static __device__ __forceinline__ void griddepcontrol_launch_dependents(void)
  * their way in), BFLOAT16 or FLOAT16. Rows are `row_stride` elements apart. In shared
  * memory the rows of a box lie without gaps, and with `swizzle`
  * (CU_TENSOR_MAP_SWIZZLE_128B: rows of at most 128 bytes, the box at a multiple of 1,024)
- * the 16-byte pieces of a row change places as wgmma expects them.
+ * the 16-byte pieces of a row change places as wgmma expects them. The L2 fetches
+ * 128 bytes at a time: 256 would bring more than is asked for where rows do not begin at
+ * multiples of that.
  *
  * The engine moves in pieces of 16 bytes: the matrix must start at a multiple of 16 bytes,
  * and rows and boxes must be multiples of 16 bytes; the number of columns need not be. No
@@ -357,7 +359,7 @@ static inline CUtensorMap tensor_map_2d_of(CUtensorMapDataType type, const void 
     CUtensorMap map;
     const CUresult result = find_encode_tiled()(
         &map, type, 2, (void *)matrix, dims, strides, box, steps,
-        CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+        CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     if (result != CUDA_SUCCESS) {
         const char *rule =

@@ -39,6 +39,15 @@ def shape(text):
     return tuple(numbers)
 
 
+def many_shapes():
+    """(those of results/shapes.txt that were chosen, those that were drawn at random): what stands behind the
+    line "# drawn ..."."""
+    chosen, _, drawn = SHAPES.read_text().partition("# drawn")
+    return [shape(line) for line in chosen.split()], [
+        shape(line) for line in drawn.splitlines()[1:]
+    ]
+
+
 def arguments():
     parser = argparse.ArgumentParser(description="Measures chapters beside cuBLAS.")
     parser.add_argument("--chapters", metavar="N,N", help="only these")
@@ -71,7 +80,7 @@ def arguments():
             "--chapters and --sizes are numbers, --shapes MxNxK, with commas between"
         )
     if chosen.many:
-        shapes += [shape(line) for line in SHAPES.read_text().split()]
+        shapes += [one for some in many_shapes() for one in some]
         chosen.chapters = chosen.chapters or MANY
         chosen.reps = chosen.reps or 25
     if not sizes and not shapes:

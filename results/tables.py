@@ -597,18 +597,20 @@ def tried(page, n, gpu):
 
 
 def shapes(page, n, gpu):
-    """Every shape of <gpu>_shapes.csv: milliseconds of the best that cuBLAS has, and how many times as
-    fast chapter n is, in each of its precisions."""
+    """The shapes of <gpu>_shapes.csv: milliseconds of the best that cuBLAS has, and how many times as fast
+    chapter n is, in each of its precisions; of those that were drawn at random, the least, the mean and how many
+    are behind."""
     every = [row for row in csv_of(f"{gpu}_shapes") if row["chapter"] == int(n)]
     if not every:
         return ""
-    wanted = [measure.shape(line) for line in measure.SHAPES.read_text().split()]
+    wanted, drawn = measure.many_shapes()
     precisions = sorted({row["precision"] for row in every})
     head, least, mean = ["M × N × K"], ["**least**"], ["**geometric mean**"]
-    body = {}
+    body, at_random = {}, []
     for row in every:
         M, N, K = shape = row["M"], row["N"], row["K"]
-        body[shape] = [f"{M:,}" if M == N == K else f"{M:,} × {N:,} × {K:,}"]
+        if shape not in drawn:
+            body[shape] = [f"{M:,}" if M == N == K else f"{M:,} × {N:,} × {K:,}"]
     for precision in precisions:
         found = {
             (row["M"], row["N"], row["K"]): row
@@ -622,8 +624,14 @@ def shapes(page, n, gpu):
                 if row
                 else ["", ""]
             )
-        ratios = [row["ratio_median"] for row in found.values()]
+        ratios = [row["ratio_median"] for shape, row in found.items() if shape in body]
+        others = [row["ratio_median"] for shape, row in found.items() if shape in drawn]
         kind = "" if precisions == ["fp32"] else f" in {precision}"
+        if others:
+            at_random.append(
+                f"geometric mean {statistics.geometric_mean(others):.2f} of {len(others)}{kind}, the least "
+                f"{min(others):.2f}, and {sum(ratio < 0.995 for ratio in others)} more than half a percent behind"
+            )
         head += [f"cuBLAS{kind}, ms", f"times as fast{kind}"]
         least += ["", f"**{min(ratios):.2f}**"]
         mean += ["", f"**{statistics.geometric_mean(ratios):.2f}**"]
@@ -640,6 +648,12 @@ def shapes(page, n, gpu):
         "64 MB of workspace; a number above 1 says that the chapter is faster. "
         + measured_on(every)
         + ". `make shapes` measures it again.\n"
+        + (
+            f"\nOther shapes, drawn at random, multiples of 8 and up to {max(map(max, drawn)):,} each way: "
+            f"{'; '.join(at_random)}.\n"
+            if at_random
+            else ""
+        )
     )
 
 
