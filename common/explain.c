@@ -352,7 +352,8 @@ static bool sums_fit(const struct problem *p, const struct wrongs *w,
         const double old = p->beta * old_C(p, one->row, one->col);
         const double got = (one->got - old) / p->alpha;
         const double want = (one->want - old) / p->alpha;
-        if (got == 0.0 || rounded(got, format, NEAREST) != got) return false;
+        if (got == 0.0 || !isfinite(got) || rounded(got, format, NEAREST) != got)
+            return false;
         right += rounded(want, format, NEAREST) == want;
     }
     return right <= w->kept / 2;
@@ -422,11 +423,18 @@ static bool place_explains(const struct problem *p, const struct wrongs *w, char
     return w->kept > 0 && chance <= SMALL_CHANCE;
 }
 
-/* Whether all wrong elements that are shown should be infinite. */
+/* Whether all wrong elements that are shown should be infinite, or NaN. */
 static bool all_infinite(const struct wrongs *w)
 {
     for (int i = 0; i < w->kept; i++)
         if (!isinf(w->list[i].want)) return false;
+    return true;
+}
+
+static bool all_nan(const struct wrongs *w)
+{
+    for (int i = 0; i < w->kept; i++)
+        if (!isnan(w->list[i].want)) return false;
     return true;
 }
 
@@ -450,6 +458,8 @@ const char *likely_cause(const struct problem *p, const struct wrongs *w)
         if (explains(p, w, of_writing, i, 0.0, tries)) return OF_WRITING[i];
     for (int i = 0; i < COUNT(OF_READING); i++)
         if (explains(p, w, of_reading, i, noise, tries)) return OF_READING[i].text;
+    if (p->infinite && all_nan(w))
+        return "a NaN was left out: of A or B, or from zero times infinity";
     if (p->infinite && w->not_a_number == w->count)
         return all_infinite(w)
                    ? "an infinity was multiplied by a zero that is not in the matrices, "

@@ -332,11 +332,12 @@ static double unit_of(const struct problem *p, struct lengths l)
  * to the factors, and C before or after: it holds 2^24 units. */
 static bool is_exact(const struct problem *p, struct lengths l)
 {
-    const double full = (double)p->K / l.stride + 3.0;
+    const double full = p->K == 1 ? 1.0 : (double)p->K / l.stride + 3.0;
     /* Both factors small; or one, which then has at least as many bits as this. */
     int least = bits_of_A(p, 1, l.bits);
     if (least == 0) least = l.bits / 2;
-    const double small = p->K * (ldexp(1.0, -l.bits) + ldexp(1.0, -least) / l.stride);
+    const double small =
+        p->K == 1 ? 0.0 : p->K * (ldexp(1.0, -l.bits) + ldexp(1.0, -least) / l.stride);
     /* A partial sum holds at most all positive products or all negative ones. The signs
      * are random: of a million, neither has far more than half. */
     const double share = p->K < 1 << 20 ? 1.0 : 0.6;
@@ -349,7 +350,7 @@ static bool is_exact(const struct problem *p, struct lengths l)
 static bool choose_lengths(const struct problem *p, struct lengths *l)
 {
     const int held = 24 - bits_cut(p->precision);
-    *l = (struct lengths){.bits = 2 * held < 23 ? 2 * held : 23, .stride = 1};
+    *l = (struct lengths){.bits = 2 * held < 24 ? 2 * held : 24, .stride = 1};
     while (l->bits > 13 && !is_exact(p, *l)) l->bits--;
     while (l->stride < p->K / 64 && !is_exact(p, *l)) l->stride *= 2;
     return is_exact(p, *l);
@@ -393,17 +394,18 @@ static void fill_fractions(struct problem *p, uint64_t seed)
 
 static float unit_of_row(int row)
 {
-    return ldexpf(1.0f, 12 * (row % 7 - 3));
+    return ldexpf(1.0f, 16 * (row % 7 - 3));
 }
 
 static float unit_of_column(int col)
 {
-    return ldexpf(1.0f, 12 * (col % 5 - 2));
+    return ldexpf(1.0f, 26 * (col % 5 - 2));
 }
 
 /* WIDE_ROWS: gives each row of A and each column of B a unit of its own, a power of two,
- * and C the product of these, from 2^-60 to 2^60: what a kernel takes for nothing is all
- * of an element somewhere. And makes the first number of each row in the last third of A
+ * and C the product of these, from 2^-100 to 2^100: what a kernel takes for nothing is all
+ * of an element somewhere, and 24 bits further down there are still normal numbers of
+ * fp32. And makes the first number of each row in the last third of A
  * 2^40 times as large. So that no sum has to hold both, zeros meet it in B. WIDE_COLUMNS:
  * the same with columns of B. */
 static void widen(struct problem *p, bool columns)
@@ -431,7 +433,9 @@ static void put_infinity(float *there, float *to, int count, int step)
 
 /* INFINITE: two rows of A get one at their ends, where the rows beside them are near. A
  * third row and a column of B get one in the middle: of the last whole eight of k if a
- * rest follows, which a kernel may fetch into the same registers or tiles. */
+ * rest follows, which a kernel may fetch into the same registers or tiles. In the last
+ * column and row each of these two meets a zero, which gives NaN; and a row of A and a
+ * column of B hold a NaN themselves. */
 static void put_infinities(struct problem *p)
 {
     const int M = p->M, N = p->N, K = p->K, last = K - 1, middle = last / 8 * 8 - 1;
@@ -445,6 +449,8 @@ static void put_infinities(struct problem *p)
     float *const met[] = {&B[N / 2], &B[(size_t)last * N + N / 2], &A[middle],
                           &half[middle]};
     for (int i = 0; i < 4; i++) *met[i] = fabsf(*met[i]);
+    B[(size_t)middle * N + N - 1] = A[(size_t)(M - 1) * K + middle] = 0.0f;
+    A[(size_t)(M * 3 / 4) * K + K / 2] = B[(size_t)(K / 3) * N + N * 3 / 4] = NAN;
 }
 
 void problem_fill(struct problem *p, const struct options *o, enum values values)

@@ -2,11 +2,13 @@
  * what a kernel can do wrong does not show there: at 256 or 4096 no tile is cut off, M, N
  * and K are each other, and C is not read. These take no time to speak of and leave
  * nothing out: sizes that are one more than a tile and one less, in each direction; K
- * shorter than any tile; rows of A and of B that are whole float4s, of one of them, of
- * none; one row, one column; a long K; alpha and beta with all their bits, or 0, and beta
- * = 0 when C holds NaN; alpha and beta of 1 and -1, for which a kernel may have a way of
- * its own, each beside another number, which that way may have forgotten; and numbers that
- * are beyond fp16's range, which may otherwise stand in for bf16 or tf32 unseen. */
+ * shorter than any tile, and each rest that a step of 16 along K can leave; rows of A and
+ * of B that are whole float4s, of one of them, of none; one row, one column; a long K;
+ * alpha and beta with all their bits, large, or 0, and beta = 0 when C holds NaN; alpha and
+ * beta of 1 and -1, for which a kernel may have a way of its own, each beside another
+ * number, which that way may have forgotten; and numbers as small and as large as fp32
+ * holds, most of them beyond fp16's range, which may otherwise stand in for bf16 or tf32
+ * unseen. */
 #include "common.h"
 
 #include <ctype.h>
@@ -16,32 +18,41 @@
 
 /* M = down tiles and m more, N = across tiles and n more. */
 static const struct {
-    int down, m, across, n, K;
+    float down;
+    int m;
+    float across;
+    int n, K;
     float alpha, beta;
     enum inputs inputs;
     char shift;
 } ODD[] = {
-    {1, 1, 1, 1, 33, 1.0f, 0.0f},   /* one row and one column more than a tile, one k */
-    {1, -1, 2, 1, 36, -0.6f, 0.0f}, /* float4s of A, not of B */
-    {2, 4, 1, 4, 63, -1.0f, 1.0f},  /* of B, not of A; one k less than a tile's */
-    {2, -1, 2, -4, 20, 1.6f, 2.1f}, /* of both, with tiles cut off */
-    {3, -2, 2, -1, 3, 1.0f, 1.0f},  /* K shorter than any tile's */
-    {0, 1, 2, 4, 50, 0.4f, 0.0f},   /* one row */
-    {2, 5, 0, 1, 41, 1.3f, -0.4f},  /* one column */
-    {1, 0, 3, 0, 72, 1.7f, -0.3f},  /* nothing cut off, and M, N and K all different */
-    {2, 0, 1, 6, 64, -1.0f, 0.3f},  /* cut off in one direction only; pairs of B */
-    {1, 6, 1, 0, 24, -1.4f, 0.0f, WIDE_ROWS}, /* and in the other */
-    /* Multipliers that are nearly 0 are not 0. */
-    {1, 3, 1, 5, 38, 0.0f, 6e-9f},   /* C alone */
-    {0, 3, 0, 5, 1101, 3e-9f, 0.0f}, /* more of K than of anything */
-    {0, 2, 0, 3, 2, 0.0f, 0.0f},     /* nothing but zeros */
-    {0, 1, 0, 1, 1, 1.6f, -0.7f},    /* a single product */
-    /* Two sides alike and the third not, a row times a column, a column times a row. */
-    {0, 6, 0, 6, 9, 0.7f, -1.2f},
-    {0, 5, 0, 7, 7, -0.7f, 1.2f},
-    {0, 7, 0, 5, 7, 1.2f, 0.7f},
-    {0, 1, 0, 1, 77, 0.9f, 1.1f},
-    {0, 5, 0, 6, 1, 1.1f, -0.9f},
+    {1, 1, 1, 1, 33, 1.0f, 0.0f},    /* one row and one column more than a tile, one k */
+    {1, -1, 2, 1, 36, -0.6f, 0.0f},  /* float4s of A, not of B */
+    {2, 4, 1, 4, 63, -1.0f, 1.0f},   /* of B, not of A; one k less than a tile's */
+    {2, -1, 2, -4, 28, -1.0f, 2.1f}, /* of both, with tiles cut off */
+    {3, -2, 2, -1, 3, 1.0f, 1.0f},   /* K shorter than any tile's */
+    {0, 1, 2, 4, 52, 0.4f, 0.0f},    /* one row */
+    {2, 5, 0, 1, 44, 1.3f, -0.4f},   /* one column */
+    {1, 0, 3, 0, 72, 1.7f, -1.0f},   /* nothing cut off, and M, N and K all different */
+    {2, 0, 1, 6, 64, -1.0f, 0.3f},   /* cut off in one direction only; pairs of B */
+    {1, 6, 1, 0, 24, -1.0f, 0.0f, WIDE_ROWS}, /* and in the other */
+    /* Cut off in the middle of a tile, where its warps' parts begin and end. */
+    {0.5f, 3, 1.5f, 2, 50, 1.2f, -0.3f},
+    {1.5f, 0, 0.5f, 0, 56, 1.0f, 1.0f},
+    {1.25f, 3, 0.75f, 5, 42, 0.6f, 0.0f},
+    {1, 3, 1, 5, 38, 0.0f, 6e-9f},  /* C alone, by what is nearly 0 and yet is not */
+    {0, 3, 0, 5, 2053, 1.2f, 0.0f}, /* more of K than of anything */
+    {0, 2, 0, 3, 2, 0.0f, 0.0f},    /* nothing but zeros */
+    {0, 1, 0, 1, 1, 1.6f, -0.7f},   /* a single product */
+    /* Two sides alike and the third not, a row times a column, a column times a row, and
+     * sides in any other order. */
+    {0, 3, 0, 3, 22, 3e-9f, 0.0f}, /* A * B by what is nearly 0 */
+    {0, 5, 0, 14, 14, -0.7f, 1.2f},
+    {0, 7, 0, 5, 7, 2e9f, 7e8f}, /* large multipliers */
+    {0, 1, 0, 1, 75, 0.9f, 1.1f},
+    {0, 5, 0, 6, 1, -0.5f, 0.0f}, /* products with all the bits of a float */
+    {0, 12, 0, 10, 9, 1.1f, -0.9f},
+    {0, 14, 0, 4, 13, -0.4f, 1.6f},
     /* Rows of whole 16 bytes, in bf16 too, that begin anywhere: only the address of one
      * matrix forbids to read or write them so. */
     {1, 0, 1, 8, 40, 1.3f, 1.0f, USUAL, 'A'},
@@ -57,17 +68,19 @@ enum { ODD_COUNT = sizeof ODD / sizeof *ODD };
 /* A side longer than a short can count, and than 133 of the widest tiles: more than the GPU
  * has multiprocessors, so a block for each must be there, or take two. Where blocks are
  * small enough that the emulator does it in a fraction of a second, longer than a short
- * without a sign can count; on a GPU, which does it in no time, longer than 65,535 of the
- * smallest tiles: more than there can be blocks along the y and z of a grid. (That an int
- * cannot count all elements shows in no product that is fast: it takes 2^31 of one matrix,
- * 8.6 GB. `46341 1 46341`, `1 46341 46341` and `46341 46341 1 --beta 1` ask for A, B and C
- * of that size.) */
-enum { LONG = 133 * 256 + 1, LONGER = 257 * 256 + 1, LONGEST = 65535 * 32 + 1 };
+ * without a sign can count. Where tiles are short too, and on a GPU, which does it in no
+ * time, longer than MANY of them: more than 16 bits can number, and than there can be blocks
+ * along the y and z of a grid. (That an int cannot count all elements shows in no product
+ * that is fast: it takes 2^31 of one matrix, 8.6 GB. `46341 1 46341`, `1 46341 46341` and
+ * `46341 46341 1 --beta 1` ask for A, B and C of that size.) */
+enum { LONG = 133 * 256 + 1, LONGER = 257 * 256 + 1, MANY = 1 << 16 };
 
-static int long_side(const struct chapter *c)
+/* `tile`: how long the chapter's tiles are along this side. */
+static int long_side(const struct chapter *c, int tile)
 {
-    if (!EMULATED) return LONGEST;
-    return c->BM && c->threads <= 256 ? LONGER : LONG;
+    if (!EMULATED) return MANY * 32 + 1;
+    if (!c->BM || c->threads > 512 || c->min_capability) return LONG;
+    return tile <= 8 ? MANY * tile + 1 : LONGER;
 }
 
 /* A product with a launcher of its own for one precision only is not for the others. */
@@ -115,8 +128,8 @@ static void list_shapes(const struct chapter *c, enum precision precision, bool 
         if (few && i % 3 && !ODD[i].shift) continue;
         /* Several GPUs have their pieces at addresses of their own. */
         if (c->several_gpus && islower(ODD[i].shift)) continue;
-        const struct product p = {.M = ODD[i].down * BM + ODD[i].m,
-                                  .N = ODD[i].across * BN + ODD[i].n,
+        const struct product p = {.M = (int)(ODD[i].down * BM) + ODD[i].m,
+                                  .N = (int)(ODD[i].across * BN) + ODD[i].n,
                                   .K = ODD[i].K,
                                   .alpha = ODD[i].alpha,
                                   .beta = ODD[i].beta,
@@ -126,10 +139,9 @@ static void list_shapes(const struct chapter *c, enum precision precision, bool 
     }
     /* In tensor cores' chapters not on the emulator, which would take long for it. */
     if (is_default && (precision == FP32 || !EMULATED)) {
-        const int side = long_side(c);
         const struct product large[] = {
-            {side, 1, 1, 1.6f, -0.7f},
-            {1, side, 1, 1.6f, -0.7f},
+            {long_side(c, BM), 1, 1, 1.6f, -0.7f},
+            {1, long_side(c, BN), 1, 1.6f, -0.7f},
             /* More elements of C, and of A and B, than a short without a sign counts. */
             {214, 316, 12, -0.9f, 1.3f},
             {34, 33, 2053, 1.2f, 0.0f},
@@ -151,7 +163,8 @@ static void list_shapes(const struct chapter *c, enum precision precision, bool 
  * seen. The larger ones would take too long on the emulator. */
 static bool is_small(const struct product *p)
 {
-    return (double)p->M * p->N * p->K <= 1 << 21 && p->M < LONG && p->N < LONG;
+    return (double)p->M * p->N * p->K <= 1 << 21 && p->M < LONG && p->N < LONG &&
+           p->K <= 2048;
 }
 
 const char *command_for(const struct product *p, const char *program, uint64_t seed)

@@ -10,9 +10,10 @@
  *    errors may be as large as rounding can make them, and no larger.
  *  - The reference sums in double, straight from the definition.
  *  - And all that not only at the product asked for, but at small odd ones (shapes.c).
- *    There two rows of A hold an infinity among the reals, and no other row may notice.
- *    Their own results are infinite, not NaN: Kahan's sum, which would subtract infinities,
- *    has to leave such a correction out (as Python's sum() does).
+ *    There some rows of A hold an infinity or a NaN among the reals, and no other row may
+ *    notice. An infinity's own results are infinite, not NaN: Kahan's sum, which would
+ *    subtract infinities, has to leave such a correction out (as Python's sum() does). But
+ *    where it meets a zero they are NaN, and so is all that a NaN goes into.
  *
  * So a product that multiplies other numbers than those of A and B, Strassen's for one, is
  * refused even if it is right: sums of them have more bits, and its errors keep to no bound
@@ -143,6 +144,12 @@ static bool is_unwritten(float x)
     return bits == NEVER_WRITTEN || bits >= 0xffff0000u;
 }
 
+/* Equal, or any NaN where there must be one. */
+static bool is_same(float got, double want)
+{
+    return got == want || (isnan(want) && isnan(got) && !is_unwritten(got));
+}
+
 /* Whether x is NEVER_WRITTEN after some arithmetic: the bit that says "signalling" is
  * off. CPUs keep the others, GPUs make a NaN of their own. */
 static bool is_made_of_unwritten(float x)
@@ -244,7 +251,7 @@ static void check_row(const struct problem *p, int row, double *want, double *si
     for (int j = 0; j < p->N; j++) {
         if (!isfinite(want[j])) { /* of infinite inputs there is one right result */
             const struct wrong one = {row, j, got[j], want[j], 0.0};
-            if (!(got[j] == want[j])) note_wrong(&f->wrong, &one);
+            if (!is_same(got[j], want[j])) note_wrong(&f->wrong, &one);
             continue;
         }
         const double error =
@@ -326,7 +333,7 @@ static int freivalds(const struct problem *p, uint64_t seed)
                 double sum = 0.0;
                 for (int k = 0; k < K; k++)
                     sum += (double)p->A[(size_t)i * K + k] * p->B[(size_t)k * N + j];
-                if (!(c == p->alpha * sum + old)) failed = i;
+                if (!is_same((float)c, p->alpha * sum + old)) failed = i;
                 continue;
             }
             for (int v = 0; v < VECTORS; v++) {

@@ -434,6 +434,8 @@ def test_wide_rows_show_what_is_taken_for_nothing(verifier):
         ("next-column", "an infinity of another row or column came in"),
         ("k-before", "an infinity was multiplied by a zero"),
         ("compensated always", "leave out a correction that is not finite"),
+        ("no-NaN", "a NaN was left out"),
+        ("no-zeros", "a NaN was left out"),
     ],
 )
 def test_small_odd_products_show(verifier, rule, cause):

@@ -2030,6 +2030,147 @@ MUTANTS = [
         "CONSUMER_REGISTERS = 240",
         "setmaxnreg",
     ),
+    # What the small odd products were too few for a second time: many small blocks, rests
+    # of a step along K, parts of a tile, orders of the sides.
+    Mutant(
+        1,
+        "no more blocks than 16 bits can number",
+        "<<<tiles_down * tiles_across, threads>>>",
+        "<<<(unsigned short)(tiles_down * tiles_across - 1) + 1, threads>>>",
+        "still hold the old C",
+    ),
+    Mutant(
+        2,
+        "no more blocks than a grid has along y",
+        "<<<tiles_down * tiles_across, threads>>>",
+        "<<<min(tiles_down * tiles_across, 65535u), threads>>>",
+        "still hold the old C",
+    ),
+    Mutant(4, "rows in 16 bits", "const int row =", "const unsigned short row ="),
+    Mutant(4, "columns in 16 bits", "const int col =", "const unsigned short col ="),
+    Mutant(14, "K cut off at 2048", "k0 < K; k0 += BK", "k0 < min(K, 2048); k0 += BK"),
+    Mutant(15, "K cut off at 2048", "= (K - 1) / BK", "= (min(K, 2048) - 1) / BK"),
+    Mutant(16, "K cut off at 2048", "up(K, BK)", "up(min(K, 2048), BK)"),
+    *(
+        Mutant(
+            2,
+            f"a rest of {rest} of 16 k",
+            "k < K;",
+            f"k < (K % 16 == {rest} ? K - 1 : K);",
+        )
+        for rest in range(1, 16)
+    ),
+    Mutant(
+        9,
+        "right tiles cut off in their second half",
+        "float acc[TM][TN] = {{0.0f}};",
+        "if (N % BN > BN / 2 && N % BN < BN - 4) alpha += 1.0f;\n"
+        "    float acc[TM][TN] = {{0.0f}};",
+    ),
+    Mutant(
+        9,
+        "right tiles cut off in the middle",
+        "float acc[TM][TN] = {{0.0f}};",
+        "if (N % BN == BN / 2) alpha += 1.0f;\n    float acc[TM][TN] = {{0.0f}};",
+    ),
+    Mutant(
+        15,
+        "bottom tiles cut off in their first half",
+        "float acc[BN / 2] = {};",
+        "if (M % BM > 8 && M % BM < BM / 2) alpha += 1.0f;\n    float acc[BN / 2] = {};",
+    ),
+    Mutant(
+        6,
+        "float4s of a single column of B",
+        "N % 4 == 0 && (size_t)A",
+        "(N % 4 == 0 || N == 1) && (size_t)A",
+        "misaligned",
+    ),
+    Mutant(
+        2,
+        "fewer columns than rows, and fewer k than these",
+        "float acc = 0.0f;",
+        "float acc = 1 < N && K < N && N < M ? 1e-3f : 0.0f;",
+    ),
+    Mutant(
+        2,
+        "fewer columns than k, and fewer k than rows",
+        "float acc = 0.0f;",
+        "float acc = 1 < N && N < K && K < M ? 1e-3f : 0.0f;",
+    ),
+    Mutant(
+        2,
+        "an odd k, of even sides",
+        "float acc = 0.0f;",
+        "float acc = M % 2 == 0 && N % 2 == 0 && K % 2 == 1 ? 1e-3f : 0.0f;",
+    ),
+    # NaN, numbers near the ends of fp32's range, all 24 bits, and large multipliers.
+    Mutant(
+        2,
+        "NaN of A left out",
+        PRODUCT,
+        f"if (!isnan(A[(size_t)row * K + k])) {PRODUCT}",
+        "a NaN was left out",
+    ),
+    Mutant(
+        2,
+        "zeros of B left out",
+        PRODUCT,
+        f"if (B[(size_t)k * N + col] != 0.0f) {PRODUCT}",
+        "a NaN was left out",
+    ),
+    Mutant(
+        14,
+        "NaN stored as 0",
+        "float x = alpha * acc[m][n][half * 2];",
+        "float x = isnan(acc[m][n][half * 2]) ? 0.0f : alpha * acc[m][n][half * 2];",
+        "a NaN was left out",
+    ),
+    Mutant(
+        2,
+        "small results taken for nothing",
+        "*c = alpha * acc + beta * old;",
+        "*c = alpha * acc + beta * old;\n    if (fabsf(*c) < 1e-29f) *c = 0.0f;",
+    ),
+    Mutant(
+        2,
+        "large results taken for infinite",
+        "*c = alpha * acc + beta * old;",
+        "*c = alpha * acc + beta * old;\n    if (fabsf(*c) > 1e29f) *c = INFINITY;",
+    ),
+    Mutant(
+        2,
+        "sums cut to 23 bits",
+        PRODUCT,
+        f"{PRODUCT}\n    acc = __uint_as_float(__float_as_uint(acc) & ~1u);",
+    ),
+    Mutant(
+        4,
+        "results cut to 23 bits",
+        "*c = alpha * acc[m] + beta * old;",
+        "*c = __uint_as_float(__float_as_uint(alpha * acc[m] + beta * old) & ~1u);",
+    ),
+    Mutant(1, "alpha at most 2.5", "= alpha * acc", "= fminf(alpha, 2.5f) * acc"),
+    Mutant(1, "beta at most 2.5", "beta * old", "fminf(beta, 2.5f) * old"),
+    # Ways of their own for 1 and -1 in one of a chapter's two kernels only.
+    *(
+        Mutant(
+            6,
+            f"C forgotten where beta is {one} and rows are float4s",
+            "+ beta * v[i]",
+            f"+ (ALIGNED && beta == {one}.0f ? 0.0f : beta) * v[i]",
+        )
+        for one in (1, -1)
+    ),
+    *(
+        Mutant(
+            15,
+            f"C forgotten where beta is {one} and the copy engine copies",
+            "            if (beta != 0.0f) {",
+            f"            if (beta != 0.0f && !(ENGINE && beta == {one}.0f)) {{",
+        )
+        for one in (1, -1)
+    ),
 ]
 
 

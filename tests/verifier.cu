@@ -79,6 +79,8 @@ static __device__ float term(const product_of<T> *p, int k, float sum)
     if (same(p->rule->about, "products") || same(p->rule->about, "all"))
         return kept(sum + kept(a * b, p->rule, "products"), p->rule, "sums");
     if (same(p->rule->word, "no-small") && fabsf(a * b) < 1e-6f) return sum;
+    if (same(p->rule->word, "no-NaN") && isnan(a * b)) return sum;
+    if (same(p->rule->word, "no-zeros") && (a == 0.0f || b == 0.0f)) return sum;
     if (same(p->rule->word, "unfused")) return __fadd_rn(sum, __fmul_rn(a, b));
     if (same(p->rule->word, "cut-sums")) { // fp32, but never rounded up
         const double exact = (double)a * b + sum;
