@@ -405,9 +405,9 @@ static float unit_of_column(int col)
 /* WIDE_ROWS: gives each row of A and each column of B a unit of its own, a power of two,
  * and C the product of these, from 2^-100 to 2^100: what a kernel takes for nothing is all
  * of an element somewhere, and 24 bits further down there are still normal numbers of
- * fp32. And makes the first number of each row in the last third of A
- * 2^40 times as large. So that no sum has to hold both, zeros meet it in B. WIDE_COLUMNS:
- * the same with columns of B. */
+ * fp32. And makes the first number of each row in the last third of A 2^40 times as large.
+ * So that no sum has to hold both, zeros meet it in B. WIDE_COLUMNS: the same with columns
+ * of B. */
 static void widen(struct problem *p, bool columns)
 {
     const int M = p->M, N = p->N, K = p->K;
