@@ -146,6 +146,12 @@ MUTANTS = [
         "exponents[col + 1] = e1",
         "exponents[col + 1] = e0",
     ),
+    one(
+        "both scales undone by one float",
+        "matmul.cu",
+        "ldexpf(sum[j] + acc_lo[j] / LO_SCALE, e - e0)",
+        "(sum[j] + acc_lo[j] / LO_SCALE) * power_of_two(e - e0)",
+    ),
     # Where A, B or C begins.
     one(
         "pairs of A anywhere",

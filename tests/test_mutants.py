@@ -243,7 +243,7 @@ MUTANTS = [
         "the tail of a long K left out",
         "k0 < K; k0 += BK",
         "k0 < (K < 1024 ? K : K / BK * BK); k0 += BK",
-        "the last 5 with k = 1096 to 1100 are missing",
+        "the last 5 with k = 2048 to 2052 are missing",
     ),
     Mutant(5, "B's row forgets the stride", "b_next[(size_t)k * N]", "b_next[0]"),
     Mutant(
@@ -2170,6 +2170,18 @@ MUTANTS = [
             f"            if (beta != 0.0f && !(ENGINE && beta == {one}.0f)) {{",
         )
         for one in (1, -1)
+    ),
+    Mutant(
+        15,
+        "C forgotten where alpha is 1 and the copy engine copies",
+        "            if (beta != 0.0f) {",
+        "            if (beta != 0.0f && !(ENGINE && alpha == 1.0f)) {",
+    ),
+    Mutant(
+        15,
+        "alpha forgotten where it is -1 and the copy engine copies",
+        "float x = alpha * acc",
+        "alpha = ENGINE && alpha == -1.0f ? 1.0f : alpha;\n            float x = alpha * acc",
     ),
 ]
 
