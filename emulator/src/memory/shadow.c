@@ -20,7 +20,9 @@ void *emu_pages(size_t bytes, bool at_once)
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                    at_once ? flags | MAP_POPULATE : flags, -1, 0);
-    return p == MAP_FAILED ? NULL : p;
+    if (p == MAP_FAILED) return NULL;
+    if (!at_once) madvise(p, bytes, MADV_HUGEPAGE); /* what is touched costs less so */
+    return p;
 }
 
 static void *zeros(size_t bytes)
@@ -49,12 +51,14 @@ static size_t known_bytes(const struct emu_shadow *s)
 void emu_shadow_forget(struct emu_shadow *s)
 {
     const size_t count = count_cells(s->bytes, s->shift);
+    struct touch **const kinds[] = {&s->writes, &s->reads, &s->other_reads, &s->stores};
     give_back(s->stamps, count * sizeof *s->stamps);
-    give_back(s->cells, count * sizeof *s->cells);
-    give_back(s->stores, count * sizeof *s->stores);
     s->stamps = NULL;
-    s->cells = NULL;
-    s->stores = NULL;
+    for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        give_back(*kinds[k], count * sizeof **kinds[k]);
+        *kinds[k] = NULL;
+    }
+    s->last_write = s->last_read = s->last_other = 0;
 }
 
 struct emu_shadow *emu_shadow_make(size_t bytes, bool known)
@@ -91,23 +95,35 @@ __attribute__((noreturn)) static void no_memory(const struct emu_shadow *s)
                   s->bytes);
 }
 
-static void make_stores(struct emu_shadow *s)
+static struct touch *make_touches(const struct emu_shadow *s)
 {
-    s->stores = zeros(count_cells(s->bytes, s->shift) * sizeof *s->stores);
-    if (!s->stores) no_memory(s);
+    struct touch *const touches = zeros(count_cells(s->bytes, s->shift) * sizeof *touches);
+    if (!touches) no_memory(s);
+    return touches;
 }
 
 void emu_shadow_keep_store(struct emu_shadow *s, size_t cell)
 {
-    if (!s->stores) make_stores(s);
-    s->stores[cell] = s->cells[cell].write;
+    if (!s->stores) s->stores = make_touches(s);
+    s->stores[cell] = s->writes[cell];
+}
+
+/* What was not touched stays so, and takes no memory. */
+static struct touch *refined(const struct emu_shadow *s, const struct touch *old,
+                             unsigned by)
+{
+    struct touch *const touches = make_touches(s);
+    const size_t count = old ? count_cells(s->bytes, s->shift) : 0;
+    for (size_t i = 0; i < count; i++)
+        if (old[i >> by].time) touches[i] = old[i >> by];
+    return touches;
 }
 
 size_t emu_shadow_refine(struct emu_shadow *s, unsigned shift)
 {
     struct emu_shadow old = *s;
     const size_t count = count_cells(s->bytes, shift);
-    const size_t need = count * (sizeof *s->cells + sizeof *s->stamps);
+    const size_t need = count * (3 * sizeof *s->writes + sizeof *s->stamps);
     if (!is_worth_it(need)) {
         emu_shadow_forget(s);
         s->unwatched = true;
@@ -115,17 +131,11 @@ size_t emu_shadow_refine(struct emu_shadow *s, unsigned shift)
     }
     s->shift = shift;
     s->stamps = zeros(count * sizeof *s->stamps);
-    s->cells = zeros(count * sizeof *s->cells);
-    if (!s->stamps || !s->cells) no_memory(s);
-    if (!old.cells) return 0;
-    if (old.stores) make_stores(s);
-    for (size_t i = 0; i < count; i++) {
-        const struct cell *from = &old.cells[i >> (old.shift - shift)];
-        if (from->write.time || from->read.time) s->cells[i] = *from;
-        /* What nothing was written to stays untouched, and takes no memory. */
-        if (old.stores && old.stores[i >> (old.shift - shift)].time)
-            s->stores[i] = old.stores[i >> (old.shift - shift)];
-    }
+    if (!s->stamps) no_memory(s);
+    s->writes = refined(s, old.writes, old.shift - shift);
+    s->reads = refined(s, old.reads, old.shift - shift);
+    s->other_reads = refined(s, old.other_reads, old.shift - shift);
+    if (old.stores) s->stores = refined(s, old.stores, old.shift - shift);
     emu_shadow_forget(&old);
     return 0;
 }

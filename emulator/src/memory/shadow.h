@@ -8,18 +8,16 @@
 
 #include "memory/touch.h"
 
-struct cell { /* of a word */
-    struct touch write, read, other_read;
-};
-
 /* The shadow of an allocation. A cell of it belongs to a word, or to less once the kernel
- * has accessed less. */
+ * has accessed less. What is kept of each cell lies in an array for each kind of touch:
+ * most accesses need one of them, and to fetch them from memory is what checking costs. */
 struct emu_shadow {
     size_t bytes;     /* of the memory it is the shadow of */
     unsigned shift;   /* a cell is 1 << shift bytes */
     uint32_t *stamps; /* of each cell; equal to one in emu_times: until that changes, one
                          more read is no news. NULL before the first access */
-    struct cell *cells;
+    struct touch *writes, *reads, *other_reads;   /* likewise */
+    uint32_t last_write, last_read, last_other;   /* none of theirs is later than that */
     struct touch *stores; /* of each cell: the last plain write that an atomic has taken
                              the place of; NULL before the first */
     unsigned char *known; /* which bytes were written since the allocation, one bit each;
@@ -54,6 +52,12 @@ static inline bool emu_shadow_knows_cell(const struct emu_shadow *s, size_t cell
     const size_t first = cell << s->shift;
     const unsigned bits = (1u << (1u << s->shift)) - 1;
     return s->all_known || (s->known && s->known[first / 8] >> first % 8 & bits);
+}
+static inline bool emu_shadow_knows_whole(const struct emu_shadow *s, size_t cell)
+{
+    const size_t first = cell << s->shift;
+    const unsigned bits = ((1u << (1u << s->shift)) - 1) << first % 8;
+    return s->known && (s->known[first / 8] & bits) == bits;
 }
 void emu_shadow_written(struct emu_shadow *s, size_t first, size_t n);
 /* These bytes hold what those of the other do. */

@@ -84,13 +84,12 @@ static const struct touch *in_other_work(const struct touch *touch)
 static void check_cells(const struct emu_shadow *s, size_t offset, const char *p,
                         size_t n, bool writes, const void *pc)
 {
-    if (!s->cells || emu_times.other_work == UINT32_MAX) return;
+    if (!s->writes || emu_times.other_work == UINT32_MAX) return;
     for (size_t i = offset >> s->shift; i <= (offset + n - 1) >> s->shift; i++) {
-        const struct cell *const cell = &s->cells[i];
-        const struct touch *touch = in_other_work(&cell->write);
+        const struct touch *touch = in_other_work(&s->writes[i]);
         const char *const did = touch ? "written" : "read";
-        if (!touch && writes) touch = in_other_work(&cell->read);
-        if (!touch && writes) touch = in_other_work(&cell->other_read);
+        if (!touch && writes) touch = in_other_work(&s->reads[i]);
+        if (!touch && writes) touch = in_other_work(&s->other_reads[i]);
         if (!touch) continue;
         char name[300];
         const size_t at = i << s->shift > offset ? (i << s->shift) - offset : 0;
@@ -112,13 +111,13 @@ static bool is_unfinished(const struct touch *touch)
 }
 
 /* Of an access to the cell, by a kernel that may still run. */
-static const void *unfinished_cell(const struct cell *cell, bool host_writes,
+static const void *unfinished_cell(const struct emu_shadow *s, size_t i, bool host_writes,
                                    bool *writes)
 {
-    const struct touch *touch = &cell->write;
+    const struct touch *touch = &s->writes[i];
     *writes = is_unfinished(touch);
     if (!*writes && host_writes)
-        touch = is_unfinished(&cell->read) ? &cell->read : &cell->other_read;
+        touch = is_unfinished(&s->reads[i]) ? &s->reads[i] : &s->other_reads[i];
     return is_unfinished(touch) ? emu_touch_pc(touch) : NULL;
 }
 
@@ -151,9 +150,9 @@ const void *emu_unfinished(struct emu_shadow *s, size_t first, size_t n, bool ho
         *writes = span->writes;
         return span->pc;
     }
-    if (!s->cells) return NULL;
+    if (!s->writes) return NULL;
     for (size_t i = first >> s->shift; i <= (first + n - 1) >> s->shift; i++) {
-        const void *const pc = unfinished_cell(&s->cells[i], host_writes, writes);
+        const void *const pc = unfinished_cell(s, i, host_writes, writes);
         if (pc) return pc;
     }
     return NULL;

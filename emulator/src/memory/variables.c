@@ -58,12 +58,17 @@ bool emu_is_device_variable(const void *p)
     return section_of(p);
 }
 
-char *emu_variable_section(const void *p, size_t *bytes)
+char *emu_section_of(const void *p, size_t *bytes)
 {
     char *const *const ends = section_of(p);
-    if (!ends || emu_is_constant_variable(p)) return NULL;
+    if (!ends) return NULL;
     *bytes = (size_t)(ends[1] - ends[0]);
     return ends[0];
+}
+
+char *emu_variable_section(const void *p, size_t *bytes)
+{
+    return emu_is_constant_variable(p) ? NULL : emu_section_of(p, bytes);
 }
 
 size_t emu_variables_behind(const void *p)

@@ -50,7 +50,9 @@ bool emu_is_managed_variable(
 bool emu_is_constant_variable(const void *p);
 /* A static variable of a function that kernels call, which lies in global memory. */
 bool emu_is_local_static(const void *p);
-/* The section that holds a variable which kernels may write, or NULL; its size. */
+/* The section that holds such a variable, or NULL, and its size; NULL for those which
+ * kernels only read. */
+char *emu_section_of(const void *p, size_t *bytes);
 char *emu_variable_section(const void *p, size_t *bytes);
 /* Bytes from the end of those sections to p; SIZE_MAX if none ends before it. */
 size_t emu_distance_past_variables(const void *p);

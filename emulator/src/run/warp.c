@@ -108,6 +108,7 @@ static bool release_active_masks(unsigned warp)
 
 static void resume(struct emu_fiber *f)
 {
+    emu_order_thread_runs(&f->seen);
     emu_enter(f);
     emu_now.steps += f->state != RUNNABLE;
     emu_check_thread_stops();
@@ -128,6 +129,8 @@ bool emu_run_warp(unsigned warp, bool apart)
         if (waits && !apart) return ran;
         for (unsigned lane = 0; lane < count; lane++) {
             if (lanes[lane].state == RUNNABLE && (apart || !waits)) {
+                /* The next one's stack has mostly left the first cache. */
+                if (lane + 1 < count) __builtin_prefetch(lanes[lane + 1].sp);
                 resume(&lanes[lane]);
                 ran = true;
                 if (lanes[lane].state == AT_CONDITION) waits |= 1u << lane;

@@ -34,8 +34,42 @@ static struct recent {
     size_t bytes;
     const uint32_t *stamps; /* of the shadow, see there; so the next */
     unsigned shift;
-    struct emu_shadow *shadow;
-} recent[RECENT]; /* the allocations used last, so that a search is rare */
+    struct emu_shadow *shadow; /* NULL: it is the program's __constant__ memory */
+} recent[RECENT]; /* the allocations, and sections of variables, that were used last, so
+                     that a search is rare */
+
+static struct recent *recent_of(const char *p)
+{
+    for (struct recent *r = recent; r < recent + RECENT; r++)
+        if ((size_t)(p - r->base) < r->bytes) return r;
+    return NULL;
+}
+
+static struct recent *remember(char *base, size_t bytes, struct emu_shadow *shadow)
+{
+    static unsigned victim;
+    struct recent *const r = &recent[victim++ % RECENT];
+    *r = (struct recent){.base = base, .bytes = bytes, .shadow = shadow};
+    return r;
+}
+
+/* The access before may have made the stamps, or finer ones. */
+static void look_at_shadow(struct recent *r)
+{
+    if (!r->shadow) return;
+    r->stamps = r->shadow->stamps;
+    r->shift = r->shadow->shift;
+}
+
+static void remember_variable(char *p)
+{
+    struct recent *r = recent_of(p);
+    size_t bytes, offset;
+    char *const base = r ? r->base : emu_section_of(p, &bytes);
+    if (!base) return;
+    if (!r) r = remember(base, bytes, emu_variable_shadow(p, &offset));
+    look_at_shadow(r);
+}
 
 /* A read that tells its thread nothing about what others have done. */
 static inline bool is_plain_read(enum emu_access kind)
@@ -70,6 +104,7 @@ is_quick(const char *p, size_t n, size_t alignment, enum emu_access kind, const 
         const struct recent *const r = &recent[i];
         const size_t offset = (size_t)(p - r->base);
         if (offset >= r->bytes) continue;
+        if (!r->shadow) return is_plain_read(kind) && emu_current;
         if (!r->stamps || offset + n > r->bytes || offset & (alignment - 1) ||
             (offset | n) & (((size_t)1 << r->shift) - 1))
             return false;
@@ -81,29 +116,25 @@ is_quick(const char *p, size_t n, size_t alignment, enum emu_access kind, const 
         return !(kind & VOLATILE) &&
                emu_global_simple(r->shadow, cell, end - cell, kind == WRITE, pc);
     }
-    return is_plain_read(kind) && emu_is_constant_variable(p) && emu_current;
+    return false;
 }
 
 static void global_access(char *p, size_t n, enum emu_access kind, const void *pc)
 {
-    struct recent *r = recent;
-    while (r < recent + RECENT && (size_t)(p - r->base) >= r->bytes) r++;
-    if (r == recent + RECENT) {
-        static unsigned victim;
+    struct recent *r = recent_of(p);
+    if (!r) {
         const struct emu_allocation *a = emu_find_allocation(p);
         if (!a || (size_t)(p - a->base) >= a->bytes) emu_fault_global(p, n, kind, pc);
         if (!emu_may_use(emu_working_device, a)) emu_fault_other_device(p, a, kind, pc);
-        r = &recent[victim++ % RECENT];
-        *r = (struct recent){a->base, a->bytes, a->shadow->stamps, a->shadow->shift,
-                             a->shadow};
+        r = remember(a->base, a->bytes, a->shadow);
+        look_at_shadow(r);
     }
     struct emu_shadow *const s = r->shadow;
     const size_t offset = (size_t)(p - r->base);
     if (n > r->bytes - offset) emu_fault_global(p, n, kind, pc);
     if (is_plain_read(kind) && is_no_news(s, offset, n)) return;
     emu_global_access(s, offset, p, n, kind, pc);
-    r->stamps = s->stamps;
-    r->shift = s->shift;
+    look_at_shadow(r);
 }
 
 void emu_check_allocations_changed(void)
@@ -138,6 +169,7 @@ void emu_check_access(const volatile void *address, size_t n, enum emu_access ki
         global_access(p, n, kind, pc);
     } else if (!is_own(p)) {
         emu_other_access(p, n, kind, pc);
+        remember_variable(p);
     } else if (emu_now.own_watched) {
         emu_check_registers(p, n, (kind & BASIC_KIND) != READ, pc);
     }
@@ -269,9 +301,14 @@ hook(char *p, size_t n, enum emu_access kind, const void *pc)
     const bool simple = !emu_attention;
     if (simple && (size_t)(p - emu_own_low) < emu_own_bytes) return;
     if (n == 16) emu_copied_at = pc;
-    if (simple && emu_is_shared(p) && !((uintptr_t)p & (n - 1)))
-        emu_shared_access(p, n, n, kind & BASIC_KIND, pc);
-    else if (simple && (kind == WRITE || is_plain_read(kind)) &&
+    if (simple && emu_is_shared(p) && !((uintptr_t)p & (n - 1))) {
+        if (n < 4)
+            emu_shared_access(p, n, n, kind & BASIC_KIND, pc);
+        else if ((kind & BASIC_KIND) == WRITE)
+            emu_shared_write(p, n, pc);
+        else if (n > 4 || !emu_is_no_news(p))
+            emu_shared_read(p, n, pc);
+    } else if (simple && (kind == WRITE || is_plain_read(kind)) &&
              is_quick(p, n, n, kind, pc))
         return;
     else

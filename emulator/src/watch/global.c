@@ -8,11 +8,13 @@
  * atomic, volatile) may see or leave anything. One kind is let pass: a store of the value
  * that is there already, as by threads that all raise one flag.
  *
- * Each word has a cell with the last write and two reads of the launch. Two are enough:
- * a write that both come before is taken to come after the others too, so a race may be
- * missed and is never invented. A plain write that an atomic follows is kept beside the
- * cell: the next atomic has nothing against the last one, and may have against it. Nearly all accesses are reads of what no thread of the
- * launch writes; a stamp beside the cell tells them in one look. */
+ * Of each word the last write and two reads of the launch are kept. Two are enough: a
+ * write that both come before is taken to come after the others too, so a race may be
+ * missed and is never invented. A plain write that an atomic follows is kept besides: the
+ * next atomic has nothing against the last one, and may have against it. Nearly all
+ * accesses are reads of what no thread of the launch writes; a stamp tells them in one
+ * look. And most arrays are only read, or only written, by a launch: the times of the last
+ * write and the last reads of any of their words tell that. */
 #include "watch/global.h"
 
 #include <stdio.h>
@@ -67,59 +69,78 @@ static inline bool concurrent(const struct touch *earlier, const struct touch *n
            emu_in_other_work(earlier->time);
 }
 
-/* Keeps the read, and sets the stamp once a further read by whatever thread would change
- * nothing. */
-static inline void note_read(struct cell *cell, uint32_t *stamp, const struct touch *now)
+/* Whether whatever came at this time or before, came before all that may run beside the
+ * present access. */
+static inline bool all_apart(uint32_t last)
 {
-    const bool written = cell->write.time >= emu_times.launch;
-    if (!written && cell->read.time >= emu_times.launch && in_other_block(&cell->read)) {
-        *stamp = emu_times.launch;
-        return;
-    }
-    if (!concurrent(&cell->read, now))
-        cell->read = *now;
-    else if (!concurrent(&cell->other_read, now))
-        cell->other_read = *now;
-    *stamp = !written && cell->other_read.time >= emu_times.interval ? emu_times.interval
-                                                                     : emu_times.run;
+    return last < emu_times.launch && last < emu_times.other_work;
 }
 
-static inline void read_cell(const struct emu_shadow *s, size_t i, char *p,
-                             bool holds_value, const struct touch *now)
+/* Keeps the read, and sets the stamp once a further read by whatever thread would change
+ * nothing. */
+static inline void note_read(struct emu_shadow *s, size_t i, bool stamps,
+                             const struct touch *now)
 {
-    struct cell *const cell = &s->cells[i];
-    uint32_t no_stamp;
-    const bool doubtful = concurrent(&cell->write, now);
-    if (doubtful && !cell->write.strong)
-        emu_fault_race(p, &cell->write, "wrote", now, "reads");
+    struct touch *const read = &s->reads[i], *other = &s->other_reads[i];
+    const bool written = s->last_write >= emu_times.launch &&
+                         s->writes[i].time >= emu_times.launch;
+    uint32_t stamp = emu_times.run;
+    s->last_read = now->time;
+    if (!written && read->time >= emu_times.launch && in_other_block(read)) {
+        if (stamps) s->stamps[i] = emu_times.launch;
+        return;
+    }
+    if (!concurrent(read, now)) {
+        *read = *now;
+    } else if (!concurrent(other, now)) {
+        *other = *now;
+        s->last_other = now->time;
+    }
+    if (!written && s->last_other >= emu_times.interval &&
+        other->time >= emu_times.interval)
+        stamp = emu_times.interval;
+    if (stamps) s->stamps[i] = stamp;
+}
+
+static inline void read_cell(struct emu_shadow *s, size_t i, char *p, bool holds_value,
+                             const struct touch *now)
+{
+    const struct touch *const write = &s->writes[i];
+    const bool doubtful = concurrent(write, now);
+    if (doubtful && !write->strong) emu_fault_race(p, write, "wrote", now, "reads");
     if (s->stores && concurrent(&s->stores[i], now))
         emu_fault_race(p, &s->stores[i], "wrote", now, "reads");
-    if (doubtful) emu_doubt(p, &cell->write, now);
-    note_read(cell, holds_value && !doubtful ? &s->stamps[i] : &no_stamp, now);
+    if (doubtful) emu_doubt(p, write, now);
+    note_read(s, i, holds_value && !doubtful, now);
+}
+
+static inline void note_write(struct emu_shadow *s, size_t i, const struct touch *now)
+{
+    s->writes[i] = *now;
+    s->last_write = now->time;
+    if (s->last_read >= emu_times.launch) s->stamps[i] = 0;
 }
 
 static void write_cell(struct emu_shadow *s, size_t i, char *p, bool atomic,
                        const struct touch *now)
 {
-    struct cell *const cell = &s->cells[i];
     char *const word = p - ((uintptr_t)p & 3);
     const uint8_t bytes =
         (uint8_t)(((1u << (1u << s->shift)) - 1) << ((uintptr_t)p & 3) & 15);
-    const struct touch *reads[] = {&cell->read, &cell->other_read};
-    if (concurrent(&cell->write, now))
-        emu_suspect(word, bytes, &cell->write, "wrote", now);
+    const struct touch *const write = &s->writes[i];
+    struct touch *reads[] = {&s->reads[i], &s->other_reads[i]};
+    if (concurrent(write, now)) emu_suspect(word, bytes, write, "wrote", now);
     if (s->stores && concurrent(&s->stores[i], now))
         emu_suspect(word, bytes, &s->stores[i], "wrote", now);
     if (atomic) emu_dispel_doubt(p);
     for (int r = 0; r < 2; r++) {
         if (atomic && !in_other_block(reads[r]) && reads[r]->thread == now->thread)
-            ((struct touch *)reads[r])->strong = 1;
+            reads[r]->strong = 1;
         if (concurrent(reads[r], now)) emu_suspect(word, bytes, reads[r], "read", now);
     }
-    if (now->strong && !cell->write.strong && cell->write.time >= emu_times.launch)
+    if (now->strong && !write->strong && write->time >= emu_times.launch)
         emu_shadow_keep_store(s, i);
-    cell->write = *now;
-    s->stamps[i] = 0;
+    note_write(s, i, now);
 }
 
 void emu_global_access(struct emu_shadow *s, size_t offset, char *p, size_t n,
@@ -136,7 +157,7 @@ void emu_global_access(struct emu_shadow *s, size_t offset, char *p, size_t n,
     if (s->unwatched) return;
 
     const unsigned fits = (unsigned)__builtin_ctzll(offset | n | 4);
-    if (!s->cells || fits < s->shift) make_cells(s, fits < s->shift ? fits : s->shift, p);
+    if (!s->writes || fits < s->shift) make_cells(s, fits < s->shift ? fits : s->shift, p);
     if (s->unwatched) return;
     const struct touch now = emu_touch_now(kind, pc);
     char *const first = p;
@@ -162,28 +183,52 @@ static inline bool is_apart(const struct touch *earlier, const struct touch *now
                : !in_other_block(earlier) && earlier->thread == now->thread;
 }
 
+/* Most threads that read find nothing of this launch; so do most that write. */
+static inline bool simple_read(struct emu_shadow *s, size_t i, size_t end,
+                               const struct touch *now)
+{
+    const bool unwritten = all_apart(s->last_write),
+               unread = all_apart(s->last_other) && emu_times.other_work == UINT32_MAX;
+    for (; i < end; i++) {
+        if (!unwritten && !is_apart(&s->writes[i], now)) return false;
+        if (!emu_shadow_knows_cell(s, i)) return false;
+        if (unwritten && unread && s->reads[i].time < emu_times.launch) {
+            s->reads[i] = *now;
+            s->last_read = now->time;
+            s->stamps[i] = emu_times.run;
+        } else {
+            note_read(s, i, true, now);
+        }
+    }
+    return true;
+}
+
+static inline bool simple_write(struct emu_shadow *s, size_t i, size_t end,
+                                const struct touch *now)
+{
+    const bool unwritten = all_apart(s->last_write), unread = all_apart(s->last_read),
+               read_once = all_apart(s->last_other);
+    for (; i < end; i++) {
+        const struct touch *const write = &s->writes[i];
+        if (!unwritten && (!is_apart(write, now) ||
+                           (write->strong && write->time >= emu_times.launch)))
+            return false;
+        if (!unread && !is_apart(&s->reads[i], now)) return false;
+        if (!read_once && !is_apart(&s->other_reads[i], now)) return false;
+        if (!s->all_known && !emu_shadow_knows_whole(s, i))
+            emu_shadow_written(s, i << s->shift, (size_t)1 << s->shift);
+        note_write(s, i, now);
+    }
+    return true;
+}
+
 bool emu_global_simple(struct emu_shadow *s, size_t i, size_t count, bool writes,
                        const void *pc)
 {
     if (s->stores || (s->span_count && emu_concurrent) || !emu_current) return false;
-    const struct touch now = emu_touch_bytes(15, false, false, pc);
-    for (const size_t end = i + count; i < end; i++) {
-        struct cell *const cell = &s->cells[i];
-        if (!is_apart(&cell->write, &now)) return false;
-        if (!writes) {
-            if (!emu_shadow_knows_cell(s, i)) return false;
-            note_read(cell, &s->stamps[i], &now);
-        } else {
-            if (!is_apart(&cell->read, &now) || !is_apart(&cell->other_read, &now) ||
-                (cell->write.strong && cell->write.time >= emu_times.launch))
-                return false;
-            if (!s->all_known)
-                emu_shadow_written(s, i << s->shift, (size_t)1 << s->shift);
-            cell->write = now;
-            s->stamps[i] = 0;
-        }
-    }
-    return true;
+    const struct touch now = emu_touch_whole(pc);
+    return writes ? simple_write(s, i, i + count, &now)
+                  : simple_read(s, i, i + count, &now);
 }
 
 /* Of __device__ and __managed__ variables: of the program, and of modules. */

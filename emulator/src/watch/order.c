@@ -14,6 +14,7 @@
 enum { WARP = 32 };
 
 uint16_t emu_warp_order[EMU_MAX_WARPS];
+struct touch emu_self;
 /* Since its last __syncwarp() of all lanes, a warp may have had some of only a few. Then
  * [warp][b][a] is the warp's order from which on a's accesses are not ordered before what
  * b does now; what came before is. */

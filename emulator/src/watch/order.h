@@ -12,6 +12,23 @@
 /* How many __syncwarp() each warp has had. */
 extern uint16_t emu_warp_order[EMU_MAX_WARPS];
 
+/* What all accesses of the running thread to whole words have in common, until it stops.
+ */
+extern struct touch emu_self;
+static inline void emu_order_thread_runs(const struct emu_thread *thread)
+{
+    emu_self = (struct touch){.order = emu_warp_order[thread->warp],
+                              .thread = thread->linear & 1023,
+                              .bytes = 15};
+}
+static inline struct touch emu_touch_whole(const void *pc)
+{
+    struct touch now = emu_self;
+    now.pc = emu_number_of(pc);
+    now.time = emu_times.now;
+    return now;
+}
+
 /* An access of the running thread, to these bytes of a word. */
 static inline struct touch emu_touch_bytes(uint8_t bytes, bool strong, bool in_block,
                                            const void *pc)

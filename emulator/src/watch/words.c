@@ -22,11 +22,13 @@
 #include "watch/race.h"
 
 enum { WARP = 32 };
+enum { NEWS = -1 }; /* a stamp that no time is equal to, nor quick */
 
 _Static_assert(sizeof(struct word) == 64,
                "a word's record must not straddle cache lines");
 
 struct word *emu_words;
+uint32_t *emu_word_stamps;
 size_t emu_word_count;
 uint32_t emu_block_serial;
 struct touch *emu_readers;
@@ -39,6 +41,11 @@ void emu_make_readers(void)
 
 /* ---- one word ---- */
 
+static inline uint32_t *stamp_of(const struct word *word)
+{
+    return &emu_word_stamps[word - emu_words];
+}
+
 static inline void note_read(struct word *word, const struct touch *now)
 {
     if (word->read.time < emu_times.interval) {
@@ -50,6 +57,8 @@ static inline void note_read(struct word *word, const struct touch *now)
             (word->other_read.thread ^ word->read.thread) < WARP ||
             word->other_read.bytes != 15 || word->read.bytes != 15)
             word->other_read = *now;
+        else if (word->write.time < emu_times.quick && word->written_bytes == 15)
+            *stamp_of(word) = emu_times.quick;
     } else {
         /* A thread's later read of other bytes must not hide its earlier one. */
         const unsigned before = word->read.order == now->order ? word->read.bytes : 0;
@@ -181,6 +190,7 @@ static void examine(struct word *word, char *address, enum emu_access kind,
             emu_fault_race(address, read, "read", now, "writes");
     }
     struct touch write_now = *now;
+    *stamp_of(word) = NEWS;
     if (word->write.time >= emu_times.interval) keep_write(word, &write_now);
     word->write = write_now;
     word->written_bytes |= bytes;
@@ -247,19 +257,11 @@ static __attribute__((noinline)) void examine_words(char *p, char *end,
 static inline __attribute__((always_inline)) void
 whole_words(char *p, char *end, enum emu_access kind, const void *pc)
 {
-    const struct touch now = emu_touch_bytes(15, kind == ATOMIC, false, pc);
+    const struct touch now = emu_touch_whole(pc);
     const char *const start = p;
     struct word *word = emu_word_at(p);
     for (; p < end && is_simple(word, kind, &now); word++) p += 4;
     if (p < end) examine_words(p, end, kind, 15, start, (size_t)(end - start), pc);
-}
-static __attribute__((noinline)) void read_words(char *p, char *end, const void *pc)
-{
-    whole_words(p, end, READ, pc);
-}
-static __attribute__((noinline)) void write_words(char *p, char *end, const void *pc)
-{
-    whole_words(p, end, WRITE, pc);
 }
 
 bool emu_shared_holds(const char *p, size_t n)
@@ -346,34 +348,39 @@ static __attribute__((noinline)) void parts_of_words(char *p, size_t n,
     }
 }
 
-static inline void look_at_words(char *p, size_t n, enum emu_access kind, const void *pc)
-{
-    if (((uintptr_t)p | n) & 3)
-        parts_of_words(p, n, kind, pc);
-    else if (kind == READ)
-        read_words(p, p + n, pc);
-    else if (kind == WRITE)
-        write_words(p, p + n, pc);
-    else
-        examine_words(p, p + n, kind, 15, p, n, pc);
-}
-
 static __attribute__((noinline)) void look_at_all(char *p, size_t n, size_t alignment,
                                                   enum emu_access kind, const void *pc)
 {
     if (!inside_last(p, n, alignment)) find_array(p, n, alignment, kind, pc);
     if (emu_now.blocks > 1) check_owner(p, pc);
     /* One thing at a time: without LENS, races are looked for. */
-    if (!emu_now.lens_looks && !emu_clocks.crowded) look_at_words(p, n, kind, pc);
+    if (emu_now.lens_looks || emu_clocks.crowded) return;
+    if (((uintptr_t)p | n) & 3)
+        parts_of_words(p, n, kind, pc);
+    else
+        examine_words(p, p + n, kind, 15, p, n, pc);
+}
+
+void emu_shared_read(char *p, size_t n, const void *pc)
+{
+    if (inside_last(p, n, n) && emu_now.blocks == 1)
+        whole_words(p, p + n, READ, pc);
+    else
+        look_at_all(p, n, n, READ, pc);
+}
+
+void emu_shared_write(char *p, size_t n, const void *pc)
+{
+    if (inside_last(p, n, n) && emu_now.blocks == 1)
+        whole_words(p, p + n, WRITE, pc);
+    else
+        look_at_all(p, n, n, WRITE, pc);
 }
 
 void emu_shared_access(char *p, size_t n, size_t alignment, enum emu_access kind,
                        const void *pc)
 {
-    if (inside_last(p, n, alignment) && emu_now.blocks == 1 && !emu_now.lens_looks)
-        look_at_words(p, n, kind, pc);
-    else
-        look_at_all(p, n, alignment, kind, pc);
+    look_at_all(p, n, alignment, kind, pc);
 }
 
 /* ---- launches and blocks ---- */
@@ -385,6 +392,9 @@ void emu_words_launch_begins(void)
     if (emu_words) munmap(emu_words, emu_word_count * sizeof *emu_words);
     free(emu_readers);
     emu_readers = NULL;
+    emu_word_stamps = emu_resized(emu_word_stamps, "for watching shared memory", needed,
+                                  sizeof *emu_word_stamps);
+    memset(emu_word_stamps, NEWS, needed * sizeof *emu_word_stamps);
     emu_words = emu_pages(needed * sizeof *emu_words, false);
     if (!emu_words)
         emu_no_memory("for watching shared memory, %zu MB",
@@ -401,6 +411,7 @@ void emu_words_block_begins(void)
 void emu_words_forget(void)
 {
     memset(emu_words, 0, emu_word_count * sizeof *emu_words);
+    memset(emu_word_stamps, NEWS, emu_word_count * sizeof *emu_word_stamps);
 }
 
 /* Which bytes of each word of shared memory hold something, while other blocks run. What

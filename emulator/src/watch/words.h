@@ -29,6 +29,14 @@ static inline struct word *emu_word_at(const char *address)
 {
     return &emu_words[(size_t)(address - emu_dynamic_shared) / 4];
 }
+/* Of each word a stamp, equal to emu_times.quick where one more read of all of it is no
+ * news, whoever reads: it was written before the last barrier, and read since then by
+ * threads of two warps, which forbids every write until the next. */
+extern uint32_t *emu_word_stamps;
+static inline bool emu_is_no_news(const char *address)
+{
+    return emu_word_stamps[(size_t)(address - emu_dynamic_shared) / 4] == emu_times.quick;
+}
 /* Which of its bytes a thread of the running block has written. */
 static inline uint8_t emu_written_bytes(const struct word *word)
 {
@@ -50,6 +58,10 @@ static inline struct touch *emu_reader_of(const struct word *word, unsigned warp
  * bytes here, and on a GPU few do. */
 void emu_shared_access(char *p, size_t n, size_t alignment, enum emu_access kind,
                        const void *pc);
+/* The same for a read or a write of whole words, where only they are looked for: without
+ * the lens. */
+void emu_shared_read(char *p, size_t n, const void *pc);
+void emu_shared_write(char *p, size_t n, const void *pc);
 
 void emu_words_launch_begins(void);
 void emu_words_block_begins(void);
