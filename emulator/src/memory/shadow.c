@@ -97,7 +97,8 @@ __attribute__((noreturn)) static void no_memory(const struct emu_shadow *s)
 
 static struct touch *make_touches(const struct emu_shadow *s)
 {
-    struct touch *const touches = zeros(count_cells(s->bytes, s->shift) * sizeof *touches);
+    struct touch *const touches =
+        zeros(count_cells(s->bytes, s->shift) * sizeof *touches);
     if (!touches) no_memory(s);
     return touches;
 }

@@ -16,8 +16,8 @@ struct emu_shadow {
     unsigned shift;   /* a cell is 1 << shift bytes */
     uint32_t *stamps; /* of each cell; equal to one in emu_times: until that changes, one
                          more read is no news. NULL before the first access */
-    struct touch *writes, *reads, *other_reads;   /* likewise */
-    uint32_t last_write, last_read, last_other;   /* none of theirs is later than that */
+    struct touch *writes, *reads, *other_reads; /* likewise */
+    uint32_t last_write, last_read, last_other; /* none of theirs is later than that */
     struct touch *stores; /* of each cell: the last plain write that an atomic has taken
                              the place of; NULL before the first */
     unsigned char *known; /* which bytes were written since the allocation, one bit each;

@@ -358,55 +358,107 @@ static uint32_t converted(enum ptx_type from, enum ptx_type to, uint32_t bits)
     return (uint32_t)emu_ptx_alu(PTX_CODE(PTX_CVT, to, from, PTX_RN, 0), bits, 0, 0, 0);
 }
 
+/* Where in the matrices the elements of each lane stand, for the shape of the last
+ * product: the next one mostly has the same. A and the sums lie by rows, B by columns. */
+enum { MOST_ELEMENTS = 16, MOST_SUMS = 8 };
+static struct {
+    unsigned m, n, k, each;
+    uint16_t a[LANES][MOST_ELEMENTS], b[LANES][MOST_ELEMENTS], sums[LANES][MOST_SUMS];
+} places;
+
+static void find_places(unsigned m, unsigned n, unsigned k, unsigned each)
+{
+    unsigned row, column;
+    if (m == places.m && n == places.n && k == places.k && each == places.each) return;
+    places.m = m;
+    places.n = n;
+    places.k = k;
+    places.each = each;
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        for (unsigned i = 0; i < m * k / LANES; i++) {
+            place_in_a(m, k, each, lane, i, &row, &column);
+            places.a[lane][i] = (uint16_t)(row * k + column);
+        }
+        for (unsigned i = 0; i < n * k / LANES; i++) {
+            place_in_b(k, each, lane, i, &row, &column);
+            places.b[lane][i] = (uint16_t)(column * k + row);
+        }
+        for (unsigned i = 0; i < m * n / LANES; i++) {
+            place_in_sums(m, n, lane, i, &row, &column);
+            places.sums[lane][i] = (uint16_t)(row * n + column);
+        }
+    }
+}
+
+/* Puts a lane's `count` elements of so many bytes where they stand. */
+static inline void spread(uint32_t *matrix, const char *elements, unsigned bytes,
+                          const uint16_t *at, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t x;
+        uint16_t half;
+        if (bytes == 4) memcpy(&x, elements + 4 * i, sizeof x);
+        if (bytes == 2) memcpy(&half, elements + 2 * i, sizeof half);
+        matrix[at[i]] = bytes == 4 ? x : bytes == 2 ? half : (uint8_t)elements[i];
+    }
+}
+
+static void multiply_fragments_f64(unsigned m, unsigned n, unsigned k,
+                                   const unsigned long long *parts)
+{
+    static double a[8 * 4], b[8 * 4], sums[8 * 8];
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        const struct wmma_part *p = (const struct wmma_part *)(uintptr_t)parts[lane];
+        for (unsigned i = 0; i < m * k / LANES; i++)
+            memcpy(&a[places.a[lane][i]], p->a + i * sizeof *a, sizeof *a);
+        for (unsigned i = 0; i < n * k / LANES; i++)
+            memcpy(&b[places.b[lane][i]], p->b + i * sizeof *b, sizeof *b);
+        for (unsigned i = 0; i < m * n / LANES; i++)
+            memcpy(&sums[places.sums[lane][i]], p->c + i * sizeof *sums, sizeof *sums);
+    }
+    tensor_multiply_f64(m, n, k, a, b, sums);
+    for (unsigned lane = 0; lane < LANES; lane++) {
+        const struct wmma_part *p = (const struct wmma_part *)(uintptr_t)parts[lane];
+        for (unsigned i = 0; i < m * n / LANES; i++)
+            memcpy(p->d + i * sizeof *sums, &sums[places.sums[lane][i]], sizeof *sums);
+    }
+}
+
 static void multiply_fragments(const char *types, unsigned m, unsigned n, unsigned k,
                                bool saturate, const unsigned long long *parts)
 {
     static uint32_t a[32 * 16], b[32 * 16], sums[256];
-    static double a64[8 * 4], b64[8 * 4], sums64[8 * 8];
     const enum ptx_type type = type_of_letter(types[0]), c = type_of_letter(types[1]),
                         d = type_of_letter(types[2]),
                         sum = c == PTX_F32 ? c : d; /* as the wider of the two */
     const unsigned bytes = ptx_types[type].bits / 8, c_bytes = ptx_types[c].bits / 8,
-                   d_bytes = ptx_types[d].bits / 8, each = bytes < 4 ? 4 / bytes : 1;
-    const bool f64 = type == PTX_F64;
-    unsigned row, column;
-    memset(a, 0, sizeof a);
-    memset(b, 0, sizeof b);
-    memset(sums, 0, sizeof sums);
+                   d_bytes = ptx_types[d].bits / 8, count = m * n / LANES;
+    find_places(m, n, k, bytes < 4 ? 4 / bytes : 1);
+    if (emu_now.lens_looks) emu_lens_tensor((uint64_t)m * n * k, ptx_types[type].bits, 0);
+    if (type == PTX_F64) {
+        multiply_fragments_f64(m, n, k, parts);
+        return;
+    }
     for (unsigned lane = 0; lane < LANES; lane++) {
         const struct wmma_part *p = (const struct wmma_part *)(uintptr_t)parts[lane];
-        for (unsigned i = 0; i < m * k / LANES; i++) {
-            place_in_a(m, k, each, lane, i, &row, &column);
-            memcpy(f64 ? (void *)&a64[row * k + column] : &a[row * k + column],
-                   p->a + i * bytes, bytes);
-        }
-        for (unsigned i = 0; i < n * k / LANES; i++) {
-            place_in_b(k, each, lane, i, &row, &column);
-            memcpy(f64 ? (void *)&b64[column * k + row] : &b[column * k + row],
-                   p->b + i * bytes, bytes);
-        }
-        for (unsigned i = 0; i < m * n / LANES; i++) {
-            place_in_sums(m, n, lane, i, &row, &column);
-            uint32_t *at = &sums[row * n + column];
-            memcpy(f64 ? (void *)&sums64[row * n + column] : at, p->c + i * c_bytes,
-                   c_bytes);
-            if (!f64) *at = converted(c, sum, *at);
-        }
+        const uint16_t *const at = places.sums[lane];
+        spread(a, p->a, bytes, places.a[lane], m * k / LANES);
+        spread(b, p->b, bytes, places.b[lane], n * k / LANES);
+        spread(sums, p->c, c_bytes, at, count);
+        for (unsigned i = 0; c != sum && i < count; i++)
+            sums[at[i]] = converted(c, sum, sums[at[i]]);
     }
     const struct tensor_kind kind = {
         .a = type, .b = type, .sum = sum, .saturate = saturate};
-    if (f64)
-        tensor_multiply_f64(m, n, k, a64, b64, sums64);
-    else
-        tensor_multiply(&kind, m, n, k, a, b, sums);
-    if (emu_now.lens_looks) emu_lens_tensor((uint64_t)m * n * k, ptx_types[type].bits, 0);
+    tensor_multiply(&kind, m, n, k, a, b, sums);
     for (unsigned lane = 0; lane < LANES; lane++) {
         const struct wmma_part *p = (const struct wmma_part *)(uintptr_t)parts[lane];
-        for (unsigned i = 0; i < m * n / LANES; i++) {
-            place_in_sums(m, n, lane, i, &row, &column);
-            const uint32_t x = converted(sum, d, sums[row * n + column]);
-            memcpy(p->d + i * d_bytes, f64 ? (const void *)&sums64[row * n + column] : &x,
-                   d_bytes);
+        for (unsigned i = 0; i < count; i++) {
+            const uint32_t x = converted(sum, d, sums[places.sums[lane][i]]);
+            if (d_bytes == 4)
+                memcpy(p->d + 4 * i, &x, 4);
+            else
+                memcpy(p->d + 2 * i, &x, 2);
         }
     }
 }

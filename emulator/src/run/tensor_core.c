@@ -295,30 +295,50 @@ static int64_t integer_of(enum ptx_type type, uint32_t bits)
                                               : (int64_t)(bits << unused >> unused);
 }
 
-static void multiply_integers(const struct tensor_kind *kind, unsigned m, unsigned n,
-                              unsigned k, const uint32_t *a, const uint32_t *b,
-                              uint32_t *sums)
+static int64_t saturated(int64_t sum, bool saturate)
+{
+    if (!saturate) return sum;
+    return sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
+}
+
+static void multiply_bits(const struct tensor_kind *kind, unsigned m, unsigned n,
+                          unsigned k, const uint32_t *a, const uint32_t *b,
+                          uint32_t *sums)
 {
     for (unsigned i = 0; i < m; i++)
         for (unsigned j = 0; j < n; j++) {
             int64_t sum = (int32_t)sums[i * n + j];
             for (unsigned l = 0; l < k; l++) {
                 const uint32_t x = a[i * k + l], y = b[j * k + l];
-                if (kind->a == PTX_B1)
-                    sum += __builtin_popcount(kind->binary_and ? x & y : x ^ y);
-                else
-                    sum += integer_of(kind->a, x) * integer_of(kind->b, y);
+                sum += __builtin_popcount(kind->binary_and ? x & y : x ^ y);
             }
-            if (kind->saturate)
-                sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
-            sums[i * n + j] = (uint32_t)sum;
+            sums[i * n + j] = (uint32_t)saturated(sum, kind->saturate);
+        }
+}
+
+/* Of 8 bits at most, so that 64 products fit into 32 bits. */
+static void multiply_integers(const struct tensor_kind *kind, unsigned m, unsigned n,
+                              unsigned k, const uint32_t *a, const uint32_t *b,
+                              uint32_t *sums)
+{
+    static int32_t x[MOST_M * MOST_K], y[MOST_N * MOST_K];
+    for (unsigned i = 0; i < m * k; i++) x[i] = (int32_t)integer_of(kind->a, a[i]);
+    for (unsigned i = 0; i < n * k; i++) y[i] = (int32_t)integer_of(kind->b, b[i]);
+    for (unsigned i = 0; i < m; i++)
+        for (unsigned j = 0; j < n; j++) {
+            int32_t products = 0;
+            for (unsigned l = 0; l < k; l++) products += x[i * k + l] * y[j * k + l];
+            const int64_t sum = (int64_t)(int32_t)sums[i * n + j] + products;
+            sums[i * n + j] = (uint32_t)saturated(sum, kind->saturate);
         }
 }
 
 void tensor_multiply(const struct tensor_kind *kind, unsigned m, unsigned n, unsigned k,
                      const uint32_t *a, const uint32_t *b, uint32_t *sums)
 {
-    if (kind->sum == PTX_S32)
+    if (kind->a == PTX_B1)
+        multiply_bits(kind, m, n, k, a, b, sums);
+    else if (kind->sum == PTX_S32)
         multiply_integers(kind, m, n, k, a, b, sums);
     else
         multiply_floats(kind, m, n, k, a, b, sums);

@@ -309,7 +309,7 @@ hook(char *p, size_t n, enum emu_access kind, const void *pc)
         else if (n > 4 || !emu_is_no_news(p))
             emu_shared_read(p, n, pc);
     } else if (simple && (kind == WRITE || is_plain_read(kind)) &&
-             is_quick(p, n, n, kind, pc))
+               is_quick(p, n, n, kind, pc))
         return;
     else
         see_hooked(p, n, kind, pc);

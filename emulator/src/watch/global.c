@@ -82,8 +82,8 @@ static inline void note_read(struct emu_shadow *s, size_t i, bool stamps,
                              const struct touch *now)
 {
     struct touch *const read = &s->reads[i], *other = &s->other_reads[i];
-    const bool written = s->last_write >= emu_times.launch &&
-                         s->writes[i].time >= emu_times.launch;
+    const bool written =
+        s->last_write >= emu_times.launch && s->writes[i].time >= emu_times.launch;
     uint32_t stamp = emu_times.run;
     s->last_read = now->time;
     if (!written && read->time >= emu_times.launch && in_other_block(read)) {
@@ -157,7 +157,8 @@ void emu_global_access(struct emu_shadow *s, size_t offset, char *p, size_t n,
     if (s->unwatched) return;
 
     const unsigned fits = (unsigned)__builtin_ctzll(offset | n | 4);
-    if (!s->writes || fits < s->shift) make_cells(s, fits < s->shift ? fits : s->shift, p);
+    if (!s->writes || fits < s->shift)
+        make_cells(s, fits < s->shift ? fits : s->shift, p);
     if (s->unwatched) return;
     const struct touch now = emu_touch_now(kind, pc);
     char *const first = p;
@@ -210,8 +211,8 @@ static inline bool simple_write(struct emu_shadow *s, size_t i, size_t end,
                read_once = all_apart(s->last_other);
     for (; i < end; i++) {
         const struct touch *const write = &s->writes[i];
-        if (!unwritten && (!is_apart(write, now) ||
-                           (write->strong && write->time >= emu_times.launch)))
+        if (!unwritten &&
+            (!is_apart(write, now) || (write->strong && write->time >= emu_times.launch)))
             return false;
         if (!unread && !is_apart(&s->reads[i], now)) return false;
         if (!read_once && !is_apart(&s->other_reads[i], now)) return false;
