@@ -73,18 +73,18 @@ void emu_thread_exit(void)
     __builtin_unreachable();
 }
 
+static bool (*next_thread)(void);
+
 static void fiber_main(void)
 {
-    emu_now.launch->run(emu_now.launch->arguments);
+    do {
+        emu_now.launch->run(emu_now.launch->arguments);
+    } while (next_thread());
     emu_thread_exit();
 }
 
-void emu_enter(struct emu_fiber *f)
+static void become(struct emu_fiber *f)
 {
-    if (!f->sp) {
-        f->stack = emu_take_stack(&f->seen.stack_low, &f->seen.stack_high);
-        f->sp = emu_first_frame(f->seen.stack_high, fiber_main);
-    }
     emu_current = &f->seen;
     emu_own_low = f->seen.stack_low;
     emu_own_bytes =
@@ -92,6 +92,16 @@ void emu_enter(struct emu_fiber *f)
     emu_thread_idx = f->seen.index;
     emu_now.block = emu_block_idx = emu_block_index[f->seen.rank];
     emu_now.pauses++;
+}
+
+void emu_enter(struct emu_fiber *f, bool (*next)(void))
+{
+    next_thread = next;
+    if (!f->sp) {
+        f->stack = emu_take_stack(&f->seen.stack_low, &f->seen.stack_high);
+        f->sp = emu_first_frame(f->seen.stack_high, fiber_main);
+    }
+    become(f);
     emu_switch(&scheduler_sp, f->sp);
 }
 
@@ -102,6 +112,16 @@ void emu_leave(struct emu_fiber *f)
     emu_now.threads_left--;
     emu_give_stack(f->stack);
     f->stack = -1;
+}
+
+void emu_inherit(struct emu_fiber *f, struct emu_fiber *heir)
+{
+    emu_now.threads_left--;
+    heir->stack = f->stack;
+    heir->seen.stack_low = f->seen.stack_low;
+    heir->seen.stack_high = f->seen.stack_high;
+    f->stack = -1;
+    become(heir);
 }
 
 void emu_wait_as(enum emu_state state, const void *pc)

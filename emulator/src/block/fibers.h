@@ -68,9 +68,13 @@ void emu_make_fibers(void);
 /* The same once more, to be emu_fibers while the threads of those wait. The caller frees
  * them, and the `copies` of each. */
 struct emu_fiber *emu_more_fibers(void);
-/* Lets the thread run until it waits; and gives its stack back once it has ended. */
-void emu_enter(struct emu_fiber *f);
+/* Lets the thread run until it waits; and gives its stack back once it has ended. When its
+ * kernel has returned, next() is called on its stack, and may have another thread begin
+ * there, which costs less than two switches: emu_inherit. */
+void emu_enter(struct emu_fiber *f, bool (*next)(void));
 void emu_leave(struct emu_fiber *f);
+/* The running thread has ended, and the heir, which has not begun, runs from now on. */
+void emu_inherit(struct emu_fiber *f, struct emu_fiber *heir);
 
 /* On a fiber: gives the processor back until the thread is made runnable again. */
 void emu_wait_as(enum emu_state state, const void *pc);

@@ -106,10 +106,29 @@ static bool release_active_masks(unsigned warp)
     return released;
 }
 
+/* The next lane begins where this one ends, if it is that one's turn: most threads never
+ * wait for others. */
+static bool next_lane(void)
+{
+    struct emu_fiber *const f = emu_running(), *const next = f + 1;
+    if (emu_now.lens_looks || emu_now.parked > 0 || f->seen.lane == WARP - 1 ||
+        next->state != RUNNABLE || next->sp)
+        return false;
+    f->state = DONE;
+    emu_now.steps++;
+    emu_check_thread_stops();
+    emu_order_thread_runs(&next->seen);
+    emu_inherit(f, next);
+    emu_barriers_thread_ends(&f->seen);
+    return true;
+}
+
+/* Until the lane, or one that has begun where it ended, waits or ends. */
 static void resume(struct emu_fiber *f)
 {
     emu_order_thread_runs(&f->seen);
-    emu_enter(f);
+    emu_enter(f, next_lane);
+    f = emu_running();
     emu_now.steps += f->state != RUNNABLE;
     emu_check_thread_stops();
     emu_leave(f);
@@ -133,8 +152,8 @@ bool emu_run_warp(unsigned warp, bool apart)
                 if (lane + 1 < count) __builtin_prefetch(lanes[lane + 1].sp);
                 resume(&lanes[lane]);
                 ran = true;
-                if (lanes[lane].state == AT_CONDITION) waits |= 1u << lane;
             }
+            waits |= (unsigned)(lanes[lane].state == AT_CONDITION) << lane;
             can_continue |= (unsigned)(lanes[lane].state == RUNNABLE) << lane;
             waiting |= lanes[lane].state == AT_WARP;
             asking |= lanes[lane].state == AT_ACTIVE_MASK;
