@@ -983,6 +983,69 @@ def test_a_fault_tells_which_launch_had_failed_before(write, emulate):
     assert f"before that, the launch of fill at {source}:9 failed" in result.stderr
 
 
+ASSERTS = """
+    #include <cassert>
+    #include <cstdio>
+    __global__ void count(int *x, int limit)
+    {
+        __shared__ int sum;
+        const int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (threadIdx.x == 0) sum = 0;
+        __syncthreads();
+        assert(i < limit); // @
+        atomicAdd(&sum, 1);
+        __syncthreads();
+        if (threadIdx.x == 0) x[blockIdx.x] = sum;
+    }
+    int main()
+    {
+        int *x, y = 0;
+        cudaMalloc(&x, 8 * sizeof *x);
+        count<<<8, 64>>>(x, 200);
+        %s
+        cudaFree(x);
+        return y;
+    }
+    """
+
+
+@pytest.mark.parametrize(
+    "then, exit_code",
+    [
+        ("if (cudaDeviceSynchronize() != cudaErrorAssert) return 2;", 0),
+        (
+            "if (cudaMemcpy(&y, x, 4, cudaMemcpyDeviceToHost) != cudaErrorAssert) return 2;",
+            0,
+        ),
+        (
+            "count<<<8, 64>>>(x, 512); if (cudaGetLastError() != cudaErrorAssert) return 2;",
+            0,
+        ),
+        ("", 1),
+        ("cudaDeviceSynchronize();", 1),
+        ("y = cudaDeviceSynchronize() == cudaErrorAssert ? 3 : 0;", 1),
+        (
+            "cudaDeviceReset(); cudaMalloc(&x, 32); count<<<8, 64>>>(x, 512); y = cudaDeviceSynchronize();",
+            1,
+        ),
+        (
+            "if (cudaDeviceSynchronize() != cudaErrorAssert) return 2; cudaDeviceReset(); cudaMalloc(&x, 32);"
+            "count<<<8, 64>>>(x, 512); cudaMemcpy(&y, x + 7, 4, cudaMemcpyDeviceToHost); y = y != 64;",
+            0,
+        ),
+    ],
+)
+def test_an_assertion_fails_as_an_error_of_the_device(then, exit_code, write, emulate):
+    """CUDA Programming Guide, "Assertion": the kernel ends, and calls return cudaErrorAssert until the device is reset.
+    Who has seen that may end well."""
+    source = write(ASSERTS % then)
+    result = run([emulate(source)], env=no_cuda())
+    assert result.returncode == exit_code, result.stderr
+    assert result.stderr.count("FAULT assertion `i < limit' failed") == 1
+    assert f"at {source}:{line_of(ASSERTS, '// @')}: assert(i < limit);" in result.stderr
+    assert "block (3,0,0), thread (8,0,0)" in result.stderr
+
+
 @pytest.mark.parametrize("compiler", HOST_COMPILERS)
 def test_macros_of_one_letter_do_no_harm(compiler, write, nvcc):
     """A program's `#define N 32`, or -DN=32, before a header. NVIDIA's own cuBLAS, CUB and Thrust break on them."""

@@ -278,6 +278,10 @@ void emu_fault(const void *pc, const char *format, ...)
 void emu_fault_outside(const void *pc, const char *format, ...)
     __attribute__((noreturn, format(printf, 2, 3)));
 
+/* The report alone. */
+void emu_tell_fault(const void *pc, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* The calls under way when the host starts a library's kernel. The lines of such a kernel
  * are not the reader's, and it runs on a stack of its own, so a fault there looks for the
  * reader's line among these. Each begin has its end; in between they may be nested. */
@@ -288,8 +292,9 @@ struct emu_calls {
 void emu_calls_begin(struct emu_calls *calls);
 void emu_calls_end(struct emu_calls *calls);
 
-/* assert() in a kernel, and __trap(). */
+/* __trap() in a kernel; and assert(), which ends only the launch. */
 void emu_trap(const void *pc, const char *what) __attribute__((noreturn));
+void emu_assertion_fails(const void *pc, const char *assertion) __attribute__((noreturn));
 
 unsigned long long
 emu_clock(void); /* counts steps of the calling thread's block, not cycles */

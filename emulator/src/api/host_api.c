@@ -169,7 +169,7 @@ cudaError_t cudaDeviceSynchronize(void)
     EMU_ALONE;
     emu_runtime_is_used(true);
     emu_host_waits_for_device(emu_device());
-    return cudaSuccess;
+    return set(emu_device_error());
 }
 
 cudaError_t cudaThreadSynchronize(void)
@@ -187,6 +187,7 @@ cudaError_t cudaDeviceReset(void)
     EMU_ALONE;
     emu_host_waits_for_device(emu_device());
     emu_free_everything();
+    emu_device_is_reset();
     return cudaSuccess;
 }
 
@@ -226,11 +227,7 @@ void __trap(void)
 void __assert_fail(const char *expression, const char *file, unsigned int line,
                    const char *function)
 {
-    if (emu_in_kernel()) {
-        char what[512];
-        snprintf(what, sizeof what, "assertion `%s' failed", expression);
-        emu_trap(__builtin_return_address(0), what);
-    }
+    if (emu_in_kernel()) emu_assertion_fails(__builtin_return_address(0), expression);
     fflush(stdout);
     fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line,
             function ? function : "?", expression);

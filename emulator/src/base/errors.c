@@ -2,8 +2,10 @@
 #define _GNU_SOURCE /* on_exit */
 #include "base/errors.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/now.h"
 #include "base/settings.h"
@@ -62,12 +64,37 @@ void emu_tell_unread_error(const char *prefix)
             cudaGetErrorName(unread.error), cudaGetErrorString(unread.error));
 }
 
+/* ---- of the device ---- */
+
+static cudaError_t device_error = cudaSuccess;
+static bool has_failed, was_seen;
+
+void emu_device_fails(cudaError_t error)
+{
+    device_error = error;
+    has_failed = true;
+    was_seen = false;
+}
+
+void emu_device_is_reset(void)
+{
+    device_error = cudaSuccess;
+}
+
+cudaError_t emu_device_error(void)
+{
+    if (device_error != cudaSuccess) was_seen = true;
+    return device_error;
+}
+
 /* Registered as in output.c. */
 static void at_exit(int status, void *unused)
 {
-    (void)status;
     (void)unused;
     emu_tell_unread_error("warning: ");
+    if (!has_failed || (status == 0 && was_seen && unread.error == cudaSuccess)) return;
+    fflush(NULL);
+    _exit(1);
 }
 
 __attribute__((constructor(102))) static void watch_exit(void)

@@ -11,6 +11,13 @@ void emu_set_last_error(cudaError_t error);
  * there is one. */
 void emu_tell_unread_error(const char *prefix);
 
+/* A kernel has failed, and the device with it: what waits for its work, or gives it more,
+ * returns the error until it is reset. A program that has seen that may go on and end
+ * well; of any other the exit code is 1. */
+void emu_device_fails(cudaError_t error);
+void emu_device_is_reset(void);
+cudaError_t emu_device_error(void); /* or success */
+
 /* For calls that return what they set. */
 static inline cudaError_t set(cudaError_t error)
 {

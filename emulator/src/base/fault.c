@@ -106,8 +106,7 @@ static const void *outside(const void *pc)
     return pc;
 }
 
-static void __attribute__((noreturn)) end_with(const void *pc, const char *format,
-                                               va_list arguments)
+static void tell(const void *pc, const char *format, va_list arguments)
 {
     emu_show_output();
     fflush(stdout);
@@ -126,21 +125,30 @@ static void __attribute__((noreturn)) end_with(const void *pc, const char *forma
     /* A kernel that was never launched leaves memory as it was: often the reason. */
     emu_tell_unread_error("  before that, ");
     fflush(NULL);
-    _exit(1);
+}
+
+void emu_tell_fault(const void *pc, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    tell(pc, format, arguments);
+    va_end(arguments);
 }
 
 void emu_fault(const void *pc, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    end_with(pc, format, arguments);
+    tell(pc, format, arguments);
+    _exit(1);
 }
 
 void emu_fault_outside(const void *pc, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    end_with(outside(pc), format, arguments);
+    tell(outside(pc), format, arguments);
+    _exit(1);
 }
 
 void emu_trap(const void *pc, const char *what)

@@ -275,6 +275,7 @@ cudaError_t emu_work_begins(cudaStream_t handle)
     if (emu_is_captured(handle)) return cudaErrorStreamCaptureUnsupported;
     struct CUstream_st *const s = stream_of(handle);
     if (!s) return cudaErrorInvalidResourceHandle;
+    if (emu_device_error() != cudaSuccess) return emu_device_error();
     emu_working_device = s->device;
     emu_times.other_work = UINT32_MAX;
     at_work = NULL;
@@ -453,7 +454,7 @@ static cudaError_t wait_for(cudaStream_t stream, bool host_waits)
     join(&heard, &s->knows);
     emu_show_output();
     if (host_waits) host_learns(&s->knows);
-    return cudaSuccess;
+    return emu_device_error();
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
@@ -561,7 +562,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     EMU_ALONE;
     if (!is_event(event)) return set(cudaErrorInvalidResourceHandle);
     host_learns(&event->knows);
-    return cudaSuccess;
+    return set(emu_device_error());
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/device.h"
+#include "base/errors.h"
 #include "base/functions.h"
 #include "base/now.h"
 #include "base/room.h"
@@ -33,6 +34,7 @@ static uint3 cluster_origin;              /* in blocks */
 static unsigned long long cluster_number; /* in the order of the launch */
 static uint3 declared_cluster; /* what the kernel says of itself, 0 for nothing */
 static int refusal;     /* why the kernel itself refuses the launch, 0 if it does not */
+static bool has_failed; /* the launch, in the middle of it */
 static unsigned bounds; /* the threads that it allows, 0 if it does not say */
 
 void emu_kernel_begins(const char *kernel)
@@ -62,6 +64,31 @@ void emu_cluster_dims(unsigned x, unsigned y, unsigned z)
     declared_cluster = (uint3){x, y, z};
     if (emu_now.cluster.x != x || emu_now.cluster.y != y || emu_now.cluster.z != z)
         emu_wait_as(DONE, NULL);
+}
+
+/* A GPU goes on with the other threads for a while, and tells of each assertion that fails;
+ * here it is the first one of a launch. */
+void emu_assertion_fails(const void *pc, const char *assertion)
+{
+    if (!has_failed) emu_tell_fault(pc, "assertion `%s' failed", assertion);
+    has_failed = true;
+    refusal = cudaErrorAssert;
+    emu_wait_as(DONE, NULL);
+    __builtin_unreachable();
+}
+
+/* Whatever they wait for. */
+static void end_threads(void)
+{
+    for (struct emu_fiber *t = emu_fibers; t < emu_fibers_end(); t++) {
+        if (t->state == DONE) continue;
+        t->state = DONE;
+        if (t->sp)
+            emu_leave(t);
+        else
+            emu_now.threads_left--;
+    }
+    emu_now.parked = 0;
 }
 
 /* A thread waits in a warp operation that others never reach; where `for_the_ended`, only
@@ -250,8 +277,9 @@ static struct resident *run_cluster(struct resident *r)
     do {
         do {
             ran = false;
-            for (unsigned warp = 0; warp < warps; warp++)
+            for (unsigned warp = 0; !has_failed && warp < warps; warp++)
                 ran |= emu_run_warp(warp, false);
+            if (has_failed) end_threads();
             if (!ran && emu_now.parked > 0) ran = emu_bulk_copies_arrive();
             for (unsigned warp = 0; !ran && emu_now.parked > 0 && warp < warps; warp++)
                 ran = emu_run_warp(warp, true);
@@ -266,7 +294,7 @@ static struct resident *run_cluster(struct resident *r)
         r->number = cluster_number;
         r->at_barrier = at_barrier;
         put_aside(r);
-    } else if (emu_settings.check) {
+    } else if (emu_settings.check && !has_failed) {
         emu_check_copies_arrived();
         emu_bulk_block_ended();
     }
@@ -408,6 +436,18 @@ static void take_turns(unsigned long long not_begun)
     others_may_store = has_others;
 }
 
+static void forget_waiting(void)
+{
+    struct emu_fiber *const fibers = emu_fibers;
+    for (unsigned i = 0; i < grid.count; i++) {
+        emu_fibers = grid.waiting[i]->threads;
+        end_threads();
+        forget(grid.waiting[i]);
+    }
+    emu_fibers = fibers;
+    grid.count = 0;
+}
+
 /* Runs all clusters; ends early if the kernel refuses, or declares other clusters. */
 static void run_grid(const struct emu_launch *launch)
 {
@@ -438,7 +478,8 @@ static void run_grid(const struct emu_launch *launch)
         if (!r) grid.one_that_ended = cluster_origin;
         while (grid.count && grid.count == grid.room) take_turns(clusters - i - 1);
     }
-    while (grid.count) take_turns(0);
+    while (grid.count && !has_failed) take_turns(0);
+    if (has_failed) forget_waiting();
     free(grid.waiting);
     grid.waiting = NULL;
 }
@@ -523,10 +564,15 @@ static void put_in_order(size_t first)
     free(made);
 }
 
+static void forget_children(void)
+{
+    while (child_count > 0) free(children[--child_count].arguments);
+}
+
 static void run_children(void)
 {
     put_in_order(0);
-    while (child_count > 0) {
+    while (child_count > 0 && !has_failed) {
         const struct emu_launch child = children[--child_count];
         const size_t others = child_count;
         run_launch(&child);
@@ -573,7 +619,11 @@ int emu_launch_kernel(const struct emu_launch *launch)
         error = cudaErrorInvalidResourceHandle;
     if (error != cudaSuccess) return error;
     emu_give_handler_stack();
+    has_failed = false;
     error = run_launch(launch);
     run_children();
-    return error;
+    if (!has_failed) return error;
+    forget_children();
+    emu_device_fails(cudaErrorAssert);
+    return cudaSuccess;
 }
