@@ -169,7 +169,7 @@ cudaError_t cudaDeviceSynchronize(void)
     EMU_ALONE;
     emu_runtime_is_used(true);
     emu_host_waits_for_device(emu_device());
-    return set(emu_device_error());
+    return emu_tell_device_error();
 }
 
 cudaError_t cudaThreadSynchronize(void)

@@ -17,6 +17,37 @@ void emu_set_last_error(cudaError_t error)
     if (error != cudaSuccess) last_error = error;
 }
 
+/* ---- of the device ---- */
+
+static cudaError_t device_error = cudaSuccess;
+static bool has_failed, was_seen;
+
+void emu_device_fails(cudaError_t error)
+{
+    device_error = error;
+    has_failed = true;
+    was_seen = false;
+}
+
+void emu_device_is_reset(void)
+{
+    device_error = cudaSuccess;
+}
+
+cudaError_t emu_device_error(void)
+{
+    return device_error;
+}
+
+cudaError_t emu_tell_device_error(void)
+{
+    if (device_error != cudaSuccess) was_seen = true;
+    emu_set_last_error(device_error);
+    return device_error;
+}
+
+/* ---- that nobody has looked at ---- */
+
 /* The last call that failed without the program seeing its result; and in which thread of
  * the host, for only this one can ask for its error. */
 static struct {
@@ -30,6 +61,7 @@ static void has_been_read(void)
 {
     EMU_ALONE;
     if (unread.of_thread == &last_error) unread.error = cudaSuccess;
+    if (device_error != cudaSuccess && last_error == device_error) was_seen = true;
 }
 
 /* What a <<<>>> that failed leaves behind (emulator_launch.h). */
@@ -62,29 +94,6 @@ void emu_tell_unread_error(const char *prefix)
             "(cudaGetLastError)\n",
             prefix, unread.what, unread.of, unread.file, unread.line,
             cudaGetErrorName(unread.error), cudaGetErrorString(unread.error));
-}
-
-/* ---- of the device ---- */
-
-static cudaError_t device_error = cudaSuccess;
-static bool has_failed, was_seen;
-
-void emu_device_fails(cudaError_t error)
-{
-    device_error = error;
-    has_failed = true;
-    was_seen = false;
-}
-
-void emu_device_is_reset(void)
-{
-    device_error = cudaSuccess;
-}
-
-cudaError_t emu_device_error(void)
-{
-    if (device_error != cudaSuccess) was_seen = true;
-    return device_error;
 }
 
 /* Registered as in output.c. */

@@ -17,6 +17,8 @@ void emu_tell_unread_error(const char *prefix);
 void emu_device_fails(cudaError_t error);
 void emu_device_is_reset(void);
 cudaError_t emu_device_error(void); /* or success */
+/* The same, for a call whose result is the last error and ought to be looked at. */
+cudaError_t emu_tell_device_error(void);
 
 /* For calls that return what they set. */
 static inline cudaError_t set(cudaError_t error)

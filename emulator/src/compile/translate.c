@@ -1621,7 +1621,8 @@ static bool comes_before_shared(const struct translation *t, int i)
     "cudaMalloc cudaMallocManaged cudaMallocHost cudaMemcpy cudaMemcpyAsync "            \
     "cudaMemcpy2D "                                                                      \
     "cudaMemcpy2DAsync cudaMemcpyToSymbol cudaMemcpyFromSymbol cudaMemset "              \
-    "cudaMemsetAsync cudaFuncSetAttribute cudaDeviceSynchronize cudaStreamSynchronize"
+    "cudaMemsetAsync cudaFuncSetAttribute cudaDeviceSynchronize cudaStreamSynchronize "  \
+    "cudaEventSynchronize"
 
 /* Whether a colon ends a label, and does not belong to a `? :`. */
 static bool ends_label(const struct translation *t, int colon)

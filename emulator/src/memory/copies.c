@@ -61,7 +61,8 @@ static size_t span(size_t pitch, size_t width, size_t height)
 #define BEGIN_WORK(stream)                                                               \
     do {                                                                                 \
         const cudaError_t refused = emu_work_begins(stream);                             \
-        if (refused != cudaSuccess) return refused;                                      \
+        if (refused != cudaSuccess)                                                      \
+            return refused == emu_device_error() ? emu_tell_device_error() : refused;    \
     } while (0)
 
 struct copying {

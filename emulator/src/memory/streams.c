@@ -454,7 +454,7 @@ static cudaError_t wait_for(cudaStream_t stream, bool host_waits)
     join(&heard, &s->knows);
     emu_show_output();
     if (host_waits) host_learns(&s->knows);
-    return emu_device_error();
+    return emu_tell_device_error();
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
@@ -562,7 +562,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     EMU_ALONE;
     if (!is_event(event)) return set(cudaErrorInvalidResourceHandle);
     host_learns(&event->knows);
-    return set(emu_device_error());
+    return emu_tell_device_error();
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event)

@@ -193,7 +193,7 @@ static inline bool simple_read(struct emu_shadow *s, size_t i, size_t end,
     for (; i < end; i++) {
         if (!unwritten && !is_apart(&s->writes[i], now)) return false;
         if (!emu_shadow_knows_cell(s, i)) return false;
-        if (unwritten && unread && s->reads[i].time < emu_times.launch) {
+        if (unread && s->reads[i].time < emu_times.launch) {
             s->reads[i] = *now;
             s->last_read = now->time;
             s->stamps[i] = emu_times.run;

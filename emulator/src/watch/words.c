@@ -254,14 +254,25 @@ static __attribute__((noinline)) void examine_words(char *p, char *end,
 }
 
 /* Whole words. A loop for each kind of what is simple: the compiler makes better ones. */
-static inline __attribute__((always_inline)) void
-whole_words(char *p, char *end, enum emu_access kind, const void *pc)
+static inline __attribute__((always_inline)) void whole_words(char *p, char *end,
+                                                              enum emu_access kind,
+                                                              const struct touch *now,
+                                                              const void *pc)
 {
-    const struct touch now = emu_touch_whole(pc);
     const char *const start = p;
     struct word *word = emu_word_at(p);
-    for (; p < end && is_simple(word, kind, &now); word++) p += 4;
+    for (; p < end && is_simple(word, kind, now); word++) p += 4;
     if (p < end) examine_words(p, end, kind, 15, start, (size_t)(end - start), pc);
+}
+static __attribute__((noinline)) void read_words(char *p, char *end, const void *pc)
+{
+    const struct touch now = emu_touch_bytes(15, false, false, pc);
+    whole_words(p, end, READ, &now, pc);
+}
+static __attribute__((noinline)) void write_words(char *p, char *end, const void *pc)
+{
+    const struct touch now = emu_touch_bytes(15, false, false, pc);
+    whole_words(p, end, WRITE, &now, pc);
 }
 
 bool emu_shared_holds(const char *p, size_t n)
@@ -348,39 +359,52 @@ static __attribute__((noinline)) void parts_of_words(char *p, size_t n,
     }
 }
 
+static inline void look_at_words(char *p, size_t n, enum emu_access kind, const void *pc)
+{
+    if (((uintptr_t)p | n) & 3)
+        parts_of_words(p, n, kind, pc);
+    else if (kind == READ)
+        read_words(p, p + n, pc);
+    else if (kind == WRITE)
+        write_words(p, p + n, pc);
+    else
+        examine_words(p, p + n, kind, 15, p, n, pc);
+}
+
 static __attribute__((noinline)) void look_at_all(char *p, size_t n, size_t alignment,
                                                   enum emu_access kind, const void *pc)
 {
     if (!inside_last(p, n, alignment)) find_array(p, n, alignment, kind, pc);
     if (emu_now.blocks > 1) check_owner(p, pc);
     /* One thing at a time: without LENS, races are looked for. */
-    if (emu_now.lens_looks || emu_clocks.crowded) return;
-    if (((uintptr_t)p | n) & 3)
-        parts_of_words(p, n, kind, pc);
+    if (!emu_now.lens_looks && !emu_clocks.crowded) look_at_words(p, n, kind, pc);
+}
+
+void emu_shared_access(char *p, size_t n, size_t alignment, enum emu_access kind,
+                       const void *pc)
+{
+    if (inside_last(p, n, alignment) && emu_now.blocks == 1 && !emu_now.lens_looks)
+        look_at_words(p, n, kind, pc);
     else
-        examine_words(p, p + n, kind, 15, p, n, pc);
+        look_at_all(p, n, alignment, kind, pc);
 }
 
 void emu_shared_read(char *p, size_t n, const void *pc)
 {
+    const struct touch now = emu_touch_whole(pc);
     if (inside_last(p, n, n) && emu_now.blocks == 1)
-        whole_words(p, p + n, READ, pc);
+        whole_words(p, p + n, READ, &now, pc);
     else
         look_at_all(p, n, n, READ, pc);
 }
 
 void emu_shared_write(char *p, size_t n, const void *pc)
 {
+    const struct touch now = emu_touch_whole(pc);
     if (inside_last(p, n, n) && emu_now.blocks == 1)
-        whole_words(p, p + n, WRITE, pc);
+        whole_words(p, p + n, WRITE, &now, pc);
     else
         look_at_all(p, n, n, WRITE, pc);
-}
-
-void emu_shared_access(char *p, size_t n, size_t alignment, enum emu_access kind,
-                       const void *pc)
-{
-    look_at_all(p, n, alignment, kind, pc);
 }
 
 /* ---- launches and blocks ---- */

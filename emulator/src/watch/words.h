@@ -58,8 +58,8 @@ static inline struct touch *emu_reader_of(const struct word *word, unsigned warp
  * bytes here, and on a GPU few do. */
 void emu_shared_access(char *p, size_t n, size_t alignment, enum emu_access kind,
                        const void *pc);
-/* The same for a read or a write of whole words, where only they are looked for: without
- * the lens. */
+/* The same for what most accesses are: aligned, of whole words, by the thread whose turn it
+ * is, without the lens. */
 void emu_shared_read(char *p, size_t n, const void *pc);
 void emu_shared_write(char *p, size_t n, const void *pc);
 
