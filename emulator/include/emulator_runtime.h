@@ -296,8 +296,9 @@ void emu_calls_end(struct emu_calls *calls);
 void emu_trap(const void *pc, const char *what) __attribute__((noreturn));
 void emu_assertion_fails(const void *pc, const char *assertion) __attribute__((noreturn));
 
-unsigned long long
-emu_clock(void); /* counts steps of the calling thread's block, not cycles */
+/* Counts steps of the calling thread's block, not cycles; and makes larger ones for who does
+ * nothing but ask. */
+unsigned long long emu_clock(void);
 
 #ifdef __cplusplus
 }
