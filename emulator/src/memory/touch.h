@@ -23,15 +23,21 @@ enum {
     BASIC_KIND = 7
 };
 
-struct touch {      /* one access to a word */
-    uint32_t pc;    /* from the start of the program's image; see emu_touch_pc */
-    uint32_t time;  /* when it happened; 0 never */
-    uint16_t order; /* how many __syncwarp its warp had seen; in shared memory, from BULK
-                       on, a bulk copy that `thread` started */
-    uint16_t thread : 10;
-    uint16_t bytes : 4;    /* in shared memory: which of the word's four, one bit each */
-    uint16_t strong : 1;   /* an atomic, or volatile in global memory */
-    uint16_t in_block : 1; /* and only among the threads of a block */
+struct touch {     /* one access to a word */
+    uint32_t pc;   /* from the start of the program's image; see emu_touch_pc */
+    uint32_t time; /* when it happened; 0 never */
+    union {
+        struct {
+            uint16_t order; /* how many __syncwarp its warp had seen; in shared memory,
+                               from BULK on, a bulk copy that `thread` started */
+            uint16_t thread : 10;
+            uint16_t bytes : 4;    /* in shared memory: which of the word's four, one bit
+                                      each */
+            uint16_t strong : 1;   /* an atomic, or volatile in global memory */
+            uint16_t in_block : 1; /* and only among the threads of a block */
+        };
+        uint32_t how; /* all that at once: put together piece by piece, it takes longer */
+    };
 };
 
 static inline const void *emu_touch_pc(const struct touch *touch)

@@ -12,8 +12,8 @@
 /* How many __syncwarp() each warp has had. */
 extern uint16_t emu_warp_order[EMU_MAX_WARPS];
 
-/* What all accesses of the running thread to whole words have in common, until it stops.
- */
+/* What all plain accesses of the running thread to whole words have in common, until it
+ * stops. */
 extern struct touch emu_self;
 static inline void emu_order_thread_runs(const struct emu_thread *thread)
 {
@@ -23,9 +23,9 @@ static inline void emu_order_thread_runs(const struct emu_thread *thread)
 }
 static inline struct touch emu_touch_whole(const void *pc)
 {
-    struct touch now = emu_self;
-    now.pc = emu_number_of(pc);
-    now.time = emu_times.now;
+    const struct touch now = {
+        .pc = emu_number_of(pc), .time = emu_times.now, .how = emu_self.how};
+    if (now.bytes != 15 || now.strong) __builtin_unreachable();
     return now;
 }
 

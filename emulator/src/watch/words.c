@@ -391,20 +391,22 @@ void emu_shared_access(char *p, size_t n, size_t alignment, enum emu_access kind
 
 void emu_shared_read(char *p, size_t n, const void *pc)
 {
-    const struct touch now = emu_touch_whole(pc);
-    if (inside_last(p, n, n) && emu_now.blocks == 1)
+    if (inside_last(p, n, n) && emu_now.blocks == 1) {
+        const struct touch now = emu_touch_whole(pc);
         whole_words(p, p + n, READ, &now, pc);
-    else
+    } else {
         look_at_all(p, n, n, READ, pc);
+    }
 }
 
 void emu_shared_write(char *p, size_t n, const void *pc)
 {
-    const struct touch now = emu_touch_whole(pc);
-    if (inside_last(p, n, n) && emu_now.blocks == 1)
+    if (inside_last(p, n, n) && emu_now.blocks == 1) {
+        const struct touch now = emu_touch_whole(pc);
         whole_words(p, p + n, WRITE, &now, pc);
-    else
+    } else {
         look_at_all(p, n, n, WRITE, pc);
+    }
 }
 
 /* ---- launches and blocks ---- */
