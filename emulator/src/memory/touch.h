@@ -36,9 +36,18 @@ struct touch {     /* one access to a word */
             uint16_t strong : 1;   /* an atomic, or volatile in global memory */
             uint16_t in_block : 1; /* and only among the threads of a block */
         };
-        uint32_t how; /* all that at once: put together piece by piece, it takes longer */
+        uint32_t how; /* all that at once */
     };
 };
+
+/* *place = *now, piece by piece: as a whole, the compiler would put it together in memory
+ * first, and read it back before it is there. */
+static inline void emu_keep_touch(struct touch *place, const struct touch *now)
+{
+    place->pc = now->pc;
+    place->time = now->time;
+    place->how = now->how;
+}
 
 static inline const void *emu_touch_pc(const struct touch *touch)
 {

@@ -91,9 +91,9 @@ static inline void note_read(struct emu_shadow *s, size_t i, bool stamps,
         return;
     }
     if (!concurrent(read, now)) {
-        *read = *now;
+        emu_keep_touch(read, now);
     } else if (!concurrent(other, now)) {
-        *other = *now;
+        emu_keep_touch(other, now);
         s->last_other = now->time;
     }
     if (!written && s->last_other >= emu_times.interval &&
@@ -116,7 +116,7 @@ static inline void read_cell(struct emu_shadow *s, size_t i, char *p, bool holds
 
 static inline void note_write(struct emu_shadow *s, size_t i, const struct touch *now)
 {
-    s->writes[i] = *now;
+    emu_keep_touch(&s->writes[i], now);
     s->last_write = now->time;
     if (s->last_read >= emu_times.launch) s->stamps[i] = 0;
 }
@@ -194,7 +194,7 @@ static inline bool simple_read(struct emu_shadow *s, size_t i, size_t end,
         if (!unwritten && !is_apart(&s->writes[i], now)) return false;
         if (!emu_shadow_knows_cell(s, i)) return false;
         if (unread && s->reads[i].time < emu_times.launch) {
-            s->reads[i] = *now;
+            emu_keep_touch(&s->reads[i], now);
             s->last_read = now->time;
             s->stamps[i] = emu_times.run;
         } else {

@@ -49,20 +49,20 @@ static inline uint32_t *stamp_of(const struct word *word)
 static inline void note_read(struct word *word, const struct touch *now)
 {
     if (word->read.time < emu_times.interval) {
-        word->read = *now;
+        emu_keep_touch(&word->read, now);
     } else if (word->read.thread != now->thread) {
         /* Two readers of different warps already forbid every write until the next
          * barrier. */
         if (word->other_read.time < emu_times.interval ||
             (word->other_read.thread ^ word->read.thread) < WARP ||
             word->other_read.bytes != 15 || word->read.bytes != 15)
-            word->other_read = *now;
+            emu_keep_touch(&word->other_read, now);
         else if (word->write.time < emu_times.quick && word->written_bytes == 15)
             *stamp_of(word) = emu_times.quick;
     } else {
         /* A thread's later read of other bytes must not hide its earlier one. */
         const unsigned before = word->read.order == now->order ? word->read.bytes : 0;
-        word->read = *now;
+        emu_keep_touch(&word->read, now);
         word->read.bytes |= before;
     }
 }
@@ -235,7 +235,7 @@ is_simple(struct word *word, enum emu_access kind, const struct touch *now)
         note_read(word, now);
     } else {
         if (kind == ATOMIC || !at_rest(word, now)) return false;
-        word->write = *now;
+        emu_keep_touch(&word->write, now);
         word->written_bytes |= now->bytes;
         word->bytes_in_flight &= (uint8_t)~now->bytes;
     }
