@@ -301,9 +301,10 @@ static int64_t saturated(int64_t sum, bool saturate)
     return sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
 }
 
-static void multiply_bits(const struct tensor_kind *kind, unsigned m, unsigned n,
-                          unsigned k, const uint32_t *a, const uint32_t *b,
-                          uint32_t *sums)
+static __attribute__((noinline)) void multiply_bits(const struct tensor_kind *kind,
+                                                    unsigned m, unsigned n, unsigned k,
+                                                    const uint32_t *a, const uint32_t *b,
+                                                    uint32_t *sums)
 {
     for (unsigned i = 0; i < m; i++)
         for (unsigned j = 0; j < n; j++) {
@@ -317,9 +318,10 @@ static void multiply_bits(const struct tensor_kind *kind, unsigned m, unsigned n
 }
 
 /* Of 8 bits at most, so that 64 products fit into 32 bits. */
-static void multiply_integers(const struct tensor_kind *kind, unsigned m, unsigned n,
-                              unsigned k, const uint32_t *a, const uint32_t *b,
-                              uint32_t *sums)
+static __attribute__((noinline)) void multiply_integers(const struct tensor_kind *kind,
+                                                        unsigned m, unsigned n,
+                                                        unsigned k, const uint32_t *a,
+                                                        const uint32_t *b, uint32_t *sums)
 {
     static int32_t x[MOST_M * MOST_K], y[MOST_N * MOST_K];
     for (unsigned i = 0; i < m * k; i++) x[i] = (int32_t)integer_of(kind->a, a[i]);

@@ -190,7 +190,7 @@ static void examine(struct word *word, char *address, enum emu_access kind,
             emu_fault_race(address, read, "read", now, "writes");
     }
     struct touch write_now = *now;
-    *stamp_of(word) = NEWS;
+    if (!emu_clocks.on) *stamp_of(word) = NEWS; /* with clocks no stamp counts */
     if (word->write.time >= emu_times.interval) keep_write(word, &write_now);
     word->write = write_now;
     word->written_bytes |= bytes;
