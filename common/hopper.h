@@ -334,8 +334,9 @@ static __device__ __forceinline__ void griddepcontrol_launch_dependents(void)
  * memory the rows of a box lie without gaps, and with `swizzle`
  * (CU_TENSOR_MAP_SWIZZLE_128B: rows of at most 128 bytes, the box at a multiple of 1,024)
  * the 16-byte pieces of a row change places as wgmma expects them. The L2 fetches
- * 128 bytes at a time: 256 would bring more than is asked for where rows do not begin at
- * multiples of that.
+ * 128 bytes at a time. With 256, more sectors pass between its two halves
+ * (lts__t_sectors_srcunit_ltcfabric), and products whose rows do not begin at multiples of
+ * that take longer, as 4,092 in tf32 does.
  *
  * The engine moves in pieces of 16 bytes: the matrix must start at a multiple of 16 bytes,
  * and rows and boxes must be multiples of 16 bytes; the number of columns need not be. No

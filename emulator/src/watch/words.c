@@ -389,24 +389,26 @@ void emu_shared_access(char *p, size_t n, size_t alignment, enum emu_access kind
         look_at_all(p, n, alignment, kind, pc);
 }
 
-void emu_shared_read(char *p, size_t n, const void *pc)
+/* Of the thread whose turn it is: its touches differ by place and time only. */
+static inline __attribute__((always_inline)) void
+own_words(char *p, size_t n, enum emu_access kind, const void *pc)
 {
     if (inside_last(p, n, n) && emu_now.blocks == 1) {
         const struct touch now = emu_touch_whole(pc);
-        whole_words(p, p + n, READ, &now, pc);
+        whole_words(p, p + n, kind, &now, pc);
     } else {
-        look_at_all(p, n, n, READ, pc);
+        look_at_all(p, n, n, kind, pc);
     }
+}
+
+void emu_shared_read(char *p, size_t n, const void *pc)
+{
+    own_words(p, n, READ, pc);
 }
 
 void emu_shared_write(char *p, size_t n, const void *pc)
 {
-    if (inside_last(p, n, n) && emu_now.blocks == 1) {
-        const struct touch now = emu_touch_whole(pc);
-        whole_words(p, p + n, WRITE, &now, pc);
-    } else {
-        look_at_all(p, n, n, WRITE, pc);
-    }
+    own_words(p, n, WRITE, pc);
 }
 
 /* ---- launches and blocks ---- */
