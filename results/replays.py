@@ -226,7 +226,7 @@ def race_source():
 def ran(program, shape, **settings):
     """The exit code of a program with these settings, and what it says."""
     done = subprocess.run(
-        [program, *shape, "--check-only"],
+        [program, *shape, "--check-only", "--one-shape"],
         env={**os.environ, "LENS": "0", **settings},
         text=True,
         stdout=subprocess.PIPE,
