@@ -630,3 +630,41 @@ def test_every_kernel_is_checked(number, chapters, project, emulated_nvcc, tmp_p
     )
     count, *chosen = map(int, run([program], input=shapes, env=no_cuda()).stdout.split())
     assert set(chosen) == set(range(count))
+
+
+PLANS = """
+#define main unused_main
+#include "matmul.cu"
+#undef main
+#include <stdio.h>
+extern "C" int chapter_main(int, char **, const struct chapter *) { return 0; }
+extern "C" void cuda_check(cudaError_t, const char *, const char *, int) {}
+
+int main()
+{
+    int shared = 0;
+    for (int M = 160; M < 2000; M += 40)
+        for (int N = 128; N < 2000; N += 40)
+            for (int K = 512; K < 16384; K *= 2) {
+                const struct plan plan = plan_tiles<high_tile>(M, N, K, true);
+                shared += plan.shares.share || plan.shares.longer;
+            }
+    printf("%d\\n", shared);
+}
+"""
+
+
+def test_turned_tiles_are_planned_whole(project, emulated_nvcc, tmp_path):
+    """Chapter 17's tiles of 160 rows cannot add up parts, so none may be planned, however few the
+    tiles and however long K is (800 x 976 x 7,448 once was)."""
+    (tmp_path / "plans.cu").write_text(PLANS)
+    (folder,) = (project / "chapters").glob("17_*")
+    paths = ["-I", folder, "-I", project / "common", "-I", project / "chapters"]
+    program = tmp_path / "plans"
+    options = ["-Ofc", "max", "-std=c++17"]  # its kernels are not run
+    result = run(
+        [emulated_nvcc, *options, *paths, tmp_path / "plans.cu", "-o", program],
+        env=no_cuda(),
+    )
+    assert result.returncode == 0, result.stderr
+    assert run([program], env=no_cuda()).stdout == "0\n"

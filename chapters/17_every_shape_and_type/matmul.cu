@@ -3,7 +3,7 @@
  *
  * What changes against chapter 16: it is as fast where the shape is not kind. Rows that do
  * not begin at multiples of 16 bytes, which the copy engine refuses, are copied to rows
- * that do; tiles come in five kinds, for products that are small, and two teams do the
+ * that do; tiles come in six kinds, for products that are small, and two teams do the
  * smaller ones in turns; what is left over when all blocks have done the same number of
  * tiles is cut into equal shares; and products of few rows or columns have kernels that
  * read the large matrix and do little else: split_k.cuh where its rows begin at multiples

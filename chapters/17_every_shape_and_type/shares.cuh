@@ -252,6 +252,8 @@ static struct plan best_plan(int down, int across, int steps, int clusters,
         return deal(down, across, steps, clusters, most, most_shared, cost);
     const struct plan whole =
         deal(down, across, steps, units < most ? (int)units : most, most, NOTHING, cost);
+    if (most_shared == NOTHING)
+        return whole;
     struct plan best = whole;
     for (int each = most_shared == A_ROUND_AND_THE_REST ? 0 : 1; each <= 32;
          each = each ? 2 * each : 1) {
