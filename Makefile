@@ -285,7 +285,7 @@ mutants:        ## plant random bugs in the kernels, COUNT=100 SEED=1: how many 
 	$(Q)python3 -B tests/mutants.py $(if $(COUNT),--count "$(COUNT)") $(if $(SEED),--seed "$(SEED)") \
 	    $(if $(JOBS),--jobs "$(JOBS)") $(if $(UNSEEN),--unseen) $(if $(call given,OUT),--out "$(OUT)")
 
-test-gpu: $(if $(GPU),all) ## shapes, compute-sanitizer and occupancy on the GPU here
+test-gpu: $(if $(GPU),all) ## shapes, some drawn at random (SEED=1), compute-sanitizer and occupancy on the GPU here
 	$(Q)python3 tests/gpu.py
 
 format: .venv/tests.txt ## every C, CUDA and Python file in the one layout

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""make test-gpu: what only a GPU can tell. Every chapter over many shapes, and NVIDIA's own
-checkers over the awkward ones. Prints one line a group, ends with "N passed, N failed".
+"""make test-gpu: what only a GPU can tell. Every chapter over many shapes, listed and drawn at random
+(SEED=N: others), and NVIDIA's own checkers over the awkward ones. Prints one line a group, ends with
+"N passed, N failed".
 Exit code: 0, 1 if something failed, 3 if there is no GPU here, or no compute-sanitizer."""
 
 import concurrent.futures
 import glob
 import json
+import os
+import random
 import re
 import shutil
 import subprocess
@@ -72,6 +75,7 @@ SCALES = [
     "--beta 1",
     "--alpha -1.25 --beta 0.75",
 ]
+DRAWN = 60  # products of any shape for each chapter
 SMALL = ["1 1 1", "7 5 3", "129 65 33", "130 257 70", "128 256 16"]
 
 passed = failed = 0
@@ -96,6 +100,23 @@ def run(commands):
                     f"FAILED ({done.returncode}): {command}\n"
                     f"{done.stdout[-3000:]}{done.stderr[-3000:]}"
                 )
+
+
+def drawn(program, seed):
+    """Options for products of any shape, scale and precision: what a chapter decides by the shape, no
+    list thinks of."""
+    draw = random.Random(f"{program} {seed}")
+    precisions = measure.precisions(f"./{program}")
+    for _ in range(DRAWN):
+        unit = draw.choice([1, 8, 64])
+        while True:
+            M, N, K = (unit * round((9000 / unit) ** draw.random()) for _ in "MNK")
+            if M * N * K <= 1 << 36:
+                break
+        words = f"{M} {N} {K} {draw.choice(['', *SCALES])}"
+        if precisions:
+            words += f" --precision {draw.choice(precisions)}"
+        yield f"{words} --seed {draw.randrange(1, 1000)}"
 
 
 def compare_occupancy(program):
@@ -129,9 +150,11 @@ def main():
             "compute-sanitizer is not here: it comes with the CUDA Toolkit; what needs it is left out",
             file=sys.stderr,
         )
+    seed = int(os.environ.get("SEED", 1))
     programs = sorted(glob.glob("chapter[0-9]*"), key=lambda p: int(re.sub(r"\D", "", p)))
     for program in programs:
         shapes = LARGE + [str(n) for n in SQUARES] + OTHERS
+        shapes += drawn(program, seed)
         run([f"./{program} {shape} --check-only --one-shape" for shape in shapes])
         # With timed runs in between, C must still be right after the last of them.
         run([f"./{program} 300 517 129 {scale} --reps 3" for scale in SCALES])
