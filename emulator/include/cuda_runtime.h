@@ -166,6 +166,16 @@ EMU_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, T_ k
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         blocks, (const void *)kernel, block_size, dynamic_shared, flags);
 }
+EMU_API cudaOccupancyMaxActiveClusters(int *clusters, T_ *kernel,
+                                       const cudaLaunchConfig_t *launch)
+{
+    return cudaOccupancyMaxActiveClusters(clusters, (const void *)kernel, launch);
+}
+EMU_API cudaOccupancyMaxPotentialClusterSize(int *blocks, T_ *kernel,
+                                             const cudaLaunchConfig_t *launch)
+{
+    return cudaOccupancyMaxPotentialClusterSize(blocks, (const void *)kernel, launch);
+}
 
 /* The largest block among those that fill an SM best. `shared_of` gives a block's dynamic
  * shared memory. */

@@ -252,6 +252,12 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks,
                                                                    int block_size,
                                                                    size_t dynamic_shared,
                                                                    unsigned int flags);
+/* Of clusters as the launch's attributes have them; and of how many blocks the largest can
+ * be. What a kernel says itself, by __cluster_dims__, does not count. */
+cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *kernel,
+                                           const cudaLaunchConfig_t *launch);
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *kernel,
+                                                 const cudaLaunchConfig_t *launch);
 
 cudaError_t cudaFuncSetSharedMemConfig(const void *kernel,
                                        enum cudaSharedMemConfig config);

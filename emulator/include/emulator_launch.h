@@ -85,7 +85,8 @@ struct config {
                 nullptr,
                 0,
                 cooperative,
-                stream};
+                stream,
+                nullptr};
     }
 
     EMU_UNSEEN void done() const
@@ -203,12 +204,25 @@ struct packed<std::index_sequence<I_...>, F_, P_...> : slot<I_, P_>... {
         packed *p = static_cast<packed *>(self);
         p->function(P_::hand(static_cast<slot<I_, P_> *>(p)->value)...);
     }
+
+    EMU_UNSEEN static unsigned places(void *self, emu_argument *places)
+    {
+        packed *p = static_cast<packed *>(self);
+        const emu_argument all[] = {
+            {(void *)__builtin_addressof(static_cast<slot<I_, P_> *>(p)->value),
+             sizeof(typename P_::stored)}...,
+            {p, 0}};
+        for (size_t i = 0; places && i < sizeof...(P_); i++) places[i] = all[i];
+        return sizeof...(P_);
+    }
 };
 
 EMU_UNSEEN inline int submit(const char *name, const void *address, const config &c,
-                             emu_thread_main *run, void *arguments, size_t bytes)
+                             emu_thread_main *run, emu_places_of *places, void *arguments,
+                             size_t bytes)
 {
     emu_launch l = c.shape();
+    l.places_of = places;
     l.kernel = name;
     l.address = address;
     l.run = run;
@@ -225,7 +239,7 @@ EMU_UNSEEN int launch(const char *name, const void *address, const config &c, F_
 {
     using arguments = packed<std::index_sequence_for<P_...>, F_, P_...>;
     arguments all(function, a...);
-    return submit(name, address, c, arguments::run, &all, sizeof all);
+    return submit(name, address, c, arguments::run, arguments::places, &all, sizeof all);
 }
 
 /* The kernel has no parameters but those: `p` are they, as the host has made them. */

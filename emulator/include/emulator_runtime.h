@@ -15,6 +15,14 @@ extern "C" {
  * copy of the launch's arguments that emu_launch made. */
 typedef void emu_thread_main(void *arguments);
 
+/* Writes where in there each argument lies, if `places` is not NULL, and returns how many
+ * they are. */
+struct emu_argument {
+    void *at;
+    size_t bytes;
+};
+typedef unsigned emu_places_of(void *arguments, struct emu_argument *places);
+
 struct emu_launch {
     const char *kernel;  /* as written in the source, for messages: "matmul<16>" */
     const void *address; /* of the kernel, the key for cudaFuncSetAttribute; NULL where it
@@ -29,6 +37,7 @@ struct emu_launch {
     size_t argument_bytes;
     int cooperative; /* all blocks can wait for each other */
     struct CUstream_st *stream;
+    emu_places_of *places_of;
 };
 
 /* In a kernel, remembers the launch, to run it when the running grid has ended. Else runs

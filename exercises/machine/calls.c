@@ -237,6 +237,7 @@ CALL(emu_launch_kernel)
     reach_for_call(p, (uint64_t)launch.arguments, launch.argument_bytes, false);
     thread_entry = (uint64_t)launch.run;
     launch.run = run_thread;
+    launch.places_of = NULL;
     if (!only_orders)
         launch.stream = NULL;
     else if (number_of(p, (uint64_t)launch.stream) > 0 || emu_device() > 0)

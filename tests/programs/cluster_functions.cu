@@ -1,5 +1,5 @@
 // Clusters through CUDA's own functions and through cooperative groups; barriers in two
-// steps; what one thread of a group does.
+// steps; what one thread of a group does; how large clusters may be.
 // BUILD: -arch=sm_90
 #include <cooperative_groups.h>
 #include <utility>
@@ -61,6 +61,44 @@ __global__ void two_steps(int *numbers)
     numbers[grid.thread_rank()] = other;
 }
 
+__global__ void count(int *sizes)
+{
+    if (threadIdx.x == 0) sizes[blockIdx.x] = (int)cg::this_cluster().num_blocks();
+}
+
+// How many fit; more than 8 blocks have to be asked for.
+static void wide_clusters(int *sizes)
+{
+    cudaLaunchAttribute cluster;
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = 4;
+    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+    cudaLaunchConfig_t launch = {};
+    launch.gridDim = dim3(16);
+    launch.blockDim = dim3(1024);
+    launch.attrs = &cluster;
+    launch.numAttrs = 1;
+    int clusters = 0, single = 0, widest = 0;
+    CHECK(cudaOccupancyMaxActiveClusters(&clusters, count, &launch));
+    launch.numAttrs = 0;
+    CHECK(cudaOccupancyMaxActiveClusters(&single, count, &launch));
+    launch.numAttrs = 1;
+    EXPECT(clusters > 0 && 4 * clusters <= single);
+    CHECK(cudaOccupancyMaxPotentialClusterSize(&widest, count, &launch));
+    EXPECT(widest == 8);
+
+    cluster.val.clusterDim.x = 16;
+    EXPECT(cudaLaunchKernelEx(&launch, count, sizes) == cudaErrorInvalidClusterSize);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidClusterSize);
+    CHECK(cudaFuncSetAttribute(count, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+    CHECK(cudaOccupancyMaxPotentialClusterSize(&widest, count, &launch));
+    CHECK(cudaOccupancyMaxActiveClusters(&clusters, count, &launch));
+    EXPECT(widest == 16 && clusters > 0);
+    CHECK(cudaLaunchKernelEx(&launch, count, sizes));
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(sizes[0] == 16 && sizes[15] == 16);
+}
+
 int main()
 {
     int *ranks, *sums, *calls, *numbers;
@@ -82,6 +120,7 @@ int main()
     CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < BLOCKS * THREADS; i++)
         EXPECT(numbers[i] == BLOCKS * THREADS - 1 - i);
+    wide_clusters(numbers);
     CHECK(cudaFree(ranks));
     CHECK(cudaFree(sums));
     CHECK(cudaFree(calls));

@@ -1,4 +1,5 @@
-// Graphs: captured from streams that fork and join, built node by node, cloned, updated.
+// Graphs: captured from streams that fork and join, built node by node, cloned, updated,
+// asked for what they launch.
 #include "check.h"
 
 enum { N = 1000 };
@@ -166,6 +167,52 @@ static void by_hand(int *a, int *b, int *host)
     CHECK(cudaGraphDestroy(graph));
 }
 
+// What a node launches can be asked for, and changed: of nodes that were captured, too.
+static void parameters(int *a, int *b, int *host)
+{
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t nodes[3];
+    struct cudaKernelNodeParams adding, scaling, fill;
+    CHECK(cudaStreamCreate(&stream));
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+    CHECK(cudaMemsetAsync(a, 0, N * sizeof *a, stream));
+    add<<<4, 256, 0, stream>>>(a, N, 5);
+    scale<<<8, 128, 64, stream>>>(a, b, N, 3);
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    size_t count = 3;
+    CHECK(cudaGraphGetNodes(graph, nodes, &count));
+    EXPECT(count == 3);
+    EXPECT(cudaGraphKernelNodeGetParams(nodes[0], &fill) == cudaErrorInvalidValue);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+    CHECK(cudaGraphKernelNodeGetParams(nodes[1], &adding));
+    EXPECT(adding.func == (void *)add && adding.gridDim.x == 4 &&
+           adding.blockDim.x == 256);
+    EXPECT(*(int **)adding.kernelParams[0] == a && *(int *)adding.kernelParams[2] == 5);
+    CHECK(cudaGraphKernelNodeGetParams(nodes[2], &scaling));
+    EXPECT(scaling.gridDim.x == 8 && scaling.sharedMemBytes == 64 && !scaling.extra);
+    EXPECT(*(int **)scaling.kernelParams[1] == b && *(int *)scaling.kernelParams[3] == 3);
+
+    CHECK(cudaGraphInstantiate(&exec, graph, 0));
+    int more = 7, factor = 2;
+    adding.kernelParams[2] = &more;
+    CHECK(cudaGraphKernelNodeSetParams(nodes[1], &adding)); // of the graph, not of exec
+    scaling.kernelParams[3] = &factor;
+    CHECK(cudaGraphExecKernelNodeSetParams(exec, nodes[2], &scaling));
+    for (int changed = 0; changed < 2; changed++) {
+        CHECK(cudaGraphLaunch(exec, stream));
+        CHECK(cudaMemcpyAsync(host, b, N * sizeof *b, cudaMemcpyDeviceToHost, stream));
+        CHECK(cudaStreamSynchronize(stream));
+        EXPECT(all_are(host, changed ? 7 * 3 : 5 * 2));
+        CHECK(cudaGraphExecDestroy(exec));
+        CHECK(cudaGraphInstantiate(&exec, graph, 0));
+    }
+    CHECK(cudaGraphExecDestroy(exec));
+    CHECK(cudaGraphDestroy(graph));
+    CHECK(cudaStreamDestroy(stream));
+}
+
 int main()
 {
     int *a, *b, *host;
@@ -174,6 +221,7 @@ int main()
     CHECK(cudaMallocHost(&host, N * sizeof *host));
     captured(a, b, host);
     by_hand(a, b, host);
+    parameters(a, b, host);
     CHECK(cudaFree(a));
     CHECK(cudaFree(b));
     CHECK(cudaFreeHost(host));

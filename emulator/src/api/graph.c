@@ -7,6 +7,7 @@
 
 #include "base/device.h"
 #include "base/errors.h"
+#include "base/functions.h"
 #include "base/now.h"
 #include "base/room.h"
 #include "emulator_graphs.h"
@@ -263,8 +264,7 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *f
 
 /* The stream whose capture is one node: its address is all that it needs. A call that adds
  * or replaces one node does what is captured from that stream between the next two
- * functions. `exec` NULL: a new node of the graph, behind `after`; else the node of `exec`
- * that was made of `replaced`. */
+ * functions: a new one of the graph, behind `after`, or what becomes of `replaced`. */
 static char node_stream;
 
 static cudaStream_t node_begins(cudaGraph_t graph, const cudaGraphNode_t *after,
@@ -276,23 +276,20 @@ static cudaStream_t node_begins(cudaGraph_t graph, const cudaGraphNode_t *after,
 }
 
 static cudaError_t node_ends(cudaError_t error, cudaGraphNode_t *node,
-                             cudaGraphExec_t exec, cudaGraphNode_t replaced)
+                             cudaGraphNode_t replaced)
 {
     struct emu_front *const f = emu_front_of(&node_stream);
     const cudaGraphNode_t made = f->count ? f->last[f->count - 1] : NULL;
     const cudaGraph_t graph = f->graph;
     emu_front_drop(f);
-    if (!exec) {
+    if (!replaced) {
         if (error == cudaSuccess && node) *node = made;
         return set(error);
     }
-    cudaGraphNode_t old = NULL;
-    for (size_t i = 0; i < exec->graph->count && error == cudaSuccess; i++)
-        if (exec->graph->nodes[i]->original == replaced) old = exec->graph->nodes[i];
-    if (error == cudaSuccess && (!old || !made || old->type != made->type))
+    if (error == cudaSuccess && (!made || replaced->type != made->type))
         error = cudaErrorInvalidValue;
     if (error == cudaSuccess)
-        emu_node_give(old, made->type, made->run, made->data, made->bytes);
+        emu_node_give(replaced, made->type, made->run, made->data, made->bytes);
     emu_graph_free(graph);
     return set(error);
 }
@@ -317,16 +314,90 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
     if (!node || !what || what->extra || !may_add(graph, after, count))
         return set(cudaErrorInvalidValue);
     const cudaStream_t stream = node_begins(graph, after, count);
-    return node_ends(launch_kernel(what, stream), node, NULL, NULL);
+    return node_ends(launch_kernel(what, stream), node, NULL);
+}
+
+/* NULL: that node launches no kernel. */
+static struct emu_launch *launch_of(cudaGraphNode_t node)
+{
+    return node && node->type == cudaGraphNodeTypeKernel ? node->data : NULL;
+}
+
+cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
+                                         struct cudaKernelNodeParams *what)
+{
+    EMU_ALONE;
+    struct emu_launch *const l = launch_of(node);
+    if (!l || !what) return set(cudaErrorInvalidValue);
+    void **const arguments = (void **)((char *)l + emu_graph_launch_bytes(l));
+    const unsigned count = l->places_of(l + 1, NULL);
+    struct emu_argument *const places =
+        emu_zeros("for a graph", count + 1, sizeof *places);
+    l->places_of(l + 1, places);
+    for (unsigned i = 0; i < count; i++) arguments[i] = places[i].at;
+    free(places);
+    *what = (struct cudaKernelNodeParams){
+        .func = (void *)(uintptr_t)l->address,
+        .gridDim = {l->grid[0], l->grid[1], l->grid[2]},
+        .blockDim = {l->block[0], l->block[1], l->block[2]},
+        .sharedMemBytes = (unsigned)l->dynamic_shared,
+        .kernelParams = arguments,
+    };
+    return cudaSuccess;
+}
+
+/* The kernel stays, and need not be one that its address alone can launch. */
+static cudaError_t set_arguments(struct emu_launch *l,
+                                 const struct cudaKernelNodeParams *what)
+{
+    const unsigned count = l->places_of(l + 1, NULL);
+    if (count && !what->kernelParams) return cudaErrorInvalidValue;
+    struct emu_argument *const places =
+        emu_zeros("for a graph", count + 1, sizeof *places);
+    l->places_of(l + 1, places);
+    for (unsigned i = 0; i < count; i++)
+        memmove(places[i].at, what->kernelParams[i], places[i].bytes);
+    free(places);
+    memcpy(l->grid, &what->gridDim, sizeof l->grid);
+    memcpy(l->block, &what->blockDim, sizeof l->block);
+    l->dynamic_shared = what->sharedMemBytes;
+    return cudaSuccess;
+}
+
+static cudaError_t set_launch(cudaGraphNode_t node,
+                              const struct cudaKernelNodeParams *what)
+{
+    struct emu_launch *const old = launch_of(node);
+    if (!old || what->extra) return set(cudaErrorInvalidValue);
+    if (old->address == what->func && !emu_find_kernel(what->func))
+        return set(set_arguments(old, what));
+    const struct emu_launch attributes = *old;
+    const cudaStream_t stream = node_begins(NULL, NULL, 0);
+    const cudaError_t error = node_ends(launch_kernel(what, stream), NULL, node);
+    if (error != cudaSuccess) return error;
+    struct emu_launch *const now = node->data;
+    memcpy(now->cluster, attributes.cluster, sizeof now->cluster);
+    now->cooperative = attributes.cooperative;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
+                                         const struct cudaKernelNodeParams *what)
+{
+    EMU_ALONE;
+    if (!node || !what) return set(cudaErrorInvalidValue);
+    return set_launch(node, what);
 }
 
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const struct cudaKernelNodeParams *what)
 {
     EMU_ALONE;
-    if (!exec || !node || !what || what->extra) return set(cudaErrorInvalidValue);
-    const cudaStream_t stream = node_begins(NULL, NULL, 0);
-    return node_ends(launch_kernel(what, stream), NULL, exec, node);
+    if (!exec || !node || !what) return set(cudaErrorInvalidValue);
+    cudaGraphNode_t own = NULL;
+    for (size_t i = 0; i < exec->graph->count; i++)
+        if (exec->graph->nodes[i]->original == node) own = exec->graph->nodes[i];
+    return set_launch(own, what);
 }
 
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -337,7 +408,7 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
     if (!node || !what || !may_add(graph, after, count))
         return set(cudaErrorInvalidValue);
     const cudaStream_t stream = node_begins(graph, after, count);
-    return node_ends(cudaMemcpy3DAsync(what, stream), node, NULL, NULL);
+    return node_ends(cudaMemcpy3DAsync(what, stream), node, NULL);
 }
 
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -348,7 +419,7 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
     EMU_ALONE;
     if (!node || !may_add(graph, after, count)) return set(cudaErrorInvalidValue);
     const cudaStream_t stream = node_begins(graph, after, count);
-    return node_ends(cudaMemcpyAsync(to, from, bytes, kind, stream), node, NULL, NULL);
+    return node_ends(cudaMemcpyAsync(to, from, bytes, kind, stream), node, NULL);
 }
 
 static cudaError_t run_memset(void *data, cudaStream_t stream)
@@ -379,8 +450,7 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
     if (!node || !what || !may_add(graph, after, count))
         return set(cudaErrorInvalidValue);
     const cudaStream_t stream = node_begins(graph, after, count);
-    return node_ends(cudaLaunchHostFunc(stream, what->fn, what->userData), node, NULL,
-                     NULL);
+    return node_ends(cudaLaunchHostFunc(stream, what->fn, what->userData), node, NULL);
 }
 
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
@@ -395,7 +465,7 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
     if (error != cudaSuccess) return error;
     const cudaStream_t stream = node_begins(graph, after, count);
     error = node_ends(emu_allocate_async(&what->dptr, what->bytesize, stream, CALLER),
-                      node, NULL, NULL);
+                      node, NULL);
     cudaSetDevice(before);
     return error;
 }
@@ -408,7 +478,7 @@ cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
     if (!node || !pointer || !may_add(graph, after, count))
         return set(cudaErrorInvalidValue);
     const cudaStream_t stream = node_begins(graph, after, count);
-    return node_ends(emu_free_async(pointer, stream, CALLER), node, NULL, NULL);
+    return node_ends(emu_free_async(pointer, stream, CALLER), node, NULL);
 }
 
 cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,

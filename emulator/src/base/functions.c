@@ -68,6 +68,7 @@ struct function {
     size_t dynamic_shared; /* the limit */
     size_t static_shared;  /* what the last launch declared */
     unsigned threads_at_most;
+    bool wide_clusters; /* cudaFuncAttributeNonPortableClusterSizeAllowed */
 };
 static struct function *functions;
 static size_t function_count;
@@ -138,14 +139,17 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attr
     if (!kernel) return set(cudaErrorInvalidDeviceFunction);
     if (attr == cudaFuncAttributePreferredSharedMemoryCarveout)
         return set(value >= -1 && value <= 100 ? cudaSuccess : cudaErrorInvalidValue);
-    if (attr != cudaFuncAttributeMaxDynamicSharedMemorySize)
-        return set(cudaErrorInvalidValue);
-    if (value < 0 || (size_t)value > emu_gpu()->prop.sharedMemPerBlockOptin)
+    if (attr == cudaFuncAttributeClusterSchedulingPolicyPreference) return cudaSuccess;
+    const bool shared = attr == cudaFuncAttributeMaxDynamicSharedMemorySize,
+               clusters = attr == cudaFuncAttributeNonPortableClusterSizeAllowed;
+    if (!shared && !clusters) return set(cudaErrorInvalidValue);
+    if (value < 0 || (shared && (size_t)value > emu_gpu()->prop.sharedMemPerBlockOptin))
         return set(cudaErrorInvalidValue);
     EMU_ALONE;
     struct function *f = find_or_add_function(kernel);
     if (!f) return set(cudaErrorMemoryAllocation);
-    f->dynamic_shared = (size_t)value;
+    if (shared) f->dynamic_shared = (size_t)value;
+    if (clusters) f->wide_clusters = value != 0;
     return cudaSuccess;
 }
 
@@ -248,4 +252,75 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         blocks, kernel, block_size, dynamic_shared, cudaOccupancyDefault);
+}
+
+/* ---- clusters ---- */
+
+unsigned emu_widest_cluster(const void *kernel)
+{
+    enum { PORTABLE = 8 };
+    const struct function *f = kernel ? find_function(kernel) : NULL;
+    return kernel && (!f || !f->wide_clusters) ? PORTABLE : EMU_MAX_BLOCKS;
+}
+
+/* The blocks of a cluster run in one GPC. The GPUs that know clusters have eight, and their
+ * SMs come in pairs; which GPCs have a pair more than others differs from chip to chip. */
+unsigned emu_clusters_that_fit(unsigned blocks, unsigned blocks_per_sm)
+{
+    enum { GPCS = 8 };
+    const unsigned pairs = (unsigned)emu_gpu()->prop.multiProcessorCount / 2;
+    unsigned fit = 0;
+    for (unsigned i = 0; i < GPCS; i++)
+        fit += 2 * (pairs / GPCS + (i < pairs % GPCS)) * blocks_per_sm / blocks;
+    return fit;
+}
+
+/* Only the attributes of a launch are looked at: what a kernel says of its clusters is known
+ * once it runs. */
+static cudaError_t fitting_clusters(const void *kernel, const cudaLaunchConfig_t *launch,
+                                    unsigned blocks, int *clusters)
+{
+    if (blocks == 0 || blocks > emu_widest_cluster(kernel) ||
+        (blocks > 1 && emu_gpu()->prop.major < 9))
+        return cudaErrorInvalidClusterSize;
+    const unsigned long long threads =
+        (unsigned long long)launch->blockDim.x * launch->blockDim.y * launch->blockDim.z;
+    if (threads == 0 || threads > (unsigned)emu_gpu()->prop.maxThreadsPerBlock)
+        return cudaErrorInvalidConfiguration;
+    int per_sm = 0;
+    const cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &per_sm, kernel, (int)threads, launch->dynamicSmemBytes);
+    if (error == cudaSuccess)
+        *clusters = (int)emu_clusters_that_fit(blocks, (unsigned)per_sm);
+    return error;
+}
+
+cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *kernel,
+                                           const cudaLaunchConfig_t *launch)
+{
+    if (!clusters || !launch) return set(cudaErrorInvalidValue);
+    if (!kernel) return set(cudaErrorInvalidDeviceFunction);
+    EMU_ALONE;
+    unsigned blocks = 1;
+    for (unsigned i = 0; i < launch->numAttrs; i++)
+        if (launch->attrs[i].id == cudaLaunchAttributeClusterDimension)
+            blocks = launch->attrs[i].val.clusterDim.x *
+                     launch->attrs[i].val.clusterDim.y *
+                     launch->attrs[i].val.clusterDim.z;
+    return set(fitting_clusters(kernel, launch, blocks, clusters));
+}
+
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *kernel,
+                                                 const cudaLaunchConfig_t *launch)
+{
+    if (!blocks || !launch) return set(cudaErrorInvalidValue);
+    if (!kernel) return set(cudaErrorInvalidDeviceFunction);
+    EMU_ALONE;
+    unsigned most = emu_gpu()->prop.major < 9 ? 1 : emu_widest_cluster(kernel);
+    int fit = 0;
+    cudaError_t error = fitting_clusters(kernel, launch, most, &fit);
+    while (error == cudaSuccess && fit == 0 && most > 1)
+        error = fitting_clusters(kernel, launch, --most, &fit);
+    *blocks = fit ? (int)most : 0;
+    return set(error);
 }

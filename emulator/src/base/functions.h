@@ -14,6 +14,12 @@ size_t emu_dynamic_shared_limit(const void *kernel);
  * from then on. */
 void emu_note_static_shared(const void *kernel, size_t bytes);
 
+/* The blocks that its clusters may have: 8, or 16 if the program has asked for that; which
+ * of the two is not known of NULL. */
+unsigned emu_widest_cluster(const void *kernel);
+/* How many clusters of that many blocks fit on the GPU at once. */
+unsigned emu_clusters_that_fit(unsigned blocks, unsigned blocks_per_sm);
+
 /* All that have made themselves known; and the one at that address, or NULL. */
 extern const struct emu_known_kernel *emu_known_kernels;
 const struct emu_known_kernel *emu_find_kernel(const void *function);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "cuda_runtime_api.h"
+#include "emulator_runtime.h"
 
 /* ---- for those whose work may become a node ---- */
 
@@ -30,6 +31,14 @@ struct emu_graph_memory {
     int device;
     const void *pc;
 };
+
+/* Nodes that launch a kernel have for data the launch, its arguments, and from here on as
+ * many pointers as those are, for who asks where they lie. */
+static inline size_t emu_graph_launch_bytes(const struct emu_launch *launch)
+{
+    const size_t bytes = sizeof *launch + launch->argument_bytes;
+    return (bytes + sizeof(void *) - 1) / sizeof(void *) * sizeof(void *);
+}
 
 /* ---- for the calls on graphs ---- */
 

@@ -335,8 +335,8 @@ static int cluster_error(const struct emu_launch *launch)
 {
     if (emu_now.blocks > 1 && emu_gpu()->prop.major < 9)
         return cudaErrorInvalidClusterSize;
-    if (emu_now.blocks < 1 || emu_now.blocks > EMU_MAX_BLOCKS)
-        return cudaErrorInvalidClusterSize;
+    const unsigned most = emu_widest_cluster(launch->address);
+    if (emu_now.blocks < 1 || emu_now.blocks > most) return cudaErrorInvalidClusterSize;
     if (launch->grid[0] % emu_now.cluster.x || launch->grid[1] % emu_now.cluster.y ||
         launch->grid[2] % emu_now.cluster.z)
         return cudaErrorInvalidConfiguration;
@@ -374,8 +374,7 @@ static unsigned clusters_that_fit(void)
     if (!launch->address) return UINT_MAX;
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(
         &together, launch->address, (int)emu_now.block_threads, launch->dynamic_shared);
-    return (unsigned)together * (unsigned)emu_gpu()->prop.multiProcessorCount /
-           emu_now.blocks;
+    return emu_clusters_that_fit(emu_now.blocks, (unsigned)together);
 }
 
 static void keep(struct resident *r)
@@ -581,7 +580,6 @@ static void run_children(void)
     }
 }
 
-/* In a graph, the arguments follow the launch. */
 static cudaError_t run_launch_of_graph(void *data, cudaStream_t stream)
 {
     struct emu_launch launch;
@@ -593,7 +591,8 @@ static cudaError_t run_launch_of_graph(void *data, cudaStream_t stream)
 
 static void capture_launch(const struct emu_launch *launch)
 {
-    const size_t bytes = sizeof *launch + launch->argument_bytes;
+    const size_t count = launch->places_of(launch->arguments, NULL),
+                 bytes = emu_graph_launch_bytes(launch) + count * sizeof(void *);
     char *const all = emu_zeros("for a graph", bytes, 1);
     memcpy(all, launch, sizeof *launch);
     memcpy(all + sizeof *launch, launch->arguments, launch->argument_bytes);
