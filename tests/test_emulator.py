@@ -315,6 +315,30 @@ def test_missing_library_is_said(compiler, write, nvcc):
     assert "npp.h is not part of the emulator" in result.stderr
 
 
+@every_compiler
+def test_library_of_another_toolkit_is_not_taken(compiler, write, nvcc, tmp_path):
+    """NVIDIA's own, where a system has it for all compilers, would find no GPU."""
+    (tmp_path / "elsewhere").mkdir()
+    write("int cufftNothing(void) { return nonsense; }\n", "elsewhere/cufft.h")
+    program = write("#include <cufft.h>\nint main() {}\n")
+    result = nvcc("-ccbin", compiler, f"-I{tmp_path / 'elsewhere'}", program)
+    assert result.returncode != 0
+    assert result.stderr.count("cufft.h is not part of the emulator") == 1
+    unneeded = nvcc("-ccbin", compiler, write("int main() {}\n"), "-lcufft", "-lcusparse")
+    assert unneeded.returncode == 0, unneeded.stderr
+    needs = write('extern "C" int cufftDestroy(int);\nint main() { cufftDestroy(0); }\n')
+    needed = nvcc("-ccbin", compiler, needs, "-lcufft")
+    assert needed.returncode != 0
+    assert "-lcufft is not part of the emulator" in needed.stderr
+
+
+@every_compiler
+def test_texture_references_are_said_to_be_gone(compiler, write, nvcc):
+    result = nvcc("-ccbin", compiler, write("texture<float, 1> t;\nint main() {}\n"))
+    assert result.returncode != 0
+    assert "CUDA has no texture references any more" in result.stderr
+
+
 @pytest.mark.parametrize(
     "flags",
     [
@@ -456,6 +480,41 @@ def test_cmake_takes_it_for_a_toolkit(compiler, emulated_nvcc, write, tmp_path):
         result = run(command, cwd=tmp_path, env=no_cuda())
         assert result.returncode == 0, result.stdout + result.stderr
     assert run([tmp_path / "build" / "main"], env=no_cuda()).stdout == "5\n"
+
+
+C_COMPILERS = {"g++": "gcc", "clang++": "clang"}
+
+
+@every_compiler
+def test_a_compiler_of_c_links_kernels(compiler, emulated_nvcc, write, tmp_path):
+    """As Makefiles do whose programs are in C but for a file: with -L$(CUDA_PATH)/lib64."""
+    write(
+        """
+        struct guard { ~guard() { cudaDeviceSynchronize(); } };
+        __global__ void twice(int *x) { *x *= 2; }
+        extern "C" int launch(int value)
+        {
+            int *x;
+            cudaMallocManaged(&x, sizeof *x);
+            *x = value;
+            {
+                guard g;
+                twice<<<1, 1>>>(x);
+            }
+            value = *x;
+            cudaFree(x);
+            return value;
+        }
+        """,
+        "kernel.cu",
+    )
+    write("int launch(int); int main(void) { return launch(21); }\n", "main.c")
+    link = [C_COMPILERS[compiler], "main.c", "kernel.o", "-o", "main"]
+    link += [f"-L{emulated_nvcc.parents[1] / 'lib64'}", "-lcuda", "-lcudart", "-lm"]
+    for command in ([emulated_nvcc, "-ccbin", compiler, "-c", "kernel.cu"], link):
+        result = run(command, cwd=tmp_path, env=no_cuda())
+        assert result.returncode == 0, result.stdout + result.stderr
+    assert run([tmp_path / "main"], env=no_cuda()).returncode == 42
 
 
 MODULE = """

@@ -49,6 +49,7 @@ static struct {
     const char *output, *output_directory, *standard, *ccbin, *optimize, *dependency_file,
         *stage_option, *shared, *module; /* module: "ptx", "cubin" or "fatbin" */
     struct list dependency_targets, unknown, files;
+    struct list absent; /* libraries that are named, and that the emulator has not */
     bool separate, keep, verbose, dry_run, forward_unknown, debug, fast_compile, run;
     struct list run_arguments;
     int architecture;             /* 90 for sm_90 */
@@ -294,10 +295,27 @@ static void add_include_path(const char *directory)
     add(&options.preprocessor, format("-I%s", directory));
 }
 
+/* NVIDIA's libraries that the emulator has nothing of: so their headers begin, and so do
+ * the libraries. */
+static const char *const absent[] = {"cudnn", "cufft",  "cusolver", "cusparse",
+                                     "npp",   "nvjpeg", "cutensor"};
+enum { ABSENT = sizeof absent / sizeof *absent };
+
+static bool is_absent(const char *name)
+{
+    for (int i = 0; i < ABSENT; i++)
+        if (strncmp(name, absent[i], strlen(absent[i])) == 0) return true;
+    return false;
+}
+
 static void add_library(const char *name)
 {
-    /* Some the emulator holds itself: the Makefile lists them. */
-    if (!is_one_of(name, CUDA_LIBRARIES)) add(&options.linkables, format("-l%s", name));
+    /* Some the emulator holds itself: the Makefile lists them. NVIDIA's others find no GPU;
+     * a program may name them without need. */
+    if (is_absent(name))
+        add(&options.absent, format("-l%s", name));
+    else if (!is_one_of(name, CUDA_LIBRARIES))
+        add(&options.linkables, format("-l%s", name));
     if (loads_modules(format("-l%s", name))) add(&options.linker, "-lcuda");
     /* What a program names weakly it gets where it is linked with the library. */
     if (strncmp(name, "nccl", 4) == 0) add(&options.linker, "-Wl,-u,ncclGetVersion");
@@ -766,30 +784,47 @@ static int status_of(const struct list *command, const char *messages)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-/* Whether the compiler misses a header of a library that the emulator has not: it is
- * asked once more, since its first answer went to the reader. */
-static void explain_missing(const struct list *command)
+static void say_missing(const char *name, size_t length)
 {
-    static const char *const libraries[] = {
-        "thrust/",  "cub/",  "cufft", "curand_", "cusparse",
-        "cusolver", "cudnn", "npp",   "nvrtc",
-    };
+    fprintf(stderr,
+            "nvcc: %.*s is not part of the emulator, which has cuBLAS, cuBLASLt, cuRAND, "
+            "CUB, NCCL and Thrust in parts, and no other library\n",
+            (int)length, name);
+}
+
+/* Whether the compiler misses a header of a library that the emulator has not, or has found
+ * NVIDIA's in some other place, or stumbles over what CUDA has no more: it is asked once
+ * more, since its first answer went to the reader. */
+static void explain_errors(const struct list *command)
+{
+    static const char *const in_parts[] = {"thrust/", "cub/", "curand_", "nvrtc"};
     char *file = temporary("messages"), line[1024];
     status_of(command, file);
     FILE *messages = fopen(file, "r");
+    bool said = false, textures = false;
     while (messages && fgets(line, sizeof line, messages)) {
+        textures |=
+            strstr(line, "error: ") && (strstr(line, "‘texture’ does not name") ||
+                                        strstr(line, "template named 'texture'") ||
+                                        strstr(line, "type name 'texture'"));
+        for (char *name = strchr(line, '/'); name && !said; name = strchr(name, '/'))
+            if (is_absent(++name) && strstr(name, ".h:")) {
+                say_missing(name, (size_t)(strchr(name, ':') - name));
+                said = true;
+            }
         char *name = strstr(line, "fatal error: "), *end = strstr(line, ": No such file");
         if (!end) end = strstr(line, "' file not found");
         if (!name || !end) continue;
         name += strlen("fatal error: ") + (*end == '\'');
-        for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-            if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
-                fprintf(stderr,
-                        "nvcc: %.*s is not part of the emulator, which has cuBLAS, "
-                        "cuBLASLt, cuRAND, CUB, NCCL and Thrust in parts, and no other "
-                        "library\n",
-                        (int)(end - name), name);
+        bool missing = is_absent(name);
+        for (size_t i = 0; i < sizeof in_parts / sizeof *in_parts; i++)
+            missing |= strncmp(name, in_parts[i], strlen(in_parts[i])) == 0;
+        if (missing) say_missing(name, (size_t)(end - name));
     }
+    if (textures)
+        fprintf(stderr, "nvcc: CUDA has no texture references any more (texture<...> and "
+                        "cudaBindTexture): cudaCreateTextureObject() makes texture "
+                        "objects, which kernels take like other arguments\n");
     if (messages) fclose(messages);
 }
 
@@ -810,7 +845,9 @@ static void run(const struct list *command)
     for (int i = 0; i < command->count; i++)
         compiles |=
             strcmp(command->items[i], "-E") == 0 || strcmp(command->items[i], "-c") == 0;
-    if (compiles) explain_missing(command);
+    if (compiles) explain_errors(command);
+    for (int i = 0; !compiles && i < options.absent.count; i++)
+        say_missing(options.absent.items[i], strlen(options.absent.items[i]));
     exit(status);
 }
 
