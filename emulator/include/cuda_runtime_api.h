@@ -46,8 +46,10 @@ cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *id);
 cudaError_t cudaSetDeviceFlags(unsigned int flags);
 cudaError_t cudaGetDeviceFlags(unsigned int *flags);
 cudaError_t cudaDeviceSynchronize(void);
-cudaError_t cudaThreadSynchronize(void); /* as it was called before CUDA 4 */
 cudaError_t cudaDeviceReset(void);
+/* As they were called before CUDA 4. */
+cudaError_t cudaThreadSynchronize(void);
+cudaError_t cudaThreadExit(void);
 cudaError_t cudaCtxResetPersistingL2Cache(void);
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value);
 cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit);

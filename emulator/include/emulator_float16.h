@@ -230,6 +230,10 @@ EMU_FN bool emu_unordered(float a, float b)
     EMU_FLOAT16_COMPARE(T_, T2, <=, le, __hble2)                                         \
     EMU_FLOAT16_COMPARE(T_, T2, >, gt, __hbgt2)                                          \
     EMU_FLOAT16_COMPARE(T_, T2, >=, ge, __hbge2)                                         \
+    EMU_FN T_ operator+(const T_ &a)                                                     \
+    {                                                                                    \
+        return a;                                                                        \
+    }                                                                                    \
     EMU_FN T_ operator-(const T_ &a)                                                     \
     {                                                                                    \
         T_ r = a;                                                                        \
@@ -240,6 +244,10 @@ EMU_FN bool emu_unordered(float a, float b)
     EMU_FN T_ __habs(T_ a)                                                               \
     {                                                                                    \
         a.__x &= 0x7fff;                                                                 \
+        return a;                                                                        \
+    }                                                                                    \
+    EMU_FN T2 operator+(const T2 &a)                                                     \
+    {                                                                                    \
         return a;                                                                        \
     }                                                                                    \
     EMU_FN T2 operator-(const T2 &a)                                                     \

@@ -22,6 +22,8 @@
 
 #include "check.h"
 
+static_assert(THRUST_VERSION >= 200000, "any header of thrust says which it is");
+
 static const char *name_of(cudaError_t error)
 {
     switch (error) {

@@ -177,6 +177,11 @@ cudaError_t cudaThreadSynchronize(void)
     return cudaDeviceSynchronize();
 }
 
+cudaError_t cudaThreadExit(void)
+{
+    return cudaDeviceReset();
+}
+
 cudaError_t cudaCtxResetPersistingL2Cache(void)
 {
     return cudaSuccess;

@@ -18,6 +18,7 @@
 
 #include "../../cuda_runtime.h"
 #include "../system_error.h"
+#include "../version.h"
 
 #ifndef __CUDACC__
 #error "thrust's device algorithms are compiled in a .cu file (or with -x cu)"
