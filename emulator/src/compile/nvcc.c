@@ -297,8 +297,8 @@ static void add_include_path(const char *directory)
 
 /* NVIDIA's libraries that the emulator has nothing of: so their headers begin, and so do
  * the libraries. */
-static const char *const absent[] = {"cudnn", "cufft",  "cusolver", "cusparse",
-                                     "npp",   "nvjpeg", "cutensor"};
+static const char *const absent[] = {"cuda_gl_interop", "cudnn", "cufft",  "cusolver",
+                                     "cusparse",        "npp",   "nvjpeg", "cutensor"};
 enum { ABSENT = sizeof absent / sizeof *absent };
 
 static bool is_absent(const char *name)

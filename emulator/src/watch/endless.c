@@ -23,6 +23,7 @@
 #include "base/now.h"
 #include "block/fibers.h"
 #include "emulator_runtime.h"
+#include "memory/allocations.h"
 #include "memory/touch.h"
 
 enum { LONG_RUN_US = 50 * 1000, LOOKS = 512 };
@@ -129,6 +130,7 @@ const void *emu_waited_at[EMU_WAITED_AT], *emu_strong_before[2];
 struct wait {
     unsigned long long steps; /* a later one may have stored what is waited for */
     const void *pc;
+    const void *read; /* by the loop, perhaps beside others */
     const void *word; /* NULL if the loop reads more than this one, of up to 16 bytes */
     size_t bytes;
     char seen[16];
@@ -144,16 +146,22 @@ static bool others_may_have_stored(void *waiting)
 static bool nobody_can(void *waiting, enum emu_stuck how)
 {
     const struct wait *const w = waiting;
-    char blocks[100] = "";
+    char why[200] = "";
     if (how != EMU_SAY_WHAT) return false;
+    const struct emu_allocation *const a = emu_allocation_of(w->read);
     if (emu_now.blocks_outside)
-        snprintf(blocks, sizeof blocks,
+        snprintf(why, sizeof why,
                  ": %llu block%s not begun, as no more fit on the GPU at once",
                  emu_now.blocks_outside, emu_now.blocks_outside > 1 ? "s have" : " has");
+    else if (a && a->type != cudaMemoryTypeDevice)
+        snprintf(
+            why, sizeof why,
+            ". Should the host do so: on a GPU it can, but here a launch returns only "
+            "when its kernel has ended, and till then other threads of the host wait");
     emu_fault(w->pc,
               "endless loop: this thread reads the same values again and again, and no "
               "other thread can go on and change them%s",
-              blocks);
+              why);
 }
 
 /* For who counts its rounds: the loop may end by itself. */
@@ -179,8 +187,8 @@ static void give_way(const void *word, size_t bytes, const void *pc, bool proven
         }
     emu_attention &= ~EMU_WATCHED;
     if (quiet == emu_now.pauses) emu_now.steps--;
-    struct wait w = {emu_now.steps + 1, pc, NULL, bytes,
-                     ""}; /* this one's, when it stops */
+    struct wait w = {
+        emu_now.steps + 1, pc, word, NULL, bytes, ""}; /* this one's, when it stops */
     if (proven && accesses == 1 && bytes <= sizeof w.seen) {
         w.word = word;
         memcpy(w.seen, word, bytes);
