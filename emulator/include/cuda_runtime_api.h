@@ -255,7 +255,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks,
                                                                    size_t dynamic_shared,
                                                                    unsigned int flags);
 /* Of clusters as the launch's attributes have them; and of how many blocks the largest can
- * be. What a kernel says itself, by __cluster_dims__, does not count. */
+ * be. What a kernel says itself, by __cluster_dims__, does not count. The SMs are taken to
+ * lie in eight GPCs, as evenly as their pairs allow: chips of one kind differ in that. */
 cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *kernel,
                                            const cudaLaunchConfig_t *launch);
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *kernel,
