@@ -39,7 +39,11 @@
 #include <thrust/unique.h>
 
 #include <algorithm>
+#include <cuda/functional>
 #include <cuda/std/functional>
+#include <cuda/std/iterator>
+#include <iterator>
+#include <sstream>
 #include <vector>
 
 #include "check.h"
@@ -325,8 +329,61 @@ static void policies()
     CHECK(cudaStreamDestroy(stream));
 }
 
+// Its call is not const.
+struct odd_ones_first {
+    __host__ __device__ bool operator()(int x, int y)
+    {
+        return x % 2 != y % 2 ? x % 2 > y % 2 : x < y;
+    }
+};
+struct below_three {
+    __host__ __device__ bool operator()(int x)
+    {
+        return x < 3;
+    }
+};
+struct twice {
+    __host__ __device__ int operator()(int x)
+    {
+        return 2 * x;
+    }
+};
+
+static void more_spellings()
+{
+    thrust::device_vector<int> x(6);
+    thrust::sequence(x.begin(), x.end());
+    thrust::sort(x.begin(), x.end(), odd_ones_first());
+    EXPECT(x[0] == 1 && x[2] == 5 && x[3] == 0);
+    std::ostringstream text;
+    thrust::copy(x.begin(), x.end(), std::ostream_iterator<int>(text, " "));
+    EXPECT(text.str() == "1 3 5 0 2 4 ");
+    const auto doubled = thrust::make_transform_iterator(x.begin(), twice());
+    EXPECT(thrust::reduce(doubled, doubled + 6) == 30);
+    EXPECT(*thrust::max_element(x.begin(), x.end(), odd_ones_first()) == 4);
+    EXPECT(thrust::count_if(x.begin(), x.end(), below_three()) == 3);
+    EXPECT(thrust::remove_if(x.begin(), x.end(), below_three()) - x.begin() == 3);
+    EXPECT(thrust::min(3, 4) == 3 && thrust::max(3, 4, thrust::greater<int>()) == 3);
+    const auto half = cuda::proclaim_return_type<float>([](int i) { return i / 2.0f; });
+    EXPECT(half(3) == 1.5f && cuda::maximum<>()(2, 2.5f) == 2.5f &&
+           cuda::minimum<int>()(2, 1) == 1);
+    EXPECT(sizeof(cuda::std::iter_value_t<const short *>) == sizeof(short));
+
+    const int k1[] = {1, 4, 4}, k2[] = {2, 4}, v1[] = {10, 40, 41}, v2[] = {20, 42};
+    const thrust::device_vector<int> keys1(k1, k1 + 3), keys2(k2, k2 + 2);
+    const thrust::device_vector<int> values1(v1, v1 + 3), values2(v2, v2 + 2);
+    thrust::device_vector<int> keys(5), values(5);
+    thrust::merge_by_key(keys1.begin(), keys1.end(), keys2.begin(), keys2.end(),
+                         values1.begin(), values2.begin(), keys.begin(), values.begin());
+    EXPECT(keys[1] == 2 && keys[4] == 4 && values[0] == 10 && values[1] == 20 &&
+           values[2] == 40 && values[4] == 42);
+    const thrust::discard_iterator<> nowhere;
+    EXPECT(thrust::copy(keys.begin(), keys.end(), nowhere) - nowhere == 5);
+}
+
 int main()
 {
+    more_spellings();
     vectors();
     elements();
     orders();

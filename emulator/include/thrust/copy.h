@@ -30,6 +30,16 @@ template <class T, class It> std::vector<T> emu_to_host(It first, It last)
     return all;
 }
 
+/* An iterator that only takes things, as std::ostream_iterator, may have no distances. */
+template <class It> void emu_skip(It &it, std::ptrdiff_t n, std::true_type)
+{
+    while (n-- > 0) ++it;
+}
+template <class It> void emu_skip(It &it, std::ptrdiff_t n, std::false_type)
+{
+    std::advance(it, n);
+}
+
 template <class In, class Out> Out copy(In first, In last, Out out)
 {
     using T = emu_value<In>;
@@ -57,7 +67,8 @@ template <class In, class Out> Out copy(In first, In last, Out out)
             for (std::ptrdiff_t i = 0; i < n; i++, ++from, ++to) *to = *from;
         });
     }
-    std::advance(out, n);
+    using kind = typename std::iterator_traits<Out>::iterator_category;
+    emu_skip(out, n, std::is_same<kind, std::output_iterator_tag>());
     return out;
 }
 EMU_WITH_POLICY(copy)

@@ -35,6 +35,24 @@ using std::plus;
     };
 EMU_FUNCTOR(maximum, T, (const T &a, const T &b), a < b ? b : a)
 EMU_FUNCTOR(minimum, T, (const T &a, const T &b), b < a ? b : a)
+template <class T> constexpr const T &min(const T &a, const T &b)
+{
+    return b < a ? b : a;
+}
+template <class T, class Less>
+constexpr const T &min(const T &a, const T &b, Less less_than)
+{
+    return less_than(b, a) ? b : a;
+}
+template <class T> constexpr const T &max(const T &a, const T &b)
+{
+    return a < b ? b : a;
+}
+template <class T, class Less>
+constexpr const T &max(const T &a, const T &b, Less less_than)
+{
+    return less_than(a, b) ? b : a;
+}
 EMU_FUNCTOR(square, T, (const T &a), a *a)
 EMU_FUNCTOR(identity, T, (const T &a), a)
 EMU_FUNCTOR(project1st, T, (const T &a, const T &), a)
@@ -65,7 +83,7 @@ template <class A, class B, class R> struct binary_function {
 
 /* The opposite of a predicate. */
 template <class Predicate> struct emu_not {
-    Predicate holds;
+    mutable Predicate holds; /* whose call need not be const */
     template <class... A> bool operator()(const A &...a) const
     {
         return !holds(a...);

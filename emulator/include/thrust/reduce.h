@@ -61,7 +61,9 @@ std::ptrdiff_t count_if(It first, It last, Predicate holds)
 {
     return ::thrust::transform_reduce(
         first, last,
-        [=](const emu_value<It> &x) { return (std::ptrdiff_t)(holds(x) ? 1 : 0); },
+        [=](const emu_value<It> &x) mutable {
+            return (std::ptrdiff_t)(holds(x) ? 1 : 0);
+        },
         std::ptrdiff_t(0), plus<std::ptrdiff_t>());
 }
 EMU_WITH_POLICY(count_if)
@@ -191,7 +193,8 @@ EMU_WITH_POLICY(min_element)
 template <class It, class Less> It max_element(It first, It last, Less less_than)
 {
     using T = emu_value<It>;
-    return emu_best(first, last, [=](const T &a, const T &b) { return less_than(b, a); });
+    return emu_best(first, last,
+                    [=](const T &a, const T &b) mutable { return less_than(b, a); });
 }
 template <class It> It max_element(It first, It last)
 {

@@ -83,8 +83,9 @@ template <class Key, class Less> struct emu_numeric {
 template <class Key, class T, class Less, class Of>
 T *emu_sort_as(std::false_type, T *from, T *to, std::ptrdiff_t n, Less less_than, Of key)
 {
-    return emu_merge_sort(
-        from, to, n, [=](const T &x, const T &y) { return less_than(key(x), key(y)); });
+    return emu_merge_sort(from, to, n, [=](const T &x, const T &y) mutable {
+        return less_than(key(x), key(y));
+    });
 }
 template <class Key, class T, class Less, class Of>
 T *emu_sort_as(std::true_type, T *from, T *to, std::ptrdiff_t n, Less less_than, Of key)
@@ -175,6 +176,18 @@ template <class Keys, class Values> void sort_by_key(Keys first, Keys last, Valu
 }
 EMU_WITH_POLICY(sort_by_key)
 
+/* Calls take(i, true, b) for each element i of what two sorted ranges become together, if it
+ * is the b-th of the second; take(i, false, a), if of the first. */
+template <class X, class Y, class Less, class Take>
+void emu_merge_ranges(X x, std::ptrdiff_t n1, Y y, std::ptrdiff_t n2, Less less_than,
+                      Take take)
+{
+    for (std::ptrdiff_t a = 0, b = 0; a + b < n1 + n2;) {
+        const std::ptrdiff_t i = a + b;
+        const bool second = a == n1 || (b < n2 && less_than(y[b], x[a]));
+        take(i, second, second ? b++ : a++);
+    }
+}
 template <class In1, class In2, class Out, class Less>
 Out merge(In1 first1, In1 last1, In2 first2, In2 last2, Out out, Less less_than)
 {
@@ -183,14 +196,13 @@ Out merge(In1 first1, In1 last1, In2 first2, In2 last2, Out out, Less less_than)
     const auto y = emu_raw(first2);
     const auto to = emu_raw(out);
     emu_run("thrust::merge", emu_on_device<In1, In2, Out>(), [=]() mutable {
-        std::ptrdiff_t a = 0, b = 0;
-        while (a + b < n1 + n2) {
-            const std::ptrdiff_t i = a + b;
-            if (a == n1 || (b < n2 && less_than(y[b], x[a])))
-                to[i] = y[b++];
-            else
-                to[i] = x[a++];
-        }
+        emu_merge_ranges(x, n1, y, n2, less_than,
+                         [=](std::ptrdiff_t i, bool second, std::ptrdiff_t from) mutable {
+                             if (second)
+                                 to[i] = y[from];
+                             else
+                                 to[i] = x[from];
+                         });
     });
     return out + n1 + n2;
 }
@@ -200,6 +212,42 @@ Out merge(In1 first1, In1 last1, In2 first2, In2 last2, Out out)
     return ::thrust::merge(first1, last1, first2, last2, out, less<emu_value<In1>>());
 }
 EMU_WITH_POLICY(merge)
+template <class K1, class K2, class V1, class V2, class KeysOut, class ValuesOut,
+          class Less>
+pair<KeysOut, ValuesOut> merge_by_key(K1 first1, K1 last1, K2 first2, K2 last2,
+                                      V1 values1, V2 values2, KeysOut keys_out,
+                                      ValuesOut values_out, Less less_than)
+{
+    const std::ptrdiff_t n1 = last1 - first1, n2 = last2 - first2;
+    const auto x = emu_raw(first1);
+    const auto y = emu_raw(first2);
+    const auto v = emu_raw(values1);
+    const auto w = emu_raw(values2);
+    const auto keys = emu_raw(keys_out);
+    const auto values = emu_raw(values_out);
+    emu_run("thrust::merge_by_key", emu_on_device<K1, K2, KeysOut>(), [=]() mutable {
+        emu_merge_ranges(x, n1, y, n2, less_than,
+                         [=](std::ptrdiff_t i, bool second, std::ptrdiff_t from) mutable {
+                             if (second) {
+                                 keys[i] = y[from];
+                                 values[i] = w[from];
+                             } else {
+                                 keys[i] = x[from];
+                                 values[i] = v[from];
+                             }
+                         });
+    });
+    return pair<KeysOut, ValuesOut>(keys_out + n1 + n2, values_out + n1 + n2);
+}
+template <class K1, class K2, class V1, class V2, class KeysOut, class ValuesOut>
+pair<KeysOut, ValuesOut> merge_by_key(K1 first1, K1 last1, K2 first2, K2 last2,
+                                      V1 values1, V2 values2, KeysOut keys_out,
+                                      ValuesOut values_out)
+{
+    return ::thrust::merge_by_key(first1, last1, first2, last2, values1, values2,
+                                  keys_out, values_out, less<emu_value<K1>>());
+}
+EMU_WITH_POLICY(merge_by_key)
 
 /* ---- searches in what is sorted ---- */
 

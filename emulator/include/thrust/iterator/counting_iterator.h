@@ -62,11 +62,12 @@ struct emu_nowhere {
         return *this;
     }
 };
-class discard_iterator
-    : public emu_moving<discard_iterator, std::ptrdiff_t, emu_nowhere, emu_nowhere>
+template <class Unused = void>
+class discard_iterator : public emu_moving<discard_iterator<Unused>, std::ptrdiff_t,
+                                           emu_nowhere, emu_nowhere>
 {
   public:
-    explicit discard_iterator(std::ptrdiff_t n = 0) : emu_moving(n)
+    explicit discard_iterator(std::ptrdiff_t n = 0) : discard_iterator::emu_moving(n)
     {
     }
     emu_nowhere at() const
@@ -74,9 +75,9 @@ class discard_iterator
         return {};
     }
 };
-static inline discard_iterator make_discard_iterator(std::ptrdiff_t n = 0)
+static inline discard_iterator<> make_discard_iterator(std::ptrdiff_t n = 0)
 {
-    return discard_iterator(n);
+    return discard_iterator<>(n);
 }
 
 /* They lie nowhere. */
@@ -94,7 +95,8 @@ struct emu_traits<counting_iterator<T...>> : emu_placeless<counting_iterator<T..
 template <class T>
 struct emu_traits<constant_iterator<T>> : emu_placeless<constant_iterator<T>> {
 };
-template <> struct emu_traits<discard_iterator> : emu_placeless<discard_iterator> {
+template <class T>
+struct emu_traits<discard_iterator<T>> : emu_placeless<discard_iterator<T>> {
 };
 
 } // namespace thrust

@@ -8,7 +8,7 @@ namespace thrust
 {
 
 template <class F, class It>
-using emu_transformed = typename std::decay<decltype(std::declval<const F &>()(
+using emu_transformed = typename std::decay<decltype(std::declval<F &>()(
     *std::declval<typename emu_traits<It>::raw>()))>::type;
 
 template <class F, class It, class... Unused>
@@ -16,7 +16,7 @@ class transform_iterator
     : public emu_moving<transform_iterator<F, It, Unused...>, It, emu_transformed<F, It>,
                         emu_transformed<F, It>>
 {
-    F function;
+    mutable F function; /* whose call need not be const */
 
   public:
     transform_iterator(It it, F f) : transform_iterator::emu_moving(it), function(f)

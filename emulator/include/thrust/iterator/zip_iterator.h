@@ -91,7 +91,7 @@ template <class... It> struct emu_traits<zip_iterator<tuple<It...>>> {
 /* A function of several arguments, called with a tuple. */
 template <class F> class zip_function
 {
-    F f;
+    mutable F f; /* whose call need not be const */
 
     template <class Tuple, std::size_t... I>
     auto call(const Tuple &t, std::index_sequence<I...>) const

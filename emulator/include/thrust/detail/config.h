@@ -1,0 +1,2 @@
+/* Of thrust's own use, and of some programs that include it. */
+#include "../version.h"

@@ -1,0 +1,2 @@
+/* thrust::raw_pointer_cast. */
+#include "../device_ptr.h"
