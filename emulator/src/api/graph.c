@@ -323,6 +323,16 @@ static struct emu_launch *launch_of(cudaGraphNode_t node)
     return node && node->type == cudaGraphNodeTypeKernel ? node->data : NULL;
 }
 
+/* Where the arguments of a node's launch lie, which follow it; the caller frees that. */
+static struct emu_argument *places_in(struct emu_launch *l, unsigned *count)
+{
+    *count = l->places_of(l + 1, NULL);
+    struct emu_argument *const places =
+        emu_zeros("for a graph", *count + 1, sizeof *places);
+    l->places_of(l + 1, places);
+    return places;
+}
+
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
                                          struct cudaKernelNodeParams *what)
 {
@@ -330,10 +340,8 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
     struct emu_launch *const l = launch_of(node);
     if (!l || !what) return set(cudaErrorInvalidValue);
     void **const arguments = (void **)((char *)l + emu_graph_launch_bytes(l));
-    const unsigned count = l->places_of(l + 1, NULL);
-    struct emu_argument *const places =
-        emu_zeros("for a graph", count + 1, sizeof *places);
-    l->places_of(l + 1, places);
+    unsigned count;
+    struct emu_argument *const places = places_in(l, &count);
     for (unsigned i = 0; i < count; i++) arguments[i] = places[i].at;
     free(places);
     *what = (struct cudaKernelNodeParams){
@@ -350,14 +358,13 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
 static cudaError_t set_arguments(struct emu_launch *l,
                                  const struct cudaKernelNodeParams *what)
 {
-    const unsigned count = l->places_of(l + 1, NULL);
-    if (count && !what->kernelParams) return cudaErrorInvalidValue;
-    struct emu_argument *const places =
-        emu_zeros("for a graph", count + 1, sizeof *places);
-    l->places_of(l + 1, places);
-    for (unsigned i = 0; i < count; i++)
+    unsigned count;
+    struct emu_argument *const places = places_in(l, &count);
+    const bool given = count == 0 || what->kernelParams;
+    for (unsigned i = 0; i < count && given; i++)
         memmove(places[i].at, what->kernelParams[i], places[i].bytes);
     free(places);
+    if (!given) return cudaErrorInvalidValue;
     memcpy(l->grid, &what->gridDim, sizeof l->grid);
     memcpy(l->block, &what->blockDim, sizeof l->block);
     l->dynamic_shared = what->sharedMemBytes;
