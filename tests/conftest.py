@@ -373,19 +373,77 @@ def chapters(project, shared_folder, emulated_nvcc):
     return Programs({int(path.name[7:]): path for path in found if path.is_file()})
 
 
-def templates_left_alone(built, source, changed, places):
+def blanked(text):
+    """The same without what stands in comments and quotes; every place is where it was."""
+    hidden = r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)+'"
+    blank = functools.partial(re.sub, r"[^\n]", " ")
+    return re.sub(hidden, lambda found: blank(found[0]), text, flags=re.S)
+
+
+@functools.cache
+def definitions(text):
+    """[(names, begin, end)] of what stands in braces in no others, and of macros: functions, types, tables."""
+    code, found = re.sub(r"(\bextern\s+){", r"\1 ", blanked(text)), []
+    depth = begin = 0
+    for place in re.finditer(r"[{};]|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*$", code, re.M):
+        what, at = place[0], place.end()
+        if what == "{":
+            depth += 1
+        elif what == "}":
+            depth = max(0, depth - 1)  # that of extern "C" {} was not counted
+        elif what != ";":
+            name = re.match(r"\s*#\s*define\s+(\w+)", what)
+            if name:
+                found.append(({name[1]}, place.start(), at))
+        if depth or what == "{":
+            continue
+        head, _, inside = code[begin:at].partition("{")
+        if what == "}" and re.search(r"\benum\b[^()]*$", head):
+            names = set(re.findall(r"\w+", inside)) | set(re.findall(r"\w+", head)[1:])
+        elif what == "}" and re.search(r"[)\w]\s*$", head):
+            called = r"\b\w+(?=\((?:[^()]|\([^()]*\))*\)\s*$)"
+            names = set(re.findall(called, head) or re.findall(r"\w+", head)[-1:])
+        else:
+            while head != (head := re.sub(r"\([^()]*\)", "", head)):
+                pass
+            names = set(re.findall(r"\b([A-Za-z_]\w*)(?:\[[^]]*\])*\s*(?=[=,;])", head))
+            names -= {"static_assert"}
+        if names:
+            found.append((names, begin, at))
+        begin = at
+    return found
+
+
+def touched(texts, changed, new):
+    """What differs once the text of `changed`, one of `texts` = {file: text}, is `new`, and all that names it."""
+    old = texts[changed]
+    first = len(os.path.commonprefix([old, new]))
+    last = len(old) - len(os.path.commonprefix([old[first:][::-1], new[first:][::-1]]))
+    names = set()
+    for own, begin, end in definitions(old):
+        if begin < max(last, first + 1) and first < end:
+            names |= own
+    uses = [
+        (own, set(re.findall(r"\w+", blanked(text[begin:end]))))
+        for text in texts.values()
+        for own, begin, end in definitions(text)
+    ]
+    while more := [own for own, words in uses if words & names and not own <= names]:
+        names.update(*more)
+    return names
+
+
+def templates_left_alone(built, source, changed, new, places):
     """C++ that keeps the compiler from making again what a chapter's object holds: the instances of its templates, but
-    for those that name something of the changed file, or of one that includes it."""
-    sources = files_of(source, places)
-    texts = [s.read_text() for s in sources if changed in files_of(s, places)]
-    names = r"\b\w+(?=\((?:[^()]|\([^()]*\))*\)\s*{)|(?<=\bstruct )\w+(?=\s*{)"
-    touched = set(re.findall(names, "".join(texts)))
+    for those that name something that differs now that the file `changed` is `new`."""
+    texts = {path: path.read_text() for path in files_of(source, places)}
+    differ = touched(texts, changed.resolve(), new)
     # Another chapter is in a namespace, and its names are none of these.
     instances = re.findall(r" W (void [\w:]+<.*)$", run(["nm", "-C", built]).stdout, re.M)
     return "".join(
         f"extern template {instance};\n"
         for instance in instances
-        if "emu::" not in instance and touched.isdisjoint(re.findall(r"[\w:]+", instance))
+        if "emu::" not in instance and differ.isdisjoint(re.findall(r"[\w:]+", instance))
     )
 
 
@@ -398,9 +456,10 @@ def build_changed(nvcc, project, chapter, changed, folder):
     original = built / "chapters" / chapter.name / "matmul.o"
     source, program = folder / "matmul.cu", folder / "mutant"
     places = [ROOT / "common", ROOT / "chapters", chapter]
-    whole, piece = chapter / "matmul.cu", chapter / changed
+    whole, new = chapter / "matmul.cu", (folder / changed).read_text()
+    left_alone = templates_left_alone(original, whole, chapter / changed, new, places)
     with source.open("a") as file:
-        file.write(templates_left_alone(original, whole, piece, places))
+        file.write(left_alone)
     # Of what two objects define, the linker takes the first's.
     command = [nvcc, "-O2", "-Ofc", "max", "-std=c++17", "-Xlinker", "-z,muldefs"]
     for place in places:

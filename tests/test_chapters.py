@@ -12,6 +12,7 @@ from conftest import (
     MAKE,
     ROOT,
     accept,
+    at_length,
     files_of_chapter,
     for_real_nvcc,
     no_cuda,
@@ -207,7 +208,8 @@ def test_without_checks(number, chapters):
     assert "  faults     not looked for: CHECK is 0\n" in result.stdout
 
 
-@for_real_nvcc("number", CHAPTERS)
+# Chapter 12 takes minutes; 13 and 17 bring its kernels along.
+@for_real_nvcc("number", at_length(CHAPTERS, lambda number: number == 12))
 def test_real_compiler_accepts(number, chapters, tmp_path):
     """In one go for every architecture that it runs on, and for the oldest, where it builds at
     least; what nvcc says of registers is what the chapter records."""
