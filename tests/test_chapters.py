@@ -10,6 +10,7 @@ import pytest
 
 from conftest import (
     MAKE,
+    NOT_OPTIMISED,
     ROOT,
     accept,
     at_length,
@@ -250,10 +251,11 @@ FOR_A_GPU = [0, 1, 11, 13]
 @pytest.mark.depends("chapters")
 @for_real_nvcc("number", FOR_A_GPU)
 def test_builds_for_a_gpu(number, project, shared_folder):
-    """What make does on a machine with a GPU, up to the finished program."""
+    """What make does on a machine with a GPU, up to the finished program; optimising would take ten minutes."""
     with once(shared_folder / "built-for-a-gpu") as first:
         if first:
             programs = [f"build/gpu-sm_80/chapter{chapter}" for chapter in FOR_A_GPU]
             command = [*MAKE, "-C", project, "EMULATOR=0", "ARCH=sm_80"]
-            run([*command, *programs], env=no_cuda())
+            quickly = {"NVCC_APPEND_FLAGS": " ".join(NOT_OPTIMISED)}
+            run([*command, *programs], env=no_cuda() | quickly)
     assert (project / f"build/gpu-sm_80/chapter{number}").exists()
