@@ -382,7 +382,9 @@ def blanked(text):
 
 @functools.cache
 def definitions(text):
-    """[(names, begin, end)] of what stands in braces in no others, and of macros: functions, types, tables."""
+    """[(names, words, begin, end)] of a file's functions, types, variables and macros: what each defines, what it says,
+    and where. By words alone, so that a name that two files define is taken for one: too much is built then, never too
+    little."""
     code, found = re.sub(r"(\bextern\s+){", r"\1 ", blanked(text)), []
     depth = begin = 0
     for place in re.finditer(r"[{};]|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*$", code, re.M):
@@ -394,7 +396,8 @@ def definitions(text):
         elif what != ";":
             name = re.match(r"\s*#\s*define\s+(\w+)", what)
             if name:
-                found.append(({name[1]}, place.start(), at))
+                words = set(re.findall(r"\w+", what))
+                found.append(({name[1]}, words, place.start(), at))
         if depth or what == "{":
             continue
         head, _, inside = code[begin:at].partition("{")
@@ -409,7 +412,7 @@ def definitions(text):
             names = set(re.findall(r"\b([A-Za-z_]\w*)(?:\[[^]]*\])*\s*(?=[=,;])", head))
             names -= {"static_assert"}
         if names:
-            found.append((names, begin, at))
+            found.append((names, set(re.findall(r"\w+", code[begin:at])), begin, at))
         begin = at
     return found
 
@@ -420,14 +423,10 @@ def touched(texts, changed, new):
     first = len(os.path.commonprefix([old, new]))
     last = len(old) - len(os.path.commonprefix([old[first:][::-1], new[first:][::-1]]))
     names = set()
-    for own, begin, end in definitions(old):
+    for own, _, begin, end in definitions(old):
         if begin < max(last, first + 1) and first < end:
             names |= own
-    uses = [
-        (own, set(re.findall(r"\w+", blanked(text[begin:end]))))
-        for text in texts.values()
-        for own, begin, end in definitions(text)
-    ]
+    uses = [use[:2] for text in texts.values() for use in definitions(text)]
     while more := [own for own, words in uses if words & names and not own <= names]:
         names.update(*more)
     return names

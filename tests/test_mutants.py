@@ -2222,13 +2222,13 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
 # What takes 10 seconds each to build: two of three are left to `make test-long`.
 SLOW = (12, 17)
 ALL_MUTANTS = [*MUTANTS, *kernels_left_out()]
-ONES_IN_THREE = [m for m in ALL_MUTANTS if m.chapter in SLOW][::3]
+KEPT = [m for m in ALL_MUTANTS if m.chapter in SLOW][::3]
 
 
 @pytest.mark.depends(lambda values: files_of_chapter(values["mutant"].chapter))
 @pytest.mark.parametrize(
     "mutant",
-    at_length(ALL_MUTANTS, lambda m: m.chapter in SLOW and m not in ONES_IN_THREE),
+    at_length(ALL_MUTANTS, lambda m: m.chapter in SLOW and m not in KEPT),
     ids=lambda m: f"{m.chapter}-{m.name}".replace(" ", "_"),
 )
 def test_is_refused(mutant, mutate):
