@@ -209,6 +209,7 @@ int chapter_main(int argc, char **argv, const struct chapter *chapter)
                                               count, &shapes, timed ? &timing : NULL,
                                               passed);
 
+    free(shapes.list);
     free(timing.kernel_all);
     free(timing.cublas_all);
     problem_destroy(&problem);

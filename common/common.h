@@ -178,12 +178,13 @@ struct wrongs { /* the wrong elements, and the first few of them */
 const char *likely_cause(const struct problem *p, const struct wrongs *wrongs);
 
 /* ---- shapes.c ---- */
-enum { MOST_SHAPES = 80 };
 struct shapes {
-    struct product list[MOST_SHAPES];
-    enum precision precision[MOST_SHAPES];
-    char option[MOST_SHAPES][48]; /* for list[].option, with a precision in it */
-    int count, passed;            /* passed < count: the one after these is wrong */
+    struct odd_shape {
+        struct product product;
+        enum precision precision;
+        char option[48]; /* for product.option, with a precision in it */
+    } *list;             /* the caller frees it */
+    int count, passed;   /* passed < count: the one after these is wrong */
     char failure[2000];
 };
 /* Checks the chapter at small odd shapes, until one is wrong. `program` is what was typed

@@ -63,10 +63,11 @@ static void print_shapes(const struct shapes *shapes)
     char text[64];
     int column = printf("  odd shapes");
     for (int i = 0; i <= shapes->passed; i++) {
-        const struct product *p = &shapes->list[i];
-        const char *other = i > 0 && shapes->precision[i] != shapes->precision[i - 1]
-                                ? PRECISION_NAMES[shapes->precision[i]]
-                                : "";
+        const struct product *p = &shapes->list[i].product;
+        const char *other =
+            i > 0 && shapes->list[i].precision != shapes->list[i - 1].precision
+                ? PRECISION_NAMES[shapes->list[i].precision]
+                : "";
         if (i < shapes->passed)
             snprintf(text, sizeof text, "%s%s%dx%dx%d%s", other, *other ? ": " : "", p->M,
                      p->N, p->K, i + 1 < shapes->count ? "," : "");
@@ -207,11 +208,11 @@ void print_json(const struct chapter *chapter, const struct options *o,
     }
     printf("], \"shapes\": [");
     for (int i = 0; i < shapes->count && i <= shapes->passed; i++) {
-        const struct product *p = &shapes->list[i];
+        const struct product *p = &shapes->list[i].product;
         printf("%s{\"M\": %d, \"N\": %d, \"K\": %d, \"alpha\": %.9g, \"beta\": %.9g, "
                "\"precision\": \"%s\", \"shift\": \"%.1s\", \"option\": ",
                i ? ", " : "", p->M, p->N, p->K, p->alpha, p->beta,
-               PRECISION_NAMES[shapes->precision[i]], &p->shift);
+               PRECISION_NAMES[shapes->list[i].precision], &p->shift);
         print_string(p->option ? p->option : "");
         printf(", \"passed\": %s, \"failure\": ", i < shapes->passed ? "true" : "false");
         print_string(i < shapes->passed ? "" : shapes->failure);

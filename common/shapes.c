@@ -74,6 +74,7 @@ enum { ODD_COUNT = sizeof ODD / sizeof *ODD };
  * that is fast: it takes 2^31 of one matrix, 8.6 GB. `46341 1 46341`, `1 46341 46341` and
  * `46341 46341 1 --beta 1` ask for A, B and C of that size.) */
 enum { LONG = 133 * 256 + 1, LONGER = 257 * 256 + 1, MANY = 1 << 16 };
+enum { LARGE_COUNT = 5 }; /* products with a side that is long, or many elements */
 
 /* `tile`: how long the chapter's tiles are along this side. */
 static int long_side(const struct chapter *c, int tile)
@@ -99,21 +100,15 @@ static bool takes_long(const struct product *p)
 static void add(struct shapes *shapes, const struct product *p, enum precision precision,
                 bool is_default)
 {
-    const int i = shapes->count;
-    if (i == MOST_SHAPES) {
-        fprintf(stderr, "no room for more than %d shapes: see MOST_SHAPES in common.h\n",
-                MOST_SHAPES);
-        exit(CANNOT);
-    }
-    shapes->list[i] = *p;
-    shapes->precision[i] = precision;
+    struct odd_shape *const shape = &shapes->list[shapes->count++];
+    shape->product = *p;
+    shape->precision = precision;
     if (!is_default) {
         const char *own = p->option ? p->option : "";
-        snprintf(shapes->option[i], sizeof *shapes->option, "--precision %s%s%s",
+        snprintf(shape->option, sizeof shape->option, "--precision %s%s%s",
                  PRECISION_NAMES[precision], *own ? " " : "", own);
-        shapes->list[i].option = shapes->option[i];
+        shape->product.option = shape->option;
     }
-    shapes->count++;
 }
 
 /* Adds to the list: what is in ODD or a few of these, for the chapter's tile, and what the
@@ -139,7 +134,7 @@ static void list_shapes(const struct chapter *c, enum precision precision, bool 
     }
     /* In tensor cores' chapters not on the emulator, which would take long for it. */
     if (is_default && (precision == FP32 || !EMULATED)) {
-        const struct product large[] = {
+        const struct product large[LARGE_COUNT] = {
             {long_side(c, BM), 1, 1, 1.6f, -0.7f},
             {1, long_side(c, BN), 1, 1.6f, -0.7f},
             /* More elements of C, and of A and B, than a short without a sign counts. */
@@ -147,7 +142,7 @@ static void list_shapes(const struct chapter *c, enum precision precision, bool 
             {34, 33, 2053, 1.2f, 0.0f},
             {1, 1, LONG, 0.8f, 0.0f},
         };
-        int count = sizeof large / sizeof *large;
+        int count = LARGE_COUNT;
         /* The emulator multiplies whole tiles, and so many take long if they are large. */
         if (EMULATED && c->BM * c->BN > 256) count--;
         if (c->several_gpus) count = 3; /* each multiplies as another chapter does */
@@ -191,7 +186,9 @@ const char *command_for(const struct product *p, const char *program, uint64_t s
 void check_shapes(const struct chapter *chapter, const struct options *o,
                   const char *program, struct shapes *shapes)
 {
+    const int most = PRECISIONS * (ODD_COUNT + LARGE_COUNT + chapter->product_count);
     *shapes = (struct shapes){0};
+    shapes->list = host_zeros("for a list of shapes", most, sizeof *shapes->list);
     list_shapes(chapter, o->precision, false, shapes);
     for (int i = 0; i < PRECISIONS; i++) /* the chapter's others, in fewer products */
         if (has_precision(chapter, i) && i != (int)o->precision)
@@ -199,7 +196,8 @@ void check_shapes(const struct chapter *chapter, const struct options *o,
     /* Who profiles the program, or looks through the lens, means the product asked for. */
     CUDA_CHECK(cudaProfilerStop());
     while (shapes->passed < shapes->count && !shapes->failure[0]) {
-        const struct product *product = &shapes->list[shapes->passed];
+        const struct odd_shape *const shape = &shapes->list[shapes->passed];
+        const struct product *product = &shape->product;
         struct options options = *o;
         struct problem problem;
         options.M = product->M;
@@ -209,7 +207,7 @@ void check_shapes(const struct chapter *chapter, const struct options *o,
         options.beta = product->beta;
         options.inputs = product->inputs;
         options.shift = product->shift;
-        options.precision = shapes->precision[shapes->passed];
+        options.precision = shape->precision;
         options.check_only = true;
         const char *command = command_for(product, program, o->seed);
         now_checking(command);

@@ -39,8 +39,12 @@ MAKE = ["make", "-k", f"-j{os.cpu_count()}"]
 def at_length(values, wanted):
     """Parameters, of which those that `wanted` says are left to `make test-long`: what takes minutes, and is told
     by the others in the common case."""
-    long = pytest.mark.long
-    return [pytest.param(v, marks=long) if wanted(v) else v for v in values]
+
+    def left(value):
+        several = value if type(value) is tuple else (value,)  # and no record
+        return pytest.param(*several, marks=pytest.mark.long)
+
+    return [left(value) if wanted(value) else value for value in values]
 
 
 def pytest_configure(config):

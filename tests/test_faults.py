@@ -11,7 +11,16 @@ import resource
 
 import pytest
 
-from conftest import HOST_COMPILERS, ROOT, accept, all_in_one, for_real_nvcc, no_cuda, run
+from conftest import (
+    HOST_COMPILERS,
+    ROOT,
+    accept,
+    all_in_one,
+    at_length,
+    for_real_nvcc,
+    no_cuda,
+    run,
+)
 
 FOLDER = ROOT / "tests" / "faults"
 pytestmark = pytest.mark.depends("tests/faults")
@@ -23,8 +32,15 @@ def devices(name):
     return {"EMULATE": wanted[1]} if wanted else {}
 
 
-@pytest.mark.parametrize("compiler", HOST_COMPILERS)
-@pytest.mark.parametrize("name", PLANTED)
+# With another compiler than the first: every third, the rest at length.
+def again(pair):
+    name, compiler = pair
+    return compiler != HOST_COMPILERS[0] and name not in list(PLANTED)[::3]
+
+
+@pytest.mark.parametrize(
+    "name, compiler", at_length([(n, c) for n in PLANTED for c in HOST_COMPILERS], again)
+)
 def test_is_found(name, compiler, emulate):
     source = PLANTED[name]
     text = source.read_text()

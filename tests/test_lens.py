@@ -843,6 +843,7 @@ def test_rules_are_genuine_cuda(source, tmp_path):
     accept(source, tmp_path, "-arch=sm_80")
 
 
+@pytest.mark.long
 def test_as_a_gpu_counted(chapters, project):
     """What Nsight Compute counted on a GPU is recorded; the lens still says what it said beside it, and every
     request and sector of global memory is equal."""

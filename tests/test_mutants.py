@@ -2218,10 +2218,14 @@ def mutate(emulated_nvcc, chapters, project, tmp_path):
     return build
 
 
-# What takes 10 seconds each to build: two of three are left to `make test-long`.
-SLOW = (12, 17)
+# What takes seconds each to build: of so many one is kept, the others are left to `make test-long`.
+SLOW = {12: 3, 14: 2, 15: 2, 16: 2, 17: 6}
 ALL_MUTANTS = [*MUTANTS, *kernels_left_out()]
-KEPT = [m for m in ALL_MUTANTS if m.chapter in SLOW][::3]
+KEPT = [
+    m
+    for chapter, step in SLOW.items()
+    for m in [m for m in ALL_MUTANTS if m.chapter == chapter][::step]
+]
 
 
 @pytest.mark.depends(lambda values: files_of_chapter(values["mutant"].chapter))

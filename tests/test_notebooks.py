@@ -8,7 +8,15 @@ import sys
 
 import pytest
 
-from conftest import ROOT, accept, files_of_chapter, for_real_nvcc, no_cuda, run
+from conftest import (
+    ROOT,
+    accept,
+    at_length,
+    files_of_chapter,
+    for_real_nvcc,
+    no_cuda,
+    run,
+)
 
 sys.path.insert(0, str(ROOT / "notebooks"))
 import make as maker  # noqa: E402
@@ -99,7 +107,15 @@ def test_formulas_are_as_jupyter_wants_them(path):
     assert not any("```math" in cell for cell in cells)
 
 
-@every_notebook
+# These take two minutes each; their programs are run without a notebook, too.
+SLOW = ("12", "13", "17", "18", "19")
+
+
+@pytest.mark.parametrize(
+    "path",
+    at_length(NOTEBOOKS, lambda path: path.name[:2] in SLOW),
+    ids=lambda path: path.stem,
+)
 @pytest.mark.depends(
     "notebooks", "results", lambda values: files_of_chapter(int(values["path"].name[:2]))
 )

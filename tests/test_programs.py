@@ -9,7 +9,16 @@ import re
 
 import pytest
 
-from conftest import HOST_COMPILERS, ROOT, accept, all_in_one, for_real_nvcc, no_cuda, run
+from conftest import (
+    HOST_COMPILERS,
+    ROOT,
+    accept,
+    all_in_one,
+    at_length,
+    for_real_nvcc,
+    no_cuda,
+    run,
+)
 
 FOLDER = ROOT / "tests" / "programs"
 pytestmark = pytest.mark.depends("tests/programs")
@@ -67,7 +76,11 @@ ALONE = [name for name, sources in GENUINE.items() if is_alone(sources)]
 TARGETS = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in ARCHITECTURES]
 
 
-@for_real_nvcc("name", ALONE)
+# Headers that take nvcc a minute.
+SLOW = ("cub", "rare_headers", "views")
+
+
+@for_real_nvcc("name", at_length(ALONE, lambda name: name in SLOW))
 def test_is_genuine_cuda(name, tmp_path):
     words = flags(PROGRAMS[name])
     if not any(word.startswith("-arch") for word in words):
