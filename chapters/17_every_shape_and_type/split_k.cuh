@@ -346,11 +346,13 @@ static int sms_for_clusters(int sms)
 }
 
 // How many blocks should divide K, for so many tiles and steps: a power of two, up to 8, as
-// long as SMs are free and three steps are left for each.
+// long as SMs are free and two steps are left for each. On an H200 up to six steps are no
+// slower undivided.
 static int blocks_of_cluster(int tiles, int steps, int sms)
 {
+    const int FEW = 6;
     int blocks = 1;
-    while (blocks < MOST_BLOCKS && steps / (2 * blocks) >= 3) {
+    while (blocks < MOST_BLOCKS && steps > FEW && steps / (2 * blocks) >= 2) {
         const int more = 2 * blocks;
         const bool alone = divided_up(steps, more) > FEW_STAGES; // a block on its SM
         if (more * (long long)tiles > (alone && more > 2 ? sms_for_clusters(sms) : sms))
@@ -376,8 +378,9 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
     if (K > 1 << 30) // steps beyond K are counted in 32 bits
         return false;
     const size_t size = sizeof *A;
-    const int LONG = 16;  // steps of SIDE that are worth a cluster more
-    const int FAR = 4096; // steps of k after which wider tiles are faster
+    const int LONG = 16; // steps of SIDE that are worth a cluster more
+    // So long a part of K, of one block or of each in a cluster, is worth wider tiles.
+    const int FAR = 2048, FAR_TOGETHER = 4096;
     struct split_k w = {M, N, K};
     w.alpha = alpha, w.beta = beta;
     w.C = C;
@@ -415,7 +418,8 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
     const bool busy = 2 * w.blocks * tiles > sms_for_clusters(sms); // more than half
     if ((tile_columns && tile_columns != FEW_COLUMNS) || down > 65535 ||
         !(A_can || copy_A || apart) || !(B_can || copy_B) ||
-        !((thin && busy) || (few && w.share * SIDE <= FAR)))
+        !((thin && busy) ||
+          (few && w.share * SIDE <= (w.blocks > 1 ? FAR_TOGETHER : FAR))))
         return false;
     bool copied = false;
     w.A_pitch = K * size;
