@@ -41,7 +41,8 @@ def at_length(values, wanted):
     by the others in the common case."""
 
     def left(value):
-        several = value if type(value) is tuple else (value,)  # and no record
+        # A record is a single value, though it is a tuple, too.
+        several = value if type(value) is tuple else (value,)
         return pytest.param(*several, marks=pytest.mark.long)
 
     return [left(value) if wanted(value) else value for value in values]
