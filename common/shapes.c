@@ -140,7 +140,7 @@ static void list_shapes(const struct chapter *c, enum precision precision, bool 
             /* More elements of C, and of A and B, than a short without a sign counts. */
             {214, 316, 12, -0.9f, 1.3f},
             {34, 33, 2053, 1.2f, 0.0f},
-            {1, 1, LONG, 0.8f, 0.0f},
+            {1, 1, LONGER, 0.8f, 0.0f},
         };
         int count = LARGE_COUNT;
         /* The emulator multiplies whole tiles, and so many take long if they are large. */

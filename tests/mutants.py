@@ -50,6 +50,8 @@ SHAPES = [
 ]
 # For chapters without a tile of their own, which choose a kernel by the size of the problem.
 LARGE_SHAPES = ["9999 130 40", "4096 300 150 --alpha 1.5 --beta -0.5", "64 2048 3700"]
+# For numbers that are counted in fewer bits.
+LONG_SHAPES = ["70001 1 5", "1 70001 5", "1 1 70001"]
 
 # Far more of the processor's time than a right chapter takes, and a limit for programs
 # that sleep. Memory, because a wrong size may be a very large one.
@@ -260,7 +262,7 @@ ALIKE = [group.split() for group in ALIKE.split(";")]
 BARRIER = re.compile(r"sync|barrier|fence|wait|commit|arrive", re.I)
 KINDS = (
     "arithmetic assignment comparison index constant statement barrier guard loop argument "
-    "cast".split()
+    "cast width".split()
 )
 
 
@@ -467,6 +469,25 @@ def cast(source, i):
         yield Edit("cast", i, end, "")
 
 
+NARROWER = dict.fromkeys(("size_t", "int64_t", "uint64_t"), ["int", "unsigned"])
+NARROWER |= dict.fromkeys(("int", "unsigned", "uint32_t"), ["short", "unsigned short"])
+
+
+def width(source, i):
+    """A variable, a parameter or a cast of fewer bits; pointers stay."""
+    of_pointer = source.is_(i + 1, "*") and not source.is_binary(i + 1)
+    if (
+        of_pointer
+        or source.is_(i - 1, "unsigned", "enum")
+        or source.is_(i + 1, "int", "char")
+    ):
+        return
+    variable = source.kind(i + 1) == "name" and not source.is_(i + 2, "(")
+    if variable or source.is_(i + 1, ")"):
+        for narrower in NARROWER.get(source.tokens[i].text, ()):
+            yield Edit("width", i, i, narrower)
+
+
 CHANGES = [
     operator,
     other_number,
@@ -479,6 +500,7 @@ CHANGES = [
     loop,
     arguments,
     cast,
+    width,
 ]
 
 
@@ -622,7 +644,8 @@ def try_mutant(chapter, mutant):
         by_default = reject(program, "", SECONDS)
         if by_default is not None:
             return Result(mutant, by_default, None, None)
-        for shape in chapter.shapes:
+        wide = LONG_SHAPES if mutant.edit.kind == "width" else []
+        for shape in [*wide, *chapter.shapes]:
             by_judge = reject(
                 program, f"{shape} --check-only --one-shape", SECONDS_OF_JUDGE
             )

@@ -1910,6 +1910,12 @@ MUTANTS = [
         1, "columns in 16 bits", "const int col = tile", "const unsigned short col = tile"
     ),
     Mutant(1, "k in a short", "for (int k = 0", "for (short k = 0"),
+    Mutant(
+        1,
+        "K in 16 bits",
+        "    matmul_kernel(int M, int N, int K",
+        "    matmul_kernel(int M, int N, unsigned short K",
+    ),
     Mutant(1, "K cut off at 4096", "k < K;", "k < K && k < 4096;"),
     Mutant(3, "K cut off at 2048", "k0 < K; k0", "k0 < K && k0 < 2048; k0"),
     Mutant(
