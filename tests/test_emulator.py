@@ -1045,6 +1045,7 @@ def test_a_fault_tells_which_launch_had_failed_before(write, emulate):
 ASSERTS = """
     #include <cassert>
     #include <cstdio>
+    #include <cuda.h>
     __global__ void count(int *x, int limit)
     {
         __shared__ int sum;
@@ -1072,6 +1073,7 @@ ASSERTS = """
     "then, exit_code",
     [
         ("if (cudaDeviceSynchronize() != cudaErrorAssert) return 2;", 0),
+        ("if (cuCtxSynchronize() != CUDA_ERROR_ASSERT) return 2;", 0),
         (
             "if (cudaMemcpy(&y, x, 4, cudaMemcpyDeviceToHost) != cudaErrorAssert) return 2;",
             0,
@@ -1098,7 +1100,7 @@ def test_an_assertion_fails_as_an_error_of_the_device(then, exit_code, write, em
     """CUDA Programming Guide, "Assertion": the kernel ends, and calls return cudaErrorAssert until the device is reset.
     Who has seen that may end well."""
     source = write(ASSERTS % then)
-    result = run([emulate(source)], env=no_cuda())
+    result = run([emulate(source, "-lcuda")], env=no_cuda())
     assert result.returncode == exit_code, result.stderr
     assert result.stderr.count("FAULT assertion `i < limit' failed") == 1
     assert f"at {source}:{line_of(ASSERTS, '// @')}: assert(i < limit);" in result.stderr

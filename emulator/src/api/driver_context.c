@@ -226,8 +226,9 @@ CUresult cuCtxSynchronize(void)
 {
     EMU_ALONE;
     const CUresult refused = emu_driver_ready();
-    if (refused == CUDA_SUCCESS) emu_host_waits_for_device(emu_device());
-    return refused;
+    if (refused != CUDA_SUCCESS) return refused;
+    emu_host_waits_for_device(emu_device());
+    return emu_result_of(emu_tell_device_error());
 }
 
 CUresult cuCtxSetLimit(CUlimit limit, size_t value)
