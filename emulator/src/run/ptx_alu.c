@@ -10,6 +10,9 @@
 #include <fenv.h>
 #include <math.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
 
 #include "emulator_float16.h"
 #include "emulator_ptx.h"
@@ -201,16 +204,25 @@ static double sum_to_odd(double a, double b)
 
 /* ---- rounding of the host's own types ---- */
 
+/* An x86-64 computes by SSE, whose rounding can be set alone; fesetround also sets that of
+ * the x87, which takes longer than what is to be rounded. */
+#ifdef __SSE2__
+static const unsigned host_roundings[] = {_MM_ROUND_NEAREST, _MM_ROUND_TOWARD_ZERO,
+                                          _MM_ROUND_DOWN, _MM_ROUND_UP};
+#define SET_ROUNDING(mode) _MM_SET_ROUNDING_MODE(mode)
+#else
 static const int host_roundings[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+#define SET_ROUNDING(mode) fesetround(mode)
+#endif
 
 static void round_by(enum ptx_rounding mode)
 {
-    if (mode > PTX_RN && mode <= PTX_RP) fesetround(host_roundings[mode]);
+    if (mode > PTX_RN && mode <= PTX_RP) SET_ROUNDING(host_roundings[mode]);
 }
 
 static void round_as_usual(enum ptx_rounding mode)
 {
-    if (mode > PTX_RN && mode <= PTX_RP) fesetround(FE_TONEAREST);
+    if (mode > PTX_RN && mode <= PTX_RP) SET_ROUNDING(host_roundings[PTX_RN]);
 }
 
 static double to_integer(double x, enum ptx_rounding mode)
