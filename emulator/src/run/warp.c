@@ -277,14 +277,15 @@ unsigned emu_warp(void)
     return emu_current ? emu_current->block_warp : 0;
 }
 
-/* A thread that does nothing but ask, a hundred times, waits for a time to come: it need
- * not be counted to. */
+/* A thread that does nothing but ask, again and again, waits for a time to come: it need
+ * not be counted to, and what is left of it is not known, so each step is twice the last. */
 unsigned long long emu_clock(void)
 {
-    enum { PATIENCE = 100, STEP = 1000 };
+    enum { PATIENCE = 16, DOUBLINGS = 16 };
     static unsigned long long last;
     static unsigned in_a_row;
     in_a_row = emu_now.pauses == last ? in_a_row + 1 : 0;
-    emu_now.pauses += in_a_row < PATIENCE ? 1 : STEP;
+    const unsigned beyond = in_a_row > PATIENCE ? in_a_row - PATIENCE : 0;
+    emu_now.pauses += 1ull << (beyond < DOUBLINGS ? beyond : DOUBLINGS);
     return last = emu_now.pauses;
 }
