@@ -677,6 +677,19 @@ def test_what_was_built_is_run(write, nvcc):
     assert nvcc(source, "--run", "-o", "p", "--dryrun").returncode == 0
 
 
+@pytest.mark.parametrize(
+    "flags, optimised",
+    [("", 1), ("-O1", 1), ("-O0", 0), ("-g", 0), ("-G", 0), ("-Xcompiler -O0", 0)],
+)
+def test_host_code_is_optimised_unless_asked_otherwise(flags, optimised, write, nvcc):
+    """What a program compares its results with takes its time, too."""
+    write(
+        "int main()\n{\n#ifdef __OPTIMIZE__\n return 1;\n#endif\n return 0;\n}\n",
+        "user.cpp",
+    )
+    assert nvcc(*flags.split(), "user.cpp", "-run").returncode == optimised
+
+
 def test_managed_memory_begins_with_zeros(write, nvcc, tmp_path):
     """CUDA does not promise it; GPUs do it, and no check reports a program that relies on it."""
     write(

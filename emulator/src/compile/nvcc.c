@@ -895,6 +895,9 @@ static struct list preprocessing(enum language language)
     }
     add_all(&command, &options.preprocessor);
     add(&command, "-isystem", format("%s/include", root));
+    /* Unasked, nvcc has host code compiled without optimisation. What a program compares
+     * its results with would then take longer than its kernels do here. */
+    if (language != CU && !options.optimize && !options.debug) add(&command, "-O2");
     add_all(&command, &options.compiler);
     return command;
 }
