@@ -373,7 +373,8 @@ def test_old_architectures_of_makefiles(flags, write, nvcc, tmp_path):
     assert run([tmp_path / "hello"], env=no_cuda()).stdout == "PASS\n"
 
 
-# A library of two files that are linked as device code, used from C++; and NVIDIA's name for cuBLAS.
+# A library of two files that are linked as device code, used from C++; NVIDIA's name for cuBLAS; and where CUDA 13
+# has what is written in C++, which a program that compiles while it runs may want beside it.
 CMAKE_LISTS = """
     cmake_minimum_required(VERSION 3.18)
     project(two LANGUAGES CXX CUDA)
@@ -383,6 +384,9 @@ CMAKE_LISTS = """
     target_compile_options(kernels PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
     add_executable(main main.cpp)
     target_link_libraries(main PRIVATE kernels CUDA::cublas CUDA::cudart)
+    list(GET CUDAToolkit_INCLUDE_DIRS 0 headers)
+    add_custom_command(TARGET main POST_BUILD
+        COMMAND ${CMAKE_COMMAND} -E copy_directory ${headers}/cccl/cuda ${headers}/cccl/nv include)
     """
 
 
