@@ -474,7 +474,9 @@ NARROWER |= dict.fromkeys(("int", "unsigned", "uint32_t"), ["short", "unsigned s
 
 
 def width(source, i):
-    """A variable, a parameter or a cast of fewer bits; pointers stay."""
+    """A variable, a parameter or a cast of fewer bits; pointers stay, and a file's constants."""
+    if source.around[i] is None:
+        return
     of_pointer = source.is_(i + 1, "*") and not source.is_binary(i + 1)
     if (
         of_pointer
