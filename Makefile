@@ -71,7 +71,7 @@ Q      := $(if $(V),,@)
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
-.PHONY: help all clean test test-all test-long test-gpu format mutants lens-vs-ncu patterns ladder shapes power many-gpus tried profiles errors warps registers tables plots \
+.PHONY: help all clean test test-all test-long test-gpu format mutants lens-vs-ncu patterns ladder shapes power many-gpus tried profiles errors kernels warps registers tables plots \
     images notebooks scenes site bench-emulator exercises watch grade $(PROGRAMS)
 help:           ## show this list
 	@paint=; [ -t 1 ] && [ -z "$$NO_COLOR" ] && paint=yes; \
@@ -316,6 +316,11 @@ errors: $(COMMON) $(LIBRARY) ## how exact chapter 18 is, and other ways to split
 	$(Q)$(NVCC) $(call flags_of,$(ERRORS)) -I$(ERRORS) results/errors.cu $(COMMON) -lcublas -lcublasLt -o $(BUILD)/errors
 	$(Q)$(BUILD)/errors schemes >results/errors.csv
 	$(Q)$(if $(filter 0,$(EMULATOR)),$(BUILD)/errors families >results/errors_$$(nvidia-smi --query-gpu=name --format=csv,noheader | tr A-Z a-z | grep -om 1 '[a-z]*[0-9][a-z0-9]*' | head -n 1).csv,echo 'results/errors.csv is new; beside cuBLAS it needs a GPU')
+
+KERNELS := chapters/17_every_shape_and_type
+kernels: $(COMMON) $(LIBRARY) ## which kernel chapter 17 gives to which product, into results/ (no GPU)
+	$(Q)$(NVCC) $(call flags_of,$(KERNELS)) -I$(KERNELS) results/kernels.cu $(COMMON) -lcublas -lcublasLt -o $(BUILD)/kernels
+	$(Q)$(BUILD)/kernels >$(BUILD)/kernels.csv && mv $(BUILD)/kernels.csv results/kernels.csv
 
 warps: | $(BUILD) ## how warps take turns at a scheduler, clock by clock, into results/ (needs a GPU)
 	$(Q)$(if $(filter 1,$(EMULATOR)),echo "make warps needs a GPU and nvcc"; exit 3)

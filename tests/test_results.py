@@ -23,7 +23,7 @@ import tried  # noqa: E402
 
 OTHER_FORMS = {
     *("lens_vs_ncu.csv", "many_gpus.csv", "power.csv", "profiles.csv", "tried.csv"),
-    "warps.csv",
+    *("kernels.csv", "warps.csv"),
 }
 OTHER_FORMS |= {path.name for path in (ROOT / "results").glob("errors*.csv")}
 MEASURED = sorted(
@@ -439,6 +439,29 @@ def test_figures_are_current():
             )
 
 
+def test_kernels_are_those_of_the_plans(emulated_nvcc, chapters, project, tmp_path):
+    """What chapter 17's plans say is in results/kernels.csv, and that is what the figure shows."""
+    (folder,) = (ROOT / "chapters").glob("17_*")
+    program, objects = (
+        tmp_path / "kernels",
+        (project / "build/emulator/common").glob("*.o"),
+    )
+    headers = ["-I", ROOT / "common", "-I", ROOT / "chapters", "-I", folder]
+    command = [emulated_nvcc, "-Ofc", "max", "-std=c++17", *headers]
+    command += [ROOT / "results" / "kernels.cu", *objects, "-lcublas", "-o", program]
+    assert run(command, env=no_cuda()).returncode == 0
+    told = run([program], env=no_cuda()).stdout
+    assert told == (ROOT / "results" / "kernels.csv").read_text(), (
+        "`make kernels` renews it"
+    )
+    figure = [sys.executable, "-B", ROOT / "images" / "17_kernels.py"]
+    drawn = run(figure, env=no_cuda() | {"PYTHONPATH": str(ROOT / "results")}).stdout
+    body = drawn.split("\n", 1)[1]  # behind it come the dark colours
+    assert body in (ROOT / "images" / "17_kernels.svg").read_text(), (
+        "`make images` renews it"
+    )
+
+
 @needs_data
 @pytest.mark.parametrize("path", MEASURED, ids=lambda path: path.name)
 def test_rows_agree_with_themselves(path):
@@ -561,6 +584,7 @@ READERS = {
     "many_gpus.csv": ("import many_gpus; many_gpus.read()", "share"),
     "profiles.csv": ("import profiles; profiles.counted('h200')", "value"),
     "lens_vs_ncu.csv": ("import lens_vs_ncu; lens_vs_ncu.recorded()", "ncu"),
+    "kernels.csv": ("import runpy; runpy.run_path('../images/17_kernels.py')", "M"),
     "warps.csv": ("import replays; replays.warps()", "came"),
     "errors_h200.csv": ("import tables; tables.errors(None, 'h200')", "rms"),
     "errors.csv": ("import runpy; runpy.run_path('../images/18_errors.py')", "rms"),
@@ -579,7 +603,8 @@ def test_an_odd_row_is_named(tmp_path, name):
     reader, column = READERS[name]
     shutil.copytree(ROOT / "results", tmp_path / "results")
     (tmp_path / "images").mkdir()
-    shutil.copy(ROOT / "images" / "18_errors.py", tmp_path / "images")
+    for drawn in "17_kernels.py", "18_errors.py":
+        shutil.copy(ROOT / "images" / drawn, tmp_path / "images")
     with open(ROOT / "results" / name, newline="") as file:
         head, first, row, *more = csv.reader(file)
     at = head.index(column)

@@ -225,26 +225,17 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
     CUDA_CHECK(cudaLaunchKernelEx(&config, matmul_kernel<T>, A_map, B_map, C_map, w));
 }
 
-// The kind of tiles that may be fastest.
 static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
                    const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
 {
-    const bool turned = beta == 0.0f && engine_can(C, N * sizeof *C);
-    int best = kind_asked_for();
-    if (best == HIGH && !turned)
-        ++best;
     if (launch_split_k(M, N, K, alpha, A, B, beta, C) ||
         launch_thin(M, N, K, alpha, A, B, beta, C))
         return;
+    const bool turned = beta == 0.0f && engine_can(C, N * sizeof *C);
     const bool lines =
         (stride_of(A, K * sizeof *A) | stride_of(B, N * sizeof *B)) % 128 == 0;
-    const struct plan plans[KINDS] = {
-        plan_tiles<small_tile>(M, N, K, lines),  plan_tiles<narrow_tile>(M, N, K, lines),
-        plan_tiles<middle_tile>(M, N, K, lines), plan_tiles<high_tile>(M, N, K, lines),
-        plan_tiles<wide_tile>(M, N, K, lines),   plan_tiles<widest_tile>(M, N, K, lines)};
-    for (int i = 1; i < KINDS && !tile_columns; ++i)
-        if (plans[i].clocks < plans[best].clocks && (i != HIGH || turned))
-            best = i;
+    struct plan plans[KINDS];
+    const int best = plan_kinds(M, N, K, lines, turned, plans);
     switch (best) {
     case 0: launch_tiles<small_tile>(plans[best], M, N, K, alpha, A, B, beta, C); break;
     case 1: launch_tiles<narrow_tile>(plans[best], M, N, K, alpha, A, B, beta, C); break;

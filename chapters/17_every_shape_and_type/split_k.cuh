@@ -366,14 +366,23 @@ static int blocks_of_cluster(int tiles, int steps, int sms)
     return blocks;
 }
 
-// Returns whether the product is one for this kernel, and has been launched. Measured on
+// How a product is done: all but the scales, the copies and the room for parts.
+struct split_k_plan {
+    struct split_k w;
+    dim3 grid;
+    enum lies lies;
+    bool copy_A, copy_B, many_stages;
+};
+
+// Returns whether the product is one for this kernel, and how it is done. Measured on
 // an H200, it is the fastest for up to 64 rows, and for up to 64 columns if each tile has
 // an SM, or if A would have to be copied otherwise; where a cluster for each tile would
 // leave most SMs idle on a long way along K, if several divide it; and for products with
 // no more than a tile for each SM, if a block's part of K is not too long: then wider
-// tiles, which need fewer bytes, are faster.
-static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
-                           const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
+// tiles, which need fewer bytes, are faster. Of the matrices it only asks where they lie.
+static bool plan_split_k(int M, int N, int K, const __nv_bfloat16 *A,
+                         const __nv_bfloat16 *B, const __nv_bfloat16 *C,
+                         struct split_k_plan *plan)
 {
     if (K > 1 << 30) // steps beyond K are counted in 32 bits
         return false;
@@ -382,8 +391,6 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
     // So long a part of K, of one block or of each in a cluster, is worth wider tiles.
     const int FAR = 2048, FAR_TOGETHER = 4096;
     struct split_k w = {M, N, K};
-    w.alpha = alpha, w.beta = beta;
-    w.C = C;
     // A product with one column is one with one row: B lies in memory as a row does, and A,
     // transposed, is handed over by its columns.
     const bool one_column = N == 1 && engine_can(B, K * size);
@@ -421,10 +428,33 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
         !((thin && busy) ||
           (few && w.share * SIDE <= (w.blocks > 1 ? FAR_TOGETHER : FAR))))
         return false;
+    // Two blocks on an SM: where one would have no use for its stages, and so that all of
+    // many clusters run at a time.
+    const bool fit = w.blocks <= 2 || w.blocks * tiles <= sms_for_clusters(sms);
+    plan->w = w;
+    plan->grid = dim3(across, w.blocks * w.clusters, down);
+    plan->lies = one_column ? BY_COLUMNS : apart ? APART : BY_ROWS;
+    plan->copy_A = copy_A, plan->copy_B = copy_B;
+    plan->many_stages = few && fit && w.clusters == 1 && w.share > FEW_STAGES;
+    return true;
+}
+
+// Launches the product, if it is one for this kernel, and returns whether it is.
+static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
+                           const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
+{
+    struct split_k_plan plan;
+    if (!plan_split_k(M, N, K, A, B, C, &plan))
+        return false;
+    struct split_k w = plan.w;
+    const bool one_column = plan.lies == BY_COLUMNS, apart = plan.lies == APART;
+    const size_t size = sizeof *A;
     bool copied = false;
+    w.alpha = alpha, w.beta = beta;
+    w.C = C;
     w.A_pitch = K * size;
     w.B_pitch = (one_column ? K : N) * size;
-    if (copy_A || copy_B)
+    if (plan.copy_A || plan.copy_B)
         copied = make_readable((const void **)&A, apart ? 0 : M, K * size, &w.A_pitch,
                                (const void **)&B, K, N * size, &w.B_pitch);
     if (apart)
@@ -433,20 +463,15 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
     w.A = one_column ? B : A;
     w.B = one_column ? A : B;
     if (w.clusters > 1) {
-        const size_t eights = tiles * EIGHTS;
+        const size_t eights = (size_t)plan.grid.x * plan.grid.z * EIGHTS;
         w.parts = (float4 *)scratch(PARTS, eights * w.clusters * SPLIT_THREADS *
                                                sizeof *w.parts);
         w.arrived = (int *)scratch(ARRIVED, eights * (SPLIT_THREADS / 32) * sizeof(int));
     }
-    const dim3 grid(across, w.blocks * w.clusters, down);
-    const enum lies lies = one_column ? BY_COLUMNS : apart ? APART : BY_ROWS;
-    // Two blocks on an SM: where one would have no use for its stages, and so that all of
-    // many clusters run at a time.
-    const bool fit = w.blocks <= 2 || w.blocks * tiles <= sms_for_clusters(sms);
-    if (few && fit && w.clusters == 1 && w.share > FEW_STAGES)
-        launch_split_k_with<MANY_STAGES>(lies, &w, grid, copied);
+    if (plan.many_stages)
+        launch_split_k_with<MANY_STAGES>(plan.lies, &w, plan.grid, copied);
     else
-        launch_split_k_with<FEW_STAGES>(lies, &w, grid, copied);
+        launch_split_k_with<FEW_STAGES>(plan.lies, &w, plan.grid, copied);
     return true;
 }
 

@@ -84,4 +84,25 @@ template <class T> static struct plan plan_tiles(int M, int N, int K, bool lines
                      T::SHARED ? A_ROUND_AND_THE_REST : NOTHING, &cost);
 }
 
+// Plans the product in tiles of each kind, and returns the number of the kind that is the
+// fastest by its plan, or that --tile asks for. `lines`: all rows of A and B begin at
+// cache lines. `turned`: turned tiles can be brought out.
+static int plan_kinds(int M, int N, int K, bool lines, bool turned,
+                      struct plan (&plans)[KINDS])
+{
+    plans[0] = plan_tiles<small_tile>(M, N, K, lines);
+    plans[1] = plan_tiles<narrow_tile>(M, N, K, lines);
+    plans[2] = plan_tiles<middle_tile>(M, N, K, lines);
+    plans[HIGH] = plan_tiles<high_tile>(M, N, K, lines);
+    plans[4] = plan_tiles<wide_tile>(M, N, K, lines);
+    plans[5] = plan_tiles<widest_tile>(M, N, K, lines);
+    int best = kind_asked_for();
+    if (best == HIGH && !turned)
+        ++best;
+    for (int i = 1; i < KINDS && !tile_columns; ++i)
+        if (plans[i].clocks < plans[best].clocks && (i != HIGH || turned))
+            best = i;
+    return best;
+}
+
 #endif

@@ -1,0 +1,74 @@
+"""Prints the figure of chapter 17: which kernel gets which product, from results/kernels.csv."""
+
+import rows
+from palette import FONT, GLOBAL, GREY, REGISTERS, SHARED
+
+# What results/kernels.cu calls a kernel: its colour, how opaque, and its name.
+KERNELS = {
+    "split_k": (SHARED, 0.45, "split_k, one block a tile"),
+    "split_k divided": (SHARED, 1, "split_k, blocks divide K"),
+    "thin": (GLOBAL, 0.8, "thin"),
+    "64 x 128": (REGISTERS, 0.22, "64 × 128"),
+    "128 x 64": (REGISTERS, 0.36, "128 × 64"),
+    "128 x 128": (REGISTERS, 0.5, "128 × 128"),
+    "160 x 128": (REGISTERS, 0.65, "160 × 128"),
+    "128 x 192": (REGISTERS, 0.82, "128 × 192"),
+    "128 x 256": (REGISTERS, 1, "128 × 256"),
+}
+CELL, TOP, LEFT, GAP, LINE = 14, 64, 92, 60, 24
+
+found = {}
+columns = ("K", "M", "N", "kernel")
+table = rows.ROOT / "results" / "kernels.csv"
+for row in rows.read_table(table, rows.kinds(columns, ("kernel",), ("K", "M", "N"))):
+    found.setdefault(row["K"], []).append((row["M"], row["N"], row["kernel"]))
+heights = {K: sorted({M for M, _, _ in products}) for K, products in found.items()}
+LABELLED = [heights[1024].index(side) for side in (1, 8, 64, 512, 4096)]
+SIDE = CELL * max(map(len, heights.values()))
+WIDTH = LEFT + len(found) * (SIDE + GAP)
+BOTTOM = TOP + SIDE + 64
+HEIGHT = BOTTOM + 3 * LINE + 6
+
+
+def text(x, y, words, anchor="middle", more=""):
+    print(
+        f'<text x="{x:.0f}" y="{y:.0f}" fill="{GREY}" text-anchor="{anchor}"{more}>{words}</text>'
+    )
+
+
+def cell(x, y, kernel):
+    colour, opacity, _ = KERNELS[kernel]
+    print(
+        f'<rect x="{x}" y="{y}" width="{CELL - 1}" height="{CELL - 1}" fill="{colour}" opacity="{opacity}"/>'
+    )
+
+
+def panel(left, K, title):
+    text(left, 24, title[0], "start", ' font-weight="bold"')
+    text(left, 46, title[1], "start")
+    sides = heights[K]
+    for M, N, kernel in found[K]:
+        cell(left + sides.index(N) * CELL, TOP + sides.index(M) * CELL, kernel)
+    for i in LABELLED:
+        middle = i * CELL + CELL / 2
+        text(left + middle, TOP + SIDE + 20, f"{sides[i]:,}")
+        text(left - 8, TOP + middle + 4, f"{sides[i]:,}", "end")
+    text(left + SIDE / 2, TOP + SIDE + 42, "N")
+
+
+print(
+    f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
+    f'viewBox="0 0 {WIDTH} {HEIGHT}" font-family="{FONT}" font-size="14">'
+)
+print("<title>Which kernel gets which product</title>")
+panel(LEFT, 1024, ("K = 1,024", "rows begin at multiples of 16 bytes, if N is one of 8"))
+panel(
+    LEFT + SIDE + GAP, 1023, ("K = 1,023, M and N one less, too", "rows begin anywhere")
+)
+for x in LEFT, LEFT + SIDE + GAP:
+    text(x - 50 if x == LEFT else x - 44, TOP + SIDE / 2 + 4, "M")
+for i, (kernel, (_, _, words)) in enumerate(KERNELS.items()):
+    x, y = LEFT + i // 3 * 240, BOTTOM + i % 3 * LINE
+    cell(x, y, kernel)
+    text(x + CELL + 8, y + 12, words if i < 3 else f"tiles of {words}", "start")
+print("</svg>")
