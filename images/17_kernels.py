@@ -54,6 +54,7 @@ def panel(left, K, title):
         text(left + middle, TOP + SIDE + 20, f"{sides[i]:,}")
         text(left - 8, TOP + middle + 4, f"{sides[i]:,}", "end")
     text(left + SIDE / 2, TOP + SIDE + 42, "N")
+    text(left - 46, TOP + SIDE / 2 + 4, "M")
 
 
 print(
@@ -65,8 +66,6 @@ panel(LEFT, 1024, ("K = 1,024", "rows begin at multiples of 16 bytes, if N is on
 panel(
     LEFT + SIDE + GAP, 1023, ("K = 1,023, M and N one less, too", "rows begin anywhere")
 )
-for x in LEFT, LEFT + SIDE + GAP:
-    text(x - 50 if x == LEFT else x - 44, TOP + SIDE / 2 + 4, "M")
 for i, (kernel, (_, _, words)) in enumerate(KERNELS.items()):
     x, y = LEFT + i // 3 * 240, BOTTOM + i % 3 * LINE
     cell(x, y, kernel)

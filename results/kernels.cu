@@ -1,7 +1,8 @@
 // Which kernel does chapter 17 give to which product? Lines for results/kernels.csv (make
-// kernels): its plans are asked, and nothing is multiplied. Rows of all matrices begin at
-// multiples of 16 bytes where K = 1,024, as far as N allows; where K = 1,023 each side is
-// one shorter, and rows begin anywhere.
+// kernels): its plans are asked, in the order in which launch() does, with beta = 0, and
+// nothing is multiplied. Rows of all matrices begin at multiples of 16 bytes where K =
+// 1,024, as far as N allows; where K = 1,023 each side is one shorter, and rows begin
+// anywhere.
 #define main main_of_chapter
 #include "matmul.cu"
 #undef main

@@ -477,12 +477,7 @@ def width(source, i):
     """A variable, a parameter or a cast of fewer bits; pointers stay, and a file's constants."""
     if source.around[i] is None:
         return
-    of_pointer = source.is_(i + 1, "*") and not source.is_binary(i + 1)
-    if (
-        of_pointer
-        or source.is_(i - 1, "unsigned", "enum")
-        or source.is_(i + 1, "int", "char")
-    ):
+    if source.is_(i - 1, "unsigned", "enum") or source.is_(i + 1, "int", "char"):
         return
     variable = source.kind(i + 1) == "name" and not source.is_(i + 2, "(")
     if variable or source.is_(i + 1, ")"):
