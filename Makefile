@@ -119,9 +119,10 @@ $(PROGRAMS): chapter%: $(BUILD)/chapter%
 	@cp -f $< $@
 	@echo "./$@ is ready ($(WHY))"
 
-# Those that are there have rules of their own: what comes here is not.
+# Those that are there have rules of their own: what comes here is not, or is one of common's
+# files, which `make -B` asks for.
 chapter%:
-	$(error there is no chapter$*: they go from $(firstword $(PROGRAMS)) to $(lastword $(PROGRAMS)))
+	$(if $(filter .,$(@D)),$(error there is no $@: they go from $(firstword $(PROGRAMS)) to $(lastword $(PROGRAMS))))
 
 # A number is missing: "make chapter", "make chapter 4".
 WITH_NUMBER := chapter parts ptx sass loop profile memcheck exercise hint solution reset time

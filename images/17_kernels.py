@@ -36,19 +36,24 @@ def text(x, y, words, anchor="middle", more=""):
     )
 
 
-def cell(x, y, kernel):
+def cells(kernel, corners):
+    """All cells of one kernel: one path, a quarter of the size of as many rectangles."""
     colour, opacity, _ = KERNELS[kernel]
-    print(
-        f'<rect x="{x}" y="{y}" width="{CELL - 1}" height="{CELL - 1}" fill="{colour}" opacity="{opacity}"/>'
-    )
+    side = CELL - 1
+    squares = "".join(f"M{x} {y}h{side}v{side}h-{side}z" for x, y in corners)
+    print(f'<path fill="{colour}" opacity="{opacity}" d="{squares}"/>')
 
 
 def panel(left, K, title):
     text(left, 24, title[0], "start", ' font-weight="bold"')
     text(left, 46, title[1], "start")
     sides = heights[K]
+    corners = {}
     for M, N, kernel in found[K]:
-        cell(left + sides.index(N) * CELL, TOP + sides.index(M) * CELL, kernel)
+        corner = left + sides.index(N) * CELL, TOP + sides.index(M) * CELL
+        corners.setdefault(kernel, []).append(corner)
+    for kernel in corners:
+        cells(kernel, corners[kernel])
     for i in LABELLED:
         middle = i * CELL + CELL / 2
         text(left + middle, TOP + SIDE + 20, f"{sides[i]:,}")
@@ -68,6 +73,6 @@ panel(
 )
 for i, (kernel, (_, _, words)) in enumerate(KERNELS.items()):
     x, y = LEFT + i // 3 * 240, BOTTOM + i % 3 * LINE
-    cell(x, y, kernel)
+    cells(kernel, [(x, y)])
     text(x + CELL + 8, y + 12, words if i < 3 else f"tiles of {words}", "start")
 print("</svg>")

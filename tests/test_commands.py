@@ -633,6 +633,12 @@ def test_make_says_it_in_one_line(words, project):
     assert complaint is None, complaint
 
 
+def test_make_can_make_all_of_it_again(project):
+    command = ["make", "-B", "-n", "-C", project, "chapter4"]
+    result = run(command, env=no_cuda())
+    assert result.returncode == 0 and "chapter4 is ready" in result.stdout, result.stderr
+
+
 @pytest.mark.parametrize("name", MAKE_SETTINGS)
 def test_make_checks_its_settings(name, project):
     command = ["make", "-n", "--no-print-directory", "-C", project, "chapter4"]
