@@ -11,7 +11,9 @@
 #include "emulator_runtime.h"
 #include "memory/array.h"
 #include "memory/copies.h"
+#include "memory/shadow.h"
 #include "memory/values.h"
+#include "watch/global.h"
 #include "watch/lens.h"
 
 /* A texture or a surface. The object's number is its address. */
@@ -72,6 +74,7 @@ static cudaError_t create(unsigned long long *object, const struct cudaResourceD
     if (!emu_is_device_range(t.elements, t.pitch * (t.height * t.depth - 1) +
                                              t.width * emu_element_bytes(&t.desc)))
         return cudaErrorInvalidValue;
+    emu_changes++; /* the object's number may have meant another */
     textures = emu_zeros("for a texture", 1, sizeof t);
     *textures = t;
     *object = (unsigned long long)(uintptr_t)textures;
@@ -120,6 +123,13 @@ static const struct texture *texture_of(unsigned long long object, const void *p
     const struct texture *t = *find(object);
     if (!t) emu_fault(pc, "0x%llx is no texture or surface object", object);
     if (emu_now.lens_looks) emu_lens_texture_fetch();
+    return t;
+}
+
+static const struct texture *texture_to_read(unsigned long long object, const void *pc)
+{
+    const struct texture *t = texture_of(object, pc);
+    emu_global_is_read(t->elements);
     return t;
 }
 
@@ -250,7 +260,7 @@ void emu_texture_fetch(union emu_component value[4], unsigned long long object,
                        enum emu_texture_shape shape, float x, float y, float z, int layer,
                        const void *pc)
 {
-    const struct texture *t = texture_of(object, pc);
+    const struct texture *t = texture_to_read(object, pc);
     const long last = (long)t->depth - 1, own = layer < 0      ? 0
                                                 : layer > last ? last
                                                                : layer;
@@ -276,7 +286,7 @@ void emu_texture_gather(union emu_component value[4], unsigned long long object,
                         float y, int component, const void *pc)
 {
     static const int corners[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
-    const struct texture *t = texture_of(object, pc);
+    const struct texture *t = texture_to_read(object, pc);
     const long n[2] = {(long)t->width, (long)t->height};
     enum cudaTextureAddressMode mode[2];
     float share;
@@ -307,5 +317,6 @@ void *emu_surface_place(unsigned long long object, int x, int y, int z, size_t b
     }
     char *p = (char *)t->elements + ((size_t)z * t->height + (size_t)y) * t->pitch + x;
     emu_check_host_wrote(p, bytes);
+    emu_changes++; /* the kernel may write there */
     return p;
 }

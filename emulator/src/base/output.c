@@ -29,6 +29,7 @@ static void keep(const char *format, va_list arguments, size_t bytes)
     vsnprintf(printed + length, bytes + 1, format, arguments);
     length += bytes;
     kernel = emu_now.launch->kernel;
+    emu_now.unrepeatable = true;
 }
 
 int emu_printf(const char *format, ...)

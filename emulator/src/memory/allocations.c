@@ -430,6 +430,7 @@ void *emu_heap_allocate(size_t bytes, const char *call, const void *pc)
 {
     void *p;
     size_t limit = 0;
+    emu_now.unrepeatable = true;
     cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize);
     if (bytes > limit || heap_bytes > limit - bytes) return NULL;
     const cudaError_t error =

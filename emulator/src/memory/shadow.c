@@ -10,6 +10,7 @@
 #include "base/settings.h"
 
 struct emu_times emu_times = {.other_work = UINT32_MAX};
+unsigned long long emu_changes;
 
 /* A mapping takes no memory before it is touched, and most cells of a large array never
  * are. Those of a small one mostly are, and cost less all at once than page by page. */
@@ -58,7 +59,7 @@ void emu_shadow_forget(struct emu_shadow *s)
         give_back(*kinds[k], count * sizeof **kinds[k]);
         *kinds[k] = NULL;
     }
-    s->last_write = s->last_read = s->last_other = 0;
+    s->last_write = s->last_read = s->last_other = s->met = 0;
 }
 
 struct emu_shadow *emu_shadow_make(size_t bytes, bool known)
@@ -73,6 +74,7 @@ struct emu_shadow *emu_shadow_make(size_t bytes, bool known)
 void emu_shadow_free(struct emu_shadow *s)
 {
     if (!s) return;
+    emu_changes++;
     emu_shadow_forget(s);
     give_back(s->known, known_bytes(s));
     free(s->spans);

@@ -31,7 +31,11 @@ struct emu_shadow {
     } calm[2]; /* where the host was last found to touch none of the spans: in reading,
                   and in writing */
     bool unwatched; /* too large: no races are looked for */
+    uint32_t met;   /* the time of the last launch that has touched it */
 };
+
+/* How often device memory has changed otherwise than by a kernel's stores. */
+extern unsigned long long emu_changes;
 
 /* What an allocation's bytes hold: nothing at first unless `known`. NULL without checks.
  */

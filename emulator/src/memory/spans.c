@@ -13,6 +13,7 @@
 #include "memory/shadow.h"
 #include "memory/streams.h"
 #include "memory/touch.h"
+#include "memory/variables.h"
 
 struct span {
     size_t first, end; /* bytes of the allocation */
@@ -164,8 +165,11 @@ void emu_work_touches(const void *start, size_t bytes, bool writes, const void *
 {
     const char *const p = start;
     struct emu_work work;
+    size_t section;
     if (bytes == 0) return;
     const struct emu_allocation *const a = emu_allocation_of(p);
+    if (writes && (a ? a->type == cudaMemoryTypeDevice : !!emu_section_of(p, &section)))
+        emu_changes++;
     if (!a || !a->shadow) return;
     const size_t first = (size_t)(p - a->base);
     if (emu_concurrent) {

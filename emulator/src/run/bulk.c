@@ -19,6 +19,7 @@
 #include "cuda.h"
 #include "emulator_ptx.h"
 #include "emulator_runtime.h"
+#include "memory/allocations.h"
 #include "memory/touch.h"
 #include "run/mbarrier.h"
 #include "watch/access.h"
@@ -161,6 +162,7 @@ static const struct tensor_map *map_of(const void *map, int dimensions, const in
                   "illegal instruction: a box begins at a multiple of 16 bytes of its "
                   "row, and element %d of %u bytes is none",
                   at[0], m->element_bytes);
+    if (emu_is_global(map)) emu_now.unrepeatable = true; /* not seen to be read */
     return m;
 }
 

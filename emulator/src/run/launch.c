@@ -21,6 +21,7 @@
 #include "run/barrier.h"
 #include "run/bulk.h"
 #include "run/mbarrier.h"
+#include "run/repeat.h"
 #include "run/warp.h"
 #include "run/wgmma.h"
 #include "watch/check.h"
@@ -383,6 +384,7 @@ static void keep(struct resident *r)
     grid.waiting = emu_resized(grid.waiting, "for the blocks of a grid", grid.count + 1,
                                sizeof(struct resident *));
     grid.waiting[grid.count++] = r;
+    emu_now.unrepeatable = true; /* what it goes on with counts as another launch's */
     grid.at_barrier += r->at_barrier;
     if (!grid.spare) grid.spare = emu_more_fibers();
     emu_fibers = grid.spare;
@@ -539,6 +541,7 @@ static size_t child_count;
 
 static void launch_later(const struct emu_launch *launch)
 {
+    emu_now.unrepeatable = true;
     children = emu_resized(children, "for a launch in a kernel", child_count + 1,
                            sizeof *children);
     struct emu_launch *child = &children[child_count++];
@@ -617,10 +620,12 @@ int emu_launch_kernel(const struct emu_launch *launch)
     if (error == cudaSuccess && emu_working_device != emu_device())
         error = cudaErrorInvalidResourceHandle;
     if (error != cudaSuccess) return error;
+    if (emu_is_repeated(launch)) return cudaSuccess;
     emu_give_handler_stack();
     has_failed = false;
     error = run_launch(launch);
     run_children();
+    if (!has_failed && error == cudaSuccess) emu_note_launch(launch);
     if (!has_failed) return error;
     forget_children();
     emu_device_fails(cudaErrorAssert);

@@ -29,6 +29,7 @@ static uint64_t nanoseconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
+    emu_now.unrepeatable = true;
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 

@@ -285,6 +285,7 @@ unsigned long long emu_clock(void)
     static unsigned long long last;
     static unsigned in_a_row;
     in_a_row = emu_now.pauses == last ? in_a_row + 1 : 0;
+    emu_now.unrepeatable = true;
     const unsigned beyond = in_a_row > PATIENCE ? in_a_row - PATIENCE : 0;
     emu_now.pauses += 1ull << (beyond < DOUBLINGS ? beyond : DOUBLINGS);
     return last = emu_now.pauses;

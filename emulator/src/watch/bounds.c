@@ -113,6 +113,7 @@ static void image_access(const struct emu_image *image, char *p, size_t n,
     size_t offset;
     struct emu_shadow *const shadow = emu_variable_shadow(p, &offset);
     if (shadow) emu_global_access(shadow, offset, p, n, kind, pc);
+    if (emu_is_local_static(p)) emu_now.unrepeatable = true;
     if (emu_is_device_variable(p) || emu_is_local_static(p) || is_position(p)) return;
     enum { NEAR = 4096 };
     if (emu_distance_past_variables(p) < NEAR)

@@ -35,6 +35,7 @@ void emu_check_launch_begins(void)
     emu_words_launch_begins();
     if (emu_times.now > MOST_TIMES && emu_settings.check) begin_time();
     emu_times.launch = ++emu_times.now;
+    emu_touched_count = 0;
     emu_handover_launch_begins();
 }
 

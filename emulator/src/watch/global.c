@@ -143,11 +143,46 @@ static void write_cell(struct emu_shadow *s, size_t i, char *p, bool atomic,
     note_write(s, i, now);
 }
 
+/* ---- what a launch has touched ---- */
+
+struct emu_shadow *emu_touched[EMU_MOST_TOUCHED];
+unsigned emu_touched_count;
+
+/* Memory that the host sees, or that has more than one address, changes unseen. */
+static bool changes_unseen(const char *p)
+{
+    const struct emu_allocation *const a = emu_allocation_of(p);
+    return a ? a->type != cudaMemoryTypeDevice || a->heap || a->mapped
+             : emu_is_managed_variable(p);
+}
+
+static __attribute__((noinline)) void meet(struct emu_shadow *s, const char *p)
+{
+    s->met = emu_times.launch;
+    if (emu_touched_count == EMU_MOST_TOUCHED || changes_unseen(p))
+        emu_now.unrepeatable = true;
+    else
+        emu_touched[emu_touched_count++] = s;
+}
+
+void emu_global_is_read(const char *p)
+{
+    const struct emu_allocation *const a = emu_allocation_of(p);
+    if (!a || !a->shadow) {
+        emu_now.unrepeatable = true;
+        return;
+    }
+    if (a->shadow->met != emu_times.launch) meet(a->shadow, p);
+    a->shadow->last_read = emu_times.now;
+}
+
 void emu_global_access(struct emu_shadow *s, size_t offset, char *p, size_t n,
                        enum emu_access kind, const void *pc)
 {
     const enum emu_access basic = kind & BASIC_KIND;
     bool holds = true;
+    if (s->met != emu_times.launch) meet(s, p);
+    if (basic == ATOMIC || s->unwatched) emu_now.unrepeatable = true;
     if (basic != WRITE && !s->all_known && !emu_now.lens_looks)
         holds = emu_check_holds_values(s, offset, p, n, kind, pc);
     if (basic != READ && !s->all_known) emu_shadow_written(s, offset, n);
@@ -244,6 +279,7 @@ void emu_forget_touches(void)
     for (const struct emu_allocation *a = emu_allocation_behind(emu_memory_base); a;
          a = emu_allocation_behind(a->base))
         if (a->shadow) emu_shadow_forget(a->shadow);
+    emu_changes++;
     for (size_t i = 0; i < section_count; i++) emu_shadow_forget(sections[i].shadow);
 }
 

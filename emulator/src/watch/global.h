@@ -18,6 +18,12 @@ void emu_global_access(struct emu_shadow *shadow, size_t offset, char *p, size_t
  * and leaves the rest to the function above. */
 bool emu_global_simple(struct emu_shadow *shadow, size_t cell, size_t count, bool writes,
                        const void *pc);
+/* The shadows of what the running launch has touched, or the last one. */
+enum { EMU_MOST_TOUCHED = 32 };
+extern struct emu_shadow *emu_touched[EMU_MOST_TOUCHED];
+extern unsigned emu_touched_count;
+/* The running launch reads the allocation that holds p, and not word by word. */
+void emu_global_is_read(const char *p);
 /* Forgets who has touched what: time begins again. */
 void emu_forget_touches(void);
 /* The shadow of the program's variables among which p is, or NULL. */
