@@ -1166,6 +1166,7 @@ BROUGHT_ALONG = """
     "header, also",
     [
         ("device_vector", "thrust::reduce(x, x + 4)"),
+        ("extrema", "thrust::distance(x, x + 4)"),
         ("for_each", "thrust::for_each(x, x + 4, twice())"),
         ("reduce", "thrust::reduce(x, x + 4)"),
         ("sort", "thrust::sequence(x, x + 4)"),

@@ -32,6 +32,7 @@
 #include <thrust/scatter.h>
 #include <thrust/sequence.h>
 #include <thrust/set_operations.h>
+#include <thrust/shuffle.h>
 #include <thrust/sort.h>
 #include <thrust/tabulate.h>
 #include <thrust/transform.h>
@@ -289,6 +290,17 @@ static void sets()
                                                  third.end(), out.begin(),
                                                  thrust::greater<int>())) == 9);
     EXPECT(out[0] == 16);
+
+    thrust::default_random_engine generator(7);
+    thrust::device_vector<int> deck(20), again(20);
+    thrust::sequence(deck.begin(), deck.end());
+    thrust::shuffle_copy(thrust::device, deck.begin(), deck.end(), again.begin(),
+                         generator);
+    thrust::shuffle(deck.begin(), deck.end(), generator);
+    EXPECT(deck != again);
+    thrust::sort(deck.begin(), deck.end());
+    thrust::sort(again.begin(), again.end());
+    EXPECT(deck == again && deck[19] == 19);
 
     thrust::device_vector<thrust::pair<int, float>> pairs(3);
     pairs[1] = thrust::make_pair(3, 4.0f);

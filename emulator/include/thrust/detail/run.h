@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "../../cuda_runtime.h"
+#include "../distance.h"
 #include "../system_error.h"
 #include "../version.h"
 
