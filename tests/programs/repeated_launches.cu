@@ -1,6 +1,8 @@
 // The same launch again and again, as a program does that measures time. The emulator does
 // not run those that would change nothing; so each pair here has something between them, or
 // in the kernel, that changes the second one's results.
+// BUILD: -lcublas
+#include <cublas_v2.h>
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -243,6 +245,40 @@ static void what_is_read_otherwise()
     CHECK(cudaDestroyTextureObject(texture));
 }
 
+__global__ void copy_floats(const float *from, float *to)
+{
+    to[threadIdx.x] = from[threadIdx.x];
+}
+
+// Each of these changes what the kernel reads, some in steps.
+static void what_a_library_stores()
+{
+    const float two = 2.0f, ones[4] = {1.0f, 1.0f, 1.0f, 1.0f};
+    float *x, *y, result[4];
+    cublasHandle_t cublas;
+    CHECK(cudaMalloc(&x, sizeof ones));
+    CHECK(cudaMalloc(&y, sizeof ones));
+    CHECK(cudaMemcpy(x, ones, sizeof ones, cudaMemcpyHostToDevice));
+    EXPECT(cublasCreate(&cublas) == CUBLAS_STATUS_SUCCESS);
+    const auto copied = [&] {
+        copy_floats<<<1, 4>>>(x, y);
+        CHECK(cudaMemcpy(result, y, sizeof result, cudaMemcpyDeviceToHost));
+        return result[0] + 10.0f * result[2];
+    };
+    EXPECT(copied() == 11.0f);
+    EXPECT(cublasSscal(cublas, 2, &two, x, 2) == CUBLAS_STATUS_SUCCESS);
+    EXPECT(copied() == 22.0f);
+    EXPECT(cublasSaxpy(cublas, 1, &two, x + 1, 1, x, 3) == CUBLAS_STATUS_SUCCESS);
+    EXPECT(copied() == 24.0f);
+    EXPECT(cublasSetPointerMode(cublas, CUBLAS_POINTER_MODE_DEVICE) ==
+           CUBLAS_STATUS_SUCCESS);
+    EXPECT(cublasSdot(cublas, 2, x + 1, 2, x + 1, 2, x) == CUBLAS_STATUS_SUCCESS);
+    EXPECT(copied() == 22.0f);
+    EXPECT(cublasDestroy(cublas) == CUBLAS_STATUS_SUCCESS);
+    CHECK(cudaFree(x));
+    CHECK(cudaFree(y));
+}
+
 __global__ void draw(cudaSurfaceObject_t to, int value)
 {
     surf2Dwrite(value, to, 0, 0);
@@ -384,6 +420,7 @@ int main()
     what_reads_its_own_results();
     what_the_host_changes();
     what_is_read_otherwise();
+    what_a_library_stores();
     what_is_stored_otherwise();
     what_does_more_than_store();
     what_changes_nothing();

@@ -215,7 +215,7 @@ static cublasStatus_t axpy(const void *pc, const char *call, cublasHandle_t hand
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!alpha) return CUBLAS_STATUS_INVALID_VALUE;
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
-    if (emu_work_begins(handle->stream) != cudaSuccess)
+    if (emu_call_begins(handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
     emu_blas_need_vector(pc, call, "x", x, n, incx, type, false);
     emu_blas_need_vector(pc, call, "y", y, n, incy, type, true);
@@ -237,7 +237,7 @@ static cublasStatus_t scal(const void *pc, const char *call, cublasHandle_t hand
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!alpha) return CUBLAS_STATUS_INVALID_VALUE;
     if (n <= 0 || incx <= 0) return CUBLAS_STATUS_SUCCESS;
-    if (emu_work_begins(handle->stream) != cudaSuccess)
+    if (emu_call_begins(handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
     emu_blas_need_vector(pc, call, "x", x, n, incx, type, true);
     double a = emu_blas_load(alpha, 0, alpha_type);
@@ -255,7 +255,7 @@ static cublasStatus_t dot(const void *pc, const char *call, cublasHandle_t handl
     EMU_ALONE;
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!result) return CUBLAS_STATUS_INVALID_VALUE;
-    if (emu_work_begins(handle->stream) != cudaSuccess)
+    if (emu_call_begins(handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
     if (handle->pointer_mode == CUBLAS_POINTER_MODE_HOST) emu_host_waits_for_work();
     emu_blas_need_vector(pc, call, "x", x, n, incx, type, false);
@@ -280,7 +280,7 @@ static cublasStatus_t measure(const void *pc, const char *call, cublasHandle_t h
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!result) return CUBLAS_STATUS_INVALID_VALUE;
     if (incx <= 0) n = 0;
-    if (emu_work_begins(handle->stream) != cudaSuccess)
+    if (emu_call_begins(handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
     if (handle->pointer_mode == CUBLAS_POINTER_MODE_HOST) emu_host_waits_for_work();
     emu_blas_need_vector(pc, call, "x", x, n, incx, type, false);
@@ -393,7 +393,7 @@ static cublasStatus_t gemv(const void *pc, const char *call, cublasHandle_t hand
     if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
     bool plain = trans == CUBLAS_OP_N;
     int length = plain ? m : n, depth = plain ? n : m;
-    if (emu_work_begins(handle->stream) != cudaSuccess)
+    if (emu_call_begins(handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
     emu_blas_need(pc, call, "A", A, emu_blas_matrix_bytes(m, n, lda, type));
     emu_blas_touches(pc, A, (size_t)m, n, lda, type, false);
@@ -469,7 +469,7 @@ static cublasStatus_t move(const void *pc, const char *call, cublasHandle_t hand
     EMU_ALONE;
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
-    if (emu_work_begins(handle->stream) != cudaSuccess)
+    if (emu_call_begins(handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
     emu_blas_need_vector(pc, call, "x", x, n, incx, type, both_ways);
     emu_blas_need_vector(pc, call, "y", y, n, incy, type, true);
@@ -492,7 +492,7 @@ static cublasStatus_t ger(const void *pc, const char *call, cublasHandle_t handl
     if (m < 0 || n < 0 || incx == 0 || incy == 0 || lda < (m > 1 ? m : 1) || !alpha)
         return CUBLAS_STATUS_INVALID_VALUE;
     if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
-    if (emu_work_begins(handle->stream) != cudaSuccess)
+    if (emu_call_begins(handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
     emu_blas_need_vector(pc, call, "x", x, m, incx, type, false);
     emu_blas_need_vector(pc, call, "y", y, n, incy, type, false);
@@ -555,7 +555,7 @@ static cublasStatus_t geam(const void *pc, const char *call, cublasHandle_t hand
     if ((C == A && (lda != ldc || !a.plain)) || (C == B && (ldb != ldc || !b.plain)))
         return CUBLAS_STATUS_INVALID_VALUE;
     if (m == 0 || n == 0) return CUBLAS_STATUS_SUCCESS;
-    if (emu_work_begins(handle->stream) != cudaSuccess)
+    if (emu_call_begins(handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
     a.factor = emu_blas_load(alpha, 0, type);
     b.factor = emu_blas_load(beta, 0, type);

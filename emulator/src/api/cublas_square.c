@@ -29,7 +29,7 @@ struct call {
 static cublasStatus_t begin(const struct call *c)
 {
     if (!c->handle) return CUBLAS_STATUS_NOT_INITIALIZED;
-    return emu_work_begins(c->handle->stream) == cudaSuccess
+    return emu_call_begins(c->handle->stream) == cudaSuccess
                ? CUBLAS_STATUS_SUCCESS
                : CUBLAS_STATUS_EXECUTION_FAILED;
 }

@@ -254,7 +254,7 @@ static curandStatus_t begin(curandGenerator_t g, const char *call, void *to, siz
     if (!g) return CURAND_STATUS_NOT_INITIALIZED;
     if (count % g->dimensions) return CURAND_STATUS_LENGTH_NOT_MULTIPLE;
     if (g->on_host || !count) return CURAND_STATUS_SUCCESS;
-    if (emu_work_begins(g->stream) != cudaSuccess) return CURAND_STATUS_LAUNCH_FAILURE;
+    if (emu_call_begins(g->stream) != cudaSuccess) return CURAND_STATUS_LAUNCH_FAILURE;
     if (!emu_is_device_range(to, count * bytes))
         emu_fault(pc,
                   "%s: the numbers go to %zu bytes that are not device memory (a "

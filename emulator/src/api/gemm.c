@@ -336,7 +336,7 @@ cublasStatus_t emu_gemm(cublasHandle_t handle, const struct gemm *g)
         return CUBLAS_STATUS_INVALID_VALUE;
     if (g->m == 0 || g->n == 0 || g->count == 0) return CUBLAS_STATUS_SUCCESS;
     if (!g->alpha || !g->beta) return CUBLAS_STATUS_INVALID_VALUE;
-    if (emu_work_begins(g->stream ? g->stream : handle->stream) != cudaSuccess)
+    if (emu_call_begins(g->stream ? g->stream : handle->stream) != cudaSuccess)
         return CUBLAS_STATUS_EXECUTION_FAILED;
     if (handle->pointer_mode == CUBLAS_POINTER_MODE_DEVICE) {
         emu_blas_need(g->pc, g->call, "alpha", g->alpha, emu_blas_bytes(g->scalar_type));

@@ -238,7 +238,7 @@ static void touch(const struct call *c)
 {
     if (gives(c)) need_memory(c, "the send buffer", c->from, bytes_given(c));
     if (gets(c)) need_memory(c, "the receive buffer", c->to, bytes_got(c));
-    emu_work_begins(c->stream);
+    emu_call_begins(c->stream);
     if (gives(c)) emu_work_touches(c->from, bytes_given(c), false, c->pc);
     if (gets(c)) emu_work_touches(c->to, bytes_got(c), true, c->pc);
 }

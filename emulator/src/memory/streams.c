@@ -29,6 +29,7 @@
 #include "base/room.h"
 #include "base/settings.h"
 #include "memory/capture.h"
+#include "memory/shadow.h"
 #include "memory/touch.h"
 
 /* ---- who knows what ---- */
@@ -293,6 +294,12 @@ cudaError_t emu_work_begins(cudaStream_t handle)
     if (emu_settings.check) note_work(s);
     if (emu_concurrent && emu_settings.check) emu_times.other_work = first_unordered();
     return cudaSuccess;
+}
+
+cudaError_t emu_call_begins(cudaStream_t handle)
+{
+    emu_changes++;
+    return emu_work_begins(handle);
 }
 
 cudaStream_t emu_stream_on(cudaStream_t handle, int device)

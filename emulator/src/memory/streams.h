@@ -10,6 +10,8 @@
 /* Work of a stream (0: the default one of the current device): a launch, a copy, a
  * library's call. Until the next begins, all that is done to device memory is its. */
 cudaError_t emu_work_begins(cudaStream_t stream);
+/* That of a library's call, which may change memory in whatever way. */
+cudaError_t emu_call_begins(cudaStream_t stream);
 extern int emu_working_device; /* whose stream it is */
 /* The host goes on when it is over; or all that was enqueued on the device, or on any if
  * it is -1. */
