@@ -43,11 +43,13 @@ static unsigned oldest;
 static unsigned long long changes_before;
 
 /* The launch's arguments one behind the other, without what may lie between them. False if
- * they are too many. */
+ * they are too many, or nobody says where they lie, as in the machine that runs the
+ * exercises. */
 static bool gather_arguments(const struct emu_launch *launch,
                              unsigned char to[ARGUMENT_BYTES], size_t *bytes)
 {
     struct emu_argument places[ARGUMENTS];
+    if (!launch->places_of) return false;
     const unsigned count = launch->places_of(launch->arguments, NULL);
     *bytes = 0;
     if (count > ARGUMENTS) return false;
