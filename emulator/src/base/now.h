@@ -41,7 +41,7 @@ struct emu_now {
                                   the clock, or arrives at a barrier */
     unsigned long long steps; /* how often a thread has stopped that had done something */
     unsigned long long blocks_outside; /* of the launch, that wait for room on the GPU */
-    bool unrepeatable; /* the launch does more than store: see repeat.c */
+    bool unrepeatable;                 /* the launch does more than store: see repeat.c */
 };
 extern struct emu_now emu_now;
 
