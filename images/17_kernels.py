@@ -52,8 +52,8 @@ def panel(left, K, title):
     for M, N, kernel in found[K]:
         corner = left + sides.index(N) * CELL, TOP + sides.index(M) * CELL
         corners.setdefault(kernel, []).append(corner)
-    for kernel in corners:
-        cells(kernel, corners[kernel])
+    for kernel, of_kernel in corners.items():
+        cells(kernel, of_kernel)
     for i in LABELLED:
         middle = i * CELL + CELL / 2
         text(left + middle, TOP + SIDE + 20, f"{sides[i]:,}")

@@ -74,7 +74,6 @@ static cudaError_t create(unsigned long long *object, const struct cudaResourceD
     if (!emu_is_device_range(t.elements, t.pitch * (t.height * t.depth - 1) +
                                              t.width * emu_element_bytes(&t.desc)))
         return cudaErrorInvalidValue;
-    emu_changes++; /* the object's number may have meant another */
     textures = emu_zeros("for a texture", 1, sizeof t);
     *textures = t;
     *object = (unsigned long long)(uintptr_t)textures;
@@ -87,6 +86,7 @@ static cudaError_t destroy(unsigned long long object)
     struct texture **at = find(object), *gone = *at;
     if (!gone) return object ? cudaErrorInvalidValue : cudaSuccess;
     *at = gone->next;
+    emu_changes++; /* the number means none now, and later perhaps another */
     free(gone);
     return cudaSuccess;
 }

@@ -129,6 +129,7 @@ size_t emu_shadow_refine(struct emu_shadow *s, unsigned shift)
     const size_t need = count * (3 * sizeof *s->writes + sizeof *s->stamps);
     if (!is_worth_it(need)) {
         emu_shadow_forget(s);
+        emu_changes++; /* from now on nobody sees any */
         s->unwatched = true;
         return need;
     }

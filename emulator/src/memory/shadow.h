@@ -34,7 +34,8 @@ struct emu_shadow {
     uint32_t met;   /* the time of the last launch that has touched it */
 };
 
-/* How often device memory has changed otherwise than by a kernel's stores. */
+/* How often device memory has changed, or may have, otherwise than by stores of kernels that
+ * its shadow knows of. */
 extern unsigned long long emu_changes;
 
 /* What an allocation's bytes hold: nothing at first unless `known`. NULL without checks.

@@ -625,7 +625,7 @@ int emu_launch_kernel(const struct emu_launch *launch)
     has_failed = false;
     error = run_launch(launch);
     run_children();
-    if (!has_failed && error == cudaSuccess) emu_note_launch(launch);
+    if (!has_failed && error == cudaSuccess) emu_note_launch();
     if (!has_failed) return error;
     forget_children();
     emu_device_fails(cudaErrorAssert);

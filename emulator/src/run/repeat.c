@@ -28,98 +28,83 @@
 
 enum { LAUNCHES = 64, ARGUMENTS = 64, ARGUMENT_BYTES = 1024 };
 
-static struct done {
-    struct emu_launch launch; /* its grid is empty where nothing was done yet */
+static struct launch {
+    struct emu_launch shape; /* its grid is empty where none is kept yet */
     unsigned char arguments[ARGUMENT_BYTES];
-    size_t bytes; /* of them */
-    unsigned long long changes;
+    size_t bytes;               /* of them */
+    unsigned long long changes; /* emu_changes, when it began */
     unsigned touched;
     struct {
         const struct emu_shadow *shadow;
         uint32_t last_write;
     } memory[EMU_MOST_TOUCHED];
-} done[LAUNCHES];
+} present, kept[LAUNCHES];
 static unsigned oldest;
-static unsigned long long changes_before;
 
-/* The launch's arguments one behind the other, without what may lie between them. False if
- * they are too many, or nobody says where they lie, as in the machine that runs the
- * exercises. */
-static bool gather_arguments(const struct emu_launch *launch,
-                             unsigned char to[ARGUMENT_BYTES], size_t *bytes)
+/* The present launch's arguments one behind the other, without what may lie between them.
+ * False if they are too many, or nobody says where they lie, as in the machine that runs
+ * the exercises. */
+static bool gather_arguments(void)
 {
+    const struct emu_launch *const shape = &present.shape;
     struct emu_argument places[ARGUMENTS];
-    if (!launch->places_of) return false;
-    const unsigned count = launch->places_of(launch->arguments, NULL);
-    *bytes = 0;
+    if (!shape->places_of) return false;
+    const unsigned count = shape->places_of(shape->arguments, NULL);
+    present.bytes = 0;
     if (count > ARGUMENTS) return false;
-    launch->places_of(launch->arguments, places);
+    shape->places_of(shape->arguments, places);
     for (unsigned i = 0; i < count; i++) {
-        if (places[i].bytes > ARGUMENT_BYTES - *bytes) return false;
-        memcpy(to + *bytes, places[i].at, places[i].bytes);
-        *bytes += places[i].bytes;
+        if (places[i].bytes > ARGUMENT_BYTES - present.bytes) return false;
+        memcpy(present.arguments + present.bytes, places[i].at, places[i].bytes);
+        present.bytes += places[i].bytes;
     }
     return true;
 }
 
-static bool is_same(const struct done *d, const struct emu_launch *launch,
-                    const unsigned char *arguments, size_t bytes)
+static bool is_present(const struct launch *l)
 {
-    const struct emu_launch *const other = &d->launch;
-    return other->address == launch->address && other->run == launch->run &&
-           other->kernel == launch->kernel && d->bytes == bytes &&
-           memcmp(other->grid, launch->grid, sizeof launch->grid) == 0 &&
-           memcmp(other->block, launch->block, sizeof launch->block) == 0 &&
-           memcmp(other->cluster, launch->cluster, sizeof launch->cluster) == 0 &&
-           other->dynamic_shared == launch->dynamic_shared &&
-           other->cooperative == launch->cooperative &&
-           memcmp(d->arguments, arguments, bytes) == 0;
+    const struct emu_launch *const a = &l->shape, *const b = &present.shape;
+    return a->address == b->address && a->run == b->run && a->kernel == b->kernel &&
+           memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
+           memcmp(a->block, b->block, sizeof a->block) == 0 &&
+           memcmp(a->cluster, b->cluster, sizeof a->cluster) == 0 &&
+           a->dynamic_shared == b->dynamic_shared && a->cooperative == b->cooperative &&
+           l->bytes == present.bytes &&
+           memcmp(l->arguments, present.arguments, l->bytes) == 0;
 }
 
-static struct done *find(const struct emu_launch *launch, const unsigned char *arguments,
-                         size_t bytes)
+static struct launch *find_present(void)
 {
-    for (struct done *d = done; d < done + LAUNCHES; d++)
-        if (is_same(d, launch, arguments, bytes)) return d;
+    for (struct launch *l = kept; l < kept + LAUNCHES; l++)
+        if (is_present(l)) return l;
     return NULL;
 }
 
 bool emu_is_repeated(const struct emu_launch *launch)
 {
-    unsigned char arguments[ARGUMENT_BYTES];
-    size_t bytes;
     struct emu_work work;
+    present.shape = *launch;
+    present.changes = emu_changes;
     emu_now.unrepeatable = !emu_settings.check || emu_settings.lens ||
-                           emu_present_work(&work, false) ||
-                           !gather_arguments(launch, arguments, &bytes);
-    changes_before = emu_changes;
+                           emu_present_work(&work, false) || !gather_arguments();
     if (emu_now.unrepeatable) return false;
-    const struct done *const d = find(launch, arguments, bytes);
-    if (!d || d->changes != emu_changes) return false;
-    for (unsigned i = 0; i < d->touched; i++)
-        if (d->memory[i].shadow->last_write != d->memory[i].last_write) return false;
+    const struct launch *const l = find_present();
+    if (!l || l->changes != emu_changes) return false;
+    for (unsigned i = 0; i < l->touched; i++)
+        if (l->memory[i].shadow->last_write != l->memory[i].last_write) return false;
     return true;
 }
 
-void emu_note_launch(const struct emu_launch *launch)
+void emu_note_launch(void)
 {
-    unsigned char arguments[ARGUMENT_BYTES];
-    size_t bytes;
-    if (emu_now.unrepeatable || emu_changes != changes_before ||
-        !gather_arguments(launch, arguments, &bytes))
-        return;
-    struct done *d = find(launch, arguments, bytes);
-    if (!d) d = &done[oldest++ % LAUNCHES];
-    d->launch.grid[0] = 0;
+    if (emu_now.unrepeatable) return;
+    present.touched = emu_touched_count;
     for (unsigned i = 0; i < emu_touched_count; i++) {
         const struct emu_shadow *const s = emu_touched[i];
         if (s->last_read >= emu_times.launch && s->last_write >= emu_times.launch) return;
-        d->memory[i].shadow = s;
-        d->memory[i].last_write = s->last_write;
+        present.memory[i].shadow = s;
+        present.memory[i].last_write = s->last_write;
     }
-    d->touched = emu_touched_count;
-    d->launch = *launch;
-    memcpy(d->arguments, arguments, bytes);
-    d->bytes = bytes;
-    d->changes = emu_changes;
+    struct launch *const before = find_present();
+    *(before ? before : &kept[oldest++ % LAUNCHES]) = present;
 }

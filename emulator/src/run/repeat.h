@@ -10,6 +10,6 @@ struct emu_launch;
  * when it ran before: then it need not run. */
 bool emu_is_repeated(const struct emu_launch *launch);
 /* It was not, and has run now, without an error. */
-void emu_note_launch(const struct emu_launch *launch);
+void emu_note_launch(void);
 
 #endif

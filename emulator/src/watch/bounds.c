@@ -113,8 +113,11 @@ static void image_access(const struct emu_image *image, char *p, size_t n,
     size_t offset;
     struct emu_shadow *const shadow = emu_variable_shadow(p, &offset);
     if (shadow) emu_global_access(shadow, offset, p, n, kind, pc);
-    if (emu_is_local_static(p)) emu_now.unrepeatable = true;
-    if (emu_is_device_variable(p) || emu_is_local_static(p) || is_position(p)) return;
+    if (emu_is_device_variable(p) || is_position(p)) return;
+    if (emu_is_local_static(p)) {
+        emu_now.unrepeatable = true; /* no shadow tells what happens to it */
+        return;
+    }
     enum { NEAR = 4096 };
     if (emu_distance_past_variables(p) < NEAR)
         emu_fault(pc,
