@@ -12,10 +12,11 @@ KERNELS = {
     "128 x 64": (REGISTERS, 0.36, "128 × 64"),
     "128 x 128": (REGISTERS, 0.5, "128 × 128"),
     "160 x 128": (REGISTERS, 0.65, "160 × 128"),
-    "128 x 192": (REGISTERS, 0.82, "128 × 192"),
+    "128 x 192": (REGISTERS, 0.78, "128 × 192"),
+    "192 x 128": (REGISTERS, 0.89, "192 × 128"),
     "128 x 256": (REGISTERS, 1, "128 × 256"),
 }
-CELL, TOP, LEFT, GAP, LINE = 14, 64, 92, 60, 24
+CELL, TOP, LEFT, GAP, LINE, LINES = 14, 64, 92, 60, 24, 4
 
 found = {}
 columns = ("K", "M", "N", "kernel")
@@ -27,7 +28,7 @@ LABELLED = [heights[1024].index(side) for side in (1, 8, 64, 512, 4096)]
 SIDE = CELL * max(map(len, heights.values()))
 WIDTH = LEFT + len(found) * (SIDE + GAP)
 BOTTOM = TOP + SIDE + 64
-HEIGHT = BOTTOM + 3 * LINE + 6
+HEIGHT = BOTTOM + LINES * LINE + 6
 
 
 def text(x, y, words, anchor="middle", more=""):
@@ -72,7 +73,7 @@ panel(
     LEFT + SIDE + GAP, 1023, ("K = 1,023, M and N one less, too", "rows begin anywhere")
 )
 for i, (kernel, (_, _, words)) in enumerate(KERNELS.items()):
-    x, y = LEFT + i // 3 * 240, BOTTOM + i % 3 * LINE
+    x, y = LEFT + i // LINES * 240, BOTTOM + i % LINES * LINE
     cells(kernel, [(x, y)])
     text(x + CELL + 8, y + 12, words if i < 3 else f"tiles of {words}", "start")
 print("</svg>")

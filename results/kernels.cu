@@ -25,6 +25,7 @@ static const char *kernel_of(int M, int N, int K)
     case 2: return "128 x 128";
     case HIGH: return "160 x 128";
     case 4: return "128 x 192";
+    case HIGHEST: return "192 x 128";
     default: return "128 x 256";
     }
 }

@@ -242,6 +242,9 @@ static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
     case 2: launch_tiles<middle_tile>(plans[best], M, N, K, alpha, A, B, beta, C); break;
     case HIGH: launch_tiles<high_tile>(plans[best], M, N, K, alpha, A, B, beta, C); break;
     case 4: launch_tiles<wide_tile>(plans[best], M, N, K, alpha, A, B, beta, C); break;
+    case HIGHEST:
+        launch_tiles<highest_tile>(plans[best], M, N, K, alpha, A, B, beta, C);
+        break;
     default: launch_tiles<widest_tile>(plans[best], M, N, K, alpha, A, B, beta, C);
     }
 }
@@ -250,7 +253,7 @@ int main(int argc, char **argv)
 {
     const struct chapter chapter = {
         .number = 17,
-        .title = "every shape and type: copies, six tiles, equal shares, tf32",
+        .title = "every shape and type: copies, seven tiles, equal shares, tf32",
         .about = "copies",
         .launch_bf16 = launch,
         .launch_tf32 = tf32_launch,
@@ -266,10 +269,9 @@ int main(int argc, char **argv)
         .own_option = "--tile",
         .own_value = &tile_columns,
         .more_help =
-            "    --tile N       tiles of N columns (32: of 64 rows; 160: of 160, if the\n"
-            "                   engine can write C); tf32: of N rows; 8: the kernels "
-            "for\n"
-            "                   few rows or columns\n",
+            "    --tile N       tiles of N columns (32: of 64 rows; 160 and 224: of 160\n"
+            "                   and 192, if the engine can write C); tf32: of N rows;\n"
+            "                   8: the kernels for few rows or columns\n",
     };
     return chapter_main(argc, argv, &chapter);
 }

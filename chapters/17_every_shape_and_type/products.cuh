@@ -27,6 +27,8 @@ static const struct product products[] = {
     {330, 264, 200, 1.5f, 0.0f, NULL, "--tile 160", {}, launch_few<160>},
     {170, 136, 72, 1.5f, -0.5f, NULL, "--tile 160", {}, launch_few<160>},
     {165, 129, 40, 1.5f, 0.0f, NULL, "--tile 160", {}, launch_few<160>},
+    {390, 264, 200, 1.5f, 0.0f, NULL, "--tile 224", {}, launch_few<224>},
+    {200, 136, 72, 1.5f, -0.5f, NULL, "--tile 224", {}, launch_few<224>},
     {100, 120, 136, 1.5f, -0.5f, NULL, NULL, {}, launch},
     {45, 200, 552, -1.5f, 0.0f, NULL, NULL, {}, launch},
     {262, 1, 1000, 1.5f, -0.5f, NULL, NULL, {}, launch},

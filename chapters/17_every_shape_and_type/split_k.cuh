@@ -375,11 +375,12 @@ struct split_k_plan {
 };
 
 // Returns whether the product is one for this kernel, and how it is done. Measured on
-// an H200, it is the fastest for up to 64 rows, and for up to 64 columns if each tile has
-// an SM, or if A would have to be copied otherwise; where a cluster for each tile would
-// leave most SMs idle on a long way along K, if several divide it; and for products with
-// no more than a tile for each SM, if a block's part of K is not too long: then wider
-// tiles, which need fewer bytes, are faster. Of the matrices it only asks where they lie.
+// an H200, it is the fastest for up to 64 rows; for up to 64 columns, unless there are more
+// tiles than SMs, more columns than eight, and rows of A that begin within cache lines;
+// where a cluster for each tile would leave most SMs idle on a long way along K, if several
+// divide it; and for products with no more than a tile for each SM, if a block's part of K
+// is not too long: then wider tiles, which need fewer bytes, are faster. Of the matrices it
+// only asks where they lie.
 static bool plan_split_k(int M, int N, int K, const __nv_bfloat16 *A,
                          const __nv_bfloat16 *B, const __nv_bfloat16 *C,
                          struct split_k_plan *plan)
@@ -412,8 +413,9 @@ static bool plan_split_k(int M, int N, int K, const __nv_bfloat16 *A,
     const long long tiles = (long long)across * down;
     const int sms = number_of_blocks(), steps = divided_up(K + w.apart - 1, SIDE);
     const bool few = tiles <= sms;
-    const bool copy_B =
-        !B_can && ((A_can && few) || apart) && N <= SIDE && N < M && K <= 1 << 20;
+    const bool columns =
+        N <= SIDE && (few || apart || N <= 8 || ((uintptr_t)A | K * size) % 128 == 0);
+    const bool copy_B = !B_can && (A_can || apart) && columns && N < M && K <= 1 << 20;
     w.blocks = few ? blocks_of_cluster((int)tiles, steps, sms) : 1;
     w.clusters = 1;
     if (w.blocks == MOST_BLOCKS)
@@ -421,7 +423,7 @@ static bool plan_split_k(int M, int N, int K, const __nv_bfloat16 *A,
             max(1, min(sms / (MOST_BLOCKS * (int)tiles), steps / (MOST_BLOCKS * LONG)));
     w.share = divided_up(steps, w.blocks * w.clusters);
     w.pairs = w.N % 2 == 0 && (uintptr_t)C % 4 == 0;
-    const bool thin = w.M <= SIDE || (w.N <= SIDE && (few || apart)) || w.clusters > 1;
+    const bool thin = w.M <= SIDE || columns || w.clusters > 1;
     const bool busy = 2 * w.blocks * tiles > sms_for_clusters(sms); // more than half
     if ((tile_columns && tile_columns != FEW_COLUMNS) || down > 65535 ||
         !(A_can || copy_A || apart) || !(B_can || copy_B) ||
