@@ -8,13 +8,13 @@ KERNELS = {
     "split_k": (SHARED, 0.45, "split_k, one block a tile"),
     "split_k divided": (SHARED, 1, "split_k, blocks divide K"),
     "thin": (GLOBAL, 0.8, "thin"),
-    "64 x 128": (REGISTERS, 0.22, "64 × 128"),
-    "128 x 64": (REGISTERS, 0.36, "128 × 64"),
-    "128 x 128": (REGISTERS, 0.5, "128 × 128"),
-    "160 x 128": (REGISTERS, 0.65, "160 × 128"),
-    "128 x 192": (REGISTERS, 0.78, "128 × 192"),
-    "192 x 128": (REGISTERS, 0.89, "192 × 128"),
+    "64 x 128": (REGISTERS, 0.2, "64 × 128"),
+    "128 x 64": (REGISTERS, 0.38, "128 × 64"),
+    "128 x 128": (REGISTERS, 0.56, "128 × 128"),
+    "128 x 192": (REGISTERS, 0.77, "128 × 192"),
     "128 x 256": (REGISTERS, 1, "128 × 256"),
+    "160 x 128": (GREY, 0.4, "160 × 128, turned over"),
+    "192 x 128": (GREY, 0.9, "192 × 128, turned over"),
 }
 CELL, TOP, LEFT, GAP, LINE, LINES = 14, 64, 92, 60, 24, 4
 
