@@ -62,8 +62,9 @@ typedef tile<128, 256, 1> widest_tile;
 // BM * BN / 32 clocks, or as long as it takes to bring its bytes: out of the L2 come 54 a
 // clock for each of the 132 SMs, or 38 where rows do not begin at cache lines (`lines`).
 // Where C's rows begin anywhere, warps store results one by one. All plans of all kinds were
-// measured for 110 products on an H200; the constants are round numbers with which the
-// chosen plan takes 0.6 % longer than the fastest of them, in the mean, and 12 % at worst.
+// measured for 110 products on an H200, large squares also in long runs, where power is the
+// limit; the constants are round numbers with which the chosen plan takes 0.6 % longer than
+// the fastest of them, in the mean, and 12 % at worst.
 template <class T> static struct plan plan_tiles(int M, int N, int K, bool lines)
 {
     const int BM = T::BM, BN = T::BN;
