@@ -413,8 +413,8 @@ static bool plan_split_k(int M, int N, int K, const __nv_bfloat16 *A,
     const long long tiles = (long long)across * down;
     const int sms = number_of_blocks(), steps = divided_up(K + w.apart - 1, SIDE);
     const bool few = tiles <= sms;
-    const bool columns =
-        N <= SIDE && (few || apart || N <= 8 || ((uintptr_t)A | K * size) % 128 == 0);
+    const bool columns = N <= SIDE && (few || apart || N <= FEW_COLUMNS ||
+                                       ((uintptr_t)A | K * size) % 128 == 0);
     const bool copy_B = !B_can && (A_can || apart) && columns && N < M && K <= 1 << 20;
     w.blocks = few ? blocks_of_cluster((int)tiles, steps, sms) : 1;
     w.clusters = 1;
