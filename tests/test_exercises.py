@@ -549,7 +549,7 @@ HEADERS = (
 ORDINARY_USER = 60999
 # What never ends is cut off soon. To all others a busy machine gives time: they end by themselves.
 ENDLESS = ("fork bomb", "fork bomb that leaves its group", "endless", "asleep")
-SOON, IN_TIME = (1, 10), (60, 20)  # seconds of processor time, and patience
+SOON, IN_TIME = (1, 4), (60, 20)  # seconds of processor time, and patience
 
 
 @pytest.fixture

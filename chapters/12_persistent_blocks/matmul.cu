@@ -44,7 +44,7 @@ static const struct kind KINDS[] = {
     SMALL(small_square_tile, 6900, 203, 143, 0),
     SMALL(small_wide_tile, 5100, 199, 127, 1200),
     SMALL(small_flat_tile, 4300, 156, 108, 1900),
-    SMALL(smallest_tile, 5600, 117, 82, 800),
+    SMALL(smallest_tile, 4100, 102, 72, 2150),
 };
 
 static int sms; // that the product is dealt to
@@ -86,9 +86,9 @@ static const struct product PRODUCTS[] = {
     {65, 68, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
     {145, 18, 51, 1.0f, 0.0f, matmul_on<2>, "--sms 2"}, // high_tile
     {195, 20, 51, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},
-    {15, 260, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // flat_tile
-    {245, 73, 66, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // small_square_tile
-    {100, 68, 36, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},
+    {15, 260, 72, 1.0f, 0.0f, matmul_on<3>, "--sms 3"},  // flat_tile
+    {255, 67, 116, 1.0f, 0.0f, matmul_on<3>, "--sms 3"}, // small_square_tile
+    {100, 68, 98, -0.5f, 2.0f, matmul_on<2>, "--sms 2"},
     {50, 133, 51, 1.5f, -0.5f, matmul_on<2>, "--sms 2"}, // small_wide_tile
     {50, 68, 51, 1.0f, 0.0f, matmul_on<1>, "--sms 1"},
     {35, 73, 31, 1.0f, 0.0f, matmul_on<2>, "--sms 2"},   // small_flat_tile

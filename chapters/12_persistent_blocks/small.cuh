@@ -196,10 +196,11 @@ static __global__ void __launch_bounds__(32 * ADDERS)
 /* ---- the host's side ---- */
 
 // K in at most `parts` parts of at least 32 steps, all but the last multiples of `unit`:
-// less would cost more to add up than to compute. Returns the steps of a part.
+// less would cost more to add up than to compute. And a short K in one: the second kernel
+// takes as long as 60 steps or more. Returns the steps of a part.
 static int part_of_k(int K, long long parts, int unit)
 {
-    const int most = (K - 1) / 32 + 1;
+    const int most = K <= 96 ? 1 : (K - 1) / 32 + 1;
     const int count = parts < 1 ? 1 : parts < most ? (int)parts : most;
     return ((K - 1) / count / unit + 1) * unit;
 }

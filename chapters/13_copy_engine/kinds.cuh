@@ -24,6 +24,8 @@ struct small_wide_tile : tile<64, 128, 16, 8, 8, 4, 3, in_a_z> {
 };
 struct small_high_tile : tile<96, 64, 16, 12, 4, 4, 3, in_a_z> {
 };
+struct small_even_tile : tile<96, 96, 8, 12, 4, 4, 2, in_a_z> {
+};
 struct small_flat_tile : tile<32, 128, 8, 4, 8, 4, 3, in_a_z> {
 };
 struct smallest_tile : tile<32, 64, 8, 4, 4, 8, 1, in_a_z> {
@@ -41,8 +43,9 @@ static const struct kind KINDS[] = {
     SMALL(small_square_tile, 6300, 207, 136, 0),
     SMALL(small_wide_tile, 5300, 195, 135, 500),
     SMALL(small_high_tile, 5500, 174, 144, 1100),
+    SMALL(small_even_tile, 5200, 177, 124, 2500),
     SMALL(small_flat_tile, 4500, 173, 120, 1600),
-    SMALL(smallest_tile, 5600, 142, 95, 200),
+    SMALL(smallest_tile, 4100, 130, 87, 1450),
 };
 
 #endif
