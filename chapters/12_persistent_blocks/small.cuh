@@ -200,7 +200,7 @@ static __global__ void __launch_bounds__(32 * ADDERS)
 // takes as long as 60 steps or more. Returns the steps of a part.
 static int part_of_k(int K, long long parts, int unit)
 {
-    const int most = K <= 96 ? 1 : (K - 1) / 32 + 1;
+    const int most = K <= 64 ? 1 : (K - 1) / 32 + 1;
     const int count = parts < 1 ? 1 : parts < most ? (int)parts : most;
     return ((K - 1) / count / unit + 1) * unit;
 }
