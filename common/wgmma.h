@@ -99,6 +99,10 @@ template <int REGISTERS> static __device__ __forceinline__ void setmaxnreg_dec(v
 #define WGMMA_NAMES_32                                                                   \
     WGMMA_NAMES_10("%")                                                                  \
     ", " WGMMA_NAMES_10("%1") ", " WGMMA_NAMES_10("%2") ", %30, %31"
+#define WGMMA_NAMES_48                                                                   \
+    WGMMA_NAMES_32                                                                       \
+    ", %32, %33, %34, %35, %36, %37, %38, %39, " WGMMA_NAMES_8("%4")
+#define WGMMA_NAMES_56 WGMMA_NAMES_48 ", %48, %49, %50, %51, %52, %53, %54, %55"
 #define WGMMA_NAMES_64                                                                   \
     WGMMA_NAMES_32                                                                       \
     ", %32, %33, %34, %35, %36, %37, %38, %39, " WGMMA_NAMES_10(                         \
@@ -119,15 +123,17 @@ template <int REGISTERS> static __device__ __forceinline__ void setmaxnreg_dec(v
         "+f"((d)[i + 4]), "+f"((d)[i + 5]), "+f"((d)[i + 6]), "+f"((d)[i + 7])
 #define WGMMA_32(d, i)                                                                   \
     WGMMA_8(d, i), WGMMA_8(d, i + 8), WGMMA_8(d, i + 16), WGMMA_8(d, i + 24)
+#define WGMMA_48(d, i) WGMMA_32(d, i), WGMMA_8(d, i + 32), WGMMA_8(d, i + 40)
+#define WGMMA_56(d, i) WGMMA_48(d, i), WGMMA_8(d, i + 48)
 #define WGMMA_64(d, i) WGMMA_32(d, i), WGMMA_32(d, i + 32)
 #define WGMMA_80(d, i) WGMMA_64(d, i), WGMMA_8(d, i + 64), WGMMA_8(d, i + 72)
 #define WGMMA_96(d, i) WGMMA_64(d, i), WGMMA_32(d, i + 64)
 #define WGMMA_128(d, i) WGMMA_64(d, i), WGMMA_64(d, i + 64)
 
 /* d = A * B + (scale_d ? d : 0), A 64 x 16 and B 16 x N, of bf16 or fp16; N is twice the
- * number of a thread's accumulators: 64, 128, 160, 192 or 256. `a` and `b` are descriptors.
- * TNSP_A, TNSP_B: 0 for K-major, 1 for MN-major (see wgmma_descriptor). PTX ISA,
- * wgmma.mma_async. */
+ * number of a thread's accumulators: 64, 96, 112, 128, 160, 192 or 256. `a` and `b` are
+ * descriptors. TNSP_A, TNSP_B: 0 for K-major, 1 for MN-major (see wgmma_descriptor). PTX
+ * ISA, wgmma.mma_async. */
 #define WGMMA_HALVES(TYPE, N, COUNT, A, B, ADD, TA, TB)                                  \
     template <int TNSP_A, int TNSP_B>                                                    \
     static __device__ __forceinline__ void wgmma_mma_async_##TYPE(                       \
@@ -144,6 +150,8 @@ template <int REGISTERS> static __device__ __forceinline__ void setmaxnreg_dec(v
     }
 #define WGMMA_ALL_HALVES(TYPE)                                                           \
     WGMMA_HALVES(TYPE, 64, 32, "%32", "%33", "%34", "%35", "%36")                        \
+    WGMMA_HALVES(TYPE, 96, 48, "%48", "%49", "%50", "%51", "%52")                        \
+    WGMMA_HALVES(TYPE, 112, 56, "%56", "%57", "%58", "%59", "%60")                       \
     WGMMA_HALVES(TYPE, 128, 64, "%64", "%65", "%66", "%67", "%68")                       \
     WGMMA_HALVES(TYPE, 160, 80, "%80", "%81", "%82", "%83", "%84")                       \
     WGMMA_HALVES(TYPE, 192, 96, "%96", "%97", "%98", "%99", "%100")                      \

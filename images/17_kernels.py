@@ -3,6 +3,8 @@
 import rows
 from palette import FONT, GLOBAL, GREY, REGISTERS, SHARED
 
+NARROW = (GREY, 0.3, "64, 96, 160 × 64, turned over")
+BROAD = (GREY, 0.6, "112, 128, 160 × 128, turned over")
 # What results/kernels.cu calls a kernel: its colour, how opaque, and its name.
 KERNELS = {
     "split_k": (SHARED, 0.45, "split_k, one block a tile"),
@@ -13,8 +15,13 @@ KERNELS = {
     "128 x 128": (REGISTERS, 0.56, "128 × 128"),
     "128 x 192": (REGISTERS, 0.77, "128 × 192"),
     "128 x 256": (REGISTERS, 1, "128 × 256"),
-    "160 x 128": (GREY, 0.4, "160 × 128, turned over"),
-    "192 x 128": (GREY, 0.9, "192 × 128, turned over"),
+    "64 x 64 turned": NARROW,
+    "96 x 64 turned": NARROW,
+    "160 x 64 turned": NARROW,
+    "112 x 128 turned": BROAD,
+    "128 x 128 turned": BROAD,
+    "160 x 128 turned": BROAD,
+    "192 x 128 turned": (GREY, 0.95, "192 × 128, turned over"),
 }
 CELL, TOP, LEFT, GAP, LINE, LINES = 14, 64, 92, 60, 24, 4
 
@@ -37,9 +44,9 @@ def text(x, y, words, anchor="middle", more=""):
     )
 
 
-def cells(kernel, corners):
-    """All cells of one kernel: one path, a quarter of the size of as many rectangles."""
-    colour, opacity, _ = KERNELS[kernel]
+def cells(kind, corners):
+    """All cells of one kind: one path, a quarter of the size of as many rectangles."""
+    colour, opacity, _ = kind
     side = CELL - 1
     squares = "".join(f"M{x} {y}h{side}v{side}h-{side}z" for x, y in corners)
     print(f'<path fill="{colour}" opacity="{opacity}" d="{squares}"/>')
@@ -52,9 +59,9 @@ def panel(left, K, title):
     corners = {}
     for M, N, kernel in found[K]:
         corner = left + sides.index(N) * CELL, TOP + sides.index(M) * CELL
-        corners.setdefault(kernel, []).append(corner)
-    for kernel, of_kernel in corners.items():
-        cells(kernel, of_kernel)
+        corners.setdefault(KERNELS[kernel], []).append(corner)
+    for kind, of_kind in corners.items():
+        cells(kind, of_kind)
     for i in LABELLED:
         middle = i * CELL + CELL / 2
         text(left + middle, TOP + SIDE + 20, f"{sides[i]:,}")
@@ -72,8 +79,9 @@ panel(LEFT, 1024, ("K = 1,024", "rows begin at multiples of 16 bytes, if N is on
 panel(
     LEFT + SIDE + GAP, 1023, ("K = 1,023, M and N one less, too", "rows begin anywhere")
 )
-for i, (kernel, (_, _, words)) in enumerate(KERNELS.items()):
+for i, kind in enumerate(dict.fromkeys(KERNELS.values())):
     x, y = LEFT + i // LINES * 240, BOTTOM + i % LINES * LINE
-    cells(kernel, [(x, y)])
+    cells(kind, [(x, y)])
+    words = kind[2]
     text(x + CELL + 8, y + 12, words if i < 3 else f"tiles of {words}", "start")
 print("</svg>")

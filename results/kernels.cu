@@ -18,16 +18,12 @@ static const char *kernel_of(int M, int N, int K)
     if (plan_split_k(M, N, K, aligned, aligned, aligned, &split))
         return split.w.blocks > 1 ? "split_k divided" : "split_k";
     if (is_thin(M, N, K, engine)) return "thin";
-    struct plan plans[KINDS];
-    switch (plan_kinds(M, N, K, (A_stride | B_stride) % 128 == 0, engine, plans)) {
-    case 0: return "64 x 128";
-    case 1: return "128 x 64";
-    case 2: return "128 x 128";
-    case HIGH: return "160 x 128";
-    case 4: return "128 x 192";
-    case HIGHEST: return "192 x 128";
-    default: return "128 x 256";
-    }
+    struct plan plan;
+    const bool lines = (A_stride | B_stride) % 128 == 0;
+    const struct kind *kind = &kinds[best_kind(M, N, K, lines, engine, &plan)];
+    static char name[32];
+    snprintf(name, sizeof name, "%s%s", kind->name, kind->turned ? " turned" : "");
+    return name;
 }
 
 int main(void)

@@ -931,14 +931,14 @@ MUTANTS = [
     Mutant(
         17,
         "fewer bytes announced",
-        "mbarrier_arrive_expect_tx(come, sizeof *to);\n            if (T::TURNED)",
-        "mbarrier_arrive_expect_tx(come, sizeof *to - 128);\n            if (T::TURNED)",
+        "mbarrier_arrive_expect_tx(come, sizeof *to);\n            if (T::ACROSS > 1)",
+        "mbarrier_arrive_expect_tx(come, sizeof *to - 128);\n            if (T::ACROSS > 1)",
     ),
     Mutant(
         17,
         "rows of B that the other block brings",
-        "col + slab * SLAB, step * BK + first,\n",
-        "col + slab * SLAB, step * BK,\n",
+        "step * BK + first, come, all)",
+        "step * BK, come, all)",
     ),
     Mutant(17, "slabs of B too close", "sizeof now->B[0],\n", "sizeof now->B[0] / 2,\n"),
     Mutant(
@@ -950,7 +950,7 @@ MUTANTS = [
     Mutant(
         17,
         "each warpgroup tells one block",
-        "release<CLUSTER, 128>(&empty[before]);\n            before",
+        "release<T::CLUSTER, 128>(&empty[before]);\n            before",
         "release<1, 128>(&empty[before]);\n            before",
     ),
     Mutant(
@@ -1040,8 +1040,21 @@ MUTANTS = [
     Mutant(
         17,
         "turned: rows of A that the other block brings",
-        "row + first, come, (1 << CLUSTER)",
-        "row, come, (1 << CLUSTER)",
+        "row + first, come, all",
+        "row, come, all",
+    ),
+    Mutant(
+        17,
+        "what is brought goes to two of the cluster's blocks",
+        "(1 << T::CLUSTER) - 1",
+        "3",
+    ),
+    Mutant(17, "each of four blocks brings half", ": BK) / T::CLUSTER", ": BK) / 2"),
+    Mutant(
+        17,
+        "a cluster of four counts as two beside each other",
+        "rank % T::ACROSS) * T::BN;\n        for",
+        "rank % 2) * T::BN;\n        for",
     ),
     Mutant(17, "turned: although beta is not 0", "beta == 0.0f && engine", "engine"),
     Mutant(

@@ -3,7 +3,7 @@
  *
  * What changes against chapter 16: it is as fast where the shape is not kind. Rows that do
  * not begin at multiples of 16 bytes, which the copy engine refuses, are copied to rows
- * that do; tiles come in six kinds, for products that are small, and two teams do the
+ * that do; tiles come in twelve kinds, for products that are small, and two teams do the
  * smaller ones in turns; what is left over when all blocks have done the same number of
  * tiles is cut into equal shares; and products of few rows or columns have kernels that
  * read the large matrix and do little else: split_k.cuh where its rows begin at multiples
@@ -34,12 +34,13 @@ static __device__ __forceinline__ void
 produce(const struct work *w, const CUtensorMap *A_map, const CUtensorMap *B_map,
         typename T::stage *stages, uint64_t *full, uint64_t *empty, struct position p)
 {
-    // What both blocks of the cluster need, B's slabs or A's rows, each brings a half of.
+    // What all blocks of the cluster need, B's slabs or A's rows, each brings a part of.
+    const uint16_t all = (1 << T::CLUSTER) - 1;
     const int rank = cluster_ctarank();
-    const int first = rank * (T::TURNED ? T::BM : BK) / CLUSTER;
+    const int first = rank * (T::ACROSS > 1 ? T::BM : BK) / T::CLUSTER;
     struct turn t = {0, 0};
     griddepcontrol_wait(); // for the copies of A and B
-    for (; p.more; next_segment(&w->shares, gridDim.x / CLUSTER, &p)) {
+    for (; p.more; next_segment(&w->shares, gridDim.x / T::CLUSTER, &p)) {
         const int row = (p.down * T::DOWN + rank % T::DOWN) * T::BM;
         const int col = (p.across * T::ACROSS + rank % T::ACROSS) * T::BN;
         for (int step = p.segment.begin; step < p.segment.end; ++step) {
@@ -47,19 +48,19 @@ produce(const struct work *w, const CUtensorMap *A_map, const CUtensorMap *B_map
             uint64_t *come = &full[t.index];
             mbarrier_wait_parity(&empty[t.index], t.parity ^ 1);
             mbarrier_arrive_expect_tx(come, sizeof *to);
-            if (T::TURNED)
+            if (T::ACROSS > 1)
                 cp_async_bulk_tensor_2d_multicast(to->A[first], A_map, step * BK,
-                                                  row + first, come, (1 << CLUSTER) - 1);
+                                                  row + first, come, all);
             else
                 cp_async_bulk_tensor_2d(to->A, A_map, step * BK, row, come);
             for (int slab = 0; slab < T::BN / SLAB; ++slab)
-                if (T::TURNED)
+                if (T::ACROSS > 1)
                     cp_async_bulk_tensor_2d(to->B[slab], B_map, col + slab * SLAB,
                                             step * BK, come);
                 else
-                    cp_async_bulk_tensor_2d_multicast(
-                        to->B[slab][first], B_map, col + slab * SLAB, step * BK + first,
-                        come, (1 << CLUSTER) - 1);
+                    cp_async_bulk_tensor_2d_multicast(to->B[slab][first], B_map,
+                                                      col + slab * SLAB,
+                                                      step * BK + first, come, all);
             next_turn<T::STAGES>(&t);
         }
     }
@@ -83,7 +84,7 @@ static __device__ __forceinline__ void
 consume(const struct work *w, const CUtensorMap *C_map, typename T::shared *memory,
         uint64_t *full, uint64_t *empty, struct position p)
 {
-    const int HALVES = T::HALVES, clusters = gridDim.x / CLUSTER;
+    const int HALVES = T::HALVES, clusters = gridDim.x / T::CLUSTER;
     const int warp = threadIdx.x / 32 - 4; // of the consumers'
     const int team = warp / T::WARPS, mate = warp % T::WARPS;
     struct turn t = {0, 0};
@@ -122,7 +123,7 @@ consume(const struct work *w, const CUtensorMap *C_map, typename T::shared *memo
             wgmma_commit_group();
             wgmma_wait_group<1>();
             if (step > 0)
-                release<CLUSTER, 128>(&empty[before]);
+                release<T::CLUSTER, 128>(&empty[before]);
             before = t.index;
             next_turn<T::STAGES>(&t);
         }
@@ -133,13 +134,13 @@ consume(const struct work *w, const CUtensorMap *C_map, typename T::shared *memo
             pass_over<T::STAGES>(&w->shares, clusters, &p, &t);
         }
         wgmma_wait_group<0>();
-        release<CLUSTER, 128>(&empty[before]);
+        release<T::CLUSTER, 128>(&empty[before]);
 #pragma unroll
         for (int half = 0; half < HALVES; ++half)
             wgmma_touch(acc[half]);
 
         if (T::SHARED && __builtin_expect(steps < w->shares.steps, 0) &&
-            !add_parts<HALVES * T::SUMS, CLUSTER, T::WARPS>(
+            !add_parts<HALVES * T::SUMS, T::CLUSTER, T::WARPS>(
                 &w->shares, &segment, (float(&)[HALVES * T::SUMS]) acc, rank, mate))
             continue;
 #pragma unroll
@@ -159,7 +160,7 @@ consume(const struct work *w, const CUtensorMap *C_map, typename T::shared *memo
 }
 
 template <class T>
-__global__ void CLUSTERS_OF(CLUSTER) __launch_bounds__(THREADS, 1)
+__global__ void CLUSTERS_OF(T::CLUSTER) __launch_bounds__(THREADS, 1)
     matmul_kernel(const __grid_constant__ CUtensorMap A_map,
                   const __grid_constant__ CUtensorMap B_map,
                   const __grid_constant__ CUtensorMap C_map,
@@ -174,8 +175,8 @@ __global__ void CLUSTERS_OF(CLUSTER) __launch_bounds__(THREADS, 1)
     }
     // Where to begin is found out while a warp makes the barriers: the divisions take time.
     const struct position p =
-        start_position(&w.shares, blockIdx.x / CLUSTER, gridDim.x / CLUSTER);
-    start_ring<T::STAGES, CLUSTER>(full, empty, CONSUMERS / T::TEAMS);
+        start_position(&w.shares, blockIdx.x / T::CLUSTER, gridDim.x / T::CLUSTER);
+    start_ring<T::STAGES, T::CLUSTER>(full, empty, CONSUMERS / T::TEAMS);
     if (threadIdx.x < 128) {
         setmaxnreg_dec<40>();
         if (threadIdx.x == 0)
@@ -199,7 +200,7 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
     size_t A_stride, B_stride;
     const bool copied = make_readable((const void **)&A, M, K * size, &A_stride,
                                       (const void **)&B, K, N * size, &B_stride);
-    make_room(&plan, CLUSTER, T::BM * T::BN, T::WARPS);
+    make_room(&plan, T::CLUSTER, T::BM * T::BN, T::WARPS);
     const struct work w = {{M, N, alpha, beta, C, engine_can(C, N * size)}, plan.shares};
     const CUtensorMap A_map =
         tensor_map_2d_of(BF16, A, M, K, A_stride / size, T::BM / T::ACROSS, BK, SWIZZLE);
@@ -217,7 +218,7 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config = {};
-    config.gridDim = plan.clusters * CLUSTER;
+    config.gridDim = plan.clusters * T::CLUSTER;
     config.blockDim = THREADS;
     config.dynamicSmemBytes = bytes;
     config.attrs = &early;
@@ -234,26 +235,16 @@ static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
     const bool turned = beta == 0.0f && engine_can(C, N * sizeof *C);
     const bool lines =
         (stride_of(A, K * sizeof *A) | stride_of(B, N * sizeof *B)) % 128 == 0;
-    struct plan plans[KINDS];
-    const int best = plan_kinds(M, N, K, lines, turned, plans);
-    switch (best) {
-    case 0: launch_tiles<small_tile>(plans[best], M, N, K, alpha, A, B, beta, C); break;
-    case 1: launch_tiles<narrow_tile>(plans[best], M, N, K, alpha, A, B, beta, C); break;
-    case 2: launch_tiles<middle_tile>(plans[best], M, N, K, alpha, A, B, beta, C); break;
-    case HIGH: launch_tiles<high_tile>(plans[best], M, N, K, alpha, A, B, beta, C); break;
-    case 4: launch_tiles<wide_tile>(plans[best], M, N, K, alpha, A, B, beta, C); break;
-    case HIGHEST:
-        launch_tiles<highest_tile>(plans[best], M, N, K, alpha, A, B, beta, C);
-        break;
-    default: launch_tiles<widest_tile>(plans[best], M, N, K, alpha, A, B, beta, C);
-    }
+    struct plan plan;
+    const struct kind *kind = &kinds[best_kind(M, N, K, lines, turned, &plan)];
+    kind->launch(plan, M, N, K, alpha, A, B, beta, C);
 }
 
 int main(int argc, char **argv)
 {
     const struct chapter chapter = {
         .number = 17,
-        .title = "every shape and type: copies, seven tiles, equal shares, tf32",
+        .title = "every shape and type: copies, twelve tiles, equal shares, tf32",
         .about = "copies",
         .launch_bf16 = launch,
         .launch_tf32 = tf32_launch,
@@ -261,7 +252,7 @@ int main(int argc, char **argv)
         .flop_per_byte = 1.0 * 128 * 256 / (128 + 256 / 2),
         .min_capability = 90,
         .max_capability = 90,
-        .kernel = KERNEL(matmul_kernel<tile<128, 256, 1, false>>),
+        .kernel = KERNEL(matmul_kernel<tile<128, 256, 1, 2, 1, false>>),
         .threads = THREADS,
         .dynamic_shared = sizeof(widest_tile::shared),
         .products = products,
@@ -269,9 +260,13 @@ int main(int argc, char **argv)
         .own_option = "--tile",
         .own_value = &tile_columns,
         .more_help =
-            "    --tile N       tiles of N columns (32: of 64 rows; 160 and 224: of 160\n"
-            "                   and 192, if the engine can write C); tf32: of N rows;\n"
-            "                   8: the kernels for few rows or columns\n",
+            "    --tile N       one kind of tiles: 32 of 64 x 128; 64, 128, 192 and 256 "
+            "of\n"
+            "                   128 x N; if the engine can write C, 16, 48 and 80 of 64, "
+            "96\n"
+            "                   and 160 x 64, 112, 144, 160 and 224 of 112, 128, 160 "
+            "and\n"
+            "                   192 x 128; tf32: of N rows; 8: for few rows or columns\n",
     };
     return chapter_main(argc, argv, &chapter);
 }

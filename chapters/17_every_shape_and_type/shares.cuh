@@ -162,22 +162,23 @@ static __host__ __device__ __forceinline__ int divided_up(int a, int b)
     return (a - 1) / b + 1;
 }
 
-// --tile: tiles of so many columns (32: of 64 rows; 160: of 160; 224: of 192), and three
-// clusters, in tf32 four, which share what does not divide; in other kernels, four blocks.
-// So small products see what large ones do.
+// --tile: the kind of tiles, and three clusters, in tf32 four, which share what does not
+// divide; in other kernels, four blocks. So small products see what large ones do.
 // 8: the kernels for few rows or columns. 0: as planned.
 static int tile_columns;
-const int FEW_COLUMNS = 8, KINDS = 7, HIGH = 3, HIGHEST = 5,
-          columns_of[KINDS] = {32, 64, 128, 160, 192, 224, 256};
+const int FEW_COLUMNS = 8, KINDS = 12,
+          tile_names[KINDS] = {16, 32, 48, 64, 80, 112, 128, 144, 160, 192, 224, 256};
 
 // The kind that --tile asks for; where there is none, the program ends.
 static int kind_asked_for(void)
 {
     int kind = 0;
-    while (kind < KINDS - 1 && columns_of[kind] < tile_columns)
+    while (kind < KINDS - 1 && tile_names[kind] < tile_columns)
         ++kind;
-    if (tile_columns && tile_columns != FEW_COLUMNS && tile_columns != columns_of[kind]) {
-        fprintf(stderr, "--tile: 8, 32, 64, 128, 160, 192, 224 or 256, not %d\n",
+    if (tile_columns && tile_columns != FEW_COLUMNS && tile_columns != tile_names[kind]) {
+        fprintf(stderr,
+                "--tile: 8, 16, 32, 48, 64, 80, 112, 128, 144, 160, 192, 224 or 256, "
+                "not %d\n",
                 tile_columns);
         exit(2);
     }

@@ -390,7 +390,7 @@ static bool plan_split_k(int M, int N, int K, const __nv_bfloat16 *A,
     const size_t size = sizeof *A;
     const int LONG = 16; // steps of SIDE that are worth a cluster more
     // So long a part of K, of one block or of each in a cluster, is worth wider tiles.
-    const int FAR = 2048, FAR_TOGETHER = 4096;
+    const int FAR = 1024, FAR_TOGETHER = 4096;
     struct split_k w = {M, N, K};
     // A product with one column is one with one row: B lies in memory as a row does, and A,
     // transposed, is handed over by its columns.
