@@ -260,13 +260,10 @@ int main(int argc, char **argv)
         .own_option = "--tile",
         .own_value = &tile_columns,
         .more_help =
-            "    --tile N       one kind of tiles: 32 of 64 x 128; 64, 128, 192 and 256 "
-            "of\n"
-            "                   128 x N; if the engine can write C, 16, 48 and 80 of 64, "
-            "96\n"
-            "                   and 160 x 64, 112, 144, 160 and 224 of 112, 128, 160 "
-            "and\n"
-            "                   192 x 128; tf32: of N rows; 8: for few rows or columns\n",
+            "    --tile N       one kind of tiles. 64, 128, 192, 256: 128 x N; 32: 64 x\n"
+            "                   128; if the engine can write C, 16, 48, 80: 64, 96,\n"
+            "                   160 x 64; 112, 144, 160, 224: 112, 128, 160, 192 x\n"
+            "                   128. tf32: N rows. 8: for few rows or columns\n",
     };
     return chapter_main(argc, argv, &chapter);
 }
