@@ -57,13 +57,22 @@ static const char *kind_of_check(const struct verdict *v)
     return v->sampled ? "reals, rows + Freivalds" : "reals, every element";
 }
 
-/* The shapes that passed, in lines of at most 80 columns, and what became of the next. */
+static bool same_as_before(const struct shapes *shapes, int i)
+{
+    const struct odd_shape *a = &shapes->list[i - 1], *b = &shapes->list[i];
+    return a->precision == b->precision && a->product.M == b->product.M &&
+           a->product.N == b->product.N && a->product.K == b->product.K;
+}
+
+/* The shapes that passed, in lines of at most 80 columns, and what became of the next. A
+ * shape at which several kernels are checked, one after the other, is named once. */
 static void print_shapes(const struct shapes *shapes)
 {
     char text[64];
     int column = printf("  odd shapes");
     for (int i = 0; i <= shapes->passed; i++) {
         const struct product *p = &shapes->list[i].product;
+        if (i > 0 && i < shapes->passed && same_as_before(shapes, i)) continue;
         const char *other =
             i > 0 && shapes->list[i].precision != shapes->list[i - 1].precision
                 ? PRECISION_NAMES[shapes->list[i].precision]

@@ -116,7 +116,7 @@ def test_default_says_what_it_did(number, chapters):
         "PASS",
     ]
     assert max(map(len, lines)) <= 80
-    assert len(odd) <= 4 * len(precisions) + 7 and odd[-1].endswith(" ok, exact")
+    assert len(odd) <= 4 * len(precisions) + 6 and odd[-1].endswith(" ok, exact")
 
 
 @every_chapter
