@@ -57,11 +57,12 @@ static const char *kind_of_check(const struct verdict *v)
     return v->sampled ? "reals, rows + Freivalds" : "reals, every element";
 }
 
-static bool same_as_before(const struct shapes *shapes, int i)
+// The shape of the one before it, now for another of the chapter's kernels.
+static bool for_another_kernel(const struct odd_shape *shape)
 {
-    const struct odd_shape *a = &shapes->list[i - 1], *b = &shapes->list[i];
-    return a->precision == b->precision && a->product.M == b->product.M &&
-           a->product.N == b->product.N && a->product.K == b->product.K;
+    const struct product *a = &shape[-1].product, *b = &shape->product;
+    return shape->precision == shape[-1].precision && a->M == b->M && a->N == b->N &&
+           a->K == b->K && a->option && b->option && strcmp(a->option, b->option) != 0;
 }
 
 /* The shapes that passed, in lines of at most 80 columns, and what became of the next. A
@@ -72,7 +73,7 @@ static void print_shapes(const struct shapes *shapes)
     int column = printf("  odd shapes");
     for (int i = 0; i <= shapes->passed; i++) {
         const struct product *p = &shapes->list[i].product;
-        if (i > 0 && i < shapes->passed && same_as_before(shapes, i)) continue;
+        if (i > 0 && i < shapes->passed && for_another_kernel(&shapes->list[i])) continue;
         const char *other =
             i > 0 && shapes->list[i].precision != shapes->list[i - 1].precision
                 ? PRECISION_NAMES[shapes->list[i].precision]
