@@ -68,7 +68,7 @@ double stored_in_C(const struct problem *p, double x)
     return fabs(near) < 0x1p128 ? near : copysign(HUGE_VAL, near);
 }
 
-enum { PIECE = 1 << 16 }; /* elements that are converted at a time */
+enum { PIECE = 1 << 14 }; /* elements that are converted at a time */
 
 static void to_device(void *device, const float *host, size_t count, size_t size)
 {

@@ -386,7 +386,7 @@ def test_every_chapter_minds_its_circumstances(number, chapters, tmp_path):
 # ---- memory ----
 
 # ulimit's option, the least that a program can be started with at all, and how far up, in kB.
-LIMITS = {"-v": (20_000, 2_000_000), "-d": (12_000, 1_000_000), "-s": (40, 10_000)}
+LIMITS = {"-v": (10_000, 2_000_000), "-d": (1_000, 1_000_000), "-s": (40, 10_000)}
 UNDER_LIMITS = {
     **{f"chapter {n}": [f"chapter{n}", "33", "--one-shape"] for n in (0, 1, 10, 16)},
     **{f"chapter {n}": [f"chapter{n}", "33", "--check-only"] for n in (4, 13, 19)},

@@ -4,10 +4,12 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/device.h"
 #include "base/functions.h"
 #include "base/now.h"
+#include "base/room.h"
 #include "emulator_runtime.h"
 
 enum { MAX_ARRAYS = 256 };
@@ -20,9 +22,16 @@ enum { UNDECLARED = 1 << 30 };
 unsigned __isShared(const void *p);
 size_t __cvta_generic_to_shared(const void *p);
 
-char emu_dynamic_shared[EMU_SHARED_BYTES] __attribute__((aligned(1024)));
+__attribute__((constructor(101))) static void make_shared_memory(void)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    void *const place = emu_dynamic_shared;
+    if ((uintptr_t)place == EMU_SHARED_PLACE &&
+        mmap(place, EMU_SHARED_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0) != place)
+        emu_no_memory("for shared memory, %d MB", EMU_SHARED_BYTES >> 20);
+}
 
-static struct emu_shared_extent arrays[MAX_ARRAYS * EMU_MAX_BLOCKS];
+EMU_TABLE(struct emu_shared_extent, arrays, (MAX_ARRAYS * EMU_MAX_BLOCKS));
 static unsigned array_count;
 static size_t static_bytes; /* as the compiler would lay the arrays out, for the limit */
 static size_t static_end;   /* as we do, with gaps */

@@ -13,6 +13,11 @@
 #define EMU_WINDOW_BYTES (512 * 1024)
 #define EMU_SHARED_BYTES (EMU_MAX_BLOCKS * EMU_WINDOW_BYTES)
 extern char emu_dynamic_shared[EMU_SHARED_BYTES];
+/* Kernels name it, so its address stands in their code. Programs that our nvcc links have it
+ * here, far from code and heap and within reach of both, and get the memory when they
+ * start, for the reason of EMU_TABLE. In others, and those that lie anywhere (-pie) are
+ * among them, it is an array as any. */
+#define EMU_SHARED_PLACE 0x7f000000
 
 static inline bool emu_is_shared(const void *p)
 {

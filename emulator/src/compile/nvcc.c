@@ -8,6 +8,7 @@
  * does. Nothing links with the sanitizers themselves.
  * All other source files are compiled as usual. */
 #define _GNU_SOURCE /* memmem */
+#include "block/shared.h"
 #include "compile/text.h"
 #include "compile/translate.h"
 
@@ -1182,9 +1183,13 @@ static void link_on_host(char **arguments)
     struct list command = {0};
     find_host_compiler();
     add(&command, host.cxx, "-no-pie");
-    bool modules = false;
-    for (char **argument = arguments + 1; *argument; argument++)
+    bool modules = false, anywhere = false;
+    for (char **argument = arguments + 1; *argument; argument++) {
         modules |= loads_modules(*argument);
+        anywhere |= strstr(*argument, "-pie") != NULL;
+    }
+    if (!modules && !anywhere)
+        add(&command, format("-Wl,--defsym=emu_dynamic_shared=%#x", EMU_SHARED_PLACE));
     if (modules) {
         add_words(&command, "-rdynamic -Wl,--whole-archive");
         add(&command, format("%s/build/libemulator.a", root), "-Wl,--no-whole-archive",

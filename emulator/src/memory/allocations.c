@@ -296,10 +296,12 @@ void emu_leave_pool(cudaMemPool_t pool)
     if (--pool->users == 0) free(pool);
 }
 
-static struct {
+struct freed {
     struct emu_allocation was;
     const void *pc;
-} freed[1024]; /* the last ones, in a ring */
+};
+enum { REMEMBERED = 1024 };
+EMU_TABLE(struct freed, freed, REMEMBERED); /* the last ones, in a ring */
 static size_t freed_count;
 
 static void release(size_t at)
@@ -325,7 +327,7 @@ cudaError_t emu_deallocate(void *pointer, bool pinned, const void *pc)
     if ((live[count - 1].type == cudaMemoryTypeHost) != pinned)
         return cudaErrorInvalidValue;
     if (live[count - 1].heap || live[count - 1].mapped) return cudaErrorInvalidValue;
-    const size_t place = freed_count++ % (sizeof freed / sizeof *freed);
+    const size_t place = freed_count++ % REMEMBERED;
     freed[place].was = live[count - 1];
     freed[place].pc = pc;
     release(count - 1);
@@ -467,11 +469,10 @@ const struct emu_allocation *emu_allocation_behind(const void *p)
 
 const struct emu_allocation *emu_find_freed(const void *p, const void **freed_at)
 {
-    const size_t size = sizeof freed / sizeof *freed;
-    for (size_t i = freed_count; i > 0 && i + size > freed_count; i--) {
-        const struct emu_allocation *a = &freed[(i - 1) % size].was;
+    for (size_t i = freed_count; i > 0 && i + REMEMBERED > freed_count; i--) {
+        const struct emu_allocation *a = &freed[(i - 1) % REMEMBERED].was;
         if ((size_t)((const char *)p - a->base) >= a->bytes) continue;
-        *freed_at = freed[(i - 1) % size].pc;
+        *freed_at = freed[(i - 1) % REMEMBERED].pc;
         return a;
     }
     return NULL;

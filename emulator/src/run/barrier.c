@@ -114,7 +114,7 @@ struct barrier {
 };
 
 /* Of each block of a cluster. */
-static struct barrier barriers[EMU_MAX_BLOCKS * BARRIERS];
+EMU_TABLE(struct barrier, barriers, (EMU_MAX_BLOCKS * BARRIERS));
 static bool any_used;
 
 struct wait {
@@ -131,16 +131,17 @@ static struct cluster_barrier {
     unsigned came;   /* threads that arrived in this round and have not ended since */
     const void *pc;  /* of one who has arrived in this round */
 } cluster;
-static unsigned rounds_of[EMU_MAX_THREADS]; /* for which each thread has arrived */
-static unsigned waits_of[EMU_MAX_THREADS];  /* and which it has waited for */
+EMU_TABLE(unsigned, rounds_of, EMU_MAX_THREADS); /* for which each thread has arrived */
+EMU_TABLE(unsigned, waits_of, EMU_MAX_THREADS);  /* and which it has waited for */
+enum { ROUNDS_BYTES = EMU_MAX_THREADS * sizeof(unsigned) };
 
 void emu_barriers_begin(void)
 {
-    if (any_used) memset(barriers, 0, sizeof barriers);
+    if (any_used) memset(barriers, 0, EMU_MAX_BLOCKS * BARRIERS * sizeof *barriers);
     any_used = false;
     if (cluster.used) {
-        memset(rounds_of, 0, sizeof rounds_of);
-        memset(waits_of, 0, sizeof waits_of);
+        memset(rounds_of, 0, ROUNDS_BYTES);
+        memset(waits_of, 0, ROUNDS_BYTES);
     }
     memset(&cluster, 0, sizeof cluster);
 }
@@ -161,8 +162,8 @@ struct emu_barriers *emu_barriers_put_aside(void)
         emu_zeros("for the barriers of a grid", sizeof *aside + bytes, 1);
     aside->any_used = any_used;
     aside->cluster = cluster;
-    memcpy(aside->rounds_of, rounds_of, sizeof rounds_of);
-    memcpy(aside->waits_of, waits_of, sizeof waits_of);
+    memcpy(aside->rounds_of, rounds_of, ROUNDS_BYTES);
+    memcpy(aside->waits_of, waits_of, ROUNDS_BYTES);
     memcpy(aside->barriers, barriers, bytes);
     return aside;
 }
@@ -173,8 +174,8 @@ void emu_barriers_bring_back(struct emu_barriers *aside)
     if (!aside) return;
     any_used = aside->any_used;
     cluster = aside->cluster;
-    memcpy(rounds_of, aside->rounds_of, sizeof rounds_of);
-    memcpy(waits_of, aside->waits_of, sizeof waits_of);
+    memcpy(rounds_of, aside->rounds_of, ROUNDS_BYTES);
+    memcpy(waits_of, aside->waits_of, ROUNDS_BYTES);
     memcpy(barriers, aside->barriers, count * sizeof *barriers);
     free(aside);
     /* What came before is ordered before all that follows, as at the grid's barrier. */

@@ -59,7 +59,7 @@ enum { MOST = 1024, MOST_ARRIVALS = (1 << 20) - 1 };
  * ever. */
 enum { FRUITLESS = 100 * EMU_MAX_THREADS };
 
-static struct mbarrier barriers[MOST];
+EMU_TABLE(struct mbarrier, barriers, MOST);
 static unsigned barrier_count;
 static unsigned long long fruitless; /* attempts since something happened */
 

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "base/now.h"
+#include "base/room.h"
 #include "base/settings.h"
 #include "emulator_runtime.h"
 #include "memory/shadow.h"
@@ -38,7 +39,8 @@ static struct launch {
         const struct emu_shadow *shadow;
         uint32_t last_write;
     } memory[EMU_MOST_TOUCHED];
-} present, kept[LAUNCHES];
+} present;
+EMU_TABLE(struct launch, kept, LAUNCHES);
 static unsigned oldest;
 
 /* The present launch's arguments one behind the other, without what may lie between them.

@@ -17,6 +17,7 @@
 
 #include "base/device.h"
 #include "base/ptx.h"
+#include "base/room.h"
 
 /* ---- what the generations do ---- */
 
@@ -207,7 +208,8 @@ struct operand {
     bool special; /* not all are finite */
     bool zero;    /* all are, as beyond a matrix' edge */
 };
-static struct operand a_rows[MOST_M], b_columns[MOST_N];
+EMU_TABLE(struct operand, a_rows, MOST_M);
+EMU_TABLE(struct operand, b_columns, MOST_N);
 
 /* Where the k-th element goes: in order, or for a step that takes every other pair. */
 static unsigned in_pairs(unsigned i, unsigned k)
@@ -317,13 +319,16 @@ static __attribute__((noinline)) void multiply_bits(const struct tensor_kind *ki
         }
 }
 
+EMU_TABLE(int32_t, a_numbers, (MOST_M * MOST_K));
+EMU_TABLE(int32_t, b_numbers, (MOST_N * MOST_K));
+
 /* Of 8 bits at most, so that 64 products fit into 32 bits. */
 static __attribute__((noinline)) void multiply_integers(const struct tensor_kind *kind,
                                                         unsigned m, unsigned n,
                                                         unsigned k, const uint32_t *a,
                                                         const uint32_t *b, uint32_t *sums)
 {
-    static int32_t x[MOST_M * MOST_K], y[MOST_N * MOST_K];
+    int32_t *const x = a_numbers, *const y = b_numbers;
     for (unsigned i = 0; i < m * k; i++) x[i] = (int32_t)integer_of(kind->a, a[i]);
     for (unsigned i = 0; i < n * k; i++) y[i] = (int32_t)integer_of(kind->b, b[i]);
     for (unsigned i = 0; i < m; i++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/now.h"
+#include "base/room.h"
 #include "base/settings.h"
 #include "base/source.h"
 #include "block/fibers.h"
@@ -17,8 +18,9 @@
 
 enum { WARP = 32 };
 
-static unsigned long long exchanged[EMU_MAX_WARPS]
-                                   [WARP]; /* what the lanes brought to the last one */
+/* Of each warp, what its lanes brought to the last one. */
+typedef unsigned long long values[WARP];
+EMU_TABLE(values, exchanged, EMU_MAX_WARPS);
 
 static unsigned lanes_of(unsigned warp)
 {

@@ -16,6 +16,7 @@
 #include "base/device.h"
 #include "base/now.h"
 #include "base/ptx.h"
+#include "base/room.h"
 #include "base/settings.h"
 #include "base/source.h"
 #include "block/fibers.h"
@@ -173,9 +174,13 @@ static void move_sums(struct part *const *parts, const struct form *f, uint32_t 
     }
 }
 
+/* Of one instruction: its operands' elements by rows of k, and its sums. */
+EMU_TABLE(uint32_t, a, (M * MOST_K));
+EMU_TABLE(uint32_t, b, (MOST_N * MOST_K));
+EMU_TABLE(uint32_t, sums, (M * MOST_N));
+
 static void multiply(struct part *const *parts, const void *pc)
 {
-    static uint32_t a[M * MOST_K], b[MOST_N * MOST_K], sums[M * MOST_N];
     const struct form *f = &parts[0]->form;
     if (f->a_in_registers) {
         const unsigned each = 32 / element_bits(f->a);
@@ -192,7 +197,7 @@ static void multiply(struct part *const *parts, const void *pc)
     }
     const struct descriptor d = decode(f->b_descriptor, pc);
     read_matrix(&d, f->b, f->transpose_b, f->n, f->k, b, pc);
-    memset(sums, 0, sizeof sums);
+    memset(sums, 0, M * MOST_N * sizeof *sums);
     if (f->add) move_sums(parts, f, sums, false);
     const struct tensor_kind kind = {.a = f->a,
                                      .b = f->b,
@@ -213,14 +218,16 @@ static void multiply(struct part *const *parts, const void *pc)
 
 /* ---- the four warps ---- */
 
-static struct warpgroup {
+struct warpgroup {
     struct part *parts[WARPS * LANES];
     unsigned came;  /* the warps, a bit each */
     unsigned round; /* how many instructions are over */
     const void *pc; /* where the first of them waits */
     bool has_slot;
     unsigned slot; /* its column in the checker's clocks */
-} warpgroups[EMU_MAX_THREADS / (WARPS * LANES)];
+};
+enum { WARPGROUPS = EMU_MAX_THREADS / (WARPS * LANES) };
+EMU_TABLE(struct warpgroup, warpgroups, WARPGROUPS);
 
 /* The running thread's. A block has at most eight. */
 static struct warpgroup *warpgroup(void)
@@ -308,7 +315,8 @@ static uint32_t join_warpgroup(struct part *const *all, const void *pc)
 
 void emu_wgmma_block_begins(void)
 {
-    if (emu_registers_block_begins()) memset(warpgroups, 0, sizeof warpgroups);
+    if (emu_registers_block_begins())
+        memset(warpgroups, 0, WARPGROUPS * sizeof *warpgroups);
 }
 
 void emu_ptx_wgmma_fence(void)

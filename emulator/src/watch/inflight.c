@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/now.h"
+#include "base/room.h"
 #include "base/settings.h"
 #include "base/source.h"
 #include "block/shared.h"
@@ -100,7 +101,7 @@ void emu_check_mbarrier_used(void *barrier, unsigned number, const void *pc)
 
 /* By which enum emu_swizzle the last one came into each piece of 16 bytes. */
 enum { PIECE_WORDS = 4 };
-static uint8_t piece_swizzles[EMU_SHARED_BYTES / 4 / PIECE_WORDS];
+EMU_TABLE(uint8_t, piece_swizzles, EMU_SHARED_BYTES / 4 / PIECE_WORDS);
 
 void emu_check_bulk_issue(void *shared, size_t bytes, size_t alignment, bool reduces,
                           unsigned barrier, enum emu_swizzle swizzle, const void *pc)
@@ -142,7 +143,7 @@ void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
 /* The tensor cores and the copy engine read through another proxy than ordinary stores
  * write by. A fence of that proxy must stand between: by who wrote, behind the write, or
  * by who has the data read. */
-static uint32_t fenced_until[EMU_MAX_THREADS];
+EMU_TABLE(uint32_t, fenced_until, EMU_MAX_THREADS);
 
 void emu_check_proxy_fence(void)
 {
@@ -205,5 +206,5 @@ uint32_t emu_check_async_read(void *shared, size_t bytes, unsigned slot, int swi
 
 void emu_inflight_forget(void)
 {
-    memset(fenced_until, 0, sizeof fenced_until);
+    memset(fenced_until, 0, EMU_MAX_THREADS * sizeof *fenced_until);
 }
