@@ -68,7 +68,9 @@ double stored_in_C(const struct problem *p, double x)
     return fabs(near) < 0x1p128 ? near : copysign(HUGE_VAL, near);
 }
 
-enum { PIECE = 1 << 14 }; /* elements that are converted at a time */
+/* Elements that are converted at a time: not more, for a program that is larger than
+ * `ulimit -d` allows is ended before it can say so. */
+enum { PIECE = 1 << 14 };
 
 static void to_device(void *device, const float *host, size_t count, size_t size)
 {

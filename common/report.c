@@ -57,7 +57,7 @@ static const char *kind_of_check(const struct verdict *v)
     return v->sampled ? "reals, rows + Freivalds" : "reals, every element";
 }
 
-// The shape of the one before it, now for another of the chapter's kernels.
+/* The shape of the one before it, now for another of the chapter's kernels. */
 static bool for_another_kernel(const struct odd_shape *shape)
 {
     const struct product *a = &shape[-1].product, *b = &shape->product;

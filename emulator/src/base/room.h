@@ -19,8 +19,8 @@ void *emu_resized(void *list, const char *purpose, size_t count, size_t size);
         (capacity) = (capacity) ? 2 * (capacity) : 16;                                   \
         (list) = emu_resized((list), (purpose), (capacity), sizeof *(list));             \
     } while (0)
-/* `static type name[count]`, of zeros, but made when the program starts: what it brings
- * along counts before its first instruction, and if that is more than a limit allows
+/* `static type name[count]`, of zeros, but made when the program starts: what a program
+ * brings along counts before its first instruction, and if that is more than a limit allows
  * (ulimit -d), Linux ends it without a word. */
 #define EMU_TABLE(type, name, count)                                                     \
     static type *name;                                                                   \
@@ -28,7 +28,7 @@ void *emu_resized(void *list, const char *purpose, size_t count, size_t size);
     {                                                                                    \
         name = emu_zeros("for its tables", count, sizeof *name);                         \
     }                                                                                    \
-    _Static_assert((count) > 0, "a semicolon follows")
+    _Static_assert((count) > 0, "a table has entries")
 char *emu_copy_of(const char *text); /* never NULL; the caller's to free */
 /* Bytes of address space that `ulimit -v` still allows; SIZE_MAX without a limit. */
 size_t emu_address_space(void);

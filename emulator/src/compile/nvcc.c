@@ -1188,12 +1188,13 @@ static void link_on_host(char **arguments)
         modules |= loads_modules(*argument);
         anywhere |= strstr(*argument, "-pie") != NULL;
     }
-    if (!modules && !anywhere)
-        add(&command, format("-Wl,--defsym=emu_dynamic_shared=%#x", EMU_SHARED_PLACE));
     if (modules) {
         add_words(&command, "-rdynamic -Wl,--whole-archive");
         add(&command, format("%s/build/libemulator.a", root), "-Wl,--no-whole-archive",
             format("%s/build/exports.o", root));
+    } else if (!anywhere) {
+        /* What lies anywhere cannot name an address that is fixed. */
+        add(&command, format("-Wl,--defsym=emu_dynamic_shared=%#x", EMU_SHARED_PLACE));
     }
     while (*++arguments) add(&command, *arguments);
     execv(host.cxx, command.items);

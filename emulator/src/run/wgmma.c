@@ -175,12 +175,13 @@ static void move_sums(struct part *const *parts, const struct form *f, uint32_t 
 }
 
 /* Of one instruction: its operands' elements by rows of k, and its sums. */
-EMU_TABLE(uint32_t, a, (M * MOST_K));
-EMU_TABLE(uint32_t, b, (MOST_N * MOST_K));
-EMU_TABLE(uint32_t, sums, (M * MOST_N));
+EMU_TABLE(uint32_t, a_elements, (M * MOST_K));
+EMU_TABLE(uint32_t, b_elements, (MOST_N * MOST_K));
+EMU_TABLE(uint32_t, all_sums, (M * MOST_N));
 
 static void multiply(struct part *const *parts, const void *pc)
 {
+    uint32_t *const a = a_elements, *const b = b_elements, *const sums = all_sums;
     const struct form *f = &parts[0]->form;
     if (f->a_in_registers) {
         const unsigned each = 32 / element_bits(f->a);
