@@ -94,33 +94,36 @@ template <int REGISTERS> static __device__ __forceinline__ void setmaxnreg_dec(v
 }
 
 /* Accumulators as PTX names them and as C does. */
-#define WGMMA_NAMES_8(n) n "0, " n "1, " n "2, " n "3, " n "4, " n "5, " n "6, " n "7"
-#define WGMMA_NAMES_10(n) WGMMA_NAMES_8(n) ", " n "8, " n "9"
+#define WGMMA_EIGHT(n) n "0, " n "1, " n "2, " n "3, " n "4, " n "5, " n "6, " n "7"
+#define WGMMA_TEN(n) WGMMA_EIGHT(n) ", " n "8, " n "9"
+#define WGMMA_NAMES_8 WGMMA_EIGHT("%")
+#define WGMMA_NAMES_16 WGMMA_TEN("%") ", %10, %11, %12, %13, %14, %15"
 #define WGMMA_NAMES_32                                                                   \
-    WGMMA_NAMES_10("%")                                                                  \
-    ", " WGMMA_NAMES_10("%1") ", " WGMMA_NAMES_10("%2") ", %30, %31"
+    WGMMA_TEN("%")                                                                       \
+    ", " WGMMA_TEN("%1") ", " WGMMA_TEN("%2") ", %30, %31"
 #define WGMMA_NAMES_48                                                                   \
     WGMMA_NAMES_32                                                                       \
-    ", %32, %33, %34, %35, %36, %37, %38, %39, " WGMMA_NAMES_8("%4")
+    ", %32, %33, %34, %35, %36, %37, %38, %39, " WGMMA_EIGHT("%4")
 #define WGMMA_NAMES_56 WGMMA_NAMES_48 ", %48, %49, %50, %51, %52, %53, %54, %55"
 #define WGMMA_NAMES_64                                                                   \
     WGMMA_NAMES_32                                                                       \
-    ", %32, %33, %34, %35, %36, %37, %38, %39, " WGMMA_NAMES_10(                         \
-        "%4") ", " WGMMA_NAMES_10("%5") ", %60, %61, %62, %63"
+    ", %32, %33, %34, %35, %36, %37, %38, %39, " WGMMA_TEN("%4") ", " WGMMA_TEN(         \
+        "%5") ", %60, %61, %62, %63"
 #define WGMMA_NAMES_80                                                                   \
     WGMMA_NAMES_64                                                                       \
-    ", %64, %65, %66, %67, %68, %69, " WGMMA_NAMES_10("%7")
+    ", %64, %65, %66, %67, %68, %69, " WGMMA_TEN("%7")
 #define WGMMA_NAMES_96                                                                   \
     WGMMA_NAMES_64                                                                       \
-    ", %64, %65, %66, %67, %68, %69, " WGMMA_NAMES_10("%7") ", " WGMMA_NAMES_10(         \
+    ", %64, %65, %66, %67, %68, %69, " WGMMA_TEN("%7") ", " WGMMA_TEN(                   \
         "%8") ", %90, %91, %92, %93, %94, %95"
 #define WGMMA_NAMES_128                                                                  \
     WGMMA_NAMES_96                                                                       \
-    ", %96, %97, %98, %99, " WGMMA_NAMES_10("%10") ", " WGMMA_NAMES_10(                  \
-        "%11") ", " WGMMA_NAMES_8("%12")
+    ", %96, %97, %98, %99, " WGMMA_TEN("%10") ", " WGMMA_TEN("%11") ", " WGMMA_EIGHT(    \
+        "%12")
 #define WGMMA_8(d, i)                                                                    \
     "+f"((d)[i]), "+f"((d)[i + 1]), "+f"((d)[i + 2]), "+f"((d)[i + 3]),                  \
         "+f"((d)[i + 4]), "+f"((d)[i + 5]), "+f"((d)[i + 6]), "+f"((d)[i + 7])
+#define WGMMA_16(d, i) WGMMA_8(d, i), WGMMA_8(d, i + 8)
 #define WGMMA_32(d, i)                                                                   \
     WGMMA_8(d, i), WGMMA_8(d, i + 8), WGMMA_8(d, i + 16), WGMMA_8(d, i + 24)
 #define WGMMA_48(d, i) WGMMA_32(d, i), WGMMA_8(d, i + 32), WGMMA_8(d, i + 40)
@@ -192,7 +195,10 @@ WGMMA_TF32(64, 32, "%32", "%33", "%34")
 WGMMA_TF32(128, 64, "%64", "%65", "%66")
 WGMMA_TF32(192, 96, "%96", "%97", "%98")
 WGMMA_TF32(256, 128, "%128", "%129", "%130")
+WGMMA_TF32_REGISTERS(16, 8, "%8", "%9", "%10", "%11", "%12", "%13")
+WGMMA_TF32_REGISTERS(32, 16, "%16", "%17", "%18", "%19", "%20", "%21")
 WGMMA_TF32_REGISTERS(64, 32, "%32", "%33", "%34", "%35", "%36", "%37")
+WGMMA_TF32_REGISTERS(96, 48, "%48", "%49", "%50", "%51", "%52", "%53")
 WGMMA_TF32_REGISTERS(128, 64, "%64", "%65", "%66", "%67", "%68", "%69")
 WGMMA_TF32_REGISTERS(192, 96, "%96", "%97", "%98", "%99", "%100", "%101")
 WGMMA_TF32_REGISTERS(256, 128, "%128", "%129", "%130", "%131", "%132", "%133")

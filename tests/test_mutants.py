@@ -920,7 +920,7 @@ MUTANTS = [
         "CLUSTER",
     ),
     Mutant(16, "the last k left out", "divided_up(K, BK)}", "K / BK + (K < BK)}"),
-    # Chapter 17: copies, shares, four kinds of tiles; tf32.
+    # Chapter 17: copies, shares, kinds of tiles; tf32.
     Mutant(
         17,
         "nothing waited for in a stage",
@@ -1674,15 +1674,28 @@ MUTANTS = [
     Mutant(
         17,
         "tf32: rows of A that the other block brings",
-        "row + first, come, (1 << TF32_CLUSTER)",
-        "row, come, (1 << TF32_CLUSTER)",
+        "row + first, come, mates",
+        "row, come, mates",
+    ),
+    Mutant(
+        17,
+        "tf32: rows of B that the other block brings",
+        "step * TF32_BK + first, come, mates",
+        "step * TF32_BK, come, mates",
+    ),
+    Mutant(17, "tf32: all have the first rows", "now->A[part * T::PART]", "now->A[0]"),
+    Mutant(
+        17,
+        "tf32: each block of a cluster in the first one's rows",
+        "rank % T::DOWN) * T::BM + part",
+        "0) * T::BM + part",
     ),
     Mutant(17, "tf32: beta ignored", "x : x + w->beta * *to", "x : x + *to"),
     Mutant(
         17,
         "tf32: cut, not rounded, on the way",
-        "TF32_BK, TF32_SLAB, SWIZZLE",
-        "TF32_BK, TF32_SLAB - 4, SWIZZLE",
+        "T::DOWN, TF32_SLAB, SWIZZLE",
+        "T::DOWN, TF32_SLAB - 4, SWIZZLE",
     ),
     Mutant(
         17,

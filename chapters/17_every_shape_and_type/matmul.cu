@@ -263,7 +263,8 @@ int main(int argc, char **argv)
             "    --tile N       one kind of tiles. 64, 128, 192, 256: 128 x N; 32: 64 x\n"
             "                   128; if the engine can write C, 16, 48, 80: 64, 96,\n"
             "                   160 x 64; 112, 144, 160, 224: 112, 128, 160, 192 x\n"
-            "                   128. tf32: N rows. 8: for few rows or columns\n",
+            "                   128. tf32: N, or the next fewer, x 128; 96 for 112,\n"
+            "                   128 x 64 for 48. 8: for few rows or columns\n",
     };
     return chapter_main(argc, argv, &chapter);
 }

@@ -192,6 +192,14 @@ static int number_of_blocks(void)
     return tile_columns ? 4 : sms;
 }
 
+// How many clusters of so many blocks run at a time. An H200's SMs come in groups of 16 and
+// 18, and a cluster lies within one: 66 of two blocks fit, and 30 of four.
+static int number_of_clusters(int blocks)
+{
+    const int sms = number_of_blocks();
+    return tile_columns ? 3 : (blocks > 2 ? sms - sms / 11 : sms) / blocks;
+}
+
 // What a kind of tile costs, in clocks.
 struct cost {
     double start;   // until the first step, and behind the last
@@ -200,7 +208,8 @@ struct cost {
     double tile;    // between a tile and the next, while the tensor core waits
     double memory;  // what A, B and C take on their way from and to memory
     double sharing; // once, if there are shared tiles,
-    double part;    // and for each part of one
+    double part;    // and for each part of one,
+    double uneven;  // and once, if a cluster may have parts of two tiles
 };
 
 // Who does what, and how long that may take.
@@ -234,7 +243,8 @@ static struct plan deal(int down, int across, int steps, int clusters, int most,
     p.clocks = cost->start + mine * fmax(cost->step, cost->L2 * clusters / most) +
                (rounds - (left ? 0 : 1)) * cost->tile + cost->memory;
     if (left)
-        p.clocks += cost->sharing + ((double)clusters / left + 1.0) * cost->part;
+        p.clocks += cost->sharing + ((double)clusters / left + 1.0) * cost->part +
+                    (clusters % left ? cost->uneven : 0.0);
     return p;
 }
 

@@ -15,24 +15,31 @@
 #include "ring.cuh"
 #include "shares.cuh"
 
-// A block does BM rows of C and 128 columns; a warpgroup 64 of these columns. The blocks of
-// a cluster lie side by side and share the rows of A.
-const int TF32_BN = 128;
 const int TF32_BK = 32;
 const int TF32_SLAB = 32; // columns of B that lie together
-const int TF32_CLUSTER = 2;
-const int TF32_THREADS = (1 + TF32_BN / 64) * 128;
+const int TF32_WARPS = 8, TF32_THREADS = 128 + TF32_WARPS * 32;
 
-template <int BM_> struct tf32_tile {
-    static const int BM = BM_;
-    static const int STAGES = BM == 256 ? 4 : (BM == 128 ? 6 : 8);
+// Tiles of BM x BN. A warpgroup does 64 columns, so where there are no more, each of the
+// two does one of PARTS of the rows. A cluster's tiles lie one below the other, so many
+// DOWN, and share the columns of B; or side by side, so many ACROSS, and share A's rows.
+template <int BM_, int BN_, int DOWN_, int ACROSS_> struct tf32_tile {
+    static const int BM = BM_, BN = BN_;
+    static const int DOWN = DOWN_, ACROSS = ACROSS_, CLUSTER = DOWN * ACROSS;
+    static const int PARTS = 128 / BN, PART = BM / PARTS;
+    static const int SUMS = PART / 2; // of a thread
     struct stage {
         float A[BM][TF32_BK];
-        float B[TF32_BN / TF32_SLAB][TF32_BK][TF32_SLAB];
+        float B[BN / TF32_SLAB][TF32_BK][TF32_SLAB];
     };
+    static const int ROOM = 226 * 1024 / sizeof(stage);
+    static const int STAGES = ROOM < 8 ? ROOM : 8;
     static_assert(sizeof(stage) % 1024 == 0,
                   "swizzled matrices begin at multiples of it");
-    static_assert(STAGES * sizeof(stage) <= 226 * 1024, "a block has 227 KB");
+    static_assert(BN == 64 || BN == 128,
+                  "two warpgroups have 64 columns each, or the same");
+    static_assert(DOWN == 1 || ACROSS == 1, "a cluster's blocks share one matrix");
+    static_assert(BM / ACROSS % 8 == 0 && TF32_BK / DOWN % 8 == 0 && PART % 8 == 0,
+                  "each block brings whole groups of 8 rows of what is shared");
 };
 
 struct tf32_work {
@@ -47,22 +54,32 @@ static __device__ void tf32_produce(const struct tf32_work *w, const CUtensorMap
                                     const CUtensorMap *B_map, typename T::stage *stages,
                                     uint64_t *full, uint64_t *empty, struct position p)
 {
-    const int rows = T::BM / TF32_CLUSTER; // of A that this block brings, for both
-    const int first = cluster_ctarank() * rows;
+    // Of what the cluster shares, a block brings so many rows, from `first` on, for all.
+    const int rank = cluster_ctarank();
+    const int rows = (T::ACROSS > 1 ? T::BM : TF32_BK) / T::CLUSTER, first = rank * rows;
+    const uint16_t mates = (1u << T::CLUSTER) - 1;
     struct turn t = {0, 0};
-    for (; p.more; next_segment(&w->shares, gridDim.x / TF32_CLUSTER, &p)) {
-        const int row = p.down * T::BM;
-        const int col = (p.across * TF32_CLUSTER + (int)cluster_ctarank()) * TF32_BN;
+    for (; p.more; next_segment(&w->shares, gridDim.x / T::CLUSTER, &p)) {
+        const int col = (p.across * T::ACROSS + rank % T::ACROSS) * T::BN;
+        const int row = (p.down * T::DOWN + rank % T::DOWN) * T::BM;
         for (int step = p.segment.begin; step < p.segment.end; ++step) {
             typename T::stage *to = &stages[t.index];
             uint64_t *come = &full[t.index];
             mbarrier_wait_parity(&empty[t.index], t.parity ^ 1);
             mbarrier_arrive_expect_tx(come, sizeof *to);
-            cp_async_bulk_tensor_2d_multicast(to->A[first], A_map, step * TF32_BK,
-                                              row + first, come, (1 << TF32_CLUSTER) - 1);
-            for (int slab = 0; slab < TF32_BN / TF32_SLAB; ++slab)
-                cp_async_bulk_tensor_2d(to->B[slab], B_map, col + slab * TF32_SLAB,
-                                        step * TF32_BK, come);
+            if (T::ACROSS == 1)
+                cp_async_bulk_tensor_2d(to->A, A_map, step * TF32_BK, row, come);
+            else
+                cp_async_bulk_tensor_2d_multicast(to->A[first], A_map, step * TF32_BK,
+                                                  row + first, come, mates);
+            for (int slab = 0; slab < T::BN / TF32_SLAB; ++slab)
+                if (T::DOWN == 1)
+                    cp_async_bulk_tensor_2d(to->B[slab], B_map, col + slab * TF32_SLAB,
+                                            step * TF32_BK, come);
+                else
+                    cp_async_bulk_tensor_2d_multicast(
+                        to->B[slab][first], B_map, col + slab * TF32_SLAB,
+                        step * TF32_BK + first, come, mates);
             next_turn<T::STAGES>(&t);
         }
     }
@@ -75,8 +92,8 @@ static __device__ void tf32_produce(const struct tf32_work *w, const CUtensorMap
 // four k and eight columns, read 32 banks, as the slab is swizzled.
 template <class T>
 static __device__ __forceinline__ void
-tf32_step(float (&acc)[T::BM / 2], uint32_t (&fragments)[TF32_BK / 8][4],
-          const typename T::stage *stages, struct turn *t, int warp, bool first,
+tf32_step(float (&acc)[T::SUMS], uint32_t (&fragments)[TF32_BK / 8][4],
+          const typename T::stage *stages, struct turn *t, int part, int warp, bool first,
           uint64_t *full, uint64_t *empty)
 {
     const typename T::stage *now = &stages[t->index];
@@ -91,7 +108,8 @@ tf32_step(float (&acc)[T::BM / 2], uint32_t (&fragments)[TF32_BK / 8][4],
             fragments[k8][i] =
                 __float_as_uint(now->B[warp / 2][k][(cell ^ k % 8) * 4 + g % 4]);
         }
-    const uint64_t a = wgmma_descriptor(now->A, 16, 8 * 128, WGMMA_SWIZZLE_128B);
+    const uint64_t a =
+        wgmma_descriptor(now->A[part * T::PART], 16, 8 * 128, WGMMA_SWIZZLE_128B);
     wgmma_fence();
 #pragma unroll
     for (int k8 = 0; k8 < TF32_BK / 8; ++k8)
@@ -100,20 +118,20 @@ tf32_step(float (&acc)[T::BM / 2], uint32_t (&fragments)[TF32_BK / 8][4],
     wgmma_wait_group<1>();
     __syncwarp(); // each warp speaks for itself: all its lanes have read B
     if (!first)
-        release<TF32_CLUSTER, 32>(&empty[(t->index + T::STAGES - 1) % T::STAGES]);
+        release<T::CLUSTER, 32>(&empty[(t->index + T::STAGES - 1) % T::STAGES]);
     next_turn<T::STAGES>(t);
 }
 
-// A warp holds BM rows of C and eight columns from `col` on, and the eight from col + 16
+// A warp holds rows of C and eight columns from `col` on, and the eight from col + 16
 // on. Lanes with g < 4 have 0-3 and 4-7 of them, the others 16-19 and 20-23: they exchange
 // one half, and eight lanes write eight columns, a whole sector.
 template <class T>
 static __device__ __forceinline__ void
-tf32_store(const struct tf32_work *w, const float (&acc)[T::BM / 2], int row, int col)
+tf32_store(const struct tf32_work *w, const float (&acc)[T::SUMS], int row, int col)
 {
     const int lane = threadIdx.x % 32, g = lane / 4;
 #pragma unroll
-    for (int i = 0; i < T::BM / 2; i += 4)
+    for (int i = 0; i < T::SUMS; i += 4)
 #pragma unroll
         for (int j = 0; j < 2; ++j) {
             const float mine = acc[i + j], four_on = acc[i + j + 2];
@@ -137,37 +155,40 @@ static __device__ __forceinline__ void
 tf32_consume(const struct tf32_work *w, typename T::stage *stages, uint64_t *full,
              uint64_t *empty, struct position p)
 {
-    const int warp = threadIdx.x / 32 - 4; // of the consumers'
+    // Of the consumers' warps, so many lie side by side, with 16 columns each.
+    const int number = threadIdx.x / 32 - 4;
+    const int part = number / (T::BN / 16) % T::PARTS; // 0 if there is one: known here
+    const int warp = number % (T::BN / 16);
     struct turn t = {0, 0};
-    for (; p.more; next_segment(&w->shares, gridDim.x / TF32_CLUSTER, &p)) {
-        float acc[T::BM / 2];
+    for (; p.more; next_segment(&w->shares, gridDim.x / T::CLUSTER, &p)) {
+        const int rank = cluster_ctarank();
+        float acc[T::SUMS];
         // Registers belong to the products that read them until those are over: one step
         // reads one set while the next fills the other.
         uint32_t even[TF32_BK / 8][4], odd[TF32_BK / 8][4];
         const int steps = p.segment.end - p.segment.begin;
         int step = 0;
         for (; step + 1 < steps; step += 2) {
-            tf32_step<T>(acc, even, stages, &t, warp, step == 0, full, empty);
-            tf32_step<T>(acc, odd, stages, &t, warp, false, full, empty);
+            tf32_step<T>(acc, even, stages, &t, part, warp, step == 0, full, empty);
+            tf32_step<T>(acc, odd, stages, &t, part, warp, false, full, empty);
         }
         if (step < steps)
-            tf32_step<T>(acc, even, stages, &t, warp, step == 0, full, empty);
+            tf32_step<T>(acc, even, stages, &t, part, warp, step == 0, full, empty);
         wgmma_wait_group<0>();
-        release<TF32_CLUSTER, 32>(&empty[(t.index + T::STAGES - 1) % T::STAGES]);
+        release<T::CLUSTER, 32>(&empty[(t.index + T::STAGES - 1) % T::STAGES]);
         wgmma_touch(acc);
 
-        if (steps < w->shares.steps &&
-            !add_parts<T::BM / 2, TF32_CLUSTER, TF32_BN / 16>(&w->shares, &p.segment, acc,
-                                                              cluster_ctarank(), warp))
+        if (steps < w->shares.steps && !add_parts<T::SUMS, T::CLUSTER, TF32_WARPS>(
+                                           &w->shares, &p.segment, acc, rank, number))
             continue;
-        const int row = p.down * T::BM;
-        const int col = (p.across * TF32_CLUSTER + (int)cluster_ctarank()) * TF32_BN;
+        const int row = (p.down * T::DOWN + rank % T::DOWN) * T::BM + part * T::PART;
+        const int col = (p.across * T::ACROSS + rank % T::ACROSS) * T::BN;
         tf32_store<T>(w, acc, row, col + warp / 2 * TF32_SLAB + warp % 2 * 8);
     }
 }
 
 template <class T>
-__global__ void CLUSTERS_OF(TF32_CLUSTER) __launch_bounds__(TF32_THREADS, 1)
+__global__ void CLUSTERS_OF(T::CLUSTER) __launch_bounds__(TF32_THREADS, 1)
     tf32_kernel(const __grid_constant__ CUtensorMap A_map,
                 const __grid_constant__ CUtensorMap B_map,
                 const __grid_constant__ struct tf32_work w)
@@ -176,8 +197,8 @@ __global__ void CLUSTERS_OF(TF32_CLUSTER) __launch_bounds__(TF32_THREADS, 1)
     typename T::stage *const stages = (typename T::stage *)bytes;
     __shared__ uint64_t full[T::STAGES], empty[T::STAGES];
     const struct position p =
-        start_position(&w.shares, blockIdx.x / TF32_CLUSTER, gridDim.x / TF32_CLUSTER);
-    start_ring<T::STAGES, TF32_CLUSTER>(full, empty, TF32_BN / 16);
+        start_position(&w.shares, blockIdx.x / T::CLUSTER, gridDim.x / T::CLUSTER);
+    start_ring<T::STAGES, T::CLUSTER>(full, empty, TF32_WARPS);
     if (threadIdx.x < 128) {
         setmaxnreg_dec<40>();
         if (threadIdx.x == 0)
@@ -200,76 +221,99 @@ static void tf32_launch_tiles(struct plan plan, int M, int N, int K, float alpha
     make_readable((const void **)&A, M, K * size, &A_stride, (const void **)&B, K,
                   N * size, &B_stride);
     const CUtensorMap A_map = tensor_map_2d_of(TF32, A, M, K, A_stride / size,
-                                               T::BM / TF32_CLUSTER, TF32_BK, SWIZZLE);
-    const CUtensorMap B_map =
-        tensor_map_2d_of(TF32, B, K, N, B_stride / size, TF32_BK, TF32_SLAB, SWIZZLE);
-    make_room(&plan, TF32_CLUSTER, T::BM * TF32_BN, TF32_BN / 16);
+                                               T::BM / T::ACROSS, TF32_BK, SWIZZLE);
+    const CUtensorMap B_map = tensor_map_2d_of(TF32, B, K, N, B_stride / size,
+                                               TF32_BK / T::DOWN, TF32_SLAB, SWIZZLE);
+    make_room(&plan, T::CLUSTER, T::BM * T::BN, TF32_WARPS);
     const struct tf32_work w = {M, N, alpha, beta, C, plan.shares};
     const int bytes = T::STAGES * sizeof(typename T::stage);
     CUDA_CHECK(cudaFuncSetAttribute(tf32_kernel<T>,
                                     cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-    tf32_kernel<T>
-        <<<plan.clusters * TF32_CLUSTER, TF32_THREADS, bytes>>>(A_map, B_map, w);
+    tf32_kernel<T><<<plan.clusters * T::CLUSTER, TF32_THREADS, bytes>>>(A_map, B_map, w);
 }
 
-// What tiles of BM rows would make of the product: see plan_tiles(), whose constants these
-// are for another kernel, found in the same way.
-static struct plan tf32_plan(int M, int N, int K, int BM)
+// What tiles of this kind would make of the product: see plan_tiles(). All plans of 54
+// kinds were measured for 121 products on an H200, and eight kinds kept, with which the
+// chosen plan takes 1.7 % longer than the fastest of all, in the mean, and 19 % at worst.
+//
+// What a step takes is either the tensor core's clocks or shared memory's, which moves 128
+// bytes a clock: each row of A is read by one warpgroup or both, B is read once, or by both,
+// and both are written.
+template <class T> static struct plan tf32_plan(int M, int N, int K)
 {
     const double size = sizeof(float);
+    const int BM = T::BM, BN = T::BN;
+    const double shared = 2.0 * T::PART + 128.0 + BM + BN;
     const struct cost cost = {
-        .start = 11500.0,
-        .step = BM * TF32_BN / 32.0,
-        .L2 = size * TF32_BK * (BM / 2 + TF32_BN) / 40.0,
-        .tile = 3000.0,
-        .memory = size * ((double)M * (K + N) + (double)K * N) / 4000.0,
-        .sharing = 8000.0,
-        .part = size * BM * TF32_BN / 30.0,
+        .start = 10500.0 + 0.1 * BM * BN,
+        .step = fmax(1.2 * BM * BN / 32.0, shared),
+        .L2 = size * TF32_BK * (BM / T::ACROSS + BN / T::DOWN) / 49.0,
+        .tile = 1700.0,
+        // Short pieces of rows, of B and C, are slower.
+        .memory = size * ((double)M * K + (K + 1.6 * M) * N * (BN + 18) / BN) / 3000.0,
+        .sharing = 8400.0,
+        .part = size * BM * BN / 53.0,
+        .uneven = 3300.0,
     };
-    return best_plan(
-        divided_up(M, BM), divided_up(N, TF32_BN * TF32_CLUSTER), divided_up(K, TF32_BK),
-        tile_columns ? 4 : number_of_blocks() / TF32_CLUSTER, THE_REST, &cost);
+    return best_plan(divided_up(M, BM * T::DOWN), divided_up(N, BN * T::ACROSS),
+                     divided_up(K, TF32_BK),
+                     tile_columns ? 4 : number_of_clusters(T::CLUSTER), THE_REST, &cost);
 }
 
 // Whether chapter 13's kernels, which multiply in fp32, are faster than tiles that take so
 // many clocks: a number that is multiplied a few times only costs what it takes to bring
 // it, and they bring it better than tiles do. Else their own estimate decides, beside what
-// must be copied for tiles, at 2,000 bytes a clock.
+// must be copied for tiles, at 1,400 bytes a clock.
 static bool fp32_is_faster(int M, int N, int K, const float *A, const float *B,
                            double clocks)
 {
-    const double CLOCKS_A_NANOSECOND = 1.755, size = sizeof(float);
-    if (M <= 8 || N <= 32 || K <= 8)
+    const double CLOCKS_A_NANOSECOND = 1.98, size = sizeof(float);
+    if (M <= 8 || N <= 8 || K <= 8)
         return true;
     const double copied = (engine_can(A, K * size) ? 0.0 : size * 2 * M * K) +
                           (engine_can(B, N * size) ? 0.0 : size * 2 * K * N);
     if (copied > 0.0)
-        clocks += 5000.0 + copied / 2000.0;
+        clocks += 6000.0 + copied / 1400.0;
     return fp32_nanoseconds(fp32::sms, M, N, K, B) * CLOCKS_A_NANOSECOND < clocks;
 }
+
+// The kinds. --tile asks for the last whose `name` is not above it: rows, of 128 columns,
+// and 48 for 128 x 64.
+static const struct tf32_kind {
+    int name;
+    struct plan (*plan)(int M, int N, int K);
+    void (*launch)(struct plan plan, int M, int N, int K, float alpha, const float *A,
+                   const float *B, float beta, float *C);
+} tf32_kinds[] = {
+#define KIND(NAME, ...)                                                                  \
+    {NAME, tf32_plan<tf32_tile<__VA_ARGS__>>, tf32_launch_tiles<tf32_tile<__VA_ARGS__>>}
+    KIND(16, 16, 128, 1, 1),   KIND(32, 32, 128, 2, 1),   KIND(48, 128, 64, 1, 1),
+    KIND(64, 64, 128, 2, 1),   KIND(96, 96, 128, 2, 1),   KIND(128, 128, 128, 2, 1),
+    KIND(192, 192, 128, 1, 2), KIND(256, 256, 128, 1, 2),
+#undef KIND
+};
 
 static void tf32_launch(int M, int N, int K, float alpha, const float *A, const float *B,
                         float beta, float *C)
 {
-    const int HEIGHTS = 3, rows[HEIGHTS] = {64, 128, 256};
-    struct plan plans[HEIGHTS];
-    int best = 0;
+    const struct tf32_kind *best = NULL;
+    struct plan plan = {};
     kind_asked_for();
-    for (int i = 0; i < HEIGHTS; ++i) {
-        plans[i] = tf32_plan(M, N, K, rows[i]);
-        if (tile_columns ? rows[i] <= tile_columns : plans[i].clocks < plans[best].clocks)
-            best = i;
+    for (size_t i = 0; i < sizeof tf32_kinds / sizeof *tf32_kinds; ++i) {
+        const struct tf32_kind *kind = &tf32_kinds[i];
+        const struct plan other = kind->plan(M, N, K);
+        if (i == 0 ||
+            (tile_columns ? kind->name <= tile_columns : other.clocks < plan.clocks)) {
+            best = kind;
+            plan = other;
+        }
     }
     fp32::sms = number_of_blocks();
     if (tile_columns ? tile_columns == FEW_COLUMNS
-                     : fp32_is_faster(M, N, K, A, B, plans[best].clocks))
+                     : fp32_is_faster(M, N, K, A, B, plan.clocks))
         fp32::matmul(M, N, K, alpha, A, B, beta, C);
-    else if (best == 0)
-        tf32_launch_tiles<tf32_tile<64>>(plans[0], M, N, K, alpha, A, B, beta, C);
-    else if (best == 1)
-        tf32_launch_tiles<tf32_tile<128>>(plans[1], M, N, K, alpha, A, B, beta, C);
     else
-        tf32_launch_tiles<tf32_tile<256>>(plans[2], M, N, K, alpha, A, B, beta, C);
+        best->launch(plan, M, N, K, alpha, A, B, beta, C);
 }
 
 template <int COLUMNS>

@@ -56,14 +56,6 @@ struct tile {
 };
 typedef tile<128, 256, 1, 2, 1> widest_tile;
 
-// How many clusters of so many blocks run at a time. An H200's SMs come in groups of 16 and
-// 18, and a cluster lies within one: 66 of two blocks fit, and 30 of four.
-static int number_of_clusters(int blocks)
-{
-    const int sms = number_of_blocks();
-    return tile_columns ? 3 : (blocks > 2 ? sms - sms / 11 : sms) / blocks;
-}
-
 // What tiles of this kind would make of the product. A step takes the tensor core
 // BM * BN / 32 clocks, or as long as it takes to bring its bytes: out of the L2 come 56 a
 // clock for each of the 132 SMs, or 33 where rows do not begin at cache lines (`lines`);
