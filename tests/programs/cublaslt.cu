@@ -254,6 +254,56 @@ static void batch_of_pointers(void)
     CHECK_BLAS(cublasDestroy(handle));
 }
 
+// op(A) op(B) where each matrix lies row by row or column by column, with room between.
+static void orders(cublasLtHandle_t handle, int choice)
+{
+    const int gap = 3, rows[] = {choice & 1 ? K : M, choice & 2 ? N : K, M},
+              cols[] = {choice & 1 ? M : K, choice & 2 ? K : N, N};
+    const cublasOperation_t transa = choice & 1 ? CUBLAS_OP_T : CUBLAS_OP_N,
+                            transb = choice & 2 ? CUBLAS_OP_T : CUBLAS_OP_N;
+    const float alpha = 1, beta = 0;
+    cublasLtMatmulDesc_t desc;
+    cublasLtMatrixLayout_t layout[3];
+    float *x[3];
+    int step[3][2]; // to the next row, and to the next column
+    CHECK_BLAS(cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F));
+    CHECK_BLAS(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSA, &transa,
+                                              sizeof transa));
+    CHECK_BLAS(cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSB, &transb,
+                                              sizeof transb));
+    for (int i = 0; i < 3; i++) {
+        const bool by_rows = choice >> (2 + i) & 1;
+        const cublasLtOrder_t order = by_rows ? CUBLASLT_ORDER_ROW : CUBLASLT_ORDER_COL;
+        const int ld = (by_rows ? cols[i] : rows[i]) + gap;
+        step[i][0] = by_rows ? ld : 1;
+        step[i][1] = by_rows ? 1 : ld;
+        x[i] = filled(ld * (by_rows ? rows[i] : cols[i]), 1000 * i);
+        CHECK_BLAS(
+            cublasLtMatrixLayoutCreate(&layout[i], CUDA_R_32F, rows[i], cols[i], ld));
+        CHECK_BLAS(cublasLtMatrixLayoutSetAttribute(
+            layout[i], CUBLASLT_MATRIX_LAYOUT_ORDER, &order, sizeof order));
+    }
+    CHECK_BLAS(cublasLtMatmul(handle, desc, &alpha, x[0], layout[0], x[1], layout[1],
+                              &beta, x[2], layout[2], x[2], layout[2], NULL, NULL, 0, 0));
+    CHECK(cudaDeviceSynchronize());
+    for (int m = 0; m < M; m++)
+        for (int n = 0; n < N; n++) {
+            double sum = 0;
+            for (int k = 0; k < K; k++) {
+                const int a[] = {choice & 1 ? k : m, choice & 1 ? m : k},
+                          b[] = {choice & 2 ? n : k, choice & 2 ? k : n};
+                sum += (double)x[0][a[0] * step[0][0] + a[1] * step[0][1]] *
+                       (double)x[1][b[0] * step[1][0] + b[1] * step[1][1]];
+            }
+            EXPECT(close_to(x[2][m * step[2][0] + n * step[2][1]], sum, 1e-5));
+        }
+    for (int i = 0; i < 3; i++) {
+        CHECK_BLAS(cublasLtMatrixLayoutDestroy(layout[i]));
+        CHECK(cudaFree(x[i]));
+    }
+    CHECK_BLAS(cublasLtMatmulDescDestroy(desc));
+}
+
 int main()
 {
     cublasLtHandle_t handle;
@@ -263,6 +313,7 @@ int main()
     product(handle, CUBLASLT_EPILOGUE_GELU);
     product(handle, CUBLASLT_EPILOGUE_GELU_BIAS);
     layers(handle);
+    for (int choice = 0; choice < 32; choice++) orders(handle, choice);
     CHECK_BLAS(cublasLtDestroy(handle));
     batch_of_pointers();
     return pass();

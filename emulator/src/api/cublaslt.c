@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "api/gemm.h"
+#include "base/device.h"
 
 #define CALLER __builtin_return_address(0)
 
@@ -17,6 +18,9 @@ struct cublasLtMatmulDescOpaque {
     void *aux;
     int64_t aux_ld, aux_stride, bias_stride;
     bool bias_typed, aux_typed;
+    const float *a_scale, *b_scale, *c_scale, *d_scale;
+    float *amax;
+    int8_t fast; /* sums of fewer bits, which are not modelled */
 };
 struct cublasLtMatrixLayoutOpaque {
     uint64_t rows, cols;
@@ -92,6 +96,12 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc,
     case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER: return SET(desc->aux);
     case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD: return SET(desc->aux_ld);
     case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_BATCH_STRIDE: return SET(desc->aux_stride);
+    case CUBLASLT_MATMUL_DESC_A_SCALE_POINTER: return SET(desc->a_scale);
+    case CUBLASLT_MATMUL_DESC_B_SCALE_POINTER: return SET(desc->b_scale);
+    case CUBLASLT_MATMUL_DESC_C_SCALE_POINTER: return SET(desc->c_scale);
+    case CUBLASLT_MATMUL_DESC_D_SCALE_POINTER: return SET(desc->d_scale);
+    case CUBLASLT_MATMUL_DESC_AMAX_D_POINTER: return SET(desc->amax);
+    case CUBLASLT_MATMUL_DESC_FAST_ACCUM: return SET(desc->fast);
     case CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE:
         desc->aux_typed = true;
         return SET(desc->aux_type);
@@ -164,50 +174,124 @@ cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
 
 /* ---- products ---- */
 
-static struct matrix matrix_of(const void *elements, cublasLtMatrixLayout_t layout)
+/* A matrix of a product, and how it lies. */
+struct operand {
+    const void *elements;
+    cublasLtMatrixLayout_t layout;
+};
+
+static struct matrix matrix_of(struct operand x)
 {
-    return (struct matrix){(void *)elements, layout->type, (int)layout->ld,
-                           layout->stride};
+    return (struct matrix){(void *)x.elements, x.layout->type, (int)x.layout->ld,
+                           x.layout->stride};
 }
 
-/* Fills in what the descriptions say. Returns what is wrong with them: on an H200 too,
- * cuBLAS (13.0) sums up A's rows only of an A that is not transposed, B's columns only of
- * a B that is, and D's rows only where it has a workspace. */
-static cublasStatus_t lt_gemm(struct gemm *g, cublasLtMatmulDesc_t desc,
-                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
-                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+/* cuBLAS's columns are the rows of a matrix that lies row by row. */
+static cublasOperation_t turned(cublasOperation_t operation, bool turn)
+{
+    return (operation == CUBLAS_OP_N) == turn ? CUBLAS_OP_T : CUBLAS_OP_N;
+}
+
+static bool is_fp8(cudaDataType type)
+{
+    return type == CUDA_R_8F_E4M3 || type == CUDA_R_8F_E5M2;
+}
+
+/* Products of fp8, of compute capability 8.9 on: of A^T and B, two of e4m3 or one of each
+ * kind, into fp32, fp16, bf16 or fp8, into e5m2 only if A or B is. Columns lie at
+ * multiples of 16 bytes. A result in fp8 has a C of 16 bits, and only such a result may
+ * be scaled, or have its maximum told. */
+static bool fp8_fits(const struct gemm *g, cublasLtMatmulDesc_t desc,
+                     const struct matrix *d)
+{
+    const struct cudaDeviceProp *const gpu = &emu_gpu()->prop;
+    const cudaDataType a = g->a.type, b = g->b.type, c = g->c.type;
+    const bool narrow = is_fp8(d->type);
+    const int c_bytes = (int)emu_blas_bytes(c), d_bytes = (int)emu_blas_bytes(d->type);
+    const bool types =
+        (a == b ? a == CUDA_R_8F_E4M3 && d->type != CUDA_R_8F_E5M2 : true) &&
+        (narrow
+             ? c == CUDA_R_16BF || c == CUDA_R_16F
+             : c == d->type && (c == CUDA_R_32F || c == CUDA_R_16F || c == CUDA_R_16BF));
+    return types && gpu->major * 10 + gpu->minor >= 89 &&
+           desc->compute == CUBLAS_COMPUTE_32F && g->transa == CUBLAS_OP_T &&
+           g->transb == CUBLAS_OP_N && (narrow || (!desc->d_scale && !desc->amax)) &&
+           (g->m | g->k | g->a.ld | g->b.ld | g->c.ld * c_bytes | d->ld * d_bytes) % 16 ==
+               0;
+}
+
+/* Fills in what the descriptions say, and D. Returns what is wrong with them: on an H200
+ * too, cuBLAS (13.0) sums up A's rows only of an A that is not transposed, B's columns
+ * only of a B that is, and D's rows only where it has a workspace. */
+static cublasStatus_t lt_gemm(struct gemm *g, struct matrix *result,
+                              cublasLtMatmulDesc_t desc, struct operand a,
+                              struct operand b, struct operand c, struct operand d,
                               size_t workspace_bytes)
 {
-    if (!desc || !a || !b || !c || !d) return CUBLAS_STATUS_INVALID_VALUE;
-    const bool plain_a = desc->transa == CUBLAS_OP_N,
-               plain_b = desc->transb == CUBLAS_OP_N;
-    const uint64_t m = plain_a ? a->rows : a->cols, k = plain_a ? a->cols : a->rows,
-                   n = plain_b ? b->cols : b->rows;
-    if ((plain_b ? b->rows : b->cols) != k || d->rows != m || d->cols != n ||
-        c->rows != m || c->cols != n)
+    if (!desc || !a.layout || !b.layout || !c.layout || !d.layout)
         return CUBLAS_STATUS_INVALID_VALUE;
-    if (a->order || b->order || c->order || d->order) return CUBLAS_STATUS_NOT_SUPPORTED;
-    const int scalars = emu_gemm_scalar_type(desc->compute, a->type, b->type, d->type);
-    if (scalars < 0 || (int)desc->scale != scalars) return CUBLAS_STATUS_NOT_SUPPORTED;
-    g->transa = (cublasOperation_t)desc->transa;
-    g->transb = (cublasOperation_t)desc->transb;
-    g->m = (int)m;
-    g->n = (int)n;
+    if ((unsigned)desc->transa > CUBLAS_OP_C || (unsigned)desc->transb > CUBLAS_OP_C)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    const cublasLtMatrixLayout_t la = a.layout, lb = b.layout, lc = c.layout,
+                                 ld = d.layout;
+    const bool whole_a = desc->transa == CUBLAS_OP_N,
+               whole_b = desc->transb == CUBLAS_OP_N;
+    const uint64_t m = whole_a ? la->rows : la->cols, k = whole_a ? la->cols : la->rows,
+                   n = whole_b ? lb->cols : lb->rows;
+    if ((whole_b ? lb->rows : lb->cols) != k || ld->rows != m || ld->cols != n ||
+        lc->rows != m || lc->cols != n)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    const unsigned orders = (unsigned)(la->order | lb->order | lc->order | ld->order);
+    if (orders > CUBLASLT_ORDER_ROW || lc->order != ld->order)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    /* A D that lies row by row is the transposed one, of B's and A's transposed ones. */
+    const bool swap = ld->order == CUBLASLT_ORDER_ROW;
+    const cublasOperation_t transa = turned((cublasOperation_t)desc->transa,
+                                            (la->order == CUBLASLT_ORDER_ROW) != swap);
+    const cublasOperation_t transb = turned((cublasOperation_t)desc->transb,
+                                            (lb->order == CUBLASLT_ORDER_ROW) != swap);
+    g->transa = swap ? transb : transa;
+    g->transb = swap ? transa : transb;
+    g->m = (int)(swap ? n : m);
+    g->n = (int)(swap ? m : n);
     g->k = (int)k;
-    g->count = d->count;
+    g->a = matrix_of(swap ? b : a);
+    g->b = matrix_of(swap ? a : b);
+    g->c = matrix_of(c);
+    *result = matrix_of(d);
+    g->d = result;
+    g->count = ld->count;
     g->scalar_type = desc->scale;
+    g->a_scale = desc->a_scale;
+    g->b_scale = desc->b_scale;
+    g->d_scale = desc->d_scale;
+    g->amax = desc->amax;
+    const bool fp8 = is_fp8(la->type) && is_fp8(lb->type);
+    if (!fp8 &&
+        (desc->a_scale || desc->b_scale || desc->c_scale || desc->d_scale || desc->amax))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    const int scalars =
+        !fp8 ? emu_gemm_scalar_type(desc->compute, la->type, lb->type, ld->type)
+        : fp8_fits(g, desc, result) ? (int)CUDA_R_32F
+                                    : -1;
+    if (scalars < 0 || (int)desc->scale != scalars) return CUBLAS_STATUS_NOT_SUPPORTED;
     g->epilogue = desc->epilogue & ~(unsigned)CUBLASLT_EPILOGUE_DEFAULT;
-    if ((g->epilogue & BGRADA && !plain_a) || (g->epilogue & BGRADB && plain_b) ||
+    if ((g->epilogue & BGRADA && g->transa != CUBLAS_OP_N) ||
+        (g->epilogue & BGRADB && g->transb == CUBLAS_OP_N) ||
         (g->epilogue & BGRAD && workspace_bytes == 0))
         return CUBLAS_STATUS_NOT_SUPPORTED;
-    g->bias =
-        (struct matrix){(void *)desc->bias, desc->bias_typed ? desc->bias_type : d->type,
-                        0, desc->bias_stride};
-    g->aux = (struct matrix){desc->aux, desc->aux_typed ? desc->aux_type : d->type,
+    if (swap && g->epilogue & ~(unsigned)(RELU | GELU))
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    const cudaDataType bias_type = desc->bias_typed                ? desc->bias_type
+                                   : fp8 && ld->type == CUDA_R_32F ? CUDA_R_16BF
+                                   : is_fp8(ld->type)              ? lc->type
+                                                                   : ld->type;
+    g->bias = (struct matrix){(void *)desc->bias, bias_type, 0, desc->bias_stride};
+    g->aux = (struct matrix){desc->aux, desc->aux_typed ? desc->aux_type : ld->type,
                              (int)desc->aux_ld, desc->aux_stride};
     if (g->epilogue & AUX && desc->aux_ld < (int64_t)m)
         return CUBLAS_STATUS_INVALID_VALUE;
-    g->narrowing = emu_gemm_narrowing(NULL, a->type, desc->compute);
+    g->narrowing = emu_gemm_narrowing(NULL, la->type, desc->compute);
     return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -222,7 +306,10 @@ cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cublasLtMatmulDesc_t des
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!preference || wanted < 1 || !results || !found)
         return CUBLAS_STATUS_INVALID_VALUE;
-    const cublasStatus_t status = lt_gemm(&g, desc, a, b, c, d, preference->workspace);
+    struct matrix result;
+    const cublasStatus_t status = lt_gemm(
+        &g, &result, desc, (struct operand){NULL, a}, (struct operand){NULL, b},
+        (struct operand){NULL, c}, (struct operand){NULL, d}, preference->workspace);
     *found = status == CUBLAS_STATUS_SUCCESS;
     if (*found) results[0] = (cublasLtMatmulHeuristicResult_t){.wavesCount = 1};
     return status;
@@ -242,17 +329,14 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc_t desc
                      .stream = stream,
                      .alpha = alpha,
                      .beta = beta};
-    const cublasStatus_t status =
-        lt_gemm(&g, desc, a, b, c, d, workspace ? workspace_bytes : 0);
+    struct matrix result;
+    const cublasStatus_t status = lt_gemm(
+        &g, &result, desc, (struct operand){A, a}, (struct operand){B, b},
+        (struct operand){C, c}, (struct operand){D, d}, workspace ? workspace_bytes : 0);
     if (status != CUBLAS_STATUS_SUCCESS) return status;
     /* A bias is for an epilogue that adds it, or sums up its gradient. */
     if (desc->bias && !(g.epilogue & (BIAS | BGRAD | BGRADA | BGRADB)))
         return CUBLAS_STATUS_INVALID_VALUE;
-    const struct matrix result = matrix_of(D, d);
-    g.a = matrix_of(A, a);
-    g.b = matrix_of(B, b);
-    g.c = matrix_of(C, c);
-    g.d = &result;
     struct cublasContext context = {.pointer_mode =
                                         (cublasPointerMode_t)desc->pointer_mode};
     return emu_gemm(handle ? &context : NULL, &g);

@@ -12,6 +12,7 @@
 #include "base/device.h"
 #include "base/now.h"
 #include "base/room.h"
+#include "cuda_fp8.h"
 #include "emulator_runtime.h"
 #include "memory/allocations.h"
 #include "memory/copies.h"
@@ -27,7 +28,9 @@ size_t emu_blas_bytes(cudaDataType type)
     case CUDA_R_64F: return 8;
     case CUDA_R_32F:
     case CUDA_R_32I: return 4;
-    case CUDA_R_8I: return 1;
+    case CUDA_R_8I:
+    case CUDA_R_8F_E4M3:
+    case CUDA_R_8F_E5M2: return 1;
     default: return 2;
     }
 }
@@ -42,6 +45,10 @@ double emu_blas_load(const void *array, size_t index, cudaDataType type)
         return emu_float_of_bfloat16(((const unsigned short *)array)[index]);
     case CUDA_R_32I: return ((const int *)array)[index];
     case CUDA_R_8I: return ((const signed char *)array)[index];
+    case CUDA_R_8F_E4M3:
+        return emu_float_of_fp8(((const unsigned char *)array)[index], __NV_E4M3);
+    case CUDA_R_8F_E5M2:
+        return emu_float_of_fp8(((const unsigned char *)array)[index], __NV_E5M2);
     default: return NAN;
     }
 }
@@ -54,6 +61,12 @@ void emu_blas_store(void *array, size_t index, cudaDataType type, double value)
     case CUDA_R_16F: ((unsigned short *)array)[index] = emu_half_bits(value); break;
     case CUDA_R_16BF: ((unsigned short *)array)[index] = emu_bfloat16_bits(value); break;
     case CUDA_R_32I: ((int *)array)[index] = (int)(long long)value; break;
+    case CUDA_R_8F_E4M3:
+        ((unsigned char *)array)[index] = emu_fp8_bits(value, __NV_SATFINITE, __NV_E4M3);
+        break;
+    case CUDA_R_8F_E5M2:
+        ((unsigned char *)array)[index] = emu_fp8_bits(value, __NV_SATFINITE, __NV_E5M2);
+        break;
     default: break;
     }
 }
@@ -270,6 +283,11 @@ static void sum_for_bias(const struct gemm *g, const struct matrix *d)
         sum_up(g, &g->b, b_plain ? ldb : 1, b_plain ? 1 : ldb, g->k);
 }
 
+static double scale_of(const float *scale)
+{
+    return scale ? *scale : 1.0;
+}
+
 static void multiply(const struct gemm *g, double alpha, double beta, struct matrix a,
                      struct matrix b, struct matrix c, struct matrix d)
 {
@@ -312,9 +330,10 @@ static void multiply(const struct gemm *g, double alpha, double beta, struct mat
                         beta == 0 ? 0 : beta * emu_blas_load(c.elements, at, c.type);
                     const size_t to =
                         (size_t)(row + i) + (size_t)(col + j) * (size_t)d.ld;
-                    emu_blas_store(
-                        d.elements, to, d.type,
-                        finished(g, alpha * sums[j * BLOCK + i] + old, row + i, col + j));
+                    const double x =
+                        finished(g, alpha * sums[j * BLOCK + i] + old, row + i, col + j);
+                    if (g->amax) *g->amax = fmaxf(*g->amax, (float)fabs(x));
+                    emu_blas_store(d.elements, to, d.type, x * scale_of(g->d_scale));
                 }
         }
 }
@@ -342,7 +361,20 @@ cublasStatus_t emu_gemm(cublasHandle_t handle, const struct gemm *g)
         emu_blas_need(g->pc, g->call, "alpha", g->alpha, emu_blas_bytes(g->scalar_type));
         emu_blas_need(g->pc, g->call, "beta", g->beta, emu_blas_bytes(g->scalar_type));
     }
-    double alpha = emu_blas_load(g->alpha, 0, g->scalar_type),
+    const float *const scales[] = {g->a_scale, g->b_scale, g->d_scale};
+    for (int i = 0; i < 3; i++) {
+        if (!scales[i]) continue;
+        emu_blas_need(g->pc, g->call, "a scale", scales[i], sizeof(float));
+        emu_work_touches(scales[i], sizeof(float), false, g->pc);
+    }
+    if (g->amax) {
+        emu_blas_need(g->pc, g->call, "amax", g->amax, sizeof(float));
+        emu_work_touches(g->amax, sizeof(float), true, g->pc);
+        emu_check_host_wrote(g->amax, sizeof(float));
+        *g->amax = 0;
+    }
+    double alpha = emu_blas_load(g->alpha, 0, g->scalar_type) * scale_of(g->a_scale) *
+                   scale_of(g->b_scale),
            beta = emu_blas_load(g->beta, 0, g->scalar_type);
     for (int i = 0; i < g->count; i++) {
         struct matrix a = part_of(&g->a, (size_t)(i * g->a.stride));

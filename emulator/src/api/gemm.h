@@ -51,6 +51,10 @@ struct gemm {
     struct matrix aux;
     cudaDataType scalar_type;
     enum narrowing narrowing;
+    /* Of fp8, on the device, NULL for none: what A's, B's and D's elements are multiplied
+     * by, and where the largest |element| of D goes, as it is before that. */
+    const float *a_scale, *b_scale, *d_scale;
+    float *amax;
 };
 
 /* Checks all of it, and does it as work of the stream. */
