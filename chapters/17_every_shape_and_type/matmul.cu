@@ -261,10 +261,11 @@ int main(int argc, char **argv)
         .own_value = &tile_columns,
         .more_help =
             "    --tile N       one kind of tiles. 64, 128, 192, 256: 128 x N; 32: 64 x\n"
-            "                   128; if the engine can write C, 16, 48, 80: 64, 96,\n"
-            "                   160 x 64; 112, 144, 160, 224: 112, 128, 160, 192 x\n"
-            "                   128. tf32: N, or the next fewer, x 128; 96 for 112,\n"
-            "                   128 x 64 for 48. 8: for few rows or columns\n",
+            "                   128; if beta is 0 and the engine can write C, 16, 48,\n"
+            "                   80: 64, 96, 160 x 64; 112, 144, 160, 224: 112, 128,\n"
+            "                   160, 192 x 128. tf32: the most rows up to N of 16, 32,\n"
+            "                   64, 96, 128, 192 and 256, x 128; 48: 128 x 64. 8: for\n"
+            "                   few rows or columns, in tf32 chapter 13's kernels\n",
     };
     return chapter_main(argc, argv, &chapter);
 }

@@ -7,13 +7,13 @@
 
 #include <math.h>
 
-// A unit is what a cluster does at a time: its blocks' tiles, one below the other. As many
+// A unit is what a cluster does at a time: its blocks' tiles, below or beside each other. As many
 // units as all clusters can do in equal numbers are done whole, or a round less; the steps
 // along K of the others are laid end to end and cut into equal shares, one for each
 // cluster, as in chapter 12.
 struct shares {
     int units_down, units_across;
-    int steps;         // of BK along K, for each unit
+    int steps;         // along K, for each unit
     int group;         // units that clusters go down together
     int whole;         // units done by one cluster each; the rest are shared
     int share, longer; // steps in a share; the first `longer` shares have one more
@@ -203,13 +203,13 @@ static int number_of_clusters(int blocks)
 // What a kind of tile costs, in clocks.
 struct cost {
     double start;   // until the first step, and behind the last
-    double step;    // BK steps of k, as the tensor core does them,
+    double step;    // of k, as an SM's tensor core or shared memory does it,
     double L2;      // or as the L2 brings them, if all clusters there can be are at work
     double tile;    // between a tile and the next, while the tensor core waits
     double memory;  // what A, B and C take on their way from and to memory
     double sharing; // once, if there are shared tiles,
     double part;    // and for each part of one,
-    double uneven;  // and once, if a cluster may have parts of two tiles
+    double uneven;  // and once, if the clusters are no multiple of the shared units
 };
 
 // Who does what, and how long that may take.

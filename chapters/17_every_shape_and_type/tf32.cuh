@@ -37,6 +37,7 @@ template <int BM_, int BN_, int DOWN_, int ACROSS_> struct tf32_tile {
                   "swizzled matrices begin at multiples of it");
     static_assert(BN == 64 || BN == 128,
                   "two warpgroups have 64 columns each, or the same");
+    static_assert(STAGES >= 2, "one is read while the next comes");
     static_assert(DOWN == 1 || ACROSS == 1, "a cluster's blocks share one matrix");
     static_assert(BM / ACROSS % 8 == 0 && TF32_BK / DOWN % 8 == 0 && PART % 8 == 0,
                   "each block brings whole groups of 8 rows of what is shared");
@@ -236,9 +237,9 @@ static void tf32_launch_tiles(struct plan plan, int M, int N, int K, float alpha
 // kinds were measured for 121 products on an H200, and eight kinds kept, with which the
 // chosen plan takes 1.7 % longer than the fastest of all, in the mean, and 19 % at worst.
 //
-// What a step takes is either the tensor core's clocks or shared memory's, which moves 128
-// bytes a clock: each row of A is read by one warpgroup or both, B is read once, or by both,
-// and both are written.
+// A step takes the tensor core's clocks, of which the fit wants a fifth more, or shared
+// memory's, which moves 128 bytes a clock, a row of A or 32 columns of B. Both warpgroups
+// read all of A, and each its half of B; or, in two PARTS, half of A, and all of B.
 template <class T> static struct plan tf32_plan(int M, int N, int K)
 {
     const double size = sizeof(float);
@@ -263,7 +264,7 @@ template <class T> static struct plan tf32_plan(int M, int N, int K)
 // Whether chapter 13's kernels, which multiply in fp32, are faster than tiles that take so
 // many clocks: a number that is multiplied a few times only costs what it takes to bring
 // it, and they bring it better than tiles do. Else their own estimate decides, beside what
-// must be copied for tiles, at 1,400 bytes a clock.
+// must be copied for tiles, at 1,400 bytes a clock and 6,000 clocks at first.
 static bool fp32_is_faster(int M, int N, int K, const float *A, const float *B,
                            double clocks)
 {
