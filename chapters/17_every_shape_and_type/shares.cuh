@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-// A unit is what a cluster does at a time: its blocks' tiles, below or beside each other. As many
+// A unit is what a cluster does at a time, its blocks' tiles in a column or row. As many
 // units as all clusters can do in equal numbers are done whole, or a round less; the steps
 // along K of the others are laid end to end and cut into equal shares, one for each
 // cluster, as in chapter 12.

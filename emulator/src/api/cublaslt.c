@@ -18,6 +18,8 @@ struct cublasLtMatmulDescOpaque {
     void *aux;
     int64_t aux_ld, aux_stride, bias_stride;
     bool bias_typed, aux_typed;
+    /* C's is taken, as programs set it, and never read: it is for a C of 8 bits, which no
+     * product has. */
     const float *a_scale, *b_scale, *c_scale, *d_scale;
     float *amax;
     int8_t fast; /* sums of fewer bits, which are not modelled */
