@@ -82,7 +82,17 @@ static void product(cublasLtHandle_t handle, cublasLtEpilogue_t epilogue)
     cublasLtMatmulHeuristicResult_t none;
     EXPECT(cublasLtMatmulAlgoGetHeuristic(handle, desc, b, b, c, c, preference, 1, &none,
                                           &found) == CUBLAS_STATUS_INVALID_VALUE);
-    if (!(epilogue & CUBLASLT_EPILOGUE_BIAS)) { /* a bias is for one that adds it */
+    if (epilogue & CUBLASLT_EPILOGUE_BIAS) { /* a bias is of D's type */
+        cudaDataType type = CUDA_R_16F;
+        CHECK_BLAS(cublasLtMatmulDescSetAttribute(
+            desc, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &type, sizeof type));
+        EXPECT(cublasLtMatmulAlgoGetHeuristic(handle, desc, a, b, c, c, preference, 1,
+                                              &none,
+                                              &found) == CUBLAS_STATUS_INVALID_VALUE);
+        type = CUDA_R_32F;
+        CHECK_BLAS(cublasLtMatmulDescSetAttribute(
+            desc, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &type, sizeof type));
+    } else { /* a bias is for one that adds it */
         EXPECT(cublasLtMatmul(handle, desc, &alpha, A, a, B, b, &beta, C, c, D, c,
                               &best.algo, NULL, 0, 0) == CUBLAS_STATUS_INVALID_VALUE);
         const float *none_at_all = NULL;

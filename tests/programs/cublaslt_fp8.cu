@@ -13,6 +13,7 @@
 enum { M = 48, N = 19, K = 64 };
 typedef __nv_fp8_e4m3 e4m3;
 typedef __nv_fp8_e5m2 e5m2;
+typedef __nv_bfloat16 bf16;
 
 template <class T> static T *managed(int count)
 {
@@ -21,10 +22,13 @@ template <class T> static T *managed(int count)
     return p;
 }
 
+// Whole numbers of quarters up to 1.75 in size: a tensor core adds up products of fp8 in
+// fewer bits than fp32 has, and these sums are exact there too.
 template <class T> static T *filled(int count, unsigned seed)
 {
     T *p = managed<T>(count);
-    for (int i = 0; i < count; i++) p[i] = T(4.0f * noise(seed + i));
+    for (int i = 0; i < count; i++)
+        p[i] = T(0.25f * (float)(int)(7.99f * noise(seed + i)));
     return p;
 }
 
@@ -88,7 +92,7 @@ static cublasLtMatmulDesc_t description(cublasOperation_t transa)
 
 // D = d_scale (alpha a_scale b_scale A^T B + beta C + bias), and the maximum without
 // d_scale. All of it is exact in fp32, so there is one right result of each type.
-template <class TA, class TB, class TC, class TD>
+template <class TA, class TB, class TC, class TD, class TBias>
 static void product(cublasLtHandle_t handle, cudaDataType a, cudaDataType b,
                     cudaDataType c, cudaDataType d)
 {
@@ -98,7 +102,8 @@ static void product(cublasLtHandle_t handle, cudaDataType a, cudaDataType b,
     TC *C = filled<TC>(M * N, 9000);
     TD *D = managed<TD>(M * N);
     float *scales[] = {scale(0.5f), scale(0.25f), scale(8.0f)}, *amax = scale(-1.0f);
-    __nv_bfloat16 *bias = filled<__nv_bfloat16>(M, 3);
+    TBias *bias = filled<TBias>(M, 3);
+    const cudaDataType bias_type = sizeof(TC) == 2 ? c : CUDA_R_16BF;
     const float alpha = 0.5f, beta = 2.0f;
     cublasLtMatmulDesc_t desc = description(CUBLAS_OP_T);
     set(desc, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scales[0]);
@@ -106,13 +111,14 @@ static void product(cublasLtHandle_t handle, cudaDataType a, cudaDataType b,
     set(desc, CUBLASLT_MATMUL_DESC_FAST_ACCUM, (int8_t)1);
     set(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
     set(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
-    if (d == CUDA_R_16F || c == CUDA_R_16F)
-        set(desc, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_16BF);
     if (narrow) {
         set(desc, CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, scales[2]);
         set(desc, CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, amax);
     }
     const struct layouts l = laid_out(a, b, c, d, K);
+    set(desc, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_32F); // never
+    EXPECT(heuristic(handle, desc, l) == CUBLAS_STATUS_NOT_SUPPORTED);
+    set(desc, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, bias_type);
     CHECK_BLAS(heuristic(handle, desc, l));
     CHECK_BLAS(cublasLtMatmul(handle, desc, &alpha, A, l.a, B, l.b, &beta, C, l.c, D, l.d,
                               NULL, NULL, 0, 0));
@@ -156,12 +162,12 @@ int main()
     const cublasOperation_t T = CUBLAS_OP_T;
     cublasLtHandle_t handle;
     CHECK_BLAS(cublasLtCreate(&handle));
-    product<e4m3, e4m3, float, float>(handle, E4, E4, F32, F32);
-    product<e4m3, e4m3, __half, __half>(handle, E4, E4, F16, F16);
-    product<e4m3, e5m2, __nv_bfloat16, __nv_bfloat16>(handle, E4, E5, BF16, BF16);
-    product<e4m3, e4m3, __nv_bfloat16, e4m3>(handle, E4, E4, BF16, E4);
-    product<e5m2, e4m3, __half, e4m3>(handle, E5, E4, F16, E4);
-    product<e5m2, e4m3, __nv_bfloat16, e5m2>(handle, E5, E4, BF16, E5);
+    product<e4m3, e4m3, float, float, bf16>(handle, E4, E4, F32, F32);
+    product<e4m3, e4m3, __half, __half, __half>(handle, E4, E4, F16, F16);
+    product<e4m3, e5m2, bf16, bf16, bf16>(handle, E4, E5, BF16, BF16);
+    product<e4m3, e4m3, bf16, e4m3, bf16>(handle, E4, E4, BF16, E4);
+    product<e5m2, e4m3, __half, e4m3, __half>(handle, E5, E4, F16, E4);
+    product<e5m2, e4m3, bf16, e5m2, bf16>(handle, E5, E4, BF16, E5);
     refused(handle, T, E5, E5, BF16, BF16, K);     // two of e5m2
     refused(handle, T, E4, E4, BF16, E5, K);       // e5m2 of two e4m3
     refused(handle, T, E4, E4, E4, E4, K);         // a C of 8 bits

@@ -284,10 +284,13 @@ static cublasStatus_t lt_gemm(struct gemm *g, struct matrix *result,
         return CUBLAS_STATUS_NOT_SUPPORTED;
     if (swap && g->epilogue & ~(unsigned)(RELU | GELU))
         return CUBLAS_STATUS_NOT_SUPPORTED;
-    const cudaDataType bias_type = desc->bias_typed                ? desc->bias_type
-                                   : fp8 && ld->type == CUDA_R_32F ? CUDA_R_16BF
-                                   : is_fp8(ld->type)              ? lc->type
-                                                                   : ld->type;
+    /* As on an H200 (cuBLAS 13.0), every product takes a bias of one type only. */
+    const cudaDataType added = fp8 && ld->type == CUDA_R_32F ? CUDA_R_16BF
+                               : is_fp8(ld->type)            ? lc->type
+                                                             : ld->type;
+    const cudaDataType bias_type = desc->bias_typed ? desc->bias_type : added;
+    if (g->epilogue & BIAS && bias_type != added)
+        return fp8 ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_INVALID_VALUE;
     g->bias = (struct matrix){(void *)desc->bias, bias_type, 0, desc->bias_stride};
     g->aux = (struct matrix){desc->aux, desc->aux_typed ? desc->aux_type : ld->type,
                              (int)desc->aux_ld, desc->aux_stride};
