@@ -88,8 +88,8 @@ __global__ void __launch_bounds__(THREADS, 2)
     __shared__ __align__(16) float B_tile[2][BK][BN];
 
     // 1. Find my results: the block's tile, my warp's square in it, my lane's place in
-    //    that. The 8 lanes of a row want the same float4 of A, the 4 of a column the same
-    //    of B.
+    //    that. The 8 lanes of a row want the same float4 of A: one answer serves them.
+    //    The 4 of a column want the same of B, but are never served together.
     const int tiles_down = (M - 1) / BM + 1;
     const int tile_row = blockIdx.x % tiles_down;
     const int tile_col = blockIdx.x / tiles_down;

@@ -9,9 +9,9 @@ struct middle_tile : bulk_tile<12, 8, 4, 72, 2> {
 };
 struct medium_tile : bulk_tile<8, 8, 4, 72, 2> {
 };
-// Tiles for chapter 12's kernels, for less than that. But for 16 x 8 results a thread, the
-// lanes stand in a z: where copies pass through shared memory's port too, the fewest
-// wavefronts are best.
+// Tiles for chapter 12's kernels, for less than that. Except where a thread has 16 x 8
+// results, the lanes stand in a z: where copies pass through shared memory's port too, the
+// fewest wavefronts are best.
 struct low_tile : tile<48, 128, 16, 12, 4, 3, 2, in_a_z> {
 };
 struct high_tile : tile<128, 64, 16, 8, 8, 4, 2, in_a_z> {

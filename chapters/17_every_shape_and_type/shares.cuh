@@ -192,12 +192,20 @@ static int number_of_blocks(void)
     return tile_columns ? 4 : sms;
 }
 
-// How many clusters of so many blocks run at a time. An H200's SMs come in groups of 16 and
-// 18, and a cluster lies within one: 66 of two blocks fit, and 30 of four.
+// How many SMs clusters of four and more can have, with a block on each. All blocks of a
+// cluster run in one part of the GPU, a GPC, and some of its SMs may be left over: of two
+// blocks an H200 runs 66 clusters, of four 30, of eight 15
+// (cudaOccupancyMaxActiveClusters).
+static int sms_for_clusters(int sms)
+{
+    return sms - sms / 11;
+}
+
+// How many clusters of so many blocks run at a time.
 static int number_of_clusters(int blocks)
 {
     const int sms = number_of_blocks();
-    return tile_columns ? 3 : (blocks > 2 ? sms - sms / 11 : sms) / blocks;
+    return tile_columns ? 3 : (blocks > 2 ? sms_for_clusters(sms) : sms) / blocks;
 }
 
 // What a kind of tile costs, in clocks.

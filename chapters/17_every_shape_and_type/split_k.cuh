@@ -338,13 +338,6 @@ static void launch_split_k_with(enum lies lies, const struct split_k *w, dim3 gr
     }
 }
 
-// How many SMs clusters of four and more can have, where each has one block: all blocks of
-// a cluster run in one part of the GPU, a GPC, and some of its SMs may be left over.
-static int sms_for_clusters(int sms)
-{
-    return sms - sms / 16;
-}
-
 // How many blocks should divide K, for so many tiles and steps: a power of two, up to 8, as
 // long as SMs are free and two steps are left for each. On an H200 up to six steps are no
 // slower undivided.

@@ -10,7 +10,7 @@
  *
  * The core cuts off what its sums cannot hold, always toward zero. In acc_lo that is
  * nothing, for all of acc_lo is small. acc_hi is emptied every 64 steps of k into `sum`,
- * to which the CUDA cores add with rounding to nearest, while the tensor cores are at
+ * to which the fp32 units add with rounding to nearest, while the tensor cores are at
  * work on acc_lo.
  *
  * Run it:  make chapter18 && ./chapter18        (needs a Hopper GPU, or none)

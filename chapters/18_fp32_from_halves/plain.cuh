@@ -1,4 +1,4 @@
-/* What the halves cannot hold: those tiles of C, on the CUDA cores, from A and B
+/* What the halves cannot hold: those tiles of C, on the fp32 units, from A and B
  * themselves. Chapter 8's kernel with 128 x 128 tiles, and a guard at every read: a tile
  * is computed while the next is fetched into registers. A block goes through the tiles as
  * matmul_kernel's do, and passes over those that are not marked. */
