@@ -56,11 +56,13 @@ static void fault_overflow(const struct place *place, uintptr_t left,
 {
     char a[32], b[32];
     if (!is_looked_for()) return;
-    emu_fault(pc,
-              "integer overflow: %s%s%s does not fit %s (an index needs size_t: "
-              "(size_t)row * N + col; numbers that may wrap need an unsigned type)",
-              operation[0] == '-' ? "" : decimal(a, sizeof a, place->type, left),
-              operation, decimal(b, sizeof b, place->type, right), place->type->name);
+    emu_fault(
+        pc,
+        "integer overflow: %s%s%s does not fit %s (an index needs size_t: "
+        "(size_t)row * N + col; numbers that may wrap need an unsigned type; STRICT=0 "
+        "lets it pass)",
+        operation[0] == '-' ? "" : decimal(a, sizeof a, place->type, left), operation,
+        decimal(b, sizeof b, place->type, right), place->type->name);
 }
 
 /* (1 << lane) - 1, all lanes below this one, means what every GPU does for lane 31. */
@@ -140,7 +142,7 @@ void __ubsan_handle_shift_out_of_bounds(struct two_types *place, uintptr_t left,
     emu_fault(PC,
               "integer overflow: a shift by %s, and %s has %u bits: C++ leaves open what "
               "that gives (a GPU shifts all bits out, other processors do not: shift by "
-              "less, or in a wider type)",
+              "less, or in a wider type; STRICT=0 lets it pass)",
               decimal(by, sizeof by, place->right, right), place->left->name,
               1u << (place->left->layout >> 1));
 }
@@ -158,7 +160,7 @@ void __ubsan_handle_float_cast_overflow(const void *place, uintptr_t from)
               "integer overflow: a floating-point number does not fit the integer type "
               "that it becomes, or is NaN: C++ leaves open what that gives "
               "(__float2int_rz() and its like take the nearest integer of 32 or 64 "
-              "bits, as a GPU does)");
+              "bits, as a GPU does; STRICT=0 lets it pass)");
 }
 
 /* A promise that the program makes to the compiler, by __builtin_unreachable(). */
