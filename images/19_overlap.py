@@ -1,36 +1,40 @@
-"""Prints the figure of chapter 19: pieces that travel, and products that wait for them."""
+"""Prints the figure of chapter 19: pieces that travel, and products that wait for them.
 
+To scale: one GPU's time for the product, and the link, are those of results/many_gpus."""
+
+import many_gpus
 from palette import GLOBAL, REGISTERS
 from timeline import bar, draw, mark
 
-PRODUCT, PIECE = 130, 92  # what a product of two pieces takes, and a piece on its way
+SIZE, ELEMENT = 8192, 2  # M = N = K, and the bytes of a bf16
+PIXELS = 830  # for a millisecond
 APART, FOUR = 2.5, 5.0  # the first rows of the second and the third part
 
-
-def late(row):
-    """First the piece, then both products: a GPU's link, and its multiprocessors."""
-    return [
-        bar(row, 4, PIECE, GLOBAL, "B1"),
-        bar(row + 1, 4 + PIECE, PRODUCT, REGISTERS, "A0 B0"),
-        bar(row + 1, 4 + PIECE + PRODUCT, PRODUCT, REGISTERS, "A0 B1"),
-        mark(row, 2, 4 + PIECE + 2 * PRODUCT),
-    ]
+one_gpu_ms = min(
+    row["one_gpu_ms"]
+    for row in many_gpus.read()
+    if row["precision"] == "bf16" and row["M"] == SIZE
+)
 
 
-def meanwhile(row, pieces):
-    """The own piece is multiplied while the next one travels."""
-    parts = [bar(row + 1, 4, PRODUCT, REGISTERS, "A0 B0")]
-    for i in range(1, pieces):
-        parts += [
-            bar(row, 4 + (i - 1) * PIECE, PIECE, GLOBAL, f"B{i}"),
-            bar(row + 1, 4 + i * PRODUCT, PRODUCT, REGISTERS, f"A0 B{i}"),
-        ]
-    return [*parts, mark(row, 2, 4 + pieces * PRODUCT)]
+def part(row, gpus, gather=False):
+    """GPU 0's link, and its multiprocessors. A piece is multiplied when it has come, and if all are
+    gathered first, when the last one has."""
+    product = PIXELS * one_gpu_ms / gpus**2
+    piece = PIXELS * SIZE**2 * ELEMENT / gpus / many_gpus.LINK_GBS / 1e6
+    parts, end = [], 4
+    for i in range(gpus):
+        if i:
+            parts.append(bar(row, 4 + (i - 1) * piece, piece, GLOBAL, f"B{i}"))
+        end = max(end, 4 + (gpus - 1 if gather else i) * piece)
+        parts.append(bar(row + 1, end, product, REGISTERS, f"A0 B{i}"))
+        end += product
+    return [*parts, mark(row, 2, end)]
 
 
 draw(
     "GPU 0 over time: products that wait for the other GPU's piece, and products that do not",
-    "time: to the right; with 4 GPUs pieces are smaller than drawn. marked: GPU 0 has its part of C",
+    f"time: to the right, to scale for {SIZE:,} × {SIZE:,} in bf16. marked: GPU 0 has its part of C",
     (
         (0, "gather first: link"),
         (1, "multiply"),
@@ -40,5 +44,5 @@ draw(
         (FOUR + 1, "multiply"),
     ),
     FOUR + 2,
-    [*late(0), *meanwhile(APART, 2), *meanwhile(FOUR, 4)],
+    [*part(0, 2, gather=True), *part(APART, 2), *part(FOUR, 4)],
 )

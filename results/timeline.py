@@ -1,7 +1,7 @@
-"""Draws what happens when, as bars over time: the figures of chapters 8 and 10.
+"""Draws what happens when, as bars over time: the figures of chapters 8, 10, 16 and 19.
 
-Not Graphviz, because bars have lengths and a line of time moves along them. Lengths are in pixels
-and to no scale: they show an order."""
+Not Graphviz, because bars have lengths and a line of time moves along them. Lengths are in pixels,
+and in chapters 8 to 16 to no scale: they show an order."""
 
 from palette import FONT, GLOBAL, GREY, INK, MOVING, ON_COLOUR, REGISTERS, SHARED
 
