@@ -2,10 +2,10 @@
 """Chapter 3: a block slides its two tiles along K. Prints an SVG.
 
 Moves by CSS, so a reader who has asked for less motion, and every program that draws only a
-still, sees the second of the four steps, which is a right picture too.
+still, sees the second of the four steps begin, which is a right picture too.
 """
 
-from palette import GLOBAL, GREY, INK, MOVING, REGISTERS, SHARED
+from palette import FAINT, GLOBAL, GREY, INK, MOVING, REGISTERS, SHARED
 
 TILE, STEPS, SIDE = 56, 4, 3  # a tile in pixels; tiles along K; tiles along M and N
 STILL, OWN = 1, 1  # the step shown without motion; the block's row and column
@@ -36,7 +36,7 @@ def matrix(x, y, across, down, own, colour):
             TILE - 2,
             TILE - 2,
             colour if own(i, j) else GREY,
-            "" if own(i, j) else ' opacity="0.45"',
+            "" if own(i, j) else f' opacity="{FAINT}"',
         )
         for j in range(down)
         for i in range(across)
@@ -44,13 +44,23 @@ def matrix(x, y, across, down, own, colour):
 
 
 def keyframes(name, at):
-    """Rests at each step, then moves on; at(step) is the CSS there."""
+    """Moves at the beginning of each step, then rests; at(step) is the CSS there."""
     part = 100 / STEPS
     rests = [
-        f"{step * part:g}%, {step * part + 0.8 * part:g}% {{ {at(step)} }}"
+        f"{(step + 0.2 * (step > 0)) * part:g}%, {(step + 1) * part:g}% {{ {at(step)} }}"
         for step in range(STEPS)
     ]
-    return f"@keyframes {name} {{ {' '.join(rests)} 100% {{ {at(STEPS - 1)} }} }}"
+    return f"@keyframes {name} {{ {' '.join(rests)} }}"
+
+
+def fill():
+    """Grows by a step's share in the last phase of each, while the block computes."""
+    ends = [
+        f"{100 * (step + 1 - 1 / PHASES) / STEPS:g}% {{ transform: scaleX({step / STEPS}); }} "
+        f"{100 * (step + 1) / STEPS:g}% {{ transform: scaleX({(step + 1) / STEPS}); }}"
+        for step in range(STEPS)
+    ]
+    return f"@keyframes fill {{ 0% {{ transform: scaleX(0); }} {' '.join(ends)} }}"
 
 
 def style():
@@ -58,7 +68,7 @@ def style():
         "text { font: 15px Helvetica, Arial, sans-serif; } .bold { font-weight: bold; }",
         keyframes("right", lambda step: f"transform: translate({step * TILE}px, 0);"),
         keyframes("down", lambda step: f"transform: translate(0, {step * TILE}px);"),
-        keyframes("fill", lambda step: f"transform: scaleX({(step + 1) / STEPS});"),
+        fill(),
     ]
     moving = ["right", "down", "fill"]
     for shown in range(STEPS):
@@ -98,7 +108,7 @@ def picture():
     yield text(
         C_X + 1.5 * TILE, B_Y - 12, "B", GREY, ' class="bold" text-anchor="middle"'
     )
-    yield text(C_X + SIDE * TILE + 12, C_Y + 1.5 * TILE + 5, "C", GREY, ' class="bold"')
+    yield text(C_X + SIDE * TILE + 12, C_Y + 2.5 * TILE + 5, "C", GREY, ' class="bold"')
 
     # The tiles in motion, and the sums that grow with each step.
     for name, x, y, dx, dy in (("right", A_X, own_y, 1, 0), ("down", own_x, B_Y, 0, 1)):
@@ -123,17 +133,12 @@ def picture():
             inner,
             inner,
             REGISTERS,
-            f' class="fill" transform="scale({(STILL + 1) / STEPS} 1)"',
+            f' class="fill" transform="scale({STILL / STEPS} 1)"',
         )
         + "</g>"
     )
-    yield text(
-        own_x + TILE / 2,
-        own_y + TILE / 2 + 5,
-        "acc",
-        "#ffffff",
-        ' class="bold" text-anchor="middle"',
-    )
+    yield f'<path d="M{own_x + TILE} {own_y + TILE / 2}h{TILE + 6}" stroke="{INK}" stroke-width="2"/>'
+    yield text(own_x + 2 * TILE + 12, own_y + TILE / 2 + 5, "acc", INK, ' class="bold"')
 
     # What a block does at each step, in order.
     for step in range(STEPS):
@@ -152,7 +157,9 @@ def picture():
     for i, (colour, what, how) in enumerate(lines):
         y = B_Y + 48 + i * 100
         yield box(PANEL_X, y, PANEL_W, 66, colour)
-        outline = f' class="phase{i}" stroke="{INK}" stroke-width="6" opacity="0"'
+        outline = (
+            f' class="phase{i}" stroke="{INK}" stroke-width="6" opacity="{int(i == 0)}"'
+        )
         yield box(PANEL_X, y, PANEL_W, 66, "none", outline)
         yield text(PANEL_X + 16, y + 28, what, "#ffffff", ' class="bold"')
         yield text(PANEL_X + 16, y + 50, how, "#ffffff")
