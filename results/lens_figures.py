@@ -5,6 +5,7 @@ The requests come from results/scenes.json (make scenes). --check writes nothing
 if a picture is not what it should be."""
 
 import html
+import math
 import sys
 
 import ending
@@ -22,16 +23,28 @@ from palette import (
     themed,
 )
 
-# name of the picture: chapter, the line of matmul.cu, and which of that line's accesses in the lens's table
+# name of the picture: chapter, the line of matmul.cu, which of that line's accesses in the lens's table, and what it
+# reads there
 FIGURES = {
-    "lens_1_load_a": ("naive", "acc += A[(size_t)row * K + k]", 1),
-    "lens_2_load_b": ("coalescing", "acc += A[(size_t)row * K + k]", 2),
-    "lens_6_load_b_frag": ("vectorized_access", "*(float4 *)&b_frag[n]", 1),
-    "lens_7_load_b_frag": ("bank_conflicts", "*(float4 *)&b_frag[n]", 1),
+    "lens_1_load_a": ("naive", "acc += A[", 1, "A[(size_t)row * K + k]"),
+    "lens_2_load_b": ("coalescing", "acc += A[", 2, "B[(size_t)k * N + col]"),
+    "lens_6_load_b_frag": (
+        "vectorized_access",
+        "*(float4 *)&b_frag[n]",
+        1,
+        "B_tile[k][thread_col + n]",
+    ),
+    "lens_7_load_b_frag": (
+        "bank_conflicts",
+        "*(float4 *)&b_frag[n]",
+        1,
+        "B_tile[k][thread_col + n / 4 * COL_STEP]",
+    ),
 }
 LANE, EDGE = 27, 8  # the width of a lane and of a bank, and of what lies around all
 WIDTH = 32 * LANE
-LANES_AT, BELOW = 62, 150  # the lanes' row, and the one that they point to
+LANES_AT, BELOW = 64, 152  # the lanes' row, and the one that they point to
+ROW, APART = 24, 8  # a wavefront, and what parts two phases
 SECTOR, WORD = 32, 4  # bytes
 
 
@@ -42,7 +55,7 @@ class Mistake(Exception):
 # ---- the drawing ----
 
 
-def text(x, y, words, size=13, fill=GREY, anchor="start", more=""):
+def text(x, y, words, size=14, fill=GREY, anchor="start", more=""):
     return (
         f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{fill}" '
         f'text-anchor="{anchor}"{more}>{html.escape(words)}</text>'
@@ -56,7 +69,10 @@ def box(x, y, width, height, fill, label="", used=True):
     ]
     if label:
         shade = ON_COLOUR if used else GREY
-        parts.append(text(x + width / 2, y + height / 2 + 4, label, 11, shade, "middle"))
+        size = 14 if width > 9 * len(label) else 11
+        parts.append(
+            text(x + width / 2, y + height / 2 + 5, label, size, shade, "middle")
+        )
     return "".join(parts)
 
 
@@ -103,7 +119,7 @@ def draw_sectors(line):
             f'<path d="M{(lane + 0.5) * LANE:g} {LANES_AT + 23}L{end:.4g} {BELOW - 2}" '
             f'stroke="{MOVING}" stroke-width="1"/>'
         )
-    yield text(0, LANES_AT - 8, "the 32 lanes of a warp")
+    yield text(0, LANES_AT - 10, "the 32 lanes of a warp")
     yield from lane_boxes(line, LANES_AT)
     yield from arrows
     for sector in sectors:
@@ -128,50 +144,71 @@ def together(lanes):
     return ",".join(map(str, lanes)) if len(lanes) == 2 else f"{len(lanes)} ×"
 
 
+def needed(line):
+    """The wavefronts of a request without conflicts: one for each of its phases."""
+    return math.ceil(line["ideal_wavefronts"] / line["requests"])
+
+
+def waves_of(line):
+    return 1 + max(wave for wave in line["wavefront"] if wave is not None)
+
+
 def draw_banks(line):
     """The banks are columns, the wavefronts rows: who is served when."""
-    unit = max(line["bytes"], 4)
-    waves = 1 + max(wave for wave in line["wavefront"] if wave is not None)
-    top = LANES_AT + 14
-    yield text(0, LANES_AT - 8, "a column is one of the 32 banks, a row is one wavefront")
+    unit, phases = max(line["bytes"], 4), needed(line)
+    waves = waves_of(line)
+    words = "a column is one of the 32 banks, a row is one wavefront"
+    if phases > 1:
+        words += "; gaps part the phases"
+    yield text(0, LANES_AT - 10, words)
     for bank in range(32):
-        yield text((bank + 0.5) * LANE, LANES_AT + 8, str(bank), 11, GREY, "middle")
+        yield text((bank + 0.5) * LANE, LANES_AT + 8, str(bank), anchor="middle")
     served = {}
     for lane, (address, wave) in enumerate(zip(line["address"], line["wavefront"])):
         if address is not None:
             served.setdefault((wave, address // unit * unit % 128 // 4), []).append(lane)
-    wide = unit // 4
+    wide, y, before = unit // 4, LANES_AT + 14, 0
     for wave in range(waves):
+        phase = line["wavefront"].index(wave) * phases // 32
+        y += APART * (phase != before)
+        before = phase
         for bank in range(0, 32, wide):
             lanes = served.get((wave, bank), [])
             yield box(
                 bank * LANE + 1,
-                top + wave * 24,
+                y,
                 wide * LANE - 2,
-                22,
+                ROW - 2,
                 SHARED if lanes else GREY,
                 together(lanes) if lanes else "",
                 bool(lanes),
             )
+        y += ROW
     count = "1 wavefront" if waves == 1 else f"{waves} wavefronts, one after the other"
-    yield text(0, top + waves * 24 + 16, f"{count}; numbers are the lanes served")
+    if waves > phases:
+        count = f"{waves} wavefronts where {phases} would do"
+    yield text(0, y + 18, f"{count}; numbers are the lanes served")
 
 
-def drawing(line):
-    """One request of a warp as SVG, in light colours; `line` is one of a scene's."""
+def drawing(line, read=""):
+    """One request of a warp as SVG, in light colours; `line` is one of a scene's, `read` what of its source the
+    request is for, as far as that is known."""
     banks = "wavefront" in line
-    waves = (
-        1 + max([wave for wave in line["wavefront"] if wave is not None]) if banks else 0
-    )
-    height = LANES_AT + 14 + waves * 24 + 24 if banks else BELOW + 54
-    what = f"{line['kind']}, {line['bytes']} bytes a lane: {line['verdict']}"
+    of = f" of {read.partition('[')[0]}" if read else ""
+    what = f"{line['kind']}{of}, {line['bytes']} bytes a lane: {line['verdict']}"
+    code = html.escape(line["text"])
+    if read:
+        operand = html.escape(read)
+        code = code.replace(operand, f'<tspan font-weight="bold">{operand}</tspan>')
     parts = [
         text(0, 14, what, 15),
-        text(
-            0, 34, line["text"], 13, more=' font-family="monospace" xml:space="preserve"'
-        ),
+        f'<text x="0" y="34" font-size="14" fill="{GREY}" font-family="monospace" '
+        f'xml:space="preserve">{code}</text>',
         *(draw_banks(line) if banks else draw_sectors(line)),
     ]
+    height = BELOW + 54
+    if banks:
+        height = LANES_AT + 40 + waves_of(line) * ROW + (needed(line) - 1) * APART
     around = f"{-EDGE} {-EDGE} {WIDTH + 2 * EDGE} {height + 2 * EDGE}"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH + 2 * EDGE}" '
@@ -190,14 +227,15 @@ def as_it_is(scene, name):
 
 
 def chosen(name):
-    chapter, code, which = FIGURES[name]
+    """The request that a picture shows, and what it reads."""
+    chapter, code, which, read = FIGURES[name]
     lines = as_it_is(scenes.read()[chapter], chapter)["lines"]
     found = [line for line in lines if line["text"].startswith(code)]
-    if len(found) < which:
+    if len(found) < which or read not in found[which - 1]["text"]:
         raise Mistake(
-            f"images/{name}.svg: {chapter} has no access {which} on a line {code}"
+            f"images/{name}.svg: {chapter} has no access {which} to {read} on a line {code}"
         )
-    return found[which - 1]
+    return found[which - 1], read
 
 
 def renew(name, drawn, source, words):
@@ -216,7 +254,7 @@ def renew(name, drawn, source, words):
 
 
 def main(words):
-    stale = sum(renew(name, drawing(chosen(name)), "chapter", words) for name in FIGURES)
+    stale = sum(renew(name, drawing(*chosen(name)), "chapter", words) for name in FIGURES)
     for picture in sorted((rows.ROOT / "images").glob("lens_*.svg")):
         if picture.stem not in FIGURES:
             stale += 1
