@@ -45,10 +45,28 @@ def style():
     return "<style>@media (prefers-color-scheme: dark){" + "".join(rules) + "}</style>"
 
 
+def centred(svg):
+    """Graphviz measures bold words as if they were not, and says where they begin: in a coloured box, say where
+    their middle is."""
+    boxes = []
+    for points in re.findall(r'<polygon fill="#[^>]*points="([^"]*)"', svg):
+        x, y = zip(*(map(float, point.split(",")) for point in points.split()))
+        boxes.append((min(x), max(x), min(y), max(y)))
+
+    def moved(words):
+        x, y = float(words[1]), float(words[2])
+        around = [box for box in boxes if box[0] < x < box[1] and box[2] < y < box[3]]
+        if not around:
+            return words[0]
+        left, right, _, _ = min(around, key=lambda box: box[1] - box[0])
+        return f'"middle" x="{(left + right) / 2:g}" y="{words[2]}"'
+
+    return re.sub(r'(?<=<text text-anchor=)"start" x="([^"]*)" y="([^"]*)"', moved, svg)
+
+
 def themed(svg):
-    """The figure with its dark colours, as an SVG file needs them. It is laid out with a wide font, which
-    matplotlib brings along, and shown with the figures' own: so text has room in either."""
-    svg = re.sub(r"'?DejaVu Sans'?(, [^;\"]*)?", FONT, svg)
+    """The figure with its dark colours, as an SVG file needs them."""
+    svg = centred(svg)
     return re.sub(r"(<svg\b[^>]*>)", lambda tag: f"{tag[1]}\n{style()}", svg, count=1)
 
 
