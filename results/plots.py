@@ -20,7 +20,18 @@ import measure
 import profiles
 import rows
 import tables
-from palette import GLOBAL, GREY, MOVING, REGISTERS, SHARED, themed
+from palette import (
+    FAINT,
+    FONT,
+    GLOBAL,
+    GREY,
+    INK,
+    MOVING,
+    ON_COLOUR,
+    REGISTERS,
+    SHARED,
+    themed,
+)
 
 SIZE = 4096  # the ladder and the roofline are of squares of this size
 
@@ -87,6 +98,17 @@ def place(figure, left, right, bottom, tall, spines=("left", "bottom")):
     for side in {"left", "bottom", "top", "right"} - set(spines):
         axes.spines[side].set_visible(False)
     return axes
+
+
+def swatches(figure, y, columns, entries):
+    """A line of a legend, y inches above the lower edge: (colour, opacity, words) each in its column."""
+    from matplotlib.patches import Rectangle
+
+    height = figure.get_figheight()
+    for x, (tint, alpha, words) in zip(columns, entries):
+        place, size = (x / WIDTH, y / height), (0.1 / WIDTH, 0.1 / height)
+        figure.add_artist(Rectangle(place, *size, color=tint, alpha=alpha, linewidth=0))
+        figure.text((x + 0.17) / WIDTH, y / height, words, color=GREY)
 
 
 def thousands(axis):
@@ -194,7 +216,10 @@ def draw_ladder(every):
             )
         )
     heights = [1.2 + 0.33 * len(shown) for shown, _, _, _ in groups]
-    figure, axes = canvas(sum(heights), 2.15, 0.1, 0.8 + sum(heights[1:]), 0.4)
+    figure, axes = canvas(sum(heights) + 0.3, 2.15, 0.1, 0.8 + sum(heights[1:]), 0.7)
+    key = [(tint, 1, about or "other") for about, tint in COLOURS.items()]
+    at = (0.1, 1.4, 2.75, 3.7, 4.55)
+    swatches(figure, sum(heights) + 0.1, at, [*key[1:], key[0]])
     for at, (shown, cublas, words, scale) in enumerate(groups):
         if at:
             bottom = 0.6 + sum(heights[at + 1 :])
@@ -251,9 +276,9 @@ def draw_sizes(every):
             (line[-1]["M"], line[-1]["gflops"], label(line[-1]), colour(line[-1]))
         )
     axes.plot(
-        *zip(*cublas), color=GREY, linewidth=1.8, linestyle=(0, (4, 3)), clip_on=False
+        *zip(*cublas), color=INK, linewidth=1.8, linestyle=(0, (4, 2)), clip_on=False
     )
-    ends.append((*cublas[-1], "cuBLAS", GREY))
+    ends.append((*cublas[-1], "cuBLAS", INK))
     label_ends(axes, ends, sizes[-1] * 1.35)
     ticks = [size for size in sizes if size & (size - 1) == 0][::2]
     axes.set_xticks(ticks, [f"{size:,}" for size in ticks])
@@ -272,7 +297,7 @@ def key_of(every):
 def draw_roofline(every):
     """Two roofs with the same slope: what fp32 multiply-adds and device memory reached when measured; and the
     tensor cores of all SMs at the highest clock in bf16, where chapters have been measured in it."""
-    peak, slope = rows.roof(every)
+    peak, slope = (rate / 1e3 for rate in rows.roof(every))  # TFLOP/s, TB/s
     points = []  # (FLOP per byte requested, moved or None, row)
     for precision in ("fp32", "bf16"):
         moved = profiles.intensity(key_of(every), precision)
@@ -282,19 +307,19 @@ def draw_roofline(every):
             if chapter and row["flop_per_byte"]
         ]
     tensor = max(
-        (row["peak_gflops"] for _, _, row in points if row["precision"] == "bf16"),
+        (row["peak_gflops"] / 1e3 for _, _, row in points if row["precision"] == "bf16"),
         default=None,
     )
     highest, ridge = tensor or peak, peak / slope
     left = 0.125
     right = 1.6 * max(max(64.0, x, came or 0.0) for x, came, _ in points)
     right = max(right, 1.3 * highest / slope)
-    low = 0.3 * min([left * slope] + [row["gflops"] for _, _, row in points])
-    figure, axes = canvas(6.0, 1.0, 0.75, 0.85, 0.3)
+    low = 0.3 * min([left * slope] + [row["gflops"] / 1e3 for _, _, row in points])
+    figure, axes = canvas(6.2, 1.0, 0.75, 1.05, 0.3)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xlim(left, right)
-    axes.set_ylim(low, 1.6 * highest)
+    axes.set_ylim(low, 2.6 * highest)
     axes.plot(
         [left, highest / slope, right],
         [left * slope, highest, highest],
@@ -304,20 +329,22 @@ def draw_roofline(every):
     if tensor:
         axes.plot([ridge, right], [peak, peak], color=GREY, linewidth=2)
         axes.text(
-            1.15 * left,
-            0.95 * tensor,
-            f"tensor cores in bf16,\nat the highest clock:\n{tensor / 1e3:,.0f} TFLOP/s",
+            right,
+            1.15 * tensor,
+            f"tensor cores in bf16, at the\nhighest clock: {tensor:,.0f} TFLOP/s",
             color=GREY,
-            va="top",
+            ha="right",
+            va="bottom",
         )
-    axes.plot([ridge, ridge], [low, peak], color=GREY, linewidth=1, linestyle=(0, (2, 3)))
     axes.text(
-        1.15 * left,
-        1.06 * peak,
-        f"multiply-adds,\nmeasured: {peak / 1e3:.1f} TFLOP/s",
+        8 * ridge,
+        1.15 * peak,
+        f"multiply-adds:\n{peak:.1f} TFLOP/s",
         color=GREY,
+        ha="center",
         va="bottom",
     )
+    axes.plot([ridge, ridge], [low, peak], color=GREY, linewidth=1, linestyle=(0, (2, 3)))
     axes.text(
         1.15 * left,
         0.75 * peak,
@@ -333,34 +360,51 @@ def draw_roofline(every):
         color=GREY,
         va="bottom",
     )
+    # Along the slope.
+    (x, y), (to_x, to_y) = axes.transData.transform([(1, slope), (2, 2 * slope)])
     axes.text(
-        1.6,
-        0.95 * 1.5 * slope,
-        f"memory,\nmeasured:\n{slope / 1e3:.2f} TB/s",
+        0.62,
+        0.62 * slope / 1.15,
+        f"memory: {slope:.2f} TB/s",
         color=GREY,
+        ha="center",
         va="top",
+        rotation=math.degrees(math.atan2(to_y - y, to_x - x)),
+        rotation_mode="anchor",
     )
-    ends = []
+    ends, before = [], None  # groups of those whose dots touch
     for x, came, row in points:
-        tint, y = colour(row), row["gflops"]
+        tint, y = colour(row), row["gflops"] / 1e3
         axes.plot([x, came or x], [y, y], color=tint, linewidth=1.2, alpha=0.6)
         axes.plot([x], [y], "o", color=tint, markersize=7, fillstyle="none")
         if came:
             axes.plot([came], [y], "o", color=tint, markersize=8)
         name = f"{row['chapter']}{'' if row['precision'] == 'fp32' else ' *'}"
-        ends.append((came or x, y, name, tint))
-    label_ends(axes, ends, 1.15 * right, max([y for _, y, _, _ in ends], default=peak))
+        dot = axes.transData.transform((came or x, y)) * 72 / figure.dpi
+        if before is None or math.dist(before, dot) > 8:
+            ends.append([])
+        ends[-1].append((came or x, y, name, tint))
+        before = dot
+    # More than three names beside dots that touch would be a fan that nobody can follow.
+    named = []
+    for group in ends:
+        if len(group) > 3:
+            x, y, _, _ = group[len(group) // 2]
+            group = [(x, y, f"{group[0][2]}–{group[-1][2]}", GREY)]
+        named += group
+    label_ends(axes, named, 1.15 * right, max([y for _, y, _, _ in named], default=peak))
     ticks = [2.0**power for power in range(-3, math.floor(math.log2(right)) + 1, 2)]
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
-    thousands(axes.yaxis)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
     axes.set_title(
-        f"GFLOP/s at M = N = K = {SIZE:,}", loc="left", fontsize="medium", color=GREY
+        f"TFLOP/s at M = N = K = {SIZE:,}", loc="left", fontsize="medium", color=GREY
     )
     kinds = "fp32 (*: bf16)" if tensor else "fp32"
     gpu = points[0][2]["gpu"]
     axes.set_xlabel(
-        f"FLOP per byte, requested or moved\nnumbers: chapters, {kinds}, {gpu}"
+        f"FLOP per byte, requested or moved\nnumbers: chapters, {kinds}, {gpu}\n"
+        "memory and multiply-adds: as measured"
     )
     return figure
 
@@ -372,13 +416,13 @@ REASONS = {
     "lg_throttle": ("the queue to global memory", GLOBAL),
     "short_scoreboard": ("data from shared memory", SHARED),
     "mio_throttle": ("the queue to shared memory", SHARED),
-    "barrier": ("the other warps, at a barrier", MOVING),
+    "barrier": ("the other warps, at a barrier", GREY),
     "dispatch_stall": ("its registers, to be dispatched", REGISTERS),
     "math_pipe_throttle": ("a free arithmetic unit", REGISTERS),
     "wait": ("a fixed number of clocks", REGISTERS),
     "gmma": ("the tensor cores to finish", REGISTERS),
-    "warpgroup_arrive": ("the other warps of a warpgroup", MOVING),
-    "sleeping": ("nothing: it was told to sleep", MOVING),
+    "warpgroup_arrive": ("the other warps of a warpgroup", GREY),
+    "sleeping": ("nothing: it was told to sleep", GREY),
     "branch_resolving": ("where a branch leads", GREY),
     "drain": ("its last stores to leave", GLOBAL),
     "membar": ("its stores to be seen by others", GLOBAL),
@@ -412,33 +456,40 @@ def work(values):
 
 SLOTS = {
     "at work": (REGISTERS, 1.0),
-    "idle": (GREY, 0.12),
+    "idle": (GREY, FAINT),
     "multiply-adds": (REGISTERS, 1.0),
-    "for tensor cores": (REGISTERS, 0.7),
+    "for tensor cores": (REGISTERS, 0.4),
     "reads of shared memory": (SHARED, 1.0),
-    "other instructions": (GREY, 0.8),
-    "empty": (GREY, 0.12),
+    "other instructions": (GREY, 1.0),
+    "empty": (GREY, FAINT),
 }
 
 
 HEAD = {"fontweight": "bold", "ha": "left", "va": "baseline", "color": GREY}
 
 
+def legend_of(parts):
+    """What the bars are made of, in their order and in lines of two."""
+    named = {what for shares in parts.values() for what, _ in shares}
+    entries = [(*SLOTS[what], what) for what in SLOTS if what in named]
+    return [entries[i : i + 2] for i in range(0, len(entries), 2)]
+
+
+def height_of(parts):
+    """What stacked() takes, in inches."""
+    return 0.77 + 0.25 * (len(legend_of(parts)) - 1) + 0.34 * len(parts)
+
+
 def stacked(figure, top, left, right, words, parts):
     """A heading `top` inches above the lower edge, a legend, and below them for each name a bar of its
-    [(what, share)]. Returns where it ends."""
+    [(what, share)]."""
     height = figure.get_figheight()
     figure.text(0.1 / WIDTH, (top - 0.3) / height, words, **HEAD)
-    at, line = 0.1, top - 0.62
-    named = {what for shares in parts.values() for what, _ in shares}
-    for what in (what for what in SLOTS if what in named):  # in the order of the bars
-        wide = 0.35 + 0.083 * len(what)
-        if at + wide > WIDTH:
-            at, line = 0.1, line - 0.25
-        tint, alpha = SLOTS[what]
-        figure.text(at / WIDTH, line / height, "■ ", color=tint, alpha=max(alpha, 0.35))
-        figure.text((at + 0.2) / WIDTH, line / height, what, color=GREY)
-        at += wide
+    line = top - 0.62
+    for entries in legend_of(parts):
+        swatches(figure, line, (0.1, 2.1), entries)
+        line -= 0.25
+    line += 0.25
     tall = 0.34 * len(parts)
     axes = place(figure, left, right, line - 0.15 - tall, tall, ["left"])
     axes.tick_params(axis="y", length=0)
@@ -458,10 +509,9 @@ def stacked(figure, top, left, right, words, parts):
                     f"{100 * share:.0f} %",
                     ha="center",
                     va="center_baseline",
-                    color=GREY if what in ("empty", "idle") else "white",
+                    color=ON_COLOUR if alpha == 1 else INK,
                 )
             start += 100 * share
-    return line - 0.15 - tall
 
 
 def draw_stalls(every, number):
@@ -480,6 +530,11 @@ def draw_stalls(every, number):
         for stall in REASONS
     }
     most = max(map(max, clocks.values()))
+    power = "⁹" if most >= 1 else "⁶"
+    if most < 1:
+        clocks = {stall: [1e3 * n for n in values] for stall, values in clocks.items()}
+        most *= 1e3
+    digits = 2 if most < 100 else 1 if most < 1000 else 0  # behind the point
     # What takes less than a fortieth of either chapter's clocks tells nothing.
     total = [sum(values) for values in zip(*clocks.values())]
     seen = sorted(
@@ -490,20 +545,24 @@ def draw_stalls(every, number):
         ),
         key=lambda stall: -max(clocks[stall]),
     )
-    above = [("What issue slots are used for", mix)]
+    above = {"What issue slots are used for": mix}
     if any(profiles.tensor(values)[1] for values in shown.values()):
-        above.append(("What the tensor cores do", work))
+        above["What the tensor cores do"] = work
+    above = {
+        words: {name: parts(values) for name, values in shown.items()}
+        for words, parts in above.items()
+    }
     each, left, right = 0.62, 0.95, 0.1
-    height = (1.02 + 0.34 * len(shown)) * len(above) + 0.9 + each * len(seen)
+    height = sum(map(height_of, above.values())) + 0.9 + each * len(seen)
     figure, end = pyplot.figure(figsize=(WIDTH, height)), height
-    for words, parts in above:
-        parts = {name: parts(values) for name, values in shown.items()}
-        end = stacked(figure, end, left, right, words, parts)
+    for words, parts in above.items():
+        stacked(figure, end, left, right, words, parts)
+        end -= height_of(parts)
 
     pair = f"pale: chapter {before}, full: chapter {number}" if before else ""
     for line, words, look in (
         (0.4, "What the warps spend their clocks on", HEAD),
-        (0.65, f"in 10⁹ clocks; {pair}".rstrip("; "), {"color": GREY}),
+        (0.65, f"in 10{power} clocks; {pair}".rstrip("; "), {"color": GREY}),
     ):
         figure.text(0.1 / WIDTH, (end - line) / height, words, **look)
     bottom = place(figure, 0.1, right, end - 0.8 - each * len(seen), each * len(seen), [])
@@ -520,7 +579,7 @@ def draw_stalls(every, number):
             alpha = 1.0 if j == len(values) - 1 else 0.4
             bottom.barh(place_of, value, height=0.25, color=tint, alpha=alpha)
             bottom.annotate(
-                f"{value:,.3g}" if value < 1000 else f"{value:,.0f}",
+                f"{value:,.{digits}f}",
                 (value, place_of),
                 (4, 0),
                 textcoords="offset points",
@@ -555,7 +614,9 @@ def svg_of(figure):
 STYLE = {
     "svg.hashsalt": "ladder",
     "svg.fonttype": "none",
-    "font.family": "DejaVu Sans",
+    # Laid out with the first of these that is here, and shown with the first that a reader has.
+    "font.family": ["sans-serif", "DejaVu Sans"],
+    "font.sans-serif": [*FONT.split(",")[:-1], "Liberation Sans", "DejaVu Sans"],
     "font.size": TEXT,
     "text.color": GREY,
     "axes.labelcolor": GREY,
