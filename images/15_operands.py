@@ -61,8 +61,11 @@ for warp in range(4):
 
 heading(22 + ROW, "Chapter 15: one warpgroup, 64 × 256 results, one wgmma: 10,240 bytes")
 box(LEFT, 36 + ROW, 120, 100, SHARED, "shared", "memory")
-arrow(LEFT + 122, 36 + ROW + 30, 658, "A, 64 × 16: 2,048 bytes")
-arrow(LEFT + 122, 36 + ROW + 74, 658, "B, 16 × 256: 8,192 bytes, once for all four")
+arrow(LEFT + 122, 36 + ROW + 30, 640, "A, 64 × 16: 2,048 bytes")
+arrow(LEFT + 122, 36 + ROW + 74, 640, "B, 16 × 256: 8,192 bytes, once for all four")
+print(
+    f'<path d="M654 {36 + ROW}h-10v100h10" stroke="{MOVING}" stroke-width="2.5" fill="none"/>'
+)
 for warp in range(4):
     box(660, 36 + ROW + warp * 26, 120, 22, GREY, "tensor core")
 print("</svg>")

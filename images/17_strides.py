@@ -1,8 +1,8 @@
-"""Prints the figure of chapter 17: rows of seven bf16 in cells of 16 bytes, as they are and copied."""
+"""Prints the figure of chapter 17: rows of seven bf16 in lines of 16 bytes, as they are and copied."""
 
 from palette import FAINT, FONT, GLOBAL, GREY, INK, ON_COLOUR
 
-COLS, LINE, ROWS = 7, 8, 4  # elements in a row and in a cell of 16 bytes, rows
+COLS, LINE, ROWS = 7, 8, 4  # elements in a row and in a line of 16 bytes, rows
 CELL, HIGH, TOP, GAP = 48, 34, 62, 60
 WIDTH, LINES = 2 * LINE * CELL + GAP + 40, ROWS
 
@@ -10,7 +10,7 @@ print(
     f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{TOP + LINES * (HIGH + 8) + 26}" '
     f'viewBox="0 0 {WIDTH} {TOP + LINES * (HIGH + 8) + 26}" font-family="{FONT}" font-size="14">'
 )
-print("<title>Rows of seven bf16 in cells of 16 bytes, as they are and copied</title>")
+print("<title>Rows of seven bf16 in lines of 16 bytes, as they are and copied</title>")
 
 
 def text(x, y, words, colour=GREY, anchor="middle", weight="normal"):
@@ -22,7 +22,12 @@ def text(x, y, words, colour=GREY, anchor="middle", weight="normal"):
 def panel(left, stride, title):
     """The matrix with rows `stride` elements apart; an outline where a row begins."""
     text(left, 24, title, anchor="start", weight="bold")
-    text(left, 46, "a cell is 16 bytes; outlined: a row begins", anchor="start")
+    text(
+        left,
+        46,
+        "a line is 16 bytes, a box one bf16; outlined: a row begins",
+        anchor="start",
+    )
     begins = []
     for at in range(LINES * LINE):
         row, col = at // stride, at % stride
@@ -45,5 +50,5 @@ def panel(left, stride, title):
 
 
 panel(10, COLS, "N = 7: rows begin anywhere")
-panel(10 + LINE * CELL + GAP, LINE, "a copy: every row begins a cell")
+panel(10 + LINE * CELL + GAP, LINE, "a copy: every row begins a line")
 print("</svg>")
