@@ -1,7 +1,7 @@
 """Prints the figure of chapter 10: which tile is where, over time, in chapters 9 and 10."""
 
 from palette import GLOBAL, REGISTERS
-from timeline import MULTIPLY, bar, barrier, draw, one_ahead
+from timeline import FETCH, FILL, MULTIPLY, bar, barrier, draw, mark, one_ahead
 
 FIRST = 2.6  # the first of chapter 10's rows
 
@@ -23,9 +23,14 @@ def chapter_10():
     return parts
 
 
+ENDS = (
+    mark(1, 1, 4 + FETCH + 3 * (FILL + MULTIPLY)),
+    mark(FIRST + 2, 1, 4 + 4 * MULTIPLY),
+)
 draw(
     "Tiles over time: fetched, then stored in chapter 9; copied two rounds ahead in chapter 10",
-    "time: to the right. dashed: a barrier, all warps of the block wait",
+    "time: to the right. dashed: a barrier, all warps of the block wait. "
+    "marked: three tiles are multiplied",
     (
         (0, "chapter 9: memory"),
         (1, "the block"),
@@ -34,5 +39,5 @@ draw(
         (FIRST + 2, "stage 2"),
     ),
     FIRST + 3,
-    [*one_ahead(0), *chapter_10()],
+    [*one_ahead(0), *chapter_10(), *ENDS],
 )

@@ -3,7 +3,7 @@
 from palette import GLOBAL, GREY as REST, REGISTERS
 
 BLOCKS, SMS, TILES = 8, 4, 7  # k-blocks a tile, SMs, tiles
-UNIT, HIGH, LEFT = 44, 30, 70
+UNIT, HIGH, LEFT = 38, 30, 70
 
 print(
     '<svg xmlns="http://www.w3.org/2000/svg" width="860" height="420" viewBox="0 0 860 420" '
@@ -29,18 +29,18 @@ def rows(top):
         text(LEFT - 12, top + 20 + sm * 38, f"SM {sm}", anchor="end")
 
 
-def ruler(top, end, words):
+def ruler(top, end):
     x = LEFT + end * UNIT - 1.5
     print(
         f'<path d="M{x} {top - 8}V{top + 4 * 38}" stroke="{REST}" stroke-dasharray="4 3" stroke-width="1.5"/>'
     )
-    text(x + 8, top + 4 * 38 - 4, words, anchor="start")
+    text(x + 8, top + 4 * 38 - 4, f"{end} k-blocks of time", anchor="start")
 
 
 text(
     LEFT,
     22,
-    "one tile per block: the second wave has 3 tiles for 4 SMs, and SM 3 waits",
+    f"one tile of {BLOCKS} k-blocks per block: the second wave has 3 tiles for 4 SMs, and SM 3 waits",
     anchor="start",
 )
 rows(38)
@@ -52,12 +52,13 @@ for tile in range(TILES):
         REGISTERS,
         f"tile {tile}: all of K",
     )
-ruler(38, 2 * BLOCKS, "16")
+ruler(38, 2 * BLOCKS)
 
 text(
     LEFT,
     240,
-    "the last 3 tiles in equal shares: 24 k-blocks for 4 SMs are 6 each",
+    "the last 3 tiles in equal shares: 24 k-blocks for 4 SMs are 6 each; "
+    "orange: sums pass through global memory",
     anchor="start",
 )
 rows(256)
@@ -69,5 +70,5 @@ for sm, parts in enumerate(shares):
     for tile, begin, end in parts:
         box(at, 256 + sm * 38, end - begin, GLOBAL, f"{tile}: {begin} to {end - 1}")
         at += end - begin
-ruler(256, 14, "14 k-blocks of time")
+ruler(256, 14)
 print("</svg>")

@@ -1,7 +1,7 @@
 """Prints the figure of chapter 16: what an SM does over time, in chapters 15 and 16."""
 
 from palette import GLOBAL, REGISTERS, SHARED
-from timeline import bar, draw
+from timeline import bar, draw, mark
 
 WAIT, MULTIPLY, STORE, HAND_OVER = 56, 140, 62, 22  # what they take
 FIRST, ROOM = 2.6, 742  # the first of chapter 16's rows; pixels
@@ -26,9 +26,8 @@ def chapter_16():
     for tile in range(5):
         begin = 4 + tile * step
         length = min(step, ROOM - begin)
-        parts.append(
-            bar(FIRST, begin, length, GLOBAL, f"copies of tile {tile}" * (tile < 4))
-        )
+        words = f"copies of tile {tile}" if length == step else f"tile {tile}"
+        parts.append(bar(FIRST, begin, length, GLOBAL, words))
         start = 4 + WAIT + tile * step
         if start + MULTIPLY <= ROOM:
             parts.append(bar(FIRST + 1, start, MULTIPLY, REGISTERS, f"multiply {tile}"))
@@ -38,9 +37,13 @@ def chapter_16():
     return parts
 
 
+ENDS = (
+    mark(1, 1, 4 + 2 * (WAIT + MULTIPLY + STORE)),
+    mark(FIRST + 2, 1, 4 + WAIT + 2 * (MULTIPLY + HAND_OVER) - 8 + STORE),
+)
 draw(
     "An SM over time: tiles one after the other in chapter 15, copies that run ahead in chapter 16",
-    "time: to the right. teal, without words: sums go to shared memory, rounded to bf16",
+    "time: to the right. teal: sums go to shared memory, rounded to bf16. marked: two tiles are stored",
     (
         (0, "chapter 15: engine"),
         (1, "the block"),
@@ -49,5 +52,5 @@ draw(
         (FIRST + 2, "engine, out"),
     ),
     FIRST + 3,
-    [*chapter_15(), *chapter_16()],
+    [*chapter_15(), *chapter_16(), *ENDS],
 )
