@@ -3,15 +3,15 @@
 import math
 
 import rows
-from palette import GLOBAL, GREY, MOVING, REGISTERS, SHARED
+from palette import GREY, INK
 
 # What results/errors.cu calls a scheme, and how its line is drawn and named, and how much lower the name stands.
 SCHEMES = {
-    "tf32 x 3 in the core": (SHARED, "", "tf32 × 3, in the core", -6),
-    "fp16 x 3 in the core": (GLOBAL, "", "fp16 × 3, in the core", 8),
-    "fp32": (GREY, "5 4", "fp32 units", 0),
-    "fp16 x 3": (REGISTERS, "", "fp16 × 3, promoted", -6),
-    "bf16 x 6": (MOVING, "", "bf16 × 6, promoted", 10),
+    "tf32 x 3 in the core": (GREY, "10 4", "tf32 × 3, in the core", -6),
+    "fp16 x 3 in the core": (GREY, "", "fp16 × 3, in the core", 8),
+    "fp32": (INK, "2 4", "fp32 units", 0),
+    "fp16 x 3": (INK, "", "fp16 × 3, promoted", -6),
+    "bf16 x 6": (INK, "10 4", "bf16 × 6, promoted", 10),
 }
 LEFT, RIGHT, TOP, BOTTOM = 90, 620, 20, 350  # the axes, in pixels
 LOW, HIGH = -7.6, -3.2  # powers of ten

@@ -2,7 +2,7 @@
 
 import struct
 
-from palette import GREY as REST, MOVING, REGISTERS, SHARED
+from palette import GREY as REST, INK, ON_COLOUR
 
 BIT, HIGH, LEFT = 26, 28, 120
 SCALE = 2.0**18  # brings 0.1 between 2^14 and 2^15
@@ -31,34 +31,32 @@ def text(x, y, words, colour=REST, anchor="middle", weight="normal"):
     )
 
 
-def bits(row, value, first, last, colour, name, words):
-    """A number's bits from 2^first down to 2^last."""
+def bits(row, value, first, last, name, words):
+    """A number's bits from 2^first down to 2^last: a float's in grey, outlined what is taken of them."""
+    look, digit = f'fill="{REST}"', ON_COLOUR
+    if row:
+        look, digit = f'fill="none" stroke="{INK}" stroke-width="2"', INK
     top = 40 + 56 * row
     text(LEFT - 14, top + 19, name, anchor="end", weight="bold")
     whole = int(abs(value) / 2.0**last)
     for place in range(first, last - 1, -1):
         x = LEFT + (TOP - place) * BIT
         print(
-            f'<rect x="{x}" y="{top}" width="{BIT - 3}" height="{HIGH}" rx="3" fill="{colour}"/>'
+            f'<rect x="{x}" y="{top}" width="{BIT - 3}" height="{HIGH}" rx="3" {look}/>'
         )
         text(
-            x + (BIT - 3) / 2,
-            top + 19,
-            whole >> (place - last) & 1,
-            "#ffffff",
-            weight="bold",
+            x + (BIT - 3) / 2, top + 19, whole >> (place - last) & 1, digit, weight="bold"
         )
     text(LEFT, top + HIGH + 16, words, anchor="start")
 
 
-bits(0, y, TOP, LAST, REGISTERS, "0.1 · 2¹⁸", f"a float has 24 bits: {y:.10g}")
-bits(1, hi, TOP, TOP - 10, MOVING, "hi", f"the nearest half, 11 bits: {hi:.10g}")
+bits(0, y, TOP, LAST, "0.1 · 2¹⁸", f"a float has 24 bits: {y:.10g}")
+bits(1, hi, TOP, TOP - 10, "hi", f"the nearest half, 11 bits: {hi:.10g}")
 bits(
     2,
     lo / 2048,
     2,
     -8,
-    SHARED,
     "lo",
     f"the nearest half to 2¹¹ times the rest: {lo:.10g}, that is {lo / 2048:.10g}",
 )
