@@ -69,7 +69,7 @@ MATRICES = [
     ("C, 16 × 8", 8, 12, 4, 1),
 ]
 CELL, GAP, LEFT, TOP = 25, 34, 10, 34
-OPACITY = [1, 0.45, 0.28, 0.12]  # a lane's registers, the first to the last
+OPACITY = [1, 0.6, 0.38, 0.2]  # a lane's registers, the first to the last
 
 width = 2 * LEFT + sum(columns * CELL for _, columns, *_ in MATRICES) + 2 * GAP
 height = TOP + 16 * CELL + 62
@@ -91,7 +91,7 @@ for name, columns, first, count, each in MATRICES:
             register = i // each
             x, y = left + column * CELL, TOP + row * CELL
             outline = f' stroke="{INK}" stroke-width="2.5"' if lane == 0 else ""
-            dark = OPACITY[register] < 0.6
+            dark = OPACITY[register] < 1
             print(
                 f'<rect x="{x}" y="{y}" width="{CELL - 2}" height="{CELL - 2}" rx="2" '
                 f'fill="{REGISTERS}" fill-opacity="{OPACITY[register]}"{outline}/>'

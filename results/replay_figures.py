@@ -45,6 +45,11 @@ def runs(owners):
         at += count
 
 
+def row_of(of, wide):
+    """The bytes of a row in shared memory: one of A is four floats longer than the tile is wide."""
+    return 4 * (wide + (4 if of == "A" else 0))
+
+
 def tile(of, scene, variant, top):
     """A tile of A or B, element by element, under what says which warp has copied what."""
     wide, there, owners = scene["width"], variant[of], scene["copied_by"][of]
@@ -63,8 +68,7 @@ def tile(of, scene, variant, top):
         yield box(x + 0.5, y + 0.5, CELL - 1, CELL - 1, SHARED if come == "1" else MOVING)
     named = re.search(rf"byte (\d+) of {of}_tile", variant["fault"])
     if named:
-        # A row of A is four floats longer than the tile is wide.
-        row = 4 * (wide + (4 if of == "A" else 0))
+        row = row_of(of, wide)
         y, x = divmod(int(named[1]) % (DEEP * row), row)
         yield outline(LEFT + x / 4 * CELL - 1, top + y * CELL - 1, CELL + 2)
 
@@ -82,7 +86,10 @@ def late_copies(scene):
         parts += tile("A", scene, variant, y + 28)
         parts += tile("B", scene, variant, y + 28 + DEEP * CELL + 12)
         y += 28 + 2 * DEEP * CELL + 34
-        for line in textwrap.wrap(f"The emulator: “{variant['fault']}”", 62):
+        of = re.search(r"byte \d+ of (\w)_tile", variant["fault"])[1]
+        second = DEEP * row_of(of, scene["width"])
+        words = f"The emulator: “{variant['fault']}” The second stage begins at byte {second}."
+        for line in textwrap.wrap(words, 62):
             parts.append(text(0, y, line, 12))
             y += 16
         y += 24
