@@ -1,14 +1,17 @@
 """Prints the figure of chapter 17: 3072 each way on 66 clusters, in tiles of two widths, and shared."""
 
-from palette import FAINT, FONT, GLOBAL, GREY, MOVING, ON_COLOUR, REGISTERS
+import math
 
-CLUSTERS, HIGH, ROUND, TOP, LEFT, GAP = 66, 198, 84, 66, 34, 26
+from palette import FAINT, FONT, GLOBAL, GREY, INK, ON_COLOUR, REGISTERS
+
+CLUSTERS, HIGH, ROUND, TOP, LEFT, GAP = 66, 198, 84, 94, 34, 26
 ROWS, N = 256, 3072  # of a cluster's tiles
 WIDTH = LEFT + 3 * (3 * ROUND + GAP) + 10
+HEIGHT = TOP + HIGH + 62
 
 print(
-    f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{TOP + HIGH + 34}" '
-    f'viewBox="0 0 {WIDTH} {TOP + HIGH + 34}" font-family="{FONT}" font-size="14">'
+    f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
+    f'viewBox="0 0 {WIDTH} {HEIGHT}" font-family="{FONT}" font-size="14">'
 )
 print("<title>3072 each way on 66 clusters: rounds of two widths, and shares</title>")
 
@@ -40,36 +43,48 @@ def block(x, width, clusters, colour, words=""):
 
 def panel(number, title, columns, share):
     left = LEFT + number * (3 * ROUND + GAP)
-    text(left, 24, title, weight="bold")
+    text(left, TOP - 42, title, weight="bold")
     units, width = N // ROWS * (N // columns), ROUND * columns / 256
     last = f", the last {units % CLUSTERS} shared" if share else ""
-    text(left, 46, f"{units} pairs of tiles{last}")
+    text(left, TOP - 20, f"{units} pairs of tiles{last}")
+    rounds = units / CLUSTERS if share else math.ceil(units / CLUSTERS)
+    time = rounds * columns / 256
     print(
-        f'<rect x="{left}" y="{TOP}" width="{3 * ROUND - 2}" height="{HIGH}" fill="{GREY}" opacity="{FAINT}"/>'
+        f'<rect x="{left}" y="{TOP}" width="{time * ROUND:.1f}" height="{HIGH}" fill="{GREY}" opacity="{FAINT}"/>'
     )
-    x = left
+    x, end = left, left + time * ROUND
     while units >= CLUSTERS or units and not share:
         now = min(units, CLUSTERS)
         block(x, width, now, REGISTERS, str(now))
         x, units = x + width, units - now
-    more = ""
+        if 0 < now < CLUSTERS / 2:
+            text(x - width / 2, TOP + HIGH / 2, "idle", INK, "middle")
     if units:  # how long adding up takes is not known here: its block is no measure of it
-        length = width * units / CLUSTERS
-        block(x, length, CLUSTERS, REGISTERS)
-        x += length
-        block(x, 10, CLUSTERS, GLOBAL)
-        more = " + adding up"
+        block(x, end - x, CLUSTERS, REGISTERS)
+        block(end, 10, CLUSTERS, GLOBAL)
+        text(end + 16, TOP + HIGH / 2, "adding up", GLOBAL, weight="bold")
     print(
-        f'<path d="M{x:.1f} {TOP - 8}V{TOP + HIGH + 4}" stroke="{MOVING}" stroke-width="2"/>'
+        f'<path d="M{end:.1f} {TOP - 8}V{TOP + HIGH + 8}" stroke="{INK}" stroke-width="3"/>'
     )
-    text(x, TOP + HIGH + 22, f"{(x - left) / ROUND:.2f}{more}", MOVING, "middle", "bold")
+    text(end, TOP + HIGH + 24, f"{time:.2f}", INK, "middle", "bold")
+    for tick in range(4):
+        at = left + tick * ROUND
+        print(f'<path d="M{at} {TOP + HIGH}v8" stroke="{GREY}"/>')
+        if abs(tick - time) > 0.5:
+            text(at, TOP + HIGH + 24, tick, anchor="middle")
+    text(left + 1.5 * ROUND, TOP + HIGH + 48, "rounds of 256 columns", anchor="middle")
 
 
+text(
+    LEFT,
+    22,
+    f"M = N = K = {N:,} on {CLUSTERS} clusters, which multiply a pair of tiles at a time",
+)
 panel(0, "256 columns, whole", 256, False)
 panel(1, "192 columns, whole", 192, False)
 panel(2, "256 columns, shared", 256, True)
 print(
     f'<text x="18" y="{TOP + HIGH / 2:.0f}" fill="{GREY}" text-anchor="middle" '
-    f'transform="rotate(-90 18 {TOP + HIGH / 2:.0f})">66 clusters</text>'
+    f'transform="rotate(-90 18 {TOP + HIGH / 2:.0f})">{CLUSTERS} clusters</text>'
 )
 print("</svg>")
