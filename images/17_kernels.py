@@ -1,19 +1,19 @@
 """Prints the figure of chapter 17: which kernel gets which product, from results/kernels.csv."""
 
 import rows
-from palette import FONT, GLOBAL, GREY, REGISTERS, SHARED
+from palette import FONT, GLOBAL, GREY, INK, ON_COLOUR, REGISTERS, SHARED
 
-NARROW = (GREY, 0.3, "64, 96, 160 × 64, turned over")
-BROAD = (GREY, 0.6, "112, 128, 160 × 128, turned over")
+NARROW = (GREY, 0.2, "64, 96, 160 × 64, turned over")
+BROAD = (GREY, 0.55, "112, 128, 160 × 128, turned over")
 # What results/kernels.cu calls a kernel: its colour, how opaque, and its name.
 KERNELS = {
-    "split_k": (SHARED, 0.45, "split_k, one block a tile"),
+    "split_k": (SHARED, 0.3, "split_k, one block a tile"),
     "split_k divided": (SHARED, 1, "split_k, blocks divide K"),
     "thin": (GLOBAL, 0.8, "thin"),
-    "64 x 128": (REGISTERS, 0.2, "64 × 128"),
-    "128 x 64": (REGISTERS, 0.38, "128 × 64"),
+    "64 x 128": (REGISTERS, 0.15, "64 × 128"),
+    "128 x 64": (REGISTERS, 0.35, "128 × 64"),
     "128 x 128": (REGISTERS, 0.56, "128 × 128"),
-    "128 x 192": (REGISTERS, 0.77, "128 × 192"),
+    "128 x 192": (REGISTERS, 0.78, "128 × 192"),
     "128 x 256": (REGISTERS, 1, "128 × 256"),
     "64 x 64 turned": NARROW,
     "96 x 64 turned": NARROW,
@@ -21,7 +21,7 @@ KERNELS = {
     "112 x 128 turned": BROAD,
     "128 x 128 turned": BROAD,
     "160 x 128 turned": BROAD,
-    "192 x 128 turned": (GREY, 0.95, "192 × 128, turned over"),
+    "192 x 128 turned": (GREY, 1, "192 × 128, turned over"),
 }
 CELL, TOP, LEFT, GAP, LINE, LINES = 14, 64, 92, 60, 24, 4
 
@@ -31,7 +31,7 @@ table = rows.ROOT / "results" / "kernels.csv"
 for row in rows.read_table(table, rows.kinds(columns, ("kernel",), ("K", "M", "N"))):
     found.setdefault(row["K"], []).append((row["M"], row["N"], row["kernel"]))
 heights = {K: sorted({M for M, _, _ in products}) for K, products in found.items()}
-LABELLED = [heights[1024].index(side) for side in (1, 8, 64, 512, 4096)]
+LABELLED = [heights[1024].index(side) for side in (1, 8, 64, 512, 4096, 16384)]
 SIDE = CELL * max(map(len, heights.values()))
 WIDTH = LEFT + len(found) * (SIDE + GAP)
 BOTTOM = TOP + SIDE + 64
@@ -45,11 +45,42 @@ def text(x, y, words, anchor="middle", more=""):
 
 
 def cells(kind, corners):
-    """All cells of one kind: one path, a quarter of the size of as many rectangles."""
+    """All cells of one kind: one path, a quarter of the size of as many rectangles. Pale ones have an edge that can
+    be seen."""
     colour, opacity, _ = kind
-    side = CELL - 1
-    squares = "".join(f"M{x} {y}h{side}v{side}h-{side}z" for x, y in corners)
-    print(f'<path fill="{colour}" opacity="{opacity}" d="{squares}"/>')
+    side = CELL - 2
+    squares = "".join(f"M{x + 0.5} {y + 0.5}h{side}v{side}h-{side}z" for x, y in corners)
+    print(
+        f'<path fill="{colour}" fill-opacity="{opacity}" stroke="{colour}" d="{squares}"/>'
+    )
+
+
+def middle(corners):
+    """The middle of the largest square of cells."""
+    taken = set(corners)
+
+    def room(corner):
+        x, y = corner
+        size = 1
+        while all(
+            (x + i * CELL, y + j * CELL) in taken
+            for i in range(size)
+            for j in range(size)
+        ):
+            size += 1
+        return size - 1
+
+    x, y = max(corners, key=room)
+    return x + room((x, y)) * CELL / 2, y + room((x, y)) * CELL / 2
+
+
+def name(corners, words):
+    x, y = middle(corners)
+    wide = 8 * len(words) + 8
+    print(
+        f'<rect x="{x - wide / 2:g}" y="{y - 11:g}" width="{wide}" height="22" rx="4" fill="{ON_COLOUR}"/>'
+        f'<text x="{x:g}" y="{y + 5:g}" fill="{INK}" text-anchor="middle">{words}</text>'
+    )
 
 
 def panel(left, K, title):
@@ -60,8 +91,14 @@ def panel(left, K, title):
     for M, N, kernel in found[K]:
         corner = left + sides.index(N) * CELL, TOP + sides.index(M) * CELL
         corners.setdefault(KERNELS[kernel], []).append(corner)
+    families = {}
     for kind, of_kind in corners.items():
         cells(kind, of_kind)
+        family = kind[2].partition(",")[0] if kind[0] in (SHARED, GLOBAL) else "tiles"
+        families.setdefault(family, []).extend(of_kind)
+    for family, of_family in families.items():
+        if len(of_family) > 16:
+            name(of_family, family)
     for i in LABELLED:
         middle = i * CELL + CELL / 2
         text(left + middle, TOP + SIDE + 20, f"{sides[i]:,}")
@@ -84,4 +121,6 @@ for i, kind in enumerate(dict.fromkeys(KERNELS.values())):
     cells(kind, [(x, y)])
     words = kind[2]
     text(x + CELL + 8, y + 12, words if i < 3 else f"tiles of {words}", "start")
+x, y = LEFT + 2 * 240 + CELL + 8, BOTTOM + 3 * LINE + 12
+text(x, y, "turned over: C transposed is computed", "start")
 print("</svg>")
