@@ -485,11 +485,10 @@ def stacked(figure, top, left, right, words, parts):
     [(what, share)]."""
     height = figure.get_figheight()
     figure.text(0.1 / WIDTH, (top - 0.3) / height, words, **HEAD)
-    line = top - 0.62
+    line = top - 0.37
     for entries in legend_of(parts):
-        swatches(figure, line, (0.1, 2.1), entries)
         line -= 0.25
-    line += 0.25
+        swatches(figure, line, (0.1, 2.1), entries)
     tall = 0.34 * len(parts)
     axes = place(figure, left, right, line - 0.15 - tall, tall, ["left"])
     axes.tick_params(axis="y", length=0)
@@ -614,7 +613,8 @@ def svg_of(figure):
 STYLE = {
     "svg.hashsalt": "ladder",
     "svg.fonttype": "none",
-    # Laid out with the first of these that is here, and shown with the first that a reader has.
+    # Laid out with the first of these that is here, and shown with the first that a reader has. The last, which
+    # matplotlib brings along, has what others lack, such as a raised nine.
     "font.family": ["sans-serif", "DejaVu Sans"],
     "font.sans-serif": [*FONT.split(",")[:-1], "Liberation Sans", "DejaVu Sans"],
     "font.size": TEXT,
