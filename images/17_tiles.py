@@ -4,7 +4,7 @@ import math
 
 from palette import FAINT, FONT, GLOBAL, GREY, INK, ON_COLOUR, REGISTERS
 
-CLUSTERS, HIGH, ROUND, TOP, LEFT, GAP = 66, 198, 84, 94, 34, 26
+CLUSTERS, HIGH, ROUND, TOP, LEFT, GAP = 66, 198, 80, 94, 34, 40
 ROWS, N = 256, 3072  # of a cluster's tiles
 WIDTH = LEFT + 3 * (3 * ROUND + GAP) + 10
 HEIGHT = TOP + HIGH + 62
