@@ -107,6 +107,7 @@ struct problem {
     enum values values;
     bool positive;            /* the reals are: see enum inputs */
     bool infinite;            /* some of them are */
+    bool wide;                /* columns of B and C have units: problem_unit_of_column */
     double unit;              /* FRACTIONS: all sums are multiples of this; REALS: 0 */
     float *A, *B, *C;         /* host: the inputs, and C as it was before the product */
     float *result;            /* host: C as the kernel left it */
@@ -128,6 +129,9 @@ void problem_fill(struct problem *p, const struct options *options, enum values 
 /* Puts the device's C back to what it is before a product: NaN everywhere if beta == 0,
  * else the values of `C`. For timed runs: does not wait. */
 void problem_reset_C(const struct problem *p);
+/* What B's and C's numbers in this column are multiples of: a power of two, 1 unless the
+ * problem is `wide`. */
+float problem_unit_of_column(const struct problem *p, int col);
 /* Copies C from the device to `result`. */
 void problem_read_C(const struct problem *p);
 /* The number that C holds when the exact result is x: of bf16 the nearest, the even one

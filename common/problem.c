@@ -399,9 +399,9 @@ static float unit_of_row(int row)
     return ldexpf(1.0f, 16 * (row % 7 - 3));
 }
 
-static float unit_of_column(int col)
+float problem_unit_of_column(const struct problem *p, int col)
 {
-    return ldexpf(1.0f, 26 * (col % 5 - 2));
+    return p->wide ? ldexpf(1.0f, 26 * (col % 5 - 2)) : 1.0f;
 }
 
 /* WIDE_ROWS: gives each row of A and each column of B a unit of its own, a power of two,
@@ -416,9 +416,10 @@ static void widen(struct problem *p, bool columns)
     float *A = p->A, *B = p->B;
     for (int i = 0; i < M; i++)
         for (int k = 0; k < K; k++) A[(size_t)i * K + k] *= unit_of_row(i);
-    for (size_t i = 0; i < (size_t)K * N; i++) B[i] *= unit_of_column((int)(i % N));
+    for (size_t i = 0; i < (size_t)K * N; i++)
+        B[i] *= problem_unit_of_column(p, (int)(i % N));
     for (size_t i = 0; p->C && i < (size_t)M * N; i++)
-        p->C[i] *= unit_of_row((int)(i / N)) * unit_of_column((int)(i % N));
+        p->C[i] *= unit_of_row((int)(i / N)) * problem_unit_of_column(p, (int)(i % N));
     for (int i = 0; i < M; i++)
         A[(size_t)i * K] *= columns ? 0.0f : i >= M - M / 3 ? 0x1p40f : 1.0f;
     for (int j = 0; j < N; j++) B[j] *= !columns ? 0.0f : j >= N - N / 3 ? 0x1p40f : 1.0f;
@@ -437,7 +438,8 @@ static void put_infinity(float *there, float *to, int count, int step)
  * third row and a column of B get one in the middle: of the last whole eight of k if a
  * rest follows, which a kernel may fetch into the same registers or tiles. In the last
  * column and row each of these two meets a zero, which gives NaN; and a row of A and a
- * column of B hold a NaN themselves. */
+ * column of B hold a NaN themselves. So does C at one end of its last row, and an infinity
+ * at the other. */
 static void put_infinities(struct problem *p)
 {
     const int M = p->M, N = p->N, K = p->K, last = K - 1, middle = last / 8 * 8 - 1;
@@ -453,6 +455,9 @@ static void put_infinities(struct problem *p)
     for (int i = 0; i < 4; i++) *met[i] = fabsf(*met[i]);
     B[(size_t)middle * N + N - 1] = A[(size_t)(M - 1) * K + middle] = 0.0f;
     A[(size_t)(M * 3 / 4) * K + K / 2] = B[(size_t)(K / 3) * N + N * 3 / 4] = NAN;
+    if (!p->C) return;
+    p->C[(size_t)(M - 1) * N] = NAN;
+    p->C[(size_t)M * N - 1] = INFINITY;
 }
 
 void problem_fill(struct problem *p, const struct options *o, enum values values)
@@ -461,6 +466,7 @@ void problem_fill(struct problem *p, const struct options *o, enum values values
     p->values = values;
     p->positive = values == REALS && o->inputs == POSITIVE;
     p->infinite = values == REALS && o->inputs == INFINITE;
+    p->wide = o->inputs == WIDE_ROWS || o->inputs == WIDE_COLUMNS;
     p->unit = 0.0;
     p->alpha = o->alpha;
     p->beta = o->beta;
@@ -479,8 +485,7 @@ void problem_fill(struct problem *p, const struct options *o, enum values values
         for (size_t i = 0; p->positive && i < p->dA.count; i++) p->A[i] = fabsf(p->A[i]);
         for (size_t i = 0; p->positive && i < p->dB.count; i++) p->B[i] = fabsf(p->B[i]);
     }
-    if (o->inputs == WIDE_ROWS || o->inputs == WIDE_COLUMNS)
-        widen(p, o->inputs == WIDE_COLUMNS);
+    if (p->wide) widen(p, o->inputs == WIDE_COLUMNS);
     if (p->infinite) put_infinities(p);
     to_device(p->dA.data, p->A, p->dA.count, p->dA.size);
     to_device(p->dB.data, p->B, p->dB.count, p->dB.size);

@@ -74,7 +74,8 @@
  * Large problems. The full reference costs as much as the product itself, so above 2^28
  * multiplications a few whole rows are compared as above, and all of C at once with
  * Freivalds' check (1977): for vectors x of random signs, C x must equal alpha A (B x) +
- * beta C x, which takes three matrix-vector products. With fractions that too is exact; a
+ * beta C x, which takes three matrix-vector products. (Where columns have units of their
+ * own, x holds their inverses, with random signs.) With fractions that too is exact; a
  * wrong row of C slips past one x with a probability of at most 1/2, past the 8 used here
  * in one case of 256; a single wrong element in a row never. */
 #include "common.h"
@@ -294,8 +295,15 @@ static bool all_finite(const float *x, int count, size_t step)
     return true;
 }
 
+static bool row_is_finite(const struct problem *p, int row)
+{
+    return all_finite(p->A + (size_t)row * p->K, p->K, 1) &&
+           (!p->C || all_finite(p->C + (size_t)row * p->N, p->N, 1));
+}
+
 /* Returns the first row that fails, or -1. Infinities have no place in a sum: rows of A
- * that hold one are left to the caller, and columns of B that do are multiplied here. */
+ * and C that hold one are left to the caller, and columns of B that do are multiplied
+ * here. */
 static int freivalds(const struct problem *p, uint64_t seed)
 {
     const int M = p->M, N = p->N, K = p->K;
@@ -306,19 +314,22 @@ static int freivalds(const struct problem *p, uint64_t seed)
     double(*x)[VECTORS] = host_zeros("to verify with", N, sizeof *x);
     const double walk = sqrt(K + 3.0), growth = p->positive ? 1.0 + walk / 5.0 : 1.0;
     int failed = -1;
-    for (int j = 0; j < N; j++) signs(seed, j, x[j]);
+    for (int j = 0; j < N; j++) {
+        signs(seed, j, x[j]);
+        for (int v = 0; v < VECTORS; v++) x[j][v] /= problem_unit_of_column(p, j);
+    }
     for (int j = 0; j < N; j++) finite[j] = !p->infinite || all_finite(&p->B[j], K, N);
     for (int k = 0; k < K; k++)
         for (int j = 0; j < N; j++) {
             if (!finite[j]) continue;
             const double b = p->B[(size_t)k * N + j];
             for (int v = 0; v < VECTORS; v++) Bx[k][v] += b * x[j][v];
-            B_size[k] += fabs(b);
+            B_size[k] += fabs(b * x[j][0]);
         }
     for (int i = 0; i < M && failed < 0; i++) {
         double want[VECTORS] = {0}, got[VECTORS] = {0}, size = 0.0, from_C = 0.0,
                variance = 0.0;
-        if (p->infinite && !all_finite(&p->A[(size_t)i * K], K, 1)) continue;
+        if (p->infinite && !row_is_finite(p, i)) continue;
         for (int k = 0; k < K; k++) {
             const double a = p->A[(size_t)i * K + k];
             for (int v = 0; v < VECTORS; v++) want[v] += a * Bx[k][v];
@@ -340,8 +351,8 @@ static int freivalds(const struct problem *p, uint64_t seed)
                 got[v] += c * x[j][v];
                 want[v] += old * x[j][v];
             }
-            from_C += fabs(old);
-            variance += rounding_variance(p, c);
+            from_C += fabs(old * x[j][0]);
+            variance += rounding_variance(p, c) * x[j][0] * x[j][0];
         }
         size += from_C;
         /* The double sums' own rounding is far below the bound for reals, and zero for
@@ -431,6 +442,7 @@ static void describe(const struct problem *p, const struct chapter *c,
                    thread_of(c, one->row % c->BM, one->col % c->BN));
         append(verdict, "\n");
     }
+    if (w->count == 0) return;
     const char *where = whereabouts(p, c, w), *cause = likely_cause(p, w);
     if (where) append(verdict, "  where: %s\n", where);
     if (cause) append(verdict, "  likely: %s\n", cause);
@@ -474,8 +486,7 @@ struct verdict verify(const struct problem *p, const struct chapter *chapter,
         progress("checking all of C (Freivalds)");
         failed_row = freivalds(p, mix(seed));
         for (int i = 0; p->infinite && i < p->M; i++)
-            if (!all_finite(&p->A[(size_t)i * p->K], p->K, 1))
-                check_row(p, i, want, size, &found);
+            if (!row_is_finite(p, i)) check_row(p, i, want, size, &found);
     }
     progress(NULL);
 

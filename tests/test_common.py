@@ -165,6 +165,16 @@ def test_accepts_odd_products(verifier, seed):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+@pytest.mark.parametrize("inputs", ["wide-rows", "wide-columns"])
+def test_columns_with_units_in_large_products(verifier, inputs):
+    """So large that no more than some of the rows are compared one by one."""
+    product = f"650 --inputs {inputs}"
+    result = check(verifier, product, "x fast", "--one-shape")
+    assert result.returncode == 0, result.stdout + result.stderr
+    result = check(verifier, product, "lack x 17 18", "--one-shape")
+    assert result.returncode == 1
+
+
 @pytest.mark.parametrize("rule", RIGHT)
 def test_accepts_any_order(verifier, rule):
     products = ["5 7 1", "5 7 2", "8 9 100", "7 8 4096", f"7 8 4096 {SCALED}"]

@@ -1964,6 +1964,34 @@ MUTANTS = [
         "data race",
     ),
     Mutant(2, "a rest of three fours of k", "k < K;", "k < (K % 16 == 12 ? K - 4 : K);"),
+    Mutant(
+        2, "a square C not added", "old = beta == 0.0f", "old = beta == 0.0f || M == N"
+    ),
+    Mutant(
+        2,
+        "one row of C not added",
+        "old = beta == 0.0f",
+        "old = beta == 0.0f || (M == 1 && N > 1)",
+    ),
+    Mutant(
+        2,
+        "C not added to products",
+        "old = beta == 0.0f",
+        "old = beta == 0.0f || (K == 1 && M > 1)",
+    ),
+    Mutant(
+        2,
+        "an infinite C not added",
+        "old = beta == 0.0f",
+        "old = beta == 0.0f || !isfinite(*c)",
+    ),
+    Mutant(
+        6,
+        "one row: B anywhere",
+        "(size_t)B % 16 == 0",
+        "(M == 1 || (size_t)B % 16 == 0)",
+        "misaligned",
+    ),
     # Addresses that are good for pairs taken for such that are good for fours.
     Mutant(
         6, "A taken for aligned at 8", "(size_t)A % 16", "(size_t)A % 8", "misaligned"
