@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 from IPython import get_ipython
@@ -12,9 +13,21 @@ from nvcc4jupyter import set_defaults
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "results"))
 import plots  # noqa: E402
-from palette import GLOBAL, GREY, SHARED  # noqa: E402
+from palette import GLOBAL, SHARED  # noqa: E402
 
 _number = None  # of the chapter that is open
+
+
+def _wrapped(words, indent=""):
+    """Words in lines of at most 80 columns, for which a page has room. A path stays whole."""
+    return textwrap.fill(
+        words,
+        80,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _parts(number, **settings):
@@ -51,12 +64,14 @@ def open_chapter(number):
     folder = Path(compiler).resolve().parent
     os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"
     set_defaults(compiler_args=options)
-    print(f"Compiler: {compiler} ({why}).")
+    print(_wrapped(f"Compiler: {compiler} ({why})."))
     if "emulator" in Path(compiler).parts:
         print(
-            "Every cell runs here and is checked, on the CPU. There are no times: for those "
-            "it takes an NVIDIA GPU\nand the CUDA Toolkit (on Colab: Runtime, Change runtime "
-            "type, T4 GPU)."
+            _wrapped(
+                "Every cell runs here and is checked, on the CPU. There are no times: for those "
+                "it takes an NVIDIA GPU and the CUDA Toolkit (on Colab: Runtime, Change runtime "
+                "type, T4 GPU)."
+            )
         )
 
 
@@ -128,50 +143,53 @@ def lens(*sizes):
             f"    {each:.4g} {unit if each != 1 else unit[:-1]} a request, "
             f"{line['requests'] // kernel['launches']:,} requests: "
             f"{line['kind']}, {line['bytes']} bytes a lane\n"
-            f"    {line['verdict']}"
+            + _wrapped(line["verdict"], "    ")
         )
-    for name, value, _ in _counts(kernel):
-        print(f"{name.replace(chr(10), ' ')}: {value:.4g}")
+    for name, value in _counts(kernel).items():
+        if _is_number(value):
+            print(f"{name.replace(chr(10), ' ')}: {value:.4g}")
     return kernel
 
 
-# Kinds of access in a lens report that are counted together, and what they cost.
+# Kinds of access in a lens report that are counted together, and in what they cost.
 ACCESSES = {
-    "load from global memory": (("global load", "async copy, read"), "sectors", GLOBAL),
-    "store to global memory": (("global store",), "sectors", GLOBAL),
-    "load from shared memory": (("shared load",), "wavefronts", SHARED),
-    "store to shared memory": (
-        ("shared store", "async copy, write"),
-        "wavefronts",
-        SHARED,
-    ),
+    "load from global memory": (("global load", "async copy, read"), "sectors"),
+    "store to global memory": (("global store",), "sectors"),
+    "load from shared memory": (("shared load",), "wavefronts"),
+    "store to shared memory": (("shared store", "async copy, write"), "wavefronts"),
 }
 
 
+def _no_lane(kernel, access):
+    """What stands in the place of a count where no lane makes such an access: who does it instead, if anybody."""
+    if access == "load from shared memory":
+        return "none: tensor\ncores read it" if kernel["tensor_bytes"] else "none"
+    engine = "bulk store" if access == "store to global memory" else "bulk copy"
+    if any(line["kind"] == engine for line in kernel["lines"]):
+        return "none:\ncopy engine"
+    return "none"
+
+
 def _counts(kernel):
-    """(what, how much, colour) of a lens report: loads for each result, cost of each request."""
-    loads, costs = [], []
-    for access, (kinds, unit, colour) in ACCESSES.items():
+    """{what: how much} of a lens report: loads for each result, and the cost of each request. Where there is no
+    number, words say why."""
+    loads, costs = {}, {}
+    for access, (kinds, unit) in ACCESSES.items():
         lines = [line for line in kernel["lines"] if line["kind"] in kinds]
-        requests = sum(line["requests"] for line in lines)
-        if not requests:
-            continue
-        if "load" in access and kernel["results"]:
-            loads.append(
-                (
-                    f"{access.replace('load', 'loads')}\nfor each result",
-                    sum(line["lanes"] for line in lines) / kernel["results"],
-                    colour,
-                )
-            )
-        costs.append(
-            (
-                f"{unit} for a\n{access}",
-                sum(line[unit] for line in lines) / requests,
-                colour,
-            )
-        )
-    return loads + costs
+        each = cost = _no_lane(kernel, access)
+        if lines:
+            requests = sum(line["requests"] for line in lines)
+            cost = sum(line[unit] for line in lines) / requests
+            lanes, results = sum(line["lanes"] for line in lines), kernel["results"]
+            each = lanes / results if results else "not counted"
+        if "load" in access:
+            loads[f"{access.replace('load', 'loads')}\nfor each result"] = each
+        costs[f"{unit} for a\n{access}"] = cost
+    return loads | costs
+
+
+def _is_number(value):
+    return not isinstance(value, str)
 
 
 def show(figure):
@@ -181,29 +199,33 @@ def show(figure):
     display(SVG(plots.svg_of(figure)))
 
 
+PANELS = 3  # beside each other: a page shows their titles in a size that can be read
+
+
 def plot(reports):
     """Draws the counts of one or more lens reports, {label: report}, side by side: those that
     differ, or all if none does."""
     import matplotlib
     from matplotlib import pyplot
 
-    every = {
-        label: {name: (value, colour) for name, value, colour in _counts(report)}
-        for label, report in reports.items()
+    every = [_counts(report) for report in reports.values()]
+    values = {name: [counts[name] for counts in every] for name in every[0]}
+    values = {
+        name: found for name, found in values.items() if any(map(_is_number, found))
     }
-    names = list(dict.fromkeys(name for counts in every.values() for name in counts))
-
-    def values(name):
-        return [counts.get(name, (0, GREY))[0] for counts in every.values()]
-
-    names = [name for name in names if len(set(values(name))) > 1] or names
+    differing = {name: found for name, found in values.items() if len(set(found)) > 1}
+    values = differing or values
+    rows, columns = -(-len(values) // PANELS), min(len(values), PANELS)
     with matplotlib.rc_context(plots.STYLE):
-        width = max(2.6 * len(names), 4.2)
-        figure, axes = pyplot.subplots(1, len(names), figsize=(width, 2.8), squeeze=False)
-        for axis, name in zip(axes[0], names):
-            colour = next(counts[name][1] for counts in every.values() if name in counts)
-            bars = axis.bar(list(every), values(name), color=colour, width=0.6)
-            axis.bar_label(bars, [f"{value:,.4g}" for value in values(name)])
+        figure = pyplot.figure(figsize=(max(2.6 * columns, 4.2), 2.8 * rows))
+        for place, (name, found) in enumerate(values.items(), 1):
+            axis = figure.add_subplot(rows, columns, place)
+            heights = [value if _is_number(value) else 0 for value in found]
+            labels = [f"{value:,.4g}" if _is_number(value) else value for value in found]
+            colour = SHARED if "shared memory" in name else GLOBAL
+            axis.bar_label(
+                axis.bar(list(reports), heights, color=colour, width=0.6), labels
+            )
             axis.set_title(name, fontsize=9)
             axis.margins(y=0.15)
             axis.set_yticks([])

@@ -380,3 +380,103 @@ def test_what_a_cell_says_is_looked_at(more, said):
 def test_a_planted_mistake_may_pass_on_a_gpu():
     gpu = cell("setup", "Compiler: /usr/local/cuda/bin/nvcc (there is a GPU)")
     assert runner.disappointments({"cells": [gpu, cell("run", "PASS\n", "race")]}) == []
+
+
+# ---- what their cells call ----
+
+
+@pytest.fixture
+def book():
+    """The module, where what it needs is installed."""
+    for needed in ("IPython", "nvcc4jupyter", "matplotlib"):
+        pytest.importorskip(needed, reason="notebooks need Python 3.10")
+    import matplotlib
+
+    matplotlib.use("svg")
+    import book
+
+    return book
+
+
+def access(kind, **costs):
+    return {"kind": kind, "requests": 2, "lanes": 64} | costs
+
+
+# What a lens report says of three kernels: threads carry all, or the copy engine and the tensor cores do.
+BY_THREADS = {
+    "results": 32,
+    "tensor_bytes": 0,
+    "lines": [
+        access("global load", sectors=8),
+        access("global store", sectors=16),
+        access("shared load", wavefronts=4),
+        access("shared store", wavefronts=2),
+    ],
+}
+BY_ENGINES = {
+    "results": 32,
+    "tensor_bytes": 4096,
+    "lines": [access("bulk copy", sectors=64), access("global store", sectors=8)],
+}
+FROM_MEMORY = {
+    "results": 32,
+    "tensor_bytes": 0,
+    "lines": [access("global load", sectors=8), access("global store", sectors=16)],
+}
+
+
+def drawn(book, monkeypatch, reports):
+    """{title: what stands at its bars} of a plot, and the figure."""
+    figures = []
+    monkeypatch.setattr(book, "show", figures.append)
+    book.plot(reports)
+    (figure,) = figures
+    titles = {
+        axis.get_title().replace("\n", " "): [text.get_text() for text in axis.texts]
+        for axis in figure.axes
+    }
+    return titles, figure
+
+
+def test_a_plot_says_who_does_what_no_lane_does(book, monkeypatch):
+    """A missing count is no 0: the copy engine loads, and the tensor cores read what it has brought."""
+    two = {"threads": BY_THREADS, "engines": BY_ENGINES}
+    said, figure = drawn(book, monkeypatch, two)
+    engine, cores = "none:\ncopy engine", "none: tensor\ncores read it"
+    assert said == {
+        "loads from global memory for each result": ["2", engine],
+        "loads from shared memory for each result": ["2", cores],
+        "sectors for a load from global memory": ["4", engine],
+        "sectors for a store to global memory": ["8", "4"],
+        "wavefronts for a load from shared memory": ["2", cores],
+        "wavefronts for a store to shared memory": ["1", engine],
+    }
+    for axis in figure.axes:
+        heights = [bar.get_height() for bar in axis.patches]
+        assert [height > 0 for height in heights] == [
+            not text.get_text().startswith("none") for text in axis.texts
+        ]
+    said, _ = drawn(book, monkeypatch, {"a": BY_THREADS, "b": FROM_MEMORY})
+    assert said["wavefronts for a store to shared memory"] == ["1", "none"]
+    assert "loads from global memory for each result" not in said  # they are as many
+    counted = book._counts(BY_THREADS | {"results": None})
+    assert counted["loads from global memory\nfor each result"] == "not counted"
+
+
+def test_a_plot_has_three_panels_in_a_row(book, monkeypatch):
+    """More are scaled to the page's width until nobody can read their titles."""
+    said, figure = drawn(book, monkeypatch, {"threads": BY_THREADS})
+    assert len(said) == 6 and figure.get_figwidth() < 8
+    rows = [axis.get_subplotspec().rowspan.start for axis in figure.axes]
+    assert rows == [0, 0, 0, 1, 1, 1]
+
+
+@every_notebook
+def test_what_the_book_says_has_room(path):
+    """The first cell's words, and what the lens says of a line, fit into 80 columns."""
+    for one in read(path)["cells"]:
+        said = runner.said(one).splitlines() if one["cell_type"] == "code" else []
+        if one["id"] == "setup":
+            assert said and max(map(len, said)) <= 80
+        # Below a line of the source: what a request of it costs, and why.
+        assert all(len(line) <= 80 for line in said if re.match(r" {4}\d", line))
