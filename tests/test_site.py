@@ -753,6 +753,35 @@ def test_the_front_page_compares_the_first_two(site, page):
     kernels = [lens_figures.as_it_is(scenes.read()[name], name) for name in pair]
     wanted = [line["sectors"] for kernel in kernels for line in kernel["lines"]]
     assert [number(row["total"]) for row in told] == wanted
+    loads = page.run("""[...document.querySelectorAll("figure.lens .lens-code button")].slice(0, 2).map(b =>
+        [b.querySelector("b").textContent, b.querySelector(".lens-cost").textContent.split(",")[0]])""")
+    assert loads == [
+        ["A[(size_t)row * K + k]", "global load of A"],
+        ["B[(size_t)k * N + col]", "global load of B"],
+    ]
+
+
+@seen
+@pytest.mark.parametrize("width", WIDTHS)
+def test_labels_of_the_lens_can_be_read(site, page, width):
+    """12 pixels at least, as they are shown, and no box has more in it than it has room for."""
+    page.look(width, "light")
+    for name in ("coalescing", "shared_memory", "vectorized_access", "bank_conflicts"):
+        page.visit(page_of(site, named(name)))
+        told = page.run("""(() => { const found = [];
+            for (const button of [...document.querySelectorAll("figure.lens .lens-code button")].keys()) {
+                document.querySelectorAll("figure.lens .lens-code button")[button].click();
+                for (const text of document.querySelectorAll("figure.lens .lens-stage text")) {
+                    const box = text.classList.contains("served") && text.previousElementSibling;
+                    found.push([parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a,
+                        box ? text.getBBox().width - box.getBBox().width : 0, text.textContent]);
+                }
+            } return found; })()""")
+        assert told and min(size for size, _, _ in told) >= 12
+        assert max(told, key=lambda row: row[1])[1] <= 2, max(
+            told, key=lambda row: row[1]
+        )
+    page.look(1280, "light")
 
 
 @seen

@@ -250,8 +250,32 @@ def figure(kind, still, data, caption):
     )
 
 
+ELEMENT = re.compile(r"\b(\w+)(?:\[[^\[\]]*\])+")  # A[i] or A_tile[i][k]
+
+
+def with_operands(lines):
+    """The lines of a variant. Where a line of the source loads from several arrays, each of its loads knows its own:
+    the lens tells no names, but it has the loads of a line in the order of their operands."""
+
+    def place(line):
+        return line["line"], line["text"], line["kind"]
+
+    told = []
+    for line in lines:
+        loads = [other for other in lines if place(other) == place(line)]
+        value = line["text"].find("=") + 1  # what stands before it is stored to
+        operands = list(ELEMENT.finditer(line["text"], value))
+        if line["kind"].endswith("load") and len(operands) == len(loads) > 1:
+            own = operands[loads.index(line)]
+            line = line | {"of": own[1], "operand": own.span()}
+        told.append(line)
+    return told
+
+
 def lens_figure(scene, caption, start=0):
     """A scene for lens.js; without it the costliest request of the variant at `start` is shown."""
+    variants = [v | {"lines": with_operands(v["lines"])} for v in scene["variants"]]
+    scene = scene | {"variants": variants}
     lines = drawable(scene, start)
     unit = lambda line: "wavefronts" if "wavefronts" in line else "sectors"  # noqa: E731
     worst = max(lines, key=lambda line: line[unit(line)] - line["ideal_" + unit(line)])

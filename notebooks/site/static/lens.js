@@ -62,8 +62,8 @@
                     x: bank * LANE + 1, y: top + wave * ROW, width: wide * LANE - 2, height: ROW - 2,
                 }));
                 if (lanes.length) row.append(shape("text", {
-                    x: (bank + wide / 2) * LANE, y: top + wave * ROW + 15, class: "served",
-                }, together(lanes)));
+                    x: (bank + wide / 2) * LANE, y: top + wave * ROW + 16, class: "served",
+                }, together(lanes, 3 * wide)));
             }
             paper.append(row);
         }
@@ -72,11 +72,20 @@
         return { places, waves, height: top + waves * ROW + 28 };
     }
 
-    function together(lanes) {
+    /* The lanes that a box serves, or how many they are where it has no room for their names. */
+    function together(lanes, letters) {
         const last = lanes.length - 1;
-        if (last === 0) return `${lanes[0]}`;
-        if (lanes[last] - lanes[0] === last) return `${lanes[0]}–${lanes[last]}`;
-        return last === 1 ? lanes.join(",") : `${lanes.length} ×`;
+        const names = lanes[last] - lanes[0] === last && last > 0 ? `${lanes[0]}–${lanes[last]}` : lanes.join(",");
+        return names.length <= letters ? names : `${lanes.length}×`;
+    }
+
+    /* What a line does, and where the page knows it, to which array. */
+    const what = line => line.kind + (line.of ? ` of ${line.of}` : "");
+
+    /* The line's text; the operand that it is about, if it is about one of several, stands out. */
+    function text_of(line) {
+        const [start, end] = line.operand || [0, 0];
+        return [line.text.slice(0, start), element("b", {}, line.text.slice(start, end)), line.text.slice(end)];
     }
 
     function operate(figure) {
@@ -103,7 +112,7 @@
 
         const variant = () => scene.variants[held.variant];
         const line = () => variant().lines[held.line];
-        const same = (a, b) => a.kind === b.kind && a.text === b.text;
+        const same = (a, b) => a.kind === b.kind && a.text === b.text && a.of === b.of;
 
         /* The line of another variant that this one corresponds to: the same text and kind, and
          * among those the same place in order. */
@@ -126,9 +135,9 @@
                     onclick: () => show(i),
                 },
                 element("span", { class: "lens-at" }, l.line),
-                element("code", {}, l.text),
+                element("code", {}, ...text_of(l)),
                 element("span", { class: `lens-cost ${unit_of(l)}` },
-                    `${l.kind}, ${many(l[unit_of(l)] / l.requests, unit_of(l))} per request`)))));
+                    `${what(l)}, ${many(l[unit_of(l)] / l.requests, unit_of(l))} per request`)))));
         }
 
         function compare() {
@@ -164,7 +173,7 @@
 
         function draw() {
             const l = line();
-            const paper = shape("svg", { role: "img", "aria-label": `${l.kind}, ${l.bytes} bytes a lane: ${l.verdict}` });
+            const paper = shape("svg", { role: "img", "aria-label": `${what(l)}, ${l.bytes} bytes a lane: ${l.verdict}` });
             stage.replaceChildren(paper);
             tokens = [];
             places = [];
@@ -190,7 +199,7 @@
                 const lane_box = shape("g", { class: "lane" });
                 lane_box.append(
                     shape("rect", { class: place ? "registers" : "unused", x: x - LANE / 2 + 1, y: LANES_AT, width: LANE - 2, height: 22 }),
-                    shape("text", { x, y: LANES_AT + 15, class: place ? "served" : "number" }, lane));
+                    shape("text", { x, y: LANES_AT + 16, class: place ? "served" : "number" }, lane));
                 above.append(lane_box);
                 if (!place) {
                     tokens.push({ cx: x, cy: LANES_AT + 22 });
