@@ -10,13 +10,14 @@ import re
 import statistics
 
 import chapters
+import plots
 import profiles
 import rows
 
 SIZE = 4096
 SIDE, DEEP, GAP, SHOWN = 150, 66, 8, 256  # C in pixels, A's and B's depth; C in elements
-# Chapters that choose their tiles when they run: what they take at 4,096. On tensor cores a unit of threads, a warp or
-# a warpgroup, has results in common: each thread those that the instruction gives it.
+# What no source says in plain numbers: the tiles that chapters choose when they run, at 4,096, and what a unit of
+# threads, a warp or a warpgroup, has of the results on tensor cores: each thread those that the instruction gives it.
 CHOSEN = {
     "autotuning": {
         "BM": 128, "BN": 256, "BK": 8, "WM": 64, "WN": 64, "TM": 16, "TN": 8, "STAGES": 4,
@@ -31,18 +32,20 @@ CHOSEN = {
     "warpgroups": {"WM": 64, "WN": 256, "unit": "warpgroup"},
     "beyond_cublas_bf16": {"WM": 64, "WN": 256, "unit": "warpgroup"},
     "every_shape_and_type": {
-        "BN": 256, "STAGES": 4, "WM": 64, "WN": 256, "unit": "warpgroup",
+        "BM": 128, "BN": 256, "STAGES": 4, "WM": 64, "WN": 256, "unit": "warpgroup",
     },
-    "fp32_from_halves": {"BM": 128, "BN": 128, "WM": 64, "WN": 128, "unit": "warpgroup"},
+    "fp32_from_halves": {"WM": 64, "WN": 128, "unit": "warpgroup"},
 }  # fmt: skip
 
 
 def constants(number, name):
-    """The sizes of a chapter's tiles, as its source names them."""
-    text = (chapters.folder(number) / "matmul.cu").read_text()
+    """The sizes of a chapter's tiles, as its source and the headers beside it name them."""
+    sources = sorted(chapters.folder(number).glob("*.cu*"))
+    text = "\n".join(path.read_text() for path in sources)
     found = {
         key: int(value)
-        for key, value in re.findall(r"^const int (\w+) = (\d+);", text, re.M)
+        for line in re.findall(r"^const int ([^;]+);", text, re.M)
+        for key, value in re.findall(r"(\w+) = (\d+)(?=,|$)", line)
     }
     # Which way the 32 lanes of a warp lie, where a block is a rectangle of single results.
     found["down"] = "dim3 threads(BM, BN)" in text
@@ -155,26 +158,43 @@ def figure(box, width, inside, words):
     )
 
 
-ABOUT = {"global memory": "global", "shared memory": "shared", "registers": "registers"}
+# The class of what a chapter is about.
+ABOUT = {
+    "": "grey",
+    "global memory": "global",
+    "shared memory": "shared",
+    "registers": "registers",
+    "copies": "moving",
+}
 
 
-def ladder(measured, number):
-    """The chapters that were measured in one precision, and cuBLAS beside them in the same."""
-    shown = [row for chapter, row in measured.items() if chapter]
-    cublas = statistics.median(row["cublas_gflops"] for row in shown)
+def rungs(every, number):
+    """The rows beside a chapter's on images/ladder.svg, from top to bottom: of the chapters on tensor cores, or of
+    those that come before them."""
+    first = plots.on_tensor_cores(every)
+    in_fp32 = rows.of_size(every, SIZE)
+    if number < first:
+        return [row for n, row in in_fp32.items() if 0 < n < first]
+    late = [row for n, row in in_fp32.items() if n > first]
+    return [*rows.of_size(every, SIZE, "bf16").values(), *late]
+
+
+def ladder(every, number):
+    """Step by step to where the reader is; the steps to come are faint."""
+    shown = rungs(every, number)
+    precision = shown[0]["precision"]
+    cublas = statistics.median(
+        row["cublas_gflops"] for row in shown if row["precision"] == precision
+    )
+    own = next(row for row in shown if row["chapter"] == number)
     wide, high = 190, 13
     most = 1.05 * max([cublas] + [row["gflops"] for row in shown])
     parts = []
     for at, row in enumerate(shown):
-        mine = row["chapter"] == number
-        kind = (
-            ABOUT.get(row["about"], "grey")
-            if mine or row["chapter"] < number
-            else "faint"
-        )
+        kind = ABOUT[row["about"]] if row["chapter"] <= number else "faint"
         parts.append(
             rectangle(
-                kind + (" you" if mine else ""),
+                kind + (" you" if row is own else ""),
                 18,
                 at * high + 1,
                 wide * row["gflops"] / most,
@@ -188,29 +208,36 @@ def ladder(measured, number):
     parts.append(
         f'<path class="outline" d="M{end:.1f} 0V{height}" stroke-dasharray="3 3"/>'
     )
-    own = measured.get(number)
-    share = f"{100 * own['ratio_median']:.1f} % of cuBLAS (dashed)"
-    kind = "" if own["precision"] == "fp32" else f" in {own['precision']}"
-    words = f"Step {number} of the ladder: {own['gflops']:,.0f} GFLOP/s{kind}, {share}."
+    speed = f"{own['gflops']:,.0f} GFLOP/s"
+    if number >= plots.on_tensor_cores(every):
+        speed = f"{own['gflops'] / 1000:,.0f} TFLOP/s in {own['precision']}"
+    share = f"{100 * own['ratio_median']:.1f} % of cuBLAS"
+    dashed = " (dashed)."
+    if own["precision"] != precision:
+        dashed = f" in {own['precision']}. Dashed: cuBLAS in {precision}."
+    words = f"Step {number} of the ladder: {speed}, {share}{dashed}"
     return figure(f"0 0 {wide + 24} {height}", wide + 24, "".join(parts), words)
 
 
 def roofline(every, measured, number, gpu):
-    """By the bytes that came from memory, so no point is above the roof; with the way from the chapter before."""
+    """By the bytes that came from memory, so no point is above its roof; with the way from the chapter before."""
     peak, slope = rows.roof(every)
     wide, high, left = 190, 140, 2
     precision = measured[number]["precision"]
-    if precision != "fp32":
-        peak = measured[number]["peak_gflops"]  # the tensor cores', at the highest clock
+    roofs = [peak] if precision == "fp32" else []
+    if number >= plots.on_tensor_cores(every):
+        # That of the tensor cores, at the highest clock.
+        roofs.append(max(row["peak_gflops"] for row in rows.plain(every)))
     moved = profiles.intensity(gpu, precision)
     points = {n: row for n, row in measured.items() if n and n in moved}
     if number not in points:
         return ""
     right, low = 1024, 0.5 * min(row["gflops"] for row in points.values())
+    highest = max(roofs)
 
     def place(x, y):
         across = math.log(x / left) / math.log(right / left)
-        up = math.log(y / low) / math.log(1.5 * peak / low)
+        up = math.log(y / low) / math.log(1.5 * highest / low)
         return 4 + across * (wide - 8), high - 4 - up * (high - 8)
 
     def path(kind, places):
@@ -219,20 +246,13 @@ def roofline(every, measured, number, gpu):
 
     at = {n: place(moved[n], row["gflops"]) for n, row in points.items()}
     before = max((n for n in points if n < number), default=number)
-    parts = [
-        path(
-            "roof",
-            [
-                place(*p)
-                for p in ((left, left * slope), (peak / slope, peak), (right, peak))
-            ],
-        ),
-        path("way", [at[before], at[number]]),
-    ]
+    slant = place(left, left * slope), place(highest / slope, highest)
+    parts = [path("roof", slant)]
+    parts += [path("roof", [place(y / slope, y), place(right, y)]) for y in roofs]
+    parts.append(path("way", [at[before], at[number]]))
     for n, row in sorted(points.items(), key=lambda item: item[0] == number):
         x, y = at[n]
-        kind = ABOUT.get(row["about"], "grey")
-        mark = f"{kind} you" if n == number else "grey"
+        mark = f"{ABOUT[row['about']]} you" if n == number else "grey"
         parts.append(
             f'<circle class="{mark}" cx="{x:.1f}" cy="{y:.1f}" r="{6 if n == number else 2.5}"/>'
         )
@@ -253,6 +273,6 @@ def here(number, name, gpu="h200"):
     if number and {"BM", "BN"} <= known.keys():
         parts.append(strip(known))
     if number and number in measured:
-        parts.append(ladder(measured, number))
+        parts.append(ladder(every, number))
         parts.append(roofline(every, measured, number, gpu) if rows.roof(every) else "")
     return f'<div class="here">{"".join(parts)}</div>' if any(parts) else ""

@@ -17,9 +17,12 @@ sys.path[:0] = [str(ROOT / "results"), str(ROOT / "notebooks" / "site")]
 import assemble  # noqa: E402
 import lens_figures  # noqa: E402
 import palette  # noqa: E402
+import plots  # noqa: E402
 import replay_figures  # noqa: E402
 import replays  # noqa: E402
+import rows  # noqa: E402
 import scenes  # noqa: E402
+import story  # noqa: E402
 
 CHAPTERS = assemble.chapters()
 WIDTHS, SCHEMES = (1280, 390), ("light", "dark")
@@ -364,6 +367,115 @@ def test_predictions_become_fields():
     said = assemble.predictions(text, chapter)
     assert 'data-answer="32"' in said and 'data-answer="8"' in said and "<!--" not in said
     assert said.count("<input") == 2 and said.endswith("2. Why?\n")
+
+
+# ---- where a reader is: the pictures at the top of a chapter ----
+
+# {chapter: its three pictures}, of those that were measured.
+HEADS = {
+    chapter: re.findall(r"<svg .*?</svg>", story.here(chapter.number, chapter.name))
+    for chapter in CHAPTERS
+    if story.here(chapter.number, chapter.name)
+}
+
+
+def attributes(shape):
+    """{name: value} of an element of SVG, numbers as such."""
+    found = re.findall(r'([\w-]+)="([^"]*)"', shape)
+    return {
+        name: float(value) if re.fullmatch(r"-?[\d.]+", value) else value
+        for name, value in found
+    }
+
+
+def test_the_reader_is_within_the_pictures():
+    """Each chapter that was measured has all three, and its own mark lies inside them."""
+    every = rows.read(ROOT / "results" / "h200.csv")
+    measured = {row["chapter"] for row in rows.plain(every) if row["M"] == story.SIZE}
+    assert {chapter.number for chapter in HEADS} == measured - {0}
+    for chapter, pictures in HEADS.items():
+        _, ladder, roofline = pictures
+        for picture in (ladder, roofline):
+            (own,) = re.findall(r'<[^>]* you"[^>]*>', picture)
+            own = attributes(own)
+            _, _, width, height = map(float, attributes(picture)["viewBox"].split())
+            x, y = own.get("cx", own.get("x")), own.get("cy", own.get("y"))
+            reach = own.get("r", 0)
+            assert reach <= x <= width - max(reach, own.get("width", 0)), chapter.name
+            assert reach <= y <= height - max(reach, own.get("height", 0)), chapter.name
+
+
+def test_no_chapter_is_above_its_roof():
+    """Also the one that makes fp32 of tensor cores' products: its roof is theirs, and the others' stays."""
+    for chapter, (_, _, roofline) in HEADS.items():
+        roofs = [
+            float(y) for y in re.findall(r'"roof" d="M.*?L[\d.]+ ([\d.]+)"', roofline)
+        ]
+        (y,) = re.findall(r' you" cx="[^"]*" cy="([^"]*)"', roofline)
+        assert float(y) > min(roofs), chapter.name
+    late = next(c for c in HEADS if c.name == "fp32_from_halves")
+    assert len(set(re.findall(r'"roof" d="[^"]*', HEADS[late][2]))) == 3
+
+
+def test_the_ladder_is_that_of_the_readme():
+    """The same chapters side by side, in the same colours and units as in images/ladder.svg."""
+    drawn = (ROOT / "images" / "ladder.svg").read_text()
+    style = (ROOT / "notebooks" / "site" / "static" / "book.css").read_text()
+    assert story.ABOUT.keys() == plots.COLOURS.keys()
+    for about, kind in story.ABOUT.items():
+        assert re.search(rf"\.here \.{kind}\b[^{{]*{{ fill: var\(--{kind}\)", style)
+        assert palette.__dict__[kind.upper()] == plots.COLOURS[about]
+    groups = set()
+    for chapter in HEADS:
+        text = story.here(chapter.number, chapter.name)
+        beside = re.findall(r'text-anchor="end">(\d+)</text>', text)
+        groups.add(tuple(map(int, beside)))
+        speed, unit = re.search(r"ladder: ([\d,]+) ([GT]FLOP/s)", text).groups()
+        assert f"{speed}  (" in drawn and f"{unit} " in drawn
+        assert (unit == "TFLOP/s") == (14 in map(int, beside)), chapter.name
+    assert len(groups) == 2 and sorted(sum(groups, ())) == [c.number for c in HEADS]
+
+
+def test_tiles_are_what_the_chapters_have(chapters):
+    """Sizes that story.py takes from sources, or has itself: as many stages as the shared memory holds."""
+    for chapter in HEADS:
+        if chapter.name not in story.CHOSEN:
+            continue
+        assert len(HEADS[chapter]) == 3, f"{chapter.name} has no picture of its tiles"
+        sizes = story.constants(chapter.number, chapter.name)
+        down, across, deep = (sizes[key] for key in ("BM", "BN", "BK"))
+        said = run([chapters[chapter.number], "--describe"], env=no_cuda())
+        own = json.loads(said.stdout)
+        assert own["tile"] in ([0, 0], [down, across])  # or chosen when it runs
+        if own["dynamic_shared"]:
+            # Of fp32, or of two halves in its place.
+            stage = (down + across) * deep * (4 if "fp32" in own["precisions"] else 2)
+            assert own["dynamic_shared"] // stage == sizes["STAGES"], chapter.name
+        assert (
+            sizes["STAGES"] == 1
+            or f"{sizes['STAGES']} tiles in shared" in HEADS[chapter][0]
+        )
+    assert story.CHOSEN.keys() <= {chapter.name for chapter in HEADS}
+
+
+def test_loads_of_one_line_know_their_arrays():
+    """In both of the first two chapters one matrix is walked along, and the other stands still."""
+    asked = {}
+    for name in ("naive", "coalescing"):
+        lines = lens_figures.as_it_is(scenes.read()[name], name)["lines"]
+        for line in assemble.with_operands(lines):
+            if "of" in line:
+                operand = line["text"][slice(*line["operand"])]
+                asked[name, operand] = line["address"][1] - line["address"][0]
+    row, bytes_each = int(scenes.SIZE), 4
+    assert asked == {
+        ("naive", "A[(size_t)row * K + k]"): row * bytes_each,
+        ("naive", "B[(size_t)k * N + col]"): 0,
+        ("coalescing", "A[(size_t)row * K + k]"): 0,
+        ("coalescing", "B[(size_t)k * N + col]"): bytes_each,
+    }
+    one = {"line": 1, "text": "to[i] = from[i];", "kind": "shared load"}
+    assert assemble.with_operands([one, dict(one)]) == [one, one]  # of whom, nobody knows
 
 
 # ---- in a browser ----
