@@ -549,6 +549,50 @@ def test_pages_fit_and_ask_nobody(site, page):
 
 
 @seen
+def test_code_of_90_columns_has_room(site, page):
+    """At a laptop's width, on the pages of notebooks and of chapters; what a program said is wrapped."""
+    page.look(1280, "light")
+    wide = """[...document.querySelectorAll("article pre")].filter(e => e.scrollWidth > e.clientWidth)
+        .filter(e => e.closest(".cell_output") || Math.max(...e.textContent.split("\\n").map(l => l.length)) <= 90)
+        .map(e => e.textContent.slice(0, 60))"""
+    for folder in ("notebooks", "chapters"):
+        for path in sorted((site / folder).rglob("*.html")):
+            if "." not in path.stem:
+                page.visit(path)
+                assert page.run(wide) == [], path
+
+
+@seen
+@pytest.mark.parametrize("name", ["index.html", "chapters/MEASURING.html"])
+def test_an_edge_fades_where_there_is_more(site, page, name):
+    """Until one has scrolled to the end."""
+    boxes = """[...document.querySelectorAll("article :is(pre, .table-wrapper, .lens-stage)")]"""
+    page.look(390, "light")
+    page.visit(site / name)
+    told = f"""{boxes}.map(e => [e.scrollWidth > e.clientWidth + 1, e.classList.contains("more"),
+        getComputedStyle(e).maskImage !== "none"])"""
+    page.run("""document.querySelectorAll("details").forEach(e => { e.open = true; });
+        new Promise(done => setTimeout(done, 200))""")
+    before = page.run(told)
+    assert all(hidden == marked == fades for hidden, marked, fades in before)
+    assert any(hidden for hidden, _, _ in before)
+    page.run(f"{boxes}.forEach(e => e.scrollTo(e.scrollWidth, 0))")
+    page.run("new Promise(done => setTimeout(done, 200))")
+    assert not any(marked for _, marked, _ in page.run(told))
+    page.look(1280, "light")
+
+
+@seen
+def test_headings_have_an_order(site, page):
+    page.look(1280, "light")
+    page.visit(page_of(site, named("every_shape_and_type")))
+    sizes = page.run("""["h1", "h2", "h3", "p"].map(name => document.querySelector(`article ${name}:not([class])`))
+        .map(e => [parseFloat(getComputedStyle(e).fontSize), parseFloat(getComputedStyle(e).marginTop)])""")
+    (h1, _), (h2, above_h2), (h3, above_h3), (text, above) = sizes
+    assert h1 > h2 > h3 > text and above_h2 > above_h3 > above
+
+
+@seen
 def test_formulas_are_typeset(site, page):
     """Each as MathML, which the browser draws; none is left as it was written."""
     sources = [*assemble.pages(), *(ROOT / "notebooks").glob("[0-9]*.md")]

@@ -60,6 +60,7 @@ html_theme_options = {
     "light_css_variables": {
         "font-stack": FONT,
         "font-stack--monospace": CODE,
+        "code-font-size": ".79rem",  # a page at a laptop's width has room for 90 columns
         "color-brand-primary": "#6741b8",
         "color-brand-content": "#0b6478",
     },

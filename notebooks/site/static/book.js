@@ -121,8 +121,18 @@
         for (const caption of document.querySelectorAll(".caption[role=heading]")) caption.setAttribute("aria-level", 2);
     }
 
+    /* Where a box has more than it shows to the right, its edge fades. */
+    function edges() {
+        for (const box of document.querySelectorAll("article :is(pre, .table-wrapper, .math, .lens-stage, .lens-still)")) {
+            const look = () => box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+            box.addEventListener("scroll", look);
+            new ResizeObserver(look).observe(box);
+        }
+    }
+
     copy_buttons();
     reachable();
+    edges();
     enlarge();
     terms();
     predictions();
