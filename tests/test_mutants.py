@@ -2091,6 +2091,13 @@ MUTANTS = [
         "CONSUMER_REGISTERS = 240",
         "setmaxnreg",
     ),
+    Mutant(
+        16,
+        "registers that the producer keeps",
+        "setmaxnreg_dec<PRODUCER_REGISTERS>();",
+        "",
+        "setmaxnreg",
+    ),
     # What the small odd products were too few for a second time: many small blocks, rests
     # of a step along K, parts of a tile, orders of the sides.
     Mutant(

@@ -40,6 +40,7 @@ struct emu_fiber {
     unsigned copy_count, copy_capacity, copies_started, groups_committed;
     uint64_t carry;     /* of PTX's add.cc */
     unsigned registers; /* that setmaxnreg asked for; 0: it never did */
+    const void *registers_pc;
 };
 
 /* Each block of the cluster has whole warps of places here, of which the last may be

@@ -297,6 +297,7 @@ static struct resident *run_cluster(struct resident *r)
         put_aside(r);
     } else if (emu_settings.check && !has_failed) {
         emu_check_copies_arrived();
+        emu_check_registers_at_end();
         emu_bulk_block_ended();
     }
     emu_mbarrier_block_ended();
