@@ -116,6 +116,16 @@ static inline cudaError_t unread(const char *call, cudaError_t error,
     return error;
 }
 
+/* A __device__ or __constant__ variable by its name in host code: for what needs no more than
+ * its type, the variable itself. */
+template <class T_> EMU_UNSEEN constexpr T_ &on_host(T_ &variable, const char *name)
+{
+    return __builtin_is_constant_evaluated()
+               ? variable
+               : *(T_ *)emu_on_host((void *)__builtin_addressof(variable), sizeof(T_),
+                                    name);
+}
+
 /* __cluster_dims__(x, y, z) */
 static __forceinline__ void cluster_dims(unsigned x, unsigned y = 1, unsigned z = 1)
 {

@@ -109,6 +109,12 @@ void *emu_dynamic_array(size_t alignments);
  * variables of the program. */
 void emu_local_static(const void *p, size_t bytes);
 
+/* A variable of device code whose address host code takes by its name. On a GPU the host has
+ * a variable of its own by that name, which kernels and copies know nothing of, and so it
+ * is here: returns where that one lies. In a kernel, and for managed variables, returns
+ * `variable`. */
+void *emu_on_host(void *variable, size_t bytes, const char *name);
+
 /* memcpy, memmove and memset of a .cu file, by the names that compilers give them: what
  * is copied is looked at first. */
 void *__tsan_memcpy(void *to, const void *from, size_t bytes);

@@ -605,6 +605,10 @@ CALL(emu_ptx_bulk_load)
     emu_ptx_bulk_load(code, ARG(1), ARG(2), bytes, ARG(4), 0);
 }
 
+CALL(emu_on_host)
+{
+    RETURN(ARG(0));
+}
 CALL(emu_trap)
 {
     emu_trap((const void *)ARG(0), reach_text(p, ARG(1), 4096));

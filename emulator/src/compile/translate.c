@@ -69,6 +69,11 @@ struct translation {
         bool host; /* and __host__ */
     } *device_functions;
     int device_function_count;
+    struct device_variable {
+        char *name;
+        bool array;
+    } *device_variables; /* but for managed ones */
+    int device_variable_count;
     struct scope *scopes;
     int scope_count;
     const char *path; /* the namespaces we are in: "a::b::" */
@@ -739,6 +744,43 @@ static void register_instantiation(struct translation *t, const struct declarati
                      quote(kernel)));
 }
 
+/* The name in the declarator that begins at i, or -1. Looks into parentheses: (*p)[4]. */
+static int declared_name(const struct translation *t, int i)
+{
+    for (; t->tokens[i].kind != END && !is(t, i, ";"); i = next(t, i)) {
+        if (is_among(t, i, "__attribute__ alignas __align__ decltype") &&
+            is(t, next(t, i), "("))
+            i = over_bracket(t, next(t, i));
+        else if (is(t, i, "{"))
+            i = over_bracket(t, i);
+        else if (is(t, i, "<") && over_angles(t, i) > 0)
+            i = over_angles(t, i);
+        else if (is_word(t, i) && is_among(t, next(t, i), "[ , ; = ) {") &&
+                 !is_among(t, i, "struct class union enum") &&
+                 !is_among(t, previous(t, i), "struct class union enum"))
+            return i;
+    }
+    return -1;
+}
+
+/* Of the declaration whose specifier is at i. An array that has its size elsewhere is left
+ * alone. */
+static void remember_device_variables(struct translation *t, int i, bool elsewhere)
+{
+    if (t->tokens[i].system) return;
+    for (int name = declared_name(t, next(t, i)), end; name >= 0;) {
+        const int behind = next(t, name);
+        if (!elsewhere || !is(t, behind, "[") || !is(t, next(t, behind), "]")) {
+            need_one_more(t->device_variables, t->device_variable_count);
+            t->device_variables[t->device_variable_count++] =
+                (struct device_variable){word_at(t, name), is(t, behind, "[")};
+        }
+        for (end = name; !is_among(t, end, ", ;") && t->tokens[end].kind != END;)
+            end = next(t, over_bracket(t, end));
+        name = is(t, end, ",") ? declared_name(t, next(t, end)) : -1;
+    }
+}
+
 /* __global__, __device__, __constant__ or __managed__ at token i. */
 static void rewrite_place(struct translation *t, int i)
 {
@@ -791,29 +833,11 @@ static void rewrite_place(struct translation *t, int i)
             replace(t, i, "__attribute__((unused))");
     } else {
         replace(t, i, device_variable(t, &d, constant, managed));
+        if (!managed) remember_device_variables(t, i, d.is_extern);
     }
 }
 
 /* ---- __shared__ ---- */
-
-/* The name in the declarator that begins at i, or -1. Looks into parentheses: (*p)[4]. */
-static int declared_name(const struct translation *t, int i)
-{
-    for (; t->tokens[i].kind != END && !is(t, i, ";"); i = next(t, i)) {
-        if (is_among(t, i, "__attribute__ alignas __align__ decltype") &&
-            is(t, next(t, i), "("))
-            i = over_bracket(t, next(t, i));
-        else if (is(t, i, "{"))
-            i = over_bracket(t, i);
-        else if (is(t, i, "<") && over_angles(t, i) > 0)
-            i = over_angles(t, i);
-        else if (is_word(t, i) && is_among(t, next(t, i), "[ , ; = ) {") &&
-                 !is_among(t, i, "struct class union enum") &&
-                 !is_among(t, previous(t, i), "struct class union enum"))
-            return i;
-    }
-    return -1;
-}
 
 /* T a[X], b;  becomes  typedef T emu_t1[X], emu_t2; and, for each name, a reference to
  * the array's place: shared memory belongs to the block, so it can be no ordinary
@@ -1057,6 +1081,68 @@ static void check_launched(struct translation *t, int name)
               format("%s is a __device__ function; only a __global__ function can be "
                      "launched",
                      word_at(t, name)));
+}
+
+/* ---- variables of device code in host code ---- */
+
+/* Whether token i, a name, is declared there: T name, T *name, T &name, T (&name)[4], and
+ * in a list of several. */
+static bool looks_declared(const struct translation *t, int i)
+{
+    const int before = previous(t, i), owner = previous(t, before), behind = next(t, i);
+    if (!is_among(t, behind, "= { , ) ; [ ( : ]")) return false;
+    if (is(t, before, ",")) return is_among(t, behind, "; = ]");
+    if (is(t, before, ")"))
+        return is_among(t, previous(t, t->tokens[before].match),
+                        "decltype typeof __typeof__");
+    if (is(t, before, "&") && is(t, owner, "("))
+        return is(t, behind, ")") && is(t, next(t, behind), "[");
+    if (is_among(t, before, "* & &&"))
+        return is_name(t, owner) || is_among(t, owner, "> *");
+    return is_name(t, before) || is_among(t, before, "> ... [");
+}
+
+/* Whether a variable or parameter of the function around token i hides what else the name
+ * means. */
+static bool is_hidden(const struct translation *t, int i, const char *text)
+{
+    int outermost = 0;
+    while (t->scopes[outermost].kind != BLOCK) outermost++;
+    int k = previous(t, t->scopes[outermost].brace);
+    while (k >= 0 && !is_among(t, k, "; { }")) k = previous(t, k);
+    for (k = next(t, k); k <= i; k = next(t, k))
+        if (is(t, k, text) && looks_declared(t, k)) return true;
+    return false;
+}
+
+/* The address of a variable of device code in host code, &name, or name if it is an array,
+ * where it is handed on: it becomes the address of the host's variable of that name (see
+ * emu_on_host). Other uses read or write the variable itself, which is seen as it
+ * happens. */
+static void take_host_name(struct translation *t, int i)
+{
+    const struct device_variable *v = NULL;
+    for (int k = 0; k < t->device_variable_count && !v; k++)
+        if (is(t, i, t->device_variables[k].name)) v = &t->device_variables[k];
+    if (!v || t->tokens[i].device || !in_function(t) ||
+        t->scopes[t->scope_count - 1].kind != BLOCK)
+        return;
+    int first = i;
+    while (is(t, previous(t, first), "::")) {
+        first = previous(t, first);
+        if (is_name(t, previous(t, first))) first = previous(t, first);
+    }
+    const int before = previous(t, first), owner = previous(t, before);
+    const bool address = is(t, before, "&") && !is_name(t, owner),
+               call = is(t, before, "(") &&
+                      is_among(t, owner,
+                               "sizeof alignof decltype typeof __typeof__ noexcept");
+    if (call || !(address || (v->array && is_among(t, before, "( , = + ) { ? : return") &&
+                              is_among(t, next(t, i), ") , ; + - [ ? : }"))))
+        return;
+    if (is_hidden(t, i, v->name)) return;
+    add_before(t, first, " ::emu::on_host(");
+    add_after(t, i, format(", \"%s\")", v->name));
 }
 
 static bool declares_variable(const struct translation *t, int i, const char *text)
@@ -1698,6 +1784,7 @@ static void rewrite_word(struct translation *t, int i)
         rewrite_asm(t, i);
     } else if (!t->tokens[i].system) {
         check_called(t, i);
+        take_host_name(t, i);
         if (is(t, next(t, i), "<")) register_instance(t, i);
     }
 }

@@ -8,6 +8,7 @@
 #include "base/errors.h"
 #include "base/now.h"
 #include "base/output.h"
+#include "base/settings.h"
 #include "memory/allocations.h"
 #include "memory/array.h"
 #include "memory/capture.h"
@@ -47,6 +48,20 @@ bool emu_is_device_range(const void *p, size_t bytes)
     return bytes == 0 || (sides(p, bytes) & DEVICE_SIDE);
 }
 
+/* The beginner's cudaMemcpy(variable, ...), which CUDA refuses: what the name stands for on
+ * the host is ordinary memory. */
+static void check_no_name(const void *p, const void *pc)
+{
+    const struct emu_host_name *const h = emu_settings.check ? emu_host_name_of(p) : NULL;
+    if (h)
+        emu_fault(pc,
+                  "%s is a variable of device code, whose name is no address on the "
+                  "device for the host (CUDA returns cudaErrorInvalidValue); copy with "
+                  "cudaMemcpyToSymbol or cudaMemcpyFromSymbol, or ask "
+                  "cudaGetSymbolAddress where it lies",
+                  h->name);
+}
+
 /* ---- copies ---- */
 
 /* The bytes that `height` rows of `width` bytes span, one row every `pitch` bytes;
@@ -81,6 +96,8 @@ cudaError_t emu_copy(char *to, size_t to_pitch, const char *from, size_t from_pi
 {
     EMU_ALONE;
     if ((unsigned)kind > cudaMemcpyDefault) return cudaErrorInvalidMemcpyDirection;
+    check_no_name(to, pc);
+    check_no_name(from, pc);
     const struct copying all = {to, to_pitch, from, from_pitch, width, height, kind, pc};
     if (emu_capture(stream, cudaGraphNodeTypeMemcpy, run_copy, &all, sizeof all))
         return cudaSuccess;
@@ -287,6 +304,7 @@ cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from
 cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
 {
     if (!pointer) return set(cudaErrorInvalidValue);
+    symbol = emu_variable_of_symbol(symbol);
     if (!emu_is_device_variable(symbol)) return set(cudaErrorInvalidSymbol);
     *pointer = (void *)symbol;
     return set(cudaSuccess);
@@ -296,6 +314,7 @@ static cudaError_t to_symbol(const void *symbol, const void *from, size_t bytes,
                              size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream,
                              enum emu_host waits, const void *pc)
 {
+    symbol = emu_variable_of_symbol(symbol);
     if (!emu_is_device_variable(symbol)) return cudaErrorInvalidSymbol;
     if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
         return cudaErrorInvalidMemcpyDirection;
@@ -320,6 +339,7 @@ static cudaError_t from_symbol(void *to, const void *symbol, size_t bytes, size_
                                enum cudaMemcpyKind kind, cudaStream_t stream,
                                enum emu_host waits, const void *pc)
 {
+    symbol = emu_variable_of_symbol(symbol);
     if (!emu_is_device_variable(symbol)) return cudaErrorInvalidSymbol;
     if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
         return cudaErrorInvalidMemcpyDirection;
@@ -363,6 +383,7 @@ cudaError_t emu_fill(void *pointer, size_t pitch, unsigned value, size_t element
                      enum emu_host waits, const void *pc)
 {
     EMU_ALONE;
+    check_no_name(pointer, pc);
     const struct filling all = {pointer, pitch, width, height, element, value, pc};
     if (emu_capture(stream, cudaGraphNodeTypeMemset, run_fill, &all, sizeof all))
         return cudaSuccess;

@@ -5,6 +5,7 @@
 
 #include <link.h>
 
+#include "base/now.h"
 #include "base/room.h"
 #include "emulator_runtime.h"
 
@@ -90,6 +91,49 @@ size_t emu_distance_past_variables(const void *p)
         }
     }
     return least;
+}
+
+/* ---- the host's variables of the same names ---- */
+
+static struct emu_host_name *host_names;
+char *emu_host_names_low, *emu_host_names_high;
+
+const struct emu_host_name *emu_find_host_name(const void *p)
+{
+    const struct emu_host_name *h = host_names;
+    while (h && (size_t)((const char *)p - h->place) >= h->bytes) h = h->others;
+    return h;
+}
+
+const void *emu_variable_of_symbol(const void *symbol)
+{
+    const struct emu_host_name *const h = emu_host_name_of(symbol);
+    return h ? h->variable + ((const char *)symbol - h->place) : symbol;
+}
+
+void *emu_on_host(void *variable, size_t bytes, const char *name)
+{
+    /* Alignments that variables are declared with are no larger. */
+    enum { ALIGNMENT = 1024 };
+    if (emu_current || !emu_is_device_variable(variable) ||
+        emu_is_managed_variable(variable))
+        return variable;
+    EMU_ALONE;
+    for (const struct emu_host_name *h = host_names; h; h = h->others)
+        if (h->variable == variable && h->bytes >= bytes) return h->place;
+    static const char what[] = "for the host's name of a device variable";
+    struct emu_host_name *const h = emu_zeros(what, 1, sizeof *h);
+    char *const room = emu_zeros(what, bytes + ALIGNMENT, 1);
+    *h = (struct emu_host_name){.place = room + (-(uintptr_t)room & (ALIGNMENT - 1)),
+                                .variable = variable,
+                                .bytes = bytes,
+                                .name = name,
+                                .others = host_names};
+    host_names = h;
+    if (!emu_host_names_low || h->place < emu_host_names_low)
+        emu_host_names_low = h->place;
+    if (h->place + bytes > emu_host_names_high) emu_host_names_high = h->place + bytes;
+    return h->place;
 }
 
 /* ---- static variables of functions ---- */

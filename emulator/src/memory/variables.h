@@ -50,6 +50,24 @@ bool emu_is_managed_variable(
 bool emu_is_constant_variable(const void *p);
 /* A static variable of a function that kernels call, which lies in global memory. */
 bool emu_is_local_static(const void *p);
+/* The host's variable behind the name of one of device code (see emu_on_host): the one that
+ * holds p, or NULL; and whose it is, for the calls that want a symbol: of any other
+ * address, itself. */
+struct emu_host_name {
+    char *place, *variable;
+    size_t bytes;
+    const char *name;
+    struct emu_host_name *others;
+};
+extern char *emu_host_names_low, *emu_host_names_high; /* they all lie there */
+const struct emu_host_name *emu_find_host_name(const void *p);
+static inline const struct emu_host_name *emu_host_name_of(const void *p)
+{
+    return (const char *)p >= emu_host_names_low && (const char *)p < emu_host_names_high
+               ? emu_find_host_name(p)
+               : NULL;
+}
+const void *emu_variable_of_symbol(const void *symbol);
 /* The section that holds such a variable, or NULL, and its size; NULL for those which
  * kernels only read. */
 char *emu_section_of(const void *p, size_t *bytes);

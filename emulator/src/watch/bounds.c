@@ -145,6 +145,14 @@ void emu_other_access(char *p, size_t n, enum emu_access kind, const void *pc)
     if (p >= arguments && p < arguments + emu_now.launch->argument_bytes) return;
     if (emu_is_registered(p)) return;
     const char *what = emu_name_of(kind);
+    const struct emu_host_name *const name = emu_host_name_of(p);
+    if (name)
+        emu_fault(pc,
+                  "host memory: %s of %zu bytes where the host has %s: its name is no "
+                  "address on the device for the host, which must ask "
+                  "cudaGetSymbolAddress and pass what that gives (a kernel may use the "
+                  "name itself)",
+                  what, n, name->name);
     if (a < 4096)
         emu_fault(pc, "null pointer: %s of %zu bytes at address %p", what, n, (void *)p);
     emu_fault(pc,
@@ -198,7 +206,15 @@ void emu_host_access(const void *address, size_t n, enum emu_access kind, const 
         host_touches_variable(p, n, waits, writes, pc);
         return;
     }
-    if (!emu_is_global(p)) return;
+    if (!emu_is_global(p)) {
+        const struct emu_host_name *const name = emu_host_name_of(p);
+        if (name)
+            emu_fault(pc,
+                      "host code touches %s, a __device__ or __constant__ variable; copy "
+                      "with cudaMemcpyToSymbol or cudaMemcpyFromSymbol instead",
+                      name->name);
+        return;
+    }
     EMU_ALONE;
     const struct emu_allocation *a = emu_find_allocation(p);
     if (a && a->type == cudaMemoryTypeDevice)
