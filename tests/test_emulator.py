@@ -1124,6 +1124,71 @@ def test_an_assertion_fails_as_an_error_of_the_device(then, exit_code, write, em
     assert "block (3,0,0), thread (8,0,0)" in result.stderr
 
 
+STICKY = """
+    #include <cassert>
+    #include <cstdio>
+    #include <cuda_runtime.h>
+    __global__ void fail(int limit)
+    {
+        const int i = threadIdx.x;
+        if (i == limit) %s
+    }
+    #define REFUSED(call) if ((call) != %s) { printf("%%s\\n", #call); return 2; }
+    int main()
+    {
+        int *x, *y;
+        size_t free_bytes, total;
+        cudaEvent_t before, event;
+        cudaStream_t stream;
+        cudaMalloc(&x, 4);
+        cudaEventCreate(&before);
+        fail<<<2, 32>>>(3);
+        REFUSED(cudaDeviceSynchronize())
+        REFUSED(cudaGetLastError())
+        if (cudaGetLastError() != cudaSuccess) return 3;
+        REFUSED(cudaMalloc(&y, 4))
+        REFUSED(cudaMallocManaged(&y, 4))
+        REFUSED(cudaMallocHost(&y, 4))
+        REFUSED(cudaMemset(x, 0, 4))
+        REFUSED(cudaFree(x))
+        REFUSED(cudaFree(NULL))
+        REFUSED(cudaEventCreate(&event))
+        REFUSED(cudaEventRecord(before))
+        REFUSED(cudaEventDestroy(before))
+        REFUSED(cudaStreamCreate(&stream))
+        REFUSED(cudaMemGetInfo(&free_bytes, &total))
+        REFUSED(cudaPeekAtLastError())
+        int device;
+        cudaDeviceProp properties;
+        if (cudaGetDevice(&device) || cudaSetDevice(device)) return 4;
+        if (cudaGetDeviceProperties(&properties, device)) return 5;
+        cudaFree(x); // which says nothing new
+        if (cudaDeviceReset() != cudaSuccess || cudaMalloc(&x, 4) != cudaSuccess) return 6;
+        return cudaFree(x);
+    }
+    """
+
+
+@pytest.mark.parametrize(
+    "failing, error, message",
+    [
+        ("assert(i < 3);", "cudaErrorAssert", "assertion `i < 3' failed"),
+        ("__trap();", "cudaErrorLaunchFailure", "__trap()"),
+        ('asm volatile("trap;");', "cudaErrorLaunchFailure", "trap"),
+    ],
+)
+def test_a_device_that_has_failed_refuses_all_calls(
+    failing, error, message, write, emulate
+):
+    """The same calls on an H200 with CUDA 13 return the same, but for the last ones: there, a process whose kernel has
+    failed gets no further context."""
+    source = write(STICKY % (failing, error))
+    result = run([emulate(source)], env=no_cuda())
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stderr.startswith(f"FAULT {message}\n")
+    assert result.stderr.count("\n") == 3
+
+
 @pytest.mark.parametrize("compiler", HOST_COMPILERS)
 def test_macros_of_one_letter_do_no_harm(compiler, write, nvcc):
     """A program's `#define N 32`, or -DN=32, before a header. NVIDIA's own cuBLAS, CUB and Thrust break on them."""

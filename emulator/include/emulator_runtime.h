@@ -307,7 +307,8 @@ struct emu_calls {
 void emu_calls_begin(struct emu_calls *calls);
 void emu_calls_end(struct emu_calls *calls);
 
-/* __trap() in a kernel; and assert(), which ends only the launch. */
+/* __trap(), or PTX's trap, in a kernel; and assert(). They end the launch, and the device
+ * has failed. */
 void emu_trap(const void *pc, const char *what) __attribute__((noreturn));
 void emu_assertion_fails(const void *pc, const char *assertion) __attribute__((noreturn));
 

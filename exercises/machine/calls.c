@@ -609,10 +609,6 @@ CALL(emu_on_host)
 {
     RETURN(ARG(0));
 }
-CALL(emu_trap)
-{
-    emu_trap((const void *)ARG(0), reach_text(p, ARG(1), 4096));
-}
 CALL(__trap)
 {
     refuse(p, "__trap()");

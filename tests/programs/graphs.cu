@@ -56,8 +56,6 @@ static void captured(int *a, int *b, int *host)
     CHECK(cudaLaunchHostFunc(first, count_up, &calls));
     CHECK(cudaStreamWaitEvent(first, joined, 0));
     CHECK(cudaMemcpyAsync(host, b, N * sizeof *b, cudaMemcpyDeviceToHost, first));
-    EXPECT(cudaStreamSynchronize(first) == cudaErrorStreamCaptureUnsupported);
-    EXPECT(cudaGetLastError() == cudaErrorStreamCaptureUnsupported);
     CHECK(cudaStreamEndCapture(first, &graph));
     CHECK(cudaStreamIsCapturing(second, &status));
     EXPECT(status == cudaStreamCaptureStatusNone && calls == 0);
@@ -73,6 +71,20 @@ static void captured(int *a, int *b, int *host)
         EXPECT(all_are(host, 15 * i) && calls == i);
     }
     CHECK(cudaGraphExecDestroy(exec));
+
+    // What cannot be captured spoils the capture.
+    CHECK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));
+    CHECK(cudaMemsetAsync(b, 0, N * sizeof *b, first));
+    EXPECT(cudaStreamSynchronize(first) == cudaErrorStreamCaptureUnsupported);
+    EXPECT(cudaGetLastError() == cudaErrorStreamCaptureUnsupported);
+    CHECK(cudaStreamIsCapturing(first, &status));
+    EXPECT(status == cudaStreamCaptureStatusInvalidated);
+    EXPECT(cudaMemsetAsync(b, 0, N * sizeof *b, first) ==
+           cudaErrorStreamCaptureInvalidated);
+    EXPECT(cudaStreamEndCapture(first, &graph) == cudaErrorStreamCaptureInvalidated);
+    EXPECT(graph == NULL && cudaGetLastError() == cudaErrorStreamCaptureInvalidated);
+    CHECK(cudaStreamIsCapturing(first, &status));
+    EXPECT(status == cudaStreamCaptureStatusNone);
 
     // A stream that is left behind.
     CHECK(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal));

@@ -31,6 +31,13 @@ struct CUgraphExec_st {
 
 /* ---- capture ---- */
 
+static enum cudaStreamCaptureStatus status_of(const struct emu_front *f)
+{
+    return !f                      ? cudaStreamCaptureStatusNone
+           : f->graph->invalidated ? cudaStreamCaptureStatusInvalidated
+                                   : cudaStreamCaptureStatusActive;
+}
+
 static cudaError_t begin_capture(cudaStream_t stream, cudaGraph_t graph,
                                  const cudaGraphNode_t *after, size_t count,
                                  enum cudaStreamCaptureMode mode)
@@ -43,6 +50,7 @@ static cudaError_t begin_capture(cudaStream_t stream, cudaGraph_t graph,
     f->origin = true;
     f->goes_on = graph;
     f->old_ones = f->graph->count;
+    f->graph->invalidated = false;
     emu_front_join(f, after, count);
     return cudaSuccess;
 }
@@ -73,8 +81,8 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream,
     EMU_ALONE;
     if (!status) return set(cudaErrorInvalidValue);
     const struct emu_front *const f = emu_front_of(stream);
-    *status = f ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
-    if (!f) return cudaSuccess;
+    *status = status_of(f);
+    if (*status != cudaStreamCaptureStatusActive) return cudaSuccess;
     if (id) *id = (unsigned long long)(uintptr_t)f->graph;
     if (graph) *graph = f->graph;
     if (after) *after = f->last;
@@ -107,7 +115,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     if (!graph && !f->goes_on) return set(cudaErrorInvalidValue);
     if (!f->origin) return set(cudaErrorStreamCaptureUnmatched);
     bool joined = true;
-    const bool goes_on = f->goes_on;
+    const bool goes_on = f->goes_on, invalidated = f->graph->invalidated;
     for (size_t i = f->old_ones; i < f->graph->count; i++) {
         bool found = false;
         for (size_t k = 0; k < f->count && !found; k++)
@@ -116,9 +124,11 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     }
     const cudaGraph_t whole = f->graph;
     emu_fronts_drop(whole);
-    if (graph) *graph = joined ? whole : NULL;
-    if (!joined && !goes_on) emu_graph_free(whole);
-    return set(joined ? cudaSuccess : cudaErrorStreamCaptureUnjoined);
+    if (graph) *graph = joined && !invalidated ? whole : NULL;
+    if ((!joined || invalidated) && !goes_on) emu_graph_free(whole);
+    return set(invalidated ? cudaErrorStreamCaptureInvalidated
+               : joined    ? cudaSuccess
+                           : cudaErrorStreamCaptureUnjoined);
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
@@ -126,8 +136,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
 {
     EMU_ALONE;
     if (!status) return set(cudaErrorInvalidValue);
-    *status = emu_is_captured(stream) ? cudaStreamCaptureStatusActive
-                                      : cudaStreamCaptureStatusNone;
+    *status = status_of(emu_front_of(stream));
     return cudaSuccess;
 }
 

@@ -21,12 +21,13 @@ void emu_set_last_error(cudaError_t error)
 
 static cudaError_t device_error = cudaSuccess;
 static bool has_failed, was_seen;
+static bool told_before; /* it had been told when the last call told it */
 
 void emu_device_fails(cudaError_t error)
 {
     device_error = error;
     has_failed = true;
-    was_seen = false;
+    was_seen = told_before = false;
 }
 
 void emu_device_is_reset(void)
@@ -41,7 +42,10 @@ cudaError_t emu_device_error(void)
 
 cudaError_t emu_tell_device_error(void)
 {
-    if (device_error != cudaSuccess) was_seen = true;
+    if (device_error != cudaSuccess) {
+        told_before = was_seen;
+        was_seen = true;
+    }
     emu_set_last_error(device_error);
     return device_error;
 }
@@ -77,6 +81,8 @@ void emu_error_unread(int error, const char *what, const char *of, const char *f
                       int line)
 {
     EMU_ALONE;
+    /* What every call returns once the device has failed, nobody needs to look at again. */
+    if ((cudaError_t)error == device_error && told_before) return;
     unread.error = (cudaError_t)error;
     unread.of_thread = &last_error;
     unread.what = what;

@@ -20,6 +20,12 @@ cudaError_t emu_device_error(void); /* or success */
 /* The same, for a call whose result is the last error and ought to be looked at. */
 cudaError_t emu_tell_device_error(void);
 
+/* At the top of a call that a device which has failed refuses. */
+#define EMU_NEED_DEVICE                                                                  \
+    do {                                                                                 \
+        if (emu_device_error() != cudaSuccess) return emu_tell_device_error();           \
+    } while (0)
+
 /* For calls that return what they set. */
 static inline cudaError_t set(cudaError_t error)
 {

@@ -150,8 +150,3 @@ void emu_fault_outside(const void *pc, const char *format, ...)
     tell(outside(pc), format, arguments);
     _exit(1);
 }
-
-void emu_trap(const void *pc, const char *what)
-{
-    emu_fault(pc, "%s", what);
-}

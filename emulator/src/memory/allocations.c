@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/device.h"
+#include "base/errors.h"
 #include "base/now.h"
 #include "base/peers.h"
 #include "base/room.h"
@@ -211,6 +212,7 @@ static char *find_place(size_t bytes)
 static cudaError_t allocate(void **pointer, struct emu_allocation a)
 {
     EMU_ALONE;
+    EMU_NEED_DEVICE;
     if (!pointer) return cudaErrorInvalidValue;
     *pointer = NULL;
     if (a.bytes == 0) return cudaSuccess;
@@ -321,6 +323,7 @@ static void release(size_t at)
 cudaError_t emu_deallocate(void *pointer, bool pinned, const void *pc)
 {
     EMU_ALONE;
+    EMU_NEED_DEVICE;
     if (!pointer) return cudaSuccess;
     size_t count = count_up_to(pointer);
     if (count == 0 || live[count - 1].base != pointer) return cudaErrorInvalidValue;

@@ -166,6 +166,18 @@ bool emu_is_captured(cudaStream_t stream)
     return front_count > 0 && emu_front_of(stream);
 }
 
+cudaError_t emu_capture_refuses(cudaStream_t stream)
+{
+    emu_front_of(stream)->graph->invalidated = true;
+    return cudaErrorStreamCaptureUnsupported;
+}
+
+cudaError_t emu_capture_state(cudaStream_t stream)
+{
+    return emu_front_of(stream)->graph->invalidated ? cudaErrorStreamCaptureInvalidated
+                                                    : cudaSuccess;
+}
+
 cudaGraphNode_t emu_front_add(struct emu_front *f, enum cudaGraphNodeType type)
 {
     const cudaGraphNode_t node = emu_graph_add(f->graph, type, f->last, f->count);

@@ -12,6 +12,10 @@
 
 /* Whether what is enqueued in the stream becomes nodes of a graph. */
 bool emu_is_captured(cudaStream_t stream);
+/* For what cannot be done in a stream that is: the capture has failed with it. */
+cudaError_t emu_capture_refuses(cudaStream_t stream);
+/* What a call returns whose work is to become a node: whether the capture has failed. */
+cudaError_t emu_capture_state(cudaStream_t stream);
 /* If so, makes `run` a node, with a copy of `data`; whenever the graph is launched, it
  * does the work, in the stream that it is given. */
 typedef cudaError_t emu_deferred(void *data, cudaStream_t stream);
@@ -74,6 +78,7 @@ struct emu_bodies *emu_bodies_new(cudaGraphConditionalHandle handle,
 struct CUgraph_st {
     cudaGraphNode_t *nodes;
     size_t count;
+    bool invalidated; /* its capture, while there is one */
 };
 
 cudaGraph_t emu_graph_new(void);

@@ -100,7 +100,7 @@ cudaError_t emu_copy(char *to, size_t to_pitch, const char *from, size_t from_pi
     check_no_name(from, pc);
     const struct copying all = {to, to_pitch, from, from_pitch, width, height, kind, pc};
     if (emu_capture(stream, cudaGraphNodeTypeMemcpy, run_copy, &all, sizeof all))
-        return cudaSuccess;
+        return emu_capture_state(stream);
     if (waits == WAITS) emu_show_output();
     BEGIN_WORK(stream);
     if (width == 0 || height == 0) return cudaSuccess;
@@ -203,7 +203,7 @@ static cudaError_t copy_3d(const struct cudaMemcpy3DParms *what, cudaStream_t st
         EMU_ALONE;
         const struct copying_3d all = {*what, pc};
         emu_capture(stream, cudaGraphNodeTypeMemcpy, run_copy_3d, &all, sizeof all);
-        return cudaSuccess;
+        return emu_capture_state(stream);
     }
     struct cudaPitchedPtr to = what->dstPtr, from = what->srcPtr;
     const struct cudaPos *at = &what->dstPos, *of = &what->srcPos;
@@ -386,7 +386,7 @@ cudaError_t emu_fill(void *pointer, size_t pitch, unsigned value, size_t element
     check_no_name(pointer, pc);
     const struct filling all = {pointer, pitch, width, height, element, value, pc};
     if (emu_capture(stream, cudaGraphNodeTypeMemset, run_fill, &all, sizeof all))
-        return cudaSuccess;
+        return emu_capture_state(stream);
     BEGIN_WORK(stream);
     if (width == 0 || height == 0) return cudaSuccess;
     if (height > 1 && width > pitch) return cudaErrorInvalidPitchValue;

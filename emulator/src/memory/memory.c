@@ -343,7 +343,7 @@ cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep)
 cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream)
 {
-    if (emu_is_captured(stream)) return set(cudaErrorStreamCaptureUnsupported);
+    if (emu_is_captured(stream)) return set(emu_capture_refuses(stream));
     if (!pool) return set(cudaErrorInvalidValue);
     return set(
         emu_allocate_from_pool(pointer, bytes, pool, "cudaMallocFromPoolAsync", CALLER));
@@ -361,7 +361,7 @@ cudaError_t emu_free_async(void *pointer, cudaStream_t stream, const void *pc)
 {
     const struct emu_graph_memory m = {.base = pointer, .pc = pc};
     if (emu_capture(stream, cudaGraphNodeTypeMemFree, run_free, &m, sizeof m))
-        return cudaSuccess;
+        return set(emu_capture_state(stream));
     return set(emu_deallocate(pointer, false, pc));
 }
 
@@ -379,6 +379,7 @@ cudaError_t cudaFreeHost(void *pointer)
 
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
 {
+    EMU_NEED_DEVICE;
     if (!free_bytes || !total) return set(cudaErrorInvalidValue);
     *total = emu_gpu()->prop.totalGlobalMem;
     *free_bytes = *total - emu_device_bytes(emu_device());

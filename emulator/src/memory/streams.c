@@ -273,7 +273,7 @@ static uint32_t first_unordered(void)
 
 cudaError_t emu_work_begins(cudaStream_t handle)
 {
-    if (emu_is_captured(handle)) return cudaErrorStreamCaptureUnsupported;
+    if (emu_is_captured(handle)) return emu_capture_refuses(handle);
     struct CUstream_st *const s = stream_of(handle);
     if (!s) return cudaErrorInvalidResourceHandle;
     if (emu_device_error() != cudaSuccess) return emu_device_error();
@@ -383,6 +383,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flag
                                          int priority)
 {
     EMU_ALONE;
+    EMU_NEED_DEVICE;
     if (!stream || flags > cudaStreamNonBlocking) return set(cudaErrorInvalidValue);
     *stream = create(&streams, sizeof **stream);
     if (!*stream) return set(cudaErrorMemoryAllocation);
@@ -440,6 +441,7 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream)
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     EMU_ALONE;
+    EMU_NEED_DEVICE;
     if (!*find(&streams, stream)) return set(cudaErrorInvalidResourceHandle);
     if (stream->column < COLUMNS) taken[stream->column] = false;
     if (at_work == stream) at_work = NULL;
@@ -454,7 +456,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
 static cudaError_t wait_for(cudaStream_t stream, bool host_waits)
 {
     EMU_ALONE;
-    if (emu_is_captured(stream)) return cudaErrorStreamCaptureUnsupported;
+    if (emu_is_captured(stream)) return emu_capture_refuses(stream);
     struct CUstream_st *const s = stream_of(stream);
     if (!s) return cudaErrorInvalidResourceHandle;
     gather(s);
@@ -479,6 +481,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
                                 unsigned int flags)
 {
     EMU_ALONE;
+    EMU_NEED_DEVICE;
     if (flags != cudaEventWaitDefault) return set(cudaErrorInvalidValue);
     struct CUstream_st *const s = stream_of(stream);
     if (!s || !event || !*find(&events, event))
@@ -511,7 +514,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
     if (!function) return set(cudaErrorInvalidValue);
     const struct cudaHostNodeParams call = {function, user_data};
     if (emu_capture(stream, cudaGraphNodeTypeHost, run_host_function, &call, sizeof call))
-        return cudaSuccess;
+        return set(emu_capture_state(stream));
     const cudaError_t error = wait_for(stream, false);
     if (error == cudaSuccess) function(user_data);
     return set(error);
@@ -527,6 +530,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
 {
     unsigned int known =
         cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    EMU_NEED_DEVICE;
     if (!event || (flags & ~known)) return set(cudaErrorInvalidValue);
     *event = create(&events, sizeof **event);
     if (!*event) return set(cudaErrorMemoryAllocation);
@@ -546,6 +550,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
                                      unsigned int flags)
 {
     EMU_ALONE;
+    EMU_NEED_DEVICE;
     if (flags != cudaEventRecordDefault) return set(cudaErrorInvalidValue);
     struct CUstream_st *const s = stream_of(stream);
     if (!is_event(event) || !s || s->device != event->device)
@@ -589,6 +594,7 @@ static bool is_done(cudaEvent_t event)
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
 {
     EMU_ALONE;
+    EMU_NEED_DEVICE;
     if (!milliseconds) return set(cudaErrorInvalidValue);
     if (!is_event(start) || !is_event(end)) return set(cudaErrorInvalidResourceHandle);
     if ((start->flags | end->flags) & cudaEventDisableTiming)
@@ -603,5 +609,6 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
 
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
+    EMU_NEED_DEVICE;
     return set(destroy(&events, event) ? cudaSuccess : cudaErrorInvalidResourceHandle);
 }

@@ -69,13 +69,25 @@ void emu_cluster_dims(unsigned x, unsigned y, unsigned z)
 
 /* A GPU goes on with the other threads for a while, and tells of each assertion that fails;
  * here it is the first one of a launch. */
+static __attribute__((noreturn)) void end_launch(cudaError_t error)
+{
+    if (!has_failed) refusal = error;
+    has_failed = true;
+    emu_wait_as(DONE, NULL);
+    __builtin_unreachable();
+}
+
 void emu_assertion_fails(const void *pc, const char *assertion)
 {
     if (!has_failed) emu_tell_fault(pc, "assertion `%s' failed", assertion);
-    has_failed = true;
-    refusal = cudaErrorAssert;
-    emu_wait_as(DONE, NULL);
-    __builtin_unreachable();
+    end_launch(cudaErrorAssert);
+}
+
+void emu_trap(const void *pc, const char *what)
+{
+    if (!emu_current) emu_fault(pc, "%s in host code", what);
+    if (!has_failed) emu_tell_fault(pc, "%s", what);
+    end_launch(cudaErrorLaunchFailure);
 }
 
 /* Whatever they wait for. */
@@ -611,7 +623,7 @@ int emu_launch_kernel(const struct emu_launch *launch)
     if (error != cudaSuccess) return error;
     if (!emu_current && emu_is_captured(launch->stream)) {
         capture_launch(launch);
-        return cudaSuccess;
+        return emu_capture_state(launch->stream);
     }
     if (emu_current) {
         launch_later(launch);
@@ -629,6 +641,6 @@ int emu_launch_kernel(const struct emu_launch *launch)
     if (!has_failed && error == cudaSuccess) emu_note_launch();
     if (!has_failed) return error;
     forget_children();
-    emu_device_fails(cudaErrorAssert);
+    emu_device_fails(refusal);
     return cudaSuccess;
 }
