@@ -655,9 +655,11 @@ EMU_FASTER(sinf)
 EMU_FASTER(cosf)
 EMU_FASTER(tanf)
 #undef EMU_FASTER
+/* As CUDA defines it (CUDA C++ Programming Guide, "Intrinsic Functions"): a negative number
+ * has no logarithm, so all its powers are NaN. */
 EMU_FAST float __powf(float x, float y) noexcept
 {
-    return powf(x, y);
+    return exp2f(y * log2f(x));
 }
 EMU_FAST void __sincosf(float x, float *sine, float *cosine) noexcept
 {

@@ -100,6 +100,7 @@ EMU_IS(float, rnorm3df, (float x, float y, float z), (float)(1.0 / norm3d(x, y, 
 EMU_FN double erfcinv(double x)
 {
     if (!(x > 0.0 && x < 2.0)) return x == 0.0 ? INFINITY : x == 2.0 ? -INFINITY : NAN;
+    if (x == 1.0) return 0.0;
     const double sign = x > 1.0 ? -1.0 : 1.0;
     if (x > 1.0) x = 2.0 - x;
     const double t = sqrt(-2.0 * log(0.5 * x));
@@ -123,7 +124,7 @@ EMU_FN double erfinv(double x)
     return y;
 }
 EMU_IS(float, erfinvf, (float x), (float)erfinv((double)x))
-EMU_IS(double, normcdfinv, (double x), erfcinv(2.0 * x) * -M_SQRT2)
+EMU_IS(double, normcdfinv, (double x), 0.0 - erfcinv(2.0 * x) * M_SQRT2)
 EMU_IS(float, normcdfinvf, (float x), (float)normcdfinv((double)x))
 EMU_IS(double, normcdf, (double x), 0.5 * erfc(-x * M_SQRT1_2))
 EMU_IS(float, normcdff, (float x), (float)normcdf((double)x))

@@ -40,6 +40,16 @@ __global__ void doubles(double x, double *out)
     out[5] = erfinv(erf(x)) + erfcinv(erfc(3 * x)) + normcdfinv(normcdf(-x));
 }
 
+// Where CUDA says exactly what comes out; with numbers that no compiler knows.
+__global__ void exact(float minus_one, double one, double *out)
+{
+    out[0] = __powf(minus_one, 2.0f);
+    out[1] = erfcinv(one);
+    out[2] = normcdfinv(one / 2);
+    out[3] = powf(minus_one, 2.0f);
+    out[4] = erfcinvf((float)one) + normcdfinvf((float)one / 2);
+}
+
 int main(void)
 {
     const double x = 0.7;
@@ -81,6 +91,10 @@ int main(void)
     EXPECT(close_to(d[3], 3 + 6 + 7 + 0.25 + 9, 1e-14));
     EXPECT(close_to(d[4], x + erf(x) + 0.5, 1e-14));
     EXPECT(close_to(d[5], 3 * x, 1e-12));
+    exact<<<1, 1>>>(-1.0f, 1.0, d);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(isnan(d[0]) && d[3] == 1 && d[4] == 0);
+    EXPECT(d[1] == 0 && !signbit(d[1]) && d[2] == 0 && !signbit(d[2]));
     CHECK(cudaFree(f));
     CHECK(cudaFree(d));
     return pass();

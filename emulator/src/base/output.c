@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/now.h"
 #include "base/room.h"
@@ -32,8 +33,22 @@ static void keep(const char *format, va_list arguments, size_t bytes)
     emu_now.unrepeatable = true;
 }
 
+/* How many arguments the format asks for: in a kernel, printf returns that (CUDA C++
+ * Programming Guide, "Formatted Output"). */
+static int arguments_of(const char *format)
+{
+    int count = 0;
+    for (const char *p = format; (p = strchr(p, '%')) != NULL; p++) {
+        for (p++; *p && strchr("-+ #0123456789.*hljztLq", *p); p++) count += *p == '*';
+        if (!*p) break;
+        count += *p != '%';
+    }
+    return count;
+}
+
 int emu_printf(const char *format, ...)
 {
+    if (emu_current && !format) return -1;
     va_list arguments, again;
     va_start(arguments, format);
     va_copy(again, arguments);
@@ -42,7 +57,7 @@ int emu_printf(const char *format, ...)
     if (emu_current && bytes > 0) keep(format, again, (size_t)bytes);
     va_end(again);
     va_end(arguments);
-    return bytes;
+    return emu_current && bytes >= 0 ? arguments_of(format) : bytes;
 }
 
 void emu_show_output(void)
