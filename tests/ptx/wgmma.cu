@@ -145,10 +145,16 @@ static __device__ void fence(void)
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
 
-static __device__ void finish(void)
+template <class Sum> static __device__ void finish(Sum &)
 {
     asm volatile("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;" ::
                      : "memory");
+}
+// Ties the sums to the wait, as CUTLASS does, so that the compiler reads none before.
+static __device__ void finish(float (&d)[8])
+{
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.wait_group.sync.aligned 0;" : SUMS("f")::"memory");
 }
 
 template <type T, bool TA, bool TB, class Sum>
@@ -174,7 +180,7 @@ static __device__ void product(unsigned char *a_bytes, unsigned char *b_bytes,
     for (int s = 0; s < STEPS; s++)
         multiply<T, TA, TB>::run(d, descriptor(a_bytes, a, s * step, bytes, M),
                                  descriptor(b_bytes, b, s * step, bytes, N), s > 0);
-    finish();
+    finish(d);
     for (int i = 0; i < 8; i++) {
         const int r = row + (i >> 1 & 1) * 8, c = i / 4 * 8 + col + (i & 1);
         int sum = 0;
@@ -209,7 +215,7 @@ static __device__ void others(unsigned char *b_bytes)
                  : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]),
                    "l"(descriptor(b_bytes, b, 0, 2, N)));
-    finish();
+    finish(d);
     for (int r = 0; r < 4; r++) {
         const int i = row + r % 2 * 8, c = r / 2 * 8 + 2 * quad;
         int low = 1, high = 1;

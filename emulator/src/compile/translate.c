@@ -1487,6 +1487,21 @@ static void declare_argument(struct asm_statement *a, int n)
     }
 }
 
+/* Whether %n stands in the text. */
+static bool names_operand(const struct asm_statement *a, int n)
+{
+    for (size_t i = 0; i + 1 < a->length; i++) {
+        if (a->text[i] != '%') continue;
+        int number = 0;
+        size_t digit = i + 1;
+        for (; digit < a->length && isdigit((unsigned char)a->text[digit]); digit++)
+            number = number * 10 + (a->text[digit] - '0');
+        if (digit > i + 1 && number == n) return true;
+        if (a->text[i + 1] == '%') i++;
+    }
+    return false;
+}
+
 /* Whether the function around token i is hardly more than its asm statements: a name for
  * an instruction. Who calls it is then what a reader wants to know. */
 static bool is_wrapper(const struct translation *t, int i)
@@ -1562,8 +1577,11 @@ static void rewrite_asm(struct translation *t, int i)
         .argument_count = a->arguments,
         .error = asm_error,
         .context = a};
-    /* An empty text touches nothing: it only holds the compiler off its operands. */
-    for (int n = 0; n < a->arguments && !a->length; n++) a->argument[n].by_address = true;
+    /* What the text does not name it does not touch: such operands only tie the compiler, to
+     * a wgmma.wait_group for one. */
+    for (int n = 0; n < a->arguments; n++)
+        if (!a->length || (a->updated[n] && !names_operand(a, n)))
+            a->argument[n].by_address = true;
     char *code = ptx_compile(&statement);
     if (a->unknown) {
         /* A library has many functions of which a program uses few. */
@@ -1704,7 +1722,8 @@ static bool comes_before_shared(const struct translation *t, int i)
 /* Calls whose error nobody ought to ignore, and whether this one is a statement of its own,
  * so that nobody looks at what it returns. */
 #define WITH_AN_ERROR                                                                    \
-    "cudaMalloc cudaMallocManaged cudaMallocHost cudaMemcpy cudaMemcpyAsync "            \
+    "cudaMalloc cudaMallocManaged cudaMallocHost cudaFree cudaFreeHost cudaFreeAsync "   \
+    "cudaMemcpy cudaMemcpyAsync "                                                        \
     "cudaMemcpy2D "                                                                      \
     "cudaMemcpy2DAsync cudaMemcpyToSymbol cudaMemcpyFromSymbol cudaMemset "              \
     "cudaMemsetAsync cudaFuncSetAttribute cudaDeviceSynchronize cudaStreamSynchronize "  \
