@@ -124,60 +124,78 @@ enum {
     __NV_THREAD_SCOPE_SYSTEM
 };
 
+/* Before each atomic. */
+static __forceinline__ void emu_nv_reach(int scope)
+{
+    if (scope <= __NV_THREAD_SCOPE_BLOCK) emu_next_atomic_in_block();
+}
+
 #define EMU_NV template <class T_> static __forceinline__
 
-EMU_NV T_ __nv_atomic_load_n(T_ *address, int order, int = __NV_THREAD_SCOPE_SYSTEM)
+EMU_NV T_ __nv_atomic_load_n(T_ *address, int order, int scope = __NV_THREAD_SCOPE_SYSTEM)
 {
+    emu_nv_reach(scope);
     return __atomic_load_n(address, order);
 }
 EMU_NV void __nv_atomic_load(T_ *address, T_ *result, int order,
-                             int = __NV_THREAD_SCOPE_SYSTEM)
+                             int scope = __NV_THREAD_SCOPE_SYSTEM)
 {
+    emu_nv_reach(scope);
     __atomic_load(address, result, order);
 }
 EMU_NV void __nv_atomic_store_n(T_ *address, emu_same<T_> value, int order,
-                                int = __NV_THREAD_SCOPE_SYSTEM)
+                                int scope = __NV_THREAD_SCOPE_SYSTEM)
 {
+    emu_nv_reach(scope);
     __atomic_store_n(address, value, order);
 }
 EMU_NV void __nv_atomic_store(T_ *address, T_ *value, int order,
-                              int = __NV_THREAD_SCOPE_SYSTEM)
+                              int scope = __NV_THREAD_SCOPE_SYSTEM)
 {
+    emu_nv_reach(scope);
     __atomic_store(address, value, order);
 }
 EMU_NV T_ __nv_atomic_exchange_n(T_ *address, emu_same<T_> value, int order,
-                                 int = __NV_THREAD_SCOPE_SYSTEM)
+                                 int scope = __NV_THREAD_SCOPE_SYSTEM)
 {
+    emu_nv_reach(scope);
     return __atomic_exchange_n(address, value, order);
 }
 EMU_NV void __nv_atomic_exchange(T_ *address, T_ *value, T_ *result, int order,
-                                 int = __NV_THREAD_SCOPE_SYSTEM)
+                                 int scope = __NV_THREAD_SCOPE_SYSTEM)
 {
+    emu_nv_reach(scope);
     __atomic_exchange(address, value, result, order);
 }
 EMU_NV bool __nv_atomic_compare_exchange_n(T_ *address, T_ *expected,
                                            emu_same<T_> desired, bool weak, int success,
-                                           int failure, int = __NV_THREAD_SCOPE_SYSTEM)
+                                           int failure,
+                                           int scope = __NV_THREAD_SCOPE_SYSTEM)
 {
+    emu_nv_reach(scope);
     return __atomic_compare_exchange_n(address, expected, desired, weak, success,
                                        failure);
 }
 EMU_NV bool __nv_atomic_compare_exchange(T_ *address, T_ *expected, T_ *desired,
                                          bool weak, int success, int failure,
-                                         int = __NV_THREAD_SCOPE_SYSTEM)
+                                         int scope = __NV_THREAD_SCOPE_SYSTEM)
 {
+    emu_nv_reach(scope);
     return __atomic_compare_exchange(address, expected, desired, weak, success, failure);
 }
 /* Numbers with a point have no such builtin: they are added up by exchanges. */
 #define EMU_NV_FETCH(name, result)                                                       \
     EMU_NV T_ __nv_atomic_fetch_##name(T_ *address, emu_same<T_> value, int order,       \
-                                       int = __NV_THREAD_SCOPE_SYSTEM)                   \
+                                       int scope = __NV_THREAD_SCOPE_SYSTEM)             \
     {                                                                                    \
         T_ old, wanted;                                                                  \
+        emu_nv_reach(scope);                                                             \
         __atomic_load(address, &old, __ATOMIC_RELAXED);                                  \
-        do wanted = (T_)(result);                                                        \
-        while (!__atomic_compare_exchange(address, &old, &wanted, false, order,          \
-                                          __ATOMIC_RELAXED));                            \
+        do {                                                                             \
+            wanted = (T_)(result);                                                       \
+            emu_nv_reach(scope);                                                         \
+        } while (!__atomic_compare_exchange(address, &old, &wanted, false, order,        \
+                                            __ATOMIC_RELAXED));                          \
         return old;                                                                      \
     }
 EMU_NV_FETCH(add, old + value)

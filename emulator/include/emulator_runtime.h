@@ -238,6 +238,9 @@ void emu_atomic_access(const volatile void *p, size_t bytes, const void *pc);
 /* One that is atomic among the threads of its block only. */
 void emu_block_atomic_access(const volatile void *p, size_t bytes, const void *pc);
 
+/* The C++ atomic that comes next, before anything else, is of thread_scope_block. */
+void emu_next_atomic_in_block(void);
+
 /* For what there is in global memory only: an address in shared memory is a fault. */
 void emu_need_global(const void *p, const char *what);
 void emu_need_global_at(const void *p, const char *what, const void *pc);

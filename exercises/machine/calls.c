@@ -605,6 +605,11 @@ CALL(emu_ptx_bulk_load)
     emu_ptx_bulk_load(code, ARG(1), ARG(2), bytes, ARG(4), 0);
 }
 
+CALL(emu_next_atomic_in_block)
+{
+    (void)p;
+    emu_next_atomic_in_block();
+}
 CALL(emu_on_host)
 {
     RETURN(ARG(0));

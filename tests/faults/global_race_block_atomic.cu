@@ -1,6 +1,6 @@
 // An atomic for the threads of one block, on a word of all blocks.
 // EXPECT: data race in global memory
-// EXPECT: an atomic whose name ends in _block is one only among the threads of a block
+// EXPECT: an atomic whose name ends in _block, or of thread_scope_block, is one only among the threads of a block
 // THREAD (0,0,0) BLOCK (1,0,0)
 #include "fault.h"
 

@@ -999,6 +999,10 @@ static void add_kernel_options(struct list *command)
                            "-fno-thread-jumps -Wno-tsan "
                            "-Wno-maybe-uninitialized");
     }
+#ifdef __x86_64__
+    /* Atomics of 16 bytes, which clang would else leave to a library. */
+    if (host.clang) add(command, "-mcx16");
+#endif
     /* What is volatile in the source may be so for the sake of other blocks. */
     if (!host.clang && compiler_version() >= 11)
         add_words(command, "--param tsan-distinguish-volatile=1");

@@ -406,29 +406,43 @@ void __tsan_vptr_read(void **p)
 /* C++ atomics: of cuda::atomic, and of host code (the guard of a static local is one),
  * whose threads really run together. In a kernel the order that they ask for is that of a
  * fence before or behind. */
-static void release(int order)
+static void release(int order, enum emu_access kind)
 {
-    if (emu_current && order >= __ATOMIC_RELEASE) emu_fence(1);
+    if (emu_current && order >= __ATOMIC_RELEASE) emu_fence(!(kind & IN_BLOCK));
 }
-static void acquire(int order)
+static void acquire(int order, enum emu_access kind)
 {
     if (emu_current && order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE)
-        emu_fence(1);
+        emu_fence(!(kind & IN_BLOCK));
+}
+/* No other access comes between the announcement and the atomic, so no other thread. */
+static _Thread_local bool next_in_block;
+void emu_next_atomic_in_block(void)
+{
+    next_in_block = emu_current;
+}
+static enum emu_access atomic_of(int kind)
+{
+    const int reach = next_in_block ? IN_BLOCK : 0;
+    next_in_block = false;
+    return (enum emu_access)(kind | reach);
 }
 #define ATOMICS(bits, type)                                                              \
     type __tsan_atomic##bits##_load(const volatile type *p, int order);                  \
     type __tsan_atomic##bits##_load(const volatile type *p, int order)                   \
     {                                                                                    \
-        see(p, bits / 8, (int)ATOMIC | ONLY_LOADS, PC, FRAME);                           \
+        const enum emu_access kind = atomic_of((int)ATOMIC | ONLY_LOADS);                \
+        see(p, bits / 8, kind, PC, FRAME);                                               \
         const type value = __atomic_load_n(p, __ATOMIC_SEQ_CST);                         \
-        acquire(order);                                                                  \
+        acquire(order, kind);                                                            \
         return value;                                                                    \
     }                                                                                    \
     void __tsan_atomic##bits##_store(volatile type *p, type value, int order);           \
     void __tsan_atomic##bits##_store(volatile type *p, type value, int order)            \
     {                                                                                    \
-        release(order);                                                                  \
-        see(p, bits / 8, (int)ATOMIC | ONLY_STORES, PC, FRAME);                          \
+        const enum emu_access kind = atomic_of((int)ATOMIC | ONLY_STORES);               \
+        release(order, kind);                                                            \
+        see(p, bits / 8, kind, PC, FRAME);                                               \
         __atomic_store_n(p, value, __ATOMIC_SEQ_CST);                                    \
     }                                                                                    \
     ATOMIC_UPDATE(bits, type, exchange, exchange_n)                                      \
@@ -444,10 +458,11 @@ static void acquire(int order)
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order);          \
     type __tsan_atomic##bits##_##name(volatile type *p, type value, int order)           \
     {                                                                                    \
-        release(order);                                                                  \
-        see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
+        const enum emu_access kind = atomic_of(ATOMIC);                                  \
+        release(order, kind);                                                            \
+        see(p, bits / 8, kind, PC, FRAME);                                               \
         const type old = __atomic_##builtin(p, value, __ATOMIC_SEQ_CST);                 \
-        acquire(order);                                                                  \
+        acquire(order, kind);                                                            \
         return old;                                                                      \
     }
 #define ATOMIC_COMPARE(bits, type, name)                                                 \
@@ -457,11 +472,12 @@ static void acquire(int order)
         volatile type *p, type *expected, type desired, int order, int failure)          \
     {                                                                                    \
         (void)failure;                                                                   \
-        release(order);                                                                  \
-        see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
+        const enum emu_access kind = atomic_of(ATOMIC);                                  \
+        release(order, kind);                                                            \
+        see(p, bits / 8, kind, PC, FRAME);                                               \
         const int same = __atomic_compare_exchange_n(                                    \
             p, expected, desired, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);                \
-        acquire(order);                                                                  \
+        acquire(order, kind);                                                            \
         return same;                                                                     \
     }
 /* As clang has it: gives what was there. */
@@ -472,17 +488,72 @@ static void acquire(int order)
         volatile type *p, type expected, type desired, int order, int failure)           \
     {                                                                                    \
         (void)failure;                                                                   \
-        release(order);                                                                  \
-        see(p, bits / 8, ATOMIC, PC, FRAME);                                             \
+        const enum emu_access kind = atomic_of(ATOMIC);                                  \
+        release(order, kind);                                                            \
+        see(p, bits / 8, kind, PC, FRAME);                                               \
         __atomic_compare_exchange_n(p, &expected, desired, 0, __ATOMIC_SEQ_CST,          \
                                     __ATOMIC_SEQ_CST);                                   \
-        acquire(order);                                                                  \
+        acquire(order, kind);                                                            \
         return expected;                                                                 \
     }
 ATOMICS(8, uint8_t)
 ATOMICS(16, uint16_t)
 ATOMICS(32, uint32_t)
 ATOMICS(64, uint64_t)
+
+/* Of 16 bytes: what was there; then `value` is, if it is not NULL and what was there was
+ * what is expected, if anything. The host's threads take turns. */
+__extension__ typedef unsigned __int128 uint128;
+static uint128 atomic_16(volatile uint128 *p, const uint128 *expected,
+                         const uint128 *value, int order, int how, const void *pc,
+                         const void *frame)
+{
+    const enum emu_access kind = atomic_of(how);
+    if (value) release(order, kind);
+    see(p, sizeof *p, kind, pc, frame);
+    EMU_ALONE;
+    const uint128 old = *p;
+    if (value && (!expected || old == *expected)) *p = *value;
+    if (!(kind & ONLY_STORES)) acquire(order, kind);
+    return old;
+}
+uint128 __tsan_atomic128_load(const volatile uint128 *p, int order);
+uint128 __tsan_atomic128_load(const volatile uint128 *p, int order)
+{
+    return atomic_16((volatile uint128 *)p, NULL, NULL, order, (int)ATOMIC | ONLY_LOADS,
+                     PC, FRAME);
+}
+void __tsan_atomic128_store(volatile uint128 *p, uint128 value, int order);
+void __tsan_atomic128_store(volatile uint128 *p, uint128 value, int order)
+{
+    atomic_16(p, NULL, &value, order, (int)ATOMIC | ONLY_STORES, PC, FRAME);
+}
+uint128 __tsan_atomic128_exchange(volatile uint128 *p, uint128 value, int order);
+uint128 __tsan_atomic128_exchange(volatile uint128 *p, uint128 value, int order)
+{
+    return atomic_16(p, NULL, &value, order, ATOMIC, PC, FRAME);
+}
+#define COMPARE_16(name)                                                                 \
+    int __tsan_atomic128_compare_exchange_##name(volatile uint128 *p, uint128 *expected, \
+                                                 uint128 value, int order, int failure); \
+    int __tsan_atomic128_compare_exchange_##name(volatile uint128 *p, uint128 *expected, \
+                                                 uint128 value, int order, int failure)  \
+    {                                                                                    \
+        (void)failure;                                                                   \
+        const uint128 wanted = *expected;                                                \
+        *expected = atomic_16(p, &wanted, &value, order, ATOMIC, PC, FRAME);             \
+        return *expected == wanted;                                                      \
+    }
+COMPARE_16(strong)
+COMPARE_16(weak)
+uint128 __tsan_atomic128_compare_exchange_val(volatile uint128 *p, uint128 expected,
+                                              uint128 value, int order, int failure);
+uint128 __tsan_atomic128_compare_exchange_val(volatile uint128 *p, uint128 expected,
+                                              uint128 value, int order, int failure)
+{
+    (void)failure;
+    return atomic_16(p, &expected, &value, order, ATOMIC, PC, FRAME);
+}
 void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order)
 {

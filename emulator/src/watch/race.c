@@ -73,8 +73,9 @@ static const char *remedy(const struct touch *earlier, const char *did,
         return both_write ? "a missing __syncthreads(), or one index for two threads?"
                           : "a missing __syncthreads()?";
     if (earlier->in_block || now->in_block)
-        return "an atomic whose name ends in _block is one only among the threads of a "
-               "block";
+        return "an atomic whose name ends in _block, or of thread_scope_block, is one "
+               "only "
+               "among the threads of a block";
     switch (emu_fenced ? emu_handed_over(earlier, now) : NOT_HANDED_OVER) {
     case NOT_ACQUIRED:
         return "a missing __threadfence() behind the atomic that tells this block?";
