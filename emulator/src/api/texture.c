@@ -7,10 +7,13 @@
 #include "base/errors.h"
 #include "base/now.h"
 #include "base/room.h"
+#include "base/source.h"
 #include "emulator_float16.h"
 #include "emulator_runtime.h"
+#include "memory/allocations.h"
 #include "memory/array.h"
 #include "memory/copies.h"
+#include "memory/names.h"
 #include "memory/shadow.h"
 #include "memory/values.h"
 #include "watch/global.h"
@@ -118,10 +121,27 @@ cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object)
 
 /* ---- in kernels ---- */
 
+/* What it shows may be gone, though not the object itself. */
+static void fault_gone(const struct texture *t, const void *pc)
+{
+    const void *freed_at;
+    char name[300];
+    const struct emu_allocation *const gone = emu_find_freed(t->elements, &freed_at);
+    if (!gone)
+        emu_fault(pc, "use after free: the memory of a texture or surface is gone");
+    const struct emu_place freed = emu_source_of(freed_at);
+    emu_name_allocation(name, sizeof name, gone, t->elements);
+    emu_fault(pc,
+              "use after free: the memory of a texture or surface, %s, was freed at "
+              "%s:%d",
+              name, freed.file, freed.line);
+}
+
 static const struct texture *texture_of(unsigned long long object, const void *pc)
 {
     const struct texture *t = *find(object);
     if (!t) emu_fault(pc, "0x%llx is no texture or surface object", object);
+    if (!emu_is_device_range(t->elements, 1)) fault_gone(t, pc);
     if (emu_now.lens_looks) emu_lens_texture_fetch();
     return t;
 }
