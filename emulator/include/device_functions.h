@@ -142,7 +142,12 @@ template <class T_> using emu_same = typename emu_identity<T_>::type;
         emu_need_global(p, #name);                                                       \
         return *p;                                                                       \
     }
-EMU_LOAD(__ldg)
+template <class T_> EMU_FN T_ __ldg(const T_ *p)
+{
+    emu_need_global(p, "__ldg");
+    emu_need_unwritten(p, sizeof *p, "__ldg");
+    return *p;
+}
 EMU_LOAD(__ldca)
 EMU_LOAD(__ldcg)
 EMU_LOAD(__ldcs)

@@ -245,6 +245,10 @@ void emu_next_atomic_in_block(void);
 void emu_need_global(const void *p, const char *what);
 void emu_need_global_at(const void *p, const char *what, const void *pc);
 
+/* For loads that may take what an unguarded cache holds (`what`: "__ldg"): a fault if a
+ * thread of the launch has written any of these bytes. */
+void emu_need_unwritten(const void *p, size_t bytes, const char *what);
+
 /* __threadfence_block (`for_all` 0); __threadfence and __threadfence_system. */
 void emu_fence(int for_all);
 

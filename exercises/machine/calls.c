@@ -636,6 +636,11 @@ CALL(emu_need_global)
     need_kernel(p);
     emu_need_global((const void *)ARG(0), reach_fixed_text(p, ARG(1)));
 }
+CALL(emu_need_unwritten)
+{
+    need_kernel(p);
+    emu_need_unwritten((const void *)ARG(0), ARG(1), reach_fixed_text(p, ARG(2)));
+}
 CALL(emu_need_global_at)
 {
     need_kernel(p);

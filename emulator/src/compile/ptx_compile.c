@@ -1409,9 +1409,13 @@ static void compile_load(struct compiler *c)
     const struct order order = take_order(c);
     const enum ptx_space space =
         take_space(c, "global const local param param::entry " SHARED_SPACES);
-    take(c, "ca cg cs lu cv nc");
+    bool unguarded = take(c, "nc");
+    if (!unguarded) take(c, "ca cg cs lu cv");
     bool policy = take_hints(c);
-    if (take(c, "nc")) policy |= take_hints(c);
+    if (!unguarded && take(c, "nc")) {
+        unguarded = true;
+        policy |= take_hints(c);
+    }
     const int count = take_vector(c);
     const enum ptx_type type = need_type(c, MEMORY_TYPES);
     need_operands_and(c, policy, "d, [a]");
@@ -1419,6 +1423,7 @@ static void compile_load(struct compiler *c)
     const unsigned bytes = access_bytes(c, type, count, 32);
     emit(c, " { const void *emu_p = ::emu_ptx_reads(" HEX ", %s, %u);", code,
          address(c, 1, 0), bytes);
+    if (unguarded) emit(c, " ::emu_need_unwritten(emu_p, %u, \"ld.global.nc\");", bytes);
     /* All is read before anything is written: the address may be among the results. */
     for (int k = 0; k < count; k++) {
         const struct value *to = element_of(c, 0, count, k);

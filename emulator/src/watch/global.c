@@ -21,6 +21,9 @@
 
 #include "base/now.h"
 #include "base/room.h"
+#include "base/settings.h"
+#include "base/source.h"
+#include "emulator_runtime.h"
 #include "memory/allocations.h"
 #include "memory/names.h"
 #include "memory/shadow.h"
@@ -273,6 +276,27 @@ static struct section {
     struct emu_shadow *shadow;
 } *sections;
 static size_t section_count;
+
+void emu_need_unwritten(const void *p, size_t bytes, const char *what)
+{
+    if (!emu_current || !emu_settings.check || bytes == 0) return;
+    const struct emu_allocation *const a = emu_allocation_of(p);
+    size_t offset = a ? (size_t)((const char *)p - a->base) : 0;
+    const struct emu_shadow *const s = a ? a->shadow : emu_variable_shadow(p, &offset);
+    if (!s || !s->writes || s->last_write < emu_times.launch || bytes > s->bytes - offset)
+        return;
+    for (size_t i = offset >> s->shift; i <= (offset + bytes - 1) >> s->shift; i++) {
+        if (s->writes[i].time < emu_times.launch) continue;
+        char name[300];
+        emu_describe_global(name, sizeof name, p);
+        const struct emu_place place = emu_source_of(emu_touch_pc(&s->writes[i]));
+        emu_fault(__builtin_return_address(0),
+                  "%s of %s, which this launch has written, at %s:%d: it may only read "
+                  "what no thread writes while the kernel runs, or it may get what was "
+                  "there before",
+                  what, name, place.file, place.line);
+    }
+}
 
 void emu_forget_touches(void)
 {
