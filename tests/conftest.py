@@ -157,7 +157,7 @@ def accept(source, folder, *options, quickly=False):
     error. What it has accepted before, with these options, it is not asked again. `quickly`: without
     optimising, where it can; some PTX needs that constants have been found."""
     strict = "-Wall,-Wextra,-Werror,-Wno-missing-field-initializers"
-    if source.suffix == ".cu":
+    if source.suffix == ".cu" and not any(str(o).startswith("-std") for o in options):
         options += ("-std=c++17",)
     command = [REAL_NVCC, "-c", source, "-o", folder / "object.o", "-O3", *options]
     command += ["-Werror", "all-warnings", "-Xcompiler", strict]

@@ -58,6 +58,13 @@ template <int N> __global__ void power(int *data)
 }
 } // namespace tools
 
+// Numbers that are compared or shifted where a launch names them.
+constexpr int ONE = 1;
+template <bool YES, int N = 0> __global__ void tell(int *data)
+{
+    data[threadIdx.x] = YES ? N : -N;
+}
+
 // A launcher that is a template itself, with the sizes picked at run time.
 template <int BLOCK> static void launch_scale(float *data, int n)
 {
@@ -86,7 +93,19 @@ int main(void)
     scale<float><<<2, 128>>>(f, 4, n);
     for (int i = 0; i < 32; i++) v[i] = i % 5;
     tools::power<3><<<1, 32>>>(v);
+    int *told;
+    CHECK(cudaMallocManaged(&told, 6 * sizeof *told));
+    // clang-format off
+    tell<1 < 2, 3><<<1, 1>>>(told);
+    tell<true, 1 << 3><<<1, ONE << 0>>>(told + 1);
+    tell<ONE < 1, ONE << 4><<<1, 1>>>(told + 2);
+    if (ONE < 2) tell<ONE < 2><<<1, 1>>>(told + 3);
+    tell<sizeof(Square) < 2, 5><<<1, 1>>>(told + 4), tell<true, 6><<<1, 1>>>(told + 5);
+    // clang-format on
     CHECK(cudaDeviceSynchronize());
+    const int expected[6] = {3, 8, -16, 0, 5, 6};
+    for (int i = 0; i < 6; i++) EXPECT(told[i] == expected[i]);
+    CHECK(cudaFree(told));
 
     for (int i = 0; i < n; i++) {
         EXPECT(d[i] == 2.0 * (9.0 * i * i) + 1.0);

@@ -314,26 +314,77 @@ static int over_bracket(const struct translation *t, int i)
     return t->tokens[i].match > i ? t->tokens[i].match : i;
 }
 
+/* One < alone: two are a shift, and three a launch. */
+static bool single_angle(const struct translation *t, int i)
+{
+    return is(t, i, "<") && !is(t, previous(t, i), "<") && !is(t, next(t, i), "<");
+}
+
+/* Whether a < may open a list of template arguments; 1 < 2 and f() < g() compare. */
+static bool opens_list(const struct translation *t, int i)
+{
+    return single_angle(t, i) && is_word(t, previous(t, i));
+}
+
+/* The braces of a value, P{1, 2}: they hold no statement. */
+static bool ends_value(const struct translation *t, int close)
+{
+    if (!is(t, close, "}") || t->tokens[close].match < 0) return false;
+    int i = t->tokens[close].match;
+    if (!is_word(t, previous(t, i)) && !is(t, previous(t, i), ">")) return false;
+    while (i < close && !is(t, i, ";")) i = next(t, i);
+    return i == close;
+}
+
 /* From the < of a template argument list to its >, or -1 if it is none. */
 static int over_angles(const struct translation *t, int i)
 {
-    for (int depth = 0; t->tokens[i].kind != END; i = next(t, over_bracket(t, i))) {
-        if (is(t, i, "<") && !is(t, previous(t, i), ")")) depth++; /* f() < g() */
+    int depth = single_angle(t, i);
+    while (depth > 0) {
+        i = next(t, over_bracket(t, i));
+        if (t->tokens[i].kind == END) return -1;
+        if (opens_list(t, i)) depth++;
         if (is(t, i, ">") && --depth == 0) return i;
-        if (is_among(t, i, "; ) ] } {")) return -1;
+        if (is_among(t, i, "; ) ] }")) return -1;
+        if (is(t, i, "{") && !ends_value(t, over_bracket(t, i))) return -1;
     }
     return -1;
 }
 
+static bool names_kernel(const struct translation *t, int name)
+{
+    for (int i = 0; i < t->kernel_count; i++)
+        if (is(t, name, t->kernels[i].name)) return true;
+    return false;
+}
+
+/* In k<N < 2> the first < that comes to mind is not the one that opens the list. Only who
+ * knows what N is can tell, but a kernel's name tells as much. */
 static int back_over_angles(const struct translation *t, int i)
 {
+    int nearest = -1;
     for (int depth = 0; i >= 0; i = previous(t, i)) {
         if (is(t, i, ">")) depth++;
-        if (is(t, i, "<") && --depth == 0) return i;
-        if (is_among(t, i, "; ( [ { }")) return -1;
+        if (opens_list(t, i) && --depth <= 0) {
+            const bool outside = nearest < 0 || depth < 0;
+            if (outside && names_kernel(t, previous(t, i))) return i;
+            if (nearest < 0) nearest = i;
+        }
+        if (is_among(t, i, "; ( [ {") || (is(t, i, "}") && !ends_value(t, i))) break;
         if (t->tokens[i].match >= 0) i = t->tokens[i].match;
     }
-    return -1;
+    return nearest;
+}
+
+/* The end of the argument that begins at i: the index of its comma or closing
+ * parenthesis. */
+static int argument_end(const struct translation *t, int i, int close)
+{
+    while (i < close && !is(t, i, ",")) {
+        int angles = opens_list(t, i) ? over_angles(t, i) : -1;
+        i = next(t, angles > 0 && angles < close ? angles : over_bracket(t, i));
+    }
+    return i;
 }
 
 /* ---- edits ---- */
@@ -391,11 +442,21 @@ static char *word_at(const struct translation *t, int i)
 
 /* ---- declarations ---- */
 
+/* The braces of `requires (T x) { x + x; }`, or of one without parameters. */
+static bool opens_requirements(const struct translation *t, int i)
+{
+    int before = previous(t, i);
+    if (is(t, before, ")")) before = previous(t, t->tokens[before].match);
+    return is(t, i, "{") && is(t, before, "requires");
+}
+
 /* The first token of the declaration that token i, one of its specifiers, belongs to. */
 static int declaration_start(const struct translation *t, int i)
 {
     for (int before = previous(t, i);; before = previous(t, i)) {
-        if (before < 0 || is_among(t, before, "; { } ( :")) return i;
+        const bool requirements =
+            is(t, before, "}") && opens_requirements(t, t->tokens[before].match);
+        if (before < 0 || (is_among(t, before, "; { } ( :") && !requirements)) return i;
         i = t->tokens[before].match >= 0 && t->tokens[before].match < before
                 ? t->tokens[before].match
                 : before;
@@ -426,6 +487,10 @@ static struct declaration parse_declaration(const struct translation *t, int i)
                             "__cluster_dims__ __block_size__ explicit noexcept") &&
                    is(t, next(t, i), "(")) {
             i = over_bracket(t, next(t, i));
+        } else if (is_among(t, i, "requires && ||") && is(t, next(t, i), "(")) {
+            i = over_bracket(t, next(t, i)); /* a template's condition */
+        } else if (opens_requirements(t, i)) {
+            i = over_bracket(t, i);
         } else if (is(t, i, "operator")) {
             after_operator = d.function = true;
         } else if (after_operator) {
@@ -474,6 +539,7 @@ static int mark_device_body(struct translation *t, int open, bool host)
         if (!is(t, i, "{")) continue;
         int before = previous(t, i);
         if (initializers && (is_word(t, before) || is(t, before, ">"))) continue;
+        if (opens_requirements(t, i)) continue;
         for (int k = i; k < over_bracket(t, i); k++) {
             t->tokens[k].device = true;
             t->tokens[k].host = host;
@@ -525,14 +591,11 @@ static const char *parameter_types(const struct translation *t, int open, bool *
 static int template_parameter_count(const struct translation *t, int open, int close,
                                     bool *variadic)
 {
-    if (next(t, open) == close) return 0;
-    int count = 1, depth = 0;
-    for (int i = next(t, open); i < close; i = next(t, over_bracket(t, i))) {
-        if (is(t, i, "<")) depth++;
-        if (is(t, i, ">")) depth--;
+    int count = 0;
+    for (int i = next(t, open); i < close; i = next(t, over_bracket(t, i)))
         if (is(t, i, "...")) *variadic = true;
-        if (is(t, i, ",") && depth == 0) count++;
-    }
+    for (int i = next(t, open); i < close; i = next(t, argument_end(t, i, close)))
+        count++;
     return count;
 }
 
@@ -602,13 +665,6 @@ static void remember_device_function(struct translation *t, const struct declara
         (struct device_function){word_at(t, name), host};
 }
 
-static bool names_kernel(const struct translation *t, int name)
-{
-    for (int i = 0; i < t->kernel_count; i++)
-        if (is(t, name, t->kernels[i].name)) return true;
-    return false;
-}
-
 static bool in_function(const struct translation *t)
 {
     for (int i = 0; i < t->scope_count; i++)
@@ -663,24 +719,13 @@ static bool declared_for_host(struct translation *t, const char *name, bool defi
         const int before = previous(t, i), behind = next(t, over_bracket(t, next(t, i)));
         bool for_kernels = false;
         for (int k = declaration_start(t, i); defined && k < i; k = next(t, k))
-            for_kernels |= is_among(t, k, "constexpr __device__ __global__");
+            for_kernels |= is_among(t, k, "constexpr consteval __device__ __global__");
         if (defined && (for_kernels || !is(t, behind, "{"))) continue;
         if ((is_name(t, before) && is_among(t, behind, "{ ;")) ||
             (is_among(t, before, "* & >") && is(t, behind, "{")))
             return true;
     }
     return false;
-}
-
-/* The end of the argument that begins at i: the index of its comma or closing
- * parenthesis. */
-static int argument_end(const struct translation *t, int i, int close)
-{
-    while (i < close && !is(t, i, ",")) {
-        int angles = is(t, i, "<") && is_word(t, previous(t, i)) ? over_angles(t, i) : -1;
-        i = next(t, angles > 0 && angles < close ? angles : over_bracket(t, i));
-    }
-    return i;
 }
 
 /* __launch_bounds__ at token i: the first of its numbers is a limit that the kernel
@@ -797,7 +842,7 @@ static void rewrite_place(struct translation *t, int i)
     struct declaration d = parse_declaration(t, i);
     bool host = false;
     for (int k = d.start; k < d.terminator; k++) {
-        host |= is_among(t, k, "__host__ constexpr");
+        host |= is_among(t, k, "__host__ constexpr consteval");
         if (is_among(t, k, "__global__ __device__ __constant__ __managed__ __host__"))
             replace(t, k, "");
         kernel |= is(t, k, "__global__");
@@ -1298,7 +1343,8 @@ static void enter_scope(struct translation *t, int brace)
             if (i < 0) break;
             int before = previous(t, i);
             if (before < 0 ||
-                !is_among(t, before, "alignas __align__ __attribute__ declspec")) {
+                !is_among(t, before,
+                          "alignas __align__ __attribute__ declspec requires && ||")) {
                 start = -1;
                 break;
             }
