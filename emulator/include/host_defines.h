@@ -25,6 +25,7 @@
 #ifndef __align__
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #endif
+#define __builtin_align__(bytes) __align__(bytes)
 
 /* In files of the host alone these are variables like others; headers that both include
  * name them. */

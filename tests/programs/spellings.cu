@@ -38,8 +38,13 @@ __device__ void put(int value)
 /* An alignment before __shared__, and before what comes after it. */
 extern __align__(16) __shared__ float room[];
 
+struct __builtin_align__(16) Three {
+    float x[3];
+};
+
 __global__ void aligned(int *data)
 {
+    static_assert(sizeof(Three) == 16, "");
     __align__(16) __shared__ float four[4];
     extern __align__(16) __shared__ float same[];
     alignas(8) __shared__ int two[2];
