@@ -93,6 +93,43 @@ __global__ void count(int *sums)
     largest.fetch_max((int)(blockIdx.x * blockDim.x + threadIdx.x));
 }
 
+/* A function that the last to arrive calls, once a phase, before the others go on. */
+struct Sum {
+    const int *parts;
+    int *sum;
+    __device__ void operator()() noexcept
+    {
+        for (int i = 0; i < THREADS; i++) *sum += parts[i];
+    }
+};
+using summing_barrier = cuda::barrier<cuda::thread_scope_block, Sum>;
+
+__global__ void complete_phases(int *out)
+{
+    __shared__ int parts[THREADS], sum;
+    __shared__ alignas(summing_barrier) unsigned char room[sizeof(summing_barrier)];
+    summing_barrier &bar = *reinterpret_cast<summing_barrier *>(room);
+    const int i = threadIdx.x;
+    if (i == 0) {
+        sum = 0;
+        init(&bar, THREADS, Sum{parts, &sum});
+    }
+    __syncthreads();
+    for (int phase = 1; phase <= 3; phase++) {
+        parts[i] = phase;
+        auto token = bar.arrive();
+        bar.wait(std::move(token));
+        if (sum != THREADS * phase * (phase + 1) / 2) out[i] = -phase;
+        bar.arrive_and_wait();
+        if (i == 0) sum -= THREADS * phase;
+    }
+    if (i == 0) return bar.arrive_and_drop();
+    parts[i] = 0;
+    if (i == 1) parts[0] = 0;
+    bar.arrive_and_wait();
+    out[i] += sum;
+}
+
 int main()
 {
     const int n = BATCHES * THREADS;
@@ -106,6 +143,10 @@ int main()
     copy_by_barrier<<<1, THREADS>>>(numbers, result);
     CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < THREADS; i++) EXPECT(result[i] == 4 * THREADS - 1);
+    for (int i = 0; i < THREADS; i++) result[i] = 0;
+    complete_phases<<<1, THREADS>>>(result);
+    CHECK(cudaDeviceSynchronize());
+    for (int i = 0; i < THREADS; i++) EXPECT(result[i] == (i == 0 ? 0 : THREADS * 6));
     copy_by_stages<<<1, THREADS>>>(in, out);
     CHECK(cudaDeviceSynchronize());
     for (int i = 0; i < THREADS; i++)
