@@ -316,6 +316,17 @@ def test_missing_library_is_said(compiler, write, nvcc):
 
 
 @every_compiler
+@pytest.mark.parametrize("bits", [4, 6])
+def test_small_numbers_of_another_toolkit_are_not_taken(bits, compiler, write, nvcc):
+    result = nvcc(
+        "-ccbin", compiler, write(f"#include <cuda_fp{bits}.h>\nint main() {{}}\n")
+    )
+    assert result.returncode != 0
+    assert result.stderr.count("error: ") == 1
+    assert f"the emulator has no numbers of {bits} bits" in result.stderr
+
+
+@every_compiler
 def test_library_of_another_toolkit_is_not_taken(compiler, write, nvcc, tmp_path):
     """NVIDIA's own, where a system has it for all compilers, would find no GPU."""
     (tmp_path / "elsewhere").mkdir()
