@@ -167,6 +167,13 @@ template <char LETTER, class T_> static __forceinline__ uint64_t ptx_value(T_ va
     return bits;
 }
 
+/* The product of the lower 24 bits. */
+template <bool SIGNED> static __forceinline__ uint64_t mul24(uint64_t a, uint64_t b)
+{
+    if (!SIGNED) return (a & 0xffffff) * (b & 0xffffff);
+    return (uint64_t)(((int64_t)(a << 40) >> 40) * ((int64_t)(b << 40) >> 40));
+}
+
 /* Where an operand lies: one that is written after the statement has ended. */
 template <char LETTER, class T_> static __forceinline__ uint64_t ptx_address(T_ &value)
 {

@@ -10,6 +10,11 @@ R_RR(mul_hi_s, "mul.hi.s32")
 R_RRR(mad_lo, "mad.lo.s32")
 R_RRR(mad_hi, "mad.hi.u32")
 R_RRR(mad_sat, "mad.hi.sat.s32")
+R_RR(mul24_lo, "mul24.lo.u32")
+R_RR(mul24_hi_u, "mul24.hi.u32")
+R_RR(mul24_hi_s, "mul24.hi.s32")
+R_RRR(mad24_lo, "mad24.lo.s32")
+R_RRR(mad24_sat, "mad24.hi.sat.s32")
 R_RRR(sad_s, "sad.s32")
 R_RR(div_s, "div.s32")
 R_RR(div_u, "div.u32")
@@ -81,6 +86,11 @@ __global__ void integers(void)
     IS(mad_lo(3, minus, 10), 7);
     IS(mad_hi(0x80000000, 4, 1), 3);
     IS(mad_sat(most, most, most), most);
+    IS(mul24_lo(0xff000003, 5), 15);
+    IS(mul24_hi_u(0xffffff, 0x10000), 0xffffff);
+    IS(mul24_hi_s(0xffffff, 2), minus);
+    IS(mad24_lo(minus, 3, 10), 7);
+    IS(mad24_sat(0x7fffff, 0x7fffff, most), most);
     IS(sad_s(minus, 3, 10), 14);
     IS(div_s(0u - 7, 2), 0u - 3);
     IS(div_u(0u - 7, 2), 0x7ffffffc);

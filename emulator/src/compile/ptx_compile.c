@@ -1112,6 +1112,25 @@ static void compile_dot_product(struct compiler *c)
                     "0"));
 }
 
+/* Of numbers of 24 bits: the low or the high 32 of the product's 48. */
+static void compile_mul24(struct compiler *c)
+{
+    const bool adds = c->instruction->name[1] == 'a';
+    const char *half = take_one_of(c, "lo hi");
+    if (!half) refuse(c, NULL, " needs .lo or .hi");
+    const bool saturate = adds && *half == 'h' && take(c, "sat");
+    const enum ptx_type type = need_type(c, saturate ? "s32" : "u32 s32");
+    need_operands(c, adds ? "d, a, b, c" : "d, a, b");
+    const char *product =
+        format("::emu::mul24<%s>(%s, %s) >> %d", type == PTX_S32 ? "true" : "false",
+               operand(c, 1, type), operand(c, 2, type), *half == 'h' ? 16 : 0);
+    result(c, type,
+           adds ? alu_call(PTX_CODE(PTX_ADD, type, 0, 0, 0) | (saturate ? PTX_SAT : 0),
+                           format("(uint32_t)(%s)", product), operand(c, 3, type), "0",
+                           "0")
+                : format("(uint32_t)(%s)", product));
+}
+
 /* vadd4.s32.s32.u32.sat d, a, b, c; and its like. Without .add, c is what d's bytes are
  * where a mask leaves them out; masks and chosen bytes are not known here. */
 static void compile_video(struct compiler *c)
@@ -2374,6 +2393,7 @@ static const struct {
     {"lop3", compile_lop3},
     {"prmt", compile_prmt},
     {"dp4a dp2a", compile_dot_product},
+    {"mul24 mad24", compile_mul24},
     {"vadd2 vadd4 vsub2 vsub4 vavrg2 vavrg4 vabsdiff2 vabsdiff4 vmin2 vmin4 vmax2 vmax4",
      compile_video},
     {"setp", compile_setp},
