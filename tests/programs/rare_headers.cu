@@ -39,8 +39,33 @@ static std::tuple<int, __nv_bfloat16> both(int i)
     return {i, __float2bfloat16((float)i)};
 }
 
+#if __has_include(<nvfunctional>) // a part of the toolkit that may be missing
+#include <nvfunctional>
+
+__device__ int twice(const nvstd::function<int(int)> &f, int x)
+{
+    return f(f(x));
+}
+
+/* With a function object that is too large to lie in what holds it. */
+__global__ void hold(int *out, int x)
+{
+    const int numbers[] = {3, x, 4, 1, 5};
+    const nvstd::function<int(int)> f = [=](int i) { return numbers[i % 5] + 3; };
+    *out = twice(f, 4);
+}
+#endif
+
 int main()
 {
+#if __has_include(<nvfunctional>)
+    int *held;
+    CHECK(cudaMallocManaged(&held, sizeof *held));
+    hold<<<1, 1>>>(held, 0);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(*held == 4);
+    CHECK(cudaFree(held));
+#endif
     EXPECT(std::get<0>(both(3)) == 3);
     // What programs use without including it, since NVIDIA's headers do.
     const auto begin = std::chrono::steady_clock::now();
