@@ -158,6 +158,16 @@ EMU_API cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, T_ kernel,
     return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel,
                                                          block_size, dynamic_shared);
 }
+EMU_API cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, T_ kernel, int blocks,
+                                                  int block_size)
+{
+    return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, (const void *)kernel, blocks,
+                                                     block_size);
+}
+EMU_API cudaFuncGetName(const char **name, T_ *kernel)
+{
+    return cudaFuncGetName(name, (const void *)kernel);
+}
 EMU_API cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, T_ kernel,
                                                                int block_size,
                                                                size_t dynamic_shared,

@@ -190,8 +190,18 @@ cudaError_t cudaStreamCreate(cudaStream_t *stream);
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flags,
                                          int priority);
+/* For a whole program 0 means the default stream of the host's thread if one of its files
+ * says so, be it by --default-stream per-thread. */
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) && !defined(EMU_MODULE)
+void emu_use_streams_of_threads(void);
+__attribute__((constructor)) static void emu_uses_streams_of_threads(void)
+{
+    emu_use_streams_of_threads();
+}
+#endif
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags);
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority);
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id);
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attr,
                                    const cudaStreamAttrValue *value);
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
@@ -249,6 +259,9 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel,
                                                           int block_size,
                                                           size_t dynamic_shared);
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *kernel,
+                                                      int blocks, int block_size);
+cudaError_t cudaFuncGetName(const char **name, const void *kernel);
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks,
                                                                    const void *kernel,
                                                                    int block_size,

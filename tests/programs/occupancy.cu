@@ -1,6 +1,8 @@
 // The device's properties, a kernel's, and what the occupancy calls make of the two.
 #include "check.h"
 
+#include <string.h>
+
 __global__ void saxpy(int n, float a, const float *x, float *y)
 {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -43,6 +45,20 @@ int main(void)
     EXPECT(blocks >= 2);
     CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, saxpy, 64, 48 * 1024));
     EXPECT(blocks == (int)(prop.sharedMemPerMultiprocessor / (49 * 1024)));
+
+    size_t room = 0;
+    CHECK(cudaOccupancyAvailableDynamicSMemPerBlock(&room, saxpy, 1, 64));
+    EXPECT(room == prop.sharedMemPerBlock);
+    CHECK(cudaOccupancyAvailableDynamicSMemPerBlock(&room, saxpy, 16, 64));
+    EXPECT(room > 0 && 16 * room <= prop.sharedMemPerMultiprocessor);
+    CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, saxpy, 64, room));
+    EXPECT(blocks == 16);
+    EXPECT(cudaOccupancyAvailableDynamicSMemPerBlock(&room, saxpy, 3, 1024) ==
+           cudaErrorInvalidValue);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+    const char *name;
+    CHECK(cudaFuncGetName(&name, saxpy));
+    EXPECT(strstr(name, "saxpy"));
 
     int grid = 0, block = 0;
     CHECK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, saxpy, 0, 0));

@@ -211,6 +211,15 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes,
     return cudaSuccess;
 }
 
+cudaError_t cudaFuncGetName(const char **name, const void *kernel)
+{
+    if (!name) return set(cudaErrorInvalidValue);
+    const struct emu_known_kernel *const k = emu_find_kernel(kernel);
+    if (!k) return set(cudaErrorInvalidDeviceFunction);
+    *name = k->name;
+    return cudaSuccess;
+}
+
 cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config)
 {
     if (!kernel) return set(cudaErrorInvalidDeviceFunction);
@@ -323,4 +332,22 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int *blocks, const void *kernel
         error = fitting_clusters(kernel, launch, --most, &fit);
     *blocks = fit ? (int)most : 0;
     return set(error);
+}
+
+/* The most with which so many blocks still fit on a multiprocessor. */
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *kernel,
+                                                      int blocks, int block_size)
+{
+    if (!bytes || blocks <= 0) return set(cudaErrorInvalidValue);
+    size_t fits = 0, too_many = emu_dynamic_shared_limit(kernel) + 1;
+    for (size_t now = 0; too_many - fits > 1; now = (fits + too_many) / 2) {
+        int most;
+        const cudaError_t error =
+            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&most, kernel, block_size, now);
+        if (error != cudaSuccess) return error;
+        if (now == 0 && most < blocks) return set(cudaErrorInvalidValue);
+        *(most < blocks ? &too_many : &fits) = now;
+    }
+    *bytes = fits;
+    return cudaSuccess;
 }

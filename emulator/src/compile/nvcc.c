@@ -257,6 +257,14 @@ static void set_fast_compile(const char *value)
     options.fast_compile = is_one_of(value, "mid max");
 }
 
+static void set_default_stream(const char *value)
+{
+    if (strcmp(value, "per-thread") == 0)
+        add(&options.preprocessor, "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
+    else if (!is_one_of(value, "legacy null"))
+        fatal("Value '%s' is not defined for option 'default-stream'", value);
+}
+
 static void set_language(const char *value)
 {
     if (strcmp(value, "cu") == 0)
@@ -397,6 +405,7 @@ static const struct option {
     {"O optimize", STUCK, .string = &options.optimize},
     {"g debug G device-debug", FLAG, .flag = &options.debug},
     {"Ofc Ofast-compile", VALUE, .apply = set_fast_compile},
+    {"default-stream", VALUE, .apply = set_default_stream},
     {"D define-macro", STUCK, .list = &options.preprocessor, .text = "-D%s"},
     {"U undefine-macro", STUCK, .list = &options.preprocessor, .text = "-U%s"},
     {"include pre-include", VALUE, .list = &options.preprocessor, .text = "-include"},
@@ -446,7 +455,7 @@ static const struct option {
     {"t threads", .form = STUCK},
     {"code gpu-code Xcudafe Xptxas ptxas-options Xnvlink nvlink-options Xarchive "
      "archive-options maxrregcount ftz prec-div prec-sqrt fmad split-compile "
-     "default-stream cudart cudadevrt diag-suppress diag-error diag-warn keep-dir "
+     "cudart cudadevrt diag-suppress diag-error diag-warn keep-dir "
      "opt-info optimization-info m machine ldir libdevice-directory target-dir "
      "target-directory static-global-template-stub compress-mode dopt time",
      .form = VALUE},

@@ -17,6 +17,7 @@
  * tables end, all counts as ordered: then a race may be missed, and none is invented. */
 #include "memory/streams.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,7 @@ struct CUstream_st {
     unsigned int flags;
     int priority;
     int device;
+    unsigned long long id;
     unsigned column;
     struct knowledge knows;
 };
@@ -89,9 +91,10 @@ struct CUevent_st {
 };
 static struct handle *streams, *events;
 
-enum { LEGACY, PER_THREAD, KINDS };
-static struct CUstream_st defaults[EMU_MOST_DEVICES][KINDS]; /* column 0: not used yet */
-static bool begun[EMU_MOST_DEVICES][KINDS];
+/* The legacy default streams; and whether a program means the other kind by 0. */
+static struct CUstream_st defaults[EMU_MOST_DEVICES]; /* column 0: not used yet */
+static bool begun[EMU_MOST_DEVICES];
+static bool per_thread;
 
 static void *create(struct handle **list, size_t bytes)
 {
@@ -119,30 +122,68 @@ static bool destroy(struct handle **list, void *handle)
     return true;
 }
 
-static struct CUstream_st *default_stream(int device, int kind)
+static void begin(struct CUstream_st *s, int device)
 {
-    struct CUstream_st *const s = &defaults[device][kind];
-    if (!begun[device][kind]) {
-        begun[device][kind] = true;
-        s->device = device;
-        s->column = take_column();
-    }
+    static unsigned long long last_id;
+    s->device = device;
+    s->id = ++last_id;
+    s->column = take_column();
+}
+
+static struct CUstream_st *default_stream(int device)
+{
+    if (!begun[device]) begin(&defaults[device], device);
+    begun[device] = true;
+    return &defaults[device];
+}
+
+static struct CUstream_st *new_stream(int device)
+{
+    struct CUstream_st *const s = create(&streams, sizeof *s);
+    if (s) begin(s, device);
     return s;
+}
+
+static void thread_ends(void *own)
+{
+    struct CUstream_st **const of = own;
+    for (int d = 0; d < EMU_MOST_DEVICES; d++)
+        if (of[d]) cudaStreamDestroy(of[d]);
+    free(own);
+}
+
+/* The default stream of the host's thread that calls: one like those that are created. */
+static struct CUstream_st *stream_of_thread(int device)
+{
+    static pthread_key_t key;
+    static bool has_key;
+    if (!has_key) has_key = pthread_key_create(&key, thread_ends) == 0;
+    struct CUstream_st **own = has_key ? pthread_getspecific(key) : NULL;
+    if (!own && has_key && (own = calloc(EMU_MOST_DEVICES, sizeof(struct CUstream_st *))))
+        pthread_setspecific(key, own);
+    if (!own) return default_stream(device);
+    if (!own[device]) own[device] = new_stream(device);
+    return own[device];
+}
+
+void emu_use_streams_of_threads(void)
+{
+    per_thread = true;
 }
 
 /* The stream that a handle means, on the current device; NULL if none. */
 static struct CUstream_st *stream_of(cudaStream_t stream)
 {
-    if (!stream || stream == cudaStreamLegacy)
-        return default_stream(emu_device(), LEGACY);
-    if (stream == cudaStreamPerThread) return default_stream(emu_device(), PER_THREAD);
+    if (stream == cudaStreamPerThread || (!stream && per_thread))
+        return stream_of_thread(emu_device());
+    if (!stream || stream == cudaStreamLegacy) return default_stream(emu_device());
     const size_t at = (size_t)((const char *)stream - (const char *)defaults);
     return at < sizeof defaults || *find(&streams, stream) ? stream : NULL;
 }
 
 static bool is_legacy(const struct CUstream_st *s)
 {
-    return s == &defaults[s->device][LEGACY];
+    return s == &defaults[s->device];
 }
 
 static bool is_blocking(const struct CUstream_st *s)
@@ -154,12 +195,9 @@ static bool is_blocking(const struct CUstream_st *s)
 static void gather(struct CUstream_st *s)
 {
     join(&s->knows, &host);
-    if (is_blocking(s) && begun[s->device][LEGACY])
-        join(&s->knows, &defaults[s->device][LEGACY].knows);
+    if (is_blocking(s) && begun[s->device]) join(&s->knows, &defaults[s->device].knows);
     if (!is_legacy(s)) return;
     join(&s->knows, &left_blocking[s->device]);
-    if (begun[s->device][PER_THREAD])
-        join(&s->knows, &defaults[s->device][PER_THREAD].knows);
     for (struct handle *h = streams; h; h = h->next) {
         const struct CUstream_st *const other = (struct CUstream_st *)h;
         if (other->device == s->device && is_blocking(other))
@@ -332,8 +370,7 @@ void emu_host_waits_for_device(int device)
         if (device >= 0 && d != device) continue;
         host_learns(&left_blocking[d]);
         host_learns(&left[d]);
-        for (int kind = 0; kind < KINDS; kind++)
-            if (begun[d][kind]) host_learns(&defaults[d][kind].knows);
+        if (begun[d]) host_learns(&defaults[d].knows);
     }
 }
 
@@ -360,10 +397,8 @@ void emu_join_devices(const int *devices, int count)
         for (int i = 0; i < count; i++) {
             const int d = devices[i];
             if (!put) join(&all, &left_blocking[d]), join(&all, &left[d]);
-            for (int kind = 0; kind < KINDS; kind++) {
-                struct CUstream_st *const s = default_stream(d, kind);
-                join(put ? &s->knows : &all, put ? &all : &s->knows);
-            }
+            struct CUstream_st *const s = default_stream(d);
+            join(put ? &s->knows : &all, put ? &all : &s->knows);
         }
     }
 }
@@ -385,14 +420,12 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned int flag
     EMU_ALONE;
     EMU_NEED_DEVICE;
     if (!stream || flags > cudaStreamNonBlocking) return set(cudaErrorInvalidValue);
-    *stream = create(&streams, sizeof **stream);
+    *stream = new_stream(emu_device());
     if (!*stream) return set(cudaErrorMemoryAllocation);
     (*stream)->flags = flags;
     (*stream)->priority = priority > LEAST_PRIORITY      ? LEAST_PRIORITY
                           : priority < GREATEST_PRIORITY ? GREATEST_PRIORITY
                                                          : priority;
-    (*stream)->device = emu_device();
-    (*stream)->column = take_column();
     return cudaSuccess;
 }
 
@@ -413,6 +446,16 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
     if (!s) return set(cudaErrorInvalidResourceHandle);
     if (!priority) return set(cudaErrorInvalidValue);
     *priority = s->priority;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
+{
+    EMU_ALONE;
+    const struct CUstream_st *const s = stream_of(stream);
+    if (!s) return set(cudaErrorInvalidResourceHandle);
+    if (!id) return set(cudaErrorInvalidValue);
+    *id = s->id;
     return cudaSuccess;
 }
 
