@@ -34,6 +34,21 @@ extern "C" char emu_dynamic_shared[];
 namespace emu
 {
 
+/* Around the object, or the pointer to one, of which the running thread sets a bit-field:
+ * clang reads the word that it lies in, and nobody may have written that before. */
+template <class T_> EMU_UNSEEN inline T_ &filled(T_ &object)
+{
+#ifdef __clang__
+    emu_fill_bit_field((const void *)&reinterpret_cast<const volatile char &>(object),
+                       sizeof object);
+#endif
+    return object;
+}
+template <class T_> EMU_UNSEEN inline T_ *filled(T_ *object)
+{
+    return &filled(*object);
+}
+
 /* The <<<...>>> of a launch. Until the launch's end it is the first in the list of
  * pending ones: an argument may itself be a call that launches something. */
 struct config {

@@ -1,6 +1,6 @@
 // Structures that are copied as a whole: padding that nobody writes, between members and
 // behind them, in words of its own and in parts of words; and 16 bytes that need be aligned
-// only as their members are.
+// only as their members are. Bit-fields, which share a word.
 #include "check.h"
 
 struct Weighed {
@@ -100,6 +100,32 @@ __global__ void items(const int *in, Item *out)
     out[threadIdx.x] = mine;
 }
 
+struct Packed {
+    unsigned low : 3, middle : 5;
+    unsigned long long wide : 40;
+};
+struct Holder {
+    Packed *packed;
+};
+
+__global__ void pack(Packed *out)
+{
+    __shared__ Packed each[32];
+    __shared__ Holder holder;
+    const int i = (int)threadIdx.x;
+    each[i].low = i & 7;
+    Packed *const own = &each[i];
+    own->middle = i + each[i].low;
+    (*own).wide = (unsigned long long)i << 32;
+    if (i == 0) holder.packed = own;
+    __syncthreads();
+    if (i == 31) holder.packed->low = 5;
+    __syncthreads();
+    out[i].wide = each[31 - i].wide + holder.packed->low;
+    out[i].low = each[31 - i].low;
+    out[i].middle = each[31 - i].middle;
+}
+
 template <class T> static T *room_for(int n)
 {
     T *memory;
@@ -154,6 +180,12 @@ int main()
     items<<<1, 32>>>(numbers, found);
     CHECK(cudaMemcpy(f, found, sizeof f, cudaMemcpyDeviceToHost));
     EXPECT(f[31].at == numbers && f[0].at == numbers + 31 && f[5].count == 1);
+
+    Packed *packed = room_for<Packed>(32), p[32];
+    pack<<<1, 32>>>(packed);
+    CHECK(cudaMemcpy(p, packed, sizeof p, cudaMemcpyDeviceToHost));
+    EXPECT(p[20].low == 3 && p[20].middle == 14 && p[20].wide == (11ull << 32) + 5);
+    CHECK(cudaFree(packed));
 
     CHECK(cudaFree(in));
     CHECK(cudaFree(weighed));

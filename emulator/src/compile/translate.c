@@ -1328,6 +1328,33 @@ static void rewrite_launch(struct translation *t, int i)
     }
 }
 
+/* ---- bit-fields ---- */
+
+/* Whether a class has a bit-field of that name: `unsigned a : 3, b : 5;`. */
+static bool is_bit_field(const struct translation *t, int name)
+{
+    const char *text = word_at(t, name);
+    for (int i = -1; (i = next_named(t, i, text)) >= 0;) {
+        const int before = previous(t, i), colon = next(t, i);
+        if (is(t, colon, ":") && is_among(t, next(t, next(t, colon)), "; ,") &&
+            (is(t, before, ",") || (is_word(t, before) && !is(t, before, "case"))))
+            return true;
+    }
+    return false;
+}
+
+/* bits[i].a = x  becomes  filled(bits[i]).a = x. */
+static void note_bit_field(struct translation *t, int i)
+{
+    const int before = previous(t, i), last = previous(t, before);
+    if (!t->tokens[i].device || !is_among(t, before, ". ->") || !is(t, next(t, i), "="))
+        return;
+    const int first = is_bit_field(t, i) ? expression_start(t, last) : -1;
+    if (first < 0) return;
+    add_before(t, first, " ::emu::filled(");
+    add_after(t, last, ")");
+}
+
 /* ---- the walk ---- */
 
 static void enter_scope(struct translation *t, int brace)
@@ -1850,6 +1877,7 @@ static void rewrite_word(struct translation *t, int i)
     } else if (!t->tokens[i].system) {
         check_called(t, i);
         take_host_name(t, i);
+        note_bit_field(t, i);
         if (is(t, next(t, i), "<")) register_instance(t, i);
     }
 }

@@ -36,6 +36,28 @@ void emu_check_host_copied(void *to, const void *from, size_t bytes)
                           (size_t)((const char *)from - b->base), bytes);
 }
 
+/* The object, and the access that reads it. */
+static struct {
+    const char *object;
+    size_t bytes;
+    const void *pc;
+} filled;
+
+void emu_fill_bit_field(const void *object, size_t bytes)
+{
+    if (!emu_current) return;
+    filled.object = object;
+    filled.bytes = bytes;
+    filled.pc = NULL;
+}
+
+bool emu_fills(const char *p, const void *pc)
+{
+    if ((size_t)(p - filled.object) >= filled.bytes) return false;
+    if (!filled.pc) filled.pc = pc;
+    return filled.pc == pc;
+}
+
 __attribute__((noreturn)) static void fault_unknown(const char *p, const void *pc)
 {
     char what[400];
@@ -67,7 +89,7 @@ bool emu_check_holds_values(const struct emu_shadow *s, size_t offset, const cha
                      piece = in_word < n - i ? in_word : n - i;
         if (!emu_shadow_knows_any(s, offset + i, piece)) {
             if (!(kind & BY_BYTES) && emu_settings.strict &&
-                !(i > 0 && emu_is_structure(n, pc)))
+                !(i > 0 && emu_is_structure(n, pc)) && !emu_fills(p + i, pc))
                 fault_unknown(p + i, pc);
             all = false;
         }

@@ -17,6 +17,7 @@
 #include "emulator_runtime.h"
 #include "memory/shadow.h"
 #include "memory/touch.h"
+#include "memory/values.h"
 #include "watch/clocks.h"
 #include "watch/order.h"
 #include "watch/race.h"
@@ -136,7 +137,8 @@ static void examine(struct word *word, char *address, enum emu_access kind,
                on_its_way = unset && word->bytes_in_flight & bytes,
                empty = !(word->written_bytes & bytes) && emu_settings.strict;
     if ((kind == READ || kind == ATOMIC) &&
-        (on_its_way || (empty && !(address > start && emu_is_structure(n, pc))))) {
+        (on_its_way || (empty && !(address > start && emu_is_structure(n, pc)) &&
+                        !emu_fills(address, pc)))) {
         char what[160];
         emu_describe_shared(what, sizeof what, address);
         if (on_its_way)
