@@ -49,9 +49,10 @@ def cells(kind, corners):
     be seen."""
     colour, opacity, _ = kind
     side = CELL - 2
-    squares = "".join(f"M{x + 0.5} {y + 0.5}h{side}v{side}h-{side}z" for x, y in corners)
+    squares = "".join(f"M{x} {y}h{side}v{side}h-{side}z" for x, y in corners)
     print(
-        f'<path fill="{colour}" fill-opacity="{opacity}" stroke="{colour}" d="{squares}"/>'
+        f'<path fill="{colour}" fill-opacity="{opacity}" stroke="{colour}" '
+        f'transform="translate(0.5 0.5)" d="{squares}"/>'
     )
 
 
