@@ -164,10 +164,12 @@ static bool is_small(const struct product *p)
 
 /* The product that is checked the second time. What a launcher may have a way of its own
  * for, one row or column, a square C, a K of 1, is checked with beta = 0 and with another,
- * and what is thin with its large matrix at any address, too. */
-static struct product second_look(const struct product *first)
+ * what is thin with its large matrix at any address, too, and whole tiles with whole steps
+ * along K. */
+static struct product second_look(const struct chapter *c, const struct product *first)
 {
     struct product p = *first;
+    if (c->BM && c->BN && p.M % c->BM == 0 && p.N % c->BN == 0 && p.K > 64) p.K = 64;
     const bool row = p.M == 1, column = p.N == 1;
     if (p.inputs == USUAL && p.M >= 4 && p.alpha != 0.0f) p.inputs = INFINITE;
     if (p.alpha != 0.0f && p.beta == 0.0f && (row || column || p.M == p.N || p.K == 1))
@@ -237,7 +239,7 @@ void check_shapes(const struct chapter *chapter, const struct options *o,
         struct verdict verdict =
             run_and_verify(&problem, &options, chapter, launch, first);
         if (verdict.passed && first != REALS && is_small(product)) {
-            const struct product again = second_look(product);
+            const struct product again = second_look(chapter, product);
             options_for(&again, &options);
             command = command_for(&again, program, o->seed);
             now_checking(command);

@@ -1965,6 +1965,13 @@ MUTANTS = [
     ),
     Mutant(2, "a rest of three fours of k", "k < K;", "k < (K % 16 == 12 ? K - 4 : K);"),
     Mutant(
+        3,
+        "whole tiles: C not added",
+        "    const dim3 threads(BN, BM);\n",
+        "    const dim3 threads(BN, BM);\n"
+        "    if (M % BM == 0 && N % BN == 0 && K % BK == 0) beta = 0.0f;\n",
+    ),
+    Mutant(
         2, "a square C not added", "old = beta == 0.0f", "old = beta == 0.0f || M == N"
     ),
     Mutant(
