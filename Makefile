@@ -11,11 +11,11 @@ PROGRAMS  := $(foreach c,$(CHAPTERS),chapter$(call number_of,$(c)))
 source_of  = $(addsuffix /matmul.cu,$(filter chapters/$(1)_% chapters/0$(1)_%,$(CHAPTERS)))
 
 # ---- which compiler ----
-# The toolkit is the one that CUDA_HOME names, or the one on PATH, or the one in the usual place.
 # The shell gets paths in apostrophes.
 ifneq ($(findstring ',$(CURDIR)),)
   $(error the path of this folder has an apostrophe in it: $(CURDIR))
 endif
+# The toolkit is the one that CUDA_HOME names, or the one on PATH, or the one in the usual place.
 TOOLKIT   := $(or $(CUDA_HOME),$(CUDA_PATH))
 USUAL     := $(or $(PATH),/usr/local/bin:/usr/bin:/bin)
 export PATH := $(if $(TOOLKIT),$(TOOLKIT)/bin:$(USUAL),$(USUAL):/usr/local/cuda/bin)

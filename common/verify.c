@@ -442,7 +442,7 @@ static void describe(const struct problem *p, const struct chapter *c,
                    thread_of(c, one->row % c->BM, one->col % c->BN));
         append(verdict, "\n");
     }
-    if (w->count == 0) return;
+    if (w->count == 0) return; /* of a row as a whole one only knows that it is wrong */
     const char *where = whereabouts(p, c, w), *cause = likely_cause(p, w);
     if (where) append(verdict, "  where: %s\n", where);
     if (cause) append(verdict, "  likely: %s\n", cause);

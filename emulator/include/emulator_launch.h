@@ -35,7 +35,7 @@ namespace emu
 {
 
 /* Around the object, or the pointer to one, of which the running thread sets a bit-field:
- * clang reads the word that it lies in, and nobody may have written that before. */
+ * clang reads the word that it lies in, which may never have been written. */
 template <class T_> EMU_UNSEEN inline T_ &filled(T_ &object)
 {
 #ifdef __clang__

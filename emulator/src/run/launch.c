@@ -27,6 +27,7 @@
 #include "watch/check.h"
 #include "watch/endless.h"
 #include "watch/lens.h"
+#include "watch/registers.h"
 #include "watch/words.h"
 
 enum { BLOCK_THREADS = 1024 };
@@ -309,7 +310,7 @@ static struct resident *run_cluster(struct resident *r)
         put_aside(r);
     } else if (emu_settings.check && !has_failed) {
         emu_check_copies_arrived();
-        emu_check_registers_at_end();
+        emu_registers_cluster_ended();
         emu_bulk_block_ended();
     }
     emu_mbarrier_block_ended();

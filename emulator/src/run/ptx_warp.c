@@ -13,10 +13,11 @@
 #include "run/barrier.h"
 #include "run/mbarrier.h"
 #include "run/warp.h"
+#include "watch/registers.h"
 
 #define PC __builtin_return_address(0)
 
-enum { LANES = 32, REGISTERS_OF_AN_SM = 65536 };
+enum { LANES = 32 };
 
 /* ---- special registers ---- */
 
@@ -212,44 +213,12 @@ uint64_t emu_ptx_vote(uint64_t code, uint64_t value, uint64_t mask)
     }
 }
 
-/* Faults if a block's threads ask for more registers than an SM has; those that did not ask
- * have `otherwise`. */
-static void check_registers(const struct emu_fiber *block, unsigned otherwise,
-                            const void *pc)
-{
-    unsigned all = 0;
-    for (unsigned i = 0; i < emu_now.block_threads; i += LANES)
-        all += LANES * (block[i].registers ? block[i].registers : otherwise);
-    if (all > REGISTERS_OF_AN_SM)
-        emu_fault(pc,
-                  "setmaxnreg: the threads of this block ask for %u registers, and an SM "
-                  "has %u: on a GPU the last of them would wait for ever%s",
-                  all, REGISTERS_OF_AN_SM,
-                  otherwise ? " (who gives none back keeps those of the start)" : "");
-}
-
 void emu_ptx_set_registers(int more, uint64_t registers)
 {
     if (registers < 24 || registers > 256 || registers % 8)
         emu_fault(PC, "setmaxnreg.%s: %llu registers; a multiple of 8 from 24 to 256",
                   more ? "inc" : "dec", (unsigned long long)registers);
-    /* Who asks for more than is left waits until others give some back. */
-    emu_running()->registers = (unsigned)registers;
-    emu_running()->registers_pc = more ? PC : NULL;
-    check_registers(emu_fibers_of(emu_current->rank), 0, PC);
-}
-
-/* At the start all threads have the same number, the largest of which an SM has enough. */
-void emu_check_registers_at_end(void)
-{
-    const unsigned most = 248, share = REGISTERS_OF_AN_SM / emu_now.block_threads / 8 * 8;
-    for (struct emu_fiber *t = emu_fibers; t < emu_fibers_end(); t++) {
-        if (!t->registers || !t->registers_pc) continue;
-        emu_current = &t->seen;
-        check_registers(emu_fibers_of(t->seen.rank), share < most ? share : most,
-                        t->registers_pc);
-        emu_current = NULL;
-    }
+    emu_registers_set(more, (unsigned)registers, PC);
 }
 
 uint64_t emu_ptx_carry(void)

@@ -23,9 +23,6 @@ bool emu_run_warp(unsigned warp, bool apart);
 /* Of the mask of a thread that waits in a warp operation, the lanes that have ended and are
  * missed. */
 unsigned emu_ended_lanes(const struct emu_fiber *f);
-/* At the end of a cluster: whether those who asked for registers could have had them
- * (ptx_warp.c). */
-void emu_check_registers_at_end(void);
 /* The thread waits in a warp operation to which others never come. */
 void emu_fault_stuck_warp(struct emu_fiber *f) __attribute__((noreturn));
 

@@ -1,12 +1,14 @@
 /* The variables that hold the sums of a wgmma: until a thread has waited for the group
  * that an instruction belongs to, they may not be touched, and after they were, not be
- * given to another without a fence. */
+ * given to another without a fence. And how many registers warps ask for: all together no
+ * more than an SM has. */
 #include "watch/registers.h"
 
 #include "base/now.h"
 #include "base/room.h"
 #include "base/settings.h"
 #include "base/source.h"
+#include "block/fibers.h"
 #include "emulator_runtime.h"
 
 /* A run of sums, side by side. */
@@ -161,4 +163,46 @@ bool emu_registers_wait(uint64_t groups_that_may_remain, uint32_t *time)
         if (t->ranges[i].group < over) t->ranges[i].done = true;
     if (over) *time = t->times[(over - 1) % 64];
     return over > 0;
+}
+
+/* ---- how many a thread has ---- */
+
+enum { REGISTERS_OF_AN_SM = 65536, MOST_AT_THE_START = 248 };
+
+/* Faults if a block's threads have more registers than an SM. Those that did not ask have
+ * `otherwise`. */
+static void check_sum(unsigned rank, unsigned otherwise, const void *pc)
+{
+    const struct emu_fiber *const block = emu_fibers_of(rank);
+    unsigned all = 0;
+    for (unsigned i = 0; i < emu_now.block_threads; i += 32)
+        all += 32 * (block[i].registers ? block[i].registers : otherwise);
+    if (all > REGISTERS_OF_AN_SM)
+        emu_fault(pc,
+                  "setmaxnreg: the threads of this block ask for %u registers, and an SM "
+                  "has %u: on a GPU the last of them would wait for ever%s",
+                  all, REGISTERS_OF_AN_SM,
+                  otherwise ? " (who gives none back keeps those of the start)" : "");
+}
+
+/* Who asks for more than is left waits until others give some back: those that have not
+ * asked yet still may. */
+void emu_registers_set(bool more, unsigned registers, const void *pc)
+{
+    emu_running()->registers = registers;
+    emu_running()->registers_pc = more ? pc : NULL;
+    check_sum(emu_current->rank, 0, pc);
+}
+
+/* At the start all threads have the same number, the largest of which an SM has enough. */
+void emu_registers_cluster_ended(void)
+{
+    const unsigned share = REGISTERS_OF_AN_SM / emu_now.block_threads / 8 * 8;
+    for (struct emu_fiber *t = emu_fibers; t < emu_fibers_end(); t++) {
+        if (!t->registers || !t->registers_pc) continue;
+        emu_current = &t->seen;
+        check_sum(t->seen.rank, share < MOST_AT_THE_START ? share : MOST_AT_THE_START,
+                  t->registers_pc);
+        emu_current = NULL;
+    }
 }

@@ -1,4 +1,4 @@
-/* The variables that hold the sums of a wgmma. */
+/* The variables that hold the sums of a wgmma, and how many registers warps ask for. */
 #ifndef REGISTERS_H
 #define REGISTERS_H
 
@@ -22,5 +22,10 @@ void emu_registers_read_at(uint32_t time);
  * its last instruction was. */
 void emu_registers_commit(void);
 bool emu_registers_wait(uint64_t groups_that_may_remain, uint32_t *time);
+
+/* setmaxnreg: the running thread has so many registers from now on. */
+void emu_registers_set(bool more, unsigned registers, const void *pc);
+/* Whether all who asked for more can have got them. */
+void emu_registers_cluster_ended(void);
 
 #endif
