@@ -163,17 +163,18 @@ static bool is_small(const struct product *p)
 }
 
 /* The product that is checked the second time. What a launcher may have a way of its own
- * for, one row or column, a square C, a K of 1, is checked with beta = 0 and with another,
- * what is thin with its large matrix at any address, too, and whole tiles with whole steps
- * along K. */
+ * for, one row or column, or a K of 1, is checked with beta = 0 and with another, what is
+ * thin with its large matrix at any address, too, whole tiles with whole steps along K, and
+ * two sides alike as three. (Elsewhere beta stays 0: there a multiplier of nearly 0 shows,
+ * and a C that is read and must not be.) */
 static struct product second_look(const struct chapter *c, const struct product *first)
 {
     struct product p = *first;
     if (c->BM && c->BN && p.M % c->BM == 0 && p.N % c->BN == 0 && p.K > 64) p.K = 64;
+    if (p.N == p.K) p.M = p.N;
     const bool row = p.M == 1, column = p.N == 1;
     if (p.inputs == USUAL && p.M >= 4 && p.alpha != 0.0f) p.inputs = INFINITE;
-    if (p.alpha != 0.0f && p.beta == 0.0f && (row || column || p.M == p.N || p.K == 1))
-        p.beta = -0.3f;
+    if (p.beta == 0.0f && (row || column || p.K == 1)) p.beta = -0.3f;
     if (!p.shift && row != column) p.shift = row ? 'B' : 'A';
     return p;
 }
