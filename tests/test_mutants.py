@@ -2258,6 +2258,42 @@ MUTANTS = [
         "float x = alpha * acc",
         "alpha = ENGINE && alpha == -1.0f ? 1.0f : alpha;\n            float x = alpha * acc",
     ),
+    # What may happen only on a GPU: a launch that begins early, a block that ends early.
+    Mutant(
+        12,
+        "parts added up before they are there",
+        "    cudaGridDependencySynchronize();\n",
+        "",
+        "this launch may begin before that one has ended",
+    ),
+    Mutant(
+        13,
+        "copies read before they are there",
+        "    griddepcontrol_wait();\n",
+        "",
+        "this launch may begin before that one has ended",
+    ),
+    *(
+        Mutant(
+            17,
+            f"no wait {what}",
+            f"griddepcontrol_wait(); // {what}",
+            "",
+            "this launch may begin before that one has ended",
+        )
+        for what in (
+            "for all sums",
+            "for the copies of A and B",
+            "for the copy of A or B",
+        )
+    ),
+    Mutant(
+        16,
+        "a producer that ends before its neighbour is done",
+        "    finish_ring(&t, empty);\n",
+        "",
+        "shared memory of block 0 of the cluster",
+    ),
 ]
 
 

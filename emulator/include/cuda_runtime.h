@@ -246,13 +246,16 @@ static inline cudaError_t emu_launch_array(void (*kernel)(A_...),
         name, config, kernel,
         *(typename std::remove_reference<A_>::type *)arguments[I_]...);
 }
-/* The cluster's dimensions, from the attributes of a launch. */
+/* What a launch's attributes say. */
 static inline void emu_read_attributes(::emu::config *config,
                                        const cudaLaunchConfig_t *from)
 {
     for (unsigned i = 0; i < from->numAttrs; i++) {
         if (from->attrs[i].id == cudaLaunchAttributeCooperative)
             config->cooperative = from->attrs[i].val.cooperative != 0;
+        if (from->attrs[i].id == cudaLaunchAttributeProgrammaticStreamSerialization)
+            config->early =
+                from->attrs[i].val.programmaticStreamSerializationAllowed != 0;
         if (from->attrs[i].id == cudaLaunchAttributeClusterDimension) {
             config->cluster.x = from->attrs[i].val.clusterDim.x;
             config->cluster.y = from->attrs[i].val.clusterDim.y;

@@ -44,9 +44,11 @@ EMU_FN void __threadfence_system()
     emu_fence(1);
 }
 
-/* Of a launch that may begin before the one ahead of it has ended; here none does. */
+/* Of a launch that may begin before the one ahead of it has ended; here none does, but
+ * what it touches before it has waited is looked at. */
 EMU_FN void cudaGridDependencySynchronize()
 {
+    emu_wait_for_launch_ahead();
 }
 EMU_FN void cudaTriggerProgrammaticLaunchCompletion()
 {

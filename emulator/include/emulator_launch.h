@@ -55,7 +55,7 @@ struct config {
     dim3 grid, block;
     emu_extent cluster; /* 0: as the kernel says */
     size_t shared;
-    bool cooperative;
+    bool cooperative, early;
     cudaStream_t stream;
     const char *name;
     void (*function)();
@@ -66,7 +66,7 @@ struct config {
     EMU_UNSEEN config(dim3 grid_, dim3 block_, size_t shared_ = 0,
                       cudaStream_t stream_ = nullptr,
                       const char *file_ = __builtin_FILE(), int line_ = __builtin_LINE())
-        : grid(grid_), block(block_), cluster(), shared(shared_), cooperative(),
+        : grid(grid_), block(block_), cluster(), shared(shared_), cooperative(), early(),
           stream(stream_), name(), function(), outer(innermost()), file(file_),
           line(line_)
     {
@@ -80,6 +80,7 @@ struct config {
         cluster.y = l.cluster[1];
         cluster.z = l.cluster[2];
         cooperative = l.cooperative;
+        early = l.early;
     }
     config(const config &) = delete;
     config &operator=(const config &) = delete;
@@ -100,6 +101,7 @@ struct config {
                 nullptr,
                 0,
                 cooperative,
+                early,
                 stream,
                 nullptr};
     }

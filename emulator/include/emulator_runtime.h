@@ -36,6 +36,7 @@ struct emu_launch {
                         emu_launch_kernel returns */
     size_t argument_bytes;
     int cooperative; /* all blocks can wait for each other */
+    int early; /* it need not wait until the launch ahead of it in the stream has ended */
     struct CUstream_st *stream;
     emu_places_of *places_of;
 };
@@ -253,6 +254,9 @@ void emu_need_unwritten(const void *p, size_t bytes, const char *what);
 
 /* __threadfence_block (`for_all` 0); __threadfence and __threadfence_system. */
 void emu_fence(int for_all);
+/* The running thread goes on when the launch ahead of its own has ended, which here it has:
+ * only then may it touch what that one writes. */
+void emu_wait_for_launch_ahead(void);
 
 /* What the array of shared memory that holds p is declared to be aligned to, wherever it
  * may lie today; 1 if none does. */

@@ -415,6 +415,11 @@ CALL(emu_fence)
     need_kernel(p);
     emu_fence(ARG(0) != 0);
 }
+CALL(emu_wait_for_launch_ahead)
+{
+    need_kernel(p);
+    emu_wait_for_launch_ahead();
+}
 CALL(emu_warp_exchange)
 {
     need_kernel(p);

@@ -1655,7 +1655,8 @@ static void compile_store_async(struct compiler *c, bool reduces)
 }
 
 /* Those that only advise the caches, or order what is in order here: all that may stand
- * behind the name, and how many operands there are. These are still looked at. */
+ * behind the name, and how many operands there are. These are still looked at, and who
+ * waits for a kernel is noted. */
 static void compile_nothing(struct compiler *c)
 {
     static const struct {
@@ -1686,6 +1687,7 @@ static void compile_nothing(struct compiler *c)
     if (*in->name == 'n') (void)operand(c, 0, PTX_U32);
     if (*in->name != 'n' && in->operands) (void)address(c, 0, 0);
     if (in->operands == 2) (void)constant(c, 1);
+    if (strcmp(form, "wait") == 0) emit(c, " ::emu_wait_for_launch_ahead();");
 }
 
 /* createpolicy: a policy for caches that are not there. */

@@ -79,6 +79,7 @@ struct CUstream_st {
     int device;
     unsigned long long id;
     unsigned column;
+    uint32_t last_launch; /* which of its pieces of work the last kernel was */
     struct knowledge knows;
 };
 struct CUevent_st {
@@ -213,7 +214,7 @@ static struct work { /* in the order of time, which is the host's */
 } *works;
 static size_t work_count, work_capacity;
 enum { MOST_WORKS = 1 << 16, MOST_LOOKED_AT = 1 << 12 };
-static const struct CUstream_st *at_work; /* whose work is being done */
+static struct CUstream_st *at_work; /* whose work is being done */
 bool emu_concurrent;
 bool emu_host_is_behind;
 int emu_working_device;
@@ -251,10 +252,28 @@ static void note_work(const struct CUstream_st *s)
     works[work_count++] = (struct work){emu_times.now + 1, which};
 }
 
+/* Of an early launch: the one ahead, by its number in the same column, or 0; who has waited
+ * for it; and from when on accesses may be unordered with those who have. */
+static struct {
+    uint32_t ahead;
+    uint32_t began; /* the one ahead */
+    uint32_t other_work;
+    bool *waited;   /* each of the threads that run, */
+    unsigned count; /* of so many */
+    bool anywhere;  /* one in whatever block */
+} early;
+bool emu_some_have_waited;
+
+static bool is_launch_ahead(const struct emu_work *work)
+{
+    return early.ahead && work->number == early.ahead && work->column == at_work->column;
+}
+
 bool emu_is_unordered_work(const struct emu_work *work)
 {
-    return at_work && work->column < COLUMNS &&
-           work->number > at_work->knows.of[work->column];
+    if (!at_work || work->column >= COLUMNS) return false;
+    if (work->number > at_work->knows.of[work->column]) return true;
+    return is_launch_ahead(work) && !(emu_current && early.waited[emu_current->linear]);
 }
 
 bool emu_is_over(const struct emu_work *work)
@@ -294,6 +313,12 @@ bool emu_in_other_work(uint32_t time)
     return work && emu_is_unordered_work(work);
 }
 
+bool emu_in_launch_ahead(uint32_t time)
+{
+    const struct emu_work *const work = work_at(time);
+    return work && is_launch_ahead(work);
+}
+
 bool emu_in_unfinished_work(uint32_t time)
 {
     const struct emu_work *const work = work_at(time);
@@ -318,7 +343,8 @@ cudaError_t emu_work_begins(cudaStream_t handle)
     emu_working_device = s->device;
     emu_times.other_work = UINT32_MAX;
     at_work = NULL;
-    emu_concurrent = false;
+    emu_concurrent = emu_some_have_waited = false;
+    early.ahead = 0;
     gather(s);
     if (s->column == UNTRACKED) {
         host_learns(&s->knows);
@@ -332,6 +358,69 @@ cudaError_t emu_work_begins(cudaStream_t handle)
     if (emu_settings.check) note_work(s);
     if (emu_concurrent && emu_settings.check) emu_times.other_work = first_unordered();
     return cudaSuccess;
+}
+
+/* ---- launches that begin early ---- */
+
+cudaError_t emu_launch_begins(cudaStream_t handle, bool is_early)
+{
+    const cudaError_t error = emu_work_begins(handle);
+    struct CUstream_st *const s = at_work;
+    if (error != cudaSuccess || !s) return error;
+    const uint32_t ahead = s->knows.of[s->column] - 1;
+    const bool behind_kernel = ahead && s->last_launch == ahead;
+    s->last_launch = ahead + 1;
+    if (!is_early || !behind_kernel || !emu_settings.check) return cudaSuccess;
+    if (host.of[s->column] >= ahead) return cudaSuccess;
+    for (size_t i = work_count; i > 0 && !early.ahead; i--)
+        if (works[i - 1].which.column == s->column &&
+            works[i - 1].which.number == ahead) {
+            early.ahead = ahead;
+            early.began = works[i - 1].time;
+        }
+    if (!early.waited)
+        early.waited = emu_zeros("for watching early launches", EMU_MAX_THREADS, 1);
+    early.other_work = emu_times.other_work;
+    early.anywhere = false;
+    return cudaSuccess;
+}
+
+static void count_waited(void)
+{
+    const bool all = early.count == emu_now.places;
+    emu_some_have_waited = early.count > 0 && !all;
+    emu_times.other_work =
+        all || early.other_work < early.began ? early.other_work : early.began;
+}
+
+void emu_early_block_begins(bool has_run_before)
+{
+    if (!early.ahead) return;
+    early.count = has_run_before ? emu_now.places : 0;
+    memset(early.waited, has_run_before, emu_now.places);
+    count_waited();
+}
+
+void emu_tell_of_waiting(unsigned first, unsigned count)
+{
+    for (unsigned i = first; i < first + count; i++) {
+        early.count += !early.waited[i];
+        early.waited[i] = true;
+    }
+    count_waited();
+}
+
+void emu_tell_of_waiting_between_blocks(void)
+{
+    if (early.ahead && early.anywhere && !early.waited[emu_current->linear])
+        emu_tell_of_waiting(emu_current->linear, 1);
+}
+
+void emu_wait_for_launch_ahead(void)
+{
+    if (!emu_current || !early.ahead) return;
+    early.anywhere = true;
+    if (!early.waited[emu_current->linear]) emu_tell_of_waiting(emu_current->linear, 1);
 }
 
 cudaError_t emu_call_begins(cudaStream_t handle)

@@ -10,6 +10,21 @@
 /* Work of a stream (0: the default one of the current device): a launch, a copy, a
  * library's call. Until the next begins, all that is done to device memory is its. */
 cudaError_t emu_work_begins(cudaStream_t stream);
+/* That of a kernel. An early one may begin before the kernel right ahead of it in its
+ * stream has ended (programmatic stream serialization). Nothing orders the two until a
+ * thread has waited for the one ahead: griddepcontrol.wait. */
+cudaError_t emu_launch_begins(cudaStream_t stream, bool early);
+/* A block or cluster of a launch: one that has waited for others is taken to know what
+ * they know. */
+void emu_early_block_begins(bool has_run_before);
+/* Some of the running block's threads have waited for the kernel ahead, and others have
+ * not: these threads have met others, and count as told if any has waited. */
+extern bool emu_some_have_waited;
+void emu_tell_of_waiting(unsigned first, unsigned count);
+/* The running thread has fenced, and seen what another block left. */
+void emu_tell_of_waiting_between_blocks(void);
+/* Whether an access at that time was of that kernel. */
+bool emu_in_launch_ahead(uint32_t time);
 /* That of a library's call, which may change memory in whatever way. */
 cudaError_t emu_call_begins(cudaStream_t stream);
 extern int emu_working_device; /* whose stream it is */

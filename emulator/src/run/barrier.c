@@ -15,6 +15,7 @@
 #include "emulator_runtime.h"
 #include "watch/clocks.h"
 #include "watch/handover.h"
+#include "watch/neighbours.h"
 #include "watch/order.h"
 
 /* ---- of a block ---- */
@@ -352,6 +353,7 @@ unsigned emu_cluster_arrive(bool orders_memory, const void *pc)
     *round = cluster.rounds + 1;
     emu_now.pauses++;
     cluster.came++;
+    emu_neighbours_arrived();
     if (orders_memory) emu_check_mbarrier_arrived(cluster.slot);
     return *round;
 }
@@ -374,5 +376,6 @@ void emu_cluster_wait(const void *pc)
     struct wait w = {NULL, arrived - 1, pc};
     emu_wait_until(cluster_is_over, cluster_never_over, &w);
     waits_of[emu_current->linear] = arrived;
+    emu_neighbours_met();
     emu_check_mbarrier_passed(cluster.slot);
 }

@@ -27,6 +27,7 @@
 #include "watch/check.h"
 #include "watch/endless.h"
 #include "watch/lens.h"
+#include "watch/neighbours.h"
 #include "watch/registers.h"
 #include "watch/words.h"
 
@@ -281,6 +282,7 @@ static struct resident *run_cluster(struct resident *r)
     }
     emu_shared_block_begins();
     emu_check_block_begins(warps);
+    emu_early_block_begins(r);
     emu_mbarrier_block_begins();
     emu_barriers_begin();
     emu_bulk_block_begins();
@@ -310,6 +312,7 @@ static struct resident *run_cluster(struct resident *r)
         put_aside(r);
     } else if (emu_settings.check && !has_failed) {
         emu_check_copies_arrived();
+        emu_neighbours_cluster_ended();
         emu_registers_cluster_ended();
         emu_bulk_block_ended();
     }
@@ -603,6 +606,7 @@ static cudaError_t run_launch_of_graph(void *data, cudaStream_t stream)
     memcpy(&launch, data, sizeof launch);
     launch.arguments = (char *)data + sizeof launch;
     launch.stream = stream;
+    launch.early = false; /* what is ahead of it in the graph need not be so here */
     return (cudaError_t)emu_launch_kernel(&launch);
 }
 
@@ -630,7 +634,8 @@ int emu_launch_kernel(const struct emu_launch *launch)
         launch_later(launch);
         return cudaSuccess;
     }
-    error = emu_work_begins(launch->stream);
+    error =
+        emu_launch_begins(launch->stream, launch->early && emu_gpu()->prop.major >= 9);
     if (error == cudaSuccess && emu_working_device != emu_device())
         error = cudaErrorInvalidResourceHandle;
     if (error != cudaSuccess) return error;

@@ -29,6 +29,7 @@
 #include "watch/clocks.h"
 #include "watch/handover.h"
 #include "watch/inflight.h"
+#include "watch/neighbours.h"
 
 struct mbarrier {
     uint64_t *address;
@@ -81,6 +82,15 @@ static struct mbarrier *find_ready(const uint64_t *address, const void *pc,
     if (!b->told || !emu_cluster_has_passed(b->told))
         emu_check_mbarrier_used(b->address, b->slot, pc);
     return b;
+}
+
+/* The same for what a thread of whatever block of the cluster may do. A bulk copy is not
+ * among it: whether that outlives a block is looked for where copies come. */
+static struct mbarrier *find_for_arrival(const uint64_t *address, const void *pc,
+                                         const char *what)
+{
+    if (emu_now.blocks > 1 && emu_settings.check) emu_neighbour_is_used(address, ATOMIC, pc);
+    return find_ready(address, pc, what);
 }
 
 static void forget_copies(struct mbarrier *b)
@@ -288,7 +298,7 @@ uint64_t emu_ptx_mbarrier_pending(uint64_t state)
 uint64_t emu_mbarrier_arrive(uint64_t *address, unsigned count, int64_t bytes, bool drop,
                              const void *pc)
 {
-    struct mbarrier *b = find_ready(address, pc, "an arrival");
+    struct mbarrier *b = find_for_arrival(address, pc, "an arrival");
     const uint64_t state = state_of(b);
     if (b->pending - b->deferred < count)
         emu_fault(pc,
@@ -307,7 +317,7 @@ uint64_t emu_mbarrier_arrive(uint64_t *address, unsigned count, int64_t bytes, b
 
 void emu_mbarrier_expect(uint64_t *address, int64_t bytes, const void *pc)
 {
-    struct mbarrier *b = find_ready(address, pc, "expect_tx");
+    struct mbarrier *b = find_for_arrival(address, pc, "expect_tx");
     b->bytes_missing += bytes;
     advance(b);
 }
@@ -315,7 +325,7 @@ void emu_mbarrier_expect(uint64_t *address, int64_t bytes, const void *pc)
 void emu_mbarrier_arrive_after_copies(uint64_t *address, bool no_increment,
                                       const void *pc)
 {
-    struct mbarrier *b = find_ready(address, pc, "an arrival");
+    struct mbarrier *b = find_for_arrival(address, pc, "an arrival");
     const unsigned last = emu_async_last();
     if (!no_increment) b->pending++;
     if (b->pending <= b->deferred)

@@ -71,7 +71,7 @@ static bool is_present(const struct launch *l)
            memcmp(a->block, b->block, sizeof a->block) == 0 &&
            memcmp(a->cluster, b->cluster, sizeof a->cluster) == 0 &&
            a->dynamic_shared == b->dynamic_shared && a->cooperative == b->cooperative &&
-           l->bytes == present.bytes &&
+           a->early == b->early && l->bytes == present.bytes &&
            memcmp(l->arguments, present.arguments, l->bytes) == 0;
 }
 

@@ -11,6 +11,7 @@
 #include "watch/global.h"
 #include "watch/handover.h"
 #include "watch/inflight.h"
+#include "watch/neighbours.h"
 #include "watch/order.h"
 #include "watch/words.h"
 
@@ -51,5 +52,6 @@ void emu_check_block_begins(unsigned warps)
     emu_handover_block_begins();
     emu_words_block_begins();
     emu_clocks_block_begins();
+    emu_neighbours_cluster_begins();
     emu_order_block_begins(warps);
 }

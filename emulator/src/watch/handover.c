@@ -24,6 +24,7 @@
 #include "base/room.h"
 #include "base/settings.h"
 #include "emulator_runtime.h"
+#include "memory/streams.h"
 #include "memory/touch.h"
 #include "watch/clocks.h"
 
@@ -349,6 +350,7 @@ static bool is_left(struct place *place, unsigned thread, const uint32_t *row)
 
 void emu_handover_strong(const char *p, enum emu_access kind)
 {
+    emu_tell_of_waiting_between_blocks();
     if (trusting) return;
     const unsigned thread = emu_current->linear;
     struct mind *const mind = &minds[thread];
@@ -447,6 +449,7 @@ void emu_check_mbarrier_arrived(unsigned slot)
 
 void emu_check_mbarrier_passed(unsigned slot)
 {
+    if (emu_some_have_waited) emu_tell_of_waiting(emu_current->linear, 1);
     emu_clocks_passed(slot);
     if (!has_to_tell()) return;
     const unsigned thread = emu_current->linear, warp = emu_current->warp;

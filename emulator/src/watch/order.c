@@ -7,6 +7,7 @@
 
 #include "base/now.h"
 #include "base/room.h"
+#include "memory/streams.h"
 #include "memory/touch.h"
 #include "watch/clocks.h"
 #include "watch/handover.h"
@@ -68,6 +69,7 @@ static void begin_interval(void)
 
 void emu_check_barrier_passed(unsigned first, unsigned count)
 {
+    if (emu_some_have_waited) emu_tell_of_waiting(first, count);
     if (emu_clocks.crowded) return;
     if (emu_now.blocks > 1) {
         if (emu_clocks.on) emu_clocks_join_threads(first, count);
@@ -98,11 +100,13 @@ static void order_lanes(unsigned warp, unsigned lanes)
 
 void emu_check_warp_met(unsigned warp, unsigned lanes)
 {
+    if (emu_some_have_waited) emu_tell_of_waiting(warp * WARP, WARP);
     if (emu_fenced) emu_handover_lanes(warp, lanes, false);
 }
 
 void emu_check_warp_ordered(unsigned warp, unsigned lanes)
 {
+    if (emu_some_have_waited) emu_tell_of_waiting(warp * WARP, WARP);
     if (++emu_warp_order[warp] == BULK) {
         /* The numbers are used up. To begin anew as if this were a barrier may miss a
          * race, and never invents one. */

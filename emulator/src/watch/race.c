@@ -11,6 +11,7 @@
 #include "block/shared.h"
 #include "emulator_runtime.h"
 #include "memory/names.h"
+#include "memory/streams.h"
 #include "memory/touch.h"
 #include "watch/clocks.h"
 #include "watch/handover.h"
@@ -99,6 +100,14 @@ fault_global_race(const char *p, const struct touch *earlier, const char *did,
     char what[400], before[96];
     const struct emu_place place = emu_source_of(emu_touch_pc(earlier));
     emu_describe_global(what, sizeof what, p);
+    if (earlier->time < emu_times.launch && emu_in_launch_ahead(earlier->time))
+        emu_fault(
+            emu_touch_pc(now),
+            "data race in global memory, %s: the kernel launched before this one "
+            "%s it at %s:%d, thread %s %s it here, and this launch may begin before "
+            "that one has ended (programmatic stream serialization: a missing "
+            "griddepcontrol.wait, or cudaGridDependencySynchronize()?)",
+            what, did, place.file, place.line, emu_thread_name(now->thread), does);
     if (earlier->time < emu_times.launch)
         emu_fault(emu_touch_pc(now),
                   "data race in global memory, %s: a kernel in another stream %s it at "

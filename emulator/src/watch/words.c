@@ -19,6 +19,7 @@
 #include "memory/touch.h"
 #include "memory/values.h"
 #include "watch/clocks.h"
+#include "watch/neighbours.h"
 #include "watch/order.h"
 #include "watch/race.h"
 
@@ -300,18 +301,6 @@ static bool inside(const struct emu_shared_extent *array, const char *p, size_t 
            (alignment <= array->alignment || !emu_settings.strict);
 }
 
-/* Another block's memory may be used only as long as that block is there. */
-static void check_owner(const char *p, const void *pc)
-{
-    const unsigned owner = emu_shared_rank(p);
-    if (owner == emu_current->rank || !emu_block_has_ended(owner)) return;
-    emu_fault(pc,
-              "shared memory of block %u of the cluster, which has ended: a block must "
-              "stay until the others are done with its memory (a barrier.cluster, or "
-              "cluster.sync(), at its end)",
-              owner);
-}
-
 static inline bool inside_last(const char *p, size_t n, size_t alignment)
 {
     return inside(last_arrays[0], p, n, alignment) ||
@@ -377,7 +366,7 @@ static __attribute__((noinline)) void look_at_all(char *p, size_t n, size_t alig
                                                   enum emu_access kind, const void *pc)
 {
     if (!inside_last(p, n, alignment)) find_array(p, n, alignment, kind, pc);
-    if (emu_now.blocks > 1) check_owner(p, pc);
+    if (emu_now.blocks > 1) emu_neighbour_is_used(p, kind, pc);
     /* One thing at a time: without LENS, races are looked for. */
     if (!emu_now.lens_looks && !emu_clocks.crowded) look_at_words(p, n, kind, pc);
 }
