@@ -115,6 +115,7 @@ def test_what_was_tried_still_fits(tmp_path, number):
         folder = tmp_path / name
         shutil.copytree(tried.chapters.folder(number), folder)
         tried.apply(diff, folder)
+        assert tried.title(diff), f"{diff} says in its first line what it does"
 
 
 @pytest.mark.parametrize("number", at_length(TRIED, lambda number: number > 7))

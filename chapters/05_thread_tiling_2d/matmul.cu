@@ -32,7 +32,7 @@ static_assert(THREADS % BK == 0 && THREADS % BN == 0, "the tiles take whole rows
 static_assert(THREADS <= 1024, "a block has at most 1,024 threads: raise TM or TN");
 
 // The 2 asks the compiler to leave room for two blocks on a multiprocessor, that is, to
-// get by with 128 registers a thread: while one block waits at a barrier, one computes.
+// get by with 128 registers a thread: while one block waits at a barrier, the other computes.
 __global__ void __launch_bounds__(THREADS, 2)
     matmul_kernel(int M, int N, int K, float alpha, const float *A, const float *B,
                   float beta, float *C)

@@ -57,8 +57,8 @@ static __device__ int first_of(const struct work *w, int block)
     return block * w->share + min(block, w->longer_shares);
 }
 
-// The block whose share holds k-block `at`: first_of backwards. The block that adds up a
-// tile must know which others had parts of it, and this way there is no list to keep.
+// The block whose share holds k-block `at`: first_of backwards. Who adds up a tile must
+// know which blocks had parts of it, and this way there is no list to keep.
 static __device__ int owner_of(const struct work *w, int at)
 {
     const int longer = w->longer_shares * (w->share + 1);
@@ -76,7 +76,7 @@ static __device__ struct position start_position(const struct work *w)
 
 // Steps to the block's next segment; false when there is none. Whole tiles come first:
 // the parts of shared tiles are then brought at about the same time, at the end, and the
-// block that adds them up finds them in the L2.
+// warp that adds them up finds them in the L2.
 static __device__ __forceinline__ bool next_segment(const struct work *w,
                                                     struct position *p)
 {

@@ -46,8 +46,8 @@ static __device__ int swizzled(int row, int i)
 
 // Brings the tiles of A and B at k0. By the copy engine, one thread orders it: the bytes
 // count for `full`. Without, all threads bring an element at a time, each arrives, and a
-// fence makes what they wrote visible to the tensor core, which is no thread's. Outside
-// the matrices there are zeros.
+// fence makes what they wrote visible to the tensor core, which does not read as a thread
+// does. Outside the matrices there are zeros.
 template <bool ENGINE>
 __device__ void load(stage *to, uint64_t *full, const CUtensorMap *A_map,
                      const CUtensorMap *B_map, int row, int col, int k0, int M, int N,

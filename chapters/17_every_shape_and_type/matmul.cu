@@ -3,8 +3,8 @@
  *
  * What changes against chapter 16: it is as fast where the shape is not kind. Rows that do
  * not begin at multiples of 16 bytes, which the copy engine refuses, are copied to rows
- * that do; tiles come in twelve kinds, for products that are small, and two teams do the
- * smaller ones in turns; what is left over when all blocks have done the same number of
+ * that do; tiles come in twelve kinds, for products that are small, and two teams do most
+ * of them in turns; what is left over when all blocks have done the same number of
  * tiles is cut into equal shares; and products of few rows or columns have kernels that
  * read the large matrix and do little else: split_k.cuh where its rows begin at multiples
  * of 16 bytes, and for small C; thin.cuh for most others. tf32, which the tensor core

@@ -89,7 +89,8 @@ static struct mbarrier *find_ready(const uint64_t *address, const void *pc,
 static struct mbarrier *find_for_arrival(const uint64_t *address, const void *pc,
                                          const char *what)
 {
-    if (emu_now.blocks > 1 && emu_settings.check) emu_neighbour_is_used(address, ATOMIC, pc);
+    if (emu_now.blocks > 1 && emu_settings.check)
+        emu_neighbour_is_used(address, ATOMIC, pc);
     return find_ready(address, pc, what);
 }
 
