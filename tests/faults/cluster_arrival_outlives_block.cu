@@ -1,6 +1,6 @@
 // A thread arrives at an mbarrier of the other block of its cluster, at which nobody waits
 // before that block ends.
-// EXPECT: shared memory of block 0 of the cluster, which may have ended by then
+// EXPECT: shared memory of block 0 of the cluster, which
 // THREAD (0,0,0) BLOCK (1,0,0)
 #include <cooperative_groups.h>
 

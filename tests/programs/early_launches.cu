@@ -1,3 +1,4 @@
+// BUILD: -rdc=true -arch=sm_90
 // Launches that may begin before the one ahead of them has ended (programmatic dependent
 // launch): whatever way a thread learns that somebody has waited, it may read.
 #include "check.h"
@@ -110,6 +111,42 @@ __global__ void block_waits(int *data, int *flag)
     data[blockIdx.x * N + threadIdx.x] += 1000;
 }
 
+// Waits for nothing: something else lies between the one ahead and this one.
+__global__ void no_wait(int *data)
+{
+    data[blockIdx.x * N + threadIdx.x] += 1;
+}
+
+// Waits, and launches what need not.
+__global__ void parent(int *data)
+{
+    wait_for_launch_ahead();
+    __syncthreads();
+    if (blockIdx.x == 0 && threadIdx.x == 0) no_wait<<<BLOCKS, N>>>(data);
+}
+
+// The one ahead tells by a flag when it is done; so this one need not wait for its end.
+__global__ void tells(int *data, int *flag)
+{
+    cudaTriggerProgrammaticLaunchCompletion();
+    data[blockIdx.x * N + threadIdx.x] = 7;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        atomicAdd(flag, 1);
+    }
+}
+
+__global__ void is_told(int *data, int *flag)
+{
+    if (threadIdx.x == 0) {
+        while (atomicAdd(flag, 0) < BLOCKS);
+        __threadfence();
+    }
+    __syncthreads();
+    data[blockIdx.x * N + threadIdx.x] += 1;
+}
+
 template <class... P, class... A>
 static void launch_early(void (*kernel)(P...), A... arguments)
 {
@@ -156,6 +193,26 @@ int main(void)
     cudaMemcpy(result, out, sizeof result, cudaMemcpyDeviceToHost);
     for (int i = 0; i < BLOCKS * N; i++) EXPECT(result[i] == 6 + 3 * i);
 
+    // What lies between two launches of a stream, or orders them otherwise.
+    cudaStream_t other;
+    cudaStreamCreate(&other);
+    fill<<<BLOCKS, N>>>(data, 1);
+    cudaLaunchHostFunc(0, [](void *) {}, NULL);
+    launch_early(no_wait, data);
+    fill<<<1, N, 0, other>>>(out,
+                             1); // which waits for the default stream, and it for this
+    launch_early(no_wait, data);
+    launch_early(parent, data);
+    cudaDeviceSynchronize();
+    cudaMemset(flag, 0, sizeof *flag);
+    tells<<<BLOCKS, N>>>(out, flag);
+    launch_early(is_told, out, flag);
+    cudaMemcpy(result, data, sizeof result, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < BLOCKS * N; i++) EXPECT(result[i] == 4);
+    cudaMemcpy(result, out, sizeof result, cudaMemcpyDeviceToHost);
+    for (int i = 0; i < BLOCKS * N; i++) EXPECT(result[i] == 8);
+
+    cudaStreamDestroy(other);
     cudaFree(data);
     cudaFree(out);
     cudaFree(flag);

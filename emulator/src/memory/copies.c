@@ -475,14 +475,14 @@ cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes,
                                  cudaStream_t stream)
 {
     (void)location;
-    (void)stream;
+    emu_no_launch_follows(stream);
     return flags == 0 ? managed_hint(pointer, bytes) : set(cudaErrorInvalidValue);
 }
 
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t bytes,
                                      unsigned int flags)
 {
-    (void)stream;
+    emu_no_launch_follows(stream);
     (void)flags;
     const struct emu_allocation *a = emu_allocation_of(pointer);
     if (bytes == 0 && a) bytes = a->bytes;

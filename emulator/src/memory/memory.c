@@ -115,6 +115,7 @@ cudaError_t emu_allocate_async(void **pointer, size_t bytes, cudaStream_t stream
     cudaMemPool_t pool;
     if (emu_is_captured(stream) && pointer && bytes)
         return set(put_off_allocation(pointer, bytes, stream, pc));
+    emu_no_launch_follows(stream);
     cudaDeviceGetMemPool(&pool, emu_device());
     return set(emu_allocate_from_pool(pointer, bytes, pool, "cudaMallocAsync", pc));
 }
@@ -345,6 +346,7 @@ cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t 
 {
     if (emu_is_captured(stream)) return set(emu_capture_refuses(stream));
     if (!pool) return set(cudaErrorInvalidValue);
+    emu_no_launch_follows(stream);
     return set(
         emu_allocate_from_pool(pointer, bytes, pool, "cudaMallocFromPoolAsync", CALLER));
 }
@@ -362,6 +364,7 @@ cudaError_t emu_free_async(void *pointer, cudaStream_t stream, const void *pc)
     const struct emu_graph_memory m = {.base = pointer, .pc = pc};
     if (emu_capture(stream, cudaGraphNodeTypeMemFree, run_free, &m, sizeof m))
         return set(emu_capture_state(stream));
+    emu_no_launch_follows(stream);
     return set(emu_deallocate(pointer, false, pc));
 }
 

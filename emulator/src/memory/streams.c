@@ -79,7 +79,9 @@ struct CUstream_st {
     int device;
     unsigned long long id;
     unsigned column;
-    uint32_t last_launch; /* which of its pieces of work the last kernel was */
+    uint32_t last_launch; /* which of its pieces of work was a kernel, and the last */
+    uint32_t told;        /* of its own work, what lies before that of others on which it
+                             has waited */
     struct knowledge knows;
 };
 struct CUevent_st {
@@ -192,17 +194,25 @@ static bool is_blocking(const struct CUstream_st *s)
     return !(s->flags & cudaStreamNonBlocking) && !is_legacy(s);
 }
 
+static void wait_for_others(struct CUstream_st *s, const struct knowledge *others)
+{
+    join(&s->knows, others);
+    if (s->column < COLUMNS && s->told < others->of[s->column])
+        s->told = others->of[s->column];
+}
+
 /* What lies before the stream's next piece of work. */
 static void gather(struct CUstream_st *s)
 {
-    join(&s->knows, &host);
-    if (is_blocking(s) && begun[s->device]) join(&s->knows, &defaults[s->device].knows);
+    wait_for_others(s, &host);
+    if (is_blocking(s) && begun[s->device])
+        wait_for_others(s, &defaults[s->device].knows);
     if (!is_legacy(s)) return;
-    join(&s->knows, &left_blocking[s->device]);
+    wait_for_others(s, &left_blocking[s->device]);
     for (struct handle *h = streams; h; h = h->next) {
         const struct CUstream_st *const other = (struct CUstream_st *)h;
         if (other->device == s->device && is_blocking(other))
-            join(&s->knows, &other->knows);
+            wait_for_others(s, &other->knows);
     }
 }
 
@@ -260,9 +270,8 @@ static struct {
     uint32_t other_work;
     bool *waited;   /* each of the threads that run, */
     unsigned count; /* of so many */
-    bool anywhere;  /* one in whatever block */
 } early;
-bool emu_some_have_waited;
+bool emu_some_have_waited, emu_flags_tell;
 
 static bool is_launch_ahead(const struct emu_work *work)
 {
@@ -341,10 +350,10 @@ cudaError_t emu_work_begins(cudaStream_t handle)
     if (!s) return cudaErrorInvalidResourceHandle;
     if (emu_device_error() != cudaSuccess) return emu_device_error();
     emu_working_device = s->device;
+    emu_early_launch_ends();
     emu_times.other_work = UINT32_MAX;
     at_work = NULL;
-    emu_concurrent = emu_some_have_waited = false;
-    early.ahead = 0;
+    emu_concurrent = false;
     gather(s);
     if (s->column == UNTRACKED) {
         host_learns(&s->knows);
@@ -362,16 +371,15 @@ cudaError_t emu_work_begins(cudaStream_t handle)
 
 /* ---- launches that begin early ---- */
 
-cudaError_t emu_launch_begins(cudaStream_t handle, bool is_early)
+cudaError_t emu_launch_begins(cudaStream_t handle, bool is_early, bool has_fenced)
 {
     const cudaError_t error = emu_work_begins(handle);
     struct CUstream_st *const s = at_work;
     if (error != cudaSuccess || !s) return error;
     const uint32_t ahead = s->knows.of[s->column] - 1;
-    const bool behind_kernel = ahead && s->last_launch == ahead;
+    const bool behind_kernel = ahead && s->last_launch == ahead && s->told < ahead;
     s->last_launch = ahead + 1;
     if (!is_early || !behind_kernel || !emu_settings.check) return cudaSuccess;
-    if (host.of[s->column] >= ahead) return cudaSuccess;
     for (size_t i = work_count; i > 0 && !early.ahead; i--)
         if (works[i - 1].which.column == s->column &&
             works[i - 1].which.number == ahead) {
@@ -381,8 +389,21 @@ cudaError_t emu_launch_begins(cudaStream_t handle, bool is_early)
     if (!early.waited)
         early.waited = emu_zeros("for watching early launches", EMU_MAX_THREADS, 1);
     early.other_work = emu_times.other_work;
-    early.anywhere = false;
+    emu_flags_tell = early.ahead && has_fenced;
     return cudaSuccess;
+}
+
+void emu_early_launch_ends(void)
+{
+    if (early.ahead) emu_times.other_work = early.other_work;
+    early.ahead = 0;
+    emu_some_have_waited = emu_flags_tell = false;
+}
+
+void emu_no_launch_follows(cudaStream_t handle)
+{
+    struct CUstream_st *const s = stream_of(handle);
+    if (s) s->last_launch = 0;
 }
 
 static void count_waited(void)
@@ -410,17 +431,11 @@ void emu_tell_of_waiting(unsigned first, unsigned count)
     count_waited();
 }
 
-void emu_tell_of_waiting_between_blocks(void)
-{
-    if (early.ahead && early.anywhere && !early.waited[emu_current->linear])
-        emu_tell_of_waiting(emu_current->linear, 1);
-}
-
 void emu_wait_for_launch_ahead(void)
 {
     if (!emu_current || !early.ahead) return;
-    early.anywhere = true;
-    if (!early.waited[emu_current->linear]) emu_tell_of_waiting(emu_current->linear, 1);
+    emu_flags_tell = true;
+    emu_tell_of_waiting(emu_current->linear, 1);
 }
 
 cudaError_t emu_call_begins(cudaStream_t handle)
@@ -592,6 +607,7 @@ static cudaError_t wait_for(cudaStream_t stream, bool host_waits)
     struct CUstream_st *const s = stream_of(stream);
     if (!s) return cudaErrorInvalidResourceHandle;
     gather(s);
+    s->last_launch = 0;
     join(&heard, &s->knows);
     emu_show_output();
     if (host_waits) host_learns(&s->knows);
@@ -621,7 +637,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
     bool captured;
     const cudaError_t error = emu_capture_wait(stream, event, &captured);
     if (captured) return set(error);
-    join(&s->knows, &event->knows);
+    wait_for_others(s, &event->knows);
     return cudaSuccess;
 }
 

@@ -11,9 +11,14 @@
  * library's call. Until the next begins, all that is done to device memory is its. */
 cudaError_t emu_work_begins(cudaStream_t stream);
 /* That of a kernel. An early one may begin before the kernel right ahead of it in its
- * stream has ended (programmatic stream serialization). Nothing orders the two until a
- * thread has waited for the one ahead: griddepcontrol.wait. */
-cudaError_t emu_launch_begins(cudaStream_t stream, bool early);
+ * stream has ended (programmatic stream serialization). Until a thread has waited for that
+ * one (griddepcontrol.wait), nothing orders what it touches after what the one ahead has
+ * written, unless that one has fenced and tells by a flag. (What the one ahead only reads
+ * is not looked at: it may be over by the time at which an early launch can begin.) */
+cudaError_t emu_launch_begins(cudaStream_t stream, bool early, bool ahead_has_fenced);
+void emu_early_launch_ends(void);
+/* The stream does something else, which ends what is ahead of it and is no work here. */
+void emu_no_launch_follows(cudaStream_t stream);
 /* A block or cluster of a launch: one that has waited for others is taken to know what
  * they know. */
 void emu_early_block_begins(bool has_run_before);
@@ -21,8 +26,8 @@ void emu_early_block_begins(bool has_run_before);
  * not: these threads have met others, and count as told if any has waited. */
 extern bool emu_some_have_waited;
 void emu_tell_of_waiting(unsigned first, unsigned count);
-/* The running thread has fenced, and seen what another block left. */
-void emu_tell_of_waiting_between_blocks(void);
+/* Atomics may tell a thread that the kernel ahead is over, or a part of it. */
+extern bool emu_flags_tell;
 /* Whether an access at that time was of that kernel. */
 bool emu_in_launch_ahead(uint32_t time);
 /* That of a library's call, which may change memory in whatever way. */

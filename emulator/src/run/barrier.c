@@ -353,7 +353,7 @@ unsigned emu_cluster_arrive(bool orders_memory, const void *pc)
     *round = cluster.rounds + 1;
     emu_now.pauses++;
     cluster.came++;
-    emu_neighbours_arrived();
+    emu_neighbours_arrived(*round);
     if (orders_memory) emu_check_mbarrier_arrived(cluster.slot);
     return *round;
 }
@@ -363,9 +363,16 @@ bool emu_cluster_has_passed(unsigned round)
     return cluster.used && waits_of[emu_current->linear] >= round;
 }
 
-void emu_barriers_thread_ends(const struct emu_thread *thread)
+/* The cluster's barrier waits for threads that have not ended: an end is an arrival. */
+void emu_barriers_thread_ends(struct emu_thread *thread)
 {
     if (cluster.used && rounds_of[thread->linear] == cluster.rounds + 1) cluster.came--;
+    if (cluster.used && emu_clocks.on) {
+        struct emu_thread *const running = emu_current;
+        emu_current = thread;
+        emu_check_mbarrier_arrived(cluster.slot);
+        emu_current = running;
+    }
     if (any_used && !emu_counts_the_ended()) named_thread_ends(thread);
 }
 
@@ -376,6 +383,6 @@ void emu_cluster_wait(const void *pc)
     struct wait w = {NULL, arrived - 1, pc};
     emu_wait_until(cluster_is_over, cluster_never_over, &w);
     waits_of[emu_current->linear] = arrived;
-    emu_neighbours_met();
+    emu_neighbours_met(arrived);
     emu_check_mbarrier_passed(cluster.slot);
 }

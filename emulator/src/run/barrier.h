@@ -27,6 +27,6 @@ void emu_cluster_wait(const void *pc);
 /* Whether the thread that runs has waited for this round. */
 bool emu_cluster_has_passed(unsigned round);
 /* Who has ended is not waited for. */
-void emu_barriers_thread_ends(const struct emu_thread *thread);
+void emu_barriers_thread_ends(struct emu_thread *thread);
 
 #endif

@@ -26,6 +26,7 @@
 #include "run/wgmma.h"
 #include "watch/check.h"
 #include "watch/endless.h"
+#include "watch/handover.h"
 #include "watch/lens.h"
 #include "watch/neighbours.h"
 #include "watch/registers.h"
@@ -590,6 +591,7 @@ static void forget_children(void)
 
 static void run_children(void)
 {
+    emu_early_launch_ends();
     put_in_order(0);
     while (child_count > 0 && !has_failed) {
         const struct emu_launch child = children[--child_count];
@@ -634,8 +636,8 @@ int emu_launch_kernel(const struct emu_launch *launch)
         launch_later(launch);
         return cudaSuccess;
     }
-    error =
-        emu_launch_begins(launch->stream, launch->early && emu_gpu()->prop.major >= 9);
+    error = emu_launch_begins(launch->stream, launch->early && emu_gpu()->prop.major >= 9,
+                              emu_fenced);
     if (error == cudaSuccess && emu_working_device != emu_device())
         error = cudaErrorInvalidResourceHandle;
     if (error != cudaSuccess) return error;

@@ -89,9 +89,10 @@ static struct mbarrier *find_ready(const uint64_t *address, const void *pc,
 static struct mbarrier *find_for_arrival(const uint64_t *address, const void *pc,
                                          const char *what)
 {
+    struct mbarrier *const b = find_ready(address, pc, what);
     if (emu_now.blocks > 1 && emu_settings.check)
-        emu_neighbour_is_used(address, ATOMIC, pc);
-    return find_ready(address, pc, what);
+        emu_neighbour_is_used(address, WRITE, pc);
+    return b;
 }
 
 static void forget_copies(struct mbarrier *b)
@@ -202,6 +203,8 @@ static void count_copy(struct mbarrier *b, const struct emu_bulk_copy *copy)
     if (!copy->behind) {
         emu_check_bulk_arrival(copy->shared, copy->bytes, b->slot);
         put_copy(copy);
+        if (emu_now.blocks > 1)
+            emu_neighbours_copy_came(copy->shared, copy->thread->linear);
         b->bytes_missing -= (int64_t)copy->bytes;
         return;
     }

@@ -139,7 +139,8 @@ static void write_cell(struct emu_shadow *s, size_t i, char *p, bool atomic,
     for (int r = 0; r < 2; r++) {
         if (atomic && !in_other_block(reads[r]) && reads[r]->thread == now->thread)
             reads[r]->strong = 1;
-        if (concurrent(reads[r], now)) emu_suspect(word, bytes, reads[r], "read", now);
+        if (concurrent(reads[r], now) && !emu_in_launch_ahead(reads[r]->time))
+            emu_suspect(word, bytes, reads[r], "read", now);
     }
     if (now->strong && !write->strong && write->time >= emu_times.launch)
         emu_shadow_keep_store(s, i);
@@ -199,6 +200,7 @@ void emu_global_access(struct emu_shadow *s, size_t offset, char *p, size_t n,
         make_cells(s, fits < s->shift ? fits : s->shift, p);
     if (s->unwatched) return;
     const struct touch now = emu_touch_now(kind, pc);
+    if (emu_flags_tell && now.strong) emu_tell_of_waiting(emu_current->linear, 1);
     char *const first = p;
     const bool strong = emu_fenced && now.strong;
     if (strong && basic != ATOMIC) emu_handover_strong(first, kind);

@@ -31,7 +31,7 @@
 enum { THREADS = 1024, WARP = 32 };
 enum { MOST_LEARNT = 512, MOST_PLACES = 1 << 18, MOST_TIMES = 1 << 26 };
 
-bool emu_fenced;
+bool emu_fenced, emu_fenced_for_all;
 static bool trusting; /* too much to keep: everything is ordered */
 
 /* ---- the blocks of the launch, by the time at which they began ---- */
@@ -248,7 +248,7 @@ void emu_handover_launch_begins(void)
     }
     if (place_count > 0) memset(table, 0, table_size * sizeof *table);
     place_count = time_count = block_count = 0;
-    emu_fenced = trusting = false;
+    emu_fenced = emu_fenced_for_all = trusting = false;
 }
 
 void emu_handover_block_begins(void)
@@ -281,6 +281,7 @@ static uint32_t *row_of(unsigned thread)
 void emu_fence(int for_all)
 {
     if (!emu_current || !emu_settings.check) return;
+    if (for_all) emu_fenced_for_all = true;
     if (is_crowded()) emu_fenced = trusting = true;
     if (trusting) return;
     const unsigned thread = emu_current->linear, warp = emu_current->warp;
@@ -350,7 +351,6 @@ static bool is_left(struct place *place, unsigned thread, const uint32_t *row)
 
 void emu_handover_strong(const char *p, enum emu_access kind)
 {
-    emu_tell_of_waiting_between_blocks();
     if (trusting) return;
     const unsigned thread = emu_current->linear;
     struct mind *const mind = &minds[thread];

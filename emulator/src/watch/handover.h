@@ -8,7 +8,8 @@
 
 #include "memory/touch.h"
 
-extern bool emu_fenced; /* a thread of this launch has executed a fence */
+/* A thread of this launch has executed a fence; and one that reaches beyond its block. */
+extern bool emu_fenced, emu_fenced_for_all;
 void emu_handover_launch_begins(void);
 void emu_handover_block_begins(void);
 void emu_handover_barrier(void);

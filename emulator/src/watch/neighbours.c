@@ -1,10 +1,12 @@
 /* Shared memory of other blocks of the cluster may be used only as long as its block is
  * there. When blocks end here is chance: so that a use came earlier says nothing. It counts
- * if a thread of that block knew of it at its end: by an mbarrier at which the user arrived,
- * or the cluster's barrier. (Which of both says `relaxed`, and so hands over no memory, is
- * no matter: it is not about what was written.) Of each thread and neighbour the last use is
- * kept. What fences and flags in global memory tell is not looked at: then all counts as
- * known. And a bulk copy is waited for or not, which inflight.c knows. */
+ * if a thread of that block knew at its end of something that one of the user's block did
+ * later: by an mbarrier at which that arrived, the cluster's barrier, or bytes that it sent.
+ * (At which of a block's threads one looks is no matter here: a mistake may be missed, and
+ * none is invented. Nor whether a barrier is `relaxed`, and so hands over no memory: it is
+ * not about what was written.) Of each thread and neighbour the last use is kept. What
+ * fences and flags tell is not looked at: then all counts as known. And a bulk copy is
+ * waited for or not, which inflight.c knows. */
 #include "watch/neighbours.h"
 
 #include <string.h>
@@ -17,14 +19,17 @@
 #include "memory/touch.h"
 #include "watch/clocks.h"
 #include "watch/handover.h"
+#include "watch/words.h"
 
 static struct use { /* time 0: none, or known to be over */
     uint32_t time;
     const void *pc;
+    const void *word;         /* of an atomic, else NULL */
 } (*uses)[EMU_CLOCK_THREADS]; /* of each block's memory */
 static bool used[EMU_MAX_BLOCKS];
-/* When each thread last arrived at the cluster's barrier. */
-static uint32_t arrivals[EMU_CLOCK_THREADS];
+/* When each thread last arrived at the cluster's barrier, in even and in odd rounds: who
+ * waits may see that others are one round ahead. */
+static uint32_t arrivals[2][EMU_CLOCK_THREADS];
 
 static void fault_ended(unsigned owner, const char *how, const void *pc)
 {
@@ -45,43 +50,58 @@ void emu_neighbour_is_used(const void *p, enum emu_access kind, const void *pc)
     if (!uses) uses = emu_zeros("for watching clusters", EMU_MAX_BLOCKS, sizeof *uses);
     if (!used[owner]) memset(uses[owner], 0, emu_now.places * sizeof **uses);
     used[owner] = true;
-    uses[owner][emu_current->linear] = (struct use){emu_times.now, pc};
+    uses[owner][emu_current->linear] =
+        (struct use){emu_times.now, pc, kind == ATOMIC ? p : NULL};
 }
 
-void emu_neighbours_arrived(void)
+void emu_neighbours_arrived(unsigned round)
 {
-    if (emu_clocks.on) arrivals[emu_current->linear] = emu_times.now++;
+    if (emu_clocks.on) arrivals[round % 2][emu_current->linear] = emu_times.now++;
 }
 
-void emu_neighbours_met(void)
+void emu_neighbours_met(unsigned round)
 {
     const unsigned owner = emu_current->rank;
-    if (!used[owner]) return;
-    for (unsigned t = 0; t < emu_now.places; t++)
-        if (uses[owner][t].time <= arrivals[t]) uses[owner][t].time = 0;
+    for (unsigned t = 0; used[owner] && t < emu_now.places; t++)
+        if (uses[owner][t].time <= arrivals[round % 2][t]) uses[owner][t].time = 0;
+}
+
+void emu_neighbours_copy_came(const void *to, unsigned sender)
+{
+    const unsigned owner = emu_shared_rank(to), threads = emu_now.block_warps * 32;
+    const unsigned first = sender / threads * threads;
+    for (unsigned t = first; used[owner] && t < first + threads; t++)
+        uses[owner][t].time = 0;
 }
 
 void emu_neighbours_cluster_begins(void)
 {
+    if (emu_now.blocks == 1) return;
     memset(used, 0, sizeof used);
     memset(arrivals, 0, sizeof arrivals);
 }
 
-static bool is_known(unsigned owner, unsigned thread, uint32_t time)
+/* An atomic may also be seen by one of the owner's on the same word. */
+static bool is_known(unsigned owner, unsigned thread, const struct use *use)
 {
-    const unsigned first = owner * emu_now.block_warps * 32;
-    for (unsigned t = first; t < first + emu_now.block_threads; t++)
-        if (emu_clock_of(t, thread) >= time) return true;
-    return false;
+    const unsigned threads = emu_now.block_warps * 32, first = owner * threads,
+                   others = thread / threads * threads;
+    for (unsigned t = first; t < first + threads; t++)
+        for (unsigned other = others; other < others + threads; other++)
+            if (emu_clock_of(t, other) >= use->time) return true;
+    if (!use->word) return false;
+    const struct touch *const last = &emu_word_at(use->word)->write;
+    return last->strong && last->time >= use->time && last->thread >= first &&
+           last->thread < first + threads;
 }
 
 void emu_neighbours_cluster_ended(void)
 {
-    if (emu_fenced) return;
+    if (emu_now.blocks == 1 || emu_fenced_for_all) return;
     for (unsigned owner = 0; owner < emu_now.blocks; owner++)
         for (unsigned t = 0; used[owner] && t < emu_now.places; t++) {
             const struct use *const use = &uses[owner][t];
-            if (!use->time || is_known(owner, t, use->time)) continue;
+            if (!use->time || is_known(owner, t, use)) continue;
             emu_current = (struct emu_thread *)&emu_fibers[t].seen;
             emu_now.block = emu_block_index[emu_current->rank];
             fault_ended(owner, "may have ended by then", use->pc);

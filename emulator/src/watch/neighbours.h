@@ -8,9 +8,11 @@
  * block has ended. */
 void emu_neighbour_is_used(const void *p, enum emu_access kind, const void *pc);
 /* The running thread has arrived at the cluster's barrier, whether it orders memory or not;
- * or has waited for all others there. */
-void emu_neighbours_arrived(void);
-void emu_neighbours_met(void);
+ * or has waited there for all others. The rounds of that barrier are counted from 1. */
+void emu_neighbours_arrived(unsigned round);
+void emu_neighbours_met(unsigned round);
+/* A bulk copy from the shared memory of this thread's block has come. */
+void emu_neighbours_copy_came(const void *to, unsigned sender);
 
 void emu_neighbours_cluster_begins(void);
 /* All its blocks have ended. Whoever used another's memory must have done so before that
