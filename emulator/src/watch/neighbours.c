@@ -46,12 +46,13 @@ void emu_neighbour_is_used(const void *p, enum emu_access kind, const void *pc)
     const unsigned owner = emu_shared_rank(p);
     if (owner == emu_current->rank) return;
     if (emu_block_has_ended(owner)) fault_ended(owner, "has ended", pc);
-    if (!emu_clocks.on || !emu_settings.strict || kind == EMU_ASYNC_COPY) return;
+    const enum emu_access basic = kind & BASIC_KIND;
+    if (!emu_clocks.on || !emu_settings.strict || basic == EMU_ASYNC_COPY) return;
     if (!uses) uses = emu_zeros("for watching clusters", EMU_MAX_BLOCKS, sizeof *uses);
     if (!used[owner]) memset(uses[owner], 0, emu_now.places * sizeof **uses);
     used[owner] = true;
     uses[owner][emu_current->linear] =
-        (struct use){emu_times.now, pc, kind == ATOMIC ? p : NULL};
+        (struct use){emu_times.now, pc, basic == ATOMIC ? p : NULL};
 }
 
 void emu_neighbours_arrived(unsigned round)
