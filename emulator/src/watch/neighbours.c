@@ -19,7 +19,6 @@
 #include "memory/touch.h"
 #include "watch/clocks.h"
 #include "watch/handover.h"
-#include "watch/words.h"
 
 static struct use { /* time 0: none, or known to be over */
     uint32_t time;
@@ -41,10 +40,20 @@ static void fault_ended(unsigned owner, const char *how, const void *pc)
               owner, how);
 }
 
+/* Atomics of others on a word are seen by one of the owner's. */
+static void see_atomics(unsigned owner, const void *word)
+{
+    for (unsigned t = 0; t < emu_now.places; t++)
+        if (uses[owner][t].word == word) uses[owner][t].time = 0;
+}
+
 void emu_neighbour_is_used(const void *p, enum emu_access kind, const void *pc)
 {
     const unsigned owner = emu_shared_rank(p);
-    if (owner == emu_current->rank) return;
+    if (owner == emu_current->rank) {
+        if (used[owner] && (kind & BASIC_KIND) == ATOMIC) see_atomics(owner, p);
+        return;
+    }
     if (emu_block_has_ended(owner)) fault_ended(owner, "has ended", pc);
     const enum emu_access basic = kind & BASIC_KIND;
     if (!emu_clocks.on || !emu_settings.strict || basic == EMU_ASYNC_COPY) return;
@@ -82,18 +91,14 @@ void emu_neighbours_cluster_begins(void)
     memset(arrivals, 0, sizeof arrivals);
 }
 
-/* An atomic may also be seen by one of the owner's on the same word. */
-static bool is_known(unsigned owner, unsigned thread, const struct use *use)
+static bool is_known(unsigned owner, unsigned thread, uint32_t time)
 {
     const unsigned threads = emu_now.block_warps * 32, first = owner * threads,
                    others = thread / threads * threads;
     for (unsigned t = first; t < first + threads; t++)
         for (unsigned other = others; other < others + threads; other++)
-            if (emu_clock_of(t, other) >= use->time) return true;
-    if (!use->word) return false;
-    const struct touch *const last = &emu_word_at(use->word)->write;
-    return last->strong && last->time >= use->time && last->thread >= first &&
-           last->thread < first + threads;
+            if (emu_clock_of(t, other) >= time) return true;
+    return false;
 }
 
 void emu_neighbours_cluster_ended(void)
@@ -102,7 +107,7 @@ void emu_neighbours_cluster_ended(void)
     for (unsigned owner = 0; owner < emu_now.blocks; owner++)
         for (unsigned t = 0; used[owner] && t < emu_now.places; t++) {
             const struct use *const use = &uses[owner][t];
-            if (!use->time || is_known(owner, t, use)) continue;
+            if (!use->time || is_known(owner, t, use->time)) continue;
             emu_current = (struct emu_thread *)&emu_fibers[t].seen;
             emu_now.block = emu_block_index[emu_current->rank];
             fault_ended(owner, "may have ended by then", use->pc);
