@@ -2258,6 +2258,13 @@ MUTANTS = [
         "float x = alpha * acc",
         "alpha = ENGINE && alpha == -1.0f ? 1.0f : alpha;\n            float x = alpha * acc",
     ),
+    Mutant(
+        1,
+        "a launcher that ends the program, with success",
+        "    const dim3 threads",
+        "    exit(0);\n    const dim3 threads",
+        "nothing was checked",
+    ),
     # What may happen only on a GPU: a launch that begins early, a block that ends early.
     Mutant(
         12,
