@@ -118,4 +118,4 @@ def test_too_little_address_space_is_one_line(megabytes, emulate):
 @for_real_nvcc("folder", [FOLDER], ids=["all"])
 def test_is_genuine_cuda(folder, tmp_path):
     source = all_in_one(PLANTED.values(), tmp_path)
-    accept(source, tmp_path, "-DFIXED", "-arch=sm_80", "-I", folder)
+    accept(source, tmp_path, "-DFIXED", "-arch=sm_90", "-I", folder)
