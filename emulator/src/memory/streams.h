@@ -16,6 +16,8 @@ cudaError_t emu_work_begins(cudaStream_t stream);
  * written, unless that one has fenced and tells by a flag. (What the one ahead only reads
  * is not looked at: it may be over by the time at which an early launch can begin.) */
 cudaError_t emu_launch_begins(cudaStream_t stream, bool early, bool ahead_has_fenced);
+/* What runs from now on comes after the kernel ahead: the launch is over, or all that is left
+ * of it is what its threads have launched. */
 void emu_early_launch_ends(void);
 /* The stream does something else, which ends what is ahead of it and is no work here. */
 void emu_no_launch_follows(cudaStream_t stream);

@@ -11,7 +11,8 @@ void emu_neighbour_is_used(const void *p, enum emu_access kind, const void *pc);
  * or has waited there for all others. The rounds of that barrier are counted from 1. */
 void emu_neighbours_arrived(unsigned round);
 void emu_neighbours_met(unsigned round);
-/* A bulk copy from the shared memory of this thread's block has come. */
+/* A bulk copy that this thread has sent for has come: what its block used before, to have
+ * something to send or to know that there is room, is over. */
 void emu_neighbours_copy_came(const void *to, unsigned sender);
 
 void emu_neighbours_cluster_begins(void);
