@@ -5,6 +5,7 @@ import platform
 import re
 import shutil
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -703,6 +704,34 @@ def test_host_code_is_optimised_unless_asked_otherwise(flags, optimised, write, 
         "user.cpp",
     )
     assert nvcc(*flags.split(), "user.cpp", "-run").returncode == optimised
+
+
+@every_compiler
+def test_a_product_and_a_sum_are_rounded_one_after_the_other(compiler, write, nvcc):
+    """Also where the host has one operation for both: results do not depend on the host."""
+    device = """
+        __global__ void kernel(float x, float *d)
+        {
+            d[0] = x * x - 1.0f;
+            d[1] = __fadd_rn(__fmul_rn(x, x), -1.0f);
+            d[2] = fmaf(x, x, -1.0f);
+        }
+        float on_host(float x);
+        int main(int argc, char **)
+        {
+            float x = argc + 0x1p-12f, *d; // x * x = 1 + 2^-11 + 2^-24
+            cudaMallocManaged(&d, 3 * sizeof *d);
+            kernel<<<1, 1>>>(x, d);
+            cudaDeviceSynchronize();
+            const float rounded = 0x1p-11f;
+            return !(d[0] == rounded && d[1] == rounded && d[2] > rounded && on_host(x) == rounded);
+        }
+    """
+    write("float on_host(float x) { return x * x - 1.0f; }", "host.cpp")
+    cpu = Path("/proc/cpuinfo").read_text().split()
+    fused = ["-Xcompiler", "-mfma"] if "fma" in cpu else []
+    result = nvcc("-ccbin", compiler, *fused, write(device), "host.cpp", "-run")
+    assert result.returncode == 0, result.stderr
 
 
 def test_managed_memory_begins_with_zeros(write, nvcc, tmp_path):

@@ -502,22 +502,12 @@ EMU_DPX_WHICH(u32, u16, unsigned, unsigned short, min, <=)
 
 /* ---- floating point ---- */
 
-/* The empty assembly keeps a compiler from joining the operation with a neighbour into
- * one with a single rounding. */
-#define EMU_ROUNDED(T_, name, expression)                                                \
-    EMU_FN T_ name(T_ x, T_ y)                                                           \
-    {                                                                                    \
-        T_ result = expression;                                                          \
-        __asm__("" : "+m"(result));                                                      \
-        return result;                                                                   \
-    }
-EMU_ROUNDED(float, __fadd_rn, x + y)
-EMU_ROUNDED(float, __fsub_rn, x - y)
-EMU_ROUNDED(float, __fmul_rn, (x) * (y))
-EMU_ROUNDED(double, __dadd_rn, x + y)
-EMU_ROUNDED(double, __dsub_rn, x - y)
-EMU_ROUNDED(double, __dmul_rn, (x) * (y))
-#undef EMU_ROUNDED
+EMU_IS(float, __fadd_rn, (float x, float y), x + y)
+EMU_IS(float, __fsub_rn, (float x, float y), x - y)
+EMU_IS(float, __fmul_rn, (float x, float y), x * y)
+EMU_IS(double, __dadd_rn, (double x, double y), x + y)
+EMU_IS(double, __dsub_rn, (double x, double y), x - y)
+EMU_IS(double, __dmul_rn, (double x, double y), x * y)
 EMU_IS(float, __fdiv_rn, (float x, float y), x / y)
 EMU_IS(float, __frcp_rn, (float x), 1.0f / x)
 EMU_IS(float, __fsqrt_rn, (float x), sqrtf(x))

@@ -875,6 +875,10 @@ static void add_standard(struct list *command)
     add(command, format("-std=%s", options.standard ? options.standard : "gnu++17"));
 }
 
+/* Of a product and a sum a compiler makes one operation with one rounding where the host
+ * has that, as ARM does and x86-64 need not. Results do not depend on the host here. */
+#define ROUNDING "-ffp-contract=off"
+
 /* As macros that stand for themselves: a program may ask for them with #ifdef, the
  * headers leave them alone, and they reach the translator. */
 static void add_qualifiers(struct list *command)
@@ -908,6 +912,7 @@ static struct list preprocessing(enum language language)
     /* Unasked, nvcc has host code compiled without optimisation. What a program compares
      * its results with would then take longer than its kernels do here. */
     if (language != CU && !options.optimize && !options.debug) add(&command, "-O2");
+    add_words(&command, ROUNDING);
     add_all(&command, &options.compiler);
     return command;
 }
@@ -1035,7 +1040,7 @@ static void add_kernel_options(struct list *command)
               "-fsanitize=signed-integer-overflow,integer-divide-by-zero,shift-exponent,"
               "float-cast-overflow "
               "-Wno-unknown-pragmas");
-    add(command, options.stage == TO_MODULE ? "-fPIC" : "-fPIE");
+    add(command, options.stage == TO_MODULE ? "-fPIC" : "-fPIE", ROUNDING);
     if (!options.debug) add(command, "-g1");
 }
 
