@@ -183,7 +183,7 @@ def build_machine():
     sources = [FOLDER / "runner.c", *sorted((FOLDER / "machine").glob("*.c"))]
 
     def make(scratch):
-        command = [c_compiler(), "-std=gnu11", "-O2", "-w", "-fno-pie", "-no-pie"]
+        command = [c_compiler(), "-std=gnu11", "-O2", "-fno-pie", "-no-pie"]
         command += ["-I", EMULATOR / "include", "-I", EMULATOR / "src", *sources, runtime]
         command += [f"-Wl,--wrap={name}" for name in ANSWERED_BY_THE_MACHINE.split()]
         call([*command, "-o", scratch, "-lm", "-lpthread"], "the machine")

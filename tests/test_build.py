@@ -1,6 +1,7 @@
 """A change rebuilds what depends on it, and nothing else."""
 
 import graphlib
+import platform
 import re
 import shutil
 import sys
@@ -117,6 +118,19 @@ def test_no_circle_of_files(project, emulated_nvcc):
         below = FLOORS[: FLOORS.index(floor[file]) + 1]
         upwards = {a: b for a, b in calls[file].items() if floor[a] not in below}
         assert not upwards, f"{file} calls upwards: {upwards}"
+
+
+@pytest.mark.parametrize("compiler", [c for c in ("gcc", "clang") if shutil.which(c)])
+def test_our_c_compiles_without_a_warning(compiler, project):
+    """What one compiler warns of, the next one refuses: gcc 14 takes no function undeclared."""
+    command = [compiler, "-std=gnu11", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]
+    command += ["-Iinclude", "-Isrc", '-DCUDA_LIBRARIES=""', '-DEMU_NVCC=""']
+    sources = [*project.glob("emulator/src/*/*.c"), *project.glob("exercises/*.c")]
+    if platform.machine() == "x86_64":  # elsewhere the machine is not built
+        sources += project.glob("exercises/machine/*.c")
+    assert len(sources) > 80
+    result = run([*command, *sources], cwd=project / "emulator")
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 def test_the_emulators_map_names_every_file(project):

@@ -23,6 +23,7 @@
 void emu_launch_failed(int error);
 unsigned __isShared(const void *p);
 unsigned __isGlobal(const void *p);
+size_t __cvta_generic_to_shared(const void *p);
 
 enum { HOST_STACK = 1 << 20, THREAD_STACK = 192 * 1024, MOST_PRINTED = 64 * 1024 };
 
