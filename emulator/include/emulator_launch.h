@@ -175,9 +175,7 @@ template <class T_> struct by_value {
 
 /* An object of a class with a copy constructor or a destructor of its own: the host has
  * copied it, and will destroy it. A GPU gets only its bytes, and so do the threads here.
- * To functions, such objects are passed by their address (Itanium C++ ABI, 3.1.2.3). On
- * ARM, every large one is (AAPCS64, 6.8.2), and where gcc makes the copy that is passed, it
- * aligns that to 16 bytes and no more: a CUtensorMap asks for 64. */
+ * To functions, such objects are passed by their address (Itanium C++ ABI, 3.1.2.3). */
 template <class T_> struct by_bytes {
     struct stored {
         alignas(T_) unsigned char bytes[sizeof(T_)];
@@ -201,17 +199,10 @@ template <class T_> struct by_bytes {
     }
 };
 
-#ifdef __aarch64__
-template <class T_> constexpr bool misaligned = alignof(T_) > 16;
-#else
-template <class T_> constexpr bool misaligned = false;
-#endif
-
 template <class T_>
 using parameter =
     typename std::conditional<std::is_reference<T_>::value ||
-                                  (!misaligned<T_> &&
-                                   std::is_trivially_destructible<T_>::value &&
+                                  (std::is_trivially_destructible<T_>::value &&
                                    std::is_trivially_copy_constructible<T_>::value ==
                                        std::is_copy_constructible<T_>::value &&
                                    std::is_trivially_move_constructible<T_>::value ==

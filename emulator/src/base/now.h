@@ -58,6 +58,14 @@ struct emu_thread {  /* a CUDA thread */
 /* The one that is running; NULL in host code, and so in every other thread of the host.
  */
 extern _Thread_local struct emu_thread *emu_current;
+
+/* Is it one of the running thread's own variables, or a parameter of its kernel's? */
+static inline bool emu_is_own(const volatile void *p)
+{
+    return (const char *)p >= emu_current->stack_low &&
+           (const char *)p < emu_current->stack_high;
+}
+
 /* threadIdx and its companions, as the headers name them. */
 extern uint3 emu_thread_idx, emu_block_idx, emu_block_dim, emu_grid_dim;
 

@@ -145,12 +145,6 @@ void emu_check_allocations_changed(void)
 
 /* ---- one access ---- */
 
-/* The running thread's own variables. */
-static inline bool is_own(const char *p)
-{
-    return p >= emu_current->stack_low && p < emu_current->stack_high;
-}
-
 static inline bool is_aligned(const char *p, size_t n, const void *pc)
 {
     return !((uintptr_t)p & (n - 1)) || (!((uintptr_t)p & 7) && emu_is_structure(n, pc));
@@ -167,7 +161,7 @@ void emu_check_access(const volatile void *address, size_t n, enum emu_access ki
     } else if (emu_is_global(p)) {
         if (!is_aligned(p, n, pc)) goto misaligned;
         global_access(p, n, kind, pc);
-    } else if (!is_own(p)) {
+    } else if (!emu_is_own(p)) {
         emu_other_access(p, n, kind, pc);
         remember_variable(p);
     } else if (emu_now.own_watched) {

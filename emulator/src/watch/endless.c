@@ -222,15 +222,9 @@ static void begin(void)
 }
 
 /* A thread's own variables are part of its state. */
-static bool is_own(const volatile void *p)
-{
-    return (const char *)p >= emu_current->stack_low &&
-           (const char *)p < emu_current->stack_high;
-}
-
 static bool has_stored(const volatile void *p, enum emu_access kind)
 {
-    return (kind == WRITE && !is_own(p)) ||
+    return (kind == WRITE && !emu_is_own(p)) ||
            (last_atomic.bytes &&
             hash_of(last_atomic.address, last_atomic.bytes) != last_atomic.before);
 }
@@ -249,7 +243,7 @@ bool emu_look(const volatile void *p, size_t n, enum emu_access kind, const void
         quiet = 0;
         only_reads = false;
     }
-    const bool strong = n > 0 && (basic == ATOMIC || kind & VOLATILE) && !is_own(p);
+    const bool strong = n > 0 && (basic == ATOMIC || kind & VOLATILE) && !emu_is_own(p);
     if (++looks > LOOKS && only_reads && strong && pauses_seen == emu_now.pauses) {
         give_way((const void *)p, n, pc, false);
         return true;
@@ -273,7 +267,7 @@ bool emu_look(const volatile void *p, size_t n, enum emu_access kind, const void
         access_is_strong = false;
         accesses = 0;
     }
-    if (times_back == 1) find_first(n > 0 && !is_own(p), strong, pc);
+    if (times_back == 1) find_first(n > 0 && !emu_is_own(p), strong, pc);
     if (times_back >= 2 && !first_access)
         emu_fault(first_in_loop,
                   "endless loop: nothing changes in it, and nothing is read (a flag that "

@@ -87,8 +87,7 @@ static enum lens_class class_of(const char *p, enum emu_access kind)
         return read ? SHARED_LOAD : write ? SHARED_STORE : SHARED_ATOMIC;
     if (!emu_is_global(p)) {
         /* Local memory is registers, if the GPU's compiler can help it. */
-        if (p >= emu_current->stack_low && p < emu_current->stack_high)
-            return LENS_CLASSES;
+        if (emu_is_own(p)) return LENS_CLASSES;
         if (emu_is_constant_variable(p)) return CONSTANT_LOAD;
         if (!emu_is_device_variable(p) && !emu_is_local_static(p)) return LENS_CLASSES;
     }
