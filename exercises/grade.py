@@ -364,9 +364,9 @@ class Grading:
                 line,
                 advice=["static assertion" if refused else "compile"],
             )
-        missing = re.search(
-            r"(?:exercise\.cu:(\d+): )?undefined reference to `([^']*)", ended.err
-        )
+        # Older linkers name a source line alone, newer ones the place in the section, too.
+        at = r"(?:exercise\.cu:(\d+):(?:\(\S+\):)? )?"
+        missing = re.search(at + r"undefined reference to `([^']*)", ended.err)
         if missing:
             self.fail_missing(missing[2], int(missing[1] or 0))
         last = unwrap(ended.err[-300:]) or f"it ended with {ended.code}"
