@@ -329,9 +329,10 @@ def build_all():
         for name in ("runner", "native"):
             source, words = FOLDER / f"{name}.c", ["-c"]
             parts.append((build_with_nvcc(f"{name}.o", source, words), f"{name}.o"))
-        parts.append(
-            (EMULATOR / "build" / "libemulator.a", "emulator/build/libemulator.a")
-        )
+        built = EMULATOR / "build"
+        parts.append((built / "nvcc", "emulator/build/host-link"))
+        library = "toolkit/lib64/libemulator.a"
+        parts.append((built / library, f"emulator/build/{library}"))
     for exercise in all_exercises():
         given = exercise.folder / "given.cu"
         if given.exists():

@@ -119,6 +119,18 @@ def test_skeleton_compiles_and_fails(exercise, classroom):
     assert verdict.points == 0
 
 
+def test_a_processor_of_another_kind_runs_programs_itself(classroom, monkeypatch):
+    """The machine in software is an x86-64; on ARM there is none."""
+    monkeypatch.setattr(classroom.tools, "IN_SOFTWARE", False)
+    held = classroom.tools.prepare()
+    exercise = classroom.numbered(1)
+    passed = [
+        classroom.grade.grade(held, exercise, source).passed
+        for source in (exercise.solution, None)
+    ]
+    assert passed == [True, False]
+
+
 def test_no_skeleton_holds_anothers_answer(classroom):
     """Word for word, whatever the names are. Answers of a line or two cannot help it."""
     runs = classroom.similar.runs_of
