@@ -912,7 +912,7 @@ static struct list preprocessing(enum language language)
     /* Unasked, nvcc has host code compiled without optimisation. What a program compares
      * its results with would then take longer than its kernels do here. */
     if (language != CU && !options.optimize && !options.debug) add(&command, "-O2");
-    add_words(&command, ROUNDING);
+    add(&command, ROUNDING);
     add_all(&command, &options.compiler);
     return command;
 }

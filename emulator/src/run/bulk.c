@@ -150,9 +150,12 @@ static const struct tensor_map *map_of(const void *map, int dimensions, const in
                       "thread has a copy of its own, which the copy engine cannot read");
     if (m->marker != TENSOR_MAP)
         emu_fault(pc, "not a tensor map: cuTensorMapEncodeTiled makes one");
-    /* A parameter's place is the compiler's choice: gcc aligns none to more than 16 bytes
-     * on ARM. */
-    if ((uintptr_t)map % 64 && !emu_is_own(map))
+#ifdef __aarch64__ /* where gcc aligns no parameter to more than 16 bytes */
+    const unsigned alignment = emu_is_own(map) ? 16 : 64;
+#else
+    const unsigned alignment = 64;
+#endif
+    if ((uintptr_t)map % alignment)
         emu_fault(pc, "misaligned address: a tensor map lies at a multiple of 64 bytes");
     if (m->dimensions != dimensions)
         emu_fault(pc, "a copy of %d dimensions with a tensor map of %u", dimensions,
