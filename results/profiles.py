@@ -58,6 +58,7 @@ METRICS = [
     "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
     "smsp__issue_active.avg.pct_of_peak_sustained_active",
     "sm__warps_active.avg.per_cycle_active",
+    "sm__cycles_elapsed.avg.per_second",
     "l1tex__m_xbar2l1tex_read_bytes.sum",
     "dram__bytes_read.sum",
     "smsp__inst_executed_op_shared_ld.sum",

@@ -43,7 +43,8 @@ produce(const struct work *w, const CUtensorMap *A_map, const CUtensorMap *B_map
     for (; p.more; next_segment(&w->shares, gridDim.x / T::CLUSTER, &p)) {
         const int row = (p.down * T::DOWN + rank % T::DOWN) * T::BM;
         const int col = (p.across * T::ACROSS + rank % T::ACROSS) * T::BN;
-        for (int step = p.segment.begin; step < p.segment.end; ++step) {
+        for (int i = p.segment.begin; i < p.segment.end; ++i) {
+            const int step = step_at(&p, i);
             typename T::stage *to = &stages[t.index];
             uint64_t *come = &full[t.index];
             mbarrier_wait_parity(&empty[t.index], t.parity ^ 1);
