@@ -1,13 +1,17 @@
 /* What bin/nvcc makes of `kernel<<<grid, block, shared, stream>>>(arguments)`. C++ only;
- * cuda_runtime.h includes it at its end. Two forms:
+ * cuda_runtime.h includes it at its end. Three forms:
  *
  *   ::emu::kernel(k, "k", ::emu::config(grid, block))(arguments)
  *       where k denotes one function: its own parameter types convert the arguments,
  *       as in a call;
+ *   ::emu::kernel(static_cast<decltype(emu_launch_k(arguments))>(k), "k",
+ *                 ::emu::config(grid, block))(arguments)
+ *       where only a call can tell which function k is: a template to deduce, an
+ *       overloaded name. emu_launch_k has the same parameters, and gives k's type;
  *   ::emu::deduced([&](auto... a) { k(a...); }, "k",
  *                  ::emu::config(grid, block))(arguments)
- *       where only a call can tell which function k is: a template to deduce, an
- *       overloaded name.
+ *       where such a k cannot have an emu_launch_k: k has default arguments, or
+ *       `requires`.
  */
 #ifndef EMULATOR_LAUNCH_H
 #define EMULATOR_LAUNCH_H

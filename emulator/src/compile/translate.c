@@ -48,6 +48,10 @@ struct kernel {
     bool defined; /* here is its body, and it has a name that the end of the file can use
                    */
     int end;      /* of the body */
+    int start;    /* where a declaration of its twin can stand, -1 if nowhere */
+    const char *template,
+        *list; /* as they are written: `template <...>`, the parameters */
+    bool has_twin;
 };
 
 enum scope_kind { NAMESPACE, CLASS, BLOCK };
@@ -67,12 +71,12 @@ struct translation {
     struct device_function {
         char *name;
         bool host; /* and __host__ */
-    } *device_functions;
+    } * device_functions;
     int device_function_count;
     struct device_variable {
         char *name;
         bool array;
-    } *device_variables; /* but for managed ones */
+    } * device_variables; /* but for managed ones */
     int device_variable_count;
     struct scope *scopes;
     int scope_count;
@@ -81,7 +85,7 @@ struct translation {
     struct file_shared { /* of static __shared__ variables outside functions */
         char *name;
         int number;
-    } *file_shared;
+    } * file_shared;
     int file_shared_count;
     int errors;
 };
@@ -616,11 +620,41 @@ static int return_type(const struct translation *t, const struct declaration *d)
     return -1;
 }
 
+/* Which of several kernels of a name a launch means, and from which template arguments it
+ * is made, only the compiler can tell, and only of a call. So a kernel may get a twin: a
+ * function for the same arguments, never defined, whose result has the type of a pointer
+ * to the kernel. */
+static void note_twin(const struct translation *t, const struct declaration *d,
+                      struct kernel *kernel)
+{
+    const int close = over_bracket(t, d->terminator);
+    kernel->start = d->start;
+    kernel->template = kernel->list = "";
+    for (int i = 0; i < t->scope_count; i++)
+        if (t->scopes[i].kind != NAMESPACE) kernel->start = -1;
+    for (int i = d->start; i < close; i = next(t, i))
+        if (is(t, i, "requires") || (i > d->terminator && is_among(t, i, "auto =")))
+            kernel->start = -1;
+    if (d->template_open >= 0) {
+        kernel->has_twin =
+            next(t, d->template_open) == d->template_close; /* its template */
+        kernel->template =
+            format("template %s ", join(t, d->template_open, d->template_close));
+    }
+    for (int i = d->terminator; i <= close; i = next(t, i))
+        if (!is(t, i, "__grid_constant__"))
+            kernel->list = format("%s%s ", kernel->list, word_at(t, i));
+}
+
 static void remember_kernel(struct translation *t, const struct declaration *d)
 {
     int name = previous(t, d->terminator);
-    if (!is_word(t, name))
-        return; /* a specialization k<...>: its template is known already */
+    if (!is_word(t, name)) {
+        /* A specialization k<...>: its template is known already. */
+        const int open = is(t, name, ">") ? back_over_angles(t, name) : -1;
+        if (open > 0) t->tokens[previous(t, open)].place = KERNEL;
+        return;
+    }
     t->tokens[name].place = KERNEL;
     const int type = return_type(t, d);
     if (is_among(t, type,
@@ -638,6 +672,7 @@ static void remember_kernel(struct translation *t, const struct declaration *d)
     kernel.end = over_bracket(t, body);
     for (int i = 0; i < t->scope_count; i++)
         kernel.defined &= t->scopes[i].kind == NAMESPACE;
+    note_twin(t, d, &kernel);
     need_one_more(t->kernels, t->kernel_count);
     t->kernels[t->kernel_count++] = kernel;
 }
@@ -1044,15 +1079,16 @@ static bool denotes_one_function(const struct translation *t, int name, int argu
 /* A literal 0 or NULL is a null pointer only as long as it is a literal: it goes into the
  * lambda as it is. The others become the lambda's parameters. Returns the parameters, and
  * in *call what the kernel is called with. */
-static char *split_arguments(struct translation *t, int open, char **call)
+static char *split_arguments(struct translation *t, int open, bool forward, char **call)
 {
+    const char *const type = forward ? "auto &&" : "auto";
     int close = over_bracket(t, open), parameters = 0, comma = -1;
     bool literals = false, kept_before = false;
     for (int i = next(t, open); i < close; i = next(t, argument_end(t, i, close)))
         literals |=
             is_among(t, i, "0 __null NULL") && next(t, i) == argument_end(t, i, close);
-    *call = "emu_a...";
-    if (!literals) return "auto... emu_a";
+    *call = forward ? "static_cast<decltype(emu_a)>(emu_a)..." : "emu_a...";
+    if (!literals) return format("%s... emu_a", type);
     char *list = "";
     *call = "";
     for (int i = next(t, open); i < close;) {
@@ -1064,10 +1100,13 @@ static char *split_arguments(struct translation *t, int open, char **call)
             *call = format("%s%s%s", *call, separator, word_at(t, i));
             replace(t, i, "");
         } else {
-            *call = format("%s%semu_a%d%s", *call, separator, ++parameters,
+            const char *const name = format("emu_a%d", ++parameters);
+            *call = format("%s%s%s%s", *call, separator,
+                           forward ? format("static_cast<decltype(%s)>(%s)", name, name)
+                                   : name,
                            pack ? "..." : "");
-            list = format("%s%sauto%s emu_a%d", list, *list ? ", " : "",
-                          pack ? "..." : "", parameters);
+            list = format("%s%s%s%s %s", list, *list ? ", " : "", type, pack ? "..." : "",
+                          name);
         }
         if (comma >= 0 && (literal || !kept_before)) replace(t, comma, "");
         kept_before |= !literal;
@@ -1278,6 +1317,78 @@ static int third(const struct translation *t, int i)
     return next(t, next(t, i));
 }
 
+static bool is_used_by_its_name(const struct translation *t, int name)
+{
+    for (int i = -1; (i = next_named(t, i, word_at(t, name))) >= 0;) {
+        const int before = previous(t, i);
+        if (is(t, before, "::") && is(t, next(t, i), ";") &&
+            is(t, declaration_start(t, i), "using"))
+            return true;
+    }
+    return false;
+}
+
+/* Gives the kernels of that name their twins. False if one cannot have any, or if the name
+ * may mean something else. */
+static bool make_twins(struct translation *t, int name)
+{
+    bool known = false;
+    for (int i = 0; i < t->kernel_count; i++) {
+        if (!is(t, name, t->kernels[i].name)) continue;
+        known = true;
+        if (t->kernels[i].start < 0) return false;
+    }
+    if (!known || has_other_meaning(t, name, KERNEL) || is_used_by_its_name(t, name))
+        return false;
+    for (int i = 0; i < t->kernel_count; i++) {
+        struct kernel *const k = &t->kernels[i];
+        if (!is(t, name, k->name) || k->has_twin) continue;
+        add_before(t, k->start,
+                   format(" %s__attribute__((unused)) auto emu_launch_%s%s-> void (*)%s;",
+                          k->template, k->name, k->list, k->list));
+        k->has_twin = true;
+    }
+    return true;
+}
+
+/* Whether something between the two brackets cannot be written down twice: each lambda is a
+ * type of its own, and of what changes a variable compilers warn where it is not run. */
+static bool only_once(const struct translation *t, int open, int close)
+{
+    for (int i = next(t, open); i < close; i = next(t, i)) {
+        const int before = previous(t, i);
+        if (is(t, i, "[") && !is_among(t, before, ") ]") && !is_name(t, before))
+            return true;
+        if (is_among(t, i, "= ++ --")) return true;
+    }
+    return false;
+}
+
+/* A launch of what has twins: `first` to `last` is the kernel, `open` the bracket of its
+ * arguments, which are the argument of the twin too; those that can be written down only
+ * once are first made the arguments of a lambda. Returns what ends the configuration. */
+static const char *rewrite_twin_launch(struct translation *t, int first, int name,
+                                       int last, int open)
+{
+    const int close = over_bracket(t, open);
+    const bool lambda = only_once(t, open, close);
+    char *arguments, *parameters = "";
+    if (lambda)
+        parameters = split_arguments(t, open, true, &arguments);
+    else
+        arguments = join(t, next(t, open), previous(t, close));
+    if (lambda)
+        add_before(
+            t, first,
+            format(" [&](%s) __attribute__((no_sanitize(\"thread\"))) {", parameters));
+    const char *const scope = first < name ? join(t, first, previous(t, name)) : "";
+    add_before(t, first,
+               format(" ::emu::kernel(static_cast<decltype(%semu_launch_%s(%s))>(", scope,
+                      join(t, name, last), arguments));
+    add_after(t, last, format("), %s, ::emu::config(", quote(join(t, first, last))));
+    return lambda ? format("))(%s); }", arguments) : "))";
+}
+
 /* <<< at token i. */
 static void rewrite_launch(struct translation *t, int i)
 {
@@ -1309,19 +1420,23 @@ static void rewrite_launch(struct translation *t, int i)
               !(names_kernel(t, name) && declared_for_host(t, word_at(t, name), false));
         check_launched(t, name);
     }
+    const char *configured = "))";
+    const int open = next(t, third(t, close));
     char *text = quote(join(t, first, last));
     if (one) {
         add_before(t, first, " ::emu::kernel(");
         add_after(t, last, format(", %s, ::emu::config(", text));
+    } else if (is_word(t, name) && !is_among(t, owner, ". ->") && make_twins(t, name)) {
+        configured = rewrite_twin_launch(t, first, name, last, open);
     } else {
-        char *call, *parameters = split_arguments(t, next(t, third(t, close)), &call);
+        char *call, *parameters = split_arguments(t, open, false, &call);
         add_before(
             t, first,
             format(" ::emu::deduced([&](%s) __attribute__((no_sanitize(\"thread\"))) { ",
                    parameters));
         add_after(t, last, format("(%s); }, %s, ::emu::config(", call, text));
     }
-    replace(t, close, "))");
+    replace(t, close, configured);
     for (int k = 0; k < 3; k++, i = next(t, i), close = next(t, close)) {
         replace(t, i, "");
         if (k > 0) replace(t, close, "");
