@@ -1,5 +1,5 @@
 // One thread deletes an object that the others still read.
-// EXPECT: in global memory
+// EXPECT: use after free
 // THREAD (1,0,0) BLOCK (0,0,0)
 #include "fault.h"
 
@@ -12,7 +12,7 @@ __global__ void share(int *out)
 #ifdef FIXED
     __syncthreads();
 #endif
-    if (threadIdx.x == 0) delete box;
+    if (threadIdx.x == 0) delete box; // OTHER
 }
 
 int main(void)

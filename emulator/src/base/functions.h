@@ -7,7 +7,7 @@
 #include "emulator_runtime.h"
 
 /* Dynamic shared memory the function may have (cudaFuncSetAttribute), 48 KB unless
- * raised. Which function a name denotes whose launch is a `deduced` one (NULL) only the compiler
+ * raised. Which function is launched where a call alone can tell (NULL) only the compiler
  * knows: the largest limit of any, so that no right program is refused. */
 size_t emu_dynamic_shared_limit(const void *kernel);
 /* A launch of `kernel` (NULL: unknown) declared this much; the occupancy calls count it

@@ -130,7 +130,7 @@ size_t emu_room_left(void)
 static struct reserved {
     char *base;
     size_t bytes;
-} *reserved;
+} * reserved;
 static size_t reserved_count;
 
 static bool is_reserved(const char *place, size_t bytes)
@@ -320,6 +320,14 @@ static void release(size_t at)
     memmove(a, a + 1, (live_count - at) * sizeof *live);
 }
 
+static void release_and_remember(size_t at, const void *pc)
+{
+    const size_t place = freed_count++ % REMEMBERED;
+    freed[place].was = live[at];
+    freed[place].pc = pc;
+    release(at);
+}
+
 cudaError_t emu_deallocate(void *pointer, bool pinned, const void *pc)
 {
     EMU_ALONE;
@@ -330,10 +338,7 @@ cudaError_t emu_deallocate(void *pointer, bool pinned, const void *pc)
     if ((live[count - 1].type == cudaMemoryTypeHost) != pinned)
         return cudaErrorInvalidValue;
     if (live[count - 1].heap || live[count - 1].mapped) return cudaErrorInvalidValue;
-    const size_t place = freed_count++ % REMEMBERED;
-    freed[place].was = live[count - 1];
-    freed[place].pc = pc;
-    release(count - 1);
+    release_and_remember(count - 1, pc);
     return cudaSuccess;
 }
 
@@ -448,11 +453,11 @@ void *emu_heap_allocate(size_t bytes, const char *call, const void *pc)
     return error == cudaSuccess ? p : NULL;
 }
 
-bool emu_heap_free(void *p)
+bool emu_heap_free(void *p, const void *pc)
 {
     const size_t count = count_up_to(p);
     if (count == 0 || live[count - 1].base != p || !live[count - 1].heap) return false;
-    release(count - 1);
+    release_and_remember(count - 1, pc);
     return true;
 }
 

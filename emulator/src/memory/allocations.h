@@ -70,7 +70,7 @@ void emu_free_everything(void);          /* of the current device */
 void emu_leave_pool(cudaMemPool_t pool); /* one user less; without any it is gone */
 /* Of the heap of kernels; NULL if it is full, false if it never gave p. */
 void *emu_heap_allocate(size_t bytes, const char *call, const void *pc);
-bool emu_heap_free(void *p);
+bool emu_heap_free(void *p, const void *pc);
 
 /* The allocation that holds p; or NULL. */
 const struct emu_allocation *emu_allocation_of(const void *p);

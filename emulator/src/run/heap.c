@@ -2,6 +2,7 @@
  * whether an address lies there. */
 #include <stdlib.h>
 
+#include "base/source.h"
 #include "emulator_runtime.h"
 #include "memory/allocations.h"
 #include "memory/variables.h"
@@ -20,11 +21,16 @@ unsigned __isGlobal(const void *p)
 static void heap_free(void *p, const char *call, const void *pc)
 {
     if (!p) return;
-    if (!emu_heap_free(p))
-        emu_fault(pc,
-                  "%s of %p, which malloc or new in a kernel did not give, or which is "
-                  "freed already",
-                  call, p);
+    if (!emu_heap_free(p, pc)) {
+        const void *freed_at;
+        const struct emu_allocation *gone = emu_find_freed(p, &freed_at);
+        if (gone && gone->base == p && gone->heap) {
+            const struct emu_place freed = emu_source_of(freed_at);
+            emu_fault(pc, "%s of %p, which is freed already, at %s:%d", call, p,
+                      freed.file, freed.line);
+        }
+        emu_fault(pc, "%s of %p, which malloc or new in a kernel did not give", call, p);
+    }
     emu_check_allocations_changed();
 }
 
