@@ -13,6 +13,46 @@ __global__ void twice(int *data)
     data[threadIdx.x] *= 2;
 }
 
+static unsigned long long count(cudaMemPool_t pool, cudaMemPoolAttr which)
+{
+    unsigned long long value = 0;
+    CHECK(cudaMemPoolGetAttribute(pool, which, &value));
+    return value;
+}
+
+// What a pool says of itself counts its own allocations, and the most there have been.
+static void counts(cudaMemPool_t pool)
+{
+    const size_t bytes = 1 << 20;
+    unsigned long long zero = 0, all = ~0ull, one = 1;
+    void *a, *b, *other;
+    int reuse = 0;
+    CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolReuseAllowOpportunistic, &reuse));
+    EXPECT(reuse == 1);
+    CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
+    CHECK(cudaMalloc(&other, bytes));
+    EXPECT(count(pool, cudaMemPoolAttrUsedMemCurrent) == 0);
+    CHECK(cudaMallocFromPoolAsync(&a, bytes, pool, 0));
+    CHECK(cudaMallocFromPoolAsync(&b, bytes, pool, 0));
+    EXPECT(count(pool, cudaMemPoolAttrUsedMemCurrent) == 2 * bytes);
+    CHECK(cudaFreeAsync(a, 0));
+    CHECK(cudaStreamSynchronize(0));
+    EXPECT(count(pool, cudaMemPoolAttrUsedMemCurrent) == bytes);
+    EXPECT(count(pool, cudaMemPoolAttrUsedMemHigh) == 2 * bytes);
+    EXPECT(count(pool, cudaMemPoolAttrReservedMemCurrent) >= 2 * bytes);
+    CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &zero));
+    EXPECT(count(pool, cudaMemPoolAttrUsedMemHigh) == bytes);
+    CHECK(cudaFreeAsync(b, 0));
+    CHECK(cudaStreamSynchronize(0));
+    CHECK(cudaMemPoolTrimTo(pool, 0));
+    EXPECT(count(pool, cudaMemPoolAttrReservedMemCurrent) == 0);
+    EXPECT(count(pool, cudaMemPoolAttrReservedMemHigh) >= 2 * bytes);
+    EXPECT(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &one) ==
+           cudaErrorInvalidValue);
+    EXPECT(cudaGetLastError() == cudaErrorInvalidValue);
+    CHECK(cudaFree(other));
+}
+
 int main()
 {
     enum { X = 5, Y = 4, Z = 3 };
@@ -55,6 +95,7 @@ int main()
     CHECK(cudaMemcpy(back, data, 32 * sizeof *data, cudaMemcpyDeviceToHost));
     for (int i = 0; i < 32; i++) EXPECT(back[0][0][i] == 2 * i);
     CHECK(cudaFreeAsync(data, 0));
+    counts(pool);
     CHECK(cudaMemPoolDestroy(pool));
 
     int *host = (int *)malloc(32 * sizeof *host), *device;

@@ -209,6 +209,30 @@ static char *find_place(size_t bytes)
 /* ---- giving and taking ---- */
 
 /* What is asked for is described by `a`. */
+void emu_trim_pool(cudaMemPool_t pool, uint64_t keep)
+{
+    const uint64_t used = pool->attributes[cudaMemPoolAttrUsedMemCurrent];
+    uint64_t *const reserved = &pool->attributes[cudaMemPoolAttrReservedMemCurrent];
+    if (keep < used) keep = used;
+    if (*reserved > keep) *reserved = keep;
+}
+
+/* So much of the pool is in use now. What it has reserved for later it keeps up to its
+ * threshold. */
+static void count_in_pool(cudaMemPool_t pool, uint64_t used)
+{
+    uint64_t *const of = pool->attributes;
+    uint64_t *const reserved = &of[cudaMemPoolAttrReservedMemCurrent];
+    of[cudaMemPoolAttrUsedMemCurrent] = used;
+    if (of[cudaMemPoolAttrUsedMemHigh] < used) of[cudaMemPoolAttrUsedMemHigh] = used;
+    if (*reserved < used)
+        *reserved = used;
+    else
+        emu_trim_pool(pool, of[cudaMemPoolAttrReleaseThreshold]);
+    if (of[cudaMemPoolAttrReservedMemHigh] < *reserved)
+        of[cudaMemPoolAttrReservedMemHigh] = *reserved;
+}
+
 static cudaError_t allocate(void **pointer, struct emu_allocation a)
 {
     EMU_ALONE;
@@ -252,7 +276,11 @@ static cudaError_t allocate(void **pointer, struct emu_allocation a)
     if (a.type != cudaMemoryTypeHost && !a.mapped) device_bytes[a.device] += a.bytes;
     if (a.heap) heap_bytes += a.bytes;
     if (a.graph) graph_bytes[a.device] += a.bytes;
-    if (a.pool) a.pool->users++;
+    if (a.pool) {
+        a.pool->users++;
+        count_in_pool(a.pool,
+                      a.pool->attributes[cudaMemPoolAttrUsedMemCurrent] + a.bytes);
+    }
     *pointer = a.base;
     return cudaSuccess;
 }
@@ -312,7 +340,11 @@ static void release(size_t at)
     if (a->type != cudaMemoryTypeHost && !a->mapped) device_bytes[a->device] -= a->bytes;
     if (a->heap) heap_bytes -= a->bytes;
     if (a->graph) graph_bytes[a->device] -= a->bytes;
-    if (a->pool) emu_leave_pool(a->pool);
+    if (a->pool) {
+        count_in_pool(a->pool,
+                      a->pool->attributes[cudaMemPoolAttrUsedMemCurrent] - a->bytes);
+        emu_leave_pool(a->pool);
+    }
     emu_shadow_free(a->shadow);
     if (!a->mapped) madvise(a->base, whole_pages(a->bytes), MADV_DONTNEED);
     mprotect(a->base, whole_pages(a->bytes), PROT_NONE);

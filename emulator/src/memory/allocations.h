@@ -66,7 +66,9 @@ void emu_deallocate_mapped(char *place, size_t bytes); /* those that lie in it *
 /* Memory of the device with no address yet; false if there is no room for it. */
 bool emu_take_memory(size_t bytes, int device);
 void emu_give_memory(size_t bytes, int device);
-void emu_free_everything(void);          /* of the current device */
+void emu_free_everything(void); /* of the current device */
+/* It keeps no more than that of what it has reserved and nobody uses. */
+void emu_trim_pool(cudaMemPool_t pool, uint64_t keep);
 void emu_leave_pool(cudaMemPool_t pool); /* one user less; without any it is gone */
 /* Of the heap of kernels; NULL if it is full, false if it never gave p. */
 void *emu_heap_allocate(size_t bytes, const char *call, const void *pc);

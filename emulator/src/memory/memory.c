@@ -178,7 +178,7 @@ static struct registered {
     char *base;
     size_t bytes;
     unsigned int flags;
-} *registered;
+} * registered;
 static size_t registered_count;
 
 static struct registered *find_registered(const void *p)
@@ -238,14 +238,23 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent exten
 static struct CUmemPoolHandle_st default_pools[EMU_MOST_DEVICES];
 static cudaMemPool_t current_pools[EMU_MOST_DEVICES]; /* NULL: the default one */
 
+static struct CUmemPoolHandle_st new_pool(int device)
+{
+    return (struct CUmemPoolHandle_st){
+        .device = device,
+        .users = 1,
+        .attributes = {[cudaMemPoolReuseFollowEventDependencies] = 1,
+                       [cudaMemPoolReuseAllowOpportunistic] = 1,
+                       [cudaMemPoolReuseAllowInternalDependencies] = 1}};
+}
+
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device)
 {
     if (!pool) return set(cudaErrorInvalidValue);
     if (!emu_is_device(device)) return set(cudaErrorInvalidDevice);
     EMU_ALONE;
     *pool = &default_pools[device];
-    if (!(*pool)->users)
-        **pool = (struct CUmemPoolHandle_st){.device = device, .users = 1};
+    if (!(*pool)->users) **pool = new_pool(device);
     return cudaSuccess;
 }
 
@@ -272,7 +281,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t *pool, const struct cudaMemPoolProps
         return set(cudaErrorInvalidValue);
     *pool = malloc(sizeof **pool);
     if (!*pool) return set(cudaErrorMemoryAllocation);
-    **pool = (struct CUmemPoolHandle_st){.device = props->location.id, .users = 1};
+    **pool = new_pool(props->location.id);
     return cudaSuccess;
 }
 
@@ -292,13 +301,22 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
 {
     if (!pool || !value || attr < 1 || attr > cudaMemPoolAttrUsedMemHigh)
         return set(cudaErrorInvalidValue);
-    pool->attributes[attr] = attr < cudaMemPoolAttrReleaseThreshold
-                                 ? (uint64_t)*(int *)value
-                                 : *(uint64_t *)value;
+    uint64_t *const of = pool->attributes;
+    if (attr < cudaMemPoolAttrReleaseThreshold)
+        of[attr] = (uint64_t) * (int *)value;
+    else if (attr == cudaMemPoolAttrReleaseThreshold)
+        of[attr] = *(uint64_t *)value;
+    else if (*(uint64_t *)value != 0) /* of the counts only the highest can be set back */
+        return set(cudaErrorInvalidValue);
+    else if (attr == cudaMemPoolAttrUsedMemHigh)
+        of[attr] = of[cudaMemPoolAttrUsedMemCurrent];
+    else if (attr == cudaMemPoolAttrReservedMemHigh)
+        of[attr] = of[cudaMemPoolAttrReservedMemCurrent];
+    else
+        return set(cudaErrorInvalidValue);
     return cudaSuccess;
 }
 
-/* What is in use is not told apart by pools. */
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attr,
                                     void *value)
 {
@@ -307,9 +325,7 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
     if (attr < cudaMemPoolAttrReleaseThreshold)
         *(int *)value = (int)pool->attributes[attr];
     else
-        *(uint64_t *)value = attr == cudaMemPoolAttrReleaseThreshold
-                                 ? pool->attributes[attr]
-                                 : emu_device_bytes(emu_device());
+        *(uint64_t *)value = pool->attributes[attr];
     return cudaSuccess;
 }
 
@@ -337,8 +353,9 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
 
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep)
 {
-    (void)bytes_to_keep;
-    return set(pool ? cudaSuccess : cudaErrorInvalidValue);
+    if (!pool) return set(cudaErrorInvalidValue);
+    emu_trim_pool(pool, bytes_to_keep);
+    return cudaSuccess;
 }
 
 cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t pool,
