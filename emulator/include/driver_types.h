@@ -364,8 +364,8 @@ struct cudaDeviceProp {
     int kernelExecTimeoutEnabled;
 };
 
-/* cudaLaunchKernelEx. Of the attributes the dimensions of a cluster mean something here;
- * the others steer what the emulator has none of. */
+/* cudaLaunchKernelEx. Of the attributes the dimensions of a cluster, the cooperative launch
+ * and the early one mean something here; the others steer what the emulator has none of. */
 typedef enum cudaLaunchAttributeID {
     cudaLaunchAttributeIgnore = 0,
     cudaLaunchAttributeAccessPolicyWindow = 1,
@@ -374,8 +374,31 @@ typedef enum cudaLaunchAttributeID {
     cudaLaunchAttributeClusterDimension = 4,
     cudaLaunchAttributeClusterSchedulingPolicyPreference = 5,
     cudaLaunchAttributeProgrammaticStreamSerialization = 6,
-    cudaLaunchAttributePriority = 8
+    cudaLaunchAttributePriority = 8,
+    cudaLaunchAttributeMemSyncDomainMap = 9,
+    cudaLaunchAttributeMemSyncDomain = 10,
+    cudaLaunchAttributePreferredClusterDimension = 11,
+    cudaLaunchAttributePreferredSharedMemoryCarveout = 14
 } cudaLaunchAttributeID;
+
+enum cudaSynchronizationPolicy {
+    cudaSyncPolicyAuto = 1,
+    cudaSyncPolicySpin = 2,
+    cudaSyncPolicyYield = 3,
+    cudaSyncPolicyBlockingSync = 4
+};
+enum cudaClusterSchedulingPolicy {
+    cudaClusterSchedulingPolicyDefault = 0,
+    cudaClusterSchedulingPolicySpread = 1,
+    cudaClusterSchedulingPolicyLoadBalancing = 2
+};
+typedef enum cudaLaunchMemSyncDomain {
+    cudaLaunchMemSyncDomainDefault = 0,
+    cudaLaunchMemSyncDomainRemote = 1
+} cudaLaunchMemSyncDomain;
+typedef struct cudaLaunchMemSyncDomainMap_st {
+    unsigned char default_, remote;
+} cudaLaunchMemSyncDomainMap;
 
 enum cudaAccessProperty {
     cudaAccessPropertyNormal = 0,
@@ -396,8 +419,16 @@ typedef union cudaLaunchAttributeValue {
     struct {
         unsigned int x, y, z;
     } clusterDim;
+    enum cudaSynchronizationPolicy syncPolicy;
+    enum cudaClusterSchedulingPolicy clusterSchedulingPolicyPreference;
     int programmaticStreamSerializationAllowed;
     int priority;
+    cudaLaunchMemSyncDomainMap memSyncDomainMap;
+    cudaLaunchMemSyncDomain memSyncDomain;
+    struct {
+        unsigned int x, y, z;
+    } preferredClusterDim;
+    unsigned int sharedMemCarveout;
 } cudaLaunchAttributeValue;
 
 typedef struct cudaLaunchAttribute_st {
@@ -412,6 +443,22 @@ typedef struct cudaLaunchAttribute_st {
 #define cudaStreamAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
 #define cudaStreamAttributeSynchronizationPolicy cudaLaunchAttributeSynchronizationPolicy
 #define cudaStreamAttributePriority cudaLaunchAttributePriority
+#define cudaStreamAttributeMemSyncDomainMap cudaLaunchAttributeMemSyncDomainMap
+#define cudaStreamAttributeMemSyncDomain cudaLaunchAttributeMemSyncDomain
+
+/* Of a kernel's node in a graph. */
+#define cudaKernelNodeAttrID cudaLaunchAttributeID
+#define cudaKernelNodeAttrValue cudaLaunchAttributeValue
+#define cudaKernelNodeAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
+#define cudaKernelNodeAttributeCooperative cudaLaunchAttributeCooperative
+#define cudaKernelNodeAttributeClusterDimension cudaLaunchAttributeClusterDimension
+#define cudaKernelNodeAttributeClusterSchedulingPolicyPreference                         \
+    cudaLaunchAttributeClusterSchedulingPolicyPreference
+#define cudaKernelNodeAttributePriority cudaLaunchAttributePriority
+#define cudaKernelNodeAttributeMemSyncDomainMap cudaLaunchAttributeMemSyncDomainMap
+#define cudaKernelNodeAttributeMemSyncDomain cudaLaunchAttributeMemSyncDomain
+#define cudaKernelNodeAttributePreferredSharedMemoryCarveout                             \
+    cudaLaunchAttributePreferredSharedMemoryCarveout
 
 typedef struct cudaLaunchConfig_st {
     dim3 gridDim, blockDim;

@@ -192,12 +192,19 @@ void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int val
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                    const cudaGraphNode_t *after, size_t count,
                                    const struct cudaKernelNodeParams *what);
-/* The kernel's address is NULL where only a call told which function was meant: a template
- * whose arguments were deduced, an overloaded name. Given back, it means the same. */
+/* The kernel's address is NULL where only a call told which function was meant, as
+ * emulator_launch.h says. Given back, it means the same. */
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
                                          struct cudaKernelNodeParams *what);
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
                                          const struct cudaKernelNodeParams *what);
+cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node,
+                                            cudaKernelNodeAttrID attr,
+                                            const cudaKernelNodeAttrValue *value);
+cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node,
+                                            cudaKernelNodeAttrID attr,
+                                            cudaKernelNodeAttrValue *value);
+cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from);
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const struct cudaKernelNodeParams *what);
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,

@@ -405,6 +405,47 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
     return set_launch(node, what);
 }
 
+cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node,
+                                            cudaKernelNodeAttrID attr,
+                                            const cudaKernelNodeAttrValue *value)
+{
+    EMU_ALONE;
+    struct emu_launch *const l = launch_of(node);
+    if (!l || !value || !emu_is_attribute(attr)) return set(cudaErrorInvalidValue);
+    node->attributes.of[attr] = *value;
+    if (attr == cudaKernelNodeAttributeCooperative)
+        l->cooperative = value->cooperative != 0;
+    if (attr == cudaKernelNodeAttributeClusterDimension)
+        memcpy(l->cluster, &value->clusterDim, sizeof l->cluster);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node,
+                                            cudaKernelNodeAttrID attr,
+                                            cudaKernelNodeAttrValue *value)
+{
+    EMU_ALONE;
+    const struct emu_launch *const l = launch_of(node);
+    if (!l || !value || !emu_is_attribute(attr)) return set(cudaErrorInvalidValue);
+    *value = node->attributes.of[attr];
+    if (attr == cudaKernelNodeAttributeCooperative) value->cooperative = l->cooperative;
+    if (attr == cudaKernelNodeAttributeClusterDimension)
+        memcpy(&value->clusterDim, l->cluster, sizeof l->cluster);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from)
+{
+    EMU_ALONE;
+    struct emu_launch *const target = launch_of(to);
+    const struct emu_launch *const source = launch_of(from);
+    if (!target || !source) return set(cudaErrorInvalidValue);
+    to->attributes = from->attributes;
+    target->cooperative = source->cooperative;
+    memcpy(target->cluster, source->cluster, sizeof target->cluster);
+    return cudaSuccess;
+}
+
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                              const struct cudaKernelNodeParams *what)
 {
@@ -546,7 +587,7 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
 static struct condition {
     unsigned value, at_launch;
     bool begins_anew;
-} *conditions;
+} * conditions;
 static size_t condition_count; /* a handle is an index, plus 1 */
 
 static struct condition *condition_of(cudaGraphConditionalHandle handle)

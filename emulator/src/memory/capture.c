@@ -107,6 +107,7 @@ cudaGraph_t emu_graph_copy(cudaGraph_t graph)
                               node = emu_graph_add(copy, from->type, NULL, 0);
         emu_node_give(node, from->type, from->run, from->data, from->bytes);
         node->original = from;
+        node->attributes = from->attributes;
         if (from->child) node->child = emu_graph_copy(from->child);
         if (from->bodies) node->bodies = copy_of_bodies(from->bodies);
     }

@@ -7,6 +7,7 @@
 
 #include "cuda_runtime_api.h"
 #include "emulator_runtime.h"
+#include "memory/streams.h"
 
 /* ---- for those whose work may become a node ---- */
 
@@ -57,6 +58,7 @@ struct CUgraphNode_st {
     size_t after_count;
     cudaGraph_t graph;
     size_t index; /* in its graph */
+    struct emu_attributes attributes;
     /* of a node that can be launched: */
     const struct CUgraphNode_st *original;
     cudaStream_t lane; /* NULL: the stream of the launch */

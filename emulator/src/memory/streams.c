@@ -83,6 +83,7 @@ struct CUstream_st {
     uint32_t told;        /* of its own work, what lies before that of others on which it
                              has waited */
     struct knowledge knows;
+    struct emu_attributes attributes;
 };
 struct CUevent_st {
     struct handle handle;
@@ -221,7 +222,7 @@ static void gather(struct CUstream_st *s)
 static struct work { /* in the order of time, which is the host's */
     uint32_t time;   /* when it began */
     struct emu_work which;
-} *works;
+} * works;
 static size_t work_count, work_capacity;
 enum { MOST_WORKS = 1 << 16, MOST_LOOKED_AT = 1 << 12 };
 static struct CUstream_st *at_work; /* whose work is being done */
@@ -568,9 +569,38 @@ cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attr,
                                    const cudaStreamAttrValue *value)
 {
     EMU_ALONE;
-    (void)attr;
-    if (!stream_of(stream)) return set(cudaErrorInvalidResourceHandle);
-    return set(value ? cudaSuccess : cudaErrorInvalidValue);
+    struct CUstream_st *const s = stream_of(stream);
+    if (!s) return set(cudaErrorInvalidResourceHandle);
+    if (!value || !emu_is_attribute(attr)) return set(cudaErrorInvalidValue);
+    if (attr == cudaStreamAttributePriority)
+        s->priority = value->priority;
+    else
+        s->attributes.of[attr] = *value;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID attr,
+                                   cudaStreamAttrValue *value)
+{
+    EMU_ALONE;
+    struct CUstream_st *const s = stream_of(stream);
+    if (!s) return set(cudaErrorInvalidResourceHandle);
+    if (!value || !emu_is_attribute(attr)) return set(cudaErrorInvalidValue);
+    *value = s->attributes.of[attr];
+    if (attr == cudaStreamAttributePriority) value->priority = s->priority;
+    if (attr == cudaStreamAttributeSynchronizationPolicy && !value->syncPolicy)
+        value->syncPolicy = cudaSyncPolicyAuto;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
+{
+    EMU_ALONE;
+    struct CUstream_st *const target = stream_of(to), *const source = stream_of(from);
+    if (!target || !source) return set(cudaErrorInvalidResourceHandle);
+    target->attributes = source->attributes;
+    target->priority = source->priority;
+    return cudaSuccess;
 }
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)

@@ -7,6 +7,16 @@
 
 #include "cuda_runtime_api.h"
 
+/* What a program has set for a stream, or a kernel's node of a graph. It may ask for it. */
+struct emu_attributes {
+    cudaLaunchAttributeValue of[cudaLaunchAttributePreferredSharedMemoryCarveout + 1];
+};
+static inline bool emu_is_attribute(cudaLaunchAttributeID attribute)
+{
+    return attribute > cudaLaunchAttributeIgnore &&
+           attribute <= cudaLaunchAttributePreferredSharedMemoryCarveout;
+}
+
 /* Work of a stream (0: the default one of the current device): a launch, a copy, a
  * library's call. Until the next begins, all that is done to device memory is its. */
 cudaError_t emu_work_begins(cudaStream_t stream);
