@@ -1,6 +1,6 @@
 // Two threads free the memory that one of them allocated.
 // EXPECT: free of 0x
-// EXPECT: which is freed already, at 
+// EXPECT: which is freed already, at
 // THREAD (1,0,0) BLOCK (0,0,0)
 #include "fault.h"
 

@@ -587,7 +587,7 @@ cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
 static struct condition {
     unsigned value, at_launch;
     bool begins_anew;
-} * conditions;
+} *conditions;
 static size_t condition_count; /* a handle is an index, plus 1 */
 
 static struct condition *condition_of(cudaGraphConditionalHandle handle)

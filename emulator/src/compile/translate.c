@@ -71,12 +71,12 @@ struct translation {
     struct device_function {
         char *name;
         bool host; /* and __host__ */
-    } * device_functions;
+    } *device_functions;
     int device_function_count;
     struct device_variable {
         char *name;
         bool array;
-    } * device_variables; /* but for managed ones */
+    } *device_variables; /* but for managed ones */
     int device_variable_count;
     struct scope *scopes;
     int scope_count;
@@ -85,7 +85,7 @@ struct translation {
     struct file_shared { /* of static __shared__ variables outside functions */
         char *name;
         int number;
-    } * file_shared;
+    } *file_shared;
     int file_shared_count;
     int errors;
 };

@@ -130,7 +130,7 @@ size_t emu_room_left(void)
 static struct reserved {
     char *base;
     size_t bytes;
-} * reserved;
+} *reserved;
 static size_t reserved_count;
 
 static bool is_reserved(const char *place, size_t bytes)

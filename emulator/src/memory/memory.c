@@ -178,7 +178,7 @@ static struct registered {
     char *base;
     size_t bytes;
     unsigned int flags;
-} * registered;
+} *registered;
 static size_t registered_count;
 
 static struct registered *find_registered(const void *p)
@@ -303,7 +303,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
         return set(cudaErrorInvalidValue);
     uint64_t *const of = pool->attributes;
     if (attr < cudaMemPoolAttrReleaseThreshold)
-        of[attr] = (uint64_t) * (int *)value;
+        of[attr] = (uint64_t)*(int *)value;
     else if (attr == cudaMemPoolAttrReleaseThreshold)
         of[attr] = *(uint64_t *)value;
     else if (*(uint64_t *)value != 0) /* of the counts only the highest can be set back */

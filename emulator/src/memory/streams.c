@@ -222,7 +222,7 @@ static void gather(struct CUstream_st *s)
 static struct work { /* in the order of time, which is the host's */
     uint32_t time;   /* when it began */
     struct emu_work which;
-} * works;
+} *works;
 static size_t work_count, work_capacity;
 enum { MOST_WORKS = 1 << 16, MOST_LOOKED_AT = 1 << 12 };
 static struct CUstream_st *at_work; /* whose work is being done */
