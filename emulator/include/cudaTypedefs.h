@@ -1,4 +1,4 @@
-/* The type of the one function of the driver that is emulated. */
+/* The types of the functions that make tensor maps; of the two, the first is emulated. */
 #ifndef CUDATYPEDEFS_H
 #define CUDATYPEDEFS_H
 
@@ -11,5 +11,14 @@ typedef CUresult (*PFN_cuTensorMapEncodeTiled_v12000)(
     CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
     CUtensorMapFloatOOBfill fill);
 typedef PFN_cuTensorMapEncodeTiled_v12000 PFN_cuTensorMapEncodeTiled;
+
+typedef CUresult (*PFN_cuTensorMapEncodeIm2col_v12000)(
+    CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
+    const cuuint64_t *dim, const cuuint64_t *strides, const int *lower_corner,
+    const int *upper_corner, cuuint32_t channels, cuuint32_t pixels,
+    const cuuint32_t *element_strides, CUtensorMapInterleave interleave,
+    CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+    CUtensorMapFloatOOBfill fill);
+typedef PFN_cuTensorMapEncodeIm2col_v12000 PFN_cuTensorMapEncodeIm2col;
 
 #endif

@@ -96,6 +96,35 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x,
     return launch(function, &shape, parameters, NULL);
 }
 
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function,
+                          void **parameters, void **extra)
+{
+    if (!config || (config->numAttrs && !config->attrs)) return CUDA_ERROR_INVALID_VALUE;
+    struct emu_launch shape = {
+        .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+        .block = {config->blockDimX, config->blockDimY, config->blockDimZ},
+        .dynamic_shared = config->sharedMemBytes,
+        .stream = config->hStream};
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const CUlaunchAttributeValue *value = &config->attrs[i].value;
+        switch (config->attrs[i].id) {
+        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+            shape.cooperative = value->cooperative != 0;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+            shape.cluster[0] = value->clusterDim.x;
+            shape.cluster[1] = value->clusterDim.y;
+            shape.cluster[2] = value->clusterDim.z;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+            shape.early = value->programmaticStreamSerializationAllowed != 0;
+            break;
+        default: break; /* what steers nothing here */
+        }
+    }
+    return launch(function, &shape, parameters, extra);
+}
+
 /* ---- what is known of a function ---- */
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction f)

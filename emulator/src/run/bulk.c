@@ -437,11 +437,17 @@ cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t ra
 {
     static const unsigned char bytes_of[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
     static const unsigned widths[] = {0, 32, 64, 128};
-    (void)interleave, (void)promotion; /* only what is declared can be asked for */
+    (void)promotion;
     if (emu_gpu()->prop.major < 9) return CUDA_ERROR_NOT_SUPPORTED;
-    if (!map || (uintptr_t)map % 64 || (unsigned)type >= sizeof bytes_of || rank < 1 ||
-        rank > 5 || (unsigned)swizzle > CU_TENSOR_MAP_SWIZZLE_128B)
+    if (!map || (uintptr_t)map % 64 ||
+        (unsigned)type > CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B || rank < 1 || rank > 5 ||
+        (unsigned)swizzle > CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B ||
+        (unsigned)interleave > CU_TENSOR_MAP_INTERLEAVE_32B)
         return CUDA_ERROR_INVALID_VALUE;
+    if ((unsigned)type >= sizeof bytes_of ||
+        interleave != CU_TENSOR_MAP_INTERLEAVE_NONE ||
+        swizzle > CU_TENSOR_MAP_SWIZZLE_128B)
+        return CUDA_ERROR_NOT_SUPPORTED;
     if ((uintptr_t)address % 16) return CUDA_ERROR_INVALID_VALUE;
     const bool whole = type < CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
     if (fill && whole) return CUDA_ERROR_INVALID_VALUE;
