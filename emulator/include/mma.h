@@ -2,8 +2,7 @@
  *
  * CUDA leaves open which elements a lane holds. Here they lie as they do for mma.sync of the
  * same types, so that memory is accessed as a GPU does it; where CUDA's fragments have room
- * for more elements than there are, they are held several times. The experimental types of
- * four bits and one are missing. */
+ * for more elements than there are, they are held several times. */
 #ifndef MMA_H
 #define MMA_H
 
@@ -39,6 +38,17 @@ namespace precision
 {
 struct tf32;
 }
+namespace experimental
+{
+namespace precision
+{
+struct u4;
+struct s4;
+struct b1;
+} // namespace precision
+enum bmmaBitOp { bmmaBitOpXOR = 1, bmmaBitOpAND = 2 };
+enum bmmaAccumulateOp { bmmaAccumulateOpPOPC = 1 };
+} // namespace experimental
 
 /* An element's type, its letter, how many lie side by side in 32 bits. */
 template <class T_> struct emu_element;
@@ -118,13 +128,15 @@ template <class Use, int M_, int N_, int K_, class T_, class Layout = void> clas
         letter = emu_element<T_>::letter,
         element = !__is_same(Use, accumulator),
         small = letter == 'h' || letter == 'b' || letter == 'c' || letter == 'u',
-        sum = letter == 'h' || letter == 'f' || letter == 'i'
+        sum = letter == 'h' || letter == 'f' || letter == 'i',
+        packed = M_ == 8 && N_ == 8 && (K_ == 32 || K_ == 128)
     };
     static_assert(element ? (small && wide && (square || M_ == 32 || M_ == 8)) ||
                                 (letter == 't' && square && K_ == 8) ||
                                 (letter == 'd' && M_ == 8 && N_ == 8 && K_ == 4)
                           : (sum && wide && (square || M_ == 32 || M_ == 8)) ||
                                 (letter == 'f' && square && K_ == 8) ||
+                                (letter == 'i' && packed) ||
                                 (letter == 'd' && M_ == 8 && N_ == 8 && K_ == 4),
                   "there is no wmma fragment of this shape and type");
 
@@ -198,12 +210,30 @@ store_matrix_sync(typename fragment<accumulator, M_, N_, K_, T_>::element_type *
         p[emu_at(layout == mem_row_major, lies::row(i), lies::col(i), ldm)] = f.x[i];
 }
 
+/* What an element's value makes of 32 bits, or of the element. */
+template <class T_> struct emu_filled {
+    template <class Value> static __forceinline__ auto with(const Value &value)
+    {
+        return typename emu_element<T_>::type(value);
+    }
+};
+#define EMU_FILLED(T_, bits)                                                             \
+    template <> struct emu_filled<experimental::precision::T_> {                         \
+        static __forceinline__ unsigned with(unsigned value)                             \
+        {                                                                                \
+            return bits;                                                                 \
+        }                                                                                \
+    }
+EMU_FILLED(u4, (value & 15) * 0x11111111u);
+EMU_FILLED(s4, (value & 15) * 0x11111111u);
+EMU_FILLED(b1, 0u - (value & 1));
+#undef EMU_FILLED
+
 template <class Use, int M_, int N_, int K_, class T_, class Layout, class Value>
 static __forceinline__ void fill_fragment(fragment<Use, M_, N_, K_, T_, Layout> &f,
                                           const Value &value)
 {
-    for (int i = 0; i < f.num_elements; i++)
-        f.x[i] = typename fragment<Use, M_, N_, K_, T_, Layout>::element_type(value);
+    for (int i = 0; i < f.num_storage_elements; i++) f.x[i] = emu_filled<T_>::with(value);
 }
 
 template <int M_, int N_, int K_, class T_, class LayoutA, class LayoutB, class D_,
@@ -218,6 +248,95 @@ static __forceinline__ void mma_sync(fragment<accumulator, M_, N_, K_, D_> &d,
                                  emu_element<D_>::letter, 0};
     emu_wmma(types, M_, N_, K_, satf, a.x, b.x, c.x, d.x);
 }
+
+/* ---- elements of four bits, and of one ---- */
+
+/* A lane has those of a row of A, or of a column of B, that fill 32 bits. */
+template <class T_, class Storage, int COUNT_> class emu_packed
+{
+  public:
+    typedef T_ element_type;
+    typedef Storage storage_element_type;
+    enum { num_elements = COUNT_, num_storage_elements = 1 };
+    Storage x[1];
+};
+#define EMU_PACKED(T_, Storage, K_)                                                      \
+    template <>                                                                          \
+    class fragment<matrix_a, 8, 8, K_, experimental::precision::T_, row_major>           \
+        : public emu_packed<experimental::precision::T_, Storage, K_ / 4>                \
+    {                                                                                    \
+    };                                                                                   \
+    template <>                                                                          \
+    class fragment<matrix_b, 8, 8, K_, experimental::precision::T_, col_major>           \
+        : public emu_packed<experimental::precision::T_, Storage, K_ / 4>                \
+    {                                                                                    \
+    }
+EMU_PACKED(u4, unsigned, 32);
+EMU_PACKED(s4, int, 32);
+EMU_PACKED(b1, unsigned, 128);
+#undef EMU_PACKED
+
+template <class T_, class Storage, int COUNT_>
+static __forceinline__ void emu_load_packed(emu_packed<T_, Storage, COUNT_> &f,
+                                            const void *p, unsigned ldm)
+{
+    enum { per_byte = COUNT_ / 4, row = 16 };
+    const unsigned distance = ldm / per_byte;
+    emu_wmma_meet("load_matrix_sync", p, distance, row);
+    f.x[0] = *reinterpret_cast<const Storage *>(static_cast<const char *>(p) +
+                                                emu_lane() / 4 * (size_t)distance +
+                                                emu_lane() % 4 * sizeof f.x[0]);
+}
+template <int K_, class T_>
+static __forceinline__ void
+load_matrix_sync(fragment<matrix_a, 8, 8, K_, T_, row_major> &f, const void *p,
+                 unsigned ldm)
+{
+    emu_load_packed(f, p, ldm);
+}
+template <int K_, class T_>
+static __forceinline__ void
+load_matrix_sync(fragment<matrix_b, 8, 8, K_, T_, col_major> &f, const void *p,
+                 unsigned ldm)
+{
+    emu_load_packed(f, p, ldm);
+}
+
+#define EMU_PRODUCT(instruction)                                                         \
+    asm(instruction " {%0, %1}, {%2}, {%3}, {%4, %5};"                                   \
+        : "=r"(d.x[0]), "=r"(d.x[1])                                                     \
+        : "r"(a.x[0]), "r"(b.x[0]), "r"(c.x[0]), "r"(c.x[1]))
+#define EMU_PACKED_PRODUCT(T_, name)                                                     \
+    static __device__ __forceinline__ void mma_sync(                                     \
+        fragment<accumulator, 8, 8, 32, int> &d,                                         \
+        const fragment<matrix_a, 8, 8, 32, experimental::precision::T_, row_major> &a,   \
+        const fragment<matrix_b, 8, 8, 32, experimental::precision::T_, col_major> &b,   \
+        const fragment<accumulator, 8, 8, 32, int> &c, bool satf = false)                \
+    {                                                                                    \
+        if (satf)                                                                        \
+            EMU_PRODUCT("mma.sync.aligned.m8n8k32.row.col.satfinite.s32." name "." name  \
+                        ".s32");                                                         \
+        else                                                                             \
+            EMU_PRODUCT("mma.sync.aligned.m8n8k32.row.col.s32." name "." name ".s32");   \
+    }
+EMU_PACKED_PRODUCT(u4, "u4")
+EMU_PACKED_PRODUCT(s4, "s4")
+#undef EMU_PACKED_PRODUCT
+
+static __device__ __forceinline__ void
+bmma_sync(fragment<accumulator, 8, 8, 128, int> &d,
+          const fragment<matrix_a, 8, 8, 128, experimental::precision::b1, row_major> &a,
+          const fragment<matrix_b, 8, 8, 128, experimental::precision::b1, col_major> &b,
+          const fragment<accumulator, 8, 8, 128, int> &c,
+          experimental::bmmaBitOp op = experimental::bmmaBitOpXOR,
+          experimental::bmmaAccumulateOp = experimental::bmmaAccumulateOpPOPC)
+{
+    if (op == experimental::bmmaBitOpAND)
+        EMU_PRODUCT("mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.and.popc");
+    else
+        EMU_PRODUCT("mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.xor.popc");
+}
+#undef EMU_PRODUCT
 
 static __device__ __forceinline__ float __float_to_tf32(float x)
 {
