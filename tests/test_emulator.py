@@ -1215,6 +1215,8 @@ STICKY = """
         ("assert(i < 3);", "cudaErrorAssert", "assertion `i < 3' failed"),
         ("__trap();", "cudaErrorLaunchFailure", "__trap()"),
         ('asm volatile("trap;");', "cudaErrorLaunchFailure", "trap"),
+        ('asm volatile("brkpt;");', "cudaErrorLaunchFailure", "brkpt"),
+        ("__brkpt();", "cudaErrorLaunchFailure", "__brkpt()"),
     ],
 )
 def test_a_device_that_has_failed_refuses_all_calls(

@@ -270,6 +270,42 @@ def test_every_mistake_is_reported(emulated_nvcc, tmp_path):
         assert wrong in result.stderr
 
 
+# A header's functions, and what the program calls of them.
+HEADER = """
+#pragma once
+static inline __device__ unsigned known(unsigned x) {{ return x + 1; }}
+static inline __device__ unsigned unknown(unsigned x)
+{{
+    asm("frobnicate.b32 %0, 1;" : "+r"(x));
+    return x;
+}}
+template <class T> struct holder {{
+    static __device__ void change(T &x) {{ asm volatile("add.wrong.u32 %0, %0, 1;" : "+r"(x)); }}
+}};
+"""
+USERS = {
+    "nothing": ("x = known(x);", None, 0),
+    "a function": ("x = unknown(x);", "does not know the instruction `frobnicate.b32`", 6),
+    "a template's": ("holder<unsigned>::change(x);", "does not know `.wrong`", 10),
+}
+
+
+@pytest.mark.parametrize("compiler", HOST_COMPILERS)
+@pytest.mark.parametrize("name", USERS)
+def test_of_a_header_what_is_used_has_to_be_known(name, compiler, emulated_nvcc, tmp_path):
+    """NVIDIA's assembler, too, sees only what a kernel uses; libraries have headers for all GPUs."""
+    statement, message, line = USERS[name]
+    (tmp_path / "functions.cuh").write_text(HEADER.format().lstrip())
+    text = '#include "functions.cuh"\n' + SOURCE.format(statement=statement)
+    (tmp_path / "user.cu").write_text(text)
+    command = [emulated_nvcc, "-ccbin", compiler, "-c", "user.cu"]
+    result = run(command, cwd=tmp_path, env=no_cuda())
+    assert result.returncode == (message is not None), result.stderr
+    if message:
+        assert message in result.stderr
+        assert f"functions.cuh:{line - 1}" in result.stderr
+
+
 # Faults are seen through PTX as through C: the access, and what the message says.
 FAULTS = {
     "global memory out of bounds": (

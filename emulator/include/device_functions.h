@@ -66,6 +66,7 @@ EMU_FN void __nanosleep(unsigned)
 
 extern "C" {
 void __trap() __attribute__((noreturn));
+void __brkpt() __attribute__((noreturn));
 unsigned __isShared(const void *p);
 unsigned __isGlobal(const void *p);
 unsigned __isConstant(const void *p);

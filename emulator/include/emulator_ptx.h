@@ -105,7 +105,7 @@ uint64_t emu_ptx_vote(uint64_t code, uint64_t value, uint64_t mask);
 /* setmaxnreg: a warpgroup asks for more registers a thread, or gives some back. */
 void emu_ptx_set_registers(int more, uint64_t registers);
 void emu_ptx_exit(void) __attribute__((noreturn));
-void emu_ptx_trap(void) __attribute__((noreturn));
+void emu_ptx_trap(const char *name) __attribute__((noreturn));
 /* Where a library's header has an instruction that is not known. */
 void emu_ptx_unknown(const char *what);
 

@@ -228,6 +228,13 @@ void __trap(void)
     emu_trap(__builtin_return_address(0), "__trap()");
 }
 
+/* A breakpoint, which ends a kernel that no debugger looks at. */
+void __brkpt(void) __attribute__((noreturn));
+void __brkpt(void)
+{
+    emu_trap(__builtin_return_address(0), "__brkpt()");
+}
+
 /* assert() ends here. On the host it does what the C library's does. */
 void __assert_fail(const char *expression, const char *file, unsigned int line,
                    const char *function)

@@ -2145,9 +2145,12 @@ static void compile_activemask(struct compiler *c)
 
 static void compile_end(struct compiler *c)
 {
+    const char *name = c->instruction->name;
     need_operands(c, "(none)");
-    emit(c, strcmp(c->instruction->name, "exit") == 0 ? " ::emu_ptx_exit();"
-                                                      : " ::emu_ptx_trap();");
+    if (strcmp(name, "exit") == 0)
+        emit(c, " ::emu_ptx_exit();");
+    else
+        emit(c, " ::emu_ptx_trap(%s);", quote(name));
 }
 
 /* ---- matrices ---- */
@@ -2423,7 +2426,7 @@ static const struct {
     {"redux", compile_redux},
     {"elect", compile_elect},
     {"activemask", compile_activemask},
-    {"exit trap", compile_end},
+    {"exit trap brkpt", compile_end},
     {"ldmatrix stmatrix", compile_matrix_move},
     {"mma", compile_mma},
     {"wgmma", compile_wgmma},

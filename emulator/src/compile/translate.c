@@ -1537,7 +1537,7 @@ struct asm_statement {
         close[MOST_ARGUMENTS];    /* of each, its first and last token */
     bool updated[MOST_ARGUMENTS]; /* its constraint has a + */
     int arguments;
-    char *unknown; /* what a library's statement has that nobody knows */
+    char *unknown; /* what is wrong with a header's statement */
 };
 
 static int digit_of(char c)
@@ -1587,10 +1587,27 @@ static void add_literal(struct asm_statement *a, int i)
     }
 }
 
+/* The first token is a marker with the name of the file that is compiled. */
+static bool in_header(const struct translation *t, int i)
+{
+    return t->tokens[i].system || strcmp(t->tokens[i].file, t->tokens[0].file) != 0;
+}
+
+/* A header has many functions of which a program uses few, and NVIDIA's assembler sees
+ * none but these. What is wrong with a statement there is said by the compiler if it is
+ * used; in a library's, when it is executed. */
+static char *unknown_statement(const struct translation *t, int i, const char *what)
+{
+    if (t->tokens[i].system) return format("::emu_ptx_unknown(%s)", quote(what));
+    return format("do { void emu_ptx_unknown_%d() __attribute__((error(%s))); "
+                  "emu_ptx_unknown_%d(); } while (0)",
+                  i, quote(what), i);
+}
+
 static void asm_error(void *context, int line, const char *message)
 {
     struct asm_statement *a = context;
-    if (a->t->tokens[a->first].system) {
+    if (in_header(a->t, a->first)) {
         if (!a->unknown) a->unknown = format("%s", message);
         return;
     }
@@ -1772,9 +1789,8 @@ static void rewrite_asm(struct translation *t, int i)
             a->argument[n].by_address = true;
     char *code = ptx_compile(&statement);
     if (a->unknown) {
-        /* A library has many functions of which a program uses few. */
         for (int k = i; k <= close; k = next(t, k)) replace(t, k, "");
-        replace(t, i, format("::emu_ptx_unknown(%s)", quote(a->unknown)));
+        replace(t, i, unknown_statement(t, i, a->unknown));
         return;
     }
     if (!code) return;

@@ -241,7 +241,7 @@ void emu_ptx_unknown(const char *what)
     emu_fault(__builtin_return_address(0), "%s", what);
 }
 
-void emu_ptx_trap(void)
+void emu_ptx_trap(const char *name)
 {
-    emu_trap(PC, "trap");
+    emu_trap(PC, name);
 }
