@@ -60,6 +60,19 @@ static dim3 square(unsigned n)
 
 typedef void (*kernel_type)(int *, int, int);
 
+template <class Kernel> static const void *address_of(int, Kernel &kernel)
+{
+    return (const void *)&kernel;
+}
+template <class Kernel> static const void *address_behind(Kernel *kernel, int)
+{
+    return (const void *)kernel;
+}
+static cudaError_t launched_as(int blocks, const void *kernel, void **arguments)
+{
+    return cudaLaunchKernel(kernel, blocks, 1, arguments, 0, NULL);
+}
+
 int main(void)
 {
     int *out, want = 0;
@@ -94,6 +107,15 @@ int main(void)
                            arguments, 0, NULL));
     CHECK(cudaLaunchKernel(add_constant<4>, 1, 1, arguments, 0, NULL));
     want += 11 + 4 * 8 + 8 + 3 + 4;
+    /* By a pointer that was kept. */
+    auto *kept = &add_constant<5>;
+    void (*plain)(int *) = add_constant<6>, (&referred)(int *) = add_constant<7>;
+    CHECK(cudaLaunchKernel((const void *)kept, 1, 1, arguments, 0, NULL));
+    CHECK(cudaLaunchKernel((const void *)plain, 1, 1, arguments, 0, NULL));
+    CHECK(cudaLaunchKernel((const void *)referred, 1, 1, arguments, 0, NULL));
+    CHECK(launched_as(3, address_of(0, add_constant<9>), arguments));
+    CHECK(launched_as(2, address_behind(&add_constant<10>, 0), arguments));
+    want += 5 + 6 + 7 + 3 * 9 + 2 * 10;
     want += scores::launched(out);
     const char *text = "add<<<1, 1>>>(out, 1, 1); // not a launch";
     /* add<<<1, 1>>>(out, 1000, 1); nor this */

@@ -1806,9 +1806,51 @@ static void rewrite_asm(struct translation *t, int i)
             format("%s\n# %d \"%s\"\n} while (0)", code, last->line, last->file));
 }
 
-/* (void *)k<int>, or cudaLaunchKernel(k<int>: only there is it known which functions of a
- * template cudaLaunchKernel may be given, so the expression tells the runtime as it is
- * evaluated. */
+/* Whether the bracket at token i is a call's: f(... or f<...>(... */
+static bool opens_call(const struct translation *t, int i)
+{
+    const int name = previous(t, i);
+    return is(t, i, "(") &&
+           (is(t, name, ">") ||
+            (is_name(t, name) && !is_among(t, name,
+                                           "if while switch for decltype sizeof "
+                                           "alignof noexcept typeid")));
+}
+
+/* Of a bracket that closes at token i, or of a list in angles, where it opens. */
+static int over_back(const struct translation *t, int i)
+{
+    const int open = is(t, i, ">") ? back_over_angles(t, i) : t->tokens[i].match;
+    return open >= 0 && open < i ? open : i;
+}
+
+/* Whether the expression from `first` to `last` is all that a variable begins with, that
+ * is returned, or that is a call's argument; not a template's, which no call can be. */
+static bool is_whole_value(const struct translation *t, int first, int last)
+{
+    const int before = previous(t, first), behind = next(t, last);
+    if (is_among(t, before, "return")) return is(t, behind, ";");
+    if (is(t, before, "=") && is_among(t, behind, "; ,")) {
+        int i = previous(t, before);
+        while (i >= 0 && !is_among(t, i, "; { } ( <")) {
+            if (is_among(t, i, "constexpr constinit")) return false;
+            i = previous(t, over_back(t, i));
+        }
+        return i < 0 || !is_among(t, i, "( <");
+    }
+    if (!is_among(t, before, "( ,") || !is_among(t, behind, ") ,")) return false;
+    int open = before;
+    while (open >= 0 && is(t, open, ",")) {
+        open = previous(t, open);
+        while (open >= 0 && !is_among(t, open, ", ( < ; { }"))
+            open = previous(t, over_back(t, open));
+    }
+    return open >= 0 && opens_call(t, open);
+}
+
+/* (void *)k<int>, cudaLaunchKernel(k<int>, f = k<int>: only there is it known which
+ * functions of a template cudaLaunchKernel may be given, so the expression tells the
+ * runtime as it is evaluated. */
 static void register_instance(struct translation *t, int i)
 {
     const int open = next(t, i), close = over_angles(t, open);
@@ -1819,17 +1861,19 @@ static void register_instance(struct translation *t, int i)
     int first = expression_start(t, close);
     if (first < 0) return;
     char *text = quote(join(t, first, close));
-    if (is(t, previous(t, first), "&")) first = previous(t, first);
+    const bool pointer = is(t, previous(t, first), "&");
+    if (pointer) first = previous(t, first);
     const int before = previous(t, first);
-    bool address = is(t, before, "(") && is(t, previous(t, before), "cudaLaunchKernel");
+    bool address = !t->tokens[i].device && is_whole_value(t, first, close);
     const int end = is(t, before, ")")   ? before
                     : is(t, before, "(") ? previous(t, before)
                                          : -1;
     if (end >= 0 && is_among(t, end, ") >") && is(t, previous(t, end), "*"))
         address |= is_among(t, previous(t, previous(t, end)), "void const");
     if (!address) return;
-    add_before(t, first, " ::emu::address_of(");
-    add_after(t, close, format(", %s)", text));
+    /* Without &, the function itself is meant: a reference may be bound to it. */
+    add_before(t, first, pointer ? " ::emu::address_of(" : " (*::emu::address_of(");
+    add_after(t, close, format(pointer ? ", %s)" : ", %s))", text));
 }
 
 /* A bound that is surely known to the compiler: a number, or a name in capitals as
