@@ -71,6 +71,43 @@ template <int BLOCK> static void launch_scale(float *data, int n)
     scale<<<(n + BLOCK - 1) / BLOCK, BLOCK>>>(data, 0.5f, n);
 }
 
+// A class gives its own name to what a namespace around it calls the same.
+namespace shapes
+{
+template <class T, int N> struct Row {
+    T value[N];
+};
+class Scale
+{
+  public:
+    int by = 10;
+};
+namespace tiles
+{
+struct Scale { // the nearer one
+    int by = 3;
+};
+template <class T, int N> struct Tile {
+    using Row = Row<T, N>;
+    using Scale = Scale;
+    Row row;
+    __device__ T sum() const
+    {
+        T all = 0;
+        for (int i = 0; i < N; i++) all += row.value[i];
+        return all * Scale().by;
+    }
+};
+} // namespace tiles
+} // namespace shapes
+
+__global__ void sum_of_tile(int *out)
+{
+    shapes::tiles::Tile<int, 4> tile;
+    for (int i = 0; i < 4; i++) tile.row.value[i] = i + 1;
+    *out = tile.sum();
+}
+
 int main(void)
 {
     const int n = 200;
@@ -80,6 +117,10 @@ int main(void)
     CHECK(cudaMallocManaged(&d, n * sizeof *d));
     CHECK(cudaMallocManaged(&f, n * sizeof *f));
     CHECK(cudaMallocManaged(&v, 32 * sizeof *v));
+
+    sum_of_tile<<<1, 1>>>(v);
+    CHECK(cudaDeviceSynchronize());
+    EXPECT(v[0] == 30);
 
     iota<double, 4><<<1, 64>>>(d, n);
     scale<<<2, 128>>>(d, 3.0, n);

@@ -78,6 +78,11 @@ struct translation {
         bool array;
     } *device_variables; /* but for managed ones */
     int device_variable_count;
+    struct named_type { /* of a namespace */
+        int name;
+        const char *path;
+    } *types;
+    int type_count;
     struct scope *scopes;
     int scope_count;
     const char *path; /* the namespaces we are in: "a::b::" */
@@ -1522,6 +1527,40 @@ static void leave_scope(struct translation *t)
     t->path = format("%.*s", (int)t->scopes[--t->scope_count].path_length, t->path);
 }
 
+/* ---- types that are called like a wider scope's ---- */
+
+/* class X, struct X: in a namespace. */
+static void note_type(struct translation *t, int i)
+{
+    if (t->scope_count && t->scopes[t->scope_count - 1].kind != NAMESPACE) return;
+    int name = next(t, i);
+    while (is_among(t, name, "alignas __align__ __attribute__"))
+        name = next(t, over_bracket(t, next(t, name)));
+    if (!is_word(t, name) || !is_among(t, next(t, name), "{ : ; final")) return;
+    need_one_more(t->types, t->type_count);
+    t->types[t->type_count++] = (struct named_type){name, t->path};
+}
+
+/* using X = X<int>; in a class. By the rules of C++ X may not mean two things there, and
+ * g++ says so; NVIDIA's compiler lets it pass and gives g++ the whole name, as here. */
+static void complete_name(struct translation *t, int i)
+{
+    if (!t->scope_count || t->scopes[t->scope_count - 1].kind != CLASS ||
+        (t->scope_count > 1 && t->scopes[t->scope_count - 2].kind != NAMESPACE))
+        return;
+    const int name = next(t, i), meant = next(t, next(t, name));
+    const char *word = word_at(t, name), *path = NULL;
+    if (!is(t, next(t, name), "=") || !is(t, meant, word)) return;
+    for (int n = 0; n < t->type_count; n++) {
+        const struct named_type *type = &t->types[n];
+        if (is(t, type->name, word) &&
+            strncmp(type->path, t->path, strlen(type->path)) == 0 &&
+            (!path || strlen(type->path) > strlen(path)))
+            path = type->path;
+    }
+    if (path) replace(t, meant, format("::%s%s", path, word));
+}
+
 /* ---- inline PTX ---- */
 
 enum { MOST_ARGUMENTS = 512 };
@@ -2049,6 +2088,10 @@ static void rewrite_word(struct translation *t, int i)
         note_local_static(t, i);
     } else if (is_among(t, i, "asm __asm__ __asm")) {
         rewrite_asm(t, i);
+    } else if (is_among(t, i, "class struct")) {
+        note_type(t, i);
+    } else if (is(t, i, "using")) {
+        complete_name(t, i);
     } else if (!t->tokens[i].system) {
         check_called(t, i);
         take_host_name(t, i);
