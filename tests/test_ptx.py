@@ -285,14 +285,20 @@ template <class T> struct holder {{
 """
 USERS = {
     "nothing": ("x = known(x);", None, 0),
-    "a function": ("x = unknown(x);", "does not know the instruction `frobnicate.b32`", 6),
+    "a function": (
+        "x = unknown(x);",
+        "does not know the instruction `frobnicate.b32`",
+        6,
+    ),
     "a template's": ("holder<unsigned>::change(x);", "does not know `.wrong`", 10),
 }
 
 
 @pytest.mark.parametrize("compiler", HOST_COMPILERS)
 @pytest.mark.parametrize("name", USERS)
-def test_of_a_header_what_is_used_has_to_be_known(name, compiler, emulated_nvcc, tmp_path):
+def test_of_a_header_what_is_used_has_to_be_known(
+    name, compiler, emulated_nvcc, tmp_path
+):
     """NVIDIA's assembler, too, sees only what a kernel uses; libraries have headers for all GPUs."""
     statement, message, line = USERS[name]
     (tmp_path / "functions.cuh").write_text(HEADER.format().lstrip())

@@ -50,7 +50,7 @@ static __device__ __forceinline__ int owner_of(const struct shares *s, int at)
 
 // Goes to the next segment. Units follow each other as chapter 16's clusters do, and every
 // other one is done from the end of K to its start: it begins with what was read last, and
-// of the rows and columns that it shares with the units before it, the L2 may still hold
+// of the rows and columns that it shares with other units, the L2 may still hold
 // that. Where K is short, clusters go along rows, and this costs up to 2 %.
 static __device__ __forceinline__ void next_segment(const struct shares *s, int clusters,
                                                     struct position *p)
