@@ -940,6 +940,12 @@ MUTANTS = [
         "step * BK + first, come, all)",
         "step * BK, come, all)",
     ),
+    Mutant(
+        17,
+        "a segment that is done backwards begins one step behind its end",
+        "p->segment.end - 1 - turn",
+        "p->segment.end - turn",
+    ),
     Mutant(17, "slabs of B too close", "sizeof now->B[0],\n", "sizeof now->B[0] / 2,\n"),
     Mutant(
         17,
