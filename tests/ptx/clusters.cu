@@ -200,26 +200,6 @@ __global__ void __cluster_dims__(2)
     sync_cluster();
 }
 
-// A barrier that orders memory in the whole cluster tells the copy engine of mbarriers, too;
-// fence.mbarrier_init is what a relaxed one needs.
-__global__ void __cluster_dims__(2) told_by_the_barrier(const unsigned *data)
-{
-    __shared__ __align__(16) unsigned box[32];
-    __shared__ __align__(8) unsigned long long barrier;
-    const unsigned b = address(&barrier);
-    if (threadIdx.x == 0)
-        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(b) : "memory");
-    sync_cluster();
-    if (threadIdx.x == 0)
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 128;\n"
-                     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-                     " [%1], [%2], 128, [%0];" ::"r"(b),
-                     "r"(address(box)), "l"(data)
-                     : "memory");
-    wait(b, 0);
-    IS(box[threadIdx.x], threadIdx.x);
-}
-
 // The same in CUDA's own words.
 __global__ void groups(void)
 {
@@ -271,7 +251,6 @@ int main(void)
     neighbours<<<8, 32, 128>>>();
     neighbours<<<4, 32, 128>>>();
     multicast<<<2, 32>>>(map_of(data), data);
-    told_by_the_barrier<<<2, 32>>>(data);
     if (cudaGetLastError() != cudaSuccess) printf("a launch was refused\n");
 
     cudaLaunchConfig_t config = {};

@@ -89,26 +89,16 @@ uint64_t emu_ptx_barrier(int op, uint64_t number, uint64_t threads, uint64_t pre
                                        (int)predicate, PC);
 }
 
-/* What orders memory in the whole cluster orders the beginning of mbarriers, too:
- * fence.mbarrier_init is the part of it that is enough for them. */
-static void arrive_and_order(const void *pc)
-{
-    emu_ptx_fence_mbarrier_init();
-    emu_cluster_arrive(true, pc);
-}
-
 void emu_ptx_cluster_arrive(int orders_memory)
 {
-    if (orders_memory)
-        arrive_and_order(PC);
-    else
-        emu_mbarrier_tell_cluster(emu_cluster_arrive(false, PC));
+    const unsigned round = emu_cluster_arrive(orders_memory, PC);
+    if (!orders_memory) emu_mbarrier_tell_cluster(round);
 }
 
 /* Cooperative groups call these two, and PTX the second. */
 void emu_cluster_barrier_arrive(void)
 {
-    arrive_and_order(PC);
+    emu_cluster_arrive(true, PC);
 }
 
 void emu_cluster_barrier_wait(void)
