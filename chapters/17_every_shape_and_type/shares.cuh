@@ -51,7 +51,7 @@ static __device__ __forceinline__ int owner_of(const struct shares *s, int at)
 // Goes to the next segment. Units follow each other as chapter 16's clusters do, and every
 // other one is done from the end of K to its start: it begins with the k read last, and
 // that part of the rows and columns that others want, too, the L2 may still hold. Where K
-// is short, clusters go along rows, and this would cost up to 2 %.
+// is short, clusters go along rows, and this would cost up to 2.5 %.
 static __device__ __forceinline__ void next_segment(const struct shares *s, int clusters,
                                                     struct position *p)
 {

@@ -67,7 +67,7 @@ void emu_deallocate_mapped(char *place, size_t bytes); /* those that lie in it *
 bool emu_take_memory(size_t bytes, int device);
 void emu_give_memory(size_t bytes, int device);
 void emu_free_everything(void); /* of the current device */
-/* It keeps no more than that of what it has reserved and nobody uses. */
+/* Of what the pool has reserved and not given out it keeps no more than that. */
 void emu_trim_pool(cudaMemPool_t pool, uint64_t keep);
 void emu_leave_pool(cudaMemPool_t pool); /* one user less; without any it is gone */
 /* Of the heap of kernels; NULL if it is full, false if it never gave p. */
