@@ -1,8 +1,3 @@
-/* Libraries include this for every GPU, and use it for those that have numbers of 4 bits.
- * The emulator has none, so none is declared; those of 8 bits are in cuda_fp8.h. */
-#ifndef __CUDA_FP4_H__
-#define __CUDA_FP4_H__
-
-#include "cuda_fp8.h"
-
-#endif
+/* Stands here so that NVIDIA's header, where a system has it for all compilers, is not taken:
+ * it begins with what only NVIDIA's compiler knows. */
+#error "cuda_fp4.h: the emulator has no numbers of 4 bits; those of 8 are in cuda_fp8.h"
