@@ -232,7 +232,8 @@ def roofline(every, measured, number, gpu):
     points = {n: row for n, row in measured.items() if n and n in moved}
     if number not in points:
         return ""
-    right, low = 1024, 0.5 * min(row["gflops"] for row in points.values())
+    right = max(1024, 1.3 * max(moved[n] for n in points))
+    low = 0.5 * min(row["gflops"] for row in points.values())
     highest = max(roofs)
 
     def place(x, y):
