@@ -327,7 +327,7 @@ def chapter(page, n, gpu):
     if peaks:
         text += "\n" + table(
             "lr",
-            ["measured besides", ""],
+            ["also measured", ""],
             [[name, f"{value:,.4g} {unit}"] for name, (value, unit) in peaks.items()],
         )
     if rows.roof(mine):
