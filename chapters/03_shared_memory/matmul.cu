@@ -46,8 +46,8 @@ __global__ void __launch_bounds__(THREADS)
     const float *b_next = B + (size_t)thread_row * N + col;
     const bool whole = (tile_row + 1) * BM <= M && (tile_col + 1) * BN <= N;
 
-    // No early return for threads outside C: the block needs their help to load, and a
-    // barrier waits for every thread.
+    // No early return for threads outside C: the block needs their help to load, and all
+    // of its threads have to come to a barrier.
     float acc = 0.0f;
     for (int k0 = 0; k0 < K; k0 += BK) {
         // 2. Fetch one element for each tile. Where a tile sticks out of its matrix a

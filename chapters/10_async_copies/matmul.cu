@@ -70,8 +70,8 @@ template <bool ALIGNED> __device__ void store4(float *to, const float *from, int
 }
 
 // Starts the copies of step `step` of BK for the tile at k0; the last step ends the tile.
-// A few copies a step: started in a row, they delay the reads of shared memory behind
-// them (tried/copies_at_once.diff). Of B four floats go at once if its rows start at
+// A few copies a step: started in a row, they perhaps delay the reads of shared memory
+// behind them (tried/copies_at_once.diff). Of B four floats go at once if its rows start at
 // multiples of 16 bytes, else one. *a_from and *b_from, where the next copies come from,
 // move on.
 template <bool ALIGNED>

@@ -42,7 +42,7 @@ struct tile {
     static const int ROWS_TOGETHER = 2048 / BM;
     // A loop of its own, where copies need no condition, for all that lies inside the
     // matrices. Not for the largest tile: to its 1,024 multiply-adds come 6 copies, and
-    // the compiler makes a worse job of two such loops (tried/two_loops.diff).
+    // with two such loops it was slower (tried/two_loops.diff).
     static const bool TWO_LOOPS = TM * TN < 128;
     // Threads enough for a row of B, if each copies a single float.
     static const bool SINGLY = THREADS >= BN;

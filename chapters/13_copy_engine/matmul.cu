@@ -79,8 +79,8 @@ __global__ void __launch_bounds__(T::THREADS, 1)
     const int lane = threadIdx.x % 32;
     int thread_row = row_of<T>(threadIdx.x), thread_col = col_of<T>(threadIdx.x);
 
-    // Says that these two have changed, though they have not: or the compiler computes
-    // them again in every round, and lays out registers the worse for it.
+    // Says that these two have changed, though they have not: or the compiler arranges
+    // the loop otherwise, and warps wait longer for shared memory. Why, we do not know.
     asm("" : "+r"(thread_row), "+r"(thread_col));
 
     // 2. Start the first copies. Arithmetic (`use`, `stage`) and copies (`filler`) walk

@@ -332,8 +332,8 @@ template <class T> static struct plan tf32_plan(int M, int N, int K)
 // Whether chapter 13's kernels, which multiply in fp32, are faster than tiles that take so
 // many clocks. Of a few rows or columns they are: a number that is multiplied a few times
 // only costs what it takes to bring it, and they bring it better than tiles do. Else their
-// own estimate decides, beside what must be copied for tiles, at 1,400 bytes a clock and
-// 6,000 clocks at first.
+// own estimate decides, which is 2,000 clocks too short beside these, and what must be
+// copied for tiles, at 1,400 bytes a clock and 6,000 clocks at first.
 static bool fp32_is_faster(int M, int N, int K, const float *A, const float *B,
                            double clocks)
 {
@@ -344,7 +344,8 @@ static bool fp32_is_faster(int M, int N, int K, const float *A, const float *B,
                           (engine_can(B, N * size) ? 0.0 : size * 2 * K * N);
     if (copied > 0.0)
         clocks += 6000.0 + copied / 1400.0;
-    return fp32_nanoseconds(fp32::sms, M, N, K, B) * CLOCKS_A_NANOSECOND < clocks;
+    return 2000.0 + fp32_nanoseconds(fp32::sms, M, N, K, B) * CLOCKS_A_NANOSECOND <
+           clocks;
 }
 
 // The kinds. --tile asks for the last whose `name` is not above it: rows, of 128 columns,
