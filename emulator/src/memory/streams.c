@@ -554,6 +554,16 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
     return cudaSuccess;
 }
 
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
+{
+    EMU_ALONE;
+    const struct CUstream_st *const s = stream_of(stream);
+    if (!s) return set(cudaErrorInvalidResourceHandle);
+    if (!device) return set(cudaErrorInvalidValue);
+    *device = s->device;
+    return cudaSuccess;
+}
+
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
 {
     EMU_ALONE;
