@@ -178,7 +178,8 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object,
                                     const struct cudaResourceDesc *resource);
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object);
 
-/* Hints about managed memory: checked, then without effect; here all memory is one. */
+/* Hints about managed memory: checked, then without effect, here all memory is one; but they
+ * can be asked for. */
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes,
                                  struct cudaMemLocation location, unsigned int flags,
                                  cudaStream_t stream EMU_DEFAULT(0));
@@ -186,6 +187,12 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t 
                                      unsigned int flags);
 cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
                           struct cudaMemLocation location);
+cudaError_t cudaMemRangeGetAttribute(void *data, size_t data_bytes,
+                                     enum cudaMemRangeAttribute attribute,
+                                     const void *pointer, size_t bytes);
+cudaError_t cudaMemRangeGetAttributes(void **data, size_t *data_bytes,
+                                      enum cudaMemRangeAttribute *attributes,
+                                      size_t count, const void *pointer, size_t bytes);
 
 /* Streams and events */
 cudaError_t cudaStreamCreate(cudaStream_t *stream);

@@ -62,8 +62,11 @@ enum cudaMemoryAdvise {
 
 enum cudaMemLocationType {
     cudaMemLocationTypeInvalid = 0,
+    cudaMemLocationTypeNone = 0,
     cudaMemLocationTypeDevice = 1,
-    cudaMemLocationTypeHost = 2
+    cudaMemLocationTypeHost = 2,
+    cudaMemLocationTypeHostNuma = 3,
+    cudaMemLocationTypeHostNumaCurrent = 4
 };
 
 struct cudaMemLocation {
@@ -75,7 +78,11 @@ enum cudaMemRangeAttribute {
     cudaMemRangeAttributeReadMostly = 1,
     cudaMemRangeAttributePreferredLocation = 2,
     cudaMemRangeAttributeAccessedBy = 3,
-    cudaMemRangeAttributeLastPrefetchLocation = 4
+    cudaMemRangeAttributeLastPrefetchLocation = 4,
+    cudaMemRangeAttributePreferredLocationType = 5,
+    cudaMemRangeAttributePreferredLocationId = 6,
+    cudaMemRangeAttributeLastPrefetchLocationType = 7,
+    cudaMemRangeAttributeLastPrefetchLocationId = 8
 };
 
 /* Places and extents in arrays of three dimensions: width and x in bytes where the memory
