@@ -68,6 +68,37 @@ EMU_API cudaHostGetDevicePointer(T_ **device, void *host, unsigned int flags)
     return cudaHostGetDevicePointer((void **)device, host, flags);
 }
 
+template <class T_, class U_>
+static __forceinline__ cudaError_t
+cudaMemcpyBatchAsync(T_ *const *to, U_ *const *from, const size_t *sizes, size_t count,
+                     struct cudaMemcpyAttributes *attributes, size_t *firsts,
+                     size_t attribute_count, cudaStream_t stream)
+{
+    return cudaMemcpyBatchAsync((void *const *)to, (const void *const *)from, sizes,
+                                count, attributes, firsts, attribute_count, stream);
+}
+/* The same attributes for all. */
+template <class T_, class U_>
+static __forceinline__ cudaError_t
+cudaMemcpyBatchAsync(T_ *const *to, U_ *const *from, const size_t *sizes, size_t count,
+                     struct cudaMemcpyAttributes attributes, cudaStream_t stream)
+{
+    size_t first = 0;
+    return cudaMemcpyBatchAsync((void *const *)to, (const void *const *)from, sizes,
+                                count, &attributes, &first, 1, stream);
+}
+/* The forms of CUDA 12, which tell of one copy that failed; here it is never known. */
+template <class T_, class U_>
+static __forceinline__ cudaError_t
+cudaMemcpyBatchAsync(T_ *const *to, U_ *const *from, const size_t *sizes, size_t count,
+                     struct cudaMemcpyAttributes *attributes, size_t *firsts,
+                     size_t attribute_count, size_t *failed, cudaStream_t stream)
+{
+    if (failed) *failed = (size_t)-1;
+    return cudaMemcpyBatchAsync((void *const *)to, (const void *const *)from, sizes,
+                                count, attributes, firsts, attribute_count, stream);
+}
+
 /* A variable, unlike an address, has a size, so here a copy past its end is refused. */
 EMU_API cudaMemcpyToSymbol(const T_ &symbol, const void *from, size_t bytes,
                            size_t offset = 0,

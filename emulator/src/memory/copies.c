@@ -9,6 +9,7 @@
 #include "base/now.h"
 #include "base/output.h"
 #include "base/settings.h"
+#include "emulator_runtime.h"
 #include "memory/allocations.h"
 #include "memory/array.h"
 #include "memory/capture.h"
@@ -128,8 +129,9 @@ cudaError_t emu_copy(char *to, size_t to_pitch, const char *from, size_t from_pi
         width *= height;
         height = 1;
     }
+    const bool has_read = waits == WAITS_FOR_READS && (from_sides & HOST_SIDE);
     for (size_t row = 0; row < height; row++) {
-        emu_work_touches(from + row * from_pitch, width, false, pc);
+        if (!has_read) emu_work_touches(from + row * from_pitch, width, false, pc);
         emu_work_touches(to + row * to_pitch, width, true, pc);
         memmove(to + row * to_pitch, from + row * from_pitch, width);
         emu_check_host_copied(to + row * to_pitch, from + row * from_pitch, width);
@@ -154,6 +156,76 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
 {
     return set(emu_copy(to, bytes, from, bytes, bytes, 1, kind, stream, GOES_ON, CALLER));
 }
+
+/* ---- many at once ---- */
+
+/* The copies of a batch run in any order, and none may see what another does. */
+static void check_batch(void *const *to, const void *const *from, const size_t *sizes,
+                        size_t count, const void *pc)
+{
+    for (size_t i = 0; emu_settings.check && i < count; i++)
+        for (size_t k = 0; k < count; k++) {
+            const char *const written = to[i], *const other = k > i ? to[k] : NULL,
+                              *const read = from[k];
+            const bool twice = other && written < other + sizes[k] &&
+                               other < written + sizes[i],
+                       both = k != i && written < read + sizes[k] &&
+                              read < written + sizes[i];
+            if (twice || both)
+                emu_fault(pc,
+                          "cudaMemcpyBatchAsync: copy %zu writes bytes that copy %zu %s, "
+                          "and nothing orders the copies of a batch",
+                          i, k, twice ? "writes, too" : "reads");
+        }
+}
+
+/* Which attributes a copy has is said by the first copy of each. */
+static bool is_batch(void *const *to, const void *const *from, const size_t *sizes,
+                     size_t count, const struct cudaMemcpyAttributes *attributes,
+                     const size_t *firsts, size_t attribute_count)
+{
+    if (!to || !from || !sizes || !attributes || !firsts || attribute_count == 0 ||
+        attribute_count > count || firsts[0] != 0)
+        return false;
+    for (size_t i = 0; i < attribute_count; i++) {
+        const struct cudaMemcpyAttributes *const a = &attributes[i];
+        if (i > 0 && firsts[i] <= firsts[i - 1]) return false;
+        if (firsts[i] >= count || a->srcAccessOrder < cudaMemcpySrcAccessOrderStream ||
+            a->srcAccessOrder > cudaMemcpySrcAccessOrderAny ||
+            a->flags > cudaMemcpyFlagPreferOverlapWithCompute)
+            return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!to[i] || !from[i] || sizes[i] == 0) return false;
+    return true;
+}
+
+cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from,
+                                 const size_t *sizes, size_t count,
+                                 struct cudaMemcpyAttributes *attributes, size_t *firsts,
+                                 size_t attribute_count, cudaStream_t stream)
+{
+    EMU_ALONE;
+    if (!stream || stream == cudaStreamLegacy ||
+        !is_batch(to, from, sizes, count, attributes, firsts, attribute_count))
+        return set(cudaErrorInvalidValue);
+    /* Unlike other calls, an H200 lets the capture go on. */
+    if (emu_is_captured(stream)) return set(cudaErrorStreamCaptureUnsupported);
+    check_batch(to, from, sizes, count, CALLER);
+    cudaError_t error = cudaSuccess;
+    size_t group = 0;
+    for (size_t i = 0; i < count && error == cudaSuccess; i++) {
+        while (group + 1 < attribute_count && firsts[group + 1] <= i) group++;
+        const bool at_once =
+            attributes[group].srcAccessOrder == cudaMemcpySrcAccessOrderDuringApiCall;
+        error =
+            emu_copy(to[i], sizes[i], from[i], sizes[i], sizes[i], 1, cudaMemcpyDefault,
+                     stream, at_once ? WAITS_FOR_READS : GOES_ON, CALLER);
+    }
+    return set(error);
+}
+
+/* ---- between devices ---- */
 
 /* Devices copy to each other whether they are peers or not. */
 static cudaError_t peer_copy(void *to, int to_device, const void *from, int from_device,
@@ -270,6 +342,27 @@ cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *fr
                       kind);
 }
 
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
+                                   size_t bytes, enum cudaMemcpyKind kind,
+                                   cudaStream_t stream)
+{
+    size_t pitch, rows, element;
+    if (!to) return set(cudaErrorInvalidValue);
+    return set(emu_copy(emu_array_place(to, x, y, 0, &pitch, &rows, &element), bytes,
+                        from, bytes, bytes, 1, kind, stream, GOES_ON, CALLER));
+}
+
+cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size_t y,
+                                     size_t bytes, enum cudaMemcpyKind kind,
+                                     cudaStream_t stream)
+{
+    size_t pitch, rows, element;
+    if (!from) return set(cudaErrorInvalidValue);
+    return set(emu_copy(to, bytes,
+                        emu_array_place(from, x, y, 0, &pitch, &rows, &element), bytes,
+                        bytes, 1, kind, stream, GOES_ON, CALLER));
+}
+
 cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y,
                                 size_t bytes, enum cudaMemcpyKind kind)
 {
@@ -297,6 +390,28 @@ cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from
     if (!from) return set(cudaErrorInvalidValue);
     const char *place = emu_array_place(from, x, y, 0, &own_pitch, &rows, &element);
     return cudaMemcpy2D(to, pitch, place, own_pitch, width, height, kind);
+}
+
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
+                                     size_t pitch, size_t width, size_t height,
+                                     enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    size_t own_pitch, rows, element;
+    if (!to) return set(cudaErrorInvalidValue);
+    char *place = emu_array_place(to, x, y, 0, &own_pitch, &rows, &element);
+    return set(emu_copy(place, own_pitch, from, pitch, width, height, kind, stream,
+                        GOES_ON, CALLER));
+}
+
+cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from,
+                                       size_t x, size_t y, size_t width, size_t height,
+                                       enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    size_t own_pitch, rows, element;
+    if (!from) return set(cudaErrorInvalidValue);
+    const char *place = emu_array_place(from, x, y, 0, &own_pitch, &rows, &element);
+    return set(emu_copy(to, pitch, place, own_pitch, width, height, kind, stream, GOES_ON,
+                        CALLER));
 }
 
 /* ---- to and from variables ---- */

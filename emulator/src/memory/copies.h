@@ -12,8 +12,9 @@
 bool emu_is_device_range(const void *p, size_t bytes);
 
 /* Whether the call comes back before the copy is over: what a host can see of it. To and
- * from memory that is not pinned, what is asynchronous by name is not so. */
-enum emu_host { WAITS, GOES_ON };
+ * from memory that is not pinned, what is asynchronous by name is not so. (Or before it is
+ * over, but not before all has been read.) */
+enum emu_host { WAITS, GOES_ON, WAITS_FOR_READS };
 
 /* What cudaMemcpy2DAsync, cudaMemcpyPeerAsync and cudaMemset2DAsync do, and their kin, for
  * a call at pc; the last error stays as it is. */
