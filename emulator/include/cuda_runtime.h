@@ -128,6 +128,53 @@ EMU_API cudaMemcpyFromSymbolAsync(void *to, const T_ &symbol, size_t bytes, size
     return cudaMemcpyFromSymbolAsync(to, (const void *)&symbol, bytes, offset, kind,
                                      stream);
 }
+EMU_API cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                       const cudaGraphNode_t *after, size_t count,
+                                       const T_ &symbol, const void *from, size_t bytes,
+                                       size_t offset, enum cudaMemcpyKind kind)
+{
+    return cudaGraphAddMemcpyNodeToSymbol(
+        node, graph, after, count, (const void *)&symbol, from, bytes, offset, kind);
+}
+EMU_API cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                         const cudaGraphNode_t *after, size_t count,
+                                         void *to, const T_ &symbol, size_t bytes,
+                                         size_t offset, enum cudaMemcpyKind kind)
+{
+    return cudaGraphAddMemcpyNodeFromSymbol(node, graph, after, count, to,
+                                            (const void *)&symbol, bytes, offset, kind);
+}
+EMU_API cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const T_ &symbol,
+                                             const void *from, size_t bytes,
+                                             size_t offset, enum cudaMemcpyKind kind)
+{
+    return cudaGraphMemcpyNodeSetParamsToSymbol(node, (const void *)&symbol, from, bytes,
+                                                offset, kind);
+}
+EMU_API cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *to,
+                                               const T_ &symbol, size_t bytes,
+                                               size_t offset, enum cudaMemcpyKind kind)
+{
+    return cudaGraphMemcpyNodeSetParamsFromSymbol(node, to, (const void *)&symbol, bytes,
+                                                  offset, kind);
+}
+EMU_API cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec,
+                                                 cudaGraphNode_t node, const T_ &symbol,
+                                                 const void *from, size_t bytes,
+                                                 size_t offset, enum cudaMemcpyKind kind)
+{
+    return cudaGraphExecMemcpyNodeSetParamsToSymbol(exec, node, (const void *)&symbol,
+                                                    from, bytes, offset, kind);
+}
+EMU_API cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec,
+                                                   cudaGraphNode_t node, void *to,
+                                                   const T_ &symbol, size_t bytes,
+                                                   size_t offset,
+                                                   enum cudaMemcpyKind kind)
+{
+    return cudaGraphExecMemcpyNodeSetParamsFromSymbol(
+        exec, node, to, (const void *)&symbol, bytes, offset, kind);
+}
 EMU_API cudaGetSymbolAddress(void **pointer, const T_ &symbol)
 {
     return cudaGetSymbolAddress(pointer, (const void *)&symbol);

@@ -218,7 +218,9 @@ typedef void(CUDART_CB *cudaStreamCallback_t)(cudaStream_t stream, cudaError_t s
 #define cudaEventDisableTiming 0x02
 #define cudaEventInterprocess 0x04
 #define cudaEventRecordDefault 0x00
+#define cudaEventRecordExternal 0x01
 #define cudaEventWaitDefault 0x00
+#define cudaEventWaitExternal 0x01
 
 #define cudaOccupancyDefault 0x00
 #define cudaOccupancyDisableCachingOverride 0x01

@@ -330,6 +330,35 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
                         GOES_ON, CALLER));
 }
 
+/* Between which sides it is, where that was left to the addresses. */
+static enum cudaMemcpyKind kind_of(const struct copying *c)
+{
+    const bool to_device = sides(c->to, 1) == DEVICE_SIDE,
+               from_device = sides(c->from, 1) == DEVICE_SIDE;
+    return c->kind != cudaMemcpyDefault ? c->kind
+           : to_device   ? from_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice
+           : from_device ? cudaMemcpyDeviceToHost
+                         : cudaMemcpyHostToHost;
+}
+
+void emu_copy_parameters(struct cudaMemcpy3DParms *what, const void *data, size_t bytes)
+{
+    if (bytes == sizeof(struct copying_3d)) {
+        *what = ((const struct copying_3d *)data)->what;
+        return;
+    }
+    const struct copying *const c = data;
+    const bool rows = c->height > 1; /* else it is of no interest how far one is off */
+    *what = (struct cudaMemcpy3DParms){
+        .srcPtr = {(void *)c->from, rows ? c->from_pitch : 0, 0, 0},
+        .dstPtr = {c->to, rows ? c->to_pitch : 0, 0, 0},
+        .extent = {c->width, c->height, 1},
+        .kind = kind_of(c),
+    };
+}
+_Static_assert(sizeof(struct copying) != sizeof(struct copying_3d),
+               "a node's data tells by its size what it is");
+
 /* ---- to and from arrays ---- */
 
 /* A copy that may go on from one row of the array to the next. */
@@ -523,6 +552,14 @@ static cudaError_t run_fill(void *data, cudaStream_t stream)
     const struct filling *const f = data;
     return emu_fill(f->pointer, f->pitch, f->value, f->element, f->width, f->height,
                     stream, GOES_ON, f->pc);
+}
+
+void emu_fill_parameters(struct cudaMemsetParams *what, const void *data)
+{
+    const struct filling *const f = data;
+    *what = (struct cudaMemsetParams){
+        f->pointer, f->pitch, f->value, (unsigned)f->element, f->width / f->element,
+        f->height};
 }
 
 cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width,

@@ -25,4 +25,8 @@ cudaError_t emu_fill(void *pointer, size_t pitch, unsigned value, size_t element
                      size_t width, size_t height, cudaStream_t stream,
                      enum emu_host waits, const void *pc);
 
+/* What nodes of graphs that copy or fill do, from the data that such a call has captured. */
+void emu_copy_parameters(struct cudaMemcpy3DParms *what, const void *data, size_t bytes);
+void emu_fill_parameters(struct cudaMemsetParams *what, const void *data);
+
 #endif
