@@ -269,9 +269,12 @@ extern "C" {
 cudaError_t cudaEventCreate(cudaEvent_t *event);
 
 /* Kernels */
-cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function,
-                                             unsigned version, unsigned long long flags,
-                                             enum cudaDriverEntryPointQueryResult *found);
+cudaError_t cudaGetDriverEntryPointByVersion(
+    const char *symbol, void **function, unsigned version, unsigned long long flags,
+    enum cudaDriverEntryPointQueryResult *found EMU_DEFAULT(0));
+cudaError_t
+cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags,
+                        enum cudaDriverEntryPointQueryResult *found EMU_DEFAULT(0));
 #ifndef __CUDACC__ /* else emulator_launch.h has them */
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
                              size_t shared EMU_DEFAULT(0),

@@ -611,5 +611,7 @@ enum cudaDriverEntryPointQueryResult {
 typedef enum cudaDriverEntryPointQueryResult cudaDriverEntryPointQueryResult;
 #endif
 #define cudaEnableDefault 0x0
+#define cudaEnableLegacyStream 0x1
+#define cudaEnablePerThreadDefaultStream 0x2
 
 #endif
