@@ -443,6 +443,20 @@ cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t
                         CALLER));
 }
 
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
+                                     cudaArray_const_t from, size_t from_x, size_t from_y,
+                                     size_t width, size_t height,
+                                     enum cudaMemcpyKind kind)
+{
+    size_t to_pitch, from_pitch, rows, element;
+    if (!to || !from) return set(cudaErrorInvalidValue);
+    char *const there = emu_array_place(to, to_x, to_y, 0, &to_pitch, &rows, &element);
+    const char *const here =
+        emu_array_place(from, from_x, from_y, 0, &from_pitch, &rows, &element);
+    return set(emu_copy(there, to_pitch, here, from_pitch, width, height, kind, 0, WAITS,
+                        CALLER));
+}
+
 /* ---- to and from variables ---- */
 
 cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol)
