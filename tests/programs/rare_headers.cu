@@ -1,7 +1,10 @@
 // Headers that fewer programs include, and what they expect to find there.
 // BUILD: -lcublas --extended-lambda -std=c++17
 #include <builtin_types.h>
+#include <cub/config.cuh>
 #include <cub/cub.cuh> // and with it numbers of 16 bits
+#include <cub/util_arch.cuh>
+#include <cub/util_macro.cuh>
 #include <cublas_api.h>
 #include <cuda/cmath>
 #include <device_types.h>
