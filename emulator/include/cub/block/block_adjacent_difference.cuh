@@ -32,9 +32,9 @@ template <class T, int X, int Y = 1, int Z = 1> class BlockAdjacentDifference
                 out[k] = own[k];
                 continue;
             }
-            T beside = beyond                                ? *edge
+            T beside = beyond                             ? *edge
                        : k + step >= 0 && k + step < EACH ? own[k + step]
-                                                           : room[rank + step];
+                                                          : room[rank + step];
             out[k] = op(own[k], beside);
         }
     }
