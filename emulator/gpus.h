@@ -40,6 +40,22 @@ static inline int multiply_adds_per_clock(int major, int minor)
     return major < 8 || (major == 8 && minor == 0) ? 64 : 128;
 }
 
+/* The same of doubles. */
+static inline int double_multiply_adds_per_clock(int major, int minor)
+{
+    return major >= 9 ? 64 : major == 8 && minor == 0 ? 32 : 2;
+}
+
+/* The part of the L2 cache that a program can set aside for data that shall stay there, in
+ * bytes: from compute capability 8.0 on. An H200 says so, and what is known of the others
+ * agrees; of a B200 nothing is, and it is taken for a Hopper. */
+static inline size_t persisting_l2_bytes(const struct card *card)
+{
+    const size_t sixteenth = card->l2_kb * 1024 / 16;
+    if (card->major < 8) return 0;
+    return sixteenth * (card->major >= 9 ? 10 : card->minor == 0 ? 12 : 11);
+}
+
 /* The same of numbers of 16 bits, two to an instruction. */
 static inline int half_multiply_adds_per_clock(int major, int minor)
 {

@@ -1038,6 +1038,62 @@ def test_what_is_lost_is_said_beside_a_leak(write, emulate):
     assert "FAULT memory leak" in result.stderr
 
 
+IN_STEP = """
+    __global__ void run(volatile int *v, volatile int *flag, int *sum)
+    {
+        const unsigned t = threadIdx.x;
+        %s
+        if (t == 0) *sum = v[0] + 0 * *flag;
+    }
+    int main()
+    {
+        int *v, *flag, *sum, host[64];
+        for (int i = 0; i < 64; i++) host[i] = i;
+        cudaMalloc(&v, sizeof host);
+        cudaMalloc(&flag, sizeof *flag);
+        cudaMalloc(&sum, sizeof *sum);
+        cudaMemcpy(v, host, sizeof host, cudaMemcpyHostToDevice);
+        cudaMemset(flag, 0, sizeof *flag);
+        run<<<1, 32>>>(v, flag, sum);
+        cudaMemcpy(host, sum, sizeof *sum, cudaMemcpyDeviceToHost);
+        cudaFree(v);
+        cudaFree(flag);
+        cudaFree(sum);
+        return host[0] != %d;
+    }
+    """
+TREE = "for (unsigned d = 32; d > 0; d /= 2) %s"
+RIGHT = "{ int y = v[t + d]; __syncwarp(); v[t] += y; __syncwarp(); }"
+EARLY = "if (*flag) return; if (t == 7) { v[40] = 1; *flag = 1; }"
+FLAG = "if (t == 5) { v[5] = 1; *flag = 1; } else { v[t] = 0; while (!*flag); }"
+
+
+@pytest.mark.parametrize("compiler", HOST_COMPILERS)
+@pytest.mark.parametrize(
+    "code, right, told",
+    [
+        (TREE % "v[t] += v[t + d];", None, "read it at {}:5"),
+        (
+            "for (unsigned d = 1; d < 32; d *= 2) if (t >= d) v[t] += v[t - d];",
+            0,
+            "reads it",
+        ),
+        (TREE % RIGHT, 64 * 63 // 2, ""),
+        (EARLY, 0, ""),
+        (FLAG, 0, ""),
+    ],
+    ids=["tree", "scan", "right", "early", "flag"],
+)
+def test_lanes_taken_to_run_in_step_are_told(code, right, told, compiler, write, emulate):
+    """Through volatile it is no race, but what the lanes get is not what a GPU gives them."""
+    source = write(IN_STEP % (code, right or 0))
+    result = run([emulate(source, compiler=compiler)], env=no_cuda())
+    assert ("a warp hand each other values" in result.stderr) == bool(told)
+    assert told.format(source) in result.stderr
+    assert result.returncode == (right is None)
+    assert told or result.stderr == ""
+
+
 UNREAD = """
     #include <thread>
     __global__ void fill(int *x) { x[threadIdx.x] = 1; }

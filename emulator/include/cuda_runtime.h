@@ -68,6 +68,37 @@ EMU_API cudaHostGetDevicePointer(T_ **device, void *host, unsigned int flags)
     return cudaHostGetDevicePointer((void **)device, host, flags);
 }
 
+template <class T_, class U_>
+static __forceinline__ cudaError_t
+cudaMemcpyBatchAsync(T_ *const *to, U_ *const *from, const size_t *sizes, size_t count,
+                     struct cudaMemcpyAttributes *attributes, size_t *firsts,
+                     size_t attribute_count, cudaStream_t stream)
+{
+    return cudaMemcpyBatchAsync((void *const *)to, (const void *const *)from, sizes,
+                                count, attributes, firsts, attribute_count, stream);
+}
+/* The same attributes for all. */
+template <class T_, class U_>
+static __forceinline__ cudaError_t
+cudaMemcpyBatchAsync(T_ *const *to, U_ *const *from, const size_t *sizes, size_t count,
+                     struct cudaMemcpyAttributes attributes, cudaStream_t stream)
+{
+    size_t first = 0;
+    return cudaMemcpyBatchAsync((void *const *)to, (const void *const *)from, sizes,
+                                count, &attributes, &first, 1, stream);
+}
+/* The forms of CUDA 12, which tell of one copy that failed; here it is never known. */
+template <class T_, class U_>
+static __forceinline__ cudaError_t
+cudaMemcpyBatchAsync(T_ *const *to, U_ *const *from, const size_t *sizes, size_t count,
+                     struct cudaMemcpyAttributes *attributes, size_t *firsts,
+                     size_t attribute_count, size_t *failed, cudaStream_t stream)
+{
+    if (failed) *failed = (size_t)-1;
+    return cudaMemcpyBatchAsync((void *const *)to, (const void *const *)from, sizes,
+                                count, attributes, firsts, attribute_count, stream);
+}
+
 /* A variable, unlike an address, has a size, so here a copy past its end is refused. */
 EMU_API cudaMemcpyToSymbol(const T_ &symbol, const void *from, size_t bytes,
                            size_t offset = 0,
@@ -96,6 +127,53 @@ EMU_API cudaMemcpyFromSymbolAsync(void *to, const T_ &symbol, size_t bytes, size
     if (bytes > sizeof(T_) || offset > sizeof(T_) - bytes) bytes = (size_t)-1;
     return cudaMemcpyFromSymbolAsync(to, (const void *)&symbol, bytes, offset, kind,
                                      stream);
+}
+EMU_API cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                       const cudaGraphNode_t *after, size_t count,
+                                       const T_ &symbol, const void *from, size_t bytes,
+                                       size_t offset, enum cudaMemcpyKind kind)
+{
+    return cudaGraphAddMemcpyNodeToSymbol(
+        node, graph, after, count, (const void *)&symbol, from, bytes, offset, kind);
+}
+EMU_API cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                         const cudaGraphNode_t *after, size_t count,
+                                         void *to, const T_ &symbol, size_t bytes,
+                                         size_t offset, enum cudaMemcpyKind kind)
+{
+    return cudaGraphAddMemcpyNodeFromSymbol(node, graph, after, count, to,
+                                            (const void *)&symbol, bytes, offset, kind);
+}
+EMU_API cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const T_ &symbol,
+                                             const void *from, size_t bytes,
+                                             size_t offset, enum cudaMemcpyKind kind)
+{
+    return cudaGraphMemcpyNodeSetParamsToSymbol(node, (const void *)&symbol, from, bytes,
+                                                offset, kind);
+}
+EMU_API cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *to,
+                                               const T_ &symbol, size_t bytes,
+                                               size_t offset, enum cudaMemcpyKind kind)
+{
+    return cudaGraphMemcpyNodeSetParamsFromSymbol(node, to, (const void *)&symbol, bytes,
+                                                  offset, kind);
+}
+EMU_API cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec,
+                                                 cudaGraphNode_t node, const T_ &symbol,
+                                                 const void *from, size_t bytes,
+                                                 size_t offset, enum cudaMemcpyKind kind)
+{
+    return cudaGraphExecMemcpyNodeSetParamsToSymbol(exec, node, (const void *)&symbol,
+                                                    from, bytes, offset, kind);
+}
+EMU_API cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec,
+                                                   cudaGraphNode_t node, void *to,
+                                                   const T_ &symbol, size_t bytes,
+                                                   size_t offset,
+                                                   enum cudaMemcpyKind kind)
+{
+    return cudaGraphExecMemcpyNodeSetParamsFromSymbol(
+        exec, node, to, (const void *)&symbol, bytes, offset, kind);
 }
 EMU_API cudaGetSymbolAddress(void **pointer, const T_ &symbol)
 {

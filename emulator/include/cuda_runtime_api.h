@@ -33,6 +33,7 @@ const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetDeviceCount(int *count);
 cudaError_t cudaGetDevice(int *device);
 cudaError_t cudaSetDevice(int device);
+cudaError_t cudaInitDevice(int device, unsigned int device_flags, unsigned int flags);
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device);
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device);
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer);
@@ -54,6 +55,7 @@ cudaError_t cudaCtxResetPersistingL2Cache(void);
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value);
 cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit);
 cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config);
+cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config);
 cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config);
 cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *config);
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest);
@@ -94,6 +96,12 @@ cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *what,
                               cudaStream_t stream EMU_DEFAULT(0));
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
                             enum cudaMemcpyKind kind, cudaStream_t stream EMU_DEFAULT(0));
+/* Copies in any order among themselves, behind what is in the stream, which is not the
+ * default one. The attributes of number k are those of the copies from firsts[k] on. */
+cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from,
+                                 const size_t *sizes, size_t count,
+                                 struct cudaMemcpyAttributes *attributes, size_t *firsts,
+                                 size_t attribute_count, cudaStream_t stream);
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                          size_t width, size_t height, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
@@ -142,6 +150,8 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr att
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
                                  const struct cudaMemAccessDesc *descriptions,
                                  size_t count);
+cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool,
+                                 struct cudaMemLocation *location);
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep);
 cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t stream);
@@ -157,16 +167,39 @@ cudaError_t cudaMalloc3DArray(cudaArray_t *array,
                               struct cudaExtent extent,
                               unsigned int flags EMU_DEFAULT(0));
 cudaError_t cudaFreeArray(cudaArray_t array);
+cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc,
+                               cudaArray_const_t array);
+cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc,
+                             struct cudaExtent *extent, unsigned int *flags,
+                             cudaArray_t array);
+cudaError_t
+cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from,
+                         size_t from_x, size_t from_y, size_t width, size_t height,
+                         enum cudaMemcpyKind kind EMU_DEFAULT(cudaMemcpyDeviceToDevice));
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from,
                               size_t bytes, enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y,
                                 size_t bytes, enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
+                                   size_t bytes, enum cudaMemcpyKind kind,
+                                   cudaStream_t stream EMU_DEFAULT(0));
+cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size_t y,
+                                     size_t bytes, enum cudaMemcpyKind kind,
+                                     cudaStream_t stream EMU_DEFAULT(0));
 cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from,
                                 size_t pitch, size_t width, size_t height,
                                 enum cudaMemcpyKind kind);
 cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from,
                                   size_t x, size_t y, size_t width, size_t height,
                                   enum cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
+                                     size_t pitch, size_t width, size_t height,
+                                     enum cudaMemcpyKind kind,
+                                     cudaStream_t stream EMU_DEFAULT(0));
+cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from,
+                                       size_t x, size_t y, size_t width, size_t height,
+                                       enum cudaMemcpyKind kind,
+                                       cudaStream_t stream EMU_DEFAULT(0));
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t *object,
                                     const struct cudaResourceDesc *resource,
                                     const struct cudaTextureDesc *texture,
@@ -175,8 +208,15 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object);
 cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object,
                                     const struct cudaResourceDesc *resource);
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object);
+cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resource,
+                                             cudaTextureObject_t object);
+cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *texture,
+                                            cudaTextureObject_t object);
+cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource,
+                                             cudaSurfaceObject_t object);
 
-/* Hints about managed memory: checked, then without effect; here all memory is one. */
+/* Hints about managed memory: checked, then without effect, here all memory is one; but they
+ * can be asked for. */
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes,
                                  struct cudaMemLocation location, unsigned int flags,
                                  cudaStream_t stream EMU_DEFAULT(0));
@@ -184,6 +224,12 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t 
                                      unsigned int flags);
 cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
                           struct cudaMemLocation location);
+cudaError_t cudaMemRangeGetAttribute(void *data, size_t data_bytes,
+                                     enum cudaMemRangeAttribute attribute,
+                                     const void *pointer, size_t bytes);
+cudaError_t cudaMemRangeGetAttributes(void **data, size_t *data_bytes,
+                                      enum cudaMemRangeAttribute *attributes,
+                                      size_t count, const void *pointer, size_t bytes);
 
 /* Streams and events */
 cudaError_t cudaStreamCreate(cudaStream_t *stream);
@@ -201,6 +247,7 @@ __attribute__((constructor)) static void emu_uses_streams_of_threads(void)
 #endif
 cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned int *flags);
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority);
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device);
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id);
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attr,
                                    const cudaStreamAttrValue *value);
@@ -237,9 +284,12 @@ extern "C" {
 cudaError_t cudaEventCreate(cudaEvent_t *event);
 
 /* Kernels */
-cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function,
-                                             unsigned version, unsigned long long flags,
-                                             enum cudaDriverEntryPointQueryResult *found);
+cudaError_t cudaGetDriverEntryPointByVersion(
+    const char *symbol, void **function, unsigned version, unsigned long long flags,
+    enum cudaDriverEntryPointQueryResult *found EMU_DEFAULT(0));
+cudaError_t
+cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags,
+                        enum cudaDriverEntryPointQueryResult *found EMU_DEFAULT(0));
 #ifndef __CUDACC__ /* else emulator_launch.h has them */
 cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
                              size_t shared EMU_DEFAULT(0),

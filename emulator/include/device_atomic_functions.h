@@ -83,6 +83,19 @@ EMU_ATOMIC(atomicXor, unsigned long long, old ^ value)
 EMU_ATOMIC(atomicInc, unsigned int, old >= value ? 0 : old + 1)
 EMU_ATOMIC(atomicDec, unsigned int, old == 0 || old > value ? value : old - 1)
 
+/* An exchange whose result is not used: it may be the first to write there. */
+#define EMU_PUT(name)                                                                    \
+    template <class A_, class T_>                                                        \
+    static __forceinline__ void emu_put_##name(A_ &&address, T_ &&value)                 \
+    {                                                                                    \
+        emu_fill_bit_field((const void *)&*address, sizeof(*address));                   \
+        name(static_cast<A_ &&>(address), static_cast<T_ &&>(value));                    \
+    }
+EMU_PUT(atomicExch)
+EMU_PUT(atomicExch_block)
+EMU_PUT(atomicExch_system)
+#undef EMU_PUT
+
 #define EMU_CAS_NAMED(name, access, T_)                                                  \
     __attribute__((noinline, no_sanitize("thread"))) inline T_ name(                     \
         T_ *address, T_ expected, T_ value)                                              \

@@ -21,6 +21,8 @@ enum cudaGraphNodeType {
     cudaGraphNodeTypeHost = 3,
     cudaGraphNodeTypeGraph = 4,
     cudaGraphNodeTypeEmpty = 5,
+    cudaGraphNodeTypeWaitEvent = 6,
+    cudaGraphNodeTypeEventRecord = 7,
     cudaGraphNodeTypeMemAlloc = 10,
     cudaGraphNodeTypeMemFree = 11,
     cudaGraphNodeTypeConditional = 13
@@ -31,6 +33,36 @@ enum cudaGraphInstantiateFlags {
     cudaGraphInstantiateFlagDeviceLaunch = 4, /* a kernel cannot launch a graph here */
     cudaGraphInstantiateFlagUseNodePriority = 8
 };
+typedef enum cudaGraphInstantiateResult {
+    cudaGraphInstantiateSuccess = 0,
+    cudaGraphInstantiateError = 1,
+    cudaGraphInstantiateInvalidStructure = 2,
+    cudaGraphInstantiateNodeOperationNotSupported = 3,
+    cudaGraphInstantiateMultipleDevicesNotSupported = 4,
+    cudaGraphInstantiateConditionalHandleUnused = 5
+} cudaGraphInstantiateResult;
+typedef struct cudaGraphInstantiateParams_st {
+    unsigned long long flags;
+    cudaStream_t uploadStream;
+    cudaGraphNode_t errNode_out;
+    cudaGraphInstantiateResult result_out;
+} cudaGraphInstantiateParams;
+enum cudaGraphDebugDotFlags {
+    cudaGraphDebugDotFlagsVerbose = 1 << 0,
+    cudaGraphDebugDotFlagsKernelNodeParams = 1 << 2,
+    cudaGraphDebugDotFlagsMemcpyNodeParams = 1 << 3,
+    cudaGraphDebugDotFlagsMemsetNodeParams = 1 << 4,
+    cudaGraphDebugDotFlagsHostNodeParams = 1 << 5,
+    cudaGraphDebugDotFlagsEventNodeParams = 1 << 6,
+    cudaGraphDebugDotFlagsExtSemasSignalNodeParams = 1 << 7,
+    cudaGraphDebugDotFlagsExtSemasWaitNodeParams = 1 << 8,
+    cudaGraphDebugDotFlagsKernelNodeAttributes = 1 << 9,
+    cudaGraphDebugDotFlagsHandles = 1 << 10,
+    cudaGraphDebugDotFlagsConditionalNodeParams = 1 << 15
+};
+typedef struct CUuserObject_st *cudaUserObject_t;
+enum cudaUserObjectFlags { cudaUserObjectNoDestructorSync = 1 };
+enum cudaUserObjectRetainFlags { cudaGraphUserObjectMove = 1 };
 enum cudaGraphMemAttributeType {
     cudaGraphMemAttrUsedMemCurrent = 0,
     cudaGraphMemAttrUsedMemHigh = 1,
@@ -51,7 +83,12 @@ enum cudaGraphExecUpdateResult {
     cudaGraphExecUpdateSuccess = 0,
     cudaGraphExecUpdateError = 1,
     cudaGraphExecUpdateErrorTopologyChanged = 2,
-    cudaGraphExecUpdateErrorNodeTypeChanged = 3
+    cudaGraphExecUpdateErrorNodeTypeChanged = 3,
+    cudaGraphExecUpdateErrorFunctionChanged = 4,
+    cudaGraphExecUpdateErrorParametersChanged = 5,
+    cudaGraphExecUpdateErrorNotSupported = 6,
+    cudaGraphExecUpdateErrorUnsupportedFunctionChange = 7,
+    cudaGraphExecUpdateErrorAttributesChanged = 8
 };
 typedef struct cudaGraphExecUpdateResultInfo_st {
     enum cudaGraphExecUpdateResult result;
@@ -111,6 +148,12 @@ struct cudaMemcpyNodeParams {
 struct cudaChildGraphNodeParams {
     cudaGraph_t graph;
 };
+struct cudaEventRecordNodeParams {
+    cudaEvent_t event;
+};
+struct cudaEventWaitNodeParams {
+    cudaEvent_t event;
+};
 struct cudaMemFreeNodeParams {
     void *dptr;
 };
@@ -125,6 +168,8 @@ struct cudaGraphNodeParams {
         struct cudaMemsetParams memset;
         struct cudaHostNodeParams host;
         struct cudaChildGraphNodeParams graph;
+        struct cudaEventWaitNodeParams eventWait;
+        struct cudaEventRecordNodeParams eventRecord;
         struct cudaMemAllocNodeParams alloc;
         struct cudaMemFreeNodeParams free;
         struct cudaConditionalNodeParams conditional;
@@ -182,6 +227,18 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *t
 cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph,
                              const cudaGraphNode_t *after, const cudaGraphEdgeData *edges,
                              size_t count, struct cudaGraphNodeParams *what);
+/* What it does from now on; of what is launched, if it was made from the node's graph, only
+ * within limits: a copy stays between the same sides, and neither it nor a fill becomes one
+ * of several rows. */
+cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node,
+                                   struct cudaGraphNodeParams *what);
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                       struct cudaGraphNodeParams *what);
+/* Whether it runs, when what was made from its graph is launched: kernels, copies, fills. */
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                    unsigned int enabled);
+cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                    unsigned int *enabled);
 /* The number is what it was made with whenever the graph is launched, if the flag is
  * cudaGraphCondAssignDefault; else what was set last. */
 cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle,
@@ -214,6 +271,71 @@ cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
                                      const cudaGraphNode_t *after, size_t count, void *to,
                                      const void *from, size_t bytes,
                                      enum cudaMemcpyKind kind);
+cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                           const cudaGraphNode_t *after, size_t count,
+                                           const void *symbol, const void *from,
+                                           size_t bytes, size_t offset,
+                                           enum cudaMemcpyKind kind);
+cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *node, cudaGraph_t graph,
+                                             const cudaGraphNode_t *after, size_t count,
+                                             void *to, const void *symbol, size_t bytes,
+                                             size_t offset, enum cudaMemcpyKind kind);
+cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
+                                         struct cudaMemcpy3DParms *what);
+cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,
+                                         const struct cudaMemcpy3DParms *what);
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *to,
+                                           const void *from, size_t bytes,
+                                           enum cudaMemcpyKind kind);
+cudaError_t cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void *symbol,
+                                                 const void *from, size_t bytes,
+                                                 size_t offset, enum cudaMemcpyKind kind);
+cudaError_t cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void *to,
+                                                   const void *symbol, size_t bytes,
+                                                   size_t offset,
+                                                   enum cudaMemcpyKind kind);
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const struct cudaMemcpy3DParms *what);
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                               void *to, const void *from, size_t bytes,
+                                               enum cudaMemcpyKind kind);
+cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t exec,
+                                                     cudaGraphNode_t node,
+                                                     const void *symbol, const void *from,
+                                                     size_t bytes, size_t offset,
+                                                     enum cudaMemcpyKind kind);
+cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t exec,
+                                                       cudaGraphNode_t node, void *to,
+                                                       const void *symbol, size_t bytes,
+                                                       size_t offset,
+                                                       enum cudaMemcpyKind kind);
+cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node,
+                                         struct cudaMemsetParams *what);
+cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node,
+                                         const struct cudaMemsetParams *what);
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                             const struct cudaMemsetParams *what);
+cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node,
+                                       struct cudaHostNodeParams *what);
+cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node,
+                                       const struct cudaHostNodeParams *what);
+cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                           const struct cudaHostNodeParams *what);
+/* Events that others wait for, or have recorded; not those by which a capture forks. */
+cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                        const cudaGraphNode_t *after, size_t count,
+                                        cudaEvent_t event);
+cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *node, cudaGraph_t graph,
+                                      const cudaGraphNode_t *after, size_t count,
+                                      cudaEvent_t event);
+cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event);
+cudaError_t cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event);
+cudaError_t cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event);
+cudaError_t cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node, cudaEvent_t event);
+cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec,
+                                                 cudaGraphNode_t node, cudaEvent_t event);
+cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                               cudaEvent_t event);
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                    const cudaGraphNode_t *after, size_t count,
                                    const struct cudaMemsetParams *what);
@@ -244,6 +366,32 @@ cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
                                        const cudaGraphNode_t *after, size_t count,
                                        cudaGraph_t child);
+cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *graph);
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
+                                                 cudaGraphNode_t node, cudaGraph_t child);
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                        const cudaGraphNode_t *to,
+                                        const cudaGraphEdgeData *edges, size_t count);
+cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node);
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *node, cudaGraphNode_t original,
+                                     cudaGraph_t clone);
+/* What a graph, and all that is made from it, needs: `destroy` is called when nobody refers
+ * to it any more. */
+cudaError_t cudaUserObjectCreate(cudaUserObject_t *object, void *data,
+                                 cudaHostFn_t destroy, unsigned int count,
+                                 unsigned int flags);
+cudaError_t cudaUserObjectRetain(cudaUserObject_t object,
+                                 unsigned int count EMU_DEFAULT(1));
+cudaError_t cudaUserObjectRelease(cudaUserObject_t object,
+                                  unsigned int count EMU_DEFAULT(1));
+cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object,
+                                      unsigned int count EMU_DEFAULT(1),
+                                      unsigned int flags EMU_DEFAULT(0));
+cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object,
+                                       unsigned int count EMU_DEFAULT(1));
+/* A drawing for Graphviz. */
+cudaError_t cudaGraphDebugDotPrint(cudaGraph_t graph, const char *path,
+                                   unsigned int flags);
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
                                      const cudaGraphNode_t *to,
                                      const cudaGraphEdgeData *edges, size_t count);
@@ -257,6 +405,9 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
 );
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph,
                                           unsigned long long flags);
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams *how);
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);

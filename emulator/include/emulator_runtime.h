@@ -109,7 +109,8 @@ void *emu_dynamic_array(size_t alignments);
 /* A static variable in a function that kernels may call: they may use it, unlike other
  * variables of the program. */
 void emu_local_static(const void *p, size_t bytes);
-/* A bit-field of the object is written next. */
+/* A bit-field of the object is written next, or all of it by an atomic that does not care
+ * what was there. */
 void emu_fill_bit_field(const void *object, size_t bytes);
 
 /* A variable of device code whose address host code takes by its name. On a GPU the host has

@@ -406,6 +406,13 @@ CALL(emu_local_static)
         emu_local_static(reach_kernels_own(p, ARG(0), ARG(1)), ARG(1));
 }
 
+/* Noted, and compared with what is touched next. */
+CALL(emu_fill_bit_field)
+{
+    if (emu_current)
+        emu_fill_bit_field((const void *)ARG(0), ARG(1));
+}
+
 CALL(emu_barrier)
 {
     need_kernel(p);

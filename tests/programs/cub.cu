@@ -303,6 +303,57 @@ template <class Key> static void sorts(const int *in)
     CHECK(cudaFree(order));
 }
 
+/* As programs write it, which may even want to change what they are given. */
+struct Difference {
+    __device__ int operator()(int &a, int &b)
+    {
+        return 10 * a - b;
+    }
+};
+
+enum { ROWS = 7, ALL = 2 * THREADS, VALID = ALL - 3 };
+
+__global__ void differences(const int *in, int *out)
+{
+    typedef cub::BlockAdjacentDifference<int, THREADS> Block;
+    __shared__ typename Block::TempStorage room;
+    int x[2], y[2];
+    for (int row = 0; row < ROWS; row++) {
+        for (int k = 0; k < 2; k++) x[k] = in[2 * threadIdx.x + k];
+        switch (row) {
+        case 0: Block(room).SubtractLeft(x, y, Difference()); break;
+        case 1: Block(room).SubtractLeft(x, y, Difference(), 5); break;
+        case 2: Block(room).SubtractLeftPartialTile(x, y, Difference(), VALID); break;
+        case 3: Block(room).SubtractLeftPartialTile(x, y, Difference(), VALID, 5); break;
+        case 4: Block(room).SubtractRight(x, y, Difference()); break;
+        case 5: Block(room).SubtractRight(x, y, Difference(), 5); break;
+        case 6: Block(room).SubtractRightPartialTile(x, y, Difference(), VALID); break;
+        }
+        __syncthreads();
+        for (int k = 0; k < 2; k++) out[2 * THREADS * row + 2 * threadIdx.x + k] = y[k];
+    }
+}
+
+static void check_differences(const int *in)
+{
+    int *out = room_for<int>(ROWS * ALL);
+    differences<<<1, THREADS>>>(in, out);
+    CHECK(cudaDeviceSynchronize());
+    for (int row = 0; row < ROWS; row++)
+        for (int i = 0; i < ALL; i++) {
+            const int count = row == 2 || row == 3 || row == 6 ? VALID : ALL,
+                      other = row < 4 ? i - 1 : i + 1;
+            const bool edge = row == 1 || row == 3 || row == 5;
+            int want = in[i];
+            if (i < count && other >= 0 && other < count)
+                want = 10 * in[i] - in[other];
+            else if (edge && (other < 0 || other == ALL))
+                want = 10 * in[i] - 5;
+            EXPECT(out[row * ALL + i] == want);
+        }
+    CHECK(cudaFree(out));
+}
+
 int main()
 {
     int *in = room_for<int>(N), *out = room_for<int>(9 * THREADS), sum = 0,
@@ -318,6 +369,7 @@ int main()
     for (int i = 0; i < 10; i++) ten += in[i];
     for (int i = 0; i < N; i++) all += in[i];
 
+    check_differences(in);
     reduce_block<<<1, dim3(THREADS / 4, 2, 2)>>>(in, out, point);
     CHECK(cudaDeviceSynchronize());
     EXPECT(out[0] == sum && out[1] == largest && out[2] == ten && out[3] == all);

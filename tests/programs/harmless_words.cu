@@ -116,6 +116,24 @@ __global__ void count_negative(const float *in, int *sums, unsigned *ticket, int
     }
 }
 
+// An exchange whose result nobody uses is the first to write: in every thread, of shared
+// memory, and of global memory that nobody has filled.
+template <class T> __device__ void put(T *word, T value)
+{
+    atomicExch(word, value);
+}
+
+__global__ void begin_by_exchange(unsigned *words, float *real)
+{
+    __shared__ unsigned hits;
+    atomicExch(&hits, 0);
+    __syncthreads();
+    atomicAdd(&hits, 1);
+    __syncthreads();
+    if (threadIdx.x < 4) atomicExch(words + threadIdx.x, hits);
+    if (threadIdx.x == 0) put(real, 0.5f);
+}
+
 int main(void)
 {
     const size_t bytes = COUNT * sizeof(float);
@@ -137,6 +155,18 @@ int main(void)
     CHECK(cudaMalloc(&copies, COUNT * sizeof *copies));
     CHECK(cudaMalloc(&device_found, sizeof found));
     CHECK(cudaMemcpy(in, host, bytes, cudaMemcpyHostToDevice));
+
+    unsigned *words, four[4];
+    float *real, half;
+    CHECK(cudaMalloc(&words, sizeof four));
+    CHECK(cudaMalloc(&real, sizeof half));
+    begin_by_exchange<<<1, THREADS>>>(words, real);
+    CHECK(cudaMemcpy(four, words, sizeof four, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(&half, real, sizeof half, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 4; i++) EXPECT(four[i] == THREADS);
+    EXPECT(half == 0.5f);
+    CHECK(cudaFree(words));
+    CHECK(cudaFree(real));
 
     CHECK(cudaMemset(device_found, 0, sizeof found));
     any_negative<<<BLOCKS, THREADS>>>(in, device_found);

@@ -1,11 +1,15 @@
 // Headers that fewer programs include, and what they expect to find there.
 // BUILD: -lcublas --extended-lambda -std=c++17
 #include <builtin_types.h>
+#include <cub/config.cuh>
 #include <cub/cub.cuh> // and with it numbers of 16 bits
+#include <cub/util_arch.cuh>
+#include <cub/util_macro.cuh>
 #include <cublas_api.h>
 #include <cuda/cmath>
 #include <device_types.h>
 #include <driver_functions.h>
+#include <nvtx3/nvToolsExtCuda.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
 #include <sm_20_atomic_functions.h>
 #include <sm_20_intrinsics.h>
@@ -79,6 +83,7 @@ int main()
     EXPECT(cuda::ceil_div(0x7fffffff, 2) == 0x40000000);
     EXPECT(cuda::round_up(17, 8) == 24 && cuda::round_down(17, 8) == 16);
     EXPECT(cuda::ilog2(1023) == 9 && cuda::ilog10(1000u) == 3);
+    nvtxNameCuDeviceA(0, "the only one");
     nvtxNameCudaDeviceA(0, "the only one");
     nvtxNameCudaStreamA(0, "the default");
     const cudaRoundMode mode = cudaRoundZero;

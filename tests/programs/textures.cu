@@ -102,6 +102,44 @@ static void neighbours()
     CHECK(cudaFree(out));
 }
 
+// What an array, a texture and a surface were made with, and a copy between two arrays.
+static void asked_for(cudaArray_t array, const cudaResourceDesc &resource)
+{
+    cudaChannelFormatDesc desc;
+    cudaExtent extent;
+    unsigned int flags;
+    CHECK(cudaArrayGetInfo(&desc, &extent, &flags, array));
+    EXPECT(extent.width == 4 && extent.height == 2 && extent.depth == 0);
+    EXPECT(flags == cudaArraySurfaceLoadStore && desc.x == 32);
+    CHECK(cudaGetChannelDesc(&desc, array));
+    EXPECT(desc.x == 32 && desc.y == 0 && desc.f == cudaChannelFormatKindFloat);
+
+    const cudaTextureObject_t texture =
+        texture_of(resource, cudaAddressModeMirror, cudaFilterModePoint, 1);
+    cudaSurfaceObject_t surface;
+    cudaResourceDesc from = {};
+    cudaTextureDesc how = {};
+    CHECK(cudaCreateSurfaceObject(&surface, &resource));
+    CHECK(cudaGetTextureObjectResourceDesc(&from, texture));
+    EXPECT(from.resType == cudaResourceTypeArray && from.res.array.array == array);
+    CHECK(cudaGetTextureObjectTextureDesc(&how, texture));
+    EXPECT(how.addressMode[0] == cudaAddressModeMirror && how.normalizedCoords == 1);
+    CHECK(cudaGetSurfaceObjectResourceDesc(&from, surface));
+    EXPECT(from.res.array.array == array);
+    CHECK(cudaDestroySurfaceObject(surface));
+    CHECK(cudaDestroyTextureObject(texture));
+
+    cudaArray_t other;
+    float back[2] = {};
+    CHECK(cudaMallocArray(&other, &desc, 2, 1));
+    CHECK(cudaMemcpy2DArrayToArray(other, 0, 0, array, 2 * sizeof(float), 1,
+                                   2 * sizeof(float), 1));
+    CHECK(cudaMemcpy2DFromArray(back, sizeof back, other, 0, 0, sizeof back, 1,
+                                cudaMemcpyDeviceToHost));
+    EXPECT(back[0] == 6 && back[1] == 7);
+    CHECK(cudaFreeArray(other));
+}
+
 int main()
 {
     CHECK(cudaMallocManaged(&values, 64 * sizeof *values));
@@ -117,6 +155,7 @@ int main()
     cudaResourceDesc resource = {};
     resource.resType = cudaResourceTypeArray;
     resource.res.array.array = array;
+    asked_for(array, resource);
 #define AT(address, filter, normalized, x, y)                                            \
     at(texture_of(resource, cudaAddressMode##address, cudaFilterMode##filter,            \
                   normalized),                                                           \

@@ -235,9 +235,9 @@ static void orders()
     EXPECT(thrust::binary_search(keys.begin(), keys.end(), 999));
 
     thrust::device_vector<int> groups(n), counts(n);
-    const auto ends =
-        thrust::reduce_by_key(keys.begin(), keys.end(), thrust::constant_iterator<int>(1),
-                              groups.begin(), counts.begin());
+    const auto ends = thrust::reduce_by_key(keys.begin(), keys.end(),
+                                            thrust::constant_iterator<int, long>(1),
+                                            groups.begin(), counts.begin());
     EXPECT(ends.first - groups.begin() == 1000 && groups[7] == 7 && counts[7] == 3);
     thrust::inclusive_scan(counts.begin(), counts.begin() + 1000, sums.begin());
     EXPECT(sums[999] == n);

@@ -6,6 +6,7 @@
 #include "../cuda_bf16.h"
 #include "../cuda_fp16.h"
 
+#include "block/block_adjacent_difference.cuh"
 #include "block/block_exchange.cuh"
 #include "block/block_histogram.cuh"
 #include "block/block_load.cuh"

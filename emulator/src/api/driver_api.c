@@ -191,30 +191,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 {
     const CUresult refused = known(value, device);
     if (refused != CUDA_SUCCESS) return refused;
-    const struct cudaDeviceProp *const p = &emu_gpu()->prop;
     switch (attribute) {
-    case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_WIDTH: *value = p->maxTexture1D; break;
-    case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_WIDTH: *value = p->maxTexture2D[0]; break;
-    case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_HEIGHT: *value = p->maxTexture2D[1]; break;
-    case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_WIDTH: *value = p->maxTexture3D[0]; break;
-    case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_HEIGHT: *value = p->maxTexture3D[1]; break;
-    case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE3D_DEPTH: *value = p->maxTexture3D[2]; break;
-    case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_WIDTH:
-        *value = p->maxTexture2DLayered[0];
-        break;
-    case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_HEIGHT:
-        *value = p->maxTexture2DLayered[1];
-        break;
-    case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_LAYERED_LAYERS:
-        *value = p->maxTexture2DLayered[2];
-        break;
-    case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_WIDTH:
-        *value = p->maxTexture1DLayered[0];
-        break;
-    case CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LAYERED_LAYERS:
-        *value = p->maxTexture1DLayered[1];
-        break;
-    case CU_DEVICE_ATTRIBUTE_SURFACE_ALIGNMENT: *value = (int)p->surfaceAlignment; break;
     case CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH:
     case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED:
     case CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_WIN32_HANDLE_SUPPORTED:
@@ -230,9 +207,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
 {
     const CUresult refused = known(uuid, device);
-    if (refused == CUDA_SUCCESS)
-        for (int i = 0; i < 16; i++)
-            uuid->bytes[i] = (char)(i < 15 ? emu_gpu()->key[i % 2] : device);
+    if (refused == CUDA_SUCCESS) *uuid = emu_uuid(device);
     return refused;
 }
 

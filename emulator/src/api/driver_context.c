@@ -241,20 +241,13 @@ CUresult cuCtxGetLimit(size_t *value, CUlimit limit)
     WITH_CONTEXT(cudaDeviceGetLimit(value, (enum cudaLimit)limit));
 }
 
-static CUfunc_cache cache_config;
-
 CUresult cuCtxGetCacheConfig(CUfunc_cache *config)
 {
-    const CUresult refused = emu_driver_ready();
-    if (refused != CUDA_SUCCESS) return refused;
-    if (!config) return CUDA_ERROR_INVALID_VALUE;
-    *config = cache_config;
-    return CUDA_SUCCESS;
+    WITH_CONTEXT(cudaDeviceGetCacheConfig((enum cudaFuncCache *)config));
 }
 
 CUresult cuCtxSetCacheConfig(CUfunc_cache config)
 {
-    cache_config = config;
     WITH_CONTEXT(cudaDeviceSetCacheConfig((enum cudaFuncCache)config));
 }
 

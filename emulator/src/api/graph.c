@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/graph.h"
 #include "base/device.h"
 #include "base/errors.h"
 #include "base/functions.h"
@@ -19,15 +20,6 @@
 #include "memory/streams.h"
 
 #define CALLER __builtin_return_address(0)
-
-struct CUgraphExec_st {
-    cudaGraph_t graph;
-    size_t *order; /* of its nodes: each after those before it */
-    cudaStream_t *lanes;
-    size_t lane_count;
-    cudaEvent_t begun;
-    bool frees; /* what the launch before has left */
-};
 
 /* ---- capture ---- */
 
@@ -271,314 +263,94 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *f
     return cudaSuccess;
 }
 
-/* The stream whose capture is one node: its address is all that it needs. A call that adds
- * or replaces one node does what is captured from that stream between the next two
- * functions: a new one of the graph, behind `after`, or what becomes of `replaced`. */
-static char node_stream;
-
-static cudaStream_t node_begins(cudaGraph_t graph, const cudaGraphNode_t *after,
-                                size_t count)
-{
-    const cudaStream_t stream = (cudaStream_t)&node_stream;
-    emu_front_join(emu_front_new(stream, graph ? graph : emu_graph_new()), after, count);
-    return stream;
-}
-
-static cudaError_t node_ends(cudaError_t error, cudaGraphNode_t *node,
-                             cudaGraphNode_t replaced)
-{
-    struct emu_front *const f = emu_front_of(&node_stream);
-    const cudaGraphNode_t made = f->count ? f->last[f->count - 1] : NULL;
-    const cudaGraph_t graph = f->graph;
-    emu_front_drop(f);
-    if (!replaced) {
-        if (error == cudaSuccess && node) *node = made;
-        return set(error);
-    }
-    if (error == cudaSuccess && (!made || replaced->type != made->type))
-        error = cudaErrorInvalidValue;
-    if (error == cudaSuccess)
-        emu_node_give(replaced, made->type, made->run, made->data, made->bytes);
-    emu_graph_free(graph);
-    return set(error);
-}
-
-static bool may_add(cudaGraph_t graph, const cudaGraphNode_t *after, size_t count)
-{
-    return graph && (after || !count);
-}
-
-static cudaError_t launch_kernel(const struct cudaKernelNodeParams *what,
-                                 cudaStream_t stream)
-{
-    return cudaLaunchKernel(what->func, what->gridDim, what->blockDim, what->kernelParams,
-                            what->sharedMemBytes, stream);
-}
-
-cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                   const cudaGraphNode_t *after, size_t count,
-                                   const struct cudaKernelNodeParams *what)
+/* As many edges as there are, and each of them, or none. */
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from,
+                                        const cudaGraphNode_t *to,
+                                        const cudaGraphEdgeData *edges, size_t count)
 {
     EMU_ALONE;
-    if (!node || !what || what->extra || !may_add(graph, after, count))
+    (void)edges;
+    if (!graph || (count && (!from || !to)) || emu_graph_has_memory(graph))
         return set(cudaErrorInvalidValue);
-    const cudaStream_t stream = node_begins(graph, after, count);
-    return node_ends(launch_kernel(what, stream), node, NULL);
-}
-
-/* NULL: that node launches no kernel. */
-static struct emu_launch *launch_of(cudaGraphNode_t node)
-{
-    return node && node->type == cudaGraphNodeTypeKernel ? node->data : NULL;
-}
-
-/* Where the arguments of a node's launch lie, which follow it; the caller frees that. */
-static struct emu_argument *places_in(struct emu_launch *l, unsigned *count)
-{
-    *count = l->places_of(l + 1, NULL);
-    struct emu_argument *const places =
-        emu_zeros("for a graph", *count + 1, sizeof *places);
-    l->places_of(l + 1, places);
-    return places;
-}
-
-cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
-                                         struct cudaKernelNodeParams *what)
-{
-    EMU_ALONE;
-    struct emu_launch *const l = launch_of(node);
-    if (!l || !what) return set(cudaErrorInvalidValue);
-    void **const arguments = (void **)((char *)l + emu_graph_launch_bytes(l));
-    unsigned count;
-    struct emu_argument *const places = places_in(l, &count);
-    for (unsigned i = 0; i < count; i++) arguments[i] = places[i].at;
-    free(places);
-    *what = (struct cudaKernelNodeParams){
-        .func = (void *)(uintptr_t)l->address,
-        .gridDim = {l->grid[0], l->grid[1], l->grid[2]},
-        .blockDim = {l->block[0], l->block[1], l->block[2]},
-        .sharedMemBytes = (unsigned)l->dynamic_shared,
-        .kernelParams = arguments,
-    };
+    for (size_t i = 0; i < count; i++)
+        if (!emu_node_is_right_after(to[i], from[i])) return set(cudaErrorInvalidValue);
+    for (size_t i = 0; i < count; i++) emu_node_leaves(to[i], from[i]);
     return cudaSuccess;
 }
 
-/* The kernel stays, and need not be one that its address alone can launch. */
-static cudaError_t set_arguments(struct emu_launch *l,
-                                 const struct cudaKernelNodeParams *what)
+cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node)
 {
-    unsigned count;
-    struct emu_argument *const places = places_in(l, &count);
-    const bool given = count == 0 || what->kernelParams;
-    for (unsigned i = 0; i < count && given; i++)
-        memmove(places[i].at, what->kernelParams[i], places[i].bytes);
-    free(places);
-    if (!given) return cudaErrorInvalidValue;
-    memcpy(l->grid, &what->gridDim, sizeof l->grid);
-    memcpy(l->block, &what->blockDim, sizeof l->block);
-    l->dynamic_shared = what->sharedMemBytes;
+    EMU_ALONE;
+    if (!node || emu_graph_has_memory(node->graph)) return set(cudaErrorInvalidValue);
+    emu_node_free(node);
     return cudaSuccess;
 }
 
-static cudaError_t set_launch(cudaGraphNode_t node,
-                              const struct cudaKernelNodeParams *what)
-{
-    struct emu_launch *const old = launch_of(node);
-    if (!old || what->extra) return set(cudaErrorInvalidValue);
-    if (old->address == what->func && !emu_find_kernel(what->func))
-        return set(set_arguments(old, what));
-    const struct emu_launch attributes = *old;
-    const cudaStream_t stream = node_begins(NULL, NULL, 0);
-    const cudaError_t error = node_ends(launch_kernel(what, stream), NULL, node);
-    if (error != cudaSuccess) return error;
-    struct emu_launch *const now = node->data;
-    memcpy(now->cluster, attributes.cluster, sizeof now->cluster);
-    now->cooperative = attributes.cooperative;
-    return cudaSuccess;
-}
-
-cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
-                                         const struct cudaKernelNodeParams *what)
+cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *node, cudaGraphNode_t original,
+                                     cudaGraph_t clone)
 {
     EMU_ALONE;
-    if (!node || !what) return set(cudaErrorInvalidValue);
-    return set_launch(node, what);
+    if (!node || !original || !clone) return set(cudaErrorInvalidValue);
+    for (size_t i = 0; i < clone->count; i++)
+        if (clone->nodes[i]->original == original) {
+            *node = clone->nodes[i];
+            return cudaSuccess;
+        }
+    return set(cudaErrorInvalidValue);
 }
 
-cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t node,
-                                            cudaKernelNodeAttrID attr,
-                                            const cudaKernelNodeAttrValue *value)
+/* ---- user objects: what a graph needs as long as it is there ---- */
+
+static bool is_count(unsigned int count)
 {
-    EMU_ALONE;
-    struct emu_launch *const l = launch_of(node);
-    if (!l || !value || !emu_is_attribute(attr)) return set(cudaErrorInvalidValue);
-    node->attributes.of[attr] = *value;
-    if (attr == cudaKernelNodeAttributeCooperative)
-        l->cooperative = value->cooperative != 0;
-    if (attr == cudaKernelNodeAttributeClusterDimension)
-        memcpy(l->cluster, &value->clusterDim, sizeof l->cluster);
-    return cudaSuccess;
+    return count > 0 && count <= INT_MAX;
 }
 
-cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node,
-                                            cudaKernelNodeAttrID attr,
-                                            cudaKernelNodeAttrValue *value)
+cudaError_t cudaUserObjectCreate(cudaUserObject_t *object, void *data,
+                                 cudaHostFn_t destroy, unsigned int count,
+                                 unsigned int flags)
 {
     EMU_ALONE;
-    const struct emu_launch *const l = launch_of(node);
-    if (!l || !value || !emu_is_attribute(attr)) return set(cudaErrorInvalidValue);
-    *value = node->attributes.of[attr];
-    if (attr == cudaKernelNodeAttributeCooperative) value->cooperative = l->cooperative;
-    if (attr == cudaKernelNodeAttributeClusterDimension)
-        memcpy(&value->clusterDim, l->cluster, sizeof l->cluster);
-    return cudaSuccess;
-}
-
-cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to, cudaGraphNode_t from)
-{
-    EMU_ALONE;
-    struct emu_launch *const target = launch_of(to);
-    const struct emu_launch *const source = launch_of(from);
-    if (!target || !source) return set(cudaErrorInvalidValue);
-    to->attributes = from->attributes;
-    target->cooperative = source->cooperative;
-    memcpy(target->cluster, source->cluster, sizeof target->cluster);
-    return cudaSuccess;
-}
-
-cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
-                                             const struct cudaKernelNodeParams *what)
-{
-    EMU_ALONE;
-    if (!exec || !node || !what) return set(cudaErrorInvalidValue);
-    cudaGraphNode_t own = NULL;
-    for (size_t i = 0; i < exec->graph->count; i++)
-        if (exec->graph->nodes[i]->original == node) own = exec->graph->nodes[i];
-    return set_launch(own, what);
-}
-
-cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                   const cudaGraphNode_t *after, size_t count,
-                                   const struct cudaMemcpy3DParms *what)
-{
-    EMU_ALONE;
-    if (!node || !what || !may_add(graph, after, count))
+    if (!object || !destroy || !is_count(count) ||
+        flags != cudaUserObjectNoDestructorSync)
         return set(cudaErrorInvalidValue);
-    const cudaStream_t stream = node_begins(graph, after, count);
-    return node_ends(cudaMemcpy3DAsync(what, stream), node, NULL);
-}
-
-cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *node, cudaGraph_t graph,
-                                     const cudaGraphNode_t *after, size_t count, void *to,
-                                     const void *from, size_t bytes,
-                                     enum cudaMemcpyKind kind)
-{
-    EMU_ALONE;
-    if (!node || !may_add(graph, after, count)) return set(cudaErrorInvalidValue);
-    const cudaStream_t stream = node_begins(graph, after, count);
-    return node_ends(cudaMemcpyAsync(to, from, bytes, kind, stream), node, NULL);
-}
-
-static cudaError_t run_memset(void *data, cudaStream_t stream)
-{
-    const struct cudaMemsetParams *const m = data;
-    return emu_fill(m->dst, m->pitch, m->value, m->elementSize, m->width * m->elementSize,
-                    m->height, stream, GOES_ON, CALLER);
-}
-
-cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                   const cudaGraphNode_t *after, size_t count,
-                                   const struct cudaMemsetParams *what)
-{
-    EMU_ALONE;
-    if (!node || !what || !may_add(graph, after, count) ||
-        (what->elementSize != 1 && what->elementSize != 2 && what->elementSize != 4))
-        return set(cudaErrorInvalidValue);
-    *node = emu_graph_add(graph, cudaGraphNodeTypeMemset, after, count);
-    emu_node_give(*node, cudaGraphNodeTypeMemset, run_memset, what, sizeof *what);
+    *object = emu_user_object_new(data, destroy, count);
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                 const cudaGraphNode_t *after, size_t count,
-                                 const struct cudaHostNodeParams *what)
+cudaError_t cudaUserObjectRetain(cudaUserObject_t object, unsigned int count)
 {
     EMU_ALONE;
-    if (!node || !what || !may_add(graph, after, count))
-        return set(cudaErrorInvalidValue);
-    const cudaStream_t stream = node_begins(graph, after, count);
-    return node_ends(cudaLaunchHostFunc(stream, what->fn, what->userData), node, NULL);
-}
-
-cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                     const cudaGraphNode_t *after, size_t count,
-                                     struct cudaMemAllocNodeParams *what)
-{
-    EMU_ALONE;
-    if (!node || !what || !what->bytesize || !may_add(graph, after, count))
-        return set(cudaErrorInvalidValue);
-    const int before = emu_device();
-    cudaError_t error = cudaSetDevice(what->poolProps.location.id);
-    if (error != cudaSuccess) return error;
-    const cudaStream_t stream = node_begins(graph, after, count);
-    error = node_ends(emu_allocate_async(&what->dptr, what->bytesize, stream, CALLER),
-                      node, NULL);
-    cudaSetDevice(before);
-    return error;
-}
-
-cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                    const cudaGraphNode_t *after, size_t count,
-                                    void *pointer)
-{
-    EMU_ALONE;
-    if (!node || !pointer || !may_add(graph, after, count))
-        return set(cudaErrorInvalidValue);
-    const cudaStream_t stream = node_begins(graph, after, count);
-    return node_ends(emu_free_async(pointer, stream, CALLER), node, NULL);
-}
-
-cudaError_t cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
-                                           struct cudaMemAllocNodeParams *what)
-{
-    if (!node || !what || node->type != cudaGraphNodeTypeMemAlloc)
-        return set(cudaErrorInvalidValue);
-    const struct emu_graph_memory *const m = node->data;
-    memset(what, 0, sizeof *what);
-    what->poolProps.allocType = cudaMemAllocationTypePinned;
-    what->poolProps.location.type = cudaMemLocationTypeDevice;
-    what->poolProps.location.id = m->device;
-    what->bytesize = m->bytes;
-    what->dptr = m->base;
+    if (!object || !is_count(count)) return set(cudaErrorInvalidValue);
+    emu_user_object_retain(object, count);
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void *pointer)
+cudaError_t cudaUserObjectRelease(cudaUserObject_t object, unsigned int count)
 {
-    if (!node || !pointer || node->type != cudaGraphNodeTypeMemFree)
-        return set(cudaErrorInvalidValue);
-    *(void **)pointer = ((const struct emu_graph_memory *)node->data)->base;
+    EMU_ALONE;
+    if (!object || !is_count(count)) return set(cudaErrorInvalidValue);
+    emu_user_object_release(object, count);
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                  const cudaGraphNode_t *after, size_t count)
+cudaError_t cudaGraphRetainUserObject(cudaGraph_t graph, cudaUserObject_t object,
+                                      unsigned int count, unsigned int flags)
 {
     EMU_ALONE;
-    if (!node || !may_add(graph, after, count)) return set(cudaErrorInvalidValue);
-    *node = emu_graph_add(graph, cudaGraphNodeTypeEmpty, after, count);
+    if (!graph || !object || !is_count(count) || flags > cudaGraphUserObjectMove)
+        return set(cudaErrorInvalidValue);
+    emu_graph_retain(graph, object, count);
+    if (flags == cudaGraphUserObjectMove) emu_user_object_release(object, count);
     return cudaSuccess;
 }
 
-cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                                       const cudaGraphNode_t *after, size_t count,
-                                       cudaGraph_t child)
+cudaError_t cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object,
+                                       unsigned int count)
 {
     EMU_ALONE;
-    if (!node || !child || !may_add(graph, after, count))
-        return set(cudaErrorInvalidValue);
-    *node = emu_graph_add(graph, cudaGraphNodeTypeGraph, after, count);
-    (*node)->child = emu_graph_copy(child);
+    if (!graph || !object || !is_count(count)) return set(cudaErrorInvalidValue);
+    emu_graph_release(graph, object, count);
     return cudaSuccess;
 }
 
@@ -593,6 +365,11 @@ static size_t condition_count; /* a handle is an index, plus 1 */
 static struct condition *condition_of(cudaGraphConditionalHandle handle)
 {
     return handle - 1 < condition_count ? &conditions[handle - 1] : NULL;
+}
+
+bool emu_is_condition(cudaGraphConditionalHandle handle)
+{
+    return condition_of(handle);
 }
 
 cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle,
@@ -620,53 +397,6 @@ void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int val
                   "cudaGraphConditionalHandleCreate has given",
                   handle);
     c->value = value;
-}
-
-static cudaError_t add_conditional(cudaGraphNode_t *node, cudaGraph_t graph,
-                                   const cudaGraphNode_t *after, size_t count,
-                                   struct cudaConditionalNodeParams *what)
-{
-    const unsigned most = what->type == cudaGraphCondTypeWhile ? 1
-                          : what->type == cudaGraphCondTypeIf  ? 2
-                                                               : UINT_MAX;
-    if (!condition_of(what->handle) || (unsigned)what->type > cudaGraphCondTypeSwitch ||
-        what->size == 0 || what->size > most)
-        return cudaErrorInvalidValue;
-    *node = emu_graph_add(graph, cudaGraphNodeTypeConditional, after, count);
-    (*node)->bodies = emu_bodies_new(what->handle, what->type, what->size);
-    what->phGraph_out = (*node)->bodies->graphs;
-    return cudaSuccess;
-}
-
-cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph,
-                             const cudaGraphNode_t *after, const cudaGraphEdgeData *edges,
-                             size_t count, struct cudaGraphNodeParams *what)
-{
-    EMU_ALONE;
-    (void)edges;
-    if (!node || !what || !may_add(graph, after, count))
-        return set(cudaErrorInvalidValue);
-    switch (what->type) {
-    case cudaGraphNodeTypeKernel:
-        return cudaGraphAddKernelNode(node, graph, after, count, &what->kernel);
-    case cudaGraphNodeTypeMemcpy:
-        return cudaGraphAddMemcpyNode(node, graph, after, count,
-                                      &what->memcpy.copyParams);
-    case cudaGraphNodeTypeMemset:
-        return cudaGraphAddMemsetNode(node, graph, after, count, &what->memset);
-    case cudaGraphNodeTypeHost:
-        return cudaGraphAddHostNode(node, graph, after, count, &what->host);
-    case cudaGraphNodeTypeGraph:
-        return cudaGraphAddChildGraphNode(node, graph, after, count, what->graph.graph);
-    case cudaGraphNodeTypeEmpty: return cudaGraphAddEmptyNode(node, graph, after, count);
-    case cudaGraphNodeTypeMemAlloc:
-        return cudaGraphAddMemAllocNode(node, graph, after, count, &what->alloc);
-    case cudaGraphNodeTypeMemFree:
-        return cudaGraphAddMemFreeNode(node, graph, after, count, what->free.dptr);
-    case cudaGraphNodeTypeConditional:
-        return set(add_conditional(node, graph, after, count, &what->conditional));
-    }
-    return set(cudaErrorInvalidValue);
 }
 
 /* ---- launches ---- */
@@ -745,15 +475,90 @@ static cudaError_t instantiate(cudaGraphExec_t *result, cudaGraph_t graph)
     return error;
 }
 
+enum {
+    KNOWN_FLAGS = cudaGraphInstantiateFlagAutoFreeOnLaunch |
+                  cudaGraphInstantiateFlagUpload | cudaGraphInstantiateFlagDeviceLaunch |
+                  cudaGraphInstantiateFlagUseNodePriority
+};
+
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph,
                                  unsigned long long flags)
 {
     EMU_ALONE;
-    if (!exec || !graph) return set(cudaErrorInvalidValue);
+    if (!exec || !graph || flags & ~(unsigned long long)KNOWN_FLAGS)
+        return set(cudaErrorInvalidValue);
     const cudaError_t error = instantiate(exec, graph);
-    if (error == cudaSuccess)
-        (*exec)->frees = flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
+    if (error == cudaSuccess) (*exec)->flags = flags;
     return set(error);
+}
+
+/* A node that kernels cannot launch: they launch no more than kernels, copies, fills, and
+ * graphs of these. */
+static cudaGraphNode_t not_for_kernels(cudaGraph_t graph)
+{
+    for (size_t i = 0; i < graph->count; i++) {
+        const cudaGraphNode_t node = graph->nodes[i];
+        if (node->child && not_for_kernels(node->child)) return node;
+        if (node->type > cudaGraphNodeTypeMemset && !node->child) return node;
+    }
+    return NULL;
+}
+
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *exec, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams *how)
+{
+    EMU_ALONE;
+    if (!exec || !graph || !how) return set(cudaErrorInvalidValue);
+    how->errNode_out =
+        how->flags & cudaGraphInstantiateFlagDeviceLaunch ? not_for_kernels(graph) : NULL;
+    how->result_out = cudaGraphInstantiateNodeOperationNotSupported;
+    if (how->errNode_out) return set(cudaErrorInvalidValue);
+    const cudaError_t error = cudaGraphInstantiate(exec, graph, how->flags);
+    how->result_out =
+        error == cudaSuccess ? cudaGraphInstantiateSuccess : cudaGraphInstantiateError;
+    return error;
+}
+
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t exec, unsigned long long *flags)
+{
+    EMU_ALONE;
+    if (!exec || !flags) return set(cudaErrorInvalidValue);
+    *flags = exec->flags & ~(unsigned long long)cudaGraphInstantiateFlagUpload;
+    return cudaSuccess;
+}
+
+cudaGraphNode_t emu_node_in(cudaGraphExec_t exec, const struct CUgraphNode_st *node)
+{
+    for (size_t i = 0; node && i < exec->graph->count; i++)
+        if (exec->graph->nodes[i]->original == node) return exec->graph->nodes[i];
+    return NULL;
+}
+
+/* Only of nodes that do something to memory: others are always enabled. */
+static cudaGraphNode_t may_rest(cudaGraphExec_t exec, cudaGraphNode_t node)
+{
+    const cudaGraphNode_t own = exec ? emu_node_in(exec, node) : NULL;
+    return own && own->type <= cudaGraphNodeTypeMemset ? own : NULL;
+}
+
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                    unsigned int enabled)
+{
+    EMU_ALONE;
+    const cudaGraphNode_t own = may_rest(exec, node);
+    if (!own) return set(cudaErrorInvalidValue);
+    own->rests = !enabled;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                    unsigned int *enabled)
+{
+    EMU_ALONE;
+    const cudaGraphNode_t own = may_rest(exec, node);
+    if (!own || !enabled) return set(cudaErrorInvalidValue);
+    *enabled = !own->rests;
+    return cudaSuccess;
 }
 
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph,
@@ -816,7 +621,8 @@ static cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream)
         const cudaStream_t lane = node->lane ? node->lane : stream;
         for (size_t k = 0; k < node->after_count && error == cudaSuccess; k++)
             error = cudaStreamWaitEvent(lane, node->after[k]->done, 0);
-        if (error == cudaSuccess && node->run) error = node->run(node->data, lane);
+        if (error == cudaSuccess && node->run && !node->rests)
+            error = node->run(node->data, lane);
         if (error == cudaSuccess && node->exec) error = launch(node->exec, lane);
         if (error == cudaSuccess && node->bodies)
             error = launch_bodies(node->bodies, lane);
@@ -831,14 +637,14 @@ static cudaError_t launch(cudaGraphExec_t exec, cudaStream_t stream)
 /* What the last launch has allocated and nobody freed is in the way of the next. */
 static cudaError_t make_way(cudaGraphExec_t exec)
 {
+    const bool frees = exec->flags & cudaGraphInstantiateFlagAutoFreeOnLaunch;
     cudaError_t error = cudaSuccess;
     for (size_t i = 0; i < exec->graph->count && error == cudaSuccess; i++) {
         const cudaGraphNode_t node = exec->graph->nodes[i];
         if (node->type != cudaGraphNodeTypeMemAlloc) continue;
         const struct emu_graph_memory *const m = node->data;
         if (!emu_allocation_of(m->base)) continue;
-        error =
-            exec->frees ? emu_deallocate(m->base, false, m->pc) : cudaErrorInvalidValue;
+        error = frees ? emu_deallocate(m->base, false, m->pc) : cudaErrorInvalidValue;
     }
     return error;
 }
@@ -862,9 +668,15 @@ static cudaError_t update(cudaGraphExec_t exec, cudaGraph_t graph,
                           cudaGraphExecUpdateResultInfo *info)
 {
     bool same = exec->graph->count == graph->count;
+    for (size_t i = 0; i < graph->count && same; i++)
+        if (exec->graph->nodes[i]->type != graph->nodes[i]->type) {
+            info->errorNode = graph->nodes[i];
+            info->result = cudaGraphExecUpdateErrorNodeTypeChanged;
+            return cudaErrorGraphExecUpdateFailure;
+        }
     for (size_t i = 0; i < graph->count && same; i++) {
         const cudaGraphNode_t old = exec->graph->nodes[i], node = graph->nodes[i];
-        same = old->after_count == node->after_count && old->type == node->type &&
+        same = old->after_count == node->after_count &&
                (!node->bodies || old->bodies->count == node->bodies->count);
         for (size_t k = 0; k < node->after_count && same; k++)
             same = old->after[k]->index == node->after[k]->index;
@@ -873,6 +685,7 @@ static cudaError_t update(cudaGraphExec_t exec, cudaGraph_t graph,
     info->result =
         same ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged;
     if (!same) return cudaErrorGraphExecUpdateFailure;
+    emu_graph_takes_objects_of(exec->graph, graph);
     for (size_t i = 0; i < graph->count; i++) {
         const cudaGraphNode_t old = exec->graph->nodes[i], node = graph->nodes[i];
         emu_node_give(old, node->type, node->run, node->data, node->bytes);
@@ -894,4 +707,16 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
     if (!exec || !graph || !info) return set(cudaErrorInvalidValue);
     memset(info, 0, sizeof *info);
     return set(update(exec, graph, info));
+}
+
+cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
+                                                 cudaGraphNode_t node, cudaGraph_t child)
+{
+    EMU_ALONE;
+    if (!exec || !child) return set(cudaErrorInvalidValue);
+    const cudaGraphNode_t own = emu_node_in(exec, node);
+    cudaGraphExecUpdateResultInfo info;
+    if (!own || !own->exec) return set(cudaErrorInvalidValue);
+    return set(update(own->exec, child, &info) == cudaSuccess ? cudaSuccess
+                                                              : cudaErrorInvalidValue);
 }

@@ -43,6 +43,7 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
     if (!emu_is_device(device)) return set(cudaErrorInvalidDevice);
     *prop = emu_gpu()->prop;
     prop->pciBusID += device;
+    prop->uuid = emu_uuid(device);
     return cudaSuccess;
 }
 
@@ -106,8 +107,76 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int dev
         ATTRIBUTE(ReservedSharedMemoryPerBlock, reservedSharedMemPerBlock)
         ATTRIBUTE(MemoryPoolsSupported, memoryPoolsSupported)
         ATTRIBUTE(ClusterLaunch, clusterLaunch)
+        ATTRIBUTE(MaxTexture1DWidth, maxTexture1D)
+        ATTRIBUTE(MaxTexture2DWidth, maxTexture2D[0])
+        ATTRIBUTE(MaxTexture2DHeight, maxTexture2D[1])
+        ATTRIBUTE(MaxTexture3DWidth, maxTexture3D[0])
+        ATTRIBUTE(MaxTexture3DHeight, maxTexture3D[1])
+        ATTRIBUTE(MaxTexture3DDepth, maxTexture3D[2])
+        ATTRIBUTE(MaxTexture2DLayeredWidth, maxTexture2DLayered[0])
+        ATTRIBUTE(MaxTexture2DLayeredHeight, maxTexture2DLayered[1])
+        ATTRIBUTE(MaxTexture2DLayeredLayers, maxTexture2DLayered[2])
+        ATTRIBUTE(SurfaceAlignment, surfaceAlignment)
+        ATTRIBUTE(MaxTexture1DLayeredWidth, maxTexture1DLayered[0])
+        ATTRIBUTE(MaxTexture1DLayeredLayers, maxTexture1DLayered[1])
+        ATTRIBUTE(MaxTexture2DGatherWidth, maxTexture2DGather[0])
+        ATTRIBUTE(MaxTexture2DGatherHeight, maxTexture2DGather[1])
+        ATTRIBUTE(MaxTexture3DWidthAlt, maxTexture3DAlt[0])
+        ATTRIBUTE(MaxTexture3DHeightAlt, maxTexture3DAlt[1])
+        ATTRIBUTE(MaxTexture3DDepthAlt, maxTexture3DAlt[2])
+        ATTRIBUTE(MaxTextureCubemapWidth, maxTextureCubemap)
+        ATTRIBUTE(MaxTextureCubemapLayeredWidth, maxTextureCubemapLayered[0])
+        ATTRIBUTE(MaxTextureCubemapLayeredLayers, maxTextureCubemapLayered[1])
+        ATTRIBUTE(MaxSurface1DWidth, maxSurface1D)
+        ATTRIBUTE(MaxSurface2DWidth, maxSurface2D[0])
+        ATTRIBUTE(MaxSurface2DHeight, maxSurface2D[1])
+        ATTRIBUTE(MaxSurface3DWidth, maxSurface3D[0])
+        ATTRIBUTE(MaxSurface3DHeight, maxSurface3D[1])
+        ATTRIBUTE(MaxSurface3DDepth, maxSurface3D[2])
+        ATTRIBUTE(MaxSurface1DLayeredWidth, maxSurface1DLayered[0])
+        ATTRIBUTE(MaxSurface1DLayeredLayers, maxSurface1DLayered[1])
+        ATTRIBUTE(MaxSurface2DLayeredWidth, maxSurface2DLayered[0])
+        ATTRIBUTE(MaxSurface2DLayeredHeight, maxSurface2DLayered[1])
+        ATTRIBUTE(MaxSurface2DLayeredLayers, maxSurface2DLayered[2])
+        ATTRIBUTE(MaxSurfaceCubemapWidth, maxSurfaceCubemap)
+        ATTRIBUTE(MaxSurfaceCubemapLayeredWidth, maxSurfaceCubemapLayered[0])
+        ATTRIBUTE(MaxSurfaceCubemapLayeredLayers, maxSurfaceCubemapLayered[1])
+        ATTRIBUTE(MaxTexture2DLinearWidth, maxTexture2DLinear[0])
+        ATTRIBUTE(MaxTexture2DLinearHeight, maxTexture2DLinear[1])
+        ATTRIBUTE(MaxTexture2DLinearPitch, maxTexture2DLinear[2])
+        ATTRIBUTE(MaxTexture2DMipmappedWidth, maxTexture2DMipmap[0])
+        ATTRIBUTE(MaxTexture2DMipmappedHeight, maxTexture2DMipmap[1])
+        ATTRIBUTE(MaxTexture1DMipmappedWidth, maxTexture1DMipmap)
+        ATTRIBUTE(MultiGpuBoardGroupID, multiGpuBoardGroupID)
+        ATTRIBUTE(HostRegisterSupported, hostRegisterSupported)
+        ATTRIBUTE(HostRegisterReadOnlySupported, hostRegisterReadOnlySupported)
+        ATTRIBUTE(PageableMemoryAccessUsesHostPageTables,
+                  pageableMemoryAccessUsesHostPageTables)
+        ATTRIBUTE(DirectManagedMemAccessFromHost, directManagedMemAccessFromHost)
+        ATTRIBUTE(MaxPersistingL2CacheSize, persistingL2CacheMaxSize)
+        ATTRIBUTE(MaxAccessPolicyWindowSize, accessPolicyMaxWindowSize)
+        ATTRIBUTE(SparseCudaArraySupported, sparseCudaArraySupported)
+        ATTRIBUTE(TimelineSemaphoreInteropSupported, timelineSemaphoreInteropSupported)
+        ATTRIBUTE(GPUDirectRDMASupported, gpuDirectRDMASupported)
+        ATTRIBUTE(GPUDirectRDMAFlushWritesOptions, gpuDirectRDMAFlushWritesOptions)
+        ATTRIBUTE(GPUDirectRDMAWritesOrdering, gpuDirectRDMAWritesOrdering)
+        ATTRIBUTE(MemoryPoolSupportedHandleTypes, memoryPoolSupportedHandleTypes)
+        ATTRIBUTE(DeferredMappingCudaArraySupported, deferredMappingCudaArraySupported)
+        ATTRIBUTE(IpcEventSupport, ipcEventSupported)
+        ATTRIBUTE(NumaConfig, deviceNumaConfig)
+        ATTRIBUTE(NumaId, deviceNumaId)
+        ATTRIBUTE(MpsEnabled, mpsEnabled)
+        ATTRIBUTE(HostNumaId, hostNumaId)
+        ATTRIBUTE(HostNumaMultinodeIpcSupported, hostNumaMultinodeIpcSupported)
 #undef ATTRIBUTE
     case cudaDevAttrPciBusId: *value = p->pciBusID + device; break;
+    case cudaDevAttrMaxTexture1DLinearWidth: *value = 1 << 28; break;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio: *value = emu_gpu()->doubles; break;
+    case cudaDevAttrMemSyncDomainCount: *value = p->major >= 9 ? 4 : 1; break;
+    /* What a GPU might have and the emulator has not: a program asks, and does without. */
+    case cudaDevAttrCanFlushRemoteWrites:
+    case cudaDevAttrHostNumaMemoryPoolsSupported:
+    case cudaDevAttrHostMemoryPoolsSupported: *value = 0; break;
     default: return set(cudaErrorInvalidValue);
     }
     return cudaSuccess;
@@ -158,6 +227,15 @@ cudaError_t cudaGetDeviceFlags(unsigned int *flags)
     if (!flags) return set(cudaErrorInvalidValue);
     *flags = device_flags;
     return cudaSuccess;
+}
+
+/* The device has no context to be made here, and the current one stays. */
+cudaError_t cudaInitDevice(int device, unsigned int device_flags_wanted,
+                           unsigned int flags)
+{
+    if (!emu_is_device(device)) return set(cudaErrorInvalidDevice);
+    if (flags & ~(unsigned)cudaInitDeviceFlagsAreValid) return set(cudaErrorInvalidValue);
+    return flags ? cudaSetDeviceFlags(device_flags_wanted) : cudaSuccess;
 }
 
 cudaError_t cudaDeviceSynchronize(void)

@@ -26,6 +26,8 @@ struct texture {
     size_t width, height, depth, pitch;
     const char *elements;
     struct cudaTextureDesc how;
+    struct cudaResourceDesc resource; /* that it was made from, */
+    bool is_surface;                  /* for a surface */
 };
 static struct texture *textures;
 
@@ -43,7 +45,8 @@ static cudaError_t create(unsigned long long *object, const struct cudaResourceD
 {
     EMU_ALONE;
     if (!object || !from) return cudaErrorInvalidValue;
-    struct texture t = {.next = textures, .height = 1, .depth = 1};
+    struct texture t = {
+        .next = textures, .height = 1, .depth = 1, .resource = *from, .is_surface = !how};
     if (how) t.how = *how;
     switch (from->resType) {
     case cudaResourceTypeArray: {
@@ -117,6 +120,38 @@ cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *object,
 cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t object)
 {
     return set(destroy(object));
+}
+
+static cudaError_t tell_resource(struct cudaResourceDesc *resource,
+                                 unsigned long long object, bool is_surface)
+{
+    EMU_ALONE;
+    const struct texture *const t = *find(object);
+    if (!t || !resource || t->is_surface != is_surface) return cudaErrorInvalidValue;
+    *resource = t->resource;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *resource,
+                                             cudaTextureObject_t object)
+{
+    return set(tell_resource(resource, object, false));
+}
+
+cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *resource,
+                                             cudaSurfaceObject_t object)
+{
+    return set(tell_resource(resource, object, true));
+}
+
+cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *texture,
+                                            cudaTextureObject_t object)
+{
+    EMU_ALONE;
+    const struct texture *const t = *find(object);
+    if (!t || !texture || t->is_surface) return set(cudaErrorInvalidValue);
+    *texture = t->how;
+    return cudaSuccess;
 }
 
 /* ---- in kernels ---- */

@@ -18,6 +18,8 @@ static void describe(struct emu_gpu *gpu, const struct card *card)
     gpu->key = card->key;
     gpu->limits = limits;
     gpu->clock_khz = card->clock_mhz * 1000;
+    gpu->doubles = multiply_adds_per_clock(card->major, card->minor) /
+                   double_multiply_adds_per_clock(card->major, card->minor);
     gpu->peers = card->peers;
     gpu->prop = (struct cudaDeviceProp){
         .totalGlobalMem = card->memory_mb * MB,
@@ -39,6 +41,8 @@ static void describe(struct emu_gpu *gpu, const struct card *card)
         .minor = card->minor,
         .multiProcessorCount = card->sms,
         .l2CacheSize = (int)(card->l2_kb * KB),
+        .persistingL2CacheMaxSize = (int)persisting_l2_bytes(card),
+        .accessPolicyMaxWindowSize = card->major >= 8 ? (int)(128 * MB) : 0,
         .memoryBusWidth = card->bus_bits,
         .clockRate = card->clock_mhz * 1000,
         .memoryClockRate = card->memory_clock_mhz * 1000,
@@ -49,10 +53,24 @@ static void describe(struct emu_gpu *gpu, const struct card *card)
         .texturePitchAlignment = 32,
         .surfaceAlignment = 512,
         .maxTexture1D = 131072,
+        .maxTexture1DMipmap = 32768,
         .maxTexture2D = {131072, 65536},
+        .maxTexture2DMipmap = {32768, 32768},
+        .maxTexture2DLinear = {131072, 65000, 2097120},
+        .maxTexture2DGather = {32768, 32768},
         .maxTexture3D = {16384, 16384, 16384},
+        .maxTexture3DAlt = {8192, 8192, 32768},
+        .maxTextureCubemap = 32768,
         .maxTexture1DLayered = {32768, 2048},
         .maxTexture2DLayered = {32768, 32768, 2048},
+        .maxTextureCubemapLayered = {32768, 2046},
+        .maxSurface1D = 32768,
+        .maxSurface2D = {131072, 65536},
+        .maxSurface3D = {16384, 16384, 16384},
+        .maxSurface1DLayered = {32768, 2048},
+        .maxSurface2DLayered = {32768, 32768, 2048},
+        .maxSurfaceCubemap = 32768,
+        .maxSurfaceCubemapLayered = {32768, 2046},
         .pciBusID = 1,
         .canMapHostMemory = 1,
         .concurrentKernels = 1,
@@ -65,7 +83,12 @@ static void describe(struct emu_gpu *gpu, const struct card *card)
         .computePreemptionSupported = 1,
         .memoryPoolsSupported = 1,
         .cooperativeLaunch = 1,
+        .clusterLaunch = card->major >= 9,
+        .unifiedFunctionPointers = 1,
         .canUseHostPointerForRegisteredMem = 1,
+        .hostRegisterSupported = 1,
+        .hostRegisterReadOnlySupported = 1,
+        .deviceNumaId = -1,
         .computeMode = cudaComputeModeDefault,
     };
     snprintf(gpu->prop.name, sizeof gpu->prop.name, "%s (emulated)", card->name);
@@ -112,6 +135,14 @@ int emu_device_count(void)
 int emu_device(void)
 {
     return current;
+}
+
+cudaUUID_t emu_uuid(int device)
+{
+    cudaUUID_t uuid;
+    for (int i = 0; i < 16; i++)
+        uuid.bytes[i] = (char)(i < 15 ? emu_gpu()->key[i % 2] : device);
+    return uuid;
 }
 
 void emu_set_device(int device)

@@ -13,7 +13,8 @@ struct emu_gpu {
     struct cudaDeviceProp prop; /* name ends in " (emulated)" */
     cudaOccDeviceProp limits;   /* the part of prop that cuda_occupancy.h asks for */
     int clock_khz;
-    bool peers; /* several of them can use each other's memory */
+    int doubles; /* as many times slower than floats they are */
+    bool peers;  /* several of them can use each other's memory */
 };
 const struct emu_gpu *emu_gpu(void); /* the one chosen by EMULATE, default h200; an
                                         unknown name is one clear line and exit 2 */
@@ -26,6 +27,7 @@ static inline bool emu_is_device(int device)
     return device >= 0 && device < emu_device_count();
 }
 int emu_device(void);
+cudaUUID_t emu_uuid(int device);
 void emu_set_device(int device);
 /* Whether this thread uses the runtime API, which gives it a context of the driver API; the
  * calls that nearly every program begins with say so. */

@@ -40,10 +40,21 @@ cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
     return cudaSuccess;
 }
 
+/* A wish, which the program may ask for. */
+static enum cudaFuncCache cache_config;
+
 cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
 {
-    return set((unsigned)config <= cudaFuncCachePreferEqual ? cudaSuccess
-                                                            : cudaErrorInvalidValue);
+    if ((unsigned)config > cudaFuncCachePreferEqual) return set(cudaErrorInvalidValue);
+    cache_config = config;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *config)
+{
+    if (!config) return set(cudaErrorInvalidValue);
+    *config = cache_config;
+    return cudaSuccess;
 }
 
 cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config)
@@ -223,7 +234,8 @@ cudaError_t cudaFuncGetName(const char **name, const void *kernel)
 cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config)
 {
     if (!kernel) return set(cudaErrorInvalidDeviceFunction);
-    return cudaDeviceSetCacheConfig(config);
+    return set((unsigned)config <= cudaFuncCachePreferEqual ? cudaSuccess
+                                                            : cudaErrorInvalidValue);
 }
 
 cudaError_t cudaFuncSetSharedMemConfig(const void *kernel,

@@ -2035,8 +2035,9 @@ static bool begins_statement(const struct translation *t, int i)
     return is_among(t, before, "; { } else do");
 }
 
-/* In GCC's `({ ...; })` the last statement is the value of the whole, and used. */
-static bool leaves_its_error(struct translation *t, int i)
+/* What it returns is of no use to anyone. In GCC's `({ ...; })` the last statement is the
+ * value of the whole, and used. */
+static bool leaves_its_result(struct translation *t, int i)
 {
     if (t->tokens[i].system || !is(t, next(t, i), "(") || !begins_statement(t, i))
         return false;
@@ -2079,9 +2080,12 @@ static void rewrite_word(struct translation *t, int i)
         redirect(t, i, format("emu_device_%s", word_at(t, i)));
     } else if (is(t, i, "printf") && calls_library(t, i)) {
         redirect(t, i, "emu_printf");
-    } else if (is_among(t, i, WITH_AN_ERROR) && leaves_its_error(t, i)) {
+    } else if (is_among(t, i, WITH_AN_ERROR) && leaves_its_result(t, i)) {
         add_before(t, i, format("::emu::unread(\"%s\", ", word_at(t, i)));
         add_after(t, over_bracket(t, next(t, i)), ")");
+    } else if (is_among(t, i, "atomicExch atomicExch_block atomicExch_system") &&
+               leaves_its_result(t, i)) {
+        redirect(t, i, format("emu_put_%s", word_at(t, i)));
     } else if (is(t, i, "for")) {
         unroll_loop(t, i);
     } else if (is(t, i, "static") && t->tokens[i].device && !t->tokens[i].system) {

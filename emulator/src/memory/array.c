@@ -29,7 +29,9 @@ cudaError_t emu_make_array(cudaArray_t *array, const struct cudaChannelFormatDes
     struct cudaArray a = {.desc = *desc,
                           .width = extent.width,
                           .height = extent.height ? extent.height : 1,
-                          .depth = extent.depth ? extent.depth : 1};
+                          .depth = extent.depth ? extent.depth : 1,
+                          .asked = extent,
+                          .flags = flags};
     *array = malloc(sizeof a);
     if (!*array) return cudaErrorMemoryAllocation;
     const cudaError_t error = emu_allocate(
@@ -65,6 +67,25 @@ cudaError_t cudaFreeArray(cudaArray_t array)
     const cudaError_t error = cudaFree(array->elements);
     free(array);
     return error;
+}
+
+cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc,
+                               cudaArray_const_t array)
+{
+    if (!desc || !array) return set(cudaErrorInvalidValue);
+    *desc = array->desc;
+    return cudaSuccess;
+}
+
+cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc,
+                             struct cudaExtent *extent, unsigned int *flags,
+                             cudaArray_t array)
+{
+    if (!array) return set(cudaErrorInvalidValue);
+    if (desc) *desc = array->desc;
+    if (extent) *extent = array->asked;
+    if (flags) *flags = array->flags;
+    return cudaSuccess;
 }
 
 char *emu_array_place(cudaArray_const_t array, size_t x, size_t y, size_t z,

@@ -10,6 +10,8 @@ struct cudaArray {
     struct cudaChannelFormatDesc desc;
     size_t width, height, depth; /* in elements, 1 at least; the depth may be layers */
     char *elements;
+    struct cudaExtent asked; /* as it was asked for: 0 where there is none */
+    unsigned int flags;
 };
 
 size_t emu_element_bytes(const struct cudaChannelFormatDesc *d);

@@ -85,16 +85,110 @@ static struct emu_bodies *copy_of_bodies(const struct emu_bodies *from)
     return b;
 }
 
+/* ---- user objects ---- */
+
+struct CUuserObject_st {
+    void *data;
+    cudaHostFn_t destroy;
+    unsigned count;
+};
+
+cudaUserObject_t emu_user_object_new(void *data, cudaHostFn_t destroy, unsigned count)
+{
+    const cudaUserObject_t object = emu_zeros("for a graph", 1, sizeof *object);
+    *object = (struct CUuserObject_st){data, destroy, count};
+    return object;
+}
+
+void emu_user_object_retain(cudaUserObject_t object, unsigned count)
+{
+    object->count += count;
+}
+
+void emu_user_object_release(cudaUserObject_t object, unsigned count)
+{
+    object->count -= count < object->count ? count : object->count;
+    if (object->count > 0) return;
+    object->destroy(object->data);
+    free(object);
+}
+
+void emu_graph_retain(cudaGraph_t graph, cudaUserObject_t object, unsigned count)
+{
+    graph->references =
+        emu_resized(graph->references, "for a graph", graph->reference_count + 1,
+                    sizeof *graph->references);
+    graph->references[graph->reference_count++] = (struct emu_reference){object, count};
+    emu_user_object_retain(object, count);
+}
+
+void emu_graph_release(cudaGraph_t graph, cudaUserObject_t object, unsigned count)
+{
+    for (size_t i = graph->reference_count; i-- > 0 && count > 0;) {
+        struct emu_reference *const r = &graph->references[i];
+        if (r->object != object) continue;
+        const unsigned some = r->count < count ? r->count : count;
+        r->count -= some;
+        count -= some;
+        if (r->count == 0) *r = graph->references[--graph->reference_count];
+        emu_user_object_release(object, some);
+    }
+}
+
+void emu_graph_takes_objects_of(cudaGraph_t graph, cudaGraph_t other)
+{
+    const size_t old = graph->reference_count;
+    for (size_t i = 0; i < other->reference_count; i++)
+        emu_graph_retain(graph, other->references[i].object, other->references[i].count);
+    for (size_t i = 0; i < old; i++)
+        emu_user_object_release(graph->references[i].object, graph->references[i].count);
+    graph->reference_count -= old;
+    if (old && graph->reference_count)
+        memmove(graph->references, graph->references + old,
+                graph->reference_count * sizeof *graph->references);
+}
+
+/* ---- graphs ---- */
+
+static void free_node(cudaGraphNode_t node)
+{
+    if (node->child) emu_graph_free(node->child);
+    if (node->bodies) free_bodies(node->bodies);
+    free(node->after);
+    free(node->data);
+    free(node);
+}
+
+void emu_node_leaves(cudaGraphNode_t node, cudaGraphNode_t before)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < node->after_count; i++)
+        if (node->after[i] != before) node->after[kept++] = node->after[i];
+    node->after_count = kept;
+}
+
+bool emu_node_is_right_after(cudaGraphNode_t node, cudaGraphNode_t before)
+{
+    for (size_t i = 0; node && i < node->after_count; i++)
+        if (node->after[i] == before) return true;
+    return false;
+}
+
+bool emu_graph_has_memory(cudaGraph_t graph)
+{
+    for (size_t i = 0; i < graph->count; i++)
+        if (graph->nodes[i]->type == cudaGraphNodeTypeMemAlloc ||
+            graph->nodes[i]->type == cudaGraphNodeTypeMemFree)
+            return true;
+    return false;
+}
+
 void emu_graph_free(cudaGraph_t graph)
 {
-    for (size_t i = 0; i < graph->count; i++) {
-        const cudaGraphNode_t node = graph->nodes[i];
-        if (node->child) emu_graph_free(node->child);
-        if (node->bodies) free_bodies(node->bodies);
-        free(node->after);
-        free(node->data);
-        free(node);
-    }
+    for (size_t i = 0; i < graph->count; i++) free_node(graph->nodes[i]);
+    for (size_t i = 0; i < graph->reference_count; i++)
+        emu_user_object_release(graph->references[i].object, graph->references[i].count);
+    free(graph->references);
     free(graph->nodes);
     free(graph);
 }
@@ -102,6 +196,7 @@ void emu_graph_free(cudaGraph_t graph)
 cudaGraph_t emu_graph_copy(cudaGraph_t graph)
 {
     const cudaGraph_t copy = emu_graph_new();
+    emu_graph_takes_objects_of(copy, graph);
     for (size_t i = 0; i < graph->count; i++) {
         const cudaGraphNode_t from = graph->nodes[i],
                               node = emu_graph_add(copy, from->type, NULL, 0);
@@ -149,6 +244,27 @@ void emu_fronts_drop(cudaGraph_t graph)
 {
     for (size_t i = front_count; i-- > 0;)
         if (fronts[i].graph == graph) emu_front_drop(&fronts[i]);
+}
+
+void emu_node_free(cudaGraphNode_t node)
+{
+    const cudaGraph_t graph = node->graph;
+    for (size_t i = 0; i < front_count; i++) {
+        struct emu_front *const f = &fronts[i];
+        size_t kept = 0;
+        for (size_t k = 0; k < f->count; k++)
+            if (f->last[k] != node) f->last[kept++] = f->last[k];
+        f->count = kept;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < graph->count; i++) {
+        emu_node_leaves(graph->nodes[i], node);
+        if (graph->nodes[i] == node) continue;
+        graph->nodes[i]->index = kept;
+        graph->nodes[kept++] = graph->nodes[i];
+    }
+    graph->count = kept;
+    free_node(node);
 }
 
 void emu_front_join(struct emu_front *f, const cudaGraphNode_t *nodes, size_t count)

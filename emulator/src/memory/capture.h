@@ -61,6 +61,7 @@ struct CUgraphNode_st {
     struct emu_attributes attributes;
     /* of a node that can be launched: */
     const struct CUgraphNode_st *original;
+    bool rests;        /* it is not enabled */
     cudaStream_t lane; /* NULL: the stream of the launch */
     cudaEvent_t done;
     cudaGraphExec_t exec; /* of the child */
@@ -81,6 +82,11 @@ struct CUgraph_st {
     cudaGraphNode_t *nodes;
     size_t count;
     bool invalidated; /* its capture, while there is one */
+    struct emu_reference {
+        cudaUserObject_t object;
+        unsigned count;
+    } *references;
+    size_t reference_count;
 };
 
 cudaGraph_t emu_graph_new(void);
@@ -93,6 +99,23 @@ void emu_node_give(cudaGraphNode_t node, enum cudaGraphNodeType type, emu_deferr
                    const void *data, size_t bytes);
 void emu_node_comes_after(cudaGraphNode_t node, cudaGraphNode_t before);
 bool emu_node_is_behind(cudaGraphNode_t node, cudaGraphNode_t before);
+bool emu_node_is_right_after(cudaGraphNode_t node, cudaGraphNode_t before);
+void emu_node_leaves(cudaGraphNode_t node, cudaGraphNode_t before);
+/* Nothing comes after it any more, nor it after anything. */
+void emu_node_free(cudaGraphNode_t node);
+/* Whether nodes of it allocate or free: such a graph keeps all its edges. */
+bool emu_graph_has_memory(cudaGraph_t graph);
+
+/* What a program wants to know no longer needed: when nobody refers to it, its function is
+ * called. */
+cudaUserObject_t emu_user_object_new(void *data, cudaHostFn_t destroy, unsigned count);
+void emu_user_object_retain(cudaUserObject_t object, unsigned count);
+void emu_user_object_release(cudaUserObject_t object, unsigned count);
+/* References that the graph has; of no more than it has it lets go. */
+void emu_graph_retain(cudaGraph_t graph, cudaUserObject_t object, unsigned count);
+void emu_graph_release(cudaGraph_t graph, cudaUserObject_t object, unsigned count);
+/* Those of the other one, instead of its own. */
+void emu_graph_takes_objects_of(cudaGraph_t graph, cudaGraph_t other);
 
 /* What a stream, or an event recorded in it, comes after, while it is captured. */
 struct emu_front {

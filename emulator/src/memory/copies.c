@@ -9,6 +9,7 @@
 #include "base/now.h"
 #include "base/output.h"
 #include "base/settings.h"
+#include "emulator_runtime.h"
 #include "memory/allocations.h"
 #include "memory/array.h"
 #include "memory/capture.h"
@@ -128,8 +129,9 @@ cudaError_t emu_copy(char *to, size_t to_pitch, const char *from, size_t from_pi
         width *= height;
         height = 1;
     }
+    const bool has_read = waits == WAITS_FOR_READS && (from_sides & HOST_SIDE);
     for (size_t row = 0; row < height; row++) {
-        emu_work_touches(from + row * from_pitch, width, false, pc);
+        if (!has_read) emu_work_touches(from + row * from_pitch, width, false, pc);
         emu_work_touches(to + row * to_pitch, width, true, pc);
         memmove(to + row * to_pitch, from + row * from_pitch, width);
         emu_check_host_copied(to + row * to_pitch, from + row * from_pitch, width);
@@ -154,6 +156,76 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes,
 {
     return set(emu_copy(to, bytes, from, bytes, bytes, 1, kind, stream, GOES_ON, CALLER));
 }
+
+/* ---- many at once ---- */
+
+/* The copies of a batch run in any order, and none may see what another does. */
+static void check_batch(void *const *to, const void *const *from, const size_t *sizes,
+                        size_t count, const void *pc)
+{
+    for (size_t i = 0; emu_settings.check && i < count; i++)
+        for (size_t k = 0; k < count; k++) {
+            const char *const written = to[i], *const other = k > i ? to[k] : NULL,
+                              *const read = from[k];
+            const bool twice = other && written < other + sizes[k] &&
+                               other < written + sizes[i],
+                       both = k != i && written < read + sizes[k] &&
+                              read < written + sizes[i];
+            if (twice || both)
+                emu_fault(pc,
+                          "cudaMemcpyBatchAsync: copy %zu writes bytes that copy %zu %s, "
+                          "and nothing orders the copies of a batch",
+                          i, k, twice ? "writes, too" : "reads");
+        }
+}
+
+/* Which attributes a copy has is said by the first copy of each. */
+static bool is_batch(void *const *to, const void *const *from, const size_t *sizes,
+                     size_t count, const struct cudaMemcpyAttributes *attributes,
+                     const size_t *firsts, size_t attribute_count)
+{
+    if (!to || !from || !sizes || !attributes || !firsts || attribute_count == 0 ||
+        attribute_count > count || firsts[0] != 0)
+        return false;
+    for (size_t i = 0; i < attribute_count; i++) {
+        const struct cudaMemcpyAttributes *const a = &attributes[i];
+        if (i > 0 && firsts[i] <= firsts[i - 1]) return false;
+        if (firsts[i] >= count || a->srcAccessOrder < cudaMemcpySrcAccessOrderStream ||
+            a->srcAccessOrder > cudaMemcpySrcAccessOrderAny ||
+            a->flags > cudaMemcpyFlagPreferOverlapWithCompute)
+            return false;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!to[i] || !from[i] || sizes[i] == 0) return false;
+    return true;
+}
+
+cudaError_t cudaMemcpyBatchAsync(void *const *to, const void *const *from,
+                                 const size_t *sizes, size_t count,
+                                 struct cudaMemcpyAttributes *attributes, size_t *firsts,
+                                 size_t attribute_count, cudaStream_t stream)
+{
+    EMU_ALONE;
+    if (!stream || stream == cudaStreamLegacy ||
+        !is_batch(to, from, sizes, count, attributes, firsts, attribute_count))
+        return set(cudaErrorInvalidValue);
+    /* Unlike other calls, an H200 lets the capture go on. */
+    if (emu_is_captured(stream)) return set(cudaErrorStreamCaptureUnsupported);
+    check_batch(to, from, sizes, count, CALLER);
+    cudaError_t error = cudaSuccess;
+    size_t group = 0;
+    for (size_t i = 0; i < count && error == cudaSuccess; i++) {
+        while (group + 1 < attribute_count && firsts[group + 1] <= i) group++;
+        const bool at_once =
+            attributes[group].srcAccessOrder == cudaMemcpySrcAccessOrderDuringApiCall;
+        error =
+            emu_copy(to[i], sizes[i], from[i], sizes[i], sizes[i], 1, cudaMemcpyDefault,
+                     stream, at_once ? WAITS_FOR_READS : GOES_ON, CALLER);
+    }
+    return set(error);
+}
+
+/* ---- between devices ---- */
 
 /* Devices copy to each other whether they are peers or not. */
 static cudaError_t peer_copy(void *to, int to_device, const void *from, int from_device,
@@ -258,6 +330,35 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from,
                         GOES_ON, CALLER));
 }
 
+/* Between which sides it is, where that was left to the addresses. */
+static enum cudaMemcpyKind kind_of(const struct copying *c)
+{
+    const bool to_device = sides(c->to, 1) == DEVICE_SIDE,
+               from_device = sides(c->from, 1) == DEVICE_SIDE;
+    return c->kind != cudaMemcpyDefault ? c->kind
+           : to_device   ? from_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice
+           : from_device ? cudaMemcpyDeviceToHost
+                         : cudaMemcpyHostToHost;
+}
+
+void emu_copy_parameters(struct cudaMemcpy3DParms *what, const void *data, size_t bytes)
+{
+    if (bytes == sizeof(struct copying_3d)) {
+        *what = ((const struct copying_3d *)data)->what;
+        return;
+    }
+    const struct copying *const c = data;
+    const bool rows = c->height > 1; /* else it is of no interest how far one is off */
+    *what = (struct cudaMemcpy3DParms){
+        .srcPtr = {(void *)c->from, rows ? c->from_pitch : 0, 0, 0},
+        .dstPtr = {c->to, rows ? c->to_pitch : 0, 0, 0},
+        .extent = {c->width, c->height, 1},
+        .kind = kind_of(c),
+    };
+}
+_Static_assert(sizeof(struct copying) != sizeof(struct copying_3d),
+               "a node's data tells by its size what it is");
+
 /* ---- to and from arrays ---- */
 
 /* A copy that may go on from one row of the array to the next. */
@@ -268,6 +369,27 @@ cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *fr
     if (!to) return set(cudaErrorInvalidValue);
     return cudaMemcpy(emu_array_place(to, x, y, 0, &pitch, &rows, &element), from, bytes,
                       kind);
+}
+
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
+                                   size_t bytes, enum cudaMemcpyKind kind,
+                                   cudaStream_t stream)
+{
+    size_t pitch, rows, element;
+    if (!to) return set(cudaErrorInvalidValue);
+    return set(emu_copy(emu_array_place(to, x, y, 0, &pitch, &rows, &element), bytes,
+                        from, bytes, bytes, 1, kind, stream, GOES_ON, CALLER));
+}
+
+cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size_t y,
+                                     size_t bytes, enum cudaMemcpyKind kind,
+                                     cudaStream_t stream)
+{
+    size_t pitch, rows, element;
+    if (!from) return set(cudaErrorInvalidValue);
+    return set(emu_copy(to, bytes,
+                        emu_array_place(from, x, y, 0, &pitch, &rows, &element), bytes,
+                        bytes, 1, kind, stream, GOES_ON, CALLER));
 }
 
 cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y,
@@ -297,6 +419,42 @@ cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from
     if (!from) return set(cudaErrorInvalidValue);
     const char *place = emu_array_place(from, x, y, 0, &own_pitch, &rows, &element);
     return cudaMemcpy2D(to, pitch, place, own_pitch, width, height, kind);
+}
+
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from,
+                                     size_t pitch, size_t width, size_t height,
+                                     enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    size_t own_pitch, rows, element;
+    if (!to) return set(cudaErrorInvalidValue);
+    char *place = emu_array_place(to, x, y, 0, &own_pitch, &rows, &element);
+    return set(emu_copy(place, own_pitch, from, pitch, width, height, kind, stream,
+                        GOES_ON, CALLER));
+}
+
+cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from,
+                                       size_t x, size_t y, size_t width, size_t height,
+                                       enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    size_t own_pitch, rows, element;
+    if (!from) return set(cudaErrorInvalidValue);
+    const char *place = emu_array_place(from, x, y, 0, &own_pitch, &rows, &element);
+    return set(emu_copy(to, pitch, place, own_pitch, width, height, kind, stream, GOES_ON,
+                        CALLER));
+}
+
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y,
+                                     cudaArray_const_t from, size_t from_x, size_t from_y,
+                                     size_t width, size_t height,
+                                     enum cudaMemcpyKind kind)
+{
+    size_t to_pitch, from_pitch, rows, element;
+    if (!to || !from) return set(cudaErrorInvalidValue);
+    char *const there = emu_array_place(to, to_x, to_y, 0, &to_pitch, &rows, &element);
+    const char *const here =
+        emu_array_place(from, from_x, from_y, 0, &from_pitch, &rows, &element);
+    return set(emu_copy(there, to_pitch, here, from_pitch, width, height, kind, 0, WAITS,
+                        CALLER));
 }
 
 /* ---- to and from variables ---- */
@@ -410,6 +568,14 @@ static cudaError_t run_fill(void *data, cudaStream_t stream)
                     stream, GOES_ON, f->pc);
 }
 
+void emu_fill_parameters(struct cudaMemsetParams *what, const void *data)
+{
+    const struct filling *const f = data;
+    *what = (struct cudaMemsetParams){
+        f->pointer, f->pitch, f->value, (unsigned)f->element, f->width / f->element,
+        f->height};
+}
+
 cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width,
                          size_t height)
 {
@@ -457,43 +623,4 @@ cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pointer, int value,
                               struct cudaExtent extent, cudaStream_t stream)
 {
     return set(fill_3d(pointer, value, extent, stream, GOES_ON, CALLER));
-}
-
-/* ---- hints ---- */
-
-static cudaError_t managed_hint(const void *pointer, size_t bytes)
-{
-    EMU_ALONE;
-    const struct emu_allocation *a = emu_allocation_of(pointer);
-    bool inside = a && a->type == cudaMemoryTypeManaged &&
-                  bytes <= a->bytes - (size_t)((const char *)pointer - a->base);
-    return set(bytes > 0 && inside ? cudaSuccess : cudaErrorInvalidValue);
-}
-
-cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes,
-                                 struct cudaMemLocation location, unsigned int flags,
-                                 cudaStream_t stream)
-{
-    (void)location;
-    emu_no_launch_follows(stream);
-    return flags == 0 ? managed_hint(pointer, bytes) : set(cudaErrorInvalidValue);
-}
-
-cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *pointer, size_t bytes,
-                                     unsigned int flags)
-{
-    emu_no_launch_follows(stream);
-    (void)flags;
-    const struct emu_allocation *a = emu_allocation_of(pointer);
-    if (bytes == 0 && a) bytes = a->bytes;
-    return emu_is_managed_variable(pointer) ? set(cudaSuccess)
-                                            : managed_hint(pointer, bytes);
-}
-
-cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
-                          struct cudaMemLocation location)
-{
-    (void)advice;
-    (void)location;
-    return managed_hint(pointer, bytes);
 }

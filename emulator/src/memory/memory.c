@@ -351,6 +351,21 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool,
     return cudaSuccess;
 }
 
+/* To read is to write, too, for what is checked here. */
+cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t pool,
+                                 struct cudaMemLocation *location)
+{
+    if (!flags || !pool || !location) return set(cudaErrorInvalidValue);
+    const bool is_device = location->type == cudaMemLocationTypeDevice;
+    if (!is_device && location->type != cudaMemLocationTypeHost)
+        return set(cudaErrorInvalidValue);
+    if (is_device && !emu_is_device(location->id)) return set(cudaErrorInvalidValue);
+    const bool may =
+        is_device && (location->id == pool->device || pool->devices >> location->id & 1);
+    *flags = may ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+    return cudaSuccess;
+}
+
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes_to_keep)
 {
     if (!pool) return set(cudaErrorInvalidValue);

@@ -554,6 +554,16 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
     return cudaSuccess;
 }
 
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device)
+{
+    EMU_ALONE;
+    const struct CUstream_st *const s = stream_of(stream);
+    if (!s) return set(cudaErrorInvalidResourceHandle);
+    if (!device) return set(cudaErrorInvalidValue);
+    *device = s->device;
+    return cudaSuccess;
+}
+
 cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long *id)
 {
     EMU_ALONE;
@@ -655,11 +665,39 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     return set(wait_for(stream, true));
 }
 
+static bool is_event(cudaEvent_t event)
+{
+    EMU_ALONE;
+    return event && *find(&events, event);
+}
+
+/* An event that is not part of the capture, but of what comes before or after a launch. */
+static cudaError_t run_record(void *data, cudaStream_t stream)
+{
+    return cudaEventRecord(*(cudaEvent_t *)data, stream);
+}
+
+static cudaError_t run_wait(void *data, cudaStream_t stream)
+{
+    return cudaStreamWaitEvent(stream, *(cudaEvent_t *)data, cudaEventWaitDefault);
+}
+
+static cudaError_t add_event(enum cudaGraphNodeType type, emu_deferred *run,
+                             cudaEvent_t event, cudaStream_t stream)
+{
+    if (!is_event(event)) return cudaErrorInvalidResourceHandle;
+    return emu_capture(stream, type, run, &event, sizeof event)
+               ? emu_capture_state(stream)
+               : cudaErrorIllegalState;
+}
+
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
                                 unsigned int flags)
 {
     EMU_ALONE;
     EMU_NEED_DEVICE;
+    if (flags == cudaEventWaitExternal)
+        return set(add_event(cudaGraphNodeTypeWaitEvent, run_wait, event, stream));
     if (flags != cudaEventWaitDefault) return set(cudaErrorInvalidValue);
     struct CUstream_st *const s = stream_of(stream);
     if (!s || !event || !*find(&events, event))
@@ -698,12 +736,6 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function,
     return set(error);
 }
 
-static bool is_event(cudaEvent_t event)
-{
-    EMU_ALONE;
-    return event && *find(&events, event);
-}
-
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
 {
     unsigned int known =
@@ -729,6 +761,8 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
 {
     EMU_ALONE;
     EMU_NEED_DEVICE;
+    if (flags == cudaEventRecordExternal)
+        return set(add_event(cudaGraphNodeTypeEventRecord, run_record, event, stream));
     if (flags != cudaEventRecordDefault) return set(cudaErrorInvalidValue);
     struct CUstream_st *const s = stream_of(stream);
     if (!is_event(event) || !s || s->device != event->device)

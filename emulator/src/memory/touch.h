@@ -23,6 +23,9 @@ enum {
     BASIC_KIND = 7
 };
 
+/* That the program's text says volatile: not an atomic, nor PTX that counts as one. */
+enum { BY_VOLATILE = 7 };
+
 struct touch {     /* one access to a word */
     uint32_t pc;   /* from the start of the program's image; see emu_touch_pc */
     uint32_t time; /* when it happened; 0 never */
@@ -32,7 +35,7 @@ struct touch {     /* one access to a word */
                                from BULK on, a bulk copy that `thread` started */
             uint16_t thread : 10;
             uint16_t bytes : 4;    /* in shared memory: which of the word's four, one bit
-                                      each */
+                                      each; in global memory 15, or BY_VOLATILE */
             uint16_t strong : 1;   /* an atomic, or volatile in global memory */
             uint16_t in_block : 1; /* and only among the threads of a block */
         };

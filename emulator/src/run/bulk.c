@@ -476,18 +476,3 @@ cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t ra
     memcpy(map, &m, sizeof m);
     return CUDA_SUCCESS;
 }
-
-cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function,
-                                             unsigned version, unsigned long long flags,
-                                             enum cudaDriverEntryPointQueryResult *found)
-{
-    if (!symbol || !function || flags) return cudaErrorInvalidValue;
-    const bool known = strcmp(symbol, "cuTensorMapEncodeTiled") == 0,
-               old = version < 12000;
-    *function = known && !old ? (void *)(uintptr_t)cuTensorMapEncodeTiled : NULL;
-    if (found)
-        *found = !known ? cudaDriverEntryPointSymbolNotFound
-                 : old  ? cudaDriverEntryPointVersionNotSufficent
-                        : cudaDriverEntryPointSuccess;
-    return cudaSuccess;
-}

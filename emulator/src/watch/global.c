@@ -23,6 +23,7 @@
 #include "base/room.h"
 #include "base/settings.h"
 #include "base/source.h"
+#include "block/fibers.h"
 #include "emulator_runtime.h"
 #include "memory/allocations.h"
 #include "memory/names.h"
@@ -32,6 +33,7 @@
 #include "memory/touch.h"
 #include "memory/values.h"
 #include "memory/variables.h"
+#include "watch/endless.h"
 #include "watch/handover.h"
 #include "watch/order.h"
 #include "watch/race.h"
@@ -79,6 +81,36 @@ static inline bool all_apart(uint32_t last)
     return last < emu_times.launch && last < emu_times.other_work;
 }
 
+/* ---- lanes that march in step ---- */
+
+/* Sums over the lanes of a warp were once written with volatile and no __syncwarp(). That is
+ * no data race, but which values the lanes get is left open: on a GPU those of lanes in
+ * step, mostly, and here others. It looks as one lane that waits for another's flag does,
+ * or finds it set, but for two things: the one that reads has stored an element of its own
+ * right beside since the last barrier, and it does not wait. */
+struct store {
+    uint32_t time;
+    const char *word;
+};
+EMU_TABLE(struct store, stored_by_name, 1024); /* by volatile, the last time */
+
+static bool in_step(const struct touch *earlier, const struct touch *now, unsigned reader,
+                    const char *p)
+{
+    const struct touch plain = {.time = earlier->time,
+                                .order = earlier->order,
+                                .thread = earlier->thread,
+                                .bytes = 15};
+    enum { BESIDE = 32 * 16 }; /* bytes: an element for each lane */
+    const struct store *const own = &stored_by_name[reader];
+    return earlier->bytes == BY_VOLATILE && now->bytes == BY_VOLATILE &&
+           earlier->time >= emu_times.interval && emu_now.blocks == 1 &&
+           earlier->thread != now->thread && earlier->thread / 32 == now->thread / 32 &&
+           own->time >= emu_times.interval && own->word != p &&
+           (size_t)(own->word - p + BESIDE) <= 2 * BESIDE &&
+           !emu_waits_for_stores(&emu_fibers[reader]) && emu_unordered(&plain, now);
+}
+
 /* Keeps the read, and sets the stamp once a further read by whatever thread would change
  * nothing. */
 static inline void note_read(struct emu_shadow *s, size_t i, bool stamps,
@@ -93,7 +125,9 @@ static inline void note_read(struct emu_shadow *s, size_t i, bool stamps,
         if (stamps) s->stamps[i] = emu_times.launch;
         return;
     }
-    if (!concurrent(read, now)) {
+    const bool of_lanes = read->bytes == BY_VOLATILE && now->bytes == BY_VOLATILE &&
+                          read->thread != now->thread && read->time >= emu_times.interval;
+    if (!concurrent(read, now) && !of_lanes) {
         emu_keep_touch(read, now);
     } else if (!concurrent(other, now)) {
         emu_keep_touch(other, now);
@@ -114,6 +148,8 @@ static inline void read_cell(struct emu_shadow *s, size_t i, char *p, bool holds
     if (s->stores && concurrent(&s->stores[i], now))
         emu_fault_race(p, &s->stores[i], "wrote", now, "reads");
     if (doubtful) emu_doubt(p, write, now);
+    if (now->bytes == BY_VOLATILE && in_step(write, now, now->thread, p))
+        emu_tell_of_lanes(p, write, "stored", now, "reads");
     note_read(s, i, holds_value && !doubtful, now);
 }
 
@@ -136,6 +172,13 @@ static void write_cell(struct emu_shadow *s, size_t i, char *p, bool atomic,
     if (s->stores && concurrent(&s->stores[i], now))
         emu_suspect(word, bytes, &s->stores[i], "wrote", now);
     if (atomic) emu_dispel_doubt(p);
+    for (int r = 0; r < 2 && now->bytes == BY_VOLATILE; r++)
+        if (in_step(reads[r], now, reads[r]->thread, p))
+            emu_suspect_lanes(word, bytes, reads[r], now);
+    if (now->bytes == BY_VOLATILE) {
+        stored_by_name[now->thread].time = now->time;
+        stored_by_name[now->thread].word = p;
+    }
     for (int r = 0; r < 2; r++) {
         if (atomic && !in_other_block(reads[r]) && reads[r]->thread == now->thread)
             reads[r]->strong = 1;
@@ -199,7 +242,8 @@ void emu_global_access(struct emu_shadow *s, size_t offset, char *p, size_t n,
     if (!s->writes || fits < s->shift)
         make_cells(s, fits < s->shift ? fits : s->shift, p);
     if (s->unwatched) return;
-    const struct touch now = emu_touch_now(kind, pc);
+    struct touch now = emu_touch_now(kind, pc);
+    if (kind & VOLATILE && pc == emu_last_volatile) now.bytes = BY_VOLATILE;
     if (emu_flags_tell && now.strong) emu_tell_of_waiting(emu_current->linear, 1);
     char *const first = p;
     const bool strong = emu_fenced && now.strong;

@@ -161,6 +161,7 @@ void emu_fault_race(const char *p, const struct touch *earlier, const char *did,
 /* Two threads may store the same value to the same word (a flag that several raise). That
  * is seen only after the store, so the suspicion waits for the next event. */
 static struct suspicion {
+    bool of_lanes; /* it would be no race: see below */
     char *address;
     uint8_t bytes;
     uint32_t before;
@@ -180,6 +181,35 @@ void emu_suspect(char *word, uint8_t bytes, const struct touch *earlier, const c
     emu_attention |= EMU_SUSPICION;
 }
 
+void emu_suspect_lanes(char *word, uint8_t bytes, const struct touch *earlier,
+                       const struct touch *now)
+{
+    const unsigned before = suspicion_count;
+    emu_suspect(word, bytes, earlier, "read", now);
+    if (suspicion_count > before) suspicions[before].of_lanes = true;
+}
+
+/* Once is enough: it is no fault, but a hint why a result may be another than a GPU's. */
+void emu_tell_of_lanes(const char *p, const struct touch *earlier, const char *did,
+                       const struct touch *now, const char *does)
+{
+    static bool told;
+    char what[400], before[96];
+    if (told) return;
+    told = true;
+    const struct emu_place first = emu_source_of(emu_touch_pc(earlier)),
+                           second = emu_source_of(emu_touch_pc(now));
+    emu_describe_global(what, sizeof what, p);
+    emu_name_thread(earlier->thread, before, sizeof before);
+    fflush(stdout);
+    fprintf(stderr,
+            "warning: lanes of a warp hand each other values through volatile memory and "
+            "take it that they run in step, %s: thread %s %s it at %s:%d, thread %s %s "
+            "it at %s:%d, with no __syncwarp() between; on a GPU mostly, and here not\n",
+            what, before, did, first.file, first.line, emu_thread_name(now->thread), does,
+            second.file, second.line);
+}
+
 /* Called when a thread stops running, and before each of its accesses. */
 void emu_settle(void)
 {
@@ -188,7 +218,12 @@ void emu_settle(void)
         uint32_t now;
         memcpy(&now, s->address, 4);
         for (int b = 0; b < 4; b++)
-            if ((s->bytes >> b & 1) && ((now ^ s->before) >> 8 * b & 0xff))
+            if (!(s->bytes >> b & 1) || !((now ^ s->before) >> 8 * b & 0xff))
+                continue;
+            else if (s->of_lanes)
+                emu_tell_of_lanes(s->address + __builtin_ctz(s->bytes), &s->first, s->did,
+                                  &s->second, "writes");
+            else
                 emu_fault_race(s->address + __builtin_ctz(s->bytes), &s->first, s->did,
                                &s->second, "writes");
     }

@@ -16,6 +16,12 @@ extern const void *emu_last_volatile;
  * when it has happened, so the suspicion waits for the thread's next event. */
 void emu_suspect(char *word, uint8_t bytes, const struct touch *earlier, const char *did,
                  const struct touch *now);
+/* A write to a word that another lane of the warp has read, by volatile both: no race, but
+ * it may be that the program takes its lanes to run in step. */
+void emu_suspect_lanes(char *word, uint8_t bytes, const struct touch *earlier,
+                       const struct touch *now);
+void emu_tell_of_lanes(const char *p, const struct touch *earlier, const char *did,
+                       const struct touch *now, const char *does);
 /* That event has come. */
 void emu_settle(void);
 /* A plain read of what an atomic of another thread wrote: a race, unless the thread goes

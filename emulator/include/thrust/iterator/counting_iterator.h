@@ -35,8 +35,9 @@ template <class T> counting_iterator<T> make_counting_iterator(T first)
     return counting_iterator<T>(first);
 }
 
-template <class T>
-class constant_iterator : public emu_moving<constant_iterator<T>, std::ptrdiff_t, T, T>
+template <class T, class... Unused>
+class constant_iterator
+    : public emu_moving<constant_iterator<T, Unused...>, std::ptrdiff_t, T, T>
 {
     T value;
 
@@ -92,8 +93,8 @@ template <class It> struct emu_placeless {
 template <class... T>
 struct emu_traits<counting_iterator<T...>> : emu_placeless<counting_iterator<T...>> {
 };
-template <class T>
-struct emu_traits<constant_iterator<T>> : emu_placeless<constant_iterator<T>> {
+template <class... T>
+struct emu_traits<constant_iterator<T...>> : emu_placeless<constant_iterator<T...>> {
 };
 template <class T>
 struct emu_traits<discard_iterator<T>> : emu_placeless<discard_iterator<T>> {

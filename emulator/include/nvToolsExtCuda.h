@@ -1,0 +1,2 @@
+/* Where NVTX was before its third version. */
+#include "nvtx3/nvToolsExtCuda.h"
