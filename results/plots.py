@@ -218,7 +218,7 @@ def draw_ladder(every):
     heights = [1.2 + 0.33 * len(shown) for shown, _, _, _ in groups]
     figure, axes = canvas(sum(heights) + 0.3, 2.15, 0.1, 0.8 + sum(heights[1:]), 0.7)
     key = [(tint, 1, about or "other") for about, tint in COLOURS.items()]
-    at = (0.1, 1.4, 2.75, 3.7, 4.55)
+    at = (0.1, 1.5, 2.9, 3.83, 4.62)
     swatches(figure, sum(heights) + 0.1, at, [*key[1:], key[0]])
     for at, (shown, cublas, words, scale) in enumerate(groups):
         if at:
@@ -337,7 +337,7 @@ def draw_roofline(every):
             va="bottom",
         )
     axes.text(
-        8 * ridge,
+        10 * ridge,
         1.15 * peak,
         f"multiply-adds:\n{peak:.1f} TFLOP/s",
         color=GREY,
@@ -488,7 +488,7 @@ def stacked(figure, top, left, right, words, parts):
     line = top - 0.37
     for entries in legend_of(parts):
         line -= 0.25
-        swatches(figure, line, (0.1, 2.1), entries)
+        swatches(figure, line, (0.1, 2.3), entries)
     tall = 0.34 * len(parts)
     axes = place(figure, left, right, line - 0.15 - tall, tall, ["left"])
     axes.tick_params(axis="y", length=0)
