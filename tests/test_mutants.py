@@ -1062,7 +1062,7 @@ MUTANTS = [
         "rank % T::ACROSS) * T::BN;\n        for",
         "rank % 2) * T::BN;\n        for",
     ),
-    Mutant(17, "turned: although beta is not 0", "beta == 0.0f && engine", "engine"),
+    Mutant(17, "turned: although beta is not 0", "turned = beta == 0.0f &&", "turned ="),
     Mutant(
         17,
         "turned: although the engine cannot write C",
