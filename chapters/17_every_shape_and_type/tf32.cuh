@@ -303,8 +303,8 @@ static void tf32_launch_tiles(struct plan plan, int M, int N, int K, float alpha
 
 // What tiles of this kind would make of the product: see plan_tiles(). All plans of 54
 // kinds were measured for 121 products on an H200, and eight kinds kept. The constants were
-// fitted to these eight and 143 products: the chosen kind takes 0.6 % longer than the
-// fastest of them, in the mean, and 10 % at worst.
+// fitted to these eight and 143 products: the chosen kind takes 0.9 % longer than the
+// fastest of them, in the mean, and 15 % at worst.
 //
 // A step takes the tensor core's clocks, of which the fit wants a fifth more, or shared
 // memory's, which moves 128 bytes a clock, a row of A or 32 columns of B. Both warpgroups
