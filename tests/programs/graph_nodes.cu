@@ -37,6 +37,16 @@ static struct cudaMemsetParams filling(int *x, unsigned value)
     return fill;
 }
 
+static struct cudaKernelNodeParams adding(void **arguments)
+{
+    struct cudaKernelNodeParams launch = {};
+    launch.func = (void *)add;
+    launch.gridDim = dim3(1);
+    launch.blockDim = dim3(N);
+    launch.kernelParams = arguments;
+    return launch;
+}
+
 // Fill, add, copy back, call the host.
 struct chain {
     cudaGraph_t graph;
@@ -50,11 +60,7 @@ static chain new_chain(int *x, int *back, int *calls)
     const struct cudaMemsetParams fill = filling(x, 7);
     int value = 3;
     void *arguments[] = {&x, &value};
-    struct cudaKernelNodeParams launch = {};
-    launch.func = (void *)add;
-    launch.gridDim = dim3(1);
-    launch.blockDim = dim3(N);
-    launch.kernelParams = arguments;
+    const struct cudaKernelNodeParams launch = adding(arguments);
     const struct cudaHostNodeParams call = {count_up, calls};
     CHECK(cudaGraphAddMemsetNode(&c.fill, c.graph, NULL, 0, &fill));
     CHECK(cudaGraphAddKernelNode(&c.kernel, c.graph, &c.fill, 1, &launch));
@@ -204,11 +210,7 @@ static void events(int *x, int *back)
     CHECK(cudaGraphAddEventWaitNode(&wait, graph, NULL, 0, before));
     int value = 1;
     void *arguments[] = {&x, &value};
-    struct cudaKernelNodeParams launch = {};
-    launch.func = (void *)add;
-    launch.gridDim = dim3(1);
-    launch.blockDim = dim3(N);
-    launch.kernelParams = arguments;
+    const struct cudaKernelNodeParams launch = adding(arguments);
     CHECK(cudaGraphAddKernelNode(&kernel, graph, &wait, 1, &launch));
     CHECK(cudaGraphAddEventRecordNode(&record, graph, &kernel, 1, before));
     CHECK(cudaGraphEventRecordNodeSetEvent(record, after));
