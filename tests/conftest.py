@@ -346,6 +346,16 @@ def project(shared_folder):
     return copy
 
 
+def copy_built(project, folder):
+    """Copies the project with all that is built, but for what the programs of other tests make and remove meanwhile."""
+
+    def passing(path, names):
+        here = Path(path) == project / "build"
+        return [n for n in names if here and (n == "tried" or n.startswith("scenes."))]
+
+    shutil.copytree(project, folder, ignore=passing, symlinks=True)
+
+
 @pytest.fixture(scope="session")
 def emulated_nvcc(project, shared_folder):
     """The emulator's nvcc, built."""

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import conftest
-from conftest import no_cuda, run
+from conftest import copy_built, no_cuda, run
 
 # A file that is touched -> the files that are compiled again, the programs that are linked.
 ALL = r"chapter\d+"
@@ -43,7 +43,7 @@ CASES = {
 def built(project, chapters, tmp_path):
     """A copy of the project in which every chapter is built."""
     copy = tmp_path / "built"
-    shutil.copytree(project, copy, symlinks=True)
+    copy_built(project, copy)
     # The compiler names the emulator's headers by their full paths.
     for file in (copy / "build" / "emulator").rglob("*.d"):
         file.write_text(file.read_text().replace(str(project), str(copy)))

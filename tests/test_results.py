@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from conftest import ROOT, at_length, no_cuda, run
+from conftest import ROOT, at_length, copy_built, no_cuda, run
 
 sys.path.insert(0, str(ROOT / "results"))
 import chapters as books  # noqa: E402
@@ -163,7 +163,7 @@ WRONG = """a sum of sums
 @pytest.mark.depends("chapters", "results")
 def test_a_wrong_attempt_is_told_from_a_slow_one(project, chapters, tmp_path):
     copy = tmp_path / "project"
-    shutil.copytree(project, copy, symlinks=True)
+    copy_built(project, copy)
     tried = copy / "chapters" / "03_shared_memory" / "tried"
     right = len(list(tried.glob("*.diff"))) + 1  # and the chapter as it is
     (tried / "wrong.diff").write_text(WRONG)
