@@ -23,7 +23,9 @@ KERNELS = {
     "160 x 128 turned": BROAD,
     "192 x 128 turned": (GREY, 1, "192 × 128, turned over"),
 }
-CELL, TOP, LEFT, GAP, LINE, LINES = 14, 64, 92, 60, 24, 4
+KINDS = list(dict.fromkeys(KERNELS.values()))
+CELL, TOP, LEFT, LINE, LINES = 14, 64, 92, 24, 4
+GAP = 5 * CELL  # the patterns go on in the next panel
 
 found = {}
 columns = ("K", "M", "N", "kernel")
@@ -44,16 +46,28 @@ def text(x, y, words, anchor="middle", more=""):
     )
 
 
-def cells(kind, corners):
-    """All cells of one kind: one path, a quarter of the size of as many rectangles. Pale ones have an edge that can
-    be seen."""
+def cell(kind):
+    """A cell of one kind, and the pattern that repeats it. Pale ones have an edge that can be seen."""
     colour, opacity, _ = kind
-    side = CELL - 2
-    squares = "".join(f"M{x} {y}h{side}v{side}h-{side}z" for x, y in corners)
+    side, number = CELL - 2, KINDS.index(kind)
     print(
-        f'<path fill="{colour}" fill-opacity="{opacity}" stroke="{colour}" '
-        f'transform="translate(0.5 0.5)" d="{squares}"/>'
+        f'<rect id="c{number}" x="0.5" y="0.5" width="{side}" height="{side}" fill="{colour}" '
+        f'fill-opacity="{opacity}" stroke="{colour}"/>'
+        f'<pattern id="p{number}" patternUnits="userSpaceOnUse" x="{LEFT}" y="{TOP}" '
+        f'width="{CELL}" height="{CELL}"><use href="#c{number}"/></pattern>'
     )
+
+
+def cells(kind, corners):
+    """All cells of one kind: one path, with a rectangle for those side by side."""
+    taken, path = set(corners), ""
+    for x, y in sorted(corners):
+        if (x - CELL, y) not in taken:
+            end = x
+            while (end, y) in taken:
+                end += CELL
+            path += f"M{x} {y}h{end - x}v{CELL}H{x}z"
+    print(f'<path fill="url(#p{KINDS.index(kind)})" d="{path}"/>')
 
 
 def middle(corners):
@@ -112,14 +126,17 @@ print(
     f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
     f'viewBox="0 0 {WIDTH} {HEIGHT}" font-family="{FONT}" font-size="14">'
 )
-print("<title>Which kernel gets which product</title>")
+print("<title>Which kernel gets which product</title><defs>")
+for kind in KINDS:
+    cell(kind)
+print("</defs>")
 panel(LEFT, 1024, ("K = 1,024", "rows begin at multiples of 16 bytes, if N is one of 8"))
 panel(
     LEFT + SIDE + GAP, 1023, ("K = 1,023, M and N one less, too", "rows begin anywhere")
 )
-for i, kind in enumerate(dict.fromkeys(KERNELS.values())):
+for i, kind in enumerate(KINDS):
     x, y = LEFT + i // LINES * 240, BOTTOM + i % LINES * LINE
-    cells(kind, [(x, y)])
+    print(f'<use href="#c{i}" x="{x}" y="{y}"/>')
     words = kind[2]
     text(x + CELL + 8, y + 12, words if i < 3 else f"tiles of {words}", "start")
 x, y = LEFT + 2 * 240 + CELL + 8, BOTTOM + 3 * LINE + 12

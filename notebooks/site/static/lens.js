@@ -216,6 +216,13 @@
             // Boxes with numbers in them are not crossed out.
             paper.append(...(unit_of(l) === "wavefronts" ? [lines, below] : [below, lines]), above, moving);
             paper.classList.toggle("banks", unit_of(l) === "wavefronts");
+            // What is wider than its box, in a wide font, is condensed.
+            for (const text of paper.querySelectorAll(".served")) {
+                const room = text.previousElementSibling.getBBox().width - 2;
+                if (text.getComputedTextLength() <= room) continue;
+                text.setAttribute("textLength", room);
+                text.setAttribute("lengthAdjust", "spacingAndGlyphs");
+            }
             lit();
         }
 
