@@ -130,7 +130,7 @@ print("<title>Which kernel gets which product</title><defs>")
 for kind in KINDS:
     cell(kind)
 print("</defs>")
-panel(LEFT, 1024, ("K = 1,024", "rows begin at multiples of 16 bytes, if N is one of 8"))
+panel(LEFT, 1024, ("K = 1,024", "rows begin at multiples of 16 bytes, if 8 divides N"))
 panel(
     LEFT + SIDE + GAP, 1023, ("K = 1,023, M and N one less, too", "rows begin anywhere")
 )

@@ -928,10 +928,11 @@ def lens(page, n, size):
         if brought:
             loads.append(f"{brought / results:,.4g} bytes by the copy engine")
         flop = 2 * int(size) ** 3 * launches / kernel["requested_load_bytes"]
+        of_words = ", which prints loads for each 4 bytes of C"
         text += (
             f"Loads for each element of C: {', '.join(loads)}.\n{flop:.4g} FLOP for each "
             f"byte requested from global memory. Counted by `LENS=1 ./chapter{n} {size}` on "
-            "the emulator.\n\n"
+            f"the emulator{of_words if results == 2 * kernel['results'] else ''}.\n\n"
         )
     return text[:-1]
 

@@ -923,8 +923,8 @@ def test_report_of_chapter_1(chapters):
         "        all lanes want one value: a broadcast, one sector\n"
     ) in text
     assert (
-        "    loads for each of 65,536 results: 512 from global memory, 0 from shared\n"
-        "      memory\n"
+        "    loads for each of 65,536 results of 4 bytes: 512 from global memory, 0 from\n"
+        "      shared memory\n"
     ) in text
     assert (
         "    global load           1,048,576 requests     17,301,504 sectors, 16.50 each\n"

@@ -256,8 +256,8 @@ static void print_summary(const struct lens_kernel *k, double per)
                                bulk = lens_total_of(k, BULK_COPY),
                                shared = lens_total_of(k, SHARED_LOAD);
         lens_say_folded(6,
-                        "    loads for each of %s results: %s from global memory, %s "
-                        "from shared memory",
+                        "    loads for each of %s results of 4 bytes: %s from global "
+                        "memory, %s from shared memory",
                         lens_number(results / per),
                         lens_number((double)(global.lanes + async.lanes + bulk.lanes) /
                                     (double)results),
