@@ -120,7 +120,8 @@ typedef enum {
     CUBLAS_GEMM_ALGO12_TENSOR_OP = 112,
     CUBLAS_GEMM_ALGO13_TENSOR_OP = 113,
     CUBLAS_GEMM_ALGO14_TENSOR_OP = 114,
-    CUBLAS_GEMM_ALGO15_TENSOR_OP = 115
+    CUBLAS_GEMM_ALGO15_TENSOR_OP = 115,
+    CUBLAS_GEMM_AUTOTUNE = 999
 } cublasGemmAlgo_t;
 
 cublasStatus_t cublasCreate(cublasHandle_t *handle);
@@ -235,9 +236,11 @@ EMU_CUBLAS(D, double)
 
 /* Of square matrices one triangle is read or written, and `side` says on which side of B
  * they stand. In this order: the plane of x_i and y_i is turned; x = op(A) x;
- * op(A) x = x; y = alpha A x + beta y; A = alpha x x^T + A; C = alpha A B + beta C;
- * C = alpha op(A) op(A)^T + beta C; C = alpha (op(A) op(B)^T + op(B) op(A)^T) + beta C;
- * C = alpha op(A) B; op(A) X = alpha B, with X in place of B, and many of these;
+ * op(A) x = x; y = alpha A x + beta y; A = alpha x x^T + A; A = alpha (x y^T + y x^T) + A;
+ * C = alpha A B + beta C; C = alpha op(A) op(A)^T + beta C;
+ * C = alpha (op(A) op(B)^T + op(B) op(A)^T) + beta C; C = alpha op(A) op(B)^T + beta C,
+ * whose product the caller knows to be symmetric; C = alpha op(A) B;
+ * op(A) X = alpha B, with X in place of B, and many of these;
  * C = diag(x) A. Then systems of equations, in batches: A = L U; op(A) X = B by these
  * factors; the inverse by them; the inverse of small matrices. Lists, pivots and infos
  * are in device memory, but for getrs, whose one info is the host's. */
@@ -257,6 +260,9 @@ EMU_CUBLAS(D, double)
     cublasStatus_t cublas##S##syr(cublasHandle_t handle, cublasFillMode_t uplo, int n,   \
                                   const real *alpha, const real *x, int incx, real *A,   \
                                   int lda);                                              \
+    cublasStatus_t cublas##S##syr2(cublasHandle_t handle, cublasFillMode_t uplo, int n,  \
+                                   const real *alpha, const real *x, int incx,           \
+                                   const real *y, int incy, real *A, int lda);           \
     cublasStatus_t cublas##S##symm(                                                      \
         cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m,      \
         int n, const real *alpha, const real *A, int lda, const real *B, int ldb,        \
@@ -266,6 +272,10 @@ EMU_CUBLAS(D, double)
                                    const real *alpha, const real *A, int lda,            \
                                    const real *beta, real *C, int ldc);                  \
     cublasStatus_t cublas##S##syr2k(                                                     \
+        cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n,    \
+        int k, const real *alpha, const real *A, int lda, const real *B, int ldb,        \
+        const real *beta, real *C, int ldc);                                             \
+    cublasStatus_t cublas##S##syrkx(                                                     \
         cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n,    \
         int k, const real *alpha, const real *A, int lda, const real *B, int ldb,        \
         const real *beta, real *C, int ldc);                                             \

@@ -95,11 +95,14 @@ static void check_symmetric(cublasHandle_t handle)
                 EXPECT(
                     close_to(C[i + j * LD], alpha * sum + beta * old[i + j * LD], 1e-12));
             }
-        /* A^T B + B^T A, of the first M rows; one triangle of it is written. */
-        for (int two = 0; two < 3; two++) {
+        /* A^T B + B^T A, or A^T B, of the first M rows; one triangle of it is written. */
+        for (int two = 0; two < 4; two++) {
             const double *const second = two == 2 ? A : B;
             for (int i = 0; i < LD * N; i++) C[i] = old[i];
-            if (two)
+            if (two == 3)
+                BLAS(cublasDsyrkx(handle, fill, CUBLAS_OP_T, N, M, &alpha, A, LD, second,
+                                  LD, &beta, C, LD));
+            else if (two)
                 BLAS(cublasDsyr2k(handle, fill, CUBLAS_OP_T, N, M, &alpha, A, LD, second,
                                   LD, &beta, C, LD));
             else
@@ -110,9 +113,10 @@ static void check_symmetric(cublasHandle_t handle)
                 for (int i = 0; i < N; i++) {
                     double sum = 0;
                     for (int k = 0; k < M; k++)
-                        sum += two ? A[k + i * LD] * second[k + j * LD] +
-                                         second[k + i * LD] * A[k + j * LD]
-                                   : A[k + i * LD] * A[k + j * LD];
+                        sum += two == 3 ? A[k + i * LD] * second[k + j * LD]
+                               : two    ? A[k + i * LD] * second[k + j * LD] +
+                                           second[k + i * LD] * A[k + j * LD]
+                                     : A[k + i * LD] * A[k + j * LD];
                     const double was = old[i + j * LD],
                                  want = (upper ? i <= j : i >= j)
                                             ? alpha * sum + beta * was
@@ -136,6 +140,17 @@ static void check_symmetric(cublasHandle_t handle)
                                                        : 0),
                                 1e-12));
         }
+        for (int i = 0; i < LD * N; i++) C[i] = old[i];
+        BLAS(cublasDsyr2(handle, fill, N, &alpha, x, 2, y, 1, C, LD));
+        CHECK(cudaDeviceSynchronize());
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++) {
+                const double both = x[2 * i] * y[j] + y[i] * x[2 * j];
+                EXPECT(close_to(C[i + j * LD],
+                                old[i + j * LD] +
+                                    ((upper ? i <= j : i >= j) ? alpha * both : 0),
+                                1e-12));
+            }
     }
     BLAS(cublasDdgmm(handle, CUBLAS_SIDE_RIGHT, M, N, A, LD, x, 1, C, LD));
     CHECK(cudaDeviceSynchronize());

@@ -38,6 +38,37 @@ static int launched(int *out)
 }
 } // namespace scores
 
+/* Declared in a namespace, defined outside it, as a header's kernels are. */
+namespace sums
+{
+struct points {
+    int value;
+};
+__global__ void give(int *out);
+__global__ void give(int *out, points by);
+template <class T> __global__ void give_one_of(T *out, int by);
+namespace inner
+{
+__global__ void take(int *out);
+}
+} // namespace sums
+__global__ void sums::give(int *out)
+{
+    atomicAdd(out, 1);
+}
+__global__ void sums::give(int *out, points by)
+{
+    atomicAdd(out, by.value);
+}
+template <class T> __global__ void sums::give_one_of(T *out, int by)
+{
+    atomicAdd(out, (T)by);
+}
+__global__ void sums::inner::take(int *out)
+{
+    atomicAdd(out, -1);
+}
+
 __global__ void coordinates(unsigned *out)
 {
     const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
@@ -117,6 +148,13 @@ int main(void)
     CHECK(launched_as(2, address_behind(&add_constant<10>, 0), arguments));
     want += 5 + 6 + 7 + 3 * 9 + 2 * 10;
     want += scores::launched(out);
+    const sums::points four = {4};
+    sums::give<<<1, 3>>>(out), want += 3;
+    sums::give<<<1, 2>>>(out, four), want += 8;
+    sums::give_one_of<<<1, 1>>>(out, 30), want += 30;
+    sums::inner::take<<<1, 2>>>(out), want -= 2;
+    CHECK(cudaLaunchKernel(sums::inner::take, 5, 1, arguments, 0, NULL));
+    want -= 5;
     const char *text = "add<<<1, 1>>>(out, 1, 1); // not a launch";
     /* add<<<1, 1>>>(out, 1000, 1); nor this */
     EXPECT(text[3] == '<');

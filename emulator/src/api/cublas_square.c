@@ -278,6 +278,27 @@ static cublasStatus_t syr(const struct call *c, cublasFillMode_t uplo, int n,
     return status;
 }
 
+static cublasStatus_t syr2(const struct call *c, cublasFillMode_t uplo, int n,
+                           const void *alpha, const void *x, int incx, const void *y,
+                           int incy, void *A, int lda)
+{
+    EMU_ALONE;
+    if (!is_fill(uplo) || !fits(n, lda) || incx == 0 || incy == 0 || !alpha)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    const cublasStatus_t status = begin(c);
+    if (status || n == 0) return status;
+    double *const a = vector_of(c, "x", x, n, incx, false),
+                  *const b = vector_of(c, "y", y, n, incy, false),
+                  *const sum = room_for(n, n);
+    add_product(sum, a, b, n, n, 1);
+    add_product(sum, b, a, n, n, 1);
+    put_sum(c, A, lda, n, n, sum, scalar(c, "alpha", alpha), 1, &uplo);
+    free(a);
+    free(b);
+    free(sum);
+    return status;
+}
+
 /* ---- matrices ---- */
 
 static cublasStatus_t symm(const struct call *c, cublasSideMode_t side,
@@ -308,8 +329,8 @@ static cublasStatus_t symm(const struct call *c, cublasSideMode_t side,
     return status;
 }
 
-/* op(A) op(B)^T and its mirror image; or, where B is NULL, op(A) op(A)^T. */
-static cublasStatus_t rank_k(const struct call *c, cublasFillMode_t uplo,
+/* op(A) op(B)^T, with its mirror image if there are two `terms`. */
+static cublasStatus_t rank_k(const struct call *c, int terms, cublasFillMode_t uplo,
                              cublasOperation_t trans, int n, int k, const void *alpha,
                              const void *A, int lda, const void *B, int ldb,
                              const void *beta, void *C, int ldc)
@@ -317,15 +338,15 @@ static cublasStatus_t rank_k(const struct call *c, cublasFillMode_t uplo,
     EMU_ALONE;
     const bool transposed = trans != CUBLAS_OP_N;
     if (!is_fill(uplo) || (unsigned)trans > CUBLAS_OP_C || k < 0 ||
-        !fits(transposed ? k : n, lda) || (B && !fits(transposed ? k : n, ldb)) ||
+        !fits(transposed ? k : n, lda) || !fits(transposed ? k : n, ldb) ||
         !fits(n, ldc) || n < 0 || !alpha || !beta)
         return CUBLAS_STATUS_INVALID_VALUE;
     const cublasStatus_t status = begin(c);
     if (status || n == 0) return status;
     double *const sum = room_for(n, n);
-    const void *const first[] = {A, B}, *const second[] = {B ? B : A, A};
-    const int ld_first[] = {lda, ldb}, ld_second[] = {B ? ldb : lda, lda};
-    for (int i = 0; i < (B ? 2 : 1); i++) {
+    const void *const first[] = {A, B}, *const second[] = {B, A};
+    const int ld_first[] = {lda, ldb}, ld_second[] = {ldb, lda};
+    for (int i = 0; i < terms; i++) {
         double *const a = copy_of(c, "A", first[i], ld_first[i], n, k, transposed),
                       *const b =
                           copy_of(c, "B", second[i], ld_second[i], k, n, !transposed);
@@ -667,6 +688,12 @@ static cublasStatus_t trsm_batched(const struct call *c, cublasSideMode_t side,
     {                                                                                    \
         return syr(CALL(type), uplo, n, alpha, x, incx, A, lda);                         \
     }                                                                                    \
+    cublasStatus_t cublas##S##syr2(cublasHandle_t handle, cublasFillMode_t uplo, int n,  \
+                                   const real *alpha, const real *x, int incx,           \
+                                   const real *y, int incy, real *A, int lda)            \
+    {                                                                                    \
+        return syr2(CALL(type), uplo, n, alpha, x, incx, y, incy, A, lda);               \
+    }                                                                                    \
     cublasStatus_t cublas##S##symm(                                                      \
         cublasHandle_t handle, cublasSideMode_t side, cublasFillMode_t uplo, int m,      \
         int n, const real *alpha, const real *A, int lda, const real *B, int ldb,        \
@@ -679,7 +706,7 @@ static cublasStatus_t trsm_batched(const struct call *c, cublasSideMode_t side,
                                    const real *alpha, const real *A, int lda,            \
                                    const real *beta, real *C, int ldc)                   \
     {                                                                                    \
-        return rank_k(CALL(type), uplo, trans, n, k, alpha, A, lda, NULL, 0, beta, C,    \
+        return rank_k(CALL(type), 1, uplo, trans, n, k, alpha, A, lda, A, lda, beta, C,  \
                       ldc);                                                              \
     }                                                                                    \
     cublasStatus_t cublas##S##syr2k(                                                     \
@@ -687,7 +714,15 @@ static cublasStatus_t trsm_batched(const struct call *c, cublasSideMode_t side,
         int k, const real *alpha, const real *A, int lda, const real *B, int ldb,        \
         const real *beta, real *C, int ldc)                                              \
     {                                                                                    \
-        return rank_k(CALL(type), uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C,     \
+        return rank_k(CALL(type), 2, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C,  \
+                      ldc);                                                              \
+    }                                                                                    \
+    cublasStatus_t cublas##S##syrkx(                                                     \
+        cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n,    \
+        int k, const real *alpha, const real *A, int lda, const real *B, int ldb,        \
+        const real *beta, real *C, int ldc)                                              \
+    {                                                                                    \
+        return rank_k(CALL(type), 1, uplo, trans, n, k, alpha, A, lda, B, ldb, beta, C,  \
                       ldc);                                                              \
     }                                                                                    \
     cublasStatus_t cublas##S##trmm(                                                      \

@@ -43,6 +43,7 @@ struct token {
  * denotes one function. */
 struct kernel {
     const char *name, *scope, *parameters;
+    const char *inner; /* the part of the scope that stands in front of the name: "b::" */
     int template_parameters; /* -1: not a template */
     bool variadic, defaults;
     bool defined; /* here is its body, and it has a name that the end of the file can use
@@ -651,6 +652,18 @@ static void note_twin(const struct translation *t, const struct declaration *d,
             kernel->list = format("%s%s ", kernel->list, word_at(t, i));
 }
 
+/* `a::b::` of a kernel that is defined outside the namespace in which it is declared. */
+static const char *spelled_scope(const struct translation *t, int name, int start)
+{
+    int first = name;
+    for (int i = previous(t, name); i > start && is(t, i, "::"); i = previous(t, first)) {
+        const int word = previous(t, i);
+        if (!is_word(t, word) || is(t, word, "void") || word < start) break;
+        first = word;
+    }
+    return first < name ? format("%s", join(t, first, previous(t, name))) : "";
+}
+
 static void remember_kernel(struct translation *t, const struct declaration *d)
 {
     int name = previous(t, d->terminator);
@@ -667,7 +680,8 @@ static void remember_kernel(struct translation *t, const struct declaration *d)
         error(t, name, "a __global__ function must return void");
     struct kernel kernel = {.template_parameters = -1};
     kernel.name = word_at(t, name);
-    kernel.scope = t->path;
+    kernel.inner = spelled_scope(t, name, d->start);
+    kernel.scope = format("%s%s", t->path, kernel.inner);
     kernel.parameters = parameter_types(t, d->terminator, &kernel.defaults);
     if (d->template_open >= 0)
         kernel.template_parameters = template_parameter_count(
@@ -678,6 +692,8 @@ static void remember_kernel(struct translation *t, const struct declaration *d)
     for (int i = 0; i < t->scope_count; i++)
         kernel.defined &= t->scopes[i].kind == NAMESPACE;
     note_twin(t, d, &kernel);
+    /* The twin belongs into the namespace, where the declaration is that must be there. */
+    if (*kernel.inner) kernel.has_twin = true;
     need_one_more(t->kernels, t->kernel_count);
     t->kernels[t->kernel_count++] = kernel;
 }
@@ -2132,11 +2148,19 @@ static void register_kernels(struct translation *t)
             add_before(t, t->count - 1,
                        format("\nstatic ::emu::known_kernel emu_k%d(%s%s, \"%s\");", i,
                               k->scope, k->name, k->name));
-        else if (can_be_cast_to(k))
+        else if (can_be_cast_to(k)) {
+            /* The types of its parameters may be those of the namespace it belongs to. */
+            char *open = "", *close = "";
+            for (const char *word = k->inner, *end; (end = strstr(word, "::")) != NULL;
+                 word = end + 2) {
+                open = format("%s namespace %.*s {", open, (int)(end - word), word);
+                close = format("%s }", close);
+            }
             add_after(t, k->end,
-                      format(" static ::emu::known_kernel emu_k%d("
-                             "static_cast<void (*)(%s)>(%s), \"%s\");",
-                             i, k->parameters, k->name, k->name));
+                      format("%s static ::emu::known_kernel emu_k%d("
+                             "static_cast<void (*)(%s)>(%s), \"%s\");%s",
+                             open, i, k->parameters, k->name, k->name, close));
+        }
     }
 }
 
