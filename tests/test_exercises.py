@@ -365,6 +365,8 @@ def expected_of(cheat):
         "#include <assert.h>\n__device__ void f(int i) { assert(i > 0); }",
         "#define JOIN(a, b) a##b\nint JOIN(sys, call) = 1;",
         "int main() { return 0; }",
+        # The assembler prints it where the program is to come.
+        'asm(".print \\"hello\\"");',
     ],
 )
 def test_what_people_write_is_accepted(classroom, source, tmp_path):
@@ -373,6 +375,23 @@ def test_what_people_write_is_accepted(classroom, source, tmp_path):
     file.write_text(f"{source}\n{exercise.solution.read_text()}")
     verdict = classroom.verdict(exercise, file)
     assert verdict.passed, verdict
+
+
+@pytest.mark.parametrize(
+    "source, words",
+    [
+        # A hundred thousand letters of the student's own, for a cell of a spreadsheet.
+        (f'static_assert(false, "{"x" * 100000}");', "static assertion failed: xxx"),
+        ("#define float double", "The compiler stops in cuda_fp16.h, line"),
+    ],
+)
+def test_what_the_compiler_says_is_told_in_brief(classroom, source, words, tmp_path):
+    exercise = classroom.numbered(1)
+    file = tmp_path / "file.cu"
+    file.write_text(f"{source}\n{exercise.solution.read_text()}")
+    verdict = classroom.verdict(exercise, file)
+    assert verdict.status == "compile" and words in verdict.feedback, verdict
+    assert len(verdict.feedback) < 3000
 
 
 # A kernel of exercise 1's, in which every thread has a word to say before its result.
