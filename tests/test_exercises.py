@@ -1211,6 +1211,30 @@ def test_the_most_exact_name_is_taken(classroom, tmp_path):
     assert {why for _, why in odd} == {"exercise3.cu is taken for exercise 3"}
 
 
+def test_no_tree_of_folders_ends_the_grading(classroom, tmp_path):
+    """One in another, more often than os.walk() can call itself."""
+    deep = os.open(tmp_path, os.O_DIRECTORY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=deep)
+        deeper = os.open("d", os.O_DIRECTORY, dir_fd=deep)
+        os.close(deep)
+        deep = deeper
+    os.close(deep)
+    (tmp_path / "d" / "exercise1.cu").touch()
+    try:
+        chosen, odd = classroom.course.sorted_out(tmp_path)
+    finally:  # nor can pytest remove it
+        run(["rm", "-rf", tmp_path / "d"])
+    assert chosen == {1: tmp_path / "d" / "exercise1.cu"} and not odd
+
+
+@pytest.mark.parametrize("name", ["grades.json", "grades.part", "matrix.csv"])
+def test_a_student_named_as_the_grades_is_told_before_the_work(classroom, tmp_path, name):
+    (tmp_path / name).mkdir()
+    with pytest.raises(classroom.course.Usage, match="is a folder; OUT="):
+        classroom.course.make_folder(tmp_path)
+
+
 def test_a_link_to_itself_costs_its_submission_alone(classroom, tmp_path):
     student = tmp_path / "ada"
     student.mkdir()
