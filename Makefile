@@ -265,6 +265,8 @@ TIMES := $(addprefix time,$(PRODUCTS))
 .PHONY: $(addprefix time,$(EXERCISES))
 $(filter-out $(TIMES),$(addprefix time,$(EXERCISES))):
 	$(error $@: only matrix products are timed, exercises $(PRODUCTS))
+time%:
+	@: $(which_exercise)
 $(TIMES): time%: $(COMMON) $(LIBRARY) ## an exercise's product beside its chapter and cuBLAS (needs a GPU)
 	$(Q)$(NVCC) $(FLAGS) -Iexercises -I$(folder_of_exercise) -DCHAPTER=$(chapter_of_exercise) \
 	    -DANSWER='"../$(folder_of_exercise)/exercise.cu"' exercises/time.cu $(COMMON) -lcublas -lcublasLt -o $(BUILD)/time$*

@@ -25,6 +25,10 @@ from screen import bar, clear_running, feedback_of, short, show_running, Usage
 
 UNMATCHED_SHOWN = 5  # files a student
 SECONDS_BETWEEN_WRITES = 1
+DEEPEST = 20  # folders in folders: os.walk() calls itself for each
+WRITTEN = (
+    "grades.csv grades.json grades.part matrix.csv matrix.part similar.csv similar.part"
+)
 PACKED = (".zip", ".gz", ".tgz", ".tar", ".7z", ".rar", ".xz", ".bz2")
 ASIDE = {"solution.cu", "given.cu"}  # of a clone of the project
 
@@ -64,6 +68,8 @@ def handed_in(student):
     found = []
     for folder, folders, files in os.walk(student):
         folders[:] = [n for n in folders if not n.startswith(".") and n != "__MACOSX"]
+        if len(Path(folder).relative_to(student).parts) >= DEEPEST:
+            folders.clear()
         found += [Path(folder, name) for name in files if not name.startswith(".")]
     return sorted(found)
 
@@ -302,6 +308,10 @@ def make_folder(path):
             pass
     except OSError as error:
         raise Usage(f"{path} can hold no grades: {error.strerror}") from None
+    # A student's folder, perhaps: the grades lie beside them.
+    for name in WRITTEN.split():
+        if (path / name).is_dir():
+            raise Usage(f"{path / name} is a folder; OUT=dir puts the grades elsewhere")
 
 
 def deadline_of(text):

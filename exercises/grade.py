@@ -364,12 +364,18 @@ class Grading:
                 line,
                 advice=["static assertion" if refused else "compile"],
             )
+        # In what the file includes: a macro, say, that has the name of a parameter there.
+        place = r"^(?:\S*/)?([^\s/:]+):(\d+):(?:\d+:)? (?:fatal )?error: (.*)$"
+        if error := re.search(place, ended.err, re.M):
+            text = f"The compiler stops in {error[1]}, line {error[2]}: {error[3]}. What stands "
+            text += "above its #include changes its meaning: a #define of a name it uses?"
+            self.fail("compile", text, "compile")
         # Older linkers name a source line alone, newer ones the place in the section, too.
         at = r"(?:exercise\.cu:(\d+):(?:\(\S+\):)? )?"
         missing = re.search(at + r"undefined reference to `([^']*)", ended.err)
         if missing:
             self.fail_missing(missing[2], int(missing[1] or 0))
-        last = unwrap(ended.err[-300:]) or f"it ended with {ended.code}"
+        last = unwrap(ended.err.strip()[-300:]) or f"it ended with {ended.code}"
         self.fail("compile", f"It does not compile: {last}", "compile")
 
     def fail_missing(self, name, line):

@@ -46,6 +46,7 @@ class Limits:
     )
     file_mb: int = 64
     output_mb: int = 4  # of stdout and stderr, this much is read
+    columns: int = 2000  # and of each line. Whoever sends more has nothing to say with it
 
 
 @dataclass
@@ -260,11 +261,12 @@ def has_begun(ours):
         return False
 
 
-def tail(file, limit):
+def tail(file, limits):
     """The end of a file that has been open since before the program ran: by now its name may
     belong to another."""
-    file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
-    return file.read().decode(errors="replace")
+    file.seek(max(0, os.fstat(file.fileno()).st_size - limits.output_mb * MB))
+    lines = file.read().decode(errors="replace").split("\n")
+    return "\n".join(line[: limits.columns] for line in lines)
 
 
 def lower(limit, wanted):
@@ -360,7 +362,7 @@ def run(
         # containers, they would stay as zombies and count as processes of the user.
         end_all(None if box else user)
         code = program.returncode
-        texts = [tail(file, limits.output_mb * MB) for file in (out, err)]
+        texts = [tail(file, limits) for file in (out, err)]
         begun = has_begun(ours)
     if box:
         if not begun:

@@ -36,14 +36,17 @@ FREESTANDING = (
     "-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-fno-stack-protector,"
     "-mlong-double-64,-fcf-protection=none,-U_FORTIFY_SOURCE"
 )
+# The program alone goes to stdout: what the assembler prints there, as a file may tell it to,
+# does not get in front.
 COMPILE_IN_SOFTWARE = f"""
 "$0/emulator/build/nvcc" -O2 -std=c++17 -Xcompiler {WARNINGS},{FREESTANDING} \\
-    -Dthread_local= -D__thread= -I "$0" -c exercise.cu -o exercise.o &&
-ld -static -nostdlib --build-id=none -T "$0/image.ld" -o exercise exercise.o && cat exercise
+    -Dthread_local= -D__thread= -I "$0" -c exercise.cu -o exercise.o >&2 &&
+ld -static -nostdlib --build-id=none -T "$0/image.ld" -o exercise exercise.o >&2 &&
+cat exercise
 """
 COMPILE_NATIVE = f"""
 "$0/emulator/build/nvcc" -O2 -std=c++17 -Xcompiler {WARNINGS} -I "$0" \\
-    exercise.cu "$0/runner.o" "$0/native.o" -o exercise && cat exercise
+    exercise.cu "$0/runner.o" "$0/native.o" -o exercise >&2 && cat exercise
 """
 # What the emulator asks about the program's __device__ variables, the machine answers: they are the
 # image's (image.c).

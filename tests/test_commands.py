@@ -612,6 +612,7 @@ MAKE_MISTAKES = {
     "solution99": "there is no exercise99",
     "reset": "make reset wants a number",
     "reset99": "there is no exercise99",
+    "time99": "there is no exercise99",
     "nonsense": "nonsense",
     **{f"ptx{n} REAL_NVCC=": "nvcc is not here: " for n in (0, 13)},
     "sass1 REAL_NVCC=": "nvcc is not here: ",

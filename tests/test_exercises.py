@@ -365,6 +365,8 @@ def expected_of(cheat):
         "#include <assert.h>\n__device__ void f(int i) { assert(i > 0); }",
         "#define JOIN(a, b) a##b\nint JOIN(sys, call) = 1;",
         "int main() { return 0; }",
+        # The assembler prints it where the program is to come.
+        'asm(".print \\"hello\\"");',
     ],
 )
 def test_what_people_write_is_accepted(classroom, source, tmp_path):
@@ -373,6 +375,23 @@ def test_what_people_write_is_accepted(classroom, source, tmp_path):
     file.write_text(f"{source}\n{exercise.solution.read_text()}")
     verdict = classroom.verdict(exercise, file)
     assert verdict.passed, verdict
+
+
+@pytest.mark.parametrize(
+    "source, words",
+    [
+        # A hundred thousand letters of the student's own, for a cell of a spreadsheet.
+        (f'static_assert(false, "{"x" * 100000}");', "static assertion failed: xxx"),
+        ("#define float double", "The compiler stops in cuda_fp16.h, line"),
+    ],
+)
+def test_what_the_compiler_says_is_told_in_brief(classroom, source, words, tmp_path):
+    exercise = classroom.numbered(1)
+    file = tmp_path / "file.cu"
+    file.write_text(f"{source}\n{exercise.solution.read_text()}")
+    verdict = classroom.verdict(exercise, file)
+    assert verdict.status == "compile" and words in verdict.feedback, verdict
+    assert len(verdict.feedback) < 3000
 
 
 # A kernel of exercise 1's, in which every thread has a word to say before its result.
@@ -1190,6 +1209,30 @@ def test_the_most_exact_name_is_taken(classroom, tmp_path):
     chosen, odd = classroom.course.sorted_out(tmp_path)
     assert chosen == {3: tmp_path / "exercise3.cu"}
     assert {why for _, why in odd} == {"exercise3.cu is taken for exercise 3"}
+
+
+def test_no_tree_of_folders_ends_the_grading(classroom, tmp_path):
+    """One in another, more often than os.walk() can call itself."""
+    deep = os.open(tmp_path, os.O_DIRECTORY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=deep)
+        deeper = os.open("d", os.O_DIRECTORY, dir_fd=deep)
+        os.close(deep)
+        deep = deeper
+    os.close(deep)
+    (tmp_path / "d" / "exercise1.cu").touch()
+    try:
+        chosen, odd = classroom.course.sorted_out(tmp_path)
+    finally:  # nor can pytest remove it
+        run(["rm", "-rf", tmp_path / "d"])
+    assert chosen == {1: tmp_path / "d" / "exercise1.cu"} and not odd
+
+
+@pytest.mark.parametrize("name", ["grades.json", "grades.part", "matrix.csv"])
+def test_a_student_named_as_the_grades_is_told_before_the_work(classroom, tmp_path, name):
+    (tmp_path / name).mkdir()
+    with pytest.raises(classroom.course.Usage, match="is a folder; OUT="):
+        classroom.course.make_folder(tmp_path)
 
 
 def test_a_link_to_itself_costs_its_submission_alone(classroom, tmp_path):
