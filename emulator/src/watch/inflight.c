@@ -141,13 +141,37 @@ void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
 /* ---- the asynchronous proxy ---- */
 
 /* The tensor cores and the copy engine read through another proxy than ordinary stores
- * write by. A fence of that proxy must stand between: by who wrote, behind the write, or
- * by who has the data read. */
-EMU_TABLE(uint32_t, fenced_until, EMU_MAX_THREADS);
+ * write by. A fence of that proxy must stand between: by who wrote, behind the write and
+ * ordered before the read as the write is, or by who has the data read.
+ *
+ * Of a thread's fences the first behind a write decides: if nothing orders that one before
+ * the read, nothing orders a later one. So the last few are kept, and what was written
+ * before all of them counts as fenced. */
+enum { FENCES_KEPT = 16 };
+struct fences {
+    struct touch last[FENCES_KEPT]; /* in turns */
+    unsigned count;
+};
+EMU_TABLE(struct fences, fences, EMU_CLOCK_THREADS);
 
-void emu_check_proxy_fence(void)
+void emu_check_proxy_fence(const void *pc)
 {
-    if (emu_settings.check) fenced_until[emu_current->linear] = emu_times.now++;
+    if (!emu_settings.check || emu_clocks.crowded) return;
+    struct fences *const own = &fences[emu_current->linear];
+    own->last[own->count++ % FENCES_KEPT] = emu_touch_now(WRITE, pc);
+    emu_times.now++;
+}
+
+/* The first of those kept that is not before `time`; NULL if there is none. */
+static const struct touch *first_fence(const struct fences *of, uint32_t time)
+{
+    const struct touch *first = NULL;
+    for (unsigned i = 0; i < of->count && i < FENCES_KEPT; i++) {
+        const struct touch *const fence = &of->last[(of->count - 1 - i) % FENCES_KEPT];
+        if (fence->time < time) break;
+        first = fence;
+    }
+    return first;
 }
 
 static void check_proxy(const struct word *word, const char *address,
@@ -155,12 +179,20 @@ static void check_proxy(const struct word *word, const char *address,
 {
     const struct touch *write = &word->write;
     if (!emu_settings.strict || emu_is_bulk(write) ||
-        write->time <= fenced_until[write->thread] ||
-        write->time <= fenced_until[now->thread])
+        first_fence(&fences[now->thread], write->time))
         return;
+    const struct touch *const fence = first_fence(&fences[write->thread], write->time);
+    if (fence && !emu_unordered(fence, now)) return;
     char what[160];
     emu_describe_shared(what, sizeof what, address);
     const struct emu_place place = emu_source_of(emu_touch_pc(write));
+    if (fence)
+        emu_fault(emu_touch_pc(now),
+                  "a fence.proxy.async too late: thread %s wrote %s at %s:%d with an "
+                  "ordinary store, and told this thread so before it called the fence; "
+                  "here it is read by the asynchronous proxy, which may still see what "
+                  "was there before (first the fence, then the barrier or the arrival)",
+                  emu_thread_name(write->thread), what, place.file, place.line);
     emu_fault(emu_touch_pc(now),
               "a missing fence.proxy.async: thread %s wrote %s at %s:%d with an ordinary "
               "store, and here it is read by the asynchronous proxy, which may still see "
@@ -191,9 +223,7 @@ uint32_t emu_check_async_read(void *shared, size_t bytes, unsigned slot, int swi
     emu_settle();
     emu_shared_access(shared, bytes, 16, READ, pc);
     if (!emu_clocks.on) return 0;
-    const struct touch now = {.pc = emu_number_of(pc),
-                              .time = emu_times.now,
-                              .thread = emu_current->linear & 1023};
+    const struct touch now = emu_touch_now(READ, pc);
     for (size_t i = 0; i < bytes; i += 4) {
         struct word *word = emu_word_at((char *)shared + i);
         check_proxy(word, (char *)shared + i, &now);
@@ -206,5 +236,5 @@ uint32_t emu_check_async_read(void *shared, size_t bytes, unsigned slot, int swi
 
 void emu_inflight_forget(void)
 {
-    memset(fenced_until, 0, EMU_MAX_THREADS * sizeof *fenced_until);
+    for (unsigned t = 0; t < EMU_CLOCK_THREADS; t++) fences[t].count = 0;
 }
