@@ -180,6 +180,13 @@ MUTANTS = [
         "",
         judge="halves.cu",
     ),
+    one(
+        "rows marked by the first lanes alone",
+        "split.cuh",
+        "    if (!fits)\n        unfit[row / BM]",
+        "    if (!fits && t % 32 == 0)\n        unfit[row / BM]",
+        judge="halves.cu",
+    ),
     one("rows not marked", "split.cuh", "unfit[row / BM] = ", ""),
     one("columns not marked", "split.cuh", "unfit[col / BN] = ", ""),
     one(

@@ -14,6 +14,7 @@
 #include "memory/variables.h"
 #include "watch/access.h"
 #include "watch/clocks.h"
+#include "watch/handover.h"
 #include "watch/order.h"
 #include "watch/race.h"
 #include "watch/words.h"
@@ -142,23 +143,39 @@ void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
 
 /* The tensor cores and the copy engine read through another proxy than ordinary stores
  * write by. A fence of that proxy must stand between: by who wrote, behind the write and
- * ordered before the read as the write is, or by who has the data read.
+ * ordered before the read as the write is; or by who has the data read, behind what orders
+ * the write before.
  *
- * Of a thread's fences the first behind a write decides: if nothing orders that one before
+ * Of a writer's fences the first behind a write decides: if nothing orders that one before
  * the read, nothing orders a later one. So the last few are kept, and what was written
- * before all of them counts as fenced. */
+ * before all of them counts as fenced. Of a reader's the last one decides, and what it had
+ * been told by then. */
 enum { FENCES_KEPT = 16 };
 struct fences {
     struct touch last[FENCES_KEPT]; /* in turns */
     unsigned count;
+    uint32_t interval;                /* at the last one, */
+    uint32_t told[EMU_CLOCK_THREADS]; /* and the thread's row of the clocks */
 };
 EMU_TABLE(struct fences, fences, EMU_CLOCK_THREADS);
+
+static struct touch *last_fence(struct fences *of)
+{
+    return &of->last[(of->count - 1) % FENCES_KEPT];
+}
 
 void emu_check_proxy_fence(const void *pc)
 {
     if (!emu_settings.check || emu_clocks.crowded) return;
-    struct fences *const own = &fences[emu_current->linear];
-    own->last[own->count++ % FENCES_KEPT] = emu_touch_now(WRITE, pc);
+    const unsigned thread = emu_current->linear;
+    struct fences *const own = &fences[thread];
+    own->count++;
+    *last_fence(own) = emu_touch_now(WRITE, pc);
+    own->interval = emu_times.interval;
+    if (emu_clocks.on)
+        memcpy(own->told, emu_clocks.rows[thread], emu_now.places * sizeof *own->told);
+    else
+        memset(own->told, 0, sizeof own->told);
     emu_times.now++;
 }
 
@@ -174,12 +191,26 @@ static const struct touch *first_fence(const struct fences *of, uint32_t time)
     return first;
 }
 
+/* Whether the reader has fenced since something ordered the write before what it does.
+ * What a warp's barriers of some lanes order, and fences of threads, is taken for granted
+ * here. */
+static bool reader_has_fenced(struct fences *of, const struct touch *write)
+{
+    if (of->count == 0) return false;
+    const struct touch *const fence = last_fence(of);
+    const bool in_warp = write->thread / 32 == fence->thread / 32;
+    return write->time <= fence->time &&
+           (emu_fenced || write->thread == fence->thread || write->time < of->interval ||
+            write->time <= of->told[write->thread] ||
+            (in_warp && write->order != fence->order));
+}
+
 static void check_proxy(const struct word *word, const char *address,
                         const struct touch *now)
 {
     const struct touch *write = &word->write;
     if (!emu_settings.strict || emu_is_bulk(write) ||
-        first_fence(&fences[now->thread], write->time))
+        reader_has_fenced(&fences[now->thread], write))
         return;
     const struct touch *const fence = first_fence(&fences[write->thread], write->time);
     if (fence && !emu_unordered(fence, now)) return;
