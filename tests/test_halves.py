@@ -71,6 +71,7 @@ def test_whatever_the_inputs_hold(compiled, tmp_path):
         "zeros": 0,
         "cancelling": 0,
         "large ones that meet zeros": 6,
+        "one small element beside a large one": 4,
         "each k in other units": 6,
     }
 
