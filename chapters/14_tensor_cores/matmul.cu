@@ -231,21 +231,13 @@ static void matmul_tf32(int M, int N, int K, float alpha, const float *A, const 
 }
 
 // What an RTX card does, for the checks on any GPU.
-static void two_stages_bf16(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
-                            const __nv_bfloat16 *B, float beta, __nv_bfloat16 *C)
+template <typename T, void LAUNCH(int, int, int, float, const T *, const T *, float, T *)>
+static void in_two_stages(int M, int N, int K, float alpha, const T *A, const T *B,
+                          float beta, T *C)
 {
     const int before = most_stages;
     most_stages = 2;
-    matmul_bf16(M, N, K, alpha, A, B, beta, C);
-    most_stages = before;
-}
-
-static void two_stages_tf32(int M, int N, int K, float alpha, const float *A,
-                            const float *B, float beta, float *C)
-{
-    const int before = most_stages;
-    most_stages = 2;
-    matmul_tf32(M, N, K, alpha, A, B, beta, C);
+    LAUNCH(M, N, K, alpha, A, B, beta, C);
     most_stages = before;
 }
 
@@ -261,13 +253,8 @@ int main(int argc, char **argv)
     // More tiles along K than there are stages, with every edge cut off.
     static const struct product products[] = {
         {.M = 200, .N = 296, .K = 456, .alpha = 1.5f, .beta = -0.5f},
-        {.M = 130,
-         .N = 264,
-         .K = 328,
-         .alpha = 1.5f,
-         .launch = two_stages_tf32,
-         .option = "--stages 2",
-         .launch_bf16 = two_stages_bf16},
+        {130, 264, 328, 1.5f, 0.0f, in_two_stages<float, matmul_tf32>, "--stages 2",
+         USUAL, in_two_stages<__nv_bfloat16, matmul_bf16>},
         {.M = 1100, .N = 264, .K = 8, .alpha = 1.5f, .beta = -0.5f}, // a second GROUP
         // More tiles than a GPU has multiprocessors.
         {.M = 1, .N = 133 * BN + 8, .K = 8, .alpha = 1.5f, .launch_bf16 = matmul_bf16},
