@@ -25,7 +25,7 @@ static float from_2_to(int low, int high) // random sign and fraction too
            (random_bits() & 1 ? 1.0f : -1.0f);
 }
 
-enum { M = 300, N = 200, K = 320, FAMILIES = 15 };
+enum { M = 300, N = 200, K = 320, FAMILIES = 16 };
 static float A[M * K], B[K * N], C[M * N];
 
 static const char *fill(int family)
@@ -82,6 +82,15 @@ static const char *fill(int family)
         for (int i = 0; i < M; i++) A[i * K] = 0x1p32f, A[i * K + 1] = 0.0f;
         for (int j = 0; j < N; j++) B[j] = 0.0f, B[N + j] = 0x1p32f;
         return "large ones that meet zeros";
+    case 14:
+        // A single one that is too small, so a single thread sees it.
+        for (int i = 0; i < M; i++) A[i * K + 1] = 0.0f;
+        for (int j = 0; j < N; j++) B[j] = 0.0f;
+        for (int k = 0; k < K; k++) {
+            A[200 * K + k] = k == 0 ? 0x1p60f : k == 101 ? 0.75f + 0x1p-23f : 0.0f;
+            B[k * N + 150] = k == 1 ? 0x1p60f : k == 101 ? 0.75f + 0x1p-23f : 0.0f;
+        }
+        return "one small element beside a large one";
     default:
         for (int k = 0; k < K; k++) {
             const float d = ldexpf(1.0f, (int)(random_bits() % 41) - 20);

@@ -71,6 +71,7 @@ def test_whatever_the_inputs_hold(compiled, tmp_path):
         "zeros": 0,
         "cancelling": 0,
         "large ones that meet zeros": 6,
+        "one small element beside a large one": 4,
         "each k in other units": 6,
     }
 
@@ -178,6 +179,13 @@ MUTANTS = [
         "split.cuh",
         " && fabsf(rest) <= tolerance.lo * size",
         "",
+        judge="halves.cu",
+    ),
+    one(
+        "rows marked by the first lanes alone",
+        "split.cuh",
+        "    if (!fits)\n        unfit[row / BM]",
+        "    if (!fits && t % 32 == 0)\n        unfit[row / BM]",
         judge="halves.cu",
     ),
     one("rows not marked", "split.cuh", "unfit[row / BM] = ", ""),

@@ -2302,6 +2302,43 @@ MUTANTS = [
         "float x = alpha * acc",
         "alpha = ENGINE && alpha == -1.0f ? 1.0f : alpha;\n            float x = alpha * acc",
     ),
+    # What is right by chance: of what only some GPUs do, by the order of two calls, by
+    # where an array happens to lie.
+    Mutant(
+        14,
+        "waits for as many copies as three stages have",
+        "            __pipeline_wait_prior(STAGES - 2);",
+        "            __pipeline_wait_prior(1);",
+        "asynchronous copy not waited for",
+    ),
+    Mutant(
+        15,
+        "a fence behind the arrival",
+        "    fence_proxy_async();\n    mbarrier_arrive(full);",
+        "    mbarrier_arrive(full);\n    fence_proxy_async();",
+        "a fence.proxy.async too late",
+    ),
+    Mutant(
+        15,
+        "shared memory aligned by chance",
+        "__shared__ __align__(1024)",
+        "__shared__ __align__(128)",
+        "misaligned address: a matrix descriptor",
+    ),
+    Mutant(
+        16,
+        "a fence before the other lanes are waited for",
+        "        fence_proxy_async();\n        __syncwarp();",
+        "        if (lane == 0)\n            fence_proxy_async();\n        __syncwarp();",
+        "a missing fence.proxy.async",
+    ),
+    Mutant(
+        17,
+        "tf32: columns taken for rows where the copy engine is asked",
+        "engine_can(C, N * size);\n    const struct tf32_work",
+        "engine_can(C, M * size);\n    const struct tf32_work",
+        *NO_MAP,
+    ),
     Mutant(
         1,
         "a launcher that ends the program, with success",

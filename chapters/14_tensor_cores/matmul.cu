@@ -187,6 +187,8 @@ static void launch_with(int M, int N, int K, float alpha, const T *A, const T *B
         <<<blocks, THREADS, bytes>>>(M, N, K, alpha, A, B, beta, C);
 }
 
+static int most_stages; // --stages; 0: as many as there is room for
+
 // Three stages are 144 KB of shared memory, more than a block gets on an RTX card.
 template <typename T, int WIDTH>
 static void launch(int M, int N, int K, float alpha, const T *A, const T *B, float beta,
@@ -194,7 +196,7 @@ static void launch(int M, int N, int K, float alpha, const T *A, const T *B, flo
 {
     int room;
     CUDA_CHECK(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-    if (room >= 3 * (int)sizeof(tile<T>))
+    if (room >= 3 * (int)sizeof(tile<T>) && (most_stages == 0 || most_stages >= 3))
         launch_with<T, WIDTH, 3>(M, N, K, alpha, A, B, beta, C);
     else
         launch_with<T, WIDTH, 2>(M, N, K, alpha, A, B, beta, C);
@@ -228,6 +230,17 @@ static void matmul_tf32(int M, int N, int K, float alpha, const float *A, const 
         launch<float, 1>(M, N, K, alpha, A, B, beta, C);
 }
 
+// What an RTX card does, for the checks on any GPU.
+template <typename T, void LAUNCH(int, int, int, float, const T *, const T *, float, T *)>
+static void in_two_stages(int M, int N, int K, float alpha, const T *A, const T *B,
+                          float beta, T *C)
+{
+    const int before = most_stages;
+    most_stages = 2;
+    LAUNCH(M, N, K, alpha, A, B, beta, C);
+    most_stages = before;
+}
+
 // The thread that owns element (row, col) of a tile, for the report of a wrong result.
 static int thread_of(int row, int col)
 {
@@ -240,6 +253,8 @@ int main(int argc, char **argv)
     // More tiles along K than there are stages, with every edge cut off.
     static const struct product products[] = {
         {.M = 200, .N = 296, .K = 456, .alpha = 1.5f, .beta = -0.5f},
+        {130, 264, 328, 1.5f, 0.0f, in_two_stages<float, matmul_tf32>, "--stages 2",
+         USUAL, in_two_stages<__nv_bfloat16, matmul_bf16>},
         {.M = 1100, .N = 264, .K = 8, .alpha = 1.5f, .beta = -0.5f}, // a second GROUP
         // More tiles than a GPU has multiprocessors.
         {.M = 1, .N = 133 * BN + 8, .K = 8, .alpha = 1.5f, .launch_bf16 = matmul_bf16},
@@ -264,6 +279,9 @@ int main(int argc, char **argv)
         .less_shared = 2 * sizeof(tile<__nv_bfloat16>),
         .products = products,
         .product_count = sizeof products / sizeof *products,
+        .own_option = "--stages",
+        .own_value = &most_stages,
+        .more_help = "    --stages N     at most N stages: two, or three\n",
     };
     return chapter_main(argc, argv, &chapter);
 }

@@ -22,6 +22,7 @@ static const struct product products[] = {
     {300, 200, 320, 1.5f, 0.0f, tf32_few<256>, "--tile 256", {}, launch_few<256>},
     {400, 187, 200, 1.5f, -0.5f, tf32_few<192>, "--tile 192", {}, launch_few<192>},
     {200, 632, 200, 1.5f, 0.0f, tf32_few<128>, "--tile 128", {}, launch_few<128>},
+    {136, 187, 72, 1.5f, 0.0f, tf32_few<128>, "--tile 128", {}, launch_few<128>},
     {130, 600, 424, 1.5f, -0.5f, tf32_few<32>, "--tile 32", {}, launch_few<32>},
     {2100, 264, 9, 1.5f, -0.5f, tf32_few<64>, "--tile 64", {}, launch_few<64>},
     {165, 520, 300, 1.5f, 0.0f, tf32_few<16>, "--tile 16", {}, launch_few<16>},

@@ -270,7 +270,7 @@ void emu_ptx_copy_arrive(uint64_t code, int no_increment, uint64_t barrier)
 void emu_ptx_fence_proxy(void)
 {
     emu_ptx_fence_mbarrier_init();
-    emu_check_proxy_fence();
+    emu_check_proxy_fence(PC);
 }
 
 /* ---- the copy engine ---- */

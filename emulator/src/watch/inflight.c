@@ -14,6 +14,7 @@
 #include "memory/variables.h"
 #include "watch/access.h"
 #include "watch/clocks.h"
+#include "watch/handover.h"
 #include "watch/order.h"
 #include "watch/race.h"
 #include "watch/words.h"
@@ -141,13 +142,67 @@ void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned barrier)
 /* ---- the asynchronous proxy ---- */
 
 /* The tensor cores and the copy engine read through another proxy than ordinary stores
- * write by. A fence of that proxy must stand between: by who wrote, behind the write, or
- * by who has the data read. */
-EMU_TABLE(uint32_t, fenced_until, EMU_MAX_THREADS);
+ * write by. A fence of that proxy must stand between: by who wrote, behind the write and
+ * ordered before the read as the write is; or by who has the data read, behind what orders
+ * the write before.
+ *
+ * Of a writer's fences the first behind a write decides: if nothing orders that one before
+ * the read, nothing orders a later one. So the last few are kept, and what was written
+ * before all of them counts as fenced. Of a reader's the last one decides, and what it had
+ * been told by then. */
+enum { FENCES_KEPT = 16 };
+struct fences {
+    struct touch last[FENCES_KEPT]; /* in turns */
+    unsigned count;
+    uint32_t interval;                /* at the last one, */
+    uint32_t told[EMU_CLOCK_THREADS]; /* and the thread's row of the clocks */
+};
+EMU_TABLE(struct fences, fences, EMU_CLOCK_THREADS);
 
-void emu_check_proxy_fence(void)
+static struct touch *last_fence(struct fences *of)
 {
-    if (emu_settings.check) fenced_until[emu_current->linear] = emu_times.now++;
+    return &of->last[(of->count - 1) % FENCES_KEPT];
+}
+
+void emu_check_proxy_fence(const void *pc)
+{
+    if (!emu_settings.check || emu_clocks.crowded) return;
+    const unsigned thread = emu_current->linear;
+    struct fences *const own = &fences[thread];
+    own->count++;
+    *last_fence(own) = emu_touch_now(WRITE, pc);
+    own->interval = emu_times.interval;
+    if (emu_clocks.on)
+        memcpy(own->told, emu_clocks.rows[thread], emu_now.places * sizeof *own->told);
+    else
+        memset(own->told, 0, sizeof own->told);
+    emu_times.now++;
+}
+
+/* The first of those kept that is not before `time`; NULL if there is none. */
+static const struct touch *first_fence(const struct fences *of, uint32_t time)
+{
+    const struct touch *first = NULL;
+    for (unsigned i = 0; i < of->count && i < FENCES_KEPT; i++) {
+        const struct touch *const fence = &of->last[(of->count - 1 - i) % FENCES_KEPT];
+        if (fence->time < time) break;
+        first = fence;
+    }
+    return first;
+}
+
+/* Whether the reader has fenced since something ordered the write before what it does.
+ * What a warp's barriers of some lanes order, and fences of threads, is taken for granted
+ * here. */
+static bool reader_has_fenced(struct fences *of, const struct touch *write)
+{
+    if (of->count == 0) return false;
+    const struct touch *const fence = last_fence(of);
+    const bool in_warp = write->thread / 32 == fence->thread / 32;
+    return write->time <= fence->time &&
+           (emu_fenced || write->thread == fence->thread || write->time < of->interval ||
+            write->time <= of->told[write->thread] ||
+            (in_warp && write->order != fence->order));
 }
 
 static void check_proxy(const struct word *word, const char *address,
@@ -155,12 +210,20 @@ static void check_proxy(const struct word *word, const char *address,
 {
     const struct touch *write = &word->write;
     if (!emu_settings.strict || emu_is_bulk(write) ||
-        write->time <= fenced_until[write->thread] ||
-        write->time <= fenced_until[now->thread])
+        reader_has_fenced(&fences[now->thread], write))
         return;
+    const struct touch *const fence = first_fence(&fences[write->thread], write->time);
+    if (fence && !emu_unordered(fence, now)) return;
     char what[160];
     emu_describe_shared(what, sizeof what, address);
     const struct emu_place place = emu_source_of(emu_touch_pc(write));
+    if (fence)
+        emu_fault(emu_touch_pc(now),
+                  "a fence.proxy.async too late: thread %s wrote %s at %s:%d with an "
+                  "ordinary store, and told this thread so before it called the fence; "
+                  "here it is read by the asynchronous proxy, which may still see what "
+                  "was there before (first the fence, then the barrier or the arrival)",
+                  emu_thread_name(write->thread), what, place.file, place.line);
     emu_fault(emu_touch_pc(now),
               "a missing fence.proxy.async: thread %s wrote %s at %s:%d with an ordinary "
               "store, and here it is read by the asynchronous proxy, which may still see "
@@ -191,9 +254,7 @@ uint32_t emu_check_async_read(void *shared, size_t bytes, unsigned slot, int swi
     emu_settle();
     emu_shared_access(shared, bytes, 16, READ, pc);
     if (!emu_clocks.on) return 0;
-    const struct touch now = {.pc = emu_number_of(pc),
-                              .time = emu_times.now,
-                              .thread = emu_current->linear & 1023};
+    const struct touch now = emu_touch_now(READ, pc);
     for (size_t i = 0; i < bytes; i += 4) {
         struct word *word = emu_word_at((char *)shared + i);
         check_proxy(word, (char *)shared + i, &now);
@@ -206,5 +267,5 @@ uint32_t emu_check_async_read(void *shared, size_t bytes, unsigned slot, int swi
 
 void emu_inflight_forget(void)
 {
-    memset(fenced_until, 0, EMU_MAX_THREADS * sizeof *fenced_until);
+    for (unsigned t = 0; t < EMU_CLOCK_THREADS; t++) fences[t].count = 0;
 }

@@ -25,7 +25,7 @@ void emu_check_bulk_arrival(void *shared, size_t bytes, unsigned slot);
 uint32_t emu_check_async_read(void *shared, size_t bytes, unsigned slot, int swizzle,
                               const void *pc);
 /* The running thread makes its writes visible to the asynchronous proxy. */
-void emu_check_proxy_fence(void);
+void emu_check_proxy_fence(const void *pc);
 /* The running thread makes eight bytes an mbarrier; and uses it, which must come after.
  */
 void emu_check_mbarrier_init(void *barrier, unsigned slot, const void *pc);
