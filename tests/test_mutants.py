@@ -2302,8 +2302,7 @@ MUTANTS = [
         "float x = alpha * acc",
         "alpha = ENGINE && alpha == -1.0f ? 1.0f : alpha;\n            float x = alpha * acc",
     ),
-    # What is right by chance: of what only some GPUs do, by the order of two calls, by
-    # where an array happens to lie.
+    # What is right by chance: of what only some GPUs do, by the order of two calls.
     Mutant(
         14,
         "waits for as many copies as three stages have",
@@ -2317,13 +2316,6 @@ MUTANTS = [
         "    fence_proxy_async();\n    mbarrier_arrive(full);",
         "    mbarrier_arrive(full);\n    fence_proxy_async();",
         "a fence.proxy.async too late",
-    ),
-    Mutant(
-        15,
-        "shared memory aligned by chance",
-        "__shared__ __align__(1024)",
-        "__shared__ __align__(128)",
-        "misaligned address: a matrix descriptor",
     ),
     Mutant(
         16,

@@ -135,26 +135,6 @@ static void read_matrix(const struct descriptor *d, enum ptx_type type, bool tra
         }
 }
 
-/* A swizzle goes by the bits of the address, over 8 rows of its width. A descriptor without
- * a base offset says that the pattern begins at a multiple of that: who declares the array
- * has to see to it, for here it often lies so by chance. */
-static void check_pattern(const struct descriptor *d, const void *pc)
-{
-    const unsigned size = 8 * d->width;
-    if (!emu_settings.check || !emu_settings.strict || d->swizzle == EMU_SWIZZLE_NONE)
-        return;
-    const char *const start = piece_at(d, false, 0, 0, pc);
-    const size_t declared = emu_declared_alignment(start);
-    if (declared >= size) return;
-    char what[160];
-    emu_describe_shared(what, sizeof what, start);
-    emu_fault(pc,
-              "misaligned address: a matrix descriptor with a swizzle of %u bytes, whose "
-              "pattern begins at multiples of %u, and %s is not declared with "
-              "__align__(%u): on a GPU it may lie at any multiple of %zu",
-              d->width, size, what, size, declared);
-}
-
 static uint32_t check_matrix(const struct descriptor *d, enum ptx_type type,
                              bool transposed, unsigned rows, unsigned k, unsigned slot,
                              const void *pc)
@@ -162,7 +142,6 @@ static uint32_t check_matrix(const struct descriptor *d, enum ptx_type type,
     const unsigned each = elements_in(type, 16);
     const unsigned outer = transposed ? k : rows, inner = transposed ? rows : k;
     uint32_t time = 0;
-    check_pattern(d, pc);
     for (unsigned o = 0; o < outer; o++)
         for (unsigned p = 0; p < inner / each; p++)
             time = emu_check_async_read(piece_at(d, transposed, o, p, pc), 16, slot,
