@@ -186,7 +186,7 @@ TENSOR_SIZES = (4096, 8192)
 def tensor_ladder(page, gpu):
     """The chapters that are not in fp32, the squares of two sizes side by side; and what the most GPUs reach
     together, beside one GPU's cuBLAS."""
-    every, body, shown = csv_of(gpu), [], []
+    every, body, shown, note = csv_of(gpu), [], [], ""
     for precision in rows.PRECISIONS[1:]:
         sizes = [rows.of_size(every, size, precision) for size in TENSOR_SIZES]
         cublas = [
@@ -213,7 +213,13 @@ def tensor_ladder(page, gpu):
                     else [""] * 3
                 )
                 shown += [row] if row else []
-        body += together(page, gpu, precision, cublas)
+        of_several = together(page, gpu, precision, cublas)
+        body += of_several
+        if of_several:
+            note = (
+                f" Chapter {many_gpus.CHAPTER}'s row is of several such GPUs, in turns with one of them "
+                "(`make many-gpus`); its percentages are of the line of cuBLAS."
+            )
     if not shown:
         return ""
     head = ["", "TFLOP/s"]
@@ -227,7 +233,7 @@ def tensor_ladder(page, gpu):
         "precision for its neighbour: the fastest of cublasGemmEx and what cublasLt proposes. "
         "The percentages are of these neighbours, not of the line of cuBLAS, and × is one "
         "percentage divided by the one before. The clock changes from run to run, and cuBLAS' "
-        "speed with it, so fewer TFLOP/s may be a larger share.\n"
+        f"speed with it, so fewer TFLOP/s may be a larger share.{note}\n"
         "`make ladder` measures it again.\n"
     )
 
@@ -244,7 +250,10 @@ def together(page, gpu, precision, cublas):
     most = max(row["gpus"] for row in mine)
     number = many_gpus.CHAPTER
     title = chapters.describe(number)["title"]
-    line = [str(number), f"{link(page, title, chapters.folder(number))}: {most} GPUs"]
+    line = [
+        str(number),
+        f"{link(page, title, chapters.folder(number))}: {most} GPUs, {precision}",
+    ]
     for size, one in zip(TENSOR_SIZES, cublas):
         found = [row for row in mine if row["gpus"] == most and row["N"] == size]
         if not found:

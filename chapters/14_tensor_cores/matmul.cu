@@ -187,7 +187,7 @@ static void launch_with(int M, int N, int K, float alpha, const T *A, const T *B
         <<<blocks, THREADS, bytes>>>(M, N, K, alpha, A, B, beta, C);
 }
 
-static int most_stages; // --stages; 0: as many as there is room for
+static int most_stages = 3; // --stages
 
 // Three stages are 144 KB of shared memory, more than a block gets on an RTX card.
 template <typename T, int WIDTH>
@@ -196,7 +196,7 @@ static void launch(int M, int N, int K, float alpha, const T *A, const T *B, flo
 {
     int room;
     CUDA_CHECK(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
-    if (room >= 3 * (int)sizeof(tile<T>) && (most_stages == 0 || most_stages >= 3))
+    if (room >= 3 * (int)sizeof(tile<T>) && most_stages >= 3)
         launch_with<T, WIDTH, 3>(M, N, K, alpha, A, B, beta, C);
     else
         launch_with<T, WIDTH, 2>(M, N, K, alpha, A, B, beta, C);
