@@ -445,7 +445,7 @@ class Grading:
         if ended.code == NO_FUNCTION:
             text = f"The function `{self.exercise.kind}` is not there: keep its name and its "
             self.fail("compile", text + "parameters as the skeleton has them.", "compile")
-        if ended.code == CUDA_ERROR:
+        if ended.code == CUDA_ERROR and ended.err.strip():
             call, _, why = ended.err.strip().splitlines()[-1].partition(": ")
             text = f"CUDA refuses{here}: {call}, {why}.{limits_of_launch(ended.err)}"
             self.fail("crash", text, why or "launch")
