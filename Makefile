@@ -265,8 +265,9 @@ TIMES := $(addprefix time,$(PRODUCTS))
 .PHONY: $(addprefix time,$(EXERCISES))
 $(filter-out $(TIMES),$(addprefix time,$(EXERCISES))):
 	$(error $@: only matrix products are timed, exercises $(PRODUCTS))
-time%:
-	@: $(which_exercise)
+# No pattern: there are files, too, whose names begin so.
+$(filter-out $(addprefix time,$(EXERCISES)),$(filter time%,$(MAKECMDGOALS))):
+	$(error there is no exercise$(@:time%=%): they go from 1 to $(lastword $(EXERCISES)))
 $(TIMES): time%: $(COMMON) $(LIBRARY) ## an exercise's product beside its chapter and cuBLAS (needs a GPU)
 	$(Q)$(NVCC) $(FLAGS) -Iexercises -I$(folder_of_exercise) -DCHAPTER=$(chapter_of_exercise) \
 	    -DANSWER='"../$(folder_of_exercise)/exercise.cu"' exercises/time.cu $(COMMON) -lcublas -lcublasLt -o $(BUILD)/time$*

@@ -683,15 +683,15 @@ static void use_own_name(struct lens_kernel *k)
     free(name);
 }
 
-/* A program that launches nothing has a report too; a process that it forked has not. */
+/* A program that launches nothing has a report too; not so a process that it forked, nor
+ * one that fails before its first launch, and has said why. */
 static pid_t program;
 
 static void at_exit(int status, void *unused)
 {
-    (void)status;
     (void)unused;
     fflush(stdout);
-    if (!kernels && getpid() != program) return;
+    if (!kernels && (status || getpid() != program)) return;
     for (struct lens_kernel *k = kernels; k; k = k->next) use_own_name(k);
     lens_report(kernels);
 }
