@@ -267,5 +267,7 @@ uint32_t emu_check_async_read(void *shared, size_t bytes, unsigned slot, int swi
 
 void emu_inflight_forget(void)
 {
-    for (unsigned t = 0; t < EMU_CLOCK_THREADS; t++) fences[t].count = 0;
+    /* What no thread has written takes no memory as long as it is only read. */
+    for (unsigned t = 0; t < EMU_CLOCK_THREADS; t++)
+        if (fences[t].count) fences[t].count = 0;
 }
