@@ -174,10 +174,10 @@ __global__ void CLUSTERS_OF(T::CLUSTER) __launch_bounds__(THREADS, 1)
         prefetch_tensormap(&A_map);
         prefetch_tensormap(&B_map);
     }
-    // Where to begin is found out while a warp makes the barriers: the divisions take time.
+    start_ring<T::STAGES, T::CLUSTER>(full, empty, CONSUMERS / T::TEAMS);
     const struct position p =
         start_position(&w.shares, blockIdx.x / T::CLUSTER, gridDim.x / T::CLUSTER);
-    start_ring<T::STAGES, T::CLUSTER>(full, empty, CONSUMERS / T::TEAMS);
+    barrier_cluster_wait();
     if (threadIdx.x < 128) {
         setmaxnreg_dec<40>();
         if (threadIdx.x == 0)
@@ -201,7 +201,7 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
     size_t A_stride, B_stride;
     const bool copied = make_readable((const void **)&A, M, K * size, &A_stride,
                                       (const void **)&B, K, N * size, &B_stride);
-    make_room(&plan, T::CLUSTER, T::BM * T::BN, T::WARPS);
+    make_ready(&plan, T::CLUSTER, T::BM * T::BN, T::WARPS);
     const struct work w = {{M, N, alpha, beta, C, engine_can(C, N * size)}, plan.shares};
     const CUtensorMap A_map =
         tensor_map_2d_of(BF16, A, M, K, A_stride / size, T::BM / T::ACROSS, BK, SWIZZLE);
@@ -234,10 +234,11 @@ static void launch(int M, int N, int K, float alpha, const __nv_bfloat16 *A,
         launch_thin(M, N, K, alpha, A, B, beta, C))
         return;
     const bool turned = beta == 0.0f && engine_can(C, N * sizeof *C);
-    const bool lines =
-        (stride_of(A, K * sizeof *A) | stride_of(B, N * sizeof *B)) % 128 == 0;
+    const size_t A_stride = stride_of(A, K * sizeof *A);
+    const size_t B_stride = stride_of(B, N * sizeof *B);
     struct plan plan;
-    const struct kind *kind = &kinds[best_kind(M, N, K, lines, turned, &plan)];
+    const struct kind *kind =
+        &kinds[best_kind(M, N, K, A_stride, B_stride, turned, &plan)];
     kind->launch(plan, M, N, K, alpha, A, B, beta, C);
 }
 

@@ -19,7 +19,8 @@ template <int STAGES> static __device__ __forceinline__ void next_turn(struct tu
 }
 
 // `full` counts the producer's announcement, `empty` the `readers` of each block of the
-// cluster. No block may go on before the others of its cluster have barriers too.
+// cluster. No block may use them before barrier_cluster_wait() has told it that the others
+// of its cluster have theirs.
 template <int STAGES, int CLUSTER>
 static __device__ __forceinline__ void start_ring(uint64_t *full, uint64_t *empty,
                                                   int readers)
@@ -33,7 +34,6 @@ static __device__ __forceinline__ void start_ring(uint64_t *full, uint64_t *empt
     }
     __syncwarp(); // a warp arrives at the cluster's barrier as one
     barrier_cluster_arrive_relaxed();
-    barrier_cluster_wait();
 }
 
 // A reader, READER threads, has read a stage: for each block of the cluster, one of them

@@ -7,6 +7,28 @@
 
 #include <math.h>
 
+// Division by a number that the host knows, as a product and a shift: `multiplier` is
+// 2^shift / number, rounded up. The instructions for a / b take ten times as long, and who
+// begins has to divide before it asks for the first byte. For dividends from 0 to 2^31 - 1.
+// From: Granlund, Montgomery, Division by Invariant Integers using Multiplication, 1994.
+struct divisor {
+    unsigned multiplier;
+    int shift;
+};
+
+static struct divisor divisor_of(int number)
+{
+    int bits = 0;
+    while (1LL << bits < number)
+        ++bits;
+    return {(unsigned)(((1ULL << (31 + bits)) + number - 1) / number), 31 + bits};
+}
+
+static __device__ __forceinline__ int divided_by(struct divisor d, int dividend)
+{
+    return (int)((unsigned long long)dividend * d.multiplier >> d.shift);
+}
+
 // A unit is what a cluster does at a time, its blocks' tiles in a column or row. As many
 // units as all clusters can do in equal numbers are done whole, or a round less; the steps
 // along K of the others are laid end to end and cut into equal shares, one for each
@@ -19,6 +41,8 @@ struct shares {
     int share, longer; // steps in a share; the first `longer` shares have one more
     float4 *parts;     // two parts of tiles for each block
     int *arrived;      // for each shared tile and warp: parts brought so far
+    // What is divided by: steps; the units of a group; a group's height, and the last one's.
+    struct divisor by_steps, by_group, by_height, by_last;
 };
 
 // A stretch of steps of one unit: [begin, end). A whole one is [0, steps).
@@ -63,7 +87,7 @@ static __device__ __forceinline__ void next_segment(const struct shares *s, int 
         p->whole += clusters;
     } else {
         p->more = p->shared < p->end;
-        const int unit = p->shared / s->steps, start = unit * s->steps;
+        const int unit = divided_by(s->by_steps, p->shared), start = unit * s->steps;
         p->segment.unit = s->whole + unit;
         p->segment.begin = p->shared - start;
         p->segment.end = min(p->end - start, s->steps);
@@ -73,11 +97,11 @@ static __device__ __forceinline__ void next_segment(const struct shares *s, int 
         return;
     p->back = !p->back && s->group > 1;
     const int unit = p->segment.unit;
-    const int group = unit / (s->group * s->units_across) * s->group;
-    const int place = unit % (s->group * s->units_across);
-    const int height = min(s->group, s->units_down - group);
-    p->down = group + place % height;
-    p->across = place / height;
+    const int first = divided_by(s->by_group, unit) * s->group; // row of units
+    const int place = unit - first * s->units_across;
+    const int height = min(s->group, s->units_down - first);
+    p->across = divided_by(height == s->group ? s->by_height : s->by_last, place);
+    p->down = first + place - p->across * height;
 }
 
 // The step of a segment that is taken at `turn`, which counts from its begin to its end.
@@ -223,14 +247,24 @@ static int number_of_clusters(int blocks)
 // What a kind of tile costs, in clocks.
 struct cost {
     double start;   // until the first step, and behind the last
-    double step;    // of k, as an SM's tensor core or shared memory does it,
-    double L2;      // or as the L2 brings them, if all clusters there can be are at work
+    double step;    // of k, as an SM's tensor core or shared memory does it;
+    double L2;      // as the L2 brings it, if all clusters there can be are at work;
+    double least;   // and however little it is
     double tile;    // between a tile and the next, while the tensor core waits
     double memory;  // what A, B and C take on their way from and to memory
     double sharing; // once, if there are shared tiles,
     double part;    // and for each part of one,
     double uneven;  // and once, if the clusters are no multiple of the shared units
 };
+
+// What a step takes if so many clusters of `most` are at work: the longest of the three,
+// and more where two are about as long, as a norm has it.
+static double step_clocks(const struct cost *cost, double clusters, double most)
+{
+    return pow(pow(cost->step, 4) + pow(cost->L2 * clusters / most, 4) +
+                   pow(cost->least, 4),
+               0.25);
+}
 
 // Who does what, and how long that may take.
 struct plan {
@@ -260,7 +294,7 @@ static struct plan deal(int down, int across, int steps, int clusters, int most,
     p.shares.longer = (int)((long long)left * steps % clusters);
     const int rounds = (int)((p.shares.whole + clusters - 1LL) / clusters);
     const int mine = rounds * steps + p.shares.share + (p.shares.longer ? 1 : 0);
-    p.clocks = cost->start + mine * fmax(cost->step, cost->L2 * clusters / most) +
+    p.clocks = cost->start + mine * step_clocks(cost, clusters, most) +
                (rounds - (left ? 0 : 1)) * cost->tile + cost->memory;
     if (left)
         p.clocks += cost->sharing + ((double)clusters / left + 1.0) * cost->part +
@@ -299,15 +333,21 @@ static struct plan best_plan(int down, int across, int steps, int clusters,
     return best;
 }
 
-// The room that shared units need.
-static void make_room(struct plan *p, int blocks, int tile, int warps)
+// What the kernel needs besides a plan: what it divides by, and the room of shared units.
+static void make_ready(struct plan *p, int blocks, int tile, int warps)
 {
-    if (p->shares.share == 0 && p->shares.longer == 0)
+    struct shares *s = &p->shares;
+    const int last = s->units_down % s->group;
+    s->by_steps = divisor_of(s->steps);
+    s->by_group = divisor_of(s->group * s->units_across);
+    s->by_height = divisor_of(s->group);
+    s->by_last = divisor_of(last ? last : s->group);
+    if (s->share == 0 && s->longer == 0)
         return;
     const size_t all = (size_t)p->clusters * blocks;
-    p->shares.parts = (float4 *)scratch(PARTS, all * 2 * tile * sizeof(float));
+    s->parts = (float4 *)scratch(PARTS, all * 2 * tile * sizeof(float));
     // There are fewer shared units than twice the clusters.
-    p->shares.arrived = (int *)scratch(ARRIVED, all * 2 * warps * sizeof(int));
+    s->arrived = (int *)scratch(ARRIVED, all * 2 * warps * sizeof(int));
 }
 
 #endif

@@ -29,7 +29,7 @@ static_assert(SIDE * sizeof(__nv_bfloat16) == 128, "a row of a stage is 128 byte
 static_assert(SIDE == SLAB, "B's swizzled rows are as wide as a tile");
 static_assert(EIGHTS % MOST_BLOCKS == 0, "each block of a cluster adds up whole eights");
 
-struct split_k {
+template <class T> struct split_k {
     int M, N, K;
     int blocks, clusters; // that divide a tile's K: several clusters of 8 blocks only
     int share;            // steps of a block
@@ -39,19 +39,23 @@ struct split_k {
     size_t A_step; // bytes from one of them to the next
     bool pairs;    // C is written two results at a time
     float alpha, beta;
-    const __nv_bfloat16 *A, *B;
-    __nv_bfloat16 *C;
+    const T *A, *B;
+    T *C;
     float4 *parts; // of clusters, if there are several: [tile][cluster][eight][thread]
     int *arrived;  // [tile][eight][warp]: parts brought so far
+};
+
+// What comes from each block of a cluster: its sums for my eights of columns.
+struct cluster_sums {
+    float4 sums[EIGHTS][SPLIT_THREADS];
+    uint64_t all_here;
 };
 
 template <int STAGES> struct split_k_shared {
     struct stage {
         __nv_bfloat16 A[SIDE][SIDE], B[SIDE][SIDE];
     } stages[STAGES];
-    // What came from each block of the cluster: its sums for my eights of columns.
-    float4 sums[EIGHTS][SPLIT_THREADS];
-    uint64_t all_here; // the sums
+    struct cluster_sums sums;
 };
 
 // Starts copying 64 rows of 128 bytes, of which this thread has 16 bytes of every 16th.
@@ -80,7 +84,8 @@ static __device__ __forceinline__ void add(float4 *sum, float4 part)
 // Leaves the cluster's sums for an eight of the tile's columns for the last cluster that
 // comes. Returns true to that one, with the sum of all of them, in the order of k: so it
 // does not depend on who came when.
-static __device__ __forceinline__ bool add_clusters(const struct split_k *w, int eight,
+template <class T>
+static __device__ __forceinline__ bool add_clusters(const struct split_k<T> *w, int eight,
                                                     float4 *sum)
 {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -111,10 +116,41 @@ static __device__ __forceinline__ bool add_clusters(const struct split_k *w, int
     return true;
 }
 
+static __device__ __forceinline__ float as_float(__nv_bfloat16 c)
+{
+    return __bfloat162float(c);
+}
+
+static __device__ __forceinline__ float as_float(float c)
+{
+    return c;
+}
+
+static __device__ __forceinline__ void store_two(__nv_bfloat16 *to, const float *two)
+{
+    *(uint32_t *)to = two_bf16(two[0], two[1]);
+}
+
+static __device__ __forceinline__ void store_two(float *to, const float *two)
+{
+    *(float2 *)to = make_float2(two[0], two[1]);
+}
+
+static __device__ __forceinline__ void store_one(__nv_bfloat16 *to, float one)
+{
+    *to = __float2bfloat16_rn(one);
+}
+
+static __device__ __forceinline__ void store_one(float *to, float one)
+{
+    *to = one;
+}
+
 // Stores a thread's sums: of `count` eights of columns, from `col` on, two neighbours in
 // `row` and two in the tile's eighth row below. alpha and beta, in fp32, before anything
 // is rounded; beta == 0 must not read C.
-static __device__ __forceinline__ void store_eights(const struct split_k *w,
+template <class T>
+static __device__ __forceinline__ void store_eights(const struct split_k<T> *w,
                                                     float4 (&sums)[EIGHTS], int count,
                                                     int row, int apart, int col)
 {
@@ -122,7 +158,7 @@ static __device__ __forceinline__ void store_eights(const struct split_k *w,
     for (int half = 0; half < 2; ++half, row += 8 * apart) {
         if (row >= w->M)
             return;
-        __nv_bfloat16 *C = &w->C[(size_t)row * w->N + col];
+        T *C = &w->C[(size_t)row * w->N + col];
         float two[EIGHTS][2];
 #pragma unroll
         for (int i = 0; i < EIGHTS; ++i) {
@@ -134,20 +170,99 @@ static __device__ __forceinline__ void store_eights(const struct split_k *w,
             for (int i = 0; i < EIGHTS; ++i)
                 for (int j = 0; j < 2; ++j)
                     if (i < count && col + i * 8 + j < w->N)
-                        two[i][j] += w->beta * __bfloat162float(C[i * 8 + j]);
+                        two[i][j] += w->beta * as_float(C[i * 8 + j]);
         if (w->pairs)
 #pragma unroll
             for (int i = 0; i < EIGHTS; ++i) {
                 if (i < count && col + i * 8 < w->N)
-                    *(uint32_t *)&C[i * 8] = two_bf16(two[i][0], two[i][1]);
+                    store_two(&C[i * 8], two[i]);
             }
         else
 #pragma unroll
             for (int i = 0; i < EIGHTS; ++i)
                 for (int j = 0; j < 2; ++j)
                     if (i < count && col + i * 8 + j < w->N)
-                        C[i * 8 + j] = __float2bfloat16_rn(two[i][j]);
+                        store_one(&C[i * 8 + j], two[i][j]);
     }
+}
+
+// A block's part in adding up a tile. The sums of the tile's columns go to the blocks in
+// eights, as many to each; from a thread four numbers of each eight. Warps whose rows do
+// not exist send nothing.
+struct adding {
+    int rank, mine;        // eights for each block
+    int eights, my_eights; // that exist
+    int warps;
+};
+
+// Makes ready for what the other blocks send, of a tile of so many rows and columns.
+template <class T>
+static __device__ __forceinline__ struct adding
+expect_sums(const struct split_k<T> *w, struct cluster_sums *room, int rows, int columns)
+{
+    struct adding a;
+    a.rank = w->blocks > 1 ? cluster_ctarank() : 0;
+    a.mine = EIGHTS / w->blocks;
+    a.eights = (min(SIDE, columns) + 7) / 8;
+    a.my_eights = max(0, min(a.mine, a.eights - a.rank * a.mine));
+    a.warps = (min(SIDE, rows) + 15) / 16;
+    if (w->blocks > 1) {
+        if (threadIdx.x == 0) {
+            mbarrier_init(&room->all_here, 1);
+            fence_mbarrier_init();
+            mbarrier_arrive_expect_tx(&room->all_here, a.my_eights * (w->blocks - 1) *
+                                                           a.warps * 32 *
+                                                           (int)sizeof(float4));
+        }
+        __syncwarp();
+        barrier_cluster_arrive_relaxed();
+    }
+    return a;
+}
+
+// Adds up the sums of a tile's blocks, and of its clusters, and stores them: acc are those
+// of the tile's row `row`, this warp's first, and of the columns from `col` on.
+template <class T>
+static __device__ __forceinline__ void
+bring_out(const struct split_k<T> *w, struct cluster_sums *room, const struct adding *a,
+          const float (&acc)[SIDE / 2], int row, int apart, int col)
+{
+    const int thread = threadIdx.x, lane = thread % 32;
+    const int rank = a->rank, mine = a->mine;
+    if (thread / 32 >= a->warps)
+        return;
+
+    float4 sums[EIGHTS]; // of my eights, at last
+#pragma unroll
+    for (int i = 0; i < EIGHTS; ++i)
+        sums[i] = make_float4(acc[i * 4], acc[i * 4 + 1], acc[i * 4 + 2], acc[i * 4 + 3]);
+    if (w->blocks > 1) {
+        barrier_cluster_wait();
+#pragma unroll
+        for (int i = 0; i < EIGHTS; ++i) {
+            const int to = i / mine;
+            float4 *at = &room->sums[rank * mine + i % mine][thread];
+            if (to == rank)
+                *at = sums[i];
+            else if (i < a->eights)
+                st_async(mapa(at, to), sums[i], mapa(&room->all_here, to));
+        }
+        mbarrier_wait_parity(&room->all_here, 0);
+#pragma unroll
+        for (int i = 0; i < EIGHTS; ++i)
+            if (i % mine < a->my_eights)
+                sums[i] = room->sums[i][thread];
+        // Two and two, in the same order always.
+#pragma unroll
+        for (int half = EIGHTS / 2; half > 0; half /= 2)
+#pragma unroll
+            for (int i = 0; i < half && half >= mine; ++i)
+                add(&sums[i], sums[i + half]);
+    }
+    if (w->clusters > 1 && !(a->my_eights && add_clusters(w, rank, &sums[0])))
+        return;
+    store_eights(w, sums, a->my_eights, row + lane / 4 * apart, apart,
+                 col + rank * mine * 8 + lane % 4 * 2);
 }
 
 // How the matrices lie: A and B by rows that begin at multiples of 16 bytes; or B by its
@@ -158,14 +273,14 @@ enum lies { BY_ROWS, BY_COLUMNS, APART };
 // instructions for the first time, and longer code was no faster (tried/unrolled.diff).
 template <int STAGES, enum lies LIES>
 __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
-    split_k_kernel(const __grid_constant__ struct split_k w)
+    split_k_kernel(const __grid_constant__ struct split_k<__nv_bfloat16> w)
 {
     typedef split_k_shared<STAGES> shared;
     static_assert(sizeof(shared) <= (STAGES <= FEW_STAGES ? 113 : 227) * 1024,
                   "shared memory holds two blocks of few stages, or one of many");
     extern __shared__ __align__(1024) unsigned char split_bytes[];
     shared *const memory = (shared *)split_bytes;
-    const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
+    const int thread = threadIdx.x, warp = thread / 32;
     const bool B_ALONG_K = LIES == BY_COLUMNS, MOVED = LIES == APART;
     const int apart = MOVED ? w.apart : 1;
     const int down = blockIdx.z, row = (down & -apart) * SIDE + (down & (apart - 1));
@@ -218,22 +333,7 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
     for (int step = 0; step < STAGES - 1; ++step)
         bring(step);
 
-    // The sums of a tile's columns go to the blocks in eights, as many to each; from a
-    // thread four numbers of each eight. Warps whose rows do not exist send nothing.
-    const int rank = w.blocks > 1 ? cluster_ctarank() : 0, mine = EIGHTS / w.blocks;
-    const int eights = (min(SIDE, w.N - col) + 7) / 8;
-    const int my_eights = max(0, min(mine, eights - rank * mine));
-    const int warps = (min(SIDE, rows) + 15) / 16;
-    if (w.blocks > 1) {
-        if (thread == 0) {
-            mbarrier_init(&memory->all_here, 1);
-            fence_mbarrier_init();
-            mbarrier_arrive_expect_tx(&memory->all_here, my_eights * (w.blocks - 1) *
-                                                             warps * 32 * sizeof(float4));
-        }
-        __syncwarp();
-        barrier_cluster_arrive_relaxed();
-    }
+    const struct adding adding = expect_sums(&w, &memory->sums, rows, w.N - col);
 
     float acc[SIDE / 2];
 #pragma unroll
@@ -268,46 +368,14 @@ __global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
     wgmma_wait_group<0>();
     wgmma_touch(acc);
 
-    if (warp >= warps)
-        return;
-
-    float4 sums[EIGHTS]; // of my eights, at last
-#pragma unroll
-    for (int i = 0; i < EIGHTS; ++i)
-        sums[i] = make_float4(acc[i * 4], acc[i * 4 + 1], acc[i * 4 + 2], acc[i * 4 + 3]);
-    if (w.blocks > 1) {
-        barrier_cluster_wait();
-#pragma unroll
-        for (int i = 0; i < EIGHTS; ++i) {
-            const int to = i / mine;
-            float4 *at = &memory->sums[rank * mine + i % mine][thread];
-            if (to == rank)
-                *at = sums[i];
-            else if (i < eights)
-                st_async(mapa(at, to), sums[i], mapa(&memory->all_here, to));
-        }
-        mbarrier_wait_parity(&memory->all_here, 0);
-#pragma unroll
-        for (int i = 0; i < EIGHTS; ++i)
-            if (i % mine < my_eights)
-                sums[i] = memory->sums[i][thread];
-        // Two and two, in the same order always.
-#pragma unroll
-        for (int half = EIGHTS / 2; half > 0; half /= 2)
-#pragma unroll
-            for (int i = 0; i < half && half >= mine; ++i)
-                add(&sums[i], sums[i + half]);
-    }
-    if (w.clusters > 1 && !(my_eights && add_clusters(&w, rank, &sums[0])))
-        return;
-    store_eights(&w, sums, my_eights, row + (warp * 16 + lane / 4) * apart, apart,
-                 col + rank * mine * 8 + lane % 4 * 2);
+    bring_out(&w, &memory->sums, &adding, acc, row + warp * 16 * apart, apart, col);
 }
 
 /* ---- the host's side ---- */
 
 template <int STAGES, enum lies LIES>
-static void launch_split_k_of(const struct split_k *w, dim3 grid, bool copied)
+static void launch_split_k_of(const struct split_k<__nv_bfloat16> *w, dim3 grid,
+                              bool copied)
 {
     const int bytes = sizeof(split_k_shared<STAGES>);
     CUDA_CHECK(cudaFuncSetAttribute(split_k_kernel<STAGES, LIES>,
@@ -328,8 +396,8 @@ static void launch_split_k_of(const struct split_k *w, dim3 grid, bool copied)
 }
 
 template <int STAGES>
-static void launch_split_k_with(enum lies lies, const struct split_k *w, dim3 grid,
-                                bool copied)
+static void launch_split_k_with(enum lies lies, const struct split_k<__nv_bfloat16> *w,
+                                dim3 grid, bool copied)
 {
     switch (lies) {
     case BY_ROWS: launch_split_k_of<STAGES, BY_ROWS>(w, grid, copied); break;
@@ -361,7 +429,7 @@ static int blocks_of_cluster(int tiles, int steps, int sms)
 
 // How a product is done: all but the scales, the copies and the room for parts.
 struct split_k_plan {
-    struct split_k w;
+    struct split_k<__nv_bfloat16> w;
     dim3 grid;
     enum lies lies;
     bool copy_A, copy_B, many_stages;
@@ -384,7 +452,9 @@ static bool plan_split_k(int M, int N, int K, const __nv_bfloat16 *A,
     const int LONG = 16; // steps of SIDE that are worth a cluster more
     // So long a part of K, of one block or of each in a cluster, is worth wider tiles.
     const int FAR = 1024, FAR_TOGETHER = 4096;
-    struct split_k w = {M, N, K};
+    struct split_k<__nv_bfloat16> w = {
+        M, N, K
+    };
     // A product with one column is one with one row: B lies in memory as a row does, and A,
     // transposed, is handed over by its columns.
     const bool one_column = N == 1 && engine_can(B, K * size);
@@ -441,7 +511,7 @@ static bool launch_split_k(int M, int N, int K, float alpha, const __nv_bfloat16
     struct split_k_plan plan;
     if (!plan_split_k(M, N, K, A, B, C, &plan))
         return false;
-    struct split_k w = plan.w;
+    struct split_k<__nv_bfloat16> w = plan.w;
     const bool one_column = plan.lies == BY_COLUMNS, apart = plan.lies == APART;
     const size_t size = sizeof *A;
     bool copied = false;

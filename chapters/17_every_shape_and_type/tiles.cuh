@@ -57,30 +57,32 @@ struct tile {
 typedef tile<128, 256, 1, 2, 1> widest_tile;
 
 // What tiles of this kind would make of the product. A step takes the tensor core
-// BM * BN / 32 clocks, or as long as it takes to bring its bytes: out of the L2 come 56 a
-// clock for each of the 132 SMs, or 33 where rows do not begin at cache lines (`lines`);
-// for clusters of four the fit has half as many again. Where C's rows begin anywhere, warps
-// store results one by one. All plans of all kinds were measured for 106 products on an
-// H200; the constants are round numbers with which the chosen plan takes 0.8 % longer than
-// the fastest of them, in the mean, and 10 % at worst.
-template <class T> static struct plan plan_tiles(int M, int N, int K, bool lines)
+// BM * BN / 32 clocks, and the fit wants a little more; or as long as it takes to bring what
+// the block asks for: out of the L2 come 44 bytes a clock for each of the 132 SMs, or less
+// where rows, A_stride and B_stride bytes apart, do not begin at cache lines. No step takes
+// less than 240. Where C's rows begin anywhere, warps store results one by one. All plans of all kinds were measured for
+// 173 products on an H200; the constants are round numbers with which the chosen plan takes
+// 0.7 % longer than the fastest of them, in the mean, and 16 % at worst.
+template <class T>
+static struct plan plan_tiles(int M, int N, int K, size_t A_stride, size_t B_stride)
 {
     const int BM = T::BM, BN = T::BN;
-    const double size = 2.0;
+    const double size = 2.0, of_warp = BM * BN / T::WARPS;
     // Short pieces of rows, of B and C, are slower.
     const double matrices = size * ((double)M * K + (K + 0.5 * M) * N * (BN + 40) / BN);
-    const double of_warp = BM * BN / T::WARPS, one_by_one = N % 8 ? 0.5 * of_warp : 0.0;
-    // Fitted, too: what else a step takes than the clocks above.
-    const double slower = !T::TURNED ? 1.08 : BN == 64 ? 1.1 : BM < 192 ? 1.05 : 1.0;
-    const double bytes = size * BK * ((double)BM / T::ACROSS + (double)BN / T::DOWN);
+    const double bytes = size * BK *
+                         ((A_stride % 128 ? 1.05 : 1.0) * BM / T::ACROSS +
+                          (B_stride % 128 ? 1.3 : 1.0) * BN / T::DOWN);
+    const double one_by_one = N % 8 ? 0.5 * of_warp : 0.0;
     const struct cost cost = {
-        .start = 8600.0 + (T::TURNED ? 1500.0 : 0.7 * of_warp) + one_by_one,
-        .step = BM * BN / 32.0 * slower,
-        .L2 = bytes / (lines ? 56.0 : 33.0) / (T::CLUSTER > 2 ? 1.5 : 1.0),
-        .tile = (T::TEAMS > 1 ? 600.0 : 1500.0) + 0.2 * one_by_one,
-        .memory = matrices / 4000.0,
-        .sharing = 3000.0,
-        .part = BM * BN * sizeof(float) / 32.0,
+        .start = 8700.0 + (T::TURNED ? 0.6 : 0.8) * of_warp + 6.0 * one_by_one,
+        .step = (T::TURNED ? 1.05 : 1.2) * BM * BN / 32.0,
+        .L2 = bytes / 44.0,
+        .least = 240.0,
+        .tile = (T::TEAMS > 1 ? 400.0 : 1950.0) + 0.2 * one_by_one,
+        .memory = matrices / 3800.0,
+        .sharing = 4000.0,
+        .part = BM * BN * sizeof(float) / 23.0,
     };
     return best_plan(divided_up(M, BM * T::DOWN), divided_up(N, BN * T::ACROSS),
                      divided_up(K, BK), number_of_clusters(T::CLUSTER),
@@ -96,7 +98,7 @@ static void launch_tiles(struct plan plan, int M, int N, int K, float alpha,
 static const struct kind {
     const char *name;
     bool turned;
-    struct plan (*plan)(int M, int N, int K, bool lines);
+    struct plan (*plan)(int M, int N, int K, size_t A_stride, size_t B_stride);
     void (*launch)(struct plan plan, int M, int N, int K, float alpha,
                    const __nv_bfloat16 *A, const __nv_bfloat16 *B, float beta,
                    __nv_bfloat16 *C);
@@ -120,18 +122,18 @@ static const struct kind {
 };
 
 // Plans the product in tiles of each kind, and returns the number of the kind that is the
-// fastest by its plan, or that --tile asks for. `lines`: all rows of A and B begin at
-// cache lines. `turned`: turned tiles can be brought out.
-static int best_kind(int M, int N, int K, bool lines, bool turned, struct plan *plan)
+// fastest by its plan, or that --tile asks for. `turned`: turned tiles can be brought out.
+static int best_kind(int M, int N, int K, size_t A_stride, size_t B_stride, bool turned,
+                     struct plan *plan)
 {
     int best = kind_asked_for();
     while (kinds[best].turned && !turned)
         ++best; // the last kind is not
-    *plan = kinds[best].plan(M, N, K, lines);
+    *plan = kinds[best].plan(M, N, K, A_stride, B_stride);
     for (int i = 0; i < KINDS && !tile_columns; ++i) {
         if (kinds[i].turned && !turned)
             continue;
-        const struct plan other = kinds[i].plan(M, N, K, lines);
+        const struct plan other = kinds[i].plan(M, N, K, A_stride, B_stride);
         if (other.clocks < plan->clocks) {
             *plan = other;
             best = i;

@@ -1,0 +1,231 @@
+/* tf32's products with few tiles of 64 x 64, or few rows or columns. As in split_k.cuh the
+ * blocks of a cluster, and clusters, divide K, and ordinary asynchronous copies serve. They
+ * bring 4 bytes at a time where rows begin anywhere, so nothing has to be copied first.
+ *
+ * mma.sync multiplies: it does not ask for k along B's rows, and where bytes are what takes
+ * the time it is fast enough. */
+#ifndef TF32_SPLIT_K_CUH
+#define TF32_SPLIT_K_CUH
+
+#include "mma_sync.h"
+#include "split_k.cuh"
+
+const int TF32_DEEP = 32; // k of a step: 128 bytes of a row of A
+
+template <int STAGES> struct tf32_split_k_shared {
+    struct stage {
+        float A[SIDE][TF32_DEEP], B[TF32_DEEP][SIDE];
+    } stages[STAGES];
+    struct cluster_sums sums;
+};
+
+// A float as the tensor core will take it, rounded as the copy engine does. PTX ISA, cvt.
+static __device__ __forceinline__ uint32_t rounded_to_tf32(uint32_t bits)
+{
+    uint32_t rounded;
+    asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(__uint_as_float(bits)));
+    return rounded;
+}
+
+// Where an element lies in a stage, in elements. Of A, as in a swizzle of 128 bytes, so that
+// ldmatrix meets eight rows in all banks; of B, so that four rows of eight columns lie in
+// all banks.
+static __device__ __forceinline__ int place_in_A(int row, int k)
+{
+    return row * TF32_DEEP + (k / 4 ^ row % 8) * 4 + k % 4;
+}
+
+static __device__ __forceinline__ int place_in_B(int k, int col)
+{
+    return k * SIDE + (col ^ k % 4 * 8);
+}
+
+template <int STAGES, int BYTES>
+__global__ void __launch_bounds__(SPLIT_THREADS, STAGES <= FEW_STAGES ? 2 : 1)
+    tf32_split_k_kernel(const __grid_constant__ struct split_k<float> w)
+{
+    typedef tf32_split_k_shared<STAGES> shared;
+    static_assert(sizeof(shared) <= (STAGES <= FEW_STAGES ? 113 : 227) * 1024,
+                  "shared memory holds two blocks of few stages, or one of many");
+    extern __shared__ __align__(1024) unsigned char split_bytes[];
+    shared *const memory = (shared *)split_bytes;
+    const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
+    const int row = blockIdx.z * SIDE, col = blockIdx.x * SIDE;
+
+    const int CELL = BYTES / 4; // elements that a copy brings
+    const int A_ACROSS = TF32_DEEP / CELL, A_AT_A_TIME = SPLIT_THREADS / A_ACROSS;
+    const int B_WIDE = BYTES == 16 ? SIDE : 32; // columns that are copied at a time
+    const int B_ACROSS = B_WIDE / CELL, B_AT_A_TIME = SPLIT_THREADS / B_ACROSS;
+    static_assert(A_AT_A_TIME % 4 == 0 && B_AT_A_TIME % 4 == 0,
+                  "a thread's rows of B lie alike, and of A all or every other");
+    const int all = divided_up(w.K, TF32_DEEP);
+    const int begin = min(all, (int)blockIdx.y * w.share);
+    const int steps = min(w.share, all - begin);
+    const int A_first = thread / A_ACROSS, A_cell = thread % A_ACROSS * CELL;
+    const int B_first = thread / B_ACROSS, B_cell = thread % B_ACROSS * CELL;
+    const long long k_first = (long long)begin * TF32_DEEP;
+    const float *A = w.A + (size_t)(row + A_first) * w.K + k_first + A_cell;
+    const float *B = w.B + (size_t)(k_first + B_first) * w.N + col + B_cell;
+    const int A_rows = w.M - row - A_first, B_columns = w.N - col - B_cell;
+    int k_left = (int)(w.K - k_first);
+    int fill = 0, next = 0; // stages
+    const auto bring = [&](int step) {
+        if (step < steps) {
+            typename shared::stage *to = &memory->stages[fill];
+            const uint32_t A_to = shared_address(to->A), B_to = shared_address(to->B);
+#pragma unroll
+            for (int i = 0; i < SIDE; i += A_AT_A_TIME)
+                cp_async<BYTES>(A_to + 4 * place_in_A(A_first + i, A_cell),
+                                A + (size_t)i * w.K,
+                                i < A_rows && A_cell < k_left ? BYTES : 0);
+#pragma unroll
+            for (int i = 0; i < TF32_DEEP; i += B_AT_A_TIME)
+#pragma unroll
+                for (int j = 0; j < SIDE; j += B_WIDE)
+                    cp_async<BYTES>(B_to + 4 * place_in_B(B_first + i, B_cell + j),
+                                    B + (size_t)i * w.N + j,
+                                    j < B_columns && B_first + i < k_left ? BYTES : 0);
+            A += TF32_DEEP;
+            B += (size_t)TF32_DEEP * w.N;
+            k_left -= TF32_DEEP;
+            fill = fill + 1 == STAGES ? 0 : fill + 1;
+        }
+        __pipeline_commit(); // perhaps of nothing, so that the count stays right
+    };
+#pragma unroll 1
+    for (int step = 0; step < STAGES - 1; ++step)
+        bring(step);
+    const struct adding adding = expect_sums(&w, &memory->sums, w.M - row, w.N - col);
+
+    float acc[EIGHTS][4];
+#pragma unroll
+    for (int i = 0; i < EIGHTS; ++i)
+#pragma unroll
+        for (int j = 0; j < 4; ++j)
+            acc[i][j] = 0.0f;
+#pragma unroll 1
+    for (int step = 0; step < steps; ++step) {
+        __pipeline_wait_prior(STAGES - 2);
+        // The stage is here for all threads, and the one before has been read.
+        __syncthreads();
+        bring(step + STAGES - 1);
+        typename shared::stage *now = &memory->stages[next];
+        next = next + 1 == STAGES ? 0 : next + 1;
+        if (warp >= adding.warps)
+            continue;
+        const uint32_t A_from = shared_address(now->A), B_from = shared_address(now->B);
+#pragma unroll
+        for (int k = 0; k < TF32_DEEP; k += 8) {
+            // Of 16 bits each, but two and two are a float; a lane gets those of its k.
+            uint32_t a[4];
+            ldmatrix_x4(a, A_from +
+                               4 * place_in_A(warp * 16 + lane % 16, k + lane / 16 * 4));
+#pragma unroll
+            for (int i = 0; i < 4; ++i)
+                a[i] = rounded_to_tf32(a[i]);
+#pragma unroll
+            for (int n = 0; n < EIGHTS; ++n) {
+                uint32_t b[2];
+#pragma unroll
+                for (int i = 0; i < 2; ++i)
+                    b[i] = rounded_to_tf32(ld_shared(
+                        B_from + 4 * place_in_B(k + lane % 4 + i * 4, n * 8 + lane / 4)));
+                mma_m16n8k8_tf32(acc[n], a, b);
+            }
+        }
+    }
+    bring_out(&w, &memory->sums, &adding, (float(&)[SIDE / 2]) acc, row + warp * 16, 1,
+              col);
+}
+
+/* ---- the host's side ---- */
+
+template <int STAGES, int BYTES>
+static void tf32_launch_split_k_of(const struct split_k<float> *w, dim3 grid)
+{
+    const int bytes = sizeof(tf32_split_k_shared<STAGES>);
+    CUDA_CHECK(cudaFuncSetAttribute(tf32_split_k_kernel<STAGES, BYTES>,
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+    cudaLaunchAttribute cluster = {};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = cluster.val.clusterDim.z = 1;
+    cluster.val.clusterDim.y = w->blocks;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = grid;
+    config.blockDim = SPLIT_THREADS;
+    config.dynamicSmemBytes = bytes;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    CUDA_CHECK(cudaLaunchKernelEx(&config, tf32_split_k_kernel<STAGES, BYTES>, *w));
+}
+
+struct tf32_split_k_plan {
+    struct split_k<float> w;
+    dim3 grid;
+    bool words, many_stages; // rows begin anywhere; one block on an SM
+};
+
+// Returns whether the product is one for this kernel, and how it is done. Measured on an
+// H200, it is the fastest where several blocks divide K, and their parts are not too long;
+// or, however long they are, for up to 64 rows or columns where rows begin anywhere, for
+// nothing is copied here. Up to eight are for chapter 13's kernels.
+static bool tf32_plan_split_k(int M, int N, int K, const float *A, const float *B,
+                              const float *C, struct tf32_split_k_plan *plan)
+{
+    const int LONG = 16; // steps that are worth a cluster more
+    const int FAR = 800; // of K, for a block
+    const int across = divided_up(N, SIDE), down = divided_up(M, SIDE);
+    const long long tiles = (long long)across * down;
+    const int sms = number_of_blocks(), steps = divided_up(K, TF32_DEEP);
+    // Steps beyond K are counted in 32 bits.
+    if (tile_columns || tiles > sms || M <= FEW_COLUMNS || N <= FEW_COLUMNS ||
+        K > 1 << 30)
+        return false;
+    struct split_k<float> w = {
+        M, N, K
+    };
+    w.blocks = blocks_of_cluster((int)tiles, steps, sms);
+    w.clusters = 1;
+    if (w.blocks == MOST_BLOCKS)
+        w.clusters =
+            max(1, min(sms / (MOST_BLOCKS * (int)tiles), steps / (MOST_BLOCKS * LONG)));
+    w.share = divided_up(steps, w.blocks * w.clusters);
+    w.apart = 1;
+    w.pairs = N % 2 == 0 && (uintptr_t)C % 8 == 0;
+    const bool fit = w.blocks <= 2 || w.blocks * tiles <= sms_for_clusters(sms);
+    plan->w = w;
+    plan->grid = dim3(across, w.blocks * w.clusters, down);
+    plan->words = !engine_can(A, K * sizeof *A) || !engine_can(B, N * sizeof *B);
+    plan->many_stages = fit && w.clusters == 1 && w.share > FEW_STAGES;
+    return w.blocks > 1 &&
+           (w.share * TF32_DEEP <= FAR || (plan->words && (M <= SIDE || N <= SIDE)));
+}
+
+// Launches the product, if it is one for this kernel, and returns whether it is.
+static bool tf32_launch_split_k(int M, int N, int K, float alpha, const float *A,
+                                const float *B, float beta, float *C)
+{
+    struct tf32_split_k_plan plan;
+    if (!tf32_plan_split_k(M, N, K, A, B, C, &plan))
+        return false;
+    struct split_k<float> *w = &plan.w;
+    w->alpha = alpha, w->beta = beta;
+    w->A = A, w->B = B, w->C = C;
+    if (w->clusters > 1) {
+        const size_t eights = (size_t)plan.grid.x * plan.grid.z * EIGHTS;
+        w->parts = (float4 *)scratch(PARTS, eights * w->clusters * SPLIT_THREADS *
+                                                sizeof *w->parts);
+        w->arrived = (int *)scratch(ARRIVED, eights * (SPLIT_THREADS / 32) * sizeof(int));
+    }
+    if (plan.many_stages && plan.words)
+        tf32_launch_split_k_of<MANY_STAGES, 4>(w, plan.grid);
+    else if (plan.many_stages)
+        tf32_launch_split_k_of<MANY_STAGES, 16>(w, plan.grid);
+    else if (plan.words)
+        tf32_launch_split_k_of<FEW_STAGES, 4>(w, plan.grid);
+    else
+        tf32_launch_split_k_of<FEW_STAGES, 16>(w, plan.grid);
+    return true;
+}
+
+#endif
