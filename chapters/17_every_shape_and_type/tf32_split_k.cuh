@@ -19,11 +19,16 @@ template <int STAGES> struct tf32_split_k_shared {
     struct cluster_sums sums;
 };
 
-// A float as the tensor core will take it, rounded as the copy engine does. PTX ISA, cvt.
+// A float as the tensor core will take it, rounded as the copy engine does; compiled for
+// anything older than Hopper it traps. PTX ISA, cvt.
 static __device__ __forceinline__ uint32_t rounded_to_tf32(uint32_t bits)
 {
-    uint32_t rounded;
+    uint32_t rounded = 0;
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(__uint_as_float(bits)));
+#else
+    __trap();
+#endif
     return rounded;
 }
 
