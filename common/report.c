@@ -57,16 +57,19 @@ static const char *kind_of_check(const struct verdict *v)
     return v->sampled ? "reals, rows + Freivalds" : "reals, every element";
 }
 
-/* The shape of the one before it, now for another of the chapter's kernels. */
+/* The shape of the one before it, now for another of the chapter's kernels, or at another
+ * address. */
 static bool for_another_kernel(const struct odd_shape *shape)
 {
     const struct product *a = &shape[-1].product, *b = &shape->product;
     return shape->precision == shape[-1].precision && a->M == b->M && a->N == b->N &&
-           a->K == b->K && a->option && b->option && strcmp(a->option, b->option) != 0;
+           a->K == b->K && a->option && b->option &&
+           (strcmp(a->option, b->option) != 0 || a->shift != b->shift);
 }
 
 /* The shapes that passed, in lines of at most 80 columns, and what became of the next. A
- * shape at which several kernels are checked, one after the other, is named once. */
+ * shape at which several kernels, or addresses, are checked, one after the other, is named
+ * once. */
 static void print_shapes(const struct shapes *shapes)
 {
     char text[64];

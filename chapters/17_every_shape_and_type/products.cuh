@@ -54,7 +54,7 @@ static const struct product products[] = {
     {24, 24, 16424, 1.5f, -0.5f, NULL, NULL, {}, launch},
     {9, 16, 16424, 1.5f, 0.0f, NULL, NULL, {}, launch},
     {9, 12, 2820, 1.5f, -0.5f, tf32_launch, NULL, {}, NULL},
-    {9, 12, 2820, 1.5f, 0.0f, tf32_launch, "--tile 0", {}, NULL, 'A'},
+    {9, 12, 2820, 1.5f, 0.0f, tf32_launch, NULL, {}, NULL, 'A'},
     {9, 9, 8161, 1.5f, -0.5f, tf32_launch, NULL, {}, NULL},
     {20, 312, 904, 1.5f, 0.0f, NULL, "--tile 8", {}, launch_few<8>},
     {200, 40, 1000, 1.5f, -0.5f, NULL, "--tile 8", {}, launch_few<8>},
