@@ -26,6 +26,7 @@ class Mutant(NamedTuple):
 
 NEVER_WRITTEN = "never written"
 NO_MAP = ("cuTensorMapEncodeTiled refuses", 3)
+BEHIND_IT = "    if (threadIdx.x < 128) {\n        setmaxnreg_dec<40>();\n        if (threadIdx.x == 0)\n"
 PRODUCT = "acc += A[(size_t)row * K + k] * B[(size_t)k * N + col];"
 MUTANTS = [
     # Chapter 1: indices, guards, alpha and beta.
@@ -2595,17 +2596,14 @@ MUTANTS = [
         "divisor_of(last ? last : s->group)",
         "divisor_of(s->group)",
     ),
-    Mutant(
-        17,
-        "barriers used before the others have theirs",
-        "    barrier_cluster_wait();\n    if (threadIdx.x < 128) {\n        setmaxnreg_dec<40>();\n        if (threadIdx.x == 0)\n            produce",
-        "    if (threadIdx.x < 128) {\n        setmaxnreg_dec<40>();\n        if (threadIdx.x == 0)\n            produce",
-    ),
-    Mutant(
-        17,
-        "tf32: barriers used before the others have theirs",
-        "    barrier_cluster_wait();\n    if (threadIdx.x < 128) {\n        setmaxnreg_dec<40>();\n        if (threadIdx.x == 0)\n            tf32_produce",
-        "    if (threadIdx.x < 128) {\n        setmaxnreg_dec<40>();\n        if (threadIdx.x == 0)\n            tf32_produce",
+    *(
+        Mutant(
+            17,
+            f"{produce}: barriers used before the others have theirs",
+            f"    barrier_cluster_wait();\n{BEHIND_IT}            {produce}",
+            f"{BEHIND_IT}            {produce}",
+        )
+        for produce in ("produce", "tf32_produce")
     ),
     # What may happen only on a GPU: a launch that begins early, a block that ends early.
     Mutant(
