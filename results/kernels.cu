@@ -19,8 +19,8 @@ static const char *kernel_of(int M, int N, int K)
         return split.w.blocks > 1 ? "split_k divided" : "split_k";
     if (is_thin(M, N, K, engine)) return "thin";
     struct plan plan;
-    const bool lines = (A_stride | B_stride) % 128 == 0;
-    const struct kind *kind = &kinds[best_kind(M, N, K, lines, engine, &plan)];
+    const struct kind *kind =
+        &kinds[best_kind(M, N, K, A_stride, B_stride, engine, &plan)];
     static char name[32];
     snprintf(name, sizeof name, "%s%s", kind->name, kind->turned ? " turned" : "");
     return name;
