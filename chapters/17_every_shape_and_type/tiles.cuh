@@ -62,7 +62,7 @@ typedef tile<128, 256, 1, 2, 1> widest_tile;
 // where rows, A_stride and B_stride bytes apart, do not begin at cache lines. No step takes
 // less than 240. Where C's rows begin anywhere, warps store results one by one. All plans of
 // all kinds were measured for 173 products on an H200; the constants are round numbers with
-// which the chosen plan takes 0.7 % longer than the fastest of them, in the mean, and 16 % at
+// which the chosen plan takes 0.8 % longer than the fastest of them, in the mean, and 16 % at
 // worst.
 template <class T>
 static struct plan plan_tiles(int M, int N, int K, size_t A_stride, size_t B_stride)
