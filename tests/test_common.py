@@ -658,7 +658,7 @@ int main()
             for (int K = 512; K < 16384; K *= 2)
                 for (int i = 0; i < KINDS; ++i) {
                     if (!kinds[i].turned) continue;
-                    const struct plan plan = kinds[i].plan(M, N, K, true);
+                    const struct plan plan = kinds[i].plan(M, N, K, 2 * K, 2 * N);
                     shared += plan.shares.share || plan.shares.longer;
                     ++turned;
                 }
