@@ -62,10 +62,14 @@ endif
 # wgmma is an instruction of sm_90a, which is code for Hopper and nothing else: the chapters that use it get that
 # where the others get sm_90.
 WARPGROUPS := $(patsubst %/,%,$(sort $(dir $(shell grep -ls 'include "wgmma.h"' chapters/*/*.cu*))))
+# The sums of a tensor core's kernel fill its registers. nvcc warns if it had to keep some in memory, and with
+# STRICT=1 that is an error.
+TENSOR_CORES := $(WARPGROUPS) $(patsubst %/,%,$(sort $(dir $(shell grep -ls 'include "mma_sync.h"' chapters/*/*.cu*))))
+SPILLS     = $(if $(filter-out 1,$(EMULATOR)),-Xptxas -warn-spills)
 capability = $(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1)
 with_wgmma = $(if $(filter native,$(1)),$(if $(filter 9.0,$(capability)),sm_90a,native),$(patsubst %_90,%_90a,$(1)))
 arch_of    = $(if $(filter $(1),$(WARPGROUPS)),$(call with_wgmma,$(2)),$(2))
-flags_of   = $(subst -arch=$(ARCH),-arch=$(call arch_of,$(1),$(ARCH)),$(FLAGS))
+flags_of   = $(subst -arch=$(ARCH),-arch=$(call arch_of,$(1),$(ARCH)),$(FLAGS)) $(if $(filter $(1),$(TENSOR_CORES)),$(SPILLS))
 BUILD  := build/$(WORLD)
 COMMON := $(patsubst %.c,$(BUILD)/%.o,$(wildcard common/*.c))
 Q      := $(if $(V),,@)

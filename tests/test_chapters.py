@@ -233,7 +233,9 @@ def test_real_compiler_accepts(number, chapters, tmp_path):
     told = json.loads(run([chapters[number], "--describe"]).stdout)
     wanted = sorted({registers.ARCHITECTURES[0], *registers.architectures(told)})
     includes = ["-I", ROOT / "common", "-I", ROOT / "chapters", "-I", original.parent]
-    said = accept(source, tmp_path, *includes, *registers.tell(wanted))
+    # On tensor cores no kernel keeps registers in memory: make says so, too.
+    spills = ["-Xptxas", "-warn-spills"] if number >= 14 else []
+    said = accept(source, tmp_path, *includes, *spills, *registers.tell(wanted))
     if told["kernel"] or "__global__" in original.read_text():
         assert all(f"'sm_{architecture}" in said for architecture in wanted)
     recorded = original.with_name("registers.c")

@@ -650,8 +650,15 @@ MUTANTS = [
     Mutant(
         14,
         "rows past the end of A",
-        "min(c->A_row + down, c->A_last)",
-        "c->A_row + down",
+        "c->A_row + down + c->A_STEP <= c->A_last",
+        "c->A_row + down <= c->A_last",
+        "out of bounds",
+    ),
+    Mutant(
+        14,
+        "a first row past the end of A",
+        "min(c->A_row, c->A_last)",
+        "c->A_row",
         "out of bounds",
     ),
     Mutant(
@@ -993,7 +1000,21 @@ MUTANTS = [
         "p->end - start",
     ),
     Mutant(17, "shares not counted behind whole tiles", "s->whole + unit;", "unit;"),
-    Mutant(17, "alpha ignored", "acc[i] *= to->alpha;", ""),
+    Mutant(17, "alpha ignored", "    sum *= to->alpha;\n", ""),
+    Mutant(17, "beta == 0 reads C", "!PLAIN && to->beta != 0.0f", "!PLAIN"),
+    Mutant(
+        17,
+        "the engine's C without beta",
+        "to->through_engine && to->beta == 0.0f, 1",
+        "to->through_engine, 1",
+    ),
+    Mutant(17, "C's neighbour added", "two[1], at + 1, row", "two[1], at, row"),
+    Mutant(
+        17,
+        "C's first columns added",
+        "const int at = n / 2 + i * 2",
+        "const int at = i * 2",
+    ),
     Mutant(17, "beta ignored", "to->beta * __bf", "__bf"),
     Mutant(
         17,
@@ -1550,15 +1571,15 @@ MUTANTS = [
         "        __syncthreads();\n        for (int turn = 0;",
         "        for (int turn = 0;",
     ),
-    Mutant(17, "thin: A not complete", "row < A_rows && k", "row < A_rows - 8 && k"),
+    Mutant(17, "thin: A not complete", "in_A(row) && k", "in_A(row + 8) && k"),
     Mutant(
         17, "thin: a next step that is this", "chunk + at + AHEAD * TURN", "chunk + at"
     ),
     Mutant(
         17,
         "thin: words that begin where B does",
-        "slot_of(8 + k - moved(i))",
-        "slot_of(8 + k)",
+        "slot_of(B_row - moved(i))",
+        "slot_of(B_row)",
     ),
     Mutant(
         17,
@@ -1742,26 +1763,26 @@ MUTANTS = [
     Mutant(
         17,
         "tiles of 64 columns",
-        "        finish(&w->to, acc[half], row + half * 64, col);",
-        "        if (T::BN != 64)\n            finish(&w->to, acc[half], row + half * 64, col);",
+        "                    store(&w->to, C_map,",
+        "                    if (T::BN != 64)\n                        store(&w->to, C_map,",
     ),
     Mutant(
         17,
         "tiles of 128 columns",
-        "        finish(&w->to, acc[half], row + half * 64, col);",
-        "        if (T::BN != 128)\n            finish(&w->to, acc[half], row + half * 64, col);",
+        "                    store(&w->to, C_map,",
+        "                    if (T::BN != 128)\n                        store(&w->to, C_map,",
     ),
     Mutant(
         17,
         "tiles of 192 columns",
-        "        finish(&w->to, acc[half], row + half * 64, col);",
-        "        if (T::BN != 192)\n            finish(&w->to, acc[half], row + half * 64, col);",
+        "                    store(&w->to, C_map,",
+        "                    if (T::BN != 192)\n                        store(&w->to, C_map,",
     ),
     Mutant(
         17,
         "tiles of 256 columns",
-        "        finish(&w->to, acc[half], row + half * 64, col);",
-        "        if (T::BN != 256)\n            finish(&w->to, acc[half], row + half * 64, col);",
+        "                    store(&w->to, C_map,",
+        "                    if (T::BN != 256)\n                        store(&w->to, C_map,",
     ),
     # What the small odd products were once too few for.
     Mutant(

@@ -42,6 +42,9 @@ template <typename T, int WIDTH> struct copies {
     static const int BK = tile<T>::BK;
     static const int A_STEP = THREADS * WIDTH / BK, A_COUNT = BM / A_STEP;
     static const int B_STEP = THREADS * WIDTH / BN, B_COUNT = BK / B_STEP;
+    // Short copies are many: their addresses, or what is carried, must not all wait in
+    // registers at once.
+    static const int UNROLLED = WIDTH * sizeof(T) < 8 ? 8 : 32;
     const T *A, *B;      // my column of the tile's first row of A; my first place in B
     int A_row, A_last;   // my first row of A's tile, and the last one inside the matrix
     int A_left, B_left;  // elements of A's rows, rows of B, from my first place on
@@ -86,24 +89,28 @@ __device__ void copy(uint32_t to, const T *from, bool inside)
 }
 
 // Starts a thread's copies of the next tile into the stage that begins `stage` bytes
-// behind the first. Each goes STEP rows further down than the one before, and because an
-// XOR has no carries, the turn of the sum of the rows is the XOR of their turns.
+// behind the first. Each goes STEP rows further down than the one before, with one pointer
+// for all, since the sums leave no registers for more. And because an XOR has no carries,
+// the turn of the sum of the rows is the XOR of their turns.
 template <bool CHECKED, typename T, int WIDTH>
 __device__ void start_copies(copies<T, WIDTH> *c, uint32_t stage, int N, int K)
 {
-#pragma unroll
+    const T *from = c->A + (size_t)min(c->A_row, c->A_last) * K;
+#pragma unroll(copies<T, WIDTH>::UNROLLED)
     for (int i = 0; i < c->A_COUNT; ++i) {
-        const int down = i * c->A_STEP, row = min(c->A_row + down, c->A_last);
+        const int down = i * c->A_STEP;
         const uint32_t to = (c->A_to ^ A_turn<T>(down) * 16) + stage;
-        copy<CHECKED, T, WIDTH>(to + down * sizeof(tile<T>().A[0]),
-                                c->A + (size_t)row * K, c->A_left > 0);
+        copy<CHECKED, T, WIDTH>(to + down * sizeof(tile<T>().A[0]), from, c->A_left > 0);
+        from += c->A_row + down + c->A_STEP <= c->A_last ? (size_t)c->A_STEP * K : 0;
     }
-#pragma unroll
+    from = c->B;
+#pragma unroll(copies<T, WIDTH>::UNROLLED)
     for (int i = 0; i < c->B_COUNT; ++i) {
         const int down = i * c->B_STEP;
         const uint32_t to = (c->B_to ^ B_turn<T>(down) * 16) + stage;
-        copy<CHECKED, T, WIDTH>(to + down * sizeof(tile<T>().B[0]),
-                                c->B + (size_t)down * N, c->B_left > down);
+        copy<CHECKED, T, WIDTH>(to + down * sizeof(tile<T>().B[0]), from,
+                                c->B_left > down);
+        from += (size_t)c->B_STEP * N;
     }
     c->A += c->BK;
     c->B += (size_t)c->BK * N;

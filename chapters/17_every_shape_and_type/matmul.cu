@@ -98,8 +98,7 @@ consume(const struct work *w, const CUtensorMap *C_map, typename T::shared *memo
         const int row =
             (p.down * T::DOWN + rank % T::DOWN) * T::BM + (T::TURNED ? 0 : mate * 16);
         const int col = (p.across * T::ACROSS + rank % T::ACROSS) * T::BN;
-        const struct segment segment = p.segment;
-        const int steps = segment.end - segment.begin;
+        const int steps = p.segment.end - p.segment.begin;
         float acc[HALVES][T::SUMS];
         int before = 0; // the stage of the step before
         // A barrier's parity tells one round of the ring from the next, no more. So a team
@@ -128,32 +127,30 @@ consume(const struct work *w, const CUtensorMap *C_map, typename T::shared *memo
             before = t.index;
             next_turn<T::STAGES>(&t);
         }
-        // Where to go on is found out while the tensor core is at the last step.
-        next_segment(&w->shares, clusters, &p);
-        if (T::TEAMS > 1 && p.more) {
-            bar_arrive(2 - team, CONSUMERS * 128);
-            pass_over<T::STAGES>(&w->shares, clusters, &p, &t);
-        }
+        if (T::TEAMS > 1)
+            bar_arrive(2 - team, CONSUMERS * 128); // the other team's turn, if it has one
         wgmma_wait_group<0>();
         release<T::CLUSTER, 128>(&empty[before]);
 #pragma unroll
         for (int half = 0; half < HALVES; ++half)
             wgmma_touch(acc[half]);
 
-        if (T::SHARED && __builtin_expect(steps < w->shares.steps, 0) &&
-            !add_parts<HALVES * T::SUMS, T::CLUSTER, T::WARPS>(
-                &w->shares, &segment, (float(&)[HALVES * T::SUMS]) acc, rank, mate))
-            continue;
+        if (!T::SHARED || __builtin_expect(steps == w->shares.steps, 1) ||
+            add_parts<HALVES * T::SUMS, T::CLUSTER, T::WARPS>(
+                &w->shares, &p.segment, (float(&)[HALVES * T::SUMS]) acc, rank, mate)) {
 #pragma unroll
-        for (int half = 0; half < HALVES; ++half) {
-            if constexpr (T::TURNED) {
-                store_turned(&w->to, C_map, acc[half], memory->out[team], row,
-                             col + half * 64);
-            } else {
-                finish(&w->to, acc[half], row + half * 64, col);
-                store(&w->to, C_map, acc[half], memory->out[warp], row + half * 64, col);
-            }
+            for (int half = 0; half < HALVES; ++half)
+                if constexpr (T::TURNED)
+                    store_turned(&w->to, C_map, acc[half], memory->out[team], row,
+                                 col + half * 64);
+                else
+                    store(&w->to, C_map, acc[half], memory->out[warp], row + half * 64,
+                          col);
         }
+        // Only now, since it takes registers: until here there are none to spare.
+        next_segment(&w->shares, clusters, &p);
+        if (T::TEAMS > 1 && p.more)
+            pass_over<T::STAGES>(&w->shares, clusters, &p, &t);
     }
     // Shared memory must stay until the last store has read it.
     if (threadIdx.x % 32 == 0)

@@ -15,25 +15,20 @@ struct results {
     bool through_engine; // C may be written by the copy engine
 };
 
-// alpha and beta, in fp32, before anything is rounded: acc belongs to the 16 rows of C that
-// begin with `row`. beta == 0 must not read C.
-template <int COUNT>
-static __device__ __forceinline__ void finish(const struct results *to,
-                                              float (&acc)[COUNT], int row, int col)
+// alpha and beta, in fp32, before anything is rounded, for number i of a lane's sums of the
+// 16 rows and the columns that begin with `row` and `col`. beta == 0 must not read C. PLAIN:
+// beta is 0.
+template <bool PLAIN>
+static __device__ __forceinline__ float finished(const struct results *to, float sum,
+                                                 int i, int row, int col)
 {
-    row += threadIdx.x % 32 / 4;
-    col += threadIdx.x % 4 * 2;
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i)
-        acc[i] *= to->alpha;
-    if (to->beta == 0.0f)
-        return;
-#pragma unroll
-    for (int i = 0; i < COUNT; ++i) {
-        const int r = row + i / 2 % 2 * 8, c = col + i / 4 * 8 + i % 2;
-        if (r < to->M && c < to->N)
-            acc[i] += to->beta * __bfloat162float(to->C[(size_t)r * to->N + c]);
-    }
+    const int lane = threadIdx.x % 32;
+    const int r = row + lane / 4 + i / 2 % 2 * 8;
+    const int c = col + lane % 4 * 2 + i / 4 * 8 + i % 2;
+    sum *= to->alpha;
+    if (!PLAIN && to->beta != 0.0f && r < to->M && c < to->N)
+        sum += to->beta * __bfloat162float(to->C[(size_t)r * to->N + c]);
+    return sum;
 }
 
 static __device__ __forceinline__ uint32_t two_bf16(float low, float high)
@@ -69,8 +64,10 @@ store_rows(const struct results *to, const __nv_bfloat16 (*from)[SLAB], int row,
 }
 
 // As in chapter 16: through shared memory, 64 columns at a time, by so many WAYS in turns.
-// C is not read again here, so it is to leave the L2 before A and B.
-template <bool THROUGH_ENGINE, int WAYS, int COUNT>
+// C is not read again here, so it is to leave the L2 before A and B. PLAIN: beta is 0, and
+// the engine writes C. C is read, if it is, by 16 columns: the more at once, the more
+// registers.
+template <bool PLAIN, int WAYS, int COUNT>
 static __device__ __forceinline__ void
 store_slabs(const struct results *to, const CUtensorMap *C_map, const float (&acc)[COUNT],
             __nv_bfloat16 (&out)[WAYS][16][SLAB], int row, int col)
@@ -80,8 +77,9 @@ store_slabs(const struct results *to, const CUtensorMap *C_map, const float (&ac
 #pragma unroll
     for (int slab = 0; slab < SLABS; ++slab, col += SLAB) {
         __nv_bfloat16(*part)[SLAB] = out[slab % WAYS];
+        const bool through_engine = PLAIN || to->through_engine;
         // What left from here before has been read.
-        if (THROUGH_ENGINE && lane == 0)
+        if (through_engine && lane == 0)
             cp_async_bulk_wait_group_read<WAYS - 1>();
         __syncwarp();
 #pragma unroll
@@ -89,15 +87,17 @@ store_slabs(const struct results *to, const CUtensorMap *C_map, const float (&ac
             uint32_t matrices[4];
 #pragma unroll
             for (int i = 0; i < 4; ++i) {
-                const float *two = &acc[(slab * SLAB + n) / 2 + i * 2];
-                matrices[i] = two_bf16(two[0], two[1]);
+                const int at = n / 2 + i * 2;
+                const float *two = &acc[slab * SLAB / 2 + at];
+                matrices[i] = two_bf16(finished<PLAIN>(to, two[0], at, row, col),
+                                       finished<PLAIN>(to, two[1], at + 1, row, col));
             }
             const int cell = n / 8 + lane / 16;
             stmatrix_x4(&part[lane % 16][(cell ^ lane % 8) * 8], matrices);
         }
         fence_proxy_async();
         __syncwarp();
-        if (!THROUGH_ENGINE) {
+        if (!through_engine) {
             store_rows(to, part, row, col);
         } else if (lane == 0) {
             cp_async_bulk_tensor_2d_store_evict_first(C_map, col, row, part);
@@ -113,7 +113,7 @@ static __device__ __forceinline__ void
 store(const struct results *to, const CUtensorMap *C_map, const float (&acc)[COUNT],
       __nv_bfloat16 (&out)[WAYS][16][SLAB], int row, int col)
 {
-    if (__builtin_expect(to->through_engine, 1))
+    if (__builtin_expect(to->through_engine && to->beta == 0.0f, 1))
         store_slabs<true>(to, C_map, acc, out, row, col);
     else
         store_slabs<false>(to, C_map, acc, out, row, col);

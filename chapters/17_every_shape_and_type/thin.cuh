@@ -171,7 +171,7 @@ __global__ void __launch_bounds__(FEW_THREADS, HIGH < 2 ? 2 : 1)
         load_next(next[i], k_begin + i * TURN);
     float acc[HIGH * 32] = {};
     // Rows that A does not have stay zeros.
-    const int A_rows = min(16 * HIGH, w.M - top);
+    const auto in_A = [&](int row) { return row < 16 * HIGH && row < w.M - top; };
     for (int i = threadIdx.x; i < 16 * HIGH * (int)sizeof A[0] / 16; i += FEW_THREADS)
         ((uint4 *)A)[i] = make_uint4(0, 0, 0, 0);
     for (int chunk = k_begin; chunk < k_end; chunk += CHUNK) {
@@ -179,11 +179,11 @@ __global__ void __launch_bounds__(FEW_THREADS, HIGH < 2 ? 2 : 1)
         // 128 threads for a row of A's part; two rows at a time.
         const int k = threadIdx.x % (CHUNK / 8) * 8, first = threadIdx.x / (CHUNK / 8);
         const auto place_A = [&](int row, int *left) {
-            *left = row < A_rows ? k_end - chunk - k : 0;
+            *left = in_A(row) ? k_end - chunk - k : 0;
             return (size_t)(top + row) * w.K + chunk + k;
         };
         __syncthreads();
-        for (int row = first; row < A_rows && k < steps; row += 8) {
+        for (int row = first; in_A(row) && k < steps; row += 8) {
             uint4 four[4];
             load_eights(four, w.A, A_count,
                         [&](int i, int *left) { return place_A(row + 2 * i, left); });
@@ -312,15 +312,12 @@ __global__ void __launch_bounds__(FEW_THREADS, 2)
     const auto k_of = [&](int k, int i) {
         return k + (FLAT ? i * 32 : 0) + lane % 4 * 8;
     };
-    // Where my part of my first row of A lies; and for each row, what it meets in B.
+    // Where my part of my first row of A lies; and for each row, what it meets in B. (To
+    // keep all eight places would take more registers than there are.)
     const uintptr_t A_at =
         (uintptr_t)w.A + ((long long)row_of(0) * w.K + lane % 4 * 8) * sizeof *w.A;
-    uint32_t B_at[FLAT ? 1 : 8];
-#pragma unroll
-    for (int i = 0; i < (FLAT ? 1 : 8); ++i) {
-        const int k = lane % 8 / 2 * 8 + lane / 8 * 2 + lane % 2;
-        B_at[i] = shared_address(B[slot_of(8 + k - moved(i))]);
-    }
+    const int B_row = 8 + lane % 8 / 2 * 8 + lane / 8 * 2 + lane % 2;
+    const auto B_at = [&](int i) { return shared_address(B[slot_of(B_row - moved(i))]); };
     uint4 next[2][4]; // two times four: fewer registers hold what is being multiplied
     const auto load_next = [&](int from, int half) {
         const bool inside =
@@ -393,7 +390,7 @@ __global__ void __launch_bounds__(FEW_THREADS, 2)
                                               {now[j].z, 0, now[j].w, 0}};
                     uint32_t b[4];
                     __syncwarp();
-                    ldmatrix_x4_trans(b, B_at[FLAT ? 0 : i] + from);
+                    ldmatrix_x4_trans(b, B_at(i) + from);
                     mma_m16n8k16_bf16(acc[FLAT ? 0 : i], a[0], b);
                     mma_m16n8k16_bf16(acc[FLAT ? 0 : i], a[1], b + 2);
                 }
