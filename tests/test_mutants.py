@@ -1008,6 +1008,13 @@ MUTANTS = [
         "to->through_engine && to->beta == 0.0f, 1",
         "to->through_engine, 1",
     ),
+    Mutant(
+        17,
+        "each part of a tile stored by the engine",
+        "__builtin_expect(steps == w->shares.steps, 1)",
+        "true",
+        "data race in global memory",
+    ),
     Mutant(17, "C's neighbour added", "two[1], at + 1, row", "two[1], at, row"),
     Mutant(
         17,

@@ -314,15 +314,23 @@ void emu_bulk_send(char *to, char *from, size_t bytes, uint64_t code, uint64_t *
     emu_mbarrier_add_copy(barrier, copy);
 }
 
+/* Right before the bytes are written: whether a race is one, the checker tells by what the
+ * next thing that happens leaves there. */
+static void check_written(char *global, size_t bytes, uint64_t code, bool first,
+                          const void *pc)
+{
+    emu_check_global(global, bytes, code ? EMU_ATOMIC : EMU_WRITE, pc);
+    if (emu_now.lens_looks) emu_lens_bulk_copy(global, bytes, first, true, pc);
+}
+
 void emu_bulk_store(void *global, char *shared, size_t bytes, uint64_t code,
                     const void *pc)
 {
     check_plain(global, bytes, pc);
     check_shared(shared, bytes, PLAIN, "source", pc);
-    emu_check_global(global, bytes, code ? EMU_ATOMIC : EMU_WRITE, pc);
-    if (emu_now.lens_looks) emu_lens_bulk_copy(global, bytes, true, true, pc);
     struct sender *s = sender(pc);
     note_store(s, check_source(shared, bytes, s->slot, pc), pc);
+    check_written(global, bytes, code, true, pc);
     emu_put(global, shared, bytes, code);
 }
 
@@ -356,24 +364,24 @@ void emu_bulk_store_tensor(const void *map, int dimensions, const int *at, char 
     struct sender *s = sender(pc);
     uint32_t time = 0;
     bool first_row = true;
+    _Alignas(16) char gathered[256 * sizeof(uint64_t)]; /* no row of a box is longer */
     for (size_t number = 0; number < bytes / row_bytes; number++) {
         const struct row r = row_of(m, at, number);
         if (!r.inside) continue; /* what lies outside the tensor is not written */
         const size_t skipped = (size_t)r.first * m->element_bytes,
                      n = (size_t)(r.last - r.first) * m->element_bytes;
-        emu_check_global(r.from + skipped, n, code ? EMU_ATOMIC : EMU_WRITE, pc);
-        if (emu_now.lens_looks)
-            emu_lens_bulk_copy(r.from + skipped, n, first_row, true, pc);
-        first_row = false;
-        for (size_t i = skipped; i < skipped + n;) {
-            const uintptr_t place = (uintptr_t)shared + number * row_bytes + i;
+        for (size_t i = 0; i < n;) {
+            const uintptr_t place = (uintptr_t)shared + number * row_bytes + skipped + i;
             size_t piece = 16 - place % 16;
-            if (piece > skipped + n - i) piece = skipped + n - i;
+            if (piece > n - i) piece = n - i;
             char *from = (char *)emu_swizzled(place, (enum emu_swizzle)m->swizzle);
             time = check_source(from, piece, s->slot, pc);
-            emu_put(r.from + i, from, piece, code);
+            memcpy(gathered + i, from, piece);
             i += piece;
         }
+        check_written(r.from + skipped, n, code, first_row, pc);
+        emu_put(r.from + skipped, gathered, n, code);
+        first_row = false;
     }
     note_store(s, time, pc);
 }
