@@ -49,10 +49,10 @@ struct kernel {
  *                 of A a number 2^40 times as large as the others, which meets zeros;
  *   WIDE_COLUMNS  the same with some columns of B;
  *   INFINITE      among the reals infinities: the first number of a row of A, the last of
- *                 another, one in the middle of a third, and one in a column of B; a NaN in
- *                 a fourth row and another column; and C is full of infinities where beta
- *                 is 0. No other row or column may notice, not even one that multiplies its
- *                 neighbour's numbers by zero. */
+ *                 another, one in the middle of a third, and of two columns of B the last
+ *                 and one in the middle; a NaN in a fourth row and another column; and C is
+ *                 full of infinities where beta is 0. No other row or column may notice,
+ *                 not even one that multiplies its neighbour's numbers by zero. */
 enum inputs { USUAL, POSITIVE, WIDE_ROWS, WIDE_COLUMNS, INFINITE };
 
 /* A product to check. One that has a launcher for one precision only is not checked in the

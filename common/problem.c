@@ -452,12 +452,12 @@ static void put_infinity(float *there, float *to, int count, int step)
         if (*to == 0.0f) *to = 1.0f;
 }
 
-/* INFINITE: two rows of A get one at their ends, where the rows beside them are near. A
- * third row and a column of B get one in the middle: of the last whole eight of k if a
- * rest follows, which a kernel may fetch into the same registers or tiles. In the last
- * column and row each of these two meets a zero, which gives NaN; and a row of A and a
- * column of B hold a NaN themselves. So does C at one end of its last row, and an infinity
- * at the other. */
+/* INFINITE: two rows of A get one at their ends, where the rows beside them are near, and a
+ * column of B at its own. A third row and another column get one in the middle: of the last
+ * whole eight of k if a rest follows, which a kernel may fetch into the same registers or
+ * tiles. In the last column and row each of these two meets a zero, which gives NaN; and a
+ * row of A and a column of B hold a NaN themselves. So does C at one end of its last row,
+ * and an infinity at the other. */
 static void put_infinities(struct problem *p)
 {
     const int M = p->M, N = p->N, K = p->K, last = K - 1, middle = last / 8 * 8 - 1;
@@ -467,10 +467,13 @@ static void put_infinities(struct problem *p)
     if (M < 4 || N < 4 || middle < 0) return;
     put_infinity(&A[(size_t)(M / 4) * K + middle], &B[(size_t)middle * N], N, 1);
     put_infinity(&B[(size_t)middle * N + N / 2], &A[middle], M, K);
+    put_infinity(&B[(size_t)last * N + N / 4], &A[last], M, K);
     /* Elements with two infinities: let these have one sign, or they would be NaN. */
-    float *const met[] = {&B[N / 2], &B[(size_t)last * N + N / 2], &A[middle],
-                          &half[middle]};
-    for (int i = 0; i < 4; i++) *met[i] = fabsf(*met[i]);
+    float *const met[] = {&B[N / 2],   &B[(size_t)last * N + N / 2],
+                          &A[middle],  &half[middle],
+                          &B[N / 4],   &B[(size_t)middle * N + N / 4],
+                          &half[last], &A[(size_t)(M / 4) * K + last]};
+    for (int i = 0; i < 8; i++) *met[i] = fabsf(*met[i]);
     B[(size_t)middle * N + N - 1] = A[(size_t)(M - 1) * K + middle] = 0.0f;
     A[(size_t)(M * 3 / 4) * K + K / 2] = B[(size_t)(K / 3) * N + N * 3 / 4] = NAN;
     if (!p->C) return;

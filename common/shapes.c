@@ -45,14 +45,19 @@ static const struct {
     {0, 2, 0, 3, 2, 0.0f, 0.0f},    /* nothing but zeros */
     {0, 1, 0, 1, 1, 1.6f, -0.7f},   /* a single product */
     /* Two sides alike and the third not, a row times a column, a column times a row, and
-     * sides in any other order. */
-    {0, 3, 0, 3, 22, 3e-9f, 0.0f}, /* A * B by what is nearly 0 */
+     * sides in any other order. The first: A * B by what is nearly 0, and the results are
+     * below the normal range. (Not on a GPU, where cuBLAS, chapter 0's kernel, promises
+     * nothing about these.) */
+    {0, 3, 0, 3, 22, EMULATED ? 1e-39f : 3e-9f, 0.0f},
     {0, 5, 0, 14, 14, -0.7f, 1.2f},
     {0, 7, 0, 5, 7, 2e9f, 7e8f}, /* large multipliers */
     {0, 1, 0, 1, 75, 0.9f, 1.1f},
     {0, 5, 0, 6, 1, -0.5f, 0.0f}, /* products with all the bits of a float */
     {0, 12, 0, 10, 9, 1.1f, -0.9f},
     {0, 14, 0, 4, 13, -0.4f, 1.6f},
+    /* Each side exactly what is moved at once, four floats or two. */
+    {0, 4, 0, 2, 4, 1.4f, -0.6f},
+    {0, 2, 0, 4, 2, -0.8f, 0.9f},
     /* Rows of whole 16 bytes, in bf16 too, that begin anywhere: only the address of one
      * matrix forbids to read or write them so. */
     {1, 0, 1, 8, 40, 1.3f, 1.0f, USUAL, 'A'},
@@ -74,7 +79,7 @@ enum { ODD_COUNT = sizeof ODD / sizeof *ODD };
  * that is fast: it takes 2^31 of one matrix, 8.6 GB. `46341 1 46341`, `1 46341 46341` and
  * `46341 46341 1 --beta 1` ask for A, B and C of that size.) */
 enum { LONG = 133 * 256 + 1, LONGER = 257 * 256 + 1, MANY = 1 << 16 };
-enum { LARGE_COUNT = 5 }; /* products with a side that is long, or many elements */
+enum { LARGE_COUNT = 7 }; /* products with a side that is long, many elements or tiles */
 
 /* `tile`: how long the chapter's tiles are along this side. */
 static int long_side(const struct chapter *c, int tile)
@@ -111,14 +116,29 @@ static void add(struct shapes *shapes, const struct product *p, enum precision p
     }
 }
 
+/* Adds what the chapter asks for. */
+static void list_own(const struct chapter *c, enum precision precision, bool few,
+                     struct shapes *shapes)
+{
+    const int count = c->product_count;
+    for (int i = 0; i < count; i++) {
+        const struct product *const p = &c->products[few ? count - 1 - i : i];
+        if (is_for(p, precision) && !takes_long(p))
+            add(shapes, p, precision, precision == default_precision(c));
+    }
+}
+
 /* Adds to the list: what is in ODD or a few of these, for the chapter's tile, and what the
  * chapter asks for. Among the few are all that begin behind an aligned address: a launcher
- * has a test of alignment of its own for each precision. */
+ * has a test of alignment of its own for each precision. And they come in an order in which
+ * the first is the last of those before: who keeps anything from one call to the next is
+ * seen if it does not fit another precision. */
 static void list_shapes(const struct chapter *c, enum precision precision, bool few,
                         struct shapes *shapes)
 {
     const bool is_default = precision == default_precision(c);
     const int BM = c->BM ? c->BM : 64, BN = c->BN ? c->BN : 64;
+    if (few) list_own(c, precision, few, shapes);
     for (int i = 0; i < ODD_COUNT; i++) {
         if (few && i % 3 && !ODD[i].shift) continue;
         /* Several GPUs have their pieces at addresses of their own. */
@@ -139,6 +159,10 @@ static void list_shapes(const struct chapter *c, enum precision precision, bool 
             {1, long_side(c, BN), 1, 1.6f, -0.7f},
             /* More elements of C, and of A and B, than a short without a sign counts. */
             {214, 316, 12, -0.9f, 1.3f},
+            /* Two tiles one way and many the other, for blocks that take tiles in groups:
+             * the groups are several, and the last is smaller. K is one step of most. */
+            {17 * BM + 1, BN + 1, 8, 0.7f, -1.2f},
+            {BM + 1, 17 * BN + 1, 8, -1.1f, 0.0f},
             {34, 33, 2053, 1.2f, 0.0f},
             {1, 1, LONGER, 0.8f, 0.0f},
         };
@@ -148,9 +172,7 @@ static void list_shapes(const struct chapter *c, enum precision precision, bool 
         if (c->several_gpus) count = 3; /* each multiplies as another chapter does */
         for (int i = 0; i < count; i++) add(shapes, &large[i], precision, is_default);
     }
-    for (int i = 0; i < c->product_count; i++)
-        if (is_for(&c->products[i], precision) && !takes_long(&c->products[i]))
-            add(shapes, &c->products[i], precision, is_default);
+    if (!few) list_own(c, precision, few, shapes);
 }
 
 /* What is checked twice, the second time with other numbers, and alpha and beta as they

@@ -6,12 +6,15 @@
 
 #include <stdio.h>
 
-// C = alpha * product + beta * C
+// C = alpha * product + beta * C. A NaN stays the one it is: what all bits set, here as in
+// C, say of an element is that nothing was written there.
 __global__ void blend(size_t count, float alpha, const float *product, float beta,
                       float *C)
 {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < count)
+    if (i < count && isnan(product[i]))
+        C[i] = product[i];
+    else if (i < count)
         C[i] = alpha * product[i] + (beta == 0.0f ? 0.0f : beta * C[i]);
 }
 
@@ -30,6 +33,7 @@ static void launch(int M, int N, int K, float alpha, const float *A, const float
         fprintf(stderr, "no memory for a second C on the device\n");
         exit(3);
     }
+    CUDA_CHECK(cudaMemsetAsync(product, 0xff, count * sizeof *product, 0));
     matmul(M, N, K, A, B, product);
     blend<<<(unsigned)((count + 255) / 256), 256>>>(count, alpha, product, beta, C);
     cudaFree(product);

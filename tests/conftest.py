@@ -478,7 +478,11 @@ def build_changed(nvcc, project, chapter, changed, folder):
     command = [nvcc, "-O2", "-Ofc", "max", "-std=c++17", "-Xlinker", "-z,muldefs"]
     for place in places:
         command += ["-I", project / place.relative_to(ROOT)]
-    result = run([*command, source, *objects, "-lcublas", "-o", program], env=no_cuda())
+    command += [source, *objects, "-lcublas", "-o", program]
+    more = chapter / "libraries"  # without which it can do, and says so
+    for name in more.read_text().split() if more.exists() else ():
+        command += ["-Xlinker", "--no-as-needed", f"-l{name}"]
+    result = run(command, env=no_cuda())
     assert result.returncode == 0, result.stderr
     return program
 

@@ -178,6 +178,13 @@ MISTAKES = {
         """,
         "a __global__ function must return void",
     ),
+    "a kernel's name with letters that nvcc does not take": (
+        """
+        __global__ void κ(int *Π) { *Π = 1; } // HERE
+        int main() { int ψ = 0; return ψ; }
+        """,
+        "Universal character is not allowed in device entity name",
+    ),
     "a template of device variables": (
         """
         template <class T> __device__ T counter; // HERE

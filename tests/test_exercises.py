@@ -190,6 +190,7 @@ def test_right_answers_that_are_built_otherwise_pass(exercise, first, classroom)
         ("split", "one exponent for all rows", "infinite"),
         ("tune", "always the first", "unlucky"),
         ("epilogue", "cut off, not rounded", "another's place"),
+        ("thread_tiling_1d", "one result in a thousand", "fewer bits"),
     ],
 )
 def test_feedback_names_no_other_cause(classroom, tmp_path, name, answer, other):
@@ -365,6 +366,7 @@ def expected_of(cheat):
         "#include <assert.h>\n__device__ void f(int i) { assert(i > 0); }",
         "#define JOIN(a, b) a##b\nint JOIN(sys, call) = 1;",
         "int main() { return 0; }",
+        "struct größe { float Δ; };\nint ψ = 0; // }{",
         # The assembler prints it where the program is to come.
         'asm(".print \\"hello\\"");',
     ],
@@ -871,6 +873,11 @@ def test_a_product_is_run_as_a_chapter_is(own_copy):
     assert result.returncode == 0, result.stderr
     assert result.stdout.count("\nPASS\n") == 2
     assert result.stdout.count("M = 33, N = 45, K = 17") == 2
+    # What it leaves out is told, not where the check came upon it.
+    (exercise / "exercise.cu").write_text(skeleton.replace("C[row * N + col] =", "acc ="))
+    result = make(own_copy, "time3", "EMULATOR=1", "SHAPE=33 45 17")
+    (exercise / "exercise.cu").write_text(skeleton)
+    assert result.returncode == 2 and "these elements were never written" in result.stdout
     refused = make(own_copy, "time1", "EMULATOR=1")
     assert "only matrix products are timed" in refused.stderr
 

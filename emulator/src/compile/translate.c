@@ -110,9 +110,11 @@ static void error(struct translation *t, int i, const char *message)
 
 /* ---- tokens ---- */
 
+/* A letter that is not ASCII comes as it is, or as \U000003ba from the preprocessor of
+ * older g++; outside quotes nothing else has a backslash. */
 static bool starts_word(char c)
 {
-    return isalpha((unsigned char)c) || c == '_' || c == '$' || (c & 0x80);
+    return isalpha((unsigned char)c) || c == '_' || c == '$' || c == '\\' || (c & 0x80);
 }
 static bool in_word(char c)
 {
@@ -882,6 +884,18 @@ static void remember_device_variables(struct translation *t, int i, bool elsewhe
     }
 }
 
+/* In the names of functions and variables of the device nvcc takes no letters but ASCII's;
+ * in all others it does. */
+static void ask_for_ascii(struct translation *t, int name)
+{
+    if (!is_word(t, name)) return;
+    for (const char *c = word_at(t, name); *c; c++)
+        if (*c == '\\' || *c & 0x80) {
+            error(t, name, "Universal character is not allowed in device entity name");
+            return;
+        }
+}
+
 /* __global__, __device__, __constant__ or __managed__ at token i. */
 static void rewrite_place(struct translation *t, int i)
 {
@@ -896,6 +910,7 @@ static void rewrite_place(struct translation *t, int i)
         return;
     }
     struct declaration d = parse_declaration(t, i);
+    ask_for_ascii(t, previous(t, d.terminator));
     bool host = false;
     for (int k = d.start; k < d.terminator; k++) {
         host |= is_among(t, k, "__host__ constexpr consteval");
