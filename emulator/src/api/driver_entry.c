@@ -1,5 +1,5 @@
 /* The driver API's functions by their names, as a program asks for them that is not linked
- * with -lcuda. Those on modules are missing: they need a program that is. */
+ * with -lcuda. Those on modules are missing: they would bring along all of the emulator. */
 #include <string.h>
 
 #include "base/errors.h"
