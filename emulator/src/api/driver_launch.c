@@ -168,12 +168,29 @@ CUresult cuFuncGetName(const char **name, CUfunction f)
     return CUDA_SUCCESS;
 }
 
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction f,
+                                                              int block_size,
+                                                              size_t shared,
+                                                              unsigned int flags)
+{
+    if (!kernel_of(f)) return CUDA_ERROR_INVALID_HANDLE;
+    return emu_result_of(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks, address_of(f), block_size, shared, flags));
+}
+
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f,
                                                      int block_size, size_t shared)
 {
+    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks, f, block_size, shared, cudaOccupancyDefault);
+}
+
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction f, int blocks,
+                                                 int block_size)
+{
     if (!kernel_of(f)) return CUDA_ERROR_INVALID_HANDLE;
-    return emu_result_of(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-        blocks, address_of(f), block_size, shared));
+    return emu_result_of(cudaOccupancyAvailableDynamicSMemPerBlock(bytes, address_of(f),
+                                                                   blocks, block_size));
 }
 
 /* The largest block of those that fill most of a multiprocessor. */
