@@ -689,9 +689,9 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction f,
 /* How these were called before CUDA 13. */
 static inline CUmemLocation emu_location_of(CUdevice device)
 {
-    const CUmemLocation location = {
-        device == CU_DEVICE_CPU ? CU_MEM_LOCATION_TYPE_HOST : CU_MEM_LOCATION_TYPE_DEVICE,
-        device == CU_DEVICE_CPU ? 0 : device};
+    const CUmemLocation location = {device == CU_DEVICE_CPU ? CU_MEM_LOCATION_TYPE_HOST
+                                                            : CU_MEM_LOCATION_TYPE_DEVICE,
+                                    device == CU_DEVICE_CPU ? 0 : device};
     return location;
 }
 static inline CUresult cuMemAdvise(CUdeviceptr pointer, size_t bytes, CUmem_advise advice,
