@@ -26,7 +26,10 @@ extern "C" __global__ void scale(float *x, int n)
 extern "C" __global__ void add(float *x, float by) { x[threadIdx.x] += by; }
 )";
 
-__global__ void own(float *x) { x[threadIdx.x] = threadIdx.x; }
+__global__ void own(float *x)
+{
+    x[threadIdx.x] = threadIdx.x;
+}
 
 static std::vector<char> compiled()
 {
@@ -49,8 +52,8 @@ int main()
     cudaLibrary_t library;
     cudaKernel_t scale, add, all[2];
     unsigned count;
-    CHECK(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr,
-                              0));
+    CHECK(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr,
+                              nullptr, 0));
     CHECK(cudaLibraryGetKernelCount(&count, library));
     EXPECT(count == 2);
     CHECK(cudaLibraryGetKernel(&scale, library, "scale"));

@@ -49,8 +49,10 @@
 
 #include "check.h"
 
-static_assert(std::is_same<thrust::iterator_difference<int *>::type, ptrdiff_t>::value, "");
-static_assert(std::is_same<thrust::iterator_pointer_t<const int *>, const int *>::value, "");
+static_assert(std::is_same<thrust::iterator_difference<int *>::type, ptrdiff_t>::value,
+              "");
+static_assert(std::is_same<thrust::iterator_pointer_t<const int *>, const int *>::value,
+              "");
 
 struct saxpy {
     float a;
